@@ -40,9 +40,10 @@ function healthOf(name, job, incident, events) {
 
 /** Counters of the recorded timeline by rank: [{rank, times, values}] */
 function counters(timeline, name, field, start) {
+	const now = Date.now();
 	const byRank = new Map();
 	for (const e of timeline?.traceEvents ?? []) {
-		if (e.ph !== "C" || e.name !== name || e.args?.[field] === undefined) continue;
+		if (e.ph !== "C" || e.name !== name || e.args?.[field] === undefined || start + e.ts / 1000 > now) continue;
 		const key = e.pid;
 		if (!byRank.has(key)) byRank.set(key, { rank: key - 10, times: [], values: [] });
 		byRank.get(key).times.push(start + e.ts / 1000);

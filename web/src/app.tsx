@@ -165,7 +165,7 @@ function OfAll({ route, me }: { route: Route; me?: Me }) {
 	case "incident": return <IncidentPage key={route.id} id={route.id!} />;
 	case "node": return <NodePage route={route} me={me} />;
 	case "profile": case "compare": return <ProfilePage key={route.id! + (route.other ?? "")} route={route} me={me} />;
-	default: return <Empty>There is no such page. <a href="#/">All jobs</a></Empty>;
+	default: return <><h1>Not found</h1><Empty>There is no such page. <a href="#/">All jobs</a></Empty></>;
 	}
 }
 

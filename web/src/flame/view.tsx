@@ -35,7 +35,9 @@ function usePad(l: Layout, width: number, height: number, found: Uint8Array | un
 			if (element.width !== width * ratio || element.height !== height * ratio) { element.width = width * ratio; element.height = height * ratio; }
 			const ctx = element.getContext("2d", { alpha: false })!;
 			ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+			const begin = performance.now();
 			element.dataset["drawn"] = String(drawFlame(ctx, width, height, l, look.current, palette, hues));
+			element.dataset["ms"] = (performance.now() - begin).toFixed(1);
 		});
 	};
 	const pad: Pad = {

@@ -97,18 +97,21 @@ export function Events({ route }: { route: Route }) {
 	};
 	const shown = filtered(all, least, kind);
 	return (
-		<Card title={route.job === undefined ? "Events of all jobs" : "Events"} side={<small>{load.data ? `${shown.length} shown` : ""}</small>}>
-			<Filters route={route} events={all} least={least} kind={kind} />
-			<Show of={load} what="Events">
-				{() => (
-					<>
-						{shown.length === 0 ? <Empty>No such event{all.length ? " among those that were read" : " so far"}.</Empty>
-							: <EventList events={shown} now={now} {...(route.job !== undefined ? { job: route.job } : {})} />}
-						{fault && <Fault error={fault as never} />}
-						{all.length > 0 && !end && <button type="button" onClick={older}>Older events</button>}
-					</>
-				)}
-			</Show>
-		</Card>
+		<>
+			{route.job === undefined && <h1 class="hidden">Events of all jobs</h1>}
+			<Card title={route.job === undefined ? "Events of all jobs" : "Events"} side={<small>{load.data ? `${shown.length} shown` : ""}</small>}>
+				<Filters route={route} events={all} least={least} kind={kind} />
+				<Show of={load} what="Events">
+					{() => (
+						<>
+							{shown.length === 0 ? <Empty>No such event{all.length ? " among those that were read" : " so far"}.</Empty>
+								: <EventList events={shown} now={now} {...(route.job !== undefined ? { job: route.job } : {})} />}
+							{fault && <Fault error={fault as never} />}
+							{all.length > 0 && !end && <button type="button" onClick={older}>Older events</button>}
+						</>
+					)}
+				</Show>
+			</Card>
+		</>
 	);
 }

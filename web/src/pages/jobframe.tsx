@@ -32,6 +32,9 @@ function Tabs({ route }: { route: Route }) {
 	);
 }
 
+/** Pages whose content has no heading of its own. */
+const HEADINGS: Partial<Record<Route["page"], string>> = { logs: "Logs", events: "Events", processes: "Processes", profiles: "Profiles", timeline: "Timeline" };
+
 function Title({ job }: { job: Job }) {
 	const now = useNow(1000);
 	const life = running(job)
@@ -63,9 +66,11 @@ export function JobFrame({ route, children }: { route: Route; children: Componen
 		<>
 			{load.data ? <Title job={load.data} /> : <p class="crumb"><a href="#/">Jobs</a> <span aria-hidden="true">›</span> <b>{route.job}</b></p>}
 			<Tabs route={route} />
+			{HEADINGS[route.page] && <h1 class="hidden">{HEADINGS[route.page]} of {load.data?.name ?? route.job}</h1>}
 			{load.error && <Fault error={load.error} what="Job" />}
 			{load.data ? <JobContext.Provider value={{ job: load.data, load }}>{children}</JobContext.Provider>
 				: load.loading ? <Skeleton what="Job" /> : null}
+			{!load.data && route.page === "job" && <h1 class="hidden">{route.job}</h1>}
 		</>
 	);
 }

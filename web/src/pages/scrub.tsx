@@ -59,6 +59,7 @@ export function MomentView({ job, time }: { job: Job; time: number }) {
 		<Show of={load} what="This moment">
 			{(m) => (
 				<>
+					<h1>{job.name} at {clock(time, now)}</h1>
 					<p class="notice" role="status"><span aria-hidden="true">◷</span> This is {clock(time, now)}, {ago(time, now)}. <a href={link(["job", job.id])}>Back to {running(job) ? "now" : "the end"}</a></p>
 					<Card title="Ranks at that moment"><RankGrid ranks={m.ranks ?? []} job={job.id} /></Card>
 					<Card title="Memory at that moment"><MomentMemory moment={m} /></Card>

@@ -35,12 +35,15 @@ class Cell extends Component<CellProps> {
 
 	override render({ rank, small, chosen, most, onPick }: CellProps) {
 		const state = stateOf(rank);
-		const letter = rank.culprit ? "⚑" : STATES[state]![0];
+		const word = `${rank.culprit ? "culprit, " : ""}${STATES[state]![1]}`;
+		const shared = { id: `rank-${rank.rank}`, role: "option" as const, "aria-selected": chosen, class: `cell ${state} ${rank.culprit ? "culprit" : ""}` };
+		// A small cell is one element without text: its letter comes from the style sheet.
+		if (small) return <div {...shared} aria-label={`rank ${rank.rank}: ${word}`} />;
 		const width = `${most > 0 ? ((rank.own_bytes ?? 0) / most) * 100 : 0}%`;
 		return (
-			<div id={`rank-${rank.rank}`} role="option" aria-selected={chosen} class={`cell ${state} ${rank.culprit ? "culprit" : ""}`}
-				aria-label={`rank ${rank.rank}: ${rank.culprit ? "culprit, " : ""}${STATES[state]![1]}`} onClick={() => onPick(rank.rank)}>
-				{small ? letter : <><b>{rank.rank}</b><i class="letter">{letter}</i><span>{bytes(rank.own_bytes)}</span><u style={{ width }} /></>}
+			<div {...shared} onClick={() => onPick(rank.rank)}>
+				<b>{rank.rank}</b><i class="letter" aria-hidden="true">{rank.culprit ? "⚑" : STATES[state]![0]}</i><span>{bytes(rank.own_bytes)}</span>
+				<span class="hidden">{word}</span><u style={{ width }} />
 			</div>
 		);
 	}
@@ -125,10 +128,14 @@ export function RankGrid({ ranks, job }: { ranks: Rank[]; job: string }) {
 		event.preventDefault();
 		setChosen(ranks[next]!.rank);
 	};
+	const onClick = (event: MouseEvent) => {
+		const id = (event.target as HTMLElement).id;
+		if (small && id.startsWith("rank-")) setChosen(Number(id.slice(5)));
+	};
 	return (
 		<>
 			<Legend ranks={ranks} />
-			<div class={`ranks ${small ? "small" : ""}`} role="listbox" tabIndex={0} ref={list} aria-label={`${ranks.length} ranks`} onKeyDown={onKey}
+			<div class={`ranks ${small ? "small" : ""}`} role="listbox" tabIndex={0} ref={list} aria-label={`${ranks.length} ranks`} onKeyDown={onKey} onClick={onClick}
 				{...(at !== undefined ? { "aria-activedescendant": `rank-${at}` } : {})}>
 				{ranks.map((r) => <Cell key={r.rank} rank={r} small={small} chosen={r.rank === at} most={most} onPick={setChosen} />)}
 			</div>
