@@ -19,6 +19,7 @@
 #include "cli/commands.h"
 #include "cli/nearest.h"
 #include "cli/state.h"
+#include "model/jobs/role.h"
 #include "sense/proc/proc.h"
 
 static struct textout terminal(void)
@@ -123,11 +124,21 @@ static void own_read(const struct view *v, struct job_process *p)
 	p->own_bytes = row.own_bytes;
 }
 
+/* Ray gives a worker another title with each task. */
+static void title_read(const struct view *v, struct job_process *p)
+{
+	char command[sizeof(p->command)];
+	if (strcmp(p->role, role_name(ROLE_RAY_WORKER)) == 0 &&
+	    proc_command_read(&v->world, p->pid, command, sizeof(command)) == 0 && command[0])
+		TEXT_COPY(p->command, command);
+}
+
 bool view_process_now(const struct view *v, struct job_process *p)
 {
 	struct proc_status s;
 	if (!v->has_world || p->ended_unix_ms > 0 || !joblife_runs(&v->world, p->pid, p->start_ticks))
 		return false;
+	title_read(v, p);
 	if (proc_status_read(&v->world, p->pid, &s) == 0 && s.has_memory) {
 		p->rss_bytes = s.rss_bytes;
 		p->shared_bytes = add_cap(s.rss_file_bytes, s.rss_shmem_bytes);

@@ -41,7 +41,7 @@ int must_check view_job(const struct view *v, const char *text, struct job *ret)
 
 /* Set the state to JOB_LOST if the job is live in the store but its vigil, on this machine, is gone. */
 void view_refresh(const struct view *v, struct job *j);
-/* True if this process still runs; its memory is then set to what it uses now. */
+/* True if this process still runs; its memory, and the title of a Ray worker, are then what they are now. */
 bool view_process_now(const struct view *v, struct job_process *p);
 
 /* Columns left for the last column of a table whose others take `used`; at least 8, VIEW_UNCUT if not a terminal. */
