@@ -28,6 +28,10 @@ def shown(result):
     return sorted(p["pid"] for p in result.json()["processes"])
 
 
+def parts(node, kind):
+    return {part["name"]: part for part in node["components"] if part["kind"] == kind}
+
+
 def test_commands_show_and_take_the_names_of_tasks_and_actors(vigil, ray, tmp_path):
     job, at = begin(vigil, ray, tmp_path)
 
@@ -52,6 +56,20 @@ def test_commands_show_and_take_the_names_of_tasks_and_actors(vigil, ray, tmp_pa
     assert waits.status == 0 and [p["pid"] for p in waits.json()["processes"]] == at["learn"], waits
     flame = vigil("flame", "preprocess", "-d", "1", "--format", "json")
     assert flame.status == 0 and {lane["pid"] for lane in flame.json()["lanes"]} == set(two), flame.err
+
+    node = next(n for n in vigil("mem", "pages", "--json").json()["ray"])
+    assert node["raylet_pid"] in {p["pid"] for p in lines(vigil("ps", "pages", "--json"))}, node
+    workers_now = parts(node, "worker")
+    assert workers_now["preprocess"]["processes"] == 2 and workers_now["sort pages"]["processes"] == 1, workers_now
+    assert workers_now["Learner.learn"]["own_bytes"] > 10 << 20 and workers_now["Quiet"]["processes"] == 1
+    assert {"gcs_server"} == set(parts(node, "gcs_server")) and {"DashboardAgent", "RuntimeEnvAgent"} <= set(parts(node, "agent"))
+    store = node["object_store"]
+    assert store["limit_bytes"] == 80 << 20 and 20 << 20 <= store["bytes"] <= 81 << 20, store
+    folder = pathlib.Path(store["spill_folder"])
+    on_disk = sum(p.stat().st_blocks * 512 for p in folder.iterdir())
+    assert store["spilled_bytes"] == on_disk >= 80 << 20 and store["spilled_files"] == len(list(folder.iterdir())), store
+    text = vigil("mem", "pages").out.decode()
+    assert f"Ray node 127.0.0.2, {node['session']}" in text and "80.0 MiB taken up in shared memory" in text, text
 
     one_is_expected = vigil("heap", "preprocess")
     assert one_is_expected.status != 0 and one_is_expected.err.count(b"\n") == 1, one_is_expected

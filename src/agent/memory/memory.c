@@ -7,6 +7,7 @@
 
 #include "agent/gpu/gpus.h"
 #include "agent/memory/pss.h"
+#include "agent/memory/raystore.h"
 #include "base/buf.h"
 #include "sense/memory/cgroup.h"
 #include "sense/memory/meminfo.h"
@@ -253,6 +254,7 @@ static int shm_rows(const struct shm_ledger *l, bool in_job, bool all, struct fo
 		/* a job's view also shows objects without a holder: an earlier job may have left them */
 		if (in_job && !it->orphan && !shm_of_rows(l, it, f))
 			continue;
+		raystore_shm(l, it, f);
 		f->n_shm_all++;
 		if (all || f->n_shm < SHM_ROWS)
 			shm_fill(l, it, &f->shm[f->n_shm++]);
@@ -294,6 +296,8 @@ static int members_part(const struct world *w, const struct memory_want *want, s
 				 r < 0 ? strerror(-r) : "no /proc");
 	r = rows_read(w, &m, want, f);
 	members_done(&m);
+	if (r == 0)
+		r = raystore_find(w, f);
 	if (r)
 		return fault_set(fault, r, "out of memory");
 	if (want->members && f->n == 0)

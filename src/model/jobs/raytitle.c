@@ -6,6 +6,8 @@
 #define PREFIX_LEN (sizeof(PREFIX) - 1)
 
 static const char *const agents[] = {"DashboardAgent", "RuntimeEnvAgent"};
+/* the second and third move objects to and from the disk */
+static const char *const idle[] = {"IDLE", "IDLE_SpillWorker", "IDLE_RestoreWorker"};
 
 bool raytitle_of(struct span command, struct raytitle *ret)
 {
@@ -16,7 +18,9 @@ bool raytitle_of(struct span command, struct raytitle *ret)
 	for (size_t i = 0; i < ARRAY_SIZE(agents); i++)
 		if (span_eq(name, agents[i]))
 			return false;
-	*ret = (struct raytitle){.name = name, .idle = span_eq(name, "IDLE")};
+	*ret = (struct raytitle){.name = name};
+	for (size_t i = 0; i < ARRAY_SIZE(idle); i++)
+		ret->idle |= span_eq(name, idle[i]);
 	return true;
 }
 

@@ -13,6 +13,8 @@ static void a_title_names_what_the_worker_runs(void **state)
 		{"ray::Learner.learn", "Learner.learn", false},
 		{"ray::Learner", "Learner", false},
 		{"ray::IDLE     ", "IDLE", true}, /* setproctitle leaves blanks */
+		{"ray::IDLE_SpillWorker", "IDLE_SpillWorker", true},
+		{"ray::IDLE_x", "IDLE_x", false},
 		{"ray::a name: of the user's\xff", "a name: of the user's\xff", false},
 		{"ray::DashboardAgent", NULL, false},
 		{"ray::RuntimeEnvAgent", NULL, false},
