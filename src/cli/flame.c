@@ -310,12 +310,7 @@ static int finish(const struct flame_options *o, const struct chosen *c, const s
 
 static int record(const struct world *w, const struct flame_options *o, const struct subject *s, struct stackset **ret)
 {
-	const struct members_want members = {
-		.ask = true,
-		.job_id = s->is_job ? s->job.id : NULL,
-		.root = s->pid,
-		.group = s->is_job ? s->job.cgroup : NULL,
-	};
+	const struct members_want members = subject_members(s);
 	const struct recording_want want = {
 		.members = &members,
 		.duration_ns = o->duration_ns,
@@ -415,6 +410,9 @@ const struct command command_flame = {
 		 "without stopping it. Ctrl-C ends the recording early and keeps it. When nothing runs, the picture "
 		 "shows what "
 		 "the threads wait for.\n"
+		 "\n"
+		 "JOB may also be the name of a Ray task or actor (preprocess, Learner, Learner.learn): all workers of "
+		 "the running jobs, or else of this machine, that are called so.\n"
 		 "\n"
 		 "Given a recording (json or folded) instead of a job, writes it in another form. With --against, "
 		 "shows what "

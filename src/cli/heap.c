@@ -415,6 +415,8 @@ const struct command command_heap = {
 		 "workers. Needs a heap profile: start the job with 'vigil run --heap'. The profile can be read while "
 		 "the job runs, and after it was killed.\n"
 		 "\n"
+		 "JOB may also be the name of a Ray task or actor (Learner, Learner.learn) that one worker runs.\n"
+		 "\n"
 		 "Only some blocks are seen (one in each 512 KiB on average), each stands for others that were not: so "
 		 "each number has an interval, in which the truth lies 19 times of 20. 'In memory' is what of it takes "
 		 "up memory at this moment: what was asked for and never touched takes none. Below the table stands "

@@ -19,10 +19,7 @@ static void on_stop(int signal)
 int heap_growth_load(const struct world *w, const struct subject *s, uint64_t duration_ns, struct heapset **ret,
 		     char note[static 300], struct fault *f)
 {
-	const struct members_want members = {.ask = true,
-					     .job_id = s->is_job ? s->job.id : NULL,
-					     .root = s->pid,
-					     .group = s->is_job ? s->job.cgroup : NULL};
+	const struct members_want members = subject_members(s);
 	const struct growthset_want want = {.members = &members, .duration_ns = duration_ns, .stop = &stop};
 	const struct sigaction action = {.sa_handler = on_stop, .sa_flags = (int)SA_RESETHAND};
 	char text[24];

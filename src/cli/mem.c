@@ -54,7 +54,7 @@ static int mem_show(const struct world *w, const struct mem_options *o, const ch
 		return r == MEMORY_NO_PROCESS ? EXIT_ABSENT : r == -EACCES ? EXIT_DENIED : EXIT_PROBLEM;
 	}
 	bool colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
-	struct js *heap = s ? heap_of(w, state, s) : NULL;
+	struct js *heap = s && s->n_also == 0 ? heap_of(w, state, s) : NULL;
 	if (o->json) {
 		struct js *j = memory_json(&p);
 		if (heap)
@@ -88,7 +88,7 @@ static int mem_run(const void *options, int argc, char **argv)
 	}
 	if (argc == 0)
 		return mem_show(&w, o, state, NULL);
-	int r = subject_find(&w, state, argv[0], &s, &f);
+	int r = subject_find_all(&w, state, argv[0], &s, &f);
 	if (r) {
 		log_error("%s", f.text);
 		return r == SUBJECT_NONE ? EXIT_ABSENT : r == -EACCES ? EXIT_DENIED : EXIT_PROBLEM;
@@ -102,7 +102,8 @@ const struct command command_mem = {
 	.summary = "who holds the memory: by process, rank and shared file",
 	.about =
 		"Shows how much memory there is at each level that can run out (node, container, job), what each "
-		"process holds, and the shared memory with its holders. Without JOB or PID: of the whole node.\n"
+		"process holds, and the shared memory with its holders. Without JOB or PID: of the whole node. "
+		"JOB may also be the name of a Ray task or actor: all workers that are called so.\n"
 		"\n"
 		"OWN is what ending the process gives back: its private pages, and of pages that it shares with its "
 		"forks its part, so that a page counts once among all who have it (of the 64 largest processes; of "

@@ -31,12 +31,7 @@ static void known_read(const char *state, struct known *k)
 int memgather(const struct world *w, const char *state, const struct subject *s, bool all, struct footprint *ret,
 	      struct fault *f)
 {
-	const struct members_want members = {
-		.ask = true,
-		.job_id = s && s->is_job ? s->job.id : NULL,
-		.root = s ? s->pid : 0,
-		.group = s && s->is_job ? s->job.cgroup : NULL,
-	};
+	const struct members_want members = s ? subject_members(s) : (struct members_want){.root = 0};
 	cleanup(freep) struct known *known = calloc(1, sizeof(*known));
 	if (!known)
 		return fault_set(f, -ENOMEM, "out of memory");

@@ -123,6 +123,8 @@ static int apply(const struct world *w, const struct protect_options *o, const s
 	const struct members_want members = {
 		.job_id = who->is_job ? who->job.id : NULL,
 		.root = who->pid,
+		.also = who->also,
+		.n_also = who->n_also,
 		.group = who->is_job ? who->job.cgroup : NULL,
 	};
 	const struct protectjob_want want = {

@@ -55,7 +55,7 @@ static const struct textcol columns[] = {
 	{.head = "JOB", .width = 20, .left = true, .cut = true},
 	{.head = "TRY", .width = 3, .spare = 6},
 	{.head = "RANK", .width = 4},
-	{.head = "ROLE", .width = 8, .left = true, .cut = true, .spare = 1},
+	{.head = "ROLE", .width = 10, .left = true, .cut = true, .spare = 1},
 	{.head = "PID", .width = 8},
 	{.head = "OWN", .width = 10},
 	{.head = "RESIDENT", .width = 10, .spare = 4},

@@ -97,12 +97,7 @@ static bool subject_denied(const struct stackdump *d, const struct subject *s)
 
 static int take_and_show(const struct world *w, const struct stack_options *o, const struct subject *s)
 {
-	const struct members_want members = {
-		.ask = true,
-		.job_id = s->is_job ? s->job.id : NULL,
-		.root = s->pid,
-		.group = s->is_job ? s->job.cgroup : NULL,
-	};
+	const struct members_want members = subject_members(s);
 	cleanup(instant_freep) struct instant *instant = instant_new(w);
 	const struct snapshot_want want = {
 		.members = &members,
@@ -162,6 +157,9 @@ const struct command command_stack = {
 		 "read "
 		 "without stopping it. CPython 3.8 to 3.15 is understood; programs that are not Python show native "
 		 "frames.\n"
+		 "\n"
+		 "JOB may also be the name of a Ray task or actor (preprocess, Learner, Learner.learn): all workers of "
+		 "the running jobs, or else of this machine, that are called so.\n"
 		 "\n"
 		 "Jobs started by `vigil run` can always be looked into by the user who started them. For others the "
 		 "rules of "

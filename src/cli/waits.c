@@ -85,12 +85,7 @@ static int take_and_show(const struct world *w, const struct waits_options *o, c
 			 const struct subject *s)
 {
 	cleanup(wakehist_done) struct wakehist wakes = {.n = 0};
-	const struct members_want members = {
-		.ask = true,
-		.job_id = s->is_job ? s->job.id : NULL,
-		.root = s->pid,
-		.group = s->is_job ? s->job.cgroup : NULL,
-	};
+	const struct members_want members = subject_members(s);
 	bool shows = isatty(STDERR_FILENO);
 	const struct waitsread_want want = {
 		.members = &members,
@@ -168,6 +163,9 @@ const struct command command_waits = {
 		 "server. The job need not hang. First come the threads at which the waiting ends, the one that most "
 		 "main processes wait for first, with the way to it; then each process, and of its threads those that "
 		 "are in somebody's way. Nothing is stopped or changed.\n"
+		 "\n"
+		 "JOB may also be the name of a Ray task or actor (preprocess, Learner, Learner.learn): all workers of "
+		 "the running jobs, or else of this machine, that are called so.\n"
 		 "\n"
 		 "An end is proved if it is certain that none of its threads can ever run again: nobody else is able "
 		 "to end their waits, and no time limit does. A process that may not be looked into, a host without "

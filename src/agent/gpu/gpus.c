@@ -68,14 +68,6 @@ static void xids_read(const struct world *w, struct gpuview *v)
 	xid_group(v->xid, v->n_xids);
 }
 
-static const struct member *member_find(const struct members *m, pid_t pid)
-{
-	for (size_t i = 0; i < m->n; i++)
-		if (m->row[i].task->pid == pid)
-			return &m->row[i];
-	return NULL;
-}
-
 static void who_fill(struct gpuview *v, const struct members *m)
 {
 	for (uint32_t i = 0; i < v->set.n; i++) {

@@ -87,7 +87,7 @@ static void members_choose(struct members_sweep *g)
 {
 	for (size_t i = 0; i < g->t->n; i++) {
 		pid_t pid = g->t->rows[i].pid;
-		if (!g->want || pid == g->want->root || group_matches(g, pid) || environ_matches(g, pid))
+		if (!g->want || members_is_root(g->want, pid) || group_matches(g, pid) || environ_matches(g, pid))
 			g->flags[i] |= IN;
 	}
 	if (g->want)
@@ -146,6 +146,21 @@ static void role_resolve(struct members_sweep *g, struct member *m)
 		role_fill(g, chain[n], parent_of(g, chain[n]));
 		g->flags[(size_t)(chain[n]->task - g->t->rows)] |= ROLE_DONE;
 	}
+}
+
+const struct member *member_find(const struct members *m, pid_t pid)
+{
+	size_t low = 0, high = m->n;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (m->row[mid].task->pid == pid)
+			return &m->row[mid];
+		if (m->row[mid].task->pid < pid)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return NULL;
 }
 
 void members_done(struct members *m)

@@ -17,6 +17,8 @@
 struct members_want {
 	const char *job_id; /* NULL or empty: not by environment */
 	pid_t root; /* 0: not by descent */
+	const pid_t *also; /* further roots; borrowed */
+	size_t n_also;
 	const char *group; /* as /proc/PID/cgroup shows it; NULL, empty or "/": not by group */
 	/*
 	 * Read the numbers of ranks that the program has started itself. That reads their memory and may block on a
@@ -25,6 +27,15 @@ struct members_want {
 	bool ask;
 	struct spawnranks *spawned; /* results of earlier calls, for callers that repeat; NULL: none are kept */
 };
+
+/* True for the root and for the further ones. */
+static inline bool members_is_root(const struct members_want *want, pid_t pid)
+{
+	for (size_t i = 0; i < want->n_also; i++)
+		if (want->also[i] == pid)
+			return true;
+	return pid == want->root;
+}
 
 struct member {
 	const struct task_row *task; /* borrowed from the scan */
@@ -42,4 +53,6 @@ struct members {
 /* want NULL: every process; a process without a parent other than pid 1 is then the root of its own tree. */
 int must_check members_read(const struct world *w, const struct tasks *t, const struct members_want *want,
 			    struct members *ret);
+/* NULL: it is none. */
+const struct member *member_find(const struct members *m, pid_t pid);
 void members_done(struct members *m);

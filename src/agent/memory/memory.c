@@ -7,6 +7,7 @@
 
 #include "agent/gpu/gpus.h"
 #include "agent/memory/pss.h"
+#include "agent/memory/raystore.h"
 #include "base/buf.h"
 #include "sense/memory/cgroup.h"
 #include "sense/memory/meminfo.h"
@@ -16,6 +17,7 @@
 #define NODE_ROWS 30 /* for the whole node, unless all processes are asked for */
 #define PSS_ROWS 64 /* each costs 10 ms for each GiB */
 #define SHM_ROWS 20
+#define DEPTH_MAX 64 /* of a process below the one that was adopted */
 #define PSS_BUDGET_NS (3 * NS_PER_S)
 #define SHM_BUDGET_NS (NS_PER_S / 2)
 
@@ -132,6 +134,38 @@ static bool row_fill(const struct world *w, const struct member *m, bool in_job,
 	return true;
 }
 
+/*
+ * The job that watches over the process, where its environment names none: processes of an adopted job descend from
+ * what was adopted.
+ */
+static const struct job *adopted_by(const struct memory_want *want, const struct members *m,
+				    const struct footprint_row *row)
+{
+	pid_t pid = row->pid;
+	for (size_t depth = 0; pid > 1 && depth < DEPTH_MAX; depth++) {
+		for (size_t k = 0; k < want->n_jobs; k++)
+			if (want->jobs[k].adopted && want->jobs[k].pid == pid)
+				return &want->jobs[k];
+		const struct member *above = member_find(m, pid);
+		pid = above ? above->task->ppid : 0;
+	}
+	return NULL;
+}
+
+static void jobs_name(const struct memory_want *want, const struct members *m, struct footprint *f)
+{
+	bool any = false;
+	for (size_t k = 0; k < want->n_jobs; k++)
+		any |= want->jobs[k].adopted && want->jobs[k].pid > 0;
+	for (size_t i = 0; any && i < f->n; i++) {
+		const struct job *j = f->rows[i].job[0] ? NULL : adopted_by(want, m, &f->rows[i]);
+		if (!j)
+			continue;
+		TEXT_COPY(f->rows[i].job, j->id);
+		f->rows[i].has_role = true;
+	}
+}
+
 static int rows_read(const struct world *w, const struct members *m, const struct memory_want *want,
 		     struct footprint *f)
 {
@@ -140,6 +174,8 @@ static int rows_read(const struct world *w, const struct members *m, const struc
 		return -ENOMEM;
 	for (size_t i = 0; i < m->n; i++)
 		f->n += row_fill(w, &m->row[i], want->members != NULL, &f->rows[f->n]) ? 1 : 0;
+	if (!want->members)
+		jobs_name(want, m, f);
 	/* every row is of the job asked for, also where its environment cannot be read */
 	for (size_t i = 0; i < f->n && want->members && want->members->job_id; i++)
 		TEXT_COPY(f->rows[i].job, want->members->job_id);
@@ -218,6 +254,7 @@ static int shm_rows(const struct shm_ledger *l, bool in_job, bool all, struct fo
 		/* a job's view also shows objects without a holder: an earlier job may have left them */
 		if (in_job && !it->orphan && !shm_of_rows(l, it, f))
 			continue;
+		raystore_shm(l, it, f);
 		f->n_shm_all++;
 		if (all || f->n_shm < SHM_ROWS)
 			shm_fill(l, it, &f->shm[f->n_shm++]);
@@ -259,6 +296,8 @@ static int members_part(const struct world *w, const struct memory_want *want, s
 				 r < 0 ? strerror(-r) : "no /proc");
 	r = rows_read(w, &m, want, f);
 	members_done(&m);
+	if (r == 0)
+		r = raystore_find(w, f);
 	if (r)
 		return fault_set(fault, r, "out of memory");
 	if (want->members && f->n == 0)

@@ -164,7 +164,8 @@ static void sweep(struct recording *r)
 /* True for the recorded process itself; of a job, for the main process of each rank. */
 static bool is_main(const struct recording *r, const struct member *m)
 {
-	return m->task->pid == r->want->members->root || (r->want->members->job_id && m->who.role == ROLE_MAIN);
+	return members_is_root(r->want->members, m->task->pid) ||
+	       (r->want->members->job_id && m->who.role == ROLE_MAIN);
 }
 
 /*
@@ -173,8 +174,10 @@ static bool is_main(const struct recording *r, const struct member *m)
  */
 static bool family_changed(struct recording *r)
 {
-	const struct jobpids_want want = {.root = r->want->members->root, .root_is_ours = true};
+	struct jobpids_want want = {.root = r->want->members->root, .root_is_ours = true};
 	uint64_t sum = 0;
+	for (size_t i = 0; i < MIN(r->want->members->n_also, (size_t)JOBPIDS_ALSO); i++)
+		want.also[i].pid = r->want->members->also[i];
 	if (want.root == 0 || !r->want->children || !r->family)
 		return false;
 	r->family->n = 0;

@@ -241,6 +241,11 @@ static bool ray_role(const struct role_input *in, enum role *ret)
 		*ret = in_list(command_word(in->command, 0), ray_agents) ? ROLE_RAY_SYSTEM : ROLE_RAY_WORKER;
 		return true;
 	}
+	/* the dashboard's parts put their titles in front of the command line of their fork server */
+	if (span_starts(in->command, "ray-dashboard-") && span_starts(in->comm, "ray-dashboard-")) {
+		*ret = ROLE_RAY_SYSTEM;
+		return true;
+	}
 	if (in_list(in->comm, ray_daemons) || in_list(command_word(in->command, 0), ray_daemons)) {
 		*ret = ROLE_RAY_SYSTEM;
 		return true;

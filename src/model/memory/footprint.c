@@ -8,6 +8,7 @@ void footprint_done(struct footprint *f)
 {
 	free(f->rows);
 	free(f->shm);
+	free(f->ray);
 	*f = (struct footprint){.n = 0};
 }
 

@@ -59,6 +59,33 @@ struct footprint_shm {
 	size_t n_owners; /* may exceed FOOTPRINT_OWNERS */
 };
 
+/* What holds memory of a Ray node: one of Ray's own programs, or the workers of one name. */
+struct raynode_part {
+	const char *kind; /* static: "raylet" "gcs_server" "dashboard" "agent" "monitor" "worker" "other" */
+	char name[96]; /* of workers "Learner.learn", "IDLE"; of the others the program */
+	size_t processes;
+	uint64_t own_bytes, rss_bytes, swap_bytes;
+};
+#define RAYNODE_PARTS 48 /* workers of further names are added up as "(others)" */
+
+struct raynode {
+	pid_t raylet;
+	char session[64]; /* "session_2026-11-24_12-30-05_797565_3536" */
+	char id[80]; /* Ray's node id; "": unknown */
+	char address[64]; /* of the node; "": unknown */
+	struct raynode_part part[RAYNODE_PARTS]; /* largest first */
+	size_t n_parts;
+	bool has_store; /* the raylet's piece of shared memory was found */
+	uint64_t store_bytes; /* of the object store, taken up */
+	uint64_t store_limit_bytes; /* 0: unknown */
+	bool has_spilled;
+	char spill_folder[320]; /* "": unknown */
+	uint64_t spilled_bytes; /* in files of that folder */
+	size_t spilled_files;
+	bool spill_cut; /* there are more files than were looked at */
+};
+#define FOOTPRINT_RAYS 4 /* further nodes on one machine are not listed */
+
 struct footprint {
 	char node[80];
 	char subject[160]; /* "job train-3f2a", "process 812 and its descendants"; empty: the whole node */
@@ -79,6 +106,8 @@ struct footprint {
 	size_t owners_denied, owners_unscanned; /* processes with unread maps */
 	bool owners_hidden;
 	size_t pss_late;
+	struct raynode *ray; /* n_rays of them; owned */
+	size_t n_rays;
 };
 
 void footprint_done(struct footprint *f);

@@ -346,6 +346,11 @@ const char *proc_known_as(const char *comm)
 	return strcmp(comm, "pt_elastic") == 0 ? "torchrun" : comm;
 }
 
+int proc_arguments_read(const struct world *w, pid_t pid, char *dst, size_t cap, size_t *ret_len)
+{
+	return pid_file_locked(file_read_fd, w, pid, "cmdline", dst, cap, ret_len);
+}
+
 int proc_command_read(const struct world *w, pid_t pid, char *dst, size_t cap)
 {
 	char text[PROC_TEXT_MAX];

@@ -89,6 +89,8 @@ int must_check proc_rollup_read(const struct world *w, pid_t pid, struct proc_ro
 const char *proc_known_as(const char *comm);
 /* Arguments joined by blanks; "[comm]" if there are none. Cut to cap. */
 int must_check proc_command_read(const struct world *w, pid_t pid, char *dst, size_t cap);
+/* The same as they are: each with its NUL, nothing masked. For values that vigil looks up, never to be shown whole. */
+int must_check proc_arguments_read(const struct world *w, pid_t pid, char *dst, size_t cap, size_t *ret_len);
 /*
  * One value of the auxiliary vector (getauxval(3)) of a 64-bit process; reading it takes the rights of a
  * tracer. WORLD_ABSENT: it has none of that type.

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/units.h"
+#include "tell/memory/ray_show.h"
 #include "tell/text/textcols.h"
 #include "tell/text/textout.h"
 
@@ -135,6 +136,8 @@ struct js *memory_json(const struct footprint *f)
 	for (size_t i = 0; i < f->n_shm; i++)
 		js_add(shm, shm_json(&f->shm[i]));
 	js_put(j, "shm", shm);
+	if (f->n_rays > 0)
+		js_put(j, "ray", ray_show_json(f));
 	return j;
 }
 
@@ -368,5 +371,6 @@ void memory_text(const struct footprint *f, bool colour, FILE *to)
 	levels_text(&p, f);
 	jobs_text(&p, f);
 	processes_text(&p, f);
+	ray_show_text(&p, f);
 	shm_text(&p, f);
 }

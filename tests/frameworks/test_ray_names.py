@@ -1,0 +1,82 @@
+"""Ray's tasks and actors by the names that their users gave them, in each command that shows or takes processes."""
+import json
+import pathlib
+
+from conftest import wait_for
+
+SCRIPT = pathlib.Path(__file__).with_name("ray_names.py")
+
+
+def pids(folder, name):
+    return sorted(int(p.name.rsplit("-", 1)[1]) for p in folder.glob(f"{name}-*"))
+
+
+def begin(vigil, ray, folder):
+    """vigil run of the script, once all its tasks and actors are at work; {name: their pids}."""
+    job = vigil.start("run", "--name", "pages", "--", ray.python, "-u", SCRIPT, folder, prefix=ray.prefix, env=ray.env)
+    wait_for(lambda: len(pids(folder, "preprocess")) == 3 and pids(folder, "learn") and pids(folder, "quiet"), 120,
+             "Ray's tasks and actors to begin")
+    return job, {name: pids(folder, name) for name in ("preprocess", "learn", "quiet")}
+
+
+def lines(result):
+    return [json.loads(line) for line in result.out.splitlines()]
+
+
+def shown(result):
+    assert result.status == 0, result
+    return sorted(p["pid"] for p in result.json()["processes"])
+
+
+def parts(node, kind):
+    return {part["name"]: part for part in node["components"] if part["kind"] == kind}
+
+
+def test_commands_show_and_take_the_names_of_tasks_and_actors(vigil, ray, tmp_path):
+    job, at = begin(vigil, ray, tmp_path)
+
+    def workers():
+        return {p["pid"]: p["command"] for p in lines(vigil("ps", "pages", "--json")) if p["role"] == "ray_worker"}
+    titles = wait_for(lambda: workers().get(at["quiet"][0]) == "ray::Quiet" and workers(), 20, "Quiet.hello to have ended")
+    assert titles[at["learn"][0]] == "ray::Learner.learn", "the whole title, not the kernel's 15 bytes"
+    assert sorted(titles[pid] for pid in at["preprocess"]) == ["ray::preprocess", "ray::preprocess", "ray::sort pages"]
+    assert all(title.startswith("ray::") for title in titles.values()), titles
+    assert {p["command"] for p in vigil("mem", "pages", "--json").json()["processes"]} >= set(titles.values())
+
+    sorting = next(pid for pid, title in titles.items() if title == "ray::sort pages")
+    two = sorted(set(at["preprocess"]) - {sorting})
+    assert shown(vigil("stack", "preprocess", "--json")) == two
+    for name in ("Learner", "Learner.learn", "ray::Learner"):
+        stack = vigil("stack", name, "--json")
+        assert shown(stack) == at["learn"]
+        assert any(f["name"].endswith("learn") for t in stack.json()["processes"][0]["threads"] for f in t["frames"])
+    assert shown(vigil("mem", "sort pages", "--json")) == [sorting]
+    assert shown(vigil("mem", "preprocess", "--json")) == two
+    waits = vigil("waits", "Learner", "--seconds", "0", "--json")
+    assert waits.status == 0 and [p["pid"] for p in waits.json()["processes"]] == at["learn"], waits
+    flame = vigil("flame", "preprocess", "-d", "1", "--format", "json")
+    assert flame.status == 0 and {lane["pid"] for lane in flame.json()["lanes"]} == set(two), flame.err
+
+    node = next(n for n in vigil("mem", "pages", "--json").json()["ray"])
+    assert node["raylet_pid"] in {p["pid"] for p in lines(vigil("ps", "pages", "--json"))}, node
+    workers_now = parts(node, "worker")
+    assert workers_now["preprocess"]["processes"] == 2 and workers_now["sort pages"]["processes"] == 1, workers_now
+    assert workers_now["Learner.learn"]["own_bytes"] > 10 << 20 and workers_now["Quiet"]["processes"] == 1
+    assert {"gcs_server"} == set(parts(node, "gcs_server")) and {"DashboardAgent", "RuntimeEnvAgent"} <= set(parts(node, "agent"))
+    store = node["object_store"]
+    assert store["limit_bytes"] == 80 << 20 and 20 << 20 <= store["bytes"] <= 81 << 20, store
+    folder = pathlib.Path(store["spill_folder"])
+    on_disk = sum(p.stat().st_blocks * 512 for p in folder.iterdir())
+    assert store["spilled_bytes"] == on_disk >= 80 << 20 and store["spilled_files"] == len(list(folder.iterdir())), store
+    text = vigil("mem", "pages").out.decode()
+    assert f"Ray node 127.0.0.2, {node['session']}" in text and "80.0 MiB taken up in shared memory" in text, text
+
+    one_is_expected = vigil("heap", "preprocess")
+    assert one_is_expected.status != 0 and one_is_expected.err.count(b"\n") == 1, one_is_expected
+    assert all(f"{pid} (preprocess)".encode() in one_is_expected.err for pid in two), one_is_expected.err
+    nobody = vigil("stack", "preproces")
+    assert nobody.status == 4 and b"no Ray worker runs a task or actor of that name" in nobody.err
+
+    (tmp_path / "end").touch()
+    result = vigil.finish(job, 60)
+    assert result.status == 0 and b"done" in result.out, result
