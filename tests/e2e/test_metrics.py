@@ -164,6 +164,22 @@ def test_the_hang_state_follows_the_events(vigil):
     assert value(samples(metrics(vigil)), "vigil_straggler_ratio", job_id=job) == 2.5
 
 
+def test_a_job_whose_vigil_is_gone_is_lost(vigil):
+    job = stepping(vigil, nproc=1)
+    with sqlite3.connect(vigil.state / "vigil.db", timeout=20) as db:
+        db.execute("UPDATE job SET supervisor_start_ticks=supervisor_start_ticks+1")  # another process has its number
+    found = samples(metrics(vigil))
+    assert value(found, "vigil_job_state", job_id=job, vigil_job_state="lost") == 1
+    assert value(found, "vigil_jobs", state="lost") == 1
+    assert not labels_of(found, "vigil_hang_state")
+    os.utime(vigil.state / "jobs" / job / "series", (1e9, 1e9))
+    with sqlite3.connect(vigil.state / "vigil.db", timeout=20) as db:
+        db.execute("UPDATE job SET started_unix_ms=1000")
+    # the vigil that lives goes on writing: what is old is read before its next look, or told again
+    wait_for(lambda: not labels_of(samples(metrics(vigil)), "vigil_job_info") or
+             os.utime(vigil.state / "jobs" / job / "series", (1e9, 1e9)), 30, "the lost job to be too old")
+
+
 def test_steps_end_a_suspicion(vigil):
     job = stepping(vigil, nproc=1)
     tell(vigil, job, "suspected", at=time.time() - 1)
@@ -185,6 +201,7 @@ def test_gpus_have_the_names_and_units_of_dcgm(vigil, fake):
     assert value(found, "DCGM_FI_DEV_GPU_UTIL", gpu="0", UUID="GPU-aaaa", modelName="NVIDIA H100 80GB HBM3") == 97
     assert value(found, "DCGM_FI_DEV_FB_USED", gpu="0") == 1024
     assert value(found, "DCGM_FI_DEV_POWER_USAGE", gpu="0") == 150
+    assert value(found, "DCGM_FI_DEV_FB_FREE", gpu="0") == 80 * 1024 - 1024 - value(found, "DCGM_FI_DEV_FB_RESERVED", gpu="0")
     assert value(found, "DCGM_FI_DEV_GPU_UTIL", gpu="1") == 0
     promtool("check", "metrics", input=metrics(vigil, env=fake.env))
     assert "DCGM" not in metrics(vigil, env=fake.env)

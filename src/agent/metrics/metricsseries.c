@@ -115,14 +115,31 @@ static void file_is(struct metrics_series *m, const struct stat *st)
 	m->position = MAGIC_BYTES;
 }
 
-void metricsseries_read(struct metrics_series *m, const char *dir)
+static int series_open(const char *dir, struct stat *ret)
 {
 	char path[320];
-	cleanup(closep) int fd = -1;
+	int fd = -1;
+	TEXT_FORMAT(path, "%s/%s", dir, SERIES_FILE);
+	if (!dir[0] || foreign_open_kept(path, &fd) != 0)
+		return -1;
+	if (fstat(fd, ret) < 0)
+		closep(&fd);
+	return fd;
+}
+
+int64_t metricsseries_changed_unix_ms(const char *dir)
+{
+	struct stat st;
+	cleanup(closep) int fd = series_open(dir, &st);
+	return fd < 0 ? 0 : (int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000;
+}
+
+void metricsseries_read(struct metrics_series *m, const char *dir)
+{
 	struct stat st;
 	size_t len;
-	TEXT_FORMAT(path, "%s/%s", dir, SERIES_FILE);
-	if (!dir[0] || foreign_open_kept(path, &fd) != 0 || fstat(fd, &st) < 0 || st.st_size < MAGIC_BYTES)
+	cleanup(closep) int fd = series_open(dir, &st);
+	if (fd < 0 || st.st_size < MAGIC_BYTES)
 		return;
 	file_is(m, &st);
 	size_t more = (size_t)MIN((uint64_t)st.st_size - m->position, (uint64_t)READ_MOST);

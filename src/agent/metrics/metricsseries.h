@@ -24,5 +24,7 @@ struct metrics_series {
 
 /* dir: the job's folder. A file that is absent or cannot be read leaves everything as it was. */
 void metricsseries_read(struct metrics_series *m, const char *dir);
+/* When the file was last written; 0: unknown. */
+int64_t metricsseries_changed_unix_ms(const char *dir);
 /* The same of bytes: "text" as of series_reader_init. Pure. */
 void metricsseries_take(struct metrics_series *m, struct span text);
