@@ -424,6 +424,35 @@ def test_a_receiver_gets_metrics_and_each_event_once(vigil, server):
     assert seqs == [str(e["seq"]) for e in events]
 
 
+def test_the_token_comes_from_a_file(vigil, server, tmp_path):
+    (tmp_path / "token").write_text(" s3cret-word\n")
+    assert vigil("metrics", "--otlp", server.url, "--otlp-token", tmp_path / "token").status == 0
+    assert {h["Authorization"] for _, h, _, _ in server.got} == {"Bearer s3cret-word"}
+    for text in ("", "two words", "word\r\nX-Evil: 1", "x" * 600, "\x00"):
+        (tmp_path / "token").write_text(text)
+        result = vigil("metrics", "--otlp", server.url, "--otlp-token", tmp_path / "token")
+        assert result.status == 2 and "holds no token" in result.text and len(result.text.splitlines()) == 1, result
+    assert vigil("metrics", "--otlp", server.url, "--otlp-token", tmp_path / "absent").status == 2
+    assert vigil("metrics", "--otlp-token", tmp_path / "token").status == 2
+
+
+def test_one_that_watches_follows_the_hang_state(vigil):
+    vigil.start("run", "--name", "still", "--", "sleep", "600")
+    job = wait_for(lambda: next((x["job_id"] for x in labels_of(samples(metrics(vigil)), "vigil_job_info")), None), 30)
+    process = vigil.start("metrics", "--watch", "1s")
+
+    def wait_line(state):
+        for _ in range(100000):
+            line = process.stdout.readline().decode()
+            if line == f'vigil_hang_state{{job_id="{job}",vigil_hang_state="{state}"}} 1\n':
+                return
+        pytest.fail(f"never {state}")
+    for kind, state in (("suspected", "suspected"), ("hang", "hung"), ("hang_resolved", "well")):
+        tell(vigil, job, kind)
+        wait_line(state)
+    process.kill()
+
+
 def test_a_job_goes_through_the_strict_reader(vigil, server):
     stepping(vigil)
     assert vigil("metrics", "--otlp", server.url, "--processes").status == 0

@@ -125,6 +125,25 @@ int metricspush_open(struct metrics_receiver *r, const char *url, bool insecure,
 	return 0;
 }
 
+int metricspush_token(struct metrics_receiver *r, const char *path, struct fault *f)
+{
+	char text[sizeof(r->token) + 64];
+	size_t len;
+	int e = file_read_at(AT_FDCWD, path, text, sizeof(text), &len);
+	if (e < 0)
+		return fault_set(f, e, "--otlp-token: cannot read %s: %s", path, strerror(-e));
+	struct span token = span_trim((struct span){text, len});
+	bool fine = token.len > 0 && token.len < sizeof(r->token);
+	for (size_t i = 0; fine && i < token.len; i++)
+		fine = token.p[i] > ' ' && token.p[i] < 0x7f;
+	if (!fine)
+		return fault_set(f, -EINVAL,
+				 "--otlp-token: %s holds no token; expected one word of at most %zu plain characters",
+				 path, sizeof(r->token) - 1);
+	span_copy(token, r->token, sizeof(r->token));
+	return 0;
+}
+
 /* ---- sending ---- */
 
 static bool worth_a_try(const struct notify_answer *a)
@@ -179,6 +198,8 @@ static int post(struct metrics_receiver *r, const char *path, char *body, struct
 	request.body_len = strlen(body);
 	TEXT_FORMAT(request.url, "%s%s", r->url, path);
 	TEXT_COPY(request.header[0], "Content-Type: application/json");
+	if (r->token[0])
+		TEXT_FORMAT(request.header[request.n_headers++], "Authorization: Bearer %s", r->token);
 	for (;;) {
 		http_send(&c, &no_secrets, &request, &a);
 		tries++;
