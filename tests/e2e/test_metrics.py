@@ -424,6 +424,27 @@ def test_a_receiver_gets_metrics_and_each_event_once(vigil, server):
     assert seqs == [str(e["seq"]) for e in events]
 
 
+def test_a_new_store_counts_anew(vigil, server):
+    """One that was deleted, or moved aside because it was damaged: its numbers begin with 1 again."""
+    killed(vigil)
+    watching = vigil.start("metrics", "--otlp", server.url, "--watch", "1s")
+    wait_for(lambda: posts(server, "/v1/logs"), 30, "the events")
+    for path in vigil.state.glob("vigil.db*"):
+        path.unlink()
+    server.got.clear()
+    job = killed(vigil, "second")
+
+    def told():
+        return [r["attributes"] for p in posts(server, "/v1/logs") for r in check_logs(p) if r["attributes"]["vigil.job_id"] == job]
+    wait_for(lambda: any(a["event.name"] == "job_end" for a in told()), 30, "the events of the new store")
+    watching.kill()
+    events = [json.loads(line) for line in vigil("events", "--json").out.splitlines()]
+    assert [a["vigil.seq"] for a in told()] == [str(e["seq"]) for e in events]
+    server.got.clear()
+    assert vigil("metrics", "--otlp", server.url).status == 0
+    assert not posts(server, "/v1/logs")
+
+
 def test_the_token_comes_from_a_file(vigil, server, tmp_path):
     (tmp_path / "token").write_text(" s3cret-word\n")
     assert vigil("metrics", "--otlp", server.url, "--otlp-token", tmp_path / "token").status == 0

@@ -69,12 +69,17 @@ static int address_check(const char *url, bool insecure, struct fault *f)
 
 /* ---- what it took already ---- */
 
-static uint64_t store_file(const char *state_dir)
+/* A number that tells a store from one that was made in its place, also where that got the same inode. */
+static uint64_t store_identity(const char *state_dir)
 {
 	char path[320];
-	struct stat st;
+	struct statx st;
 	TEXT_FORMAT(path, "%s/%s", state_dir, STORE_FILE);
-	return stat(path, &st) == 0 ? (uint64_t)st.st_ino : 0;
+	if (statx(AT_FDCWD, path, 0, STATX_INO | STATX_BTIME, &st) < 0)
+		return 0;
+	uint64_t made_ns =
+		st.stx_mask & STATX_BTIME ? (uint64_t)st.stx_btime.tv_sec * NS_PER_S + st.stx_btime.tv_nsec : 0;
+	return (st.stx_ino ^ made_ns) & INT64_MAX;
 }
 
 static void receiver_read(struct metrics_receiver *r)
@@ -112,8 +117,9 @@ int metricspush_open(struct metrics_receiver *r, const char *url, bool insecure,
 		return e;
 	if (strlen(url) + sizeof("/v1/metrics") > sizeof(r->url))
 		return fault_set(f, -EINVAL, "--otlp: the address is longer than %zu bytes", sizeof(r->url));
-	*r = (struct metrics_receiver){.budget_ns = BUDGET_NS, .store = store_file(state_dir)};
+	*r = (struct metrics_receiver){.budget_ns = BUDGET_NS, .store = store_identity(state_dir)};
 	TEXT_COPY(r->url, url);
+	TEXT_COPY(r->state, state_dir);
 	for (size_t len = strlen(r->url); len > 0 && r->url[len - 1] == '/'; len--)
 		r->url[len - 1] = '\0';
 	digest_sha256(r->url, strlen(r->url), digest);
@@ -246,6 +252,11 @@ static int batch_take(void *ctx, const struct job_event *e)
 int metricspush_events(struct metrics_receiver *r, struct store *s, const char *node, int64_t now_unix_ms,
 		       struct fault *f)
 {
+	uint64_t identity = store_identity(r->state);
+	if (identity != r->store) { /* numbers of its events begin anew */
+		r->store = identity;
+		r->seq = 0;
+	}
 	struct batch b = {.since_unix_ms = r->noted ? INT64_MIN : now_unix_ms - FIRST_EVENTS_MS};
 	cleanup(freep) struct job_event *events = calloc(BATCH, sizeof(*events));
 	b.event = events;

@@ -17,7 +17,8 @@ struct metrics_receiver {
 	char token[512]; /* sent as "Authorization: Bearer"; "": none */
 	char note[400]; /* the file of the last event that it took */
 	uint64_t seq; /* of that event */
-	uint64_t store; /* the store's file that seq is of; another one counts anew */
+	char state[256]; /* the state directory */
+	uint64_t store; /* which store seq is of; another one counts anew */
 	bool noted; /* seq was read from the note, or the receiver took something */
 	uint64_t budget_ns; /* for one push, all tries together */
 	uint64_t rejected; /* data points and records that the receiver did not want */
