@@ -102,7 +102,7 @@ static int series_take(struct metrics_series *s, struct metrics_job *j)
 {
 	s->seen = true;
 	metricsseries_read(s, j->job.log_dir);
-	j->steps = s->steps;
+	j->steps = s->times.times;
 	j->sampled_unix_ms = s->sampled_unix_ms;
 	j->group_bytes = s->group_bytes;
 	j->rank = calloc(s->n_ranks + 1, sizeof(*j->rank));
