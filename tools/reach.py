@@ -23,7 +23,7 @@ ROOM_TESTS = {
     "hang": HANGS, "wait": [*HANGS, "stack*"], "net": HANGS, "framework": [*HANGS, "run_ends", "rules"],
     "rules": ["rules", "hang_book", "run_ends"], "log": ["rules", "hang*", "run_ends"],
     "collective": ["collectives", "nccl_plugin", "ras_places"], "plugins/nccl": ["nccl_plugin"],
-    "plugins/python": ["calls"], "gpu": ["gpus*", "hang_gpus"], "notify": ["notify", "metrics"], "metrics": ["metrics"], "share/": ["metrics"], "tests/metrics": ["metrics"],
+    "plugins/python": ["calls"], "gpu": ["gpus*", "hang_gpus"], "notify": ["notify", "metrics"], "metrics": ["metrics"], "share": ["metrics"], "tests/metrics": ["metrics"],
     "memory": ["guard", "run_memory", "watch", "agent", "memprotect", "read"],
     "guard": ["guard", "run_memory", "watch", "agent", "memprotect"],
     "death": ["run_ends", "run_memory", "read", "watch"], "incident": ["run*", "read", "watch", "guard", "hang*", "heap_kills"],

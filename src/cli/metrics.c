@@ -13,7 +13,7 @@
 
 struct metrics_options {
 	int format;
-	const char *textfile, *otlp, *state;
+	const char *textfile, *otlp, *token, *state;
 	uint64_t watch_ns; /* 0: once */
 	bool processes, gpus, insecure;
 };
@@ -40,6 +40,11 @@ static const struct option options[] = {
 	 .arg = "URL",
 	 .help = "send metrics and events to a receiver of OTLP/HTTP instead, as in http://127.0.0.1:4318",
 	 .offset = offsetof(struct metrics_options, otlp)},
+	{.name = "otlp-token",
+	 .type = OPTION_TEXT,
+	 .arg = "FILE",
+	 .help = "with --otlp: a file with the token that the receiver asks for (Authorization: Bearer)",
+	 .offset = offsetof(struct metrics_options, token)},
 	{.name = "insecure",
 	 .type = OPTION_FLAG,
 	 .help = "with --otlp: http:// also to other machines",
@@ -140,8 +145,9 @@ static int options_check(const struct metrics_options *o)
 		log_error("--watch: at least 1s");
 		return EXIT_USAGE;
 	}
-	if (o->insecure && !o->otlp) {
-		log_error("--insecure says something about --otlp only; name the receiver with --otlp URL");
+	if ((o->insecure || o->token) && !o->otlp) {
+		log_error("%s says something about --otlp only; name the receiver with --otlp URL",
+			  o->token ? "--otlp-token" : "--insecure");
 		return EXIT_USAGE;
 	}
 	return 0;
@@ -156,7 +162,10 @@ static int metrics_begin(struct metrics_round *m)
 		status = view_open(m->o->state, &v); /* for the name of the state directory */
 	if (status != 0)
 		return status;
-	if (m->o->otlp && metricspush_open(&m->receiver, m->o->otlp, m->o->insecure, v.state, &f) < 0) {
+	int r = m->o->otlp ? metricspush_open(&m->receiver, m->o->otlp, m->o->insecure, v.state, &f) : 0;
+	if (r == 0 && m->o->token)
+		r = metricspush_token(&m->receiver, m->o->token, &f);
+	if (r < 0) {
 		log_error("%s", f.text);
 		return EXIT_USAGE;
 	}

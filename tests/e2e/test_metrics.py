@@ -164,6 +164,22 @@ def test_the_hang_state_follows_the_events(vigil):
     assert value(samples(metrics(vigil)), "vigil_straggler_ratio", job_id=job) == 2.5
 
 
+def test_a_job_whose_vigil_is_gone_is_lost(vigil):
+    job = stepping(vigil, nproc=1)
+    with sqlite3.connect(vigil.state / "vigil.db", timeout=20) as db:
+        db.execute("UPDATE job SET supervisor_start_ticks=supervisor_start_ticks+1")  # another process has its number
+    found = samples(metrics(vigil))
+    assert value(found, "vigil_job_state", job_id=job, vigil_job_state="lost") == 1
+    assert value(found, "vigil_jobs", state="lost") == 1
+    assert not labels_of(found, "vigil_hang_state")
+    os.utime(vigil.state / "jobs" / job / "series", (1e9, 1e9))
+    with sqlite3.connect(vigil.state / "vigil.db", timeout=20) as db:
+        db.execute("UPDATE job SET started_unix_ms=1000")
+    # the vigil that lives goes on writing: what is old is read before its next look, or told again
+    wait_for(lambda: not labels_of(samples(metrics(vigil)), "vigil_job_info") or
+             os.utime(vigil.state / "jobs" / job / "series", (1e9, 1e9)), 30, "the lost job to be too old")
+
+
 def test_steps_end_a_suspicion(vigil):
     job = stepping(vigil, nproc=1)
     tell(vigil, job, "suspected", at=time.time() - 1)
@@ -185,6 +201,7 @@ def test_gpus_have_the_names_and_units_of_dcgm(vigil, fake):
     assert value(found, "DCGM_FI_DEV_GPU_UTIL", gpu="0", UUID="GPU-aaaa", modelName="NVIDIA H100 80GB HBM3") == 97
     assert value(found, "DCGM_FI_DEV_FB_USED", gpu="0") == 1024
     assert value(found, "DCGM_FI_DEV_POWER_USAGE", gpu="0") == 150
+    assert value(found, "DCGM_FI_DEV_FB_FREE", gpu="0") == 80 * 1024 - 1024 - value(found, "DCGM_FI_DEV_FB_RESERVED", gpu="0")
     assert value(found, "DCGM_FI_DEV_GPU_UTIL", gpu="1") == 0
     promtool("check", "metrics", input=metrics(vigil, env=fake.env))
     assert "DCGM" not in metrics(vigil, env=fake.env)
@@ -405,6 +422,56 @@ def test_a_receiver_gets_metrics_and_each_event_once(vigil, server):
     seqs = [r["attributes"]["vigil.seq"] for p in posts(server, "/v1/logs") for r in check_logs(p)]
     events = [json.loads(line) for line in vigil("events", "--json").out.splitlines()]
     assert seqs == [str(e["seq"]) for e in events]
+
+
+def test_a_new_store_counts_anew(vigil, server):
+    """One that was deleted, or moved aside because it was damaged: its numbers begin with 1 again."""
+    killed(vigil)
+    watching = vigil.start("metrics", "--otlp", server.url, "--watch", "1s")
+    wait_for(lambda: posts(server, "/v1/logs"), 30, "the events")
+    for path in vigil.state.glob("vigil.db*"):
+        path.unlink()
+    server.got.clear()
+    job = killed(vigil, "second")
+
+    def told():
+        return [r["attributes"] for p in posts(server, "/v1/logs") for r in check_logs(p) if r["attributes"]["vigil.job_id"] == job]
+    wait_for(lambda: any(a["event.name"] == "job_end" for a in told()), 30, "the events of the new store")
+    watching.kill()
+    events = [json.loads(line) for line in vigil("events", "--json").out.splitlines()]
+    assert [a["vigil.seq"] for a in told()] == [str(e["seq"]) for e in events]
+    server.got.clear()
+    assert vigil("metrics", "--otlp", server.url).status == 0
+    assert not posts(server, "/v1/logs")
+
+
+def test_the_token_comes_from_a_file(vigil, server, tmp_path):
+    (tmp_path / "token").write_text(" s3cret-word\n")
+    assert vigil("metrics", "--otlp", server.url, "--otlp-token", tmp_path / "token").status == 0
+    assert {h["Authorization"] for _, h, _, _ in server.got} == {"Bearer s3cret-word"}
+    for text in ("", "two words", "word\r\nX-Evil: 1", "x" * 600, "\x00"):
+        (tmp_path / "token").write_text(text)
+        result = vigil("metrics", "--otlp", server.url, "--otlp-token", tmp_path / "token")
+        assert result.status == 2 and "holds no token" in result.text and len(result.text.splitlines()) == 1, result
+    assert vigil("metrics", "--otlp", server.url, "--otlp-token", tmp_path / "absent").status == 2
+    assert vigil("metrics", "--otlp-token", tmp_path / "token").status == 2
+
+
+def test_one_that_watches_follows_the_hang_state(vigil):
+    vigil.start("run", "--name", "still", "--", "sleep", "600")
+    job = wait_for(lambda: next((x["job_id"] for x in labels_of(samples(metrics(vigil)), "vigil_job_info")), None), 30)
+    process = vigil.start("metrics", "--watch", "1s")
+
+    def wait_line(state):
+        for _ in range(100000):
+            line = process.stdout.readline().decode()
+            if line == f'vigil_hang_state{{job_id="{job}",vigil_hang_state="{state}"}} 1\n':
+                return
+        pytest.fail(f"never {state}")
+    for kind, state in (("suspected", "suspected"), ("hang", "hung"), ("hang_resolved", "well")):
+        tell(vigil, job, kind)
+        wait_line(state)
+    process.kill()
 
 
 def test_a_job_goes_through_the_strict_reader(vigil, server):

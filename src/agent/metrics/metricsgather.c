@@ -15,8 +15,22 @@
 /* A suspicion or a harmless standstill of which nothing more was heard is over after this. */
 #define SUSPECTED_KEPT_MS (INT64_C(30) * 60 * 1000)
 
+/* What the events of a job say of its progress, up to the event `seq`. */
+struct standing {
+	enum metrics_hang hang;
+	uint32_t attempt;
+	uint64_t seq;
+	int64_t since_unix_ms;
+	char incident[64];
+};
+
+struct known {
+	struct metrics_series series;
+	struct standing standing;
+};
+
 struct metrics_memory {
-	struct metrics_series *series; /* METRICS_JOBS of them; owned */
+	struct known *job; /* METRICS_JOBS of them; owned */
 	size_t n;
 };
 
@@ -24,14 +38,14 @@ struct metrics_memory *metrics_memory_new(void)
 {
 	struct metrics_memory *m = calloc(1, sizeof(*m));
 	if (m)
-		m->series = calloc(METRICS_JOBS, sizeof(*m->series));
-	return m && m->series ? m : metrics_memory_free(m);
+		m->job = calloc(METRICS_JOBS, sizeof(*m->job));
+	return m && m->job ? m : metrics_memory_free(m);
 }
 
 struct metrics_memory *metrics_memory_free(struct metrics_memory *m)
 {
 	if (m)
-		free(m->series);
+		free(m->job);
 	free(m);
 	return NULL;
 }
@@ -52,7 +66,9 @@ static int job_take(void *ctx, const struct job *j)
 	enum job_state state = joblife_is_lost(g->world, j) ? JOB_LOST : j->state;
 	bool open = state == JOB_STARTING || state == JOB_RUNNING || state == JOB_WAITING;
 	f->jobs_in_state[state < JOB_STATE_MAX ? state : JOB_LOST]++;
-	if (!open && f->now_unix_ms - j->ended_unix_ms > ENDED_KEPT_MS)
+	/* nobody wrote down when a lost job was lost: at its last sample */
+	int64_t ended = open || j->ended_unix_ms > 0 ? j->ended_unix_ms : metricsseries_changed_unix_ms(j->log_dir);
+	if (!open && f->now_unix_ms - MAX(ended, j->started_unix_ms) > ENDED_KEPT_MS)
 		return 0;
 	if (f->n_jobs == METRICS_JOBS) {
 		f->jobs_left_out++;
@@ -63,33 +79,30 @@ static int job_take(void *ctx, const struct job *j)
 	return 0;
 }
 
-/* The series of a job that was read before, or a new one in the place of one whose job is no longer told of. */
-static struct metrics_series *series_of(struct metrics_memory *m, const char *job)
+/* What is known of a job that was read before, or a new one in the place of one whose job is no longer told of. */
+static struct known *known_of(struct metrics_memory *m, const char *job)
 {
-	struct metrics_series *unseen = NULL;
+	struct known *unseen = NULL;
 	for (size_t i = 0; i < m->n; i++) {
-		if (strcmp(m->series[i].job, job) == 0)
-			return &m->series[i];
-		if (!m->series[i].seen)
-			unseen = &m->series[i];
+		if (strcmp(m->job[i].series.job, job) == 0)
+			return &m->job[i];
+		if (!m->job[i].series.seen)
+			unseen = &m->job[i];
 	}
 	if (m->n < METRICS_JOBS)
-		unseen = &m->series[m->n++];
+		unseen = &m->job[m->n++];
 	if (!unseen)
 		return NULL;
-	*unseen = (struct metrics_series){.position = 0};
-	TEXT_COPY(unseen->job, job);
+	memset(unseen, 0, sizeof(*unseen));
+	TEXT_COPY(unseen->series.job, job);
 	return unseen;
 }
 
-static int series_take(struct gathering *g, struct metrics_job *j)
+static int series_take(struct metrics_series *s, struct metrics_job *j)
 {
-	struct metrics_series *s = series_of(g->memory, j->job.id);
-	if (!s)
-		return 0;
 	s->seen = true;
 	metricsseries_read(s, j->job.log_dir);
-	j->steps = s->steps;
+	j->steps = s->times.times;
 	j->sampled_unix_ms = s->sampled_unix_ms;
 	j->group_bytes = s->group_bytes;
 	j->rank = calloc(s->n_ranks + 1, sizeof(*j->rank));
@@ -101,13 +114,6 @@ static int series_take(struct gathering *g, struct metrics_job *j)
 }
 
 /* ---- whether it moves ---- */
-
-struct standing {
-	enum metrics_hang hang;
-	uint32_t attempt;
-	int64_t since_unix_ms;
-	char incident[64];
-};
 
 static int event_take(void *ctx, const struct job_event *e)
 {
@@ -122,6 +128,7 @@ static int event_take(void *ctx, const struct job_event *e)
 	struct standing *s = ctx;
 	if (e->attempt != s->attempt)
 		*s = (struct standing){.attempt = e->attempt};
+	s->seq = e->seq;
 	for (size_t i = 0; i < ARRAY_SIZE(means); i++) {
 		if (strcmp(e->kind, means[i].kind) != 0)
 			continue;
@@ -157,19 +164,17 @@ static void slower_take(struct store *store, const char *incident, struct metric
 				j->rank[k].slower_ratio = ratio;
 }
 
-static int standing_take(struct gathering *g, struct metrics_job *j)
+static int standing_take(struct gathering *g, struct standing *s, struct metrics_job *j)
 {
-	struct standing s = {.hang = METRICS_WELL};
-	int r = store_each_event(g->store, j->job.id, 0, event_take, &s);
+	int r = store_each_event(g->store, j->job.id, s->seq, event_take, s);
 	if (r < 0)
 		return r;
-	bool passing = s.hang == METRICS_SUSPECTED || s.hang == METRICS_STANDSTILL;
-	if (passing &&
-	    (stepped_since(j, s.since_unix_ms) || g->facts->now_unix_ms - s.since_unix_ms > SUSPECTED_KEPT_MS))
-		s.hang = METRICS_WELL;
-	j->hang = s.hang;
-	if (s.hang == METRICS_STRAGGLER || s.hang == METRICS_SLOWDOWN)
-		slower_take(g->store, s.incident, j);
+	bool passing = s->hang == METRICS_SUSPECTED || s->hang == METRICS_STANDSTILL;
+	bool over = passing && (stepped_since(j, s->since_unix_ms) ||
+				g->facts->now_unix_ms - s->since_unix_ms > SUSPECTED_KEPT_MS);
+	j->hang = over ? METRICS_WELL : s->hang;
+	if (s->hang == METRICS_STRAGGLER || s->hang == METRICS_SLOWDOWN)
+		slower_take(g->store, s->incident, j);
 	return 0;
 }
 
@@ -189,13 +194,14 @@ static int jobs_take(struct gathering *g)
 	if (!g->facts->job)
 		return -ENOMEM;
 	for (size_t i = 0; i < g->memory->n; i++)
-		g->memory->series[i].seen = false;
+		g->memory->job[i].series.seen = false;
 	int r = store_each_job(g->store, 0, job_take, g);
 	for (size_t i = 0; r == 0 && i < g->facts->n_jobs; i++) {
 		struct metrics_job *j = &g->facts->job[i];
-		r = series_take(g, j);
-		if (r == 0 && job_is_open(&j->job))
-			r = standing_take(g, j);
+		struct known *known = known_of(g->memory, j->job.id);
+		r = known ? series_take(&known->series, j) : 0;
+		if (r == 0 && known && job_is_open(&j->job))
+			r = standing_take(g, &known->standing, j);
 		threshold_take(g, j);
 	}
 	return r;

@@ -69,12 +69,17 @@ static int address_check(const char *url, bool insecure, struct fault *f)
 
 /* ---- what it took already ---- */
 
-static uint64_t store_file(const char *state_dir)
+/* A number that tells a store from one that was made in its place, also where that got the same inode. */
+static uint64_t store_identity(const char *state_dir)
 {
 	char path[320];
-	struct stat st;
+	struct statx st;
 	TEXT_FORMAT(path, "%s/%s", state_dir, STORE_FILE);
-	return stat(path, &st) == 0 ? (uint64_t)st.st_ino : 0;
+	if (statx(AT_FDCWD, path, 0, STATX_INO | STATX_BTIME, &st) < 0)
+		return 0;
+	uint64_t made_ns =
+		st.stx_mask & STATX_BTIME ? (uint64_t)st.stx_btime.tv_sec * NS_PER_S + st.stx_btime.tv_nsec : 0;
+	return (st.stx_ino ^ made_ns) & INT64_MAX;
 }
 
 static void receiver_read(struct metrics_receiver *r)
@@ -112,8 +117,9 @@ int metricspush_open(struct metrics_receiver *r, const char *url, bool insecure,
 		return e;
 	if (strlen(url) + sizeof("/v1/metrics") > sizeof(r->url))
 		return fault_set(f, -EINVAL, "--otlp: the address is longer than %zu bytes", sizeof(r->url));
-	*r = (struct metrics_receiver){.budget_ns = BUDGET_NS, .store = store_file(state_dir)};
+	*r = (struct metrics_receiver){.budget_ns = BUDGET_NS, .store = store_identity(state_dir)};
 	TEXT_COPY(r->url, url);
+	TEXT_COPY(r->state, state_dir);
 	for (size_t len = strlen(r->url); len > 0 && r->url[len - 1] == '/'; len--)
 		r->url[len - 1] = '\0';
 	digest_sha256(r->url, strlen(r->url), digest);
@@ -122,6 +128,25 @@ int metricspush_open(struct metrics_receiver *r, const char *url, bool insecure,
 	if (metricspush_is_local(r->url)) /* what stays on this machine goes through no proxy */
 		(void)setenv("no_proxy", "*", 1);
 	receiver_read(r);
+	return 0;
+}
+
+int metricspush_token(struct metrics_receiver *r, const char *path, struct fault *f)
+{
+	char text[sizeof(r->token) + 64];
+	size_t len;
+	int e = file_read_at(AT_FDCWD, path, text, sizeof(text), &len);
+	if (e < 0)
+		return fault_set(f, e, "--otlp-token: cannot read %s: %s", path, strerror(-e));
+	struct span token = span_trim((struct span){text, len});
+	bool fine = token.len > 0 && token.len < sizeof(r->token);
+	for (size_t i = 0; fine && i < token.len; i++)
+		fine = token.p[i] > ' ' && token.p[i] < 0x7f;
+	if (!fine)
+		return fault_set(f, -EINVAL,
+				 "--otlp-token: %s holds no token; expected one word of at most %zu plain characters",
+				 path, sizeof(r->token) - 1);
+	span_copy(token, r->token, sizeof(r->token));
 	return 0;
 }
 
@@ -179,6 +204,8 @@ static int post(struct metrics_receiver *r, const char *path, char *body, struct
 	request.body_len = strlen(body);
 	TEXT_FORMAT(request.url, "%s%s", r->url, path);
 	TEXT_COPY(request.header[0], "Content-Type: application/json");
+	if (r->token[0])
+		TEXT_FORMAT(request.header[request.n_headers++], "Authorization: Bearer %s", r->token);
 	for (;;) {
 		http_send(&c, &no_secrets, &request, &a);
 		tries++;
@@ -225,6 +252,11 @@ static int batch_take(void *ctx, const struct job_event *e)
 int metricspush_events(struct metrics_receiver *r, struct store *s, const char *node, int64_t now_unix_ms,
 		       struct fault *f)
 {
+	uint64_t identity = store_identity(r->state);
+	if (identity != r->store) { /* numbers of its events begin anew */
+		r->store = identity;
+		r->seq = 0;
+	}
 	struct batch b = {.since_unix_ms = r->noted ? INT64_MIN : now_unix_ms - FIRST_EVENTS_MS};
 	cleanup(freep) struct job_event *events = calloc(BATCH, sizeof(*events));
 	b.event = events;

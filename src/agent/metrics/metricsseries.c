@@ -20,7 +20,6 @@ static size_t rank_place(struct metrics_series *m, int32_t rank)
 	if (m->n_ranks == METRICS_RANKS)
 		return METRICS_RANKS;
 	m->rank[m->n_ranks] = (struct metrics_rank){.rank = rank};
-	m->stepped_ns[m->n_ranks] = 0;
 	return m->n_ranks++;
 }
 
@@ -57,23 +56,14 @@ static void lanes_take(struct metrics_series *m, const struct series_sample *s)
 	}
 }
 
-static void step_take(struct metrics_series *m, size_t at, const struct series_steps *s, const struct series_step *step)
+static void step_take(struct metrics_rank *r, const struct series_steps *s, const struct series_step *step)
 {
-	struct metrics_rank *r = &m->rank[at];
-	bool moved = !r->has_step || r->step != step->step;
-	if (r->has_step && step->step > r->step && m->stepped_ns[at] > 0) {
-		uint64_t n = step->step - r->step;
-		metrics_histogram_add(&m->steps,
-				      (double)(s->mono_ns - m->stepped_ns[at]) / (double)n / (double)NS_PER_S, n);
-	}
+	if (!r->has_step || r->step != step->step)
+		r->moved_unix_ms = s->time_unix_ms;
 	r->has_step = true;
 	r->step = step->step;
 	r->has_total = step->has_total && step->total > 0;
 	r->total = step->total;
-	if (!moved)
-		return;
-	r->moved_unix_ms = s->time_unix_ms;
-	m->stepped_ns[at] = s->mono_ns;
 }
 
 static void steps_take(struct metrics_series *m, const struct series_steps *s)
@@ -83,10 +73,13 @@ static void steps_take(struct metrics_series *m, const struct series_steps *s)
 	if (s->attempt != m->attempt)
 		attempt_begin(m, s->attempt);
 	m->last_steps_ns = s->mono_ns;
+	bool is_new = step_times_begin(&m->times, s->attempt, s->mono_ns);
 	for (uint32_t i = 0; i < s->n; i++) {
 		size_t at = rank_place(m, s->of[i].rank);
 		if (at < METRICS_RANKS)
-			step_take(m, at, s, &s->of[i]);
+			step_take(&m->rank[at], s, &s->of[i]);
+		if (is_new)
+			step_times_take(&m->times, s->of[i].rank, s->of[i].step);
 	}
 }
 
@@ -94,8 +87,11 @@ void metricsseries_take(struct metrics_series *m, struct span text)
 {
 	struct series_reader r;
 	static struct series_record rec; /* large */
+	static struct step_times before;
 	if (series_reader_init(&r, text) < 0)
 		return;
+	if (series_step_times(text, &before) && before.until_ns >= m->times.until_ns)
+		m->times = before;
 	while (series_next(&r, &rec)) {
 		if (rec.kind == SERIES_SAMPLE)
 			lanes_take(m, &rec.sample);
@@ -115,14 +111,31 @@ static void file_is(struct metrics_series *m, const struct stat *st)
 	m->position = MAGIC_BYTES;
 }
 
-void metricsseries_read(struct metrics_series *m, const char *dir)
+static int series_open(const char *dir, struct stat *ret)
 {
 	char path[320];
-	cleanup(closep) int fd = -1;
+	int fd = -1;
+	TEXT_FORMAT(path, "%s/%s", dir, SERIES_FILE);
+	if (!dir[0] || foreign_open_kept(path, &fd) != 0)
+		return -1;
+	if (fstat(fd, ret) < 0)
+		closep(&fd);
+	return fd;
+}
+
+int64_t metricsseries_changed_unix_ms(const char *dir)
+{
+	struct stat st;
+	cleanup(closep) int fd = series_open(dir, &st);
+	return fd < 0 ? 0 : (int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000;
+}
+
+void metricsseries_read(struct metrics_series *m, const char *dir)
+{
 	struct stat st;
 	size_t len;
-	TEXT_FORMAT(path, "%s/%s", dir, SERIES_FILE);
-	if (!dir[0] || foreign_open_kept(path, &fd) != 0 || fstat(fd, &st) < 0 || st.st_size < MAGIC_BYTES)
+	cleanup(closep) int fd = series_open(dir, &st);
+	if (fd < 0 || st.st_size < MAGIC_BYTES)
 		return;
 	file_is(m, &st);
 	size_t more = (size_t)MIN((uint64_t)st.st_size - m->position, (uint64_t)READ_MOST);

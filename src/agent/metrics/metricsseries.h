@@ -1,7 +1,7 @@
 /*
  * What a job's series file says of its ranks: their last use, their steps, how long steps took. Read piece by piece: a
- * second call reads what was added since. When the file was thinned and replaced, what is older than the last call is
- * not counted again.
+ * second call reads what was added since. When the file was thinned and replaced, it begins with the times of all steps
+ * until then.
  */
 #pragma once
 
@@ -17,12 +17,13 @@ struct metrics_series {
 	int64_t sampled_unix_ms;
 	uint64_t group_bytes;
 	struct metrics_rank rank[METRICS_RANKS];
-	uint64_t stepped_ns[METRICS_RANKS]; /* when the rank's step changed last; 0: never */
 	uint32_t n_ranks;
-	struct metrics_histogram steps;
+	struct step_times times;
 };
 
 /* dir: the job's folder. A file that is absent or cannot be read leaves everything as it was. */
 void metricsseries_read(struct metrics_series *m, const char *dir);
+/* When the file was last written; 0: unknown. */
+int64_t metricsseries_changed_unix_ms(const char *dir);
 /* The same of bytes: "text" as of series_reader_init. Pure. */
 void metricsseries_take(struct metrics_series *m, struct span text);

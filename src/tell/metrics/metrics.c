@@ -7,9 +7,6 @@
 
 #include "tell/metrics/metricset.h"
 
-const double metrics_bounds_s[METRICS_BUCKETS] = {0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1,	  2.5,
-						  5,	10,    30,   60,  120,	600, 1800};
-
 #define TEXT_FIRST_BYTES (64 * KIB)
 #define TEXT_MOST_BYTES (256 * MIB)
 
@@ -44,16 +41,6 @@ char *metrics_name(const char *text, char *dst, size_t cap)
 		dst[n++] = isalnum((unsigned char)*p) || strchr("_.:@+-", *p) ? *p : '_';
 	dst[n] = '\0';
 	return n > 0 ? dst : text_copy(dst, cap, "unnamed");
-}
-
-void metrics_histogram_add(struct metrics_histogram *h, double seconds, uint64_t n)
-{
-	size_t i = 0;
-	while (i < METRICS_BUCKETS && seconds > metrics_bounds_s[i])
-		i++;
-	h->bucket[i] += n;
-	h->count += n;
-	h->sum_s += seconds * (double)n;
 }
 
 void metrics_facts_done(struct metrics_facts *f)

@@ -13,12 +13,12 @@
 #include "base/fault.h"
 #include "model/gpu/gpuview.h"
 #include "model/jobs/job.h"
+#include "model/jobs/steptimes.h"
 
 #define METRICS_JOBS 256 /* newest first; more are counted and left out */
 #define METRICS_RANKS 65
 #define METRICS_COUNTS 200 /* combinations of labels of one counter; what comes later is counted as "other" */
 #define METRICS_PROCESSES 4096
-#define METRICS_BUCKETS 15
 
 enum metrics_form { METRICS_PROMETHEUS, METRICS_OPENMETRICS, METRICS_OTLP_JSON };
 
@@ -45,14 +45,6 @@ struct metrics_rank {
 	double slower_ratio; /* how much slower than the others, as the last report has it; 0: no report stands */
 };
 
-/* Durations of steps; a bucket counts those up to its bound, without those of the buckets before. */
-struct metrics_histogram {
-	uint64_t bucket[METRICS_BUCKETS + 1]; /* the last one: longer than every bound */
-	uint64_t count;
-	double sum_s;
-};
-extern const double metrics_bounds_s[METRICS_BUCKETS];
-
 /* Processes of vigil itself that serve a job. */
 enum metrics_own { METRICS_SUPERVISOR, METRICS_HELPERS, METRICS_OWN_MAX };
 struct metrics_self {
@@ -68,7 +60,7 @@ struct metrics_job {
 	enum metrics_hang hang;
 	struct metrics_rank *rank; /* owned */
 	uint32_t n_ranks;
-	struct metrics_histogram steps;
+	struct step_histogram steps;
 	struct metrics_self self[METRICS_OWN_MAX];
 };
 
@@ -121,8 +113,5 @@ enum metrics_form metrics_accept(const char *accept);
 
 /* Safe as the value of a label: letters, digits and "_.:@+-" stay, others become '_'; "unnamed" if nothing is left. */
 char *metrics_name(const char *text, char *dst, size_t cap);
-/* Where a duration of n steps belongs. */
-void metrics_histogram_add(struct metrics_histogram *h, double seconds, uint64_t n);
-
 /* ExportLogsServiceRequest of OTLP in JSON: each event is one record. malloc'ed; NULL: no memory. */
 char *metrics_logs(const struct job_event *events, size_t n, const char *node, int64_t now_unix_ms);

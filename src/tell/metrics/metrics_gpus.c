@@ -1,5 +1,6 @@
 /* Devices under the names that DCGM's exporter gives them, with its units (percent, MiB, MHz, mJ, watt). */
 #include <inttypes.h>
+#include <string.h>
 
 #include "tell/metrics/metricset.h"
 
@@ -44,9 +45,60 @@ static void gpu_labels(struct metricset *s, struct metric_sample *m, const struc
 	metricset_label(s, m, "Hostname", node);
 }
 
+static const char *zeros_past(const char *p)
+{
+	return p + strspn(p, "0");
+}
+
+/* The same device: "00000000:17:00.0" of the driver and "0000:17:00" of the kernel's log. */
+static bool same_place(const char *a, const char *b)
+{
+	const char *x = zeros_past(a), *y = zeros_past(b);
+	size_t domain = strcspn(x, ":"), len = domain + sizeof(":17:00") - 1;
+	return strlen(x) >= len && strlen(y) >= len && strncasecmp(x, y, len) == 0;
+}
+
+/* The last error of each device since the machine began, as DCGM has it; 0: none. */
+static void xids_last(struct metricset *s, const struct metrics_facts *f)
+{
+	struct metric_family *family = metricset_family(s, METRIC_GAUGE, "DCGM_FI_DEV_XID_ERRORS", "",
+							"Value of the last XID error encountered.");
+	family->foreign = true;
+	for (uint32_t k = 0; !f->gpus->kernel_log_denied && k < f->gpus->set.n; k++) {
+		const struct gpu_sample *g = &f->gpus->set.gpu[k];
+		uint32_t last = 0;
+		for (size_t i = 0; i < f->gpus->n_xids; i++)
+			if (!f->gpus->xid[i].is_switch && same_place(g->pci, f->gpus->xid[i].pci))
+				last = f->gpus->xid[i].number;
+		if (g->vendor == GPU_NVIDIA && g->pci[0])
+			gpu_labels(s, metricset_add(s, family, last), g, f->node);
+	}
+}
+
+static void memory_free(struct metricset *s, const struct metrics_facts *f)
+{
+	struct metric_family *family =
+		metricset_family(s, METRIC_GAUGE, "DCGM_FI_DEV_FB_FREE", "", "Frame buffer memory free (in MiB).");
+	family->foreign = true;
+	for (uint32_t k = 0; k < f->gpus->set.n; k++) {
+		const struct gpu_sample *g = &f->gpus->set.gpu[k];
+		uint64_t used = g->value[GPU_MEMORY_USED] +
+				(gpu_has(g, GPU_MEMORY_RESERVED) ? g->value[GPU_MEMORY_RESERVED] : 0);
+		if (gpu_has(g, GPU_MEMORY_USED) && gpu_has(g, GPU_MEMORY_TOTAL))
+			gpu_labels(
+				s,
+				metricset_add(s, family, (double)sub_floor(g->value[GPU_MEMORY_TOTAL], used) / 1048576),
+				g, f->node);
+	}
+}
+
 void metrics_of_gpus(struct metricset *s, const struct metrics_facts *f)
 {
-	for (size_t i = 0; f->gpus && i < ARRAY_SIZE(fields); i++) {
+	if (!f->gpus)
+		return;
+	xids_last(s, f);
+	memory_free(s, f);
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
 		struct metric_family *family = metricset_family(s, fields[i].counter ? METRIC_COUNTER : METRIC_GAUGE,
 								fields[i].name, "", fields[i].help);
 		family->foreign = true;

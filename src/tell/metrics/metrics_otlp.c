@@ -62,19 +62,19 @@ static struct js *scope(void)
 	return o;
 }
 
-static void put_histogram(struct js *point, const struct metrics_histogram *h)
+static void put_histogram(struct js *point, const struct step_histogram *h)
 {
 	struct js *counts = js_array(), *bounds = js_array();
 	char text[32];
 	TEXT_FORMAT(text, "%" PRIu64, h->count);
 	js_put_text(point, "count", text);
-	js_put_double(point, "sum", h->sum_s);
-	for (size_t i = 0; i <= METRICS_BUCKETS; i++) {
+	js_put_double(point, "sum", (double)h->sum_ns / 1e9);
+	for (size_t i = 0; i <= STEP_BUCKETS; i++) {
 		TEXT_FORMAT(text, "%" PRIu64, h->bucket[i]);
 		js_add_text(counts, text);
 	}
-	for (size_t i = 0; i < METRICS_BUCKETS; i++)
-		js_add_double(bounds, metrics_bounds_s[i]);
+	for (size_t i = 0; i < STEP_BUCKETS; i++)
+		js_add_double(bounds, step_bounds_s[i]);
 	js_put(point, "bucketCounts", counts);
 	js_put(point, "explicitBounds", bounds);
 }

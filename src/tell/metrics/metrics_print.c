@@ -78,15 +78,15 @@ static void sample_add(struct buf *b, const struct metric_family *f, const char 
 
 static void histogram_add(struct buf *b, const struct metric_family *f, const struct metric_sample *m)
 {
-	const struct metrics_histogram *h = m->histogram;
+	const struct step_histogram *h = m->histogram;
 	uint64_t sum = 0;
-	for (size_t i = 0; i <= METRICS_BUCKETS; i++) {
+	for (size_t i = 0; i <= STEP_BUCKETS; i++) {
 		char bound[32];
-		double le = i < METRICS_BUCKETS ? metrics_bounds_s[i] : INFINITY;
+		double le = i < STEP_BUCKETS ? step_bounds_s[i] : INFINITY;
 		struct buf text = BUF_ON(bound);
 		buf_reset(&text);
 		sum += h->bucket[i];
-		if (i == METRICS_BUCKETS)
+		if (i == STEP_BUCKETS)
 			buf_add(&text, "+Inf");
 		else /* OpenMetrics wants "1.0" for 1, and Prometheus reads both as one */
 			buf_printf(&text, trunc(le) == le ? "%.1f" : "%g", le);
@@ -94,7 +94,7 @@ static void histogram_add(struct buf *b, const struct metric_family *f, const st
 		labels_add(b, m, bound);
 		buf_printf(b, " %" PRIu64 "\n", sum);
 	}
-	sample_add(b, f, "_sum", m, h->sum_s);
+	sample_add(b, f, "_sum", m, (double)h->sum_ns / 1e9);
 	buf_add(b, "\n");
 	sample_add(b, f, "_count", m, (double)h->count);
 	buf_add(b, "\n");

@@ -22,7 +22,7 @@ struct metric_sample {
 	struct metric_label label[METRICSET_LABELS];
 	size_t n_labels;
 	double value;
-	const struct metrics_histogram *histogram; /* borrowed from the facts; of METRIC_HISTOGRAM only */
+	const struct step_histogram *histogram; /* borrowed from the facts; of METRIC_HISTOGRAM only */
 	const char *incident; /* exemplar: the newest incident of a counter; NULL: none */
 	int64_t incident_unix_ms;
 };

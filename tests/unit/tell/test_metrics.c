@@ -127,9 +127,9 @@ static void names_that_users_chose_are_cut_to_safe_letters(void **state)
 static void a_histogram_is_cumulative_and_ends_with_its_count(void **state)
 {
 	(void)state;
-	metrics_histogram_add(&jobs[0].steps, 0.01, 2); /* on the bound: in its bucket */
-	metrics_histogram_add(&jobs[0].steps, 0.3, 5);
-	metrics_histogram_add(&jobs[0].steps, 7200, 1);
+	step_histogram_add(&jobs[0].steps, 20 * NS_PER_MS, 2); /* on the bound: in its bucket */
+	step_histogram_add(&jobs[0].steps, 1500 * NS_PER_MS, 5);
+	step_histogram_add(&jobs[0].steps, 7200 * NS_PER_S, 1);
 	written(METRICS_PROMETHEUS);
 #define H "vigil_step_duration_seconds"
 	assert_line(H "_bucket{job_id=\"train-ab12\",le=\"0.01\"} 2");
@@ -140,7 +140,7 @@ static void a_histogram_is_cumulative_and_ends_with_its_count(void **state)
 	assert_line(H "_bucket{job_id=\"train-ab12\",le=\"+Inf\"} 8");
 	assert_line(H "_count{job_id=\"train-ab12\"} 8");
 	assert_line(H "_sum{job_id=\"train-ab12\"} 7201.52");
-	assert_int_equal(times(H "_bucket"), METRICS_BUCKETS + 1);
+	assert_int_equal(times(H "_bucket"), STEP_BUCKETS + 1);
 }
 
 static void exactly_one_state_of_a_set_is_on(void **state)
@@ -227,7 +227,7 @@ static void otlp_has_integers_as_text_and_cumulative_sums(void **state)
 {
 	(void)state;
 	count_set(0, METRICS_KILLS, "kernel", "none", "train", 3);
-	metrics_histogram_add(&jobs[0].steps, 0.3, 5);
+	step_histogram_add(&jobs[0].steps, 1500 * NS_PER_MS, 5);
 	written(METRICS_OTLP_JSON);
 	cleanup(js_freep) struct js *all = NULL;
 	struct fault f;
@@ -248,8 +248,8 @@ static void otlp_has_integers_as_text_and_cumulative_sums(void **state)
 		}
 		if (strcmp(name, "vigil_step_duration_seconds") == 0) {
 			const struct js *point = js_at(js_get(js_get(m, "histogram"), "dataPoints"), 0);
-			assert_int_equal(js_len(js_get(point, "bucketCounts")), METRICS_BUCKETS + 1);
-			assert_int_equal(js_len(js_get(point, "explicitBounds")), METRICS_BUCKETS);
+			assert_int_equal(js_len(js_get(point, "bucketCounts")), STEP_BUCKETS + 1);
+			assert_int_equal(js_len(js_get(point, "explicitBounds")), STEP_BUCKETS);
 			assert_string_equal(js_get_text(point, "count", ""), "5");
 			histogram = true;
 		}
