@@ -40,7 +40,7 @@ struct block {
 	struct dump_frame frame[FRAMES];
 	char role[16], name[32];
 	double cores;
-	bool moves, alternates;
+	bool moves, alternates, wakes;
 	uint64_t naps_ns, asleep_ns; /* sleeps so long again and again; once, since the mark */
 };
 
@@ -313,6 +313,8 @@ static void stack_word(struct block *b, struct span key, struct span *rest, cons
 		b->cores = real_of(next(rest, where));
 	else if (span_eq(key, "moves"))
 		b->moves = true;
+	else if (span_eq(key, "wakes"))
+		b->wakes = true;
 	else if (span_eq(key, "alternates"))
 		b->alternates = true;
 	else if (span_eq(key, "sleeps"))
@@ -412,6 +414,10 @@ static void thread_add(const struct scenario *s, struct dump_process *p, const s
 	else if (b->asleep_ns)
 		t->wait.sleep_until_ns = s->mark_ns + b->asleep_ns;
 	t->wait.sleep_left_ns = t->wait.sleep_until_ns > at_ns ? t->wait.sleep_until_ns - at_ns : 0;
+	if (b->wakes && number == 2) {
+		t->wait.kind = WAIT_RUNNING;
+		t->wait.sleep_ns = t->wait.sleep_until_ns = t->wait.sleep_left_ns = 0;
+	}
 	TEXT_FORMAT(t->wait.text, "%s%s%s", b->t.wait_kind, b->t.wait.wchan[0] ? " in " : "", b->t.wait.wchan);
 	t->frames = calloc(t->n_frames ? t->n_frames : 1, sizeof(*t->frames));
 	assert_non_null(t->frames);
