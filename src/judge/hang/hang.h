@@ -34,7 +34,7 @@ struct hang_settings {
 	enum hang_rule rule;
 	/*
 	 * How long nothing may move. Evidence rule without it: by evidence (a suspicion after 10 s or 3 usual steps if
-	 * steps are known, else after 18 s of silence); with it: no suspicion before it. Rule io-gpu: [30 min].
+	 * steps are known, else after 13 s of silence); with it: no suspicion before it. Rule io-gpu: [30 min].
 	 */
 	bool has_after;
 	uint64_t after_ns;
