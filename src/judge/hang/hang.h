@@ -129,7 +129,7 @@ struct hang_history {
 };
 
 void hang_check(struct hang_history *m, const struct hang_settings *s, const struct liveness_set *p,
-	       struct hang_step *ret);
+		struct hang_step *ret);
 /* Stores a verdict. To be called exactly once for each step that wanted something. */
 void hang_keep_verdict(struct hang_history *m, const struct hang_verdict *v, const struct liveness_set *p);
 /*
