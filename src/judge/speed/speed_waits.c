@@ -21,7 +21,7 @@ static void sleeping(const struct speedview *v, struct findings *all)
 	if (alone < 0.2 || sleeps_of(v->f, lead) < 3 || v->f->n_processes < 2)
 		return;
 	struct finding *f =
-		speed_add(all, "sleeping", "medium", 1 / (1 - MIN(alone, 0.98)), 0,
+		speed_add(v, all, "sleeping", "medium", 1 / (1 - MIN(alone, 0.98)), 0,
 			  "the main thread of process %d sleeps for %.0f %% of the time while nothing of the job "
 			  "works: it looks now and then whether something is done, instead of waiting for it",
 			  v->f->process[v->lead].pid, alone * 100);
@@ -51,7 +51,7 @@ static void disk(const struct speedview *v, struct findings *all)
 	if (!who || worst < 0.15)
 		return;
 	struct finding *f =
-		speed_add(all, "disk-wait", "medium", 1 / (1 - MIN(worst, 0.98)), 0,
+		speed_add(v, all, "disk-wait", "medium", 1 / (1 - MIN(worst, 0.98)), 0,
 			  "thread %d (%s) waits for files or a disk for %.0f %% of the time while nothing of the "
 			  "job works",
 			  who->tid, who->comm, worst * 100);

@@ -26,6 +26,7 @@ struct finding {
 	/* Of what holds a job back; 0 and "": does not apply, or is not known. */
 	double cost_ratio; /* part of the time that is lost to it */
 	double speedup; /* times faster once it is gone, at most */
+	double speedup_now; /* the same while other programs go on using the processors; 0: they do not */
 	char confidence[8]; /* "high", "medium", "low" */
 };
 
