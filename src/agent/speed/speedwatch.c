@@ -12,7 +12,7 @@
 #define SWEEPS_MAX 1200
 #define SWEEP_LEAST_NS (20 * NS_PER_MS)
 /* Looking takes at most this part of one processor. */
-#define SWEEP_SHARE 50
+#define SWEEP_SHARE 100
 #define LIST_EVERY_NS (500 * NS_PER_MS)
 
 static void speedwatch_done(struct speedwatch *s)

@@ -18,7 +18,7 @@ struct speedview {
 	double faults; /* a second */
 	double cpus; /* that the job may use; at least 1 */
 	double room; /* the same, under the quota */
-	double others; /* threads outside the job that its gains are to be shared with; 0: it has its processors alone */
+	double others; /* threads outside the job that its gains are to be shared with; 0: none counted */
 	bool beside; /* others counts; false: it is 0 */
 	double least_cost; /* what costs less is not said */
 	size_t lead; /* the process the others are judged by: the first main one */
