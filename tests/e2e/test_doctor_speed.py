@@ -48,10 +48,19 @@ def look(vigil, what, seconds=3):
 
 def first(vigil, what, name):
     """The finding of that name, as soon as it is the first one."""
-    def named():
-        found = own(look(vigil, what))
-        return found and found[0]["id"] == name and found[0]
-    found = wait_for(named, 80, f"{name} to be named first")
+    end, crowded = time.monotonic() + 60, True
+    while True:
+        told = look(vigil, what)
+        found = own(told)[:1]
+        if found and found[0]["id"] == name:
+            found = found[0]
+            break
+        # Where each thread waits for a processor most of the time, it is that what holds the program back.
+        crowded = crowded and told["watched"]["machine_wanted_cores"] > 4 * told["watched"]["machine_cpus"]
+        if time.monotonic() > end:
+            if crowded:
+                pytest.skip("so many programs run beside it that they are what holds it back")
+            pytest.fail(f"{name} was not named first: {told}")
     assert found["evidence"] and found["advice"] and 0 < found["cost_ratio"] <= 1
     assert found["confidence"] in ("high", "medium", "low")
     return found

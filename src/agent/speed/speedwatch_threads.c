@@ -214,7 +214,6 @@ int speedwatch_processes(struct speedwatch *s)
 	speedwatch_mains(s->f);
 	for (size_t i = 0; i < s->f->n_processes; i++) {
 		python_open(s, i, &pythons);
-		s->f->process[i].first = s->f->n_threads;
 		r = threads_add(s, i);
 		if (r)
 			return r;

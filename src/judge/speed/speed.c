@@ -15,11 +15,11 @@ double speed_share(const struct speedfacts *f, const struct speed_thread *t, con
 	return f->n_sweeps ? (double)n / (double)f->n_sweeps : 0;
 }
 
-/* Threads that start later stand behind those of other processes, so all are looked at. */
 bool speed_runs_at(const struct speedfacts *f, size_t process, size_t sweep)
 {
-	for (size_t i = 0; i < f->n_threads; i++)
-		if (f->thread[i].process == process && f->thread[i].at[sweep] == SPEED_RUN)
+	const struct speed_process *p = &f->process[process];
+	for (size_t i = p->first; i < p->first + p->n; i++)
+		if (f->thread[i].at[sweep] == SPEED_RUN)
 			return true;
 	return false;
 }

@@ -40,9 +40,9 @@ static void disk(const struct speedview *v, struct findings *all)
 	const struct speed_thread *who = NULL;
 	for (size_t i = 0; i < v->f->n_threads; i++) {
 		const struct speed_thread *t = &v->f->thread[i];
-		if (!v->f->process[t->process].main)
+		if (!v->f->process[t->process].main || speed_share(v->f, t, "Df") < 0.15)
 			continue;
-		double alone = MAX(speed_alone(v->f, t, "Df"), 0);
+		double alone = speed_alone(v->f, t, "Df");
 		if (alone > worst) {
 			worst = alone;
 			who = t;
