@@ -1,7 +1,8 @@
 /* What the job's own output says, and whether the head node of a Ray cluster does work of its own. */
+#include <string.h>
+
 #include "base/buf.h"
 #include "judge/speed/speed_parts.h"
-#include <string.h>
 
 static void loss_broken(const struct speedview *v, struct findings *all)
 {
@@ -22,7 +23,9 @@ static void loss_broken(const struct speedview *v, struct findings *all)
 static void slower(const struct speedview *v, struct findings *all)
 {
 	const struct speed_steps *s = &v->f->steps;
-	if (!s->has_rate || s->rate_before <= 0 || s->rate_now <= 0 || s->rate_now > 0.6 * s->rate_before)
+	/* Where others take the processors, that alone makes steps longer. */
+	const double stretch = v->run > 0 ? (v->run + v->queued) / v->run : 1;
+	if (!s->has_rate || s->rate_before <= 0 || s->rate_now <= 0 || s->rate_now * stretch > 0.6 * s->rate_before)
 		return;
 	struct finding *f = speed_add(v, all, "steps-slower", "medium", s->rate_before / s->rate_now, 0,
 				      "the steps slow down: %.2f a second now, %.2f a second from the start until now",

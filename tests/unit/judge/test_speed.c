@@ -611,6 +611,17 @@ static void steps_of_steady_length_are_well(void **state)
 	scene_expect_nothing(&s);
 }
 
+static void steps_that_others_make_longer_are_no_fault_of_the_job(void **state)
+{
+	(void)state;
+	scene_begin(&s, 2);
+	scene_thread(&s, scene_process(&s, ROLE_MAIN), "R", 0.8);
+	s.f.machine.running += 9;
+	s.f.steps = (struct speed_steps){.has_rate = true, .rate_before = 10, .rate_now = 3};
+	scene_expect(&s, "others-busy", 5);
+	assert_int_equal(s.found.n, 1);
+}
+
 static void a_small_dev_shm_without_loaders_is_well(void **state)
 {
 	(void)state;
@@ -701,6 +712,7 @@ int main(void)
 		cmocka_unit_test(a_disk_that_others_work_beside_is_well),
 		cmocka_unit_test(full_memory_without_workers_is_not_a_matter_of_their_number),
 		cmocka_unit_test(steps_of_steady_length_are_well),
+		cmocka_unit_test(steps_that_others_make_longer_are_no_fault_of_the_job),
 		cmocka_unit_test(a_small_dev_shm_without_loaders_is_well),
 		cmocka_unit_test(nothing_is_said_where_nothing_was_seen),
 		cmocka_unit_test(the_dearest_comes_first),
