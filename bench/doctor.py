@@ -5,9 +5,9 @@
 
 Each planted program of tests/workloads/speed.py runs for S seconds while it is watched, then the same with the fix; in
 each round one after the other, so that both have the same neighbours. Says for each: how often the fault was named
-first, the speed-up that was told (beside the neighbours of that moment) and the one that was measured (medians over the rounds). The healthy programs are then
-watched once a round each. "others-busy" is no fault of a program: where the machine is shared it is true, and is passed
-over here, but counted. Last, the processor time that watching takes.
+first, the speed-up that was told (beside the neighbours of that moment) and the one that was measured (medians over the
+rounds). The healthy programs are then watched once a round each. "others-busy" is no fault of a program: where the
+machine is shared it is true, and is passed over here, but counted. Last, the processor time that watching takes.
 
 Numbers of a shared machine: other programs take part of each run, and the two runs of a round may get unequal parts.
 """

@@ -72,7 +72,7 @@ needs_two = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs t
 @needs_two
 @pytest.mark.slow
 @pytest.mark.parametrize("name, finding, speedup", [
-    ("gil", "gil-bound", (1.3, 2.1)),
+    ("gil", "gil-bound", (1.1, 2.1)),
     ("one_worker", "one-worker", (1.4, 2.1)),
     ("cpuset", "cpuset-small", (1.5, None)),
     ("lock", "lock-contention", (1.3, 2.1)),

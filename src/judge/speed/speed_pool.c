@@ -1,6 +1,8 @@
 /*
  * A main process and its workers: who works while who waits. Loaders, pools, actors; and ranks among one another.
  */
+#include <string.h>
+
 #include "base/buf.h"
 #include "judge/speed/speed_parts.h"
 
@@ -26,10 +28,13 @@ struct pool {
 	double messages; /* calls that write, a second, of all workers */
 };
 
+/* Ray's workers descend from its daemon, not from the program; those that it keeps in reserve are nobody's. */
 static bool is_worker(const struct speedfacts *f, size_t i, size_t lead)
 {
 	const struct speed_process *p = &f->process[i];
-	return p->parent == lead && i != lead && !p->main && (role_serves(p->role) || p->role == ROLE_RAY_WORKER);
+	if (p->role == ROLE_RAY_WORKER)
+		return i != lead && strcmp(p->name, "ray::IDLE") != 0;
+	return p->parent == lead && i != lead && !p->main && role_serves(p->role);
 }
 
 static void pool_sweeps(const struct speedfacts *f, struct pool *p)

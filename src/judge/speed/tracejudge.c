@@ -72,10 +72,10 @@ static bool one_worker(const struct traceview *v, struct findings *all)
 static bool one_at_a_time(const struct traceview *v, struct findings *all)
 {
 	const struct tracesum *s = &v->sum;
-	if (s->workers < 2 || s->tasks < 4 || s->busy_s > 1.08 * s->any_s || v->busy_s[v->busiest] > 0.9 * s->busy_s)
+	if (s->workers < 2 || s->tasks < 4 || s->busy_s > 1.15 * s->any_s || v->busy_s[v->busiest] > 0.9 * s->busy_s)
 		return false;
 	struct finding *f = speed_add(NULL, all, "one-at-a-time", "medium", s->any_s / MAX(s->best_s, 1e-9), 0,
-				      "%zu workers work one after another, never two at once", s->workers);
+				      "%zu workers work one after another, hardly ever two at once", s->workers);
 	if (!f)
 		return false;
 	finding_evidence(f, "%.2f of them work at once, on average over %.3g s", s->busy_s / s->any_s, s->any_s);
@@ -89,7 +89,8 @@ static bool trace_uneven(const struct traceview *v, struct findings *all)
 {
 	const struct tracesum *s = &v->sum;
 	double width = s->any_s > 0 ? s->busy_s / s->any_s : 0;
-	if (s->workers < 2 || s->tasks < s->workers || width > 0.8 * (double)s->workers)
+	/* With about one task for each worker it is their start that spreads them. */
+	if (s->workers < 2 || v->name_tasks < 2 * s->workers || width > 0.8 * (double)s->workers)
 		return false;
 	struct finding *f =
 		speed_add(NULL, all, "uneven-tasks", "medium", s->any_s / MAX(s->best_s, 1e-9), 0,
@@ -112,7 +113,7 @@ static void idle(const struct traceview *v, struct findings *all)
 {
 	const struct tracesum *s = &v->sum;
 	/* A single row of a program says what was recorded, not what was done. */
-	if (s->span_s <= 0 || s->tasks < 3 || (s->workers < 2 && !v->f->ray && !s->device))
+	if (s->span_s <= 0 || v->name_tasks < MAX(2 * s->workers, 3u) || (s->workers < 2 && !v->f->ray && !s->device))
 		return;
 	struct finding *f = speed_add(NULL, all, s->device ? "gpu-idle" : "idle-gaps", "medium",
 				      s->span_s / MAX(s->any_s, 1e-9), 0, "for %.0f %% of the time no %s works at all",

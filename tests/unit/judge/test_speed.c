@@ -266,6 +266,21 @@ static void one_worker_that_serves_everything_is_named(void **state)
 	scene_expect(&s, "one-worker", 5);
 }
 
+static void one_busy_actor_of_ray_among_idle_ones_is_named(void **state)
+{
+	(void)state;
+	scene_begin(&s, 8);
+	scene_one(&s, ROLE_MAIN, "k");
+	size_t raylet = scene_process(&s, ROLE_RAY_SYSTEM);
+	scene_thread(&s, raylet, "p", 0);
+	for (int i = 0; i < 6; i++) {
+		scene_one(&s, ROLE_RAY_WORKER, i == 0 ? "R" : "L");
+		s.process[s.f.n_processes - 1].parent = raylet;
+		TEXT_COPY(s.process[s.f.n_processes - 1].name, i < 4 ? "ray::Sleeper" : "ray::IDLE");
+	}
+	scene_expect(&s, "one-worker", 4);
+}
+
 static void workers_that_are_waited_for_one_by_one_are_named(void **state)
 {
 	(void)state;
@@ -679,6 +694,7 @@ int main(void)
 		cmocka_unit_test(a_loader_that_cannot_keep_up_is_named),
 		cmocka_unit_test(more_loaders_do_not_bring_more_than_the_processors),
 		cmocka_unit_test(one_worker_that_serves_everything_is_named),
+		cmocka_unit_test(one_busy_actor_of_ray_among_idle_ones_is_named),
 		cmocka_unit_test(workers_that_are_waited_for_one_by_one_are_named),
 		cmocka_unit_test(uneven_tasks_are_named),
 		cmocka_unit_test(a_serial_part_is_named),
