@@ -223,25 +223,32 @@ static pid_t helper_fork(int *ret_pidfd)
 	return errno == ENOSYS || errno == EPERM ? (pid_t)syscall(SYS_clone, 0, 0, 0, 0, 0) : -1;
 }
 
+/* As helper_fork, with all signals blocked in between: a handler of ours may not run in the helper. */
+static pid_t quiet_fork(int *ret_pidfd)
+{
+	sigset_t all, old;
+	(void)sigfillset(&all);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
+	pid_t pid = helper_fork(ret_pidfd);
+	int e = errno;
+	if (pid != 0)
+		(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return pid < 0 ? -e : pid;
+}
+
 int foreign_in_helper(foreign_work *work, const void *arg, int dirfd, uint64_t wait_ns, int *ret_fd)
 {
 	int pair[2], pidfd = -1, fd = -1;
-	sigset_t all, old;
 	helpers_reap();
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return -errno;
 	cleanup(closep) int ours = pair[0];
 	cleanup(closep) int theirs = pair[1];
-	/* A handler of ours may not run in the helper. */
-	(void)sigfillset(&all);
-	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
-	pid_t pid = helper_fork(&pidfd);
+	pid_t pid = quiet_fork(&pidfd);
 	if (pid == 0)
 		helper_main(work, arg, dirfd, theirs);
-	int e = errno;
-	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (pid < 0)
-		return -e;
+		return pid;
 	cleanup(closep) int held = pidfd;
 	closep(&theirs);
 	int r = answers(ours, pid, wait_ns) ? reply_take(ours, &fd) : -ETIMEDOUT;
@@ -251,6 +258,43 @@ int foreign_in_helper(foreign_work *work, const void *arg, int dirfd, uint64_t w
 	else if (fd >= 0)
 		*ret_fd = fd;
 	return r;
+}
+
+/* ---- a helper that stays ---- */
+
+int foreign_server_start(foreign_serve *serve, const void *arg, int dirfd, struct foreign_server *ret)
+{
+	int pair[2], pidfd = -1;
+	helpers_reap();
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return -errno;
+	cleanup(closep) int ours = pair[0];
+	cleanup(closep) int theirs = pair[1];
+	pid_t pid = quiet_fork(&pidfd);
+	if (pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		others_close(theirs, dirfd);
+		serve(arg, theirs);
+		_exit(0);
+	}
+	if (pid < 0)
+		return pid;
+	*ret = (struct foreign_server){pid, pidfd, take_fd(&ours)};
+	return 0;
+}
+
+bool foreign_server_answers(const struct foreign_server *s, uint64_t wait_ns)
+{
+	return answers(s->fd, s->pid, wait_ns);
+}
+
+void foreign_server_end(struct foreign_server *s)
+{
+	closep(&s->fd);
+	if (s->pid > 0)
+		helper_end(s->pid, s->pidfd);
+	closep(&s->pidfd);
+	s->pid = -1;
 }
 
 /* ---- what did not answer ---- */

@@ -29,6 +29,23 @@ typedef int foreign_work(const void *arg, int *ret_fd);
  */
 int must_check foreign_in_helper(foreign_work *work, const void *arg, int dirfd, uint64_t wait_ns, int *ret_fd);
 
+/* A helper that stays, and serves what it is sent through a socket. Empty: {.pid = -1, .pidfd = -1, .fd = -1}. */
+struct foreign_server {
+	pid_t pid;
+	int pidfd; /* -1: not to be had */
+	int fd;    /* our end of a pair of SOCK_SEQPACKET */
+};
+
+/* Called in the helper, which may not allocate; it ends where this returns. arg is copied memory. */
+typedef void foreign_serve(const void *arg, int fd);
+
+/* The helper keeps of all descriptors only dirfd and its end. It ends when the thread that calls this does. */
+int must_check foreign_server_start(foreign_serve *serve, const void *arg, int dirfd, struct foreign_server *ret);
+/* Waits until something can be received. False: no answer in wait_ns, or more where it had no processor. */
+bool foreign_server_answers(const struct foreign_server *s, uint64_t wait_ns);
+/* Ends it, or leaves it alone where it cannot be ended now. Empty afterwards. */
+void foreign_server_end(struct foreign_server *s);
+
 /* True: a name in the same folder got no answer in the last minute, and is not asked for again. Of this thread only. */
 bool foreign_is_dead(int dirfd, const char *path);
 void foreign_died(int dirfd, const char *path);

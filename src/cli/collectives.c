@@ -192,5 +192,6 @@ const struct command command_collectives = {
 	.options_size = sizeof(struct collectives_options),
 	.defaults = &collectives_defaults,
 	.run = collectives_run,
+	.paged = true,
 	.usage_status = EXIT_USAGE,
 };

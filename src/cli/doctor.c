@@ -157,5 +157,6 @@ const struct command command_doctor = {
 	.options_size = sizeof(struct doctor_options),
 	.defaults = &defaults,
 	.run = doctor_run,
+	.paged = true,
 	.usage_status = EXIT_USAGE,
 };

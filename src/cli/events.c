@@ -1,12 +1,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/log.h"
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/follow.h"
+#include "cli/pager.h"
 #include "cli/view.h"
 #include "tell/jobs/job_json.h"
+#include "tell/text/textcols.h"
 
 struct events_options {
 	bool follow;
@@ -60,11 +63,19 @@ static int count_event(void *ctx, const struct job_event *e)
 	return 0;
 }
 
+static const struct textcol columns[] = {
+	{.head = "TIME", .width = 19, .left = true, .spare = 1},
+	{.head = "JOB", .width = 20, .gap = 2, .left = true, .cut = true, .spare = 2},
+	{.head = "TRY", .width = 3, .spare = 3},
+	{.head = "KIND", .width = 15, .gap = 2, .left = true, .cut = true},
+	{.head = "TEXT", .width = 16, .gap = 2},
+};
+
 static int show_event(void *ctx, const struct job_event *e)
 {
 	struct list *l = ctx;
 	const struct textout *p = &l->view->paper;
-	char when[24];
+	char when[24], attempt[16], text[sizeof(e->text) + sizeof(e->incident) + 2];
 	l->last_seq = e->seq;
 	if (l->skip > 0) {
 		l->skip--;
@@ -75,21 +86,15 @@ static int show_event(void *ctx, const struct job_event *e)
 		ignore(js_write(o, stdout, 0), "main looks at stdout in the end");
 		return 0;
 	}
-	textout_ink(p, INK_DIM);
-	fprintf(p->to, "%s  ", time_format(e->time_unix_ms, when));
-	textout_ink(p, INK_PLAIN);
-	textout_cell(p, e->job, 20);
-	fprintf(p->to, " %3u  ", e->attempt);
-	textout_ink(p, kind_ink(e->kind));
-	textout_cell(p, e->kind, 15);
-	textout_ink(p, INK_PLAIN);
-	fputs("  ", p->to);
-	textout_cut(p, e->text, view_rest(l->view, 64));
-	if (e->incident[0] && l->view->paper.width == 0) {
-		fputs("  ", p->to);
-		textout_cut(p, e->incident, 64);
-	}
-	fputc('\n', p->to);
+	/* a terminal has no room for the incident's id */
+	const bool with_id = e->incident[0] && p->width == 0;
+	TEXT_FORMAT(attempt, "%u", e->attempt);
+	TEXT_FORMAT(text, "%s%s%s", e->text, with_id ? "  " : "", with_id ? e->incident : "");
+	const struct textcells cells = {
+		.text = {time_format(e->time_unix_ms, when), e->job, attempt, e->kind, text},
+		.ink = {[0] = INK_DIM, [3] = kind_ink(e->kind)},
+	};
+	textcols_row(p, columns, ARRAY_SIZE(columns), 0, &cells);
 	return 0;
 }
 
@@ -125,6 +130,7 @@ static int open_again(struct list *l)
 static int events_follow(struct list *l, struct job *j)
 {
 	cleanup(follow_done) struct follow f = {.inotify_fd = -1, .pid_fd = -1};
+	pager_leave();
 	int r = follow_open(l->view->state, &f);
 	if (r < 0) {
 		log_error("cannot watch the state directory %s: %s", l->view->state, strerror(-r));
@@ -192,5 +198,6 @@ const struct command command_events = {
 	.options_size = sizeof(struct events_options),
 	.defaults = &defaults,
 	.run = events_run,
+	.paged = true,
 	.usage_status = EXIT_USAGE,
 };

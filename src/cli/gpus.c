@@ -108,5 +108,6 @@ const struct command command_gpus = {
 	.options_size = sizeof(struct gpus_options),
 	.defaults = &gpus_defaults,
 	.run = gpus_run,
+	.paged = true,
 	.usage_status = EXIT_USAGE,
 };

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "cli/commands.h"
+#include "tell/text/textout.h"
 
 struct help_options {
 	const char *man;
@@ -21,6 +22,7 @@ static const struct option help_options[] = {
 
 static void overview(void)
 {
+	const struct textout paper = {.to = stdout, .width = textout_width(stdout)};
 	fputs("vigil keeps machine-learning jobs alive and says why one died.\n\n"
 	      "Usage: vigil COMMAND [OPTIONS] …\n\n"
 	      "Examples:\n"
@@ -28,9 +30,12 @@ static void overview(void)
 	      "  vigil why                         what happened to the last one, and what to do\n\n"
 	      "Commands:\n",
 	      stdout);
-	for (size_t i = 0; commands[i]; i++)
-		printf("  %-12s %s\n", commands[i]->name, commands[i]->summary);
-	fputs("\n'vigil help COMMAND' or 'vigil COMMAND --help' tells more; the manual is vigil(1).\n", stdout);
+	for (size_t i = 0; commands[i]; i++) {
+		printf("  %-12s ", commands[i]->name);
+		textout_text(&paper, 15, "%s", commands[i]->summary);
+	}
+	fputc('\n', stdout);
+	textout_text(&paper, 0, "'vigil help COMMAND' or 'vigil COMMAND --help' tells more; the manual is vigil(1).");
 }
 
 static int help_run(const void *options, int argc, char **argv)
@@ -65,5 +70,6 @@ const struct command command_help = {
 	.options = help_options,
 	.options_size = sizeof(struct help_options),
 	.run = help_run,
+	.paged = true,
 	.usage_status = EXIT_USAGE,
 };

@@ -1,7 +1,9 @@
 #include <stdio.h>
+#include <string.h>
 
 #include "agent/jobs/forget.h"
 #include "agent/jobs/unguarded.h"
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/units.h"
@@ -9,11 +11,13 @@
 #include "cli/past.h"
 #include "cli/view.h"
 #include "tell/jobs/job_json.h"
+#include "tell/text/textcols.h"
 
 struct jobs_options {
 	uint32_t limit;
 	bool running;
 	bool json;
+	bool names; /* for completion: ids and names, a line each, without anything that a shell could mistake */
 	uint64_t forget_ns; /* UINT64_MAX: none */
 	const char *state;
 };
@@ -38,6 +42,7 @@ static const struct option options[] = {
 	 .help = "remove the records, output and profiles of jobs that ended longer ago than this (30d); nothing else "
 		 "does",
 	 .offset = offsetof(struct jobs_options, forget_ns)},
+	{.name = "names", .type = OPTION_FLAG, .offset = offsetof(struct jobs_options, names)},
 	OPTION_JSON(jobs_options),
 	OPTION_STATE(jobs_options),
 	OPTION_END,
@@ -64,10 +69,23 @@ static enum textout_ink state_ink(enum job_state s)
 	}
 }
 
+static const struct textcol columns[] = {
+	{.head = "JOB", .width = 20, .left = true, .cut = true},
+	{.head = "STATE", .width = 8, .left = true, .cut = true},
+	{.head = "EXIT", .width = 4, .spare = 1},
+	{.head = "STARTED", .width = 19, .spare = 4},
+	{.head = "RAN", .width = 11},
+	{.head = "TRY", .width = 3, .spare = 5},
+	{.head = "PEAK", .width = 8, .spare = 2},
+	{.head = "MEM+OTH", .width = 8, .spare = 3},
+	{.head = "STEP", .width = 13, .spare = 6},
+	{.head = "COMMAND", .width = 16, .gap = 2},
+};
+
 static void print_row(const struct list *l, const struct job *j)
 {
 	const struct textout *p = &l->view->paper;
-	char when[24], ran[24], peak[16] = "-", exit[16] = "-", kills[16] = "-", step[48] = "-";
+	char when[24], ran[24], peak[16] = "-", exit[16] = "-", kills[16] = "-", step[48] = "-", attempt[16];
 	if (job_is_open(j))
 		past_step_short(j, step);
 	if (j->has_exit)
@@ -76,22 +94,22 @@ static void print_row(const struct list *l, const struct job *j)
 		(void)size_format(j->peak_bytes, peak);
 	if (j->memory_kills + j->other_deaths > 0)
 		(void)snprintf(kills, sizeof(kills), "%u+%u", j->memory_kills, j->other_deaths);
-	const int wide = p->width > 0 && p->width < 120 ? 0 : 13; /* a narrow terminal has no room for steps */
-	if (l->shown == 0) {
-		textout_ink(p, INK_DIM);
-		fprintf(p->to, "%-20s %-8s %4s %-19s %11s %3s %8s %8s %*s  %s\n", "JOB", "STATE", "EXIT", "STARTED",
-			"RAN", "TRY", "PEAK", "MEM+OTH", wide, wide ? "STEP" : "", "COMMAND");
-		textout_ink(p, INK_PLAIN);
-	}
-	textout_cell(p, j->id, 20);
-	fputc(' ', p->to);
-	textout_ink(p, state_ink(j->state));
-	textout_cell(p, job_state_name(j->state), 8);
-	textout_ink(p, INK_PLAIN);
-	fprintf(p->to, " %4s %19s %11s %3u %8s %8s %*s  ", exit, time_format(j->started_unix_ms, when),
-		view_ran(j, l->now_unix_ms, ran), j->attempt, peak, kills, wide, wide ? step : "");
-	textout_cut(p, j->command, view_rest(l->view, wide ? 104 : 91));
-	fputc('\n', p->to);
+	TEXT_FORMAT(attempt, "%u", j->attempt);
+	if (l->shown == 0)
+		textcols_head(p, columns, ARRAY_SIZE(columns), 0, true);
+	const struct textcells cells = {
+		.text = {j->id, job_state_name(j->state), exit, time_format(j->started_unix_ms, when),
+			 view_ran(j, l->now_unix_ms, ran), attempt, peak, kills, step, j->command},
+		.ink = {[1] = state_ink(j->state)},
+	};
+	textcols_row(p, columns, ARRAY_SIZE(columns), 0, &cells);
+}
+
+static void print_word(const char *text)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+	if (text[0] && text[0] != '-' && text[strspn(text, plain)] == '\0')
+		puts(text);
 }
 
 static int jobs_show_one(void *ctx, const struct job *stored)
@@ -103,7 +121,10 @@ static int jobs_show_one(void *ctx, const struct job *stored)
 		return 0;
 	if (l->options->limit > 0 && l->shown >= l->options->limit)
 		return 1;
-	if (l->options->json) {
+	if (l->options->names) {
+		print_word(j.id);
+		print_word(j.name);
+	} else if (l->options->json) {
 		cleanup(js_freep) struct js *o = job_json(&j);
 		if (job_is_open(&j)) {
 			static struct job_steps known;
@@ -178,6 +199,8 @@ static int jobs_run(const void *opts, int argc, char **argv)
 	int r = v.store ? store_each_job(v.store, 0, jobs_show_one, &l) : 0;
 	if (r < 0)
 		return view_failed(&v, r, "the jobs");
+	if (o->names)
+		return 0;
 	if (l.shown == 0 && !o->json)
 		log_info("%s", v.store && o->running ? "no job is running" : v.store ? "no job is recorded" : v.none);
 	crowd_show(&v, o->json);
@@ -199,5 +222,6 @@ const struct command command_jobs = {
 	.options_size = sizeof(struct jobs_options),
 	.defaults = &defaults,
 	.run = jobs_run,
+	.paged = true,
 	.usage_status = EXIT_USAGE,
 };

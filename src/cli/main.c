@@ -6,6 +6,8 @@
 #include "cli/commands.h"
 #include "cli/config.h"
 #include "cli/nearest.h"
+#include "cli/pager.h"
+#include "sense/lockwait.h"
 
 const struct command *const commands[] = {
 	&command_run,
@@ -126,6 +128,8 @@ static int call(const struct command *c, int argc, char **argv)
 		return c->usage_status;
 	if (r == 0)
 		r = option_parse(c, argc, argv, opts, &rest, &f);
+	if (r == OPTION_HELP || (r == 0 && c->paged))
+		pager_begin();
 	if (r == OPTION_HELP) {
 		option_help(c, stdout);
 		return 0;
@@ -134,7 +138,24 @@ static int call(const struct command *c, int argc, char **argv)
 		log_error("%s", f.text);
 		return c->usage_status;
 	}
+	if (c != &command_run) /* which begins when its job has */
+		lockwait_begin();
 	return c->run(opts, argc - rest, argv + rest);
+}
+
+/* What is missing in the output because a process did not answer. */
+static void standing_say(const struct command *c)
+{
+	pid_t pid[4];
+	size_t n = c->paged || c == &command_top ? lockwait_standing(pid, ARRAY_SIZE(pid)) : 0;
+	if (n == 1)
+		log_info("process %d does not answer, as something holds its memory lock: what only it could "
+			 "tell is left out",
+			 (int)pid[0]);
+	else if (n > 1)
+		log_info("%zu processes do not answer (%d, %d%s), as something holds their memory locks: what only "
+			 "they could tell is left out",
+			 n, (int)pid[0], (int)pid[1], n > 2 ? ", …" : "");
 }
 
 int main(int argc, char **argv)
@@ -156,8 +177,9 @@ int main(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	int status = call(c, argc - 2, argv + 2);
+	standing_say(c);
 	/* Output that could not be written is a failure that scripts must see; a closed pipe is not a failure. */
-	if ((fflush(stdout) == EOF || ferror(stdout)) && errno != EPIPE && status == 0) {
+	if ((!pager_end() || fflush(stdout) == EOF || ferror(stdout)) && errno != EPIPE && status == 0) {
 		log_error("cannot write the output: %s", strerror(errno ? errno : EIO));
 		return EXIT_PROBLEM;
 	}

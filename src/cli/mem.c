@@ -113,5 +113,6 @@ const struct command command_mem = {
 	.options = mem_options,
 	.options_size = sizeof(struct mem_options),
 	.run = mem_run,
+	.paged = true,
 	.usage_status = EXIT_USAGE,
 };

@@ -64,6 +64,7 @@ struct command {
 	const void *defaults;
 	int (*run)(const void *options, int argc, char **argv); /* argv: the words that are no options */
 	bool stop_at_first_word; /* run: the rest is the user's command */
+	bool paged;          /* long output is shown by the pager */
 	int usage_status;    /* exit status for a wrong call: 2, and 125 for run */
 };
 

@@ -78,8 +78,15 @@ static const char *exit_statuses(const struct command *c)
 
 void option_help(const struct command *c, FILE *to)
 {
-	const struct textout p = {.to = to};
-	fprintf(to, "vigil %s: %s\n\nUsage: %s\n", c->name, c->summary, c->usage);
+	const struct textout p = {.to = to, .width = textout_width(to)};
+	const size_t usage_column = 7; /* behind "Usage: " */
+	if (p.width) {
+		textout_text(&p, 0, "vigil %s: %s", c->name, c->summary);
+		fputs("\nUsage: ", to);
+		textout_text(&p, usage_column, "%s", c->usage);
+	} else {
+		fprintf(to, "vigil %s: %s\n\nUsage: %s\n", c->name, c->summary, c->usage);
+	}
 	if (c->examples) {
 		fputs("\nExamples:\n", to);
 		print_block(c->examples, "  ", to);
@@ -201,6 +208,22 @@ void option_man(const struct command *c, FILE *to)
 	      to);
 }
 
+/* Names of jobs are others' words: they are compared and taken as they are, never expanded. */
+static void completion_of_jobs(const struct command *const *commands, FILE *to)
+{
+	const char *between = "\tcase ${COMP_WORDS[1]} in\n\t";
+	for (size_t i = 0; commands[i]; i++) {
+		if (!strstr(commands[i]->usage, "JOB|PID"))
+			continue;
+		fprintf(to, "%s%s", between, commands[i]->name);
+		between = "|";
+	}
+	fputs(")\n\t\tlocal job\n\t\twhile IFS= read -r job; do\n"
+	      "\t\t\t[[ $job == \"$word\"* ]] && COMPREPLY+=(\"$job\")\n"
+	      "\t\tdone < <(\"${COMP_WORDS[0]}\" jobs --names --limit 100 2>/dev/null; echo last) ;;\n\tesac\n",
+	      to);
+}
+
 void option_completion(const struct command *const *commands, FILE *to)
 {
 	fputs("# bash completion for vigil; made by: vigil help --completion bash\n"
@@ -230,7 +253,10 @@ void option_completion(const struct command *const *commands, FILE *to)
 		}
 		fputs("' ;;\n", to);
 	}
-	fputs("\tesac\n\tcase $word in\n\t-*) COMPREPLY=($(compgen -W \"$options\" -- \"$word\")) ;;\n"
-	      "\tesac\n}\ncomplete -o default -o bashdefault -F _vigil vigil\n",
+	fputs("\tesac\n\tcase $word in\n\t-*) COMPREPLY=($(compgen -W \"$options\" -- \"$word\")); return ;;\n"
+	      "\tesac\n",
+	      to);
+	completion_of_jobs(commands, to);
+	fputs("}\ncomplete -o default -o bashdefault -F _vigil vigil\n",
 	      to);
 }

@@ -9,6 +9,7 @@
 #include "cli/view.h"
 #include "model/incident/incident.h"
 #include "tell/jobs/job_json.h"
+#include "tell/text/textcols.h"
 
 struct ps_options {
 	bool all;
@@ -50,10 +51,26 @@ static void list_done(struct list *l)
 		tasks_done(&l->tasks);
 }
 
+static const struct textcol columns[] = {
+	{.head = "JOB", .width = 20, .left = true, .cut = true},
+	{.head = "TRY", .width = 3, .spare = 6},
+	{.head = "RANK", .width = 4},
+	{.head = "ROLE", .width = 8, .left = true, .cut = true, .spare = 1},
+	{.head = "PID", .width = 8},
+	{.head = "OWN", .width = 10},
+	{.head = "RESIDENT", .width = 10, .spare = 4},
+	{.head = "SHARED", .width = 10, .spare = 5},
+	{.head = "PEAK", .width = 10, .spare = 3},
+	{.head = "STEP", .width = 13, .spare = 7},
+	{.head = "STATE", .width = 8, .left = true, .spare = 2},
+	{.head = "COMMAND", .width = 16, .gap = 2},
+};
+
 static void print_row(struct list *l, const struct job_process *p, bool live)
 {
 	const struct textout *out = &l->view->paper;
-	char rank[12] = "-", own[16], rss[16], shared[16], peak[16], exit[24], step[48] = "-";
+	char rank[12] = "-", own[16], rss[16], shared[16], peak[16], exit[24], step[48] = "-", attempt[16],
+	     pid[16];
 	const struct job_step *s = past_step_of(&l->steps, p);
 	if (s && s->has_total)
 		TEXT_FORMAT(step, "%llu/%llu", (unsigned long long)s->step, (unsigned long long)s->total);
@@ -61,25 +78,21 @@ static void print_row(struct list *l, const struct job_process *p, bool live)
 		TEXT_FORMAT(step, "%llu", (unsigned long long)s->step);
 	if (p->rank != NO_RANK)
 		(void)snprintf(rank, sizeof(rank), "%d", p->rank);
-	if (l->shown == 0) {
-		textout_ink(out, INK_DIM);
-		fprintf(out->to, "%-20s %3s %4s %-8s %8s %10s %10s %10s %10s %13s %-8s  %s\n", "JOB", "TRY", "RANK",
-			"ROLE", "PID", "OWN", "RESIDENT", "SHARED", "PEAK", "STEP", "STATE", "COMMAND");
-		textout_ink(out, INK_PLAIN);
-	}
+	TEXT_FORMAT(attempt, "%u", p->attempt);
+	TEXT_FORMAT(pid, "%ld", (long)p->pid);
+	if (l->shown == 0)
+		textcols_head(out, columns, ARRAY_SIZE(columns), 0, true);
 	bool measured = p->rss_bytes > 0;
-	textout_cell(out, p->job, 20);
-	fprintf(out->to, " %3u %4s ", p->attempt, rank);
-	textout_cell(out, p->role[0] ? p->role : "-", 8);
-	fprintf(out->to, " %8ld %10s %10s %10s %10s %13s %-8s  ", (long)p->pid,
-		measured ? size_format(p->own_bytes, own) : "-", measured ? size_format(p->rss_bytes, rss) : "-",
-		measured ? size_format(p->shared_bytes, shared) : "-",
-		p->peak_own_bytes > 0 ? size_format(p->peak_own_bytes, peak) : "-", step,
-		live		? "running"
-		: p->has_status ? view_exit(true, p->wait_status, exit)
-				: "gone");
-	textout_cut(out, p->command[0] ? p->command : p->name, view_rest(l->view, 118));
-	fputc('\n', out->to);
+	const char *state = live ? "running" : p->has_status ? view_exit(true, p->wait_status, exit) : "gone";
+	const struct textcells cells = {
+		.text = {p->job, attempt, rank, p->role[0] ? p->role : "-", pid,
+			 measured ? size_format(p->own_bytes, own) : "-",
+			 measured ? size_format(p->rss_bytes, rss) : "-",
+			 measured ? size_format(p->shared_bytes, shared) : "-",
+			 p->peak_own_bytes > 0 ? size_format(p->peak_own_bytes, peak) : "-", step, state,
+			 p->command[0] ? p->command : p->name},
+	};
+	textcols_row(out, columns, ARRAY_SIZE(columns), 0, &cells);
 }
 
 static void show_row(struct list *l, const struct job_process *p, bool live)
@@ -228,5 +241,6 @@ const struct command command_ps = {
 	.options = options,
 	.options_size = sizeof(struct ps_options),
 	.run = ps_run,
+	.paged = true,
 	.usage_status = EXIT_USAGE,
 };

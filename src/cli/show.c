@@ -9,6 +9,7 @@
 #include "cli/view.h"
 #include "model/incident/incident.h"
 #include "tell/jobs/job_json.h"
+#include "tell/text/textcols.h"
 
 struct show_options {
 	bool json;
@@ -88,6 +89,37 @@ struct part {
 	size_t shown;
 };
 
+static const struct textcol process_columns[] = {
+	{.head = "TRY", .width = 3, .spare = 3},
+	{.head = "RANK", .width = 4},
+	{.head = "ROLE", .width = 8, .left = true, .cut = true, .spare = 1},
+	{.head = "PID", .width = 8},
+	{.head = "OWN", .width = 10, .spare = 2},
+	{.head = "STATE", .width = 8, .left = true},
+	{.head = "COMMAND", .width = 12, .gap = 2},
+};
+
+static void print_process(const struct part *l, const struct job_process *p, bool live)
+{
+	const struct textout *out = &l->view->paper;
+	char own[16], exit[24], rank[12] = "-", attempt[16], pid[16];
+	if (l->shown == 0) {
+		textout_heading(out, "Processes");
+		textcols_head(out, process_columns, ARRAY_SIZE(process_columns), 2, false);
+	}
+	if (p->rank != NO_RANK)
+		TEXT_FORMAT(rank, "%d", p->rank);
+	TEXT_FORMAT(attempt, "%u", p->attempt);
+	TEXT_FORMAT(pid, "%ld", (long)p->pid);
+	const char *state = live ? "running" : p->has_status ? view_exit(true, p->wait_status, exit) : "gone";
+	const struct textcells cells = {
+		.text = {attempt, rank, p->role[0] ? p->role : "-", pid,
+			 p->rss_bytes ? size_format(p->own_bytes, own) : "-", state,
+			 p->command[0] ? p->command : p->name},
+	};
+	textcols_row(out, process_columns, ARRAY_SIZE(process_columns), 2, &cells);
+}
+
 static int show_process(void *ctx, const struct job_process *stored)
 {
 	struct part *l = ctx;
@@ -99,25 +131,16 @@ static int show_process(void *ctx, const struct job_process *stored)
 		js_add(l->json, o);
 		return 0;
 	}
-	const struct textout *out = &l->view->paper;
-	char own[16], exit[24], rank[12] = "-";
-	if (l->shown++ == 0) {
-		textout_heading(out, "Processes");
-		fprintf(out->to, "  %3s %4s %-8s %8s %10s %-8s  %s\n", "TRY", "RANK", "ROLE", "PID", "OWN", "STATE",
-			"COMMAND");
-	}
-	if (p.rank != NO_RANK)
-		TEXT_FORMAT(rank, "%d", p.rank);
-	fprintf(out->to, "  %3u %4s ", p.attempt, rank);
-	textout_cell(out, p.role[0] ? p.role : "-", 8);
-	fprintf(out->to, " %8ld %10s %-8s  ", (long)p.pid, p.rss_bytes ? size_format(p.own_bytes, own) : "-",
-		live	       ? "running"
-		: p.has_status ? view_exit(true, p.wait_status, exit)
-			       : "gone");
-	textout_cut(out, p.command[0] ? p.command : p.name, view_rest(l->view, 52));
-	fputc('\n', out->to);
+	print_process(l, &p, live);
+	l->shown++;
 	return 0;
 }
+
+static const struct textcol event_columns[] = {
+	{.head = "TIME", .width = 19, .left = true, .spare = 1},
+	{.head = "KIND", .width = 15, .left = true, .cut = true, .gap = 2},
+	{.head = "TEXT", .width = 16, .gap = 2},
+};
 
 static int show_event(void *ctx, const struct job_event *e)
 {
@@ -130,13 +153,16 @@ static int show_event(void *ctx, const struct job_event *e)
 	char when[24];
 	if (l->shown++ == 0)
 		textout_heading(out, "Events");
-	fprintf(out->to, "  %s  ", time_format(e->time_unix_ms, when));
-	textout_cell(out, e->kind, 15);
-	fputs("  ", out->to);
-	textout_cut(out, e->text, view_rest(l->view, 38));
-	fputc('\n', out->to);
+	const struct textcells cells = {.text = {time_format(e->time_unix_ms, when), e->kind, e->text}};
+	textcols_row(out, event_columns, ARRAY_SIZE(event_columns), 2, &cells);
 	return 0;
 }
+
+static const struct textcol incident_columns[] = {
+	{.head = "INCIDENT", .width = 24, .left = true, .cut = true},
+	{.head = "KIND", .width = 16, .left = true, .cut = true, .spare = 1},
+	{.head = "SUMMARY", .width = 16},
+};
 
 static int show_incident(void *ctx, const char *id, const char *text)
 {
@@ -151,13 +177,8 @@ static int show_incident(void *ctx, const char *id, const char *text)
 	const struct textout *out = &l->view->paper;
 	if (l->shown++ == 0)
 		textout_heading(out, "Incidents");
-	fputs("  ", out->to);
-	textout_cell(out, id, 24);
-	fputc(' ', out->to);
-	textout_cell(out, js_get_text(j, "kind", "?"), 16);
-	fputc(' ', out->to);
-	textout_cut(out, js_get_text(j, "summary", ""), view_rest(l->view, 44));
-	fputc('\n', out->to);
+	const struct textcells cells = {.text = {id, js_get_text(j, "kind", "?"), js_get_text(j, "summary", "")}};
+	textcols_row(out, incident_columns, ARRAY_SIZE(incident_columns), 2, &cells);
 	return 0;
 }
 
@@ -219,5 +240,6 @@ const struct command command_show = {
 	.options = options,
 	.options_size = sizeof(struct show_options),
 	.run = show_run,
+	.paged = true,
 	.usage_status = EXIT_USAGE,
 };

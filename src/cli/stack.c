@@ -171,5 +171,6 @@ const struct command command_stack = {
 	.options = stack_options,
 	.options_size = sizeof(struct stack_options),
 	.run = stack_run,
+	.paged = true,
 	.usage_status = EXIT_USAGE,
 };

@@ -3,7 +3,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/wait.h>
 
 #include "agent/host/host.h"
@@ -25,11 +24,10 @@
 static struct textout terminal(void)
 {
 	struct textout p = {.to = stdout};
-	struct winsize size;
 	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-	if (!isatty(STDOUT_FILENO))
+	p.width = textout_width(stdout);
+	if (p.width == 0)
 		return p;
-	p.width = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 	p.colour = (!no_color || !*no_color) && term && strcmp(term, "dumb") != 0;
 	return p;
 }

@@ -182,5 +182,6 @@ const struct command command_waits = {
 	.options_size = sizeof(struct waits_options),
 	.defaults = &defaults,
 	.run = waits_run,
+	.paged = true,
 	.usage_status = EXIT_USAGE,
 };

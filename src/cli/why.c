@@ -266,5 +266,6 @@ const struct command command_why = {
 	.options = options,
 	.options_size = sizeof(struct why_options),
 	.run = why_run,
+	.paged = true,
 	.usage_status = EXIT_USAGE,
 };

@@ -3,10 +3,11 @@
  * memory lock, which may never come back (a thread that replaces a mapping of a file on a dead server keeps it).
  * Whoever asks then waits in the kernel, and on older ones not even SIGKILL ends the wait.
  *
- * A thread that may not wait, the loop of a supervisor, says so once (lockwait_begin). From then on the readers of this
- * layer ask here first, for that thread only: a helper process reads one byte that takes the lock. Who does not answer
- * it in 0.1 s is not asked again for 5 s, then 10, up to a minute. An answer counts for a second, so that many small
- * reads cost one helper. A lock that is lost within that second still holds the reader.
+ * A thread that may not wait, the loop of a supervisor or a command that reads, says so once (lockwait_begin). From
+ * then on the readers of this layer ask here first, for that thread only: a helper process, which stays, reads one byte
+ * that takes the lock. Who does not answer it in 0.1 s is not asked again for 5 s, then 10, up to a minute, and the
+ * helper that stands is replaced. An answer counts for a second, so that many small reads cost one question. A lock
+ * that is lost within that second still holds the reader.
  */
 #pragma once
 
@@ -14,7 +15,17 @@
 
 #include "base/base.h"
 
+/* The most processes that a thread remembers the answers of. */
+#define LOCKWAIT_KNOWN 4096
+
 /* For the calling thread; a process that it forks later waits again as usual. */
 void lockwait_begin(void);
 /* 0: go on. -ETIMEDOUT: it does not answer. proc_fd: /proc, or -1. Always 0 in a thread that may wait. */
 int must_check lockwait_ask(int proc_fd, pid_t pid);
+/*
+ * Asks many processes at once; their answers count for some seconds. For whoever is about to read all processes of a
+ * machine. Nothing in a thread that may wait.
+ */
+void lockwait_survey(int proc_fd, const pid_t *pids, size_t n);
+/* Those that did not answer this thread when they were asked last, at most cap of them; returns how many there are. */
+size_t lockwait_standing(pid_t *dst, size_t cap);

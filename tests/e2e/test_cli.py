@@ -79,6 +79,23 @@ COMP_WORDS=(vigil %s) COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _vigil; echo "${COM
     assert "--memory-threshold" in complete("run --mem")
     assert "--no-freeze" in complete("run --no")
     assert complete("run --policy n") == ["newest"]
+    assert complete("show la") == ["last"]
+
+
+def test_completion_knows_the_jobs_and_expands_nothing_of_their_names(vigil, tmp_path):
+    made = tmp_path / "made"
+    for name in ("digits", f"$(touch {made})", "a;b"):
+        vigil("run", "--name", name, "--", "true")
+    script = vigil("help", "--completion", "bash").out.decode()
+    job = vigil("show", "digits", "--json").json()["id"]
+    for words, expect in [("show dig", {"digits", job}), ("stack -x '' dig", {"digits", job}), ("why nosuch", set())]:
+        ask = f"\nCOMP_WORDS=({vigil.binary} {words}) COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _vigil; echo \"${{COMPREPLY[@]}}\"\n"
+        done = subprocess.run(["bash", "-c", script + ask], capture_output=True, text=True, timeout=20, env=vigil.environment())
+        assert done.returncode == 0 and not done.stderr, done.stderr
+        assert set(done.stdout.split()) == expect, words
+    everything = vigil("jobs", "--names").out.decode()
+    assert "$" not in everything and ";" not in everything
+    assert not made.exists()
 
 
 # --- configuration

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "sense/lockwait.h"
 
 #define ENVIRON_CAP (128 * 1024)
 
@@ -194,6 +195,16 @@ static int own_ranks(struct members_sweep *g)
 	return 0;
 }
 
+/* All are about to be read: a thread that may wait for none of them asks them together. */
+static void members_survey(const struct members_sweep *g)
+{
+	cleanup(freep) pid_t *pids = calloc(g->t->n ? g->t->n : 1, sizeof(*pids));
+	for (size_t i = 0; pids && i < g->t->n; i++)
+		pids[i] = g->t->rows[i].pid;
+	if (pids)
+		lockwait_survey(g->w->proc_fd, pids, g->t->n);
+}
+
 int members_read(const struct world *w, const struct tasks *t, const struct members_want *want, struct members *ret)
 {
 	struct members m = {.n = 0};
@@ -203,6 +214,7 @@ int members_read(const struct world *w, const struct tasks *t, const struct memb
 	g.environ = malloc(ENVIRON_CAP);
 	if (!g.flags || !g.place || !g.environ)
 		return -ENOMEM;
+	members_survey(&g);
 	members_choose(&g);
 	int r = members_fill(&g);
 	if (r == 0 && want && want->ask)

@@ -21,7 +21,8 @@ void outbuf_open(struct outbuf *o, int proc_fd, int fd)
 	/* a file that is appended to refuses, and terminals copy */
 	o->splices = S_ISFIFO(st.st_mode) || (!S_ISSOCK(st.st_mode) && !isatty(fd) &&
 					      !(fcntl(fd, F_GETFL) & O_APPEND));
-	if (!S_ISFIFO(st.st_mode) && !isatty(fd))
+	o->terminal = isatty(fd);
+	if (!S_ISFIFO(st.st_mode) && !o->terminal)
 		return;
 	o->kind = OUTBUF_SHARED;
 	o->splices = false;
@@ -155,8 +156,37 @@ int outbuf_push(struct outbuf *o)
 	return 0;
 }
 
+/* Bytes of the escape sequence ("\033[0m") that the text ends with; 0: none. */
+static size_t sequence_at_end(const char *p, size_t n)
+{
+	enum { SEQUENCE_MOST = 24 };
+	size_t i = n;
+	if (n == 0 || p[n - 1] < '@' || p[n - 1] > 'z')
+		return 0;
+	for (i--; i > 0 && n - i < SEQUENCE_MOST && strchr("0123456789;?", p[i - 1]) && p[i - 1]; i--)
+		continue;
+	return i >= 2 && p[i - 1] == '[' && p[i - 2] == '\033' ? n - i + 2 : 0;
+}
+
+/* Colours and the cursor's looks that follow a line do not begin another one. */
+static void remember_line(struct outbuf *o, const char *p, size_t n)
+{
+	for (size_t s = 0; (s = sequence_at_end(p, n)) > 0;)
+		n -= s;
+	if (n > 0)
+		o->mid_line = p[n - 1] != '\n';
+}
+
+int outbuf_put_lines(struct outbuf *o, const char *p, size_t n)
+{
+	int r = o->terminal && o->mid_line ? outbuf_put(o, "\n", 1) : 0;
+	return r == 0 ? outbuf_put(o, p, n) : r;
+}
+
 int outbuf_put(struct outbuf *o, const char *p, size_t n)
 {
+	if (o->terminal)
+		remember_line(o, p, n);
 	int r = outbuf_push(o);
 	if (r == 0 && o->len == 0)
 		r = pass_on(o, &p, &n);

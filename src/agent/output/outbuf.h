@@ -26,6 +26,8 @@ struct outbuf {
 	bool ours; /* fd was opened by us and is closed by us */
 	bool gone; /* the reader has gone */
 	bool splices; /* splice(2) to it was not refused yet */
+	bool terminal;
+	bool mid_line; /* of a terminal: what it was given last did not end a line (a progress bar) */
 	bool blocked; /* it took nothing of what was spliced: wait until it can be written again */
 	enum outbuf_kind kind;
 	char *kept; /* what is kept: len bytes from kept + at on */
@@ -58,6 +60,8 @@ enum {
 
 /* Write all of it, now or later. Takes it even when full: the caller decides. */
 int must_check outbuf_put(struct outbuf *o, const char *p, size_t n);
+/* The same for whole lines of vigil's own: on a terminal they begin at the begin of a line. */
+int must_check outbuf_put_lines(struct outbuf *o, const char *p, size_t n);
 /* Move up to n bytes from a pipe, while nothing is kept; *ret: how many. 0 of them: blocked, or the pipe is empty. */
 int must_check outbuf_splice(struct outbuf *o, int pipe_fd, size_t n, size_t *ret);
 /* Write what is kept, as far as the reader takes it. */

@@ -28,7 +28,7 @@ static void log_to_outbuf(void *ctx, const char *text, size_t len)
 		return;
 	}
 	pump_lock(p);
-	ignore(outbuf_put(p->err_to, text, len), "there is nowhere left to complain");
+	ignore(outbuf_put_lines(p->err_to, text, len), "there is nowhere left to complain");
 	pump_unlock(p);
 }
 

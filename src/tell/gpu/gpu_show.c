@@ -348,7 +348,7 @@ static void heading_text(const struct textout *p, const struct gpuview *v)
 
 void gpu_text(const struct gpuview *v, bool colour, FILE *to)
 {
-	struct textout p = {.to = to, .colour = colour};
+	struct textout p = {.to = to, .colour = colour, .width = textout_width(to)};
 	if (v->not_used) {
 		textout_text(&p, 0, "%s uses no GPU of this node, as far as the drivers tell.", v->subject);
 	} else if (v->set.n == 0) {

@@ -71,7 +71,7 @@ void findings_text(const struct findings *all, bool colour, FILE *to)
 {
 	static const enum textout_ink inks[] = {
 		[SEVERITY_NOTE] = INK_DIM, [SEVERITY_WARNING] = INK_YELLOW, [SEVERITY_PROBLEM] = INK_RED};
-	struct textout p = {.to = to, .colour = colour};
+	struct textout p = {.to = to, .colour = colour, .width = textout_width(to)};
 	for (size_t i = 0; i < all->n; i++) {
 		const struct finding *f = &all->row[i];
 		textout_ink(&p, inks[MIN((size_t)f->severity, ARRAY_SIZE(inks) - 1)]);

@@ -21,21 +21,16 @@ static void group_text(const struct textout *p, const struct js *g)
 		buf_printf(&b, ": %s", activity);
 	if (js_get_bool(g, "unchanged", false))
 		buf_add(&b, " (the same each time it was looked at)");
-	textout_blank(p, 2);
 	textout_ink(p, INK_BOLD);
-	textout_cut(p, head, 300);
+	textout_line(p, 2, head, 300);
 	textout_ink(p, INK_PLAIN);
-	(void)fputc('\n', p->to);
-	for (size_t i = 0; i < js_len(frames); i++) {
-		textout_blank(p, 6);
-		textout_cut(p, js_as_text(js_at(frames, i), "?"), 300);
-		(void)fputc('\n', p->to);
-	}
+	for (size_t i = 0; i < js_len(frames); i++)
+		textout_line(p, 6, js_as_text(js_at(frames, i), "?"), 300);
 }
 
 void report_hang_text(const struct js *hang, enum report_style style, FILE *to)
 {
-	const struct textout p = {.to = to, .colour = style == REPORT_COLOUR};
+	const struct textout p = {.to = to, .colour = style == REPORT_COLOUR, .width = textout_width(to)};
 	const struct js *groups = js_get(hang, "groups");
 	char lasted[24];
 	if (!hang)

@@ -37,7 +37,8 @@ static void in_memory_text(const struct js *heap, const struct js *one, char dst
 
 void report_heap_text(const struct js *heap, enum report_style style, FILE *to)
 {
-	const struct textout paper = {.to = to, .colour = style == REPORT_COLOUR}, *p = &paper;
+	const struct textout paper = {.to = to, .colour = style == REPORT_COLOUR, .width = textout_width(to)};
+	const struct textout *p = &paper;
 	const struct js *top = js_get(heap, "top");
 	char all[16], size[16], grown[16];
 	uint64_t bytes = (uint64_t)MAX(js_get_i64(heap, "bytes", 0), (int64_t)0);

@@ -22,9 +22,7 @@ static void frame_line(const struct textout *p, const struct js *f)
 		buf_printf(&b, " (%s)", file);
 	if (module[0])
 		buf_printf(&b, " [%s]", module);
-	textout_blank(p, 6);
-	textout_cut(p, text, 400);
-	(void)fputc('\n', p->to);
+	textout_line(p, 6, text, 400);
 }
 
 static bool same_frames(const struct js *a, const struct js *b)
@@ -70,14 +68,12 @@ static void head_line(const struct textout *p, const struct js *s, size_t twins)
 		buf_printf(&b, " and %zu more alike", twins);
 	if (js_get_text(s, "waiting_on", "")[0])
 		buf_printf(&b, ": %s", js_get_text(s, "waiting_on", ""));
-	textout_blank(p, 2);
-	textout_cut(p, text, 300);
-	(void)fputc('\n', p->to);
+	textout_line(p, 2, text, 300);
 }
 
 void report_stacks_text(const struct js *stacks, enum report_style style, FILE *to)
 {
-	const struct textout p = {.to = to, .colour = style == REPORT_COLOUR};
+	const struct textout p = {.to = to, .colour = style == REPORT_COLOUR, .width = textout_width(to)};
 	size_t shown = 0, n = js_len(stacks);
 	if (n == 0)
 		return;

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/units.h"
+#include "tell/text/textcols.h"
 #include "tell/text/textout.h"
 
 static const char *headline(const struct incident *i)
@@ -35,6 +36,21 @@ static const char *headline(const struct incident *i)
 	return titles[i->kind < INCIDENT_KIND_MAX ? i->kind : INCIDENT_NONE];
 }
 
+static const char where_separator[] = "  ·  ";
+
+/* where: begins with the separator. Behind the headline, or wrapped below it where a terminal has no room for that. */
+static void print_where(const struct textout *p, size_t used, const char *where)
+{
+	if (p->width > 0 && where[0] && used + textout_columns(where, strlen(where)) > p->width) {
+		fputs("\n  ", p->to);
+		textout_text(p, 2, "%s", where + strlen(where_separator));
+	} else {
+		(void)textout_cut(p, where, SIZE_MAX);
+		fputc('\n', p->to);
+	}
+	fputc('\n', p->to);
+}
+
 static void print_head(const struct textout *p, const struct incident *i)
 {
 	char when[24] = "";
@@ -47,13 +63,12 @@ static void print_head(const struct textout *p, const struct incident *i)
 	struct buf b = BUF_ON(where);
 	buf_reset(&b);
 	if (i->job[0])
-		buf_printf(&b, "  ·  job %s, attempt %u", i->job, i->attempt);
+		buf_printf(&b, "%sjob %s, attempt %u", where_separator, i->job, i->attempt);
 	if (i->node[0])
-		buf_printf(&b, "  ·  %s", i->node);
+		buf_printf(&b, "%s%s", where_separator, i->node);
 	if (when[0])
-		buf_printf(&b, "  ·  %s", when);
-	textout_cut(p, where, SIZE_MAX);
-	fputs("\n\n", p->to);
+		buf_printf(&b, "%s%s", where_separator, when);
+	print_where(p, textout_columns(headline(i), strlen(headline(i))), where);
 	textout_ink(p, INK_BOLD);
 	if (i->summary[0])
 		textout_text(p, 0, "%s", i->summary);
@@ -268,6 +283,23 @@ static void print_spark(const struct textout *p, const char *label, const struct
 	fprintf(p->to, "  %s … %s\n", size_format(low, from), size_format(high, to));
 }
 
+static void grower_line(const struct textout *p, const struct incident_grower *g)
+{
+	char text[300], rate[24], own[16], grown[16], span[24];
+	struct buf b = BUF_ON(text);
+	buf_printf(&b, "%8ld  %12s  %10s  ", (long)g->pid, growth_format(g->growth_bytes_per_s, rate),
+		   size_format(g->own_bytes, own));
+	if (g->over_ms)
+		buf_printf(&b, "(+%s in %s)  ", size_format(g->grown_bytes, grown),
+			   duration_format(ms_to_ns(g->over_ms), span));
+	buf_printf(&b, "%.50s", g->name);
+	if (g->role[0])
+		buf_printf(&b, ", %s", g->role);
+	if (g->rank != NO_RANK)
+		buf_printf(&b, " of rank %d", g->rank);
+	textout_line(p, 2, text, 300);
+}
+
 static void print_history(const struct textout *p, const struct incident *i)
 {
 	if (i->n_history >= 2) {
@@ -280,21 +312,60 @@ static void print_history(const struct textout *p, const struct incident *i)
 	if (i->n_growers == 0)
 		return;
 	textout_heading(p, "Who grew");
-	for (size_t n = 0; n < i->n_growers; n++) {
-		char rate[24], own[16], span[24];
-		fprintf(p->to, "  %8ld  %12s  %10s  ", (long)i->growers[n].pid,
-			growth_format(i->growers[n].growth_bytes_per_s, rate),
-			size_format(i->growers[n].own_bytes, own));
-		if (i->growers[n].over_ms)
-			fprintf(p->to, "(+%s in %s)  ", size_format(i->growers[n].grown_bytes, own),
-				duration_format(ms_to_ns(i->growers[n].over_ms), span));
-		textout_cut(p, i->growers[n].name, 50);
-		if (i->growers[n].role[0])
-			fprintf(p->to, ", %s", i->growers[n].role);
-		if (i->growers[n].rank != NO_RANK)
-			fprintf(p->to, " of rank %d", i->growers[n].rank);
-		fputc('\n', p->to);
+	for (size_t n = 0; n < i->n_growers; n++)
+		grower_line(p, &i->growers[n]);
+}
+
+/* A terminal this narrow gets fewer columns, and the reasons in lines of their own. */
+static bool is_narrow(const struct textout *p)
+{
+	return p->width > 0 && p->width < TEXTOUT_WIDTH - 6;
+}
+
+static size_t candidate_name_columns(const struct textout *p)
+{
+	return is_narrow(p) && p->width < 50 ? 10 : 20;
+}
+
+static void candidate_heads(const struct textout *p)
+{
+	textout_ink(p, INK_DIM);
+	fputs("    ", p->to);
+	textout_cell(p, "NAME", candidate_name_columns(p));
+	if (is_narrow(p))
+		fprintf(p->to, " %4s %8s %10s", "RANK", "PID", "OWN");
+	else
+		fprintf(p->to, " %4s %8s %5s %10s %14s  WHY", "RANK", "PID", "PROCS", "OWN", "GROWTH");
+	textout_ink(p, INK_PLAIN);
+	fputc('\n', p->to);
+}
+
+static void candidate_line(const struct textout *p, const struct incident_candidate *c)
+{
+	enum { WHY_COLUMN = 71, NARROW_WHY_COLUMN = 6 };
+	char rank[12] = "-", pid[16] = "-", procs[12] = "-", own[16], rate[24], why[200];
+	if (c->rank != NO_RANK)
+		TEXT_FORMAT(rank, "%d", c->rank);
+	if (c->pid > 0)
+		TEXT_FORMAT(pid, "%ld", (long)c->pid);
+	if (c->processes > 0)
+		TEXT_FORMAT(procs, "%u", c->processes);
+	TEXT_FORMAT(why, "%s%s%s", c->why, c->retriable || !c->why[0] ? "" : "; ",
+		    c->retriable ? "" : "cannot be retried");
+	(void)size_format(c->own_bytes, own);
+	(void)growth_format(c->growth_bytes_per_s, rate);
+	if (c->chosen)
+		textout_ink(p, INK_RED);
+	fputs(c->chosen ? "  > " : "    ", p->to);
+	textout_cell(p, c->name, candidate_name_columns(p));
+	if (is_narrow(p)) {
+		fprintf(p->to, " %4s %8s %10s\n%*s", rank, pid, own, NARROW_WHY_COLUMN, "");
+		textout_text(p, NARROW_WHY_COLUMN, "%s%s%s", rate, why[0] ? "; " : "", why);
+	} else {
+		fprintf(p->to, " %4s %8s %5s %10s %14s  ", rank, pid, procs, own, rate);
+		textout_text(p, WHY_COLUMN, "%s", why);
 	}
+	textout_ink(p, INK_PLAIN);
 }
 
 static void print_candidates(const struct textout *p, const struct incident *i)
@@ -309,53 +380,36 @@ static void print_candidates(const struct textout *p, const struct incident *i)
 	}
 	if (i->n_candidates == 0)
 		return;
-	textout_ink(p, INK_DIM);
-	fprintf(p->to, "    %-20s %4s %8s %5s %10s %14s  %s\n", "NAME", "RANK", "PID", "PROCS", "OWN", "GROWTH", "WHY");
-	textout_ink(p, INK_PLAIN);
-	for (size_t n = 0; n < i->n_candidates; n++) {
-		const struct incident_candidate *c = &i->candidates[n];
-		char rank[12] = "-", pid[16] = "-", procs[12] = "-", own[16], rate[24];
-		if (c->rank != NO_RANK)
-			TEXT_FORMAT(rank, "%d", c->rank);
-		if (c->pid > 0)
-			TEXT_FORMAT(pid, "%ld", (long)c->pid);
-		if (c->processes > 0)
-			TEXT_FORMAT(procs, "%u", c->processes);
-		if (c->chosen)
-			textout_ink(p, INK_RED);
-		fputs(c->chosen ? "  > " : "    ", p->to);
-		textout_cell(p, c->name, 20);
-		fprintf(p->to, " %4s %8s %5s %10s %14s  ", rank, pid, procs, size_format(c->own_bytes, own),
-			growth_format(c->growth_bytes_per_s, rate));
-		char why[200];
-		TEXT_FORMAT(why, "%s%s%s", c->why,
-			    c->retriable ? ""
-			    : c->why[0]	 ? "; "
-					 : "",
-			    c->retriable ? "" : "cannot be retried");
-		textout_text(p, 71, "%s", why);
-		textout_ink(p, INK_PLAIN);
-	}
+	candidate_heads(p);
+	for (size_t n = 0; n < i->n_candidates; n++)
+		candidate_line(p, &i->candidates[n]);
 	if (i->n_candidates_all > i->n_candidates)
 		fprintf(p->to, "    and %zu more\n", i->n_candidates_all - i->n_candidates);
 	if (i->policy.next[0])
 		textout_value(p, "next would be", "%s", i->policy.next);
 }
 
+static const struct textcol top_columns[] = {
+	{.head = "PID", .width = 8},
+	{.head = "RANK", .width = 4, .spare = 1},
+	{.head = "OWN", .width = 10},
+	{.head = "RESIDENT", .width = 10, .spare = 2},
+	{.head = "SHARED", .width = 10, .spare = 4},
+	{.head = "PSS", .width = 10, .spare = 3},
+	{.head = "COMMAND", .width = 12, .gap = 2, .most = TEXTOUT_WIDTH - 61},
+};
+
 static void print_top(const struct textout *p, const struct incident *i)
 {
 	if (i->n_top == 0)
 		return;
 	textout_heading(p, "Top %zu memory users (own = resident less shared)", i->n_top);
-	textout_ink(p, INK_DIM);
-	fprintf(p->to, "  %8s %4s %10s %10s %10s %10s  %s\n", "PID", "RANK", "OWN", "RESIDENT", "SHARED", "PSS",
-		"COMMAND");
-	textout_ink(p, INK_PLAIN);
+	textcols_head(p, top_columns, ARRAY_SIZE(top_columns), 2, true);
 	uint32_t aged = 0;
 	bool sampled = false;
 	for (size_t n = 0; n < i->n_top; n++) {
 		const struct incident_process *t = &i->top[n];
-		char rank[12] = "-", own[16], rss[16], shared[16], size[16], pss[20] = "-";
+		char rank[12] = "-", own[16], rss[16], shared[16], size[16], pss[20] = "-", pid[16];
 		if (t->rank != NO_RANK)
 			TEXT_FORMAT(rank, "%d", t->rank);
 		if (t->has_pss) {
@@ -364,10 +418,12 @@ static void print_top(const struct textout *p, const struct incident *i)
 			aged = MAX(aged, t->pss_age_ms);
 			sampled |= t->pss_sampled;
 		}
-		fprintf(p->to, "  %8ld %4s %10s %10s %10s %10s  ", (long)t->pid, rank, size_format(t->own_bytes, own),
-			size_format(t->rss_bytes, rss), size_format(t->shared_bytes, shared), pss);
-		textout_cut(p, t->command, TEXTOUT_WIDTH - 61);
-		fputc('\n', p->to);
+		TEXT_FORMAT(pid, "%ld", (long)t->pid);
+		const struct textcells cells = {
+			.text = {pid, rank, size_format(t->own_bytes, own), size_format(t->rss_bytes, rss),
+				 size_format(t->shared_bytes, shared), pss, t->command},
+		};
+		textcols_row(p, top_columns, ARRAY_SIZE(top_columns), 2, &cells);
 	}
 	const char *how = sampled ? ", of large processes by a sample of their pages" : "";
 	if (aged)
@@ -378,22 +434,24 @@ static void print_top(const struct textout *p, const struct incident *i)
 
 static void print_shm(const struct textout *p, const struct incident *i)
 {
+	enum { SHM_PATH_COLUMN = 14 };
 	if (i->n_shm == 0)
 		return;
 	textout_heading(p, "Shared memory");
 	for (size_t n = 0; n < i->n_shm; n++) {
 		char size[16];
 		fprintf(p->to, "  %10s  ", size_format(i->shm[n].bytes, size));
-		textout_cut(p, i->shm[n].path, 44);
+		textout_cut(p, i->shm[n].path, p->width > 0 ? MIN((size_t)44, p->width - SHM_PATH_COLUMN) : 44);
 		const struct incident_shm *s = &i->shm[n];
 		char whose[120];
 		TEXT_FORMAT(whose, "%s%s", s->freed ? "freed with " : s->orphan ? "left behind by " : "", s->owners);
 		if (s->orphan && !s->owners[0])
-			fputs("  left behind: no process has it open", p->to);
-		else if (s->owners[0]) {
+			TEXT_COPY(whose, "left behind: no process has it open");
+		if (whose[0] && is_narrow(p))
+			fprintf(p->to, "\n%*s", SHM_PATH_COLUMN, "");
+		else if (whose[0])
 			fputs("  ", p->to);
-			textout_cut(p, whose, 36);
-		}
+		textout_cut(p, whose, p->width > 0 ? MIN((size_t)36, p->width - SHM_PATH_COLUMN) : 36);
 		fputc('\n', p->to);
 	}
 }
@@ -451,7 +509,7 @@ static void print_foot(const struct textout *p, const struct incident *i)
 
 void report_text(const struct incident *i, enum report_style style, FILE *to)
 {
-	const struct textout p = {.to = to, .colour = style == REPORT_COLOUR};
+	const struct textout p = {.to = to, .colour = style == REPORT_COLOUR, .width = textout_width(to)};
 	print_head(&p, i);
 	print_ended(&p, i);
 	print_cause(&p, i);

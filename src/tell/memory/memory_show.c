@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/units.h"
+#include "tell/text/textcols.h"
 #include "tell/text/textout.h"
 
 static struct js *level_json(const struct footprint *f, size_t i)
@@ -176,16 +177,26 @@ static void jobs_text(const struct textout *p, const struct footprint *f)
 	if (f->subject[0] || f->n_jobs == 0)
 		return;
 	textout_heading(p, "jobs");
-	fprintf(p->to, "  %-24s %9s %11s %11s %11s %11s\n", "JOB", "PROCESSES", "OWN", "SHM", "SWAP", "LIMIT");
+	static const struct textcol cols[] = {
+		{.head = "JOB", .width = 24, .left = true, .cut = true},
+		{.head = "PROCESSES", .width = 9, .spare = 2},
+		{.head = "OWN", .width = 11},
+		{.head = "SHM", .width = 11, .spare = 1},
+		{.head = "SWAP", .width = 11, .spare = 3},
+		{.head = "      LIMIT", .width = 11},
+	};
+	textcols_head(p, cols, ARRAY_SIZE(cols), 2, false);
 	for (size_t i = 0; i < f->n_jobs; i++) {
 		const struct footprint_job *j = &f->job[i];
-		char own[16], shm[16], swap[16], limit[16];
-		fputs("  ", p->to);
-		textout_cell(p, j->id, 24);
-		fprintf(p->to, " %9zu %11s %11s %11s %11s\n", j->processes, size_format(j->own_bytes, own),
-			j->shmem_bytes ? size_format(j->shmem_bytes, shm) : "-",
-			j->swap_bytes ? size_format(j->swap_bytes, swap) : "-",
-			j->limit_bytes ? size_format(j->limit_bytes, limit) : "-");
+		char own[16], shm[16], swap[16], limit[16], processes[24], last[16];
+		TEXT_FORMAT(processes, "%zu", j->processes);
+		TEXT_FORMAT(last, "%11s", j->limit_bytes ? size_format(j->limit_bytes, limit) : "-");
+		const struct textcells cells = {
+			.text = {j->id, processes, size_format(j->own_bytes, own),
+				 j->shmem_bytes ? size_format(j->shmem_bytes, shm) : "-",
+				 j->swap_bytes ? size_format(j->swap_bytes, swap) : "-", last},
+		};
+		textcols_row(p, cols, ARRAY_SIZE(cols), 2, &cells);
 	}
 }
 
@@ -195,33 +206,57 @@ static bool names_jobs(const struct footprint *f)
 	return !f->subject[0] && f->n_jobs > 0;
 }
 
+/* The columns: with the job where the whole node is shown. Returns how many. */
+static size_t process_columns(const struct footprint *f, struct textcol dst[static 10])
+{
+	static const struct textcol all[] = {
+		{.head = "PID", .width = 8},
+		{.head = "RANK", .width = 5, .spare = 1},
+		{.head = "ROLE", .width = 10, .left = true, .spare = 2},
+		{.head = "OWN", .width = 11},
+		{.head = "RSS", .width = 11, .spare = 4},
+		{.head = "SHARED", .width = 11, .spare = 6},
+		{.head = "PSS", .width = 11, .spare = 5},
+		{.head = "SWAP", .width = 11, .spare = 3},
+		{.head = "JOB", .width = 16, .gap = 2, .left = true, .cut = true},
+		{.head = "COMMAND", .width = 16, .most = 60},
+	};
+	memcpy(dst, all, sizeof(all));
+	if (names_jobs(f))
+		return ARRAY_SIZE(all);
+	dst[8] = dst[9];
+	dst[8].gap = 2;
+	return ARRAY_SIZE(all) - 1;
+}
+
 static void process_line(const struct textout *p, const struct footprint *f, const struct footprint_row *r)
 {
-	char own[16], rss[16], shared[16], pss[16], swap[16], rank[16] = "-";
+	char own[16], rss[16], shared[16], pss[16], swap[16], rank[16] = "-", pid[16];
 	if (r->who.rank != NO_RANK)
 		TEXT_FORMAT(rank, "%d", r->who.rank);
 	const char *pss_text = r->pss == PSS_KNOWN    ? size_format(r->pss_bytes, pss)
 			       : r->pss == PSS_LATE   ? "late"
 			       : r->pss == PSS_DENIED ? "denied"
 						      : "-";
-	fprintf(p->to, "  %8d %5s %-10s %11s %11s %11s %11s %11s  ", r->pid, rank,
-		r->has_role ? role_name(r->who.role) : "-", size_format(r->own_bytes, own),
-		size_format(r->rss_bytes, rss), size_format(r->shared_bytes, shared), pss_text,
-		r->swap_bytes ? size_format(r->swap_bytes, swap) : "-");
-	if (names_jobs(f)) {
-		textout_cell(p, r->job[0] ? r->job : "-", 16);
-		fputc(' ', p->to);
-	}
-	textout_cut(p, r->command[0] ? r->command : r->comm, 60);
-	fputc('\n', p->to);
+	TEXT_FORMAT(pid, "%d", r->pid);
+	struct textcol cols[10];
+	struct textcells cells = {
+		.text = {pid, rank, r->has_role ? role_name(r->who.role) : "-", size_format(r->own_bytes, own),
+			 size_format(r->rss_bytes, rss), size_format(r->shared_bytes, shared), pss_text,
+			 r->swap_bytes ? size_format(r->swap_bytes, swap) : "-"},
+	};
+	const char *command = r->command[0] ? r->command : r->comm;
+	cells.text[8] = names_jobs(f) ? r->job[0] ? r->job : "-" : command;
+	cells.text[9] = command;
+	textcols_row(p, cols, process_columns(f, cols), 2, &cells);
 }
 
 static void processes_text(const struct textout *p, const struct footprint *f)
 {
+	struct textcol cols[10];
 	char own[16];
 	textout_heading(p, "processes");
-	fprintf(p->to, "  %8s %5s %-10s %11s %11s %11s %11s %11s  %s%s\n", "PID", "RANK", "ROLE", "OWN", "RSS",
-		"SHARED", "PSS", "SWAP", names_jobs(f) ? "JOB              " : "", "COMMAND");
+	textcols_head(p, cols, process_columns(f, cols), 2, false);
 	for (size_t i = 0; i < f->n; i++)
 		process_line(p, f, &f->rows[i]);
 	fputc('\n', p->to);
@@ -230,7 +265,7 @@ static void processes_text(const struct textout *p, const struct footprint *f)
 		     "once among them; files and shared memory stay for whoever else maps them, or in /dev/shm.",
 		     f->n_all, size_format(f->own_bytes, own));
 	if (f->n < f->n_all)
-		fprintf(p->to, "%zu smaller processes are not shown; --all shows them.\n", f->n_all - f->n);
+		textout_text(p, 0, "%zu smaller processes are not shown; --all shows them.", f->n_all - f->n);
 	if (f->pss_late)
 		fprintf(p->to, "PSS of %zu processes was not ready in time.\n", f->pss_late);
 	if (f->n_denied && f->subject[0])
@@ -251,30 +286,48 @@ static void owners_format(const struct footprint_shm *s, char *dst, size_t cap)
 		buf_printf(&b, ",+%zu", s->n_owners - FOOTPRINT_OWNERS);
 }
 
+/* What is known of who made it and who has it; without who holds it. */
+static void shm_origin(const struct footprint_shm *s, struct buf *b)
+{
+	char since[24];
+	if (s->orphan && s->user[0])
+		buf_printf(b, ", made by user %s", s->user);
+	if (s->orphan && s->since_unix_ms)
+		buf_printf(b, ", since %s", time_format(s->since_unix_ms, since));
+	if (s->maker)
+		buf_printf(b, "  (%s%s)", s->maker, s->maker_gone ? ", whose maker is gone" : "");
+}
+
 static void shm_line(const struct textout *p, const struct footprint_shm *s)
 {
-	char bytes[24] = "?", size[16], owners[160], since[24];
+	enum { SIZE_COLUMNS = 16, PATH_COLUMNS = 44, LINE_COLUMNS = 150 };
+	char bytes[24] = "?", size[16], owners[160], more[160];
+	struct buf b = BUF_ON(more);
+	buf_reset(&b);
 	if (s->has_bytes)
 		TEXT_FORMAT(bytes, "%s", size_format(s->bytes, size));
 	else if (s->mapped_bytes)
 		TEXT_FORMAT(bytes, "<= %s", size_format(s->mapped_bytes, size));
 	owners_format(s, owners, sizeof(owners));
+	shm_origin(s, &b);
 	fprintf(p->to, "  %14s  ", bytes);
-	textout_cell(p, s->path, 44);
-	fprintf(p->to, "  held by ");
+	if (p->width > 0 && p->width < LINE_COLUMNS) { /* two lines where there is no room for one */
+		(void)textout_cut(p, s->path, p->width - SIZE_COLUMNS - 2);
+		fprintf(p->to, "\n%*s", SIZE_COLUMNS + 4, "");
+		textout_ink(p, s->orphan ? INK_YELLOW : INK_PLAIN);
+		textout_text(p, SIZE_COLUMNS + 4, "held by %s%s%s", owners, s->orphan ? "  ORPHAN" : "", more);
+		textout_ink(p, INK_PLAIN);
+		return;
+	}
+	textout_cell(p, s->path, PATH_COLUMNS);
+	fputs("  held by ", p->to);
 	textout_cut(p, owners, 60);
 	if (s->orphan) {
 		textout_ink(p, INK_YELLOW);
-		fprintf(p->to, "  ORPHAN");
+		fputs("  ORPHAN", p->to);
 		textout_ink(p, INK_PLAIN);
-		if (s->user[0])
-			fprintf(p->to, ", made by user %s", s->user);
-		if (s->since_unix_ms)
-			fprintf(p->to, ", since %s", time_format(s->since_unix_ms, since));
 	}
-	if (s->maker)
-		fprintf(p->to, "  (%s%s)", s->maker, s->maker_gone ? ", whose maker is gone" : "");
-	fputc('\n', p->to);
+	fprintf(p->to, "%s\n", more);
 }
 
 static void shm_text(const struct textout *p, const struct footprint *f)
@@ -287,7 +340,7 @@ static void shm_text(const struct textout *p, const struct footprint *f)
 		shm_line(p, &f->shm[i]);
 	fputc('\n', p->to);
 	if (f->n_shm < f->n_shm_all)
-		fprintf(p->to, "%zu smaller ones are not shown; --all shows them.\n", f->n_shm_all - f->n_shm);
+		textout_text(p, 0, "%zu smaller ones are not shown; --all shows them.", f->n_shm_all - f->n_shm);
 	if (f->n_orphans)
 		textout_text(p, 0,
 			     "%zu of them (%s) are held by nobody%s: they fill memory until somebody removes them (rm "
@@ -296,18 +349,18 @@ static void shm_text(const struct textout *p, const struct footprint *f)
 			     f->n_orphans, size_format(f->orphan_bytes, orphans),
 			     f->owners_denied || f->owners_unscanned || f->owners_hidden ? " that could be seen" : "");
 	if (f->owners_denied)
-		fprintf(p->to, "owners unknown for %zu processes we may not read (run as root to see them).\n",
-			f->owners_denied);
+		textout_text(p, 0, "owners unknown for %zu processes we may not read (run as root to see them).",
+			     f->owners_denied);
 	if (f->owners_unscanned)
-		fprintf(p->to, "owners unknown for %zu processes that there was no time to look at.\n",
-			f->owners_unscanned);
+		textout_text(p, 0, "owners unknown for %zu processes that there was no time to look at.",
+			     f->owners_unscanned);
 	if (f->owners_hidden)
-		fputs("other users' processes are hidden (hidepid): owners may be missing.\n", p->to);
+		textout_text(p, 0, "other users' processes are hidden (hidepid): owners may be missing.");
 }
 
 void memory_text(const struct footprint *f, bool colour, FILE *to)
 {
-	struct textout p = {.to = to, .colour = colour};
+	struct textout p = {.to = to, .colour = colour, .width = textout_width(to)};
 	if (f->subject[0])
 		fprintf(to, "memory of %s on %s\n\n", f->subject, f->node);
 	else

@@ -58,9 +58,10 @@ static void value_text(const struct textout *p, const struct protection_show_val
 
 void protection_text(const struct protection_show *s, bool colour, FILE *to)
 {
-	struct textout p = {.to = to, .colour = colour};
-	fprintf(to, "%s: %s, level %s\n\n", s->dry_run ? "what protecting would do" : "protection", s->subject,
-		s->level);
+	struct textout p = {.to = to, .colour = colour, .width = textout_width(to)};
+	textout_text(&p, 0, "%s: %s, level %s", s->dry_run ? "what protecting would do" : "protection", s->subject,
+		     s->level);
+	fputc('\n', to);
 	textout_value(&p, "oom_score_adj", "%s %d for %zu of %zu processes%s", s->dry_run ? "would be" : "at or below",
 		      s->wanted_adj, s->n_done, s->n_processes, s->n_raised ? "; helpers were raised instead" : "");
 	for (size_t i = 0; i < s->n_processes && i < SHOWN; i++) {

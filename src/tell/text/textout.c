@@ -2,8 +2,10 @@
 
 #include <stdarg.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 #include "base/buf.h"
+#include "base/text.h"
 
 void textout_ink(const struct textout *p, enum textout_ink ink)
 {
@@ -52,6 +54,21 @@ size_t textout_columns(const char *text, size_t len)
 	for (size_t i = 0; i < len; i++)
 		n += ((unsigned char)text[i] & 0xc0) != 0x80;
 	return n;
+}
+
+size_t textout_width(FILE *to)
+{
+	struct winsize size;
+	const char *columns = getenv("COLUMNS");
+	uint64_t width = 80;
+	int fd = to == stdout ? STDOUT_FILENO : fileno(to); /* what is kept for the pager has no number */
+	if (fd < 0 || !isatty(fd))
+		return 0;
+	if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+		width = size.ws_col;
+	else if (columns && (span_u64(span_of(columns), &width) < 0 || width == 0 || width > UINT16_MAX))
+		width = 80;
+	return MAX((size_t)width, (size_t)TEXTOUT_WIDTH_LEAST);
 }
 
 void textout_blank(const struct textout *p, size_t columns)
@@ -156,4 +173,17 @@ void textout_cell(const struct textout *p, const char *text, size_t columns)
 {
 	size_t used = textout_cut(p, text, columns);
 	textout_blank(p, columns - MIN(used, columns));
+}
+
+void textout_line(const struct textout *p, size_t indent, const char *text, size_t columns)
+{
+	char clean[2048];
+	textout_clean(text, clean, sizeof(clean));
+	textout_blank(p, indent);
+	if (p->width > 0 && indent + textout_columns(clean, strlen(clean)) > p->width) {
+		wrap(p, indent, clean);
+		return;
+	}
+	(void)textout_cut(p, clean, columns);
+	fputc('\n', p->to);
 }

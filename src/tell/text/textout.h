@@ -13,6 +13,7 @@
 #include "base/base.h"
 
 #define TEXTOUT_WIDTH 96
+#define TEXTOUT_WIDTH_LEAST 40
 
 enum textout_ink { INK_PLAIN, INK_BOLD, INK_DIM, INK_RED, INK_GREEN, INK_YELLOW };
 
@@ -33,8 +34,14 @@ void textout_value(const struct textout *p, const char *label, const char *fmt, 
 size_t textout_cut(const struct textout *p, const char *text, size_t columns);
 /* The same, padded with blanks to `columns`. */
 void textout_cell(const struct textout *p, const char *text, size_t columns);
+/* A line of its own at indent: on a terminal wrapped below itself, else cut at `columns`. */
+void textout_line(const struct textout *p, size_t indent, const char *text, size_t columns);
 void textout_blank(const struct textout *p, size_t columns);
 /* Columns that a text takes: one a code point. */
 size_t textout_columns(const char *text, size_t len);
+/*
+ * Columns of the terminal that `to` is: the terminal's own number, else COLUMNS, else 80; at least 40. 0 if it is none.
+ */
+size_t textout_width(FILE *to);
 /* Copy without control characters and broken UTF-8. */
 void textout_clean(const char *text, char *dst, size_t cap);

@@ -1,0 +1,109 @@
+"""A process whose memory lock never comes back holds nobody: not who reads, not who watches."""
+import signal
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+from conftest import wait_for
+from deadkit import dead_files  # noqa: F401
+
+# A job that goes on, and starts what it is told to.
+JOB = """
+import signal, subprocess, sys, time
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+subprocess.Popen(sys.argv[1:])
+kept = bytearray(30 << 20)
+while True: time.sleep(0.1)
+"""
+
+
+@pytest.fixture
+def stuck(binary, dead_files):  # noqa: F811
+    """stuck(): words of a program that stands in the kernel with its memory lock; it is let go at the end."""
+    tool = binary.parents[2] / "tests/tool/holdlock"
+    if not tool.exists():
+        pytest.skip(f"{tool} is not built")
+    made = []
+
+    def words():
+        made.append(dead_files("hard"))
+        return [str(tool), "dead", str(made[-1])]
+    yield words
+    if made:
+        dead_files.end()
+
+
+def stands(pid):
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_DISK_SLEEP
+    except psutil.NoSuchProcess:
+        return False
+
+
+def started(*words):
+    job = subprocess.Popen([sys.executable, "-c", JOB, *words])
+    child = wait_for(lambda: next(iter(psutil.Process(job.pid).children()), None), 20, "the child")
+    wait_for(lambda: stands(child.pid), 20, "the child to stand")
+    return job, child.pid
+
+
+def ended(job):
+    job.kill()
+    job.wait(20)
+
+
+def test_commands_that_read_leave_it_out_and_say_so(vigil, stuck):
+    job, held = started(*stuck())
+    try:
+        for command in (["mem"], ["mem", job.pid], ["top", "--once"], ["gpus", job.pid]):
+            begun = time.monotonic()
+            result = vigil(*command, timeout=30)
+            assert result.status == 0, (command, result)
+            assert time.monotonic() - begun < 15, command
+            if command[0] in ("mem", "top"):
+                assert f"process {held} does not answer" in result.text, (command, result)
+                assert command[0] == "top" or str(job.pid).encode() in result.out, "the others are told of"
+        for command in (["protect", "--dry-run", job.pid], ["stack", job.pid], ["waits", job.pid], ["stack", held]):
+            vigil(*command, timeout=30)  # whatever it says of the one that stands, it comes to an end
+    finally:
+        ended(job)
+
+
+def test_a_watch_beside_it_ends_when_it_is_told_to(vigil, stuck):
+    job, held = started(*stuck())
+    try:
+        watch = vigil.start("watch", "--pid", job.pid)
+        wait_for(lambda: b"job_adopted" in vigil("events", timeout=30).out, 30, "the job to be watched")
+        begun = time.monotonic()
+        watch.send_signal(signal.SIGTERM)
+        assert watch.wait(15) == 0
+        assert time.monotonic() - begun < 10
+        assert stands(held)
+    finally:
+        ended(job)
+
+
+# Starts what it is told to, and a hog after it.
+FAMILY = """
+import subprocess, sys, time
+subprocess.Popen(sys.argv[1:])
+time.sleep(3)
+kept = []
+while True: kept.append(b"x" * (1 << 20)); time.sleep(0.002)
+"""
+
+
+def test_a_kill_by_watch_beside_it_is_told_of(vigil, stuck):
+    hog = subprocess.Popen([sys.executable, "-c", FAMILY, *stuck()])
+    try:
+        held = wait_for(lambda: next(iter(psutil.Process(hog.pid).children()), None), 20, "the child").pid
+        watch = vigil.start("watch", "--pid", hog.pid, "--memory-limit", "150M")
+        wait_for(lambda: b"memory_kill" in vigil("events", timeout=30).out, 40, "the kill to be told of")
+        assert stands(held)
+        watch.terminate()
+        watch.wait(20)
+    finally:
+        ended(hog)

@@ -1,0 +1,157 @@
+"""What commands print on a terminal: no wider than it, paged when longer, and vigil's lines apart from the job's."""
+import fcntl
+import os
+import pty
+import re
+import select
+import struct
+import subprocess
+import termios
+import time
+
+import pytest
+
+BAR = """
+import os, sys
+for i in range(4):
+    sys.stderr.write('\\r %3d%%|####      | %d/100' % (i, i)); sys.stderr.flush()
+os.kill(os.getpid(), 9)
+"""
+FAILS = "raise ValueError('no column named label in ' + ' '.join('/data/part-%d' % i for i in range(30)))"
+
+
+class Terminal:
+    """A command on a terminal of its own."""
+
+    def __init__(self, vigil, *args, columns=80, rows=24, env=None, stderr=None):
+        self.master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        self.text = b""
+        self.process = subprocess.Popen([vigil.binary, *args], stdin=slave, stdout=slave, stderr=stderr or slave,
+                                        env=vigil.environment({"TERM": "xterm", "LC_ALL": "C.UTF-8", **(env or {})}),
+                                        start_new_session=True, preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+        os.close(slave)
+
+    def read(self, until=None, seconds=60):
+        """All that it prints, or as far as the pattern."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if until and re.search(until, self.text):
+                return self.text.decode(errors="replace")
+            if not select.select([self.master], [], [], 0.1)[0]:
+                continue
+            try:
+                self.text += os.read(self.master, 65536)
+            except OSError:
+                assert not until, f"{until!r} never came: {self.text!r}"
+                return self.text.decode(errors="replace")
+        raise AssertionError(f"it did not end, or {until!r} never came: {self.text!r}")
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        os.close(self.master)
+
+
+@pytest.fixture
+def terminal(vigil):
+    opened = []
+
+    def start(*args, **how):
+        opened.append(Terminal(vigil, *args, **how))
+        return opened[-1]
+    yield start
+    for one in opened:
+        one.close()
+
+
+def columns_of(line):
+    return len(re.sub(r"\x1b\[[0-9;]*m", "", line.rstrip("\r")))
+
+
+def a_past(vigil):
+    """A job of many lines, one that was ended for memory, and the last, which failed with a long message."""
+    assert vigil("run", "--name", "counts", "--nproc", "2", "--", "python3", "-c",
+                 "print('step 1/20 loss 0.5')").status == 0
+    vigil("run", "--name", "grows", "--memory-limit", "150M", "--", "python3", "-c",
+          "a = []\nwhile True: a.append(bytearray(1 << 20))")
+    assert vigil("run", "--name", "fails", "--", "python3", "-c", FAILS).status == 1
+
+
+@pytest.mark.parametrize("columns", [50, 80, 132])
+def test_no_line_is_wider_than_the_terminal(vigil, terminal, columns):
+    a_past(vigil)
+    commands = [["jobs"], ["ps", "-a"], ["show"], ["events"], ["why"], ["why", "grows"], ["mem"], ["help"],
+                ["protect", "--dry-run", str(os.getpid())]]
+    for command in commands:
+        with open(os.devnull, "wb") as messages:
+            text = terminal(*command, columns=columns, stderr=messages, env={"VIGIL_PAGER": ""}).read()
+        lines = text.split("\n")
+        assert len(lines) > 2, (command, text)
+        widest = max(lines, key=columns_of)
+        limit = max(columns, 81) if command == ["help"] else columns  # examples are not broken
+        assert columns_of(widest) <= limit, (command, widest)
+
+
+def test_the_least_important_columns_go_first(vigil, terminal):
+    a_past(vigil)
+    wide = terminal("ps", "-a", columns=140, env={"VIGIL_PAGER": ""}).read().split("\n")[0]
+    narrow = terminal("ps", "-a", columns=70, env={"VIGIL_PAGER": ""}).read().split("\n")[0]
+    assert all(word in wide for word in ("JOB", "RANK", "PID", "OWN", "RESIDENT", "STEP", "COMMAND"))
+    assert all(word in narrow for word in ("JOB", "RANK", "PID", "OWN", "COMMAND"))
+    assert "STEP" not in narrow and "RESIDENT" not in narrow
+
+
+def test_without_a_terminal_nothing_is_left_out(vigil):
+    a_past(vigil)
+    head = vigil("ps", "-a").out.decode().split("\n")[0]
+    assert all(word in head for word in ("JOB", "TRY", "RANK", "ROLE", "RESIDENT", "SHARED", "PEAK", "STEP"))
+
+
+def test_a_message_does_not_stick_to_a_progress_bar(vigil, terminal):
+    text = terminal("run", "--", "python3", "-c", BAR).read()
+    assert "3/100" in text and "vigil:" in text
+    bar = next(line for line in text.split("\n") if "3/100" in line)
+    assert "vigil" not in bar and "Task" not in bar, text
+    assert "\n\r\n" not in text.split("3/100", 1)[1].split("vigil:", 1)[0], "one new line is enough"
+
+
+def test_a_message_after_a_whole_line_has_no_empty_line_before_it(vigil, terminal):
+    text = terminal("run", "--", "python3", "-c", "import os; print('done \\x1b[32mwell\\n\\x1b[0m', end='', flush=True)\n"
+                    "os.kill(os.getpid(), 9)").read()
+    after = text.split("well", 1)[1]
+    assert "vigil:" in after and "\n\r\n" not in after.split("vigil:", 1)[0], text
+
+
+def test_long_output_goes_through_the_pager(vigil, terminal):
+    less = terminal("help", "run", rows=10, env={"PAGER": "less"})
+    first = less.read(until=rb":\x1b?")
+    assert "Usage" in first
+    assert len(first.split("\n")) <= 12, "only the first page"
+    os.write(less.master, b"q")
+    less.read()
+    assert less.process.wait(10) == 0
+
+
+@pytest.mark.parametrize("pager", ["", "cat", "/nonexistent/pager", "false"])
+def test_without_a_pager_all_is_printed(vigil, terminal, pager):
+    text = terminal("help", "run", rows=10, env={"PAGER": pager}).read()
+    assert ("Usage" in text and "--retries" in text) or pager == "false"
+
+
+def test_short_output_needs_no_pager(vigil, terminal):
+    text = terminal("version", rows=10, env={"PAGER": "/nonexistent/pager"}).read()
+    assert re.match(r"vigil \d", text)
+
+
+def test_the_pagers_words_are_no_shell(vigil, terminal, tmp_path):
+    made = tmp_path / "made"
+    text = terminal("help", "run", rows=10, env={"PAGER": f"cat; touch {made}"}).read()
+    assert "--retries" in text and not made.exists()
+
+
+def test_a_pager_that_is_left_early_is_no_failure(vigil, terminal):
+    done = terminal("help", "run", rows=10, env={"PAGER": "head -n 3"})
+    assert "Usage" in done.read()
+    assert done.process.wait(10) == 0
