@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "sense/lockwait.h"
 
 #define NUMAMAPS_TEXT (64 * MIB)
 
@@ -41,7 +42,10 @@ int numamaps_read(const struct world *w, pid_t pid, struct numamaps *ret)
 	char path[32];
 	size_t len;
 	TEXT_FORMAT(path, "%d/numa_maps", pid);
-	int r = file_slurp(w->proc_fd, path, NUMAMAPS_TEXT, &text, &len);
+	int r = lockwait_ask(w->proc_fd, pid);
+	if (r)
+		return r;
+	r = file_slurp(w->proc_fd, path, NUMAMAPS_TEXT, &text, &len);
 	if (r < 0)
 		return r == -ENOENT ? WORLD_ABSENT : world_condition(r);
 	numamaps_parse((struct span){text, len}, ret);

@@ -18,5 +18,5 @@ struct numamaps {
 
 /* Lines that do not say where their pages lie are skipped. Pure. */
 void numamaps_parse(struct span text, struct numamaps *ret);
-/* WORLD_GONE, WORLD_DENIED, WORLD_ABSENT (a kernel without NUMA). */
+/* WORLD_GONE, WORLD_DENIED, WORLD_ABSENT (a kernel without NUMA), -ETIMEDOUT (sense/lockwait). */
 int must_check numamaps_read(const struct world *w, pid_t pid, struct numamaps *ret);
