@@ -80,14 +80,16 @@ struct finding *speed_add(const struct speedview *v, struct findings *all, const
 	char text[480];
 	if (speedup > 0)
 		cost = speedup > 1 ? 1 - 1 / speedup : 0;
-	if (cost < (v ? v->least_cost : SPEED_LEAST_COST))
+	const double weight = cost < 0 && speedup <= 0 ? -cost : cost;
+	if (weight < (v ? v->least_cost : SPEED_LEAST_COST))
 		return NULL;
 	va_list ap;
 	va_start(ap, fmt);
 	(void)vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	struct finding *f = finding_add(all, id, cost >= 0.3 ? SEVERITY_PROBLEM : SEVERITY_WARNING, "%s", text);
-	f->cost_ratio = MIN(cost, 1.0);
+	struct finding *f = finding_add(all, id, weight >= 0.3 ? SEVERITY_PROBLEM : SEVERITY_WARNING, "%s", text);
+	f->cost_ratio = MIN(MAX(cost, 0.0), 1.0);
+	f->weight = MIN(weight, 1.0);
 	f->speedup = speedup;
 	TEXT_COPY(f->confidence, confidence);
 	return f;

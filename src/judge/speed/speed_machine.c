@@ -153,7 +153,7 @@ static void siblings(const struct speedview *v, struct findings *all)
 	if (m->job_pairs == 0 || m->job_cores >= m->job_cpus || v->wanted > m->job_cores || v->run < 1.5)
 		return;
 	struct finding *f =
-		speed_add(v, all, "smt-shared", "medium", 0, MIN(0.3, 0.3 * m->job_pairs * 2 / v->run),
+		speed_add(v, all, "smt-shared", "medium", 0, -0.2,
 			  "%u pairs of the job's busy threads share a core, while other cores that it may use "
 			  "are free",
 			  m->job_pairs);
@@ -175,7 +175,7 @@ static void logical(const struct speedview *v, struct findings *all)
 	    v->wanted > m->job_cpus * 1.15)
 		return;
 	struct finding *f =
-		speed_add(v, all, "logical-cores", "low", 0, SPEED_LEAST_COST,
+		speed_add(v, all, "logical-cores", "low", 0, -SPEED_LEAST_COST,
 			  "the job runs %.0f threads on %u cores: %u is the number of hardware threads, and "
 			  "two of one core share its arithmetic",
 			  v->wanted, m->job_cores, m->job_cpus);
@@ -193,7 +193,7 @@ static void remote_memory(const struct speedview *v, struct findings *all)
 	const struct speed_machine *m = &v->f->machine;
 	if (m->nodes < 2 || !m->has_remote || m->remote_ratio < 0.3 || v->run < 0.5)
 		return;
-	struct finding *f = speed_add(v, all, "numa-remote", "low", 0, 0.3 * m->remote_ratio,
+	struct finding *f = speed_add(v, all, "numa-remote", "low", 0, -0.2,
 				      "%.0f %% of the memory of the busiest process lies on another NUMA node than it "
 				      "runs on",
 				      m->remote_ratio * 100);

@@ -89,7 +89,7 @@ static void fit(const struct speedview *v, struct findings *all)
 		return;
 	double each = (double)sum / (double)n, rest = (double)m->used_bytes - (double)sum;
 	double fits = ((double)m->limit_bytes * 0.8 - MAX(rest, 0)) / each;
-	struct finding *f = speed_add(v, all, "memory-fit", "high", 0, 0.5,
+	struct finding *f = speed_add(v, all, "memory-fit", "high", 0, -0.5,
 				      "%zu workers of %s each do not fit into the memory: the next one that grows is "
 				      "ended, or all of them slow down",
 				      n, size_format((uint64_t)each, one));
@@ -114,7 +114,7 @@ static void shm(const struct speedview *v, struct findings *all)
 	if (!loaders || m->shm_total_bytes == 0 ||
 	    (m->shm_total_bytes > 128 * MIB && m->shm_free_bytes >= m->shm_total_bytes / 10))
 		return;
-	struct finding *f = speed_add(v, all, "shm-small", "high", 0, SPEED_LEAST_COST,
+	struct finding *f = speed_add(v, all, "shm-small", "high", 0, -SPEED_LEAST_COST,
 				      "/dev/shm is small for what the workers pass through it: a bus error is next, or "
 				      "the object store spills to disk");
 	if (!f)

@@ -25,7 +25,8 @@ double speed_alone(const struct speedfacts *f, const struct speed_thread *except
 
 /*
  * Adds a finding with its gain, unless it costs less than v says (NULL: SPEED_LEAST_COST): cost follows from speedup.
- * NULL then. speedup 0: not known, and cost counts as it is given.
+ * NULL then. speedup 0: not known, and cost counts as it is given; below 0 it
+ * is not known either, and only says where in the order the finding stands.
  */
 struct finding *speed_add(const struct speedview *v, struct findings *all, const char *id, const char *confidence,
 			  double speedup, double cost, const char *fmt, ...) printf_like(7, 8);

@@ -50,7 +50,7 @@ static void head(const struct speedview *v, struct findings *all)
 	}
 	if (!gcs || work < 0.5 || v->wanted < v->room)
 		return;
-	struct finding *f = speed_add(v, all, "head-node-works", "medium", 0, SPEED_LEAST_COST,
+	struct finding *f = speed_add(v, all, "head-node-works", "medium", 0, -SPEED_LEAST_COST,
 				      "Ray's head node, which serves the whole cluster, runs tasks as well and has no "
 				      "processor left");
 	if (!f)

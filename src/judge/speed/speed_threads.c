@@ -159,9 +159,8 @@ static void oversubscribed(const struct speedview *v, struct findings *all)
 	const struct speed_process *p = &v->f->process[c.at];
 	const uint32_t cores = MAX(m->job_cores, 1u);
 	uint32_t each = (uint32_t)MAX(cores / MAX(c.n_processes, 1u), 1u);
-	double cost = (v->wanted - v->cpus) / v->wanted;
 	struct finding *f = speed_add(
-		v, all, "oversubscribed", "high", 0, cost,
+		v, all, "oversubscribed", "high", 0, -0.5,
 		"%.1f threads want to run at once on %u processors: %zu process%s with up to %zu busy "
 		"threads each, which wait for one another inside %s",
 		v->wanted, m->job_cpus, c.n_processes, c.n_processes == 1 ? "" : "es", c.most, threadlib_name(p->libs));
