@@ -165,7 +165,7 @@ def tiny(fixed, seconds):
 @planted
 def uneven(fixed, seconds):
     """Rounds of one long and some short tasks; who is done waits for the long one."""
-    lengths = [0.30, 0.05, 0.05, 0.05, 0.05]
+    lengths = [0.30, 0.05, 0.05]
     with FORK.Pool(2) as pool:
         if not fixed:
             return rounds(seconds, lambda: pool.map(work, lengths, chunksize=1))
@@ -187,7 +187,7 @@ def uneven(fixed, seconds):
 
 @planted
 def poll(fixed, seconds):
-    """Waits for a worker by looking every 0.1 s."""
+    """Waits for a worker by looking every 0.25 s."""
     inbox, outbox = FORK.SimpleQueue(), FORK.SimpleQueue()
     FORK.Process(target=serve, args=(inbox, outbox), daemon=True).start()
 
@@ -195,7 +195,7 @@ def poll(fixed, seconds):
         work(0.01)
         inbox.put(0.03)
         while not fixed and outbox.empty():
-            time.sleep(0.1)
+            time.sleep(0.25)
         outbox.get()
     return rounds(seconds, one)
 

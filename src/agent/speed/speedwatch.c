@@ -12,7 +12,7 @@
 #define SWEEPS_MAX 1200
 #define SWEEP_LEAST_NS (20 * NS_PER_MS)
 /* Looking takes at most this part of one processor. */
-#define SWEEP_SHARE 50
+#define SWEEP_SHARE 100
 #define LIST_EVERY_NS (500 * NS_PER_MS)
 
 static void speedwatch_done(struct speedwatch *s)
@@ -131,6 +131,23 @@ static int sweeps(struct speedwatch *s)
 	return 0;
 }
 
+static int process_order(const void *a, const void *b)
+{
+	const struct speed_thread *x = a, *y = b;
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	return x->tid < y->tid ? -1 : x->tid > y->tid;
+}
+
+/* Threads that have started meanwhile stand behind those of other processes. */
+static void threads_sort(struct speedfacts *f)
+{
+	if (f->n_threads > 1)
+		qsort(f->thread, f->n_threads, sizeof(*f->thread), process_order);
+	for (size_t i = f->n_threads; i-- > 0;)
+		f->process[f->thread[i].process].first = i;
+}
+
 static int speedwatch_run(struct speedwatch *s, pid_t pid)
 {
 	struct speedwatch_around *around = calloc(2, sizeof(*around));
@@ -150,6 +167,7 @@ static int speedwatch_run(struct speedwatch *s, pid_t pid)
 		process_costs(s);
 		speedwatch_around_read(s->w, pid, &around[1]);
 		speedwatch_machine(s, &around[0], &around[1]);
+		threads_sort(s->f);
 	}
 	speedwatch_around_done(&around[0]);
 	speedwatch_around_done(&around[1]);

@@ -8,6 +8,7 @@
 #include "sense/memory/cgroup.h"
 #include "sense/memory/meminfo.h"
 #include "sense/memory/psi.h"
+#include "sense/speed/numamaps.h"
 
 #define AROUND_TASKS 65536
 
@@ -148,6 +149,40 @@ static void others_busiest(const struct speedwatch *s, const struct speedwatch_a
 	}
 }
 
+/* Cores on two processors of which busy threads ran at once, when the costs were read first (or last). */
+static uint32_t pairs(const struct speedwatch *s, const struct cputopo *topo, bool first)
+{
+	uint32_t n = 0;
+	for (size_t i = 0; i < s->f->n_threads; i++) {
+		const uint32_t at = first ? s->thread[i].begin.processor : s->thread[i].last.processor;
+		if (s->f->thread[i].run < 0.5 || at >= CPUTOPO_MAX)
+			continue;
+		for (size_t k = 0; k < i; k++) {
+			const uint32_t other = first ? s->thread[k].begin.processor : s->thread[k].last.processor;
+			if (s->f->thread[k].run < 0.5 || other >= CPUTOPO_MAX || other == at)
+				continue;
+			n += topo->has_cores && topo->core[other] == topo->core[at];
+		}
+	}
+	return n;
+}
+
+/* Of the process that used most: the part of its memory that lies on other nodes than its busiest thread runs on. */
+static void remote_memory(const struct speedwatch *s, const struct cputopo *topo, struct speed_machine *m)
+{
+	const struct speed_thread *busiest = NULL;
+	struct numamaps maps;
+	for (size_t i = 0; i < s->f->n_threads; i++)
+		if (!busiest || s->f->thread[i].run > busiest->run)
+			busiest = &s->f->thread[i];
+	if (topo->n_nodes < 2 || !busiest || busiest->processor >= CPUTOPO_MAX ||
+	    topo->node[busiest->processor] >= NUMAMAPS_NODES ||
+	    numamaps_read(s->w, s->f->process[busiest->process].pid, &maps) != 0 || maps.all_bytes == 0)
+		return;
+	m->has_remote = true;
+	m->remote_ratio = 1 - (double)maps.bytes[topo->node[busiest->processor]] / (double)maps.all_bytes;
+}
+
 void speedwatch_machine(const struct speedwatch *s, const struct speedwatch_around *a,
 			const struct speedwatch_around *b)
 {
@@ -157,6 +192,10 @@ void speedwatch_machine(const struct speedwatch *s, const struct speedwatch_arou
 	processors(s, a, b, m);
 	m->has_running = s->n_running > 0;
 	m->running = m->has_running ? (double)s->running / (double)s->n_running : 0;
+	if (b->has_topo) {
+		m->job_pairs = MIN(pairs(s, &b->topo, true), pairs(s, &b->topo, false));
+		remote_memory(s, &b->topo, m);
+	}
 	quota(a, b, m);
 	memory(s, m);
 	others_busiest(s, a, b);

@@ -81,7 +81,13 @@ static int speedwatch_add_thread(struct speedwatch *s, size_t process, pid_t tid
 static int threads_add(struct speedwatch *s, size_t process)
 {
 	cleanup(freep) pid_t *tids = NULL;
+	struct proc_stat st;
 	size_t n;
+	/* What has ended keeps its entry until its parent asks for its status. */
+	if (proc_stat_read(s->w, s->f->process[process].pid, &st) == 0 && proc_is_over(&st)) {
+		s->process[process].gone = true;
+		return 0;
+	}
 	int r = threads_read(s->w, s->f->process[process].pid, &tids, &n);
 	if (r == WORLD_GONE)
 		s->process[process].gone = true;
@@ -214,7 +220,6 @@ int speedwatch_processes(struct speedwatch *s)
 	speedwatch_mains(s->f);
 	for (size_t i = 0; i < s->f->n_processes; i++) {
 		python_open(s, i, &pythons);
-		s->f->process[i].first = s->f->n_threads;
 		r = threads_add(s, i);
 		if (r)
 			return r;

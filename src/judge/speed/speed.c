@@ -15,11 +15,11 @@ double speed_share(const struct speedfacts *f, const struct speed_thread *t, con
 	return f->n_sweeps ? (double)n / (double)f->n_sweeps : 0;
 }
 
-/* Threads that start later stand behind those of other processes, so all are looked at. */
 bool speed_runs_at(const struct speedfacts *f, size_t process, size_t sweep)
 {
-	for (size_t i = 0; i < f->n_threads; i++)
-		if (f->thread[i].process == process && f->thread[i].at[sweep] == SPEED_RUN)
+	const struct speed_process *p = &f->process[process];
+	for (size_t i = p->first; i < p->first + p->n; i++)
+		if (f->thread[i].at[sweep] == SPEED_RUN)
 			return true;
 	return false;
 }
@@ -74,20 +74,22 @@ double speed_alone(const struct speedfacts *f, const struct speed_thread *except
 	return f->n_sweeps ? (double)n / (double)f->n_sweeps : 0;
 }
 
-struct finding *speed_add(struct findings *all, const char *id, const char *confidence, double speedup, double cost,
-			  const char *fmt, ...)
+struct finding *speed_add(const struct speedview *v, struct findings *all, const char *id, const char *confidence,
+			  double speedup, double cost, const char *fmt, ...)
 {
 	char text[480];
 	if (speedup > 0)
 		cost = speedup > 1 ? 1 - 1 / speedup : 0;
-	if (cost < SPEED_LEAST_COST)
+	const double weight = cost < 0 && speedup <= 0 ? -cost : cost;
+	if (weight < (v ? v->least_cost : SPEED_LEAST_COST))
 		return NULL;
 	va_list ap;
 	va_start(ap, fmt);
 	(void)vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	struct finding *f = finding_add(all, id, cost >= 0.3 ? SEVERITY_PROBLEM : SEVERITY_WARNING, "%s", text);
-	f->cost_ratio = MIN(cost, 1.0);
+	struct finding *f = finding_add(all, id, weight >= 0.3 ? SEVERITY_PROBLEM : SEVERITY_WARNING, "%s", text);
+	f->cost_ratio = MIN(MAX(cost, 0.0), 1.0);
+	f->weight = MIN(weight, 1.0);
 	f->speedup = speedup;
 	TEXT_COPY(f->confidence, confidence);
 	return f;
@@ -108,7 +110,7 @@ static double others_of(const struct speedview *v)
 
 void speedview_of(const struct speedfacts *f, struct speedview *ret)
 {
-	struct speedview v = {.f = f, .lead = SIZE_MAX};
+	struct speedview v = {.f = f, .lead = SIZE_MAX, .least_cost = SPEED_LEAST_COST};
 	size_t wanted = 0;
 	for (size_t i = 0; i < f->n_threads; i++) {
 		const struct speed_thread *t = &f->thread[i];
@@ -127,8 +129,34 @@ void speedview_of(const struct speedfacts *f, struct speedview *ret)
 	}
 	v.cpus = MAX(f->machine.job_cpus, 1u);
 	v.room = f->machine.quota_cores > 0 ? MIN(v.cpus, f->machine.quota_cores) : v.cpus;
-	v.others = others_of(&v);
 	*ret = v;
+}
+
+static void speed_rules(const struct speedview *v, struct findings *ret)
+{
+	speed_step_rules(v, ret);
+	speed_machine_rules(v, ret);
+	speed_memory_rules(v, ret);
+	speed_thread_rules(v, ret);
+	speed_wait_rules(v, ret);
+	speed_pool_rules(v, ret);
+}
+
+/* What the same remedies bring while the others of the machine go on. */
+static void gains_beside_others(const struct speedview *v, struct findings *all)
+{
+	cleanup(freep) struct findings *now = calloc(1, sizeof(*now));
+	struct speedview beside = *v;
+	beside.others = others_of(v);
+	beside.least_cost = -1;
+	beside.beside = true;
+	if (!now || speed_others_counted(v) < 0.1)
+		return;
+	speed_rules(&beside, now);
+	for (size_t i = 0; i < all->n; i++)
+		for (size_t k = 0; k < now->n; k++)
+			if (all->row[i].speedup > 0 && strcmp(all->row[i].id, now->row[k].id) == 0)
+				all->row[i].speedup_now = MIN(MAX(now->row[k].speedup, 1.0), all->row[i].speedup);
 }
 
 void speed_judge(const struct speedfacts *f, struct findings *ret)
@@ -137,11 +165,7 @@ void speed_judge(const struct speedfacts *f, struct findings *ret)
 	speedview_of(f, &v);
 	if (f->n_sweeps == 0 || v.lead == SIZE_MAX)
 		return;
-	speed_step_rules(&v, ret);
-	speed_machine_rules(&v, ret);
-	speed_memory_rules(&v, ret);
-	speed_thread_rules(&v, ret);
-	speed_wait_rules(&v, ret);
-	speed_pool_rules(&v, ret);
+	speed_rules(&v, ret);
+	gains_beside_others(&v, ret);
 	findings_sort_cost(ret);
 }

@@ -12,7 +12,7 @@ static void speed_stopped(const struct speedview *v, struct findings *all)
 	double share = speed_share(v->f, lead, "T");
 	struct finding *f = share < 0.5
 				    ? NULL
-				    : speed_add(all, "stopped", "high", 0, share,
+				    : speed_add(v, all, "stopped", "high", 0, share,
 						"process %d is stopped (by a signal, a debugger or a frozen control "
 						"group) and does nothing",
 						v->f->process[v->lead].pid);
@@ -48,7 +48,7 @@ static void quota(const struct speedview *v, struct findings *all)
 		return;
 	double speedup = quota_gain(v);
 	struct finding *f =
-		speed_add(all, "cpu-quota", "high", MAX(speedup, 1.0), 0,
+		speed_add(v, all, "cpu-quota", "high", MAX(speedup, 1.0), 0,
 			  "the control group may use %.2g processors, the job wants %.2g: it is stopped for "
 			  "the rest of each period once that is used up",
 			  m->quota_cores, v->wanted);
@@ -71,10 +71,10 @@ static void cpuset(const struct speedview *v, struct findings *all)
 		return;
 	struct speedview wide = *v;
 	wide.cpus = m->cpus;
-	wide.others = speed_others_counted(v);
+	wide.others = v->beside ? speed_others_counted(v) : 0;
 	wide.room = m->quota_cores > 0 ? MIN(wide.cpus, m->quota_cores) : wide.cpus;
-	double speedup = speed_fair(&wide, v->wanted) / MAX(v->run, 0.01);
-	struct finding *f = speed_add(all, "cpuset-small", "high", speedup, 0,
+	double speedup = speed_fair(&wide, v->wanted) / MAX(speed_fair(v, v->wanted), 0.01);
+	struct finding *f = speed_add(v, all, "cpuset-small", "high", speedup, 0,
 				      "the job may use %u of the machine's %u processors, and %.1f of its threads want "
 				      "to run at once",
 				      m->job_cpus, m->cpus, v->wanted);
@@ -96,7 +96,7 @@ static void steal(const struct speedview *v, struct findings *all)
 		return;
 	double speedup = (m->busy + m->steal) / MAX(m->busy, 0.01);
 	struct finding *f =
-		speed_add(all, "cpu-stolen", "high", speedup, 0,
+		speed_add(v, all, "cpu-stolen", "high", speedup, 0,
 			  "the host gives the processors of this virtual machine to others for %.0f %% of the "
 			  "time in which they would work",
 			  100 * m->steal / (m->busy + m->steal));
@@ -113,7 +113,7 @@ static void clocks(const struct speedview *v, struct findings *all)
 	if (!m->has_clock || m->throttles <= 0 || m->clock_ratio <= 0 || m->clock_ratio > 0.9 ||
 	    v->run < 0.5 * m->job_cpus)
 		return;
-	struct finding *f = speed_add(all, "clock-throttled", "medium", 1 / m->clock_ratio, 0,
+	struct finding *f = speed_add(v, all, "clock-throttled", "medium", 1 / m->clock_ratio, 0,
 				      "heat or the power limit slows the processors to %.0f %% of their highest clock",
 				      m->clock_ratio * 100);
 	if (!f)
@@ -127,18 +127,18 @@ static void clocks(const struct speedview *v, struct findings *all)
 static void others(const struct speedview *v, struct findings *all)
 {
 	const struct speed_machine *m = &v->f->machine;
-	if (v->run < 0.1 || v->wanted > v->room * 1.1 || v->others < 0.5 || quota_binds(v))
+	if (v->run < 0.1 || v->wanted > v->room * 1.1 || speed_others_counted(v) < 0.5 || quota_binds(v))
 		return;
 	double speedup = (v->run + v->queued) / v->run;
 	struct finding *f =
-		speed_add(all, "others-busy", "high", speedup, 0,
+		speed_add(v, all, "others-busy", "high", speedup, 0,
 			  "other programs want the same processors: the job's threads wait for one for %.0f "
 			  "%% of the time in which they could run",
 			  100 * v->queued / (v->run + v->queued));
 	if (!f)
 		return;
-	finding_evidence(f, "%.1f threads of others wanted to run beside %.1f of the job, on %u processors", v->others,
-			 v->wanted, m->cpus);
+	finding_evidence(f, "%.1f threads of others wanted to run beside %.1f of the job, on %u processors",
+			 speed_others_counted(v), v->wanted, m->cpus);
 	for (size_t i = 0; i < v->f->n_others && v->f->other[i].run >= 0.1; i++)
 		finding_evidence(f, "process %d (%s) used %.2f", v->f->other[i].pid, v->f->other[i].name,
 				 v->f->other[i].run);
@@ -153,7 +153,7 @@ static void siblings(const struct speedview *v, struct findings *all)
 	if (m->job_pairs == 0 || m->job_cores >= m->job_cpus || v->wanted > m->job_cores || v->run < 1.5)
 		return;
 	struct finding *f =
-		speed_add(all, "smt-shared", "medium", 0, MIN(0.3, 0.3 * m->job_pairs * 2 / v->run),
+		speed_add(v, all, "smt-shared", "medium", 0, -0.2,
 			  "%u pairs of the job's busy threads share a core, while other cores that it may use "
 			  "are free",
 			  m->job_pairs);
@@ -175,7 +175,7 @@ static void logical(const struct speedview *v, struct findings *all)
 	    v->wanted > m->job_cpus * 1.15)
 		return;
 	struct finding *f =
-		speed_add(all, "logical-cores", "low", 0, SPEED_LEAST_COST,
+		speed_add(v, all, "logical-cores", "low", 0, -SPEED_LEAST_COST,
 			  "the job runs %.0f threads on %u cores: %u is the number of hardware threads, and "
 			  "two of one core share its arithmetic",
 			  v->wanted, m->job_cores, m->job_cpus);
@@ -193,7 +193,7 @@ static void remote_memory(const struct speedview *v, struct findings *all)
 	const struct speed_machine *m = &v->f->machine;
 	if (m->nodes < 2 || !m->has_remote || m->remote_ratio < 0.3 || v->run < 0.5)
 		return;
-	struct finding *f = speed_add(all, "numa-remote", "low", 0, 0.3 * m->remote_ratio,
+	struct finding *f = speed_add(v, all, "numa-remote", "low", 0, -0.2,
 				      "%.0f %% of the memory of the busiest process lies on another NUMA node than it "
 				      "runs on",
 				      m->remote_ratio * 100);

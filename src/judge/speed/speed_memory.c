@@ -15,7 +15,7 @@ static void swap(const struct speedview *v, struct findings *all)
 	if (!m->has_swap || m->swap_in_bytes < (double)MIB || major < 20)
 		return;
 	struct finding *f =
-		speed_add(all, "swapping", "high", waits < 0.95 ? 1 / (1 - waits) : 20, 0,
+		speed_add(v, all, "swapping", "high", waits < 0.95 ? 1 / (1 - waits) : 20, 0,
 			  "memory is short: pages of the job are read back from swap, and it waits for them");
 	if (!f)
 		return;
@@ -36,7 +36,7 @@ static void pressure(const struct speedview *v, struct findings *all)
 	if (!m->has_pressure || m->memory_pressure < SPEED_LEAST_COST || waits < SPEED_LEAST_COST)
 		return;
 	struct finding *f =
-		speed_add(all, "memory-pressure", "high", 1 / (1 - MIN(waits, 0.95)), 0,
+		speed_add(v, all, "memory-pressure", "high", 1 / (1 - MIN(waits, 0.95)), 0,
 			  "the job's threads wait for memory to be freed for %.0f %% of the time", waits * 100);
 	if (!f)
 		return;
@@ -48,16 +48,16 @@ static void pressure(const struct speedview *v, struct findings *all)
 	finding_advice(f, "raise the limit of memory (memory.high, memory.max, --memory), or use less of it");
 }
 
-/* The kernel spends 0.1 to 4 us on a fault; what is beside that is not spent on faults. */
+/* The kernel spends 0.1 to 20 us on a fault; what is beside that is not spent on faults. */
 static void faults(const struct speedview *v, struct findings *all)
 {
 	if (v->run < 0.05 || v->faults < 10000 * v->run || v->system < 0.1 * v->run)
 		return;
 	double each_us = v->system / v->faults * 1e6;
-	if (each_us < 0.05 || each_us > 6)
+	if (each_us < 0.05 || each_us > 20)
 		return;
 	struct finding *f =
-		speed_add(all, "page-faults", "medium", v->run / MAX(v->run - v->system, 0.01), 0,
+		speed_add(v, all, "page-faults", "medium", v->run / MAX(v->run - v->system, 0.01), 0,
 			  "the job makes %.0f page faults a second: memory is taken from the kernel and given "
 			  "back all the time",
 			  v->faults);
@@ -89,7 +89,7 @@ static void fit(const struct speedview *v, struct findings *all)
 		return;
 	double each = (double)sum / (double)n, rest = (double)m->used_bytes - (double)sum;
 	double fits = ((double)m->limit_bytes * 0.8 - MAX(rest, 0)) / each;
-	struct finding *f = speed_add(all, "memory-fit", "high", 0, 0.5,
+	struct finding *f = speed_add(v, all, "memory-fit", "high", 0, -0.5,
 				      "%zu workers of %s each do not fit into the memory: the next one that grows is "
 				      "ended, or all of them slow down",
 				      n, size_format((uint64_t)each, one));
@@ -114,7 +114,7 @@ static void shm(const struct speedview *v, struct findings *all)
 	if (!loaders || m->shm_total_bytes == 0 ||
 	    (m->shm_total_bytes > 128 * MIB && m->shm_free_bytes >= m->shm_total_bytes / 10))
 		return;
-	struct finding *f = speed_add(all, "shm-small", "high", 0, SPEED_LEAST_COST,
+	struct finding *f = speed_add(v, all, "shm-small", "high", 0, -SPEED_LEAST_COST,
 				      "/dev/shm is small for what the workers pass through it: a bus error is next, or "
 				      "the object store spills to disk");
 	if (!f)

@@ -24,11 +24,12 @@ double speed_fair(const struct speedview *v, double want);
 double speed_alone(const struct speedfacts *f, const struct speed_thread *except, const char *letters);
 
 /*
- * Adds a finding with its gain, unless it costs too little: cost follows from speedup. NULL then. speedup 0: not known,
- * and cost counts as it is given.
+ * Adds a finding with its gain, unless it costs less than v says (NULL: SPEED_LEAST_COST): cost follows from speedup.
+ * NULL then. speedup 0: not known, and cost counts as it is given; below 0 it
+ * is not known either, and only says where in the order the finding stands.
  */
-struct finding *speed_add(struct findings *all, const char *id, const char *confidence, double speedup, double cost,
-			  const char *fmt, ...) printf_like(6, 7);
+struct finding *speed_add(const struct speedview *v, struct findings *all, const char *id, const char *confidence,
+			  double speedup, double cost, const char *fmt, ...) printf_like(7, 8);
 
 void speed_machine_rules(const struct speedview *v, struct findings *all);
 void speed_memory_rules(const struct speedview *v, struct findings *all);

@@ -1,6 +1,8 @@
 /*
  * A main process and its workers: who works while who waits. Loaders, pools, actors; and ranks among one another.
  */
+#include <string.h>
+
 #include "base/buf.h"
 #include "judge/speed/speed_parts.h"
 
@@ -26,10 +28,13 @@ struct pool {
 	double messages; /* calls that write, a second, of all workers */
 };
 
+/* Ray's workers descend from its daemon, not from the program; those that it keeps in reserve are nobody's. */
 static bool is_worker(const struct speedfacts *f, size_t i, size_t lead)
 {
 	const struct speed_process *p = &f->process[i];
-	return p->parent == lead && i != lead && !p->main && (role_serves(p->role) || p->role == ROLE_RAY_WORKER);
+	if (p->role == ROLE_RAY_WORKER)
+		return i != lead && strcmp(p->name, "ray::IDLE") != 0;
+	return p->parent == lead && i != lead && !p->main && role_serves(p->role);
 }
 
 static void pool_sweeps(const struct speedfacts *f, struct pool *p)
@@ -103,10 +108,11 @@ static void loaders(const struct speedview *v, const struct pool *p, struct find
 	double waits = p->workers_only;
 	if (p->lead_busy < 0.08 || waits < 0.15 || p->mean < 0.75 || p->lead_only > 0.15)
 		return;
-	double have = p->lead_run + p->worker_run;
+	/* What they would use with the processors alone is what they want to use. */
+	double have = v->beside ? p->lead_run + p->worker_run : p->lead_busy + p->mean * (double)p->n;
 	double speedup = MIN(1 / MAX(p->lead_busy, 0.01), speed_fair(v, v->cpus) / MAX(have, 0.01));
 	struct finding *f =
-		speed_add(all, "loader-bound", "high", speedup, 0,
+		speed_add(v, all, "loader-bound", "high", speedup, 0,
 			  "process %d waits for its %zu worker%s for %.0f %% of the time: they are busy all the "
 			  "time and cannot keep up",
 			  v->f->process[p->lead].pid, p->n, p->n == 1 ? "" : "s", waits * 100);
@@ -126,7 +132,7 @@ static void one_worker(const struct speedview *v, const struct pool *p, struct f
 	if (p->n < 2 || p->most < 0.4 || p->second > 0.05 || p->lead_busy > 0.5 || p->workers_only < 0.4)
 		return;
 	double n = gain(v, (double)p->n, 1);
-	struct finding *f = speed_add(all, "one-worker", "high", 1 / (1 - p->workers_only + p->workers_only / n), 0,
+	struct finding *f = speed_add(v, all, "one-worker", "high", 1 / (1 - p->workers_only + p->workers_only / n), 0,
 				      "worker %d serves everything, and the other %zu have nothing to do",
 				      v->f->process[p->busiest].pid, p->n - 1);
 	if (!f)
@@ -145,9 +151,10 @@ static void one_at_a_time(const struct speedview *v, const struct pool *p, struc
 	if (p->used < 2 || p->workers_only < 0.5 || p->width > 1.08 || p->second < 0.1)
 		return;
 	double n = gain(v, (double)p->n, 1);
-	struct finding *f = speed_add(all, "one-at-a-time", "medium", 1 / (1 - p->workers_only + p->workers_only / n),
-				      0, "the %zu workers of process %d work one after another, never two at once",
-				      p->n, v->f->process[p->lead].pid);
+	struct finding *f =
+		speed_add(v, all, "one-at-a-time", "medium", 1 / (1 - p->workers_only + p->workers_only / n), 0,
+			  "the %zu workers of process %d work one after another, never two at once", p->n,
+			  v->f->process[p->lead].pid);
 	if (!f)
 		return;
 	finding_evidence(f, "while one works, %.2f work on average; each is busy for up to %.0f %% of the time",
@@ -163,7 +170,7 @@ static void uneven_tasks(const struct speedview *v, const struct pool *p, struct
 		return;
 	double n = gain(v, (double)p->n, p->width);
 	struct finding *f =
-		speed_add(all, "uneven-tasks", "medium", 1 / (1 - p->workers_only + p->workers_only / n), 0,
+		speed_add(v, all, "uneven-tasks", "medium", 1 / (1 - p->workers_only + p->workers_only / n), 0,
 			  "the tasks are of unequal length: on average %.1f of %zu workers work, and the rest "
 			  "wait for the longest one",
 			  p->width, p->n);
@@ -180,7 +187,7 @@ static void serial(const struct speedview *v, const struct pool *p, struct findi
 	    p->lead_only + p->workers_only < 0.7)
 		return;
 	double n = gain(v, (double)p->n, 1), s = p->lead_only;
-	struct finding *f = speed_add(all, "serial-part", "medium", 1 / (1 - s + s / n), 0,
+	struct finding *f = speed_add(v, all, "serial-part", "medium", 1 / (1 - s + s / n), 0,
 				      "process %d works alone for %.0f %% of the time while its %zu workers wait",
 				      v->f->process[p->lead].pid, s * 100, p->n);
 	if (!f)
@@ -202,10 +209,14 @@ static void tiny(const struct speedview *v, const struct pool *p, struct finding
 	const double each_us = rate > 0 ? p->worker_run / rate * 1e6 : 0;
 	if (rate < 500 || p->worker_run < 0.05 || each_us > 2000 || p->lead_run < 0.25 * work || p->lead_run < 0.1)
 		return;
-	/* What is left when only the work itself is done, by all workers at once. */
-	double speedup = MIN(speed_fair(v, (double)p->n), v->room) / work;
+	/*
+	 * What is left when only the work itself is done, by all workers at once. Had it the processors alone, the job
+	 * would use more of them than it was given.
+	 */
+	const double alone = MIN(v->room, v->run + v->queued) / MAX(v->run, 0.01);
+	const double speedup = MIN((double)p->n, v->room) / (work * MAX(alone, 1));
 	struct finding *f =
-		speed_add(all, "tiny-tasks", "medium", speedup, 0,
+		speed_add(v, all, "tiny-tasks", "medium", speedup, 0,
 			  "the tasks are too small: a worker works for %.0f us on each, and the main process for "
 			  "%.0f us to hand it out",
 			  each_us, p->lead_run / rate * 1e6);

@@ -1,16 +1,17 @@
 /* What the job's own output says, and whether the head node of a Ray cluster does work of its own. */
+#include <string.h>
+
 #include "base/buf.h"
 #include "judge/speed/speed_parts.h"
-#include <string.h>
 
 static void loss_broken(const struct speedview *v, struct findings *all)
 {
 	const struct speed_steps *s = &v->f->steps;
 	if (!s->broken)
 		return;
-	struct finding *f =
-		speed_add(all, "loss-broken", "high", 0, 1, "the loss is %s: all that is computed from here on is lost",
-			  s->infinite ? "infinite" : "not a number (NaN)");
+	struct finding *f = speed_add(v, all, "loss-broken", "high", 0, 1,
+				      "the loss is %s: all that is computed from here on is lost",
+				      s->infinite ? "infinite" : "not a number (NaN)");
 	if (!f)
 		return;
 	if (s->has_broken_step)
@@ -22,9 +23,11 @@ static void loss_broken(const struct speedview *v, struct findings *all)
 static void slower(const struct speedview *v, struct findings *all)
 {
 	const struct speed_steps *s = &v->f->steps;
-	if (!s->has_rate || s->rate_before <= 0 || s->rate_now <= 0 || s->rate_now > 0.6 * s->rate_before)
+	/* Where others take the processors, that alone makes steps longer. */
+	const double stretch = v->run > 0 ? (v->run + v->queued) / v->run : 1;
+	if (!s->has_rate || s->rate_before <= 0 || s->rate_now <= 0 || s->rate_now * stretch > 0.6 * s->rate_before)
 		return;
-	struct finding *f = speed_add(all, "steps-slower", "medium", s->rate_before / s->rate_now, 0,
+	struct finding *f = speed_add(v, all, "steps-slower", "medium", s->rate_before / s->rate_now, 0,
 				      "the steps slow down: %.2f a second now, %.2f a second from the start until now",
 				      s->rate_now, s->rate_before);
 	if (!f)
@@ -47,7 +50,7 @@ static void head(const struct speedview *v, struct findings *all)
 	}
 	if (!gcs || work < 0.5 || v->wanted < v->room)
 		return;
-	struct finding *f = speed_add(all, "head-node-works", "medium", 0, SPEED_LEAST_COST,
+	struct finding *f = speed_add(v, all, "head-node-works", "medium", 0, -SPEED_LEAST_COST,
 				      "Ray's head node, which serves the whole cluster, runs tasks as well and has no "
 				      "processor left");
 	if (!f)

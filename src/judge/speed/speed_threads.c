@@ -23,7 +23,7 @@ static void gil_turns(const struct speedview *v, size_t process, struct findings
 	double rest = MAX(v->run - run, 0);
 	double speedup = speed_fair(v, wanting + rest) / MAX(speed_fair(v, MAX(wanting - waiting, 0.5) + rest), 0.01);
 	struct finding *f =
-		speed_add(all, "gil-bound", "high", speedup, 0,
+		speed_add(v, all, "gil-bound", "high", speedup, 0,
 			  "%zu threads of process %d take turns: Python lets one of them run at a time (the "
 			  "GIL)",
 			  n, v->f->process[process].pid);
@@ -100,7 +100,7 @@ static void locks(const struct speedview *v, struct findings *all)
 		double rest = MAX(v->wanted - t.running, 0);
 		double speedup =
 			speed_fair(v, t.running + t.waiting + rest) / MAX(speed_fair(v, t.running + rest), 0.01);
-		struct finding *o = speed_add(all, "lock-contention", t.mutex ? "high" : "medium", speedup, 0,
+		struct finding *o = speed_add(v, all, "lock-contention", t.mutex ? "high" : "medium", speedup, 0,
 					      "%zu threads of process %d take turns at one lock", t.n,
 					      f->process[f->thread[i].process].pid);
 		if (!o)
@@ -159,9 +159,8 @@ static void oversubscribed(const struct speedview *v, struct findings *all)
 	const struct speed_process *p = &v->f->process[c.at];
 	const uint32_t cores = MAX(m->job_cores, 1u);
 	uint32_t each = (uint32_t)MAX(cores / MAX(c.n_processes, 1u), 1u);
-	double cost = (v->wanted - v->cpus) / v->wanted;
 	struct finding *f = speed_add(
-		all, "oversubscribed", "high", 0, cost,
+		v, all, "oversubscribed", "high", 0, -0.5,
 		"%.1f threads want to run at once on %u processors: %zu process%s with up to %zu busy "
 		"threads each, which wait for one another inside %s",
 		v->wanted, m->job_cpus, c.n_processes, c.n_processes == 1 ? "" : "es", c.most, threadlib_name(p->libs));
@@ -182,7 +181,9 @@ static void oversubscribed(const struct speedview *v, struct findings *all)
 
 void speed_thread_rules(const struct speedview *v, struct findings *all)
 {
-	for (size_t i = 0; i < v->f->n_processes; i++)
+	/* Ranks are alike: the first one speaks for all. */
+	const size_t before = all->n;
+	for (size_t i = 0; i < v->f->n_processes && all->n == before; i++)
 		if (v->f->process[i].python)
 			gil_turns(v, i, all);
 	locks(v, all);

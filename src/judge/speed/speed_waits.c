@@ -21,7 +21,7 @@ static void sleeping(const struct speedview *v, struct findings *all)
 	if (alone < 0.2 || sleeps_of(v->f, lead) < 3 || v->f->n_processes < 2)
 		return;
 	struct finding *f =
-		speed_add(all, "sleeping", "medium", 1 / (1 - MIN(alone, 0.98)), 0,
+		speed_add(v, all, "sleeping", "medium", 1 / (1 - MIN(alone, 0.98)), 0,
 			  "the main thread of process %d sleeps for %.0f %% of the time while nothing of the job "
 			  "works: it looks now and then whether something is done, instead of waiting for it",
 			  v->f->process[v->lead].pid, alone * 100);
@@ -40,9 +40,9 @@ static void disk(const struct speedview *v, struct findings *all)
 	const struct speed_thread *who = NULL;
 	for (size_t i = 0; i < v->f->n_threads; i++) {
 		const struct speed_thread *t = &v->f->thread[i];
-		if (!v->f->process[t->process].main)
+		if (!v->f->process[t->process].main || speed_share(v->f, t, "Df") < 0.15)
 			continue;
-		double alone = MAX(speed_alone(v->f, t, "Df"), 0);
+		double alone = speed_alone(v->f, t, "Df");
 		if (alone > worst) {
 			worst = alone;
 			who = t;
@@ -51,7 +51,7 @@ static void disk(const struct speedview *v, struct findings *all)
 	if (!who || worst < 0.15)
 		return;
 	struct finding *f =
-		speed_add(all, "disk-wait", "medium", 1 / (1 - MIN(worst, 0.98)), 0,
+		speed_add(v, all, "disk-wait", "medium", 1 / (1 - MIN(worst, 0.98)), 0,
 			  "thread %d (%s) waits for files or a disk for %.0f %% of the time while nothing of the "
 			  "job works",
 			  who->tid, who->comm, worst * 100);

@@ -19,7 +19,7 @@ static bool tiny(const struct traceview *v, struct findings *all)
 	double batch = MAX(s->gap_s * (1 / HANDING_OUT - 1) / s->median_s, s->device ? 1 : worth / s->median_s);
 	double speedup = each / (s->gap_s / batch + s->median_s);
 	struct finding *f =
-		speed_add(all, "tiny-tasks", "high", speedup, 0,
+		speed_add(NULL, all, "tiny-tasks", "high", speedup, 0,
 			  "the tasks are too small: half of %zu take less than %.3g ms, and between two of them a "
 			  "worker waits for %.3g ms",
 			  s->tasks, s->median_s * 1e3, s->gap_s * 1e3);
@@ -52,7 +52,7 @@ static bool one_worker(const struct traceview *v, struct findings *all)
 	/* Who is alone in the trace could have as many beside it as there are tasks. */
 	double best = s->workers > 1 ? s->best_s : s->longest_s;
 	struct finding *f =
-		speed_add(all, "one-worker", s->workers > 1 ? "high" : "medium", s->span_s / MAX(best, 1e-9), 0,
+		speed_add(NULL, all, "one-worker", s->workers > 1 ? "high" : "medium", s->span_s / MAX(best, 1e-9), 0,
 			  "one worker does %zu of %zu tasks, one after another", tasks, s->tasks);
 	if (!f)
 		return false;
@@ -72,10 +72,10 @@ static bool one_worker(const struct traceview *v, struct findings *all)
 static bool one_at_a_time(const struct traceview *v, struct findings *all)
 {
 	const struct tracesum *s = &v->sum;
-	if (s->workers < 2 || s->tasks < 4 || s->busy_s > 1.08 * s->any_s || v->busy_s[v->busiest] > 0.9 * s->busy_s)
+	if (s->workers < 2 || s->tasks < 4 || s->busy_s > 1.15 * s->any_s || v->busy_s[v->busiest] > 0.9 * s->busy_s)
 		return false;
-	struct finding *f = speed_add(all, "one-at-a-time", "medium", s->any_s / MAX(s->best_s, 1e-9), 0,
-				      "%zu workers work one after another, never two at once", s->workers);
+	struct finding *f = speed_add(NULL, all, "one-at-a-time", "medium", s->any_s / MAX(s->best_s, 1e-9), 0,
+				      "%zu workers work one after another, hardly ever two at once", s->workers);
 	if (!f)
 		return false;
 	finding_evidence(f, "%.2f of them work at once, on average over %.3g s", s->busy_s / s->any_s, s->any_s);
@@ -89,10 +89,11 @@ static bool trace_uneven(const struct traceview *v, struct findings *all)
 {
 	const struct tracesum *s = &v->sum;
 	double width = s->any_s > 0 ? s->busy_s / s->any_s : 0;
-	if (s->workers < 2 || s->tasks < s->workers || width > 0.8 * (double)s->workers)
+	/* With about one task for each worker it is their start that spreads them. */
+	if (s->workers < 2 || v->name_tasks < 2 * s->workers || width > 0.8 * (double)s->workers)
 		return false;
 	struct finding *f =
-		speed_add(all, "uneven-tasks", "medium", s->any_s / MAX(s->best_s, 1e-9), 0,
+		speed_add(NULL, all, "uneven-tasks", "medium", s->any_s / MAX(s->best_s, 1e-9), 0,
 			  "the tasks are of unequal length: on average %.1f of %zu workers work, and the rest wait",
 			  width, s->workers);
 	if (!f)
@@ -112,9 +113,9 @@ static void idle(const struct traceview *v, struct findings *all)
 {
 	const struct tracesum *s = &v->sum;
 	/* A single row of a program says what was recorded, not what was done. */
-	if (s->span_s <= 0 || s->tasks < 3 || (s->workers < 2 && !v->f->ray && !s->device))
+	if (s->span_s <= 0 || v->name_tasks < MAX(2 * s->workers, 3u) || (s->workers < 2 && !v->f->ray && !s->device))
 		return;
-	struct finding *f = speed_add(all, s->device ? "gpu-idle" : "idle-gaps", "medium",
+	struct finding *f = speed_add(NULL, all, s->device ? "gpu-idle" : "idle-gaps", "medium",
 				      s->span_s / MAX(s->any_s, 1e-9), 0, "for %.0f %% of the time no %s works at all",
 				      100 * (1 - s->any_s / s->span_s), s->device ? "stream of a GPU" : "worker");
 	if (!f)

@@ -27,19 +27,16 @@ static bool any_device(const struct tracefacts *f)
 static int main_name(const struct tracefacts *f, bool device, struct traceview *v)
 {
 	cleanup(freep) double *sum = calloc(f->n_names + 1, sizeof(*sum));
-	double all = 0;
 	if (!sum)
 		return -ENOMEM;
 	for (size_t i = 0; i < f->n_rows; i++)
 		for (size_t k = 0; k < f->row[i].n && f->row[i].device == device; k++) {
 			const struct trace_task *t = &f->row[i].task[k];
 			sum[t->name] += seconds(t);
-			all += seconds(t);
 		}
 	for (uint32_t i = 0; i < f->n_names; i++)
 		if (sum[i] > sum[v->name])
 			v->name = i;
-	v->name_share = all > 0 ? sum[v->name] / all : 0;
 	return 0;
 }
 
@@ -66,8 +63,10 @@ static int workers(const struct tracefacts *f, struct traceview *v)
 			continue;
 		const size_t at = v->sum.workers++;
 		v->worker[at] = i;
-		for (size_t k = 0; k < r->n; k++)
+		for (size_t k = 0; k < r->n; k++) {
 			v->busy_s[at] += seconds(&r->task[k]);
+			v->name_tasks += r->task[k].name == v->name;
+		}
 		v->sum.busy_s += v->busy_s[at];
 		v->sum.tasks += r->n;
 		if (v->busy_s[at] > v->busy_s[v->busiest])

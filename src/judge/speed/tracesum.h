@@ -10,7 +10,7 @@ struct traceview {
 	double *busy_s; /* of each worker; owned */
 	size_t busiest; /* index of worker */
 	uint32_t name; /* of most of the work */
-	double name_share; /* its part of the work */
+	size_t name_tasks; /* number of those tasks */
 };
 
 /* -ENOMEM. Free with traceview_done also then. */

@@ -74,7 +74,7 @@ static bool is_worse(const struct finding *a, const struct finding *b)
 
 static bool is_dearer(const struct finding *a, const struct finding *b)
 {
-	return a->cost_ratio > b->cost_ratio;
+	return a->weight > b->weight;
 }
 
 void findings_sort(struct findings *all)

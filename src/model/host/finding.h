@@ -25,7 +25,9 @@ struct finding {
 	size_t n_advice;
 	/* Of what holds a job back; 0 and "": does not apply, or is not known. */
 	double cost_ratio; /* part of the time that is lost to it */
+	double weight; /* for the order: the cost, or where that is not known, how much it is thought to matter */
 	double speedup; /* times faster once it is gone, at most */
+	double speedup_now; /* the same while other programs go on using the processors; 0: they do not */
 	char confidence[8]; /* "high", "medium", "low" */
 };
 
@@ -47,5 +49,5 @@ const char *severity_name(enum severity s); /* "note" "warning" "problem" */
 enum severity findings_worst(const struct findings *all);
 /* Sorts worst first; rows of one severity keep their order. */
 void findings_sort(struct findings *all);
-/* Sorts by cost, the dearest first; rows of equal cost keep their order. */
+/* Sorts by weight, the dearest first; rows of equal weight keep their order. */
 void findings_sort_cost(struct findings *all);

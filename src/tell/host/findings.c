@@ -21,6 +21,8 @@ struct js *findings_array_json(const struct findings *all)
 			js_put_double(j, "cost_ratio", f->cost_ratio);
 		if (f->speedup > 0)
 			js_put_double(j, "speedup", f->speedup);
+		if (f->speedup_now > 0)
+			js_put_double(j, "speedup_now", f->speedup_now);
 		js_put_text_if(j, "confidence", f->confidence);
 		js_add(array, j);
 	}
@@ -37,6 +39,19 @@ struct js *findings_json(const struct findings *all)
 	return j;
 }
 
+static void finding_speedup(const struct textout *p, const struct finding *f)
+{
+	if (f->speedup_now > 0 && f->speedup_now < 0.95 * f->speedup)
+		textout_text(
+			p, 18,
+			"%.0f %% of the time; without it up to %.2f times as fast, and %.2f times beside the other "
+			"programs that run now (confidence %s)",
+			f->cost_ratio * 100, f->speedup, f->speedup_now, f->confidence);
+	else
+		textout_text(p, 18, "%.0f %% of the time; without it up to %.2f times as fast (confidence %s)",
+			     f->cost_ratio * 100, f->speedup, f->confidence);
+}
+
 /* What it costs, and what its remedy brings. */
 static void finding_gain(const struct textout *p, const struct finding *f)
 {
@@ -44,8 +59,7 @@ static void finding_gain(const struct textout *p, const struct finding *f)
 		return;
 	fputs("           costs: ", p->to);
 	if (f->speedup > 0)
-		textout_text(p, 18, "%.0f %% of the time; without it up to %.2f times as fast (confidence %s)",
-			     f->cost_ratio * 100, f->speedup, f->confidence);
+		finding_speedup(p, f);
 	else if (f->cost_ratio > 0)
 		textout_text(p, 18, "%.0f %% of the time; what its end would bring is not known (confidence %s)",
 			     f->cost_ratio * 100, f->confidence);

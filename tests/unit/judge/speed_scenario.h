@@ -105,7 +105,7 @@ static inline void scene_expect(struct scene *s, const char *id, double speedup)
 	assert_non_null(f);
 	assert_string_equal(f->id, id);
 	assert_true(f->speedup >= speedup * 0.95 && f->speedup <= speedup * 1.05);
-	assert_true(f->cost_ratio > 0 && f->cost_ratio <= 1);
+	assert_true(f->weight > 0 && f->cost_ratio <= 1 && (f->cost_ratio > 0 || speedup == 0));
 	assert_true(f->n_evidence > 0 && f->n_advice > 0 && f->confidence[0]);
 }
 

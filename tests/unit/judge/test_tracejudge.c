@@ -171,6 +171,14 @@ static void workers_that_are_all_busy_are_well(void **state)
 	expect_nothing();
 }
 
+static void workers_that_start_one_after_another_are_no_uneven_tasks(void **state)
+{
+	(void)state;
+	for (int row = 0; row < 5; row++)
+		put("task::Sleeper.actor_func", row, row * 400, 500);
+	expect_nothing();
+}
+
 static void the_parts_of_a_task_are_no_tasks(void **state)
 {
 	(void)state;
@@ -273,6 +281,7 @@ int main(void)
 		cmocka_unit_test(kernels_that_are_launched_too_slowly_are_named),
 		cmocka_unit_test(a_gpu_that_waits_for_the_program_is_named),
 		cmocka_unit_test(workers_that_are_all_busy_are_well),
+		cmocka_unit_test(workers_that_start_one_after_another_are_no_uneven_tasks),
 		cmocka_unit_test(the_parts_of_a_task_are_no_tasks),
 		cmocka_unit_test(nested_events_in_any_order_count_once),
 		cmocka_unit_test(begins_and_ends_make_events),

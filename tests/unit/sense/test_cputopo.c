@@ -1,6 +1,7 @@
 #include "world_fixture.h"
 
 #include "sense/speed/cputopo.h"
+#include "sense/speed/numamaps.h"
 
 static void lists_of_processors_are_read(void **state)
 {
@@ -52,6 +53,19 @@ static void a_machine_that_does_not_tell_is_absent(void **state)
 	assert_int_equal(cputopo_read(&w, &t), WORLD_ABSENT);
 }
 
+static void memory_is_counted_by_its_node(void **state)
+{
+	(void)state;
+	struct numamaps m;
+	numamaps_parse(SPAN("00400000 default file=/bin/N1=9 mapped=3 N0=2 N1=1 kernelpagesize_kB=4\n"
+			    "7f0000000000 default anon=512 dirty=512 N1=2 kernelpagesize_kB=2048\n"
+			    "7f0000400000 default\nN99=7\nNx=1 N=2 N2=\n"),
+		       &m);
+	assert_int_equal(m.bytes[0], 8192);
+	assert_int_equal(m.bytes[1], 4096 + 4 * MIB);
+	assert_int_equal(m.all_bytes, 8192 + 4096 + 4 * MIB);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -59,6 +73,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_list_is_refused),
 		cmocka_unit_test(cores_nodes_and_clocks_are_read),
 		cmocka_unit_test(a_machine_that_does_not_tell_is_absent),
+		cmocka_unit_test(memory_is_counted_by_its_node),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
