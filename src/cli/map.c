@@ -53,6 +53,11 @@ static const struct option options[] = {
 	MAP_ROW("max-replace-args", 'N', OPTION_U32, "N", per_task,
 		"give each task N inputs, as {1} … {N} or all as {}"),
 	MAP_ROW("max-args", 'n', OPTION_U32, "N", max_args, "the same as -N"),
+	MAP_ROW("gpus-per-task", 0, OPTION_U32, "N", gpus,
+		"give each task N GPUs of its own, by CUDA_VISIBLE_DEVICES; no more tasks run than these are enough "
+		"for"),
+	MAP_ROW("bar", 0, OPTION_FLAG, NULL, bar, "show on a terminal how far it is"),
+	MAP_ROW("eta", 0, OPTION_FLAG, NULL, eta, "the same: when it will be done"),
 	MAP_ROW("shuf", 0, OPTION_FLAG, NULL, shuf, "run the tasks in random order"),
 	MAP_ROW("delay", 0, OPTION_DURATION, "S", delay, "wait so long between two starts"),
 	MAP_ROW("timeout", 0, OPTION_TEXT, "S|P%", timeout,

@@ -81,7 +81,7 @@ static struct admit_state map_memory_state(const struct map *m, struct admit_tas
 /* Nothing is known of the first ones: each may have an equal part, or as much as one of them has come to hold. */
 static uint64_t first_guess(const struct map *m)
 {
-	uint64_t guess_bytes = m->memory.room_bytes / 20 * 19 / m->spec->slots;
+	uint64_t guess_bytes = m->memory.room_bytes / 20 * 19 / m->slots;
 	for (uint32_t i = 0; i < m->n_runners; i++)
 		guess_bytes = MAX(guess_bytes, m->runner[i]->peak_bytes);
 	return guess_bytes;

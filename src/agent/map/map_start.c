@@ -8,9 +8,9 @@
 
 extern char **environ;
 
-enum { ENV_SEQ, ENV_SLOT, ENV_PID, ENV_LOG, ENV_JOB, ENV_ATTEMPT, ENV_OURS };
-static const char *const env_names[] = {
-	"PARALLEL_SEQ=", "PARALLEL_JOBSLOT=", "PARALLEL_PID=", "VIGIL_MAP_LOG=", "VIGIL_JOB_ID=", "VIGIL_ATTEMPT="};
+enum { ENV_SEQ, ENV_SLOT, ENV_PID, ENV_LOG, ENV_JOB, ENV_ATTEMPT, ENV_GPUS, ENV_OURS };
+static const char *const env_names[] = {"PARALLEL_SEQ=", "PARALLEL_JOBSLOT=", "PARALLEL_PID=",	      "VIGIL_MAP_LOG=",
+					"VIGIL_JOB_ID=", "VIGIL_ATTEMPT=",    "CUDA_VISIBLE_DEVICES="};
 
 int map_start_prepare(struct map *m)
 {
@@ -20,11 +20,12 @@ int map_start_prepare(struct map *m)
 	m->env = calloc(n + ENV_OURS + 1, sizeof(*m->env));
 	if (!m->env)
 		return -ENOMEM;
-	for (; used < ENV_OURS; used++)
+	const size_t n_ours = m->spec->gpus_per_task > 0 ? ENV_OURS : ENV_GPUS;
+	for (; used < n_ours; used++)
 		m->env[used] = m->env_text[used];
 	for (size_t i = 0; i < n; i++) {
 		bool ours = false;
-		for (size_t k = 0; k < ENV_OURS; k++)
+		for (size_t k = 0; k < n_ours; k++)
 			ours |= strncmp(environ[i], env_names[k], strlen(env_names[k])) == 0;
 		if (!ours)
 			m->env[used++] = environ[i];
@@ -33,12 +34,14 @@ int map_start_prepare(struct map *m)
 	TEXT_FORMAT(m->env_text[ENV_LOG], "VIGIL_MAP_LOG=%s", m->log.id);
 	TEXT_FORMAT(m->env_text[ENV_ATTEMPT], "VIGIL_ATTEMPT=0");
 	m->env[ENV_JOB] = m->env_job;
+	if (m->spec->gpus_per_task > 0)
+		m->env[ENV_GPUS] = m->env_gpus;
 	return 0;
 }
 
 static uint32_t slot_free(const struct map *m)
 {
-	for (uint32_t i = 1; i <= m->spec->slots; i++)
+	for (uint32_t i = 1; i <= m->slots; i++)
 		if (!m->slot_used[i])
 			return i;
 	return 0;
@@ -155,6 +158,7 @@ static int runner_spawn(struct map *m, struct map_runner *r)
 {
 	TEXT_FORMAT(m->env_text[ENV_SEQ], "PARALLEL_SEQ=%llu", (unsigned long long)r->task->seq);
 	TEXT_FORMAT(m->env_text[ENV_SLOT], "PARALLEL_JOBSLOT=%u", r->slot);
+	map_gpus_of(m, r->slot);
 	struct spawn s = {.argv = m->words.argv,
 			  .env = m->env,
 			  .in_fd = stdin_of(m, r->task),
@@ -226,7 +230,7 @@ static void task_start(struct map *m, struct map_task *t, uint32_t slot)
 bool map_start_open(const struct map *m)
 {
 	bool more = m->again || !m->inputs_over;
-	return more && !m->fatal && m->stops == 0 && m->halt == HALT_NEVER && m->n_runners < m->spec->slots &&
+	return more && !m->fatal && m->stops == 0 && m->halt == HALT_NEVER && m->n_runners < m->slots &&
 	       !mapoutput_full(&m->output);
 }
 

@@ -57,6 +57,13 @@ struct map_memory {
 	uint64_t suspends;
 };
 
+/* map_bar.c: progress on a terminal */
+struct map_bar {
+	bool on, drawn;
+	uint64_t begun_ns, next_ns;
+};
+
+#define MAP_GPUS 64
 #define MAP_TIMES 512
 
 struct map {
@@ -73,6 +80,10 @@ struct map {
 	uint32_t n_runners;
 	bool slot_used[MAP_SLOTS + 1];
 	struct map_memory memory;
+	struct map_bar bar;
+	char gpu[MAP_GPUS][48]; /* as CUDA_VISIBLE_DEVICES names them */
+	uint32_t n_gpus, slots; /* slots: tasks at a time */
+	char env_gpus[MAP_GPUS * 48 + 32];
 	struct map_tally tally;
 	uint64_t skipped; /* were run before */
 	enum halt_when halt;
@@ -84,7 +95,7 @@ struct map {
 	int epoll_fd, signal_fd, null_fd;
 	sigset_t old_mask;
 	char **env; /* of a task, with places for what differs */
-	char env_text[6][128];
+	char env_text[7][128];
 	char env_job[96]; /* VIGIL_JOB_ID=…, as tasks have it */
 	struct warden warden;
 	struct job job;
@@ -93,6 +104,7 @@ struct map {
 	int note_fd; /* of agent/incident/leftover */
 	uint32_t n_events;
 	uint64_t start_boot_ns;
+	bool reap_later; /* children may have ended while output was blocked */
 	bool complained;
 	bool no_memory; /* the next task waits until there is room for it */
 };
@@ -130,6 +142,20 @@ void map_memory_resume(struct map *m, struct map_runner *r);
 uint64_t map_memory_due_ns(const struct map *m);
 /* To all processes of a task. */
 void map_signal(struct map *m, const struct map_runner *r, int signal);
+
+/* ---- map_gpus.c ---- */
+/* Finds the GPUs, if tasks are to have some, and how many tasks they are enough for. -errno with a sentence. */
+int must_check map_gpus_find(struct map *m, struct fault *f);
+/* CUDA_VISIBLE_DEVICES of the task in this place; empty: it gets ours. */
+void map_gpus_of(struct map *m, uint32_t slot);
+
+/* ---- map_bar.c ---- */
+void map_bar_open(struct map *m);
+void map_bar_close(struct map *m);
+/* Before anything else is written to the terminal. */
+void map_bar_clear(struct map *m);
+void map_bar_draw(struct map *m);
+uint64_t map_bar_due_ns(const struct map *m);
 
 /* ---- map_strays.c: our children that are no tasks were left by one ---- */
 /* Ends those whose task is over; all: those of any. */
