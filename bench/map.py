@@ -2,11 +2,11 @@
 """vigil map beside GNU parallel and xargs.
 
     bench/map.py tiny [--tasks N=10000] [--rounds N=5]     many tasks that do nothing: tasks a second
-    bench/map.py memory [--mem MIB=3072] [--rounds N=3]    a bag that needs much more memory than there is: time to the end
+    bench/map.py memory [--mem MIB=3072] [--rounds N=3] [--bag numbers|files]    a bag that needs much more memory than there is: time to the end
     bench/map.py killed [--trials N=100]                   the runner is killed at random and resumed: is every task run?
 
 Prints one JSON object a line, and a table at the end. tiny: the programs take turns in each round, and the numbers are medians.
-memory: in a machine of that size (box.sh; root, lxcfs), each with the settings of parallel that are tried there; a task that did
+memory: with --bag files the inputs are files as large as the task's need. In a machine of that size (box.sh; root, lxcfs), each with the settings of parallel that are tried there; a task that did
 not end well is lost. VIGIL is the program (build/src/cli/vigil).
 """
 import argparse
@@ -27,17 +27,18 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 VIGIL = os.environ.get("VIGIL", str(ROOT / "build/src/cli/vigil"))
 HEADER = "Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand"
 
-# Grows at 200 MiB/s to the size of its input, works on that for half a second, says how much it was.
+# Grows at 200 MiB/s to the size of its input, works on that for two seconds, says how much it was.
 GROW = """
 import sys, time
-need, held = int(sys.argv[1]), []
+import os
+need, held = os.path.getsize(sys.argv[1]) >> 20 if "/" in sys.argv[1] else int(sys.argv[1]), []
 while len(held) < need // 4:
     held.append(b"x" * (4 << 20)); time.sleep(0.015)
-time.sleep(0.5); print(need)
+time.sleep(2); print(need)
 """
 # Sizes in MiB, seeded: most fit many times into 3 GiB, some twice.
 RNG = random.Random(45)
-NEEDS = [RNG.choice((100, 150, 200, 300, 300, 400, 600, 900, 1200)) for _ in range(40)]
+NEEDS = [RNG.choice((100, 150, 200, 300, 300, 400, 600, 900, 1200)) for _ in range(30)]
 
 
 def environment(state):
@@ -110,7 +111,13 @@ def memory_inside(args, state):
     programs = {"vigil map": [VIGIL, "map", *jobs, *task]}
     for free in args.memfree:
         programs[f"parallel --memfree {free}"] = ["parallel", *jobs, "--memfree", free, "--retries", "50", quoted]
-    inputs = "".join(f"{n}\n" for n in NEEDS).encode()
+    lines = [str(n) for n in NEEDS]
+    if args.bag == "files":
+        for i, n in enumerate(NEEDS):
+            lines[i] = str(state / f"input-{i}")
+            with open(lines[i], "wb") as sparse:
+                sparse.truncate(n << 20)
+    inputs = "".join(f"{x}\n" for x in lines).encode()
     group = os.environ["BOX_CGROUP"]
     for n in range(args.rounds):
         for name, command in programs.items():
@@ -131,7 +138,7 @@ def memory(args, state):
         memory_inside(args, state)
         return
     command = [str(ROOT / "bench/box.sh"), "--mem", str(args.mem), "--", sys.executable, __file__, "memory", "--rounds", str(args.rounds),
-               "--memfree", *args.memfree]
+               "--bag", args.bag, "--memfree", *args.memfree]
     rows = []
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as box:
         for line in box.stdout:
@@ -188,6 +195,7 @@ def main():
     parser.add_argument("--tasks", type=int, default=10000)
     parser.add_argument("--rounds", type=int, default=0)
     parser.add_argument("--mem", type=int, default=3072)
+    parser.add_argument("--bag", choices=["numbers", "files"], default="numbers")
     parser.add_argument("--memfree", nargs="+", default=["300M", "600M", "1200M"])
     parser.add_argument("--trials", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)

@@ -230,7 +230,7 @@ int map_run(const struct map_spec *spec, const struct world *w)
 			  .epoll_fd = -1,
 			  .signal_fd = -1,
 			  .null_fd = -1,
-			  .memory = {.meminfo_fd = -1},
+			  .memory = {.meminfo_fd = -1, .share_ratio = 1},
 			  .note_fd = -1,
 			  .warden = {.fd = -1}};
 	m->again_end = &m->again;

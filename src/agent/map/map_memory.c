@@ -21,6 +21,7 @@ static const uint64_t sizes_matter_bytes = 16 * MIB;
 /* Acts in one look: each changes one task. */
 #define ACTS_MAX (2 * MAP_SLOTS)
 #define TREE_MAX 1024
+#define LOOKS_FOR_AVERAGE 4
 
 void map_memory_open(struct map *m)
 {
@@ -66,12 +67,14 @@ static struct admit_state map_memory_state(const struct map *m, struct admit_tas
 	for (uint32_t i = 0; i < m->n_runners; i++) {
 		const struct map_runner *r = m->runner[i];
 		t[i] = (struct admit_task){.own_bytes = r->own_bytes,
-					   .expected_bytes = r->expected_bytes,
+					   .expected_bytes = r->need.expected_bytes,
+					   .spread_bytes = r->need.spread_bytes,
 					   .suspended = r->suspended,
 					   .ending = r->why == MAP_WHY_MEMORY || r->why == MAP_WHY_TOO_BIG};
 	}
 	return (struct admit_state){.room_bytes = m->memory.room_bytes,
 				    .ahead_bytes = m->memory.grow_bytes_per_s / (NS_PER_S / shortest_ns),
+				    .share_ratio = m->memory.share_ratio,
 				    .task = t,
 				    .n = m->n_runners};
 }
@@ -100,24 +103,37 @@ static bool input_size(const struct map *m, const struct map_task *t, uint64_t *
 	return true;
 }
 
+/* held_bytes: 0 for a task that has not been started. */
+static void task_need(const struct map *m, const struct map_task *t, uint64_t held_bytes, struct forecast_need *ret)
+{
+	if (!forecast_of(&m->memory.forecast, t->has_size ? &t->size_bytes : NULL, held_bytes, ret))
+		*ret = (struct forecast_need){.expected_bytes = MAX(first_guess(m), 2 * held_bytes)};
+	if (t->reserve_bytes > ret->expected_bytes)
+		*ret = (struct forecast_need){.expected_bytes = t->reserve_bytes};
+}
+
 bool map_memory_admits(struct map *m, struct map_task *t)
 {
 	static struct admit_task all[MAP_SLOTS];
 	struct admit_state s = map_memory_state(m, all);
 	if (!t->has_size)
 		t->has_size = input_size(m, t, &t->size_bytes);
-	if (!forecast_of(&m->memory.forecast, t->has_size ? &t->size_bytes : NULL, &t->expected_bytes))
-		t->expected_bytes = first_guess(m);
-	t->expected_bytes = MAX(t->expected_bytes, t->reserve_bytes);
-	return admit_start(&s, t->expected_bytes);
+	task_need(m, t, 0, &t->need);
+	return admit_start(&s, &(struct admit_task){.expected_bytes = t->need.expected_bytes,
+						    .spread_bytes = t->need.spread_bytes});
 }
 
 void map_memory_learn(struct map *m, const struct map_runner *r, uint64_t peak_bytes)
 {
-	m->memory.peak_bytes = MAX(m->memory.peak_bytes, peak_bytes);
-	forecast_add(&m->memory.forecast, &(struct forecast_point){.has_size = r->task->has_size,
-								   .size_bytes = r->task->size_bytes,
-								   .peak_bytes = peak_bytes});
+	struct map_memory *mem = &m->memory;
+	struct forecast_point p = {
+		.has_size = r->task->has_size, .size_bytes = r->task->size_bytes, .peak_bytes = peak_bytes};
+	double lived_s = (double)(sub_floor(r->looked_ns, r->started_ns + r->suspended_ns)) / 1e9;
+	if (r->n_looks >= LOOKS_FOR_AVERAGE && lived_s > 0)
+		p.average_bytes = (uint64_t)(r->held_byte_s / lived_s);
+	mem->peak_bytes = MAX(mem->peak_bytes, peak_bytes);
+	forecast_add(&mem->forecast, &p);
+	mem->share_stale = true;
 }
 
 /* ---- acting ---- */
@@ -153,13 +169,15 @@ void map_memory_resume(struct map *m, struct map_runner *r)
 		return;
 	map_signal(m, r, SIGCONT);
 	r->suspended = false;
-	r->suspended_ns += m->w->mono_ns() - r->suspended_since_ns;
+	uint64_t paused_ns = m->w->mono_ns() - r->suspended_since_ns;
+	r->suspended_ns += paused_ns;
+	r->looked_ns += paused_ns;
 }
 
 static void memory_kill(struct map *m, struct map_runner *r, enum map_why why)
 {
 	r->why = why;
-	r->task->reserve_bytes = admit_more(r->own_bytes, r->expected_bytes);
+	r->task->reserve_bytes = admit_more(r->own_bytes, r->need.expected_bytes);
 	map_kill(m, r);
 	map_job_killed(m, r);
 	log_debug("task %llu is ended for memory", (unsigned long long)r->task->seq);
@@ -194,8 +212,14 @@ static uint64_t runner_look(struct map *m, struct map_runner *r)
 	for (size_t i = 0; i < n; i++)
 		own_bytes += rows[i].own_bytes;
 	uint64_t grown_bytes = sub_floor(own_bytes, r->own_bytes);
+	/* suspended time does not count: it is no part of a task's own course */
+	uint64_t now = m->w->mono_ns(), since = MAX(r->looked_ns, r->started_ns);
+	r->held_byte_s += ((double)r->own_bytes + (double)own_bytes) / 2 * (double)(now - since) / 1e9;
+	r->looked_ns = now;
+	r->n_looks++;
 	r->own_bytes = own_bytes;
 	r->peak_bytes = MAX(r->peak_bytes, own_bytes);
+	task_need(m, r->task, r->peak_bytes, &r->need);
 	return grown_bytes;
 }
 
@@ -226,6 +250,10 @@ void map_memory_look(struct map *m)
 	mem->looked_ns = now;
 	mem->used_bytes = used_bytes;
 	room_read(m, used_bytes);
+	if (mem->share_stale) {
+		mem->share_stale = false;
+		mem->share_ratio = forecast_share(&mem->forecast);
+	}
 	if (m->stops == 0)
 		memory_act(m);
 	mem->next_ns = now + next_look_ns(mem, used_bytes);

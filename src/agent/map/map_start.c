@@ -207,7 +207,7 @@ static void task_start(struct map *m, struct map_task *t, uint32_t slot)
 	}
 	r->task = t;
 	r->slot = slot;
-	r->expected_bytes = t->expected_bytes;
+	r->need = t->need;
 	t->tries++;
 	c = runner_spawn(m, r);
 	if (c == 0) {

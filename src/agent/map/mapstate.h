@@ -20,7 +20,8 @@ struct map_task {
 	uint32_t tries, kills; /* kills: for memory, to make room for others */
 	bool has_size; /* its input is a file */
 	uint64_t size_bytes;
-	uint64_t expected_bytes, reserve_bytes; /* reserve: at least, after it was ended for memory */
+	struct forecast_need need;
+	uint64_t reserve_bytes; /* at least so much is expected, after it was ended for memory */
 };
 
 /* Why we ended it. */
@@ -37,7 +38,10 @@ struct map_runner {
 	enum map_why why;
 	uint64_t kill_ns; /* SIGKILL then; 0: it was not asked to end */
 	uint64_t own_bytes, peak_bytes;
-	uint64_t expected_bytes;
+	struct forecast_need need;
+	double held_byte_s; /* own memory over time, for its average */
+	uint32_t n_looks;
+	uint64_t looked_ns;
 	bool suspended;
 	uint64_t suspended_since_ns, suspended_ns; /* suspended time does not count for --timeout */
 	bool has_row;
@@ -52,6 +56,8 @@ struct map_memory {
 	uint64_t used_bytes, grow_bytes_per_s; /* by all tasks */
 	uint64_t looked_ns, next_ns; /* the last look and the next */
 	struct forecast forecast;
+	double share_ratio; /* model/map/forecast */
+	bool share_stale;
 	uint64_t peak_bytes; /* of any task so far */
 	uint64_t most_bytes; /* that tasks held together */
 	uint64_t suspends;

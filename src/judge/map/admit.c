@@ -1,21 +1,42 @@
 #include "judge/map/admit.h"
 
+#include <math.h>
+
 /* Of the room: below the first, tasks are suspended; below the second, they are ended. */
 #define SHORT_SHARE 20
 #define CRITICAL_SHARE 50
 /* Of the machine: left to others and to the kernel. */
 #define RESERVE_SHARE 20
 
+/* A sum of needs stays below its mean and so many standard deviations in nine of ten cases. */
+static const double nine_in_ten = 1.28;
+
 struct sums {
-	uint64_t own_bytes, expected_bytes; /* expected: of those that run, never less than they hold */
+	uint64_t own_bytes, expected_bytes; /* expected: on average, never less than is held */
+	double variance;
 	size_t n, n_running, n_suspended, n_ending;
 	size_t oldest_suspended, newest_suspended, newest_running, only;
 };
 
-/* A task that holds more than was expected is expected to grow on. */
-static uint64_t expected_of(const struct admit_task *t)
+/* What it will hold on average, or holds already. */
+static uint64_t expected_of(const struct admit_state *s, const struct admit_task *t)
 {
-	return t->own_bytes > t->expected_bytes ? t->own_bytes + t->own_bytes / 10 : t->expected_bytes;
+	return MAX(t->own_bytes, (uint64_t)((double)t->expected_bytes * s->share_ratio));
+}
+
+static double variance_of(const struct admit_state *s, const struct admit_task *t)
+{
+	double spread = (double)t->spread_bytes * s->share_ratio;
+	return spread * spread;
+}
+
+/* True if one more, or a suspended one, fits beside those that run: up to where memory would count as short. */
+static bool admit_fits(const struct admit_state *s, const struct sums *v, const struct admit_task *t)
+{
+	double spread = nine_in_ten * sqrt(v->variance + variance_of(s, t));
+	uint64_t growth_bytes = sub_floor(expected_of(s, t), t->suspended ? t->own_bytes : 0);
+	return add_cap(add_cap(v->expected_bytes, growth_bytes), (uint64_t)spread) <=
+	       s->room_bytes - s->room_bytes / SHORT_SHARE;
 }
 
 static struct sums sums_of(const struct admit_state *s)
@@ -30,7 +51,8 @@ static struct sums sums_of(const struct admit_state *s)
 		}
 		v.n++;
 		v.only = i;
-		v.expected_bytes = add_cap(v.expected_bytes, t->suspended ? t->own_bytes : expected_of(t));
+		v.expected_bytes = add_cap(v.expected_bytes, t->suspended ? t->own_bytes : expected_of(s, t));
+		v.variance += t->suspended ? 0 : variance_of(s, t);
 		if (t->suspended) {
 			v.oldest_suspended = v.n_suspended++ == 0 ? i : v.oldest_suspended;
 			v.newest_suspended = i;
@@ -42,15 +64,14 @@ static struct sums sums_of(const struct admit_state *s)
 	return v;
 }
 
-bool admit_start(const struct admit_state *s, uint64_t expected_bytes)
+bool admit_start(const struct admit_state *s, const struct admit_task *next)
 {
 	struct sums v = sums_of(s);
 	if (v.n == 0)
 		return v.n_ending == 0;
 	if (v.n_suspended > 0 || v.n_ending > 0)
 		return false;
-	/* up to where memory would count as short: what was expected shall not be suspended */
-	return add_cap(v.expected_bytes, expected_bytes) <= s->room_bytes - s->room_bytes / SHORT_SHARE;
+	return admit_fits(s, &v, next);
 }
 
 static struct admit_verdict when_critical(const struct admit_state *s, const struct sums *v)
@@ -66,16 +87,6 @@ static struct admit_verdict when_critical(const struct admit_state *s, const str
 	return (struct admit_verdict){ADMIT_NOTHING, 0};
 }
 
-/* The oldest suspended one goes on when it fits. */
-static struct admit_verdict when_suspended(const struct admit_state *s, const struct sums *v, uint64_t left_bytes)
-{
-	const struct admit_task *t = &s->task[v->oldest_suspended];
-	uint64_t growth = sub_floor(v->expected_bytes, v->own_bytes) + sub_floor(expected_of(t), t->own_bytes);
-	if (sub_floor(left_bytes, growth) > s->room_bytes / SHORT_SHARE)
-		return (struct admit_verdict){ADMIT_RESUME, v->oldest_suspended};
-	return (struct admit_verdict){ADMIT_NOTHING, 0};
-}
-
 struct admit_verdict admit_judge(const struct admit_state *s)
 {
 	struct sums v = sums_of(s);
@@ -88,8 +99,8 @@ struct admit_verdict admit_judge(const struct admit_state *s)
 	if (left_bytes <= s->room_bytes / SHORT_SHARE)
 		return v.n_running >= 2 ? (struct admit_verdict){ADMIT_SUSPEND, v.newest_running}
 					: (struct admit_verdict){ADMIT_NOTHING, 0};
-	if (v.n_suspended > 0 && v.n_ending == 0)
-		return when_suspended(s, &v, left_bytes);
+	if (v.n_suspended > 0 && v.n_ending == 0 && admit_fits(s, &v, &s->task[v.oldest_suspended]))
+		return (struct admit_verdict){ADMIT_RESUME, v.oldest_suspended};
 	return (struct admit_verdict){ADMIT_NOTHING, 0};
 }
 
