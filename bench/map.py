@@ -32,8 +32,8 @@ GROW = """
 import sys, time
 import os
 need, held = os.path.getsize(sys.argv[1]) >> 20 if "/" in sys.argv[1] else int(sys.argv[1]), []
-while len(held) < need // 4:
-    held.append(b"x" * (4 << 20)); time.sleep(0.015)
+while need > 50 * len(held):
+    held.append(b"x" * (min(50, need - 50 * len(held)) << 20)); time.sleep(0.25)
 time.sleep(2); print(need)
 """
 # Sizes in MiB, seeded: most fit many times into 3 GiB, some twice.
