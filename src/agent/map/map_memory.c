@@ -14,6 +14,9 @@ static const uint64_t shortest_ns = 4 * NS_PER_MS;
 static const uint64_t longest_ns = 100 * NS_PER_MS;
 /* Tasks may begin to grow as fast as this; twice as fast as they grew is expected in any case. */
 static const uint64_t fast_bytes_per_s = 2 * GIB;
+/* Growth comes in steps: so long after one a task is taken to grow still. Less than this is noise. */
+static const uint64_t lately_ns = 500 * NS_PER_MS;
+static const uint64_t grown_noise_bytes = 1 * MIB;
 /* Tasks younger than this are not looked at: most end before. */
 static const uint64_t young_ns = 5 * NS_PER_MS;
 /* The sizes of inputs are asked for once a task has needed so much: small ones need no forecast. */
@@ -62,13 +65,20 @@ static void room_read(struct map *m, uint64_t own_bytes)
 	mem->room_bytes = room_bytes;
 }
 
+static bool is_growing(const struct map_runner *r, uint64_t now_ns)
+{
+	return r->n_looks < LOOKS_FOR_AVERAGE || now_ns - r->grew_ns < lately_ns;
+}
+
 static struct admit_state map_memory_state(const struct map *m, struct admit_task *t)
 {
+	const uint64_t now = m->w->mono_ns();
 	for (uint32_t i = 0; i < m->n_runners; i++) {
 		const struct map_runner *r = m->runner[i];
 		t[i] = (struct admit_task){.own_bytes = r->own_bytes,
 					   .expected_bytes = r->need.expected_bytes,
 					   .spread_bytes = r->need.spread_bytes,
+					   .growing = is_growing(r, now),
 					   .suspended = r->suspended,
 					   .ending = r->why == MAP_WHY_MEMORY || r->why == MAP_WHY_TOO_BIG};
 	}
@@ -217,6 +227,8 @@ static uint64_t runner_look(struct map *m, struct map_runner *r)
 	r->held_byte_s += ((double)r->own_bytes + (double)own_bytes) / 2 * (double)(now - since) / 1e9;
 	r->looked_ns = now;
 	r->n_looks++;
+	if (grown_bytes > grown_noise_bytes)
+		r->grew_ns = now;
 	r->own_bytes = own_bytes;
 	r->peak_bytes = MAX(r->peak_bytes, own_bytes);
 	task_need(m, r->task, r->peak_bytes, &r->need);

@@ -41,6 +41,7 @@ struct map_runner {
 	struct forecast_need need;
 	double held_byte_s; /* own memory over time, for its average */
 	uint32_t n_looks;
+	uint64_t grew_ns; /* when it was last seen to have grown */
 	uint64_t looked_ns;
 	bool suspended;
 	uint64_t suspended_since_ns, suspended_ns; /* suspended time does not count for --timeout */

@@ -15,7 +15,8 @@ struct sums {
 	uint64_t own_bytes, expected_bytes; /* expected: on average, never less than is held */
 	double variance;
 	size_t n, n_running, n_suspended, n_ending;
-	size_t oldest_suspended, newest_suspended, newest_running, only;
+	size_t n_growing; /* and may be suspended: the oldest may not */
+	size_t oldest_suspended, newest_suspended, newest_running, newest_growing, only;
 };
 
 /* What it will hold on average, or holds already. */
@@ -59,6 +60,10 @@ static struct sums sums_of(const struct admit_state *s)
 		} else {
 			v.n_running++;
 			v.newest_running = i;
+			if (t->growing && v.n > 1) {
+				v.n_growing++;
+				v.newest_growing = i;
+			}
 		}
 	}
 	return v;
@@ -74,14 +79,17 @@ bool admit_start(const struct admit_state *s, const struct admit_task *next)
 	return admit_fits(s, &v, next);
 }
 
-static struct admit_verdict when_critical(const struct admit_state *s, const struct sums *v)
+static struct admit_verdict when_critical(const struct admit_state *s, const struct sums *v, uint64_t left_bytes)
 {
+	bool filling = s->ahead_bytes > 0 || left_bytes == 0;
+	if (v->n_growing > 0)
+		return (struct admit_verdict){ADMIT_SUSPEND, v->newest_growing};
+	if (!filling || v->n_ending > 0)
+		return (struct admit_verdict){ADMIT_NOTHING, 0}; /* memory comes back in a moment */
+	if (v->n_running >= 1 && v->n_suspended > 0)
+		return (struct admit_verdict){ADMIT_KILL, v->newest_suspended};
 	if (v->n_running >= 2)
 		return (struct admit_verdict){ADMIT_SUSPEND, v->newest_running};
-	if (v->n_ending > 0)
-		return (struct admit_verdict){ADMIT_NOTHING, 0}; /* its memory comes back in a moment */
-	if (v->n_running == 1 && v->n_suspended > 0)
-		return (struct admit_verdict){ADMIT_KILL, v->newest_suspended};
 	if (v->n == 1 && v->own_bytes >= s->room_bytes)
 		return (struct admit_verdict){ADMIT_TOO_BIG, v->only};
 	return (struct admit_verdict){ADMIT_NOTHING, 0};
@@ -95,10 +103,10 @@ struct admit_verdict admit_judge(const struct admit_state *s)
 	if (v.n_running == 0 && v.n_suspended > 0)
 		return (struct admit_verdict){ADMIT_RESUME, v.oldest_suspended};
 	if (left_bytes <= add_cap(s->room_bytes / CRITICAL_SHARE, s->ahead_bytes))
-		return when_critical(s, &v);
+		return when_critical(s, &v, left_bytes);
 	if (left_bytes <= s->room_bytes / SHORT_SHARE)
-		return v.n_running >= 2 ? (struct admit_verdict){ADMIT_SUSPEND, v.newest_running}
-					: (struct admit_verdict){ADMIT_NOTHING, 0};
+		return v.n_growing > 0 ? (struct admit_verdict){ADMIT_SUSPEND, v.newest_growing}
+				       : (struct admit_verdict){ADMIT_NOTHING, 0};
 	if (v.n_suspended > 0 && v.n_ending == 0 && admit_fits(s, &v, &s->task[v.oldest_suspended]))
 		return (struct admit_verdict){ADMIT_RESUME, v.oldest_suspended};
 	return (struct admit_verdict){ADMIT_NOTHING, 0};

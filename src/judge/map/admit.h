@@ -5,9 +5,10 @@
  * those that run hold or are expected to need yet: the sum is not exceeded in nine of ten cases, and of each only the
  * share is counted that tasks hold on average. One task alone is always admitted: else the bag would be stuck.
  *
- * Short of memory, the newest task is suspended, then the next newest; suspended memory does not grow. If that is not
- * enough, the newest suspended one is ended and tried again later with more room set aside. The oldest goes on in any
- * case, so that a bag always gets on; only if it is alone and holds all of the room is it too big, and fails.
+ * Short of memory, the newest task that grows is suspended, then the next newest: suspended memory does not grow, and
+ * who does not grow will end and give its memory back. If that is not enough, the newest suspended one is ended and
+ * tried again later with more room set aside. The oldest goes on in any case, so that a bag always gets on; only if it
+ * is alone and holds all of the room is it too big, and fails.
  */
 #pragma once
 
@@ -17,6 +18,7 @@ struct admit_task {
 	uint64_t own_bytes; /* now */
 	uint64_t expected_bytes; /* at its peak */
 	uint64_t spread_bytes; /* standard deviation of that */
+	bool growing; /* has grown lately */
 	bool suspended;
 	bool ending; /* it was killed and is not gone yet */
 };

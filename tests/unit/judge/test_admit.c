@@ -65,29 +65,41 @@ static void with_room_nothing_is_done(void **state)
 	assert_int_equal(judged(M(1000), 0, t, 0).act, ADMIT_NOTHING);
 }
 
-static void when_short_the_newest_is_suspended(void **state)
+static void when_short_the_newest_that_grows_is_suspended(void **state)
 {
 	(void)state;
-	struct admit_task t[] = {{.own_bytes = M(330)}, {.own_bytes = M(320)}, {.own_bytes = M(310)}};
-	struct admit_verdict v = judged(M(1000), 0, t, 3);
+	struct admit_task t[] = {{.own_bytes = M(250), .growing = true},
+				 {.own_bytes = M(250), .growing = true},
+				 {.own_bytes = M(230), .growing = true},
+				 {.own_bytes = M(230)}};
+	struct admit_verdict v = judged(M(1000), 0, t, 4);
 	assert_true(v.act == ADMIT_SUSPEND && v.task == 2);
 	t[2].suspended = true;
-	v = judged(M(1000), 0, t, 3);
+	v = judged(M(1000), 0, t, 4);
 	assert_true(v.act == ADMIT_SUSPEND && v.task == 1);
 	t[1].suspended = true;
-	assert_int_equal(judged(M(1000), 0, t, 3).act, ADMIT_NOTHING); /* the oldest goes on */
+	assert_int_equal(judged(M(1000), 0, t, 4).act, ADMIT_NOTHING); /* the oldest goes on, and who only holds */
 }
 
 static void when_critical_the_newest_suspended_is_ended(void **state)
 {
 	(void)state;
-	struct admit_task t[] = {{.own_bytes = M(390)},
+	struct admit_task t[] = {{.own_bytes = M(390), .growing = true},
 				 {.own_bytes = M(300), .suspended = true},
 				 {.own_bytes = M(295), .suspended = true}};
-	struct admit_verdict v = judged(M(1000), 0, t, 3);
+	assert_int_equal(judged(M(1000), 0, t, 3).act, ADMIT_NOTHING); /* nothing has grown */
+	struct admit_verdict v = judged(M(1000), M(1), t, 3);
 	assert_true(v.act == ADMIT_KILL && v.task == 2);
 	t[2].ending = true;
-	assert_int_equal(judged(M(1000), 0, t, 3).act, ADMIT_NOTHING); /* its memory is on its way back */
+	assert_int_equal(judged(M(1000), M(1), t, 3).act, ADMIT_NOTHING); /* its memory is on its way back */
+}
+
+static void when_critical_even_one_that_only_holds_makes_room(void **state)
+{
+	(void)state;
+	const struct admit_task t[] = {{.own_bytes = M(490), .growing = true}, {.own_bytes = M(495)}};
+	struct admit_verdict v = judged(M(1000), M(1), t, 2);
+	assert_true(v.act == ADMIT_SUSPEND && v.task == 1);
 }
 
 static void what_may_grow_until_the_next_look_counts(void **state)
@@ -150,7 +162,8 @@ static void every_bag_comes_to_its_end(void **state)
 			       admit_start(&s,
 					   &(struct admit_task){.expected_bytes = MAX(reserve[queue[head]], M(125))})) {
 				id[n] = queue[head++];
-				t[n] = (struct admit_task){.expected_bytes = MAX(reserve[id[n]], M(125))};
+				t[n] = (struct admit_task){.growing = true,
+							   .expected_bytes = MAX(reserve[id[n]], M(125))};
 				s.n = ++n;
 			}
 			uint64_t used = 0;
@@ -262,7 +275,8 @@ int main(void)
 		cmocka_unit_test(one_alone_always_starts),
 		cmocka_unit_test(none_starts_while_one_is_suspended),
 		cmocka_unit_test(with_room_nothing_is_done),
-		cmocka_unit_test(when_short_the_newest_is_suspended),
+		cmocka_unit_test(when_short_the_newest_that_grows_is_suspended),
+		cmocka_unit_test(when_critical_even_one_that_only_holds_makes_room),
 		cmocka_unit_test(when_critical_the_newest_suspended_is_ended),
 		cmocka_unit_test(what_may_grow_until_the_next_look_counts),
 		cmocka_unit_test(the_oldest_suspended_goes_on_when_it_fits),
