@@ -2,11 +2,11 @@
 """vigil map beside GNU parallel and xargs.
 
     bench/map.py tiny [--tasks N=10000] [--rounds N=5]     many tasks that do nothing: tasks a second
-    bench/map.py memory [--mem MIB=3072] [--rounds N=3] [--bag numbers|files]    a bag that needs much more memory than there is: time to the end
+    bench/map.py memory [--mem MIB=3072] [--rounds N=3] [--bag numbers|files] [--grow MIB=200]    a bag that needs much more memory than there is: time to the end
     bench/map.py killed [--trials N=100]                   the runner is killed at random and resumed: is every task run?
 
 Prints one JSON object a line, and a table at the end. tiny: the programs take turns in each round, and the numbers are medians.
-memory: with --bag files the inputs are files as large as the task's need. In a machine of that size (box.sh; root, lxcfs), each with the settings of parallel that are tried there; a task that did
+memory: tasks grow by so many MiB a second to what they need; with --bag files the inputs are files of that size. In a machine
 not end well is lost. VIGIL is the program (build/src/cli/vigil).
 """
 import argparse
@@ -27,13 +27,13 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 VIGIL = os.environ.get("VIGIL", str(ROOT / "build/src/cli/vigil"))
 HEADER = "Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand"
 
-# Grows at 200 MiB/s to the size of its input, works on that for two seconds, says how much it was.
+# Grows at so many MiB/s to the size of its input, works on that for two seconds, says how much it was.
 GROW = """
 import sys, time
 import os
 need, held = os.path.getsize(sys.argv[1]) >> 20 if "/" in sys.argv[1] else int(sys.argv[1]), []
 while need > 50 * len(held):
-    held.append(b"x" * (min(50, need - 50 * len(held)) << 20)); time.sleep(0.25)
+    held.append(b"x" * (min(50, need - 50 * len(held)) << 20)); time.sleep(50 / int(os.environ["GROW_MIB_PER_S"]))
 time.sleep(2); print(need)
 """
 # Sizes in MiB, seeded: most fit many times into 3 GiB, some twice.
@@ -104,6 +104,7 @@ def box_kills():
 
 def memory_inside(args, state):
     """In the box: the runners and their tasks live under its limit."""
+    os.environ["GROW_MIB_PER_S"] = str(args.grow)
     task = [sys.executable, "-S", "-c", GROW]
     quoted = f"{sys.executable} -S {state / 'grow.py'}"
     (state / "grow.py").write_text(GROW)
@@ -138,7 +139,7 @@ def memory(args, state):
         memory_inside(args, state)
         return
     command = [str(ROOT / "bench/box.sh"), "--mem", str(args.mem), "--", sys.executable, __file__, "memory", "--rounds", str(args.rounds),
-               "--bag", args.bag, "--memfree", *args.memfree]
+               "--bag", args.bag, "--grow", str(args.grow), "--memfree", *args.memfree]
     rows = []
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as box:
         for line in box.stdout:
@@ -196,6 +197,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=0)
     parser.add_argument("--mem", type=int, default=3072)
     parser.add_argument("--bag", choices=["numbers", "files"], default="numbers")
+    parser.add_argument("--grow", type=int, default=200)
     parser.add_argument("--memfree", nargs="+", default=["300M", "600M", "1200M"])
     parser.add_argument("--trials", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)

@@ -102,7 +102,7 @@ static void lines_read(struct map *m, uint64_t key)
 static void input_poll(struct map *m)
 {
 	int fd = mapinputs_fd(m->in);
-	bool want = fd >= 0 && map_start_open(m) && !m->again && map_start_due_ns(m) == UINT64_MAX;
+	bool want = fd >= 0 && map_start_open(m) && !m->waiting && map_start_due_ns(m) == UINT64_MAX;
 	if (want == m->in_polled)
 		return;
 	struct epoll_event ev = {.events = EPOLLIN, .data.u64 = KEY_INPUT};
@@ -124,7 +124,7 @@ static int wait_ms(const struct map *m)
 static bool is_over(const struct map *m)
 {
 	return m->n_runners == 0 &&
-	       (m->stops > 0 || m->fatal || m->halt != HALT_NEVER || (m->inputs_over && !m->again));
+	       (m->stops > 0 || m->fatal || m->halt != HALT_NEVER || (m->inputs_over && !m->again && !m->waiting));
 }
 
 static void map_loop(struct map *m)
@@ -212,6 +212,7 @@ static void finish(struct map *m)
 		m->again = t->next;
 		map_task_free(t);
 	}
+	map_task_free(m->waiting);
 	template_words_done(&m->words);
 	free(m->env);
 	closep(&m->epoll_fd);

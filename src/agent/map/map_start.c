@@ -8,6 +8,9 @@
 
 extern char **environ;
 
+/* So many tasks a place may start before one that waits for more memory. */
+#define PASS_OVER 2U
+
 enum { ENV_SEQ, ENV_SLOT, ENV_PID, ENV_LOG, ENV_JOB, ENV_ATTEMPT, ENV_GPUS, ENV_OURS };
 static const char *const env_names[] = {"PARALLEL_SEQ=", "PARALLEL_JOBSLOT=", "PARALLEL_PID=",	      "VIGIL_MAP_LOG=",
 					"VIGIL_JOB_ID=", "VIGIL_ATTEMPT=",    "CUDA_VISIBLE_DEVICES="};
@@ -66,16 +69,6 @@ static void inputs_failed(struct map *m, const struct fault *f)
 	log_error("%s; no more tasks are started", f->text);
 	m->inputs_over = true;
 	m->fatal = 125;
-}
-
-/* It stays the first in the queue, until there is memory for it. */
-static void task_wait(struct map *m, struct map_task *t)
-{
-	t->next = m->again;
-	m->again = t;
-	if (!t->next)
-		m->again_end = &t->next;
-	m->no_memory = true;
 }
 
 /* The next of the inputs that is to be run; NULL: none now. */
@@ -229,7 +222,7 @@ static void task_start(struct map *m, struct map_task *t, uint32_t slot)
 
 bool map_start_open(const struct map *m)
 {
-	bool more = m->again || !m->inputs_over;
+	bool more = m->again || m->waiting || !m->inputs_over;
 	return more && !m->fatal && m->stops == 0 && m->halt == HALT_NEVER && m->n_runners < m->slots &&
 	       !mapoutput_full(&m->output);
 }
@@ -241,19 +234,43 @@ uint64_t map_start_due_ns(const struct map *m)
 	return m->last_start_ns + m->spec->delay_ns;
 }
 
+/* From the queue of those to be tried again, if the first of them fits; NULL: it does not, or there is none. */
+static struct map_task *fitting_again(struct map *m)
+{
+	if (!m->again || !map_memory_admits(m, m->again))
+		return NULL;
+	m->passed_over = 0;
+	return task_again(m);
+}
+
+/*
+ * A new one, if it fits. It may pass over one that was ended for memory and needs more than there is now, but not for
+ * ever: that one then waits until it is alone, if need be.
+ */
+static struct map_task *fitting_new(struct map *m)
+{
+	if (m->again && m->passed_over >= PASS_OVER * m->slots)
+		return NULL;
+	struct map_task *t = m->waiting ? take(&m->waiting) : task_new(m);
+	if (!t || map_memory_admits(m, t)) {
+		m->passed_over += t && m->again;
+		return t;
+	}
+	m->waiting = t;
+	return NULL;
+}
+
 void map_start_all(struct map *m)
 {
 	m->no_memory = false;
 	while (map_start_open(m)) {
 		if (map_start_due_ns(m) != UINT64_MAX && m->w->mono_ns() < map_start_due_ns(m))
 			return;
-		struct map_task *t = task_again(m);
+		struct map_task *t = fitting_again(m);
 		if (!t)
-			t = task_new(m);
-		if (!t)
-			return;
-		if (!map_memory_admits(m, t)) {
-			task_wait(m, t);
+			t = fitting_new(m);
+		if (!t) {
+			m->no_memory = m->again || m->waiting;
 			return;
 		}
 		task_start(m, t, slot_free(m));

@@ -83,6 +83,8 @@ struct map {
 	uint64_t total, next_seq;
 	bool inputs_over, in_polled;
 	struct map_task *again, **again_end; /* to be tried again, first come first served */
+	struct map_task *waiting; /* the next new one, until there is memory for it */
+	uint32_t passed_over; /* tasks that were started before the first of those to be tried again */
 	struct map_runner *runner[MAP_SLOTS]; /* the oldest first */
 	uint32_t n_runners;
 	bool slot_used[MAP_SLOTS + 1];
