@@ -53,6 +53,11 @@ static const struct option options[] = {
 	MAP_ROW("max-replace-args", 'N', OPTION_U32, "N", per_task,
 		"give each task N inputs, as {1} … {N} or all as {}"),
 	MAP_ROW("max-args", 'n', OPTION_U32, "N", max_args, "the same as -N"),
+	MAP_ROW("gpus-per-task", 0, OPTION_U32, "N", gpus,
+		"give each task N GPUs of its own, by CUDA_VISIBLE_DEVICES; no more tasks run than these are enough "
+		"for"),
+	MAP_ROW("bar", 0, OPTION_FLAG, NULL, bar, "show on a terminal how far it is"),
+	MAP_ROW("eta", 0, OPTION_FLAG, NULL, eta, "the same: when it will be done"),
 	MAP_ROW("shuf", 0, OPTION_FLAG, NULL, shuf, "run the tasks in random order"),
 	MAP_ROW("delay", 0, OPTION_DURATION, "S", delay, "wait so long between two starts"),
 	MAP_ROW("timeout", 0, OPTION_TEXT, "S|P%", timeout,
@@ -324,14 +329,14 @@ const struct command command_map = {
 		 "There is no shell: a word of COMMAND is an argument. In the script of sh -c '…' inputs are quoted "
 		 "for the "
 		 "shell; leave {} bare in it. Options are spelled as those of GNU parallel, and so are the columns of "
-		 "--joblog.\n\n"
-		 "The exit status is 0 if all tasks succeeded, else the number of those that failed, 101 if they are "
-		 "more "
-		 "than 100; with --halt that of the task that made the end; 128+N after signal N to vigil; 137 if a "
-		 "task was "
-		 "ended for memory for good; 125 if vigil was called wrongly or failed; 126 if COMMAND cannot be "
-		 "executed; "
-		 "127 if it was not found.",
+		 "--joblog.",
+	.statuses =
+		"0 if all tasks succeeded, else the number of those that failed, 101 if they are more than 100; with "
+		"--halt "
+		"that of the task that made the end; 128+N after signal N to vigil; 137 if a task was ended for memory "
+		"for "
+		"good; 125 if vigil was called wrongly or failed; 126 if COMMAND cannot be executed; 127 if it was not "
+		"found.",
 	.examples = "vigil map gzip {} ::: *.txt\n"
 		    "find . -name '*.wav' -print0 | vigil map -0 --joblog done.log --resume sox {} {.}.flac\n"
 		    "vigil map -j4 --retries 3 python train.py --seed {1} --lr {2} ::: 1 2 3 ::: 0.1 0.01\n",

@@ -59,6 +59,7 @@ struct command {
 	const char *summary; /* one line */
 	const char *about;   /* paragraphs for --help and the man page */
 	const char *examples;
+	const char *statuses; /* what exit statuses mean; NULL: as of run (125), or of commands that read (2) */
 	const struct option *options; /* ends with name NULL */
 	size_t options_size; /* of the options struct */
 	const void *defaults;

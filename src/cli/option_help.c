@@ -68,6 +68,8 @@ static void print_block(const char *text, const char *indent, FILE *to)
 
 static const char *exit_statuses(const struct command *c)
 {
+	if (c->statuses)
+		return c->statuses;
 	if (c->usage_status == 125)
 		return "The job's own status; 128+N if it died of signal N; 137 if it was ended for memory and no "
 		       "retry was left; 124 if it was ended as hung; 125 if vigil itself failed or was called wrongly; "

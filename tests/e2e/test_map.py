@@ -1,9 +1,12 @@
 """vigil map: a bag of tasks, beside GNU parallel where its spellings are used."""
 import os
+import pty
+import re
 import shutil
 import signal
 import subprocess
 
+import psutil
 import pytest
 
 from conftest import wait_for
@@ -188,3 +191,54 @@ def test_a_reader_that_leaves_ends_the_bag(vigil):
     process.stdout.read(10)
     process.stdout.close()
     assert process.wait(30) == 128 + signal.SIGPIPE
+
+
+def test_a_reader_that_does_not_read_holds_nobody_up(vigil, tmp_path):
+    """While output waits for its reader, time limits hold, and vigil can be told to end."""
+    process = vigil.start("map", "-j2", "--timeout", "1", "--joblog", "log", "sh", "-c",
+                          "if [ {} = b ]; then echo > started; sleep 600; else seq 100000; fi", ":::", "a", "b", cwd=tmp_path)
+    wait_for((tmp_path / "started").exists)
+    watched = psutil.Process(process.pid)
+
+    def sleeps():
+        return [c for c in watched.children(recursive=True) if c.status() != psutil.STATUS_ZOMBIE and c.name() == "sleep"]
+    wait_for(sleeps)
+    wait_for(lambda: not sleeps(), what="the end of the task that ran too long")
+    assert process.poll() is None
+    process.send_signal(signal.SIGTERM)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(20) in (128 + signal.SIGTERM, 128 + signal.SIGINT)
+
+
+def test_each_task_has_gpus_of_its_own(bag, tmp_path):
+    script = ("for g in $(echo $CUDA_VISIBLE_DEVICES | tr , ' '); do mkdir $g.taken || exit 9; done; echo $CUDA_VISIBLE_DEVICES; sleep 0.05; "
+              "for g in $(echo $CUDA_VISIBLE_DEVICES | tr , ' '); do rmdir $g.taken; done")
+    result = bag("-j8", "--gpus-per-task", "2", "sh", "-c", script, ":::", *map(str, range(12)),
+                 env={"CUDA_VISIBLE_DEVICES": "3,1,GPU-5f,7,2"})
+    assert result.status == 0, result
+    assert set(result.out.split()) == {b"3,1", b"GPU-5f,7"}
+    few = bag("--gpus-per-task", "3", "true", ":::", "a", env={"CUDA_VISIBLE_DEVICES": "0,1"})
+    assert few.status == 125 and "2 GPUs are found" in few.text and len(few.text.splitlines()) == 1, few
+    none = bag("--gpus-per-task", "1", "true", ":::", "a", env={"CUDA_VISIBLE_DEVICES": ""})
+    assert none.status == 125, none
+
+
+def test_the_bar_is_for_terminals_and_leaves_no_trace(vigil):
+    ours, theirs = pty.openpty()
+    process = vigil.start("map", "--bar", "-j1", "sh", "-c", "sleep 0.3; echo {}", ":::", "a", "b", "c", stderr=theirs)
+    os.close(theirs)
+    seen = b""
+    while True:
+        try:
+            more = os.read(ours, 4096)
+        except OSError:
+            break
+        if not more:
+            break
+        seen += more
+    os.close(ours)
+    assert process.wait(20) == 0 and process.stdout.read() == b"a\nb\nc\n"
+    assert re.search(rb"33% 1 of 3 done, 1 running, .* left", seen), seen
+    assert seen.endswith(b"\r\x1b[K") and b"\n" not in seen
+    quiet = vigil("map", "--bar", "--eta", "echo", ":::", "a")
+    assert quiet.err == b"" and quiet.out == b"a\n"

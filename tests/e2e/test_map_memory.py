@@ -62,9 +62,12 @@ def test_a_task_that_is_too_big_is_named_and_the_others_end_well(vigil, tmp_path
     assert {c[0]: c[6:8] for c in rows(tmp_path / "log")} == {"1": ["0", "0"], "2": ["-1", "9"], "3": ["0", "0"]}
 
 
+FLAT = "import sys, time; held = b'x' * (int(sys.argv[1]) << 20); time.sleep(1); print(sys.argv[1])"
+
+
 def test_what_was_learned_keeps_later_tasks_apart(vigil, tmp_path):
     """Two of these do not fit: after the first ones none is started that would have to be suspended."""
-    result = vigil("map", "-j4", "--memory-limit", "150M", *task(), ":::", *["90"] * 6, env={"VIGIL_DEBUG": "1"}, cwd=tmp_path)
+    result = vigil("map", "-j4", "--memory-limit", "120M", sys.executable, "-S", "-c", FLAT, ":::", *["90"] * 6, env={"VIGIL_DEBUG": "1"}, cwd=tmp_path)
     assert result.status == 0 and result.out.split() == [b"90"] * 6, result
     late = [line for line in result.text.splitlines() if "suspended" in line and int(line.split()[2]) > 4]
     assert not late, result
@@ -79,7 +82,7 @@ HOLD = GROW.replace("time.sleep(0.2)", "time.sleep(600)")
 
 
 def test_suspended_tasks_end_with_the_bag(vigil, tmp_path):
-    process = vigil.start("map", "-j4", "--memory-limit", "100M", sys.executable, "-S", "-c", HOLD, ":::", "80", "80", "80", cwd=tmp_path)
+    process = vigil.start("map", "-j4", "--memory-limit", "130M", sys.executable, "-S", "-c", HOLD, ":::", "80", "80", "80", cwd=tmp_path)
     watched = psutil.Process(process.pid)
     stopped = wait_for(lambda: [c for c in watched.children() if c.status() == psutil.STATUS_STOPPED], what="a suspended task")
     children = watched.children(recursive=True)

@@ -48,7 +48,8 @@ static void stop(struct map *m, int signal)
 	}
 }
 
-static void signals_read(struct map *m)
+/* All but the end of children, which is looked for in any case. */
+static void stops_read(struct map *m)
 {
 	struct signalfd_siginfo info[8];
 	ssize_t n;
@@ -56,10 +57,34 @@ static void signals_read(struct map *m)
 		for (size_t i = 0; i < (size_t)n / sizeof(*info); i++)
 			if (info[i].ssi_signo != SIGCHLD)
 				stop(m, (int)info[i].ssi_signo);
+}
+
+static void children_ended(struct map *m)
+{
 	uint32_t before = m->n_runners;
 	map_reap(m);
 	if (m->n_runners < before)
 		map_strays_end(m, false);
+}
+
+static void timers(struct map *m)
+{
+	map_end_timers(m);
+	if (m->w->mono_ns() >= map_memory_due_ns(m))
+		map_memory_look(m);
+}
+
+/*
+ * Our reader is slow: what must not wait for it goes on. Nobody is reaped here, as somebody's output is being
+ * written.
+ */
+static bool while_blocked(void *ctx)
+{
+	struct map *m = ctx;
+	stops_read(m);
+	timers(m);
+	m->reap_later = true;
+	return m->stops < 2;
 }
 
 static void lines_read(struct map *m, uint64_t key)
@@ -77,7 +102,7 @@ static void lines_read(struct map *m, uint64_t key)
 static void input_poll(struct map *m)
 {
 	int fd = mapinputs_fd(m->in);
-	bool want = fd >= 0 && map_start_open(m) && !m->again && map_start_due_ns(m) == UINT64_MAX;
+	bool want = fd >= 0 && map_start_open(m) && !m->waiting && map_start_due_ns(m) == UINT64_MAX;
 	if (want == m->in_polled)
 		return;
 	struct epoll_event ev = {.events = EPOLLIN, .data.u64 = KEY_INPUT};
@@ -88,7 +113,9 @@ static void input_poll(struct map *m)
 static int wait_ms(const struct map *m)
 {
 	uint64_t now = m->w->mono_ns(), next = MIN(map_start_due_ns(m), map_end_due_ns(m));
-	next = MIN(next, map_memory_due_ns(m));
+	next = MIN(MIN(next, map_memory_due_ns(m)), map_bar_due_ns(m));
+	if (m->reap_later)
+		return 0;
 	if (next == UINT64_MAX)
 		return -1;
 	return next <= now ? 0 : (int)MIN((next - now + NS_PER_MS - 1) / NS_PER_MS, 3600000);
@@ -97,7 +124,7 @@ static int wait_ms(const struct map *m)
 static bool is_over(const struct map *m)
 {
 	return m->n_runners == 0 &&
-	       (m->stops > 0 || m->fatal || m->halt != HALT_NEVER || (m->inputs_over && !m->again));
+	       (m->stops > 0 || m->fatal || m->halt != HALT_NEVER || (m->inputs_over && !m->again && !m->waiting));
 }
 
 static void map_loop(struct map *m)
@@ -112,16 +139,26 @@ static void map_loop(struct map *m)
 			return;
 		input_poll(m);
 		int n = epoll_wait(m->epoll_fd, ev, ARRAY_SIZE(ev), wait_ms(m));
+		bool signalled = false;
 		for (int i = 0; i < n; i++) {
+			signalled |= ev[i].data.u64 == KEY_SIGNAL;
 			if (ev[i].data.u64 == KEY_SIGNAL)
-				signals_read(m);
+				stops_read(m);
 			else if (ev[i].data.u64 >= KEY_LINES)
 				lines_read(m, ev[i].data.u64);
 		}
-		map_end_timers(m);
-		if (m->w->mono_ns() >= map_memory_due_ns(m))
-			map_memory_look(m);
+		if (signalled || m->reap_later) {
+			m->reap_later = false;
+			children_ended(m);
+		}
+		timers(m);
+		map_bar_draw(m);
 	}
+}
+
+static void before_output(void *ctx)
+{
+	map_bar_clear(ctx);
 }
 
 static int prepare(struct map *m)
@@ -131,7 +168,9 @@ static int prepare(struct map *m)
 	bool resume = spec->resume || spec->resume_failed;
 	bool whole =
 		resume || spec->bar || spec->eta || template_wants_total(spec->template) || spec->halt.share_ratio > 0;
-	int r = maplog_open(&m->log, spec, &f);
+	int r = map_gpus_find(m, &f); /* before there are threads: drivers are asked in children */
+	if (r == 0)
+		r = maplog_open(&m->log, spec, &f);
 	if (r == 0)
 		r = mapinputs_open(spec, whole, &m->in, &f);
 	if (r == 0) {
@@ -173,6 +212,7 @@ static void finish(struct map *m)
 		m->again = t->next;
 		map_task_free(t);
 	}
+	map_task_free(m->waiting);
 	template_words_done(&m->words);
 	free(m->env);
 	closep(&m->epoll_fd);
@@ -191,16 +231,19 @@ int map_run(const struct map_spec *spec, const struct world *w)
 			  .epoll_fd = -1,
 			  .signal_fd = -1,
 			  .null_fd = -1,
-			  .memory = {.meminfo_fd = -1},
+			  .memory = {.meminfo_fd = -1, .share_ratio = 1},
 			  .note_fd = -1,
 			  .warden = {.fd = -1}};
 	m->again_end = &m->again;
-	mapoutput_init(&m->output, spec);
+	m->slots = spec->slots;
+	mapoutput_init(&m->output, spec, &(struct mapoutput_wait){while_blocked, before_output, m});
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
 	int status = 125;
 	lockwait_begin(); /* the loop may not wait for a process of a task */
 	if (prepare(m) == 0) {
+		map_bar_open(m);
 		map_loop(m);
+		map_bar_close(m);
 		map_strays_last(m);
 		status = m->fatal ? m->fatal : map_exit_status(&m->tally);
 		map_job_end(m, status);

@@ -41,7 +41,7 @@ void map_job_begin(struct map *m)
 	host_name(j->node, sizeof(j->node));
 	host_user(j->user, sizeof(j->user));
 	j->uid = getuid();
-	j->nproc = m->spec->slots;
+	j->nproc = m->slots;
 	j->max_retries = m->spec->tries - 1;
 	j->state = JOB_RUNNING;
 	j->started_unix_ms = m->w->unix_ms();

@@ -14,6 +14,9 @@ static const uint64_t shortest_ns = 4 * NS_PER_MS;
 static const uint64_t longest_ns = 100 * NS_PER_MS;
 /* Tasks may begin to grow as fast as this; twice as fast as they grew is expected in any case. */
 static const uint64_t fast_bytes_per_s = 2 * GIB;
+/* Growth comes in steps: so long after one a task is taken to grow still. Less than this is noise. */
+static const uint64_t lately_ns = 500 * NS_PER_MS;
+static const uint64_t grown_noise_bytes = 1 * MIB;
 /* Tasks younger than this are not looked at: most end before. */
 static const uint64_t young_ns = 5 * NS_PER_MS;
 /* The sizes of inputs are asked for once a task has needed so much: small ones need no forecast. */
@@ -21,6 +24,7 @@ static const uint64_t sizes_matter_bytes = 16 * MIB;
 /* Acts in one look: each changes one task. */
 #define ACTS_MAX (2 * MAP_SLOTS)
 #define TREE_MAX 1024
+#define LOOKS_FOR_AVERAGE 4
 
 void map_memory_open(struct map *m)
 {
@@ -61,17 +65,26 @@ static void room_read(struct map *m, uint64_t own_bytes)
 	mem->room_bytes = room_bytes;
 }
 
+static bool is_growing(const struct map_runner *r, uint64_t now_ns)
+{
+	return r->n_looks < LOOKS_FOR_AVERAGE || now_ns - r->grew_ns < lately_ns;
+}
+
 static struct admit_state map_memory_state(const struct map *m, struct admit_task *t)
 {
+	const uint64_t now = m->w->mono_ns();
 	for (uint32_t i = 0; i < m->n_runners; i++) {
 		const struct map_runner *r = m->runner[i];
 		t[i] = (struct admit_task){.own_bytes = r->own_bytes,
-					   .expected_bytes = r->expected_bytes,
+					   .expected_bytes = r->need.expected_bytes,
+					   .spread_bytes = r->need.spread_bytes,
+					   .growing = is_growing(r, now),
 					   .suspended = r->suspended,
 					   .ending = r->why == MAP_WHY_MEMORY || r->why == MAP_WHY_TOO_BIG};
 	}
 	return (struct admit_state){.room_bytes = m->memory.room_bytes,
 				    .ahead_bytes = m->memory.grow_bytes_per_s / (NS_PER_S / shortest_ns),
+				    .share_ratio = m->memory.share_ratio,
 				    .task = t,
 				    .n = m->n_runners};
 }
@@ -81,7 +94,7 @@ static struct admit_state map_memory_state(const struct map *m, struct admit_tas
 /* Nothing is known of the first ones: each may have an equal part, or as much as one of them has come to hold. */
 static uint64_t first_guess(const struct map *m)
 {
-	uint64_t guess_bytes = m->memory.room_bytes / 20 * 19 / m->spec->slots;
+	uint64_t guess_bytes = m->memory.room_bytes / 20 * 19 / m->slots;
 	for (uint32_t i = 0; i < m->n_runners; i++)
 		guess_bytes = MAX(guess_bytes, m->runner[i]->peak_bytes);
 	return guess_bytes;
@@ -100,24 +113,37 @@ static bool input_size(const struct map *m, const struct map_task *t, uint64_t *
 	return true;
 }
 
+/* held_bytes: 0 for a task that has not been started. */
+static void task_need(const struct map *m, const struct map_task *t, uint64_t held_bytes, struct forecast_need *ret)
+{
+	if (!forecast_of(&m->memory.forecast, t->has_size ? &t->size_bytes : NULL, held_bytes, ret))
+		*ret = (struct forecast_need){.expected_bytes = MAX(first_guess(m), 2 * held_bytes)};
+	if (t->reserve_bytes > ret->expected_bytes)
+		*ret = (struct forecast_need){.expected_bytes = t->reserve_bytes};
+}
+
 bool map_memory_admits(struct map *m, struct map_task *t)
 {
 	static struct admit_task all[MAP_SLOTS];
 	struct admit_state s = map_memory_state(m, all);
 	if (!t->has_size)
 		t->has_size = input_size(m, t, &t->size_bytes);
-	if (!forecast_of(&m->memory.forecast, t->has_size ? &t->size_bytes : NULL, &t->expected_bytes))
-		t->expected_bytes = first_guess(m);
-	t->expected_bytes = MAX(t->expected_bytes, t->reserve_bytes);
-	return admit_start(&s, t->expected_bytes);
+	task_need(m, t, 0, &t->need);
+	return admit_start(&s, &(struct admit_task){.expected_bytes = t->need.expected_bytes,
+						    .spread_bytes = t->need.spread_bytes});
 }
 
 void map_memory_learn(struct map *m, const struct map_runner *r, uint64_t peak_bytes)
 {
-	m->memory.peak_bytes = MAX(m->memory.peak_bytes, peak_bytes);
-	forecast_add(&m->memory.forecast, &(struct forecast_point){.has_size = r->task->has_size,
-								   .size_bytes = r->task->size_bytes,
-								   .peak_bytes = peak_bytes});
+	struct map_memory *mem = &m->memory;
+	struct forecast_point p = {
+		.has_size = r->task->has_size, .size_bytes = r->task->size_bytes, .peak_bytes = peak_bytes};
+	double lived_s = (double)(sub_floor(r->looked_ns, r->started_ns + r->suspended_ns)) / 1e9;
+	if (r->n_looks >= LOOKS_FOR_AVERAGE && lived_s > 0)
+		p.average_bytes = (uint64_t)(r->held_byte_s / lived_s);
+	mem->peak_bytes = MAX(mem->peak_bytes, peak_bytes);
+	forecast_add(&mem->forecast, &p);
+	mem->share_stale = true;
 }
 
 /* ---- acting ---- */
@@ -153,13 +179,15 @@ void map_memory_resume(struct map *m, struct map_runner *r)
 		return;
 	map_signal(m, r, SIGCONT);
 	r->suspended = false;
-	r->suspended_ns += m->w->mono_ns() - r->suspended_since_ns;
+	uint64_t paused_ns = m->w->mono_ns() - r->suspended_since_ns;
+	r->suspended_ns += paused_ns;
+	r->looked_ns += paused_ns;
 }
 
 static void memory_kill(struct map *m, struct map_runner *r, enum map_why why)
 {
 	r->why = why;
-	r->task->reserve_bytes = admit_more(r->own_bytes, r->expected_bytes);
+	r->task->reserve_bytes = admit_more(r->own_bytes, r->need.expected_bytes);
 	map_kill(m, r);
 	map_job_killed(m, r);
 	log_debug("task %llu is ended for memory", (unsigned long long)r->task->seq);
@@ -194,8 +222,16 @@ static uint64_t runner_look(struct map *m, struct map_runner *r)
 	for (size_t i = 0; i < n; i++)
 		own_bytes += rows[i].own_bytes;
 	uint64_t grown_bytes = sub_floor(own_bytes, r->own_bytes);
+	/* suspended time does not count: it is no part of a task's own course */
+	uint64_t now = m->w->mono_ns(), since = MAX(r->looked_ns, r->started_ns);
+	r->held_byte_s += ((double)r->own_bytes + (double)own_bytes) / 2 * (double)(now - since) / 1e9;
+	r->looked_ns = now;
+	r->n_looks++;
+	if (grown_bytes > grown_noise_bytes)
+		r->grew_ns = now;
 	r->own_bytes = own_bytes;
 	r->peak_bytes = MAX(r->peak_bytes, own_bytes);
+	task_need(m, r->task, r->peak_bytes, &r->need);
 	return grown_bytes;
 }
 
@@ -226,6 +262,10 @@ void map_memory_look(struct map *m)
 	mem->looked_ns = now;
 	mem->used_bytes = used_bytes;
 	room_read(m, used_bytes);
+	if (mem->share_stale) {
+		mem->share_stale = false;
+		mem->share_ratio = forecast_share(&mem->forecast);
+	}
 	if (m->stops == 0)
 		memory_act(m);
 	mem->next_ns = now + next_look_ns(mem, used_bytes);

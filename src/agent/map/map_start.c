@@ -8,9 +8,12 @@
 
 extern char **environ;
 
-enum { ENV_SEQ, ENV_SLOT, ENV_PID, ENV_LOG, ENV_JOB, ENV_ATTEMPT, ENV_OURS };
-static const char *const env_names[] = {
-	"PARALLEL_SEQ=", "PARALLEL_JOBSLOT=", "PARALLEL_PID=", "VIGIL_MAP_LOG=", "VIGIL_JOB_ID=", "VIGIL_ATTEMPT="};
+/* So many tasks a place may start before one that waits for more memory. */
+#define PASS_OVER 2U
+
+enum { ENV_SEQ, ENV_SLOT, ENV_PID, ENV_LOG, ENV_JOB, ENV_ATTEMPT, ENV_GPUS, ENV_OURS };
+static const char *const env_names[] = {"PARALLEL_SEQ=", "PARALLEL_JOBSLOT=", "PARALLEL_PID=",	      "VIGIL_MAP_LOG=",
+					"VIGIL_JOB_ID=", "VIGIL_ATTEMPT=",    "CUDA_VISIBLE_DEVICES="};
 
 int map_start_prepare(struct map *m)
 {
@@ -20,11 +23,12 @@ int map_start_prepare(struct map *m)
 	m->env = calloc(n + ENV_OURS + 1, sizeof(*m->env));
 	if (!m->env)
 		return -ENOMEM;
-	for (; used < ENV_OURS; used++)
+	const size_t n_ours = m->spec->gpus_per_task > 0 ? ENV_OURS : ENV_GPUS;
+	for (; used < n_ours; used++)
 		m->env[used] = m->env_text[used];
 	for (size_t i = 0; i < n; i++) {
 		bool ours = false;
-		for (size_t k = 0; k < ENV_OURS; k++)
+		for (size_t k = 0; k < n_ours; k++)
 			ours |= strncmp(environ[i], env_names[k], strlen(env_names[k])) == 0;
 		if (!ours)
 			m->env[used++] = environ[i];
@@ -33,12 +37,14 @@ int map_start_prepare(struct map *m)
 	TEXT_FORMAT(m->env_text[ENV_LOG], "VIGIL_MAP_LOG=%s", m->log.id);
 	TEXT_FORMAT(m->env_text[ENV_ATTEMPT], "VIGIL_ATTEMPT=0");
 	m->env[ENV_JOB] = m->env_job;
+	if (m->spec->gpus_per_task > 0)
+		m->env[ENV_GPUS] = m->env_gpus;
 	return 0;
 }
 
 static uint32_t slot_free(const struct map *m)
 {
-	for (uint32_t i = 1; i <= m->spec->slots; i++)
+	for (uint32_t i = 1; i <= m->slots; i++)
 		if (!m->slot_used[i])
 			return i;
 	return 0;
@@ -63,16 +69,6 @@ static void inputs_failed(struct map *m, const struct fault *f)
 	log_error("%s; no more tasks are started", f->text);
 	m->inputs_over = true;
 	m->fatal = 125;
-}
-
-/* It stays the first in the queue, until there is memory for it. */
-static void task_wait(struct map *m, struct map_task *t)
-{
-	t->next = m->again;
-	m->again = t;
-	if (!t->next)
-		m->again_end = &t->next;
-	m->no_memory = true;
 }
 
 /* The next of the inputs that is to be run; NULL: none now. */
@@ -155,6 +151,7 @@ static int runner_spawn(struct map *m, struct map_runner *r)
 {
 	TEXT_FORMAT(m->env_text[ENV_SEQ], "PARALLEL_SEQ=%llu", (unsigned long long)r->task->seq);
 	TEXT_FORMAT(m->env_text[ENV_SLOT], "PARALLEL_JOBSLOT=%u", r->slot);
+	map_gpus_of(m, r->slot);
 	struct spawn s = {.argv = m->words.argv,
 			  .env = m->env,
 			  .in_fd = stdin_of(m, r->task),
@@ -203,7 +200,7 @@ static void task_start(struct map *m, struct map_task *t, uint32_t slot)
 	}
 	r->task = t;
 	r->slot = slot;
-	r->expected_bytes = t->expected_bytes;
+	r->need = t->need;
 	t->tries++;
 	c = runner_spawn(m, r);
 	if (c == 0) {
@@ -225,8 +222,8 @@ static void task_start(struct map *m, struct map_task *t, uint32_t slot)
 
 bool map_start_open(const struct map *m)
 {
-	bool more = m->again || !m->inputs_over;
-	return more && !m->fatal && m->stops == 0 && m->halt == HALT_NEVER && m->n_runners < m->spec->slots &&
+	bool more = m->again || m->waiting || !m->inputs_over;
+	return more && !m->fatal && m->stops == 0 && m->halt == HALT_NEVER && m->n_runners < m->slots &&
 	       !mapoutput_full(&m->output);
 }
 
@@ -237,19 +234,43 @@ uint64_t map_start_due_ns(const struct map *m)
 	return m->last_start_ns + m->spec->delay_ns;
 }
 
+/* From the queue of those to be tried again, if the first of them fits; NULL: it does not, or there is none. */
+static struct map_task *fitting_again(struct map *m)
+{
+	if (!m->again || !map_memory_admits(m, m->again))
+		return NULL;
+	m->passed_over = 0;
+	return task_again(m);
+}
+
+/*
+ * A new one, if it fits. It may pass over one that was ended for memory and needs more than there is now, but not for
+ * ever: that one then waits until it is alone, if need be.
+ */
+static struct map_task *fitting_new(struct map *m)
+{
+	if (m->again && m->passed_over >= PASS_OVER * m->slots)
+		return NULL;
+	struct map_task *t = m->waiting ? take(&m->waiting) : task_new(m);
+	if (!t || map_memory_admits(m, t)) {
+		m->passed_over += t && m->again;
+		return t;
+	}
+	m->waiting = t;
+	return NULL;
+}
+
 void map_start_all(struct map *m)
 {
 	m->no_memory = false;
 	while (map_start_open(m)) {
 		if (map_start_due_ns(m) != UINT64_MAX && m->w->mono_ns() < map_start_due_ns(m))
 			return;
-		struct map_task *t = task_again(m);
+		struct map_task *t = fitting_again(m);
 		if (!t)
-			t = task_new(m);
-		if (!t)
-			return;
-		if (!map_memory_admits(m, t)) {
-			task_wait(m, t);
+			t = fitting_new(m);
+		if (!t) {
+			m->no_memory = m->again || m->waiting;
 			return;
 		}
 		task_start(m, t, slot_free(m));

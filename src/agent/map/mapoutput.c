@@ -1,6 +1,8 @@
 #include "agent/map/mapoutput.h"
 
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,6 +19,7 @@
 #define HELD_FILES 200
 #define IDLE_FILES 64
 #define CHUNK (64 * KIB)
+#define BLOCKED_MS 20
 
 struct map_held {
 	bool over;
@@ -26,9 +29,13 @@ struct map_held {
 	size_t len[2];
 };
 
-void mapoutput_init(struct mapoutput *o, const struct map_spec *spec)
+void mapoutput_init(struct mapoutput *o, const struct map_spec *spec, const struct mapoutput_wait *wait)
 {
-	*o = (struct mapoutput){.spec = spec, .kept = {-1, -1}, .next_seq = 1};
+	*o = (struct mapoutput){.spec = spec, .wait = *wait, .kept = {-1, -1}, .next_seq = 1};
+	for (int i = 0; i < 2; i++) {
+		struct stat st;
+		o->direct[i] = fstat(i + 1, &st) == 0 && S_ISREG(st.st_mode);
+	}
 }
 
 static void files_close(struct map_files *files)
@@ -128,10 +135,33 @@ void mapoutput_started(struct map_files *files)
 
 /* ---- passing on ---- */
 
+/* Writes to our own channel as fast as its reader reads. -EPIPE, -ECANCELED: given up. */
+static int channel_write(struct mapoutput *o, int fd, const char *p, size_t len)
+{
+	if (o->direct[fd - 1])
+		return file_write_all(fd, p, len);
+	while (len > 0) {
+		struct pollfd ready = {.fd = fd, .events = POLLOUT};
+		if (poll(&ready, 1, BLOCKED_MS) <= 0) {
+			if (!o->wait.blocked(o->wait.ctx))
+				return -ECANCELED;
+			continue;
+		}
+		/* a channel that is ready takes so much without waiting */
+		ssize_t n = write(fd, p, MIN(len, (size_t)PIPE_BUF));
+		if (n < 0 && errno != EINTR && errno != EAGAIN)
+			return -errno;
+		p += MAX(n, 0);
+		len -= (size_t)MAX(n, 0);
+	}
+	return 0;
+}
+
 static void pass(struct mapoutput *o, int which, const char *p, size_t len)
 {
-	int r = o->error ? 0 : file_write_all(which == 0 ? STDOUT_FILENO : STDERR_FILENO, p, len);
-	if (r < 0 && which == 0)
+	o->wait.before(o->wait.ctx);
+	int r = o->error ? 0 : channel_write(o, which + 1, p, len);
+	if (r == -ECANCELED || (r < 0 && which == 0))
 		o->error = r;
 	if (o->kept[which] < 0)
 		return;

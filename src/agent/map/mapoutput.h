@@ -30,7 +30,16 @@ struct map_files {
 
 struct map_held; /* output that waits for that of earlier tasks */
 
+/* Called while a reader of ours is slow, some fifty times a second; false: give the output up. And before output. */
+struct mapoutput_wait {
+	bool (*blocked)(void *ctx);
+	void (*before)(void *ctx);
+	void *ctx;
+};
+
 struct mapoutput {
+	struct mapoutput_wait wait;
+	bool direct[2]; /* our channel is a file: a write is not waited for */
 	const struct map_spec *spec;
 	int kept[2]; /* -1: not kept */
 	uint64_t kept_bytes[2];
@@ -43,7 +52,7 @@ struct mapoutput {
 	int error; /* of our stdout: nobody reads any more */
 };
 
-void mapoutput_init(struct mapoutput *o, const struct map_spec *spec);
+void mapoutput_init(struct mapoutput *o, const struct map_spec *spec, const struct mapoutput_wait *wait);
 void mapoutput_done(struct mapoutput *o);
 /* True: so many files wait for earlier tasks that no more are started. */
 bool mapoutput_full(const struct mapoutput *o);

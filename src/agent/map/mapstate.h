@@ -20,7 +20,8 @@ struct map_task {
 	uint32_t tries, kills; /* kills: for memory, to make room for others */
 	bool has_size; /* its input is a file */
 	uint64_t size_bytes;
-	uint64_t expected_bytes, reserve_bytes; /* reserve: at least, after it was ended for memory */
+	struct forecast_need need;
+	uint64_t reserve_bytes; /* at least so much is expected, after it was ended for memory */
 };
 
 /* Why we ended it. */
@@ -37,7 +38,11 @@ struct map_runner {
 	enum map_why why;
 	uint64_t kill_ns; /* SIGKILL then; 0: it was not asked to end */
 	uint64_t own_bytes, peak_bytes;
-	uint64_t expected_bytes;
+	struct forecast_need need;
+	double held_byte_s; /* own memory over time, for its average */
+	uint32_t n_looks;
+	uint64_t grew_ns; /* when it was last seen to have grown */
+	uint64_t looked_ns;
 	bool suspended;
 	uint64_t suspended_since_ns, suspended_ns; /* suspended time does not count for --timeout */
 	bool has_row;
@@ -52,11 +57,20 @@ struct map_memory {
 	uint64_t used_bytes, grow_bytes_per_s; /* by all tasks */
 	uint64_t looked_ns, next_ns; /* the last look and the next */
 	struct forecast forecast;
+	double share_ratio; /* model/map/forecast */
+	bool share_stale;
 	uint64_t peak_bytes; /* of any task so far */
 	uint64_t most_bytes; /* that tasks held together */
 	uint64_t suspends;
 };
 
+/* map_bar.c: progress on a terminal */
+struct map_bar {
+	bool on, drawn;
+	uint64_t begun_ns, next_ns;
+};
+
+#define MAP_GPUS 64
 #define MAP_TIMES 512
 
 struct map {
@@ -69,10 +83,16 @@ struct map {
 	uint64_t total, next_seq;
 	bool inputs_over, in_polled;
 	struct map_task *again, **again_end; /* to be tried again, first come first served */
+	struct map_task *waiting; /* the next new one, until there is memory for it */
+	uint32_t passed_over; /* tasks that were started before the first of those to be tried again */
 	struct map_runner *runner[MAP_SLOTS]; /* the oldest first */
 	uint32_t n_runners;
 	bool slot_used[MAP_SLOTS + 1];
 	struct map_memory memory;
+	struct map_bar bar;
+	char gpu[MAP_GPUS][48]; /* as CUDA_VISIBLE_DEVICES names them */
+	uint32_t n_gpus, slots; /* slots: tasks at a time */
+	char env_gpus[MAP_GPUS * 48 + 32];
 	struct map_tally tally;
 	uint64_t skipped; /* were run before */
 	enum halt_when halt;
@@ -84,7 +104,7 @@ struct map {
 	int epoll_fd, signal_fd, null_fd;
 	sigset_t old_mask;
 	char **env; /* of a task, with places for what differs */
-	char env_text[6][128];
+	char env_text[7][128];
 	char env_job[96]; /* VIGIL_JOB_ID=…, as tasks have it */
 	struct warden warden;
 	struct job job;
@@ -93,6 +113,7 @@ struct map {
 	int note_fd; /* of agent/incident/leftover */
 	uint32_t n_events;
 	uint64_t start_boot_ns;
+	bool reap_later; /* children may have ended while output was blocked */
 	bool complained;
 	bool no_memory; /* the next task waits until there is room for it */
 };
@@ -130,6 +151,20 @@ void map_memory_resume(struct map *m, struct map_runner *r);
 uint64_t map_memory_due_ns(const struct map *m);
 /* To all processes of a task. */
 void map_signal(struct map *m, const struct map_runner *r, int signal);
+
+/* ---- map_gpus.c ---- */
+/* Finds the GPUs, if tasks are to have some, and how many tasks they are enough for. -errno with a sentence. */
+int must_check map_gpus_find(struct map *m, struct fault *f);
+/* CUDA_VISIBLE_DEVICES of the task in this place; empty: it gets ours. */
+void map_gpus_of(struct map *m, uint32_t slot);
+
+/* ---- map_bar.c ---- */
+void map_bar_open(struct map *m);
+void map_bar_close(struct map *m);
+/* Before anything else is written to the terminal. */
+void map_bar_clear(struct map *m);
+void map_bar_draw(struct map *m);
+uint64_t map_bar_due_ns(const struct map *m);
 
 /* ---- map_strays.c: our children that are no tasks were left by one ---- */
 /* Ends those whose task is over; all: those of any. */

@@ -1,21 +1,43 @@
 #include "judge/map/admit.h"
 
+#include <math.h>
+
 /* Of the room: below the first, tasks are suspended; below the second, they are ended. */
 #define SHORT_SHARE 20
 #define CRITICAL_SHARE 50
 /* Of the machine: left to others and to the kernel. */
 #define RESERVE_SHARE 20
 
+/* A sum of needs stays below its mean and so many standard deviations in nine of ten cases. */
+static const double nine_in_ten = 1.28;
+
 struct sums {
-	uint64_t own_bytes, expected_bytes; /* expected: of those that run, never less than they hold */
+	uint64_t own_bytes, expected_bytes; /* expected: on average, never less than is held */
+	double variance;
 	size_t n, n_running, n_suspended, n_ending;
-	size_t oldest_suspended, newest_suspended, newest_running, only;
+	size_t n_growing; /* and may be suspended: the oldest may not */
+	size_t oldest_suspended, newest_suspended, newest_running, newest_growing, only;
 };
 
-/* A task that holds more than was expected is expected to grow on. */
-static uint64_t expected_of(const struct admit_task *t)
+/* What it will hold on average, or holds already. */
+static uint64_t expected_of(const struct admit_state *s, const struct admit_task *t)
 {
-	return t->own_bytes > t->expected_bytes ? t->own_bytes + t->own_bytes / 10 : t->expected_bytes;
+	return MAX(t->own_bytes, (uint64_t)((double)t->expected_bytes * s->share_ratio));
+}
+
+static double variance_of(const struct admit_state *s, const struct admit_task *t)
+{
+	double spread = (double)t->spread_bytes * s->share_ratio;
+	return spread * spread;
+}
+
+/* True if one more, or a suspended one, fits beside those that run: up to where memory would count as short. */
+static bool admit_fits(const struct admit_state *s, const struct sums *v, const struct admit_task *t)
+{
+	double spread = nine_in_ten * sqrt(v->variance + variance_of(s, t));
+	uint64_t growth_bytes = sub_floor(expected_of(s, t), t->suspended ? t->own_bytes : 0);
+	return add_cap(add_cap(v->expected_bytes, growth_bytes), (uint64_t)spread) <=
+	       s->room_bytes - s->room_bytes / SHORT_SHARE;
 }
 
 static struct sums sums_of(const struct admit_state *s)
@@ -30,49 +52,46 @@ static struct sums sums_of(const struct admit_state *s)
 		}
 		v.n++;
 		v.only = i;
-		v.expected_bytes = add_cap(v.expected_bytes, t->suspended ? t->own_bytes : expected_of(t));
+		v.expected_bytes = add_cap(v.expected_bytes, t->suspended ? t->own_bytes : expected_of(s, t));
+		v.variance += t->suspended ? 0 : variance_of(s, t);
 		if (t->suspended) {
 			v.oldest_suspended = v.n_suspended++ == 0 ? i : v.oldest_suspended;
 			v.newest_suspended = i;
 		} else {
 			v.n_running++;
 			v.newest_running = i;
+			if (t->growing && v.n > 1) {
+				v.n_growing++;
+				v.newest_growing = i;
+			}
 		}
 	}
 	return v;
 }
 
-bool admit_start(const struct admit_state *s, uint64_t expected_bytes)
+bool admit_start(const struct admit_state *s, const struct admit_task *next)
 {
 	struct sums v = sums_of(s);
 	if (v.n == 0)
 		return v.n_ending == 0;
 	if (v.n_suspended > 0 || v.n_ending > 0)
 		return false;
-	/* up to where memory would count as short: what was expected shall not be suspended */
-	return add_cap(v.expected_bytes, expected_bytes) <= s->room_bytes - s->room_bytes / SHORT_SHARE;
+	return admit_fits(s, &v, next);
 }
 
-static struct admit_verdict when_critical(const struct admit_state *s, const struct sums *v)
+static struct admit_verdict when_critical(const struct admit_state *s, const struct sums *v, uint64_t left_bytes)
 {
+	bool filling = s->ahead_bytes > 0 || left_bytes == 0;
+	if (v->n_growing > 0)
+		return (struct admit_verdict){ADMIT_SUSPEND, v->newest_growing};
+	if (!filling || v->n_ending > 0)
+		return (struct admit_verdict){ADMIT_NOTHING, 0}; /* memory comes back in a moment */
+	if (v->n_running >= 1 && v->n_suspended > 0)
+		return (struct admit_verdict){ADMIT_KILL, v->newest_suspended};
 	if (v->n_running >= 2)
 		return (struct admit_verdict){ADMIT_SUSPEND, v->newest_running};
-	if (v->n_ending > 0)
-		return (struct admit_verdict){ADMIT_NOTHING, 0}; /* its memory comes back in a moment */
-	if (v->n_running == 1 && v->n_suspended > 0)
-		return (struct admit_verdict){ADMIT_KILL, v->newest_suspended};
 	if (v->n == 1 && v->own_bytes >= s->room_bytes)
 		return (struct admit_verdict){ADMIT_TOO_BIG, v->only};
-	return (struct admit_verdict){ADMIT_NOTHING, 0};
-}
-
-/* The oldest suspended one goes on when it fits. */
-static struct admit_verdict when_suspended(const struct admit_state *s, const struct sums *v, uint64_t left_bytes)
-{
-	const struct admit_task *t = &s->task[v->oldest_suspended];
-	uint64_t growth = sub_floor(v->expected_bytes, v->own_bytes) + sub_floor(expected_of(t), t->own_bytes);
-	if (sub_floor(left_bytes, growth) > s->room_bytes / SHORT_SHARE)
-		return (struct admit_verdict){ADMIT_RESUME, v->oldest_suspended};
 	return (struct admit_verdict){ADMIT_NOTHING, 0};
 }
 
@@ -84,12 +103,12 @@ struct admit_verdict admit_judge(const struct admit_state *s)
 	if (v.n_running == 0 && v.n_suspended > 0)
 		return (struct admit_verdict){ADMIT_RESUME, v.oldest_suspended};
 	if (left_bytes <= add_cap(s->room_bytes / CRITICAL_SHARE, s->ahead_bytes))
-		return when_critical(s, &v);
+		return when_critical(s, &v, left_bytes);
 	if (left_bytes <= s->room_bytes / SHORT_SHARE)
-		return v.n_running >= 2 ? (struct admit_verdict){ADMIT_SUSPEND, v.newest_running}
-					: (struct admit_verdict){ADMIT_NOTHING, 0};
-	if (v.n_suspended > 0 && v.n_ending == 0)
-		return when_suspended(s, &v, left_bytes);
+		return v.n_growing > 0 ? (struct admit_verdict){ADMIT_SUSPEND, v.newest_growing}
+				       : (struct admit_verdict){ADMIT_NOTHING, 0};
+	if (v.n_suspended > 0 && v.n_ending == 0 && admit_fits(s, &v, &s->task[v.oldest_suspended]))
+		return (struct admit_verdict){ADMIT_RESUME, v.oldest_suspended};
 	return (struct admit_verdict){ADMIT_NOTHING, 0};
 }
 

@@ -7,12 +7,14 @@
 
 static bool may_start(uint64_t room, uint64_t expected, const struct admit_task *t, size_t n)
 {
-	return admit_start(&(struct admit_state){.room_bytes = room, .task = t, .n = n}, expected);
+	return admit_start(&(struct admit_state){.room_bytes = room, .share_ratio = 1, .task = t, .n = n},
+			   &(struct admit_task){.expected_bytes = expected});
 }
 
 static struct admit_verdict judged(uint64_t room, uint64_t ahead, const struct admit_task *t, size_t n)
 {
-	return admit_judge(&(struct admit_state){.room_bytes = room, .ahead_bytes = ahead, .task = t, .n = n});
+	return admit_judge(
+		&(struct admit_state){.room_bytes = room, .ahead_bytes = ahead, .share_ratio = 1, .task = t, .n = n});
 }
 
 static void a_task_starts_if_it_fits_beside_what_is_expected(void **state)
@@ -20,10 +22,23 @@ static void a_task_starts_if_it_fits_beside_what_is_expected(void **state)
 	(void)state;
 	const struct admit_task t[] = {{.own_bytes = M(100), .expected_bytes = M(400)},
 				       {.own_bytes = M(300), .expected_bytes = M(200)}};
-	assert_true(may_start(M(1000), M(220), t, 2)); /* 400 + 330, of 950 */
-	assert_false(may_start(M(1000), M(221), t, 2));
+	assert_true(may_start(M(1000), M(250), t, 2)); /* 400 + 300, of 950 */
+	assert_false(may_start(M(1000), M(251), t, 2));
 	assert_true(may_start(M(1000), M(550), t, 1));
 	assert_false(may_start(M(1000), M(551), t, 1));
+}
+
+static void a_spread_takes_room_and_a_low_share_gives_it(void **state)
+{
+	(void)state;
+	const struct admit_task t = {.own_bytes = M(10), .expected_bytes = M(400), .spread_bytes = M(60)};
+	struct admit_state s = {.room_bytes = M(1000), .share_ratio = 1, .task = &t, .n = 1};
+	/* two of 60 are 84.85 together: 1.28 times that is 108.6 */
+	assert_true(admit_start(&s, &(struct admit_task){.expected_bytes = M(441), .spread_bytes = M(60)}));
+	assert_false(admit_start(&s, &(struct admit_task){.expected_bytes = M(442), .spread_bytes = M(60)}));
+	s.share_ratio = 0.5;
+	assert_true(admit_start(&s, &(struct admit_task){.expected_bytes = M(1391), .spread_bytes = M(60)}));
+	assert_false(admit_start(&s, &(struct admit_task){.expected_bytes = M(1392), .spread_bytes = M(60)}));
 }
 
 static void one_alone_always_starts(void **state)
@@ -50,29 +65,41 @@ static void with_room_nothing_is_done(void **state)
 	assert_int_equal(judged(M(1000), 0, t, 0).act, ADMIT_NOTHING);
 }
 
-static void when_short_the_newest_is_suspended(void **state)
+static void when_short_the_newest_that_grows_is_suspended(void **state)
 {
 	(void)state;
-	struct admit_task t[] = {{.own_bytes = M(330)}, {.own_bytes = M(320)}, {.own_bytes = M(310)}};
-	struct admit_verdict v = judged(M(1000), 0, t, 3);
+	struct admit_task t[] = {{.own_bytes = M(250), .growing = true},
+				 {.own_bytes = M(250), .growing = true},
+				 {.own_bytes = M(230), .growing = true},
+				 {.own_bytes = M(230)}};
+	struct admit_verdict v = judged(M(1000), 0, t, 4);
 	assert_true(v.act == ADMIT_SUSPEND && v.task == 2);
 	t[2].suspended = true;
-	v = judged(M(1000), 0, t, 3);
+	v = judged(M(1000), 0, t, 4);
 	assert_true(v.act == ADMIT_SUSPEND && v.task == 1);
 	t[1].suspended = true;
-	assert_int_equal(judged(M(1000), 0, t, 3).act, ADMIT_NOTHING); /* the oldest goes on */
+	assert_int_equal(judged(M(1000), 0, t, 4).act, ADMIT_NOTHING); /* the oldest goes on, and who only holds */
 }
 
 static void when_critical_the_newest_suspended_is_ended(void **state)
 {
 	(void)state;
-	struct admit_task t[] = {{.own_bytes = M(390)},
+	struct admit_task t[] = {{.own_bytes = M(390), .growing = true},
 				 {.own_bytes = M(300), .suspended = true},
 				 {.own_bytes = M(295), .suspended = true}};
-	struct admit_verdict v = judged(M(1000), 0, t, 3);
+	assert_int_equal(judged(M(1000), 0, t, 3).act, ADMIT_NOTHING); /* nothing has grown */
+	struct admit_verdict v = judged(M(1000), M(1), t, 3);
 	assert_true(v.act == ADMIT_KILL && v.task == 2);
 	t[2].ending = true;
-	assert_int_equal(judged(M(1000), 0, t, 3).act, ADMIT_NOTHING); /* its memory is on its way back */
+	assert_int_equal(judged(M(1000), M(1), t, 3).act, ADMIT_NOTHING); /* its memory is on its way back */
+}
+
+static void when_critical_even_one_that_only_holds_makes_room(void **state)
+{
+	(void)state;
+	const struct admit_task t[] = {{.own_bytes = M(490), .growing = true}, {.own_bytes = M(495)}};
+	struct admit_verdict v = judged(M(1000), M(1), t, 2);
+	assert_true(v.act == ADMIT_SUSPEND && v.task == 1);
 }
 
 static void what_may_grow_until_the_next_look_counts(void **state)
@@ -90,9 +117,9 @@ static void the_oldest_suspended_goes_on_when_it_fits(void **state)
 	struct admit_task t[] = {{.own_bytes = M(200), .expected_bytes = M(300)},
 				 {.own_bytes = M(100), .expected_bytes = M(400), .suspended = true},
 				 {.own_bytes = M(100), .expected_bytes = M(400), .suspended = true}};
-	struct admit_verdict v = judged(M(1000), 0, t, 3); /* 600 left, 100 and 300 more to come */
+	struct admit_verdict v = judged(M(1000), 0, t, 3); /* 300, 400 and 100, of 950 */
 	assert_true(v.act == ADMIT_RESUME && v.task == 1);
-	t[0].expected_bytes = M(500);
+	t[0].expected_bytes = M(451);
 	assert_int_equal(judged(M(1000), 0, t, 3).act, ADMIT_NOTHING);
 	v = judged(M(1000), 0, t + 1, 2); /* nothing runs */
 	assert_true(v.act == ADMIT_RESUME && v.task == 0);
@@ -126,10 +153,17 @@ static void every_bag_comes_to_its_end(void **state)
 		}
 		while (done < TASKS) {
 			assert_true(++looks < 100000);
-			struct admit_state s = {.room_bytes = M(1000), .ahead_bytes = M(10), .task = t, .n = n};
-			while (head < tail && n < 8 && admit_start(&s, MAX(reserve[queue[head]], M(125)))) {
+			struct admit_state s = {.room_bytes = M(1000),
+						.ahead_bytes = M(10),
+						.share_ratio = seed % 2 ? 1 : 0.5,
+						.task = t,
+						.n = n};
+			while (head < tail && n < 8 &&
+			       admit_start(&s,
+					   &(struct admit_task){.expected_bytes = MAX(reserve[queue[head]], M(125))})) {
 				id[n] = queue[head++];
-				t[n] = (struct admit_task){.expected_bytes = MAX(reserve[id[n]], M(125))};
+				t[n] = (struct admit_task){.growing = true,
+							   .expected_bytes = MAX(reserve[id[n]], M(125))};
 				s.n = ++n;
 			}
 			uint64_t used = 0;
@@ -172,21 +206,36 @@ static void the_room_leaves_a_reserve_to_the_machine(void **state)
 	assert_true(admit_more(M(100), M(120)) == M(150) && admit_more(M(100), M(200)) == M(200));
 }
 
-static void the_forecast_is_the_largest_of_few_and_a_percentile_of_many(void **state)
+static bool expects(const struct forecast *f, uint64_t held, uint64_t mean, uint64_t spread)
+{
+	struct forecast_need need;
+	return forecast_of(f, NULL, held, &need) && need.expected_bytes == mean && need.spread_bytes == spread;
+}
+
+static void the_forecast_is_the_largest_of_few_and_the_mean_of_many(void **state)
 {
 	(void)state;
 	static struct forecast f;
-	uint64_t bytes;
-	assert_false(forecast_of(&f, NULL, &bytes));
-	for (uint64_t i = 1; i <= 10; i++)
+	struct forecast_need need;
+	assert_false(forecast_of(&f, NULL, 0, &need));
+	for (uint64_t i = 1; i <= 4; i++)
 		forecast_add(&f, &(struct forecast_point){.peak_bytes = i * 1000});
-	assert_true(forecast_of(&f, NULL, &bytes) && bytes == 10500);
-	for (uint64_t i = 0; i < 90; i++)
-		forecast_add(&f, &(struct forecast_point){.peak_bytes = 2000});
-	assert_true(forecast_of(&f, NULL, &bytes) && bytes == 5250); /* the 95th of a hundred */
+	assert_true(expects(&f, 0, 4000, 0));
+	forecast_add(&f, &(struct forecast_point){.peak_bytes = 5000});
+	assert_true(expects(&f, 0, 3000, 1414));
 	for (uint64_t i = 0; i < FORECAST_POINTS; i++)
 		forecast_add(&f, &(struct forecast_point){.peak_bytes = 100});
-	assert_true(forecast_of(&f, NULL, &bytes) && bytes == 105); /* the old ones are forgotten */
+	assert_true(expects(&f, 0, 100, 0)); /* the old ones are forgotten */
+}
+
+static void who_holds_much_is_compared_with_those_that_needed_as_much(void **state)
+{
+	(void)state;
+	static struct forecast f;
+	for (uint64_t i = 1; i <= 9; i++)
+		forecast_add(&f, &(struct forecast_point){.peak_bytes = i * 1000});
+	assert_true(expects(&f, 7500, 8500, 500));
+	assert_true(expects(&f, 10000, 11000, 0));
 }
 
 static void the_forecast_follows_the_size_where_the_need_does(void **state)
@@ -194,14 +243,29 @@ static void the_forecast_follows_the_size_where_the_need_does(void **state)
 	(void)state;
 	static struct forecast f, g;
 	const uint64_t big = 100000, small = 1000;
-	uint64_t bytes;
+	struct forecast_need need;
 	for (uint64_t i = 1; i <= 6; i++)
-		forecast_add(&f, &(struct forecast_point){true, i * 10000, 5000 + 3 * i * 10000});
-	assert_true(forecast_of(&f, &big, &bytes) && bytes >= 320000 && bytes <= 320251);
-	assert_true(forecast_of(&f, &small, &bytes) && bytes >= 8399 && bytes <= 8401);
+		forecast_add(&f, &(struct forecast_point){true, i * 10000, 5000 + 3 * i * 10000, 0});
+	assert_true(forecast_of(&f, &big, 0, &need) && need.expected_bytes >= 304999 && need.expected_bytes <= 305001);
+	assert_true(forecast_of(&f, &small, 0, &need) && need.expected_bytes >= 7999 && need.expected_bytes <= 8001);
 	for (uint64_t i = 1; i <= 6; i++)
-		forecast_add(&g, &(struct forecast_point){true, i * 10000, i % 2 ? 9000 : 1000});
-	assert_true(forecast_of(&g, &big, &bytes) && bytes == 9450);
+		forecast_add(&g, &(struct forecast_point){true, i * 10000, i % 2 ? 9000 : 1000, 0});
+	assert_true(forecast_of(&g, &big, 0, &need) && need.expected_bytes == 5000 && need.spread_bytes == 4000);
+}
+
+static void the_share_is_what_is_held_on_average(void **state)
+{
+	(void)state;
+	static struct forecast f;
+	assert_true(forecast_share(&f) == 1);
+	forecast_add(&f, &(struct forecast_point){.peak_bytes = 1000});
+	assert_true(forecast_share(&f) == 1);
+	forecast_add(&f, &(struct forecast_point){.peak_bytes = 1000, .average_bytes = 700});
+	forecast_add(&f, &(struct forecast_point){.peak_bytes = 1000, .average_bytes = 900});
+	assert_true(forecast_share(&f) > 0.79 && forecast_share(&f) < 0.81);
+	for (int i = 0; i < 20; i++)
+		forecast_add(&f, &(struct forecast_point){.peak_bytes = 1000, .average_bytes = 100});
+	assert_true(forecast_share(&f) == 0.5);
 }
 
 int main(void)
@@ -211,14 +275,18 @@ int main(void)
 		cmocka_unit_test(one_alone_always_starts),
 		cmocka_unit_test(none_starts_while_one_is_suspended),
 		cmocka_unit_test(with_room_nothing_is_done),
-		cmocka_unit_test(when_short_the_newest_is_suspended),
+		cmocka_unit_test(when_short_the_newest_that_grows_is_suspended),
+		cmocka_unit_test(when_critical_even_one_that_only_holds_makes_room),
 		cmocka_unit_test(when_critical_the_newest_suspended_is_ended),
 		cmocka_unit_test(what_may_grow_until_the_next_look_counts),
 		cmocka_unit_test(the_oldest_suspended_goes_on_when_it_fits),
 		cmocka_unit_test(one_alone_is_too_big_only_when_all_is_used),
 		cmocka_unit_test(every_bag_comes_to_its_end),
 		cmocka_unit_test(the_room_leaves_a_reserve_to_the_machine),
-		cmocka_unit_test(the_forecast_is_the_largest_of_few_and_a_percentile_of_many),
+		cmocka_unit_test(the_forecast_is_the_largest_of_few_and_the_mean_of_many),
+		cmocka_unit_test(who_holds_much_is_compared_with_those_that_needed_as_much),
+		cmocka_unit_test(the_share_is_what_is_held_on_average),
+		cmocka_unit_test(a_spread_takes_room_and_a_low_share_gives_it),
 		cmocka_unit_test(the_forecast_follows_the_size_where_the_need_does),
 	};
 	return cmocka_run_group_tests_name("judge/map/admit", tests, NULL, NULL);

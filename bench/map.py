@@ -1,0 +1,214 @@
+#!/usr/bin/python3
+"""vigil map beside GNU parallel and xargs.
+
+    bench/map.py tiny [--tasks N=10000] [--rounds N=5]     many tasks that do nothing: tasks a second
+    bench/map.py memory [--mem MIB=3072] [--rounds N=3] [--bag numbers|files] [--grow MIB=200]    a bag that needs much more memory than there is: time to the end
+    bench/map.py killed [--trials N=100]                   the runner is killed at random and resumed: is every task run?
+
+Prints one JSON object a line, and a table at the end. tiny: the programs take turns in each round, and the numbers are medians.
+memory: tasks grow by so many MiB a second to what they need; with --bag files the inputs are files of that size. In a machine
+not end well is lost. VIGIL is the program (build/src/cli/vigil).
+"""
+import argparse
+import collections
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+VIGIL = os.environ.get("VIGIL", str(ROOT / "build/src/cli/vigil"))
+HEADER = "Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand"
+
+# Grows at so many MiB/s to the size of its input, works on that for two seconds, says how much it was.
+GROW = """
+import sys, time
+import os
+need, held = os.path.getsize(sys.argv[1]) >> 20 if "/" in sys.argv[1] else int(sys.argv[1]), []
+while need > 50 * len(held):
+    held.append(b"x" * (min(50, need - 50 * len(held)) << 20)); time.sleep(50 / int(os.environ["GROW_MIB_PER_S"]))
+time.sleep(2); print(need)
+"""
+# Sizes in MiB, seeded: most fit many times into 3 GiB, some twice.
+RNG = random.Random(45)
+NEEDS = [RNG.choice((100, 150, 200, 300, 300, 400, 600, 900, 1200)) for _ in range(30)]
+
+
+def environment(state):
+    env = dict(os.environ, VIGIL_STATE_DIR=str(state / "state"), PARALLEL_HOME=str(state / "parallel"))
+    (state / "parallel").mkdir(exist_ok=True)
+    (state / "parallel/will-cite").touch()
+    return env
+
+
+def say(**row):
+    print(json.dumps(row), flush=True)
+    return row
+
+
+def timed(command, inputs, env, out):
+    begun = time.monotonic()
+    cpu = os.times()
+    done = subprocess.run(command, input=inputs, stdout=out, stderr=subprocess.PIPE, env=env, check=False)
+    spent = os.times()
+    return time.monotonic() - begun, spent.children_user + spent.children_system - cpu.children_user - cpu.children_system, done
+
+
+# ---- many tasks that do nothing ----
+
+def tiny(args, state):
+    cores = str(len(os.sched_getaffinity(0)))
+    inputs = "".join(f"{i}\n" for i in range(args.tasks)).encode()
+    programs = {
+        "vigil map": [VIGIL, "map", "-j", cores, "/bin/echo"], "vigil map -k --joblog": [VIGIL, "map", "-j", cores, "-k", "--joblog", str(state / "log"), "/bin/echo"],
+        "xargs -P": ["xargs", "-P", cores, "-n1", "/bin/echo"], "parallel": ["parallel", "-j", cores, "/bin/echo"],
+    }
+    rates = collections.defaultdict(list)
+    for n in range(args.rounds):
+        for name, command in programs.items():
+            if name == "parallel" and n >= max(args.rounds // 2, 1):
+                continue  # it takes minutes
+            few = inputs if name != "parallel" else b"".join(inputs.splitlines(True)[:max(args.tasks // 5, 1)])
+            tasks = few.count(b"\n")
+            with open(state / "out", "w+b") as out:
+                wall, cpu, done = timed(command, few, environment(state), out)
+                out.seek(0)
+                lines = len(out.read().splitlines())
+            assert done.returncode == 0 and lines == tasks, (name, done, lines)
+            rates[name].append(tasks / wall)
+            say(what="tiny", program=name, tasks=tasks, wall_s=round(wall, 3), cpu_s=round(cpu, 3), rate=round(tasks / wall))
+    ours = statistics.median(rates["vigil map"])
+    print("\n| program | tasks a second | vigil map against it |\n|---|---|---|")
+    for name, found in rates.items():
+        median = statistics.median(found)
+        print(f"| {name} | {median:.0f} | {ours / median:.2f} |")
+
+
+# ---- a bag that does not fit into memory ----
+
+def box_kills():
+    group = os.environ["BOX_CGROUP"]
+    for name in ("memory.oom_control", "memory.events"):
+        for line in (pathlib.Path(group) / name).read_text().splitlines() if (pathlib.Path(group) / name).exists() else []:
+            if line.startswith("oom_kill "):
+                return int(line.split()[1])
+    return 0
+
+
+def memory_inside(args, state):
+    """In the box: the runners and their tasks live under its limit."""
+    os.environ["GROW_MIB_PER_S"] = str(args.grow)
+    task = [sys.executable, "-S", "-c", GROW]
+    quoted = f"{sys.executable} -S {state / 'grow.py'}"
+    (state / "grow.py").write_text(GROW)
+    jobs = ["-j", "12"]
+    programs = {"vigil map": [VIGIL, "map", *jobs, *task]}
+    for free in args.memfree:
+        programs[f"parallel --memfree {free}"] = ["parallel", *jobs, "--memfree", free, "--retries", "50", quoted]
+    lines = [str(n) for n in NEEDS]
+    if args.bag == "files":
+        for i, n in enumerate(NEEDS):
+            lines[i] = str(state / f"input-{i}")
+            with open(lines[i], "wb") as sparse:
+                sparse.truncate(n << 20)
+    inputs = "".join(f"{x}\n" for x in lines).encode()
+    group = os.environ["BOX_CGROUP"]
+    for n in range(args.rounds):
+        for name, command in programs.items():
+            log, before = state / f"log-{n}-{abs(hash(name))}", box_kills()
+            at = command.index("map") + 1 if "map" in command else 1
+            inside = ["sh", "-c", f'echo 0 > {group}/cgroup.procs; exec "$@"', "sh", *command[:at], "--joblog", str(log), *command[at:]]
+            with open(state / "out", "w+b") as out:
+                wall, cpu, done = timed(inside, inputs, environment(state), out)
+                out.seek(0)
+                ended = collections.Counter(int(x) for x in out.read().split())
+            lost = sum((collections.Counter(NEEDS) - ended).values())
+            say(what="memory", program=name, wall_s=round(wall, 2), cpu_s=round(cpu, 2), status=done.returncode, lost=lost,
+                twice=sum((ended - collections.Counter(NEEDS)).values()), kernel_kills=box_kills() - before)
+
+
+def memory(args, state):
+    if os.environ.get("BOX_CGROUP"):
+        memory_inside(args, state)
+        return
+    command = [str(ROOT / "bench/box.sh"), "--mem", str(args.mem), "--", sys.executable, __file__, "memory", "--rounds", str(args.rounds),
+               "--bag", args.bag, "--grow", str(args.grow), "--memfree", *args.memfree]
+    rows = []
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as box:
+        for line in box.stdout:
+            print(line, end="", flush=True)
+            if line.startswith("{"):
+                rows.append(json.loads(line))
+    walls = collections.defaultdict(list)
+    for row in rows:
+        walls[row["program"]].append(row)
+    if not walls.get("vigil map"):
+        sys.exit("nothing was measured")
+    ours = statistics.median(r["wall_s"] for r in walls["vigil map"])
+    print("\n| program | seconds to the end | vigil map is faster by | tasks lost | killed by the kernel |\n|---|---|---|---|---|")
+    for name, found in walls.items():
+        median = statistics.median(r["wall_s"] for r in found)
+        print(f"| {name} | {median:.1f} | {median / ours:.2f} | {sum(r['lost'] for r in found)} | {sum(r['kernel_kills'] for r in found)} |")
+
+
+# ---- the runner is killed ----
+
+def log_rows(path):
+    if not path.exists():
+        return []
+    lines = path.read_text().split("\n")
+    assert not lines[0] or HEADER.startswith(lines[0]), lines[0]
+    return [line.split("\t") for line in lines[1:-1]]
+
+
+def killed(args, state):
+    """Each task locks a file, and notes its start and its end: never twice at once, and to the end."""
+    rng, n = random.Random(args.seed), args.trials * 3
+    script = ('exec 9>>{}.lock; flock -n 9 || { echo twice > twice; exit 9; }; echo b >> {}.ran; sleep 0.0{}; '
+              '(sleep 0.01; echo e >> {}.ran) & wait')
+    command = [VIGIL, "map", "-j4", "--joblog", "log", "--resume", "--quiet", "sh", "-c", script, ":::", *(str(1000 + i) for i in range(n))]
+    kills = 0
+    while kills < args.trials:
+        process = subprocess.Popen(command, cwd=state, env=environment(state), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        time.sleep(rng.uniform(0.0, 0.12))  # the moment of the kill is what is random here
+        if process.poll() is not None:
+            break
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        kills += 1
+    last = subprocess.run(command, cwd=state, env=environment(state), stdin=subprocess.DEVNULL, check=False, capture_output=True)
+    rows = log_rows(state / "log")
+    whole = sum((state / f"{1000 + i}.ran").read_text().split()[-2:] == ["b", "e"] for i in range(n))
+    say(what="killed", kills=kills, tasks=n, status=last.returncode, lines=len(rows), once=len({r[0] for r in rows}) == len(rows) == n,
+        to_the_end=whole, twice_at_once=(state / "twice").exists())
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["tiny", "memory", "killed"])
+    parser.add_argument("--tasks", type=int, default=10000)
+    parser.add_argument("--rounds", type=int, default=0)
+    parser.add_argument("--mem", type=int, default=3072)
+    parser.add_argument("--bag", choices=["numbers", "files"], default="numbers")
+    parser.add_argument("--grow", type=int, default=200)
+    parser.add_argument("--memfree", nargs="+", default=["300M", "600M", "1200M"])
+    parser.add_argument("--trials", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+    args.rounds = args.rounds or {"tiny": 5, "memory": 3, "killed": 1}[args.what]
+    state = pathlib.Path(tempfile.mkdtemp(prefix="vigil-bench-map."))
+    try:
+        {"tiny": tiny, "memory": memory, "killed": killed}[args.what](args, state)
+    finally:
+        shutil.rmtree(state, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()
