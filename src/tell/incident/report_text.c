@@ -190,6 +190,9 @@ static void print_victim(const struct textout *p, const struct incident *i)
 		textout_value(p, "process", "%s", text);
 	if (i->victim.command[0])
 		textout_value(p, "command", "%s", i->victim.command);
+	if (i->victim.ray_worker_id[0])
+		textout_value(p, "Ray worker", "%s%s%s", i->victim.ray_worker_id,
+			      i->victim.ray_job_id[0] ? ", of Ray's job " : "", i->victim.ray_job_id);
 	if (i->victim.has_memory)
 		textout_value(p, "its memory", "%s of its own (%s resident less %s shared), %s swapped out",
 			      size_format(i->victim.own_bytes, own), size_format(i->victim.rss_bytes, rss),
