@@ -56,11 +56,11 @@ class Watch:
         self.adopted_s = time.monotonic() - begun
 
     def named(self):
-        """How many workers there are, and how many of them `vigil ps` names as their titles do."""
+        """How many workers there are, and how many of them `vigil ps` names by a title of Ray's, which may change meanwhile."""
         told = {p["pid"]: p.get("command") for p in vigil(self.env, "ps") if p.get("role") == "ray_worker"}
-        there = {p.pid: " ".join(p.cmdline()).strip() for p in psutil.process_iter() if p.name().startswith("ray::")
+        there = {p.pid for p in psutil.process_iter() if p.name().startswith("ray::")
                  and not p.name().startswith(("ray::Dashboard", "ray::RuntimeEnv"))}
-        return len(there), sum(told.get(pid) == title for pid, title in there.items())
+        return len(there), sum((told.get(pid) or "").startswith("ray::") for pid in there)
 
     def end(self):
         self.process.terminate()

@@ -343,6 +343,14 @@ static void candidate_heads(const struct textout *p)
 	fputc('\n', p->to);
 }
 
+/* A worker: what it runs is Ray's to run again. The names of Ray's agents are cut by the kernel. */
+static bool candidate_is_rays(const struct incident_candidate *c)
+{
+	struct span name = span_of(c->name);
+	return span_starts(name, "ray::") && !span_starts(name, "ray::DashboardA") &&
+	       !span_starts(name, "ray::RuntimeEnv");
+}
+
 static void candidate_line(const struct textout *p, const struct incident_candidate *c)
 {
 	enum { WHY_COLUMN = 71, NARROW_WHY_COLUMN = 6 };
@@ -353,8 +361,8 @@ static void candidate_line(const struct textout *p, const struct incident_candid
 		TEXT_FORMAT(pid, "%ld", (long)c->pid);
 	if (c->processes > 0)
 		TEXT_FORMAT(procs, "%u", c->processes);
-	TEXT_FORMAT(why, "%s%s%s", c->why, c->retriable || !c->why[0] ? "" : "; ",
-		    c->retriable ? "" : "cannot be retried");
+	const char *retry = c->retriable ? "" : candidate_is_rays(c) ? "Ray may run it again" : "cannot be retried";
+	TEXT_FORMAT(why, "%s%s%s", c->why, !retry[0] || !c->why[0] ? "" : "; ", retry);
 	(void)size_format(c->own_bytes, own);
 	(void)growth_format(c->growth_bytes_per_s, rate);
 	if (c->chosen)
