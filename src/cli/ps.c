@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <string.h>
 
 #include "agent/jobs/members.h"
 #include "base/buf.h"
@@ -8,6 +9,7 @@
 #include "agent/jobs/past.h"
 #include "cli/view.h"
 #include "model/incident/incident.h"
+#include "sense/framework/rayworker.h"
 #include "tell/jobs/job_json.h"
 #include "tell/text/textcols.h"
 
@@ -40,6 +42,7 @@ struct list {
 	/* all tasks of the machine, read once */
 	struct tasks tasks;
 	bool listed;
+	struct members members; /* of the current job, as it runs now */
 	/* processes of the current job that were shown from the store */
 	struct proc_id stored[STORED_MOST];
 	size_t n_stored;
@@ -47,6 +50,7 @@ struct list {
 
 static void list_done(struct list *l)
 {
+	members_done(&l->members);
 	if (l->listed)
 		tasks_done(&l->tasks);
 }
@@ -95,12 +99,25 @@ static void print_row(struct list *l, const struct job_process *p, bool live)
 	textcols_row(out, columns, ARRAY_SIZE(columns), 0, &cells);
 }
 
+/* Ray's own ids of a worker, by which its logs and Ray's commands name it. */
+static void ray_put(const struct list *l, struct js *o, const struct job_process *p, bool live)
+{
+	struct rayworker r;
+	if (!live || strcmp(p->role, role_name(ROLE_RAY_WORKER)) != 0 || !rayworker_read(&l->view->world, p->pid, &r))
+		return;
+	struct js *ray = js_object();
+	js_put_text(ray, "worker_id", r.worker_id);
+	js_put_text_if(ray, "job_id", r.job_id);
+	js_put(o, "ray", ray);
+}
+
 static void show_row(struct list *l, const struct job_process *p, bool live)
 {
 	if (l->options->json) {
 		cleanup(js_freep) struct js *o = process_json(p);
 		const struct job_step *s = past_step_of(&l->steps, p);
 		js_put_bool(o, "running", live);
+		ray_put(l, o, p, live);
 		if (s)
 			js_put_u64(o, "step", s->step);
 		if (s && s->has_total)
@@ -117,6 +134,10 @@ static int show_process(void *ctx, const struct job_process *stored)
 	struct list *l = ctx;
 	struct job_process p = *stored;
 	bool live = view_process_now(l->view, &p);
+	const struct member *now = live ? member_find(&l->members, p.pid) : NULL;
+	/* a worker of Ray Train gets its number long after its start */
+	if (now && now->task->start_ticks == p.start_ticks && p.rank == NO_RANK)
+		p.rank = now->who.rank;
 	if (live && l->n_stored < STORED_MOST)
 		l->stored[l->n_stored++] = (struct proc_id){p.pid, p.start_ticks};
 	if (live || l->all)
@@ -132,13 +153,13 @@ static bool is_stored(const struct list *l, const struct task_row *t)
 	return false;
 }
 
-/* Shows workers and other processes that the ranks started, as they run now: the store has the ranks only. */
-static int show_members(struct list *l, const struct job *j)
+/* The processes of a job that runs. */
+static int members_now(struct list *l, const struct job *j)
 {
 	const struct world *w = &l->view->world;
 	const struct members_want want = {
 		.ask = true, .job_id = j->id, .root = j->adopted ? j->pid : 0, .group = j->cgroup};
-	struct members m;
+	members_done(&l->members);
 	if (!l->view->has_world || !job_is_open(j))
 		return 0;
 	if (!l->listed) {
@@ -149,11 +170,14 @@ static int show_members(struct list *l, const struct job *j)
 		if (r)
 			return r;
 	}
-	int r = members_read(w, &l->tasks, &want, &m);
-	if (r)
-		return r;
-	for (size_t i = 0; i < m.n; i++) {
-		const struct member *x = &m.row[i];
+	return members_read(w, &l->tasks, &want, &l->members);
+}
+
+/* Shows workers and other processes that the ranks started, as they run now: the store has the ranks only. */
+static void show_members(struct list *l, const struct job *j)
+{
+	for (size_t i = 0; i < l->members.n; i++) {
+		const struct member *x = &l->members.row[i];
 		if (is_stored(l, x->task))
 			continue;
 		struct job_process p = {.attempt = j->attempt,
@@ -168,16 +192,18 @@ static int show_members(struct list *l, const struct job *j)
 		if (view_process_now(l->view, &p))
 			show_row(l, &p, true);
 	}
-	members_done(&m);
-	return 0;
 }
 
 static int show_processes(struct list *l, const struct job *j)
 {
 	l->n_stored = 0;
 	past_steps(j, &l->steps);
+	int unlisted = members_now(l, j);
 	int r = past_each_process(l->view->store, j, show_process, l);
-	return r < 0 ? r : show_members(l, j);
+	if (r < 0)
+		return r;
+	show_members(l, j);
+	return unlisted;
 }
 
 static int show_job(void *ctx, const struct job *stored)

@@ -200,6 +200,11 @@ static bool ray_switches_off(void)
 			    refresh);
 		return false;
 	}
+	if (refresh_ms == 0)
+		log_warning("RAY_memory_monitor_refresh_ms=0 switches the guard off, as it does Ray's own monitor: "
+			    "memory may "
+			    "run out unguarded; set it for Ray alone (vigil run -- env RAY_memory_monitor_refresh_ms=0 "
+			    "COMMAND) to have vigil act in its place");
 	return refresh_ms == 0;
 }
 

@@ -203,7 +203,10 @@ const struct command command_watch = {
 		 "job goes on. The exit status of somebody else's child cannot be had, and is not made up; its output "
 		 "is read where it goes to local files of this run.\n\n"
 		 "A job of Slurm's is found by the control group that slurmstepd made for it, else by SLURM_JOB_ID in "
-		 "the environment of its owner's processes; neither Slurm's library nor its commands are needed.",
+		 "the environment of its owner's processes; neither Slurm's library nor its commands are needed.\n\n"
+		 "A Ray node is adopted by its raylet. Its workers are shown and taken by the names of their tasks and "
+		 "actors (vigil stack Learner.learn), Ray's own programs are spared, and what Ray runs again after a "
+		 "worker was ended is left to Ray.",
 	.examples = "vigil watch --pid 4242\n"
 		    "vigil watch --cgroup system.slice/train.service --memory-threshold 0.9\n"
 		    "vigil watch --slurm 4242 --on-hang kill\n",

@@ -333,6 +333,8 @@ def test_a_switch_of_ray_that_is_no_number_is_told_and_passed_over(vigil):
     result = vigil("run", "--", "true", env={"RAY_memory_monitor_refresh_ms": "abc"})
     assert result.status == 0 and "RAY_memory_monitor_refresh_ms=abc" in result.text
     assert "RAY" not in vigil("run", "--", "true", env={"RAY_memory_monitor_refresh_ms": "250"}).text
+    off = vigil("run", "--", "true", env={"RAY_memory_monitor_refresh_ms": "0"})
+    assert off.status == 0 and "RAY_memory_monitor_refresh_ms=0 switches the guard off" in off.text
 
 
 def test_who_has_no_home_is_served_all_the_same(vigil, as_nobody):

@@ -109,6 +109,10 @@ def test_a_running_ray_node_is_watched_and_its_leaking_worker_ended(vigil, ray, 
     assert (report["kind"], report["killer"]) == ("memory_kill", "vigil")
     assert report["victim"]["command"] == "ray::leak" and ended(report) == {"ray::leak"}
     assert report["victim"]["pid"] == int((tmp_path / "attempt-0").read_text())
+    assert report["victim"]["name"] == "ray::leak" and report["victim"]["ray_worker_id"], report["victim"]
+    again = report["ray_retry"]
+    assert (again["attempt"], again["retries_left"]) == (1, 0) and re.fullmatch("[0-9a-f]+", again["task_id"]), again
+    assert b"Ray runs ray::leak again" in vigil("why").out
     assert raylet.is_running() and box.kernel_kills() == 0
     watch.terminate()
     assert vigil.finish(watch, 20).status == 0

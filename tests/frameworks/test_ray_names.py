@@ -1,10 +1,14 @@
 """Ray's tasks and actors by the names that their users gave them, in each command that shows or takes processes."""
 import json
 import pathlib
+import subprocess
+
+import pytest
 
 from conftest import wait_for
 
 SCRIPT = pathlib.Path(__file__).with_name("ray_names.py")
+TRAIN = pathlib.Path(__file__).with_name("ray_ranks.py")
 
 
 def pids(folder, name):
@@ -77,6 +81,30 @@ def test_commands_show_and_take_the_names_of_tasks_and_actors(vigil, ray, tmp_pa
     nobody = vigil("stack", "preproces")
     assert nobody.status == 4 and b"no Ray worker runs a task or actor of that name" in nobody.err
 
+    (tmp_path / "end").touch()
+    result = vigil.finish(job, 60)
+    assert result.status == 0 and b"done" in result.out, result
+
+
+def test_workers_of_ray_train_have_their_ranks(vigil, ray, tmp_path):
+    needed = subprocess.run([ray.python, "-c", "import ray.train"], capture_output=True, text=True)
+    if needed.returncode:
+        pytest.skip(f"Ray Train is not installed: {needed.stderr.strip().splitlines()[-1]}; tools/setup frameworks does it")
+    job = vigil.start("run", "--name", "ranks", "--", ray.python, "-u", TRAIN, tmp_path, prefix=ray.prefix, env=ray.env)
+    wait_for(lambda: len(list(tmp_path.glob("rank-*"))) == 2, 120, "both ranks to train")
+    expected = {int(p.name.split("-")[2]): int(p.name.split("-")[1]) for p in tmp_path.glob("rank-*")}
+    assert sorted(expected.values()) == [0, 1]
+    logs = {int(p.stem.rsplit("-", 1)[1]): p.name.split("-") for p in ray.folder.glob("r/ray/session_latest/logs/worker-*.out")}
+    for row in lines(vigil("ps", "ranks", "--json")):
+        if row["pid"] in expected:
+            assert row["ray"]["worker_id"] == logs[row["pid"]][1], row
+    for command in ("ps", "mem"):
+        told = vigil(command, "ranks", "--json")
+        rows = lines(told) if command == "ps" else told.json()["processes"]
+        workers = {p["pid"]: p.get("rank") for p in rows if p["role"] == "ray_worker"}
+        assert {pid: rank for pid, rank in workers.items() if rank is not None} == expected, (command, workers)
+    stack = vigil("stack", "RayTrainWorker", "--json").json()["processes"]
+    assert {p["pid"]: p["rank"] for p in stack} == expected
     (tmp_path / "end").touch()
     result = vigil.finish(job, 60)
     assert result.status == 0 and b"done" in result.out, result

@@ -18,11 +18,17 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "judge/memory/advice.h"
+#include "model/jobs/raytitle.h"
+#include "sense/framework/rayworker.h"
 #include "sense/proc/proc.h"
 #include "tell/incident/report.h"
 
 void killreport_common(const struct killreport *e, struct incident *in)
 {
+	struct raytitle title;
+	/* the kernel keeps 15 bytes of the name of a task */
+	if (raytitle_of(span_of(in->victim.command), &title))
+		TEXT_COPY(in->victim.name, in->victim.command);
 	TEXT_COPY(in->job, e->job->id);
 	incident_advice_name_job(in);
 	TEXT_COPY(in->node, e->job->node);
@@ -115,10 +121,22 @@ static void victim_stacks(const struct killreport *e, struct guard_case *c)
 	attachments_stacks(e->parts, &d);
 }
 
+/* Its file descriptors are closed with its end. */
+static void victim_ray(const struct killreport *e, struct incident *in)
+{
+	struct rayworker r;
+	if (in->victim.pid <= 0 || !rayworker_read(e->w, in->victim.pid, &r))
+		return;
+	TEXT_COPY(in->victim.ray_worker_id, r.worker_id);
+	TEXT_COPY(in->victim.ray_job_id, r.job_id);
+	TEXT_COPY(in->victim.ray_logs, r.logs);
+}
+
 void killreport_look(const struct killreport *e, struct guard_case *c)
 {
 	atomic_store(&c->seen, CASE_SEEN_BEGUN);
 	recorder_incident_id(e->recorder, e->job->id, c->incident.id, sizeof(c->incident.id));
+	victim_ray(e, &c->incident);
 	victim_stacks(e, c);
 	e->ahead->draft = c->incident; /* the guard changes it once it goes on */
 	atomic_store(&c->seen, CASE_SEEN_ALL);

@@ -3,12 +3,14 @@
 #include <string.h>
 
 #include "agent/inspect/procview.h"
+#include "sense/framework/rayworker.h"
 #include "sense/python/pylocals.h"
 
 #define RANK_LIMIT 100000
 /* A process is asked this many times at most: it imports modules first. */
 #define ASK_MOST 6
 static const uint64_t ask_gap_ns = NS_PER_S / 2;
+static const uint64_t raytrain_gap_ns = 2 * NS_PER_S;
 /* A join that is waited in is among this many innermost frames. */
 #define WAIT_FRAMES 6
 
@@ -184,6 +186,32 @@ static bool spawnrank_ask(struct spawnranks *s, const struct world *w, const str
 	return one->told != OWNRANKS_NOTHING;
 }
 
+/* As spawnrank_ask, of a Ray worker: it becomes one of Ray Train at any time, so it is asked until then. */
+static bool raytrain_ask(struct spawnranks *s, const struct world *w, const struct ownranks_process *p, size_t *left)
+{
+	struct spawnranks_one *one = &s->of[spawnrank_slot(s, p->pid)];
+	struct rayworker_train t;
+	uint64_t now_ns = w->mono_ns();
+	if (!one->pid && s->n == SPAWNRANKS / 2)
+		return false;
+	if (!one->pid || one->start_ticks != p->start_ticks) {
+		s->n += one->pid == 0;
+		s->n_told -= one->told != OWNRANKS_NOTHING;
+		*one = (struct spawnranks_one){.pid = p->pid, .start_ticks = p->start_ticks, .due_ns = now_ns};
+	}
+	if (one->told != OWNRANKS_NOTHING || *left == 0 || now_ns < one->due_ns)
+		return false;
+	(*left)--;
+	one->due_ns = now_ns + raytrain_gap_ns;
+	if (!rayworker_train_read(w, p->pid, &t))
+		return false;
+	one->told = OWNRANKS_BY_RAY;
+	one->number = t.rank;
+	one->local = t.local_rank;
+	s->n_told++;
+	return true;
+}
+
 static void told_fill(const struct spawnranks *s, struct ownranks_process *p)
 {
 	const struct spawnranks_one *one = &s->of[spawnrank_slot(s, p->pid)];
@@ -191,6 +219,7 @@ static void told_fill(const struct spawnranks *s, struct ownranks_process *p)
 		return;
 	p->reported = one->told;
 	p->number = one->number;
+	p->local = one->local;
 }
 
 bool spawnranks_update(struct spawnranks *s, const struct world *w, struct ownranks_process *p, size_t n,
@@ -202,6 +231,8 @@ bool spawnranks_update(struct spawnranks *s, const struct world *w, struct ownra
 			up = ownranks_parent(p, n, &p[i]);
 		if (up && ownranks_may_be(&p[i].who, &up->who))
 			others |= spawnrank_ask(s, w, &p[i], first_ns, &most);
+		else if (p[i].who.role == ROLE_RAY_WORKER && p[i].who.rank == NO_RANK && !p[i].ended)
+			others |= raytrain_ask(s, w, &p[i], &most);
 	}
 	if (!others)
 		return false;

@@ -5,7 +5,8 @@
  *
  * A process that serves its parent (a loader, pool or manager) runs a function of a library and is no rank. The child
  * of a program that does more than wait for its children (an actor of a learner) is none either. model/jobs/ownranks.h
- * decides what follows from the answers.
+ * decides what follows from the answers. Workers of Ray Train are asked by way of their log
+ * (sense/framework/rayworker.h).
  */
 #pragma once
 
@@ -23,7 +24,7 @@ struct spawnranks {
 		uint32_t asked;
 		bool over;
 		enum ownranks_source told;
-		int32_t number;
+		int32_t number, local;
 	} of[SPAWNRANKS];
 	size_t n, n_told;
 };

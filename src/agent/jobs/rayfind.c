@@ -81,15 +81,15 @@ static void offer(struct search *s, const struct task_row *t)
 int rayfind(const struct world *w, const char *name, const struct rayfind_job *jobs, size_t n_jobs, struct rayfind *ret)
 {
 	struct rayfind here = {.n = 0}, anywhere = {.n = 0};
-	cleanup(freep) char *environ = malloc(ENVIRON_CAP);
+	cleanup(freep) char *block = malloc(ENVIRON_CAP);
 	struct search s = {.w = w,
 			   .name = name,
 			   .jobs = jobs,
 			   .n_jobs = n_jobs,
-			   .environ = environ,
+			   .environ = block,
 			   .here = &here,
 			   .anywhere = &anywhere};
-	int r = environ ? tasks_init(&s.all, TASKS_CAP, -1) : -ENOMEM;
+	int r = block ? tasks_init(&s.all, TASKS_CAP, -1) : -ENOMEM;
 	if (r)
 		return r;
 	r = tasks_scan(&s.all, w);

@@ -85,6 +85,11 @@ static void daemon_verdict(struct pm *p, const struct killer_line *l, bool worke
 			size_format(l->memory_total_bytes, two), l->limit_ratio > 0 ? ", above its threshold" : "");
 	if (l->victim_bytes)
 		pm_text(p, "The process held %s.", size_format(l->victim_bytes, three));
+	if (l->ray_id[0])
+		pm_text(p, "Ray calls it %s.", l->ray_id);
+	if (l->killer == KILLER_RAY && worker)
+		pm_text(p, "Ray had no retry left for it (max_retries of a task, max_restarts of an actor, "
+			   "RAY_task_oom_retries): otherwise the driver is not told.");
 	if (worker) {
 		const struct death_former *former = pm_former(p->d, l->pid);
 		p->i->victim.pid = l->pid;

@@ -135,6 +135,9 @@ struct incident {
 		bool has_exit_code;
 		int32_t exit_code;
 		int32_t signal; /* 0: none */
+		/* of a Ray worker, as Ray names it; "": it is none, or not known */
+		char ray_worker_id[64], ray_job_id[16];
+		char ray_logs[256]; /* folder of the session's logs */
 	} victim;
 	enum killer killer;
 	char killer_text[160]; /* the killer in words: "bash, pid 812, uid 1000" */

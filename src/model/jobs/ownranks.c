@@ -128,6 +128,28 @@ static void first_name(const struct sorted *s)
 	first->who.own_number = true;
 }
 
+/* Workers of two runs at once have the same numbers, which then say nothing. */
+static bool is_twice(const struct sorted *s, const struct ownranks_process *p)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (&s->p[i] != p && s->p[i].reported == OWNRANKS_BY_RAY && s->p[i].number == p->number &&
+		    !s->p[i].ended)
+			return true;
+	return false;
+}
+
+static void ray_name(const struct sorted *s)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		struct ownranks_process *p = &s->p[i];
+		if (p->reported != OWNRANKS_BY_RAY || p->ended || p->who.rank != NO_RANK || is_twice(s, p))
+			continue;
+		p->who.rank = p->number;
+		p->who.local_rank = p->local;
+		p->who.own_number = true;
+	}
+}
+
 static void inherit(const struct sorted *s)
 {
 	for (bool more = true; more;) {
@@ -148,5 +170,6 @@ void ownranks_name(struct ownranks_process *p, size_t n)
 	const struct sorted s = {p, n};
 	reported_name(&s);
 	first_name(&s);
+	ray_name(&s);
 	inherit(&s);
 }

@@ -1,7 +1,8 @@
 /*
  * Ranks that a program starts itself, without a launcher that sets each rank's variables. multiprocessing passes the
  * number as an argument of the function that runs; a program that starts copies of itself sets LOCAL_RANK alone
- * (Lightning), and its parent is rank 0. A process that such a rank starts belongs to the same rank.
+ * (Lightning), and its parent is rank 0. A process that such a rank starts belongs to the same rank. A worker of Ray
+ * Train has its number in the log of that worker; it stays a Ray worker.
  *
  * Pure. Source: docs/decisions/0024.
  */
@@ -15,6 +16,7 @@ enum ownranks_source {
 	OWNRANKS_NOTHING, /* it was not read, or has no number */
 	OWNRANKS_BY_NAME, /* an argument is called rank; accepted only if siblings reported other numbers */
 	OWNRANKS_BY_TORCH, /* the process index that torch.multiprocessing passes */
+	OWNRANKS_BY_RAY, /* Ray Train's own number; accepted unless two workers have the same */
 };
 
 struct ownranks_process {
@@ -23,6 +25,7 @@ struct ownranks_process {
 	bool ended; /* a zombie: another process may have its number by now */
 	enum ownranks_source reported;
 	int32_t number; /* valid unless reported is OWNRANKS_NOTHING */
+	int32_t local; /* of OWNRANKS_BY_RAY: the number on this machine, or NO_RANK */
 	struct role_info who;
 };
 

@@ -347,6 +347,22 @@ static bool next_line(struct span *rest, struct span *ret)
 	return true;
 }
 
+static size_t digits_at(struct span line, size_t at)
+{
+	size_t n = 0;
+	while (at + n < line.len && digit(line.p[at + n]))
+		n++;
+	return n;
+}
+
+/* A row of the largest processes in a message of Ray's: "28030\t2.13\tray::leak". */
+static bool of_rays_list(struct span line)
+{
+	size_t pid = digits_at(line, 0), whole = digits_at(line, pid + 1), at = pid + 1 + whole;
+	return pid > 0 && whole > 0 && at + 4 < line.len && line.p[pid] == '\t' && line.p[at] == '.' &&
+	       digits_at(line, at + 1) == 2 && line.p[at + 3] == '\t' && !digit(line.p[at + 4]);
+}
+
 /*
  * Lines of messages about an end, or of libraries that talk beside the program, are no steps of its loop: stack frames
  * with their addresses, and what glog and NCCL write.
@@ -371,7 +387,7 @@ static bool of_an_end(struct span line)
 	if (line.len > 6 && strchr("IWEF", line.p[0]) && digit(line.p[1]) && digit(line.p[2]) && digit(line.p[3]) &&
 	    digit(line.p[4]) && line.p[5] == ' ')
 		return true;
-	return span_has(line, " 0x") || span_has(line, "(0x") || span_has(line, "NCCL ");
+	return of_rays_list(line) || span_has(line, " 0x") || span_has(line, "(0x") || span_has(line, "NCCL ");
 }
 
 static void line_read(struct reading *r, struct span line)

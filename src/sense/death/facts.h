@@ -91,6 +91,7 @@ struct killer_line {
 	pid_t pid;                 /* 0: not named */
 	char name[64];             /* of the process, task or step, if named */
 	char group[256];           /* control group or unit, if named */
+	char ray_id[80]; /* Ray: "task ID 4353…" or "worker ID 4ef1…", if named */
 	char monitored[256];       /* systemd-oomd: the ancestor whose pressure was measured */
 	bool pressure;             /* systemd-oomd: killed for memory pressure; false: for memory used */
 	double value_ratio, limit_ratio; /* named in the line; 0: absent */

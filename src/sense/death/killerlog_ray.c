@@ -5,6 +5,20 @@
 #include "base/buf.h"
 #include "sense/death/killerlog_parts.h"
 
+/* An id of Ray's after its key; only hexadecimal digits, up to whatever follows. */
+static void ray_id(struct span text, const char *key, const char *what, struct killer_line *l)
+{
+	struct span id = span_after(text, key);
+	size_t n = 0;
+	char digits[64];
+	while (id.p && n < id.len && strchr("0123456789abcdef", id.p[n]) && id.p[n])
+		n++;
+	if (n == 0 || n >= sizeof(digits))
+		return;
+	span_copy((struct span){id.p, n}, digits, sizeof(digits));
+	TEXT_FORMAT(l->ray_id, "%s %s", what, digits);
+}
+
 /* "27.71GB / 28.80GB (0.962273)": used, total and their ratio. */
 static bool ray_memory(struct span s, uint64_t *ret_used, uint64_t *ret_total, double *ret_ratio)
 {
@@ -28,6 +42,7 @@ static bool ray_paragraph(struct span text, struct killer_line *l)
 	struct span name = span_after(where, "name=");
 	if (name.p && name.p < was.p)
 		span_copy(span_before(name, ","), l->name, sizeof(l->name));
+	ray_id(where, "task ID: ", "task ID", l);
 	l->victim_bytes = killer_gb(span_after(where, "memory used="));
 	if (!ray_memory(was, &l->memory_used_bytes, &l->memory_total_bytes, &l->value_ratio))
 		return false;
@@ -104,6 +119,7 @@ size_t killer_ray_lines(struct killerlog *k, struct span text, struct killer_lin
 		l[n] = ray_kill();
 		struct span next = span_after(rest, "Selected to kill: (");
 		struct span one = next.p ? (struct span){rest.p, (size_t)(next.p - rest.p)} : rest;
+		ray_id(span_before(one, ")"), "worker ID=", "worker ID", &l[n]);
 		n += ray_selected(k, span_before(one, "worker ID="), &l[n]);
 		rest = next;
 	}

@@ -67,6 +67,9 @@ static void put_victim(struct js *o, const struct incident *i)
 	if (i->victim.has_exit_code)
 		js_put_i64(v, "exit_code", i->victim.exit_code);
 	put_i64_if(v, "signal", i->victim.signal);
+	js_put_text_if(v, "ray_worker_id", i->victim.ray_worker_id);
+	js_put_text_if(v, "ray_job_id", i->victim.ray_job_id);
+	js_put_text_if(v, "ray_logs", i->victim.ray_logs);
 	js_put(o, "victim", v);
 }
 
@@ -363,6 +366,9 @@ static void get_victim(const struct js *v, struct incident *i)
 	i->victim.has_exit_code = js_get(v, "exit_code") != NULL;
 	i->victim.exit_code = get_i32(v, "exit_code", 0);
 	i->victim.signal = get_i32(v, "signal", 0);
+	GET_TEXT(i->victim.ray_worker_id, v, "ray_worker_id");
+	GET_TEXT(i->victim.ray_job_id, v, "ray_job_id");
+	GET_TEXT(i->victim.ray_logs, v, "ray_logs");
 }
 
 static void get_memory(const struct js *m, struct incident *i)

@@ -107,6 +107,9 @@ static void print_retry(const struct incident *i, FILE *to)
 	else if (i->retry.next == RETRY_GIVE_UP)
 		buf_printf(&b, "No retry is left (%u of %u)%s%s.", i->retry.attempt, i->retry.max,
 			   reason[0] ? ": " : "", reason);
+	else if (i->victim.ray_worker_id[0])
+		buf_printf(&b, "vigil does not retry it: Ray does, if max_retries of the task, or max_restarts and "
+			       "max_task_retries of the actor, allow it.");
 	else
 		buf_printf(&b, "It is not retried%s%s.", reason[0] ? ": " : "; --retries N would", reason);
 	print_line(text, to);

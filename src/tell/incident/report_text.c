@@ -190,6 +190,9 @@ static void print_victim(const struct textout *p, const struct incident *i)
 		textout_value(p, "process", "%s", text);
 	if (i->victim.command[0])
 		textout_value(p, "command", "%s", i->victim.command);
+	if (i->victim.ray_worker_id[0])
+		textout_value(p, "Ray worker", "%s%s%s", i->victim.ray_worker_id,
+			      i->victim.ray_job_id[0] ? ", of Ray's job " : "", i->victim.ray_job_id);
 	if (i->victim.has_memory)
 		textout_value(p, "its memory", "%s of its own (%s resident less %s shared), %s swapped out",
 			      size_format(i->victim.own_bytes, own), size_format(i->victim.rss_bytes, rss),
@@ -340,6 +343,14 @@ static void candidate_heads(const struct textout *p)
 	fputc('\n', p->to);
 }
 
+/* A worker: what it runs is Ray's to run again. The names of Ray's agents are cut by the kernel. */
+static bool candidate_is_rays(const struct incident_candidate *c)
+{
+	struct span name = span_of(c->name);
+	return span_starts(name, "ray::") && !span_starts(name, "ray::DashboardA") &&
+	       !span_starts(name, "ray::RuntimeEnv");
+}
+
 static void candidate_line(const struct textout *p, const struct incident_candidate *c)
 {
 	enum { WHY_COLUMN = 71, NARROW_WHY_COLUMN = 6 };
@@ -350,8 +361,8 @@ static void candidate_line(const struct textout *p, const struct incident_candid
 		TEXT_FORMAT(pid, "%ld", (long)c->pid);
 	if (c->processes > 0)
 		TEXT_FORMAT(procs, "%u", c->processes);
-	TEXT_FORMAT(why, "%s%s%s", c->why, c->retriable || !c->why[0] ? "" : "; ",
-		    c->retriable ? "" : "cannot be retried");
+	const char *retry = c->retriable ? "" : candidate_is_rays(c) ? "Ray may run it again" : "cannot be retried";
+	TEXT_FORMAT(why, "%s%s%s", c->why, !retry[0] || !c->why[0] ? "" : "; ", retry);
 	(void)size_format(c->own_bytes, own);
 	(void)growth_format(c->growth_bytes_per_s, rate);
 	if (c->chosen)

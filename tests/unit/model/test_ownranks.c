@@ -167,6 +167,47 @@ static void nothing_told_changes_nothing(void **state)
 	is(2, ROLE_LOADER, NO_RANK);
 }
 
+static void trains(pid_t pid, int32_t number, int32_t local)
+{
+	struct ownranks_process *one = add(pid, 10, ROLE_RAY_WORKER, NO_RANK);
+	one->reported = OWNRANKS_BY_RAY;
+	one->number = number;
+	one->local = local;
+}
+
+static void workers_of_ray_train_stay_ray_workers(void **state)
+{
+	(void)state;
+	add(10, 1, ROLE_RAY_SYSTEM, NO_RANK);
+	trains(11, 5, 1);
+	trains(12, 4, NO_RANK);
+	add(13, 10, ROLE_RAY_WORKER, NO_RANK);
+	add(14, 11, ROLE_WORKER, NO_RANK); /* a fork of rank 5 */
+	ownranks_name(p, n);
+	ownranks_name(p, n);
+	is(0, ROLE_RAY_SYSTEM, NO_RANK);
+	is(1, ROLE_RAY_WORKER, 5);
+	assert_int_equal(p[1].who.local_rank, 1);
+	assert_true(p[1].who.own_number);
+	is(2, ROLE_RAY_WORKER, 4);
+	assert_int_equal(p[2].who.local_rank, NO_RANK);
+	is(3, ROLE_RAY_WORKER, NO_RANK);
+	is(4, ROLE_WORKER, 5);
+}
+
+static void two_runs_of_ray_train_at_once_have_no_numbers(void **state)
+{
+	(void)state;
+	add(10, 1, ROLE_RAY_SYSTEM, NO_RANK);
+	trains(11, 0, 0);
+	trains(12, 0, 1);
+	trains(13, 1, 2);
+	ownranks_name(p, n);
+	is(1, ROLE_RAY_WORKER, NO_RANK);
+	is(2, ROLE_RAY_WORKER, NO_RANK);
+	is(3, ROLE_RAY_WORKER, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -178,6 +219,8 @@ int main(void)
 		cmocka_unit_test_setup(the_parent_of_lightning_s_ranks_is_rank_0, begin),
 		cmocka_unit_test_setup(it_is_not_where_somebody_else_is, begin),
 		cmocka_unit_test_setup(nothing_told_changes_nothing, begin),
+		cmocka_unit_test_setup(workers_of_ray_train_stay_ray_workers, begin),
+		cmocka_unit_test_setup(two_runs_of_ray_train_at_once_have_no_numbers, begin),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -114,6 +114,8 @@ static void ray_s_joined_block_gives_each_victim(void **state)
 	assert_int_equal(lines[1].pid, 11);
 	assert_int_equal(lines[1].victim_bytes, GIB);
 	assert_string_equal(lines[1].name, "g");
+	assert_string_equal(lines[0].ray_id, "worker ID a");
+	assert_string_equal(lines[1].ray_id, "worker ID b");
 }
 
 static void slurm_s_steps_and_cancellations_are_read(void **state)
