@@ -1,10 +1,12 @@
 """Every route of the page's server on a live job, its answers held against docs/formats/openapi.json."""
+import contextlib
 import gzip
 import json
 import pathlib
 import shutil
 import signal
 import socket
+import sqlite3
 import sys
 import time
 
@@ -265,6 +267,32 @@ def test_a_store_that_is_missing_replaced_newer_or_damaged(vigil, state, tmp_pat
     for file in kept.iterdir():
         shutil.move(file, state / file.name)
     wait_for(lambda: server.get("/api/v1/jobs").status == 200, 10, "the store to be back")
+
+
+def test_a_store_of_a_newer_vigil_is_told_and_not_read(vigil, state):
+    assert vigil("run", "--", "true").status == 0
+    server = Server(vigil)
+    assert server.get("/api/v1/jobs").status == 200
+    for file in state.glob("vigil.db*"):
+        file.rename(state / f"old-{file.name}")
+    with contextlib.closing(sqlite3.connect(state / "vigil.db")) as db:
+        db.execute("PRAGMA application_id=0x5669676c")
+        db.execute("PRAGMA user_version=99")
+        db.execute("CREATE TABLE job(id TEXT)")
+        db.commit()
+    answer = wait_for(lambda: (a := server.get("/api/v1/jobs")).status == 503 and a, 10, "the newer store to be refused")
+    assert "newer" in answer.json()["text"]
+
+
+def test_a_store_that_another_program_writes_to_is_read(vigil, state):
+    assert vigil("run", "--", "true").status == 0
+    server = Server(vigil)
+    with contextlib.closing(sqlite3.connect(state / "vigil.db", isolation_level=None)) as db:
+        db.execute("BEGIN IMMEDIATE")
+        began = time.monotonic()
+        assert server.get("/api/v1/jobs").json()["total"] == 1
+        assert time.monotonic() - began < 2
+        db.execute("ROLLBACK")
 
 
 def test_a_port_that_is_taken_says_by_whom(vigil):

@@ -2,6 +2,7 @@
 import json
 import os
 import signal
+import sqlite3
 import sys
 import threading
 import time
@@ -62,7 +63,6 @@ def test_events_of_hundreds_catch_up_in_order_while_more_come(vigil):
     """A reader that comes back is behind by more than its queue holds, and new events come meanwhile."""
     assert vigil("run", "--name", "first", "--", "true").status == 0
     server = Server(vigil)
-    import sqlite3
     db = sqlite3.connect(vigil.state / "vigil.db", timeout=20)
     with db:
         db.executemany("INSERT INTO event(time_unix_ms, job, attempt, kind, text, incident) VALUES(?, 'x', 0, 'profile', ?, '')",
@@ -91,6 +91,20 @@ def test_events_of_hundreds_catch_up_in_order_while_more_come(vigil):
     finally:
         stop.set()
         writer.join()
+    s.close()
+
+
+def test_another_store_begins_with_its_first_event(vigil):
+    assert vigil("run", "--name", "first", "--", "true").status == 0
+    server = Server(vigil)
+    s = Stream(server, "?topics=events")
+    s.next("hello")
+    for file in vigil.state.glob("vigil.db*"):
+        file.unlink()
+    assert vigil("run", "--name", "second", "--", "true").status == 0
+    numbers = event_numbers(vigil)
+    got = [s.next("event") for _ in numbers]
+    assert [e["seq"] for e in got] == numbers and all(e["job"].startswith("second") for e in got)
     s.close()
 
 
