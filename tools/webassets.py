@@ -18,7 +18,7 @@ MIME = {".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=ut
         ".ico": "image/x-icon", ".woff2": "font/woff2", ".txt": "text/plain; charset=utf-8", ".map": "application/json",
         ".wasm": "application/wasm", ".webmanifest": "application/manifest+json"}
 # A name with a hash of what the file holds, as bundlers make them: app-3F2A9C01.js, app.3f2a9c01.js
-HASHED = re.compile(r"[.-][0-9A-Za-z_]{8,}\.\w+$")
+HASHED = re.compile(r"[.-]([0-9A-Z]{8}|[0-9a-f]{8,})\.\w+$")
 
 
 def listed(web):

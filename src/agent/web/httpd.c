@@ -92,6 +92,8 @@ struct httpd_call {
 	struct MHD_Response *response; /* made, not queued yet */
 	int status;
 	struct httpd_stream stream;
+	bool streams; /* its stream has not been told yet that it is over */
+	bool completed; /* only its stream's response is left, and frees it */
 };
 
 /* ---- connections ---- */
@@ -309,8 +311,14 @@ static void on_completed(void *ctx, struct MHD_Connection *connection, void **ca
 		mhd.destroy(c->response);
 	free(c->target);
 	free(c->body);
-	free(c);
 	*call_ctx = NULL;
+	if (!c->streams) {
+		free(c);
+		return;
+	}
+	c->streams = false;
+	c->completed = true;
+	c->stream.gone(c->stream.ctx);
 }
 
 /* Nothing is decoded here: the target is taken apart by weburl, whole. */
@@ -389,16 +397,24 @@ static ssize_t stream_read(void *ctx, uint64_t pos, char *dst, size_t cap)
 	return n;
 }
 
+/* The response is no more, as a rule after its request has completed. */
 static void stream_gone(void *ctx)
 {
 	struct httpd_call *c = ctx;
-	c->stream.gone(c->stream.ctx);
+	if (c->completed) {
+		free(c);
+		return;
+	}
+	if (c->streams)
+		c->stream.gone(c->stream.ctx);
+	c->streams = false;
 }
 
 void httpd_stream_begin(struct httpd_call *c, const struct httpd_stream *s)
 {
 	struct MHD_Response *r = mhd.of_callback(MHD_SIZE_UNKNOWN, 4096, stream_read, c, stream_gone);
 	c->stream = *s;
+	c->streams = r != NULL;
 	if (!r) {
 		s->gone(s->ctx);
 		return;

@@ -39,6 +39,11 @@ struct web {
 	struct webprofiles *profiles;
 	struct webstreams *streams;
 	struct webhealths *healths;
+	/* Number of jobs, as it was when the newest one was the newest */
+	struct {
+		char newest[64];
+		uint64_t turn, counted_ns, n;
+	} total;
 	uint32_t refused; /* wrong tokens since refused_since_ns */
 	uint64_t refused_since_ns;
 	bool stop;
@@ -90,6 +95,8 @@ int must_check web_last_event(struct store *s, uint64_t *ret);
 /* ---- health ---- */
 
 struct js *web_health_json(struct web *w, const struct job *j);
+/* The number of all jobs; counted anew when there is a newer one, and each minute. */
+int must_check web_jobs_total(struct web *w, uint64_t *ret);
 void web_healths_free(struct web *w);
 /* True if the trouble that is told of the job names this rank as its cause. */
 bool web_health_culprit(struct web *w, const struct job *j, int32_t rank);

@@ -93,11 +93,10 @@ static int tokens_read(const char *path, struct webauth *ret, struct fault *f)
 	size_t len = 0;
 	struct stat st;
 	cleanup(closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (fd < 0)
+	bool link = fd < 0 && errno == ELOOP;
+	if (!link && (fd < 0 || fstat(fd, &st) < 0))
 		return -errno;
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 0077) != 0)
+	if (link || !S_ISREG(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 0077) != 0)
 		return fault_set(f, -EPERM,
 				 "%s must be a file of your own that nobody else may read or write (mode 0600); remove "
 				 "it and new tokens are made",

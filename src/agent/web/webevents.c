@@ -6,6 +6,8 @@
 #include "tell/jobs/job_json.h"
 
 #define KINDS_MOST 16
+/* So many events are looked at for those of a kind; the answer says where to go on. */
+#define LOOKED_AT_MOST 20000
 
 struct events {
 	uint64_t limit, before; /* before UINT64_MAX: no end */
@@ -17,6 +19,7 @@ struct events {
 	/* the newest `limit` that were taken, a ring; or the first ones */
 	struct js **ring;
 	uint64_t taken, last_seq;
+	uint64_t looked_at, from; /* from: of the newest, where looking began */
 	bool more;
 };
 
@@ -33,18 +36,19 @@ static int event_take(void *ctx, const struct job_event *e)
 	struct events *l = ctx;
 	if (e->seq >= l->before)
 		return 1;
-	if (!kind_is_wanted(l, e->kind))
-		return 0;
-	if (!l->newest_first && l->taken == l->limit) {
+	if (!l->newest_first && (l->taken == l->limit || l->looked_at == LOOKED_AT_MOST)) {
 		l->more = true;
 		return 1;
 	}
+	l->looked_at++;
+	l->last_seq = e->seq;
+	if (!kind_is_wanted(l, e->kind))
+		return 0;
 	struct js *o = event_json(e);
 	js_put_text(o, "severity", event_severity(e));
 	js_free(l->ring[l->taken % l->limit]);
 	l->ring[l->taken % l->limit] = o;
 	l->taken++;
-	l->last_seq = e->seq;
 	return 0;
 }
 
@@ -86,14 +90,13 @@ static int newest_read(struct store *s, const char *job, struct events *l)
 	int r = web_last_event(s, &last);
 	uint64_t end = MIN(last, l->before - 1);
 	for (uint64_t back = 4 * l->limit; r == 0; back *= 8) {
-		uint64_t from = MAX(sub_floor(end, back), l->after);
+		l->from = MAX(sub_floor(end, MIN(back, (uint64_t)LOOKED_AT_MOST)), l->after);
 		l->taken = 0;
-		r = store_each_event(s, job, from, event_take, l);
+		r = store_each_event(s, job, l->from, event_take, l);
 		r = r > 0 ? 0 : r;
-		if (l->taken >= l->limit || from == l->after)
+		if (l->taken >= l->limit || l->from == l->after || back >= LOOKED_AT_MOST)
 			break;
 	}
-	l->more = l->taken > l->limit;
 	return r;
 }
 
@@ -108,11 +111,14 @@ static void events_show(const struct webcall *c, struct events *l)
 	}
 	js_put_text(o, "schema", "vigil.events/1");
 	/* where to go on: after= of the next page, or before= where the newest come first */
+	bool full = l->newest_first && n == l->limit;
 	if (!l->newest_first)
-		js_put_u64(o, "next", l->taken > 0 ? l->last_seq : l->after);
-	else if (n == l->limit)
+		js_put_u64(o, "next", l->looked_at > 0 ? l->last_seq : l->after);
+	else if (full)
 		js_put_i64(o, "next", js_get_i64(js_at(list, n - 1), "seq", 0));
-	js_put_bool(o, "more", l->newest_first ? n == l->limit : l->more);
+	else if (l->from > l->after)
+		js_put_u64(o, "next", l->from + 1);
+	js_put_bool(o, "more", l->newest_first ? full || l->from > l->after : l->more);
 	js_put(o, "events", list);
 	web_json(c, 200, o);
 }

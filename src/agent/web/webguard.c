@@ -87,7 +87,7 @@ bool webguard_check(const struct webguard *g, const struct webguard_headers *h, 
 			      "or name the host with --allow-host");
 	if (h->origin && !origin_is_ours(h->origin, h->host) && (data || !reads))
 		return refuse(ret, 403, "forbidden", "the request comes from a page of another origin");
-	if (data && !site_is_ours(h->fetch_site))
+	if ((data || !reads) && !site_is_ours(h->fetch_site))
 		return refuse(ret, 403, "forbidden", "the request comes from a page of another site");
 	if (!reads && (!h->csrf || strcmp(h->csrf, "1") != 0))
 		return refuse(ret, 403, "csrf", "requests that change something need the header 'X-Vigil-CSRF: 1'");

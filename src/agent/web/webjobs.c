@@ -3,10 +3,45 @@
 #include "agent/jobs/joblife.h"
 #include "agent/jobs/past.h"
 #include "agent/web/web.h"
+#include "base/buf.h"
+#include "base/clock.h"
 #include "sense/proc/proc.h"
 #include "tell/jobs/job_json.h"
 
+#define COUNT_NS (60 * NS_PER_S)
+
 /* ---- the list ---- */
+
+static int newest_take(void *ctx, const struct job *j)
+{
+	text_copy(ctx, sizeof(j->id), j->id);
+	return 1;
+}
+
+static int count_take(void *ctx, const struct job *j)
+{
+	(void)j;
+	++*(uint64_t *)ctx;
+	return 0;
+}
+
+int web_jobs_total(struct web *w, uint64_t *ret)
+{
+	char newest[64] = "";
+	uint64_t n = 0, now_ns = clock_mono_ns();
+	int r = store_each_job(w->store, 1, newest_take, newest);
+	bool same = strcmp(newest, w->total.newest) == 0 && w->total.turn == w->store_turn &&
+		    now_ns - w->total.counted_ns < COUNT_NS;
+	if (r >= 0 && !same) {
+		r = store_each_job(w->store, 0, count_take, &n);
+		TEXT_COPY(w->total.newest, newest);
+		w->total.turn = w->store_turn;
+		w->total.counted_ns = now_ns;
+		w->total.n = n;
+	}
+	*ret = w->total.n;
+	return r < 0 ? r : 0;
+}
 
 struct list {
 	const struct webcall *call;
@@ -35,7 +70,8 @@ static int jobs_take(void *ctx, const struct job *stored)
 	if (l->shown == l->limit && !l->next[0])
 		memcpy(l->next, "more", sizeof("more"));
 	if (l->shown >= l->limit)
-		return 0;
+		return !l->running &&
+		       !l->ended; /* the number of others has to be counted only where some are left out */
 	l->shown++;
 	web_job_refresh(l->call->web, &j);
 	js_add(l->jobs, web_job_json(l->call->web, &j));
@@ -61,6 +97,8 @@ void web_jobs(const struct webcall *c)
 		return (void)web_store_or_fail(c);
 	l.jobs = js_array();
 	int r = s ? store_each_job(s, 0, jobs_take, &l) : 0;
+	if (s && r >= 0 && !running)
+		r = web_jobs_total(c->web, &l.total);
 	if (r < 0) {
 		js_free(l.jobs);
 		return web_store_failed(c, r, "the jobs");

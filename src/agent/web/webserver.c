@@ -206,8 +206,9 @@ static void address_tell(struct web *w, const struct weblisten *l, struct web_ad
 	const char *scheme = w->want->tls_cert ? "https" : "http";
 	a->is_unix = l->is_unix;
 	a->token = w->auth.token[WEB_ADMIN];
+	struct buf note = {.text = a->note, .len = strlen(a->note), .cap = sizeof(a->note)};
 	if (l->note[0])
-		TEXT_COPY(a->note, l->note);
+		buf_printf(&note, "%s%s", note.len ? "; " : "", l->note);
 	if (l->is_unix) {
 		TEXT_COPY(a->plain, l->path);
 		TEXT_FORMAT(a->url, "unix:%s", l->path);

@@ -20,7 +20,7 @@
 struct web_address {
 	char url[400]; /* with the token */
 	char plain[300]; /* without it; a socket's path for a unix socket */
-	char note[400]; /* what was different from what one expects; empty: nothing */
+	char note[640]; /* what was different from what one expects; empty: nothing */
 	const char *token; /* of the admin */
 	bool is_unix, tokens_kept;
 };

@@ -325,8 +325,6 @@ static int jobs_list_take(void *ctx, const struct job *stored)
 {
 	struct webjobs_list *l = ctx;
 	struct job j = *stored;
-	if (l->total++ >= JOBS_MOST)
-		return 0;
 	web_job_refresh(l->web, &j);
 	js_add(l->jobs, web_job_json(l->web, &j));
 	return 0;
@@ -335,7 +333,8 @@ static int jobs_list_take(void *ctx, const struct job *stored)
 static void jobs_look(struct web *w, struct watched *v)
 {
 	struct webjobs_list l = {w, js_array(), 0};
-	if (w->store && store_each_job(w->store, 0, jobs_list_take, &l) == 0)
+	if (w->store && store_each_job(w->store, JOBS_MOST, jobs_list_take, &l) == 0 &&
+	    web_jobs_total(w, &l.total) == 0)
 		rows_look(v, TOPIC_JOBS, "vigil.jobs/1", l.jobs, l.total);
 	else
 		js_free(l.jobs);

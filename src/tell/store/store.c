@@ -827,7 +827,7 @@ int store_each_process(struct store *s, const char *job, store_process_fn *fn, v
 int store_each_event(struct store *s, const char *job, uint64_t after, store_event_fn *fn, void *ctx)
 {
 	sqlite3_stmt *q;
-	int r = store_ask(s, EACH_EVENT, NULL, job, &q);
+	int r = store_ask(s, job ? EACH_EVENT_OF_JOB : EACH_EVENT, NULL, job, &q);
 	if (r == 0)
 		r = error_of(s->db, sqlite3_bind_int64(q, 1, (sqlite3_int64)after));
 	while (r == 0 && (r = next(s, q)) == 0) {

@@ -177,7 +177,8 @@ const struct store_statement store_statements[STATEMENT_MAX] = {
 			"WHERE pid=?1 OR id IN (SELECT job FROM process WHERE pid=?1) " NEWEST_JOB "LIMIT 1"},
 	[EACH_JOB] = {&store_job_table, false, NEWEST_JOB "LIMIT ?1"},
 	[EACH_PROCESS] = {&store_process_table, false, "WHERE job=?1 ORDER BY attempt, rank, started_unix_ms, pid"},
-	[EACH_EVENT] = {&store_event_table, false, "WHERE seq>?1 AND (?2 IS NULL OR job=?2) ORDER BY seq"},
+	[EACH_EVENT] = {&store_event_table, false, "WHERE seq>?1 ORDER BY seq"},
+	[EACH_EVENT_OF_JOB] = {&store_event_table, false, "WHERE seq>?1 AND job=?2 ORDER BY seq"}, /* by event_by_job */
 	[INCIDENT_BY_ID] = {NULL, false, INCIDENT_JSON "WHERE id=?1"},
 	[INCIDENT_BY_JOB] = {NULL, false, INCIDENT_JSON "WHERE job=?1 " NEWEST_INCIDENT},
 	[INCIDENT_BY_PID] = {NULL, false, INCIDENT_JSON "WHERE victim_pid=?1 " NEWEST_INCIDENT},

@@ -1,0 +1,367 @@
+"""Every route of the page's server on a live job, its answers held against docs/formats/openapi.json."""
+import contextlib
+import gzip
+import json
+import pathlib
+import shutil
+import signal
+import socket
+import sqlite3
+import sys
+import time
+
+import pytest
+
+from conftest import wait_for
+from webkit import OPENAPI, Server, check, run_job
+
+STEPS = """
+import sys, time
+for i in range(100000):
+    print(f"step {i}/100000", flush=True)
+    if i % 7 == 0:
+        print(f"warning {i}", file=sys.stderr, flush=True)
+    time.sleep(0.05)
+"""
+
+
+@pytest.fixture
+def job(vigil):
+    """(server, id of a job of two ranks that prints steps)"""
+    run_job(vigil, sys.executable, "-c", STEPS, args=("--nproc", "2"))
+    server = Server(vigil)
+
+    def begun():
+        jobs = server.get("/api/v1/jobs").json()["jobs"]
+        if not jobs:
+            return None
+        ranks = server.get(f"/api/v1/jobs/{jobs[0]['id']}/ranks").json()["ranks"]
+        return jobs[0]["id"] if len(ranks) == 2 and all("own_bytes" in r for r in ranks) else None
+    return server, wait_for(begun, 30, "the job's ranks to be looked at")
+
+
+def test_what_is_read_of_a_job(vigil, job):
+    server, id = job
+    A, B = "/api/v1/jobs/{job}", f"/api/v1/jobs/{id}"
+    me = check(server.get("/api/v1/me"), "/api/v1/me").json()
+    assert me["role"] == "admin" and abs(me["now_unix_ms"] - time.time() * 1000) < 60000
+    shown = check(server.get(B), A).json()
+    told = vigil("show", id, "--json").json()
+    for name in ("id", "command", "nproc", "started_unix_ms", "state", "pid"):
+        assert shown[name] == told[name]
+    wait_for(lambda: server.get(B).json()["health"]["level"] == "well", 30, "steps to be seen")
+    assert "of 100000" in server.get(B).json()["health"]["sentence"]
+    ranks = check(server.get(f"{B}/ranks"), A + "/ranks").json()
+    assert [r["rank"] for r in ranks["ranks"]] == [0, 1] and ranks["total"] == 2
+    assert all(r["state"] in ("running", "working", "waiting") for r in ranks["ranks"])
+    assert [r["rank"] for r in server.get(f"{B}/ranks?from=1&limit=1").json()["ranks"]] == [1]
+    processes = check(server.get(f"{B}/processes"), A + "/processes").json()["processes"]
+    assert {r["pid"] for r in ranks["ranks"]} <= {p["pid"] for p in processes if p["running"]}
+    memory = check(server.get(f"{B}/memory?points=50"), A + "/memory").json()
+    assert all(len(s["own"]) == len(memory["times"]) for s in memory["series"])
+    assert any(s.get("rank") == 1 and max(s["own"]) > 1000000 for s in memory["series"])
+    for what in ("cpu", "io", "step", "gpu"):
+        series = check(server.get(f"{B}/series?what={what}"), A + "/series").json()
+        assert all(len(s["values"]) == len(series["times"]) for s in series["series"])
+    events = check(server.get(f"{B}/events"), A + "/events").json()["events"]
+    assert [e["kind"] for e in events] == ["job_start"]
+    check(server.get(f"{B}/incidents"), A + "/incidents")
+    check(server.get(f"{B}/at?time={int(time.time() * 1000)}"), A + "/at")
+    check(server.get("/api/v1/events?order=desc&limit=1"), "/api/v1/events")
+
+
+def test_what_children_answer(vigil, job):
+    server, id = job
+    A, B = "/api/v1/jobs/{job}", f"/api/v1/jobs/{id}"
+    stacks = check(server.get(f"{B}/stacks"), A + "/stacks").json()
+    assert any("<module>" in f["name"] for p in stacks["processes"] for t in p["threads"] for f in t["frames"])
+    check(server.get(f"{B}/waits"), A + "/waits")
+    trace = check(server.get(f"{B}/timeline"), A + "/timeline").json()
+    assert trace["otherData"]["job"] == id
+    check(server.get("/api/v1/doctor"), "/api/v1/doctor")
+    check(server.get("/api/v1/node"), "/api/v1/node")
+    pid = server.get(f"{B}/ranks").json()["ranks"][0]["pid"]
+    text = server.get(f"/worker/traceback?pid={pid}")
+    assert text.status == 200 and b"<module>" in text.body and text.headers["Content-Type"].startswith("text/plain")
+    raw = server.get(f"/worker/cpu_profile?pid={pid}&duration=1&format=raw")
+    assert raw.status == 200 and b"<module>" in raw.body
+    svg = server.get(f"/worker/cpu_profile?pid={pid}&duration=1")
+    assert svg.status == 200 and b"<svg" in svg.body and svg.headers["Content-Type"] == "image/svg+xml"
+    assert server.get("/worker/traceback?pid=1").status == 403
+    assert server.get("/worker/traceback?pid=x").status == 400
+    assert server.get(f"/worker/traceback?pid={pid}&ip=10.0.0.1").status == 400
+
+
+def test_a_profile_from_its_start_to_its_end(vigil, job):
+    server, id = job
+    P = "/api/v1/profiles"
+    begun = check(server.post(P, {"kind": "flame", "job": id, "seconds": 1, "idle": True}), P, "post", 202).json()
+    assert begun["state"] == "running"
+    one = f"{P}/{begun['id']}"
+    assert server.get(f"{one}/data").status == 409
+    done = wait_for(lambda: (o := server.get(one).json())["state"] != "running" and o, 30, "the profile")
+    assert done["state"] == "done" and done["bytes"] > 0, done
+    check(server.get(one), P + "/{profile}")
+    assert server.get(f"{one}/data").json()["schema"] == "vigil.flame/1"
+    for form, has in (("speedscope", b"speedscope"), ("folded", b"<module>"), ("svg", b"<svg")):
+        answer = server.get(f"{one}/data?format={form}")
+        assert answer.status == 200 and has in answer.body, answer
+    assert server.get(f"{one}/data?format=../x").status == 400
+    long = server.post(P, {"kind": "flame", "job": id, "seconds": 600}).json()
+    assert server.ask("DELETE", f"{P}/{long['id']}").status == 204
+    wait_for(lambda: server.get(f"{P}/{long['id']}").json()["state"] == "cancelled", 20, "the profile to be cancelled")
+    listed = check(server.get(f"{P}?job={id}"), P).json()["profiles"]
+    assert {p["id"] for p in listed} == {begun["id"], long["id"]}
+    server.process.send_signal(signal.SIGTERM)
+    assert server.process.wait(20) == 0
+    again = Server(vigil)
+    assert again.get(one).json()["state"] == "done"
+    assert again.ask("DELETE", one).status == 204
+    assert again.get(one).status == 404
+
+
+def test_at_most_four_profiles_and_none_outlives_the_server(vigil, job):
+    server, id = job
+    for _ in range(4):
+        assert server.post("/api/v1/profiles", {"kind": "flame", "job": id, "seconds": 600}).status == 202
+    assert server.post("/api/v1/profiles", {"kind": "flame", "job": id}).status == 429
+    children = [p for p in vigil.strays() if "flame" in p.cmdline()]
+    assert len(children) == 4
+    server.process.kill()
+    server.process.wait(10)
+    wait_for(lambda: not any(p.is_running() and p.status() != "zombie" for p in children), 20, "the children to end")
+
+
+def test_output_in_parts_searched_and_downloaded(vigil, job):
+    server, id = job
+    B = f"/api/v1/jobs/{id}/logs"
+    files = check(server.get(B), "/api/v1/jobs/{job}/logs").json()["files"]
+    assert {(f["rank"], f["stream"]) for f in files} == {(r, s) for r in (0, 1) for s in ("stdout", "stderr")}
+    out = next(f["id"] for f in files if f["rank"] == 1 and f["stream"] == "stdout")
+    wait_for(lambda: server.get(f"{B}/{out}").json()["size"] > 500, 30, "some output")
+    kept = vigil.log(rank=1).read_bytes()
+    lines, at = [], 0
+    while at < 300:
+        part = check(server.get(f"{B}/{out}?offset={at}&limit=100"), "/api/v1/jobs/{job}/logs/{file}").json()
+        assert part["offset"] == at and part["next"] > at
+        lines += part["lines"]
+        at = part["next"]
+    for line in lines:
+        text = line["text"].encode()
+        assert kept[line["at"]:line["at"] + len(text) + 1] == text + b"\n"
+    assert [x["text"] for x in lines] == kept[:at].decode().splitlines()
+    end = server.get(f"{B}/{out}?offset=-60").json()
+    assert end["lines"] and all(x["text"].startswith("step ") for x in end["lines"])
+    found = server.get(f"{B}/{out}?search=STEP%207/").json()
+    assert [x["text"] for x in found["lines"]] == ["step 7/100000"]
+    back = server.get(f"{B}/{out}?search=step&direction=back").json()["lines"]
+    assert back[0]["at"] > back[-1]["at"]
+    whole = server.get(f"{B}/{out}?download=1")
+    assert whole.body.startswith(kept) and "attachment" in whole.headers["Content-Disposition"]
+    for bad in ("0-9-out", "9-0-out", "..", "0-0-out%00", "x", "0-0-log", "-1-0-out"):
+        assert server.get(f"{B}/{bad}").status in (400, 404), bad
+
+
+def test_a_signal_reaches_a_rank_and_is_noted(vigil, job):
+    server, id = job
+    B = f"/api/v1/jobs/{id}/signal"
+    assert server.post(B, {"rank": 1, "signal": "HUP"}).status == 400
+    assert server.post(B, {"rank": 1, "pid": 1, "signal": "KILL"}).status == 400
+    assert server.post(B, {"pid": 1, "signal": "KILL"}).status == 404
+    assert server.post(B, {"rank": 1, "signal": "KILL"}).status == 204
+    wait_for(lambda: server.get(f"/api/v1/jobs/{id}").json()["state"] == "failed", 30, "the job to end")
+    assert any(e["kind"] == "signal" and "from the page" in e["text"] for e in server.get(f"/api/v1/jobs/{id}/events").json()["events"])
+    health = server.get(f"/api/v1/jobs/{id}").json()["health"]
+    assert health["level"] == "died" and health["incident"]
+    report = check(server.get(f"/api/v1/incidents/{health['incident']}"), "/api/v1/incidents/{incident}").json()
+    assert report == vigil.why(id) | {"ended": report.get("ended")} if "ended" in report else report["id"] == vigil.why(id)["id"]
+    assert server.get(f"/api/v1/jobs/{id}/stacks").status == 409
+    assert server.post("/api/v1/profiles", {"kind": "flame", "job": id}).status == 409
+
+
+def test_jobs_and_events_by_pages(vigil):
+    ids = []
+    for i in range(5):
+        assert vigil("run", "--name", f"j{i}", "--", "true").status == 0
+    server = Server(vigil)
+    target = "/api/v1/jobs?limit=2"
+    while target:
+        page = check(server.get(target), "/api/v1/jobs").json()
+        assert page["total"] == 5 and len(page["jobs"]) <= 2
+        ids += [j["name"] for j in page["jobs"]]
+        target = f"/api/v1/jobs?limit=2&before={page['next']}" if "next" in page else None
+    assert ids == ["j4", "j3", "j2", "j1", "j0"]
+    assert server.get("/api/v1/jobs?running=1").json()["jobs"] == []
+    assert len(server.get("/api/v1/jobs?running=0").json()["jobs"]) == 5
+    assert all(j["health"]["level"] == "ended" for j in server.get("/api/v1/jobs").json()["jobs"])
+    forward, at = [], 0
+    while True:
+        page = server.get(f"/api/v1/events?limit=3&after={at}").json()
+        forward += [e["seq"] for e in page["events"]]
+        at = page["next"]
+        if not page["more"]:
+            break
+    assert forward == [e["seq"] for e in map(json.loads, vigil("events", "--json").out.splitlines())]
+    backward, target = [], "/api/v1/events?limit=3&order=desc"
+    while target:
+        page = server.get(target).json()
+        backward += [e["seq"] for e in page["events"]]
+        target = f"/api/v1/events?limit=3&order=desc&before={page['next']}" if page["more"] else None
+    assert backward == forward[::-1]
+    assert {e["kind"] for e in server.get("/api/v1/events?kind=job_end,nothing").json()["events"]} == {"job_end"}
+
+
+def test_the_page_and_its_files(vigil):
+    server = Server(vigil)
+    page = server.get("/", token=False)
+    assert page.status == 200 and b"<html" in page.body and page.headers["Cache-Control"] == "no-store"
+    packed = server.get("/", token=False, headers={"Accept-Encoding": "gzip, br"})
+    assert packed.headers["Content-Encoding"] == "gzip" and gzip.decompress(packed.body) == page.body
+    same = server.get("/", token=False, headers={"If-None-Match": page.headers["ETag"]})
+    assert same.status == 304 and same.body == b""
+    head = server.ask("HEAD", "/", token=False)
+    assert head.status == 200 and head.body == b"" and int(head.headers["Content-Length"]) == len(page.body)
+    described = server.get("/api/v1/openapi.json")
+    assert described.json() == OPENAPI
+    assert server.get("/api/v1/openapi.json", token=False).status == 401
+
+
+def test_every_described_route_is_there_and_wants_its_role(vigil, state):
+    server = Server(vigil)
+    tokens = server.tokens(state)
+    below = {"viewer": None, "operator": "viewer", "admin": "operator"}
+    for path, methods in OPENAPI["paths"].items():
+        target = path.format(job="x", incident="x", file="0-0-out", profile="x")
+        for method, said in methods.items():
+            if said["x-role"] == "nobody":
+                continue
+            assert server.ask(method.upper(), target, b"{}", token=False).status == 401, (method, path)
+            less = below[said["x-role"]]
+            if less:
+                assert server.ask(method.upper(), target, b"{}", token=tokens[less]).status == 403, (method, path)
+            if said["x-role"] != "viewer" or path != "/api/v1/stream":
+                enough = server.ask(method.upper(), target, b"{}", token=tokens[said["x-role"]])
+                assert enough.status not in (401, 403, 405), (method, path, enough)
+        for method in {"get", "post", "put", "delete", "patch", "options"} - set(methods):
+            assert server.ask(method.upper(), target).status == 405, (method, path)
+
+
+def test_a_store_that_is_missing_replaced_newer_or_damaged(vigil, state, tmp_path):
+    server = Server(vigil)
+    assert server.get("/api/v1/jobs").json() == {"schema": "vigil.jobs/1", "total": 0, "jobs": []}
+    assert server.get("/api/v1/jobs/last").status == 404
+    assert vigil("run", "--name", "first", "--", "true").status == 0
+    wait_for(lambda: server.get("/api/v1/jobs").json()["total"] == 1, 10, "the new store")
+    for file in state.glob("vigil.db*"):
+        file.unlink()
+    assert vigil("run", "--name", "second", "--", "true").status == 0
+    assert wait_for(lambda: [j["name"] for j in server.get("/api/v1/jobs").json().get("jobs", [])], 10) == ["second"]
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    for file in state.glob("vigil.db*"):
+        shutil.move(file, kept / file.name)
+    (state / "vigil.db").write_bytes(b"no database at all" * 1000)
+    answer = wait_for(lambda: (a := server.get("/api/v1/jobs")).status == 503 and a, 10, "the damage to be told")
+    assert "vigil.db" in answer.json()["text"] or "store" in answer.json()["text"]
+    (state / "vigil.db").unlink()
+    for file in kept.iterdir():
+        shutil.move(file, state / file.name)
+    wait_for(lambda: server.get("/api/v1/jobs").status == 200, 10, "the store to be back")
+
+
+def test_a_store_of_a_newer_vigil_is_told_and_not_read(vigil, state):
+    assert vigil("run", "--", "true").status == 0
+    server = Server(vigil)
+    assert server.get("/api/v1/jobs").status == 200
+    for file in state.glob("vigil.db*"):
+        file.rename(state / f"old-{file.name}")
+    with contextlib.closing(sqlite3.connect(state / "vigil.db")) as db:
+        db.execute("PRAGMA application_id=0x5669676c")
+        db.execute("PRAGMA user_version=99")
+        db.execute("CREATE TABLE job(id TEXT)")
+        db.commit()
+    answer = wait_for(lambda: (a := server.get("/api/v1/jobs")).status == 503 and a, 10, "the newer store to be refused")
+    assert "newer" in answer.json()["text"]
+
+
+def test_a_store_that_another_program_writes_to_is_read(vigil, state):
+    assert vigil("run", "--", "true").status == 0
+    server = Server(vigil)
+    with contextlib.closing(sqlite3.connect(state / "vigil.db", isolation_level=None)) as db:
+        db.execute("BEGIN IMMEDIATE")
+        began = time.monotonic()
+        assert server.get("/api/v1/jobs").json()["total"] == 1
+        assert time.monotonic() - began < 2
+        db.execute("ROLLBACK")
+
+
+def test_a_port_that_is_taken_says_by_whom(vigil):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        refused = vigil("dashboard", "--port", str(port))
+        assert refused.status == 1 and f"port {port} is taken by" in refused.text and "pid" in refused.text
+    first, second = Server(vigil), Server(vigil)
+    assert first.port != second.port
+    assert first.get("/api/v1/me").status == second.get("/api/v1/me").status == 200
+
+
+def test_no_directory_to_write_keeps_the_tokens_in_memory(vigil, state, as_nobody):
+    if not as_nobody:
+        pytest.skip("it takes another user to be denied the directory")
+    server = Server(vigil, "--state", "/proc/no/such/place", prefix=as_nobody)
+    assert not server.told["token_kept"] and "until this server ends" in server.told["note"]
+    assert server.get("/api/v1/me").status == 200
+
+
+def test_wrong_calls_are_one_sentence(vigil, tmp_path):
+    for args, said in ((("--listen", "0.0.0.0:0"), "--tls-cert"), (("--listen", "x"), "ADDR:PORT"),
+                       (("--listen", "example.org:80"), "numeric address"), (("--tls-key", "/x"), "belong together"),
+                       (("--port", "70000"), "65535"), (("--allow-host", "a b"), "--allow-host"), (("word",), "nothing is expected")):
+        result = vigil("dashboard", *args)
+        assert result.status == 2 and said in result.text and len(result.text.strip().splitlines()) == 1, result
+
+
+def test_run_serves_the_page_until_the_job_ends(vigil):
+    process = vigil.start("run", "--dashboard", "--", "sh", "-c", "ls -l /proc/self/fd; exec sleep 4")
+    line = b""
+    while b"the page is at" not in line:
+        line = process.stderr.readline()
+        assert line
+    url = line.split(b"at ", 1)[1].strip().decode()
+    port, token = int(url.split(":")[2].split("/")[0]), url.split("#token=")[1]
+    with socket.create_connection(("127.0.0.1", port), 10) as s:
+        s.sendall(f"GET /api/v1/jobs HTTP/1.0\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n\r\n".encode())
+        assert b"200 OK" in s.recv(65536)
+    result = vigil.finish(process)
+    assert result.status == 0 and b"socket" not in result.out
+
+    def gone():
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            return False
+        except OSError:
+            return True
+    wait_for(gone, 5, "the server to end")
+
+
+def test_run_goes_on_where_no_page_can_be_served(vigil):
+    result = vigil("run", "--dashboard", "--", "echo", "fine", env={"LD_LIBRARY_PATH": "/nowhere"})
+    assert result.status == 0 and result.out == b"fine\n"
+
+
+def test_a_unix_socket_serves_its_user(vigil, tmp_path):
+    path = tmp_path / "s"
+    server = Server(vigil, "--listen", f"unix:{path}")
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert server.get("/api/v1/me").json()["role"] == "admin"
+    assert server.get("/api/v1/me", token=False).status == 401
+    refused = vigil("dashboard", "--listen", f"unix:{path}")
+    assert refused.status == 1 and "in use" in refused.text
+    server.process.kill()
+    server.process.wait(10)
+    again = Server(vigil, "--listen", f"unix:{path}") # what a killed server left is no hindrance
+    assert again.get("/api/v1/me").status == 200
+    again.process.terminate()
+    assert again.process.wait(10) == 0 and not path.exists()
+    pathlib.Path(path).write_text("mine")
+    assert vigil("dashboard", "--listen", f"unix:{path}").status == 1 and path.read_text() == "mine"
