@@ -33,7 +33,10 @@ export async function serve(options = {}) {
 }
 
 const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
-export const noBrowser = existsSync(CHROMIUM) ? false : `${CHROMIUM} is not installed; tools/setup web installs it`;
+const NODE = Number(process.versions.node.split(".")[0]);
+/** Why the tests in a browser cannot run; false: they can. */
+export const noBrowser = NODE < 20 ? `node ${NODE} is too old to drive a browser, 20 is needed`
+	: existsSync(CHROMIUM) ? false : `${CHROMIUM} is not installed; tools/setup web installs it`;
 
 export async function browser() {
 	const root = process.getuid() === 0 ? ["--no-sandbox"] : [];

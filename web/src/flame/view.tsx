@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { bytes, duration, percent } from "../format";
 import { useThemeTurn, useWidth } from "../hooks";
-import { change, colors, drawFlame, frameHues, ROW_PX, type Look } from "./draw";
+import { change, colors, drawFlame, frameHues, makeRaster, ROW_PX, type Look, type Raster } from "./draw";
 import { layout, neighbour, nodeAt, panned, zoomed, type Direction, type Layout, type View } from "./layout";
 import { heaviest, type Tree } from "./model";
 
@@ -23,6 +23,8 @@ function usePad(l: Layout, width: number, height: number, found: Uint8Array | un
 	const whole = l.w[0]! || 1;
 	const look = useRef<Look>({ view: { from: 0, to: whole }, top: 0, chosen: undefined, found });
 	const frame = useRef(0);
+	const raster = useRef<Raster | undefined>(undefined);
+	const fits = useRef("");
 	look.current.found = found;
 	const palette = useMemo(() => colors(), [turn]);
 	const hues = useMemo(() => frameHues(l, palette.box.length), [l]);
@@ -32,11 +34,16 @@ function usePad(l: Layout, width: number, height: number, found: Uint8Array | un
 			const element = canvas.current;
 			if (!element || width === 0) return;
 			const ratio = devicePixelRatio || 1;
-			if (element.width !== width * ratio || element.height !== height * ratio) { element.width = width * ratio; element.height = height * ratio; }
+			const pixels = raster.current;
+			if (!pixels || element.width !== pixels.image.width || element.height !== pixels.image.height || pixels.ratio !== ratio || fits.current !== `${width} ${height}`) {
+				raster.current = makeRaster(width, height, ratio);
+				fits.current = `${width} ${height}`;
+				element.width = raster.current.image.width;
+				element.height = raster.current.image.height;
+			}
 			const ctx = element.getContext("2d", { alpha: false })!;
-			ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
 			const begin = performance.now();
-			element.dataset["drawn"] = String(drawFlame(ctx, width, height, l, look.current, palette, hues));
+			element.dataset["drawn"] = String(drawFlame(ctx, raster.current!, l, look.current, palette, hues));
 			element.dataset["ms"] = (performance.now() - begin).toFixed(1);
 		});
 	};
