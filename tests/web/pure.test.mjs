@@ -178,13 +178,13 @@ test("control characters of a log are no commands of the page", () => {
 test("a recorded timeline has its lanes, curves and incident", () => {
 	const lanes = timeline.lanesOf(fixture("bert-finetune").timeline);
 	const titles = lanes.rows.map((r) => r.title);
-	assert.ok(titles.some((t) => t.startsWith("job bert-finetune")) && titles.includes("attempts") && titles.includes("memory bytes: own"), titles.join());
+	assert.ok(titles.some((t) => t.startsWith("job bert-finetune")) && titles.includes("attempts") && titles.includes("memory used"), titles.join());
 	assert.equal(titles.filter((t) => t.startsWith("rank ")).length, 4);
 	assert.equal(lanes.incidents.length, 1);
 	const attempts = lanes.rows.find((r) => r.title === "attempts");
 	assert.equal(timeline.spanAt(attempts, attempts.spans[0].from + 5, 1).name, "attempt 0");
 	assert.equal(timeline.spanAt(attempts, -1e9, 1), undefined);
-	const own = lanes.rows.filter((r) => r.title === "memory bytes: own").at(-1);
+	const own = lanes.rows.filter((r) => r.title === "memory").at(-1);
 	assert.equal(timeline.valueAt(own, Infinity), own.points.at(-1).value);
 });
 

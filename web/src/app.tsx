@@ -158,7 +158,7 @@ function Page({ route, me }: { route: Route; me?: Me }) {
 
 /** Pages of no single job: their stream tells of all. */
 function OfAll({ route, me }: { route: Route; me?: Me }) {
-	useWanted(undefined, ["jobs", "health", "events"]);
+	useWanted(undefined, ["jobs", "events", "profiles"]);
 	switch (route.page) {
 	case "overview": return <Overview />;
 	case "events": return <Events route={route} />;

@@ -16,7 +16,7 @@ const RETRY_MS = [1000, 2000, 5000, 10_000];
 const passing = (e: ApiError) => e.status === 0 || e.status === 200 || e.status === 429 || e.status >= 500;
 
 /** Reads `path` again whenever it or its query changes. What passes by itself (500, cut off) is tried again; old data stays meanwhile. */
-export function useLoad<T>(path: string | undefined, query: Record<string, string | number | undefined> = {}): Loaded<T> {
+export function useLoad<T, Raw = T>(path: string | undefined, query: Record<string, string | number | undefined> = {}, adapt?: (raw: Raw) => T): Loaded<T> {
 	const [state, setState] = useState<{ key: string; data?: T; error?: ApiError }>({ key: "" });
 	const [turn, setTurn] = useState(0);
 	const tries = useRef(0);
@@ -25,7 +25,7 @@ export function useLoad<T>(path: string | undefined, query: Record<string, strin
 		if (path === undefined) return;
 		const abort = new AbortController();
 		let timer: ReturnType<typeof setTimeout> | undefined;
-		get<T>(path, query, abort.signal).then(
+		get<T & Raw>(path, query, abort.signal).then((raw) => (adapt ? adapt(raw) : (raw as T))).then(
 			(data) => {
 				tries.current = 0;
 				setState({ key, data });

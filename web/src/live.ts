@@ -3,7 +3,7 @@
 import { apiUrl, get } from "./api";
 import type { Me } from "./types";
 
-export type Topic = "health" | "ranks" | "memory" | "events" | "jobs";
+export type Topic = "health" | "ranks" | "memory" | "events" | "jobs" | "profiles";
 export type StreamKind = "jobs" | "health" | "ranks" | "memory" | "event" | "profile" | "hello";
 type Handler = (kind: StreamKind, data: unknown) => void;
 

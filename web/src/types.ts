@@ -107,6 +107,8 @@ export interface MemorySeries {
 export interface Series {
 	times: number[];
 	series: { rank?: number; label?: string; unit?: string; values: (number | null)[] }[];
+	/** why nothing is there */
+	note?: string;
 }
 
 export interface Event {

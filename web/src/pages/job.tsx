@@ -1,9 +1,10 @@
 // A job: the verdict first, then ranks, memory, charts, who waits for whom, attempts, and any moment of the past.
 import { useEffect, useMemo, useState } from "preact/hooks";
+import { memoryPoint, memorySeries, ranksOf, withWaits } from "../adapt";
 import { jobPath } from "../api";
 import { bytes, clock, decimal, duration, timeLeft, words } from "../format";
 import { useLoad, useNews, useNow, type Loaded } from "../hooks";
-import { appendPoint, mergeRanks, type MemoryPoint } from "../merge";
+import { appendPoint, mergeRanks } from "../merge";
 import { link, type Route } from "../route";
 import type { Event, IncidentBrief, Job, Me, MemorySeries, Rank, Series, Stacks, Waits } from "../types";
 import { MemoryChart, SeriesChart, type Mark } from "../ui/chart";
@@ -20,17 +21,18 @@ import { Verdict } from "./verdict";
 const STANDS = ["hung", "suspected", "slow"];
 
 function useRanks(job: string): Loaded<{ ranks: Rank[]; total?: number }> {
-	const load = useLoad<{ ranks: Rank[]; total?: number }>(jobPath(job, "ranks"), { from: 0, limit: 1000 });
+	const load = useLoad<{ ranks: Rank[]; total?: number }, { ranks: Partial<Rank>[]; total?: number }>(jobPath(job, "ranks"), { from: 0, limit: 1000 },
+		(raw) => ({ ...raw, ranks: ranksOf(raw.ranks) }));
 	useNews((kind, data: { ranks?: Rank[] }) => {
-		if (kind === "ranks" && data.ranks) load.set((old) => old && { ...old, ranks: mergeRanks(old.ranks, data.ranks!) });
+		if (kind === "ranks" && data.ranks) load.set((old) => old && { ...old, ranks: mergeRanks(old.ranks, ranksOf(data.ranks!)) });
 	}, load.reload);
 	return load;
 }
 
 function useMemory(job: string): Loaded<MemorySeries> {
-	const load = useLoad<MemorySeries>(jobPath(job, "memory"), { points: 600 });
-	useNews((kind, data: MemoryPoint) => {
-		if (kind === "memory") load.set((old) => old && appendPoint(old, data));
+	const load = useLoad<MemorySeries>(jobPath(job, "memory"), { points: 600 }, memorySeries);
+	useNews((kind, data: never) => {
+		if (kind === "memory") load.set((old) => old && appendPoint(old, memoryPoint(data)));
 	}, load.reload);
 	return load;
 }
@@ -46,8 +48,8 @@ function StepPicture({ job, ranks }: { job: Job; ranks: Rank[] }) {
 		<div class="steps">
 			{first.total ? <Bar ratio={first.step! / first.total} label={`step ${first.step} of ${first.total}`} tone="good" /> : null}
 			<p>
-				<b>{stepText({ ...job, steps: [{ rank: first.rank, step: first.step!, ...(first.total !== undefined ? { total: first.total } : {}), ...(first.per_s !== undefined ? { per_s: first.per_s } : {}) }] })}</b>
-				{left !== undefined && <small> · done about {clock(Date.now() + left)}</small>}
+				{!/\bstep \d/.test(job.health?.sentence ?? "") && <b>{stepText({ ...job, steps: [{ rank: first.rank, step: first.step!, ...(first.total !== undefined ? { total: first.total } : {}), ...(first.per_s !== undefined ? { per_s: first.per_s } : {}) }] })} · </b>}
+				{left !== undefined && <small>done about {clock(Date.now() + left)}</small>}
 				{lead.step !== first.step && <small> · rank {lead.rank} is {lead.step! - first.step!} ahead</small>}
 			</p>
 		</div>
@@ -172,6 +174,7 @@ export function JobPage({ route, me }: { route: Route; me: Me | undefined }) {
 	const events = useEvents(job.id, "");
 	useNews((kind, data: Event) => { if (kind === "event" && data.incident) incidents.reload(); }, () => {});
 	const marks = useMemo(() => (incidents.data?.incidents ?? []).map((i) => ({ time: i.time_unix_ms, text: words(i.kind) })), [incidents.data]);
+	const rows = useMemo(() => withWaits(ranks.data?.ranks ?? [], waits.data), [ranks.data, waits.data]);
 	const now = useNow(10_000);
 	const onPick = (time: number) => goTo(job.id, time);
 	const culprits = job.health?.culprit_ranks ?? [];
@@ -182,7 +185,7 @@ export function JobPage({ route, me }: { route: Route; me: Me | undefined }) {
 			{moment !== undefined && <MomentView job={job} time={moment} />}
 			{moment === undefined && (
 				<Card title="Ranks" side={<small>{ranks.data ? `${ranks.data.total ?? ranks.data.ranks.length}` : ""}</small>}>
-					<Show of={ranks} what="Ranks">{(r) => <RankGrid ranks={r.ranks} job={job.id} />}</Show>
+					<Show of={ranks} what="Ranks">{() => <RankGrid ranks={rows} job={job.id} />}</Show>
 				</Card>
 			)}
 			{moment === undefined && <Standing job={job} waits={waits} />}

@@ -1,6 +1,7 @@
 // What stands above every page of one job: its name, its health, and the ways to its other pages.
 import { createContext, type ComponentChildren } from "preact";
 import { useContext } from "preact/hooks";
+import { withHealth } from "../adapt";
 import { jobPath } from "../api";
 import { duration } from "../format";
 import { useLoad, useNews, useNow, useWanted, type Loaded } from "../hooks";
@@ -52,10 +53,10 @@ function Title({ job }: { job: Job }) {
 }
 
 export function JobFrame({ route, children }: { route: Route; children: ComponentChildren }) {
-	useWanted(route.job, ["health", "ranks", "memory", "events"]);
+	useWanted(route.job, ["health", "ranks", "memory", "events", "profiles"]);
 	const load = useLoad<Job>(jobPath(route.job!));
 	useNews((kind, data: Health & { state?: string; jobs?: Job[] }) => {
-		if (kind === "health") load.set((old) => old && (data.job === undefined || data.job === old.id) ? { ...old, health: data } : old);
+		if (kind === "health") load.set((old) => old && (data.job === undefined || data.job === old.id) ? withHealth(old, data) : old);
 		if (kind === "jobs") load.set((old) => {
 			const fresh = data.jobs?.find((j) => j.id === old?.id);
 			return old && fresh ? { ...old, ...fresh } : old;

@@ -1,5 +1,7 @@
 // A job's output: per rank, searched, followed, downloaded. Only the lines in view are in the page.
+import type { JSX } from "preact";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { logMatches } from "../adapt";
 import { ApiError, apiUrl, get, jobPath, logPath } from "../api";
 import { bytes, count } from "../format";
 import { useLoad } from "../hooks";
@@ -44,7 +46,7 @@ function useLog(path: string, follow: boolean, live: boolean) {
 		try {
 			const part = await get<LogPart>(path, query);
 			window.current = join(window.current, part);
-			setHeld({ window: window.current, busy: false });
+			setHeld((old) => (old.window === window.current && !old.error ? old : { window: window.current!, busy: false }));
 		} catch (error) {
 			setHeld({ ...(window.current ? { window: window.current } : {}), error: asError(error), busy: false });
 		} finally {
@@ -84,8 +86,16 @@ interface ListProps {
 
 function Text({ text, needle }: { text: string; needle: string }) {
 	if (needle === "") return <>{text}</>;
-	const parts = text.split(needle);
-	return <>{parts.map((part, i) => <>{i > 0 && <mark>{needle}</mark>}{part}</>)}</>;
+	// Lower case may be longer or shorter than the text in other scripts: then the line is found, and not marked.
+	const lower = text.toLowerCase();
+	if (lower.length !== text.length) return <>{text}</>;
+	const parts: (string | JSX.Element)[] = [];
+	let from = 0;
+	for (let at = lower.indexOf(needle.toLowerCase()); at >= 0 && parts.length < 100; at = lower.indexOf(needle.toLowerCase(), from)) {
+		parts.push(text.slice(from, at), <mark>{text.slice(at, at + needle.length)}</mark>);
+		from = at + needle.length;
+	}
+	return <>{parts}{text.slice(from)}</>;
 }
 
 /** Keeps the line that is in view where it is when lines come in above it. */
@@ -145,12 +155,21 @@ interface Search {
 	error?: ApiError;
 }
 
+/** One answer covers some megabytes: it is gone on until something is found. */
+async function searchOn(path: string, needle: string, from: number): Promise<LogMatches> {
+	for (let offset = from; ;) {
+		const part = logMatches(await get(path, { search: needle, direction: "forward", offset }));
+		if (part.matches.length > 0 || part.next === undefined || part.next <= offset) return part;
+		offset = part.next;
+	}
+}
+
 function useSearch(path: string) {
 	const [search, setSearch] = useState<Search>({ needle: "", matches: [], at: 0 });
 	const find = async (needle: string) => {
 		if (needle === "") return setSearch({ needle, matches: [], at: 0 });
 		try {
-			const found = await get<LogMatches>(path, { search: needle, direction: "forward" });
+			const found = await searchOn(path, needle, 0);
 			setSearch({ needle, matches: found.matches, at: 0, ...(found.next !== undefined ? { next: found.next } : {}) });
 		} catch (error) {
 			setSearch({ needle, matches: [], at: 0, error: asError(error) });
@@ -160,7 +179,8 @@ function useSearch(path: string) {
 		const to = search.at + by;
 		if (to < search.matches.length) return setSearch({ ...search, at: Math.max(0, to) });
 		if (search.next === undefined) return;
-		const more = await get<LogMatches>(path, { search: search.needle, direction: "forward", offset: search.next });
+		const more = await searchOn(path, search.needle, search.next);
+		if (more.matches.length === 0) { const { next: _gone, ...all } = search; return setSearch(all); }
 		const { next: _, ...rest } = search;
 		setSearch({ ...rest, matches: [...search.matches, ...more.matches], at: to, ...(more.next !== undefined ? { next: more.next } : {}) });
 	};

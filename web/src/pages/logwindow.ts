@@ -18,9 +18,13 @@ export function windowOf(part: LogPart): LogWindow {
 
 /** A part that begins where the window ends. Lines that are there already are not added twice. */
 export function append(window: LogWindow, part: LogPart): LogWindow {
-	const last = window.lines[window.lines.length - 1]?.at ?? -1;
-	const fresh = part.lines.filter((l) => l.at >= window.to || l.at > last);
-	const lines = [...window.lines, ...fresh];
+	// A last line without its end is told again: the new telling holds.
+	let ended = window.lines.length;
+	while (ended > 0 && window.lines[ended - 1]!.at >= window.to) ended--;
+	const last = window.lines[ended - 1]?.at ?? -1;
+	const fresh = part.lines.filter((l) => l.at >= window.to && l.at > last);
+	if (fresh.length === 0 && ended === window.lines.length && part.size === window.size) return window;
+	const lines = [...window.lines.slice(0, ended), ...fresh];
 	const cut = Math.max(0, lines.length - MOST_LINES);
 	const kept = cut ? lines.slice(cut) : lines;
 	return { lines: kept, from: cut ? (kept[0]?.at ?? window.from) : window.from, to: Math.max(window.to, part.next), size: Math.max(window.size, part.size) };

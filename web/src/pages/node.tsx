@@ -1,4 +1,5 @@
 // The machine: its memory by component, its GPUs, pressure, the jobs on it, and what vigil's doctor finds.
+import { nodeState } from "../adapt";
 import { bytes, percent } from "../format";
 import { useLoad, useNews } from "../hooks";
 import { useEffect } from "preact/hooks";
@@ -67,7 +68,7 @@ function Marks({ node }: { node: NodeState }) {
 }
 
 export default function NodePage() {
-	const load = useLoad<NodeState>("node");
+	const load = useLoad<NodeState>("node", {}, nodeState);
 	useNews(() => {}, load.reload);
 	useEffect(() => {
 		const timer = setInterval(load.reload, 5000);

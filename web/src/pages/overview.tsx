@@ -60,7 +60,8 @@ function JobRow({ job, now }: { job: Job; now: number }) {
 	const life = running(job)
 		? `for ${duration(now - (job.started_unix_ms ?? now))}`
 		: job.ended_unix_ms !== undefined ? `ended ${ago(job.ended_unix_ms, now)}` : "";
-	const facts = [life, job.nproc ? `${job.nproc} ${job.nproc === 1 ? "rank" : "ranks"}` : "", stepText(job),
+	const told = /\bstep \d/.test(job.health?.sentence ?? "");
+	const facts = [life, job.nproc ? `${job.nproc} ${job.nproc === 1 ? "rank" : "ranks"}` : "", told ? "" : stepText(job),
 		job.peak_bytes && !running(job) ? `peak ${bytes(job.peak_bytes)}` : ""].filter(Boolean);
 	return (
 		<li>

@@ -13,20 +13,23 @@ import { Bar, Card, Empty, Fault, Frames, Segmented, Show, When } from "../ui/pa
 export const KIND_WORDS: Record<string, string> = { stack: "Stack trace", flame: "CPU flame graph", heap: "Heap profile", calls: "Call counts" };
 
 interface Calls {
-	n_calls?: number;
-	functions?: { file?: string; line?: number; name?: string; n_calls?: number; own_samples?: number; own_s?: number; cumulative_s?: number }[];
+	/** times are estimates, and looks that met a function stand where its calls would */
+	sampled?: boolean;
+	functions?: { file?: string; line?: number; name?: string; n_calls?: number; samples?: number; own_s?: number; cumulative_s?: number }[];
 }
 
 function CallTable({ calls }: { calls: Calls }) {
 	const [sort, setSort] = useState<"own_s" | "cumulative_s" | "n_calls">("own_s");
-	const rows = [...(calls.functions ?? [])].sort((a, b) => (b[sort] ?? 0) - (a[sort] ?? 0)).slice(0, 200);
+	const rows = (calls.functions ?? []).map((f) => ({ ...f, n_calls: f.n_calls ?? f.samples ?? 0 })).sort((a, b) => (b[sort] ?? 0) - (a[sort] ?? 0)).slice(0, 200);
+	const counted = calls.sampled ? "samples" : "calls";
 	if (rows.length === 0) return <Empty>No calls were counted.</Empty>;
 	return (
 		<>
-			<div class="tools"><Segmented label="Sort by" value={sort} onChange={setSort} choices={[{ value: "own_s", text: "own time" }, { value: "cumulative_s", text: "with callees" }, { value: "n_calls", text: "calls" }]} /></div>
+			{calls.sampled && <p class="notice">Sampled: times are estimates. Calls are counted from the start by <code>vigil run --calls</code>.</p>}
+			<div class="tools"><Segmented label="Sort by" value={sort} onChange={setSort} choices={[{ value: "own_s", text: "own time" }, { value: "cumulative_s", text: "with callees" }, { value: "n_calls", text: counted }]} /></div>
 			<div class="scroll">
 				<table class="plain-table">
-					<thead><tr><th>function</th><th class="num">calls</th><th class="num">own</th><th class="num">with callees</th></tr></thead>
+					<thead><tr><th>function</th><th class="num">{counted}</th><th class="num">own</th><th class="num">with callees</th></tr></thead>
 					<tbody>{rows.map((r, i) => (
 						<tr key={i}><td>{r.name} <small title={r.file}>{place(r.file, r.line)}</small></td><td class="num">{count(r.n_calls)}</td><td class="num">{decimal(r.own_s)} s</td><td class="num">{decimal(r.cumulative_s)} s</td></tr>
 					))}</tbody>

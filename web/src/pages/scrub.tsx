@@ -1,5 +1,6 @@
 // Any moment of a job: memory, ranks, events and kept stacks as they were then.
 import { useEffect, useState } from "preact/hooks";
+import { moment as momentOf } from "../adapt";
 import { jobPath } from "../api";
 import { ago, bytes, clock } from "../format";
 import { useLoad, useNow } from "../hooks";
@@ -53,7 +54,7 @@ function MomentMemory({ moment }: { moment: Moment }) {
 }
 
 export function MomentView({ job, time }: { job: Job; time: number }) {
-	const load = useLoad<Moment>(jobPath(job.id, "at"), { time: Math.round(time) });
+	const load = useLoad<Moment>(jobPath(job.id, "at"), { time: Math.round(time) }, momentOf);
 	const now = useNow(10_000);
 	return (
 		<Show of={load} what="This moment">

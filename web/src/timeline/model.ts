@@ -68,14 +68,17 @@ function namesOf(events: TraceEvent[]): Names {
 	return names;
 }
 
-const COUNTERS: Record<string, string[]> = { "memory bytes": ["own", "job", "used"], CPU: ["cores"], "disk bytes/s": ["read", "written"] };
+/** Counters that are shown, their fields, and what their rows are called. */
+const COUNTERS: Record<string, Record<string, string>> = {
+	"memory bytes": { own: "memory", job: "memory", used: "memory used" }, CPU: { cores: "CPU" }, "disk bytes/s": { read: "disk read", written: "disk written" },
+};
 
 function addCounter(rows: Map<string, Row>, e: TraceEvent): void {
-	for (const field of COUNTERS[e.name ?? ""] ?? []) {
+	for (const [field, title] of Object.entries(COUNTERS[e.name ?? ""] ?? {})) {
 		const value = e.args?.[field];
 		if (typeof value !== "number" || !Number.isFinite(value)) continue;
 		const key = `${e.pid}|c|${e.name}|${field}`;
-		const row = rows.get(key) ?? { lane: e.pid ?? 0, title: `${e.name}: ${field}`, kind: "counter" as const, spans: [], points: [], most: 0 };
+		const row = rows.get(key) ?? { lane: e.pid ?? 0, title, kind: "counter" as const, spans: [], points: [], most: 0 };
 		row.points.push({ at: e.ts ?? 0, value });
 		row.most = Math.max(row.most, value);
 		rows.set(key, row);

@@ -129,7 +129,7 @@ function drawAll(f: Frame, height: number, top: number, chosen: Span | undefined
 				else if (row.kind === "spans") drawSpans(f, row, y, h);
 				else drawMoments(f, row, y, h);
 				ctx.fillStyle = f.card; ctx.fillRect(0, y, f.names, h);
-				ctx.fillStyle = f.dim; ctx.fillText(row.title.slice(0, Math.floor((f.names - 10) / 6.2)), 8, y + h / 2);
+				ctx.fillStyle = f.dim; ctx.fillText(row.title.slice(0, Math.floor((f.names - 10) / 6.8)), 8, y + h / 2);
 			}
 		}
 		y += h;

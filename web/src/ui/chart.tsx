@@ -204,7 +204,7 @@ export function MemoryChart(props: MemoryProps) {
 }
 
 const VALUE: Record<string, (v: number) => string> = {
-	ratio: (v) => percent(v), bytes: (v) => bytes(v), "bytes/s": (v) => bytesPerS(v), "steps/s": (v) => decimal(v), s: (v) => `${decimal(v)} s`,
+	ratio: (v) => percent(v), bytes: (v) => bytes(v), "bytes/s": (v) => bytesPerS(v), "steps/s": (v) => decimal(v), "1/s": (v) => decimal(v), s: (v) => `${decimal(v)} s`,
 };
 const valueOf = (unit: string | undefined) => VALUE[unit ?? ""] ?? ((v: number) => `${decimal(v)}${unit ? ` ${unit}` : ""}`);
 const DASHES = [[], [6, 3], [2, 3], [10, 3, 2, 3]];
@@ -212,11 +212,15 @@ const DASHES = [[], [6, 3], [2, 3], [10, 3, 2, 3]];
 export function SeriesChart({ series, title, marks: list, moment, onPick }: {
 	series: Series; title: string; marks?: Mark[]; moment?: number | undefined; onPick?: ((time: number) => void) | undefined;
 }) {
-	const shown = series.series.slice(0, 40);
+	// Nobody who read or wrote nothing, and no worker without a rank that did nothing, is a curve.
+	const busy = series.series.filter((s) => s.values.some((v) => v != null && v !== 0) || (s.rank !== undefined && !s.unit?.startsWith("bytes")));
+	const shown = busy.slice(0, 40);
 	const value = valueOf(shown[0]?.unit);
 	const data = useMemo(() => [series.times.map((t) => t / 1000), ...shown.map((s) => s.values)] as uPlot.AlignedData, [series]);
-	if (series.times.length === 0 || shown.length === 0) return <Empty>{title}: nothing was measured.</Empty>;
-	const names = shown.map((s) => s.label ?? (s.rank !== undefined ? `rank ${s.rank}` : "?"));
+	if (series.series.length > 0 && shown.length === 0) return <Empty>{title}: nothing all the time.</Empty>;
+	if (series.times.length === 0 || shown.length === 0) return <Empty>{series.note ?? `${title}: nothing was measured.`}</Empty>;
+	const varied = new Set(shown.map((s) => s.label)).size > 1;
+	const names = shown.map((s) => (s.rank === undefined ? (s.label && varied ? `no rank, ${s.label}` : s.label ?? "?") : s.label && varied && !s.label.startsWith("rank") ? `rank ${s.rank} ${s.label}` : `rank ${s.rank}`));
 	const options = () => ({
 		legend: { show: false },
 		cursor: { drag: { x: false, y: false } },
@@ -232,7 +236,7 @@ export function SeriesChart({ series, title, marks: list, moment, onPick }: {
 				onPick={onPick} options={options} />
 			<ul class="serieslegend">
 				{shown.slice(0, 8).map((s, i) => <li key={names[i]}><i style={{ background: seriesColor(i, isDark()) }} />{names[i]} <b>{last(s.values)}</b></li>)}
-				{shown.length > 8 && <li>and {series.series.length - 8} more</li>}
+				{shown.length > 8 && <li>and {busy.length - 8} more</li>}
 			</ul>
 		</>
 	);

@@ -18,6 +18,9 @@ export function stateOf(rank: Rank): string {
 
 export const stateWord = (rank: Rank) => STATES[stateOf(rank)]![1];
 
+/** What has no rank is called by its process. */
+const rankName = (rank: Rank) => (rank.rank < 0 ? `${-rank.rank}` : `${rank.rank}`);
+
 interface CellProps {
 	rank: Rank;
 	small: boolean;
@@ -38,11 +41,11 @@ class Cell extends Component<CellProps> {
 		const word = `${rank.culprit ? "culprit, " : ""}${STATES[state]![1]}`;
 		const shared = { id: `rank-${rank.rank}`, role: "option" as const, "aria-selected": chosen, class: `cell ${state} ${rank.culprit ? "culprit" : ""}` };
 		// A small cell is one element without text: its letter comes from the style sheet.
-		if (small) return <div {...shared} aria-label={`rank ${rank.rank}: ${word}`} />;
+		if (small) return <div {...shared} aria-label={`rank ${rankName(rank)}: ${word}`} />;
 		const width = `${most > 0 ? ((rank.own_bytes ?? 0) / most) * 100 : 0}%`;
 		return (
 			<div {...shared} onClick={() => onPick(rank.rank)}>
-				<b>{rank.rank}</b><i class="letter" aria-hidden="true">{rank.culprit ? "⚑" : STATES[state]![0]}</i><span>{bytes(rank.own_bytes)}</span>
+				<b>{rankName(rank)}</b><i class="letter" aria-hidden="true">{rank.culprit ? "⚑" : STATES[state]![0]}</i><span>{bytes(rank.own_bytes)}</span>
 				<span class="hidden">{word}</span><u style={{ width }} />
 			</div>
 		);
@@ -72,7 +75,7 @@ export function RankFacts({ rank, job }: { rank: Rank; job: string }) {
 	const exit = rank.signal ? `signal ${rank.signal}` : rank.exit_code !== undefined ? `exit status ${rank.exit_code}` : undefined;
 	return (
 		<div class="rankfacts" aria-live="polite">
-			<h3>{rank.culprit ? "⚑ " : ""}Rank {rank.rank}: {stateWord(rank)}{exit ? ` (${exit})` : ""}</h3>
+			<h3>{rank.culprit ? "⚑ " : ""}{rank.rank < 0 ? "Process" : "Rank"} {rankName(rank)}: {stateWord(rank)}{exit ? ` (${exit})` : ""}</h3>
 			<Facts items={[
 				["own memory", bytes(rank.own_bytes)], ["shared", bytes(rank.shared_bytes)], ["CPU", percent(rank.cpu_ratio)],
 				["GPU", rank.gpu?.map((g) => `${g.index}: ${percent(g.used_ratio)}, ${bytes(g.memory_bytes)}`).join("; ") || undefined],
@@ -86,7 +89,7 @@ export function RankFacts({ rank, job }: { rank: Rank; job: string }) {
 			{rank.total !== undefined && rank.step !== undefined && <Bar ratio={rank.step / rank.total} label={`step ${rank.step} of ${rank.total}`} />}
 			<p class="actions">
 				{rank.pid !== undefined && <a class="button" href={link(["job", job, "process", rank.pid])}>Stack, flame graph, heap</a>}
-				<a class="button" href={link(["job", job, "logs"], { rank: rank.rank })}>Log</a>
+				<a class="button" href={link(["job", job, "logs"], rank.rank < 0 ? {} : { rank: rank.rank })}>Log</a>
 			</p>
 		</div>
 	);
