@@ -1,7 +1,11 @@
 // Requests to the server. All addresses are relative, so the page works behind any path prefix.
 
 export class ApiError extends Error {
-	constructor(readonly status: number, readonly id: string, text: string) {
+	constructor(
+		readonly status: number,
+		readonly id: string,
+		text: string,
+	) {
 		super(text);
 	}
 }
@@ -30,7 +34,11 @@ async function errorOf(response: Response): Promise<ApiError> {
 	} catch {
 		/* It is no JSON: the status has to do. */
 	}
-	return new ApiError(response.status, "", WORDS[response.status] ?? `The server answered with status ${response.status}.`);
+	return new ApiError(
+		response.status,
+		"",
+		WORDS[response.status] ?? `The server answered with status ${response.status}.`,
+	);
 }
 
 async function request(path: string, init: RequestInit): Promise<Response> {
@@ -54,7 +62,11 @@ async function json<T>(response: Response): Promise<T> {
 	}
 }
 
-export async function get<T>(path: string, query: Record<string, string | number | undefined> = {}, signal?: AbortSignal): Promise<T> {
+export async function get<T>(
+	path: string,
+	query: Record<string, string | number | undefined> = {},
+	signal?: AbortSignal,
+): Promise<T> {
 	return json<T>(await request(apiUrl(path, query), signal ? { signal } : {}));
 }
 
@@ -65,7 +77,11 @@ export async function getText(path: string, query: Record<string, string | numbe
 export async function send<T>(method: "POST" | "DELETE", path: string, body?: unknown): Promise<T | undefined> {
 	const headers: Record<string, string> = { "X-Vigil-CSRF": "1" };
 	if (body !== undefined) headers["Content-Type"] = "application/json";
-	const response = await request(apiUrl(path), { method, headers, ...(body !== undefined ? { body: JSON.stringify(body) } : {}) });
+	const response = await request(apiUrl(path), {
+		method,
+		headers,
+		...(body !== undefined ? { body: JSON.stringify(body) } : {}),
+	});
 	return response.status === 204 ? undefined : json<T>(response);
 }
 

@@ -81,11 +81,14 @@ class Live {
 	private open(): void {
 		this.close();
 		if (!this.wanted) return;
-		const source = new EventSource(apiUrl("stream", { job: this.wanted.job, topics: this.wanted.topics.join(",") }));
+		const source = new EventSource(
+			apiUrl("stream", { job: this.wanted.job, topics: this.wanted.topics.join(",") }),
+		);
 		this.source = source;
 		source.onopen = () => this.onOpen();
 		source.onerror = () => this.onError(source);
-		for (const kind of KINDS) source.addEventListener(kind, (event) => this.onData(kind, (event as MessageEvent<string>).data));
+		for (const kind of KINDS)
+			source.addEventListener(kind, (event) => this.onData(kind, (event as MessageEvent<string>).data));
 	}
 
 	private onOpen(): void {
@@ -127,7 +130,7 @@ class Live {
 			this.setClock(me.now_unix_ms);
 			this.heard();
 		} catch {
-				this.set({ ...this.link, state: "broken" });
+			this.set({ ...this.link, state: "broken" });
 			this.open();
 		}
 	}
@@ -137,7 +140,7 @@ class Live {
 		if (document.hidden) {
 			this.hide = setTimeout(() => {
 				this.close();
-						this.set({ ...this.link, state: "broken" });
+				this.set({ ...this.link, state: "broken" });
 			}, HIDDEN_MS);
 		} else if (!this.source) {
 			this.open();

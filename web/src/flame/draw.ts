@@ -37,15 +37,24 @@ export function colors(): Colors {
 	const dark = isDark();
 	const hues = [28, 45, 140, 200, 215, 265, 320, 10];
 	const steps = [0.35, 0.6, 1];
-	const blend = (hue: number, s: number) => (dark ? `hsl(${hue} ${Math.round(60 * s)}% ${Math.round(24 + 12 * s)}%)` : `hsl(${hue} ${Math.round(85 * s)}% ${Math.round(92 - 22 * s)}%)`);
+	const blend = (hue: number, s: number) =>
+		dark
+			? `hsl(${hue} ${Math.round(60 * s)}% ${Math.round(24 + 12 * s)}%)`
+			: `hsl(${hue} ${Math.round(85 * s)}% ${Math.round(92 - 22 * s)}%)`;
 	const canvas = document.createElement("canvas");
 	canvas.width = canvas.height = 1;
 	const ctx = canvas.getContext("2d", { willReadFrequently: true })!;
 	const pixel = (color: string) => pixelOf(ctx, color);
 	return {
-		box: hues.map((h) => pixel(dark ? `hsl(${h} 34% 30%)` : `hsl(${h} 62% 83%)`)), dust: pixel(dark ? "#3c4450" : "#c3c9d2"), text: cssColor("ink"), ink: cssColor("ink"),
-		found: pixel(dark ? "#7a5c00" : "#ffe070"), grown: steps.map((s) => pixel(blend(8, s))), shrunk: steps.map((s) => pixel(blend(215, s))),
-		same: pixel(dark ? "#2c333d" : "#e4e8ed"), bg: pixel(cssColor("card")),
+		box: hues.map((h) => pixel(dark ? `hsl(${h} 34% 30%)` : `hsl(${h} 62% 83%)`)),
+		dust: pixel(dark ? "#3c4450" : "#c3c9d2"),
+		text: cssColor("ink"),
+		ink: cssColor("ink"),
+		found: pixel(dark ? "#7a5c00" : "#ffe070"),
+		grown: steps.map((s) => pixel(blend(8, s))),
+		shrunk: steps.map((s) => pixel(blend(215, s))),
+		same: pixel(dark ? "#2c333d" : "#e4e8ed"),
+		bg: pixel(cssColor("card")),
 	};
 }
 
@@ -82,7 +91,8 @@ function fillOf(l: Layout, c: Colors, hues: Uint8Array, look: Look, node: number
 function label(l: Layout, node: number): string {
 	const f = l.tree.frames[l.tree.frame[node]!]!;
 	const by = change(l, node);
-	const sign = !l.tree.before || Math.abs(by) < 0.002 ? "" : `${by > 0 ? "+" : "−"}${(Math.abs(by) * 100).toFixed(1)} % `;
+	const sign =
+		!l.tree.before || Math.abs(by) < 0.002 ? "" : `${by > 0 ? "+" : "−"}${(Math.abs(by) * 100).toFixed(1)} % `;
 	return `${sign}${f.name}${f.where ? ` ${f.where}` : ""}`;
 }
 
@@ -101,22 +111,38 @@ export function makeRaster(width: number, height: number, ratio: number): Raster
 type Name = [node: number, x: number, y: number, w: number];
 
 /** One row as a line of pixels; wide boxes end in a gap of one. */
-function fillLine(line: Uint32Array, l: Layout, look: Look, c: Colors, hues: Uint8Array, depth: number, ratio: number, name: (node: number, x: number, w: number) => void): number {
+function fillLine(
+	line: Uint32Array,
+	l: Layout,
+	look: Look,
+	c: Colors,
+	hues: Uint8Array,
+	depth: number,
+	ratio: number,
+	name: (node: number, x: number, w: number) => void,
+): number {
 	let drawn = 0;
 	const end = line.length;
 	line.fill(c.bg);
-	visible(l, depth, look.view, end / ratio, (node, x, w) => {
-		drawn++;
-		const from = Math.max(0, Math.round(x * ratio));
-		const to = Math.min(end, Math.max(from + 1, Math.round((x + w) * ratio) - (w > 3 ? 1 : 0)));
-		line.fill(fillOf(l, c, hues, look, node), from, to);
-		const left = Math.max(0, x);
-		const right = Math.min(end / ratio, x + w);
-		if (right - left > 30 || node === look.chosen) name(node, left, right - left);
-	}, (x, w) => {
-		drawn++;
-		line.fill(c.dust, Math.max(0, Math.round(x * ratio)), Math.min(end, Math.ceil((x + w) * ratio)));
-	});
+	visible(
+		l,
+		depth,
+		look.view,
+		end / ratio,
+		(node, x, w) => {
+			drawn++;
+			const from = Math.max(0, Math.round(x * ratio));
+			const to = Math.min(end, Math.max(from + 1, Math.round((x + w) * ratio) - (w > 3 ? 1 : 0)));
+			line.fill(fillOf(l, c, hues, look, node), from, to);
+			const left = Math.max(0, x);
+			const right = Math.min(end / ratio, x + w);
+			if (right - left > 30 || node === look.chosen) name(node, left, right - left);
+		},
+		(x, w) => {
+			drawn++;
+			line.fill(c.dust, Math.max(0, Math.round(x * ratio)), Math.min(end, Math.ceil((x + w) * ratio)));
+		},
+	);
 	return drawn;
 }
 
@@ -139,7 +165,14 @@ function write(ctx: CanvasRenderingContext2D, l: Layout, look: Look, c: Colors, 
 }
 
 /** Returns how many boxes were drawn. */
-export function drawFlame(ctx: CanvasRenderingContext2D, raster: Raster, l: Layout, look: Look, c: Colors, hues: Uint8Array): number {
+export function drawFlame(
+	ctx: CanvasRenderingContext2D,
+	raster: Raster,
+	l: Layout,
+	look: Look,
+	c: Colors,
+	hues: Uint8Array,
+): number {
 	const { image, pixels, ratio } = raster;
 	const names: Name[] = [];
 	const line = new Uint32Array(image.width);
