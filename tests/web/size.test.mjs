@@ -63,3 +63,10 @@ test("the lock file names versions, and no machine they came from", () => {
 	for (const version of Object.values({ ...dependencies, ...devDependencies }))
 		assert.match(version, /^\d+\.\d+\.\d+$/);
 });
+
+test("no text becomes markup by itself", () => {
+	const walk = (dir) => readdirSync(dir, { withFileTypes: true }).flatMap((f) => (f.isDirectory() ? walk(join(dir, f.name)) : [join(dir, f.name)]));
+	for (const file of walk(join(WEB, "src")).filter((f) => /\.tsx?$/.test(f))) {
+		assert.doesNotMatch(readFileSync(file, "utf8"), /dangerouslySetInnerHTML|innerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function/, file);
+	}
+});
