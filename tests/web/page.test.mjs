@@ -286,6 +286,16 @@ test("a slow server shows that it is waited for", async () => {
 	await done(page);
 });
 
+test("a session that ends while the page is open asks for the token, whatever page it is", async () => {
+	const page = await newPage();
+	await go(page, WELL);
+	server.control.session = "s3";
+	server.control.cut();
+	await page.waitForSelector(".login");
+	server.control.session = "s1";
+	await done(page);
+});
+
 test("a lost session asks for the token again", async () => {
 	const page = await newPage();
 	server.control.session = "s2";
@@ -556,7 +566,9 @@ test("hostile texts are texts", async () => {
 			true,
 			`${path} overflows`,
 		);
-		assert.ok((await text(page, "main")).length > 50, path);
+		const all = await text(page, "main");
+		assert.ok(all.length > 50, path);
+		assert.doesNotMatch(all, /[\u202a-\u202e\u2066-\u2069]/, path);
 	}
 	await page.screenshot({ path: join(pictures, "hostile-390-light.png"), fullPage: true });
 	await done(page);

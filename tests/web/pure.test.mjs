@@ -12,6 +12,7 @@ const stack = await source("ui/stack.ts");
 const waits = await source("ui/waitlayout.ts");
 const logs = await source("pages/logwindow.ts");
 const timeline = await source("timeline/model.ts");
+const safe = await source("safe.ts");
 const fixture = (name) => JSON.parse(readFileSync(join(WEB, "dev/fixtures", `${name}.json`), "utf8"));
 
 test("sizes, times and shares are short and have their unit", () => {
@@ -316,6 +317,11 @@ test("control characters of a log are no commands of the page", () => {
 	assert.equal(logs.plainLine("\u001b[31mred\u001b[0m"), "red");
 	assert.equal(logs.plainLine(" 10%|#   |\r 50%|##  |\r"), " 50%|##  |");
 	assert.equal(logs.plainLine("a\u0000b\u202Egnp.exe"), "a␦b␦gnp.exe");
+});
+
+test("no text turns the direction of what stands beside it, however it comes", () => {
+	assert.deepEqual(safe.parseAnswer('{"a":"x\u202Egnp.exe","b":["\\u202egnp","\\\\u202e"],"n":1}'), { a: "x␦gnp.exe", b: ["␦gnp", "\\u202e"], n: 1 });
+	assert.throws(() => safe.parseAnswer('{"a":'));
 });
 
 test("a recorded timeline has its lanes, curves and incident", () => {

@@ -1,5 +1,7 @@
 // Requests to the server. All addresses are relative, so the page works behind any path prefix.
 
+import { parseAnswer } from "./safe";
+
 export class ApiError extends Error {
 	constructor(
 		readonly status: number,
@@ -29,7 +31,7 @@ export function apiUrl(path: string, query: Record<string, string | number | und
 
 async function errorOf(response: Response): Promise<ApiError> {
 	try {
-		const body = await response.json();
+		const body = parseAnswer(await response.text()) as { text?: unknown; error?: unknown };
 		if (typeof body.text === "string") return new ApiError(response.status, String(body.error ?? ""), body.text);
 	} catch {
 		/* It is no JSON: the status has to do. */
@@ -56,7 +58,7 @@ async function request(path: string, init: RequestInit): Promise<Response> {
 
 async function json<T>(response: Response): Promise<T> {
 	try {
-		return (await response.json()) as T;
+		return parseAnswer(await response.text()) as T;
 	} catch {
 		throw new ApiError(response.status, "cut", "The answer of the server was cut off. It is tried again.");
 	}

@@ -1,6 +1,7 @@
 // One stream of server-sent events for the whole page. The browser reconnects by itself and names the last event it
 // had; when it gives up (a refusal, a proxy's error page), the page opens the stream again and asks for what it missed.
 import { apiUrl, get } from "./api";
+import { parseAnswer } from "./safe";
 import type { Me } from "./types";
 
 export type Topic = "health" | "ranks" | "memory" | "events" | "jobs" | "profiles";
@@ -102,6 +103,8 @@ class Live {
 		this.set({ ...this.link, state: "broken" });
 		if (source.readyState !== EventSource.CLOSED) return;
 		this.source = undefined;
+		// A stream does not tell why it was refused; this asks for the token again where that is the reason.
+		get<Me>("me").catch(() => {});
 		this.retry = setTimeout(() => this.open(), this.delay);
 		this.delay = Math.min(this.delay * 2, 15_000);
 	}
@@ -109,7 +112,7 @@ class Live {
 	private onData(kind: StreamKind, text: string): void {
 		let data: unknown;
 		try {
-			data = JSON.parse(text);
+			data = parseAnswer(text);
 		} catch {
 			return;
 		}
