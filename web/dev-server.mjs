@@ -114,6 +114,7 @@ export async function startDevServer({
 		fail: null,
 		cutAnswer: false,
 		refuseStream: false,
+		refused: 0,
 		role: "admin",
 		requests: [],
 	};

@@ -44,6 +44,14 @@ async function newPage(options = {}, to = server) {
 	return page;
 }
 
+/** Waits for something that happens in this process. */
+async function until(what) {
+	for (const end = Date.now() + WAIT.timeout; !what(); ) {
+		assert.ok(Date.now() < end, `it did not come to ${what}`);
+		await new Promise((resolve) => setTimeout(resolve, 20));
+	}
+}
+
 const go = async (page, path) => {
 	await page.goto(`${server.url}#/${path}`);
 	await page.waitForFunction(() => document.querySelector("main") && !document.querySelector(".skeleton"));
@@ -234,6 +242,8 @@ test("news come by themselves; a cut stream is told, and leaves neither gap nor 
 	server.control.refuseStream = true;
 	server.control.cut();
 	await page.waitForFunction(() => /last seen/.test(document.querySelector(".link").textContent));
+	// The browser gives up at a refusal, and with it the number of its last event: the page has to ask for what it missed.
+	await until(() => server.control.refused > 0);
 	for (const n of [2, 3, 4]) say(n);
 	server.control.refuseStream = false;
 	for (const n of [1, 2, 3, 4]) await page.waitForSelector(`text=news number ${n}.`);

@@ -11,6 +11,7 @@ const eventsOf = (ctx, job) =>
 
 export function streamTo(ctx, req, res, query) {
 	if (ctx.control.refuseStream) {
+		ctx.control.refused++;
 		res.writeHead(503, { "Content-Type": "text/plain" });
 		return res.end("no");
 	}
