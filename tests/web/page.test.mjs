@@ -46,7 +46,7 @@ async function newPage(options = {}, to = server) {
 
 /** Waits for something that happens in this process. */
 async function until(what) {
-	for (const end = Date.now() + WAIT.timeout; !what(); ) {
+	for (const end = Date.now() + WAIT.timeout; !what();) {
 		assert.ok(Date.now() < end, `it did not come to ${what}`);
 		await new Promise((resolve) => setTimeout(resolve, 20));
 	}
@@ -62,9 +62,12 @@ const done = async (page) => {
 };
 
 /** Contrast is measured on plain colours; animations would blur them. */
-async function accessible(page, what) {
+async function accessible(page, what, options = {}) {
 	await page.evaluate(axe);
-	const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+	const found = await page.evaluate(
+		(more) => window.axe.run(document, { resultTypes: ["violations"], ...more }),
+		options,
+	);
 	assert.deepEqual(
 		found.violations.map((v) => `${v.id}: ${v.nodes[0].html.slice(0, 200)} ${v.nodes[0].failureSummary}`),
 		[],
@@ -132,7 +135,7 @@ for (const [width, scheme] of [
 	[390, "dark"],
 	[1280, "light"],
 ]) {
-	test(`every page at ${width} points, ${scheme}: nothing overflows, axe finds nothing`, async () => {
+	test(`every page at ${width} points, ${scheme} and the other way round: nothing overflows, axe finds nothing`, async () => {
 		const page = await newPage({ viewport: { width, height: 844 }, colorScheme: scheme, reducedMotion: "reduce" });
 		for (const [name, path] of Object.entries(PAGES)) {
 			await go(page, path);
@@ -146,6 +149,11 @@ for (const [width, scheme] of [
 			);
 			await accessible(page, `${name} ${width} ${scheme}`);
 			await page.screenshot({ path: join(pictures, `${name}-${width}-${scheme}.png`), fullPage: true });
+			const other = scheme === "dark" ? "light" : "dark";
+			await page.emulateMedia({ colorScheme: other, reducedMotion: "reduce" });
+			await page.screenshot({ path: join(pictures, `${name}-${width}-${other}.png`), fullPage: true });
+			await accessible(page, `${name} ${width} ${other}`, { runOnly: ["color-contrast"] });
+			await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
 		}
 		await done(page);
 	});

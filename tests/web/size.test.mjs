@@ -65,8 +65,15 @@ test("the lock file names versions, and no machine they came from", () => {
 });
 
 test("no text becomes markup by itself", () => {
-	const walk = (dir) => readdirSync(dir, { withFileTypes: true }).flatMap((f) => (f.isDirectory() ? walk(join(dir, f.name)) : [join(dir, f.name)]));
+	const walk = (dir) =>
+		readdirSync(dir, { withFileTypes: true }).flatMap((f) =>
+			f.isDirectory() ? walk(join(dir, f.name)) : [join(dir, f.name)],
+		);
 	for (const file of walk(join(WEB, "src")).filter((f) => /\.tsx?$/.test(f))) {
-		assert.doesNotMatch(readFileSync(file, "utf8"), /dangerouslySetInnerHTML|innerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function/, file);
+		assert.doesNotMatch(
+			readFileSync(file, "utf8"),
+			/dangerouslySetInnerHTML|innerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function/,
+			file,
+		);
 	}
 });

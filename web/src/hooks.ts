@@ -98,6 +98,19 @@ export function useLink(): LinkState {
 	return link;
 }
 
+/** Does it again and again while it is wanted and somebody looks. */
+export function useEvery(ms: number, on: boolean, what: () => void): void {
+	const act = useRef(what);
+	act.current = what;
+	useEffect(() => {
+		if (!on) return;
+		const timer = setInterval(() => {
+			if (!document.hidden) act.current();
+		}, ms);
+		return () => clearInterval(timer);
+	}, [ms, on]);
+}
+
 /** The server's time, renewed every `ms`. */
 export function useNow(ms = 1000): number {
 	const [now, setNow] = useState(live.now());

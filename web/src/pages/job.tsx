@@ -1,9 +1,9 @@
 // A job: the verdict first, then ranks, memory, charts, who waits for whom, attempts, and any moment of the past.
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { memoryPoint, memorySeries, ranksOf, withWaits } from "../adapt";
 import { jobPath } from "../api";
 import { clock, timeLeft, words } from "../format";
-import { useLoad, useNews, useNow, type Loaded } from "../hooks";
+import { useEvery, useLoad, useNews, useNow, type Loaded } from "../hooks";
 import { appendPoint, mergeRanks } from "../merge";
 import type { Route } from "../route";
 import type { Event, IncidentBrief, Job, Me, MemorySeries, Rank, Series, Stacks, Waits } from "../types";
@@ -87,14 +87,6 @@ function StepPicture({ job, ranks }: { job: Job; ranks: Rank[] }) {
 			</p>
 		</div>
 	);
-}
-
-function useEvery(ms: number, on: boolean, what: () => void): void {
-	useEffect(() => {
-		if (!on) return;
-		const timer = setInterval(what, ms);
-		return () => clearInterval(timer);
-	}, [ms, on]);
 }
 
 function Picture({
@@ -239,6 +231,7 @@ export function JobPage({ route, me }: { route: Route; me: Me | undefined }) {
 	const memory = useMemory(job.id);
 	const level = job.health?.level ?? "unknown";
 	const waits = useLoad<Waits>(running(job) && STANDS.includes(level) ? jobPath(job.id, "waits") : undefined);
+	useEvery(30_000, running(job) && STANDS.includes(level), waits.reload);
 	const incidents = useLoad<{ incidents: IncidentBrief[] }>(jobPath(job.id, "incidents"));
 	const events = useEvents(job.id, "");
 	useNews(

@@ -4,7 +4,7 @@ import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { logMatches } from "../adapt";
 import { ApiError, apiUrl, get, jobPath, logPath } from "../api";
 import { bytes, count } from "../format";
-import { useLoad } from "../hooks";
+import { useEvery, useLoad } from "../hooks";
 import { link, type Route } from "../route";
 import type { LogFile, LogLine, LogMatches, LogPart } from "../types";
 import { Card, Empty, Fault, Show } from "../ui/parts";
@@ -86,11 +86,7 @@ function useLog(path: string, follow: boolean, live: boolean) {
 	useEffect(() => {
 		void end();
 	}, [end]);
-	useEffect(() => {
-		if (!follow || !live) return;
-		const timer = setInterval(() => void later(), 1000);
-		return () => clearInterval(timer);
-	}, [follow, live, later]);
+	useEvery(1000, follow && live, () => void later());
 	return { held, end, jump, earlier, later };
 }
 

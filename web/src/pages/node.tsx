@@ -1,8 +1,7 @@
 // The machine: its memory by component, its GPUs, pressure, the jobs on it, and what vigil's doctor finds.
 import { nodeState } from "../adapt";
 import { bytes, percent } from "../format";
-import { useLoad, useNews } from "../hooks";
-import { useEffect } from "preact/hooks";
+import { useEvery, useLoad, useNews } from "../hooks";
 import { link } from "../route";
 import type { Finding, NodeState } from "../types";
 import { Bar, Card, Empty, Facts, Show } from "../ui/parts";
@@ -141,10 +140,7 @@ function Marks({ node }: { node: NodeState }) {
 export default function NodePage() {
 	const load = useLoad<NodeState>("node", {}, nodeState);
 	useNews(() => {}, load.reload);
-	useEffect(() => {
-		const timer = setInterval(load.reload, 5000);
-		return () => clearInterval(timer);
-	}, []);
+	useEvery(5000, true, load.reload);
 	return (
 		<Show of={load} what="Node">
 			{(node) => (

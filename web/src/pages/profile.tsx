@@ -5,7 +5,7 @@ import { ApiError, apiUrl, get, profilePath, send } from "../api";
 import { bytes, count, decimal, duration, percent, place } from "../format";
 import { compare, fromFlame, fromHeap, type RawFlame, type RawHeap, type Tree, type Weight } from "../flame/model";
 import { FlameView } from "../flame/view";
-import { useLoad, useNews, useNow } from "../hooks";
+import { useEvery, useLoad, useNews, useNow } from "../hooks";
 import { link, type Route } from "../route";
 import type { Me, Profile, Stacks } from "../types";
 import { Bar, Card, Empty, Fault, Frames, Segmented, Show, When } from "../ui/parts";
@@ -224,11 +224,7 @@ function Making({ profile, onCancel }: { profile: Profile; onCancel: () => void 
 function useProfile(id: string) {
 	const load = useLoad<Profile>(profilePath(id));
 	const active = load.data?.state === "running";
-	useEffect(() => {
-		if (!active) return;
-		const timer = setInterval(load.reload, 700);
-		return () => clearInterval(timer);
-	}, [active]);
+	useEvery(700, active, load.reload);
 	useNews((kind, data: Profile) => {
 		if (kind === "profile" && data.id === id) load.set(() => data);
 	}, load.reload);

@@ -1,7 +1,7 @@
 // The profiles that are kept of a job: opened, compared, downloaded, removed.
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { bytes, percent } from "../format";
-import { useLoad, useNews, useNow } from "../hooks";
+import { useEvery, useLoad, useNews, useNow } from "../hooks";
 import { link, type Route } from "../route";
 import type { Me, Profile } from "../types";
 import { Card, Empty, Show, When } from "../ui/parts";
@@ -43,11 +43,7 @@ export default function Profiles({ route, me }: { route: Route; me?: Me }) {
 	useNews((kind) => {
 		if (kind === "profile") load.reload();
 	}, load.reload);
-	useEffect(() => {
-		if (!active) return;
-		const timer = setInterval(load.reload, 1000);
-		return () => clearInterval(timer);
-	}, [active]);
+	useEvery(1000, active, load.reload);
 	const toggle = (id: string) =>
 		setChosen(chosen.includes(id) ? chosen.filter((c) => c !== id) : [...chosen, id].slice(-2));
 	const byAge = [...(load.data?.profiles ?? [])]
