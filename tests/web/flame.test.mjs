@@ -196,6 +196,26 @@ test("a difference has what was and what is, also where one of both is absent", 
 	assert.deepEqual([raw.before[0], raw.total[0]], [4, 4]);
 });
 
+test("of a difference the functions that changed most come first, with both amounts", () => {
+	const frames = [{ name: "main" }, { name: "f" }, { name: "g" }];
+	const one = (f, g) =>
+		model.fromFlame({
+			frames,
+			nodes: [
+				{ frame: 0, running_ns: 5 },
+				{ parent: 0, frame: 1, running_ns: f },
+				{ parent: 0, frame: 2, running_ns: g },
+			],
+		});
+	const d = model.compare(one(10, 40), one(12, 0));
+	const rows = model.heaviest(d).map((r) => [d.frames[r.frame].name, r.before, r.self]);
+	assert.deepEqual(rows, [
+		["g", 40, 0],
+		["f", 10, 12],
+		["main", 5, 5],
+	]);
+});
+
 test("the heaviest functions, and recursion counted once", () => {
 	const tree = model.fromFlame({
 		frames: [{ name: "f" }, { name: "g" }],

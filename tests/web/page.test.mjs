@@ -417,7 +417,8 @@ test("a flame graph is recorded, drawn, searched, walked, zoomed and removed", a
 	assert.ok(server.control.requests.includes("POST api/v1/profiles"));
 	await page.waitForSelector("canvas.flamecanvas[data-drawn]");
 	const canvas = page.locator("canvas.flamecanvas");
-	assert.ok(Number(await canvas.getAttribute("data-drawn")) > 5);
+	const whole = await canvas.getAttribute("data-drawn");
+	assert.ok(Number(whole) > 5);
 	await accessible(page, "flame graph");
 	await page.screenshot({ path: join(pictures, "flame-1280-light.png"), fullPage: true });
 	await page.getByRole("searchbox").fill("forward");
@@ -427,11 +428,16 @@ test("a flame graph is recorded, drawn, searched, walked, zoomed and removed", a
 	await canvas.focus();
 	for (const key of ["ArrowDown", "ArrowDown", "Enter"]) await page.keyboard.press(key);
 	await page.waitForFunction(() => /own/.test(document.querySelector(".flamedetail")?.textContent ?? ""));
-	const zoomed = await canvas.getAttribute("data-drawn");
+	const drawn = (want, n) =>
+		page.waitForFunction(
+			([same, count]) => (document.querySelector("canvas.flamecanvas").dataset.drawn === count) === same,
+			[want, n],
+		);
+	await drawn(false, whole);
 	await page.getByRole("button", { name: "Nearer" }).click();
 	await page.getByRole("button", { name: "Farther" }).click();
 	await page.getByRole("button", { name: "All", exact: true }).click();
-	await page.waitForFunction((n) => document.querySelector("canvas.flamecanvas").dataset.drawn !== n, zoomed);
+	await drawn(true, whole);
 	await page.getByRole("button", { name: "only what ran" }).click();
 	await page.waitForSelector("canvas.flamecanvas[data-drawn]");
 	const [download] = await Promise.all([
@@ -490,6 +496,7 @@ test("two kept profiles are compared", async () => {
 	await page.getByRole("link", { name: "Compare", exact: true }).click();
 	await page.waitForSelector("canvas.flamecanvas[data-drawn]");
 	assert.match(await text(page, ".flame .legend"), /more than before/);
+	assert.match(await text(page, ".functions"), /What changed most[\s\S]*own, before/);
 	await accessible(page, "comparison");
 	await page.screenshot({ path: join(pictures, "compare-1280-light.png"), fullPage: true });
 	await done(page);

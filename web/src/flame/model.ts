@@ -201,9 +201,20 @@ export interface FunctionRow {
 	frame: number;
 	self: number;
 	total: number;
+	/** of a difference: its own amount in the first profile */
+	before?: number;
 }
 
-/** Functions by own amount. A function that calls itself counts once in `total`. */
+/** Own amounts of the first profile, out of its totals, by function. */
+function ownBefore(tree: Tree, before: Float64Array): Float64Array {
+	const own = Float64Array.from(before);
+	for (let i = 1; i < own.length; i++) own[tree.parent[i]!]! -= before[i]!;
+	const byFrame = new Float64Array(tree.frames.length);
+	for (let i = 1; i < own.length; i++) byFrame[tree.frame[i]!]! += own[i]!;
+	return byFrame;
+}
+
+/** Functions by own amount, of a difference by how much it changed. A function that calls itself counts once in `total`. */
 export function heaviest(tree: Tree, most = 40): FunctionRow[] {
 	const self = new Float64Array(tree.frames.length);
 	const total = new Float64Array(tree.frames.length);
@@ -222,9 +233,16 @@ export function heaviest(tree: Tree, most = 40): FunctionRow[] {
 		if (!again) total[f]! += tree.total[i]!;
 		ends[f] = 1;
 	}
+	const before = tree.before && ownBefore(tree, tree.before);
+	const rank = (r: FunctionRow) => (r.before === undefined ? r.self : Math.abs(r.self - r.before));
 	return tree.frames
-		.map((_, frame) => ({ frame, self: self[frame]!, total: total[frame]! }))
+		.map((_, frame): FunctionRow => ({
+			frame,
+			self: self[frame]!,
+			total: total[frame]!,
+			...(before ? { before: before[frame]! } : {}),
+		}))
 		.filter((r) => ends[r.frame] && tree.frames[r.frame]!.kind !== "lane" && r.frame !== 0)
-		.sort((a, b) => b.self - a.self || b.total - a.total)
+		.sort((a, b) => rank(b) - rank(a) || b.total - a.total)
 		.slice(0, most);
 }

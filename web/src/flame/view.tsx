@@ -5,7 +5,7 @@ import { useThemeTurn, useWidth } from "../hooks";
 import { useWheel, ZoomButtons } from "../ui/pad";
 import { change, colors, drawFlame, frameHues, makeRaster, ROW_PX, type Look, type Raster } from "./draw";
 import { layout, neighbour, nodeAt, panned, zoomed, type Direction, type Layout, type View } from "./layout";
-import { heaviest, type Tree } from "./model";
+import { heaviest, type FunctionRow, type Tree } from "./model";
 
 const amount = (tree: Tree, n: number) => (tree.unit === "bytes" ? bytes(n) : duration(n / 1e6));
 const ARROWS: Record<string, Direction> = { ArrowUp: "up", ArrowDown: "down", ArrowLeft: "left", ArrowRight: "right" };
@@ -189,37 +189,49 @@ function Detail({ tree, l, node }: { tree: Tree; l: Layout; node: number | undef
 	);
 }
 
+function FunctionLine({ tree, row, onPick }: { tree: Tree; row: FunctionRow; onPick: (name: string) => void }) {
+	const f = tree.frames[row.frame]!;
+	const by = row.before === undefined ? 0 : row.self - row.before;
+	return (
+		<tr>
+			<td>
+				<button type="button" class="plain" onClick={() => onPick(f.name)}>
+					{f.name}
+				</button>{" "}
+				<small>{f.where}</small>
+			</td>
+			{row.before !== undefined && <td class="num">{amount(tree, row.before)}</td>}
+			<td class="num">{amount(tree, row.self)}</td>
+			<td class="num">
+				{row.before === undefined
+					? amount(tree, row.total)
+					: `${by < 0 ? "−" : "+"}${amount(tree, Math.abs(by))}`}
+			</td>
+		</tr>
+	);
+}
+
 function Functions({ tree, onPick }: { tree: Tree; onPick: (name: string) => void }) {
 	const rows = useMemo(() => (tree.parent.length > 300_000 ? [] : heaviest(tree, 25)), [tree]);
 	if (rows.length === 0) return null;
+	const differs = tree.before !== undefined;
 	return (
 		<details class="functions" open={tree.parent.length < 2000}>
-			<summary>Heaviest functions, as a table</summary>
+			<summary>{differs ? "What changed most, as a table" : "Heaviest functions, as a table"}</summary>
 			<div class="scroll">
 				<table class="plain-table">
 					<thead>
 						<tr>
 							<th>function</th>
-							<th class="num">own</th>
-							<th class="num">with what it calls</th>
+							{differs && <th class="num">own, before</th>}
+							<th class="num">{differs ? "own, after" : "own"}</th>
+							<th class="num">{differs ? "change" : "with what it calls"}</th>
 						</tr>
 					</thead>
 					<tbody>
-						{rows.map((r) => {
-							const f = tree.frames[r.frame]!;
-							return (
-								<tr key={r.frame}>
-									<td>
-										<button type="button" class="plain" onClick={() => onPick(f.name)}>
-											{f.name}
-										</button>{" "}
-										<small>{f.where}</small>
-									</td>
-									<td class="num">{amount(tree, r.self)}</td>
-									<td class="num">{amount(tree, r.total)}</td>
-								</tr>
-							);
-						})}
+						{rows.map((r) => (
+							<FunctionLine key={r.frame} tree={tree} row={r} onPick={onPick} />
+						))}
 					</tbody>
 				</table>
 			</div>

@@ -1,13 +1,14 @@
 // The machine: its memory by component, its GPUs, pressure, the jobs on it, and what vigil's doctor finds.
 import { nodeState } from "../adapt";
 import { bytes, percent } from "../format";
-import { useEvery, useLoad, useNews } from "../hooks";
+import { useEvery, useLoad, useNews, useThemeTurn } from "../hooks";
 import { link } from "../route";
 import type { Finding, NodeState } from "../types";
 import { Bar, Card, Empty, Facts, Show } from "../ui/parts";
 import { seriesColor, isDark } from "../ui/palette";
 
 function Components({ node }: { node: NodeState }) {
+	useThemeTurn();
 	const memory = node.memory ?? {};
 	const total = memory.total_bytes ?? 0;
 	const list = [...(memory.components ?? [])].sort((a, b) => b.bytes - a.bytes);

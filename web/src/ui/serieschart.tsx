@@ -2,6 +2,7 @@
 import { useMemo } from "preact/hooks";
 import type uPlot from "uplot";
 import { bytes, bytesPerS, decimal, percent } from "../format";
+import { useThemeTurn } from "../hooks";
 import type { Series } from "../types";
 import { axes, BYTE_STEPS, Draw, marks, type Mark } from "./chart";
 import { isDark, seriesColor } from "./palette";
@@ -61,6 +62,7 @@ function optionsOf(curves: Curve[], names: string[], plugin: uPlot.Plugin): Omit
 }
 
 function Legend({ curves, names, all }: { curves: Curve[]; names: string[]; all: number }) {
+	useThemeTurn();
 	return (
 		<ul class="serieslegend">
 			{curves.slice(0, 8).map((s, i) => (
