@@ -53,8 +53,10 @@ entry.icon = hashed("icon.svg", readFileSync(join(root, "src/icon.svg")));
 entry.theme = hashed("theme.js", readFileSync(join(root, "src/theme-first.js")));
 
 const preload = loadedFirst.map((name) => `<link rel="modulepreload" href="${name}">\n`).join("");
-const html = readFileSync(join(root, "src/index.html"), "utf8")
-	.replace(/\{(\w+)\}/g, (_, key) => entry[key] ?? (key === "preload" ? preload : ""));
+const html = readFileSync(join(root, "src/index.html"), "utf8").replace(
+	/\{(\w+)\}/g,
+	(_, key) => entry[key] ?? (key === "preload" ? preload : ""),
+);
 writeFileSync(join(out, "index.html"), html);
 
 const files = [...readdirSync(out), "manifest.txt"].sort();

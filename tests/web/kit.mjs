@@ -15,7 +15,14 @@ process.on("exit", () => rmSync(temp, { recursive: true, force: true }));
 export async function source(path) {
 	const out = join(temp, path.replace(/[/.]/g, "_") + ".mjs");
 	await need("esbuild").build({
-		absWorkingDir: WEB, entryPoints: [join("src", path)], outfile: out, bundle: true, format: "esm", jsx: "automatic", jsxImportSource: "preact", logLevel: "error",
+		absWorkingDir: WEB,
+		entryPoints: [join("src", path)],
+		outfile: out,
+		bundle: true,
+		format: "esm",
+		jsx: "automatic",
+		jsxImportSource: "preact",
+		logLevel: "error",
 	});
 	return import(pathToFileURL(out));
 }
@@ -23,7 +30,8 @@ export async function source(path) {
 /** The page, built from the sources as they are now. */
 export function built() {
 	const out = join(temp, "dist");
-	if (!existsSync(out)) execFileSync(process.execPath, [join(WEB, "build.mjs"), out], { stdio: ["ignore", "ignore", "inherit"] });
+	if (!existsSync(out))
+		execFileSync(process.execPath, [join(WEB, "build.mjs"), out], { stdio: ["ignore", "ignore", "inherit"] });
 	return out;
 }
 
@@ -33,7 +41,14 @@ export async function serve(options = {}) {
 }
 
 const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
-export const noBrowser = existsSync(CHROMIUM) ? false : `${CHROMIUM} is not installed; tools/setup web installs it`;
+const NODE = Number(process.versions.node.split(".")[0]);
+/** Why the tests in a browser cannot run; false: they can. */
+export const noBrowser =
+	NODE < 20
+		? `node ${NODE} is too old to drive a browser, 20 is needed`
+		: existsSync(CHROMIUM)
+			? false
+			: `${CHROMIUM} is not installed; tools/setup web installs it`;
 
 export async function browser() {
 	const root = process.getuid() === 0 ? ["--no-sandbox"] : [];

@@ -33,7 +33,10 @@ test("the first load, with the charts of the first job, fits into 60 KB", () => 
 	assert.equal(charts.length, 1);
 	const first = reached(["index.html", ...named, ...charts]);
 	for (const lazy of ["logs-", "timeline-", "profile-", "processes-", "node-"]) {
-		assert.ok(files.some((f) => f.startsWith(lazy)), `${lazy} is a chunk`);
+		assert.ok(
+			files.some((f) => f.startsWith(lazy)),
+			`${lazy} is a chunk`,
+		);
 		assert.ok(!first.some((f) => f.startsWith(lazy)), `${lazy} is not loaded at first`);
 	}
 	const total = first.reduce((n, f) => n + gz(f), 0);
@@ -43,7 +46,9 @@ test("the first load, with the charts of the first job, fits into 60 KB", () => 
 
 test("the page asks nothing of other machines, and nothing of the root of its own", () => {
 	for (const name of files.filter((f) => /\.(js|css|html)$/.test(f))) {
-		const addresses = [...text(name).matchAll(/https?:\/\/[^"'\s)`]+/g)].map((m) => m[0]).filter((a) => !a.startsWith("http://www.w3.org/"));
+		const addresses = [...text(name).matchAll(/https?:\/\/[^"'\s)`]+/g)]
+			.map((m) => m[0])
+			.filter((a) => !a.startsWith("http://www.w3.org/"));
 		assert.deepEqual(addresses, [], name);
 		assert.doesNotMatch(text(name), /["'`]\/api\//, name);
 	}
@@ -55,5 +60,20 @@ test("the lock file names versions, and no machine they came from", () => {
 	const lock = JSON.parse(readFileSync(join(WEB, "package-lock.json"), "utf8"));
 	for (const [name, info] of Object.entries(lock.packages)) assert.equal(info.resolved, undefined, name);
 	const { dependencies, devDependencies } = JSON.parse(readFileSync(join(WEB, "package.json"), "utf8"));
-	for (const version of Object.values({ ...dependencies, ...devDependencies })) assert.match(version, /^\d+\.\d+\.\d+$/);
+	for (const version of Object.values({ ...dependencies, ...devDependencies }))
+		assert.match(version, /^\d+\.\d+\.\d+$/);
+});
+
+test("no text becomes markup by itself", () => {
+	const walk = (dir) =>
+		readdirSync(dir, { withFileTypes: true }).flatMap((f) =>
+			f.isDirectory() ? walk(join(dir, f.name)) : [join(dir, f.name)],
+		);
+	for (const file of walk(join(WEB, "src")).filter((f) => /\.tsx?$/.test(f))) {
+		assert.doesNotMatch(
+			readFileSync(file, "utf8"),
+			/dangerouslySetInnerHTML|innerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function/,
+			file,
+		);
+	}
 });

@@ -1,7 +1,13 @@
 // Requests to the server. All addresses are relative, so the page works behind any path prefix.
 
+import { parseAnswer } from "./safe";
+
 export class ApiError extends Error {
-	constructor(readonly status: number, readonly id: string, text: string) {
+	constructor(
+		readonly status: number,
+		readonly id: string,
+		text: string,
+	) {
 		super(text);
 	}
 }
@@ -25,12 +31,16 @@ export function apiUrl(path: string, query: Record<string, string | number | und
 
 async function errorOf(response: Response): Promise<ApiError> {
 	try {
-		const body = await response.json();
+		const body = parseAnswer(await response.text()) as { text?: unknown; error?: unknown };
 		if (typeof body.text === "string") return new ApiError(response.status, String(body.error ?? ""), body.text);
 	} catch {
 		/* It is no JSON: the status has to do. */
 	}
-	return new ApiError(response.status, "", WORDS[response.status] ?? `The server answered with status ${response.status}.`);
+	return new ApiError(
+		response.status,
+		"",
+		WORDS[response.status] ?? `The server answered with status ${response.status}.`,
+	);
 }
 
 async function request(path: string, init: RequestInit): Promise<Response> {
@@ -48,13 +58,17 @@ async function request(path: string, init: RequestInit): Promise<Response> {
 
 async function json<T>(response: Response): Promise<T> {
 	try {
-		return (await response.json()) as T;
+		return parseAnswer(await response.text()) as T;
 	} catch {
 		throw new ApiError(response.status, "cut", "The answer of the server was cut off. It is tried again.");
 	}
 }
 
-export async function get<T>(path: string, query: Record<string, string | number | undefined> = {}, signal?: AbortSignal): Promise<T> {
+export async function get<T>(
+	path: string,
+	query: Record<string, string | number | undefined> = {},
+	signal?: AbortSignal,
+): Promise<T> {
 	return json<T>(await request(apiUrl(path, query), signal ? { signal } : {}));
 }
 
@@ -65,7 +79,11 @@ export async function getText(path: string, query: Record<string, string | numbe
 export async function send<T>(method: "POST" | "DELETE", path: string, body?: unknown): Promise<T | undefined> {
 	const headers: Record<string, string> = { "X-Vigil-CSRF": "1" };
 	if (body !== undefined) headers["Content-Type"] = "application/json";
-	const response = await request(apiUrl(path), { method, headers, ...(body !== undefined ? { body: JSON.stringify(body) } : {}) });
+	const response = await request(apiUrl(path), {
+		method,
+		headers,
+		...(body !== undefined ? { body: JSON.stringify(body) } : {}),
+	});
 	return response.status === 204 ? undefined : json<T>(response);
 }
 

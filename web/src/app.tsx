@@ -21,10 +21,24 @@ function lazy(load: () => Promise<{ default: ComponentType<{ route: Route; me?: 
 		const [, turn] = useState(0);
 		const [failed, setFailed] = useState(false);
 		useEffect(() => {
-			if (!ready) load().then((m) => { ready = m.default; turn((t) => t + 1); }, () => setFailed(true));
+			if (!ready)
+				load().then(
+					(m) => {
+						ready = m.default;
+						turn((t) => t + 1);
+					},
+					() => setFailed(true),
+				);
 		}, []);
-		if (ready) { const Page = ready; return <Page {...props} />; }
-		return failed ? <Empty>This part of the page could not be loaded. Does vigil still run? Reload to try again.</Empty> : <Skeleton what="page" />;
+		if (ready) {
+			const Page = ready;
+			return <Page {...props} />;
+		}
+		return failed ? (
+			<Empty>This part of the page could not be loaded. Does vigil still run? Reload to try again.</Empty>
+		) : (
+			<Skeleton what="page" />
+		);
 	};
 }
 
@@ -85,9 +99,15 @@ function LinkMark() {
 	useNow(1000);
 	const quiet = link.seen === undefined ? undefined : Date.now() - link.seen;
 	const fresh = link.state === "live" && quiet !== undefined && quiet < 25_000;
-	const text = fresh ? "live" : quiet === undefined ? "connecting…" : `last seen ${duration(Math.round(quiet / 1000) * 1000).replace(".0", "")} ago`;
+	const text = fresh
+		? "live"
+		: quiet === undefined
+			? "connecting…"
+			: `last seen ${duration(Math.round(quiet / 1000) * 1000).replace(".0", "")} ago`;
 	return (
-		<span class={`link ${fresh ? "good" : "warn"}`} title={fresh ? "News arrive as they happen" : "The connection to vigil is broken; it is tried again"}>
+		<span
+			class={`link ${fresh ? "good" : "warn"}`}
+			title={fresh ? "News arrive as they happen" : "The connection to vigil is broken; it is tried again"}>
 			<span aria-hidden="true">{fresh ? "●" : "◌"}</span> {text}
 		</span>
 	);
@@ -100,8 +120,15 @@ function ThemeSwitch() {
 	const [now, setNow] = useState<Theme>(theme());
 	const next = THEMES[(THEMES.indexOf(now) + 1) % THEMES.length]!;
 	return (
-		<button type="button" class="icon" aria-label={`Colours: ${now}; change to ${next}`} title={`Colours: ${now}`}
-			onClick={() => { setTheme(next); setNow(next); }}>
+		<button
+			type="button"
+			class="icon"
+			aria-label={`Colours: ${now}; change to ${next}`}
+			title={`Colours: ${now}`}
+			onClick={() => {
+				setTheme(next);
+				setNow(next);
+			}}>
 			<span aria-hidden="true">{THEME_GLYPHS[now]}</span>
 		</button>
 	);
@@ -111,14 +138,34 @@ function Head({ route }: { route: Route }) {
 	const here = (page: string) => (route.page === page && !route.job ? "page" : undefined);
 	return (
 		<header class="top">
-			<a class="skip" href="#main" onClick={(e) => { e.preventDefault(); document.getElementById("main")?.focus(); }}>To the content</a>
-			<a class="brand" href="#/"><span aria-hidden="true" class="mark" />vigil</a>
+			<a
+				class="skip"
+				href="#main"
+				onClick={(e) => {
+					e.preventDefault();
+					document.getElementById("main")?.focus();
+				}}>
+				To the content
+			</a>
+			<a class="brand" href="#/">
+				<span aria-hidden="true" class="mark" />
+				vigil
+			</a>
 			<nav aria-label="Main">
-				<a href="#/" aria-current={here("overview")}>Jobs</a>
-				<a href="#/events" aria-current={here("events")}>Events</a>
-				<a href="#/node" aria-current={here("node")}>Node</a>
+				<a href="#/" aria-current={here("overview")}>
+					Jobs
+				</a>
+				<a href="#/events" aria-current={here("events")}>
+					Events
+				</a>
+				<a href="#/node" aria-current={here("node")}>
+					Node
+				</a>
 			</nav>
-			<div class="right"><LinkMark /><ThemeSwitch /></div>
+			<div class="right">
+				<LinkMark />
+				<ThemeSwitch />
+			</div>
 		</header>
 	);
 }
@@ -128,44 +175,89 @@ function LoginPage({ login, onToken }: { login: Login; onToken: (token: string) 
 	return (
 		<main id="main" class="login" tabIndex={-1}>
 			<h1>vigil</h1>
-			<p>This page asks for the token that <code>vigil dashboard</code> printed. Opening the whole printed address does the same.</p>
-			<form onSubmit={(e) => { e.preventDefault(); onToken(token.trim()); }}>
+			<p>
+				This page asks for the token that <code>vigil dashboard</code> printed. Opening the whole printed
+				address does the same.
+			</p>
+			<form
+				onSubmit={(e) => {
+					e.preventDefault();
+					onToken(token.trim());
+				}}>
 				<label for="token">Token</label>
-				<input id="token" type="password" autocomplete="off" required value={token}
-					onInput={(e) => setToken(e.currentTarget.value)} />
-				<button type="submit" class="main">Open</button>
+				<input
+					id="token"
+					type="password"
+					autocomplete="off"
+					required
+					value={token}
+					onInput={(e) => setToken(e.currentTarget.value)}
+				/>
+				<button type="submit" class="main">
+					Open
+				</button>
 			</form>
-			{login.text && <p class="fault" role="alert">{login.text}</p>}
+			{login.text && (
+				<p class="fault" role="alert">
+					{login.text}
+				</p>
+			)}
 		</main>
 	);
 }
 
 function JobPart({ route, me }: { route: Route; me?: Me }) {
 	switch (route.page) {
-	case "logs": return <Logs route={route} me={me} />;
-	case "events": return <Events route={route} />;
-	case "processes": case "process": return <Processes route={route} me={me} />;
-	case "profiles": return <Profiles route={route} me={me} />;
-	case "timeline": return <TimelinePage route={route} me={me} />;
-	default: return <JobPage route={route} me={me} />;
+		case "logs":
+			return <Logs route={route} me={me} />;
+		case "events":
+			return <Events route={route} />;
+		case "processes":
+		case "process":
+			return <Processes route={route} me={me} />;
+		case "profiles":
+			return <Profiles route={route} me={me} />;
+		case "timeline":
+			return <TimelinePage route={route} me={me} />;
+		default:
+			return <JobPage route={route} me={me} />;
 	}
 }
 
 function Page({ route, me }: { route: Route; me?: Me }) {
-	if (route.job !== undefined) return <JobFrame route={route}><JobPart key={route.job + route.page} route={route} me={me} /></JobFrame>;
+	if (route.job !== undefined)
+		return (
+			<JobFrame route={route}>
+				<JobPart key={route.job + route.page} route={route} me={me} />
+			</JobFrame>
+		);
 	return <OfAll route={route} me={me} />;
 }
 
 /** Pages of no single job: their stream tells of all. */
 function OfAll({ route, me }: { route: Route; me?: Me }) {
-	useWanted(undefined, ["jobs", "health", "events"]);
+	useWanted(undefined, ["jobs", "events", "profiles"]);
 	switch (route.page) {
-	case "overview": return <Overview />;
-	case "events": return <Events route={route} />;
-	case "incident": return <IncidentPage key={route.id} id={route.id!} />;
-	case "node": return <NodePage route={route} me={me} />;
-	case "profile": case "compare": return <ProfilePage key={route.id! + (route.other ?? "")} route={route} me={me} />;
-	default: return <><h1>Not found</h1><Empty>There is no such page. <a href="#/">All jobs</a></Empty></>;
+		case "overview":
+			return <Overview />;
+		case "events":
+			return <Events route={route} />;
+		case "incident":
+			return <IncidentPage key={route.id} id={route.id!} />;
+		case "node":
+			return <NodePage route={route} me={me} />;
+		case "profile":
+		case "compare":
+			return <ProfilePage key={route.id! + (route.other ?? "")} route={route} me={me} />;
+		default:
+			return (
+				<>
+					<h1>Not found</h1>
+					<Empty>
+						There is no such page. <a href="#/">All jobs</a>
+					</Empty>
+				</>
+			);
 	}
 }
 
@@ -177,19 +269,30 @@ export function App() {
 	const first = useRef(true);
 	useEffect(() => {
 		document.title = route.job ? `${route.job} · vigil` : "vigil";
-		if (first.current) { first.current = false; return; }
+		if (first.current) {
+			first.current = false;
+			return;
+		}
 		if (route.page === "job" && route.id) return;
 		scrollTo(0, 0);
 		main.current?.focus({ preventScroll: true });
 	}, [place]);
-	if (login.state === "asking") return <p class="boot" role="status">Loading…</p>;
+	if (login.state === "asking")
+		return (
+			<p class="boot" role="status">
+				Loading…
+			</p>
+		);
 	if (login.state === "out") return <LoginPage login={login} onToken={go} />;
 	return (
 		<>
 			<Head route={route} />
-			<main id="main" ref={main} tabIndex={-1}><Page route={route} {...(login.me ? { me: login.me } : {})} /></main>
+			<main id="main" ref={main} tabIndex={-1}>
+				<Page route={route} {...(login.me ? { me: login.me } : {})} />
+			</main>
 			<footer class="foot">
-				vigil {login.me?.version ?? ""} on {login.me?.node ?? "this node"} · {login.me?.user ?? ""} ({login.me?.role ?? "viewer"})
+				vigil {login.me?.version ?? ""} on {login.me?.node ?? "this node"} · {login.me?.user ?? ""} (
+				{login.me?.role ?? "viewer"})
 			</footer>
 		</>
 	);

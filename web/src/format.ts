@@ -26,13 +26,25 @@ export function percent(ratio: number | undefined | null): string {
 }
 
 export function count(n: number | undefined | null): string {
-	return n == null ? "–" : Math.round(n).toString().replace(/\B(?=(\d{3})+$)/g, ",");
+	return n == null
+		? "–"
+		: Math.round(n)
+				.toString()
+				.replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 export function decimal(n: number | undefined | null): string {
 	if (n == null || !Number.isFinite(n)) return "–";
 	const size = Math.abs(n);
-	return n === 0 ? "0" : size >= 100 ? n.toFixed(0) : size >= 10 ? n.toFixed(1) : size >= 0.01 ? n.toFixed(2) : n.toPrecision(1);
+	return n === 0
+		? "0"
+		: size >= 100
+			? n.toFixed(0)
+			: size >= 10
+				? n.toFixed(1)
+				: size >= 0.01
+					? n.toFixed(2)
+					: n.toPrecision(1);
 }
 
 /** Two units at most: 45 s, 3 min 05 s, 2 h 13 min, 4 d 02 h. */
@@ -70,7 +82,7 @@ export function clock(ms: number | undefined | null, now?: number): string {
 export function rankList(ranks: readonly number[]): string {
 	const sorted = [...new Set(ranks)].sort((a, b) => a - b);
 	const parts: string[] = [];
-	for (let i = 0; i < sorted.length; ) {
+	for (let i = 0; i < sorted.length;) {
 		let j = i;
 		while (j + 1 < sorted.length && sorted[j + 1] === sorted[j]! + 1) j++;
 		parts.push(j === i ? `${sorted[i]}` : j === i + 1 ? `${sorted[i]}, ${sorted[j]}` : `${sorted[i]}-${sorted[j]}`);

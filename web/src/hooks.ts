@@ -16,7 +16,11 @@ const RETRY_MS = [1000, 2000, 5000, 10_000];
 const passing = (e: ApiError) => e.status === 0 || e.status === 200 || e.status === 429 || e.status >= 500;
 
 /** Reads `path` again whenever it or its query changes. What passes by itself (500, cut off) is tried again; old data stays meanwhile. */
-export function useLoad<T>(path: string | undefined, query: Record<string, string | number | undefined> = {}): Loaded<T> {
+export function useLoad<T, Raw = T>(
+	path: string | undefined,
+	query: Record<string, string | number | undefined> = {},
+	adapt?: (raw: Raw) => T,
+): Loaded<T> {
 	const [state, setState] = useState<{ key: string; data?: T; error?: ApiError }>({ key: "" });
 	const [turn, setTurn] = useState(0);
 	const tries = useRef(0);
@@ -25,18 +29,28 @@ export function useLoad<T>(path: string | undefined, query: Record<string, strin
 		if (path === undefined) return;
 		const abort = new AbortController();
 		let timer: ReturnType<typeof setTimeout> | undefined;
-		get<T>(path, query, abort.signal).then(
-			(data) => {
-				tries.current = 0;
-				setState({ key, data });
-			},
-			(error: unknown) => {
-				if (abort.signal.aborted) return;
-				const known = error instanceof ApiError ? error : new ApiError(0, "unknown", String(error));
-				setState((old) => ({ key, ...(old.key === key && old.data !== undefined ? { data: old.data } : {}), error: known }));
-				if (passing(known)) timer = setTimeout(() => setTurn((t) => t + 1), RETRY_MS[Math.min(tries.current++, RETRY_MS.length - 1)]);
-			},
-		);
+		get<T & Raw>(path, query, abort.signal)
+			.then((raw) => (adapt ? adapt(raw) : (raw as T)))
+			.then(
+				(data) => {
+					tries.current = 0;
+					setState({ key, data });
+				},
+				(error: unknown) => {
+					if (abort.signal.aborted) return;
+					const known = error instanceof ApiError ? error : new ApiError(0, "unknown", String(error));
+					setState((old) => ({
+						key,
+						...(old.key === key && old.data !== undefined ? { data: old.data } : {}),
+						error: known,
+					}));
+					if (passing(known))
+						timer = setTimeout(
+							() => setTurn((t) => t + 1),
+							RETRY_MS[Math.min(tries.current++, RETRY_MS.length - 1)],
+						);
+				},
+			);
 		return () => {
 			abort.abort();
 			clearTimeout(timer);
@@ -44,7 +58,9 @@ export function useLoad<T>(path: string | undefined, query: Record<string, strin
 	}, [key, turn]);
 	const reload = useCallback(() => setTurn((t) => t + 1), []);
 	const set = useCallback(
-		(change: (old: T | undefined) => T | undefined) => setState((old) => ({ ...old, data: change(old.data) })), []);
+		(change: (old: T | undefined) => T | undefined) => setState((old) => ({ ...old, data: change(old.data) })),
+		[],
+	);
 	const mine = state.key === key;
 	return {
 		...(mine && state.data !== undefined ? { data: state.data } : {}),
@@ -66,13 +82,33 @@ export function useNews(on: (kind: StreamKind, data: never) => void, again: () =
 	const onAgain = useRef(again);
 	handler.current = on;
 	onAgain.current = again;
-	useEffect(() => live.listen((kind, data) => handler.current(kind, data as never), () => onAgain.current()), []);
+	useEffect(
+		() =>
+			live.listen(
+				(kind, data) => handler.current(kind, data as never),
+				() => onAgain.current(),
+			),
+		[],
+	);
 }
 
 export function useLink(): LinkState {
 	const [link, setLink] = useState(live.link);
 	useEffect(() => live.watch(() => setLink(live.link)), []);
 	return link;
+}
+
+/** Does it again and again while it is wanted and somebody looks. */
+export function useEvery(ms: number, on: boolean, what: () => void): void {
+	const act = useRef(what);
+	act.current = what;
+	useEffect(() => {
+		if (!on) return;
+		const timer = setInterval(() => {
+			if (!document.hidden) act.current();
+		}, ms);
+		return () => clearInterval(timer);
+	}, [ms, on]);
 }
 
 /** The server's time, renewed every `ms`. */

@@ -1,9 +1,10 @@
 // One stream of server-sent events for the whole page. The browser reconnects by itself and names the last event it
 // had; when it gives up (a refusal, a proxy's error page), the page opens the stream again and asks for what it missed.
 import { apiUrl, get } from "./api";
+import { parseAnswer } from "./safe";
 import type { Me } from "./types";
 
-export type Topic = "health" | "ranks" | "memory" | "events" | "jobs";
+export type Topic = "health" | "ranks" | "memory" | "events" | "jobs" | "profiles";
 export type StreamKind = "jobs" | "health" | "ranks" | "memory" | "event" | "profile" | "hello";
 type Handler = (kind: StreamKind, data: unknown) => void;
 
@@ -81,11 +82,14 @@ class Live {
 	private open(): void {
 		this.close();
 		if (!this.wanted) return;
-		const source = new EventSource(apiUrl("stream", { job: this.wanted.job, topics: this.wanted.topics.join(",") }));
+		const source = new EventSource(
+			apiUrl("stream", { job: this.wanted.job, topics: this.wanted.topics.join(",") }),
+		);
 		this.source = source;
 		source.onopen = () => this.onOpen();
 		source.onerror = () => this.onError(source);
-		for (const kind of KINDS) source.addEventListener(kind, (event) => this.onData(kind, (event as MessageEvent<string>).data));
+		for (const kind of KINDS)
+			source.addEventListener(kind, (event) => this.onData(kind, (event as MessageEvent<string>).data));
 	}
 
 	private onOpen(): void {
@@ -99,6 +103,8 @@ class Live {
 		this.set({ ...this.link, state: "broken" });
 		if (source.readyState !== EventSource.CLOSED) return;
 		this.source = undefined;
+		// A stream does not tell why it was refused; this asks for the token again where that is the reason.
+		get<Me>("me").catch(() => {});
 		this.retry = setTimeout(() => this.open(), this.delay);
 		this.delay = Math.min(this.delay * 2, 15_000);
 	}
@@ -106,7 +112,7 @@ class Live {
 	private onData(kind: StreamKind, text: string): void {
 		let data: unknown;
 		try {
-			data = JSON.parse(text);
+			data = parseAnswer(text);
 		} catch {
 			return;
 		}
@@ -127,7 +133,7 @@ class Live {
 			this.setClock(me.now_unix_ms);
 			this.heard();
 		} catch {
-				this.set({ ...this.link, state: "broken" });
+			this.set({ ...this.link, state: "broken" });
 			this.open();
 		}
 	}
@@ -137,7 +143,7 @@ class Live {
 		if (document.hidden) {
 			this.hide = setTimeout(() => {
 				this.close();
-						this.set({ ...this.link, state: "broken" });
+				this.set({ ...this.link, state: "broken" });
 			}, HIDDEN_MS);
 		} else if (!this.source) {
 			this.open();

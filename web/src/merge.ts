@@ -15,7 +15,8 @@ export function mergeEvents(have: readonly Event[], news: readonly Event[], keep
 export function mergeRanks(have: readonly Rank[], news: readonly Rank[]): Rank[] {
 	const byRank = new Map<number, Rank>();
 	for (const rank of have) byRank.set(rank.rank, rank);
-	for (const rank of news) if (Number.isFinite(rank.rank)) byRank.set(rank.rank, { ...byRank.get(rank.rank), ...rank });
+	for (const rank of news)
+		if (Number.isFinite(rank.rank)) byRank.set(rank.rank, { ...byRank.get(rank.rank), ...rank });
 	return [...byRank.values()].sort((a, b) => a.rank - b.rank);
 }
 
@@ -42,7 +43,10 @@ export function appendPoint(have: MemorySeries, point: MemoryPoint, keep = 1200)
 	});
 	for (const fresh of news.values()) {
 		const before: (number | null)[] = new Array(have.times.length - cut).fill(null);
-		series.push({ ...(fresh.rank !== undefined ? { rank: fresh.rank } : { name: fresh.name ?? "" }), own: [...before, fresh.own_bytes] });
+		series.push({
+			...(fresh.rank !== undefined ? { rank: fresh.rank } : { name: fresh.name ?? "" }),
+			own: [...before, fresh.own_bytes],
+		});
 	}
 	return {
 		...have,

@@ -1,8 +1,20 @@
 // The address after '#' as a page and its arguments. Pure.
 
 export interface Route {
-	page: "overview" | "job" | "logs" | "events" | "processes" | "process" | "profiles" | "profile" | "compare" | "timeline" | "incident"
-		| "node" | "absent";
+	page:
+		| "overview"
+		| "job"
+		| "logs"
+		| "events"
+		| "processes"
+		| "process"
+		| "profiles"
+		| "profile"
+		| "compare"
+		| "timeline"
+		| "incident"
+		| "node"
+		| "absent";
 	job?: string;
 	/** process id, incident, profile, moment */
 	id?: string;
@@ -30,7 +42,10 @@ function jobRoute(job: string, rest: string[], query: Record<string, string>): R
 	if (what === undefined) return { page: "job", job, query };
 	if (what === "at" && id && /^\d+$/.test(id)) return { page: "job", job, id, query };
 	if (what === "process" && id && /^\d+$/.test(id)) return { page: "process", job, id, query };
-	if (id === undefined && (what === "logs" || what === "events" || what === "processes" || what === "profiles" || what === "timeline")) {
+	if (
+		id === undefined &&
+		(what === "logs" || what === "events" || what === "processes" || what === "profiles" || what === "timeline")
+	) {
 		return { page: what, job, query };
 	}
 	return { page: "absent", query };
@@ -54,7 +69,8 @@ export function parseRoute(hash: string): Route {
 /** #/job/ID/logs?rank=2 */
 export function link(parts: (string | number)[], query: Record<string, string | number | undefined> = {}): string {
 	const search = new URLSearchParams();
-	for (const [key, value] of Object.entries(query)) if (value !== undefined && value !== "") search.set(key, String(value));
+	for (const [key, value] of Object.entries(query))
+		if (value !== undefined && value !== "") search.set(key, String(value));
 	const tail = search.toString();
 	return `#/${parts.map((p) => encodeURIComponent(String(p))).join("/")}${tail ? `?${tail}` : ""}`;
 }

@@ -1,7 +1,6 @@
 // What the server answers (docs/json.md and the API). Every field may be absent: absent means unknown.
 
-export type Level =
-	| "well" | "quiet" | "suspected" | "hung" | "slow" | "memory" | "died" | "ended" | "lost" | "unknown";
+export type Level = "well" | "quiet" | "suspected" | "hung" | "slow" | "memory" | "died" | "ended" | "lost" | "unknown";
 
 export interface Health {
 	job?: string;
@@ -107,6 +106,8 @@ export interface MemorySeries {
 export interface Series {
 	times: number[];
 	series: { rank?: number; label?: string; unit?: string; values: (number | null)[] }[];
+	/** why nothing is there */
+	note?: string;
 }
 
 export interface Event {
@@ -142,7 +143,15 @@ export interface StackThread {
 
 export interface Stacks {
 	captured_unix_ms?: number;
-	processes: { pid: number; rank?: number; role?: string; name?: string; note?: string; state?: string; threads?: StackThread[] }[];
+	processes: {
+		pid: number;
+		rank?: number;
+		role?: string;
+		name?: string;
+		note?: string;
+		state?: string;
+		threads?: StackThread[];
+	}[];
 }
 
 export interface WaitEnd {
@@ -173,7 +182,15 @@ export interface Waits {
 		rank?: number;
 		main?: boolean;
 		name?: string;
-		threads?: { tid: number; main?: boolean; does?: string; waiting_on?: string; end?: string; dead?: boolean; arrows?: Arrow[] }[];
+		threads?: {
+			tid: number;
+			main?: boolean;
+			does?: string;
+			waiting_on?: string;
+			end?: string;
+			dead?: boolean;
+			arrows?: Arrow[];
+		}[];
 	}[];
 }
 
@@ -219,16 +236,29 @@ export interface Incident {
 	killer?: string;
 	killer_text?: string;
 	memory?: {
-		used_bytes?: number; total_bytes?: number; ratio?: number; threshold_ratio?: number; scope?: string; level?: string;
-		growth_bytes_per_s?: number; time_to_limit_ms?: number;
+		used_bytes?: number;
+		total_bytes?: number;
+		ratio?: number;
+		threshold_ratio?: number;
+		scope?: string;
+		level?: string;
+		growth_bytes_per_s?: number;
+		time_to_limit_ms?: number;
 	};
 	policy?: { name?: string; reason?: string; next?: string };
 	retry?: { attempt?: number; max?: number; next?: string; delay_ms?: number; reason?: string };
 	top?: MemoryHolder[];
 	candidates?: { name?: string; pid?: number; rank?: number; own_bytes?: number; chosen?: boolean; why?: string }[];
 	history?: { age_ms: number; used_bytes?: number; job_bytes?: number }[];
-	growers?: { pid?: number; rank?: number; name?: string; own_bytes?: number; grown_bytes?: number; over_ms?: number;
-		growth_bytes_per_s?: number }[];
+	growers?: {
+		pid?: number;
+		rank?: number;
+		name?: string;
+		own_bytes?: number;
+		grown_bytes?: number;
+		over_ms?: number;
+		growth_bytes_per_s?: number;
+	}[];
 	stacks?: IncidentStack[];
 	hang?: { resolved?: boolean; resolved_unix_ms?: number; standstill_ms?: number; groups?: StackGroup[] };
 	evidence?: { kind?: string; text?: string; source?: string; time_unix_ms?: number }[];
@@ -291,12 +321,22 @@ export interface NodeState {
 	head?: boolean;
 	above_80?: boolean;
 	memory?: {
-		total_bytes?: number; available_bytes?: number; used_bytes?: number; ratio?: number;
+		total_bytes?: number;
+		available_bytes?: number;
+		used_bytes?: number;
+		ratio?: number;
 		components?: { name: string; bytes: number }[];
 	};
 	gpus?: {
-		index?: number; name?: string; vendor?: string; busy_ratio?: number; memory_used_bytes?: number; memory_total_bytes?: number;
-		temperature_c?: number; lost?: boolean; processes?: { job?: string; rank?: number; pid?: number; memory_bytes?: number }[];
+		index?: number;
+		name?: string;
+		vendor?: string;
+		busy_ratio?: number;
+		memory_used_bytes?: number;
+		memory_total_bytes?: number;
+		temperature_c?: number;
+		lost?: boolean;
+		processes?: { job?: string; rank?: number; pid?: number; memory_bytes?: number }[];
 	}[];
 	pressure?: { kind?: string; some_ratio?: number; full_ratio?: number }[];
 	jobs?: { job: string; name?: string; own_bytes?: number; shared_bytes?: number; processes?: number }[];

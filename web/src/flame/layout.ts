@@ -98,7 +98,14 @@ export const LEAST_PX = 0.5;
  * Boxes of one row that are at least half a pixel wide, and "dust" where narrower ones lie. What is skipped is skipped
  * by bisection, so a row costs in proportion to the pixels, not to its boxes.
  */
-export function visible(l: Layout, depth: number, view: View, px: number, box: (node: number, x: number, w: number) => void, dust: (x: number, w: number) => void): void {
+export function visible(
+	l: Layout,
+	depth: number,
+	view: View,
+	px: number,
+	box: (node: number, x: number, w: number) => void,
+	dust: (x: number, w: number) => void,
+): void {
 	const row = l.rows[depth];
 	if (!row || view.to <= view.from) return;
 	const scale = px / (view.to - view.from);

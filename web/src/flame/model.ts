@@ -45,19 +45,33 @@ export interface RawHeap {
 	title?: string;
 	what?: string;
 	remarks?: string[];
-	stacks?: { bytes?: number; frames?: { kind?: string; name?: string; file?: string; module?: string; line?: number }[] }[];
+	stacks?: {
+		bytes?: number;
+		frames?: { kind?: string; name?: string; file?: string; module?: string; line?: number }[];
+	}[];
 }
 
 const ROOT: FrameInfo = { name: "all", where: "", kind: "root" };
 
 function frameInfo(f: { kind?: string; name?: string; file?: string; line?: number; module?: string }): FrameInfo {
 	const base = f.file ? f.file.slice(f.file.lastIndexOf("/") + 1) : "";
-	return { name: f.name ?? "?", where: base ? `${base}${f.line ? `:${f.line}` : ""}` : f.module ? `[${f.module}]` : "", kind: f.kind ?? "" };
+	return {
+		name: f.name ?? "?",
+		where: base ? `${base}${f.line ? `:${f.line}` : ""}` : f.module ? `[${f.module}]` : "",
+		kind: f.kind ?? "",
+	};
 }
 
 const laneInfo = (l: { rank?: number; role?: string; thread?: string; tid?: number; pid?: number }): FrameInfo => ({
-	name: [l.rank !== undefined ? `rank ${l.rank}` : `process ${l.pid ?? "?"}`, l.role && l.role !== "main" ? l.role : "", l.thread ?? ""].filter(Boolean).join(" · "),
-	where: l.tid !== undefined ? `thread ${l.tid}` : "", kind: "lane",
+	name: [
+		l.rank !== undefined ? `rank ${l.rank}` : `process ${l.pid ?? "?"}`,
+		l.role && l.role !== "main" ? l.role : "",
+		l.thread ?? "",
+	]
+		.filter(Boolean)
+		.join(" · "),
+	where: l.tid !== undefined ? `thread ${l.tid}` : "",
+	kind: "lane",
 });
 
 export type Weight = "all" | "running";
@@ -95,7 +109,13 @@ export function fromFlame(raw: RawFlame, weight: Weight = "all"): Tree {
 		if (first) first[i + 1] = node.a_ns ?? 0;
 	}
 	return {
-		title: raw.meta?.title ?? raw.b?.title ?? "profile", unit: "ns", frames, parent, frame, self, total: sum(self, parent),
+		title: raw.meta?.title ?? raw.b?.title ?? "profile",
+		unit: "ns",
+		frames,
+		parent,
+		frame,
+		self,
+		total: sum(self, parent),
 		...(first ? { before: sum(first, parent) } : {}),
 	};
 }
@@ -136,7 +156,13 @@ class Builder {
 		const parent = Int32Array.from(this.parent);
 		const self = Float64Array.from(this.self);
 		return {
-			title, unit, frames: this.frames, parent, frame: Int32Array.from(this.frame), self, total: sum(self, parent),
+			title,
+			unit,
+			frames: this.frames,
+			parent,
+			frame: Int32Array.from(this.frame),
+			self,
+			total: sum(self, parent),
 			...(differs ? { before: sum(Float64Array.from(this.before), parent) } : {}),
 		};
 	}
@@ -175,9 +201,20 @@ export interface FunctionRow {
 	frame: number;
 	self: number;
 	total: number;
+	/** of a difference: its own amount in the first profile */
+	before?: number;
 }
 
-/** Functions by own amount. A function that calls itself counts once in `total`. */
+/** Own amounts of the first profile, out of its totals, by function. */
+function ownBefore(tree: Tree, before: Float64Array): Float64Array {
+	const own = Float64Array.from(before);
+	for (let i = 1; i < own.length; i++) own[tree.parent[i]!]! -= before[i]!;
+	const byFrame = new Float64Array(tree.frames.length);
+	for (let i = 1; i < own.length; i++) byFrame[tree.frame[i]!]! += own[i]!;
+	return byFrame;
+}
+
+/** Functions by own amount, of a difference by how much it changed. A function that calls itself counts once in `total`. */
 export function heaviest(tree: Tree, most = 40): FunctionRow[] {
 	const self = new Float64Array(tree.frames.length);
 	const total = new Float64Array(tree.frames.length);
@@ -188,11 +225,24 @@ export function heaviest(tree: Tree, most = 40): FunctionRow[] {
 		self[f]! += tree.self[i]!;
 		let up = tree.parent[i]!;
 		let again = false;
-		for (let steps = 0; up > 0 && steps < 512; up = tree.parent[up]!, steps++) if (tree.frame[up] === f) { again = true; break; }
+		for (let steps = 0; up > 0 && steps < 512; up = tree.parent[up]!, steps++)
+			if (tree.frame[up] === f) {
+				again = true;
+				break;
+			}
 		if (!again) total[f]! += tree.total[i]!;
 		ends[f] = 1;
 	}
-	return tree.frames.map((_, frame) => ({ frame, self: self[frame]!, total: total[frame]! }))
+	const before = tree.before && ownBefore(tree, tree.before);
+	const rank = (r: FunctionRow) => (r.before === undefined ? r.self : Math.abs(r.self - r.before));
+	return tree.frames
+		.map((_, frame): FunctionRow => ({
+			frame,
+			self: self[frame]!,
+			total: total[frame]!,
+			...(before ? { before: before[frame]! } : {}),
+		}))
 		.filter((r) => ends[r.frame] && tree.frames[r.frame]!.kind !== "lane" && r.frame !== 0)
-		.sort((a, b) => b.self - a.self || b.total - a.total).slice(0, most);
+		.sort((a, b) => rank(b) - rank(a) || b.total - a.total)
+		.slice(0, most);
 }

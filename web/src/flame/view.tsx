@@ -2,9 +2,10 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { bytes, duration, percent } from "../format";
 import { useThemeTurn, useWidth } from "../hooks";
-import { change, colors, drawFlame, frameHues, ROW_PX, type Look } from "./draw";
+import { useWheel, ZoomButtons } from "../ui/pad";
+import { change, colors, drawFlame, frameHues, makeRaster, ROW_PX, type Look, type Raster } from "./draw";
 import { layout, neighbour, nodeAt, panned, zoomed, type Direction, type Layout, type View } from "./layout";
-import { heaviest, type Tree } from "./model";
+import { heaviest, type FunctionRow, type Tree } from "./model";
 
 const amount = (tree: Tree, n: number) => (tree.unit === "bytes" ? bytes(n) : duration(n / 1e6));
 const ARROWS: Record<string, Direction> = { ArrowUp: "up", ArrowDown: "down", ArrowLeft: "left", ArrowRight: "right" };
@@ -17,12 +18,20 @@ interface Pad {
 }
 
 /** What is looked at lives outside of the components: panning draws, and renders nothing. */
-function usePad(l: Layout, width: number, height: number, found: Uint8Array | undefined, onChoose: (node: number | undefined) => void) {
+function usePad(
+	l: Layout,
+	width: number,
+	height: number,
+	found: Uint8Array | undefined,
+	onChoose: (node: number | undefined) => void,
+) {
 	const canvas = useRef<HTMLCanvasElement>(null);
 	const turn = useThemeTurn();
 	const whole = l.w[0]! || 1;
 	const look = useRef<Look>({ view: { from: 0, to: whole }, top: 0, chosen: undefined, found });
 	const frame = useRef(0);
+	const raster = useRef<Raster | undefined>(undefined);
+	const fits = useRef("");
 	look.current.found = found;
 	const palette = useMemo(() => colors(), [turn]);
 	const hues = useMemo(() => frameHues(l, palette.box.length), [l]);
@@ -32,16 +41,29 @@ function usePad(l: Layout, width: number, height: number, found: Uint8Array | un
 			const element = canvas.current;
 			if (!element || width === 0) return;
 			const ratio = devicePixelRatio || 1;
-			if (element.width !== width * ratio || element.height !== height * ratio) { element.width = width * ratio; element.height = height * ratio; }
+			const pixels = raster.current;
+			if (
+				!pixels ||
+				element.width !== pixels.image.width ||
+				element.height !== pixels.image.height ||
+				pixels.ratio !== ratio ||
+				fits.current !== `${width} ${height}`
+			) {
+				raster.current = makeRaster(width, height, ratio);
+				fits.current = `${width} ${height}`;
+				element.width = raster.current.image.width;
+				element.height = raster.current.image.height;
+			}
 			const ctx = element.getContext("2d", { alpha: false })!;
-			ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
 			const begin = performance.now();
-			element.dataset["drawn"] = String(drawFlame(ctx, width, height, l, look.current, palette, hues));
+			element.dataset["drawn"] = String(drawFlame(ctx, raster.current!, l, look.current, palette, hues));
 			element.dataset["ms"] = (performance.now() - begin).toFixed(1);
 		});
 	};
 	const pad: Pad = {
-		l, look: look.current, draw,
+		l,
+		look: look.current,
+		draw,
 		set: (change) => {
 			const most = Math.max(0, l.rows.length * ROW_PX - height);
 			Object.assign(look.current, change);
@@ -50,14 +72,22 @@ function usePad(l: Layout, width: number, height: number, found: Uint8Array | un
 			draw();
 		},
 	};
-	useEffect(() => { look.current.view = { from: 0, to: whole }; look.current.chosen = undefined; look.current.top = 0; }, [l]);
+	useEffect(() => {
+		look.current.view = { from: 0, to: whole };
+		look.current.chosen = undefined;
+		look.current.top = 0;
+	}, [l]);
 	useEffect(draw, [l, width, height, palette, found]);
 	return { canvas, pad, whole };
 }
 
 function zoomTo(pad: Pad, node: number): void {
 	const { l } = pad;
-	pad.set({ chosen: node, view: { from: l.x[node]!, to: l.x[node]! + l.w[node]! }, top: Math.min(pad.look.top, l.depth[node]! * ROW_PX) });
+	pad.set({
+		chosen: node,
+		view: { from: l.x[node]!, to: l.x[node]! + l.w[node]! },
+		top: Math.min(pad.look.top, l.depth[node]! * ROW_PX),
+	});
 }
 
 /** Brings a node into view that the keyboard went to. */
@@ -80,7 +110,10 @@ function useMouse(pad: Pad, width: number, whole: number) {
 		return { x: e.clientX - box.left, y: e.clientY - box.top };
 	};
 	return {
-		onPointerDown: (e: PointerEvent) => { drag.current = { x: e.clientX, y: e.clientY, moved: false }; (e.currentTarget as HTMLElement).setPointerCapture(e.pointerId); },
+		onPointerDown: (e: PointerEvent) => {
+			drag.current = { x: e.clientX, y: e.clientY, moved: false };
+			(e.currentTarget as HTMLElement).setPointerCapture(e.pointerId);
+		},
 		onPointerMove: (e: PointerEvent) => {
 			const d = drag.current;
 			if (!d) return;
@@ -100,18 +133,21 @@ function useMouse(pad: Pad, width: number, whole: number) {
 			if (node === pad.look.chosen) zoomTo(pad, node);
 			else pad.set({ chosen: node });
 		},
-		onPointerCancel: () => { drag.current = undefined; },
+		onPointerCancel: () => {
+			drag.current = undefined;
+		},
 		onWheel: (e: WheelEvent) => {
 			if (!e.ctrlKey && !e.metaKey && !e.shiftKey && Math.abs(e.deltaX) < Math.abs(e.deltaY)) return;
 			e.preventDefault();
 			const around = pad.look.view.from + at(e).x * unit();
-			if (e.ctrlKey || e.metaKey) pad.set({ view: zoomed(pad.look.view, Math.exp(e.deltaY / 300), around, whole) });
+			if (e.ctrlKey || e.metaKey)
+				pad.set({ view: zoomed(pad.look.view, Math.exp(e.deltaY / 300), around, whole) });
 			else pad.set({ view: panned(pad.look.view, (e.deltaX || e.deltaY) * unit(), whole) });
 		},
 	};
 }
 
-function useKeys(pad: Pad, whole: number, height: number) {
+function keysOf(pad: Pad, whole: number, height: number) {
 	return (e: KeyboardEvent) => {
 		const { view, chosen } = pad.look;
 		const middle = (view.from + view.to) / 2;
@@ -127,33 +163,75 @@ function useKeys(pad: Pad, whole: number, height: number) {
 }
 
 function Detail({ tree, l, node }: { tree: Tree; l: Layout; node: number | undefined }) {
-	if (node === undefined) return <p class="meta" aria-live="polite">Choose a box to see what it is; choose it again to zoom. Ctrl and the wheel zoom, dragging moves. Keys: arrows, Enter, + −, Esc.</p>;
+	if (node === undefined)
+		return (
+			<p class="meta" aria-live="polite">
+				Choose a box to see what it is; choose it again to zoom. Ctrl and the wheel zoom, dragging moves. Keys:
+				arrows, Enter, + −, Esc.
+			</p>
+		);
 	const f = tree.frames[tree.frame[node]!]!;
 	const by = change(l, node);
 	return (
 		<p class="flamedetail" aria-live="polite">
-			<b>{f.name}</b> {f.where} <small>{f.kind}</small><br />
-			{amount(tree, tree.total[node]!)} ({percent(tree.total[node]! / (tree.total[0]! || 1))}) · own {amount(tree, tree.self[node]!)}
-			{tree.before && <> · before {amount(tree, tree.before[node]!)} · {by >= 0 ? "+" : "−"}{percent(Math.abs(by))} of the whole</>}
+			<b>{f.name}</b> {f.where} <small>{f.kind}</small>
+			<br />
+			{amount(tree, tree.total[node]!)} ({percent(tree.total[node]! / (tree.total[0]! || 1))}) · own{" "}
+			{amount(tree, tree.self[node]!)}
+			{tree.before && (
+				<>
+					{" "}
+					· before {amount(tree, tree.before[node]!)} · {by >= 0 ? "+" : "−"}
+					{percent(Math.abs(by))} of the whole
+				</>
+			)}
 		</p>
+	);
+}
+
+function FunctionLine({ tree, row, onPick }: { tree: Tree; row: FunctionRow; onPick: (name: string) => void }) {
+	const f = tree.frames[row.frame]!;
+	const by = row.before === undefined ? 0 : row.self - row.before;
+	return (
+		<tr>
+			<td>
+				<button type="button" class="plain" onClick={() => onPick(f.name)}>
+					{f.name}
+				</button>{" "}
+				<small>{f.where}</small>
+			</td>
+			{row.before !== undefined && <td class="num">{amount(tree, row.before)}</td>}
+			<td class="num">{amount(tree, row.self)}</td>
+			<td class="num">
+				{row.before === undefined
+					? amount(tree, row.total)
+					: `${by < 0 ? "−" : "+"}${amount(tree, Math.abs(by))}`}
+			</td>
+		</tr>
 	);
 }
 
 function Functions({ tree, onPick }: { tree: Tree; onPick: (name: string) => void }) {
 	const rows = useMemo(() => (tree.parent.length > 300_000 ? [] : heaviest(tree, 25)), [tree]);
 	if (rows.length === 0) return null;
+	const differs = tree.before !== undefined;
 	return (
 		<details class="functions" open={tree.parent.length < 2000}>
-			<summary>Heaviest functions, as a table</summary>
+			<summary>{differs ? "What changed most, as a table" : "Heaviest functions, as a table"}</summary>
 			<div class="scroll">
 				<table class="plain-table">
-					<thead><tr><th>function</th><th class="num">own</th><th class="num">with what it calls</th></tr></thead>
+					<thead>
+						<tr>
+							<th>function</th>
+							{differs && <th class="num">own, before</th>}
+							<th class="num">{differs ? "own, after" : "own"}</th>
+							<th class="num">{differs ? "change" : "with what it calls"}</th>
+						</tr>
+					</thead>
 					<tbody>
-						{rows.map((r) => {
-							const f = tree.frames[r.frame]!;
-							return <tr key={r.frame}><td><button type="button" class="plain" onClick={() => onPick(f.name)}>{f.name}</button> <small>{f.where}</small></td>
-								<td class="num">{amount(tree, r.self)}</td><td class="num">{amount(tree, r.total)}</td></tr>;
-						})}
+						{rows.map((r) => (
+							<FunctionLine key={r.frame} tree={tree} row={r} onPick={onPick} />
+						))}
 					</tbody>
 				</table>
 			</div>
@@ -165,7 +243,58 @@ function Functions({ tree, onPick }: { tree: Tree; onPick: (name: string) => voi
 export function searchFrames(tree: Tree, text: string): Uint8Array | undefined {
 	const needle = text.trim().toLowerCase();
 	if (needle === "") return undefined;
-	return Uint8Array.from(tree.frames, (f) => (f.name.toLowerCase().includes(needle) || f.where.toLowerCase().includes(needle) ? 1 : 0));
+	return Uint8Array.from(tree.frames, (f) =>
+		f.name.toLowerCase().includes(needle) || f.where.toLowerCase().includes(needle) ? 1 : 0,
+	);
+}
+
+function Signs() {
+	return (
+		<p class="legend">
+			<span>
+				<i class="swatch grown" /> + more than before
+			</span>
+			<span>
+				<i class="swatch shrunk" /> − less than before
+			</span>
+		</p>
+	);
+}
+
+interface ToolProps {
+	pad: Pad;
+	whole: number;
+	search: string;
+	onSearch: (text: string) => void;
+	found: Uint8Array | undefined;
+	chosen: number | undefined;
+}
+
+function Tools({ pad, whole, search, onSearch, found, chosen }: ToolProps) {
+	const middle = () => (pad.look.view.from + pad.look.view.to) / 2;
+	return (
+		<div class="tools">
+			<input
+				type="search"
+				aria-label="Search functions"
+				placeholder="Search functions"
+				value={search}
+				onInput={(e) => onSearch(e.currentTarget.value)}
+			/>
+			<span class="meta" role="status">
+				{found ? `${found.reduce((n, v) => n + v, 0)} functions` : ""}
+			</span>
+			<ZoomButtons
+				onZoom={(factor) => pad.set({ view: zoomed(pad.look.view, factor, middle(), whole) })}
+				onAll={() => pad.set({ view: { from: 0, to: whole }, top: 0 })}
+			/>
+			{chosen !== undefined && (
+				<button type="button" onClick={() => zoomTo(pad, chosen)}>
+					Zoom to it
+				</button>
+			)}
+		</div>
+	);
 }
 
 export function FlameView({ tree }: { tree: Tree }) {
@@ -174,37 +303,30 @@ export function FlameView({ tree }: { tree: Tree }) {
 	const [search, setSearch] = useState("");
 	const [chosen, setChosen] = useState<number>();
 	const found = useMemo(() => searchFrames(tree, search), [tree, search]);
-	const height = Math.min(Math.max(6 * ROW_PX, l.rows.length * ROW_PX), Math.max(240, Math.round(innerHeight * 0.62)));
+	const room = Math.max(240, Math.round(innerHeight * 0.62));
+	const height = Math.min(Math.max(6, l.rows.length) * ROW_PX, room);
 	const { canvas, pad, whole } = usePad(l, width, height, found, setChosen);
-	const mouse = useMouse(pad, width, whole);
-	const onKey = useKeys(pad, whole, height);
-	const middle = () => (pad.look.view.from + pad.look.view.to) / 2;
-	const hits = found ? found.reduce((n, v) => n + v, 0) : 0;
-	useEffect(() => {
-		const element = canvas.current!;
-		element.addEventListener("wheel", mouse.onWheel, { passive: false });
-		return () => element.removeEventListener("wheel", mouse.onWheel);
-	});
+	const { onWheel, ...mouse } = useMouse(pad, width, whole);
+	useWheel(canvas, onWheel);
+	const onKey = keysOf(pad, whole, height);
 	return (
 		<div class="flame">
-			<div class="tools">
-				<input type="search" aria-label="Search functions" placeholder="Search functions" value={search} onInput={(e) => setSearch(e.currentTarget.value)} />
-				<span class="meta" role="status">{found ? `${hits} functions` : ""}</span>
-				<div class="segmented" role="group" aria-label="Zoom">
-					<button type="button" aria-label="Nearer" onClick={() => pad.set({ view: zoomed(pad.look.view, 0.6, middle(), whole) })}>+</button>
-					<button type="button" aria-label="Farther" onClick={() => pad.set({ view: zoomed(pad.look.view, 1 / 0.6, middle(), whole) })}>−</button>
-					<button type="button" onClick={() => pad.set({ view: { from: 0, to: whole }, top: 0 })}>All</button>
-				</div>
-				{chosen !== undefined && <button type="button" onClick={() => zoomTo(pad, chosen)}>Zoom to it</button>}
-			</div>
-			{tree.before && <p class="legend"><span><i class="swatch grown" /> + more than before</span><span><i class="swatch shrunk" /> − less than before</span></p>}
+			<Tools pad={pad} whole={whole} search={search} onSearch={setSearch} found={found} chosen={chosen} />
+			{tree.before && <Signs />}
 			<div ref={box}>
-				<canvas ref={canvas} class="flamecanvas" style={{ height: `${height}px` }} tabIndex={0} role="application" aria-label={`Flame graph of ${tree.title}, ${tree.parent.length - 1} boxes; arrow keys move`}
-					onKeyDown={onKey} onPointerDown={mouse.onPointerDown} onPointerMove={mouse.onPointerMove} onPointerUp={mouse.onPointerUp} onPointerCancel={mouse.onPointerCancel} />
+				<canvas
+					ref={canvas}
+					class="flamecanvas"
+					style={{ height: `${height}px` }}
+					tabIndex={0}
+					role="application"
+					aria-label={`Flame graph of ${tree.title}, ${tree.parent.length - 1} boxes; arrow keys move`}
+					onKeyDown={onKey}
+					{...mouse}
+				/>
 			</div>
 			<Detail tree={tree} l={l} node={chosen} />
 			<Functions tree={tree} onPick={setSearch} />
 		</div>
 	);
 }
-

@@ -14,10 +14,17 @@ export function EventList({ events, now, job }: { events: Event[]; now: number; 
 			{events.map((e) => (
 				<li key={e.seq} class={e.severity ?? "info"}>
 					<Severity severity={e.severity} />
-					<span class="when"><When ms={e.time_unix_ms} now={now} /></span>
+					<span class="when">
+						<When ms={e.time_unix_ms} now={now} />
+					</span>
 					<span class="what">
 						<b>{words(e.kind)}</b>
-						{job === undefined && e.job && <> <a href={link(["job", e.job])}>{e.job}</a></>}
+						{job === undefined && e.job && (
+							<>
+								{" "}
+								<a href={link(["job", e.job])}>{e.job}</a>
+							</>
+						)}
 						<span class="text">{e.text}</span>
 						{e.incident && <a href={link(["incident", e.incident])}>report</a>}
 					</span>
@@ -29,10 +36,16 @@ export function EventList({ events, now, job }: { events: Event[]; now: number; 
 
 type Least = "info" | "warning" | "error";
 const ORDER: Least[] = ["info", "warning", "error"];
-const LEAST = [{ value: "info", text: "all" }, { value: "warning", text: "! warnings" }, { value: "error", text: "✕ errors" }] as const;
+const LEAST = [
+	{ value: "info", text: "all" },
+	{ value: "warning", text: "! warnings" },
+	{ value: "error", text: "✕ errors" },
+] as const;
 
 function filtered(events: Event[], least: Least, kind: string): Event[] {
-	return events.filter((e) => ORDER.indexOf(e.severity ?? "info") >= ORDER.indexOf(least) && (kind === "" || e.kind === kind));
+	return events.filter(
+		(e) => ORDER.indexOf(e.severity ?? "info") >= ORDER.indexOf(least) && (kind === "" || e.kind === kind),
+	);
 }
 
 const setQuery = (route: Route, change: Record<string, string>) => {
@@ -44,11 +57,21 @@ function Filters({ route, events, least, kind }: { route: Route; events: Event[]
 	const kinds = [...new Set([...events.map((e) => e.kind), ...(kind ? [kind] : [])])].sort();
 	return (
 		<div class="tools">
-			<Segmented label="Severity" value={least} choices={[...LEAST]} onChange={(v) => setQuery(route, { severity: v === "info" ? "" : v })} />
-			<label class="pick">Kind{" "}
+			<Segmented
+				label="Severity"
+				value={least}
+				choices={[...LEAST]}
+				onChange={(v) => setQuery(route, { severity: v === "info" ? "" : v })}
+			/>
+			<label class="pick">
+				Kind{" "}
 				<select value={kind} onChange={(e) => setQuery(route, { kind: e.currentTarget.value })}>
 					<option value="">all</option>
-					{kinds.map((k) => <option key={k} value={k}>{words(k)}</option>)}
+					{kinds.map((k) => (
+						<option key={k} value={k}>
+							{words(k)}
+						</option>
+					))}
 				</select>
 			</label>
 		</div>
@@ -71,15 +94,20 @@ export function useEvents(job: string | undefined, kind: string) {
 			last = Math.max(...part.events.map((e) => e.seq));
 		}
 	};
-	useNews((type, event: Event) => {
-		if (type === "event" && (job === undefined || event.job === job)) add([event]);
-	}, () => void fill().catch(() => load.reload()));
+	useNews(
+		(type, event: Event) => {
+			if (type === "event" && (job === undefined || event.job === job)) add([event]);
+		},
+		() => void fill().catch(() => load.reload()),
+	);
 	const all = mergeEvents([], load.data?.events ?? []).reverse();
 	return { load, path, all, add };
 }
 
 export function Events({ route }: { route: Route }) {
-	const least = (ORDER as string[]).includes(route.query["severity"] ?? "") ? (route.query["severity"] as Least) : "info";
+	const least = (ORDER as string[]).includes(route.query["severity"] ?? "")
+		? (route.query["severity"] as Least)
+		: "info";
 	const kind = route.query["kind"] ?? "";
 	const { load, path, all, add } = useEvents(route.job, kind);
 	const now = useNow(10_000);
@@ -87,7 +115,12 @@ export function Events({ route }: { route: Route }) {
 	const [fault, setFault] = useState<Error>();
 	const older = async () => {
 		try {
-			const part = await get<{ events: Event[] }>(path, { order: "desc", limit: 200, before: all[all.length - 1]?.seq, ...(kind ? { kind } : {}) });
+			const part = await get<{ events: Event[] }>(path, {
+				order: "desc",
+				limit: 200,
+				before: all[all.length - 1]?.seq,
+				...(kind ? { kind } : {}),
+			});
 			if (part.events.length === 0) setEnd(true);
 			add(part.events);
 			setFault(undefined);
@@ -99,15 +132,28 @@ export function Events({ route }: { route: Route }) {
 	return (
 		<>
 			{route.job === undefined && <h1 class="hidden">Events of all jobs</h1>}
-			<Card title={route.job === undefined ? "Events of all jobs" : "Events"} side={<small>{load.data ? `${shown.length} shown` : ""}</small>}>
+			<Card
+				title={route.job === undefined ? "Events of all jobs" : "Events"}
+				side={<small>{load.data ? `${shown.length} shown` : ""}</small>}>
 				<Filters route={route} events={all} least={least} kind={kind} />
 				<Show of={load} what="Events">
 					{() => (
 						<>
-							{shown.length === 0 ? <Empty>No such event{all.length ? " among those that were read" : " so far"}.</Empty>
-								: <EventList events={shown} now={now} {...(route.job !== undefined ? { job: route.job } : {})} />}
+							{shown.length === 0 ? (
+								<Empty>No such event{all.length ? " among those that were read" : " so far"}.</Empty>
+							) : (
+								<EventList
+									events={shown}
+									now={now}
+									{...(route.job !== undefined ? { job: route.job } : {})}
+								/>
+							)}
 							{fault && <Fault error={fault as never} />}
-							{all.length > 0 && !end && <button type="button" onClick={older}>Older events</button>}
+							{all.length > 0 && !end && (
+								<button type="button" onClick={older}>
+									Older events
+								</button>
+							)}
 						</>
 					)}
 				</Show>

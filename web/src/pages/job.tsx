@@ -1,18 +1,21 @@
 // A job: the verdict first, then ranks, memory, charts, who waits for whom, attempts, and any moment of the past.
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
+import { memoryPoint, memorySeries, ranksOf, withWaits } from "../adapt";
 import { jobPath } from "../api";
-import { bytes, clock, decimal, duration, timeLeft, words } from "../format";
-import { useLoad, useNews, useNow, type Loaded } from "../hooks";
-import { appendPoint, mergeRanks, type MemoryPoint } from "../merge";
-import { link, type Route } from "../route";
+import { clock, timeLeft, words } from "../format";
+import { useEvery, useLoad, useNews, useNow, type Loaded } from "../hooks";
+import { appendPoint, mergeRanks } from "../merge";
+import type { Route } from "../route";
 import type { Event, IncidentBrief, Job, Me, MemorySeries, Rank, Series, Stacks, Waits } from "../types";
-import { MemoryChart, SeriesChart, type Mark } from "../ui/chart";
-import { Bar, Card, Empty, Fault, Show, When } from "../ui/parts";
+import { MemoryChart, type Mark } from "../ui/chart";
+import { Bar, Card, Empty, Show } from "../ui/parts";
 import { RankGrid } from "../ui/rankgrid";
+import { SeriesChart } from "../ui/serieschart";
 import { GroupedStacks, groupStacks } from "../ui/stacks";
 import { WaitGraph } from "../ui/waits";
-import { EventList, useEvents } from "./events";
+import { useEvents } from "./events";
 import { useJob } from "./jobframe";
+import { Attempts, Details, Happenings } from "./jobparts";
 import { running, stepText } from "./overview";
 import { goTo, MomentView, Scrubber } from "./scrub";
 import { Verdict } from "./verdict";
@@ -20,76 +23,161 @@ import { Verdict } from "./verdict";
 const STANDS = ["hung", "suspected", "slow"];
 
 function useRanks(job: string): Loaded<{ ranks: Rank[]; total?: number }> {
-	const load = useLoad<{ ranks: Rank[]; total?: number }>(jobPath(job, "ranks"), { from: 0, limit: 1000 });
+	const load = useLoad<{ ranks: Rank[]; total?: number }, { ranks: Partial<Rank>[]; total?: number }>(
+		jobPath(job, "ranks"),
+		{ from: 0, limit: 1000 },
+		(raw) => ({ ...raw, ranks: ranksOf(raw.ranks) }),
+	);
 	useNews((kind, data: { ranks?: Rank[] }) => {
-		if (kind === "ranks" && data.ranks) load.set((old) => old && { ...old, ranks: mergeRanks(old.ranks, data.ranks!) });
+		if (kind === "ranks" && data.ranks)
+			load.set((old) => old && { ...old, ranks: mergeRanks(old.ranks, ranksOf(data.ranks!)) });
 	}, load.reload);
 	return load;
 }
 
 function useMemory(job: string): Loaded<MemorySeries> {
-	const load = useLoad<MemorySeries>(jobPath(job, "memory"), { points: 600 });
-	useNews((kind, data: MemoryPoint) => {
-		if (kind === "memory") load.set((old) => old && appendPoint(old, data));
+	const load = useLoad<MemorySeries>(jobPath(job, "memory"), { points: 600 }, memorySeries);
+	useNews((kind, data: never) => {
+		if (kind === "memory") load.set((old) => old && appendPoint(old, memoryPoint(data)));
 	}, load.reload);
 	return load;
 }
 
 /** How far it is, as a bar: the picture of a job that is well. */
 function StepPicture({ job, ranks }: { job: Job; ranks: Rank[] }) {
-	const steps = (ranks.some((r) => r.step !== undefined) ? ranks : (job.steps ?? [])).filter((s) => s.step !== undefined);
+	const steps = (ranks.some((r) => r.step !== undefined) ? ranks : (job.steps ?? [])).filter(
+		(s) => s.step !== undefined,
+	);
 	if (steps.length === 0) return null;
 	const first = steps.reduce((a, b) => ((b.step ?? 0) < (a.step ?? 0) ? b : a));
 	const lead = steps.reduce((a, b) => ((b.step ?? 0) > (a.step ?? 0) ? b : a));
-	const left = running(job) && !STANDS.includes(job.health?.level ?? "") ? timeLeft(first.step, first.total, first.per_s) : undefined;
+	const left =
+		running(job) && !STANDS.includes(job.health?.level ?? "")
+			? timeLeft(first.step, first.total, first.per_s)
+			: undefined;
 	return (
 		<div class="steps">
-			{first.total ? <Bar ratio={first.step! / first.total} label={`step ${first.step} of ${first.total}`} tone="good" /> : null}
+			{first.total ? (
+				<Bar ratio={first.step! / first.total} label={`step ${first.step} of ${first.total}`} tone="good" />
+			) : null}
 			<p>
-				<b>{stepText({ ...job, steps: [{ rank: first.rank, step: first.step!, ...(first.total !== undefined ? { total: first.total } : {}), ...(first.per_s !== undefined ? { per_s: first.per_s } : {}) }] })}</b>
-				{left !== undefined && <small> · done about {clock(Date.now() + left)}</small>}
-				{lead.step !== first.step && <small> · rank {lead.rank} is {lead.step! - first.step!} ahead</small>}
+				{!/\bstep \d/.test(job.health?.sentence ?? "") && (
+					<b>
+						{stepText({
+							...job,
+							steps: [
+								{
+									rank: first.rank,
+									step: first.step!,
+									...(first.total !== undefined ? { total: first.total } : {}),
+									...(first.per_s !== undefined ? { per_s: first.per_s } : {}),
+								},
+							],
+						})}{" "}
+						·{" "}
+					</b>
+				)}
+				{left !== undefined && <small>done about {clock(Date.now() + left)}</small>}
+				{lead.step !== first.step && (
+					<small>
+						{" "}
+						· rank {lead.rank} is {lead.step! - first.step!} ahead
+					</small>
+				)}
 			</p>
 		</div>
 	);
 }
 
-function useEvery(ms: number, on: boolean, what: () => void): void {
-	useEffect(() => {
-		if (!on) return;
-		const timer = setInterval(what, ms);
-		return () => clearInterval(timer);
-	}, [ms, on]);
-}
-
-function Picture({ job, ranks, memory, waits, marks }: { job: Job; ranks: Rank[]; memory: Loaded<MemorySeries>; waits: Loaded<Waits>; marks: Mark[] }) {
+function Picture({
+	job,
+	ranks,
+	memory,
+	waits,
+	marks,
+}: {
+	job: Job;
+	ranks: Rank[];
+	memory: Loaded<MemorySeries>;
+	waits: Loaded<Waits>;
+	marks: Mark[];
+}) {
 	const level = job.health?.level ?? "unknown";
 	const culprits = job.health?.culprit_ranks ?? [];
 	if (running(job) && STANDS.includes(level)) {
-		return <Show of={waits} what="Who waits for whom">{(w) => <WaitGraph waits={w} culprits={culprits} />}</Show>;
+		return (
+			<Show of={waits} what="Who waits for whom">
+				{(w) => <WaitGraph waits={w} culprits={culprits} />}
+			</Show>
+		);
 	}
 	if (level === "memory" || (level === "died" && marks.some((m) => /memory|oom/.test(m.text)))) {
-		return <Show of={memory} what="Memory">{(m) => <MemoryChart memory={m} culprits={culprits} marks={marks} height={190} />}</Show>;
+		return (
+			<Show of={memory} what="Memory">
+				{(m) => <MemoryChart memory={m} culprits={culprits} marks={marks} height={190} />}
+			</Show>
+		);
 	}
 	return <StepPicture job={job} ranks={ranks} />;
 }
 
-const CHARTS: [string, string][] = [["step", "Steps a second"], ["gpu", "GPU"], ["cpu", "CPU"], ["io", "Disk"]];
+const CHARTS: [string, string][] = [
+	["step", "Steps a second"],
+	["gpu", "GPU"],
+	["cpu", "CPU"],
+	["io", "Disk"],
+];
 
-function Charts({ job, moment, marks, onPick }: { job: Job; moment: number | undefined; marks: Mark[]; onPick: (t: number) => void }) {
+function Charts({
+	job,
+	moment,
+	marks,
+	onPick,
+}: {
+	job: Job;
+	moment: number | undefined;
+	marks: Mark[];
+	onPick: (t: number) => void;
+}) {
 	return (
 		<div class="charts">
-			{CHARTS.map(([what, title]) => <OneChart key={what} job={job} what={what} title={title} moment={moment} marks={marks} onPick={onPick} />)}
+			{CHARTS.map(([what, title]) => (
+				<OneChart
+					key={what}
+					job={job}
+					what={what}
+					title={title}
+					moment={moment}
+					marks={marks}
+					onPick={onPick}
+				/>
+			))}
 		</div>
 	);
 }
 
-function OneChart({ job, what, title, moment, marks, onPick }: { job: Job; what: string; title: string; moment: number | undefined; marks: Mark[]; onPick: (t: number) => void }) {
+function OneChart({
+	job,
+	what,
+	title,
+	moment,
+	marks,
+	onPick,
+}: {
+	job: Job;
+	what: string;
+	title: string;
+	moment: number | undefined;
+	marks: Mark[];
+	onPick: (t: number) => void;
+}) {
 	const load = useLoad<Series>(jobPath(job.id, "series"), { what, points: 300 });
 	useEvery(10_000, running(job), load.reload);
 	return (
 		<Card title={title}>
-			<Show of={load} what={title}>{(s) => <SeriesChart series={s} title={title} marks={marks} moment={moment} onPick={onPick} />}</Show>
+			<Show of={load} what={title}>
+				{(s) => <SeriesChart series={s} title={title} marks={marks} moment={moment} onPick={onPick} />}
+			</Show>
 		</Card>
 	);
 }
@@ -100,63 +188,38 @@ function Standing({ job, waits }: { job: Job; waits: Loaded<Waits> }) {
 	const stands = STANDS.includes(level);
 	const stacks = useLoad<Stacks>(stands || asked ? jobPath(job.id, "stacks") : undefined);
 	const culprits = job.health?.culprit_ranks ?? [];
-	const groups = useMemo(() => (stacks.data ? groupStacks(stacks.data, culprits) : []), [stacks.data, culprits.join()]);
+	const groups = useMemo(
+		() => (stacks.data ? groupStacks(stacks.data, culprits) : []),
+		[stacks.data, culprits.join()],
+	);
 	if (!running(job)) return null;
 	return (
-		<Card title="What the ranks do now" id="stacks"
-			side={<button type="button" onClick={() => { setAsked(true); stacks.reload(); waits.reload(); }}>{stacks.data ? "Look again" : "Look now"}</button>}>
-			{stands || asked ? <Show of={stacks} what="Stacks">{() => <GroupedStacks groups={groups} />}</Show>
-				: <Empty>Looking reads the stack of every rank; it takes a moment and changes nothing.</Empty>}
-			{asked && !stands && <Show of={waits} what="Who waits for whom">{(w) => <WaitGraph waits={w} culprits={[]} />}</Show>}
-		</Card>
-	);
-}
-
-function Attempts({ job, events, incidents, now }: { job: Job; events: Event[]; incidents: IncidentBrief[]; now: number }) {
-	const starts = events.filter((e) => e.kind === "attempt_start" || e.kind === "job_start").sort((a, b) => a.seq - b.seq);
-	const byAttempt = new Map(starts.map((e) => [e.attempt ?? 0, e]));
-	const numbers = [...new Set([...byAttempt.keys(), ...incidents.map((i) => i.attempt ?? 0)])].sort((a, b) => b - a);
-	if (numbers.length === 0) return <Empty>No attempt has begun.</Empty>;
-	return (
-		<ol class="attempts">
-			{numbers.map((n) => {
-				const own = incidents.filter((i) => (i.attempt ?? 0) === n);
-				return (
-					<li key={n}>
-						<b>Attempt {n + 1}</b> <small>{byAttempt.get(n) && <>began <When ms={byAttempt.get(n)!.time_unix_ms} now={now} /></>}
-							{n === (job.attempt ?? 0) ? (running(job) ? " · runs" : ` · exit status ${job.exit_status ?? "unknown"}`) : ""}</small>
-						{own.map((i) => <a key={i.id} class="increment" href={link(["incident", i.id])}><small><When ms={i.time_unix_ms} now={now} /> · {words(i.kind)}</small><span>{i.summary}</span></a>)}
-					</li>
-				);
-			})}
-		</ol>
-	);
-}
-
-/** The banner of a hang stays in view of whoever has scrolled on. */
-function Happenings({ job, list }: { job: Job; list: ReturnType<typeof useEvents> }) {
-	const now = useNow(10_000);
-	return (
-		<Card title="Last events" side={<a href={link(["job", job.id, "events"])}>all events</a>}>
-			{list.load.error && !list.load.data && <Fault error={list.load.error} what="Events" />}
-			{list.all.length === 0 ? <Empty>Nothing has happened yet.</Empty> : <EventList events={list.all.slice(0, 8)} now={now} job={job.id} />}
-		</Card>
-	);
-}
-
-function Details({ job, me }: { job: Job; me: Me | undefined }) {
-	return (
-		<Card title="The job">
-			<dl class="facts wide">
-				<div><dt>command</dt><dd><code>{job.command}</code></dd></div>
-				{job.cwd && <div><dt>folder</dt><dd><code>{job.cwd}</code></dd></div>}
-				{job.user && <div><dt>user</dt><dd>{job.user}</dd></div>}
-				{job.limit_bytes !== undefined && <div><dt>memory limit</dt><dd>{bytes(job.limit_bytes)}</dd></div>}
-				{job.peak_bytes !== undefined && <div><dt>peak</dt><dd>{bytes(job.peak_bytes)}</dd></div>}
-				{job.started_unix_ms !== undefined && job.ended_unix_ms !== undefined && <div><dt>ran for</dt><dd>{duration(job.ended_unix_ms - job.started_unix_ms)}</dd></div>}
-				{job.steps?.[0]?.per_s !== undefined && <div><dt>steps a second</dt><dd>{decimal(job.steps[0].per_s)}</dd></div>}
-			</dl>
-			{me?.role === "viewer" && <p class="meta">You may look; profiles need the role operator.</p>}
+		<Card
+			title="What the ranks do now"
+			id="stacks"
+			side={
+				<button
+					type="button"
+					onClick={() => {
+						setAsked(true);
+						stacks.reload();
+						waits.reload();
+					}}>
+					{stacks.data ? "Look again" : "Look now"}
+				</button>
+			}>
+			{stands || asked ? (
+				<Show of={stacks} what="Stacks">
+					{() => <GroupedStacks groups={groups} />}
+				</Show>
+			) : (
+				<Empty>Looking reads the stack of every rank; it takes a moment and changes nothing.</Empty>
+			)}
+			{asked && !stands && (
+				<Show of={waits} what="Who waits for whom">
+					{(w) => <WaitGraph waits={w} culprits={[]} />}
+				</Show>
+			)}
 		</Card>
 	);
 }
@@ -168,29 +231,64 @@ export function JobPage({ route, me }: { route: Route; me: Me | undefined }) {
 	const memory = useMemory(job.id);
 	const level = job.health?.level ?? "unknown";
 	const waits = useLoad<Waits>(running(job) && STANDS.includes(level) ? jobPath(job.id, "waits") : undefined);
+	useEvery(30_000, running(job) && STANDS.includes(level), waits.reload);
 	const incidents = useLoad<{ incidents: IncidentBrief[] }>(jobPath(job.id, "incidents"));
 	const events = useEvents(job.id, "");
-	useNews((kind, data: Event) => { if (kind === "event" && data.incident) incidents.reload(); }, () => {});
-	const marks = useMemo(() => (incidents.data?.incidents ?? []).map((i) => ({ time: i.time_unix_ms, text: words(i.kind) })), [incidents.data]);
+	useNews(
+		(kind, data: Event) => {
+			if (kind === "event" && data.incident) incidents.reload();
+		},
+		() => {},
+	);
+	const marks = useMemo(
+		() => (incidents.data?.incidents ?? []).map((i) => ({ time: i.time_unix_ms, text: words(i.kind) })),
+		[incidents.data],
+	);
+	const rows = useMemo(() => withWaits(ranks.data?.ranks ?? [], waits.data), [ranks.data, waits.data]);
 	const now = useNow(10_000);
 	const onPick = (time: number) => goTo(job.id, time);
 	const culprits = job.health?.culprit_ranks ?? [];
 	return (
 		<div class="jobpage">
-			{moment === undefined && <Verdict job={job} picture={<Picture job={job} ranks={ranks.data?.ranks ?? []} memory={memory} waits={waits} marks={marks} />} />}
+			{moment === undefined && (
+				<Verdict
+					job={job}
+					picture={
+						<Picture
+							job={job}
+							ranks={ranks.data?.ranks ?? []}
+							memory={memory}
+							waits={waits}
+							marks={marks}
+						/>
+					}
+				/>
+			)}
 			<Scrubber job={job} moment={moment} />
 			{moment !== undefined && <MomentView job={job} time={moment} />}
 			{moment === undefined && (
-				<Card title="Ranks" side={<small>{ranks.data ? `${ranks.data.total ?? ranks.data.ranks.length}` : ""}</small>}>
-					<Show of={ranks} what="Ranks">{(r) => <RankGrid ranks={r.ranks} job={job.id} />}</Show>
+				<Card
+					title="Ranks"
+					side={<small>{ranks.data ? `${ranks.data.total ?? ranks.data.ranks.length}` : ""}</small>}>
+					<Show of={ranks} what="Ranks">
+						{() => <RankGrid ranks={rows} job={job.id} />}
+					</Show>
 				</Card>
 			)}
 			{moment === undefined && <Standing job={job} waits={waits} />}
 			<Card title="Memory of the workers" id="memory" side={<small>click for that moment</small>}>
-				<Show of={memory} what="Memory">{(m) => <MemoryChart memory={m} culprits={culprits} marks={marks} moment={moment} onPick={onPick} />}</Show>
+				<Show of={memory} what="Memory">
+					{(m) => (
+						<MemoryChart memory={m} culprits={culprits} marks={marks} moment={moment} onPick={onPick} />
+					)}
+				</Show>
 			</Card>
 			<Charts job={job} moment={moment} marks={marks} onPick={onPick} />
-			<Card title="Attempts"><Show of={incidents} what="Attempts">{(i) => <Attempts job={job} events={events.all} incidents={i.incidents} now={now} />}</Show></Card>
+			<Card title="Attempts">
+				<Show of={incidents} what="Attempts">
+					{(i) => <Attempts job={job} events={events.all} incidents={i.incidents} now={now} />}
+				</Show>
+			</Card>
 			<Happenings job={job} list={events} />
 			<Details job={job} me={me} />
 		</div>

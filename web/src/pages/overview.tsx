@@ -13,15 +13,17 @@ interface JobsAnswer {
 	total?: number;
 }
 
-const INCIDENT_KINDS = "memory_kill,kernel_oom,cgroup_oom,systemd_oomd,other_oom_daemon,killed_by,crash,error_exit,gpu_oom,shm_full,"
-	+ "hang,straggler,slowdown,peer_lost";
+const INCIDENT_KINDS =
+	"memory_kill,kernel_oom,cgroup_oom,systemd_oomd,other_oom_daemon,killed_by,crash,error_exit,gpu_oom,shm_full," +
+	"hang,straggler,slowdown,peer_lost";
 const URGENT = ["hung", "memory", "suspected", "slow", "lost"];
 
 export const running = (job: Job) => job.state === "running" || job.state === "starting" || job.state === "waiting";
 const level = (job: Job) => job.health?.level ?? "unknown";
 
 export function groupJobs(jobs: Job[]): { title: string; jobs: Job[] }[] {
-	const urgent = jobs.filter((j) => running(j) && URGENT.includes(level(j)))
+	const urgent = jobs
+		.filter((j) => running(j) && URGENT.includes(level(j)))
 		.sort((a, b) => URGENT.indexOf(level(a)) - URGENT.indexOf(level(b)));
 	const well = jobs.filter((j) => running(j) && !urgent.includes(j));
 	const died = jobs.filter((j) => !running(j) && level(j) !== "ended" && level(j) !== "well");
@@ -38,9 +40,12 @@ function headline(jobs: Job[]): string {
 	const run = jobs.filter(running);
 	const urgent = run.filter((j) => URGENT.includes(level(j)));
 	if (run.length === 0) return "Nothing is running.";
-	if (urgent.length === 0) return run.length === 1 ? "The running job is well." : `All ${run.length} running jobs are well.`;
+	if (urgent.length === 0)
+		return run.length === 1 ? "The running job is well." : `All ${run.length} running jobs are well.`;
 	const first = urgent[0]!;
-	return urgent.length === 1 ? `${first.name} needs you.` : `${urgent.length} of ${run.length} running jobs need you.`;
+	return urgent.length === 1
+		? `${first.name} needs you.`
+		: `${urgent.length} of ${run.length} running jobs need you.`;
 }
 
 export function stepText(job: Job): string {
@@ -59,13 +64,24 @@ export function stepText(job: Job): string {
 function JobRow({ job, now }: { job: Job; now: number }) {
 	const life = running(job)
 		? `for ${duration(now - (job.started_unix_ms ?? now))}`
-		: job.ended_unix_ms !== undefined ? `ended ${ago(job.ended_unix_ms, now)}` : "";
-	const facts = [life, job.nproc ? `${job.nproc} ${job.nproc === 1 ? "rank" : "ranks"}` : "", stepText(job),
-		job.peak_bytes && !running(job) ? `peak ${bytes(job.peak_bytes)}` : ""].filter(Boolean);
+		: job.ended_unix_ms !== undefined
+			? `ended ${ago(job.ended_unix_ms, now)}`
+			: "";
+	const told = /\bstep \d/.test(job.health?.sentence ?? "");
+	const facts = [
+		life,
+		job.nproc ? `${job.nproc} ${job.nproc === 1 ? "rank" : "ranks"}` : "",
+		told ? "" : stepText(job),
+		job.peak_bytes && !running(job) ? `peak ${bytes(job.peak_bytes)}` : "",
+	].filter(Boolean);
 	return (
 		<li>
 			<a class="jobrow" href={link(["job", job.id])}>
-				<span class="rowtop"><Badge level={level(job)} /><b class="name">{job.name}</b><small class="id">{job.id}</small></span>
+				<span class="rowtop">
+					<Badge level={level(job)} />
+					<b class="name">{job.name}</b>
+					<small class="id">{job.id}</small>
+				</span>
 				<span class="sentence">{job.health?.sentence ?? job.state}</span>
 				<small class="meta">{facts.join(" · ")}</small>
 			</a>
@@ -93,18 +109,25 @@ function LastIncidents({ now }: { now: number }) {
 		<Card title="Last incidents">
 			<Show of={events} what="Incidents">
 				{({ events: list }) =>
-					list.length === 0 ? <Empty>No incident so far. Deaths and hangs will stand here.</Empty> : (
+					list.length === 0 ? (
+						<Empty>No incident so far. Deaths and hangs will stand here.</Empty>
+					) : (
 						<ul class="rows">
 							{list.map((e) => (
 								<li key={e.seq}>
-									<a class="increment" href={e.incident ? link(["incident", e.incident]) : link(["job", e.job ?? ""])}>
-										<small><When ms={e.time_unix_ms} now={now} /> · {words(e.kind)} · {e.job}</small>
+									<a
+										class="increment"
+										href={e.incident ? link(["incident", e.incident]) : link(["job", e.job ?? ""])}>
+										<small>
+											<When ms={e.time_unix_ms} now={now} /> · {words(e.kind)} · {e.job}
+										</small>
 										<span>{e.text}</span>
 									</a>
 								</li>
 							))}
 						</ul>
-					)}
+					)
+				}
 			</Show>
 		</Card>
 	);
@@ -122,8 +145,14 @@ export function Overview() {
 		setBusy(true);
 		try {
 			const next = await get<JobsAnswer>("jobs", { limit: 50, before: jobs.data?.next });
-			jobs.set((old) => old && { jobs: [...old.jobs, ...next.jobs.filter((j) => !old.jobs.some((o) => o.id === j.id))],
-				...(next.next ? { next: next.next } : {}), ...(old.total !== undefined ? { total: old.total } : {}) });
+			jobs.set(
+				(old) =>
+					old && {
+						jobs: [...old.jobs, ...next.jobs.filter((j) => !old.jobs.some((o) => o.id === j.id))],
+						...(next.next ? { next: next.next } : {}),
+						...(old.total !== undefined ? { total: old.total } : {}),
+					},
+			);
 		} finally {
 			setBusy(false);
 		}
@@ -134,13 +163,25 @@ export function Overview() {
 				<div class="overview">
 					<div>
 						<h1>{headline(data.jobs)}</h1>
-						{data.jobs.length === 0 && <Empty>No jobs yet. Start one with <code>vigil run -- python train.py</code>.</Empty>}
+						{data.jobs.length === 0 && (
+							<Empty>
+								No jobs yet. Start one with <code>vigil run -- python train.py</code>.
+							</Empty>
+						)}
 						{groupJobs(data.jobs).map((group) => (
 							<Card key={group.title} title={group.title} side={<small>{group.jobs.length}</small>}>
-								<ul class="rows">{group.jobs.map((j) => <JobRow key={j.id} job={j} now={now} />)}</ul>
+								<ul class="rows">
+									{group.jobs.map((j) => (
+										<JobRow key={j.id} job={j} now={now} />
+									))}
+								</ul>
 							</Card>
 						))}
-						{data.next && <button type="button" onClick={more} disabled={busy}>Older jobs{data.total ? ` (${count(data.total)} in all)` : ""}</button>}
+						{data.next && (
+							<button type="button" onClick={more} disabled={busy}>
+								Older jobs{data.total ? ` (${count(data.total)} in all)` : ""}
+							</button>
+						)}
 					</div>
 					<LastIncidents now={now} />
 				</div>

@@ -14,7 +14,11 @@ function Culprits({ job, ranks, running }: { job: string; ranks: number[]; runni
 	return (
 		<p class="culprits">
 			<span>{running ? "Held up by" : "Culprit"}</span>
-			{ranks.slice(0, 6).map((r) => <a key={r} class="chip" href={link(["job", job, "logs"], { rank: r })}>⚑ rank {r}</a>)}
+			{ranks.slice(0, 6).map((r) => (
+				<a key={r} class="chip" href={link(["job", job, "logs"], { rank: r })}>
+					⚑ rank {r}
+				</a>
+			))}
 			{ranks.length > 6 && <span>and {rankList(ranks.slice(6))}</span>}
 		</p>
 	);
@@ -25,7 +29,11 @@ function Advice({ advice }: { advice: string[] }) {
 	return (
 		<div class="advice">
 			<h2>What to do</h2>
-			<ol>{advice.slice(0, 6).map((a, i) => <li key={i}>{a}</li>)}</ol>
+			<ol>
+				{advice.slice(0, 6).map((a, i) => (
+					<li key={i}>{a}</li>
+				))}
+			</ol>
 		</div>
 	);
 }
@@ -35,27 +43,55 @@ function Evidence({ evidence }: { evidence: string[] }) {
 	return (
 		<details class="evidence">
 			<summary>How vigil knows</summary>
-			<ul>{evidence.map((e, i) => <li key={i}>{e}</li>)}</ul>
+			<ul>
+				{evidence.map((e, i) => (
+					<li key={i}>{e}</li>
+				))}
+			</ul>
 		</details>
 	);
 }
 
 export function Verdict({ job, picture }: { job: Job; picture: ComponentChildren }) {
 	const now = useNow(1000);
-	const health: Health = job.health ?? { level: "unknown", sentence: `vigil cannot tell how this job is; its state is "${job.state}".` };
+	const health: Health = job.health ?? {
+		level: "unknown",
+		sentence: `vigil cannot tell how this job is; its state is "${job.state}".`,
+	};
 	const { glyph, word, tone } = levelOf(health.level);
 	const going = running(job);
 	return (
 		<section class={`verdict ${tone}`} aria-label="Verdict">
-			<p class="level"><span aria-hidden="true">{glyph}</span> {word}
-				{health.since_unix_ms !== undefined && <small> · {going ? `for ${duration(now - health.since_unix_ms)}` : ago(health.since_unix_ms, now)}</small>}</p>
+			<p class="level">
+				<span aria-hidden="true">{glyph}</span> {word}
+				{health.since_unix_ms !== undefined && (
+					<small>
+						{" "}
+						· {going ? `for ${duration(now - health.since_unix_ms)}` : ago(health.since_unix_ms, now)}
+					</small>
+				)}
+			</p>
 			<h1>{health.sentence}</h1>
-			<Culprits job={job.id} ranks={WORSE.includes(health.level) ? (health.culprit_ranks ?? []) : []} running={going} />
+			<Culprits
+				job={job.id}
+				ranks={WORSE.includes(health.level) ? (health.culprit_ranks ?? []) : []}
+				running={going}
+			/>
 			<Advice advice={health.advice ?? []} />
 			{picture && <div class="proof">{picture}</div>}
 			<Evidence evidence={health.evidence ?? []} />
-			{health.incident && <p class="actions"><a class="button main" href={link(["incident", health.incident])}>The whole report</a>
-				{health.culprit_ranks?.[0] !== undefined && <a class="button" href={link(["job", job.id, "logs"], { rank: health.culprit_ranks[0] })}>Log of rank {health.culprit_ranks[0]}</a>}</p>}
+			{health.incident && (
+				<p class="actions">
+					<a class="button main" href={link(["incident", health.incident])}>
+						The whole report
+					</a>
+					{health.culprit_ranks?.[0] !== undefined && (
+						<a class="button" href={link(["job", job.id, "logs"], { rank: health.culprit_ranks[0] })}>
+							Log of rank {health.culprit_ranks[0]}
+						</a>
+					)}
+				</p>
+			)}
 		</section>
 	);
 }

@@ -1,9 +1,9 @@
 // Charts; uPlot itself is fetched when the first one is shown.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type uPlot from "uplot";
-import { bytes, bytesPerS, clock, decimal, percent } from "../format";
+import { bytes, clock } from "../format";
 import { cssColor, useThemeTurn, useWidth } from "../hooks";
-import type { MemorySeries, Series } from "../types";
+import type { MemorySeries } from "../types";
 import { isDark, seriesColor } from "./palette";
 import { Empty } from "./parts";
 import { limitInView, stackMemory, type Layer } from "./stack";
@@ -18,18 +18,34 @@ export interface Mark {
 }
 
 /** Steps between marks of an axis of bytes: 256 MiB, not 286.1. */
-const BYTE_STEPS = Array.from({ length: 46 }, (_, i) => 2 ** i);
+export const BYTE_STEPS = Array.from({ length: 46 }, (_, i) => 2 ** i);
 
-function axes(value: (v: number) => string, space: number, incrs?: number[]): uPlot.Axis[] {
-	const common = { stroke: cssColor("dim"), grid: { stroke: cssColor("line"), width: 1 }, ticks: { show: false }, font: "11px system-ui, sans-serif" };
+export function axes(value: (v: number) => string, space: number, incrs?: number[]): uPlot.Axis[] {
+	const common = {
+		stroke: cssColor("dim"),
+		grid: { stroke: cssColor("line"), width: 1 },
+		ticks: { show: false },
+		font: "11px system-ui, sans-serif",
+	};
 	return [
-		{ ...common, space: 70, size: 26, values: (_u: uPlot, ticks: number[]) => ticks.map((t) => clock(t * 1000).slice(0, ticks.length > 1 && ticks[1]! - ticks[0]! >= 60 ? 5 : 8)) },
-		{ ...common, size: space, values: (_u: uPlot, ticks: number[]) => ticks.map(value), ...(incrs ? { incrs } : {}) },
+		{
+			...common,
+			space: 70,
+			size: 26,
+			values: (_u: uPlot, ticks: number[]) =>
+				ticks.map((t) => clock(t * 1000).slice(0, ticks.length > 1 && ticks[1]! - ticks[0]! >= 60 ? 5 : 8)),
+		},
+		{
+			...common,
+			size: space,
+			values: (_u: uPlot, ticks: number[]) => ticks.map(value),
+			...(incrs ? { incrs } : {}),
+		},
 	];
 }
 
 /** The moment that is looked at, and incidents, as lines over the chart. */
-function marks(list: Mark[], moment: number | undefined): uPlot.Plugin {
+export function marks(list: Mark[], moment: number | undefined): uPlot.Plugin {
 	const line = (u: uPlot, time: number, dash: number[], color: string, text: string) => {
 		const x = Math.round(u.valToPos(time / 1000, "x", true));
 		if (x < u.bbox.left || x > u.bbox.left + u.bbox.width) return;
@@ -66,7 +82,7 @@ interface DrawProps {
 	onPick?: ((time: number) => void) | undefined;
 }
 
-function Draw({ data, options, height, label, shape, onPick }: DrawProps) {
+export function Draw({ data, options, height, label, shape, onPick }: DrawProps) {
 	const [ref, width] = useWidth<HTMLDivElement>();
 	const box = useRef<HTMLDivElement>(null);
 	const plot = useRef<uPlot | undefined>(undefined);
@@ -76,7 +92,12 @@ function Draw({ data, options, height, label, shape, onPick }: DrawProps) {
 	const turn = useThemeTurn();
 	const pick = useRef(onPick);
 	pick.current = onPick;
-	useEffect(() => { loadPlot().then((l) => setLib(() => l), () => {}); }, []);
+	useEffect(() => {
+		loadPlot().then(
+			(l) => setLib(() => l),
+			() => {},
+		);
+	}, []);
 	useEffect(() => {
 		if (!lib || !box.current || width === 0) return;
 		const made = new lib({ ...options(lib), width, height }, latest.current, box.current);
@@ -85,9 +106,14 @@ function Draw({ data, options, height, label, shape, onPick }: DrawProps) {
 			if (at !== undefined && at >= 0) pick.current?.(made.posToVal(at, "x") * 1000);
 		});
 		plot.current = made;
-		return () => { made.destroy(); plot.current = undefined; };
+		return () => {
+			made.destroy();
+			plot.current = undefined;
+		};
 	}, [lib, width > 0, turn, shape, height]);
-	useEffect(() => { if (width > 0) plot.current?.setSize({ width, height }); }, [width]);
+	useEffect(() => {
+		if (width > 0) plot.current?.setSize({ width, height });
+	}, [width]);
 	useEffect(() => plot.current?.setData(data), [data]);
 	return (
 		<div class="chart" ref={ref} style={{ minHeight: `${height}px` }}>
@@ -107,7 +133,10 @@ function hatch(color: string): CanvasPattern | string {
 	ctx.strokeStyle = color;
 	ctx.lineWidth = 2;
 	ctx.beginPath();
-	for (const off of [-8, 0, 8]) { ctx.moveTo(off - 1, 9); ctx.lineTo(off + 9, -1); }
+	for (const off of [-8, 0, 8]) {
+		ctx.moveTo(off - 1, 9);
+		ctx.lineTo(off + 9, -1);
+	}
 	ctx.stroke();
 	return ctx.createPattern(tile, "repeat") ?? color;
 }
@@ -116,7 +145,8 @@ function hatch(color: string): CanvasPattern | string {
 function thickest(layer: Layer): number {
 	const n = layer.values.length;
 	let best = Math.floor(n / 2);
-	for (let i = Math.floor(n * 0.12); i < n * 0.88; i++) if ((layer.values[i] ?? 0) > (layer.values[best] ?? 0) * 1.02) best = i;
+	for (let i = Math.floor(n * 0.12); i < n * 0.88; i++)
+		if ((layer.values[i] ?? 0) > (layer.values[best] ?? 0) * 1.02) best = i;
 	return best;
 }
 
@@ -154,17 +184,30 @@ export interface MemoryProps {
 	height?: number;
 }
 
-function memoryOptions(layers: Layer[], limit: number | undefined, props: MemoryProps): Omit<uPlot.Options, "width" | "height"> {
+function memoryOptions(
+	layers: Layer[],
+	limit: number | undefined,
+	props: MemoryProps,
+): Omit<uPlot.Options, "width" | "height"> {
 	const dark = isDark();
 	const n = layers.length;
 	// Drawn from the top layer down, so that each covers the ones above it down to zero.
-	const series: uPlot.Series[] = layers.map((layer, i) => {
-		const shared = layer.rank === undefined;
-		const color = shared ? cssColor("dim") : seriesColor(i, dark);
-		const culprit = layer.rank !== undefined && (props.culprits ?? []).includes(layer.rank);
-		return { label: layer.label, stroke: color, width: culprit ? 2 : 1, fill: culprit ? () => hatch(color) as string : `${color.length === 7 ? color : "#777777"}73`, points: { show: false } };
-	}).reverse();
-	if (limit !== undefined) series.push({ label: "limit", stroke: cssColor("bad"), width: 2, dash: [8, 5], points: { show: false } });
+	const series: uPlot.Series[] = layers
+		.map((layer, i) => {
+			const shared = layer.rank === undefined;
+			const color = shared ? cssColor("dim") : seriesColor(i, dark);
+			const culprit = layer.rank !== undefined && (props.culprits ?? []).includes(layer.rank);
+			return {
+				label: layer.label,
+				stroke: color,
+				width: culprit ? 2 : 1,
+				fill: culprit ? () => hatch(color) as string : `${color.length === 7 ? color : "#777777"}73`,
+				points: { show: false },
+			};
+		})
+		.reverse();
+	if (limit !== undefined)
+		series.push({ label: "limit", stroke: cssColor("bad"), width: 2, dash: [8, 5], points: { show: false } });
 	return {
 		legend: { show: false },
 		cursor: { points: { show: false }, drag: { x: false, y: false } },
@@ -191,49 +234,25 @@ export function MemoryChart(props: MemoryProps) {
 	const label = `Memory of the workers, stacked, ${bytes(peak)} at the most${memory.limit_bytes ? `, limit ${bytes(memory.limit_bytes)}` : ""}`;
 	return (
 		<>
-			<Draw data={data} shape={shape} height={props.height ?? 220} label={label} onPick={props.onPick}
-				options={() => memoryOptions(layers, limit, props)} />
+			<Draw
+				data={data}
+				shape={shape}
+				height={props.height ?? 220}
+				label={label}
+				onPick={props.onPick}
+				options={() => memoryOptions(layers, limit, props)}
+			/>
 			<p class="meta">
 				Own memory of each worker, and shared memory once.{" "}
-				{memory.limit_bytes === undefined ? "No limit is known." : limit !== undefined
-					? <>The dashed line is the limit, {bytes(memory.limit_bytes)}.</> : <>The limit, {bytes(memory.limit_bytes)}, is far above.</>}
-				{" "}Most: {bytes(peak)}.
+				{memory.limit_bytes === undefined ? (
+					"No limit is known."
+				) : limit !== undefined ? (
+					<>The dashed line is the limit, {bytes(memory.limit_bytes)}.</>
+				) : (
+					<>The limit, {bytes(memory.limit_bytes)}, is far above.</>
+				)}{" "}
+				Most: {bytes(peak)}.
 			</p>
-		</>
-	);
-}
-
-const VALUE: Record<string, (v: number) => string> = {
-	ratio: (v) => percent(v), bytes: (v) => bytes(v), "bytes/s": (v) => bytesPerS(v), "steps/s": (v) => decimal(v), s: (v) => `${decimal(v)} s`,
-};
-const valueOf = (unit: string | undefined) => VALUE[unit ?? ""] ?? ((v: number) => `${decimal(v)}${unit ? ` ${unit}` : ""}`);
-const DASHES = [[], [6, 3], [2, 3], [10, 3, 2, 3]];
-
-export function SeriesChart({ series, title, marks: list, moment, onPick }: {
-	series: Series; title: string; marks?: Mark[]; moment?: number | undefined; onPick?: ((time: number) => void) | undefined;
-}) {
-	const shown = series.series.slice(0, 40);
-	const value = valueOf(shown[0]?.unit);
-	const data = useMemo(() => [series.times.map((t) => t / 1000), ...shown.map((s) => s.values)] as uPlot.AlignedData, [series]);
-	if (series.times.length === 0 || shown.length === 0) return <Empty>{title}: nothing was measured.</Empty>;
-	const names = shown.map((s) => s.label ?? (s.rank !== undefined ? `rank ${s.rank}` : "?"));
-	const options = () => ({
-		legend: { show: false },
-		cursor: { drag: { x: false, y: false } },
-		scales: { x: { time: true }, y: { range: (_u: uPlot, _min: number, max: number) => [0, (max || 1) * 1.08] as [number, number] } },
-		axes: axes(value, 70, shown[0]?.unit?.startsWith("bytes") ? BYTE_STEPS : undefined),
-		series: [{}, ...shown.map((_, i) => ({ label: names[i]!, stroke: seriesColor(i, isDark()), dash: DASHES[Math.floor(i / 8) % 4]!, width: 1.5, points: { show: false } }))],
-		plugins: [marks(list ?? [], moment)],
-	});
-	const last = (values: (number | null)[]) => { for (let i = values.length - 1; i >= 0; i--) if (values[i] != null) return value(values[i]!); return "–"; };
-	return (
-		<>
-			<Draw data={data} shape={JSON.stringify([names, list, moment])} height={150} label={`${title}: ${names.slice(0, 4).map((n, i) => `${n} ${last(shown[i]!.values)}`).join(", ")}`}
-				onPick={onPick} options={options} />
-			<ul class="serieslegend">
-				{shown.slice(0, 8).map((s, i) => <li key={names[i]}><i style={{ background: seriesColor(i, isDark()) }} />{names[i]} <b>{last(s.values)}</b></li>)}
-				{shown.length > 8 && <li>and {series.series.length - 8} more</li>}
-			</ul>
 		</>
 	);
 }

@@ -32,7 +32,11 @@ export function Badge({ level, word }: { level?: string; word?: string }) {
 	);
 }
 
-const SEVERITIES: Record<string, [string, string]> = { info: ["i", "calm"], warning: ["!", "warn"], error: ["✕", "bad"] };
+const SEVERITIES: Record<string, [string, string]> = {
+	info: ["i", "calm"],
+	warning: ["!", "warn"],
+	error: ["✕", "bad"],
+};
 
 export function Severity({ severity }: { severity?: string }) {
 	const [glyph, tone] = SEVERITIES[severity ?? "info"] ?? SEVERITIES["info"]!;
@@ -72,7 +76,15 @@ export function Fault({ error, what }: { error: ApiError; what?: string }) {
 }
 
 /** Loading, fault or what was loaded; old data stays visible beside a fault. */
-export function Show<T>({ of, what, children }: { of: Loaded<T>; what: string; children: (data: T) => ComponentChildren }) {
+export function Show<T>({
+	of,
+	what,
+	children,
+}: {
+	of: Loaded<T>;
+	what: string;
+	children: (data: T) => ComponentChildren;
+}) {
 	if (of.data === undefined && of.error) return <Fault error={of.error} what={what} />;
 	if (of.data === undefined) return <Skeleton what={what} />;
 	return (
@@ -94,8 +106,18 @@ export function Skeleton({ what }: { what: string }) {
 	);
 }
 
-export function Card({ title, side, id, children, class: extra }: {
-	title?: ComponentChildren; side?: ComponentChildren; id?: string; class?: string; children: ComponentChildren;
+export function Card({
+	title,
+	side,
+	id,
+	children,
+	class: extra,
+}: {
+	title?: ComponentChildren;
+	side?: ComponentChildren;
+	id?: string;
+	class?: string;
+	children: ComponentChildren;
 }) {
 	return (
 		<section class={`card ${extra ?? ""}`} id={id} aria-label={typeof title === "string" ? title : undefined}>
@@ -137,7 +159,10 @@ export function Bar({ ratio, label, tone }: { ratio: number; label: string; tone
 export function FrameLine({ frame }: { frame: Frame }) {
 	return (
 		<li class={frame.kind ?? ""}>
-			<b>{frame.name ?? "?"}</b> <span title={frame.file}>{frame.file ? place(frame.file, frame.line) : frame.module ? `[${frame.module}]` : ""}</span>
+			<b>{frame.name ?? "?"}</b>{" "}
+			<span title={frame.file}>
+				{frame.file ? place(frame.file, frame.line) : frame.module ? `[${frame.module}]` : ""}
+			</span>
 		</li>
 	);
 }
@@ -147,9 +172,15 @@ export function Frames({ frames, open = 8 }: { frames: Frame[]; open?: number })
 	const shown = all ? frames : frames.slice(0, open);
 	return (
 		<ol class="frames">
-			{shown.map((frame, i) => <FrameLine key={i} frame={frame} />)}
+			{shown.map((frame, i) => (
+				<FrameLine key={i} frame={frame} />
+			))}
 			{frames.length > shown.length && (
-				<li><button type="button" class="plain" onClick={() => setAll(true)}>{frames.length - shown.length} more frames</button></li>
+				<li>
+					<button type="button" class="plain" onClick={() => setAll(true)}>
+						{frames.length - shown.length} more frames
+					</button>
+				</li>
 			)}
 		</ol>
 	);
@@ -160,8 +191,16 @@ export interface Choice<T extends string> {
 	text: string;
 }
 
-export function Segmented<T extends string>({ label, value, choices, onChange }: {
-	label: string; value: T; choices: Choice<T>[]; onChange: (value: T) => void;
+export function Segmented<T extends string>({
+	label,
+	value,
+	choices,
+	onChange,
+}: {
+	label: string;
+	value: T;
+	choices: Choice<T>[];
+	onChange: (value: T) => void;
 }) {
 	return (
 		<div class="segmented" role="group" aria-label={label}>

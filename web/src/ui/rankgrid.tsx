@@ -7,8 +7,13 @@ import type { Rank } from "../types";
 import { Bar, Empty, Facts } from "./parts";
 
 const STATES: Record<string, [string, string]> = {
-	running: ["R", "running"], working: ["R", "working"], waiting: ["w", "waiting for another"], stopped: ["S", "stopped"],
-	ended: ["e", "ended"], failed: ["✕", "ended badly"], unknown: ["·", "unknown"],
+	running: ["R", "running"],
+	working: ["R", "working"],
+	waiting: ["w", "waiting for another"],
+	stopped: ["S", "stopped"],
+	ended: ["e", "ended"],
+	failed: ["✕", "ended badly"],
+	unknown: ["·", "unknown"],
 };
 
 export function stateOf(rank: Rank): string {
@@ -17,6 +22,9 @@ export function stateOf(rank: Rank): string {
 }
 
 export const stateWord = (rank: Rank) => STATES[stateOf(rank)]![1];
+
+/** What has no rank is called by its process. */
+const rankName = (rank: Rank) => (rank.rank < 0 ? `${-rank.rank}` : `${rank.rank}`);
 
 interface CellProps {
 	rank: Rank;
@@ -30,20 +38,32 @@ interface CellProps {
 class Cell extends Component<CellProps> {
 	override shouldComponentUpdate(next: CellProps): boolean {
 		const now = this.props;
-		return next.rank !== now.rank || next.small !== now.small || next.chosen !== now.chosen || next.most !== now.most;
+		return (
+			next.rank !== now.rank || next.small !== now.small || next.chosen !== now.chosen || next.most !== now.most
+		);
 	}
 
 	override render({ rank, small, chosen, most, onPick }: CellProps) {
 		const state = stateOf(rank);
 		const word = `${rank.culprit ? "culprit, " : ""}${STATES[state]![1]}`;
-		const shared = { id: `rank-${rank.rank}`, role: "option" as const, "aria-selected": chosen, class: `cell ${state} ${rank.culprit ? "culprit" : ""}` };
+		const shared = {
+			id: `rank-${rank.rank}`,
+			role: "option" as const,
+			"aria-selected": chosen,
+			class: `cell ${state} ${rank.culprit ? "culprit" : ""}`,
+		};
 		// A small cell is one element without text: its letter comes from the style sheet.
-		if (small) return <div {...shared} aria-label={`rank ${rank.rank}: ${word}`} />;
+		if (small) return <div {...shared} aria-label={`rank ${rankName(rank)}: ${word}`} />;
 		const width = `${most > 0 ? ((rank.own_bytes ?? 0) / most) * 100 : 0}%`;
 		return (
 			<div {...shared} onClick={() => onPick(rank.rank)}>
-				<b>{rank.rank}</b><i class="letter" aria-hidden="true">{rank.culprit ? "⚑" : STATES[state]![0]}</i><span>{bytes(rank.own_bytes)}</span>
-				<span class="hidden">{word}</span><u style={{ width }} />
+				<b>{rankName(rank)}</b>
+				<i class="letter" aria-hidden="true">
+					{rank.culprit ? "⚑" : STATES[state]![0]}
+				</i>
+				<span>{bytes(rank.own_bytes)}</span>
+				<span class="hidden">{word}</span>
+				<u style={{ width }} />
 			</div>
 		);
 	}
@@ -51,7 +71,12 @@ class Cell extends Component<CellProps> {
 
 function move(key: string, at: number, length: number, columns: number): number | undefined {
 	const to: Record<string, number> = {
-		ArrowRight: at + 1, ArrowLeft: at - 1, ArrowDown: at + columns, ArrowUp: at - columns, Home: 0, End: length - 1,
+		ArrowRight: at + 1,
+		ArrowLeft: at - 1,
+		ArrowDown: at + columns,
+		ArrowUp: at - columns,
+		Home: 0,
+		End: length - 1,
 	};
 	const next = to[key];
 	return next === undefined ? undefined : Math.max(0, Math.min(length - 1, next));
@@ -69,24 +94,59 @@ function columnsOf(list: HTMLElement): number {
 }
 
 export function RankFacts({ rank, job }: { rank: Rank; job: string }) {
-	const exit = rank.signal ? `signal ${rank.signal}` : rank.exit_code !== undefined ? `exit status ${rank.exit_code}` : undefined;
+	const exit = rank.signal
+		? `signal ${rank.signal}`
+		: rank.exit_code !== undefined
+			? `exit status ${rank.exit_code}`
+			: undefined;
 	return (
 		<div class="rankfacts" aria-live="polite">
-			<h3>{rank.culprit ? "⚑ " : ""}Rank {rank.rank}: {stateWord(rank)}{exit ? ` (${exit})` : ""}</h3>
-			<Facts items={[
-				["own memory", bytes(rank.own_bytes)], ["shared", bytes(rank.shared_bytes)], ["CPU", percent(rank.cpu_ratio)],
-				["GPU", rank.gpu?.map((g) => `${g.index}: ${percent(g.used_ratio)}, ${bytes(g.memory_bytes)}`).join("; ") || undefined],
-				["step", rank.step === undefined ? undefined : `${count(rank.step)}${rank.total ? ` of ${count(rank.total)}` : ""}`],
-				["steps/s", rank.per_s === undefined ? undefined : decimal(rank.per_s)],
-				["reads", rank.read_bytes_per_s ? bytesPerS(rank.read_bytes_per_s) : undefined],
-				["writes", rank.write_bytes_per_s ? bytesPerS(rank.write_bytes_per_s) : undefined],
-				["process", rank.pid === undefined ? undefined : <a href={link(["job", job, "process", rank.pid])}>{rank.pid}</a>],
-				["node", rank.node],
-			]} />
-			{rank.total !== undefined && rank.step !== undefined && <Bar ratio={rank.step / rank.total} label={`step ${rank.step} of ${rank.total}`} />}
+			<h3>
+				{rank.culprit ? "⚑ " : ""}
+				{rank.rank < 0 ? "Process" : "Rank"} {rankName(rank)}: {stateWord(rank)}
+				{exit ? ` (${exit})` : ""}
+			</h3>
+			<Facts
+				items={[
+					["own memory", bytes(rank.own_bytes)],
+					["shared", bytes(rank.shared_bytes)],
+					["CPU", percent(rank.cpu_ratio)],
+					[
+						"GPU",
+						rank.gpu
+							?.map((g) => `${g.index}: ${percent(g.used_ratio)}, ${bytes(g.memory_bytes)}`)
+							.join("; ") || undefined,
+					],
+					[
+						"step",
+						rank.step === undefined
+							? undefined
+							: `${count(rank.step)}${rank.total ? ` of ${count(rank.total)}` : ""}`,
+					],
+					["steps/s", rank.per_s === undefined ? undefined : decimal(rank.per_s)],
+					["reads", rank.read_bytes_per_s ? bytesPerS(rank.read_bytes_per_s) : undefined],
+					["writes", rank.write_bytes_per_s ? bytesPerS(rank.write_bytes_per_s) : undefined],
+					[
+						"process",
+						rank.pid === undefined ? undefined : (
+							<a href={link(["job", job, "process", rank.pid])}>{rank.pid}</a>
+						),
+					],
+					["node", rank.node],
+				]}
+			/>
+			{rank.total !== undefined && rank.step !== undefined && (
+				<Bar ratio={rank.step / rank.total} label={`step ${rank.step} of ${rank.total}`} />
+			)}
 			<p class="actions">
-				{rank.pid !== undefined && <a class="button" href={link(["job", job, "process", rank.pid])}>Stack, flame graph, heap</a>}
-				<a class="button" href={link(["job", job, "logs"], { rank: rank.rank })}>Log</a>
+				{rank.pid !== undefined && (
+					<a class="button" href={link(["job", job, "process", rank.pid])}>
+						Stack, flame graph, heap
+					</a>
+				)}
+				<a class="button" href={link(["job", job, "logs"], rank.rank < 0 ? {} : { rank: rank.rank })}>
+					Log
+				</a>
 			</p>
 		</div>
 	);
@@ -98,8 +158,16 @@ function Legend({ ranks }: { ranks: Rank[] }) {
 	const culprits = ranks.filter((r) => r.culprit).length;
 	return (
 		<p class="legend">
-			{culprits > 0 && <span><i class="cell culprit mini">⚑</i> culprit {culprits}</span>}
-			{[...counts].map(([state, n]) => <span key={state}><i class={`cell mini ${state}`}>{STATES[state]![0]}</i> {STATES[state]![1]} {n}</span>)}
+			{culprits > 0 && (
+				<span>
+					<i class="cell culprit mini">⚑</i> culprit {culprits}
+				</span>
+			)}
+			{[...counts].map(([state, n]) => (
+				<span key={state}>
+					<i class={`cell mini ${state}`}>{STATES[state]![0]}</i> {STATES[state]![1]} {n}
+				</span>
+			))}
 		</p>
 	);
 }
@@ -122,7 +190,10 @@ export function RankGrid({ ranks, job }: { ranks: Rank[]; job: string }) {
 	}, [chosen]);
 	if (ranks.length === 0) return <Empty>This job has no ranks that vigil knows.</Empty>;
 	const onKey = (event: KeyboardEvent) => {
-		const index = Math.max(0, ranks.findIndex((r) => r.rank === at));
+		const index = Math.max(
+			0,
+			ranks.findIndex((r) => r.rank === at),
+		);
 		const next = move(event.key, index, ranks.length, columnsOf(list.current!));
 		if (next === undefined) return;
 		event.preventDefault();
@@ -135,9 +206,18 @@ export function RankGrid({ ranks, job }: { ranks: Rank[]; job: string }) {
 	return (
 		<>
 			<Legend ranks={ranks} />
-			<div class={`ranks ${small ? "small" : ""}`} role="listbox" tabIndex={0} ref={list} aria-label={`${ranks.length} ranks`} onKeyDown={onKey} onClick={onClick}
+			<div
+				class={`ranks ${small ? "small" : ""}`}
+				role="listbox"
+				tabIndex={0}
+				ref={list}
+				aria-label={`${ranks.length} ranks`}
+				onKeyDown={onKey}
+				onClick={onClick}
 				{...(at !== undefined ? { "aria-activedescendant": `rank-${at}` } : {})}>
-				{ranks.map((r) => <Cell key={r.rank} rank={r} small={small} chosen={r.rank === at} most={most} onPick={setChosen} />)}
+				{ranks.map((r) => (
+					<Cell key={r.rank} rank={r} small={small} chosen={r.rank === at} most={most} onPick={setChosen} />
+				))}
 			</div>
 			{rank ? <RankFacts rank={rank} job={job} /> : <p class="meta">Choose a rank to see more of it.</p>}
 		</>

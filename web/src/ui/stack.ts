@@ -20,7 +20,10 @@ export function stackMemory(memory: MemorySeries): Layer[] {
 		peak: peakOf(s.own),
 	}));
 	own.sort((a, b) => b.peak - a.peak);
-	const shared = memory.shared && peakOf(memory.shared) > 0 ? [{ label: "shared, once", values: memory.shared, peak: peakOf(memory.shared) }] : [];
+	const shared =
+		memory.shared && peakOf(memory.shared) > 0
+			? [{ label: "shared, once", values: memory.shared, peak: peakOf(memory.shared) }]
+			: [];
 	let below: (number | null)[] = memory.times.map(() => null);
 	return [...own, ...shared].map((layer) => {
 		const upper = memory.times.map((_, i) => {

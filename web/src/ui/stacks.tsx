@@ -22,15 +22,25 @@ export function groupStacks(stacks: Stacks, culprits: number[] = []): Group[] {
 		if (!thread) continue;
 		const frames = thread.frames ?? [];
 		const key = frames.map(frameKey).join("\n");
-		const group = groups.get(key) ?? { ranks: [], names: [], activity: thread.waiting_on ?? thread.state ?? "", frames };
+		const group = groups.get(key) ?? {
+			ranks: [],
+			names: [],
+			activity: thread.waiting_on ?? thread.state ?? "",
+			frames,
+		};
 		if (process.rank !== undefined) group.ranks.push(process.rank);
 		else group.names.push(`${process.name ?? "process"} ${process.pid}`);
 		groups.set(key, group);
 	}
 	const first = (g: { ranks: number[] }) => (g.ranks.some((r) => culprits.includes(r)) ? 0 : 1);
-	return [...groups.values()].sort((a, b) => first(a) - first(b) || a.ranks.length - b.ranks.length).map((g) => ({
-		ranks: g.ranks.length ? rankList(g.ranks) : g.names.slice(0, 3).join(", "), count: g.ranks.length + g.names.length, activity: g.activity, frames: g.frames,
-	}));
+	return [...groups.values()]
+		.sort((a, b) => first(a) - first(b) || a.ranks.length - b.ranks.length)
+		.map((g) => ({
+			ranks: g.ranks.length ? rankList(g.ranks) : g.names.slice(0, 3).join(", "),
+			count: g.ranks.length + g.names.length,
+			activity: g.activity,
+			frames: g.frames,
+		}));
 }
 
 /** "recv [libc.so.6]", "train (train.py:48)" as a frame */
@@ -42,10 +52,15 @@ function frameOf(text: string): Frame {
 }
 
 export function groupsOfReport(groups: StackGroup[]): Group[] {
-	return groups.map((g) => ({
-		ranks: g.ranks, count: g.count ?? 1, activity: g.activity ?? "", frames: (g.frames ?? []).map(frameOf),
-		...(g.unchanged !== undefined ? { unchanged: g.unchanged } : {}),
-	})).sort((a, b) => a.count - b.count);
+	return groups
+		.map((g) => ({
+			ranks: g.ranks,
+			count: g.count ?? 1,
+			activity: g.activity ?? "",
+			frames: (g.frames ?? []).map(frameOf),
+			...(g.unchanged !== undefined ? { unchanged: g.unchanged } : {}),
+		}))
+		.sort((a, b) => a.count - b.count);
 }
 
 export function GroupedStacks({ groups }: { groups: Group[] }) {
@@ -55,7 +70,16 @@ export function GroupedStacks({ groups }: { groups: Group[] }) {
 			{groups.slice(0, 24).map((g, i) => (
 				<li key={i}>
 					<details open={i === 0}>
-						<summary><b>{/^\d/.test(g.ranks) ? (g.count === 1 ? "rank " : "ranks ") : ""}{g.ranks}</b> <span>{g.activity}{g.unchanged ? " · unchanged" : ""}</span></summary>
+						<summary>
+							<b>
+								{/^\d/.test(g.ranks) ? (g.count === 1 ? "rank " : "ranks ") : ""}
+								{g.ranks}
+							</b>{" "}
+							<span>
+								{g.activity}
+								{g.unchanged ? " · unchanged" : ""}
+							</span>
+						</summary>
 						<Frames frames={g.frames} />
 					</details>
 				</li>

@@ -28,15 +28,29 @@ interface Half {
 const QUALITY = ["proof", "likely", "possible"];
 
 function halves(waits: Waits): Half[] {
-	return waits.processes.filter((p) => p.main).map((p) => {
-		const thread = p.threads?.find((t) => t.main) ?? p.threads?.[0];
-		const arrow = [...(thread?.arrows ?? [])].sort((a, b) => QUALITY.indexOf(a.quality ?? "possible") - QUALITY.indexOf(b.quality ?? "possible"))[0];
-		const to = arrow === undefined ? undefined : arrow.to.pid !== undefined ? `p${arrow.to.pid}` : `t${arrow.to.text ?? arrow.to.name ?? "?"}`;
-		return {
-			pid: p.pid, why: thread?.waiting_on ?? thread?.does ?? "", dead: thread?.dead ?? false, does: thread?.does ?? "unknown",
-			...(p.rank !== undefined ? { rank: p.rank } : {}), ...(p.name !== undefined ? { name: p.name } : {}), ...(to !== undefined ? { to } : {}),
-		};
-	});
+	return waits.processes
+		.filter((p) => p.main)
+		.map((p) => {
+			const thread = p.threads?.find((t) => t.main) ?? p.threads?.[0];
+			const arrow = [...(thread?.arrows ?? [])].sort(
+				(a, b) => QUALITY.indexOf(a.quality ?? "possible") - QUALITY.indexOf(b.quality ?? "possible"),
+			)[0];
+			const to =
+				arrow === undefined
+					? undefined
+					: arrow.to.pid !== undefined
+						? `p${arrow.to.pid}`
+						: `t${arrow.to.text ?? arrow.to.name ?? "?"}`;
+			return {
+				pid: p.pid,
+				why: thread?.waiting_on ?? thread?.does ?? "",
+				dead: thread?.dead ?? false,
+				does: thread?.does ?? "unknown",
+				...(p.rank !== undefined ? { rank: p.rank } : {}),
+				...(p.name !== undefined ? { name: p.name } : {}),
+				...(to !== undefined ? { to } : {}),
+			};
+		});
 }
 
 /** Ranks of one box: they wait for the same, and nobody who stands apart waits for one of them alone. */
@@ -66,7 +80,13 @@ export function waitNodes(waits: Waits): WaitNode[] {
 	for (const half of all) {
 		const key = boxKey(half, targets);
 		const node = nodes.get(key) ?? {
-			key, label: half.name ?? "", why: half.why, ranks: [], depth: 0, end: half.to === undefined, dead: half.dead,
+			key,
+			label: half.name ?? "",
+			why: half.why,
+			ranks: [],
+			depth: 0,
+			end: half.to === undefined,
+			dead: half.dead,
 			...(half.to !== undefined ? { to: half.to } : {}),
 		};
 		if (half.rank !== undefined) node.ranks.push(half.rank);
@@ -75,8 +95,20 @@ export function waitNodes(waits: Waits): WaitNode[] {
 	for (const target of targets) {
 		if (!nodes.has(target)) {
 			const other = waits.processes.find((p) => `p${p.pid}` === target);
-			const label = target.startsWith("t") ? target.slice(1) : other?.name ? `${other.name} (${other.pid})` : `process ${target.slice(1)}`;
-			nodes.set(target, { key: target, label, why: "", ranks: other?.rank !== undefined ? [other.rank] : [], depth: 0, end: true, dead: false });
+			const label = target.startsWith("t")
+				? target.slice(1)
+				: other?.name
+					? `${other.name} (${other.pid})`
+					: `process ${target.slice(1)}`;
+			nodes.set(target, {
+				key: target,
+				label,
+				why: "",
+				ranks: other?.rank !== undefined ? [other.rank] : [],
+				depth: 0,
+				end: true,
+				dead: false,
+			});
 		}
 	}
 	for (const node of nodes.values()) {
@@ -125,7 +157,16 @@ export function layoutWaits(nodes: WaitNode[], width: number): WaitPicture {
 		const to = b.node.to === undefined ? undefined : at.get(b.node.to);
 		if (!to || to === b) return [];
 		const back = to.y <= b.y;
-		return [{ key: b.node.key, x1: b.x + b.w / 2, y1: back ? b.y : b.y + b.h, x2: to.x + to.w / 2, y2: back ? to.y + to.h : to.y, back }];
+		return [
+			{
+				key: b.node.key,
+				x1: b.x + b.w / 2,
+				y1: back ? b.y : b.y + b.h,
+				x2: to.x + to.w / 2,
+				y2: back ? to.y + to.h : to.y,
+				back,
+			},
+		];
 	});
 	return { width, height: Math.max(0, y - GAP_Y), boxes, arrows, left_out: nodes.length - boxes.length };
 }

@@ -16,8 +16,12 @@ function BoxMark({ box, culprits }: { box: Box; culprits: number[] }) {
 		<g class={`waitbox ${culprit ? "culprit" : ""}`}>
 			<title>{`${node.label}: ${node.why}`}</title>
 			<rect x={x + 1} y={y + 1} width={Math.max(1, w - 2)} height={h - 2} rx="6" />
-			<text class="label" x={x + 10} y={y + 20}>{fit(`${culprit ? "⚑ " : ""}${node.label}`, w - 18, 7.6)}</text>
-			<text class="why" x={x + 10} y={y + 37}>{fit(node.why, w - 18, 6)}</text>
+			<text class="label" x={x + 10} y={y + 20}>
+				{fit(`${culprit ? "⚑ " : ""}${node.label}`, w - 18, 7.6)}
+			</text>
+			<text class="why" x={x + 10} y={y + 37}>
+				{fit(node.why, w - 18, 6)}
+			</text>
 		</g>
 	);
 }
@@ -30,22 +34,43 @@ export function WaitGraph({ waits, culprits }: { waits: Waits; culprits: number[
 	return (
 		<div class="waits" ref={ref}>
 			{width > 0 && (
-				<svg width={picture.width} height={picture.height} role="img"
+				<svg
+					width={picture.width}
+					height={picture.height}
+					role="img"
 					aria-label={`Who waits for whom: ${waits.ends.map((e) => e.way ?? e.text).join("; ")}`}>
 					<defs>
-						<marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0 8 4 0 8z" /></marker>
+						<marker
+							id="tip"
+							viewBox="0 0 8 8"
+							refX="7"
+							refY="4"
+							markerWidth="7"
+							markerHeight="7"
+							orient="auto">
+							<path d="M0 0 8 4 0 8z" />
+						</marker>
 					</defs>
 					{picture.arrows.map((a) => (
-						<path key={a.key} class={`arrow ${a.back ? "back" : ""}`} marker-end="url(#tip)"
-							d={`M${a.x1} ${a.y1} C${a.x1} ${(a.y1 + a.y2) / 2} ${a.x2} ${(a.y1 + a.y2) / 2} ${a.x2} ${a.y2}`} />
+						<path
+							key={a.key}
+							class={`arrow ${a.back ? "back" : ""}`}
+							marker-end="url(#tip)"
+							d={`M${a.x1} ${a.y1} C${a.x1} ${(a.y1 + a.y2) / 2} ${a.x2} ${(a.y1 + a.y2) / 2} ${a.x2} ${a.y2}`}
+						/>
 					))}
-					{picture.boxes.map((b) => <BoxMark key={b.node.key} box={b} culprits={culprits} />)}
+					{picture.boxes.map((b) => (
+						<BoxMark key={b.node.key} box={b} culprits={culprits} />
+					))}
 				</svg>
 			)}
 			{picture.left_out > 0 && <p class="meta">{picture.left_out} more groups have no room in the picture.</p>}
 			<ul class="ways">
 				{waits.ends.slice(0, 6).map((e, i) => (
-					<li key={i}>{e.way ?? `${e.who ?? ""} ${e.text}`}{e.dead ? " — it can never run again, by proof" : ""}</li>
+					<li key={i}>
+						{e.way ?? `${e.who ?? ""} ${e.text}`}
+						{e.dead ? " — it can never run again, by proof" : ""}
+					</li>
 				))}
 			</ul>
 		</div>
