@@ -1,4 +1,5 @@
 """Today's PyTorch (not Debian's 1.13): DDP, FSDP, torchrun, DataLoader workers, gloo's time-outs, judged by `vigil why`."""
+import json
 import pathlib
 import subprocess
 
@@ -28,6 +29,11 @@ def hangs(vigil, *command, options=()):
     return report
 
 
+def events(vigil, kind):
+    lines = vigil("events", "--json").out.decode().splitlines()
+    return [e for e in map(json.loads, lines) if e["kind"] == kind]
+
+
 def looks(report):
     return report["cause"]["id"], report["cause"]["confidence"], report["culprit_ranks"]
 
@@ -43,6 +49,60 @@ def test_the_rank_and_the_cause_are_named(vigil, how, what, cause, says):
     assert looks(report) == (cause, "high", [2]), report
     assert says in report["cause"]["text"], report
     assert {s.get("rank") for s in report["stacks"]} >= set(range(RANKS)), "the stacks of all ranks"
+
+
+def sleeper(vigil, *command, options=()):
+    """The report of a rank that sleeps for a day, with the times that are usual."""
+    result = vigil("run", "--on-hang", "kill", "--on-hang-needs", "high", *options, "--", *command, timeout=240)
+    assert result.status == 124, result
+    report = vigil.why()
+    assert looks(report)[:2] == ("rank_sleeps", "high"), report
+    assert f"Rank {report['culprit_ranks'][0]} sleeps: time.sleep(" in report["cause"]["text"], report
+    assert "27 h 4" in report["cause"]["text"], report
+    return report
+
+
+@pytest.mark.parametrize("how, culprit", [("ddp", 2), ("ddp", 0), ("hand", 1), ("fsdp", 1)])
+def test_a_rank_that_sleeps_for_a_day_is_told_within_45_s(vigil, how, culprit):
+    report = sleeper(vigil, PYTHON, "-u", SCRIPT, how, "asleep", "--culprit", culprit, "--at-step", 100,
+                     options=("--nproc", RANKS))
+    assert report["culprit_ranks"] == [culprit], report
+    assert "wait for the others: " in report["cause"]["text"], report
+    assert report["hang"]["standstill_ms"] <= 45_000, report
+
+
+@pytest.mark.parametrize("torchrun", [False, True])
+def test_a_rank_that_sleeps_instead_of_coming_is_told_with_the_key_that_is_missing(vigil, torchrun):
+    job = [SCRIPT, "ddp", "late", "--culprit", 1]
+    launcher = [PYTHON, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={RANKS}"]
+    command, options = ([*launcher, *job], ()) if torchrun else ([PYTHON, "-u", *job], ("--nproc", RANKS))
+    report = sleeper(vigil, *command, options=options)
+    assert report["culprit_ranks"] == [1], report
+    assert 'wait for key "/default_pg/0//' in report["cause"]["text"].replace("waits", "wait"), report
+    assert report["hang"]["standstill_ms"] <= 60_000, report
+
+
+def test_the_key_of_the_store_that_ranks_wait_for_is_told(vigil):
+    report = sleeper(vigil, PYTHON, "-u", SCRIPT, "ddp", "key", "--culprit", 1, "--at-step", 100, options=("--nproc", RANKS))
+    assert report["culprit_ranks"] == [1], report
+    assert 'Ranks 0 and 2 wait for key "/default_pg/0//shard/1" of the store.' in report["cause"]["text"], report
+
+
+def test_a_store_that_is_asked_all_the_time_is_no_recovery(vigil):
+    """Rank 0 asks its own store every 10 ms whether all have come; the store gives up after 75 s."""
+    result = vigil("run", "--hang-after", "6s", "--nproc", RANKS, "--", PYTHON, "-u", SCRIPT, "hand", "missing", "--culprit", 2,
+                   "--timeout", 75, timeout=240)
+    assert result.status not in (0, 124, 125), result
+    assert len(events(vigil, "hang")) == 1 and not events(vigil, "hang_resolved"), result
+
+
+@pytest.mark.parametrize("what, pause", [("nap", 20), ("nap", 30), ("evaluates", 30), ("saves", 30), ("downloads", 30),
+                                         ("compiles", 30), ("late", 40), ("key", 30)])
+def test_ranks_that_hold_up_the_others_for_a_while_are_left_alone(vigil, what, pause):
+    result = vigil("run", "--on-hang", "kill", "--on-hang-needs", "high", "--nproc", RANKS, "--", PYTHON, "-u", SCRIPT, "ddp",
+                   what, "--culprit", 1, "--at-step", 100, "--pause", pause, "--steps", 150, timeout=240)
+    assert result.status == 0, result
+    assert b"standing still" not in result.err and not events(vigil, "hang"), result
 
 
 def test_the_ranks_of_torchrun_have_their_numbers(vigil):

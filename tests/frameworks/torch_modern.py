@@ -1,20 +1,24 @@
 """Real jobs of today's PyTorch on gloo: torch_modern.py HOW WHAT [--culprit R]
 
-HOW is what makes the gradients one: by hand, DDP or FSDP. WHAT happens to the rank R at step 20.
+HOW is what makes the gradients one: by hand, DDP or FSDP. WHAT happens to the rank R at step 20 (--at-step), or before it
+joins the others (missing, late). The healthy ones (nap, evaluates, saves, downloads, compiles, late with a short --pause)
+hold the others up for a while and go on.
 """
 import argparse
 import datetime
+import http.server
 import os
 import signal
+import subprocess
+import sys
+import tempfile
 import threading
 import time
+import urllib.request
 
 import torch
 import torch.distributed as dist
 from torch.utils.data import DataLoader, Dataset
-
-AT_STEP = 20
-
 
 class Numbers(Dataset):
     def __init__(self, n, stuck_at=None):
@@ -40,35 +44,109 @@ def wrapped(how):
     return model
 
 
-def meet_fate(what):
+def evaluate(model, pause):
+    end = time.monotonic() + pause
+    with torch.no_grad():
+        while time.monotonic() < end:
+            torch.randn(256, 256) @ torch.randn(256, 256)
+
+
+def save_checkpoint(pause):
+    """To a slow disk: a piece each tenth of a second."""
+    end = time.monotonic() + pause
+    with tempfile.TemporaryFile() as f:
+        while time.monotonic() < end:
+            f.write(b"w" * 65536)
+            f.flush()
+            time.sleep(0.1)
+
+
+class Drip(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        end = time.monotonic() + float(self.path[1:])
+        self.send_response(200)
+        self.end_headers()
+        while time.monotonic() < end:
+            self.wfile.write(b"d" * 8192)
+            time.sleep(0.2)
+
+    def log_message(self, *args):
+        pass
+
+
+def download(pause):
+    """From a slow server, which is another process."""
+    listener = http.server.HTTPServer(("127.0.0.1", 0), Drip)
+    if os.fork() == 0:
+        listener.handle_request()
+        os._exit(0)
+    port = listener.server_port
+    listener.server_close()
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/{pause}") as got:
+        while got.read(4096):
+            pass
+    os.wait()
+
+
+def compile_step(pause):
+    """What torch.compile does: compilers in other processes, for which the rank waits."""
+    script = f"import time; e = time.monotonic() + {pause}\nwhile time.monotonic() < e: pass"
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def ask_for_a_key(mine, culprit, pause):
+    store = dist.distributed_c10d._get_default_store()
+    if mine:
+        time.sleep(pause)
+        store.set(f"shard/{culprit}", b"1")
+    else:
+        store.wait([f"shard/{culprit}"], datetime.timedelta(seconds=1800))
+
+
+def meet_fate(what, model, pause):
     if what == "stopped":
         os.kill(os.getpid(), signal.SIGSTOP)
-    elif what == "asleep":
-        time.sleep(100000)
+    elif what in ("asleep", "nap"):
+        time.sleep(pause)
     elif what == "raises":
         raise RuntimeError("a bad batch")
+    elif what == "evaluates":
+        evaluate(model, pause)
+    elif what == "saves":
+        save_checkpoint(pause)
+    elif what == "downloads":
+        download(pause)
+    elif what == "compiles":
+        compile_step(pause)
 
 
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("how", choices=("hand", "ddp", "fsdp"))
-    p.add_argument("what", choices=("none", "missing", "stopped", "asleep", "raises", "loader"))
+    p.add_argument("what", choices=("none", "missing", "late", "stopped", "asleep", "raises", "loader", "key", "nap", "evaluates",
+                                     "saves", "downloads", "compiles"))
     p.add_argument("--culprit", type=int, default=1)
     p.add_argument("--steps", type=int, default=2000)
     p.add_argument("--timeout", type=float, default=1800, help="of the group, in seconds")
+    p.add_argument("--at-step", type=int, default=20)
+    p.add_argument("--pause", type=float, default=100000, help="how long it lasts, in seconds")
     args = p.parse_args()
     torch.set_num_threads(1)
     rank = int(os.environ["RANK"])
     mine = rank == args.culprit
     if args.what == "missing" and mine:
         threading.Event().wait()
+    if args.what == "late" and mine:
+        time.sleep(args.pause)
     dist.init_process_group("gloo", timeout=datetime.timedelta(seconds=args.timeout))
     model = wrapped(args.how)
     optimiser = torch.optim.SGD(model.parameters(), lr=0.001)
-    data = Numbers(args.steps, stuck_at=AT_STEP if args.what == "loader" and mine else None)
+    data = Numbers(args.steps, stuck_at=args.at_step if args.what == "loader" and mine else None)
     for step, batch in enumerate(DataLoader(data, batch_size=1, num_workers=1 if args.what in ("loader", "none") else 0)):
-        if mine and step == AT_STEP:
-            meet_fate(args.what)
+        if step == args.at_step and args.what == "key":
+            ask_for_a_key(mine, args.culprit, args.pause)
+        elif step == args.at_step and mine:
+            meet_fate(args.what, model, args.pause)
         optimiser.zero_grad()
         model(batch).square().mean().backward()
         if args.how == "hand":

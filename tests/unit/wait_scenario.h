@@ -214,7 +214,7 @@ static inline void wait_also_line(struct wait_scenario *s, struct span rest)
 		wait_fact_line(s, look, &s->thread[look][s->facts[look].n_threads - 1], rest);
 }
 
-/* hint <pid> <tid> owner|usual <pid> <tid, 0: ended>|nobody|rank <n>|fact <id>|text [likely] [says <rest>] */
+/* hint <pid> <tid> owner|usual <pid> <tid, 0: ended>|nobody|rank <n>|fact <id>|text|key [likely] [says <rest>] */
 static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
 {
 	struct waithint *h = &s->hint[s->n_hints++];
@@ -237,6 +237,8 @@ static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
 	} else if (wait_word(&rest, "fact")) {
 		h->kind = WAITHINT_FACT;
 		h->id = (uint64_t)wait_number(&rest);
+	} else if (wait_word(&rest, "key")) {
+		h->kind = WAITHINT_KEY;
 	} else {
 		assert_true(wait_word(&rest, "text"));
 		h->kind = WAITHINT_TEXT;

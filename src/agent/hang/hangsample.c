@@ -173,6 +173,44 @@ static bool any_socket(const struct hangsample *e, const struct world *w)
 	return false;
 }
 
+/* Takes away what a process sends to itself. */
+static void own_traffic_subtract(const struct world *w, pid_t pid, struct tcpflow_table *t, uint32_t owner,
+				 struct tcpflow_sum *sum)
+{
+	struct tcpflow_sum own;
+	if (sum->same_address < 2 || tcpflow_within(w, pid, t, owner, &own) != 0)
+		return;
+	sum->acked_bytes = sub_floor(sum->acked_bytes, own.acked_bytes);
+	sum->received_bytes = sub_floor(sum->received_bytes, own.received_bytes);
+}
+
+/* The number of a rank's processes as owners of sockets; 0: none. */
+static uint32_t owner_of(struct hangsample *e, const struct hangprocs_member *m)
+{
+	size_t at = hangsample_lane(e, m->who.rank);
+	return at == SIZE_MAX ? 0 : (uint32_t)at + 1;
+}
+
+/* All processes are read before any is counted, as who shares a socket is known only then. */
+static void traffic_add(struct hangsample *e, const struct world *w, struct tcpflow_table *t)
+{
+	static struct tcpflow_sum sum[JOBPIDS_MAX];
+	static bool read[JOBPIDS_MAX];
+	size_t n = MIN(e->procs->n_now, (size_t)JOBPIDS_MAX);
+	for (size_t i = 0; i < n; i++) {
+		const struct hangprocs_member *m = &e->procs->now[i];
+		uint32_t owner = is_asked(w, m) ? owner_of(e, m) : 0;
+		read[i] = owner && tcpflow_of(w, m->pid, t, owner, &sum[i]) == 0;
+	}
+	for (size_t i = 0; i < n; i++) {
+		const struct hangprocs_member *m = &e->procs->now[i];
+		if (!read[i])
+			continue;
+		own_traffic_subtract(w, m->pid, t, owner_of(e, m), &sum[i]);
+		net_add(e, m, &sum[i]);
+	}
+}
+
 /* Not while the job moves. The first reading is what later ones are compared with. */
 static void sockets_sample(struct hangsample *e, const struct world *w, enum hangsample_rate rate, uint64_t now_ns)
 {
@@ -186,12 +224,7 @@ static void sockets_sample(struct hangsample *e, const struct world *w, enum han
 	e->no_net = tcpflow_dump(w, &t) != 0;
 	if (e->no_net)
 		return;
-	for (size_t i = 0; i < e->procs->n_now; i++) {
-		const struct hangprocs_member *m = &e->procs->now[i];
-		struct tcpflow_sum sum;
-		if (is_asked(w, m) && tcpflow_of(w, m->pid, &t, &sum) == 0)
-			net_add(e, m, &sum);
-	}
+	traffic_add(e, w, &t);
 	tcpflow_table_done(&t);
 }
 

@@ -4,6 +4,7 @@
 
 #include "agent/hang/waitloader.h"
 #include "agent/hang/waitshared.h"
+#include "agent/hang/waitstore.h"
 #include "agent/inspect/pyasync.h"
 #include "agent/inspect/pywaits.h"
 #include "base/vec.h"
@@ -12,6 +13,7 @@
 struct asked {
 	bool locks; /* a thread waits for a lock without an owner */
 	bool loops; /* a thread may be in an event loop */
+	bool stores; /* a thread waits for a connection's other end */
 };
 
 static struct asked asks_python(const struct waitfacts *f, const struct waitfact_process *p)
@@ -23,6 +25,7 @@ static struct asked asks_python(const struct waitfacts *f, const struct waitfact
 		for (uint32_t k = 0; k < t->n; k++) {
 			enum waitfact_kind kind = f->fact[t->first + k].kind;
 			ret.locks |= kind == WAITFACT_FUTEX || kind == WAITFACT_SHARED;
+			ret.stores |= kind == WAITFACT_TCP;
 		}
 	}
 	return ret;
@@ -64,6 +67,15 @@ static int locks_of(const struct world *w, const struct waitfacts *facts, pid_t 
 	return 0;
 }
 
+static int process_ask(const struct world *w, const struct waitfacts *facts, const struct waitfact_process *p,
+		       struct asked asked, struct waithint **hint, size_t *n_hints, size_t *cap_hints)
+{
+	int e = 0;
+	if (asked.locks || asked.loops)
+		e = locks_of(w, facts, p->pid, asked, hint, n_hints, cap_hints);
+	return e == 0 && asked.stores ? waitstore_read(w, facts, p, hint, n_hints, cap_hints) : e;
+}
+
 int waitlocks_read(const struct world *w, const struct waitfacts *facts, const struct waitgraph_who *who, size_t n_who,
 		   uint64_t until_ns, const volatile bool *stop, struct waithint **hint, size_t *n_hints,
 		   size_t *cap_hints)
@@ -73,11 +85,11 @@ int waitlocks_read(const struct world *w, const struct waitfacts *facts, const s
 		for (size_t i = 0; i < n_who; i++) {
 			const struct waitfact_process *p = waitfacts_process(facts, who[i].pid);
 			struct asked asked = p ? asks_python(facts, p) : (struct asked){.locks = false};
-			if (who[i].main != (turn == 0) || !(asked.locks || asked.loops))
+			if (who[i].main != (turn == 0) || !(asked.locks || asked.loops || asked.stores))
 				continue;
 			if ((stop && *stop) || w->mono_ns() > until_ns)
 				late = true;
-			else if (locks_of(w, facts, p->pid, asked, hint, n_hints, cap_hints) < 0)
+			else if (process_ask(w, facts, p, asked, hint, n_hints, cap_hints) < 0)
 				return -ENOMEM;
 		}
 	int e = waitshared_read(w, facts, until_ns, hint, n_hints, cap_hints);

@@ -34,7 +34,7 @@ struct hang_settings {
 	enum hang_rule rule;
 	/*
 	 * How long nothing may move. Evidence rule without it: by evidence (a suspicion after 10 s or 3 usual steps if
-	 * steps are known, else after 18 s of silence); with it: no suspicion before it. Rule io-gpu: [30 min].
+	 * steps are known, else after 13 s of silence); with it: no suspicion before it. Rule io-gpu: [30 min].
 	 */
 	bool has_after;
 	uint64_t after_ns;
@@ -129,7 +129,7 @@ struct hang_history {
 };
 
 void hang_check(struct hang_history *m, const struct hang_settings *s, const struct liveness_set *p,
-	       struct hang_step *ret);
+		struct hang_step *ret);
 /* Stores a verdict. To be called exactly once for each step that wanted something. */
 void hang_keep_verdict(struct hang_history *m, const struct hang_verdict *v, const struct liveness_set *p);
 /*

@@ -83,6 +83,8 @@ static bool benign_reason_of(const struct hang_work *w, const struct stackgroup_
 		*ret = (struct benign_reason){"debugger", 0, false};
 		return true;
 	case ACTIVITY_SLEEP:
+		if (hang_outsleeps(w, r))
+			return false;
 		*ret = (struct benign_reason){"sleep", sleep_most_ns(w, r), false};
 		return true;
 	case ACTIVITY_INPUT:

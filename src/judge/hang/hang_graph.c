@@ -206,25 +206,27 @@ static uint64_t limit_of_call(struct hang_work *w, const struct waitgraph_node *
 	return MAX(n->thread->limit_ns, until_ns ? w->standstill_ns + n->thread->left_ns : 0);
 }
 
+static bool end_is_main(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph_node *n = &w->c->graph->node[s->node];
+	return n->main && n->who && n->who->main;
+}
+
 /* The longest of the time limits of the waits at the end, or for it; 0: none, or unknown. */
 static uint64_t limit_of(struct hang_work *w, const struct waitgraph_sink *s)
 {
 	const struct waitgraph *g = w->c->graph;
 	const struct waitgraph_node *end = &g->node[s->node];
 	uint64_t limit_ns = limit_of_call(w, end);
-	for (size_t i = 0; i < g->n_nodes && !end->thread; i++) {
+	/* A server that waits for its visitors ends no wait by itself: the limit of who waits for it does. */
+	bool serves = s->end == WAITEND_VISITOR && !end_is_main(w, s);
+	for (size_t i = 0; i < g->n_nodes && (!end->thread || serves); i++) {
 		const struct waitgraph_node *n = &g->node[i];
 		for (uint32_t k = 0; k < n->n_edges; k++)
 			if (g->edge[n->first_edge + k].to == s->node)
 				limit_ns = MAX(limit_ns, limit_of_call(w, n));
 	}
 	return limit_ns;
-}
-
-static bool end_is_main(const struct hang_work *w, const struct waitgraph_sink *s)
-{
-	const struct waitgraph_node *n = &w->c->graph->node[s->node];
-	return n->main && n->who && n->who->main;
 }
 
 /* True for an event loop with nothing to wait for but its timers: a sleep, which no stack shows. */
@@ -284,7 +286,8 @@ bool hang_graph_benign(struct hang_work *w)
 		return benign_end(w, s, "work", "what it waits for works", runs_ns);
 	if (is_habit_of_own(w, s)) /* as of any other thread of its own */
 		sleep = MIN(sleep, patience(w, own_thread_ns));
-	if (s->end == WAITEND_CLOCK && !end_is_main(w, s) && w->standstill_ns < sleep)
+	if (s->end == WAITEND_CLOCK && !end_is_main(w, s) && w->standstill_ns < sleep &&
+	    !hang_end_outsleeps(w, s, sleep))
 		return benign_end(w, s, "sleep", "what it waits for sleeps", sleep);
 	if (s->end == WAITEND_CLOCK && by_timer(w, s) && w->standstill_ns < (s->n_followers > 0 ? sleep : long_sleep))
 		return benign_end(w, s, "sleep", "an event loop waits for its timers",

@@ -98,6 +98,13 @@ uint64_t hang_sleep_ns_of(const struct hang_work *w, const struct stackgroup_ran
 uint64_t hang_sleep_made_again(const struct hang_work *w, const struct stackgroup_rank *r);
 /* True for a short sleep that was made again and again for longer than is benign: a loop that waits for something. */
 bool hang_polls(const struct hang_work *w, const struct stackgroup_rank *r);
+/*
+ * True if the others wait, by the names of their calls or by the graph, for a rank whose sleep, by the kernel, ends
+ * after the time for which a sleep is excused: that time need not pass to know that.
+ */
+bool hang_outsleeps(const struct hang_work *w, const struct stackgroup_rank *r);
+/* The same of a process beside the ranks that some of them wait for, likely at least. */
+bool hang_end_outsleeps(const struct hang_work *w, const struct waitgraph_sink *s, uint64_t excuse_ns);
 /* Adds "Ranks 0-2 wait for the others: all_reduce at train.py:40 in step.", or nothing where no rank waits. */
 void hang_says_who_waits(struct hang_work *w);
 /* Adds the usual advice for a cause. */
@@ -153,6 +160,7 @@ bool hang_lock_proofs(struct hang_work *w); /* fork, OpenMP, threads that wait f
 bool hang_graph_proof(struct hang_work *w); /* circles, and waits that nobody is left to end */
 bool hang_graph_benign(struct hang_work *w); /* the others wait for work, a sleep or a time limit */
 bool hang_benign(struct hang_work *w);
+bool hang_long_sleep(struct hang_work *w); /* all others wait for a sleep that outlasts its excuse */
 /*
  * How sure the graph is that the others wait for this rank; false: it does not say so, or there is no graph.
  */

@@ -8,7 +8,7 @@
 static const uint64_t step_least_ns = 10 * NS_PER_S;
 static const double step_gaps = 3;
 /* Silence: where no step can be missed, and once a rank has ended. With the sample that sees it, 20 s at most. */
-static const uint64_t silence_ns = 18 * NS_PER_S, silence_after_end_ns = 10 * NS_PER_S;
+static const uint64_t silence_ns = 13 * NS_PER_S, silence_after_end_ns = 10 * NS_PER_S;
 /*
  * A framework ends its ranks after a time-out: after this part of it stacks are asked for, with time left to take them.
  */

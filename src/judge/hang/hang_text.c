@@ -196,6 +196,35 @@ uint64_t hang_sleep_ns_of(const struct hang_work *w, const struct stackgroup_ran
 	return said && now ? MAX(said, now->sleep_left_ns) : said;
 }
 
+/* The key of a store that its thread waits for: "key "ready/1" of the store"; "": unknown, or none. */
+static const char *store_key_of(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct waitgraph_node *n = w->c->graph && r->process && r->acting
+						 ? waitgraph_thread(w->c->graph, r->process->pid, r->acting->tid)
+						 : NULL;
+	return n && n->hint && n->hint->kind == WAITHINT_KEY ? n->hint->text : "";
+}
+
+/* "Ranks 0 and 2 wait for key "ready/1" of the store.": what the first rank with a key waits for, and who as well. */
+static void store_key_says(struct hang_work *w)
+{
+	int32_t ranks[STACKGROUP_RANKS];
+	char text[200];
+	const char *key = "";
+	size_t n = 0;
+	for (size_t i = 0; i < w->g.n; i++) {
+		const char *own = hang_waits(w, &w->g.rank[i]) ? store_key_of(w, &w->g.rank[i]) : "";
+		key = key[0] ? key : own;
+		if (own[0] && strcmp(own, key) == 0)
+			ranks[n++] = w->g.rank[i].rank;
+	}
+	if (n == 0)
+		return;
+	hang_ranks_text(ranks, n, text, sizeof(text));
+	text[0] = 'R'; /* "ranks" begins a sentence here */
+	hang_says(w, "%s wait%s for %s.", text, n == 1 ? "s" : "", key);
+}
+
 /* "Ranks 0-2 wait in all_reduce at train.py:40 in step." */
 void hang_says_who_waits(struct hang_work *w)
 {
@@ -212,6 +241,7 @@ void hang_says_who_waits(struct hang_work *w)
 	hang_doing(w, one, doing, sizeof(doing));
 	text[0] = 'R'; /* "ranks" begins a sentence here */
 	hang_says(w, "%s wait%s for the others: %s.", text, n == 1 ? "s" : "", doing);
+	store_key_says(w);
 }
 
 void hang_groups(struct hang_work *w)
@@ -261,7 +291,7 @@ static void counters_of(struct hang_work *w, const struct liveness *l)
 	buf_reset(&b);
 	if (l->trace[LIVENESS_CPU].known)
 		buf_printf(&b, "processor %.1f %% of a core", l->trace[LIVENESS_CPU].rate / 1e7);
-	static const enum liveness_counter bytes[] = {LIVENESS_READ,	     LIVENESS_WRITTEN,  LIVENESS_DISK_READ,
+	static const enum liveness_counter bytes[] = {LIVENESS_READ,	     LIVENESS_WRITTEN,	LIVENESS_DISK_READ,
 						      LIVENESS_DISK_WRITTEN, LIVENESS_NET_SENT, LIVENESS_NET_RECEIVED};
 	for (size_t i = 0; i < ARRAY_SIZE(bytes); i++)
 		if (l->trace[bytes[i]].known && l->trace[bytes[i]].rate >= 1)

@@ -8,6 +8,8 @@
 
 /* A tick is 10 ms of processor time. A rank that polls now and then still counts as idle. */
 static const double idle_ticks_per_s = 2;
+/* A loop that sleeps most of the time uses less of a processor. */
+static const double loop_cores = 0.2;
 
 /* A byte that no name holds ends each item, so that "ab", "c" and "a", "bc" differ. */
 static uint64_t key_add(uint64_t h, const void *data, size_t len)
@@ -210,6 +212,32 @@ static void rank_compare(const struct stackdump *const *dumps, size_t n, struct 
 	r->cores = elapsed_s > 0 ? (double)ticks / 100 / elapsed_s : 0;
 }
 
+static bool same_function(const struct dump_frame *a, const struct dump_frame *b)
+{
+	return a && b && strcmp(a->name, b->name) == 0 && strcmp(a->file ? a->file : "", b->file ? b->file : "") == 0;
+}
+
+/*
+ * The newest look may meet a loop of sleeps between two of them, the more often the busier the machine is. If the rank
+ * slept in the same function before, and does next to nothing, it is taken as it was then.
+ */
+static void between_sleeps(const struct stackdump *const *dumps, size_t n, struct stackgroup_rank *r)
+{
+	bool awake = r->acting && r->acting->wait.kind == WAIT_RUNNING && r->activity.kind == ACTIVITY_UNKNOWN;
+	for (size_t i = n; awake && r->compared && r->cores < loop_cores && i-- > 0;) {
+		const struct dump_thread *before = thread_in(dumps[i], r->process->pid, r->acting->tid);
+		struct activity_found was;
+		if (!before)
+			return;
+		activity_of(before, &was);
+		if (was.kind != ACTIVITY_SLEEP || !same_function(was.user, r->activity.user))
+			continue;
+		r->activity = was;
+		r->acting = before;
+		return;
+	}
+}
+
 static void groups_make(struct stackgroups *g)
 {
 	for (size_t i = 0; i < g->n; i++) {
@@ -243,6 +271,7 @@ void stackgroups_make(const struct stackdump *const *dumps, size_t n_dumps, stru
 	for (size_t i = 0; i < ret->n; i++) {
 		acting_make(&ret->rank[i]);
 		rank_compare(dumps, n_dumps, &ret->rank[i]);
+		between_sleeps(dumps, n_dumps, &ret->rank[i]);
 		ret->n_waiting += activity_waits_for_ranks(ret->rank[i].activity.kind);
 	}
 	groups_make(ret);

@@ -21,7 +21,8 @@ struct stackgroup_rank {
 	const struct dump_process *process; /* in the newest dump */
 	const struct dump_thread *main;
 	struct activity_found activity; /* of main, or of an autograd thread if main waits for that */
-	const struct dump_thread *acting; /* the thread that has this activity */
+	const struct dump_thread
+		*acting; /* the thread that has this activity; of an older dump if between two sleeps */
 	size_t group; /* index */
 	uint64_t key; /* hash of the normalised stack of acting */
 	bool has_stack; /* frames were read; if false, process->note or main->note has the reason */

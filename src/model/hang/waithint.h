@@ -17,6 +17,7 @@ enum waithint_kind {
 	WAITHINT_FACT, /* of the facts of the thread the one with this id is meant: one hint for each */
 	WAITHINT_TEXT, /* no more than what it waits for, in words */
 	WAITHINT_USUAL, /* owner_tid of owner_pid usually ended such a wait; owner_tid 0: it has ended */
+	WAITHINT_KEY, /* no more than the key of a store that it waits for, in words; whoever sets it is not known */
 	WAITHINT_PLACE, /* no more than where it stands: "train.py:40 in step"; may be beside another hint */
 };
 

@@ -86,6 +86,7 @@ static int diag_message(void *table, struct span body)
 		.retransmits = m.idiag_timer == 1 ? m.idiag_retrans : 0,
 		.local_port = ntohs(m.id.idiag_sport),
 		.remote_port = ntohs(m.id.idiag_dport),
+		.same_address = memcmp(m.id.idiag_src, m.id.idiag_dst, sizeof(m.id.idiag_src)) == 0,
 	};
 	struct span rest = {body.p + sizeof(m), body.len - sizeof(m)};
 	while (sockdiag_attribute(&rest, &type, &value, &r))
@@ -146,6 +147,7 @@ bool tcpflow_is_near(const struct world *w, pid_t pid)
 static void sum_add(struct tcpflow_sum *sum, const struct tcpflow_socket *s)
 {
 	sum->sockets++;
+	sum->same_address += s->same_address;
 	sum->has_bytes |= s->has_bytes;
 	sum->acked_bytes += s->acked_bytes;
 	sum->received_bytes += s->received_bytes;
@@ -154,10 +156,33 @@ static void sum_add(struct tcpflow_sum *sum, const struct tcpflow_socket *s)
 	sum->retransmitting += s->retransmits > 0;
 }
 
-int tcpflow_of(const struct world *w, pid_t pid, const struct tcpflow_table *t, struct tcpflow_sum *ret)
+/* Sockets of the table that a process has open; a descriptor that was copied gives one twice. */
+struct tcpflow_held {
+	struct tcpflow_socket **of; /* owned */
+	size_t n, cap;
+	bool cut;
+};
+
+static void tcpflow_held_done(struct tcpflow_held *h)
+{
+	free(h->of);
+}
+
+static int tcpflow_held_add(struct tcpflow_held *h, struct tcpflow_table *t, uint64_t inode)
+{
+	struct tcpflow_socket key = {.inode = inode};
+	struct tcpflow_socket *s = t->n ? bsearch(&key, t->item, t->n, sizeof(key), by_inode) : NULL;
+	if (!s)
+		return 0;
+	if (vec_room(&h->of, &h->cap, h->n + 1) < 0)
+		return -ENOMEM;
+	h->of[h->n++] = s;
+	return 0;
+}
+
+static int tcpflow_held_read(const struct world *w, pid_t pid, struct tcpflow_table *t, struct tcpflow_held *h)
 {
 	char path[32], text[64];
-	struct tcpflow_sum sum = {.sockets = 0};
 	TEXT_FORMAT(path, "%d/fd", pid);
 	int fd = openat(w->proc_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
@@ -174,15 +199,72 @@ int tcpflow_of(const struct world *w, pid_t pid, const struct tcpflow_table *t, 
 		if (n <= 0)
 			continue;
 		if (n_read++ == FDS_MOST) {
-			sum.cut = true;
+			h->cut = true;
 			break;
 		}
 		struct fd_link link = fd_link_parse((struct span){text, (size_t)n});
-		struct tcpflow_socket key = {.inode = link.inode};
-		const struct tcpflow_socket *s =
-			link.kind == FD_SOCKET && t->n ? bsearch(&key, t->item, t->n, sizeof(key), by_inode) : NULL;
-		if (s)
-			sum_add(&sum, s);
+		int r = link.kind == FD_SOCKET ? tcpflow_held_add(h, t, link.inode) : 0;
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int tcpflow_of(const struct world *w, pid_t pid, struct tcpflow_table *t, uint32_t owner, struct tcpflow_sum *ret)
+{
+	cleanup(tcpflow_held_done) struct tcpflow_held h = {.n = 0};
+	int r = tcpflow_held_read(w, pid, t, &h);
+	if (r)
+		return r;
+	struct tcpflow_sum sum = {.cut = h.cut};
+	for (size_t i = 0; i < h.n; i++) {
+		struct tcpflow_socket *s = h.of[i];
+		s->owner = s->owner == 0 || s->owner == owner ? owner : UINT32_MAX;
+		sum_add(&sum, s);
+	}
+	*ret = sum;
+	return 0;
+}
+
+/* ---- connections of a process with itself ---- */
+
+/* The same for both ends of a connection. */
+static uint32_t ports_key(const struct tcpflow_socket *s)
+{
+	return (uint32_t)MIN(s->local_port, s->remote_port) << 16 | MAX(s->local_port, s->remote_port);
+}
+
+static int by_ports(const void *a, const void *b)
+{
+	const struct tcpflow_socket *x = *(struct tcpflow_socket *const *)a;
+	const struct tcpflow_socket *y = *(struct tcpflow_socket *const *)b;
+	uint32_t k = ports_key(x), l = ports_key(y);
+	return k != l ? (k > l) - (k < l) : by_inode(x, y);
+}
+
+static bool are_ends(const struct tcpflow_socket *a, const struct tcpflow_socket *b)
+{
+	return a != b && a->local_port == b->remote_port && a->remote_port == b->local_port;
+}
+
+int tcpflow_within(const struct world *w, pid_t pid, struct tcpflow_table *t, uint32_t owner, struct tcpflow_sum *ret)
+{
+	cleanup(tcpflow_held_done) struct tcpflow_held h = {.n = 0};
+	int r = tcpflow_held_read(w, pid, t, &h);
+	if (r)
+		return r;
+	struct tcpflow_sum sum = {.cut = h.cut};
+	size_t n = 0;
+	for (size_t i = 0; i < h.n; i++)
+		if (h.of[i]->same_address && h.of[i]->owner == owner)
+			h.of[n++] = h.of[i];
+	if (n)
+		qsort(h.of, n, sizeof(struct tcpflow_socket *), by_ports);
+	for (size_t i = 0; i < n; i++) {
+		bool before = i > 0 && are_ends(h.of[i - 1], h.of[i]);
+		bool after = i + 1 < n && are_ends(h.of[i], h.of[i + 1]);
+		if (before || after)
+			sum_add(&sum, h.of[i]);
 	}
 	*ret = sum;
 	return 0;

@@ -22,6 +22,8 @@ struct tcpflow_socket {
 	uint32_t retransmits; /* retransmissions in a row of the oldest unacknowledged segment */
 	uint32_t lost; /* segments sent again since the connection was made; 0 without has_bytes */
 	uint16_t local_port, remote_port;
+	bool same_address; /* both ends have one address: the peer is on this machine */
+	uint32_t owner; /* of the processes that have it open, as tcpflow_of was told; 0: none, UINT32_MAX: several */
 };
 
 struct tcpflow_table {
@@ -50,6 +52,18 @@ struct tcpflow_sum {
 	uint64_t send_queue_bytes, receive_queue_bytes;
 	uint32_t retransmitting; /* sockets whose peer does not answer */
 	bool cut; /* the process has more descriptors than were read */
+	uint32_t same_address; /* sockets whose peer has the same address */
 };
-/* Sums the sockets of the table that the process has open. WORLD_GONE, WORLD_DENIED. */
-int must_check tcpflow_of(const struct world *w, pid_t pid, const struct tcpflow_table *t, struct tcpflow_sum *ret);
+/*
+ * Sums the sockets of the table that the process has open, and notes there whose they are. owner: a number of the
+ * caller's for the process and its kin, at least 1. WORLD_GONE, WORLD_DENIED.
+ */
+int must_check tcpflow_of(const struct world *w, pid_t pid, struct tcpflow_table *t, uint32_t owner,
+			  struct tcpflow_sum *ret);
+/*
+ * What of that sum the process has sent to itself: connections of which it has both ends, and nobody but its owner has
+ * either, as a rank's that asks the store which it serves. Such bytes move nothing on. To be called after tcpflow_of
+ * for all processes that may have copies of the sockets. WORLD_GONE, WORLD_DENIED, -ENOMEM.
+ */
+int must_check tcpflow_within(const struct world *w, pid_t pid, struct tcpflow_table *t, uint32_t owner,
+			      struct tcpflow_sum *ret);

@@ -69,8 +69,7 @@ static void read_ours(const struct world *w, struct access_facts *a)
 	}
 }
 
-/* 1: the same namespace, 0: another, -1: unknown, as it may not be read. */
-static int same_namespace(const struct world *w, pid_t pid, const char *name)
+int access_same_namespace(const struct world *w, pid_t pid, const char *name)
 {
 	char ours[64] = "", theirs[64] = "", path[64];
 	TEXT_FORMAT(path, "self/ns/%s", name);
@@ -94,13 +93,13 @@ static bool id_maps_differ(const struct world *w, pid_t pid)
 
 static void read_namespaces(const struct world *w, struct access_facts *a)
 {
-	int same = same_namespace(w, a->pid, "user");
+	int same = access_same_namespace(w, a->pid, "user");
 	if (same < 0 && id_maps_differ(w, a->pid))
 		same = 0;
 	a->has_user_ns = same >= 0;
 	a->same_user_ns = same == 1;
-	a->other_pid_ns = a->other_pid_ns || same_namespace(w, a->pid, "pid") == 0;
-	a->other_mount_ns = same_namespace(w, a->pid, "mnt") == 0;
+	a->other_pid_ns = a->other_pid_ns || access_same_namespace(w, a->pid, "pid") == 0;
+	a->other_mount_ns = access_same_namespace(w, a->pid, "mnt") == 0;
 }
 
 static void read_tracer(const struct world *w, pid_t tracer, struct access_facts *a)

@@ -3,6 +3,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "sense/proc/access.h"
 #include "sense/wait/waitfacts_parts.h"
 
 enum limit_shape {
@@ -69,7 +70,7 @@ static void limit_until(struct waiting *c, uint64_t addr, uint64_t clock)
 	c->t->timed = true;
 	if (!waiting_memory(c, addr, &ts, sizeof(ts)))
 		return;
-	if (clock == CLOCK_MONOTONIC)
+	if (clock == CLOCK_MONOTONIC && access_same_namespace(c->l->w, c->t->pid, "time") != 0)
 		now_ns = c->l->w->mono_ns();
 	else if (clock == CLOCK_REALTIME)
 		now_ns = (uint64_t)c->l->w->unix_ms() * NS_PER_MS;

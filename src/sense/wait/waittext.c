@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/units.h"
 #include "sense/memory/cgroup.h"
+#include "sense/proc/access.h"
 #include "sense/proc/proc.h"
 #include "sense/wait/threadwait_parts.h"
 
@@ -84,17 +85,14 @@ static void describe_lock(struct describe *d)
 
 /* ---- sleep ---- */
 
-/*
- * Adds the time left, as Python sleeps until a set time. With a clock of another time namespace that time may have
- * passed.
- */
+/* Adds the time left, as Python sleeps until a set time. Of a clock of another time namespace that is not known. */
 static void add_time_left(struct describe *d, const struct timespec *until)
 {
 	char duration[24];
 	uint64_t now_ns = 0;
 	const uint64_t s = (uint64_t)until->tv_sec;
 	if (d->t->arg[0] == CLOCK_MONOTONIC)
-		now_ns = d->w->mono_ns();
+		now_ns = access_same_namespace(d->w, d->pid, "time") == 0 ? 0 : d->w->mono_ns();
 	else if (d->t->arg[0] == CLOCK_REALTIME)
 		now_ns = (uint64_t)d->w->unix_ms() * NS_PER_MS;
 	const uint64_t until_ns = s >= UINT64_MAX / NS_PER_S - 1 ? 0 : s * NS_PER_S + (uint64_t)until->tv_nsec;

@@ -71,6 +71,7 @@ static struct js *hint_json(const struct waithint *h)
 	static const char *const kinds[] = {
 		[WAITHINT_OWNER] = "owner",	[WAITHINT_NOBODY] = "nobody", [WAITHINT_RANK] = "rank",
 		[WAITHINT_FACT] = "connection", [WAITHINT_TEXT] = "text",     [WAITHINT_USUAL] = "usual",
+		[WAITHINT_KEY] = "key",
 	};
 	struct js *j = js_object();
 	js_put_text(j, "kind", (size_t)h->kind < ARRAY_SIZE(kinds) ? kinds[h->kind] : "text");

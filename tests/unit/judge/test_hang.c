@@ -517,7 +517,7 @@ static void a_short_time_out_of_the_framework_is_looked_at_in_time(void **state)
 	assert_int_equal(late_ns, 3 * NS_PER_S);
 	assert_int_equal(suspected_after(&s, 3 * NS_PER_S, true, &late_ns), 4 * NS_PER_S);
 	assert_int_equal(suspected_after(&s, 600 * NS_PER_S, true, &late_ns), 10 * NS_PER_S);
-	assert_int_equal(suspected_after(&s, 0, false, &late_ns), 18 * NS_PER_S);
+	assert_int_equal(suspected_after(&s, 0, false, &late_ns), 13 * NS_PER_S);
 	assert_int_equal(late_ns, 0);
 	assert_int_equal(suspected_after(&s, 15 * NS_PER_S, false, &late_ns), 5 * NS_PER_S);
 	/* who gives a time means it */

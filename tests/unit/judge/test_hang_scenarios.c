@@ -13,6 +13,7 @@
 #include "judge/hang/hang.h"
 #include "judge/hang_verdict_check.h"
 #include "judge/plain_words.h"
+#include "judge/scenario_words.h"
 #include "wait_scenario.h"
 
 #define RANKS 64
@@ -40,7 +41,7 @@ struct block {
 	struct dump_frame frame[FRAMES];
 	char role[16], name[32];
 	double cores;
-	bool moves, alternates;
+	bool moves, alternates, wakes;
 	uint64_t naps_ns, asleep_ns; /* sleeps so long again and again; once, since the mark */
 };
 
@@ -77,51 +78,6 @@ struct scenario {
 };
 
 /* ---- words ---- */
-
-static struct span next(struct span *rest, const char *where)
-{
-	struct span w;
-	if (!span_word(rest, &w))
-		fail_msg("%s: a word is missing at the end", where);
-	return w;
-}
-
-static const char *text_of(struct span w)
-{
-	static char ring[8][256];
-	static size_t at;
-	char *t = ring[at++ % 8];
-	span_copy(w, t, sizeof(ring[0]));
-	return t;
-}
-
-static uint64_t duration_of(struct span w, const char *where)
-{
-	uint64_t ns = 0;
-	struct fault f = {.text = ""};
-	if (duration_parse(text_of(w), &ns, &f) < 0)
-		fail_msg("%s: %s", where, f.text);
-	return ns;
-}
-
-static uint64_t size_of(struct span w, const char *where)
-{
-	uint64_t bytes = 0;
-	struct fault f = {.text = ""};
-	if (size_parse(text_of(w), &bytes, &f) < 0)
-		fail_msg("%s: %s", where, f.text);
-	return bytes;
-}
-
-static double real_of(struct span w)
-{
-	return strtod(text_of(w), NULL);
-}
-
-static int32_t int_of(struct span w)
-{
-	return (int32_t)strtol(text_of(w), NULL, 10);
-}
 
 /* "*", "3", "0-2", "job" */
 static void set_of(const struct scenario *s, struct span w, int32_t *from, int32_t *to)
@@ -313,6 +269,8 @@ static void stack_word(struct block *b, struct span key, struct span *rest, cons
 		b->cores = real_of(next(rest, where));
 	else if (span_eq(key, "moves"))
 		b->moves = true;
+	else if (span_eq(key, "wakes"))
+		b->wakes = true;
 	else if (span_eq(key, "alternates"))
 		b->alternates = true;
 	else if (span_eq(key, "sleeps"))
@@ -412,6 +370,10 @@ static void thread_add(const struct scenario *s, struct dump_process *p, const s
 	else if (b->asleep_ns)
 		t->wait.sleep_until_ns = s->mark_ns + b->asleep_ns;
 	t->wait.sleep_left_ns = t->wait.sleep_until_ns > at_ns ? t->wait.sleep_until_ns - at_ns : 0;
+	if (b->wakes && number == 2) {
+		t->wait.kind = WAIT_RUNNING;
+		t->wait.sleep_ns = t->wait.sleep_until_ns = t->wait.sleep_left_ns = 0;
+	}
 	TEXT_FORMAT(t->wait.text, "%s%s%s", b->t.wait_kind, b->t.wait.wchan[0] ? " in " : "", b->t.wait.wchan);
 	t->frames = calloc(t->n_frames ? t->n_frames : 1, sizeof(*t->frames));
 	assert_non_null(t->frames);

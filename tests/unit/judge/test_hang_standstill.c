@@ -109,14 +109,14 @@ static void a_missed_step_is_a_standstill_since_the_last_one(void **state)
 	assert_string_equal(text, "no step for 10.0 s (usual: one in 1.0 s)");
 }
 
-static void without_steps_eighteen_seconds_of_silence_are_one(void **state)
+static void without_steps_thirteen_seconds_of_silence_are_one(void **state)
 {
 	(void)state;
-	moved(0, LIVENESS_READ, 17);
+	moved(0, LIVENESS_READ, 12);
 	assert_int_equal(since(), 0);
-	moved(0, LIVENESS_READ, 18);
-	assert_int_equal(since(), NOW - 18 * NS_PER_S);
-	assert_string_equal(text, "nothing moved for 18.0 s");
+	moved(0, LIVENESS_READ, 13);
+	assert_int_equal(since(), NOW - 13 * NS_PER_S);
+	assert_string_equal(text, "nothing moved for 13.0 s");
 }
 
 static void once_a_rank_has_ended_ten_seconds_are_enough(void **state)
@@ -259,7 +259,7 @@ int main(void)
 		cmocka_unit_test_setup(a_time_out_of_the_framework_makes_it_earlier_but_not_below_four_seconds,
 				       two_ranks),
 		cmocka_unit_test_setup(a_missed_step_is_a_standstill_since_the_last_one, two_ranks),
-		cmocka_unit_test_setup(without_steps_eighteen_seconds_of_silence_are_one, two_ranks),
+		cmocka_unit_test_setup(without_steps_thirteen_seconds_of_silence_are_one, two_ranks),
 		cmocka_unit_test_setup(once_a_rank_has_ended_ten_seconds_are_enough, two_ranks),
 		cmocka_unit_test_setup(a_given_time_holds_be_it_short_or_long, two_ranks),
 		cmocka_unit_test_setup(processor_time_is_life_in_a_job_of_one_only, two_ranks),

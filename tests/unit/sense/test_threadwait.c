@@ -111,11 +111,21 @@ static void links_of_descriptors_tell_their_kind(void **state)
 		enum fd_kind kind;
 		uint64_t inode;
 	} cases[] = {
-		{"pipe:[812]", FD_PIPE, 812}, {"socket:[7]", FD_SOCKET, 7}, {"socket:[", FD_SOCKET, 0},
-		{"/dev/nvidia0", FD_GPU, 0}, {"/dev/nvidiactl", FD_GPU, 0}, {"/dev/kfd", FD_GPU, 0},
-		{"/dev/dri/renderD128", FD_GPU, 0}, {"/dev/davinci3", FD_GPU, 0}, {"/dev/pts/4", FD_TTY, 0},
-		{"/dev/null", FD_OTHER, 0}, {"/dev/shm/x", FD_FILE, 0}, {"/data/a (deleted)", FD_FILE, 0},
-		{"anon_inode:[eventpoll]", FD_EPOLL, 0}, {"anon_inode:[eventfd]", FD_EVENT, 0}, {"", FD_OTHER, 0},
+		{"pipe:[812]", FD_PIPE, 812},
+		{"socket:[7]", FD_SOCKET, 7},
+		{"socket:[", FD_SOCKET, 0},
+		{"/dev/nvidia0", FD_GPU, 0},
+		{"/dev/nvidiactl", FD_GPU, 0},
+		{"/dev/kfd", FD_GPU, 0},
+		{"/dev/dri/renderD128", FD_GPU, 0},
+		{"/dev/davinci3", FD_GPU, 0},
+		{"/dev/pts/4", FD_TTY, 0},
+		{"/dev/null", FD_OTHER, 0},
+		{"/dev/shm/x", FD_FILE, 0},
+		{"/data/a (deleted)", FD_FILE, 0},
+		{"anon_inode:[eventpoll]", FD_EPOLL, 0},
+		{"anon_inode:[eventfd]", FD_EVENT, 0},
+		{"", FD_OTHER, 0},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct fd_link l = fd_link_parse(span_of(cases[i].link));
@@ -198,6 +208,63 @@ static void a_thread_that_sleeps_until_a_time_says_how_long_is_left(void **state
 	assert_in_range(t.sleep_left_ns, 7100 * NS_PER_S, 7200 * NS_PER_S);
 	assert_true(t.sleep_until_ns > t.sleep_left_ns);
 	assert_int_equal(t.sleep_ns, 0);
+}
+
+/* Sleeps for a minute in a time namespace whose clock is a day ahead. */
+static void body_sleep_elsewhere(void)
+{
+	static const char ahead[] = "monotonic 86400 0\n";
+	struct timespec ts;
+	int fd = unshare(CLONE_NEWTIME) == 0 ? open("/proc/self/timens_offsets", O_WRONLY) : -1;
+	if (fd < 0 || write(fd, ahead, sizeof(ahead) - 1) < 0)
+		_exit(77);
+	close(fd);
+	pid_t self = getpid(), inside = fork();
+	if (inside == 0) {
+		end_with(self);
+		clock_gettime(CLOCK_MONOTONIC, &ts);
+		ts.tv_sec += 60;
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
+		_exit(0);
+	}
+	prctl(PR_SET_NAME, "outside");
+	waitpid(inside, NULL, 0);
+}
+
+static pid_t only_child_of(pid_t pid)
+{
+	char path[64], text[64] = "";
+	size_t len;
+	uint64_t number;
+	struct span rest, word;
+	TEXT_FORMAT(path, "/proc/%d/task/%d/children", pid, pid);
+	if (file_read_at(AT_FDCWD, path, text, sizeof(text), &len) != 0)
+		return 0;
+	rest = span_of(text);
+	return span_word(&rest, &word) && span_u64(word, &number) == 0 ? (pid_t)number : 0;
+}
+
+static void of_a_clock_of_another_namespace_nothing_is_left(void **state)
+{
+	(void)state;
+	int status;
+	pid_t inside = 0;
+	start(body_sleep_elsewhere);
+	for (uint64_t until = clock_mono_ns() + DEADLINE_NS; inside == 0 && clock_mono_ns() < until;) {
+		pause_1ms();
+		inside = only_child_of(child);
+		if (waitpid(child, &status, WNOHANG) == child) {
+			child = 0;
+			assert_int_equal(WEXITSTATUS(status), 77);
+			print_message("no time namespace may be made here\n");
+			skip();
+		}
+	}
+	assert_true(inside > 0);
+	struct threadwait t = await_kind(inside, inside, WAIT_SLEEP);
+	assert_text(&t, "sleeping until a set time");
+	assert_int_equal(t.sleep_left_ns, 0);
+	assert_true(t.sleep_until_ns > 0);
 }
 
 static void body_sleep_by_select(void)
@@ -545,7 +612,7 @@ static void a_process_frozen_by_v2_is_stopped(void **state)
 	start(body_signal);
 	(void)await_child(WAIT_SIGNAL);
 	const char *top = access("/sys/fs/cgroup/unified", F_OK) == 0 ? "/sys/fs/cgroup/unified/vigil-test-wait"
-								       : "/sys/fs/cgroup/vigil-test-wait";
+								      : "/sys/fs/cgroup/vigil-test-wait";
 	freeze_and_look(top, "cgroup.freeze", "1", "0");
 }
 
@@ -779,6 +846,7 @@ int main(void)
 		cmocka_unit_test(only_what_looks_to_the_last_word_like_a_mutex_is_one),
 		LIVE(a_sleeping_thread_says_how_long),
 		LIVE(a_thread_that_sleeps_until_a_time_says_how_long_is_left),
+		LIVE(of_a_clock_of_another_namespace_nothing_is_left),
 		LIVE(a_select_on_nothing_says_how_long),
 		LIVE(a_timer_is_a_sleep_unless_it_is_switched_off),
 		LIVE(a_busy_thread_runs),

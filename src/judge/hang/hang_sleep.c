@@ -1,0 +1,123 @@
+/* A rank sleeps while the others wait for it, and the kernel says that it goes on sleeping for too long. */
+#include "base/units.h"
+#include "judge/hang/hang_parts.h"
+
+/*
+ * What is left at the least of the one sleep that it is in; 0: unknown, or a loop of sleeps. Of one whose length alone
+ * is known it is counted from the job's beginning, as nothing tells when it began.
+ */
+static uint64_t sleep_left_ns(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct threadwait *t = &r->acting->wait;
+	if (t->sleep_until_ns)
+		return hang_sleep_made_again(w, r) ? 0 : t->sleep_left_ns;
+	return r->compared && r->unchanged ? sub_floor(t->sleep_ns, w->p->job_age_ns) : 0;
+}
+
+/* True if it waits for other ranks by the name of its call, or in the backward pass of a job of many. */
+static bool waits_by_name(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	return activity_waits_for_ranks(r->activity.kind) ||
+	       (r->activity.kind == ACTIVITY_BACKWARD && hang_waits(w, r));
+}
+
+/* True if somebody waits, and whoever does waits for other ranks, so for the ones that do not. */
+static bool others_wait_by_name(const struct hang_work *w)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < w->g.n; i++) {
+		if (!hang_waits(w, &w->g.rank[i]))
+			continue;
+		if (!waits_by_name(w, &w->g.rank[i]))
+			return false;
+		n++;
+	}
+	return n > 0;
+}
+
+/* True if another thread of the rank is in the others' call: then that one counts, and its main thread may sleep. */
+static bool joins_beside(const struct stackgroup_rank *r)
+{
+	struct activity_found f;
+	for (size_t i = 0; i < r->process->n_threads; i++) {
+		const struct dump_thread *t = &r->process->threads[i];
+		activity_of(t, &f);
+		if (t != r->acting && activity_waits_for_ranks(f.kind))
+			return true;
+	}
+	return false;
+}
+
+/* True if another thread of the rank may be the one that answers: it runs, or waits for connections or data. */
+static bool serves_in_its_stead(const struct stackgroup_rank *r)
+{
+	for (size_t i = 0; i < r->process->n_threads; i++) {
+		const struct dump_thread *t = &r->process->threads[i];
+		bool busy = t->wait.kind == WAIT_RUNNING || t->wait.kind == WAIT_POLL || t->wait.kind == WAIT_SOCKET;
+		if (t != r->acting && busy)
+			return true;
+	}
+	return false;
+}
+
+/* True if the others wait for this rank: by the names of their calls, or by the graph. */
+static bool is_waited_for(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	enum confidence by_graph = CONFIDENCE_LOW;
+	if (others_wait_by_name(w))
+		return !joins_beside(r);
+	return hang_graph_names(w, r->rank, &by_graph) && by_graph >= CONFIDENCE_MEDIUM && !serves_in_its_stead(r);
+}
+
+bool hang_outsleeps(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	if (!w->many || r->activity.kind != ACTIVITY_SLEEP || !r->acting || hang_works(w, r) || !is_waited_for(w, r))
+		return false;
+	uint64_t excuse = sub_floor(hang_time(w->s->sleep_ns, HANG_SLEEP_NS), w->standstill_ns);
+	return sleep_left_ns(w, r) > excuse;
+}
+
+static void sleeper_says(struct hang_work *w, const struct stackgroup_rank *r)
+{
+	char who[HANG_WHO], doing[300], left[24];
+	hang_doing(w, r, doing, sizeof(doing));
+	hang_who(r->rank, who);
+	who[0] = 'R'; /* "rank" begins a sentence here */
+	hang_says(w, "%s sleeps: %s, %s%s left.", who, doing, r->acting->wait.sleep_until_ns ? "" : "at least ",
+		  duration_format(sleep_left_ns(w, r), left));
+}
+
+bool hang_long_sleep(struct hang_work *w)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < w->n_blocking; i++) {
+		const struct stackgroup_rank *r = &w->g.rank[w->blocking[i]];
+		if (!w->benign[i] && !hang_outsleeps(w, r))
+			return false; /* somebody else may be to blame */
+		n += !w->benign[i];
+	}
+	if (n == 0 || w->n_unseen > 0)
+		return false;
+	if (!hang_old_enough(w, HANG_FIRM))
+		return true;
+	bool sure = hang_all_still(w) && others_wait_by_name(w);
+	hang_is(w, "rank_sleeps", sure ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+	for (size_t i = 0; i < w->n_blocking; i++) {
+		if (w->benign[i])
+			continue;
+		hang_accuse(w, w->g.rank[w->blocking[i]].rank);
+		sleeper_says(w, &w->g.rank[w->blocking[i]]);
+	}
+	hang_says_who_waits(w);
+	return true;
+}
+
+bool hang_end_outsleeps(const struct hang_work *w, const struct waitgraph_sink *s, uint64_t excuse_ns)
+{
+	const struct waitgraph_node *n = &w->c->graph->node[s->node];
+	bool beside = n->thread && n->fact && n->fact->kind == WAITFACT_CLOCK && !(n->who && n->who->main);
+	if (s->end != WAITEND_CLOCK || !beside || n->naps || s->n_followers == 0 || s->quality < WAITGRAPH_LIKELY)
+		return false;
+	uint64_t length = sub_floor(n->thread->limit_ns, w->p->job_age_ns);
+	return MAX(n->thread->left_ns, length) > sub_floor(excuse_ns, w->standstill_ns);
+}
