@@ -22,8 +22,12 @@ demo: ## install what is missing, build, watch vigil save a training run
 	@VIGIL=build-release/src/cli/vigil tools/demo
 
 test: ## install what is missing, build, run every test
-	@tools/setup build demo test vm
+	@tools/setup build demo test vm web
 	@$(PYTHON) tools/run-tests
+
+page: ## the web page, into web/dist
+	@tools/setup web
+	@cd web && npm run --silent build
 
 test-frameworks: ## the tests with real frameworks (large packages)
 	@tools/setup build demo test frameworks

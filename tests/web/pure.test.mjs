@@ -1,0 +1,361 @@
+// The parts of the page that are plain functions.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { WEB, source } from "./kit.mjs";
+
+const format = await source("format.ts");
+const merge = await source("merge.ts");
+const route = await source("route.ts");
+const stack = await source("ui/stack.ts");
+const waits = await source("ui/waitlayout.ts");
+const logs = await source("pages/logwindow.ts");
+const timeline = await source("timeline/model.ts");
+const safe = await source("safe.ts");
+const fixture = (name) => JSON.parse(readFileSync(join(WEB, "dev/fixtures", `${name}.json`), "utf8"));
+
+test("sizes, times and shares are short and have their unit", () => {
+	assert.deepEqual([0, 1023, 1024, 557670400, 1.2 * 2 ** 30, 2 ** 40, -5, undefined, NaN].map(format.bytes), [
+		"0 B",
+		"1023 B",
+		"1.00 KiB",
+		"532 MiB",
+		"1.20 GiB",
+		"1.00 TiB",
+		"−5 B",
+		"–",
+		"–",
+	]);
+	assert.deepEqual([0, 512, 4200, 45_739, 59_700, 185_000, 7_980_000, 360_000_000].map(format.duration), [
+		"0 ms",
+		"512 ms",
+		"4.2 s",
+		"46 s",
+		"1 min 00 s",
+		"3 min 05 s",
+		"2 h 13 min",
+		"4 d 04 h",
+	]);
+	assert.deepEqual([0, 0.031, 0.951, 1.7, undefined].map(format.percent), ["0 %", "3.1 %", "95 %", "170 %", "–"]);
+	assert.equal(format.ago(1000, 13_000), "12 s ago");
+	assert.equal(format.ago(1000, 1500), "just now");
+	assert.equal(format.ago(9000, 1000), "just now", "a clock that is behind makes no negative age");
+	assert.equal(format.count(1234567), "1,234,567");
+});
+
+test("ranks are listed in runs", () => {
+	assert.equal(format.rankList([5, 0, 1, 2, 5]), "0-2, 5");
+	assert.equal(format.ranksText([2]), "rank 2");
+	assert.equal(format.ranksText([3, 1]), "ranks 1, 3");
+	assert.equal(format.rankList([0, 1]), "0, 1");
+});
+
+test("time left is told only where there is a speed and an end", () => {
+	assert.equal(format.timeLeft(50, 150, 2), 50_000);
+	assert.equal(format.timeLeft(50, undefined, 2), undefined);
+	assert.equal(format.timeLeft(50, 150, 0), undefined);
+	assert.equal(format.timeLeft(151, 150, 2), undefined);
+});
+
+const event = (seq, text = "") => ({ seq, time_unix_ms: seq, kind: "x", text });
+
+test("events of a page and of the stream make one list without gap or duplicate", () => {
+	// Whatever arrives in whatever order and however often: the result is each event once, by number.
+	let random = 7;
+	const next = () => (random = (random * 48271) % 2147483647);
+	const all = Array.from({ length: 300 }, (_, i) => event(i * 3 + 1));
+	let have = [];
+	for (let turn = 0; turn < 400; turn++) {
+		const from = next() % all.length;
+		have = merge.mergeEvents(have, all.slice(from, from + (next() % 20)));
+	}
+	have = merge.mergeEvents(have, all);
+	assert.deepEqual(
+		have.map((e) => e.seq),
+		all.map((e) => e.seq),
+	);
+	assert.equal(merge.mergeEvents(have, []), have);
+	assert.equal(
+		merge.mergeEvents(all, [event(1, "new")])[0].text,
+		"new",
+		"what comes later about the same event holds",
+	);
+	assert.deepEqual(
+		merge
+			.mergeEvents(all, [event(5000)], 10)
+			.map((e) => e.seq)
+			.at(-1),
+		5000,
+	);
+	assert.equal(merge.mergeEvents(all, [event(5000)], 10).length, 10);
+});
+
+test("a delta of ranks changes those it names and keeps what it does not say", () => {
+	const have = [
+		{ rank: 0, state: "running", step: 1 },
+		{ rank: 1, state: "running", step: 1 },
+	];
+	const now = merge.mergeRanks(have, [
+		{ rank: 1, step: 2 },
+		{ rank: 2, state: "ended" },
+	]);
+	assert.deepEqual(now, [have[0], { rank: 1, state: "running", step: 2 }, { rank: 2, state: "ended" }]);
+	assert.equal(now[0], have[0], "a rank that did not change is the same object, so its cell is not drawn again");
+});
+
+test("a memory point is added once, also for a worker that is new or gone", () => {
+	const have = { times: [1, 2], series: [{ rank: 0, own: [5, 6] }], shared: [1, 1], limit_bytes: 9 };
+	const one = merge.appendPoint(have, { time_unix_ms: 3, own: [{ rank: 1, own_bytes: 7 }], shared_bytes: 2 });
+	assert.deepEqual(one.times, [1, 2, 3]);
+	assert.deepEqual(one.series, [
+		{ rank: 0, own: [5, 6, null] },
+		{ rank: 1, own: [null, null, 7] },
+	]);
+	assert.deepEqual(one.shared, [1, 1, 2]);
+	assert.equal(merge.appendPoint(one, { time_unix_ms: 3, own: [] }), one, "the same point again");
+	assert.equal(merge.appendPoint(one, { time_unix_ms: 2, own: [] }), one, "an older one");
+	const cut = merge.appendPoint(one, { time_unix_ms: 4, own: [{ rank: 0, own_bytes: 1 }] }, 3);
+	assert.deepEqual(cut.times, [2, 3, 4]);
+	assert.deepEqual(
+		cut.series.map((s) => s.own),
+		[
+			[6, null, 1],
+			[null, 7, null],
+		],
+	);
+});
+
+test("addresses come back as they were made, whatever an id is", () => {
+	for (const id of ["llama-1", "a/b", "<b>&\"'/..%2f-x9", "#?&=", "ü 𝕏"]) {
+		assert.deepEqual(route.parseRoute(route.link(["job", id])), { page: "job", job: id, query: {} });
+		assert.equal(route.parseRoute(route.link(["incident", id])).id, id);
+	}
+	assert.deepEqual(route.parseRoute(route.link(["job", "x", "logs"], { rank: 2, file: undefined })), {
+		page: "logs",
+		job: "x",
+		query: { rank: "2" },
+	});
+	assert.equal(route.parseRoute("#/job/x/at/17955").id, "17955");
+	assert.equal(route.parseRoute("#/job/x/at/soon").page, "absent");
+	assert.equal(route.parseRoute("#/job/x/process/../../y").page, "absent");
+	assert.equal(route.parseRoute("#/job/%E0%A4%A").job, "%E0%A4%A", "a broken escape is text");
+	assert.equal(route.parseRoute("").page, "overview");
+	assert.equal(route.tokenOf("#token=a%2Bb&x"), "a+b");
+	assert.equal(route.tokenOf("#/job/token=x"), undefined);
+	assert.equal(route.parseRoute("#token=abc").page, "overview", "the token is no page");
+});
+
+test("stacked memory: the largest worker at the bottom, shared memory once on top", () => {
+	const layers = stack.stackMemory({
+		times: [1, 2],
+		series: [
+			{ rank: 0, own: [1, 2] },
+			{ rank: 1, own: [10, null] },
+		],
+		shared: [3, 3],
+	});
+	assert.deepEqual(
+		layers.map((l) => l.label),
+		["rank 1", "rank 0", "shared, once"],
+	);
+	assert.deepEqual(
+		layers.map((l) => l.upper),
+		[
+			[10, null],
+			[11, 2],
+			[14, 5],
+		],
+	);
+	assert.equal(stack.limitInView(14, 20), true);
+	assert.equal(stack.limitInView(14, 2000), false, "a limit far away would flatten the picture");
+	assert.equal(stack.limitInView(14, undefined), false);
+});
+
+test("who waits for whom, of a recorded hang: 1 and 3 wait for 0, which waits for 2", () => {
+	const nodes = waits.waitNodes(fixture("vision-ddp").waits);
+	assert.deepEqual(
+		nodes.map((n) => [n.label, n.depth, n.end]),
+		[
+			["ranks 1, 3", 2, false],
+			["rank 0", 1, false],
+			["rank 2", 0, true],
+		],
+	);
+	const picture = waits.layoutWaits(nodes, 340);
+	const y = Object.fromEntries(picture.boxes.map((b) => [b.node.label, b.y]));
+	assert.ok(y["ranks 1, 3"] < y["rank 0"] && y["rank 0"] < y["rank 2"], "arrows lead down");
+	assert.equal(picture.arrows.length, 2);
+	for (const b of picture.boxes) assert.ok(b.x >= 0 && b.x + b.w <= 340, "inside of the picture");
+});
+
+const main = (pid, to) => ({
+	pid,
+	rank: pid,
+	main: true,
+	threads: [
+		{
+			tid: pid,
+			main: true,
+			does: "waits",
+			arrows: to === undefined ? [] : [{ to: { pid: to }, quality: "proof" }],
+		},
+	],
+});
+
+test("a circle of waits is drawn, with an arrow back", () => {
+	const nodes = waits.waitNodes({ ends: [], processes: [main(1, 2), main(2, 3), main(3, 1)] });
+	assert.equal(nodes.length, 3);
+	assert.equal(waits.layoutWaits(nodes, 600).arrows.length, 3);
+});
+
+test("a thousand ranks that wait for one are one box", () => {
+	const nodes = waits.waitNodes({
+		ends: [],
+		processes: [
+			main(617),
+			...Array.from({ length: 1000 }, (_, i) => i)
+				.filter((i) => i !== 617)
+				.map((i) => main(i, 617)),
+		],
+	});
+	assert.deepEqual(
+		nodes.map((n) => n.label),
+		["ranks 0-616, 618-999", "rank 617"],
+	);
+});
+
+test("nobody waits: no picture", () => {
+	assert.deepEqual(waits.waitNodes(fixture("llama-pretrain").waits), []);
+});
+
+test("a wait for somebody outside ends at a box of its own", () => {
+	const processes = [
+		{
+			pid: 1,
+			rank: 0,
+			main: true,
+			threads: [
+				{ tid: 1, main: true, does: "waits", arrows: [{ to: { text: "10.0.0.7:29500" }, quality: "proof" }] },
+			],
+		},
+	];
+	assert.deepEqual(
+		waits.waitNodes({ ends: [], processes }).map((n) => n.label),
+		["rank 0", "10.0.0.7:29500"],
+	);
+});
+
+const part = (lines, next, size = 1000, offset = lines[0]?.[0] ?? 0) => ({
+	offset,
+	next,
+	size,
+	lines: lines.map(([at, text]) => ({ at, text })),
+});
+
+test("a log grows at both ends without a line twice or missing", () => {
+	let w = logs.windowOf(
+		part(
+			[
+				[100, "c"],
+				[110, "d"],
+			],
+			120,
+		),
+	);
+	w = logs.append(
+		w,
+		part(
+			[
+				[110, "d"],
+				[120, "e"],
+			],
+			130,
+		),
+	);
+	w = logs.prepend(
+		w,
+		part(
+			[
+				[80, "a"],
+				[90, "b"],
+				[100, "c"],
+			],
+			110,
+		),
+	);
+	assert.deepEqual(
+		w.lines.map((l) => l.text),
+		["a", "b", "c", "d", "e"],
+	);
+	assert.deepEqual([w.from, w.to], [80, 130]);
+	assert.equal(logs.begunAnew(w, part([], 0, 20)), true);
+	assert.equal(logs.begunAnew(w, part([], 130, 130)), false);
+});
+
+test("a log keeps no more than its limit, at the end that is not looked at", () => {
+	const many = Array.from({ length: logs.MOST_LINES }, (_, i) => [i * 10 + 1000, "x"]);
+	let w = logs.windowOf(part(many, 1000 + many.length * 10, 1e9));
+	w = logs.append(w, part([[w.to, "new"]], w.to + 10, 1e9));
+	assert.equal(w.lines.length, logs.MOST_LINES);
+	assert.equal(w.from, 1010);
+	assert.equal(w.lines.at(-1).text, "new");
+	w = logs.prepend(w, part([[1000, "old"]], 1010, 1e9));
+	assert.equal(w.lines[0].text, "old");
+	assert.equal(w.lines.length, logs.MOST_LINES);
+	assert.equal(w.to, w.lines.at(-1).at + 10, "what was dropped at the end is read again from there");
+});
+
+test("only the lines in view are in the page", () => {
+	assert.deepEqual(logs.inView(0, 400, 20, 100_000), [0, 40]);
+	assert.deepEqual(logs.inView(20_000, 400, 20, 100_000), [980, 1040]);
+	assert.deepEqual(logs.inView(0, 400, 20, 3), [0, 3]);
+	assert.deepEqual(logs.inView(1e9, 400, 20, 10)[1], 10);
+});
+
+test("control characters of a log are no commands of the page", () => {
+	assert.equal(logs.plainLine("\u001b[31mred\u001b[0m"), "red");
+	assert.equal(logs.plainLine(" 10%|#   |\r 50%|##  |\r"), " 50%|##  |");
+	assert.equal(logs.plainLine("a\u0000b\u202Egnp.exe"), "a␦b␦gnp.exe");
+});
+
+test("no text turns the direction of what stands beside it, however it comes", () => {
+	assert.deepEqual(safe.parseAnswer('{"a":"x\u202Egnp.exe","b":["\\u202egnp","\\\\u202e"],"n":1}'), {
+		a: "x␦gnp.exe",
+		b: ["␦gnp", "\\u202e"],
+		n: 1,
+	});
+	assert.throws(() => safe.parseAnswer('{"a":'));
+});
+
+test("a recorded timeline has its lanes, curves and incident", () => {
+	const lanes = timeline.lanesOf(fixture("bert-finetune").timeline);
+	const titles = lanes.rows.map((r) => r.title);
+	assert.ok(
+		titles.some((t) => t.startsWith("job bert-finetune")) &&
+			titles.includes("attempts") &&
+			titles.includes("memory used"),
+		titles.join(),
+	);
+	assert.equal(titles.filter((t) => t.startsWith("rank ")).length, 4);
+	assert.equal(lanes.incidents.length, 1);
+	const attempts = lanes.rows.find((r) => r.title === "attempts");
+	assert.equal(timeline.spanAt(attempts, attempts.spans[0].from + 5, 1).name, "attempt 0");
+	assert.equal(timeline.spanAt(attempts, -1e9, 1), undefined);
+	const own = lanes.rows.filter((r) => r.title === "memory").at(-1);
+	assert.equal(timeline.valueAt(own, Infinity), own.points.at(-1).value);
+});
+
+test("a broken timeline makes no lanes, and no exception", () => {
+	assert.deepEqual(timeline.lanesOf({}).rows, []);
+	const odd = timeline.lanesOf({
+		traceEvents: [
+			{ ph: "X" },
+			{ ph: "C", name: "CPU", args: { cores: "x" } },
+			{ ph: "X", ts: NaN },
+			{ ph: "M" },
+			{ ph: "X", ts: 5, dur: -3, name: "n" },
+		],
+	});
+	assert.ok(odd.to > odd.from);
+});

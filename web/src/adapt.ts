@@ -1,0 +1,144 @@
+// Answers of the server as the page holds them. What the server leaves out is worked out here, once. Pure.
+import type { MemoryPoint } from "./merge";
+import type { Job, LogLine, LogMatches, MemorySeries, Moment, NodeState, Rank, Waits } from "./types";
+
+interface Lane {
+	rank?: number;
+	name?: string;
+	own?: number;
+	own_bytes?: number;
+}
+
+interface RawPoint {
+	time_unix_ms: number;
+	series?: Lane[];
+	own?: Lane[];
+	shared?: number;
+	shared_bytes?: number;
+	used?: number;
+	used_bytes?: number;
+}
+
+export function memoryPoint(raw: RawPoint): MemoryPoint {
+	const shared = raw.shared ?? raw.shared_bytes;
+	const used = raw.used ?? raw.used_bytes;
+	return {
+		time_unix_ms: raw.time_unix_ms,
+		own: (raw.series ?? raw.own ?? [])
+			.map(({ own, own_bytes, ...who }) => ({ ...who, own_bytes: own ?? own_bytes ?? 0 }))
+			.filter((o) => o.rank !== undefined || o.own_bytes > 0),
+		...(shared !== undefined ? { shared_bytes: shared } : {}),
+		...(used !== undefined ? { used_bytes: used } : {}),
+	};
+}
+
+/** A lane that never held anything is none. */
+export function memorySeries(raw: MemorySeries): MemorySeries {
+	return {
+		...raw,
+		times: raw.times ?? [],
+		series: (raw.series ?? []).filter((s) => s.own.some((v) => (v ?? 0) > 0)),
+	};
+}
+
+interface RawMoment extends Omit<Moment, "memory"> {
+	memory?:
+		| Moment["memory"]
+		| { ranks?: { rank?: number; own_bytes?: number; rss_bytes?: number }[]; node_used_bytes?: number };
+	processes?: { pid: number; rank?: number; role?: string; state?: string }[];
+	stacks_incident?: string;
+}
+
+/** Ranks of a moment out of its processes and its memory, where the server gives those. */
+export function moment(raw: RawMoment): Moment {
+	const { memory, processes, stacks_incident, ...rest } = raw;
+	const rows = (Array.isArray(memory) ? memory : (memory?.ranks ?? [])).filter((r) => (r.own_bytes ?? 0) > 0);
+	const own = new Map(rows.map((r) => [r.rank, r.own_bytes]));
+	const ranks: Rank[] =
+		rest.ranks ??
+		(processes ?? [])
+			.filter((p) => p.rank !== undefined && (p.role ?? "main") === "main")
+			.map((p) => {
+				const bytes = own.get(p.rank);
+				return {
+					rank: p.rank!,
+					pid: p.pid,
+					state: p.state ?? "unknown",
+					...(bytes !== undefined ? { own_bytes: bytes } : {}),
+				};
+			});
+	const incident = rest.incident ?? stacks_incident;
+	return {
+		...rest,
+		memory: rows.map((r) => (r.rank === undefined ? { name: "no rank", ...r } : r)),
+		ranks,
+		...(incident ? { incident } : {}),
+	};
+}
+
+interface RawNode extends Omit<NodeState, "node"> {
+	node?:
+		| string
+		| {
+				name?: string;
+				total_bytes?: number;
+				available_bytes?: number;
+				used_bytes?: number;
+				ratio?: number;
+				shm_bytes?: number;
+		  };
+}
+
+/** vigil.node/1 as it is; of vigil.memory/1 the components are the jobs, shared memory and the rest. */
+export function nodeState(raw: RawNode): NodeState {
+	const { node, ...rest } = raw;
+	if (node === undefined || typeof node === "string") return { ...rest, ...(node !== undefined ? { node } : {}) };
+	const jobs = rest.jobs ?? [];
+	const known = [
+		...jobs.map((j) => ({ name: `job ${j.name ?? j.job}`, bytes: j.own_bytes ?? 0 })),
+		...(node.shm_bytes ? [{ name: "shared memory", bytes: node.shm_bytes }] : []),
+	];
+	const others = (node.used_bytes ?? 0) - known.reduce((sum, c) => sum + c.bytes, 0);
+	known.sort((a, b) => b.bytes - a.bytes);
+	const small = known.splice(10);
+	if (small.length > 0)
+		known.push({ name: `${small.length} more`, bytes: small.reduce((sum, c) => sum + c.bytes, 0) });
+	const components = others > 0 ? [...known, { name: "everything else", bytes: others }] : known;
+	return {
+		...rest,
+		name: node.name ?? "this node",
+		memory: { ...node, components },
+		above_80: rest.above_80 ?? (node.ratio ?? 0) > 0.8,
+	};
+}
+
+/** Lines that a search found; `next` only where there is more to look through. */
+export function logMatches(raw: { matches?: LogLine[]; lines?: LogLine[]; next?: number; more?: boolean }): LogMatches {
+	const more = raw.more ?? raw.next !== undefined;
+	return { matches: raw.matches ?? raw.lines ?? [], ...(more && raw.next !== undefined ? { next: raw.next } : {}) };
+}
+
+/** A row without a rank is told apart by its process. */
+export const ranksOf = (rows: readonly Partial<Rank>[]): Rank[] =>
+	rows.filter((r) => r.rank !== undefined || r.pid !== undefined).map((r) => ({ ...r, rank: r.rank ?? -r.pid! }));
+
+const DOES: Record<string, string> = { waits: "waiting", sleeps: "waiting", runs: "working" };
+
+/** What ranks do was looked at: that is closer than that their processes run. Ranks that stay as they are stay the same objects. */
+export function withWaits(ranks: Rank[], waits: Waits | undefined): Rank[] {
+	if (!waits) return ranks;
+	const does = new Map(
+		waits.processes
+			.filter((p) => p.main)
+			.map((p) => [p.pid, (p.threads?.find((t) => t.main) ?? p.threads?.[0])?.does]),
+	);
+	return ranks.map((r) => {
+		const state = r.state === "running" || r.state === "unknown" ? DOES[does.get(r.pid ?? -1) ?? ""] : undefined;
+		return state === undefined ? r : { ...r, state };
+	});
+}
+
+/** A job's state comes with its health. */
+export function withHealth(job: Job, health: Job["health"] & { state?: string }): Job {
+	return { ...job, health, ...(health.state !== undefined ? { state: health.state } : {}) };
+}

@@ -1,0 +1,299 @@
+// The frame around all pages: where one is, whether the page is live, the theme, the login.
+import type { ComponentType } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { get, send, session } from "./api";
+import { duration } from "./format";
+import { setTheme, theme, useLink, useNow, useWanted, type Theme } from "./hooks";
+import { live } from "./live";
+import { Events } from "./pages/events";
+import { IncidentPage } from "./pages/incident";
+import { JobPage } from "./pages/job";
+import { JobFrame } from "./pages/jobframe";
+import { Overview } from "./pages/overview";
+import { parseRoute, tokenOf, type Route } from "./route";
+import type { Me } from "./types";
+import { Empty, Skeleton } from "./ui/parts";
+
+/** Pages that are fetched when they are first wanted. */
+function lazy(load: () => Promise<{ default: ComponentType<{ route: Route; me?: Me }> }>) {
+	let ready: ComponentType<{ route: Route; me?: Me }> | undefined;
+	return function Lazy(props: { route: Route; me?: Me }) {
+		const [, turn] = useState(0);
+		const [failed, setFailed] = useState(false);
+		useEffect(() => {
+			if (!ready)
+				load().then(
+					(m) => {
+						ready = m.default;
+						turn((t) => t + 1);
+					},
+					() => setFailed(true),
+				);
+		}, []);
+		if (ready) {
+			const Page = ready;
+			return <Page {...props} />;
+		}
+		return failed ? (
+			<Empty>This part of the page could not be loaded. Does vigil still run? Reload to try again.</Empty>
+		) : (
+			<Skeleton what="page" />
+		);
+	};
+}
+
+const Logs = lazy(() => import("./pages/logs"));
+const Processes = lazy(() => import("./pages/processes"));
+const Profiles = lazy(() => import("./pages/profiles"));
+const ProfilePage = lazy(() => import("./pages/profile"));
+const TimelinePage = lazy(() => import("./timeline/timeline"));
+const NodePage = lazy(() => import("./pages/node"));
+
+function useRoute(): Route {
+	const [route, setRoute] = useState(() => parseRoute(location.hash));
+	useEffect(() => {
+		const changed = () => setRoute(parseRoute(location.hash));
+		addEventListener("hashchange", changed);
+		return () => removeEventListener("hashchange", changed);
+	}, []);
+	return route;
+}
+
+type Login = { state: "asking" | "in" | "out"; text?: string; me?: Me };
+
+async function enter(token: string | undefined): Promise<Login> {
+	try {
+		if (token !== undefined) {
+			history.replaceState(null, "", location.pathname + location.search + "#/");
+			await send("POST", "login", { token });
+		}
+		const me = await get<Me>("me");
+		live.setClock(me.now_unix_ms);
+		return { state: "in", me };
+	} catch (error) {
+		return { state: "out", text: error instanceof Error ? error.message : String(error) };
+	}
+}
+
+function useLogin(): [Login, (token?: string) => void] {
+	const [login, setLogin] = useState<Login>({ state: "asking" });
+	const go = (token?: string) => void enter(token).then(setLogin);
+	useEffect(() => {
+		session.onLost = () => {
+			live.close();
+			setLogin((old) => (old.state === "out" ? old : { state: "out" }));
+		};
+		go(tokenOf(location.hash));
+		const onHash = () => {
+			const token = tokenOf(location.hash);
+			if (token !== undefined) go(token);
+		};
+		addEventListener("hashchange", onHash);
+		return () => removeEventListener("hashchange", onHash);
+	}, []);
+	return [login, go];
+}
+
+function LinkMark() {
+	const link = useLink();
+	useNow(1000);
+	const quiet = link.seen === undefined ? undefined : Date.now() - link.seen;
+	const fresh = link.state === "live" && quiet !== undefined && quiet < 25_000;
+	const text = fresh
+		? "live"
+		: quiet === undefined
+			? "connecting…"
+			: `last seen ${duration(Math.round(quiet / 1000) * 1000).replace(".0", "")} ago`;
+	return (
+		<span
+			class={`link ${fresh ? "good" : "warn"}`}
+			title={fresh ? "News arrive as they happen" : "The connection to vigil is broken; it is tried again"}>
+			<span aria-hidden="true">{fresh ? "●" : "◌"}</span> {text}
+		</span>
+	);
+}
+
+const THEMES: Theme[] = ["system", "dark", "light"];
+const THEME_GLYPHS: Record<Theme, string> = { system: "◐", dark: "☾", light: "☀" };
+
+function ThemeSwitch() {
+	const [now, setNow] = useState<Theme>(theme());
+	const next = THEMES[(THEMES.indexOf(now) + 1) % THEMES.length]!;
+	return (
+		<button
+			type="button"
+			class="icon"
+			aria-label={`Colours: ${now}; change to ${next}`}
+			title={`Colours: ${now}`}
+			onClick={() => {
+				setTheme(next);
+				setNow(next);
+			}}>
+			<span aria-hidden="true">{THEME_GLYPHS[now]}</span>
+		</button>
+	);
+}
+
+function Head({ route }: { route: Route }) {
+	const here = (page: string) => (route.page === page && !route.job ? "page" : undefined);
+	return (
+		<header class="top">
+			<a
+				class="skip"
+				href="#main"
+				onClick={(e) => {
+					e.preventDefault();
+					document.getElementById("main")?.focus();
+				}}>
+				To the content
+			</a>
+			<a class="brand" href="#/">
+				<span aria-hidden="true" class="mark" />
+				vigil
+			</a>
+			<nav aria-label="Main">
+				<a href="#/" aria-current={here("overview")}>
+					Jobs
+				</a>
+				<a href="#/events" aria-current={here("events")}>
+					Events
+				</a>
+				<a href="#/node" aria-current={here("node")}>
+					Node
+				</a>
+			</nav>
+			<div class="right">
+				<LinkMark />
+				<ThemeSwitch />
+			</div>
+		</header>
+	);
+}
+
+function LoginPage({ login, onToken }: { login: Login; onToken: (token: string) => void }) {
+	const [token, setToken] = useState("");
+	return (
+		<main id="main" class="login" tabIndex={-1}>
+			<h1>vigil</h1>
+			<p>
+				This page asks for the token that <code>vigil dashboard</code> printed. Opening the whole printed
+				address does the same.
+			</p>
+			<form
+				onSubmit={(e) => {
+					e.preventDefault();
+					onToken(token.trim());
+				}}>
+				<label for="token">Token</label>
+				<input
+					id="token"
+					type="password"
+					autocomplete="off"
+					required
+					value={token}
+					onInput={(e) => setToken(e.currentTarget.value)}
+				/>
+				<button type="submit" class="main">
+					Open
+				</button>
+			</form>
+			{login.text && (
+				<p class="fault" role="alert">
+					{login.text}
+				</p>
+			)}
+		</main>
+	);
+}
+
+function JobPart({ route, me }: { route: Route; me?: Me }) {
+	switch (route.page) {
+		case "logs":
+			return <Logs route={route} me={me} />;
+		case "events":
+			return <Events route={route} />;
+		case "processes":
+		case "process":
+			return <Processes route={route} me={me} />;
+		case "profiles":
+			return <Profiles route={route} me={me} />;
+		case "timeline":
+			return <TimelinePage route={route} me={me} />;
+		default:
+			return <JobPage route={route} me={me} />;
+	}
+}
+
+function Page({ route, me }: { route: Route; me?: Me }) {
+	if (route.job !== undefined)
+		return (
+			<JobFrame route={route}>
+				<JobPart key={route.job + route.page} route={route} me={me} />
+			</JobFrame>
+		);
+	return <OfAll route={route} me={me} />;
+}
+
+/** Pages of no single job: their stream tells of all. */
+function OfAll({ route, me }: { route: Route; me?: Me }) {
+	useWanted(undefined, ["jobs", "events", "profiles"]);
+	switch (route.page) {
+		case "overview":
+			return <Overview />;
+		case "events":
+			return <Events route={route} />;
+		case "incident":
+			return <IncidentPage key={route.id} id={route.id!} />;
+		case "node":
+			return <NodePage route={route} me={me} />;
+		case "profile":
+		case "compare":
+			return <ProfilePage key={route.id! + (route.other ?? "")} route={route} me={me} />;
+		default:
+			return (
+				<>
+					<h1>Not found</h1>
+					<Empty>
+						There is no such page. <a href="#/">All jobs</a>
+					</Empty>
+				</>
+			);
+	}
+}
+
+export function App() {
+	const route = useRoute();
+	const [login, go] = useLogin();
+	const main = useRef<HTMLElement>(null);
+	const place = `${route.page} ${route.job ?? ""} ${route.id ?? ""}`;
+	const first = useRef(true);
+	useEffect(() => {
+		document.title = route.job ? `${route.job} · vigil` : "vigil";
+		if (first.current) {
+			first.current = false;
+			return;
+		}
+		if (route.page === "job" && route.id) return;
+		scrollTo(0, 0);
+		main.current?.focus({ preventScroll: true });
+	}, [place]);
+	if (login.state === "asking")
+		return (
+			<p class="boot" role="status">
+				Loading…
+			</p>
+		);
+	if (login.state === "out") return <LoginPage login={login} onToken={go} />;
+	return (
+		<>
+			<Head route={route} />
+			<main id="main" ref={main} tabIndex={-1}>
+				<Page route={route} {...(login.me ? { me: login.me } : {})} />
+			</main>
+			<footer class="foot">
+				vigil {login.me?.version ?? ""} on {login.me?.node ?? "this node"} · {login.me?.user ?? ""} (
+				{login.me?.role ?? "viewer"})
+			</footer>
+		</>
+	);
+}

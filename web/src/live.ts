@@ -1,0 +1,154 @@
+// One stream of server-sent events for the whole page. The browser reconnects by itself and names the last event it
+// had; when it gives up (a refusal, a proxy's error page), the page opens the stream again and asks for what it missed.
+import { apiUrl, get } from "./api";
+import { parseAnswer } from "./safe";
+import type { Me } from "./types";
+
+export type Topic = "health" | "ranks" | "memory" | "events" | "jobs" | "profiles";
+export type StreamKind = "jobs" | "health" | "ranks" | "memory" | "event" | "profile" | "hello";
+type Handler = (kind: StreamKind, data: unknown) => void;
+
+export interface LinkState {
+	state: "connecting" | "live" | "broken";
+	/** When the server was last heard, by this machine's clock. */
+	seen?: number;
+}
+
+const KINDS: StreamKind[] = ["jobs", "health", "ranks", "memory", "event", "profile", "hello"];
+/** A server that says nothing for so long is asked whether it is there. */
+const QUIET_MS = 20_000;
+/** A page that nobody sees gives its connection back after this: browsers allow six to one server. */
+const HIDDEN_MS = 30_000;
+
+class Live {
+	link: LinkState = { state: "connecting" };
+	/** What the server's clock is ahead of ours. */
+	offset = 0;
+	private source?: EventSource;
+	private wanted?: { job?: string; topics: Topic[] };
+	private handlers = new Set<Handler>();
+	private watchers = new Set<() => void>();
+	private again = new Set<() => void>();
+	private retry?: ReturnType<typeof setTimeout>;
+	private hide?: ReturnType<typeof setTimeout>;
+	private delay = 1000;
+
+	constructor() {
+		setInterval(() => this.probe(), 5000);
+		document.addEventListener("visibilitychange", () => this.visibility());
+	}
+
+	now(): number {
+		return Date.now() + this.offset;
+	}
+
+	/** What the stream is about: of one job, or of all. */
+	want(want: { job?: string; topics: Topic[] }): void {
+		const changed = JSON.stringify(want) !== JSON.stringify(this.wanted);
+		this.wanted = want;
+		if (changed || !this.source) this.open();
+	}
+
+	/** `onAgain` is called whenever the stream opens: what was read before may lack what came in between. */
+	listen(handler: Handler, onAgain: () => void): () => void {
+		this.handlers.add(handler);
+		this.again.add(onAgain);
+		return () => {
+			this.handlers.delete(handler);
+			this.again.delete(onAgain);
+		};
+	}
+
+	watch(watcher: () => void): () => void {
+		this.watchers.add(watcher);
+		return () => this.watchers.delete(watcher);
+	}
+
+	close(): void {
+		clearTimeout(this.retry);
+		this.source?.close();
+		this.source = undefined;
+	}
+
+	private set(link: LinkState): void {
+		this.link = link;
+		for (const watcher of this.watchers) watcher();
+	}
+
+	private heard(): void {
+		this.set({ state: "live", seen: Date.now() });
+	}
+
+	private open(): void {
+		this.close();
+		if (!this.wanted) return;
+		const source = new EventSource(
+			apiUrl("stream", { job: this.wanted.job, topics: this.wanted.topics.join(",") }),
+		);
+		this.source = source;
+		source.onopen = () => this.onOpen();
+		source.onerror = () => this.onError(source);
+		for (const kind of KINDS)
+			source.addEventListener(kind, (event) => this.onData(kind, (event as MessageEvent<string>).data));
+	}
+
+	private onOpen(): void {
+		this.heard();
+		this.delay = 1000;
+		for (const again of this.again) again();
+	}
+
+	private onError(source: EventSource): void {
+		if (source !== this.source) return;
+		this.set({ ...this.link, state: "broken" });
+		if (source.readyState !== EventSource.CLOSED) return;
+		this.source = undefined;
+		// A stream does not tell why it was refused; this asks for the token again where that is the reason.
+		get<Me>("me").catch(() => {});
+		this.retry = setTimeout(() => this.open(), this.delay);
+		this.delay = Math.min(this.delay * 2, 15_000);
+	}
+
+	private onData(kind: StreamKind, text: string): void {
+		let data: unknown;
+		try {
+			data = parseAnswer(text);
+		} catch {
+			return;
+		}
+		this.heard();
+		if (kind === "hello") this.setClock((data as Me).now_unix_ms);
+		for (const handler of this.handlers) handler(kind, data);
+	}
+
+	setClock(now?: number): void {
+		if (now !== undefined && Number.isFinite(now)) this.offset = now - Date.now();
+	}
+
+	private async probe(): Promise<void> {
+		const { state, seen } = this.link;
+		if (document.hidden || state !== "live" || seen === undefined || Date.now() - seen < QUIET_MS) return;
+		try {
+			const me = await get<Me>("me");
+			this.setClock(me.now_unix_ms);
+			this.heard();
+		} catch {
+			this.set({ ...this.link, state: "broken" });
+			this.open();
+		}
+	}
+
+	private visibility(): void {
+		clearTimeout(this.hide);
+		if (document.hidden) {
+			this.hide = setTimeout(() => {
+				this.close();
+				this.set({ ...this.link, state: "broken" });
+			}, HIDDEN_MS);
+		} else if (!this.source) {
+			this.open();
+		}
+	}
+}
+
+export const live = new Live();

@@ -1,0 +1,296 @@
+// A job: the verdict first, then ranks, memory, charts, who waits for whom, attempts, and any moment of the past.
+import { useMemo, useState } from "preact/hooks";
+import { memoryPoint, memorySeries, ranksOf, withWaits } from "../adapt";
+import { jobPath } from "../api";
+import { clock, timeLeft, words } from "../format";
+import { useEvery, useLoad, useNews, useNow, type Loaded } from "../hooks";
+import { appendPoint, mergeRanks } from "../merge";
+import type { Route } from "../route";
+import type { Event, IncidentBrief, Job, Me, MemorySeries, Rank, Series, Stacks, Waits } from "../types";
+import { MemoryChart, type Mark } from "../ui/chart";
+import { Bar, Card, Empty, Show } from "../ui/parts";
+import { RankGrid } from "../ui/rankgrid";
+import { SeriesChart } from "../ui/serieschart";
+import { GroupedStacks, groupStacks } from "../ui/stacks";
+import { WaitGraph } from "../ui/waits";
+import { useEvents } from "./events";
+import { useJob } from "./jobframe";
+import { Attempts, Details, Happenings } from "./jobparts";
+import { running, stepText } from "./overview";
+import { goTo, MomentView, Scrubber } from "./scrub";
+import { Verdict } from "./verdict";
+
+const STANDS = ["hung", "suspected", "slow"];
+
+function useRanks(job: string): Loaded<{ ranks: Rank[]; total?: number }> {
+	const load = useLoad<{ ranks: Rank[]; total?: number }, { ranks: Partial<Rank>[]; total?: number }>(
+		jobPath(job, "ranks"),
+		{ from: 0, limit: 1000 },
+		(raw) => ({ ...raw, ranks: ranksOf(raw.ranks) }),
+	);
+	useNews((kind, data: { ranks?: Rank[] }) => {
+		if (kind === "ranks" && data.ranks)
+			load.set((old) => old && { ...old, ranks: mergeRanks(old.ranks, ranksOf(data.ranks!)) });
+	}, load.reload);
+	return load;
+}
+
+function useMemory(job: string): Loaded<MemorySeries> {
+	const load = useLoad<MemorySeries>(jobPath(job, "memory"), { points: 600 }, memorySeries);
+	useNews((kind, data: never) => {
+		if (kind === "memory") load.set((old) => old && appendPoint(old, memoryPoint(data)));
+	}, load.reload);
+	return load;
+}
+
+/** How far it is, as a bar: the picture of a job that is well. */
+function StepPicture({ job, ranks }: { job: Job; ranks: Rank[] }) {
+	const steps = (ranks.some((r) => r.step !== undefined) ? ranks : (job.steps ?? [])).filter(
+		(s) => s.step !== undefined,
+	);
+	if (steps.length === 0) return null;
+	const first = steps.reduce((a, b) => ((b.step ?? 0) < (a.step ?? 0) ? b : a));
+	const lead = steps.reduce((a, b) => ((b.step ?? 0) > (a.step ?? 0) ? b : a));
+	const left =
+		running(job) && !STANDS.includes(job.health?.level ?? "")
+			? timeLeft(first.step, first.total, first.per_s)
+			: undefined;
+	return (
+		<div class="steps">
+			{first.total ? (
+				<Bar ratio={first.step! / first.total} label={`step ${first.step} of ${first.total}`} tone="good" />
+			) : null}
+			<p>
+				{!/\bstep \d/.test(job.health?.sentence ?? "") && (
+					<b>
+						{stepText({
+							...job,
+							steps: [
+								{
+									rank: first.rank,
+									step: first.step!,
+									...(first.total !== undefined ? { total: first.total } : {}),
+									...(first.per_s !== undefined ? { per_s: first.per_s } : {}),
+								},
+							],
+						})}{" "}
+						·{" "}
+					</b>
+				)}
+				{left !== undefined && <small>done about {clock(Date.now() + left)}</small>}
+				{lead.step !== first.step && (
+					<small>
+						{" "}
+						· rank {lead.rank} is {lead.step! - first.step!} ahead
+					</small>
+				)}
+			</p>
+		</div>
+	);
+}
+
+function Picture({
+	job,
+	ranks,
+	memory,
+	waits,
+	marks,
+}: {
+	job: Job;
+	ranks: Rank[];
+	memory: Loaded<MemorySeries>;
+	waits: Loaded<Waits>;
+	marks: Mark[];
+}) {
+	const level = job.health?.level ?? "unknown";
+	const culprits = job.health?.culprit_ranks ?? [];
+	if (running(job) && STANDS.includes(level)) {
+		return (
+			<Show of={waits} what="Who waits for whom">
+				{(w) => <WaitGraph waits={w} culprits={culprits} />}
+			</Show>
+		);
+	}
+	if (level === "memory" || (level === "died" && marks.some((m) => /memory|oom/.test(m.text)))) {
+		return (
+			<Show of={memory} what="Memory">
+				{(m) => <MemoryChart memory={m} culprits={culprits} marks={marks} height={190} />}
+			</Show>
+		);
+	}
+	return <StepPicture job={job} ranks={ranks} />;
+}
+
+const CHARTS: [string, string][] = [
+	["step", "Steps a second"],
+	["gpu", "GPU"],
+	["cpu", "CPU"],
+	["io", "Disk"],
+];
+
+function Charts({
+	job,
+	moment,
+	marks,
+	onPick,
+}: {
+	job: Job;
+	moment: number | undefined;
+	marks: Mark[];
+	onPick: (t: number) => void;
+}) {
+	return (
+		<div class="charts">
+			{CHARTS.map(([what, title]) => (
+				<OneChart
+					key={what}
+					job={job}
+					what={what}
+					title={title}
+					moment={moment}
+					marks={marks}
+					onPick={onPick}
+				/>
+			))}
+		</div>
+	);
+}
+
+function OneChart({
+	job,
+	what,
+	title,
+	moment,
+	marks,
+	onPick,
+}: {
+	job: Job;
+	what: string;
+	title: string;
+	moment: number | undefined;
+	marks: Mark[];
+	onPick: (t: number) => void;
+}) {
+	const load = useLoad<Series>(jobPath(job.id, "series"), { what, points: 300 });
+	useEvery(10_000, running(job), load.reload);
+	return (
+		<Card title={title}>
+			<Show of={load} what={title}>
+				{(s) => <SeriesChart series={s} title={title} marks={marks} moment={moment} onPick={onPick} />}
+			</Show>
+		</Card>
+	);
+}
+
+function Standing({ job, waits }: { job: Job; waits: Loaded<Waits> }) {
+	const [asked, setAsked] = useState(false);
+	const level = job.health?.level ?? "unknown";
+	const stands = STANDS.includes(level);
+	const stacks = useLoad<Stacks>(stands || asked ? jobPath(job.id, "stacks") : undefined);
+	const culprits = job.health?.culprit_ranks ?? [];
+	const groups = useMemo(
+		() => (stacks.data ? groupStacks(stacks.data, culprits) : []),
+		[stacks.data, culprits.join()],
+	);
+	if (!running(job)) return null;
+	return (
+		<Card
+			title="What the ranks do now"
+			id="stacks"
+			side={
+				<button
+					type="button"
+					onClick={() => {
+						setAsked(true);
+						stacks.reload();
+						waits.reload();
+					}}>
+					{stacks.data ? "Look again" : "Look now"}
+				</button>
+			}>
+			{stands || asked ? (
+				<Show of={stacks} what="Stacks">
+					{() => <GroupedStacks groups={groups} />}
+				</Show>
+			) : (
+				<Empty>Looking reads the stack of every rank; it takes a moment and changes nothing.</Empty>
+			)}
+			{asked && !stands && (
+				<Show of={waits} what="Who waits for whom">
+					{(w) => <WaitGraph waits={w} culprits={[]} />}
+				</Show>
+			)}
+		</Card>
+	);
+}
+
+export function JobPage({ route, me }: { route: Route; me: Me | undefined }) {
+	const { job } = useJob();
+	const moment = route.id !== undefined ? Number(route.id) : undefined;
+	const ranks = useRanks(job.id);
+	const memory = useMemory(job.id);
+	const level = job.health?.level ?? "unknown";
+	const waits = useLoad<Waits>(running(job) && STANDS.includes(level) ? jobPath(job.id, "waits") : undefined);
+	useEvery(30_000, running(job) && STANDS.includes(level), waits.reload);
+	const incidents = useLoad<{ incidents: IncidentBrief[] }>(jobPath(job.id, "incidents"));
+	const events = useEvents(job.id, "");
+	useNews(
+		(kind, data: Event) => {
+			if (kind === "event" && data.incident) incidents.reload();
+		},
+		() => {},
+	);
+	const marks = useMemo(
+		() => (incidents.data?.incidents ?? []).map((i) => ({ time: i.time_unix_ms, text: words(i.kind) })),
+		[incidents.data],
+	);
+	const rows = useMemo(() => withWaits(ranks.data?.ranks ?? [], waits.data), [ranks.data, waits.data]);
+	const now = useNow(10_000);
+	const onPick = (time: number) => goTo(job.id, time);
+	const culprits = job.health?.culprit_ranks ?? [];
+	return (
+		<div class="jobpage">
+			{moment === undefined && (
+				<Verdict
+					job={job}
+					picture={
+						<Picture
+							job={job}
+							ranks={ranks.data?.ranks ?? []}
+							memory={memory}
+							waits={waits}
+							marks={marks}
+						/>
+					}
+				/>
+			)}
+			<Scrubber job={job} moment={moment} />
+			{moment !== undefined && <MomentView job={job} time={moment} />}
+			{moment === undefined && (
+				<Card
+					title="Ranks"
+					side={<small>{ranks.data ? `${ranks.data.total ?? ranks.data.ranks.length}` : ""}</small>}>
+					<Show of={ranks} what="Ranks">
+						{() => <RankGrid ranks={rows} job={job.id} />}
+					</Show>
+				</Card>
+			)}
+			{moment === undefined && <Standing job={job} waits={waits} />}
+			<Card title="Memory of the workers" id="memory" side={<small>click for that moment</small>}>
+				<Show of={memory} what="Memory">
+					{(m) => (
+						<MemoryChart memory={m} culprits={culprits} marks={marks} moment={moment} onPick={onPick} />
+					)}
+				</Show>
+			</Card>
+			<Charts job={job} moment={moment} marks={marks} onPick={onPick} />
+			<Card title="Attempts">
+				<Show of={incidents} what="Attempts">
+					{(i) => <Attempts job={job} events={events.all} incidents={i.incidents} now={now} />}
+				</Show>
+			</Card>
+			<Happenings job={job} list={events} />
+			<Details job={job} me={me} />
+		</div>
+	);
+}

@@ -1,0 +1,115 @@
+// What stands above every page of one job: its name, its health, and the ways to its other pages.
+import { createContext, type ComponentChildren } from "preact";
+import { useContext } from "preact/hooks";
+import { withHealth } from "../adapt";
+import { jobPath } from "../api";
+import { duration } from "../format";
+import { useLoad, useNews, useNow, useWanted, type Loaded } from "../hooks";
+import { link, type Route } from "../route";
+import type { Health, Job } from "../types";
+import { Badge, Fault, Skeleton } from "../ui/parts";
+import { running } from "./overview";
+
+const JobContext = createContext<{ job: Job; load: Loaded<Job> } | undefined>(undefined);
+
+export function useJob(): { job: Job; load: Loaded<Job> } {
+	const value = useContext(JobContext);
+	if (!value) throw new Error("outside of a job's frame");
+	return value;
+}
+
+const TABS: [string, string][] = [
+	["", "Health"],
+	["logs", "Logs"],
+	["events", "Events"],
+	["processes", "Processes"],
+	["profiles", "Profiles"],
+	["timeline", "Timeline"],
+];
+
+function Tabs({ route }: { route: Route }) {
+	const here = route.page === "job" ? "" : route.page === "process" ? "processes" : route.page;
+	return (
+		<nav class="tabs" aria-label="Job">
+			{TABS.map(([path, text]) => (
+				<a
+					key={path}
+					href={link(["job", route.job!, ...(path ? [path] : [])])}
+					aria-current={here === path ? "page" : undefined}>
+					{text}
+				</a>
+			))}
+		</nav>
+	);
+}
+
+/** Pages whose content has no heading of its own. */
+const HEADINGS: Partial<Record<Route["page"], string>> = {
+	logs: "Logs",
+	events: "Events",
+	processes: "Processes",
+	profiles: "Profiles",
+	timeline: "Timeline",
+};
+
+function Title({ job }: { job: Job }) {
+	const now = useNow(1000);
+	const life = running(job)
+		? `running for ${duration(now - (job.started_unix_ms ?? now))}`
+		: `ran for ${duration((job.ended_unix_ms ?? now) - (job.started_unix_ms ?? now))}`;
+	return (
+		<div class="jobtitle">
+			<p class="crumb">
+				<a href="#/">Jobs</a> <span aria-hidden="true">›</span> <b>{job.name}</b> <small>{job.id}</small>
+			</p>
+			<p class="meta">
+				<Badge level={job.health?.level} /> {life}
+				{job.node ? ` on ${job.node}` : ""}
+				{job.max_retries
+					? ` · attempt ${(job.attempt ?? 0) + 1} of ${job.max_retries + 1}`
+					: job.attempt
+						? ` · attempt ${job.attempt + 1}`
+						: ""}
+			</p>
+		</div>
+	);
+}
+
+export function JobFrame({ route, children }: { route: Route; children: ComponentChildren }) {
+	useWanted(route.job, ["health", "ranks", "memory", "events", "profiles"]);
+	const load = useLoad<Job>(jobPath(route.job!));
+	useNews((kind, data: Health & { state?: string; jobs?: Job[] }) => {
+		if (kind === "health")
+			load.set((old) => (old && (data.job === undefined || data.job === old.id) ? withHealth(old, data) : old));
+		if (kind === "jobs")
+			load.set((old) => {
+				const fresh = data.jobs?.find((j) => j.id === old?.id);
+				return old && fresh ? { ...old, ...fresh } : old;
+			});
+		if (kind === "event" && (data as { kind?: string }).kind === "job_end") load.reload();
+	}, load.reload);
+	return (
+		<>
+			{load.data ? (
+				<Title job={load.data} />
+			) : (
+				<p class="crumb">
+					<a href="#/">Jobs</a> <span aria-hidden="true">›</span> <b>{route.job}</b>
+				</p>
+			)}
+			<Tabs route={route} />
+			{HEADINGS[route.page] && (
+				<h1 class="hidden">
+					{HEADINGS[route.page]} of {load.data?.name ?? route.job}
+				</h1>
+			)}
+			{load.error && <Fault error={load.error} what="Job" />}
+			{load.data ? (
+				<JobContext.Provider value={{ job: load.data, load }}>{children}</JobContext.Provider>
+			) : load.loading ? (
+				<Skeleton what="Job" />
+			) : null}
+			{!load.data && route.page === "job" && <h1 class="hidden">{route.job}</h1>}
+		</>
+	);
+}

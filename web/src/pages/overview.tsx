@@ -1,0 +1,196 @@
+// All jobs by health, those that need somebody first, and the last incidents.
+import { useState } from "preact/hooks";
+import { get } from "../api";
+import { ago, bytes, count, decimal, duration, timeLeft, words } from "../format";
+import { useLoad, useNews, useNow } from "../hooks";
+import { link } from "../route";
+import type { Event, Job } from "../types";
+import { Badge, Card, Empty, Show, When } from "../ui/parts";
+
+interface JobsAnswer {
+	jobs: Job[];
+	next?: string;
+	total?: number;
+}
+
+const INCIDENT_KINDS =
+	"memory_kill,kernel_oom,cgroup_oom,systemd_oomd,other_oom_daemon,killed_by,crash,error_exit,gpu_oom,shm_full," +
+	"hang,straggler,slowdown,peer_lost";
+const URGENT = ["hung", "memory", "suspected", "slow", "lost"];
+
+export const running = (job: Job) => job.state === "running" || job.state === "starting" || job.state === "waiting";
+const level = (job: Job) => job.health?.level ?? "unknown";
+
+export function groupJobs(jobs: Job[]): { title: string; jobs: Job[] }[] {
+	const urgent = jobs
+		.filter((j) => running(j) && URGENT.includes(level(j)))
+		.sort((a, b) => URGENT.indexOf(level(a)) - URGENT.indexOf(level(b)));
+	const well = jobs.filter((j) => running(j) && !urgent.includes(j));
+	const died = jobs.filter((j) => !running(j) && level(j) !== "ended" && level(j) !== "well");
+	const ended = jobs.filter((j) => !running(j) && !died.includes(j));
+	return [
+		{ title: "Needs you", jobs: urgent },
+		{ title: "Running", jobs: well },
+		{ title: "Died or lost", jobs: died },
+		{ title: "Ended", jobs: ended },
+	].filter((g) => g.jobs.length > 0);
+}
+
+function headline(jobs: Job[]): string {
+	const run = jobs.filter(running);
+	const urgent = run.filter((j) => URGENT.includes(level(j)));
+	if (run.length === 0) return "Nothing is running.";
+	if (urgent.length === 0)
+		return run.length === 1 ? "The running job is well." : `All ${run.length} running jobs are well.`;
+	const first = urgent[0]!;
+	return urgent.length === 1
+		? `${first.name} needs you.`
+		: `${urgent.length} of ${run.length} running jobs need you.`;
+}
+
+export function stepText(job: Job): string {
+	const steps = job.steps ?? [];
+	if (steps.length === 0) return "";
+	const slowest = steps.reduce((a, b) => (b.step < a.step ? b : a));
+	// A job that stands has no speed, whatever its last minute was.
+	const goes = running(job) && !["hung", "suspected"].includes(job.health?.level ?? "");
+	const left = goes ? timeLeft(slowest.step, slowest.total, slowest.per_s) : undefined;
+	const parts = [`step ${count(slowest.step)}${slowest.total ? ` of ${count(slowest.total)}` : ""}`];
+	if (goes && slowest.per_s) parts.push(`${decimal(slowest.per_s)}/s`);
+	if (left !== undefined) parts.push(`${duration(left)} left`);
+	return parts.join(" · ");
+}
+
+function JobRow({ job, now }: { job: Job; now: number }) {
+	const life = running(job)
+		? `for ${duration(now - (job.started_unix_ms ?? now))}`
+		: job.ended_unix_ms !== undefined
+			? `ended ${ago(job.ended_unix_ms, now)}`
+			: "";
+	const told = /\bstep \d/.test(job.health?.sentence ?? "");
+	const facts = [
+		life,
+		job.nproc ? `${job.nproc} ${job.nproc === 1 ? "rank" : "ranks"}` : "",
+		told ? "" : stepText(job),
+		job.peak_bytes && !running(job) ? `peak ${bytes(job.peak_bytes)}` : "",
+	].filter(Boolean);
+	return (
+		<li>
+			<a class="jobrow" href={link(["job", job.id])}>
+				<span class="rowtop">
+					<Badge level={level(job)} />
+					<b class="name">{job.name}</b>
+					<small class="id">{job.id}</small>
+				</span>
+				<span class="sentence">{job.health?.sentence ?? job.state}</span>
+				<small class="meta">{facts.join(" · ")}</small>
+			</a>
+		</li>
+	);
+}
+
+function mergeJobs(have: JobsAnswer | undefined, news: Job[]): JobsAnswer | undefined {
+	if (!have) return have;
+	const byId = new Map(news.map((j) => [j.id, j]));
+	const jobs = have.jobs.map((j) => {
+		const fresh = byId.get(j.id);
+		byId.delete(j.id);
+		return fresh ? { ...j, ...fresh } : j;
+	});
+	return { ...have, jobs: [...byId.values(), ...jobs] };
+}
+
+function LastIncidents({ now }: { now: number }) {
+	const events = useLoad<{ events: Event[] }>("events", { order: "desc", limit: 8, kind: INCIDENT_KINDS });
+	useNews((kind, data: Event) => {
+		if (kind === "event" && data.incident) events.reload();
+	}, events.reload);
+	return (
+		<Card title="Last incidents">
+			<Show of={events} what="Incidents">
+				{({ events: list }) =>
+					list.length === 0 ? (
+						<Empty>No incident so far. Deaths and hangs will stand here.</Empty>
+					) : (
+						<ul class="rows">
+							{list.map((e) => (
+								<li key={e.seq}>
+									<a
+										class="increment"
+										href={e.incident ? link(["incident", e.incident]) : link(["job", e.job ?? ""])}>
+										<small>
+											<When ms={e.time_unix_ms} now={now} /> · {words(e.kind)} · {e.job}
+										</small>
+										<span>{e.text}</span>
+									</a>
+								</li>
+							))}
+						</ul>
+					)
+				}
+			</Show>
+		</Card>
+	);
+}
+
+export function Overview() {
+	const jobs = useLoad<JobsAnswer>("jobs", { limit: 50 });
+	const now = useNow(5000);
+	const [busy, setBusy] = useState(false);
+	useNews((kind, data: { jobs?: Job[] }) => {
+		if (kind === "jobs" && data.jobs) jobs.set((old) => mergeJobs(old, data.jobs!));
+		if (kind === "health") jobs.set((old) => healthInto(old, data as never));
+	}, jobs.reload);
+	const more = async () => {
+		setBusy(true);
+		try {
+			const next = await get<JobsAnswer>("jobs", { limit: 50, before: jobs.data?.next });
+			jobs.set(
+				(old) =>
+					old && {
+						jobs: [...old.jobs, ...next.jobs.filter((j) => !old.jobs.some((o) => o.id === j.id))],
+						...(next.next ? { next: next.next } : {}),
+						...(old.total !== undefined ? { total: old.total } : {}),
+					},
+			);
+		} finally {
+			setBusy(false);
+		}
+	};
+	return (
+		<Show of={jobs} what="Jobs">
+			{(data) => (
+				<div class="overview">
+					<div>
+						<h1>{headline(data.jobs)}</h1>
+						{data.jobs.length === 0 && (
+							<Empty>
+								No jobs yet. Start one with <code>vigil run -- python train.py</code>.
+							</Empty>
+						)}
+						{groupJobs(data.jobs).map((group) => (
+							<Card key={group.title} title={group.title} side={<small>{group.jobs.length}</small>}>
+								<ul class="rows">
+									{group.jobs.map((j) => (
+										<JobRow key={j.id} job={j} now={now} />
+									))}
+								</ul>
+							</Card>
+						))}
+						{data.next && (
+							<button type="button" onClick={more} disabled={busy}>
+								Older jobs{data.total ? ` (${count(data.total)} in all)` : ""}
+							</button>
+						)}
+					</div>
+					<LastIncidents now={now} />
+				</div>
+			)}
+		</Show>
+	);
+}
+
+function healthInto(have: JobsAnswer | undefined, health: { job?: string }): JobsAnswer | undefined {
+	if (!have || health.job === undefined) return have;
+	return { ...have, jobs: have.jobs.map((j) => (j.id === health.job ? { ...j, health: health as never } : j)) };
+}

@@ -1,0 +1,217 @@
+// The processes of a job, and one of them with the buttons that look into it.
+import { useRef, useState } from "preact/hooks";
+import { ApiError, jobPath, send } from "../api";
+import { ago, bytes, count } from "../format";
+import { useLoad, useNews, useNow } from "../hooks";
+import { link, type Route } from "../route";
+import type { Me, Process } from "../types";
+import { Card, Empty, Facts, Fault, Show } from "../ui/parts";
+import { useJob } from "./jobframe";
+import { NewProfile } from "./newprofile";
+
+const stateText = (p: Process) =>
+	p.running
+		? "runs"
+		: p.signal
+			? `ended by signal ${p.signal}`
+			: p.exit_code !== undefined
+				? `ended, status ${p.exit_code}`
+				: "ended";
+
+function Table({ processes, job }: { processes: Process[]; job: string }) {
+	const sorted = [...processes].sort(
+		(a, b) =>
+			Number(b.running ?? false) - Number(a.running ?? false) ||
+			(a.rank ?? 1e9) - (b.rank ?? 1e9) ||
+			a.pid - b.pid,
+	);
+	const [all, setAll] = useState(false);
+	const shown = all ? sorted : sorted.slice(0, 100);
+	return (
+		<>
+			<div class="scroll">
+				<table class="plain-table">
+					<thead>
+						<tr>
+							<th>rank</th>
+							<th>process</th>
+							<th>role</th>
+							<th class="num">own</th>
+							<th class="num">shared</th>
+							<th>state</th>
+						</tr>
+					</thead>
+					<tbody>
+						{shown.map((p) => (
+							<tr key={`${p.pid}.${p.started_unix_ms}`}>
+								<td>{p.rank ?? "–"}</td>
+								<td>
+									<a href={link(["job", job, "process", p.pid])}>
+										{p.name ?? "?"} {p.pid}
+									</a>
+								</td>
+								<td>{p.role}</td>
+								<td class="num">{bytes(p.own_bytes)}</td>
+								<td class="num">{bytes(p.shared_bytes)}</td>
+								<td>
+									{p.running ? "● " : "■ "}
+									{stateText(p)}
+								</td>
+							</tr>
+						))}
+					</tbody>
+				</table>
+			</div>
+			{sorted.length > shown.length && (
+				<button type="button" onClick={() => setAll(true)}>
+					All {count(sorted.length)}
+				</button>
+			)}
+		</>
+	);
+}
+
+type Signal = "TERM" | "KILL";
+
+function End({ job, process }: { job: string; process: Process }) {
+	const dialog = useRef<HTMLDialogElement>(null);
+	const [signal, setSignal] = useState<Signal>("TERM");
+	const [error, setError] = useState<ApiError>();
+	const [sent, setSent] = useState<Signal>();
+	const ask = (s: Signal) => {
+		setSignal(s);
+		setError(undefined);
+		dialog.current?.showModal();
+	};
+	const go = async () => {
+		dialog.current?.close();
+		try {
+			await send("POST", jobPath(job, "signal"), { pid: process.pid, signal });
+			setSent(signal);
+		} catch (e) {
+			setError(e as ApiError);
+		}
+	};
+	return (
+		<Card title="End this process">
+			<p class="actions">
+				<button type="button" onClick={() => ask("TERM")}>
+					Ask it to end (SIGTERM)
+				</button>{" "}
+				<button type="button" onClick={() => ask("KILL")}>
+					End it at once (SIGKILL)
+				</button>
+			</p>
+			{sent && <p role="status">SIG{sent} was sent.</p>}
+			{error && <Fault error={error} />}
+			<dialog ref={dialog} aria-label="End this process?">
+				<h2>
+					Send SIG{signal} to process {process.pid}
+					{process.rank !== undefined ? ` (rank ${process.rank})` : ""}?
+				</h2>
+				<p>The other ranks of {job} will probably fail without it.</p>
+				<p class="actions">
+					<button type="button" onClick={() => dialog.current?.close()}>
+						Leave it alone
+					</button>{" "}
+					<button type="button" class="main" onClick={() => void go()}>
+						Send SIG{signal}
+					</button>
+				</p>
+			</dialog>
+		</Card>
+	);
+}
+
+function One({ process: p, me, job }: { process: Process; me: Me | undefined; job: string }) {
+	const now = useNow(5000);
+	return (
+		<>
+			<h1>
+				{p.name ?? "process"} {p.pid}
+				{p.rank !== undefined ? `, rank ${p.rank}` : ""}
+			</h1>
+			<Card title="What it is">
+				<Facts
+					items={[
+						["state", stateText(p)],
+						["role", p.role],
+						["own memory", bytes(p.own_bytes)],
+						["shared", bytes(p.shared_bytes)],
+						["resident", bytes(p.rss_bytes)],
+						["swapped", p.swap_bytes ? bytes(p.swap_bytes) : undefined],
+						["most own", p.peak_own_bytes === undefined ? undefined : bytes(p.peak_own_bytes)],
+						["parent", p.ppid],
+						["began", p.started_unix_ms === undefined ? undefined : ago(p.started_unix_ms, now)],
+						[
+							"step",
+							p.step === undefined
+								? undefined
+								: `${count(p.step)}${p.steps_total ? ` of ${count(p.steps_total)}` : ""}`,
+						],
+					]}
+				/>
+				<p>
+					<code>{p.command}</code>
+				</p>
+				{p.rank !== undefined && (
+					<p class="actions">
+						<a class="button" href={link(["job", job, "logs"], { rank: p.rank })}>
+							Log of rank {p.rank}
+						</a>
+					</p>
+				)}
+			</Card>
+			{p.running ? (
+				<Card title="Look into it">
+					<NewProfile target={{ job, pid: p.pid }} me={me} />
+				</Card>
+			) : (
+				<Empty>It has ended: what was kept of it is in the job's reports and profiles.</Empty>
+			)}
+			{p.running && me?.role === "admin" && <End job={job} process={p} />}
+		</>
+	);
+}
+
+export default function Processes({ route, me }: { route: Route; me?: Me }) {
+	const { job } = useJob();
+	const load = useLoad<{ processes: Process[] }>(jobPath(job.id, "processes"));
+	useNews(() => {}, load.reload);
+	if (route.page === "process") {
+		return (
+			<Show of={load} what="Process">
+				{({ processes }) => {
+					const found = processes.find((p) => String(p.pid) === route.id);
+					return found ? (
+						<One process={found} me={me} job={job.id} />
+					) : (
+						<Empty>
+							The job has no process {route.id}.{" "}
+							<a href={link(["job", job.id, "processes"])}>All its processes</a>
+						</Empty>
+					);
+				}}
+			</Show>
+		);
+	}
+	return (
+		<Card
+			title="Processes"
+			side={
+				<button type="button" onClick={load.reload}>
+					Read again
+				</button>
+			}>
+			<Show of={load} what="Processes">
+				{({ processes }) =>
+					processes.length === 0 ? (
+						<Empty>No processes are known.</Empty>
+					) : (
+						<Table processes={processes} job={job.id} />
+					)
+				}
+			</Show>
+		</Card>
+	);
+}

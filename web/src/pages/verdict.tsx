@@ -1,0 +1,97 @@
+// The first thing one sees of a job: is it well, who holds it up, what to do, and the picture that proves it.
+import type { ComponentChildren } from "preact";
+import { ago, duration, rankList } from "../format";
+import { useNow } from "../hooks";
+import { link } from "../route";
+import type { Health, Job } from "../types";
+import { levelOf } from "../ui/parts";
+import { running } from "./overview";
+
+const WORSE = ["suspected", "hung", "slow", "memory", "died", "lost"];
+
+function Culprits({ job, ranks, running }: { job: string; ranks: number[]; running: boolean }) {
+	if (ranks.length === 0) return null;
+	return (
+		<p class="culprits">
+			<span>{running ? "Held up by" : "Culprit"}</span>
+			{ranks.slice(0, 6).map((r) => (
+				<a key={r} class="chip" href={link(["job", job, "logs"], { rank: r })}>
+					⚑ rank {r}
+				</a>
+			))}
+			{ranks.length > 6 && <span>and {rankList(ranks.slice(6))}</span>}
+		</p>
+	);
+}
+
+function Advice({ advice }: { advice: string[] }) {
+	if (advice.length === 0) return null;
+	return (
+		<div class="advice">
+			<h2>What to do</h2>
+			<ol>
+				{advice.slice(0, 6).map((a, i) => (
+					<li key={i}>{a}</li>
+				))}
+			</ol>
+		</div>
+	);
+}
+
+function Evidence({ evidence }: { evidence: string[] }) {
+	if (evidence.length === 0) return null;
+	return (
+		<details class="evidence">
+			<summary>How vigil knows</summary>
+			<ul>
+				{evidence.map((e, i) => (
+					<li key={i}>{e}</li>
+				))}
+			</ul>
+		</details>
+	);
+}
+
+export function Verdict({ job, picture }: { job: Job; picture: ComponentChildren }) {
+	const now = useNow(1000);
+	const health: Health = job.health ?? {
+		level: "unknown",
+		sentence: `vigil cannot tell how this job is; its state is "${job.state}".`,
+	};
+	const { glyph, word, tone } = levelOf(health.level);
+	const going = running(job);
+	return (
+		<section class={`verdict ${tone}`} aria-label="Verdict">
+			<p class="level">
+				<span aria-hidden="true">{glyph}</span> {word}
+				{health.since_unix_ms !== undefined && (
+					<small>
+						{" "}
+						· {going ? `for ${duration(now - health.since_unix_ms)}` : ago(health.since_unix_ms, now)}
+					</small>
+				)}
+			</p>
+			<h1>{health.sentence}</h1>
+			<Culprits
+				job={job.id}
+				ranks={WORSE.includes(health.level) ? (health.culprit_ranks ?? []) : []}
+				running={going}
+			/>
+			<Advice advice={health.advice ?? []} />
+			{picture && <div class="proof">{picture}</div>}
+			<Evidence evidence={health.evidence ?? []} />
+			{health.incident && (
+				<p class="actions">
+					<a class="button main" href={link(["incident", health.incident])}>
+						The whole report
+					</a>
+					{health.culprit_ranks?.[0] !== undefined && (
+						<a class="button" href={link(["job", job.id, "logs"], { rank: health.culprit_ranks[0] })}>
+							Log of rank {health.culprit_ranks[0]}
+						</a>
+					)}
+				</p>
+			)}
+		</section>
+	);
+}
