@@ -31,9 +31,10 @@ ROOMS = {
     "model": ["incident", "host", "jobs", "rules", "stacks", "gpu", "memory", "collective", "heap", "hang", "notify", "speed"],
     "judge": ["host", "memory", "gpu", "rules", "notify", "collective", "hang", "death", "speed"],
     "act": ["", "inject"],
-    "tell": ["text", "store", "notify", "host", "gpu", "collective", "stacks", "heap", "incident", "memory", "jobs"],
+    "tell": ["text", "store", "notify", "host", "gpu", "collective", "stacks", "heap", "incident", "memory", "jobs",
+             "metrics"],
     "agent": ["host", "inspect", "jobs", "guard", "notify", "rules", "gpu", "memory", "stacks", "heap", "collective",
-              "hang", "incident", "output", "run", "speed"],
+              "hang", "incident", "metrics", "output", "run", "speed"],
 }
 
 # What runs inside the user's process: nothing of src/, and of libraries only libc. The tool that makes its tables at

@@ -23,7 +23,7 @@ ROOM_TESTS = {
     "hang": HANGS, "wait": [*HANGS, "stack*"], "net": HANGS, "framework": [*HANGS, "run_ends", "rules"],
     "rules": ["rules", "hang_book", "run_ends"], "log": ["rules", "hang*", "run_ends"],
     "collective": ["collectives", "nccl_plugin", "ras_places"], "plugins/nccl": ["nccl_plugin"],
-    "plugins/python": ["calls"], "gpu": ["gpus*", "hang_gpus"], "notify": ["notify"],
+    "plugins/python": ["calls"], "gpu": ["gpus*", "hang_gpus"], "notify": ["notify", "metrics"], "metrics": ["metrics"], "share": ["metrics"], "tests/metrics": ["metrics"],
     "memory": ["guard", "run_memory", "watch", "agent", "memprotect", "read"],
     "guard": ["guard", "run_memory", "watch", "agent", "memprotect"],
     "death": ["run_ends", "run_memory", "read", "watch"], "incident": ["run*", "read", "watch", "guard", "hang*", "heap_kills"],
@@ -99,7 +99,7 @@ def reach(root, changed):
     tests = sorted(p.name for p in (root / "tests/e2e").glob("test_*.py"))
     for name in changed:
         patterns = []
-        if name.startswith(("src/", "preload/", "plugins/", "rules/")):
+        if name.startswith(("src/", "preload/", "plugins/", "rules/", "share/", "tests/metrics/")):
             patterns = e2e_of(name)
             result["gates"] = True
         elif name.startswith("tests/e2e/test_"):

@@ -102,6 +102,11 @@ void js_add_i64(struct js *arr, int64_t v)
 	js_add(arr, out(json_integer(v)));
 }
 
+void js_add_double(struct js *arr, double v)
+{
+	js_add(arr, out(json_real(v)));
+}
+
 #define DUMP_FLAGS (JSON_REAL_PRECISION(12))
 
 char *js_text(const struct js *j, int indent)

@@ -33,6 +33,7 @@ void js_put_bool(struct js *obj, const char *key, bool v);
 void js_add(struct js *arr, struct js *value);
 void js_add_text(struct js *arr, const char *text);
 void js_add_i64(struct js *arr, int64_t v);
+void js_add_double(struct js *arr, double v);
 
 /* malloc'ed text; indent 0 gives one line. NULL on lack of memory. */
 char *js_text(const struct js *j, int indent);

@@ -19,6 +19,7 @@ extern const struct command command_help;
 extern const struct command command_jobs;
 extern const struct command command_logs;
 extern const struct command command_mem;
+extern const struct command command_metrics;
 extern const struct command command_notify;
 extern const struct command command_protect;
 extern const struct command command_ps;

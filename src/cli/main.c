@@ -23,6 +23,7 @@ const struct command *const commands[] = {
 	&command_agent,
 	&command_top,
 	&command_mem,
+	&command_metrics,
 	&command_collectives,
 	&command_gpus,
 	&command_calls,

@@ -9,7 +9,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct series_reader r;
 	static struct series_record rec;
+	static struct step_times times;
 	const struct span text = {(const char *)data, size};
+	if (series_step_times(text, &times))
+		assert(times.n <= STEP_TIMES_RANKS);
 	if (series_reader_init(&r, text) < 0)
 		return 0;
 	while (series_next(&r, &rec)) {

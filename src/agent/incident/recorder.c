@@ -181,6 +181,15 @@ void recorder_close(struct recorder *k)
 	k->store = store_close(k->store);
 }
 
+void recorder_threshold(struct recorder *k, const struct job *j, double ratio)
+{
+	char text[32];
+	struct store *store = recorder_store(k);
+	TEXT_FORMAT(text, "%.6f", ratio);
+	if (store && ratio > 0)
+		ignore(store_put_note(store, j->id, STORE_NOTE_THRESHOLD, text), "the metric is then missing");
+}
+
 void recorder_job(struct recorder *k, const struct job *j)
 {
 	recorder_put(k, ROWLOG_JOB, j, "the job");

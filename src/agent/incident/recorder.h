@@ -60,6 +60,8 @@ struct store *recorder_store(const struct recorder *k);
 /* Puts what waits into the store, unless it is still locked. */
 void recorder_close(struct recorder *k);
 void recorder_job(struct recorder *k, const struct job *j);
+/* Notes the share of memory above which the job's guard acts, for metrics; 0: it is off. */
+void recorder_threshold(struct recorder *k, const struct job *j, double ratio);
 /*
  * The job ends now, lived_ns after its start by a clock that cannot be set. If the wall clock was set meanwhile, the
  * stored start is moved so that start and end are lived_ns apart, and an event "clock_set" says so.

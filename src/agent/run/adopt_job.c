@@ -166,6 +166,7 @@ void adopt_begin(struct adopt *a, struct adopted *j, const char *name, const cha
 	j->sampler = sampler_new(a->w, j->recorder.job_dir, clock_boot_ns());
 	recorder_job(&j->recorder, &j->job);
 	recorder_event(&j->recorder, &j->job, "job_adopted", NULL, "%s", command);
+	recorder_threshold(&j->recorder, &j->job, a->spec->watch.guard.threshold_ratio);
 	if (a->spec->watch.protect)
 		runprotect_apply(a->w, &j->recorder, &j->job, a->spec->watch.quiet);
 	if (!a->spec->watch.quiet)

@@ -18,6 +18,9 @@ static const char magic[8] = {'v', 'i', 'g', 'i', 'l', 'T', 'S', '1'};
 #define PROCESS_BYTES 104
 #define STEPS_BYTES 40
 #define STEP_BYTES 24
+#define TIMES_KIND 4
+#define TIMES_BYTES 176 /* without ranks */
+#define TIMES_RANK_BYTES 24
 #define RECORD_MAX (SAMPLE_BYTES + SERIES_LANES * LANE_BYTES)
 #define PENDING_START 4096
 /* Making room leaves at most half of the file to samples and a quarter to processes. */
@@ -152,6 +155,27 @@ static void steps_put(unsigned char *record, const struct series_steps *s, uint3
 	}
 }
 
+static size_t times_put(unsigned char *record, const struct step_times *t)
+{
+	struct pen o = {record + HEAD_BYTES};
+	put32(&o, TIMES_KIND);
+	put32(&o, t->attempt);
+	put64(&o, t->until_ns);
+	put64(&o, t->times.count);
+	put64(&o, t->times.sum_ns);
+	for (size_t i = 0; i <= STEP_BUCKETS; i++)
+		put64(&o, t->times.bucket[i]);
+	put32(&o, t->n);
+	put32(&o, 0);
+	for (uint32_t i = 0; i < t->n; i++) {
+		put32(&o, (uint32_t)t->of[i].rank);
+		put32(&o, 0);
+		put64(&o, t->of[i].step);
+		put64(&o, t->of[i].moved_ns);
+	}
+	return TIMES_BYTES + t->n * TIMES_RANK_BYTES;
+}
+
 static void head_put(unsigned char *record, size_t len)
 {
 	struct pen o = {record};
@@ -234,6 +258,27 @@ static bool steps_get(const unsigned char *p, size_t len, struct series_steps *s
 	return true;
 }
 
+static bool times_get(const unsigned char *p, size_t len, struct step_times *t)
+{
+	t->attempt = get32(&p);
+	t->until_ns = get64(&p);
+	t->times.count = get64(&p);
+	t->times.sum_ns = get64(&p);
+	for (size_t i = 0; i <= STEP_BUCKETS; i++)
+		t->times.bucket[i] = get64(&p);
+	t->n = get32(&p);
+	p += 4;
+	if (t->n > STEP_TIMES_RANKS || len != TIMES_BYTES + t->n * TIMES_RANK_BYTES)
+		return false;
+	for (uint32_t i = 0; i < t->n; i++) {
+		t->of[i].rank = (int32_t)get32(&p);
+		p += 4;
+		t->of[i].step = get64(&p);
+		t->of[i].moved_ns = get64(&p);
+	}
+	return true;
+}
+
 /* Length of the record that begins here; 0: no record begins here. */
 static size_t record_at(struct series_reader *r, const unsigned char *p, size_t left)
 {
@@ -253,6 +298,22 @@ static void pass(struct series_reader *r, size_t n)
 {
 	r->rest.p += n;
 	r->rest.len -= n;
+}
+
+bool series_step_times(struct span text, struct step_times *ret)
+{
+	struct series_reader r;
+	if (series_reader_init(&r, text) < 0)
+		return false;
+	const unsigned char *body = (const unsigned char *)r.rest.p + HEAD_BYTES;
+	size_t len = record_at(&r, (const unsigned char *)r.rest.p, r.rest.len);
+	if (len < TIMES_BYTES || get32(&body) != TIMES_KIND)
+		return false;
+	struct step_times t;
+	if (!times_get(body, len, &t))
+		return false;
+	*ret = t;
+	return true;
 }
 
 bool series_next(struct series_reader *r, struct series_record *ret)
@@ -295,6 +356,7 @@ struct series_writer {
 	unsigned char *pending;
 	size_t pending_len, pending_cap;
 	uint64_t spacing_ns; /* samples closer together are thinned when room is made */
+	struct step_times times; /* of all steps that were added */
 };
 
 struct series_writer *series_close(struct series_writer *w)
@@ -376,6 +438,9 @@ int series_add_steps(struct series_writer *w, const struct series_steps *s)
 		return r;
 	steps_put(record, s, n);
 	head_put(record, len);
+	if (step_times_begin(&w->times, s->attempt, s->mono_ns))
+		for (uint32_t i = 0; i < n; i++)
+			step_times_take(&w->times, s->of[i].rank, s->of[i].step);
 	return 0;
 }
 
@@ -503,6 +568,11 @@ static int squeeze_pass(struct squeeze *q)
 		return result;
 	memcpy(q->out, magic, sizeof(magic));
 	q->out_len = sizeof(magic);
+	if (q->w->times.n > 0) {
+		size_t len = times_put(q->out + q->out_len, &q->w->times);
+		head_put(q->out + q->out_len, len);
+		q->out_len += len;
+	}
 	q->sample_bytes = 0;
 	uint64_t last_ns = 0, last_steps_ns = 0;
 	size_t ties = q->ties;
@@ -550,7 +620,7 @@ static int make_room(struct series_writer *w)
 	if (r < 0 || (r = ended_find(&q)) < 0)
 		return r;
 	shortest_find(&q);
-	q.out = malloc(q.text.len + sizeof(magic));
+	q.out = malloc(q.text.len + sizeof(magic) + RECORD_MAX);
 	if (!q.out)
 		return -ENOMEM;
 	for (;;) {

@@ -19,6 +19,7 @@
 
 #include "base/base.h"
 #include "base/text.h"
+#include "model/jobs/steptimes.h"
 
 #define SERIES_FILE "series"
 #define SERIES_LANES 65
@@ -102,5 +103,7 @@ struct series_reader {
 
 /* text: a whole file, borrowed. -EBADMSG: it does not begin as one. Pure. */
 int must_check series_reader_init(struct series_reader *r, struct span text);
+/* How long the steps took whose records were thinned out; false: none were. text: as above; its first record tells. */
+bool series_step_times(struct span text, struct step_times *ret);
 /* False at the end. */
 bool series_next(struct series_reader *r, struct series_record *ret);

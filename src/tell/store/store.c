@@ -649,18 +649,15 @@ int store_open_empty(struct store **ret)
 	s->mode = STORE_READ;
 	int rc = sqlite3_open_v2(":memory:", &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
 	int r = error_of(s->db, rc);
-	if (r == 0)
-		r = migrate(s);
-	if (r == 0)
-		*ret = take(&s);
+	r = r ? r : migrate(s);
+	*ret = r == 0 ? take(&s) : *ret;
 	return r;
 }
 
 int store_lend_begin(struct store *s)
 {
 	int r = exec(s, "PRAGMA query_only=0");
-	if (r == 0)
-		r = exec(s, store_lent_tables);
+	r = r ? r : exec(s, store_lent_tables);
 	s->lent = r == 0;
 	return r == 0 ? exec(s, "SAVEPOINT lent") : r;
 }
@@ -682,12 +679,15 @@ int store_drop_note(struct store *s, const char *job, const char *key)
 	return store_put(s, put_texts, &(struct put_texts){.id = DROP_NOTE, .text = {job, key}, .n = 2});
 }
 
+/* In one transaction: an interrupted call would count twice. */
 int store_forget_job(struct store *s, const char *job)
 {
-	int r = 0;
-	for (int id = FORGET_PROCESSES; r == 0 && id <= FORGET_JOB; id++)
+	int r = store_begin(s);
+	for (int id = FORGET_TALLY; r == 0 && id <= FORGET_JOB; id++)
 		r = store_put(s, put_texts, &(struct put_texts){.id = (enum statement)id, .text = {job}, .n = 1});
-	return r;
+	if (r < 0 && s->db)
+		ignore(exec(s, "ROLLBACK"), "there may be nothing to roll back");
+	return r == 0 ? store_commit(s) : r;
 }
 
 /* Starts a query; texts may be NULL. */
@@ -702,9 +702,7 @@ static int store_ask(struct store *s, enum statement id, const char *first, cons
 	int n = sqlite3_bind_parameter_count(*ret);
 	if (n >= 1)
 		r = error_of(s->db, bind_text(*ret, 1, first));
-	if (r == 0 && n >= 2)
-		r = error_of(s->db, bind_text(*ret, 2, second));
-	return r;
+	return r == 0 && n >= 2 ? error_of(s->db, bind_text(*ret, 2, second)) : r;
 }
 
 /* 0: a row is there; STORE_NONE: no more. The statement is reset unless there is a row. */
@@ -875,12 +873,9 @@ bool store_has_event(struct store *s, const struct job_event *e)
 {
 	sqlite3_stmt *q;
 	int r = store_ask(s, HAS_EVENT, e->job, e->kind, &q);
-	if (r == 0)
-		r = error_of(s->db, bind_text(q, 3, e->text));
-	if (r == 0)
-		r = error_of(s->db, sqlite3_bind_int64(q, 4, e->time_unix_ms));
-	if (r == 0)
-		r = error_of(s->db, sqlite3_bind_int64(q, 5, e->attempt));
+	r = r ? r : error_of(s->db, bind_text(q, 3, e->text));
+	r = r ? r : error_of(s->db, sqlite3_bind_int64(q, 4, e->time_unix_ms));
+	r = r ? r : error_of(s->db, sqlite3_bind_int64(q, 5, e->attempt));
 	return r == 0 && next(s, q) == 0 && done(q, 0) == 0;
 }
 
@@ -897,4 +892,9 @@ int store_count_incidents(struct store *s, const char *job, uint32_t *ret)
 		return r;
 	*ret = (uint32_t)sqlite3_column_int64(q, 0);
 	return done(q, 0);
+}
+
+int store_each_tally(struct store *s, store_note_fn *fn, void *ctx)
+{
+	return each_two_texts(s, EACH_TALLY, NULL, fn, ctx);
 }

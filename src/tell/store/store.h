@@ -64,6 +64,9 @@ int must_check store_put_process(struct store *s, const struct job_process *p);
 int must_check store_add_event(struct store *s, const struct job_event *e, uint64_t *ret_seq);
 /* Insert or replace by id. */
 int must_check store_put_incident(struct store *s, const struct store_incident *i);
+/* Key of the note that says above which share of memory the job's guard acts. */
+#define STORE_NOTE_THRESHOLD "guard_threshold_ratio"
+
 /* Old values that `protect` must be able to restore; key is free text ("oom_score_adj 812 99123"). */
 int must_check store_put_note(struct store *s, const char *job, const char *key, const char *value);
 int must_check store_get_note(struct store *s, const char *job, const char *key, char *dst, size_t cap);
@@ -105,3 +108,9 @@ typedef int store_incident_fn(void *ctx, const char *id, const char *json);
 int must_check store_each_incident(struct store *s, const char *job, store_incident_fn *fn, void *ctx);
 /* The number of incidents of the job. */
 int must_check store_count_incidents(struct store *s, const char *job, uint32_t *ret);
+/*
+ * What is counted over all jobs, also those that were forgotten: each combination once, those that came up first before
+ * the others. Counts only grow. key and value are JSON: ["incident", kind, [killer, policy, "retry" or "give_up"], name
+ * of the job in hexadecimal] or ["ended", state]; [count, time, id of the newest incident that is kept or ""].
+ */
+int must_check store_each_tally(struct store *s, store_note_fn *fn, void *ctx);

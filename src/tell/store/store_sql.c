@@ -134,6 +134,19 @@ const char store_lent_tables[] = LENT("job", "id") LENT("process", "job,attempt,
 #define INCIDENT_JSON "SELECT json FROM incident "
 #define NEWEST_INCIDENT "ORDER BY " TO_COME("time_unix_ms") ", time_unix_ms DESC, rowid DESC LIMIT 1"
 
+/*
+ * What is counted over all jobs, one row each: ["incident", kind, [killer, policy, what was done then], name] and
+ * ["ended", state]. The name is in hexadecimal, since it may be no UTF-8.
+ */
+#define TALLY_ROWS(jobs, incidents)                                                                                    \
+	"SELECT json_array('incident',i.kind,json_extract(CASE WHEN json_valid(i.json) THEN i.json ELSE '{}' END,"     \
+	"'$.killer','$.policy.name','$.retry.next'),hex(coalesce((SELECT name FROM job j WHERE j.id=i.job),''))) AS "  \
+	"key,1 AS n,i.time_unix_ms AS t,i.id AS id FROM incident i " incidents                                         \
+	" UNION ALL SELECT json_array('ended',state),1,ended_unix_ms,'' FROM job WHERE state IN('done','failed',"      \
+	"'lost')" jobs
+/* Counts of forgotten jobs are notes of no job. */
+#define TALLY_KEPT "SELECT key,CAST(value AS INTEGER) AS n,0 AS t,'' AS id FROM note WHERE job='' AND key LIKE '[%'"
+
 const struct store_statement store_statements[STATEMENT_MAX] = {
 	[PUT_JOB] = {&store_job_table, true, ""},
 	[PUT_PROCESS] = {&store_process_table, true, ""},
@@ -146,6 +159,11 @@ const struct store_statement store_statements[STATEMENT_MAX] = {
 		      "INSERT INTO note(job,key,value) VALUES(?1,?2,?3) ON CONFLICT(job,key) DO UPDATE SET value=?3"},
 	[GET_NOTE] = {NULL, false, "SELECT value FROM note WHERE job=?1 AND key=?2"},
 	[DROP_NOTE] = {NULL, true, "DELETE FROM note WHERE job=?1 AND key=?2"},
+	[FORGET_TALLY] = {NULL, true,
+			  "INSERT INTO note(job,key,value) SELECT '',key,sum(n) FROM (" TALLY_ROWS(
+				  " AND id=?1", "WHERE i.job=?1") ") WHERE true GROUP BY key ON CONFLICT(job,key) DO "
+								  "UPDATE SET value=CAST(value AS INTEGER)+"
+								  "CAST(excluded.value AS INTEGER)"},
 	[FORGET_PROCESSES] = {NULL, true, "DELETE FROM process WHERE job=?1"},
 	[FORGET_EVENTS] = {NULL, true, "DELETE FROM event WHERE job=?1"},
 	[FORGET_INCIDENTS] = {NULL, true, "DELETE FROM incident WHERE job=?1"},
@@ -175,6 +193,10 @@ const struct store_statement store_statements[STATEMENT_MAX] = {
 			   "INSERT INTO lent_incident(id,job,attempt,kind,time_unix_ms,victim_pid,summary,json)"
 			   " VALUES(?1,?2,?3,?4,?5,?6,?7,?8) ON CONFLICT(id) DO UPDATE SET job=?2,attempt=?3,kind=?4,"
 			   "time_unix_ms=?5,victim_pid=?6,summary=?7,json=?8"},
+	[EACH_TALLY] = {NULL, false,
+			"SELECT key,json_array(n,t,id) FROM (SELECT key,sum(n) AS n,max(t) AS t,min(t) AS "
+			"a,substr(max(printf('%020d',max(t,0))||id),21) AS id FROM "
+			"(" TALLY_ROWS("", "") " UNION ALL " TALLY_KEPT ") GROUP BY key) ORDER BY a,key"},
 	[COUNT_INCIDENTS] = {NULL, false, "SELECT count(*) FROM incident WHERE job=?1"},
 };
 

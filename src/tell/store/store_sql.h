@@ -53,6 +53,7 @@ enum statement {
 	PUT_NOTE,
 	GET_NOTE,
 	DROP_NOTE,
+	FORGET_TALLY, /* before what it counts is gone */
 	FORGET_PROCESSES,
 	FORGET_EVENTS,
 	FORGET_INCIDENTS,
@@ -72,6 +73,7 @@ enum statement {
 	INCIDENT_LAST,
 	EACH_INCIDENT,
 	COUNT_INCIDENTS,
+	EACH_TALLY,
 	HAS_EVENT,
 	STATEMENTS_ALWAYS, /* what follows needs tables that are lent */
 	LEND_JOB = STATEMENTS_ALWAYS,

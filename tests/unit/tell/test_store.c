@@ -66,8 +66,14 @@ static int put_job(struct store *s, const char *id, const char *name, int64_t st
 static int put_incident(struct store *s, const char *id, const char *job, uint32_t attempt, int64_t time_unix_ms,
 			pid_t victim, const char *json)
 {
-	const struct store_incident i = {.id = id, .job = job, .kind = "crash", .summary = "s", .json = json,
-					 .attempt = attempt, .time_unix_ms = time_unix_ms, .victim_pid = victim};
+	const struct store_incident i = {.id = id,
+					 .job = job,
+					 .kind = "crash",
+					 .summary = "s",
+					 .json = json,
+					 .attempt = attempt,
+					 .time_unix_ms = time_unix_ms,
+					 .victim_pid = victim};
 	return store_put_incident(s, &i);
 }
 
@@ -165,6 +171,62 @@ static void jobs_are_found_by_id_by_name_and_as_last(void **state)
 	int seen = 0;
 	assert_int_equal(store_each_job(s, 0, stop_at_once, &seen), STORE_STOPPED);
 	assert_int_equal(seen, 1);
+}
+
+static int collect_tally(void *ctx, const char *key, const char *value)
+{
+	struct buf *b = ctx;
+	buf_printf(b, "%s=%s\n", key, value);
+	return 0;
+}
+
+static void tallies(struct store *s, struct buf *b)
+{
+	buf_reset(b);
+	assert_int_equal(store_each_tally(s, collect_tally, b), 0);
+}
+
+static void put_killed(struct store *s, const char *id, const char *json, int64_t time_unix_ms)
+{
+	const struct store_incident i = {
+		.id = id, .job = "a", .kind = "memory_kill", .summary = "", .json = json, .time_unix_ms = time_unix_ms};
+	assert_int_equal(store_put_incident(s, &i), 0);
+}
+
+static void what_is_counted_survives_its_jobs(void **state)
+{
+	(void)state;
+	cleanup(store_closep) struct store *s = open_ok(STORE_WRITE);
+	struct job j = {.id = "a", .name = "t\xff", .state = JOB_FAILED, .ended_unix_ms = 9};
+	char before[1000], after[1000];
+	struct buf b = BUF_ON(before), c = BUF_ON(after);
+	assert_int_equal(store_put_job(s, &j), 0);
+	put_killed(s, "a.1", "{\"killer\":\"vigil\",\"policy\":{\"name\":\"large\"},\"retry\":{\"next\":\"retry\"}}",
+		   5);
+	put_killed(s, "a.2", "{\"killer\":\"vigil\",\"policy\":{\"name\":\"large\"},\"retry\":{\"next\":\"retry\"}}",
+		   7);
+	put_killed(s, "a.3", "no JSON at all", 8);
+	tallies(s, &b);
+	assert_string_equal(before,
+			    "[\"incident\",\"memory_kill\",[\"vigil\",\"large\",\"retry\"],\"74FF\"]=[2,7,\"a.2\"]\n"
+			    "[\"incident\",\"memory_kill\",[null,null,null],\"74FF\"]=[1,8,\"a.3\"]\n"
+			    "[\"ended\",\"failed\"]=[1,9,\"\"]\n");
+	assert_int_equal(store_forget_job(s, "a"), 0);
+	assert_int_equal(store_forget_job(s, "a"), 0); /* nothing is counted twice */
+	tallies(s, &c);
+	assert_string_equal(after,
+			    "[\"ended\",\"failed\"]=[1,0,\"\"]\n"
+			    "[\"incident\",\"memory_kill\",[\"vigil\",\"large\",\"retry\"],\"74FF\"]=[2,0,\"\"]\n"
+			    "[\"incident\",\"memory_kill\",[null,null,null],\"74FF\"]=[1,0,\"\"]\n");
+	assert_int_equal(store_put_job(s, &j), 0); /* another job of the same name */
+	put_killed(s, "a.1", "{\"killer\":\"vigil\",\"policy\":{\"name\":\"large\"},\"retry\":{\"next\":\"retry\"}}",
+		   11);
+	tallies(s, &c);
+	assert_non_null(strstr(after, "\"74FF\"]=[3,11,\"a.1\"]"));
+	assert_int_equal(store_forget_job(s, "a"), 0);
+	tallies(s, &c);
+	assert_non_null(strstr(after, "[\"vigil\",\"large\",\"retry\"],\"74FF\"]=[3,0,\"\"]"));
+	assert_non_null(strstr(after, "[\"ended\",\"failed\"]=[2,0,\"\"]"));
 }
 
 static int collect_processes(void *ctx, const struct job_process *p)
@@ -654,6 +716,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		STORE_TEST(a_job_comes_back_as_it_was_put),
 		STORE_TEST(jobs_are_found_by_id_by_name_and_as_last),
+		STORE_TEST(what_is_counted_survives_its_jobs),
 		STORE_TEST(processes_are_told_apart_by_their_start),
 		STORE_TEST(events_are_numbered_and_read_on_from_any_number),
 		STORE_TEST(incidents_are_found_by_id_job_name_pid_and_as_last),
