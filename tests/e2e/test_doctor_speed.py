@@ -55,8 +55,9 @@ def first(vigil, what, name):
         if found and found[0]["id"] == name:
             found = found[0]
             break
-        # Where each thread waits for a processor most of the time, it is that what holds the program back.
-        crowded = crowded and told["watched"]["machine_wanted_cores"] > 4 * told["watched"]["machine_cpus"]
+        # Where threads wait for a processor longer than they run, and others run beside them, that holds them back.
+        crowded = crowded and any(f["id"] == "others-busy" for f in told["findings"]) and (
+            told["watched"]["queued_cores"] > told["watched"]["run_cores"])
         if time.monotonic() > end:
             if crowded:
                 pytest.skip("so many programs run beside it that they are what holds it back")
