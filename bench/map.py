@@ -2,11 +2,13 @@
 """vigil map beside GNU parallel and xargs.
 
     bench/map.py tiny [--tasks N=10000] [--rounds N=5]     many tasks that do nothing: tasks a second
-    bench/map.py memory [--mem MIB=3072] [--rounds N=3] [--bag numbers|files] [--grow MIB=200]    a bag that needs much more memory than there is: time to the end
+    bench/map.py memory [--mem MIB=3072] [--rounds N=3] [--bag numbers|files] [--grow MIB=200] [--memfree SIZE…]
+                                                           a bag that needs much more memory than there is: time to the end
     bench/map.py killed [--trials N=100]                   the runner is killed at random and resumed: is every task run?
 
 Prints one JSON object a line, and a table at the end. tiny: the programs take turns in each round, and the numbers are medians.
 memory: tasks grow by so many MiB a second to what they need; with --bag files the inputs are files of that size. In a machine
+of --mem (box.sh; root, lxcfs), beside each of the settings of parallel that --memfree names; a task that did
 not end well is lost. VIGIL is the program (build/src/cli/vigil).
 """
 import argparse

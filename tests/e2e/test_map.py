@@ -183,6 +183,23 @@ def test_the_first_signal_asks_and_the_second_kills(vigil, tmp_path):
     assert b"asked to end" in process.stderr.read()
 
 
+@pytest.mark.parametrize("limit", ["-n 40", "-n 24"])
+def test_few_descriptors_are_no_error(bag, limit):
+    """-j0 asks for more tasks at a time than there are descriptors for."""
+    result = bag("-j0", "-k", "sh", "-c", "sleep 0.1; echo {}", ":::", *map(str, range(60)), prefix=("sh", "-c", f'ulimit {limit}; exec "$@"', "sh"))
+    assert result.status == 0 and result.out.split() == [str(i).encode() for i in range(60)], result
+
+
+def test_a_signal_that_is_ignored_stays_ignored(vigil, tmp_path):
+    """nohup has SIGHUP ignored by all that it starts."""
+    process = vigil.start("map", "sh", "-c", "echo > started; while [ ! -e go ]; do sleep 0.05; done", ":::", "x", cwd=tmp_path,
+                          prefix=("nohup",))
+    wait_for((tmp_path / "started").exists)
+    process.send_signal(signal.SIGHUP)
+    (tmp_path / "go").touch()
+    assert process.wait(20) == 0
+
+
 def test_a_reader_that_leaves_ends_the_bag(vigil):
     process = vigil.start("map", "-j2", "yes", stdin=subprocess.PIPE)
     process.stdin.close()

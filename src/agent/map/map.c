@@ -21,8 +21,12 @@ static int signals_take(struct map *m)
 	sigset_t ours;
 	(void)sigemptyset(&ours);
 	static const int taken[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-	for (size_t i = 0; i < ARRAY_SIZE(taken); i++)
-		(void)sigaddset(&ours, taken[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(taken); i++) {
+		struct sigaction now;
+		/* what nohup or a shell's & have us ignore stays ignored */
+		if (taken[i] == SIGCHLD || sigaction(taken[i], NULL, &now) < 0 || now.sa_handler != SIG_IGN)
+			(void)sigaddset(&ours, taken[i]);
+	}
 	(void)sigprocmask(SIG_BLOCK, &ours, &m->old_mask);
 	(void)signal(SIGPIPE, SIG_IGN);
 	m->signal_fd = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);

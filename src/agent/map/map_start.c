@@ -169,8 +169,23 @@ static void runner_free(struct map_runner *r)
 	free(r);
 }
 
+/* For want of processes, descriptors or memory: tasks that end give them back. */
+static bool start_later(struct map *m, struct map_task *t, int r)
+{
+	if (m->n_runners == 0 || (r != -EAGAIN && r != -EMFILE && r != -ENFILE && r != -ENOMEM))
+		return false;
+	t->next = m->again;
+	m->again = t;
+	if (!t->next)
+		m->again_end = &t->next;
+	m->held_up = true;
+	return true;
+}
+
 static void cannot_start(struct map *m, struct map_task *t, int r, const char *text)
 {
+	if (start_later(m, t, r))
+		return;
 	if (!m->fatal)
 		log_error("cannot start task %llu: %s", (unsigned long long)t->seq, text ? text : strerror(-r));
 	m->fatal = 125;
@@ -215,6 +230,7 @@ static void task_start(struct map *m, struct map_task *t, uint32_t slot)
 		exec_failed(m, r, c);
 	} else {
 		mapoutput_drop(&m->output, &r->files);
+		t->tries--;
 		cannot_start(m, t, c, NULL);
 	}
 	runner_free(r);
@@ -262,8 +278,8 @@ static struct map_task *fitting_new(struct map *m)
 
 void map_start_all(struct map *m)
 {
-	m->no_memory = false;
-	while (map_start_open(m)) {
+	m->no_memory = m->held_up = false;
+	while (map_start_open(m) && !m->held_up) {
 		if (map_start_due_ns(m) != UINT64_MAX && m->w->mono_ns() < map_start_due_ns(m))
 			return;
 		struct map_task *t = fitting_again(m);

@@ -114,6 +114,7 @@ struct map {
 	uint32_t n_events;
 	uint64_t start_boot_ns;
 	bool reap_later; /* children may have ended while output was blocked */
+	bool held_up; /* no process or descriptor is left for another task now */
 	bool complained;
 	bool no_memory; /* the next task waits until there is room for it */
 };
