@@ -39,6 +39,7 @@ void lockwait_begin(void)
 
 static _Thread_local struct foreign_server asker = {-1, -1, -1};
 static _Thread_local pid_t asker_of; /* the process whose helper it is */
+static _Thread_local pid_t listed;   /* the helper that others know as none of the job; 0: none needs to be */
 
 /* In the helper: each number that comes is sent back when that process has let go of a byte. */
 static void lock_serve(const void *arg, int fd)
@@ -65,6 +66,8 @@ static bool asker_ready(int proc_fd)
 {
 	if (asker.fd >= 0 && asker_of == getpid())
 		return true;
+	if (listed && asker_of == getpid())
+		return false; /* a second one would be taken for a process of the job */
 	if (asker.fd >= 0) { /* our parent's, seen after a fork */
 		closep(&asker.fd);
 		closep(&asker.pidfd);
@@ -75,12 +78,40 @@ static bool asker_ready(int proc_fd)
 
 enum lock_answer { LOCK_FREE, LOCK_STANDS, LOCK_UNASKED };
 
+struct lock_question {
+	int proc_fd;
+	pid_t pid;
+};
+
+static int lock_take(const void *arg, int *ret_fd)
+{
+	const struct lock_question *q = arg;
+	char path[32], byte;
+	(void)ret_fd;
+	TEXT_FORMAT(path, "%d/cmdline", (int)q->pid);
+	int fd = openat(q->proc_fd, path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0)
+		ignore(read(fd, &byte, 1), "that it came back is the answer");
+	return 0;
+}
+
+/* By a helper that lives for this question only. */
+static enum lock_answer ask_once(int proc_fd, pid_t pid)
+{
+	const struct lock_question q = {proc_fd, pid};
+	int none = -1, r = foreign_in_helper(lock_take, &q, proc_fd, answer_ns, &none);
+	closep(&none);
+	return r == 0 ? LOCK_FREE : r == -ETIMEDOUT ? LOCK_STANDS : LOCK_UNASKED;
+}
+
 /* How many at the front have answered; *ret: what is known of the one after them, if there is one. */
 static size_t batch_ask(int proc_fd, const pid_t *pids, size_t n, enum lock_answer *ret)
 {
 	*ret = LOCK_UNASKED;
-	if (!asker_ready(proc_fd))
-		return 0;
+	if (!asker_ready(proc_fd)) {
+		*ret = listed && n > 0 ? ask_once(proc_fd, pids[0]) : LOCK_UNASKED;
+		return *ret == LOCK_FREE;
+	}
 	if (send(asker.fd, pids, n * sizeof(*pids), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
 		foreign_server_end(&asker); /* somebody has killed it */
 		return 0;
@@ -152,11 +183,22 @@ static void survey(int proc_fd, const pid_t *pids, size_t n)
 			lock_note(lock_place(pids[i]), false, survey_fresh_ns);
 		if (free < asked && answer == LOCK_STANDS)
 			lock_note(lock_place(pids[free++]), true, survey_fresh_ns);
-		else if (free < asked && killed++ > 0)
+		else if (free == 0 && killed++ > 0)
 			return; /* each is asked when it is read */
 		pids += free;
 		n -= free;
 	}
+}
+
+void lockwait_start(int proc_fd)
+{
+	if (asker_ready(proc_fd))
+		listed = asker.pid;
+}
+
+pid_t lockwait_helper(void)
+{
+	return asker_of == getpid() ? listed : 0;
 }
 
 void lockwait_survey(int proc_fd, const pid_t *pids, size_t n)

@@ -20,6 +20,12 @@
 
 /* For the calling thread; a process that it forks later waits again as usual. */
 void lockwait_begin(void);
+/*
+ * For a supervisor, whose children count as the job's: makes the helper now, so that it can be told to whoever counts
+ * (lockwait_helper; 0: none). Where it is lost, each later question has a helper of its own, for 0.1 s.
+ */
+void lockwait_start(int proc_fd);
+pid_t lockwait_helper(void);
 /* 0: go on. -ETIMEDOUT: it does not answer. proc_fd: /proc, or -1. Always 0 in a thread that may wait. */
 int must_check lockwait_ask(int proc_fd, pid_t pid);
 /*

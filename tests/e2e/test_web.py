@@ -125,7 +125,7 @@ def test_at_most_four_profiles_and_none_outlives_the_server(vigil, job):
     for _ in range(4):
         assert server.post("/api/v1/profiles", {"kind": "flame", "job": id, "seconds": 600}).status == 202
     assert server.post("/api/v1/profiles", {"kind": "flame", "job": id}).status == 429
-    children = [p for p in vigil.strays() if "flame" in p.cmdline()]
+    children = [p for p in vigil.strays() if "flame" in p.cmdline() and p.ppid() == server.pid]
     assert len(children) == 4
     server.process.kill()
     server.process.wait(10)
@@ -209,6 +209,17 @@ def test_jobs_and_events_by_pages(vigil):
         target = f"/api/v1/events?limit=3&order=desc&before={page['next']}" if page["more"] else None
     assert backward == forward[::-1]
     assert {e["kind"] for e in server.get("/api/v1/events?kind=job_end,nothing").json()["events"]} == {"job_end"}
+
+
+def test_metrics_in_both_forms(vigil, job):
+    server = Server(vigil)
+    plain = server.get("/metrics")
+    assert plain.status == 200 and plain.headers["Content-Type"].startswith("text/plain; version=0.0.4")
+    assert b'vigil_job_info{' in plain.body and not plain.body.endswith(b"# EOF\n")
+    openmetrics = server.get("/metrics", headers={"Accept": "application/openmetrics-text;version=1.0.0"})
+    assert openmetrics.headers["Content-Type"].startswith("application/openmetrics-text")
+    assert openmetrics.body.endswith(b"# EOF\n")
+    assert server.ask("GET", "/metrics", token=False).status == 401
 
 
 def test_the_page_and_its_files(vigil):

@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "sense/proc/proc.h"
+#include "sense/lockwait.h"
 
 /* A guard that dies again and again is started after this pause from the fourth death on. */
 static const uint64_t revive_pause_ns = 500 * NS_PER_MS;
@@ -104,7 +105,7 @@ void services_close(struct services *s)
 size_t services_helpers(const struct services *s, pid_t ret[static SERVICES_HELPERS])
 {
 	const pid_t all[] = {s->guard.pid, s->scope_holder, s->notifier.deliverer,
-			     s->hang.pid,  s->rescue,	    s->among_jobs ? getpid() : 0};
+			     s->hang.pid,  s->rescue,	    s->among_jobs ? getpid() : 0, lockwait_helper()};
 	size_t n = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
 		if (all[i] > 0)

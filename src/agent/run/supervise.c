@@ -311,6 +311,7 @@ int supervise_run(const struct run_spec *spec, const struct world *w)
 			    .note_fd = -1,
 			    .output = {.kept = {.most_bytes = spec->keep_bytes}},
 			    .group = JOBGROUP_NONE};
+	lockwait_start(w->proc_fd);
 	if (s->nproc > SUPER_RANKS) {
 		log_error("--nproc %u: at most %d ranks are started on one node", s->nproc, SUPER_RANKS);
 		return 125;

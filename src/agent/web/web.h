@@ -18,6 +18,7 @@ struct webasks;
 struct webprofiles;
 struct webstreams;
 struct webhealths;
+struct metrics_memory;
 
 struct web {
 	const struct web_want *want;
@@ -39,6 +40,7 @@ struct web {
 	struct webprofiles *profiles;
 	struct webstreams *streams;
 	struct webhealths *healths;
+	struct metrics_memory *metrics; /* what was read of series; NULL before the first scrape */
 	/* Number of jobs, as it was when the newest one was the newest */
 	struct {
 		char newest[64];
@@ -129,3 +131,4 @@ void web_moment(const struct webcall *c);
 void web_signal(const struct webcall *c);
 void web_page(const struct webcall *c);
 void web_openapi(const struct webcall *c);
+void web_metrics(const struct webcall *c);

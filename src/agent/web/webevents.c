@@ -31,7 +31,7 @@ static bool kind_is_wanted(const struct events *l, const char *kind)
 	return l->n_kinds == 0;
 }
 
-static int event_take(void *ctx, const struct job_event *e)
+static int webevents_take(void *ctx, const struct job_event *e)
 {
 	struct events *l = ctx;
 	if (e->seq >= l->before)
@@ -92,7 +92,7 @@ static int newest_read(struct store *s, const char *job, struct events *l)
 	for (uint64_t back = 4 * l->limit; r == 0; back *= 8) {
 		l->from = MAX(sub_floor(end, MIN(back, (uint64_t)LOOKED_AT_MOST)), l->after);
 		l->taken = 0;
-		r = store_each_event(s, job, l->from, event_take, l);
+		r = store_each_event(s, job, l->from, webevents_take, l);
 		r = r > 0 ? 0 : r;
 		if (l->taken >= l->limit || l->from == l->after || back >= LOOKED_AT_MOST)
 			break;
@@ -141,7 +141,7 @@ void web_events(const struct webcall *c)
 		return web_fail(c, 500, "memory", "no memory for the events; ask for fewer");
 	l.ring = ring;
 	const char *job = of_job ? j.id : NULL;
-	int r = !s ? 0 : l.newest_first ? newest_read(s, job, &l) : store_each_event(s, job, l.after, event_take, &l);
+	int r = !s ? 0 : l.newest_first ? newest_read(s, job, &l) : store_each_event(s, job, l.after, webevents_take, &l);
 	if (r >= 0)
 		events_show(c, &l);
 	else

@@ -87,7 +87,7 @@ static const struct series_lane *ranks_lane(const struct series_sample *s, int32
 	return NULL;
 }
 
-static double rate_of(uint64_t now, uint64_t before, double seconds)
+static double webranks_rate_of(uint64_t now, uint64_t before, double seconds)
 {
 	return now >= before ? (double)(now - before) / seconds : 0;
 }
@@ -103,10 +103,10 @@ static void lane_put(const struct ranks *all, int32_t rank, struct js *o)
 	js_put_u64(o, "shared_bytes", sub_floor(now->rss_bytes, now->own_bytes));
 	if (!then || seconds <= 0)
 		return;
-	js_put_double(o, "cpu_ratio", rate_of(now->cpu_ns, then->cpu_ns, seconds) / 1e9);
+	js_put_double(o, "cpu_ratio", webranks_rate_of(now->cpu_ns, then->cpu_ns, seconds) / 1e9);
 	if (now->has_io && then->has_io) {
-		js_put_double(o, "read_bytes_per_s", rate_of(now->read_bytes, then->read_bytes, seconds));
-		js_put_double(o, "write_bytes_per_s", rate_of(now->written_bytes, then->written_bytes, seconds));
+		js_put_double(o, "read_bytes_per_s", webranks_rate_of(now->read_bytes, then->read_bytes, seconds));
+		js_put_double(o, "write_bytes_per_s", webranks_rate_of(now->written_bytes, then->written_bytes, seconds));
 	}
 }
 

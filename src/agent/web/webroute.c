@@ -44,6 +44,7 @@ static const struct row rows[] = {
 	{METHOD_GET, WEB_OPERATOR, ROUTE_RAY_TRACEBACK, "worker/traceback"},
 	{METHOD_GET, WEB_OPERATOR, ROUTE_RAY_CPU, "worker/cpu_profile"},
 	{METHOD_GET, WEB_OPERATOR, ROUTE_RAY_MEMORY, "memory_profile"},
+	{METHOD_GET, WEB_VIEWER, ROUTE_METRICS, "metrics"},
 };
 
 static const char *const method_names[] = {"GET", "POST", "DELETE"};

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 
 #include "agent/host/world_open.h"
+#include "agent/metrics/metricsgather.h"
 #include "agent/web/web.h"
 #include "agent/web/webask.h"
 #include "agent/web/webchild.h"
@@ -62,6 +63,7 @@ static handler_fn *const handlers[] = {
 	[ROUTE_RAY_CPU] = web_ray_cpu,
 	[ROUTE_RAY_MEMORY] = web_ray_memory,
 	[ROUTE_STREAM] = web_stream,
+	[ROUTE_METRICS] = web_metrics,
 };
 
 static void route_refuse(const struct webcall *c, int status, const char *allow)
@@ -318,6 +320,7 @@ int webserver_run(const struct web_want *want, struct fault *f)
 	webprofiles_free(&w);
 	web_store_close(&w);
 	web_healths_free(&w);
+	w.metrics = metrics_memory_free(w.metrics);
 	webstream_free(&w);
 	return r;
 }
