@@ -22,6 +22,7 @@
 #define DEAD_FOLDERS 4
 #define DEAD_NS (60 * NS_PER_S)
 #define END_WAIT_MS 50
+#define LEAVE_WAIT_MS 20
 
 /* ---- near or far ---- */
 
@@ -200,10 +201,12 @@ static void helpers_reap(void)
 		;
 }
 
-static void helper_end(pid_t pid, int pidfd)
+/* answered: it is on its way out, and a signal that others may see is not needed. */
+static void helper_end(pid_t pid, int pidfd, bool answered)
 {
 	struct pollfd p = {.fd = pidfd, .events = POLLIN};
-	(void)kill(pid, SIGKILL);
+	if (!answered || pidfd < 0 || poll(&p, 1, LEAVE_WAIT_MS) <= 0)
+		(void)kill(pid, SIGKILL);
 	if (pidfd >= 0)
 		(void)poll(&p, 1, END_WAIT_MS);
 	(void)waitpid(pid, NULL, __WALL | WNOHANG);
@@ -251,8 +254,9 @@ int foreign_in_helper(foreign_work *work, const void *arg, int dirfd, uint64_t w
 		return pid;
 	cleanup(closep) int held = pidfd;
 	closep(&theirs);
-	int r = answers(ours, pid, wait_ns) ? reply_take(ours, &fd) : -ETIMEDOUT;
-	helper_end(pid, held);
+	bool answered = answers(ours, pid, wait_ns);
+	int r = answered ? reply_take(ours, &fd) : -ETIMEDOUT;
+	helper_end(pid, held, answered);
 	if (r != 0)
 		closep(&fd);
 	else if (fd >= 0)
@@ -292,7 +296,7 @@ void foreign_server_end(struct foreign_server *s)
 {
 	closep(&s->fd);
 	if (s->pid > 0)
-		helper_end(s->pid, s->pidfd);
+		helper_end(s->pid, s->pidfd, false);
 	closep(&s->pidfd);
 	s->pid = -1;
 }

@@ -88,7 +88,7 @@ int waitlocks_read(const struct world *w, const struct waitfacts *facts, const s
 			if (who[i].main != (turn == 0) || !(asked.locks || asked.loops || asked.stores))
 				continue;
 			if ((stop && *stop) || w->mono_ns() > until_ns)
-				late = true;
+				late |= asked.locks || asked.loops; /* a store's key only adds words */
 			else if (process_ask(w, facts, p, asked, hint, n_hints, cap_hints) < 0)
 				return -ENOMEM;
 		}

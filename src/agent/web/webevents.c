@@ -141,7 +141,9 @@ void web_events(const struct webcall *c)
 		return web_fail(c, 500, "memory", "no memory for the events; ask for fewer");
 	l.ring = ring;
 	const char *job = of_job ? j.id : NULL;
-	int r = !s ? 0 : l.newest_first ? newest_read(s, job, &l) : store_each_event(s, job, l.after, webevents_take, &l);
+	int r = 0;
+	if (s)
+		r = l.newest_first ? newest_read(s, job, &l) : store_each_event(s, job, l.after, webevents_take, &l);
 	if (r >= 0)
 		events_show(c, &l);
 	else

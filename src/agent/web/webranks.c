@@ -106,7 +106,8 @@ static void lane_put(const struct ranks *all, int32_t rank, struct js *o)
 	js_put_double(o, "cpu_ratio", webranks_rate_of(now->cpu_ns, then->cpu_ns, seconds) / 1e9);
 	if (now->has_io && then->has_io) {
 		js_put_double(o, "read_bytes_per_s", webranks_rate_of(now->read_bytes, then->read_bytes, seconds));
-		js_put_double(o, "write_bytes_per_s", webranks_rate_of(now->written_bytes, then->written_bytes, seconds));
+		js_put_double(o, "write_bytes_per_s",
+			      webranks_rate_of(now->written_bytes, then->written_bytes, seconds));
 	}
 }
 
