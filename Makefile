@@ -16,7 +16,8 @@ build: ## build/vigil
 	@ninja -C $(BUILD) --quiet
 
 demo: ## install what is missing, build, watch vigil save a training run
-	@tools/setup build demo
+	@tools/setup build demo web
+	@cd web && npm run --silent build || echo "demo: the page could not be built (above); vigil has the small one of web/minimal" >&2
 	@CC=gcc tools/configure build-release $(RELEASE) >/dev/null
 	@ninja -C build-release --quiet
 	@VIGIL=build-release/src/cli/vigil tools/demo
