@@ -69,12 +69,18 @@ static bool is_waited_for(const struct hang_work *w, const struct stackgroup_ran
 	return hang_graph_names(w, r->rank, &by_graph) && by_graph >= CONFIDENCE_MEDIUM && !serves_in_its_stead(r);
 }
 
+/* How long a sleep must go on to be told at once: beyond its excuse; by vigil's own excuse half an hour at the least. */
+static uint64_t sure_of(const struct hang_work *w, uint64_t excuse_ns)
+{
+	return w->s->sleep_ns ? excuse_ns : MAX(excuse_ns, HANG_SLEEP_SURE_NS);
+}
+
 bool hang_outsleeps(const struct hang_work *w, const struct stackgroup_rank *r)
 {
 	if (!w->many || r->activity.kind != ACTIVITY_SLEEP || !r->acting || hang_works(w, r) || !is_waited_for(w, r))
 		return false;
 	uint64_t excuse = sub_floor(hang_time(w->s->sleep_ns, HANG_SLEEP_NS), w->standstill_ns);
-	return sleep_left_ns(w, r) > excuse;
+	return sleep_left_ns(w, r) > sure_of(w, excuse);
 }
 
 static void sleeper_says(struct hang_work *w, const struct stackgroup_rank *r)
@@ -119,5 +125,5 @@ bool hang_end_outsleeps(const struct hang_work *w, const struct waitgraph_sink *
 	if (s->end != WAITEND_CLOCK || !beside || n->naps || s->n_followers == 0 || s->quality < WAITGRAPH_LIKELY)
 		return false;
 	uint64_t length = sub_floor(n->thread->limit_ns, w->p->job_age_ns);
-	return MAX(n->thread->left_ns, length) > sub_floor(excuse_ns, w->standstill_ns);
+	return MAX(n->thread->left_ns, length) > sure_of(w, sub_floor(excuse_ns, w->standstill_ns));
 }
