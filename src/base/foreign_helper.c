@@ -294,11 +294,23 @@ bool foreign_server_answers(const struct foreign_server *s, uint64_t wait_ns)
 
 void foreign_server_end(struct foreign_server *s)
 {
+	closep(&s->fd); /* it reads that nothing more comes */
+	if (s->pid > 0)
+		helper_end(s->pid, s->pidfd, true);
+	closep(&s->pidfd);
+	s->pid = -1;
+}
+
+int foreign_server_leave(struct foreign_server *s)
+{
+	struct pollfd p = {.fd = s->pidfd, .events = POLLIN};
 	closep(&s->fd);
 	if (s->pid > 0)
 		helper_end(s->pid, s->pidfd, false);
-	closep(&s->pidfd);
 	s->pid = -1;
+	if (s->pidfd >= 0 && poll(&p, 1, 0) > 0)
+		closep(&s->pidfd);
+	return take_fd(&s->pidfd);
 }
 
 /* ---- what did not answer ---- */

@@ -43,8 +43,13 @@ typedef void foreign_serve(const void *arg, int fd);
 int must_check foreign_server_start(foreign_serve *serve, const void *arg, int dirfd, struct foreign_server *ret);
 /* Waits until something can be received. False: no answer in wait_ns, or more where it had no processor. */
 bool foreign_server_answers(const struct foreign_server *s, uint64_t wait_ns);
-/* Ends it, or leaves it alone where it cannot be ended now. Empty afterwards. */
+/* Lets it end by itself, or ends it. Empty afterwards. */
 void foreign_server_end(struct foreign_server *s);
+/*
+ * Ends one that does not answer. Empty afterwards. Where it cannot be ended now, as it waits in the kernel, its pidfd
+ * is returned, owned by the caller, which can be read when it has ended; else, or without pidfds, -1.
+ */
+int foreign_server_leave(struct foreign_server *s);
 
 /* True: a name in the same folder got no answer in the last minute, and is not asked for again. Of this thread only. */
 bool foreign_is_dead(int dirfd, const char *path);

@@ -1,6 +1,7 @@
 #include "sense/lockwait.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -23,6 +24,7 @@ struct lock_known {
 	uint64_t until_ns;
 	uint64_t hold_ns; /* how long it was left alone last; 0: it has answered */
 	uint64_t asked_ns;
+	int waiting; /* pidfd of the helper that waits for this lock, plus 1; 0: none */
 };
 
 static _Thread_local pid_t hurried; /* the process whose loop this thread is */
@@ -66,8 +68,6 @@ static bool asker_ready(int proc_fd)
 {
 	if (asker.fd >= 0 && asker_of == getpid())
 		return true;
-	if (listed && asker_of == getpid())
-		return false; /* a second one would be taken for a process of the job */
 	if (asker.fd >= 0) { /* our parent's, seen after a fork */
 		closep(&asker.fd);
 		closep(&asker.pidfd);
@@ -78,54 +78,58 @@ static bool asker_ready(int proc_fd)
 
 enum lock_answer { LOCK_FREE, LOCK_STANDS, LOCK_UNASKED };
 
-struct lock_question {
-	int proc_fd;
-	pid_t pid;
-};
-
-static int lock_take(const void *arg, int *ret_fd)
+/* A helper that nobody has in a list would be taken for a process of the job if it stayed. */
+static void asker_rest(void)
 {
-	const struct lock_question *q = arg;
-	char path[32], byte;
-	(void)ret_fd;
-	TEXT_FORMAT(path, "%d/cmdline", (int)q->pid);
-	int fd = openat(q->proc_fd, path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0)
-		ignore(read(fd, &byte, 1), "that it came back is the answer");
-	return 0;
+	if (listed && asker.pid != listed)
+		foreign_server_end(&asker);
 }
 
-/* By a helper that lives for this question only. */
-static enum lock_answer ask_once(int proc_fd, pid_t pid)
+/*
+ * How many at the front have answered; *ret: what is known of the one after them, if there is one. *ret_waiting: of one
+ * that stands, the pidfd of the helper that waits for it, or -1.
+ */
+static size_t batch_ask(int proc_fd, const pid_t *pids, size_t n, enum lock_answer *ret, int *ret_waiting)
 {
-	const struct lock_question q = {proc_fd, pid};
-	int none = -1, r = foreign_in_helper(lock_take, &q, proc_fd, answer_ns, &none);
-	closep(&none);
-	return r == 0 ? LOCK_FREE : r == -ETIMEDOUT ? LOCK_STANDS : LOCK_UNASKED;
-}
-
-/* How many at the front have answered; *ret: what is known of the one after them, if there is one. */
-static size_t batch_ask(int proc_fd, const pid_t *pids, size_t n, enum lock_answer *ret)
-{
+	size_t i = 0;
 	*ret = LOCK_UNASKED;
-	if (!asker_ready(proc_fd)) {
-		*ret = listed && n > 0 ? ask_once(proc_fd, pids[0]) : LOCK_UNASKED;
-		return *ret == LOCK_FREE;
-	}
+	*ret_waiting = -1;
+	if (!asker_ready(proc_fd))
+		return 0;
 	if (send(asker.fd, pids, n * sizeof(*pids), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
 		foreign_server_end(&asker); /* somebody has killed it */
 		return 0;
 	}
-	for (size_t i = 0; i < n; i++) {
+	for (; i < n; i++) {
 		pid_t back = 0;
 		bool answered = foreign_server_answers(&asker, answer_ns);
 		if (answered && recv(asker.fd, &back, sizeof(back), MSG_DONTWAIT) == sizeof(back))
 			continue;
 		*ret = answered ? LOCK_UNASKED : LOCK_STANDS;
-		foreign_server_end(&asker);
+		*ret_waiting = foreign_server_leave(&asker);
 		return i;
 	}
+	asker_rest();
 	return n;
+}
+
+static void lock_waiting_set(struct lock_known *k, int pidfd)
+{
+	int old = k->waiting - 1;
+	closep(&old);
+	k->waiting = pidfd + 1;
+}
+
+/* True: the helper that asked last still waits, so that another one need not. */
+static bool lock_waits(struct lock_known *k)
+{
+	struct pollfd p = {.fd = k->waiting - 1, .events = POLLIN};
+	if (k->waiting == 0)
+		return false;
+	if (poll(&p, 1, 0) == 0)
+		return true;
+	lock_waiting_set(k, -1);
+	return false;
 }
 
 /* The place of this process; a number that was used again is asked as the one before was. */
@@ -138,6 +142,7 @@ static struct lock_known *lock_place(pid_t pid)
 		return b;
 	/* one that stands is kept as long as there is another */
 	struct lock_known *k = a->stands && (!b->stands || b->asked_ns < a->asked_ns) ? b : a;
+	lock_waiting_set(k, -1);
 	*k = (struct lock_known){.pid = pid};
 	return k;
 }
@@ -163,13 +168,21 @@ int lockwait_ask(int proc_fd, pid_t pid)
 	uint64_t now_ns = clock_mono_ns();
 	if (now_ns < k->until_ns)
 		return k->stands ? -ETIMEDOUT : 0;
+	if (lock_waits(k)) {
+		lock_note(k, true, 0);
+		return -ETIMEDOUT;
+	}
 	enum lock_answer answer;
-	size_t free = batch_ask(proc_fd, &pid, 1, &answer);
-	if (free == 0 && answer == LOCK_UNASKED) /* its helper was killed, perhaps */
-		free = batch_ask(proc_fd, &pid, 1, &answer);
+	int waiting;
+	size_t free = batch_ask(proc_fd, &pid, 1, &answer, &waiting);
+	if (free == 0 && answer == LOCK_UNASKED) { /* its helper was killed, perhaps */
+		closep(&waiting);
+		free = batch_ask(proc_fd, &pid, 1, &answer, &waiting);
+	}
 	/* Without a helper (no process is left to be had) it is asked as before. */
 	bool stands = free == 0 && answer == LOCK_STANDS;
 	lock_note(k, stands, fresh_ns);
+	lock_waiting_set(k, waiting);
 	return stands ? -ETIMEDOUT : 0;
 }
 
@@ -178,12 +191,17 @@ static void survey(int proc_fd, const pid_t *pids, size_t n)
 	unsigned killed = 0;
 	while (n > 0) {
 		enum lock_answer answer;
-		size_t asked = MIN(n, (size_t)BATCH), free = batch_ask(proc_fd, pids, asked, &answer);
+		int waiting;
+		size_t asked = MIN(n, (size_t)BATCH), free = batch_ask(proc_fd, pids, asked, &answer, &waiting);
 		for (size_t i = 0; i < free; i++)
 			lock_note(lock_place(pids[i]), false, survey_fresh_ns);
-		if (free < asked && answer == LOCK_STANDS)
-			lock_note(lock_place(pids[free++]), true, survey_fresh_ns);
-		else if (free == 0 && killed++ > 0)
+		if (free < asked && answer == LOCK_STANDS) {
+			struct lock_known *k = lock_place(pids[free++]);
+			lock_note(k, true, survey_fresh_ns);
+			lock_waiting_set(k, take_fd(&waiting));
+		}
+		closep(&waiting);
+		if (free == 0 && killed++ > 0)
 			return; /* each is asked when it is read */
 		pids += free;
 		n -= free;
@@ -212,7 +230,8 @@ void lockwait_survey(int proc_fd, const pid_t *pids, size_t n)
 	/* Oneself, and those that are left alone for a while, are not asked. */
 	const uint64_t now_ns = clock_mono_ns();
 	for (size_t i = 0; i < n; i++)
-		if (pids[i] > 0 && pids[i] != hurried && now_ns >= lock_place(pids[i])->until_ns)
+		if (pids[i] > 0 && pids[i] != hurried && now_ns >= lock_place(pids[i])->until_ns &&
+		    !lock_waits(lock_place(pids[i])))
 			ask[n_ask++] = pids[i];
 	survey(proc_fd, ask, n_ask);
 }

@@ -5,9 +5,9 @@
  *
  * A thread that may not wait, the loop of a supervisor or a command that reads, says so once (lockwait_begin). From
  * then on the readers of this layer ask here first, for that thread only: a helper process, which stays, reads one byte
- * that takes the lock. Who does not answer it in 0.1 s is not asked again for 5 s, then 10, up to a minute, and the
- * helper that stands is replaced. An answer counts for a second, so that many small reads cost one question. A lock
- * that is lost within that second still holds the reader.
+ * that takes the lock. Who does not answer it in 0.1 s is not asked again for 5 s, then 10, up to a minute, and not
+ * before the helper that waits for it has come back; another one is made meanwhile. An answer counts for a second, so
+ * that many small reads cost one question. A lock that is lost within that second still holds the reader.
  */
 #pragma once
 
@@ -22,7 +22,7 @@
 void lockwait_begin(void);
 /*
  * For a supervisor, whose children count as the job's: makes the helper now, so that it can be told to whoever counts
- * (lockwait_helper; 0: none). Where it is lost, each later question has a helper of its own, for 0.1 s.
+ * (lockwait_helper; 0: none). Where it is lost, each later question has a helper of its own.
  */
 void lockwait_start(int proc_fd);
 pid_t lockwait_helper(void);

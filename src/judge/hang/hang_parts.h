@@ -49,7 +49,7 @@ uint64_t hang_time(uint64_t given_ns, uint64_t usual_ns);
 #define HANG_EVALUATION_NS (2 * 3600 * NS_PER_S)
 #define HANG_DOWNLOAD_NS (2 * 3600 * NS_PER_S)
 #define HANG_SLEEP_NS (5 * 60 * NS_PER_S)
-/* A sleep that goes on for so long is told before its excuse is over: by then the time-outs of the others have passed. */
+/* A sleep that goes on for so long is told before its excuse is over: the time-outs of the others come earlier. */
 #define HANG_SLEEP_SURE_NS (30 * 60 * NS_PER_S)
 #define HANG_IO_GPU_NS (30 * 60 * NS_PER_S)
 #define HANG_UTIL_WINDOW_NS (60 * NS_PER_S)

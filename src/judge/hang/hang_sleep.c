@@ -69,7 +69,7 @@ static bool is_waited_for(const struct hang_work *w, const struct stackgroup_ran
 	return hang_graph_names(w, r->rank, &by_graph) && by_graph >= CONFIDENCE_MEDIUM && !serves_in_its_stead(r);
 }
 
-/* How long a sleep must go on to be told at once: beyond its excuse; by vigil's own excuse half an hour at the least. */
+/* How long a sleep must go on to be told at once: beyond its excuse; if that is vigil's own, half an hour at least. */
 static uint64_t sure_of(const struct hang_work *w, uint64_t excuse_ns)
 {
 	return w->s->sleep_ns ? excuse_ns : MAX(excuse_ns, HANG_SLEEP_SURE_NS);
