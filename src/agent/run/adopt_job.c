@@ -11,8 +11,8 @@
 #include "sense/proc/procfile.h"
 #include "tell/jobs/job_json.h"
 
-/* A kill's numbers are complete within milliseconds; a stuck victim may take longer. */
-static const uint64_t case_wait_ns = 2 * NS_PER_S;
+/* A kill's numbers are complete within milliseconds; for a victim that stands the guard itself waits for 2 s. */
+static const uint64_t case_wait_ns = 4 * NS_PER_S;
 
 /*
  * Whose job it is, and who may read its reports: the user of the process, or of all processes of the group. Ourselves
