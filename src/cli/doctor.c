@@ -12,6 +12,7 @@
 #include "cli/state.h"
 #include "judge/host/doctor.h"
 #include "tell/host/findings.h"
+#include "tell/text/textout.h"
 
 struct doctor_options {
 	const char *state;
@@ -39,11 +40,14 @@ static void doctor_show(const struct findings *all)
 	for (size_t i = 0; i < all->n; i++)
 		warnings += all->row[i].severity >= SEVERITY_WARNING ? 1 : 0;
 	findings_text(all, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), stdout);
+	const struct textout p = {.to = stdout, .width = textout_width(stdout)};
+	if (all->n)
+		putchar('\n');
 	if (warnings)
-		printf("\n%zu of %zu findings need attention.\n", warnings, all->n);
+		textout_text(&p, 0, "%zu of %zu findings need attention.", warnings, all->n);
 	else
-		printf("%sNothing on this machine endangers long jobs%s.\n", all->n ? "\n" : "",
-		       all->n ? "; the notes say what vigil does in another way here" : "");
+		textout_text(&p, 0, "Nothing on this machine endangers long jobs%s.",
+			     all->n ? "; the notes say what vigil does in another way here" : "");
 }
 
 static void crowd_finding(const struct unguarded *u, struct findings *all)

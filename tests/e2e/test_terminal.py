@@ -82,7 +82,7 @@ def a_past(vigil):
 @pytest.mark.parametrize("columns", [50, 80, 132])
 def test_no_line_is_wider_than_the_terminal(vigil, terminal, columns):
     a_past(vigil)
-    commands = [["jobs"], ["ps", "-a"], ["show"], ["events"], ["why"], ["why", "grows"], ["mem"], ["help"],
+    commands = [["jobs"], ["ps", "-a"], ["show"], ["events"], ["why"], ["why", "grows"], ["mem"], ["doctor"], ["help"],
                 ["protect", "--dry-run", str(os.getpid())]]
     for command in commands:
         with open(os.devnull, "wb") as messages:
