@@ -277,6 +277,7 @@ int foreign_server_start(foreign_serve *serve, const void *arg, int dirfd, struc
 	pid_t pid = quiet_fork(&pidfd);
 	if (pid == 0) {
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		(void)prctl(PR_SET_NAME, "vigil-helper");
 		others_close(theirs, dirfd);
 		serve(arg, theirs);
 		_exit(0);
