@@ -148,7 +148,8 @@ def hang_state(vigil, job):
 
 def test_the_hang_state_follows_the_events(vigil):
     vigil.start("run", "--name", "still", "--", "sleep", "600")
-    job = wait_for(lambda: next((x["job_id"] for x in labels_of(samples(metrics(vigil)), "vigil_job_info")), None), 30)
+    # its rank is known from the first sample on
+    job = wait_for(lambda: next((x["job_id"] for x in labels_of(samples(metrics(vigil)), "vigil_rank_memory_bytes")), None), 30)
     assert hang_state(vigil, job) == "well"
     for kind, state in (("suspected", "suspected"), ("hang", "hung"), ("hang_resolved", "well"), ("standstill", "standstill"),
                         ("slowdown", "slowdown"), ("attempt_start", "well")):
