@@ -216,7 +216,9 @@ void lockwait_start(int proc_fd)
 
 pid_t lockwait_helper(void)
 {
-	return asker_of == getpid() ? listed : 0;
+	if (asker_of != getpid())
+		return 0;
+	return listed ? listed : MAX(asker.pid, 0);
 }
 
 void lockwait_survey(int proc_fd, const pid_t *pids, size_t n)

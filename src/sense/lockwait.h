@@ -22,7 +22,7 @@
 void lockwait_begin(void);
 /*
  * For a supervisor, whose children count as the job's: makes the helper now, so that it can be told to whoever counts
- * (lockwait_helper; 0: none). Where it is lost, each later question has a helper of its own.
+ * (lockwait_helper: this thread's; 0: none). Where it is lost, each later question has a helper of its own.
  */
 void lockwait_start(int proc_fd);
 pid_t lockwait_helper(void);

@@ -169,6 +169,15 @@ void members_done(struct members *m)
 	*m = (struct members){.n = 0};
 }
 
+/* The helper that asks for us is of nobody's job (sense/lockwait). */
+static void helper_leave_out(struct members_sweep *g)
+{
+	pid_t helper = lockwait_helper();
+	for (size_t i = 0; helper > 0 && i < g->t->n; i++)
+		if (g->t->rows[i].pid == helper)
+			g->flags[i] &= (uint8_t)~IN;
+}
+
 static int members_fill(struct members_sweep *g)
 {
 	size_t n = 0;
@@ -231,6 +240,7 @@ int members_read(const struct world *w, const struct tasks *t, const struct memb
 		return -ENOMEM;
 	members_survey(&g);
 	members_choose(&g);
+	helper_leave_out(&g);
 	int r = members_fill(&g);
 	if (r == 0 && want && want->ask)
 		r = own_ranks(&g);
