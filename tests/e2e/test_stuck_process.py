@@ -79,8 +79,8 @@ def test_a_watch_beside_it_ends_when_it_is_told_to(vigil, stuck):
         wait_for(lambda: b"job_adopted" in vigil("events", timeout=30).out, 30, "the job to be watched")
         begun = time.monotonic()
         while time.monotonic() < begun + 12:  # it is asked again after 5 s
-            waiting = [p for p in psutil.process_iter(["status", "ppid"])
-                       if p.info["ppid"] == watch.pid and p.info["status"] == psutil.STATUS_DISK_SLEEP]
+            waiting = [p for p in psutil.process_iter(["name", "status", "ppid"]) if p.info["ppid"] == watch.pid and
+                       p.info["name"] == "vigil-helper" and p.info["status"] == psutil.STATUS_DISK_SLEEP]
             assert len(waiting) <= 1, "one helper that waits for the lock is enough"
             time.sleep(0.2)
         begun = time.monotonic()
