@@ -257,7 +257,8 @@ static int supervise_prepare(struct super *s)
 		return r;
 	s->services.n_jobs = 1;
 	s->recorder.notifier = &s->services.notifier;
-	group_make(s);
+	group_make(s); /* only where vigil is alone in the group that it is in */
+	lockwait_start(s->w->proc_fd);
 	/* held open: guard and rescue process inherit the lock */
 	s->note_fd = leftover_note(watch->state_dir, s->job.id, &s->group);
 	s->services.scope_holder = s->group.scope.holder;
@@ -311,7 +312,6 @@ int supervise_run(const struct run_spec *spec, const struct world *w)
 			    .note_fd = -1,
 			    .output = {.kept = {.most_bytes = spec->keep_bytes}},
 			    .group = JOBGROUP_NONE};
-	lockwait_start(w->proc_fd);
 	if (s->nproc > SUPER_RANKS) {
 		log_error("--nproc %u: at most %d ranks are started on one node", s->nproc, SUPER_RANKS);
 		return 125;
