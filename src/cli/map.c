@@ -328,7 +328,8 @@ const struct command command_map = {
 		 "last word.\n\n"
 		 "There is no shell: a word of COMMAND is an argument. In the script of sh -c '…' inputs are quoted "
 		 "for the "
-		 "shell; leave {} bare in it. Options are spelled as those of GNU parallel, and so are the columns of "
+		 "shell, bare or between quotes of the script. Options are spelled as those of GNU parallel, and so "
+		 "are the columns of "
 		 "--joblog.",
 	.statuses =
 		"0 if all tasks succeeded, else the number of those that failed, 101 if they are more than 100; with "

@@ -68,6 +68,27 @@ def test_sources_combine_as_in_gnu_parallel(bag, tmp_path, args):
     assert result.out == expected and result.status == status, result
 
 
+HOSTILE = ["a b", "$(touch ran)", "`touch ran`", "'; touch ran; '", '"; touch ran; "', "\\", "a\\'b", "*", "~", "", "!x", "a\nb", "${HOME}",
+           "#", "&", "$(touch ran", "');touch ran;('"]
+
+
+@pytest.mark.parametrize("shell", ["sh", "bash"])
+@pytest.mark.parametrize("script", ["printf '%s\\0' {}", 'printf "%s\\0" "{}"', "printf '%s\\0' '{}'", "v=\"{}\"; printf '%s\\0' \"$v\"",
+                                    "# it's\nprintf '%s\\0' {}", "printf %s {}; printf '\\0'"])
+def test_a_shell_reads_an_input_as_it_is(bag, tmp_path, shell, script):
+    result = bag("-k", "-j4", shell, "-c", script, ":::", *HOSTILE)
+    assert result.status == 0 and result.out.split(b"\0")[:-1] == [text.encode() for text in HOSTILE], result
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("shell", ["sh", "bash"])
+@pytest.mark.parametrize("script", ["cat <<E\n{}\nE", "echo \"$(echo \"{}\")\"", "echo \"$(echo '{}')\"", "echo \"$(echo {})\"", "echo `echo \"{}\"`",
+                                    "echo \\{}", "echo \"`echo '{}'`\"", "echo \"${x:-{}}\"", "sh -c 'echo \"$1\"' sh {}"])
+def test_no_input_becomes_a_command_wherever_it_stands(bag, tmp_path, shell, script):
+    bag("-k", "-j4", shell, "-c", script, ":::", *HOSTILE)
+    assert not (tmp_path / "ran").exists()
+
+
 @pytest.mark.skipif(not PARALLEL, reason="GNU parallel is not installed")
 @pytest.mark.parametrize("script,inputs,extra", [
     ("exit {}", ["0", "3", "200"], []), ("kill -{} $$", ["9", "15", "6"], []), ("exit {}", ["0", "7", "3"], ["--halt", "now,fail=1"]),

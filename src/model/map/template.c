@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "base/vec.h"
+#include "model/map/shellquote.h"
 
 enum part_kind { PART_TEXT, PART_INPUT, PART_SEQ, PART_TOTAL, PART_SLOT };
 enum part_cut { CUT_NONE, CUT_EXTENSION, CUT_NAME, CUT_FOLDER, CUT_STEM };
@@ -20,6 +21,7 @@ struct part {
 struct word {
 	size_t first, n; /* parts */
 	bool script; /* a shell reads it */
+	bool quotes; /* and has quotes of its own in it */
 	bool all; /* has an input that stands for all of them */
 };
 
@@ -38,8 +40,10 @@ static int part_add(struct template *t, struct part p)
 {
 	if (vec_room(&t->part, &t->parts_cap, t->n_parts + 1) < 0)
 		return -ENOMEM;
+	struct word *w = &t->word[t->n_words - 1];
 	t->part[t->n_parts++] = p;
-	t->word[t->n_words - 1].n++;
+	w->n++;
+	w->quotes |= w->script && p.kind == PART_TEXT && shell_has_quotes(p.text);
 	return 0;
 }
 
@@ -241,13 +245,18 @@ static bool is_plain(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c && strchr("-_.+/", c));
 }
 
-/* Quoted so that a shell reads it as one word. */
-static int quoted_add(struct template_words *w, struct span s)
+static bool is_plain_text(struct span s)
 {
 	size_t plain = 0;
 	while (plain < s.len && is_plain(s.p[plain]))
 		plain++;
-	if (s.len > 0 && plain == s.len)
+	return s.len > 0 && plain == s.len;
+}
+
+/* Quoted so that a shell reads it as one word. */
+static int quoted_add(struct template_words *w, struct span s)
+{
+	if (is_plain_text(s))
 		return text_add(w, s.p, s.len);
 	int r = text_add(w, "'", 1);
 	for (size_t i = 0; i < s.len && r == 0; i++)
@@ -255,40 +264,90 @@ static int quoted_add(struct template_words *w, struct span s)
 	return r == 0 ? text_add(w, "'", 1) : r;
 }
 
-static int input_add(struct template_words *w, const struct word *word, const struct part *p, const char *arg)
+/*
+ * How an input is put into a word. What stands between the quotes of a script is read by rules that depend on all
+ * before it, so there an input's name stands, and its value in an assignment at the script's beginning.
+ */
+enum input_as { AS_TEXT, AS_QUOTED, AS_ASSIGNMENT, AS_NAME };
+
+struct filling {
+	struct template_words *to;
+	const struct template_values *v;
+	size_t only; /* index of the one input that {} stands for; SIZE_MAX: all, with blanks between */
+	enum input_as as;
+	struct shell_scan scan; /* AS_NAME */
+};
+
+static int assignment_add(struct template_words *w, const char *name, struct span value)
 {
-	struct span s = template_cut(p->cut, span_of(arg));
-	return word->script ? quoted_add(w, s) : text_add(w, s.p, s.len);
+	int r = text_add(w, name, strlen(name));
+	r = r == 0 ? text_add(w, "=", 1) : r;
+	r = r == 0 ? quoted_add(w, value) : r;
+	return r == 0 ? text_add(w, "; ", 2) : r;
 }
 
-/* only: index of the one input that {} stands for; SIZE_MAX: all, with blanks between. */
-static int inputs_add(struct template_words *w, const struct word *word, const struct part *p,
-		      const struct template_values *v, size_t only)
+static int name_add(struct template_words *w, const char *name, enum shell_quote in)
 {
-	int64_t n = (int64_t)v->n_args, at = p->index > 0 ? p->index - 1 : n + p->index;
+	static const char *const before[] = {"\"${", "'\"${", "${"}, *const after[] = {"}\"", "}\"'", "}"};
+	int r = text_add(w, before[in], strlen(before[in]));
+	r = r == 0 ? text_add(w, name, strlen(name)) : r;
+	return r == 0 ? text_add(w, after[in], strlen(after[in])) : r;
+}
+
+static int input_add(struct filling *f, const struct part *p, size_t i)
+{
+	static const char *const cuts[] = {"", "_noext", "_name", "_dir", "_stem"};
+	char name[48];
+	struct span s = template_cut(p->cut, span_of(f->v->arg[i]));
+	if (f->as == AS_QUOTED)
+		return quoted_add(f->to, s);
+	if (f->as == AS_ASSIGNMENT && is_plain_text(s))
+		return 0;
+	if (f->as == AS_TEXT || is_plain_text(s))
+		return text_add(f->to, s.p, s.len);
+	(void)snprintf(name, sizeof(name), "input_%zu%s", i + 1, cuts[p->cut]);
+	return f->as == AS_ASSIGNMENT ? assignment_add(f->to, name, s) : name_add(f->to, name, f->scan.in);
+}
+
+static int inputs_add(struct filling *f, const struct part *p)
+{
+	int64_t n = (int64_t)f->v->n_args, at = p->index > 0 ? p->index - 1 : n + p->index;
 	if (p->index != 0)
-		return at >= 0 && at < n ? input_add(w, word, p, v->arg[at]) : 0;
-	if (only != SIZE_MAX)
-		return input_add(w, word, p, v->arg[only]);
+		return at >= 0 && at < n ? input_add(f, p, (size_t)at) : 0;
+	if (f->only != SIZE_MAX)
+		return input_add(f, p, f->only);
 	int r = 0;
-	for (size_t i = 0; i < v->n_args && r == 0; i++) {
-		r = i > 0 ? text_add(w, " ", 1) : 0;
-		r = r == 0 ? input_add(w, word, p, v->arg[i]) : r;
+	for (size_t i = 0; i < f->v->n_args && r == 0; i++) {
+		r = i > 0 && f->as != AS_ASSIGNMENT ? text_add(f->to, " ", 1) : 0;
+		r = r == 0 ? input_add(f, p, i) : r;
 	}
 	return r;
 }
 
-static int part_fill(struct template_words *w, const struct word *word, const struct part *p,
-		     const struct template_values *v, size_t only)
+static int part_fill(struct filling *f, const struct part *p)
 {
 	char number[24];
-	if (p->kind == PART_TEXT)
-		return text_add(w, p->text.p, p->text.len);
+	const struct template_values *v = f->v;
 	if (p->kind == PART_INPUT)
-		return inputs_add(w, word, p, v, only);
+		return inputs_add(f, p);
+	if (f->as == AS_ASSIGNMENT)
+		return 0;
+	if (p->kind == PART_TEXT) {
+		shell_scan(&f->scan, p->text);
+		return text_add(f->to, p->text.p, p->text.len);
+	}
 	uint64_t n = p->kind == PART_SEQ ? v->seq : p->kind == PART_SLOT ? v->slot : v->total;
 	int len = snprintf(number, sizeof(number), "%llu", (unsigned long long)n);
-	return text_add(w, number, (size_t)len);
+	return text_add(f->to, number, (size_t)len);
+}
+
+static int parts_fill(const struct template *t, const struct word *word, struct filling *f, enum input_as as)
+{
+	int r = 0;
+	f->as = as;
+	for (size_t i = 0; i < word->n && r == 0; i++)
+		r = part_fill(f, &t->part[word->first + i]);
+	return r;
 }
 
 static int word_fill(const struct template *t, const struct word *word, const struct template_values *v, size_t only,
@@ -297,12 +356,11 @@ static int word_fill(const struct template *t, const struct word *word, const st
 	if (vec_room(&w->at, &w->at_cap, w->argc + 1) < 0)
 		return -ENOMEM;
 	w->at[w->argc++] = w->len;
-	for (size_t i = 0; i < word->n; i++) {
-		int r = part_fill(w, word, &t->part[word->first + i], v, only);
-		if (r < 0)
-			return r;
-	}
-	return text_add(w, "", 1);
+	struct filling f = {.to = w, .v = v, .only = only};
+	int r = word->quotes ? parts_fill(t, word, &f, AS_ASSIGNMENT) : 0;
+	if (r == 0)
+		r = parts_fill(t, word, &f, word->quotes ? AS_NAME : word->script ? AS_QUOTED : AS_TEXT);
+	return r == 0 ? text_add(w, "", 1) : r;
 }
 
 static bool word_repeats(const struct word *word, const struct template_values *v)

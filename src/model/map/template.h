@@ -8,8 +8,10 @@
  *   {#} {##} {%}           number of the task; of all tasks; of the place it runs in
  *
  * A word that is only {} becomes one word for each input of the task. The script of `sh -c SCRIPT` is the one text
- * that a shell reads: inputs are quoted in it, so that no input becomes a command. Any other text in braces stays as
- * it is.
+ * that a shell reads: inputs are quoted in it, so that no input becomes a command. Where it has quotes of its own, it
+ * begins with assignments (input_1='a b'; …), and "{}" becomes "${input_1}": a value is never read as script, whatever
+ * it is and wherever it stands (but in $((…)) of bash, which evaluates values). Plain inputs are put in as they are.
+ * Any other text in braces stays as it is.
  *
  * Pure. Texts given are borrowed for as long as the template lives.
  */

@@ -107,6 +107,29 @@ static void a_shell_gets_its_inputs_quoted(void **state)
 	assert_string_equal(filled(not, 4, semi, 1, false), "[grep][-c][a;b][f]");
 }
 
+#define SCRIPT(script, ...)                                                                                            \
+	filled((const char *const[]){"sh", "-c", script}, 3, (const char *const[]){__VA_ARGS__},                       \
+	       sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *), false)
+
+/* Between the script's own quotes there is no way to quote that is right wherever it stands: a name is. */
+static void a_script_with_quotes_gets_its_inputs_by_name(void **state)
+{
+	(void)state;
+	assert_string_equal(SCRIPT("f \"<{}>\"", "$(x)"), "[sh][-c][input_1='$(x)'; f \"<${input_1}>\"]");
+	assert_string_equal(SCRIPT("f '<{}>' {}", "a b"),
+			    "[sh][-c][input_1='a b'; input_1='a b'; f '<'\"${input_1}\"'>' \"${input_1}\"]");
+	assert_string_equal(SCRIPT("f \"{1/}\" {2.}", "d/a b", "x.y"),
+			    "[sh][-c][input_1_name='a b'; f \"${input_1_name}\" x]");
+	assert_string_equal(SCRIPT("f \"\" {}", "a b", "", "c"),
+			    "[sh][-c][input_1='a b'; input_2=''; f \"\" \"${input_1}\" \"${input_2}\" c]");
+	assert_string_equal(SCRIPT("# it's\nf \"\" {}", "a b"),
+			    "[sh][-c][input_1='a b'; # it's\nf \"\" \"${input_1}\"]");
+	assert_string_equal(SCRIPT("f \\\" a#' {}", "a b"), "[sh][-c][input_1='a b'; f \\\" a#' '\"${input_1}\"']");
+	assert_string_equal(SCRIPT("cat <<E\n{}\nE", "`x`"), "[sh][-c][input_1='`x`'; cat <<E\n\"${input_1}\"\nE]");
+	/* what is plain can be read by a person, too */
+	assert_string_equal(SCRIPT("f \"{}\" '{.}' {#}", "d/a-1.txt"), "[sh][-c][f \"d/a-1.txt\" 'd/a-1' 7]");
+}
+
 static void a_line_can_be_given_to_a_shell(void **state)
 {
 	(void)state;
@@ -126,6 +149,7 @@ int main(void)
 		cmocka_unit_test(without_a_replacement_the_input_is_the_last_word),
 		cmocka_unit_test(other_braces_stay_as_they_are),
 		cmocka_unit_test(a_shell_gets_its_inputs_quoted),
+		cmocka_unit_test(a_script_with_quotes_gets_its_inputs_by_name),
 		cmocka_unit_test(a_line_can_be_given_to_a_shell),
 	};
 	return cmocka_run_group_tests_name("model/map/template", tests, NULL, NULL);
