@@ -8,6 +8,7 @@ import sys
 import time
 
 import psutil
+import pytest
 
 from conftest import wait_for
 
@@ -36,6 +37,42 @@ def test_what_a_process_left_behind_writes_last_is_not_lost(vigil):
     assert result.status == 0
     assert result.out.split()[-1] == b"20000"
     assert vigil.log().read_bytes() == result.out
+
+
+# An entry point of a container: a helper beside the job, then exec.
+BESIDE = ("sh", "-c", 'sleep 600 >/dev/null 2>&1 & echo $! > beside; exec "$@"', "sh")
+
+
+def the_helper_lives_on(folder):
+    pid = int((folder / "beside").read_text())
+    lives = psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    if lives:
+        os.kill(pid, signal.SIGKILL)
+    return lives
+
+
+@pytest.mark.parametrize("command", [["run", "--"], ["map", "-j2"]], ids=lambda c: c[0])
+def test_what_ran_before_vigil_is_no_part_of_the_job(vigil, tmp_path, command):
+    """Nobody waits for it, and it is not ended."""
+    result = vigil(*command, "sh", "-c", "echo done", *([":::", "a", "b"] if command[0] == "map" else []), prefix=BESIDE, cwd=tmp_path, timeout=30)
+    assert result.status == 0 and "still run" not in result.text, result
+    assert the_helper_lives_on(tmp_path)
+
+
+def test_what_ran_before_vigil_outlives_a_job_that_is_ended(vigil, tmp_path):
+    process = vigil.start("run", "--", "sh", "-c", "touch up; sleep 600", prefix=BESIDE, cwd=tmp_path)
+    wait_for((tmp_path / "up").exists)
+    process.send_signal(signal.SIGTERM)
+    result = vigil.finish(process, 30)
+    assert result.status == 143 and "left the job's group" not in result.text, result
+    assert the_helper_lives_on(tmp_path)
+
+
+def test_a_helper_from_before_that_ends_is_reaped(vigil, tmp_path):
+    """As the first process of a container vigil has nobody behind it that would; the job goes on."""
+    script = 'kill $(cat beside); while kill -0 $(cat beside) 2>/dev/null; do sleep 0.05; done; echo reaped'
+    result = vigil("run", "--", "sh", "-c", script, prefix=BESIDE, cwd=tmp_path, timeout=30)
+    assert result.status == 0 and result.out == b"reaped\n", result
 
 
 def test_children_of_ended_ranks_are_asked_before_they_are_killed(vigil, tmp_path):

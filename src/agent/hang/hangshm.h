@@ -41,7 +41,7 @@ struct hang_job {
 	uint64_t root_start_ticks; /* 0: unknown */
 	bool root_is_ours; /* root itself belongs to the job, too */
 	struct proc_id also[JOBPIDS_ALSO]; /* further roots that belong to the job; pid 0: none */
-	pid_t not_ours[8]; /* descendants that do not belong to it; 0: none */
+	pid_t not_ours[JOBPIDS_NOT_OURS]; /* descendants that do not belong to it; 0: none */
 	struct hang_rank rank[HANG_RANKS]; /* main processes that the owner started */
 	size_t n_ranks;
 	char log_dir[320]; /* of the attempt, with rank-N.out and .err; "": no output is kept */

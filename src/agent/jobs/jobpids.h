@@ -16,7 +16,7 @@
 #include "sense/world.h"
 
 #define JOBPIDS_MAX 4096
-#define JOBPIDS_NOT_OURS 8
+#define JOBPIDS_NOT_OURS 24
 #define JOBPIDS_ALSO 32
 
 struct jobpids_want {

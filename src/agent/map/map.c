@@ -241,6 +241,7 @@ int map_run(const struct map_spec *spec, const struct world *w)
 	m->again_end = &m->again;
 	m->slots = spec->slots;
 	mapoutput_init(&m->output, spec, &(struct mapoutput_wait){while_blocked, before_output, m});
+	map_strays_earlier(m);
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
 	int status = 125;
 	lockwait_begin(); /* the loop may not wait for a process of a task */

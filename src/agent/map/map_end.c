@@ -224,8 +224,10 @@ void map_reap(struct map *m)
 		struct rusage used = {.ru_maxrss = 0};
 		if (wait4(info.si_pid, &status, 0, &used) < 0)
 			status = 0;
-		if (!r)
+		if (!r) {
+			map_strays_reaped(m, info.si_pid);
 			continue;
+		}
 		map_job_process_end(m, r, status);
 		runner_over(m, r, status, (uint64_t)used.ru_maxrss * KIB);
 		map_task_free(r->task);

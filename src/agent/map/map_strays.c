@@ -15,7 +15,22 @@ static bool is_task(const struct map *m, pid_t pid)
 	for (uint32_t i = 0; i < m->n_runners; i++)
 		if (m->runner[i]->pid == pid)
 			return true;
+	for (size_t i = 0; i < ARRAY_SIZE(m->earlier); i++)
+		if (m->earlier[i] == pid)
+			return true;
 	return pid == m->warden.pid;
+}
+
+void map_strays_earlier(struct map *m)
+{
+	(void)proctree_children(m->w, m->earlier, ARRAY_SIZE(m->earlier));
+}
+
+void map_strays_reaped(struct map *m, pid_t pid)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(m->earlier); i++)
+		if (m->earlier[i] == pid)
+			m->earlier[i] = 0;
 }
 
 static void stray_kill(struct map *m, pid_t pid)
@@ -52,18 +67,28 @@ void map_strays_end(struct map *m, bool all)
 			stray_kill(m, pids[i]);
 }
 
+static bool any_stray(const struct map *m)
+{
+	pid_t pids[STRAYS_MAX];
+	size_t n = proctree_children(m->w, pids, STRAYS_MAX);
+	for (size_t i = 0; i < n; i++)
+		if (!is_task(m, pids[i]))
+			return true;
+	return false;
+}
+
 void map_strays_last(struct map *m)
 {
 	for (int i = 0; i < 100; i++) {
 		pid_t pid;
 		map_strays_end(m, true);
 		/* those that were killed end in a moment, and leave their children to us */
-		while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+		while ((pid = waitpid(-1, NULL, WNOHANG)) > 0) {
+			map_strays_reaped(m, pid);
 			if (pid == m->warden.pid)
 				m->warden.pid = 0;
-		pid_t left[2];
-		bool more = proctree_children(m->w, left, 2) > (m->warden.pid ? 1 : 0);
-		if (!more)
+		}
+		if (!any_stray(m))
 			return;
 		struct timespec pause = {.tv_nsec = 10 * (long)NS_PER_MS};
 		(void)nanosleep(&pause, NULL);

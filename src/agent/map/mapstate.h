@@ -107,6 +107,7 @@ struct map {
 	char env_text[7][128];
 	char env_job[96]; /* VIGIL_JOB_ID=…, as tasks have it */
 	struct warden warden;
+	pid_t earlier[16]; /* our children from before we were vigil: none of a task's; 0: none */
 	struct job job;
 	struct recorder recorder;
 	bool stored;
@@ -168,6 +169,9 @@ void map_bar_draw(struct map *m);
 uint64_t map_bar_due_ns(const struct map *m);
 
 /* ---- map_strays.c: our children that are no tasks were left by one ---- */
+void map_strays_earlier(struct map *m); /* before anything is started: fills `earlier` */
+/* A child that was no task has ended, and its number is free. */
+void map_strays_reaped(struct map *m, pid_t pid);
 /* Ends those whose task is over; all: those of any. */
 void map_strays_end(struct map *m, bool all);
 /* The bag is over: nothing of it stays. */

@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "sense/proc/proc.h"
+#include "sense/proc/proctree.h"
 #include "sense/lockwait.h"
 
 /* A guard that dies again and again is started after this pause from the fourth death on. */
@@ -52,6 +53,14 @@ int services_open(struct services *s, const struct world *w, const struct watch_
 	helper_list_use(&s->guard.shm->own);
 	s->hang = (struct hangproc){.w = w, .from_fd = -1, .due_ns = UINT64_MAX};
 	return 0;
+}
+
+void services_note_earlier(struct services *s)
+{
+	size_t n = proctree_children(s->w, s->earlier, SERVICES_EARLIER);
+	if (n == SERVICES_EARLIER)
+		log_warning("vigil was started with %d children or more: those beyond count as processes of the job",
+			    SERVICES_EARLIER);
 }
 
 static int guard_start(struct services *s)
@@ -104,12 +113,16 @@ void services_close(struct services *s)
 
 size_t services_helpers(const struct services *s, pid_t ret[static SERVICES_HELPERS])
 {
-	const pid_t all[] = {s->guard.pid, s->scope_holder, s->notifier.deliverer,
-			     s->hang.pid,  s->rescue,	    s->among_jobs ? getpid() : 0, lockwait_helper()};
+	const pid_t all[] = {s->guard.pid,     s->scope_holder, s->notifier.deliverer,
+			     s->hang.pid,      s->rescue,	s->among_jobs ? getpid() : 0,
+			     lockwait_helper()};
 	size_t n = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
 		if (all[i] > 0)
 			ret[n++] = all[i];
+	for (size_t i = 0; i < SERVICES_EARLIER; i++)
+		if (s->earlier[i] > 0)
+			ret[n++] = s->earlier[i];
 	return n;
 }
 
@@ -181,9 +194,11 @@ static void away_report(struct services *s)
 		return;
 	s->away_told |= UINT64_C(1) << job;
 	bool limited = shm->jobs[job].limit_bytes != CGROUP_NO_LIMIT;
-	TEXT_FORMAT(text, "process %d (%s) has left the job's group%s: it stays in the job%s and ends with it, but it "
-		    "cannot be slowed or frozen with the others", (int)pid, name,
-		    n > 1 ? ", and it is not the only one" : "", limited ? ", counts for --memory-limit" : "");
+	TEXT_FORMAT(text,
+		    "process %d (%s) has left the job's group%s: it stays in the job%s and ends with it, but it "
+		    "cannot be slowed or frozen with the others",
+		    (int)pid, name, n > 1 ? ", and it is not the only one" : "",
+		    limited ? ", counts for --memory-limit" : "");
 	recorder_event(e.recorder, e.job, "left_group", NULL, "%s", text);
 	if (!e.quiet)
 		log_warning("%s", text);
@@ -460,9 +475,24 @@ void services_tick(struct services *s, bool may_fork)
 		s->ops->helpers_changed(s->owner);
 }
 
+/* Its number may now become that of a process of the job. */
+static bool earlier_reaped(struct services *s, pid_t pid)
+{
+	for (size_t i = 0; i < SERVICES_EARLIER; i++) {
+		if (pid <= 0 || s->earlier[i] != pid)
+			continue;
+		s->earlier[i] = 0;
+		s->ops->helpers_changed(s->owner);
+		return true;
+	}
+	return false;
+}
+
 bool services_reaped(struct services *s, pid_t pid, int wait_status)
 {
 	char how[200];
+	if (earlier_reaped(s, pid))
+		return true;
 	if (pid > 0 && pid == s->rescue) {
 		helper_reaped(pid);
 		s->rescue = 0;

@@ -16,7 +16,9 @@
 #include "agent/run/jobhang.h"
 #include "agent/run/runspec.h"
 
-#define SERVICES_HELPERS 8
+/* Children that were there before us: the shell that became vigil by exec had begun them. */
+#define SERVICES_EARLIER 16
+#define SERVICES_HELPERS (8 + SERVICES_EARLIER)
 /* After this many deaths the guard is not started again; the jobs go on unguarded. */
 #define SERVICES_GUARD_DEATHS 20
 
@@ -54,6 +56,7 @@ struct services {
 	struct notifier notifier;
 	struct lookahead ahead; /* likely victims, while memory is short */
 	pid_t scope_holder; /* keeps a systemd scope open; 0: none */
+	pid_t earlier[SERVICES_EARLIER]; /* 0: none, or it has ended */
 	bool among_jobs; /* this process may live in a watched group, and is never part of a job */
 	int iter_link_fd; /* the BPF task iterator, for each new guard; -1: none */
 	uint32_t cases_seen; /* guard cases finished or dropped so far */
@@ -82,7 +85,9 @@ void services_stop(struct services *s);
  */
 void services_close(struct services *s);
 
-/* Pids of vigil's own processes: never victims, never part of a job. Returns their number. */
+/* For who starts the job: after services_open, before any process of it. Fills `earlier`. */
+void services_note_earlier(struct services *s);
+/* Pids of vigil's own processes, and of `earlier`: never victims, never part of a job. Returns their number. */
 size_t services_helpers(const struct services *s, pid_t ret[static SERVICES_HELPERS]);
 /* Fill in the context of the report of this case. False: its job is no longer watched. */
 bool services_report(struct services *s, const struct guard_case *c, struct killreport *ret);

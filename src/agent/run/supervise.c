@@ -209,8 +209,8 @@ static int tools_prepare(struct super *s)
 {
 	const struct run_spec *spec = s->spec;
 	struct fault f = {.text = ""};
-	const struct heaprun_want heap = {.program = spec->argv[0], .rate_bytes = spec->heap_rate_bytes,
-					  .objects = spec->heap_objects};
+	const struct heaprun_want heap = {
+		.program = spec->argv[0], .rate_bytes = spec->heap_rate_bytes, .objects = spec->heap_objects};
 	int r = spec->calls ? callrun_prepare(s->w, &s->tools.calls, &f) : 0;
 	if (r >= 0 && spec->heap)
 		r = heaprun_prepare(s->w, &heap, &s->tools.heap, &f);
@@ -255,6 +255,7 @@ static int supervise_prepare(struct super *s)
 	r = services_open(&s->services, s->w, watch, &ops, s);
 	if (r < 0)
 		return r;
+	services_note_earlier(&s->services);
 	s->services.n_jobs = 1;
 	s->recorder.notifier = &s->services.notifier;
 	group_make(s); /* only where vigil is alone in the group that it is in */
