@@ -44,7 +44,8 @@ static const struct {
 	  "or fork before the first thread is started, or make the lock anew in the child: "
 	  "os.register_at_fork(after_in_child=…)"}},
 	{"deadlock",
-	 {"take the locks in the same order everywhere, or take one lock for both",
+	 {"break the circle above in one place: take locks in the same order everywhere, or one lock for both; put or "
+	  "set what another thread waits for (a queue, an event) before waiting for that thread",
 	  "take the second one with a time limit (lock.acquire(timeout=…), pthread_mutex_timedlock) and let go of the "
 	  "first where it fails",
 	  "ThreadSanitizer (-fsanitize=thread) or valgrind --tool=helgrind names wrong orders before they hang"}},
