@@ -1,0 +1,7 @@
+import os, sys
+sys.path.insert(0, os.path.abspath(__file__ + "/../../.."))
+from kitlife import *   # noqa: F401,F403
+
+steps(20)
+def forward(): os.abort()
+forward()

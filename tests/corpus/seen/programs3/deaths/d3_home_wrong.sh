@@ -1,0 +1,3 @@
+echo "activating"
+sleep 0.3
+PYTHONHOME=/opt/nowhere "$1" -c 'print(1)'

@@ -1,0 +1,3 @@
+$| = 1;
+print "reading annotations\n";
+require Corpus::NoSuch::Tokenizer;

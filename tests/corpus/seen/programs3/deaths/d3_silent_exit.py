@@ -1,0 +1,9 @@
+import os, sys
+sys.path.insert(0, os.path.abspath(__file__ + "/../../.."))
+from kitlife import *   # noqa: F401,F403
+
+try:
+    steps(25)
+    open("/nonexistent/vocab.json")
+except Exception:
+    sys.exit(1)
