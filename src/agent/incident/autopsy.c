@@ -10,6 +10,7 @@
 #include "agent/host/host.h"
 #include "base/buf.h"
 #include "base/text.h"
+#include "model/jobs/role.h"
 #include "sense/bpf/bpfload.h"
 #include "sense/ns.h"
 #include "sense/proc/proc.h"
@@ -86,6 +87,7 @@ static void end_keep(struct autopsy *a, const struct sigwatch_event *e)
 		end.pid = e->end_inner;
 		end.parent = e->end_parent_inner;
 	}
+	end.rank = role_numbers_of((struct span){e->end_ranks, e->end_ranks_len}).rank;
 	if (strncmp(end.name, "vigil", 5) != 0) /* our helpers are children of the supervisor too */
 		deathfacts_end(a->facts, &end);
 }
@@ -148,6 +150,7 @@ struct autopsy *autopsy_free(struct autopsy *a)
 		sigwatch_close(&a->watch);
 		closep(&a->fds.link_fd);
 		closep(&a->fds.end_link_fd);
+		closep(&a->fds.env_link_fd);
 		closep(&a->fds.ring_fd);
 	}
 	deathfacts_free(a->facts);

@@ -113,29 +113,38 @@ static void sigwatch_freep(struct sigwatch_bpf **skel)
 	sigwatch_bpf__destroy(*skel);
 }
 
-/* ends: watch the ends of processes as well; not every kernel has all that this reads. */
-static int sigwatch_load(pid_t below, bool ends, struct bpf_sigwatch_fds *ret)
+enum sigwatch_part { PART_SIGNALS, PART_ENDS, PART_ENVIRONMENTS }; /* each with those before it */
+
+/* Not every kernel has all that the later parts read. */
+static int sigwatch_load(pid_t below, enum sigwatch_part upto, struct bpf_sigwatch_fds *ret)
 {
-	cleanup(closep) int ring_fd = -1, link_fd = -1;
-	int end_link_fd = -1;
+	cleanup(closep) int ring_fd = -1, link_fd = -1, end_link_fd = -1, env_link_fd = -1;
 	cleanup(sigwatch_freep) struct sigwatch_bpf *skel = sigwatch_bpf__open();
 	if (!skel)
 		return -errno;
 	skel->rodata->below = below;
-	int r = bpf_program__set_autoload(skel->progs.endwatch, ends);
+	struct bpf_program *ends = upto >= PART_ENVIRONMENTS ? skel->progs.endwatch_environment : skel->progs.endwatch;
+	int r = bpf_program__set_autoload(skel->progs.endwatch, upto == PART_ENDS);
+	if (r == 0)
+		r = bpf_program__set_autoload(skel->progs.endwatch_environment, upto >= PART_ENVIRONMENTS);
+	if (r == 0)
+		r = bpf_program__set_autoload(skel->progs.envwatch, upto >= PART_ENVIRONMENTS);
 	if (r == 0)
 		r = sigwatch_bpf__load(skel);
 	if (r == 0)
 		r = fd_keep(bpf_map__fd(skel->maps.ring), &ring_fd);
 	if (r == 0)
 		r = attach_keep(skel->progs.sigwatch, &link_fd);
-	if (r == 0 && ends)
-		r = attach_keep(skel->progs.endwatch, &end_link_fd);
+	if (r == 0 && upto >= PART_ENDS)
+		r = attach_keep(ends, &end_link_fd);
+	if (r == 0 && upto >= PART_ENVIRONMENTS)
+		r = attach_keep(skel->progs.envwatch, &env_link_fd);
 	if (r < 0)
 		return r;
 	*ret = (struct bpf_sigwatch_fds){
 		.link_fd = take_fd(&link_fd),
-		.end_link_fd = end_link_fd,
+		.end_link_fd = take_fd(&end_link_fd),
+		.env_link_fd = take_fd(&env_link_fd),
 		.ring_bytes = bpf_map__max_entries(skel->maps.ring),
 		.ring_fd = take_fd(&ring_fd),
 	};
@@ -146,9 +155,9 @@ int bpf_sigwatch_load(pid_t below, struct bpf_sigwatch_fds *ret, char *why, size
 {
 	cleanup(memlock_restore) unused struct memlock limit = memlock_remember();
 	(void)libbpf_set_print(no_talk);
-	int r = below ? sigwatch_load(below, true, ret) : -ENOENT;
-	if (r < 0)
-		r = sigwatch_load(below, false, ret);
+	int r = -ENOENT;
+	for (int upto = below ? PART_ENVIRONMENTS : PART_SIGNALS; r < 0 && upto >= PART_SIGNALS; upto--)
+		r = sigwatch_load(below, (enum sigwatch_part)upto, ret);
 	return r < 0 ? condition_of(r, "seeing who sends signals", why, cap) : 0;
 }
 

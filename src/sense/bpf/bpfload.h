@@ -20,6 +20,7 @@ int must_check bpf_tasks_load(int *ret_iter_link_fd, char *why, size_t cap);
 struct bpf_sigwatch_fds {
 	int link_fd; /* watching ends when it is closed */
 	int end_link_fd; /* the same, of processes' ends; -1: they are not watched */
+	int env_link_fd; /* the same, of environments as programs are executed; -1: they are not read */
 	int ring_fd; /* for sigwatch_open */
 	size_t ring_bytes;
 };

@@ -90,6 +90,10 @@ struct list_head {
 	struct list_head *next, *prev;
 };
 
+struct mm_struct {
+	unsigned long env_start, env_end;
+};
+
 struct task_struct {
 	int pid, tgid;
 	unsigned int flags;

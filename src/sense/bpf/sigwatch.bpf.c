@@ -122,6 +122,111 @@ int sigwatch(__u64 *args)
 	return 0;
 }
 
+/* The variables that number ranks, of processes as they were at their last exec. */
+struct environment {
+	struct bpf_rank_words ranks;
+	unsigned kept, middle; /* words so far; middle: the next piece is of a longer variable */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, int);
+	__type(value, struct environment);
+} environments SEC(".maps");
+
+static const struct environment nothing;
+
+#define WORD5(a, b, c, d, e)                                                                                           \
+	((__u64)(a) | (__u64)(b) << 8 | (__u64)(c) << 16 | (__u64)(d) << 24 | (__u64)(e) << 32)
+#define WORD8(a, b, c, d, e, f, g, h)                                                                                  \
+	(WORD5(a, b, c, d, e) | (__u64)(f) << 40 | (__u64)(g) << 48 | (__u64)(h) << 56)
+
+/* The first letters of the variables that model/jobs/role reads. */
+static __always_inline int numbers_ranks(__u64 begin)
+{
+	return (begin & 0xffffffffffULL) == WORD5('R', 'A', 'N', 'K', '=') ||
+	       begin == WORD8('L', 'O', 'C', 'A', 'L', '_', 'R', 'A') ||
+	       begin == WORD8('N', 'O', 'D', 'E', '_', 'R', 'A', 'N') ||
+	       begin == WORD8('W', 'O', 'R', 'L', 'D', '_', 'S', 'I') ||
+	       begin == WORD8('O', 'M', 'P', 'I', '_', 'C', 'O', 'M') ||
+	       begin == WORD8('P', 'M', 'I', 'X', '_', 'R', 'A', 'N') ||
+	       begin == WORD8('P', 'M', 'I', '_', 'R', 'A', 'N', 'K') ||
+	       begin == WORD8('M', 'V', '2', '_', 'C', 'O', 'M', 'M') ||
+	       begin == WORD8('H', 'O', 'R', 'O', 'V', 'O', 'D', '_') ||
+	       begin == WORD8('S', 'L', 'U', 'R', 'M', '_', 'P', 'R');
+}
+
+/* Pieces of an environment that are read: with 64 bytes each at least 32 KiB of long variables. */
+#define PIECES_MAX 512
+
+struct env_read {
+	struct environment *e;
+	unsigned long at, end;
+};
+
+/* One piece. 1: the end. A callback is verified once, where a loop of so many turns takes 0.2 s of the start. */
+static long piece_read(unsigned turn, struct env_read *read)
+{
+	union {
+		char text[64];
+		__u64 begin;
+	} piece = {.begin = 0};
+	struct environment *e = read->e;
+	if (read->at >= read->end || !e)
+		return 1;
+	long n = bpf_probe_read_user_str(piece.text, sizeof(piece.text), (void *)read->at);
+	unsigned k = e->kept;
+	if (n <= 0)
+		return 1;
+	if (!e->middle && k < BPF_RANK_WORDS && numbers_ranks(piece.begin)) {
+		bpf_probe_read_user_str(e->ranks.word[k], BPF_RANK_WORD, (void *)read->at);
+		e->kept = k + 1;
+	}
+	/* A full piece lacks the end of its variable, and its own last byte is no byte of it. */
+	e->middle = n == sizeof(piece.text);
+	read->at += e->middle ? n - 1 : n;
+	return 0;
+}
+
+/* Reads the environment of the process that runs now. */
+static __always_inline void environment_read(struct task_struct *task, int pid)
+{
+	bpf_map_update_elem(&environments, &pid, &nothing, BPF_ANY);
+	struct env_read read = {
+		.e = bpf_map_lookup_elem(&environments, &pid),
+		.at = BPF_CORE_READ(task, mm, env_start),
+		.end = BPF_CORE_READ(task, mm, env_end),
+	};
+	if (read.e)
+		bpf_loop(PIECES_MAX, piece_read, &read, 0);
+}
+
+/* arguments: task, the thread's number before, the program. The pages of the environment are new and present. */
+SEC("tp_btf/sched_process_exec")
+int envwatch(__u64 *args)
+{
+	struct task_struct *task = (void *)args[0];
+	if (below && is_below(BPF_CORE_READ(task, group_leader)))
+		environment_read(task, BPF_CORE_READ(task, tgid));
+	return 0;
+}
+
+/* Its own environment, or that of the process that it was forked from. */
+static __always_inline void ranks_of(struct task_struct *leader, struct bpf_rank_words *to)
+{
+	for (int up = 0; up < 4 && leader; up++) {
+		int pid = BPF_CORE_READ(leader, tgid);
+		struct environment *e = bpf_map_lookup_elem(&environments, &pid);
+		if (e) {
+			__builtin_memcpy(to, &e->ranks, sizeof(*to));
+			return;
+		}
+		leader = BPF_CORE_READ(leader, real_parent, group_leader);
+	}
+	__builtin_memset(to, 0, sizeof(*to));
+}
+
 /* A process that ends well within this time is not recorded: scripts start thousands. */
 #define SHORT_NS 500000000ULL
 
@@ -131,11 +236,9 @@ static __always_inline int status_of(struct task_struct *t)
 	return code ? code : BPF_CORE_READ(t, exit_code);
 }
 
-/* argument: task. Called for each thread; the last one ends the process. */
-SEC("tp_btf/sched_process_exit")
-int endwatch(__u64 *args)
+/* Called for each thread; the last one ends the process. */
+static __always_inline int end_record(struct task_struct *task, int environment)
 {
-	struct task_struct *task = (void *)args[0];
 	struct task_struct *leader = BPF_CORE_READ(task, group_leader);
 	if (!below || BPF_CORE_READ(task, signal, live.counter) != 0)
 		return 0;
@@ -143,6 +246,10 @@ int endwatch(__u64 *args)
 	int status = status_of(task);
 	if ((status == 0 && now - start < SHORT_NS) || !is_below(leader))
 		return 0;
+	int pid = BPF_CORE_READ(leader, tgid);
+	/* It executed its program before this was watched, or was forked. Since Linux 6.16 it still has its memory. */
+	if (environment && BPF_CORE_READ(task, mm) && !bpf_map_lookup_elem(&environments, &pid))
+		environment_read(task, pid);
 	struct bpf_end_record *r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
 	if (!r) {
 		__sync_fetch_and_add(&lost, 1);
@@ -152,7 +259,7 @@ int endwatch(__u64 *args)
 	r->start_boot_ns = start;
 	r->cpu_ns = BPF_CORE_READ(task, signal, sum_sched_runtime) + BPF_CORE_READ(task, se.sum_exec_runtime);
 	r->max_rss_pages = BPF_CORE_READ(task, signal, maxrss);
-	r->pid = BPF_CORE_READ(leader, tgid);
+	r->pid = pid;
 	r->pid_inner = pidns_innermost(BPF_CORE_READ(leader, thread_pid));
 	r->parent = BPF_CORE_READ(leader, real_parent, tgid);
 	r->parent_inner = pidns_innermost(BPF_CORE_READ(leader, real_parent, group_leader, thread_pid));
@@ -164,6 +271,21 @@ int endwatch(__u64 *args)
 		r->limit[i][1] = BPF_CORE_READ(signal, rlim[i].rlim_max);
 	}
 	BPF_CORE_READ_STR_INTO(&r->comm, leader, comm);
+	ranks_of(leader, &r->ranks);
 	bpf_ringbuf_submit(r, 0);
 	return 0;
+}
+
+/* argument: task */
+SEC("tp_btf/sched_process_exit")
+int endwatch(__u64 *args)
+{
+	return end_record((void *)args[0], 0);
+}
+
+/* The same with the variables of the environment, for kernels that have bpf_loop(). */
+SEC("tp_btf/sched_process_exit")
+int endwatch_environment(__u64 *args)
+{
+	return end_record((void *)args[0], 1);
 }

@@ -129,6 +129,7 @@ struct process_end {
 	uint64_t start_ticks;
 	int wait_status;           /* as wait(2) gives it */
 	char name[16];
+	int32_t rank;              /* by its environment; NO_RANK: none, or it was not read */
 	int64_t start_unix_ms, time_unix_ms;
 	uint64_t cpu_ns;           /* processor time that it used */
 	uint64_t peak_rss_bytes;   /* 0 unknown */
@@ -153,6 +154,8 @@ struct log_hint {
 	uint32_t after;            /* lines after it, without tracebacks, stack frames and known messages */
 	uint32_t to_end;           /* all lines after it */
 	bool went_on;              /* lines of the program's loop come after it, so it was handled (logshape) */
+	bool of_thread;            /* an exception that ended a thread, and was not the main one's */
+	bool loop;                 /* of last_line: a line that comes again and again, as a progress bar's */
 	char first[200];           /* of a chain of exceptions: the first; of last_line: lines before it; "": none */
 	bool direct;               /* the first exception was raised on ("direct cause"); false: while it was handled */
 	bool has_gpu;

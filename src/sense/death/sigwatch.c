@@ -65,6 +65,7 @@ static void event_make_end(const struct bpf_end_record *r, const struct world *w
 	*e = (struct sigwatch_event){.is_end = true, .end_inner = r->pid_inner, .end_parent_inner = r->parent_inner};
 	struct process_end *end = &e->end;
 	end->pid = r->pid;
+	end->rank = NO_RANK;
 	end->parent = r->parent;
 	end->start_ticks = r->start_boot_ns / (NS_PER_S / w->ticks_per_s);
 	end->wait_status = r->wait_status;
@@ -78,6 +79,18 @@ static void event_make_end(const struct bpf_end_record *r, const struct world *w
 	for (size_t i = 0; i < PROCESS_LIMITS; i++) {
 		end->soft_limit[i] = r->limit[i][0];
 		end->hard_limit[i] = r->limit[i][1];
+	}
+}
+
+static void ranks_take(const struct bpf_rank_words *ranks, struct sigwatch_event *e)
+{
+	_Static_assert(sizeof(ranks->word) <= SIGWATCH_RANKS, "room for all words");
+	for (size_t i = 0; i < BPF_RANK_WORDS; i++) {
+		const size_t n = strnlen(ranks->word[i], BPF_RANK_WORD - 1);
+		memcpy(e->end_ranks + e->end_ranks_len, ranks->word[i], n);
+		e->end_ranks_len += n;
+		if (n > 0)
+			e->end_ranks[e->end_ranks_len++] = '\0';
 	}
 }
 
@@ -99,6 +112,7 @@ static bool record_take(struct sigwatch *s, const struct world *w, const char *a
 	memcpy(&end, at, sizeof(end));
 	s->lost = MAX(s->lost, end.lost);
 	event_make_end(&end, w, e);
+	ranks_take(&end.ranks, e);
 	return true;
 }
 

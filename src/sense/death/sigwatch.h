@@ -16,10 +16,15 @@
 #include "sense/death/facts.h"
 #include "sense/world.h"
 
+#define SIGWATCH_RANKS 320
+
 struct sigwatch_event {
-	bool is_end; /* the end of a process: only the next three members are set */
-	struct process_end end; /* pids of the first namespace */
+	bool is_end; /* the end of a process: only the next members, to end_ranks_len, are set */
+	struct process_end end; /* pids of the first namespace; its rank is for the reader of end_ranks to set */
 	pid_t end_inner, end_parent_inner; /* as getpid() returns them to it */
+	/* The variables of its environment that number ranks, as an environment: "RANK=1\0WORLD_SIZE=2\0". */
+	char end_ranks[SIGWATCH_RANKS];
+	size_t end_ranks_len; /* 0: it had none, or they were not read */
 	int signal;
 	int code; /* si_code */
 	pid_t target, target_inner;

@@ -34,7 +34,7 @@
 	} while (0)
 
 static int iter_fd = -1;
-static struct bpf_sigwatch_fds watch_fds = {.link_fd = -1, .end_link_fd = -1, .ring_fd = -1};
+static struct bpf_sigwatch_fds watch_fds = {.link_fd = -1, .end_link_fd = -1, .env_link_fd = -1, .ring_fd = -1};
 
 static int load_tasks(char *why, size_t cap)
 {
@@ -485,6 +485,53 @@ static void any_signal_without_a_handler_is_told_and_how_a_process_ended(void **
 	sigwatch_close(&s);
 	closep(&fds.link_fd);
 	closep(&fds.end_link_fd);
+	closep(&fds.env_link_fd);
+	closep(&fds.ring_fd);
+	fixture_close(&w);
+}
+
+/* The ends of a program that was executed with this environment and of a child that a fork made of it. */
+static void the_variables_that_number_a_rank_come_with_the_end(void **state)
+{
+	(void)state;
+	static char filler[3000], no_rank[] = "RANKING=7", rank[] = "RANK=3", world[] = "WORLD_SIZE=4";
+	static char slurm[] = "SLURM_PROCID=0", sh[] = "sh", option[] = "-c", text[] = "(exit 5); exit 6";
+	char *const variables[] = {filler, no_rank, rank, world, slurm, NULL};
+	char *const script[] = {sh, option, text, NULL};
+	static const char expected[] = "RANK=3\0WORLD_SIZE=4\0SLURM_PROCID=0";
+	struct bpf_sigwatch_fds fds;
+	struct sigwatch s;
+	struct sigwatch_event e[2];
+	char why[200];
+	NEED(load_watch);
+	struct world w = live_world();
+	memset(filler, 'R', sizeof(filler) - 1);
+	filler[4] = '=';
+	assert_int_equal(bpf_sigwatch_load(getpid(), &fds, why, sizeof(why)), 0);
+	if (fds.env_link_fd < 0)
+		skip(); /* kernels before 5.17 */
+	assert_int_equal(sigwatch_open(fds.ring_fd, fds.ring_bytes, &s), 0);
+	pid_t child = fork();
+	if (child == 0) {
+		(void)execve("/bin/sh", script, variables);
+		_exit(127);
+	}
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	for (int k = 0; k < 2; k++) {
+		size_t n = 0;
+		const uint64_t deadline = clock_mono_ns() + 10 * NS_PER_S;
+		for (struct pollfd p = {.fd = s.ring_fd, .events = POLLIN}; n == 0 && clock_mono_ns() < deadline;
+		     (void)poll(&p, 1, 100))
+			assert_int_equal(sigwatch_read(&s, &w, &e[k], 1, &n), 0);
+		assert_true(n == 1 && e[k].is_end);
+		assert_int_equal(WEXITSTATUS(e[k].end.wait_status), 5 + k);
+		assert_int_equal(e[k].end_ranks_len, sizeof(expected));
+		assert_memory_equal(e[k].end_ranks, expected, sizeof(expected));
+	}
+	sigwatch_close(&s);
+	closep(&fds.link_fd);
+	closep(&fds.end_link_fd);
+	closep(&fds.env_link_fd);
 	closep(&fds.ring_fd);
 	fixture_close(&w);
 }
@@ -588,6 +635,7 @@ int main(void)
 		cmocka_unit_test(job_control_is_not_watched),
 		cmocka_unit_test(a_watch_over_one_process_sees_its_descendants_only),
 		cmocka_unit_test(any_signal_without_a_handler_is_told_and_how_a_process_ended),
+		cmocka_unit_test(the_variables_that_number_a_rank_come_with_the_end),
 		cmocka_unit_test(signals_that_find_the_ring_full_are_counted),
 		cmocka_unit_test(what_is_no_ring_is_refused),
 		cmocka_unit_test(being_refused_is_a_condition_with_a_reason),
