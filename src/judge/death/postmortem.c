@@ -128,20 +128,12 @@ typedef bool proof(struct pm *p);
 void postmortem(const struct death *d, struct incident *ret)
 {
 	static proof *const proofs[] = {
-		pm_kernel,
-		asked_to_stop,
-		pm_killer_by_pid,
-		pm_sender,
-		pm_limit_signal,
-		pm_worker_sender,
-		pm_killer_by_group,
-		pm_counters,
-		pm_first_error,
-		pm_shm,
-		pm_log,
-		pm_own_error,
-		pm_crash,
-		pm_worker_sender_silent,
+		pm_kernel,	    asked_to_stop,   pm_killer_by_pid,
+		pm_sender,	    pm_limit_signal, pm_worker_sender,
+		pm_killer_by_group, pm_counters,     pm_first_error,
+		pm_timeout,	    pm_shm,	     pm_log,
+		pm_own_error,	    pm_crash,	     pm_worker_sender_silent,
+		pm_failed_child,
 	};
 	struct pm p = {.d = d, .end = ending_of(d), .i = ret};
 	memset(ret, 0, sizeof(*ret));

@@ -295,13 +295,7 @@ static void exit_leftover(struct pm *p)
 	char who[PM_WHO], id[48];
 	TEXT_FORMAT(id, "exit_%d", code);
 	pm_verdict(p, INCIDENT_ERROR_EXIT, KILLER_NONE, ray ? "ray_worker_died" : id,
-		   code == 126 || code == 127 || (errors && !ray) ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW);
-	if (code == 124 && strcmp(p->d->name, "timeout") == 0) {
-		pm_verdict(p, INCIDENT_KILLED_BY, KILLER_SIGNAL, "timeout_expired", CONFIDENCE_HIGH);
-		pm_killer_text(p, "timeout, pid %d", (int)p->d->pid);
-		pm_summary(p, "%s ended its command at its time limit (exit status 124).", pm_who(p->d, who));
-		return;
-	}
+		   code == 126 || code == 127 || (errors && !ray && !last->loop) ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW);
 	if (ray || !last) {
 		pm_summary(p, "%s ended by itself with exit status %d%s.", pm_who(p->d, who), code, words);
 		pm_text(p, "%s", ray ? pm_ray_words : "It gave no reason: nothing was kept of its output.");
@@ -312,6 +306,10 @@ static void exit_leftover(struct pm *p)
 		 strlen(last->text) + 1 >= sizeof(last->text));
 	if (last->first[0])
 		pm_quote(p, "Before it came", last->first, false);
+	if (last->loop && code == 1 &&
+	    pm_latest_traceback(p->d)) /* another thread's bar may go on after the last exception */
+		pm_quote(p, "The last exception in its log, after which it said more, was",
+			 pm_latest_traceback(p->d)->text, false);
 }
 
 void pm_leftover(struct pm *p)

@@ -229,7 +229,10 @@ static bool peer_verdict(struct pm *p)
 	hint_verdict(p, h, INCIDENT_PEER_LOST, id, CONFIDENCE_MEDIUM,
 		     "failed because a peer it talks to was gone; it is not the cause.");
 	p->i->n_culprits = 0; /* the rank in the message is the one that noticed the loss */
+	struct death_rank below;
 	const struct death_rank *first = ended_before(p->d);
+	if (!first && pm_early_rank(p->d, &below))
+		first = &below;
 	if (first) {
 		ended_early_told(p, first);
 		return true;
@@ -281,9 +284,28 @@ static bool other_s_exception(struct pm *p, const struct log_hint *first, const 
 	pm_summary(p, "%s failed because a process of the job ended with a Python exception: %.250s", pm_who(p->d, who),
 		   first->text);
 	pm_exception_text(p, first);
-	pm_quote(p, "What ended this process says so", last->text, false);
-	pm_culprit(p, first->rank);
+	if (pm_reports_other(last->text))
+		pm_text(p, "The exception that ended %s itself only reports that.", p->d->name[0] ? p->d->name : "it");
+	else
+		pm_quote(p, "What ended this process says so", last->text, false);
+	pm_culprit(p, first->rank != NO_RANK ? first->rank : pm_failed_rank(p->d));
 	return true;
+}
+
+/* What else is known of the exception: words of the device, a thread that had ended, a worker that had left. */
+static void said_besides(struct pm *p, const struct log_hint *h)
+{
+	const struct log_hint *device = pm_hint(p->d, "device_assert"), *thread = pm_thread_before(p->d, h);
+	if (device && strstr(h->text, "device-side assert"))
+		pm_quote(p, "The kernel on the device had said", device->text, false);
+	if (thread)
+		pm_quote(p, "A thread of it had ended with an exception before", thread->text, false);
+	if (h->rank == NO_RANK && p->d->rank == NO_RANK && p->i->n_culprits == 0)
+		pm_culprit(p, pm_failed_rank(p->d));
+	const struct process_end *w = pm_lost_worker(h->text) ? pm_left_worker(p->d) : NULL;
+	if (w)
+		pm_text(p, "Its worker %s (pid %d) had ended by itself with exit status %d.", w->name, (int)w->pid,
+			WEXITSTATUS(w->wait_status));
 }
 
 static bool exception_verdict(struct pm *p)
@@ -291,7 +313,7 @@ static bool exception_verdict(struct pm *p)
 	const struct log_hint *h = last_error(p->d), *stop = pm_hint(p->d, "keyboard_interrupt");
 	const struct log_hint *before = NULL;
 	char who[PM_WHO];
-	if (h && (pm_reports_other(h->text) || pm_peerish(h->text)))
+	if (h && (pm_reports_other(h->text) || pm_peerish(h->text) || pm_lost_worker(h->text)))
 		before = pm_cause_before(p->d, h);
 	if (before)
 		return other_s_exception(p, before, h);
@@ -300,6 +322,7 @@ static bool exception_verdict(struct pm *p)
 			   p->end.exited && p->end.code == 1 ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
 		pm_summary(p, "%s ended with a Python exception: %.250s", pm_who(p->d, who), h->text);
 		pm_exception_text(p, h);
+		said_besides(p, h);
 		if (ray_lost_worker(h)) {
 			TEXT_COPY(p->i->cause.id, "ray_worker_died");
 			p->i->cause.confidence = CONFIDENCE_LOW;

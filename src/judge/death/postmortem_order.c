@@ -59,8 +59,8 @@ static bool speaks_for_itself(const struct log_hint *t)
 static bool is_report(const struct log_hint *h)
 {
 	return strncmp(h->id, "torchrun_", 9) == 0 || strncmp(h->id, "dataloader_", 11) == 0 || id_is(h, "last_line") ||
-	       id_is(h, "ray_worker_died") || id_is(h, "killed_word") || id_is(h, "python_fatal") ||
-	       id_is(h, "segfault") || id_is(h, "bus_error");
+	       id_is(h, "ray_worker_died") || id_is(h, "device_assert") || id_is(h, "killed_word") ||
+	       id_is(h, "python_fatal") || id_is(h, "segfault") || id_is(h, "bus_error");
 }
 
 /* True when the program lived on after the message, or said more after it. */
@@ -104,6 +104,32 @@ const struct log_hint *pm_cause_before(const struct death *d, const struct log_h
 	return found;
 }
 
+const struct log_hint *pm_thread_before(const struct death *d, const struct log_hint *last)
+{
+	const struct log_hint *found = NULL;
+	for (size_t k = 0; k < d->n_hints; k++) {
+		const struct log_hint *h = &d->hints[k];
+		if (!id_is(h, "earlier_traceback") || !h->of_thread || last->of_thread || h->rank != last->rank ||
+		    strcmp(h->source, last->source) != 0 || h->line > last->line)
+			continue;
+		if (!found || h->line > found->line)
+			found = h;
+	}
+	return found;
+}
+
+const struct log_hint *pm_latest_traceback(const struct death *d)
+{
+	const struct log_hint *found = NULL;
+	for (size_t k = 0; k < d->n_hints; k++) {
+		const struct log_hint *h = &d->hints[k];
+		bool traceback = id_is(h, "earlier_traceback") || id_is(h, "python_traceback");
+		if (traceback && speaks_for_itself(h) && (!found || h->line > found->line))
+			found = h;
+	}
+	return found;
+}
+
 const struct log_hint *pm_said_before(const struct death *d, const struct log_hint *reporter)
 {
 	const struct log_hint *found = pm_cause_before(d, reporter);
@@ -116,7 +142,7 @@ const struct log_hint *pm_said_before(const struct death *d, const struct log_hi
 	return found;
 }
 
-/* The last line of stderr, where programs give their reasons, or else of stdout. */
+/* The last line of stderr, where programs give their reasons, or else of stdout; of a loop only where both are. */
 const struct log_hint *pm_last_line(const struct death *d)
 {
 	const struct log_hint *found = NULL;
@@ -125,7 +151,7 @@ const struct log_hint *pm_last_line(const struct death *d)
 		if (!id_is(h, "last_line"))
 			continue;
 		bool errors = strstr(h->source, "stderr") != NULL;
-		if (!found || errors)
+		if (!found || (found->loop != h->loop ? found->loop : errors))
 			found = h;
 	}
 	return found;

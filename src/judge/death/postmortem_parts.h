@@ -12,11 +12,11 @@
 struct ending {
 	bool known;
 	bool exited;
-	int code;       /* when it exited */
-	int signal;     /* when a signal ended it; 0: none */
-	int reported;       /* the signal, or the one that exit code 128+n stands for; 0: none */
-	bool killed;    /* SIGKILL, exit 137, or unknown: an unseen killer is possible */
-	bool failed;    /* anything but exit 0; unknown counts as failed */
+	int code; /* when it exited */
+	int signal; /* when a signal ended it; 0: none */
+	int reported; /* the signal, or the one that exit code 128+n stands for; 0: none */
+	bool killed; /* SIGKILL, exit 137, or unknown: an unseen killer is possible */
+	bool failed; /* anything but exit 0; unknown counts as failed */
 };
 
 struct pm {
@@ -38,7 +38,7 @@ void pm_culprit(struct pm *p, int32_t rank);
 
 /* ---- comparisons ---- */
 bool pm_group_covers(const char *outer, const char *inner); /* the same group, or an ancestor of it */
-bool pm_unit_covers(const char *unit, const char *cgroup);  /* it is a component of the path */
+bool pm_unit_covers(const char *unit, const char *cgroup); /* it is a component of the path */
 bool pm_time_fits(const struct death *d, int64_t t, int64_t before_end_ms); /* unknown times fit */
 const struct death_former *pm_former(const struct death *d, pid_t pid);
 const struct log_hint *pm_hint(const struct death *d, const char *id); /* NULL also where it is past */
@@ -47,6 +47,9 @@ const struct log_hint *pm_last_line(const struct death *d); /* NULL: no output, 
 const struct log_hint *pm_cause_before(const struct death *d, const struct log_hint *reporter);
 /* The same, or else one that says that a peer was lost. */
 const struct log_hint *pm_said_before(const struct death *d, const struct log_hint *reporter);
+/* The latest exception in the same log that ended a thread of the process before this one ended the process; NULL. */
+const struct log_hint *pm_thread_before(const struct death *d, const struct log_hint *last);
+const struct log_hint *pm_latest_traceback(const struct death *d); /* also one after which the program went on; NULL */
 bool pm_reports_other(const char *text); /* the text of an exception by which a launcher reports on a child */
 bool pm_lost_worker(const char *text); /* the text of one that the end of a worker causes in its parent */
 void pm_order_evidence(struct pm *p); /* the messages of the logs, and which of them are past */
@@ -65,6 +68,11 @@ void pm_line_evidence(struct pm *p, const struct killer_line *l);
  * false where that is likely only.
  */
 bool pm_worker_focus(const struct pm *p, struct death *ret, bool *ret_sure);
+const struct process_end *pm_left_worker(const struct death *d); /* a child that left with a status of its own; NULL */
+int32_t pm_failed_rank(const struct death *d); /* of the rank below the process that failed first; NO_RANK */
+bool pm_early_rank(const struct death *d, struct death_rank *ret); /* below it the first to end, well or by a signal */
+bool pm_failed_child(struct pm *p); /* a launcher ended, with words of its own, as one of its processes had failed */
+bool pm_timeout(struct pm *p); /* timeout(1) ended its command */
 void pm_worker_said(struct pm *p, const struct death *whole); /* adds what the process itself ended with */
 
 /* ---- proofs, in order ---- */

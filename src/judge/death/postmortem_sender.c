@@ -82,6 +82,23 @@ static void own_signal_verdict(struct pm *p, const struct signal_sent *s)
 	sender_evidence(p, s, name);
 }
 
+/*
+ * A program that handles a signal often ends by sending it to itself once it has cleaned up, as Python does with
+ * SIGINT: who sent it first is the sender.
+ */
+static const struct signal_sent *asked_before(const struct pm *p, const struct signal_sent *own)
+{
+	const int64_t before_ms = 60000;
+	const struct signal_sent *found = NULL;
+	for (size_t n = 0; n < p->d->n_signals; n++) {
+		const struct signal_sent *s = &p->d->signals[n];
+		if (s->target == own->target && s->signal == own->signal && s->sender != own->target &&
+		    !s->from_kernel && pm_time_fits(p->d, s->time_unix_ms, before_ms))
+			found = s;
+	}
+	return found;
+}
+
 /* The kernel sends SIGINT and SIGHUP for the terminal; its other signals name no sender. */
 static bool kernel_signal_verdict(struct pm *p, const struct signal_sent *s)
 {
@@ -143,6 +160,9 @@ bool pm_sender(struct pm *p)
 		return false; /* its own abort() is a crash */
 	if (s->from_kernel)
 		return kernel_signal_verdict(p, s);
+	const struct signal_sent *first = s->sender == p->d->pid ? asked_before(p, s) : NULL;
+	if (first)
+		s = first;
 	if (s->sender == p->d->pid) {
 		own_signal_verdict(p, s);
 		return true;

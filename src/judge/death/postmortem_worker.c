@@ -64,6 +64,20 @@ static const struct process_end *mirrored_worker(const struct death *d, int sign
 	return found;
 }
 
+/* A child that crashed moments before: a program that then leaves with words of its own has most likely missed it. */
+static const struct process_end *crashed_just_before(const struct death *d)
+{
+	const int64_t moments_ms = 2000;
+	const struct process_end *found = NULL;
+	for (size_t k = 0; k < d->n_ends; k++) {
+		const struct process_end *e = &d->ends[k];
+		if (in_time(d, e, moments_ms) && pm_is_crash(worker_signal_of(e)) && e->parent == d->pid &&
+		    !ended_by_job(d, e))
+			found = e;
+	}
+	return found;
+}
+
 /*
  * The last child that a stranger ended shortly before: a program that ends without an exception, with words of its own,
  * may have missed it.
@@ -81,7 +95,139 @@ static const struct process_end *ended_by_stranger(const struct death *d)
 			    !d->signals[n].from_kernel && d->signals[n].sender != e->pid)
 				found = e;
 	}
-	return found;
+	return found ? found : crashed_just_before(d);
+}
+
+const struct process_end *pm_left_worker(const struct death *d)
+{
+	for (size_t k = 0; k < d->n_ends; k++) {
+		const struct process_end *e = &d->ends[k];
+		if (in_time(d, e, missed_ms) && e->parent == d->pid && WIFEXITED(e->wait_status) && e->wait_status != 0)
+			return e;
+	}
+	return NULL;
+}
+
+/* A process that failed by itself: not by a signal of the job's, as those that are left are ended. */
+static bool failed_itself(const struct death *d, const struct process_end *e)
+{
+	return in_time(d, e, missed_ms) && e->wait_status != 0 && (!worker_signal_of(e) || !ended_by_job(d, e));
+}
+
+static int32_t number_of(const struct death *d, pid_t pid, int32_t by_environment)
+{
+	const struct death_former *f = pm_former(d, pid);
+	return by_environment != NO_RANK ? by_environment : f ? f->rank : NO_RANK;
+}
+
+/* The process's own rank: what it starts inherits that number. */
+static int32_t own_rank(const struct death *d)
+{
+	int32_t rank = d->rank;
+	for (size_t k = 0; k < d->n_ends && rank == NO_RANK; k++)
+		if (d->ends[k].pid == d->pid)
+			rank = d->ends[k].rank;
+	return number_of(d, d->pid, rank);
+}
+
+/* The number that the process gave this one as a rank; NO_RANK: none, or its own. */
+static int32_t rank_of(const struct death *d, const struct process_end *e)
+{
+	int32_t rank = number_of(d, e->pid, e->rank);
+	return rank == own_rank(d) ? NO_RANK : rank;
+}
+
+int32_t pm_failed_rank(const struct death *d)
+{
+	for (size_t k = 0; k < d->n_ends && !d->stopping; k++)
+		if (failed_itself(d, &d->ends[k]) && rank_of(d, &d->ends[k]) != NO_RANK)
+			return rank_of(d, &d->ends[k]);
+	return NO_RANK;
+}
+
+bool pm_early_rank(const struct death *d, struct death_rank *ret)
+{
+	for (size_t k = 0; k < d->n_ends && d->rank == NO_RANK; k++) {
+		const struct process_end *e = &d->ends[k];
+		if (!in_time(d, e, missed_ms) || rank_of(d, e) == NO_RANK)
+			continue;
+		*ret = (struct death_rank){.rank = rank_of(d, e),
+					   .pid = e->pid,
+					   .wait_status = e->wait_status,
+					   .end_unix_ms = e->time_unix_ms};
+		/* One that failed may be the one that has noticed the loss. */
+		return e->wait_status == 0 || (worker_signal_of(e) && !ended_by_job(d, e));
+	}
+	return false;
+}
+
+/* After this end, another child of the same parent was ended by a process of the job: so launchers do. */
+static bool siblings_ended_after(const struct death *d, const struct process_end *first)
+{
+	for (size_t k = 0; k < d->n_ends; k++) {
+		const struct process_end *e = &d->ends[k];
+		if (e->parent == first->parent && e->pid != first->pid && e->time_unix_ms >= first->time_unix_ms &&
+		    worker_signal_of(e) && ended_by_job(d, e))
+			return true;
+	}
+	return false;
+}
+
+/* The first child of a launcher that failed, with a status of its own. NULL: it is no launcher, or none did. */
+static const struct process_end *first_failed_child(const struct death *d)
+{
+	for (size_t k = 0; k < d->n_ends; k++) {
+		const struct process_end *e = &d->ends[k];
+		if (e->parent != d->pid || !failed_itself(d, e))
+			continue;
+		bool launched = rank_of(d, e) != NO_RANK || siblings_ended_after(d, e);
+		return launched && WIFEXITED(e->wait_status) ? e : NULL;
+	}
+	return NULL;
+}
+
+bool pm_failed_child(struct pm *p)
+{
+	const struct death *d = p->d;
+	const bool left = p->end.exited && p->end.failed && !d->stopping;
+	const struct process_end *e = left ? first_failed_child(d) : NULL;
+	const int32_t rank = e ? rank_of(d, e) : NO_RANK;
+	/* Python ends with 1 after an exception that nobody has caught: the last one in the log is its. */
+	const struct log_hint *said = e && WEXITSTATUS(e->wait_status) == 1 ? pm_latest_traceback(d) : NULL;
+	const struct log_hint *last = pm_last_line(d);
+	char who[PM_WHO], number[24] = "";
+	if (!e)
+		return false;
+	if (rank != NO_RANK)
+		TEXT_FORMAT(number, ", rank %d", rank);
+	pm_verdict(p, INCIDENT_ERROR_EXIT, KILLER_NONE, "child_failed", said ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW);
+	pm_culprit(p, rank);
+	pm_summary(p,
+		   "%s failed because a process that it had started, %s (pid %d%s), ended first, with exit status "
+		   "%d%s%.250s",
+		   pm_who(d, who), e->name, (int)e->pid, number, WEXITSTATUS(e->wait_status), said ? ": " : ".",
+		   said ? said->text : "");
+	if (said)
+		pm_exception_text(p, said);
+	else
+		pm_text(p, "%s", p->i->summary);
+	if (!said && last)
+		pm_quote(p, "The last words of the job are", last->text, false);
+	if (!said && last && last->first[0])
+		pm_quote(p, "Before it came", last->first, false);
+	incident_advice_add(p->i, "Look at what it said: vigil logs %s.", d->job);
+	return true;
+}
+
+bool pm_timeout(struct pm *p)
+{
+	char who[PM_WHO];
+	if (!p->end.exited || p->end.code != 124 || strcmp(p->d->name, "timeout") != 0)
+		return false;
+	pm_verdict(p, INCIDENT_KILLED_BY, KILLER_SIGNAL, "timeout_expired", CONFIDENCE_HIGH);
+	pm_killer_text(p, "timeout, pid %d", (int)p->d->pid);
+	pm_summary(p, "%s ended its command at its time limit (exit status 124).", pm_who(p->d, who));
+	return true;
 }
 
 static pid_t named_worker(const struct death *d)
@@ -114,7 +260,10 @@ static const struct process_end *worker_of(const struct pm *p, bool *ret_sure)
 	*ret_sure = said;
 	if (!said)
 		return ended_by_stranger(d);
-	return pm_lost_worker(said->text) ? missed_worker(d, 0) : NULL;
+	if (pm_lost_worker(said->text))
+		return missed_worker(d, 0);
+	*ret_sure = false;
+	return d->rank == NO_RANK && pm_peerish(said->text) && !pm_cause_before(d, said) ? missed_worker(d, 0) : NULL;
 }
 
 bool pm_worker_focus(const struct pm *p, struct death *ret, bool *ret_sure)
@@ -127,7 +276,7 @@ bool pm_worker_focus(const struct pm *p, struct death *ret, bool *ret_sure)
 	*ret = *p->d;
 	ignore(text_format(ret->worker_of, sizeof(ret->worker_of), "%s", pm_who(p->d, who)), "cut to fit");
 	ret->pid = w->pid;
-	ret->rank = former ? former->rank : NO_RANK;
+	ret->rank = w->rank != NO_RANK ? w->rank : former ? former->rank : NO_RANK;
 	TEXT_COPY(ret->name, w->name);
 	ret->command[0] = '\0';
 	ret->wait_status = w->wait_status;

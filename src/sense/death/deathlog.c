@@ -56,6 +56,7 @@ static const struct pattern patterns[] = {
 	{"torch_cpu_oom", {"DefaultCPUAllocator: ", "allocate memory"}, NULL, NULL, "you tried to allocate "},
 	{"bad_alloc", {"std::bad_alloc", NULL}, NULL, NULL, NULL},
 	{"cannot_fork", {"[Errno 12] Cannot allocate memory", NULL}, NULL, NULL, NULL},
+	{"device_assert", {": block: [", "Assertion `"}, NULL, NULL, NULL},
 	{"python_fatal", {"Fatal Python error: ", NULL}, NULL, NULL, NULL},
 	{"torchrun_child", {"failed (exitcode: ", "(pid: "}, "(pid: ", NULL, NULL},
 	{"torchrun_terminating", {"Sending process ", "closing signal "}, "Sending process ", "closing signal ", NULL},

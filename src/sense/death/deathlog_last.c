@@ -82,10 +82,16 @@ static const struct span *kept(const struct reading *r, size_t back)
 	return &r->latest[(r->n_latest - 1 - back) % DEATHLOG_LATEST];
 }
 
+/* What Slurm says of how a step ended: the reason is what the step itself said before. */
+static bool slurm_talk(struct span line)
+{
+	return span_starts(line, "srun: ") || span_starts(line, "slurmstepd: ");
+}
+
 /* How many lines back the reason stands; 0: the last line. */
 static size_t reason_at(const struct reading *r, size_t have)
 {
-	size_t summary = 0;
+	size_t summary = 0, slurm = have;
 	for (size_t back = 0; back < have; back++) {
 		struct span line = *kept(r, back);
 		if (span_starts(line, "SUMMARY: ") && summary == 0)
@@ -95,8 +101,14 @@ static size_t reason_at(const struct reading *r, size_t have)
 			continue;
 		if (back > 0 && names_function(line, *kept(r, back - 1)))
 			continue;
-		return back;
+		if (slurm_talk(line)) {
+			slurm = MIN(slurm, back);
+			continue;
+		}
+		return slurm < have && logshape_repeats(&r->shape, line) ? slurm : back;
 	}
+	if (slurm < have)
+		return slurm;
 	return summary; /* the stacks of a long report may fill all that is kept */
 }
 
@@ -189,6 +201,64 @@ static bool ended_traceback(const struct reading *r, struct span line)
 	return false;
 }
 
+/* "NameError: name 'modle' is not defined": a line that a traceback could end with. */
+static bool error_line(struct span line)
+{
+	struct span name = span_before(line, ": ");
+	size_t dot = 0;
+	if (!name.p || name.len < 6 || indented(line))
+		return false;
+	for (size_t i = 0; i < name.len; i++) {
+		char c = name.p[i];
+		if (!(c == '.' || c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+		      (c >= '0' && c <= '9' && i > 0)))
+			return false;
+		dot = c == '.' ? i + 1 : dot;
+	}
+	name = (struct span){name.p + dot, name.len - dot};
+	return name.len > 5 && (span_eq((struct span){name.p + name.len - 5, 5}, "Error") ||
+				(name.len > 9 && span_eq((struct span){name.p + name.len - 9, 9}, "Exception")));
+}
+
+/*
+ * A program that runs others (notebooks, remote tasks) raises an exception whose text of many lines is that of the
+ * other one: the error is the text's last line.
+ */
+static void told_inside(const struct reading *r, struct span last)
+{
+	if (!error_line(last) || logshape_repeats(&r->shape, last))
+		return;
+	for (size_t i = 0; i < r->d->n; i++) {
+		struct log_hint *h = &r->d->hints[i];
+		size_t n = strlen(h->text);
+		if (strcmp(h->id, "python_traceback") != 0 || strcmp(h->source, r->source) != 0 || h->rank != r->rank ||
+		    h->of_thread || h->line == 0 || r->line - h->line > DEATHLOG_LATEST || span_starts(last, h->text))
+			continue;
+		bool open = n > 0 && (h->text[n - 1] == ':' || h->text[n - 1] == ')');
+		if (!open || h->first[0])
+			continue;
+		TEXT_COPY(h->first, h->text);
+		h->direct = true;
+		span_copy(last, h->text, sizeof(h->text));
+	}
+}
+
+/* A line that comes again, with the same numbers or with others; bars may begin with blanks. */
+static bool comes_again(const struct reading *r, size_t have, size_t at)
+{
+	struct logshape near = {.n = 0};
+	const struct span line = span_trim(*kept(r, at));
+	if (logshape_repeats(&r->shape, line))
+		return true;
+	for (size_t back = have; back-- > at;) {
+		struct span other = span_trim(*kept(r, back));
+		if (back > at && other.len == line.len && memcmp(other.p, line.p, line.len) == 0)
+			return true;
+		logshape_add(&near, other, (uint32_t)(have - back));
+	}
+	return logshape_repeats(&near, line);
+}
+
 void deathlog_last(struct reading *r)
 {
 	const size_t have = MIN(r->n_latest, (size_t)DEATHLOG_LATEST);
@@ -197,7 +267,9 @@ void deathlog_last(struct reading *r)
 		return;
 	at = first_panic_at(r, have, reason_at(r, have));
 	at = json_error_at(r, have, at);
+	told_inside(r, *kept(r, at));
 	struct log_hint h = deathlog_hint_make(r, "last_line", json_exception(*kept(r, at)), r->rank);
+	h.loop = comes_again(r, have, at);
 	struct span before[BEFORE];
 	for (size_t back = at + 1; back < have && n < BEFORE; back++) {
 		struct span line = *kept(r, back);

@@ -17,10 +17,11 @@ struct reading {
 	size_t n_latest;
 	bool traceback; /* inside a traceback: its last line has not come yet */
 	bool ignored; /* the next traceback, or this one, is of an exception that Python itself passes over */
+	bool of_thread; /* the next traceback, or this one, is of a thread that it ends */
 	int32_t traceback_rank;
 	uint32_t traceback_line; /* where it began */
-	bool group;            /* inside the tree of an ExceptionGroup */
-	bool group_member;     /* the next line in it is the exception of a member, or its traceback */
+	bool group; /* inside the tree of an ExceptionGroup */
+	bool group_member; /* the next line in it is the exception of a member, or its traceback */
 	bool chained, direct; /* the next traceback belongs to the one before it */
 	uint16_t bind_port; /* of a call of bind() in the traceback's source lines; 0: none */
 	bool root_cause; /* inside the "Root Cause" block of torchrun */

@@ -66,6 +66,7 @@ static void exception_add(struct reading *r, struct span line, int32_t rank)
 	struct log_hint h = deathlog_hint_make(r, stopped ? "keyboard_interrupt" : "python_traceback", line, rank);
 	struct log_hint *last = last_traceback(r, rank);
 	h.first_line = r->traceback_line;
+	h.of_thread = r->of_thread;
 	if (r->group_member && last) {
 		member_add(&h, last);
 		h.first_line = last->first_line;
@@ -133,6 +134,12 @@ bool traceback_group(struct reading *r, struct span *line, int32_t rank)
 	return true;
 }
 
+/* What Python says before a traceback that it passes over: in a __del__, at its end, of a handler of logging. */
+static bool passed_over(struct span line)
+{
+	return span_starts(line, "Exception ignored ") || span_eq(span_trim(line), "--- Logging error ---");
+}
+
 bool traceback_line(struct reading *r, struct span line, int32_t rank)
 {
 	bool direct = span_starts(line, "The above exception was the direct cause of the following exception");
@@ -141,8 +148,13 @@ bool traceback_line(struct reading *r, struct span line, int32_t rank)
 		r->direct = direct;
 		return true;
 	}
-	if (span_starts(line, "Exception ignored ")) { /* in a __del__, a callback, at the interpreter's end */
+	if (passed_over(line)) {
 		r->ignored = true;
+		r->traceback = false;
+		return true;
+	}
+	if (span_starts(line, "Exception in thread ")) {
+		r->of_thread = true;
 		r->traceback = false;
 		return true;
 	}
@@ -165,7 +177,7 @@ bool traceback_line(struct reading *r, struct span line, int32_t rank)
 	r->traceback = false;
 	if (exception_like(line) && !r->ignored)
 		exception_add(r, line, rank);
-	r->ignored = false;
+	r->ignored = r->of_thread = false;
 	r->chained = r->direct = r->group_member = false;
 	return true;
 }

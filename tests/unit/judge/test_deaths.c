@@ -130,6 +130,7 @@ static void end_add(struct scene *s, struct span v)
 	e->pid = (pid_t)word_number(&v);
 	e->time_unix_ms = (int64_t)word_number(&v);
 	e->parent = s->d.pid;
+	e->rank = NO_RANK;
 	e->wait_status = status_word(&v);
 	memset(e->soft_limit, 0xff, sizeof(e->soft_limit));
 	memset(e->hard_limit, 0xff, sizeof(e->hard_limit));
