@@ -34,6 +34,9 @@ bool pm_shm(struct pm *p)
 		d->has_shm && !full && d->shm_total_bytes > 64 * MIB && d->shm_free_bytes > d->shm_total_bytes / 2;
 	if (!p->end.failed || !p->end.known || (!h && !(bus && full)))
 		return false;
+	/* The signal is certain, that room was missing is a guess of torch's: pm_crash() tells what may raise it. */
+	if (doubtful && p->end.signal == SIGBUS)
+		return false;
 	char who[PM_WHO], size[16], free_words[16];
 	pm_who(d, who);
 	const bool docker_default = d->has_shm && d->shm_total_bytes <= 64 * MIB;

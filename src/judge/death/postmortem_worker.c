@@ -108,10 +108,15 @@ const struct process_end *pm_left_worker(const struct death *d)
 	return NULL;
 }
 
-/* A process that failed by itself: not by a signal of the job's, as those that are left are ended. */
+/* It failed by itself: not by a signal of the job's, as those that are left are ended. */
+static bool by_itself(const struct death *d, const struct process_end *e)
+{
+	return e->pid != d->pid && e->wait_status != 0 && (!worker_signal_of(e) || !ended_by_job(d, e));
+}
+
 static bool failed_itself(const struct death *d, const struct process_end *e)
 {
-	return in_time(d, e, missed_ms) && e->wait_status != 0 && (!worker_signal_of(e) || !ended_by_job(d, e));
+	return in_time(d, e, missed_ms) && by_itself(d, e);
 }
 
 static int32_t number_of(const struct death *d, pid_t pid, int32_t by_environment)
@@ -139,9 +144,12 @@ static int32_t rank_of(const struct death *d, const struct process_end *e)
 
 int32_t pm_failed_rank(const struct death *d)
 {
-	for (size_t k = 0; k < d->n_ends && !d->stopping; k++)
-		if (failed_itself(d, &d->ends[k]) && rank_of(d, &d->ends[k]) != NO_RANK)
-			return rank_of(d, &d->ends[k]);
+	for (size_t k = 0; k < d->n_ends && !d->stopping; k++) {
+		const struct process_end *e = &d->ends[k];
+		/* What it started itself may end after it: its exception was told before its memory was taken apart. */
+		if (pm_time_fits(d, e->time_unix_ms, missed_ms) && by_itself(d, e) && rank_of(d, e) != NO_RANK)
+			return rank_of(d, e);
+	}
 	return NO_RANK;
 }
 
