@@ -315,3 +315,49 @@ def test_a_full_disk_is_named(vigil, tmp_path):
     finally:
         subprocess.run(["umount", disk], check=True)
     assert report["cause"]["id"] == "disk_full" and str(disk) in report["summary"], report
+
+
+RANKS = """
+    import os, subprocess, sys, time
+    time.sleep(1.5)     # ends are seen from the first second on
+    ranks = [subprocess.Popen([sys.executable, "-c", code], env=dict(os.environ, {name}=str(r)))
+             for r, code in enumerate(["import time; time.sleep(60)", {code!r}, "import time; time.sleep(60)"])]
+    ranks[1].wait()
+    for p in ranks:
+        p.terminate()
+        p.wait()
+    print("launcher: one of my processes has failed", file=sys.stderr)
+    sys.exit(1)
+    """
+
+
+@pytest.mark.parametrize("name", ["OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "RANK"])
+def test_the_rank_that_failed_below_a_launcher_is_told_by_its_environment(vigil, name):
+    """It ends at once: nobody but the kernel has seen its environment."""
+    report = died(vigil, python(RANKS.format(name=name, code="raise ValueError('mesh of 8 cells')")), status=1)
+    if not watches_signals(report):
+        pytest.skip("ends cannot be watched here")
+    assert report["culprit_ranks"] == [1], report
+    assert "mesh of 8 cells" in words(report), report
+
+
+def test_a_rank_that_crashes_below_a_launcher_is_told_by_its_environment(vigil):
+    code = "import ctypes; ctypes.string_at(8)"
+    report = died(vigil, python(RANKS.format(name="OMPI_COMM_WORLD_RANK", code=code)), status=1)
+    if not watches_signals(report):
+        pytest.skip("ends cannot be watched here")
+    assert report["kind"] == "crash" and report["culprit_ranks"] == [1], report
+    assert "SIGSEGV" in words(report), report
+
+
+def test_a_worker_that_leaves_its_pool_is_told_with_its_status(vigil):
+    report = died(vigil, python("""
+        import os, time
+        from concurrent.futures import ProcessPoolExecutor
+        time.sleep(1.5)
+        with ProcessPoolExecutor(2) as pool:
+            pool.submit(os._exit, 3).result()
+        """), status=1)
+    if not watches_signals(report):
+        pytest.skip("ends cannot be watched here")
+    assert "had ended by itself with exit status 3" in words(report), report
