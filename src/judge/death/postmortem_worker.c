@@ -11,6 +11,8 @@
 
 /* A process that misses a worker ends within this time: pools look once in a while, launchers ask the others to end. */
 static const int64_t missed_ms = 120000;
+/* A launcher asks the others to end within this time after the first that failed, and ends itself. */
+static const int64_t launcher_ms = 40000;
 /* A shell ends at once with the status of its child. */
 static const int64_t mirrored_ms = 5000;
 
@@ -116,7 +118,7 @@ static bool by_itself(const struct death *d, const struct process_end *e)
 
 static bool failed_itself(const struct death *d, const struct process_end *e)
 {
-	return in_time(d, e, missed_ms) && by_itself(d, e);
+	return in_time(d, e, launcher_ms) && by_itself(d, e);
 }
 
 static int32_t number_of(const struct death *d, pid_t pid, int32_t by_environment)
@@ -147,7 +149,7 @@ int32_t pm_failed_rank(const struct death *d)
 	for (size_t k = 0; k < d->n_ends && !d->stopping; k++) {
 		const struct process_end *e = &d->ends[k];
 		/* What it started itself may end after it: its exception was told before its memory was taken apart. */
-		if (pm_time_fits(d, e->time_unix_ms, missed_ms) && by_itself(d, e) && rank_of(d, e) != NO_RANK)
+		if (pm_time_fits(d, e->time_unix_ms, launcher_ms) && by_itself(d, e) && rank_of(d, e) != NO_RANK)
 			return rank_of(d, e);
 	}
 	return NO_RANK;
@@ -194,6 +196,24 @@ static const struct process_end *first_failed_child(const struct death *d)
 	return NULL;
 }
 
+/*
+ * True when an exception that others' steps follow may be of a loop that handles such ones: it was told before, or long
+ * before the end.
+ */
+static bool may_be_handled(const struct death *d, const struct log_hint *said)
+{
+	const uint32_t long_before = 200; /* lines */
+	const size_t n = strcspn(said->text, ":");
+	if (!said->went_on)
+		return false;
+	for (size_t k = 0; k < d->n_hints; k++) {
+		const struct log_hint *h = &d->hints[k];
+		if (h != said && strcmp(h->id, "earlier_traceback") == 0 && strncmp(h->text, said->text, n) == 0)
+			return true;
+	}
+	return said->to_end > long_before;
+}
+
 bool pm_failed_child(struct pm *p)
 {
 	const struct death *d = p->d;
@@ -208,7 +228,8 @@ bool pm_failed_child(struct pm *p)
 		return false;
 	if (rank != NO_RANK)
 		TEXT_FORMAT(number, ", rank %d", rank);
-	pm_verdict(p, INCIDENT_ERROR_EXIT, KILLER_NONE, "child_failed", said ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW);
+	pm_verdict(p, INCIDENT_ERROR_EXIT, KILLER_NONE, "child_failed",
+		   said && !may_be_handled(d, said) ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW);
 	pm_culprit(p, rank);
 	pm_summary(p,
 		   "%s failed because a process that it had started, %s (pid %d%s), ended first, with exit status "
