@@ -36,7 +36,6 @@ struct bpf_signal_record {
 
 #define BPF_LIMITS 10 /* RLIMIT_CPU to RLIMIT_AS */
 
-/* The end of a process. In the same ring as signals; told apart by its length. */
 /* The variables of an environment that number ranks, each cut to its size, NUL-terminated; unused ones are empty. */
 #define BPF_RANK_WORDS 10
 #define BPF_RANK_WORD 32
@@ -44,6 +43,7 @@ struct bpf_rank_words {
 	char word[BPF_RANK_WORDS][BPF_RANK_WORD];
 };
 
+/* The end of a process. In the same ring as signals; told apart by its length. */
 struct bpf_end_record {
 	unsigned long long boot_ns, start_boot_ns;
 	unsigned long long cpu_ns;
