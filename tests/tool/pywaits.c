@@ -6,9 +6,10 @@
  * pywaits -H: the same for the locks that threads hold by `with`: {"pid", "result", "held": [{"tid", "object", "type",
  * "sure", "text"}], "us"}, for each process number on stdin.
  *
- * pywaits -r FILE PID TID: writes what reading the innermost frame of that thread touches in the memory of the process,
+ * pywaits -r FILE PID TID [FUTURE]: writes what reading the innermost frame of that thread touches in the memory,
  * as an input of tests/fuzz/fuzz_pylocks.c; of a thread that waits for a batch of a DataLoader, what reading that
- * touches, as an input of tests/fuzz/fuzz_pyloader.c.
+ * touches, as an input of tests/fuzz/fuzz_pyloader.c; of one that waits for the result of a process pool, that is a
+ * worker of one or manages one, the same for tests/fuzz/fuzz_pypool.c (FUTURE: the address of the one to be found).
  */
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 #include "base/json.h"
 #include "sense/python/pyloader.h"
 #include "sense/python/pylocks.h"
+#include "sense/python/pypool.h"
 
 static const struct remote_ops *below;
 static FILE *file;
@@ -50,6 +52,49 @@ static bool is_loader(const struct pyframe *f)
 	return pylocks_is_function(f, "_try_get_data", "dataloader.py");
 }
 
+static bool is_pool(const struct pyframe *f)
+{
+	static const char *const names[][2] = {
+		{"wait", "pool.py"},
+		{"next", "pool.py"},
+		{"result", "_base.py"},
+		{"worker", "pool.py"},
+		{"_process_worker", "process.py"},
+		{"_queue_management_worker", "process.py"},
+		{"run", "process.py"},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (pylocks_is_library(f) && pylocks_is_function(f, names[i][0], names[i][1]))
+			return true;
+	return false;
+}
+
+static int pool_record(struct procview *v, const struct pyframe *f, uint64_t future)
+{
+	struct pypool_wait wait;
+	struct pypool_worker worker = {.of = PYPOOL_NONE};
+	struct pypool_thread thread = {.role = PYPOOL_NO_ROLE};
+	struct pypool_member member[PYPOOL_MEMBERS];
+	uint64_t task = 0;
+	size_t n = 0;
+	bool found = false;
+	int e = pypool_wait_read(&v->rt, &v->remote, f, 1, &wait);
+	if (e == 0)
+		e = pypool_members(&v->rt, &v->remote, &wait, member, &n);
+	if (e == 0 && wait.of == PYPOOL_NONE)
+		e = pypool_worker_read(&v->rt, &v->remote, f, 1, &worker);
+	if (e == 0 && worker.of == PYPOOL_NONE)
+		e = pypool_thread_read(&v->rt, &v->remote, f, 1, &thread);
+	if (e == 0 && thread.role == PYPOOL_MANAGES)
+		e = pypool_executor_members(&v->rt, &v->remote, &thread, member, &n);
+	if (e == 0 && thread.role == PYPOOL_MANAGES)
+		e = pypool_task(&v->rt, &v->remote, &thread, future, &task, &found);
+	fprintf(stderr, "waits %d job %llu future %llu, works %d %d job %llu, role %d task %llu (%d), %zu members\n",
+		wait.of, (unsigned long long)wait.job, (unsigned long long)wait.future, worker.of, worker.state,
+		(unsigned long long)worker.job, thread.role, (unsigned long long)task, found, n);
+	return e;
+}
+
 static int frame_record(struct procview *v, const struct pyframe *f, uint64_t futex)
 {
 	cleanup(pylocks_freep) struct pylocks *p = NULL;
@@ -62,6 +107,8 @@ static int frame_record(struct procview *v, const struct pyframe *f, uint64_t fu
 	uint64_t at = old ? f->instr * 2 : f->instr - f->code - v->rt.off.code.bytecode;
 	unsigned char head[2] = {(unsigned char)(v->rt.minor - 8), (unsigned char)at}, description[PYOFFSETS_BYTES];
 	size_t n = 0;
+	if (is_pool(f))
+		head[1] = 0;
 	fwrite(head, sizeof(head), 1, file);
 	fwrite(places, sizeof(places), 1, file);
 	if (v->rt.minor >= 13 && remote_read(&v->remote, v->rt.runtime, description, sizeof(description)) == 0)
@@ -69,6 +116,11 @@ static int frame_record(struct procview *v, const struct pyframe *f, uint64_t fu
 	below = v->remote.ops;
 	v->remote.ops = &recording;
 	v->rt.code_type = 0; /* the fuzzer does not know it */
+	if (is_pool(f)) {
+		int r = pool_record(v, f, futex);
+		v->remote.ops = below;
+		return r;
+	}
 	if (is_loader(f)) {
 		struct pyloader found;
 		int r = pyloader_awaited(&v->rt, &v->remote, f, 1, &found);
@@ -86,7 +138,7 @@ static int frame_record(struct procview *v, const struct pyframe *f, uint64_t fu
 	return e;
 }
 
-static int record(const struct world *w, const char *path, pid_t pid, pid_t tid)
+static int record(const struct world *w, const char *path, pid_t pid, pid_t tid, uint64_t future)
 {
 	struct fault f = {};
 	struct procview_want want = {.natives = NULL};
@@ -105,10 +157,10 @@ static int record(const struct world *w, const char *path, pid_t pid, pid_t tid)
 		e = pystacks_read(v->stacks, thread, false, &stack);
 	file = fopen(path, "we");
 	size_t at = 0;
-	while (at < stack.n && !is_loader(&stack.frames[at]))
+	while (at < stack.n && !is_loader(&stack.frames[at]) && !is_pool(&stack.frames[at]))
 		at++;
 	if (e == 0 && stack.n && file)
-		e = frame_record(v, &stack.frames[at < stack.n ? at : 0], call.arg[0]);
+		e = frame_record(v, &stack.frames[at < stack.n ? at : 0], future ? future : call.arg[0]);
 	return !file || fclose(file) != 0 || e ? 2 : 0;
 }
 
@@ -205,8 +257,9 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	int r = 0;
-	if (argc == 5 && strcmp(argv[1], "-r") == 0) {
-		r = record(&w, argv[2], (pid_t)strtol(argv[3], NULL, 10), (pid_t)strtol(argv[4], NULL, 10));
+	if ((argc == 5 || argc == 6) && strcmp(argv[1], "-r") == 0) {
+		r = record(&w, argv[2], (pid_t)strtol(argv[3], NULL, 10), (pid_t)strtol(argv[4], NULL, 10),
+			   argc == 6 ? strtoull(argv[5], NULL, 10) : 0);
 		world_close(&w);
 		return r;
 	}

@@ -71,8 +71,8 @@ static int hint_add(struct hangwaits *h, const struct waithint *hint)
 
 static int locks_read(struct hangwaits *h, const struct world *w)
 {
-	int e = waitlocks_read(w, &h->look[h->n_looks - 1], h->who, h->n_who, w->mono_ns() + locks_budget_ns, NULL,
-			       &h->hint, &h->n_hints, &h->cap_hints);
+	int e = waitlocks_read(w, h->n_looks > 1 ? &h->look[0] : NULL, &h->look[h->n_looks - 1], h->who, h->n_who,
+			       w->mono_ns() + locks_budget_ns, NULL, &h->hint, &h->n_hints, &h->cap_hints);
 	return e == WAITLOCKS_LATE ? 0 : e; /* the facts alone count where no hint came in time */
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "agent/hang/waitloader.h"
+#include "agent/hang/waitpool.h"
 #include "agent/hang/waitshared.h"
 #include "agent/hang/waitstore.h"
 #include "agent/inspect/pyasync.h"
@@ -44,21 +45,23 @@ static int loader_of(const struct world *w, const struct waitfacts *facts, struc
 	return 0;
 }
 
-static int locks_of(const struct world *w, const struct waitfacts *facts, pid_t pid, struct asked asked,
-		    struct waithint **hint, size_t *n_hints, size_t *cap_hints)
+static int locks_of(const struct waitpool_in *in, pid_t pid, struct asked asked, struct waithint **hint,
+		    size_t *n_hints, size_t *cap_hints)
 {
 	struct fault fault = {.text = ""};
 	const struct procview_want want = {.natives = NULL};
 	cleanup(procview_closep) struct procview *view = NULL;
 	cleanup(freep) struct waithint *found = NULL;
 	size_t n = 0;
-	if (procview_open(w, pid, &want, &view, &fault) != 0)
+	if (procview_open(in->w, pid, &want, &view, &fault) != 0)
 		return 0; /* it may not be looked into: the facts alone count */
-	if (asked.loops && pyasync_hints(w, view, hint, n_hints, cap_hints) == -ENOMEM)
+	if (asked.loops && pyasync_hints(in->w, view, hint, n_hints, cap_hints) == -ENOMEM)
 		return -ENOMEM;
-	if (loader_of(w, facts, view, hint, n_hints, cap_hints) < 0)
+	if (loader_of(in->w, in->now, view, hint, n_hints, cap_hints) < 0)
 		return -ENOMEM;
-	if (!asked.locks || pywaits_read(w, view, &found, &n) != 0 || n == 0)
+	if (asked.locks && waitpool_read(in, view, hint, n_hints, cap_hints) == -ENOMEM)
+		return -ENOMEM;
+	if (!asked.locks || pywaits_read(in->w, view, &found, &n) != 0 || n == 0)
 		return 0;
 	if (vec_room(hint, cap_hints, *n_hints + n) < 0)
 		return -ENOMEM;
@@ -67,19 +70,20 @@ static int locks_of(const struct world *w, const struct waitfacts *facts, pid_t 
 	return 0;
 }
 
-static int process_ask(const struct world *w, const struct waitfacts *facts, const struct waitfact_process *p,
-		       struct asked asked, struct waithint **hint, size_t *n_hints, size_t *cap_hints)
+static int process_ask(const struct waitpool_in *in, const struct waitfact_process *p, struct asked asked,
+		       struct waithint **hint, size_t *n_hints, size_t *cap_hints)
 {
 	int e = 0;
 	if (asked.locks || asked.loops)
-		e = locks_of(w, facts, p->pid, asked, hint, n_hints, cap_hints);
-	return e == 0 && asked.stores ? waitstore_read(w, facts, p, hint, n_hints, cap_hints) : e;
+		e = locks_of(in, p->pid, asked, hint, n_hints, cap_hints);
+	return e == 0 && asked.stores ? waitstore_read(in->w, in->now, p, hint, n_hints, cap_hints) : e;
 }
 
-int waitlocks_read(const struct world *w, const struct waitfacts *facts, const struct waitgraph_who *who, size_t n_who,
-		   uint64_t until_ns, const volatile bool *stop, struct waithint **hint, size_t *n_hints,
-		   size_t *cap_hints)
+int waitlocks_read(const struct world *w, const struct waitfacts *before, const struct waitfacts *facts,
+		   const struct waitgraph_who *who, size_t n_who, uint64_t until_ns, const volatile bool *stop,
+		   struct waithint **hint, size_t *n_hints, size_t *cap_hints)
 {
+	const struct waitpool_in in = {.w = w, .now = facts, .before = before, .until_ns = until_ns};
 	bool late = false;
 	for (int turn = 0; turn < 2; turn++)
 		for (size_t i = 0; i < n_who; i++) {
@@ -89,7 +93,7 @@ int waitlocks_read(const struct world *w, const struct waitfacts *facts, const s
 				continue;
 			if ((stop && *stop) || w->mono_ns() > until_ns)
 				late |= asked.locks || asked.loops; /* a store's key only adds words */
-			else if (process_ask(w, facts, p, asked, hint, n_hints, cap_hints) < 0)
+			else if (process_ask(&in, p, asked, hint, n_hints, cap_hints) < 0)
 				return -ENOMEM;
 		}
 	int e = waitshared_read(w, facts, until_ns, hint, n_hints, cap_hints);

@@ -15,8 +15,8 @@ enum {
  * Adds to the hints, an array that base/vec.h lets grow, what the Pythons of these processes say; main processes come
  * first. What the time until until_ns (the world's monotonic clock) does not suffice for, or *stop (may be NULL) cuts
  * off, goes without: WAITLOCKS_LATE. Processes that end meanwhile, have no Python or may not be looked into add
- * nothing. -ENOMEM.
+ * nothing. before: an earlier look, NULL: none. -ENOMEM.
  */
-int must_check waitlocks_read(const struct world *w, const struct waitfacts *facts, const struct waitgraph_who *who,
-			      size_t n_who, uint64_t until_ns, const volatile bool *stop, struct waithint **hint,
-			      size_t *n_hints, size_t *cap_hints);
+int must_check waitlocks_read(const struct world *w, const struct waitfacts *before, const struct waitfacts *facts,
+			      const struct waitgraph_who *who, size_t n_who, uint64_t until_ns,
+			      const volatile bool *stop, struct waithint **hint, size_t *n_hints, size_t *cap_hints);

@@ -129,8 +129,8 @@ static int hints_read(struct taking *t)
 	struct waitsread *r = t->r;
 	uint64_t began_ns = t->w->mono_ns(), usual_ns = MAX(t->want->apart_ns, hints_budget_ns);
 	uint64_t until_ns = began_ns + (t->want->budget_ns ? t->want->budget_ns : usual_ns);
-	int e = waitlocks_read(t->w, &r->look[0], r->who, r->n_who, until_ns, t->want->stop, &r->hint, &r->n_hints,
-			       &t->cap_hints);
+	int e = waitlocks_read(t->w, NULL, &r->look[0], r->who, r->n_who, until_ns, t->want->stop, &r->hint,
+			       &r->n_hints, &t->cap_hints);
 	if (e == 0 && t->want->wakes && t->want->wakes->n > 0)
 		e = habits_read(t, until_ns);
 	r->took_ns += t->w->mono_ns() - began_ns;

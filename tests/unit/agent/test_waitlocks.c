@@ -33,7 +33,7 @@ static int read_of(enum waitfact_kind kind, uint64_t until_ns, const volatile bo
 	const struct waitgraph_who who = {.pid = 40, .main = true};
 	const struct waitfacts facts = {
 		.process = &process, .n_processes = 1, .thread = &thread, .n_threads = 1, .fact = &fact, .n_facts = 1};
-	return waitlocks_read(&made.w, &facts, &who, 1, until_ns, stop, &hints, &n_hints, &cap_hints);
+	return waitlocks_read(&made.w, NULL, &facts, &who, 1, until_ns, stop, &hints, &n_hints, &cap_hints);
 }
 
 static void a_lock_that_nobody_was_asked_about_is_told(void **state)

@@ -1,0 +1,199 @@
+#include "agent/hang/waitpool.h"
+
+#include <string.h>
+
+#include "agent/hang/waitpool_parts.h"
+#include "agent/inspect/pytext.h"
+#include "base/buf.h"
+#include "base/vec.h"
+#include "sense/proc/proc.h"
+#include "sense/python/pylocks.h"
+
+#define OWN_MOST 256 /* threads of the process itself */
+#define ANCESTORS 8 /* between a worker and the process: forkserver has one */
+
+/* ---- the threads of the process itself ---- */
+
+/* "Pool.map at train.py:20 in main" */
+static void wait_text(const struct procview *v, const struct pystack *s, const struct pypool_wait *wait, char *dst,
+		      size_t cap)
+{
+	struct buf b = {.text = dst, .cap = cap};
+	size_t last = wait->frame;
+	buf_reset(&b);
+	while (last + 1 < s->n && pylocks_is_library(&s->frames[last + 1]))
+		last++;
+	const struct pyframe *f = &s->frames[last];
+	const char *name = f->known ? strrchr(f->known->name, '.') : NULL;
+	name = name ? name + 1 : f->known ? f->known->name : "";
+	bool pool = wait->of == PYPOOL_POOL;
+	if (pool && strcmp(name, "next") == 0)
+		name = "imap";
+	buf_add(&b, pool ? "Pool." : "Future.");
+	pytext_add(&b, pool || strcmp(name, "exception") == 0 ? name : "result");
+	if (last + 1 < s->n)
+		pytext_place_add(&b, &v->rt, &s->frames[last + 1], 0);
+}
+
+static int own_read(struct pooling *x, const struct pythread *py)
+{
+	struct pooled_thread *t = &x->own[x->n_own];
+	struct procview *v = x->v;
+	struct pystack s;
+	*t = (struct pooled_thread){.tid = py->tid};
+	struct threadwait call;
+	if (!standstill_token(x->in->w, v->via, py->tid, t->token, &call)) {
+		x->n_unread++;
+		return 0;
+	}
+	int e = pystacks_read(v->stacks, py, false, &s);
+	if (e == 0)
+		e = pypool_wait_read(&v->rt, &v->remote, s.frames, s.n, &t->wait);
+	if (e == 0 && t->wait.of == PYPOOL_NONE)
+		e = pypool_thread_read(&v->rt, &v->remote, s.frames, s.n, &t->pool);
+	if (e == 0 && t->wait.of == PYPOOL_NONE && t->pool.role == PYPOOL_NO_ROLE)
+		e = pypool_worker_read(&v->rt, &v->remote, s.frames, s.n, &t->worker);
+	if (e) {
+		x->n_unread++;
+		return e < 0 ? e : 0;
+	}
+	if (t->wait.of != PYPOOL_NONE)
+		wait_text(v, &s, &t->wait, t->text, sizeof(t->text));
+	size_t at = t->pool.role != PYPOOL_NO_ROLE ? t->pool.frame : t->worker.frame;
+	struct buf b = BUF_ON(t->place);
+	buf_reset(&b);
+	if (t->wait.of == PYPOOL_NONE && at < s.n)
+		pytext_place_add(&b, &v->rt, &s.frames[at], 0);
+	x->n_own++;
+	x->n_waits += t->wait.of != PYPOOL_NONE;
+	return 0;
+}
+
+static int own_threads(struct pooling *x)
+{
+	const struct pythread *py = NULL;
+	size_t n = 0;
+	int e = procview_python_threads(x->v, &py, &n);
+	if (e)
+		return e < 0 ? e : 0;
+	x->own = calloc(MIN(n, (size_t)OWN_MOST) + 1, sizeof(*x->own));
+	if (!x->own)
+		return -ENOMEM;
+	for (size_t i = 0; i < n && e == 0; i++) {
+		if (x->n_own == OWN_MOST || py[i].tid <= 0 || py[i].interp_id != 0)
+			x->n_unread++;
+		else
+			e = own_read(x, &py[i]);
+	}
+	return e;
+}
+
+/* ---- the workers ---- */
+
+static bool descends(const struct waitfacts *f, const struct waitfact_process *p, pid_t from)
+{
+	for (int up = 0; p && up < ANCESTORS && p->ppid > 1; up++) {
+		if (p->ppid == from)
+			return true;
+		p = waitfacts_process(f, p->ppid);
+	}
+	return false;
+}
+
+static void worker_place(struct procview *v, const struct pystack *s, struct pooled_worker *k)
+{
+	struct buf b = BUF_ON(k->place);
+	size_t at = k->worker.frame;
+	/* Of one that has not begun: where it is on its way, for example in an import. */
+	for (size_t i = s->n; k->worker.state == PYPOOL_STARTS && at == SIZE_MAX && i-- > 0;)
+		if (!pylocks_is_library(&s->frames[i]) && s->frames[i].known && s->frames[i].known->name[0] != '<')
+			at = i;
+	buf_reset(&b);
+	if (at < s->n)
+		pytext_place_add(&b, &v->rt, &s->frames[at], 0);
+}
+
+/* What the main thread of a process does; one that has no Python yet is on its way to it. */
+static int worker_read(struct pooling *x, struct procview *v, struct pooled_worker *k)
+{
+	const struct pythread *py = NULL, *main;
+	struct threadwait call;
+	struct pystack s;
+	size_t n = 0;
+	k->worker.state = PYPOOL_STARTS;
+	k->worker.frame = SIZE_MAX;
+	k->still = standstill_token(x->in->w, v->via, v->pid, k->token, &call);
+	if (!v->has_python || !v->stacks || procview_python_threads(v, &py, &n) != 0)
+		return 0;
+	main = procview_python_thread(py, n, v->pid);
+	int e = main ? pystacks_read(v->stacks, main, false, &s) : WORLD_GONE;
+	if (e == 0)
+		e = pypool_worker_read(&v->rt, &v->remote, s.frames, s.n, &k->worker);
+	if (e)
+		k->worker.state = PYPOOL_UNKNOWN;
+	else
+		worker_place(v, &s, k);
+	return MIN(e, 0);
+}
+
+static int worker_look(struct pooling *x, const struct waitfact_process *p)
+{
+	struct fault fault = {.text = ""};
+	const struct procview_want want = {.natives = NULL};
+	cleanup(procview_closep) struct procview *view = NULL;
+	struct proc_status status;
+	struct pooled_worker k = {.pid = p->pid, .start_ticks = p->start_ticks};
+	if (proc_status_read(x->in->w, p->pid, &status) != 0 ||
+	    procview_open(x->in->w, p->pid, &want, &view, &fault) != 0)
+		return 0;
+	k.inner = status.ns_pid;
+	int e = worker_read(x, view, &k);
+	if (e == 0 && vec_room(&x->worker, &x->cap_workers, x->n_workers + 1) < 0)
+		e = -ENOMEM;
+	if (e == 0)
+		x->worker[x->n_workers++] = k;
+	return e;
+}
+
+static int workers_look(struct pooling *x)
+{
+	const struct waitfacts *f = x->in->now;
+	int e = 0;
+	for (size_t i = 0; i < f->n_processes && e == 0; i++)
+		if (f->process[i].state != 'Z' && descends(f, &f->process[i], x->v->pid)) {
+			if (x->n_workers == WAITPOOL_WORKERS || x->in->w->mono_ns() > x->in->until_ns)
+				return 0; /* who is not seen is taken for unknown */
+			e = worker_look(x, &f->process[i]);
+		}
+	return e;
+}
+
+static void pooling_done(struct pooling *x)
+{
+	free(x->own);
+	free(x->worker);
+}
+
+int waitpool_read(const struct waitpool_in *in, struct procview *v, struct waithint **hint, size_t *n_hints,
+		  size_t *cap_hints)
+{
+	cleanup(pooling_done) struct pooling x = {.in = in, .v = v};
+	if (!v->has_python || !v->stacks)
+		return 0;
+	int e = own_threads(&x);
+	if (e == 0 && x.n_waits)
+		e = workers_look(&x);
+	for (size_t i = 0; i < x.n_own && e == 0 && x.n_waits; i++) {
+		struct waitpool_found found = {.n = 0};
+		if (x.own[i].wait.of == PYPOOL_NONE)
+			continue;
+		e = waitpool_decide(&x, &x.own[i], &found);
+		if (e || standstill_moved(in->w, v->via, x.own[i].tid, x.own[i].token))
+			continue;
+		if (vec_room(hint, cap_hints, *n_hints + found.n) < 0)
+			return -ENOMEM;
+		memcpy(*hint + *n_hints, found.hint, found.n * sizeof(*found.hint));
+		*n_hints += found.n;
+	}
+	return e;
+}

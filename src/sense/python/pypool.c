@@ -1,0 +1,448 @@
+#include "sense/python/pypool.h"
+
+#include <string.h>
+
+#include "sense/python/pydict.h"
+#include "sense/python/pylocks.h"
+
+#define NAMES_MOST 64 /* variables of a function of the library */
+#define TASKS_MOST 4096 /* of an executor that are looked through, the oldest first */
+#define TASKS_ONCE 64
+
+/* ---- variables by their name ---- */
+
+/* Position of a name in a tuple of names; REMOTE_FAULT: it is not in there. *ret_n: how many there are, if readable. */
+static int name_find(struct pyobjs *o, uint64_t tuple, const char *name, size_t *ret, size_t *ret_n)
+{
+	uint64_t n = 0, names[NAMES_MOST];
+	int e = pyobj_is(o, tuple, PYOBJ_TUPLE) ? pyobj_u64(o, tuple + o->rt->off.tuple.size, &n) : REMOTE_FAULT;
+	if (e || n > NAMES_MOST)
+		return e ? e : REMOTE_FAULT;
+	*ret_n = (size_t)n;
+	e = pyobj_get(o, tuple + o->rt->off.tuple.item, names, (size_t)n * sizeof(*names));
+	for (size_t i = 0; e == 0 && i < n; i++)
+		if (pyobj_str_is(o, names[i], name)) {
+			*ret = i;
+			return 0;
+		}
+	return e ? e : REMOTE_FAULT;
+}
+
+/* Where a variable stands among those of a frame. Up to 3.10 variables that inner functions use stand behind. */
+static int place_find(struct pyobjs *o, const struct pyframe *f, const char *name, size_t *ret)
+{
+	const struct pyoffsets *off = &o->rt->off;
+	bool joined = off->code.localsplusnames != PYOFF_NONE;
+	uint64_t names = 0, cells = 0;
+	size_t n = 0, n_names = 0, at = 0;
+	int e = pyobj_u64(o, f->code + (joined ? off->code.localsplusnames : off->code.varnames), &names);
+	if (e == 0 && !joined)
+		e = pyobj_u64(o, f->code + off->code.cellvars, &cells);
+	if (e)
+		return e;
+	e = name_find(o, names, name, ret, &n_names);
+	if (!joined && n_names && name_find(o, cells, name, &at, &n) == 0) {
+		*ret = n_names + at;
+		return 0;
+	}
+	return e;
+}
+
+/* The slot of a variable of a frame, 0 where it is not bound; REMOTE_FAULT: the function has none of that name. */
+static int slot_named(struct pyobjs *o, const struct pyframe *f, const char *name, uint64_t *ret)
+{
+	size_t at = 0;
+	int e = place_find(o, f, name, &at);
+	if (e == 0)
+		e = pyobj_u64(o, f->addr + o->rt->off.frame.localsplus + at * sizeof(uint64_t), ret);
+	if (e == 0 && o->rt->minor >= 14 && *ret < 3) /* no object, with a tag */
+		*ret = 0;
+	return e;
+}
+
+/* True: it is bound to None, or not at all. */
+static bool is_none(struct pyobjs *o, uint64_t slot)
+{
+	const struct pyobj_type *t;
+	bool counted;
+	uint64_t object = pyslots_object(o, slot, &counted);
+	return slot == 0 || (object && pyobj_type(o, object, &t) == 0 && strcmp(t->name, "NoneType") == 0);
+}
+
+/* The object of a variable; 0: it is not bound. */
+static int object_named(struct pyobjs *o, const struct pyframe *f, const char *name, uint64_t *ret)
+{
+	uint64_t slot = 0;
+	bool counted;
+	int e = slot_named(o, f, name, &slot);
+	if (e)
+		return e;
+	*ret = pyslots_object(o, slot, &counted);
+	if (*ret && pyobj_is(o, *ret, PYOBJ_CELL))
+		return pyobj_u64(o, *ret + 16, ret);
+	return 0;
+}
+
+/* The number in a variable; from 3.14 on it may stand in the slot itself. */
+static int number_named(struct pyobjs *o, const struct pyframe *f, const char *name, uint64_t *ret)
+{
+	uint64_t slot = 0;
+	bool counted;
+	int e = slot_named(o, f, name, &slot);
+	if (e == 0 && o->rt->minor >= 14 && (slot & 3) == 3) {
+		*ret = slot >> 2;
+		return 0;
+	}
+	return e ? e : pyobj_index(o, pyslots_object(o, slot, &counted), ret);
+}
+
+static int number_attr(struct pyobjs *o, uint64_t object, const char *name, uint64_t *ret)
+{
+	uint64_t number = 0;
+	int e = pyobj_attr(o, object, name, &number);
+	return e ? e : pyobj_index(o, number, ret);
+}
+
+/* What cannot be read is no error. */
+static int pypool_result(int e)
+{
+	return e < 0 || e == WORLD_GONE || e == WORLD_DENIED ? e : 0;
+}
+
+static bool stands_in(const struct pyframe *f, const char *name, const char *file)
+{
+	return pylocks_is_function(f, name, file) && pylocks_is_library(f);
+}
+
+/* ---- who waits ---- */
+
+static int result_read(struct pyobjs *o, const struct pyframe *f, struct pypool_wait *ret)
+{
+	struct pypool_wait w = {.of = PYPOOL_POOL};
+	const struct pyobj_type *t;
+	uint64_t self = 0;
+	int e = object_named(o, f, "self", &self);
+	if (e == 0)
+		e = number_attr(o, self, "_job", &w.job);
+	if (e == 0)
+		e = pyobj_attr(o, self, "_cache", &w.cache);
+	if (e == 0)
+		e = pyobj_attr(o, self, "_pool", &w.pool);
+	if (e || is_none(o, w.pool))
+		return e ? e : REMOTE_FAULT; /* the result is there */
+	w.in_turn = pyobj_type(o, self, &t) == 0 && strcmp(t->name, "IMapIterator") == 0;
+	if (w.in_turn)
+		e = number_attr(o, self, "_index", &w.part);
+	*ret = w;
+	return e;
+}
+
+int pypool_wait_read(const struct pyrt *rt, struct remote *r, const struct pyframe *frames, size_t n,
+		     struct pypool_wait *ret)
+{
+	struct pyobjs o;
+	struct pypool_wait w = {.of = PYPOOL_NONE};
+	size_t at = 0;
+	int e = 0;
+	*ret = w;
+	/* Waiting is a matter of threading: whatever else stands further in is the program's own. */
+	while (at < n && stands_in(&frames[at], "wait", "threading.py"))
+		at++;
+	if (at == n || !pyobjs_init(rt, r, &o))
+		return 0;
+	const struct pyframe *f = &frames[at];
+	if (stands_in(f, "wait", "pool.py") || stands_in(f, "next", "pool.py")) {
+		e = result_read(&o, f, &w);
+	} else if (stands_in(f, "result", "_base.py") || stands_in(f, "exception", "_base.py")) {
+		w.of = PYPOOL_EXECUTOR;
+		e = object_named(&o, f, "self", &w.future);
+	}
+	w.frame = at;
+	if (e == 0)
+		*ret = w;
+	return pypool_result(e);
+}
+
+/* ---- workers ---- */
+
+/* What stands within the loop of a worker that gets its tasks from a queue. */
+static enum pypool_state waiting_state(const struct pyframe *frames, size_t loop)
+{
+	if (loop < 2 || !stands_in(&frames[loop - 1], "get", "queues.py"))
+		return PYPOOL_UNKNOWN;
+	if (stands_in(&frames[loop - 2], "recv_bytes", "connection.py"))
+		return PYPOOL_READS;
+	return stands_in(&frames[loop - 2], "__enter__", "synchronize.py") ? PYPOOL_IDLE : PYPOOL_UNKNOWN;
+}
+
+/* The outermost frame of the program's own within a frame of the library. */
+static size_t own_frame(const struct pyframe *frames, size_t within)
+{
+	for (size_t i = within; i-- > 0;)
+		if (!pylocks_is_library(&frames[i]))
+			return i;
+	return SIZE_MAX;
+}
+
+static bool is_bound(struct pyobjs *o, const struct pyframe *f, const char *name)
+{
+	uint64_t slot = 0;
+	return slot_named(o, f, name, &slot) == 0 && slot != 0;
+}
+
+/* multiprocessing.pool.worker: `completed` is set after the initializer, `job` while it has a task. */
+static int pool_worker_read(struct pyobjs *o, const struct pyframe *frames, size_t at, struct pypool_worker *ret)
+{
+	uint64_t slot = 0, most = 0, initializer = 0;
+	const struct pyframe *f = &frames[at];
+	int e = slot_named(o, f, "maxtasks", &most);
+	if (e == 0)
+		e = slot_named(o, f, "initializer", &initializer);
+	if (e == 0)
+		e = slot_named(o, f, "job", &slot);
+	if (e)
+		return e;
+	*ret = (struct pypool_worker){
+		.of = PYPOOL_POOL, .state = PYPOOL_HAS, .ends = !is_none(o, most), .frame = own_frame(frames, at)};
+	if (!is_bound(o, f, "completed")) {
+		ret->state = is_none(o, initializer) ? PYPOOL_STARTS : PYPOOL_INITS;
+		return 0;
+	}
+	if (is_none(o, slot)) {
+		ret->state = waiting_state(frames, at);
+		return 0;
+	}
+	e = number_named(o, f, "job", &ret->job);
+	return e ? e : number_named(o, f, "i", &ret->part);
+}
+
+/* concurrent.futures.process._process_worker: `call_item` is bound while it has a task. */
+static int executor_worker_read(struct pyobjs *o, const struct pyframe *frames, size_t at, struct pypool_worker *ret)
+{
+	uint64_t item = 0, initializer = 0, most = 0;
+	const struct pyframe *f = &frames[at];
+	int e = object_named(o, f, "call_item", &item);
+	if (e == 0)
+		e = slot_named(o, f, "initializer", &initializer);
+	if (e)
+		return e;
+	bool ends = slot_named(o, f, "max_tasks", &most) == 0 && !is_none(o, most);
+	*ret = (struct pypool_worker){
+		.of = PYPOOL_EXECUTOR, .state = PYPOOL_HAS, .ends = ends, .frame = own_frame(frames, at)};
+	if (item)
+		return number_attr(o, item, "work_id", &ret->job);
+	ret->state = waiting_state(frames, at);
+	bool begins = at == 0 || !stands_in(&frames[at - 1], "get", "queues.py");
+	if (begins)
+		ret->state = is_none(o, initializer) ? PYPOOL_UNKNOWN : PYPOOL_INITS;
+	return 0;
+}
+
+int pypool_worker_read(const struct pyrt *rt, struct remote *r, const struct pyframe *frames, size_t n,
+		       struct pypool_worker *ret)
+{
+	struct pyobjs o;
+	struct pypool_worker w = {.frame = SIZE_MAX};
+	*ret = w;
+	if (!pyobjs_init(rt, r, &o))
+		return 0;
+	for (size_t i = n; i-- > 0;) { /* the outermost: a task may use a pool itself */
+		bool pool = stands_in(&frames[i], "worker", "pool.py");
+		if (!pool && !stands_in(&frames[i], "_process_worker", "process.py"))
+			continue;
+		int e = pool ? pool_worker_read(&o, frames, i, &w) : executor_worker_read(&o, frames, i, &w);
+		if (e == 0)
+			*ret = w;
+		return pypool_result(e);
+	}
+	ret->state = PYPOOL_STARTS;
+	return 0;
+}
+
+/* ---- the pool's own threads ---- */
+
+/* Between a loop of the library and a read of its pipe there are only functions of the library. */
+static bool only_library(const struct pyframe *frames, size_t within)
+{
+	for (size_t i = 0; i < within; i++)
+		if (!pylocks_is_library(&frames[i]))
+			return false;
+	return true;
+}
+
+static int handler_read(struct pyobjs *o, const struct pyframe *frames, size_t at, struct pypool_thread *ret)
+{
+	bool out = ret->role == PYPOOL_HANDS_OUT;
+	uint64_t slot = 0;
+	int e = object_named(o, &frames[at], "cache", &ret->cache);
+	if (e == 0)
+		e = slot_named(o, &frames[at], out ? "taskseq" : "task", &slot);
+	ret->busy = !is_none(o, slot) || !only_library(frames, at);
+	return e;
+}
+
+/* True: it waits for results, or to be woken. */
+static bool waits_for_any(const struct pyframe *frames, size_t loop)
+{
+	for (size_t i = loop; i-- > 0 && i + 3 > loop;)
+		if (stands_in(&frames[i], "wait", "connection.py"))
+			return true;
+	return false;
+}
+
+static int manager_read(struct pyobjs *o, const struct pyframe *frames, size_t at, struct pypool_thread *ret)
+{
+	const struct pyframe *f = &frames[at];
+	bool old = pylocks_is_function(f, "_queue_management_worker", "process.py");
+	uint64_t self = 0;
+	int e = old ? object_named(o, f, "pending_work_items", &ret->pending) : object_named(o, f, "self", &self);
+	if (e == 0 && !old)
+		e = pyobj_attr(o, self, "pending_work_items", &ret->pending);
+	if (e == 0 && (old ? object_named(o, f, "processes", &ret->processes)
+			   : pyobj_attr(o, self, "processes", &ret->processes)) != 0)
+		ret->processes = 0;
+	ret->busy = !waits_for_any(frames, at);
+	return e;
+}
+
+int pypool_thread_read(const struct pyrt *rt, struct remote *r, const struct pyframe *frames, size_t n,
+		       struct pypool_thread *ret)
+{
+	struct pyobjs o;
+	*ret = (struct pypool_thread){.frame = SIZE_MAX};
+	if (!pyobjs_init(rt, r, &o))
+		return 0;
+	for (size_t i = n; i-- > 0;) {
+		struct pypool_thread t = {.frame = own_frame(frames, i)};
+		if (stands_in(&frames[i], "_handle_tasks", "pool.py"))
+			t.role = PYPOOL_HANDS_OUT;
+		else if (stands_in(&frames[i], "_handle_results", "pool.py"))
+			t.role = PYPOOL_TAKES_IN;
+		else if (stands_in(&frames[i], "_queue_management_worker", "process.py") ||
+			 stands_in(&frames[i], "run", "process.py"))
+			t.role = PYPOOL_MANAGES;
+		else
+			continue;
+		int e = t.role == PYPOOL_MANAGES ? manager_read(&o, frames, i, &t) : handler_read(&o, frames, i, &t);
+		if (e == 0) {
+			*ret = t;
+			return 0;
+		}
+		if (pypool_result(e))
+			return e;
+	}
+	return 0;
+}
+
+/* ---- which task is whose ---- */
+
+/* Some entries of a dict, from one on. *ret_n: keys and values that are there; *ret_more: there are more behind. */
+static int items_some(struct pyobjs *o, uint64_t dict, size_t from, struct pyobj_child ret[static TASKS_ONCE],
+		      size_t *ret_n, bool *ret_more)
+{
+	const struct pyobj_type *t;
+	unsigned char rows[TASKS_ONCE * 24];
+	struct pydict_keys k = {.n = 0};
+	uint64_t keys = 0, word[2];
+	*ret_n = 0;
+	int e = pyobj_type(o, dict, &t);
+	if (e == 0 && strcmp(t->name, "dict") != 0)
+		e = REMOTE_FAULT;
+	if (e == 0)
+		e = pyobj_u64(o, dict + o->rt->off.dict.keys, &keys);
+	if (e == 0)
+		e = pydict_keys(o->rt, o->remote, keys, &k);
+	if (e)
+		return e;
+	size_t n = k.n > from ? (size_t)MIN(k.n - from, (uint64_t)TASKS_ONCE) : 0;
+	*ret_more = k.n > from + n;
+	e = n ? pyobj_get(o, k.entries + from * k.row_bytes, rows, n * (size_t)k.row_bytes) : 0;
+	for (size_t i = 0; e == 0 && i < n; i++) {
+		memcpy(word, rows + i * k.row_bytes + k.key_at, sizeof(word));
+		if (word[0] && word[1])
+			ret[(*ret_n)++] = (struct pyobj_child){word[0], word[1]};
+	}
+	return e;
+}
+
+int pypool_task(const struct pyrt *rt, struct remote *r, const struct pypool_thread *manager, uint64_t future,
+		uint64_t *ret, bool *ret_found)
+{
+	struct pyobjs o;
+	struct pyobj_child item[TASKS_ONCE];
+	bool more = pyobjs_init(rt, r, &o);
+	int e = 0;
+	*ret_found = false;
+	for (size_t from = 0; e == 0 && more && from < TASKS_MOST; from += TASKS_ONCE) {
+		size_t n = 0;
+		e = items_some(&o, manager->pending, from, item, &n, &more);
+		for (size_t i = 0; e == 0 && i < n; i++) {
+			uint64_t its = 0;
+			e = pyobj_attr(&o, item[i].object, "future", &its);
+			if (e || its != future)
+				continue;
+			e = pyobj_index(&o, item[i].name, ret);
+			*ret_found = e == 0;
+			return pypool_result(e);
+		}
+	}
+	return pypool_result(e);
+}
+
+static int pypool_member_read(struct pyobjs *o, uint64_t process, struct pypool_member *ret)
+{
+	uint64_t popen = 0, pid = 0, identity = 0, n = 0, last = 0;
+	int e = pyobj_attr(o, process, "_popen", &popen);
+	if (e == 0)
+		e = number_attr(o, popen, "pid", &pid);
+	if (e || pid == 0 || pid > INT32_MAX)
+		return e ? e : REMOTE_FAULT;
+	*ret = (struct pypool_member){.pid = (pid_t)pid};
+	/* (2,): the second process; (2, 1): the first one of that one. */
+	e = pyobj_attr(o, process, "_identity", &identity);
+	if (e == 0 && pyobj_is(o, identity, PYOBJ_TUPLE) && pyobj_u64(o, identity + o->rt->off.tuple.size, &n) == 0 &&
+	    n > 0 && n < NAMES_MOST &&
+	    pyobj_u64(o, identity + o->rt->off.tuple.item + (n - 1) * sizeof(uint64_t), &last) == 0 &&
+	    pyobj_index(o, last, &ret->number) != 0)
+		ret->number = 0;
+	return pypool_result(e);
+}
+
+int pypool_members(const struct pyrt *rt, struct remote *r, const struct pypool_wait *w,
+		   struct pypool_member ret[static PYPOOL_MEMBERS], size_t *ret_n)
+{
+	struct pyobjs o;
+	struct pyobj_child process[PYOBJ_CHILDREN];
+	uint64_t list = 0;
+	size_t n = 0;
+	*ret_n = 0;
+	if (w->of != PYPOOL_POOL || !pyobjs_init(rt, r, &o))
+		return 0;
+	int e = pyobj_attr(&o, w->pool, "_pool", &list);
+	if (e == 0)
+		e = pyobj_is(&o, list, PYOBJ_LIST) ? pyobj_children(&o, list, process, &n) : REMOTE_FAULT;
+	for (size_t i = 0; i < n && e == 0; i++)
+		e = pypool_member_read(&o, process[i].object, &ret[i]);
+	*ret_n = e ? 0 : n;
+	return pypool_result(e);
+}
+
+int pypool_executor_members(const struct pyrt *rt, struct remote *r, const struct pypool_thread *manager,
+			    struct pypool_member ret[static PYPOOL_MEMBERS], size_t *ret_n)
+{
+	struct pyobjs o;
+	struct pyobj_child item[PYOBJ_CHILDREN];
+	size_t n = 0;
+	*ret_n = 0;
+	if (!manager->processes || !pyobjs_init(rt, r, &o))
+		return 0;
+	int e = pyobj_items(&o, manager->processes, item, &n);
+	for (size_t i = 0; i < n && e == 0; i++) {
+		uint64_t pid = 0;
+		e = pyobj_index(&o, item[i].name, &pid);
+		if (e == 0 && pid > 0 && pid <= INT32_MAX)
+			ret[(*ret_n)++] = (struct pypool_member){.pid = (pid_t)pid};
+	}
+	*ret_n = e ? 0 : *ret_n;
+	return pypool_result(e);
+}

@@ -1,0 +1,152 @@
+"""Who has the task for whose result a program waits, of process pools, on every Python of this machine."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import pythons  # noqa: E402
+from conftest import WORKLOADS, end_tree, wait_for  # noqa: E402
+
+# One of each version.
+FOUND = list({p.version: p for p in pythons.find(at_least=(3, 8)) if not p.free_threaded}.values())
+# What the hint says of the one that has the task.
+HAS, INIT, STARTS = "has the task", "runs the pool's initializer", "has not begun to take tasks"
+OWNED = {"map": HAS, "imap": HAS, "unordered": HAS, "apply": HAS, "works": HAS, "init": INIT,
+         "iterable": "makes the tasks", "callback": "takes the results", "e-map": HAS, "e-apply": HAS,
+         "e-init": INIT, "e-callback": "takes the results", "threads": HAS}
+
+
+class Program:
+    """A workload pools.py that runs."""
+    def __init__(self, python, method, case, binary):
+        self.python, self.binary = python, binary
+        self.placed = python.place(WORKLOADS / "pools.py")
+        self.inside = str(pathlib.Path(self.placed).parent / f"said-{os.getpid()}-{method}-{case}")
+        self.folder = pathlib.Path(python.outside(self.inside))
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir()
+        self.process = subprocess.Popen([*python.argv, self.placed, method, case, self.inside], stdin=subprocess.PIPE,
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=python.env(),
+                                        start_new_session=True)
+
+    def who(self):
+        """Process and thread of the one that holds it up, when it does."""
+        def said():
+            try:
+                return tuple(int(n) for n in (self.folder / "who").read_text().split())
+            except FileNotFoundError:
+                return None
+        return wait_for(said, what="the pool to come to its task")
+
+    def threads(self):
+        done = subprocess.run([self.binary, "waits", str(self.process.pid), "--seconds", "0", "--json"],
+                              capture_output=True, text=True, timeout=60, check=True)
+        return {t["tid"]: t for p in json.loads(done.stdout)["processes"] for t in p["threads"]}
+
+    def main(self):
+        return self.threads().get(self.process.pid, {})
+
+    def hint(self, kind, text="", arrows=0):
+        def seen():
+            thread = self.main()
+            hint = thread.get("hint", {})
+            fits = hint.get("kind") == kind and text in hint["text"] + hint.get("owner_text", "")
+            return thread if fits and len(thread["arrows"]) >= arrows else None
+        return wait_for(seen, what=f"a hint of kind {kind} of the main thread")
+
+    def end(self):
+        end_tree(self.process)
+        self.process.wait(30)
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.python.unplace(self.placed)
+
+
+@pytest.fixture
+def program(binary):
+    running = []
+
+    def start(python, method, case):
+        running.append(Program(python, method, case, binary))
+        return running[-1]
+    yield start
+    for p in running:
+        p.end()
+
+
+@pytest.mark.parametrize("python", FOUND, ids=str)
+@pytest.mark.parametrize("case", OWNED)
+def test_who_has_the_task_is_the_one_that_is_waited_for(program, python, case):
+    running = program(python, "fork", case)
+    pid, tid = running.who()
+    thread = running.hint("owner")
+    assert not thread["hint"]["proof"] and OWNED[case] in thread["hint"]["owner_text"], thread
+    arrows = [(a["to"]["pid"], a["to"]["tid"], a["quality"]) for a in thread["arrows"]]
+    # Both workers run the initializer.
+    assert (pid, tid, "likely") in arrows and len(arrows) <= (2 if "init" in case else 1), thread
+
+
+@pytest.mark.parametrize("python", FOUND, ids=str)
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+@pytest.mark.parametrize("case", ["map", "e-map"])
+def test_workers_that_were_not_forked_are_known_too(program, python, method, case):
+    running = program(python, method, case)
+    pid, tid = running.who()
+    thread = running.hint("owner")
+    assert HAS in thread["hint"]["owner_text"], thread
+    assert [(a["to"]["pid"], a["to"]["tid"]) for a in thread["arrows"]] == [(pid, tid)], thread
+
+
+@pytest.mark.parametrize("python", FOUND, ids=str)
+def test_a_task_that_ended_with_its_worker_is_nobodys(program, python):
+    running = program(python, "fork", "killed")
+    thread = running.hint("nobody", "no worker has the task")
+    assert not thread["hint"]["proof"] and "replaced one that ended" in thread["hint"]["text"], thread
+
+
+@pytest.mark.parametrize("python", FOUND, ids=str)
+@pytest.mark.parametrize("case", ["behind", "e-behind"])
+def test_where_all_workers_have_other_tasks_all_are_waited_for(program, python, case):
+    thread = program(python, "fork", case).hint("owner", "has another task", 2)
+    assert len(thread["arrows"]) == 2 and not thread["hint"]["proof"], thread
+
+
+# ---- healthy ones ----
+
+
+@pytest.mark.parametrize("python", FOUND, ids=str)
+def test_workers_that_are_slow_to_begin_have_lost_nothing(program, python):
+    running = program(python, "spawn", "starts")
+    running.who()
+    thread = running.hint("owner")
+    assert STARTS in thread["hint"]["owner_text"], thread
+
+
+@pytest.mark.parametrize("python", FOUND, ids=str)
+def test_a_second_set_of_workers_that_begins_slowly_is_not_endless(program, python):
+    running = program(python, "fork", "second")
+    running.who()
+    thread = running.hint("owner")
+    assert INIT in thread["hint"]["owner_text"], thread
+
+
+@pytest.mark.parametrize("python", FOUND, ids=str)
+@pytest.mark.parametrize("case", ["input", "e-input"])
+def test_a_pool_without_tasks_holds_up_nobody(program, python, case):
+    running = program(python, "fork", case)
+    running.who()
+    thread = wait_for(lambda: (lambda t: t if t.get("syscall") == "read" else None)(running.main()),
+                      what="the main thread to wait for its input")
+    assert "hint" not in thread, thread
+
+
+@pytest.mark.parametrize("python", FOUND, ids=str)
+def test_workers_that_end_by_design_have_lost_nothing(program, python):
+    running = program(python, "fork", "few")
+    running.who()
+    for _ in range(20):
+        assert running.main().get("hint", {}).get("kind") != "nobody"
