@@ -18,7 +18,7 @@ FOUND = list({p.version: p for p in pythons.find(at_least=(3, 8)) if not p.free_
 HAS, INIT, STARTS = "has the task", "runs the pool's initializer", "has not begun to take tasks"
 OWNED = {"map": HAS, "imap": HAS, "unordered": HAS, "apply": HAS, "works": HAS, "init": INIT,
          "iterable": "makes the tasks", "callback": "takes the results", "e-map": HAS, "e-apply": HAS,
-         "e-init": INIT, "e-callback": "takes the results", "threads": HAS}
+         "e-init": INIT, "e-callback": "takes the results", "threads": HAS, "join": HAS, "e-wait": HAS, "e-any": HAS, "e-end": HAS}
 
 
 class Program:
@@ -86,8 +86,9 @@ def test_who_has_the_task_is_the_one_that_is_waited_for(program, python, case):
     thread = running.hint("owner")
     assert not thread["hint"]["proof"] and OWNED[case] in thread["hint"]["owner_text"], thread
     arrows = [(a["to"]["pid"], a["to"]["tid"], a["quality"]) for a in thread["arrows"]]
-    # Both workers run the initializer.
-    assert (pid, tid, "likely") in arrows and len(arrows) <= (2 if "init" in case else 1), thread
+    # Both workers run the initializer, and either would do.
+    assert (pid, tid, "likely" if len(arrows) == 1 else "possible") in arrows, thread
+    assert len(arrows) <= (2 if "init" in case else 1), thread
 
 
 @pytest.mark.parametrize("python", FOUND, ids=str)

@@ -19,12 +19,15 @@ static void wait_ask(struct asked *a)
 {
 	struct pypool_wait wait;
 	struct pypool_member member[PYPOOL_MEMBERS];
+	uint64_t future[PYPOOL_TASKS];
 	size_t n = 0;
 	fine(pypool_wait_read(&a->rt, &a->remote, &a->frame, 1, &wait));
 	fine(pypool_members(&a->rt, &a->remote, &wait, member, &n));
 	assert(n <= PYPOOL_MEMBERS && (n == 0 || wait.of == PYPOOL_POOL));
 	for (size_t i = 0; i < n; i++)
 		assert(member[i].pid > 0);
+	fine(pypool_futures(&a->rt, &a->remote, &wait, future, &n));
+	assert(n <= PYPOOL_TASKS);
 }
 
 static void worker_ask(struct asked *a)
@@ -38,15 +41,14 @@ static void thread_ask(struct asked *a)
 {
 	struct pypool_thread thread;
 	struct pypool_member member[PYPOOL_MEMBERS];
-	uint64_t task = 0;
-	size_t n = 0;
-	bool found = false;
+	uint64_t task[PYPOOL_TASKS];
+	size_t n = 0, n_tasks = 0;
 	fine(pypool_thread_read(&a->rt, &a->remote, &a->frame, 1, &thread));
 	if (thread.role != PYPOOL_MANAGES)
 		return;
 	fine(pypool_executor_members(&a->rt, &a->remote, &thread, member, &n));
-	fine(pypool_task(&a->rt, &a->remote, &thread, a->future, &task, &found));
-	assert(n <= PYPOOL_MEMBERS);
+	fine(pypool_tasks(&a->rt, &a->remote, &thread, &a->future, 1, task, &n_tasks));
+	assert(n <= PYPOOL_MEMBERS && n_tasks <= PYPOOL_TASKS);
 }
 
 /* The input's frame as each of those that pools are known by; all that it refers to is the input's. */
@@ -54,11 +56,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static char pool[] = "/x/multiprocessing/pool.py", base[] = "/x/concurrent/futures/_base.py";
 	static char process[] = "/x/concurrent/futures/process.py";
-	static char names[][32] = {"wait",	    "next",
-				   "result",	    "worker",
-				   "_handle_tasks", "_process_worker",
-				   "run",	    "_queue_management_worker"};
-	static char *const files[] = {pool, pool, base, pool, pool, process, process, process};
+	static char names[][32] = {
+		"wait", "next",		"join",	    "worker",	       "_handle_tasks", "result",
+		"wait", "as_completed", "shutdown", "_process_worker", "run",		"_queue_management_worker"};
+	static char *const files[] = {pool, pool, pool,	   pool,    pool,    base,
+				      base, base, process, process, process, process};
 	struct pymemory in = {.data = data, .size = size};
 	struct asked a = {.future = 0};
 	if (size < PYMEMORY_HEAD)

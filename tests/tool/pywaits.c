@@ -55,6 +55,7 @@ static bool is_loader(const struct pyframe *f)
 static bool is_pool(const struct pyframe *f)
 {
 	static const char *const names[][2] = {
+		{"wait", "_base.py"},
 		{"wait", "pool.py"},
 		{"next", "pool.py"},
 		{"result", "_base.py"},
@@ -75,12 +76,13 @@ static int pool_record(struct procview *v, const struct pyframe *f, uint64_t fut
 	struct pypool_worker worker = {.of = PYPOOL_NONE};
 	struct pypool_thread thread = {.role = PYPOOL_NO_ROLE};
 	struct pypool_member member[PYPOOL_MEMBERS];
-	uint64_t task = 0;
-	size_t n = 0;
-	bool found = false;
+	uint64_t task[PYPOOL_TASKS] = {0}, futures[PYPOOL_TASKS];
+	size_t n = 0, n_tasks = 0, n_futures = 0;
 	int e = pypool_wait_read(&v->rt, &v->remote, f, 1, &wait);
 	if (e == 0)
 		e = pypool_members(&v->rt, &v->remote, &wait, member, &n);
+	if (e == 0)
+		e = pypool_futures(&v->rt, &v->remote, &wait, futures, &n_futures);
 	if (e == 0 && wait.of == PYPOOL_NONE)
 		e = pypool_worker_read(&v->rt, &v->remote, f, 1, &worker);
 	if (e == 0 && worker.of == PYPOOL_NONE)
@@ -88,10 +90,12 @@ static int pool_record(struct procview *v, const struct pyframe *f, uint64_t fut
 	if (e == 0 && thread.role == PYPOOL_MANAGES)
 		e = pypool_executor_members(&v->rt, &v->remote, &thread, member, &n);
 	if (e == 0 && thread.role == PYPOOL_MANAGES)
-		e = pypool_task(&v->rt, &v->remote, &thread, future, &task, &found);
-	fprintf(stderr, "waits %d job %llu future %llu, works %d %d job %llu, role %d task %llu (%d), %zu members\n",
+		e = pypool_tasks(&v->rt, &v->remote, &thread, &future, 1, task, &n_tasks);
+	fprintf(stderr,
+		"waits %d job %llu future %llu, works %d %d job %llu, role %d task %llu (%d), %zu members, %zu "
+		"futures\n",
 		wait.of, (unsigned long long)wait.job, (unsigned long long)wait.future, worker.of, worker.state,
-		(unsigned long long)worker.job, thread.role, (unsigned long long)task, found, n);
+		(unsigned long long)worker.job, thread.role, (unsigned long long)task[0], (int)n_tasks, n, n_futures);
 	return e;
 }
 

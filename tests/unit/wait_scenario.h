@@ -214,7 +214,7 @@ static inline void wait_also_line(struct wait_scenario *s, struct span rest)
 		wait_fact_line(s, look, &s->thread[look][s->facts[look].n_threads - 1], rest);
 }
 
-/* hint <pid> <tid> owner|usual <pid> <tid, 0: ended>|nobody|rank <n>|fact <id>|text|key [likely] [says <rest>] */
+/* hint <pid> <tid> owner|usual <pid> <tid, 0: ended>|nobody|rank <n>|fact <id>|text|key|lost [likely|possible] [says <rest>] */
 static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
 {
 	struct waithint *h = &s->hint[s->n_hints++];
@@ -231,6 +231,9 @@ static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
 		h->owner_tid = (pid_t)wait_number(&rest);
 	} else if (wait_word(&rest, "nobody")) {
 		h->kind = WAITHINT_NOBODY;
+	} else if (wait_word(&rest, "lost")) {
+		h->kind = WAITHINT_NOBODY;
+		h->lost = true;
 	} else if (wait_word(&rest, "rank")) {
 		h->kind = WAITHINT_RANK;
 		h->rank = (int32_t)wait_number(&rest);
@@ -245,6 +248,8 @@ static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
 	}
 	if (wait_word(&rest, "likely"))
 		h->proof = false;
+	else if (wait_word(&rest, "possible"))
+		h->proof = !(h->one_of = true);
 	if (wait_word(&rest, "says"))
 		span_copy(span_trim(rest), h->text, sizeof(h->text));
 }

@@ -14,15 +14,15 @@ import time
 
 METHOD, CASE, FOLDER = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
 
-if __name__ != "__main__" and CASE == "starts":
-    (FOLDER / "who").write_text(f"{os.getpid()} {threading.get_native_id()}")
-    os.read(os.pipe()[0], 1)
+def say():
+    new = FOLDER / f"new-{os.getpid()}"
+    new.write_text(f"{os.getpid()} {threading.get_native_id()}")
+    os.replace(new, FOLDER / "who")
 
 
 def stand(*_):
     """Waits for ever for what nobody writes."""
-    (FOLDER / "new").write_text(f"{os.getpid()} {threading.get_native_id()}")
-    os.replace(FOLDER / "new", FOLDER / "who")
+    say()
     os.read(os.pipe()[0], 1)
 
 
@@ -30,6 +30,10 @@ def first_stands(k):
     if k == 0:
         stand()
     return k
+
+
+if __name__ != "__main__" and CASE == "starts":
+    stand()
 
 
 def third_stands(k):
@@ -47,8 +51,7 @@ def dies(k):
 
 def sleeps(*_):
     """Works, as far as anybody can see from outside."""
-    (FOLDER / "new").write_text(f"{os.getpid()} {threading.get_native_id()}")
-    os.replace(FOLDER / "new", FOLDER / "who")
+    say()
     while True:
         sum(range(10000))
 
@@ -91,6 +94,11 @@ def pool_case(ctx):
         elif CASE == "unordered":
             for _ in pool.imap_unordered(first_stands, range(6)):
                 pass
+        elif CASE == "join":
+            pool.apply_async(stand)
+            pool.apply_async(same, (1,))
+            pool.close()
+            pool.join()
         elif CASE == "apply":
             pool.apply(stand)
         elif CASE == "behind":
@@ -108,10 +116,10 @@ def pool_case(ctx):
             pool.map(sleeps, range(1))
         elif CASE == "input":
             pool.map(same, range(8))
-            (FOLDER / "who").write_text(f"{os.getpid()} {threading.get_native_id()}")
+            say()
             sys.stdin.read()
         elif CASE == "few":
-            (FOLDER / "who").write_text(f"{os.getpid()} {threading.get_native_id()}")
+            say()
             while True:
                 pool.map(time.sleep, [0.05] * 8, chunksize=1)
         else:
@@ -132,11 +140,18 @@ def executor_case(ctx):
             future = pool.submit(time.sleep, 0.5)
             future.add_done_callback(stand)
             pool.submit(time.sleep, 1).result()
+        elif case == "wait":
+            concurrent.futures.wait([pool.submit(first_stands, k) for k in (1, 0)])
+        elif case == "any":
+            for _ in concurrent.futures.as_completed([pool.submit(first_stands, k) for k in (1, 0)]):
+                pass
+        elif case == "end":
+            pool.submit(stand)
         elif case == "works":
             pool.submit(sleeps).result()
         elif case == "input":
             pool.submit(same, 1).result()
-            (FOLDER / "who").write_text(f"{os.getpid()} {threading.get_native_id()}")
+            say()
             sys.stdin.read()
         else:
             pool.submit(stand).result()

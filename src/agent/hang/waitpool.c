@@ -26,11 +26,13 @@ static void wait_text(const struct procview *v, const struct pystack *s, const s
 	const struct pyframe *f = &s->frames[last];
 	const char *name = f->known ? strrchr(f->known->name, '.') : NULL;
 	name = name ? name + 1 : f->known ? f->known->name : "";
-	bool pool = wait->of == PYPOOL_POOL;
+	bool pool = wait->of == PYPOOL_POOL, several = wait->futures != 0;
 	if (pool && strcmp(name, "next") == 0)
 		name = "imap";
-	buf_add(&b, pool ? "Pool." : "Future.");
-	pytext_add(&b, pool || strcmp(name, "exception") == 0 ? name : "result");
+	if (!pool && (strcmp(name, "exception") == 0 || !(wait->any || several)))
+		name = "result";
+	buf_add(&b, pool ? "Pool." : wait->any ? "ProcessPoolExecutor." : several ? "futures." : "Future.");
+	pytext_add(&b, name);
 	if (last + 1 < s->n)
 		pytext_place_add(&b, &v->rt, &s->frames[last + 1], 0);
 }

@@ -12,7 +12,8 @@ struct pool {
 	const struct pooled_thread *t; /* who waits */
 	const struct pooled_thread *out, *in; /* its own threads; NULL: not seen */
 	bool is_executor;
-	uint64_t job;
+	uint64_t job[PYPOOL_TASKS]; /* for which it waits */
+	size_t n_jobs;
 	struct pypool_member member[PYPOOL_MEMBERS];
 	size_t n_members; /* 0: unknown */
 	const struct pooled_worker *of[PYPOOL_MEMBERS]; /* the process of each member; NULL: not seen */
@@ -20,19 +21,54 @@ struct pool {
 	size_t n_renewed; /* that began later than the pool's own threads: in place of others that ended */
 };
 
-static void hint_add(struct waitpool_found *ret, const struct pool *p, enum waithint_kind kind, pid_t pid, pid_t tid,
-		     const char *owner_text, const char *place)
+/* NULL: there are enough. */
+static struct waithint *hint_add(struct waitpool_found *ret, const struct pool *p, enum waithint_kind kind)
 {
 	if (ret->n == WAITPOOL_HINTS)
-		return;
+		return NULL;
 	struct waithint *h = &ret->hint[ret->n++];
 	*h = (struct waithint){.kind = kind, .pid = p->x->v->pid, .tid = p->t->tid, .rank = NO_RANK};
+	h->lost = kind == WAITHINT_NOBODY;
+	TEXT_COPY(h->text, p->t->text);
+	return h;
+}
+
+static void owner_is(struct waithint *h, pid_t pid, pid_t tid, const char *text, const char *place)
+{
 	h->owner_pid = pid;
 	h->owner_tid = tid;
-	TEXT_COPY(h->text, p->t->text);
-	struct buf b = BUF_ON(h->owner_text);
-	buf_reset(&b);
-	buf_printf(&b, "%s%s", owner_text, place);
+	TEXT_FORMAT(h->owner_text, "%s%s", text, place);
+}
+
+static void worker_add(struct waitpool_found *ret, const struct pool *p, const struct pooled_worker *k,
+		       const char *text)
+{
+	struct waithint *h = hint_add(ret, p, WAITHINT_OWNER);
+	if (!h)
+		return;
+	owner_is(h, k->pid, k->pid, text, k->place);
+	ret->runs[ret->n - 1] = !k->still;
+}
+
+static void own_add(struct waitpool_found *ret, const struct pool *p, const struct pooled_thread *o, const char *text)
+{
+	struct waithint *h = hint_add(ret, p, WAITHINT_OWNER);
+	if (h)
+		owner_is(h, p->x->v->pid, o->tid, text, o->place);
+}
+
+/* While some of them work, the others need not be what holds it up. either: any of them would do. */
+static void narrow(struct waitpool_found *f, bool either)
+{
+	size_t n = 0, working = 0;
+	for (size_t i = 0; i < f->n; i++)
+		working += f->runs[i];
+	for (size_t i = 0; i < f->n; i++)
+		if (working == 0 || f->runs[i])
+			f->hint[n++] = f->hint[i];
+	f->n = n;
+	for (size_t i = 0; i < n; i++)
+		f->hint[i].one_of = either && n > 1;
 }
 
 /* ---- what belongs to the pool ---- */
@@ -66,7 +102,8 @@ static void members_count(struct pool *p)
 static int pool_find(struct pool *p)
 {
 	struct procview *v = p->x->v;
-	p->job = p->t->wait.job;
+	p->job[0] = p->t->wait.job;
+	p->n_jobs = 1;
 	for (size_t i = 0; i < p->x->n_own; i++) {
 		const struct pooled_thread *o = &p->x->own[i];
 		if (o->pool.role == PYPOOL_NO_ROLE || o->pool.role == PYPOOL_MANAGES ||
@@ -80,18 +117,23 @@ static int pool_find(struct pool *p)
 	return pypool_members(&v->rt, &v->remote, &p->t->wait, p->member, &p->n_members);
 }
 
-/* *ret_found false: the future is not of a process pool. */
+/* *ret_found false: what is waited for is not of a process pool. */
 static int executor_find(struct pool *p, bool *ret_found)
 {
 	struct procview *v = p->x->v;
-	int e = 0;
+	const struct pypool_wait *w = &p->t->wait;
+	uint64_t future[PYPOOL_TASKS];
+	size_t n = 0;
 	*ret_found = false;
 	p->is_executor = true;
+	int e = w->any ? 0 : pypool_futures(&v->rt, &v->remote, w, future, &n);
 	for (size_t i = 0; i < p->x->n_own && e == 0 && !*ret_found; i++) {
 		const struct pooled_thread *o = &p->x->own[i];
 		if (o->pool.role != PYPOOL_MANAGES)
 			continue;
-		e = pypool_task(&v->rt, &v->remote, &o->pool, p->t->wait.future, &p->job, ret_found);
+		if (!w->any)
+			e = pypool_tasks(&v->rt, &v->remote, &o->pool, future, n, p->job, &p->n_jobs);
+		*ret_found = w->any ? o->pool.pending == w->pending : p->n_jobs > 0;
 		p->in = o;
 	}
 	if (e || !*ret_found)
@@ -103,8 +145,12 @@ static int executor_find(struct pool *p, bool *ret_found)
 
 static bool has_task(const struct pool *p, const struct pypool_worker *k)
 {
-	return k->state == PYPOOL_HAS && k->of == p->t->wait.of && k->job == p->job &&
-	       (!p->t->wait.in_turn || k->part == p->t->wait.part);
+	const struct pypool_wait *w = &p->t->wait;
+	bool has = k->state == PYPOOL_HAS && k->of == w->of;
+	for (size_t i = 0; has && !w->any && i < p->n_jobs; i++)
+		if (k->job == p->job[i])
+			return !w->in_turn || k->part == w->part;
+	return has && w->any;
 }
 
 static bool is_member(const struct pool *p, const struct pooled_worker *k)
@@ -112,8 +158,8 @@ static bool is_member(const struct pool *p, const struct pooled_worker *k)
 	for (size_t i = 0; i < p->n_members; i++)
 		if (p->of[i] == k)
 			return true;
-	/* The numbers of an executor's tasks are its own. */
-	return p->n_members == 0 && !p->is_executor;
+	/* The numbers of an executor's tasks are its own, those of a Pool's the process's. */
+	return p->n_members == 0 && !p->is_executor && !p->t->wait.any;
 }
 
 static void holders_tell(const struct pool *p, struct waitpool_found *ret)
@@ -121,12 +167,12 @@ static void holders_tell(const struct pool *p, struct waitpool_found *ret)
 	for (size_t i = 0; i < p->x->n_workers; i++) {
 		const struct pooled_worker *k = &p->x->worker[i];
 		if (has_task(p, &k->worker) && is_member(p, k))
-			hint_add(ret, p, WAITHINT_OWNER, k->pid, k->pid, "has the task", k->place);
+			worker_add(ret, p, k, "has the task");
 	}
 	for (size_t i = 0; i < p->x->n_own; i++) {
 		const struct pooled_thread *o = &p->x->own[i];
-		if (has_task(p, &o->worker))
-			hint_add(ret, p, WAITHINT_OWNER, p->x->v->pid, o->tid, "has the task", o->place);
+		if (has_task(p, &o->worker) && !p->t->wait.any)
+			own_add(ret, p, o, "has the task");
 	}
 }
 
@@ -134,16 +180,16 @@ static void holders_tell(const struct pool *p, struct waitpool_found *ret)
 static void threads_tell(const struct pool *p, struct waitpool_found *ret)
 {
 	if (p->in && p->in->pool.busy && p->in->pool.frame != SIZE_MAX)
-		hint_add(ret, p, WAITHINT_OWNER, p->x->v->pid, p->in->tid, "takes the results, and is", p->in->place);
+		own_add(ret, p, p->in, "takes the results, and is");
 	else if (p->out && p->out->pool.busy && p->out->pool.frame != SIZE_MAX)
-		hint_add(ret, p, WAITHINT_OWNER, p->x->v->pid, p->out->tid, "makes the tasks", p->out->place);
+		own_add(ret, p, p->out, "makes the tasks");
 }
 
 static void members_tell(const struct pool *p, enum pypool_state state, const char *text, struct waitpool_found *ret)
 {
 	for (size_t i = 0; i < p->n_members; i++)
 		if (p->of[i] && p->of[i]->worker.state == state)
-			hint_add(ret, p, WAITHINT_OWNER, p->of[i]->pid, p->of[i]->pid, text, p->of[i]->place);
+			worker_add(ret, p, p->of[i], text);
 }
 
 /* ---- nobody ---- */
@@ -189,11 +235,9 @@ static void lost_tell(const struct pool *p, struct waitpool_found *ret)
 			    p->n_renewed, p->n_members);
 	else
 		TEXT_COPY(text, "no worker has the task, all wait for one");
-	hint_add(ret, p, WAITHINT_NOBODY, 0, 0, "", "");
-	if (ret->n) {
-		struct waithint *h = &ret->hint[ret->n - 1];
+	struct waithint *h = hint_add(ret, p, WAITHINT_NOBODY);
+	if (h)
 		TEXT_FORMAT(h->text, "%s; %s", p->t->text, text);
-	}
 }
 
 /* True: a process of the earlier look that the process started after the pool began, and that is no more. */
@@ -226,10 +270,9 @@ static void endless_tell(const struct pool *p, struct waitpool_found *ret)
 	if (p->is_executor || began == 0 || p->n_members == 0 || new < p->n_members || ends || p->n_in[PYPOOL_HAS] ||
 	    p->n_in[PYPOOL_READS] || ended_since(p, began) < p->n_members)
 		return;
-	hint_add(ret, p, WAITHINT_NOBODY, 0, 0, "", "");
-	if (ret->n)
-		TEXT_FORMAT(ret->hint[ret->n - 1].text,
-			    "%s; its workers end before they take a task, and are made anew", p->t->text);
+	struct waithint *h = hint_add(ret, p, WAITHINT_NOBODY);
+	if (h)
+		TEXT_FORMAT(h->text, "%s; its workers end before they take a task, and are made anew", p->t->text);
 }
 
 int waitpool_decide(const struct pooling *x, const struct pooled_thread *t, struct waitpool_found *ret)
@@ -241,19 +284,22 @@ int waitpool_decide(const struct pooling *x, const struct pooled_thread *t, stru
 		return MIN(e, 0);
 	members_count(&p);
 	holders_tell(&p, ret);
+	bool either = t->wait.either;
 	if (ret->n == 0)
 		threads_tell(&p, ret);
-	if (ret->n == 0 && x->in->before)
+	if (ret->n == 0 && x->in->before && !t->wait.any)
 		endless_tell(&p, ret);
-	if (ret->n == 0)
+	if (ret->n == 0 && !t->wait.any)
 		lost_tell(&p, ret);
 	/* One that waits for a task would take it, so nobody else's doing holds it up. */
-	if (ret->n || p.n_in[PYPOOL_IDLE] || p.n_in[PYPOOL_READS])
-		return 0;
-	members_tell(&p, PYPOOL_INITS, "runs the pool's initializer", ret);
-	if (ret->n == 0)
-		members_tell(&p, PYPOOL_STARTS, "has not begun to take tasks", ret);
-	if (ret->n == 0)
-		members_tell(&p, PYPOOL_HAS, "has another task, as all workers have", ret);
+	if (ret->n == 0 && !p.n_in[PYPOOL_IDLE] && !p.n_in[PYPOOL_READS]) {
+		either = true;
+		members_tell(&p, PYPOOL_INITS, "runs the pool's initializer", ret);
+		if (ret->n == 0)
+			members_tell(&p, PYPOOL_STARTS, "has not begun to take tasks", ret);
+		if (ret->n == 0)
+			members_tell(&p, PYPOOL_HAS, "has another task, as all workers have", ret);
+	}
+	narrow(ret, either);
 	return 0;
 }

@@ -41,6 +41,7 @@ struct pooling {
 
 struct waitpool_found {
 	struct waithint hint[WAITPOOL_HINTS];
+	bool runs[WAITPOOL_HINTS]; /* who is named did not stand still */
 	size_t n;
 };
 

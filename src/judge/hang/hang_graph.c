@@ -92,7 +92,7 @@ static bool serves_beside(const struct hang_work *w, const struct waitgraph_sink
 {
 	const struct waitgraph *g = w->c->graph;
 	const struct waitgraph_node *end = &g->node[s->node];
-	if (s->n_followers > 0 || w->stepping)
+	if (s->n_followers > 0 || w->stepping || (end->hint && end->hint->lost))
 		return false;
 	for (size_t i = 0; i < g->n_nodes; i++) {
 		const struct waitgraph_node *n = &g->node[i];

@@ -393,7 +393,9 @@ static int to_hints(struct build *b, uint32_t from)
 	const struct waithint *const *h = waitgraph_hints(b, t->pid, t->tid, &n_hints);
 	int n = 0;
 	for (size_t i = 0; i < n_hints; i++) {
-		enum waitgraph_quality q = h[i]->proof ? WAITGRAPH_PROOF : WAITGRAPH_LIKELY;
+		enum waitgraph_quality q = h[i]->one_of	 ? WAITGRAPH_POSSIBLE
+					   : h[i]->proof ? WAITGRAPH_PROOF
+							 : WAITGRAPH_LIKELY;
 		uint32_t owner = h[i]->kind == WAITHINT_OWNER ? waitgraph_node_of(b, h[i]->owner_pid, h[i]->owner_tid)
 							      : WAITGRAPH_NONE;
 		int added = h[i]->kind == WAITHINT_RANK	  ? to_rank(b, from, h[i], q)

@@ -28,6 +28,8 @@ struct waithint {
 	int32_t rank;
 	uint64_t id; /* as in struct waitfact */
 	bool proof; /* read from the object itself, twice the same; false: likely */
+	bool one_of; /* any of several such hints may be the one, so each is only possible */
+	bool lost; /* of NOBODY: a result that was asked for and is lost, so that no server idles in this wait */
 	char text[160]; /* "queue.Queue.get at data.py:25"; "": none */
 	char owner_text[120]; /* where the owner took it: "with lock at train.py:31 in save"; "": unknown */
 };

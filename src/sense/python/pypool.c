@@ -130,11 +130,62 @@ static int result_read(struct pyobjs *o, const struct pyframe *f, struct pypool_
 		e = pyobj_attr(o, self, "_pool", &w.pool);
 	if (e || is_none(o, w.pool))
 		return e ? e : REMOTE_FAULT; /* the result is there */
-	w.in_turn = pyobj_type(o, self, &t) == 0 && strcmp(t->name, "IMapIterator") == 0;
-	if (w.in_turn)
+	e = pyobj_type(o, self, &t);
+	w.in_turn = e == 0 && strcmp(t->name, "IMapIterator") == 0;
+	w.either = e == 0 && strcmp(t->name, "IMapUnorderedIterator") == 0;
+	if (e == 0 && w.in_turn)
 		e = number_attr(o, self, "_index", &w.part);
 	*ret = w;
 	return e;
+}
+
+/* Pool.join, or the end of an executor: shutdown(), or of its `with`. */
+static int end_read(struct pyobjs *o, const struct pyframe *f, enum pypool_of of, struct pypool_wait *ret)
+{
+	struct pypool_wait w = {.of = of, .any = true};
+	uint64_t self = 0;
+	bool pool = of == PYPOOL_POOL;
+	int e = object_named(o, f, "self", &self);
+	if (e == 0)
+		e = pool ? pyobj_attr(o, self, "_cache", &w.cache)
+			 : pyobj_attr(o, self, "_pending_work_items", &w.pending);
+	w.pool = pool ? self : 0;
+	*ret = w;
+	return e;
+}
+
+static int future_read(struct pyobjs *o, const struct pyframe *f, struct pypool_wait *ret)
+{
+	bool one = stands_in(f, "result", "_base.py") || stands_in(f, "exception", "_base.py");
+	*ret = (struct pypool_wait){.of = PYPOOL_EXECUTOR, .either = !one};
+	if (one)
+		return object_named(o, f, "self", &ret->future);
+	return object_named(o, f, stands_in(f, "wait", "_base.py") ? "not_done" : "pending", &ret->futures);
+}
+
+static int wait_read(struct pyobjs *o, const struct pyframe *f, struct pypool_wait *ret)
+{
+	static const char *const of_futures[] = {"result", "exception", "wait", "as_completed"};
+	if (stands_in(f, "wait", "pool.py") || stands_in(f, "next", "pool.py"))
+		return result_read(o, f, ret);
+	if (stands_in(f, "join", "pool.py"))
+		return end_read(o, f, PYPOOL_POOL, ret);
+	if (stands_in(f, "shutdown", "process.py"))
+		return end_read(o, f, PYPOOL_EXECUTOR, ret);
+	for (size_t i = 0; i < ARRAY_SIZE(of_futures); i++)
+		if (stands_in(f, of_futures[i], "_base.py"))
+			return future_read(o, f, ret);
+	return REMOTE_FAULT;
+}
+
+/* Waiting is a matter of threading: whatever else stands further in is the program's own. */
+static bool is_waiting(const struct pyframe *f)
+{
+	static const char *const names[] = {"wait", "join", "_wait_for_tstate_lock"};
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (stands_in(f, names[i], "threading.py"))
+			return true;
+	return false;
 }
 
 int pypool_wait_read(const struct pyrt *rt, struct remote *r, const struct pyframe *frames, size_t n,
@@ -143,20 +194,12 @@ int pypool_wait_read(const struct pyrt *rt, struct remote *r, const struct pyfra
 	struct pyobjs o;
 	struct pypool_wait w = {.of = PYPOOL_NONE};
 	size_t at = 0;
-	int e = 0;
 	*ret = w;
-	/* Waiting is a matter of threading: whatever else stands further in is the program's own. */
-	while (at < n && stands_in(&frames[at], "wait", "threading.py"))
+	while (at < n && is_waiting(&frames[at]))
 		at++;
 	if (at == n || !pyobjs_init(rt, r, &o))
 		return 0;
-	const struct pyframe *f = &frames[at];
-	if (stands_in(f, "wait", "pool.py") || stands_in(f, "next", "pool.py")) {
-		e = result_read(&o, f, &w);
-	} else if (stands_in(f, "result", "_base.py") || stands_in(f, "exception", "_base.py")) {
-		w.of = PYPOOL_EXECUTOR;
-		e = object_named(&o, f, "self", &w.future);
-	}
+	int e = wait_read(&o, &frames[at], &w);
 	w.frame = at;
 	if (e == 0)
 		*ret = w;
@@ -365,25 +408,68 @@ static int items_some(struct pyobjs *o, uint64_t dict, size_t from, struct pyobj
 	return e;
 }
 
-int pypool_task(const struct pyrt *rt, struct remote *r, const struct pypool_thread *manager, uint64_t future,
-		uint64_t *ret, bool *ret_found)
+/*
+ * Objects/setobject.c, the same in all versions: number of entries that are used or were 16, mask 32, table 40; an entry
+ * is the object and its hash, which is -1 of one that is no more.
+ */
+static int set_items(struct pyobjs *o, uint64_t set, uint64_t ret[static PYPOOL_TASKS], size_t *ret_n)
+{
+	const struct pyobj_type *t;
+	uint64_t head[4] = {0}, row[2 * TASKS_ONCE]; /* of the head: fill, used, mask, table */
+	int e = pyobj_type(o, set, &t);
+	if (e == 0)
+		e = strcmp(t->name, "set") == 0 ? pyobj_get(o, set + 16, head, sizeof(head)) : REMOTE_FAULT;
+	for (uint64_t at = 0; e == 0 && at <= head[2] && at < TASKS_MOST; at += TASKS_ONCE) {
+		size_t n = (size_t)MIN(head[2] - at + 1, (uint64_t)TASKS_ONCE);
+		e = pyobj_get(o, head[3] + at * sizeof(row[0]) * 2, row, n * sizeof(row[0]) * 2);
+		for (size_t i = 0; e == 0 && i < n && *ret_n < PYPOOL_TASKS; i++)
+			if (row[2 * i] && row[2 * i + 1] != UINT64_MAX)
+				ret[(*ret_n)++] = row[2 * i];
+	}
+	return e;
+}
+
+int pypool_futures(const struct pyrt *rt, struct remote *r, const struct pypool_wait *w,
+		   uint64_t ret[static PYPOOL_TASKS], size_t *ret_n)
+{
+	struct pyobjs o;
+	*ret_n = 0;
+	if (!pyobjs_init(rt, r, &o))
+		return 0;
+	if (w->futures)
+		return pypool_result(set_items(&o, w->futures, ret, ret_n));
+	ret[0] = w->future;
+	*ret_n = w->future != 0;
+	return 0;
+}
+
+static bool is_one_of(const uint64_t *futures, size_t n, uint64_t future)
+{
+	for (size_t i = 0; i < n; i++)
+		if (futures[i] == future)
+			return true;
+	return false;
+}
+
+int pypool_tasks(const struct pyrt *rt, struct remote *r, const struct pypool_thread *manager, const uint64_t *futures,
+		 size_t n, uint64_t ret[static PYPOOL_TASKS], size_t *ret_n)
 {
 	struct pyobjs o;
 	struct pyobj_child item[TASKS_ONCE];
 	bool more = pyobjs_init(rt, r, &o);
 	int e = 0;
-	*ret_found = false;
-	for (size_t from = 0; e == 0 && more && from < TASKS_MOST; from += TASKS_ONCE) {
-		size_t n = 0;
-		e = items_some(&o, manager->pending, from, item, &n, &more);
-		for (size_t i = 0; e == 0 && i < n; i++) {
-			uint64_t its = 0;
+	*ret_n = 0;
+	for (size_t from = 0; e == 0 && more && *ret_n < n && from < TASKS_MOST; from += TASKS_ONCE) {
+		size_t n_items = 0;
+		e = items_some(&o, manager->pending, from, item, &n_items, &more);
+		for (size_t i = 0; e == 0 && i < n_items && *ret_n < PYPOOL_TASKS; i++) {
+			uint64_t its = 0, number = 0;
 			e = pyobj_attr(&o, item[i].object, "future", &its);
-			if (e || its != future)
+			if (e || !is_one_of(futures, n, its))
 				continue;
-			e = pyobj_index(&o, item[i].name, ret);
-			*ret_found = e == 0;
-			return pypool_result(e);
+			e = pyobj_index(&o, item[i].name, &number);
+			if (e == 0)
+				ret[(*ret_n)++] = number;
 		}
 	}
 	return pypool_result(e);
@@ -412,18 +498,20 @@ int pypool_members(const struct pyrt *rt, struct remote *r, const struct pypool_
 		   struct pypool_member ret[static PYPOOL_MEMBERS], size_t *ret_n)
 {
 	struct pyobjs o;
-	struct pyobj_child process[PYOBJ_CHILDREN];
-	uint64_t list = 0;
-	size_t n = 0;
+	uint64_t list = 0, n = 0, items = 0, process[PYPOOL_MEMBERS];
 	*ret_n = 0;
 	if (w->of != PYPOOL_POOL || !pyobjs_init(rt, r, &o))
 		return 0;
 	int e = pyobj_attr(&o, w->pool, "_pool", &list);
 	if (e == 0)
-		e = pyobj_is(&o, list, PYOBJ_LIST) ? pyobj_children(&o, list, process, &n) : REMOTE_FAULT;
+		e = pyobj_is(&o, list, PYOBJ_LIST) ? pyobj_u64(&o, list + rt->off.list.size, &n) : REMOTE_FAULT;
+	if (e == 0)
+		e = n <= PYPOOL_MEMBERS ? pyobj_u64(&o, list + rt->off.list.item, &items) : REMOTE_FAULT;
+	if (e == 0)
+		e = pyobj_get(&o, items, process, (size_t)n * sizeof(*process));
 	for (size_t i = 0; i < n && e == 0; i++)
-		e = pypool_member_read(&o, process[i].object, &ret[i]);
-	*ret_n = e ? 0 : n;
+		e = pypool_member_read(&o, process[i], &ret[i]);
+	*ret_n = e ? 0 : (size_t)n;
 	return pypool_result(e);
 }
 
@@ -431,17 +519,19 @@ int pypool_executor_members(const struct pyrt *rt, struct remote *r, const struc
 			    struct pypool_member ret[static PYPOOL_MEMBERS], size_t *ret_n)
 {
 	struct pyobjs o;
-	struct pyobj_child item[PYOBJ_CHILDREN];
-	size_t n = 0;
+	struct pyobj_child item[TASKS_ONCE];
+	bool more = manager->processes && pyobjs_init(rt, r, &o);
+	int e = 0;
 	*ret_n = 0;
-	if (!manager->processes || !pyobjs_init(rt, r, &o))
-		return 0;
-	int e = pyobj_items(&o, manager->processes, item, &n);
-	for (size_t i = 0; i < n && e == 0; i++) {
-		uint64_t pid = 0;
-		e = pyobj_index(&o, item[i].name, &pid);
-		if (e == 0 && pid > 0 && pid <= INT32_MAX)
-			ret[(*ret_n)++] = (struct pypool_member){.pid = (pid_t)pid};
+	for (size_t from = 0; e == 0 && more && from < TASKS_MOST; from += TASKS_ONCE) {
+		size_t n = 0;
+		e = items_some(&o, manager->processes, from, item, &n, &more);
+		for (size_t i = 0; i < n && e == 0; i++) {
+			uint64_t pid = 0;
+			e = *ret_n < PYPOOL_MEMBERS ? pyobj_index(&o, item[i].name, &pid) : REMOTE_FAULT;
+			if (e == 0 && pid > 0 && pid <= INT32_MAX)
+				ret[(*ret_n)++] = (struct pypool_member){.pid = (pid_t)pid};
+		}
 	}
 	*ret_n = e ? 0 : *ret_n;
 	return pypool_result(e);

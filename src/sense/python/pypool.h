@@ -25,9 +25,13 @@ struct pypool_wait {
 	uint64_t job; /* of a Pool: its number */
 	bool in_turn; /* of a Pool: only the part with the number `part` is waited for (imap) */
 	uint64_t part;
+	bool either; /* the end of any of the tasks would do: imap_unordered, as_completed, maybe wait */
 	uint64_t pool; /* of a Pool: its object */
 	uint64_t cache; /* of a Pool: the dict by which its own threads know it */
 	uint64_t future; /* of an executor */
+	uint64_t futures; /* of executors: the set of those that are waited for, in place of `future`; 0: none */
+	bool any; /* it waits for the end of the pool, and so for each task that it has */
+	uint64_t pending; /* of `any` of an executor: its dict of tasks */
 	size_t frame; /* of the library's that waits; the outermost of the library's may be further out */
 };
 
@@ -71,7 +75,8 @@ struct pypool_member {
 	uint64_t number; /* of all processes that the process has started; 0: unknown */
 };
 
-#define PYPOOL_MEMBERS PYOBJ_CHILDREN
+#define PYPOOL_MEMBERS 256
+#define PYPOOL_TASKS 64 /* for which one thread waits at the same time */
 
 int must_check pypool_wait_read(const struct pyrt *rt, struct remote *r, const struct pyframe *frames, size_t n,
 				struct pypool_wait *ret);
@@ -79,9 +84,12 @@ int must_check pypool_worker_read(const struct pyrt *rt, struct remote *r, const
 				  struct pypool_worker *ret);
 int must_check pypool_thread_read(const struct pyrt *rt, struct remote *r, const struct pyframe *frames, size_t n,
 				  struct pypool_thread *ret);
-/* The number of the task that sets this future. *ret_found false: this executor has no such task. */
-int must_check pypool_task(const struct pyrt *rt, struct remote *r, const struct pypool_thread *manager,
-			   uint64_t future, uint64_t *ret, bool *ret_found);
+/* The futures that are waited for. *ret_n 0: they cannot be told. */
+int must_check pypool_futures(const struct pyrt *rt, struct remote *r, const struct pypool_wait *w,
+			      uint64_t ret[static PYPOOL_TASKS], size_t *ret_n);
+/* The numbers of the tasks that set these futures. *ret_n 0: this executor has none of them. */
+int must_check pypool_tasks(const struct pyrt *rt, struct remote *r, const struct pypool_thread *manager,
+			    const uint64_t *futures, size_t n, uint64_t ret[static PYPOOL_TASKS], size_t *ret_n);
 /* The workers of the pool that is waited for. *ret_n 0: they cannot be told, or are more than PYPOOL_MEMBERS. */
 int must_check pypool_members(const struct pyrt *rt, struct remote *r, const struct pypool_wait *w,
 			      struct pypool_member ret[static PYPOOL_MEMBERS], size_t *ret_n);

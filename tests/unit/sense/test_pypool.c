@@ -190,9 +190,8 @@ static void the_task_of_a_future_is_in_the_managers_dict(void **state)
 		struct pypool_thread thread;
 		struct pypool_worker has;
 		struct pypool_member member[PYPOOL_MEMBERS];
-		uint64_t task = 0;
-		bool found = false;
-		size_t n = 0;
+		uint64_t task[PYPOOL_TASKS], future[PYPOOL_TASKS];
+		size_t n = 0, n_tasks = 0, n_futures = 0;
 		image_open("future", versions[i], &waiter);
 		image_open("manager", versions[i], &manager);
 		image_open("task", versions[i], &worker);
@@ -204,15 +203,19 @@ static void the_task_of_a_future_is_in_the_managers_dict(void **state)
 		assert_true(wait.of == PYPOOL_EXECUTOR && wait.future == manager.future);
 		assert_int_equal(pypool_thread_read(&manager.rt, &manager.remote, &manager.frame, 1, &thread), 0);
 		assert_int_equal(thread.role, PYPOOL_MANAGES);
-		assert_int_equal(pypool_task(&manager.rt, &manager.remote, &thread, wait.future, &task, &found), 0);
-		assert_true(found && task > 0);
-		assert_int_equal(pypool_task(&manager.rt, &manager.remote, &thread, wait.future + 8, &task, &found), 0);
-		assert_false(found);
+		assert_int_equal(pypool_futures(&waiter.rt, &waiter.remote, &wait, future, &n_futures), 0);
+		assert_int_equal(n_futures, 1);
+		assert_int_equal(pypool_tasks(&manager.rt, &manager.remote, &thread, future, 1, task, &n_tasks), 0);
+		assert_true(n_tasks == 1 && task[0] > 0);
+		const uint64_t number = task[0];
+		future[0] += 8;
+		assert_int_equal(pypool_tasks(&manager.rt, &manager.remote, &thread, future, 1, task, &n_tasks), 0);
+		assert_int_equal(n_tasks, 0);
 		assert_int_equal(pypool_executor_members(&manager.rt, &manager.remote, &thread, member, &n), 0);
 		assert_true(n > 0 && member[0].pid > 0);
 		assert_int_equal(pypool_worker_read(&worker.rt, &worker.remote, &worker.frame, 1, &has), 0);
 		assert_true(has.of == PYPOOL_EXECUTOR && has.state == PYPOOL_HAS);
-		assert_int_equal(has.job, task);
+		assert_int_equal(has.job, number);
 	}
 }
 
