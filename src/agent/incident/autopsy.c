@@ -142,6 +142,32 @@ void autopsy_signals_take(struct autopsy *a)
 	} while (n == ARRAY_SIZE(events));
 }
 
+bool autopsy_child_end(struct autopsy *a, pid_t parent, char *dst, size_t cap, int64_t *ret_unix_ms)
+{
+	const struct signal_sent *sent = NULL;
+	autopsy_signals_take(a);
+	const struct process_end *end = a ? deathfacts_child_end(a->facts, parent, &sent) : NULL;
+	struct buf b = {.text = dst, .cap = cap};
+	if (!end)
+		return false;
+	buf_reset(&b);
+	buf_printf(&b, "process %d (%s) ", (int)end->pid, end->name);
+	if (!WIFSIGNALED(end->wait_status)) {
+		buf_printf(&b, "ended with exit status %d", WEXITSTATUS(end->wait_status));
+	} else {
+		const char *name = sigabbrev_np(WTERMSIG(end->wait_status));
+		buf_printf(&b, "was ended by SIG%s", name ? name : "?");
+	}
+	if (sent && sent->from_kernel)
+		buf_add(&b, ", which the kernel sent");
+	else if (sent && sent->sender == end->pid)
+		buf_add(&b, ", which it sent itself");
+	else if (sent)
+		buf_printf(&b, ", which process %d (%s) sent", (int)sent->sender, sent->sender_comm);
+	*ret_unix_ms = end->time_unix_ms;
+	return true;
+}
+
 struct autopsy *autopsy_free(struct autopsy *a)
 {
 	if (!a)

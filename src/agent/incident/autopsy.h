@@ -51,5 +51,10 @@ void autopsy_watch_signals(struct autopsy *a, pid_t below, int *ret_iter_link_fd
 /* Readable when signals were seen; -1 while signals are not watched. */
 int autopsy_signals_fd(const struct autopsy *a);
 void autopsy_signals_take(struct autopsy *a);
+/*
+ * How the last child of a process that did not end well has ended, in words: "process 812 (python3) was ended by
+ * SIGKILL, which process 77 (bash) sent". *ret_unix_ms: when. False: none was seen, or ends are not watched.
+ */
+bool autopsy_child_end(struct autopsy *a, pid_t parent, char *dst, size_t cap, int64_t *ret_unix_ms);
 struct autopsy *autopsy_free(struct autopsy *a);
 void autopsy_of(struct autopsy *a, const struct autopsy_subject *who, struct incident *ret);

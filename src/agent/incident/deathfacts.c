@@ -186,6 +186,23 @@ void deathfacts_end(struct deathfacts *g, const struct process_end *e)
 	g->ends[g->n_ends++] = *e;
 }
 
+const struct process_end *deathfacts_child_end(const struct deathfacts *g, pid_t parent,
+					       const struct signal_sent **ret_signal)
+{
+	const struct process_end *end = NULL;
+	*ret_signal = NULL;
+	for (size_t i = 0; i < g->n_ends; i++)
+		if (g->ends[i].parent == parent && g->ends[i].wait_status != 0)
+			end = &g->ends[i];
+	for (size_t i = 0; end && WIFSIGNALED(end->wait_status) && i < g->n_signals; i++) {
+		const struct signal_sent *s = &g->signals[i];
+		if (s->target == end->pid && s->target_start_ticks == end->start_ticks &&
+		    s->signal == WTERMSIG(end->wait_status))
+			*ret_signal = s;
+	}
+	return end;
+}
+
 void deathfacts_signals_unavailable(struct deathfacts *g, const char *why)
 {
 	TEXT_COPY(g->signals_why, why ? why : "");

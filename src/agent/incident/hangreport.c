@@ -52,6 +52,18 @@ static struct js *hang_json(const struct hang_message *m)
 	return o;
 }
 
+/* Who had the result that is waited for, if its end was seen. */
+static void lost_say(const struct hangreport *e, pid_t parent, struct incident *in)
+{
+	char end[200];
+	int64_t when_ms = 0;
+	if (!parent || !e->autopsy || !autopsy_child_end(e->autopsy, parent, end, sizeof(end), &when_ms))
+		return;
+	struct buf b = {.text = in->cause.text, .len = strlen(in->cause.text), .cap = sizeof(in->cause.text)};
+	buf_printf(&b, " A child of process %d did not end well: %s.", (int)parent, end);
+	incident_evidence_add(in, "process_end", "ends of processes (BPF)", when_ms, "%s", end);
+}
+
 static void hangreport_fill(const struct hangreport *e, const struct hang_message *m, struct incident *in)
 {
 	*in = m->incident;
@@ -62,6 +74,7 @@ static void hangreport_fill(const struct hangreport *e, const struct hang_messag
 	in->attempt = m->attempt;
 	in->time_unix_ms = m->time_unix_ms;
 	in->killer = KILLER_NONE;
+	lost_say(e, m->verdict.lost_pid, in);
 	/* what is seen of a slow job is seen now; lines of a log have times of their own */
 	bool slow = in->kind == INCIDENT_STRAGGLER || in->kind == INCIDENT_SLOWDOWN;
 	for (size_t n = 0; slow && n < in->n_evidence; n++)

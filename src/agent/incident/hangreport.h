@@ -5,6 +5,7 @@
 #pragma once
 
 #include "agent/hang/hangshm.h"
+#include "agent/incident/autopsy.h"
 #include "agent/incident/recorder.h"
 
 struct hangreport {
@@ -13,6 +14,7 @@ struct hangreport {
 	struct job *job;
 	bool quiet;
 	uint32_t nproc; /* number of ranks whose logs are kept apart */
+	struct autopsy *autopsy; /* knows how processes have ended; may be NULL */
 	const char *next; /* the next action as one sentence for people; "": none */
 };
 

@@ -36,8 +36,12 @@ static void processes_signal(struct adopt *a, struct adopted *j, int signal)
 
 static struct hangreport hangreport_of(struct adopt *a, struct adopted *j)
 {
-	return (struct hangreport){
-		.w = a->w, .recorder = &j->recorder, .job = &j->job, .quiet = a->spec->watch.quiet, .next = ""};
+	return (struct hangreport){.w = a->w,
+				   .recorder = &j->recorder,
+				   .job = &j->job,
+				   .quiet = a->spec->watch.quiet,
+				   .autopsy = j->autopsy,
+				   .next = ""};
 }
 
 static void hung_end(struct adopt *a, struct adopted *j, const struct incident *in)

@@ -18,6 +18,7 @@ struct hangreport super_hangreport(struct super *s)
 				   .job = &s->job,
 				   .quiet = s->spec->watch.quiet,
 				   .nproc = s->nproc,
+				   .autopsy = s->autopsy,
 				   .next = ""};
 }
 

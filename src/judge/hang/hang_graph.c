@@ -79,6 +79,8 @@ static void graph_is(struct hang_work *w, const struct waitgraph_sink *s, const 
 	/* a process of no rank that several ranks wait for is nobody's */
 	for (size_t i = 0; i < s->n_ranks && (!s->of_waiters || s->outside || s->n_ranks == 1); i++)
 		hang_accuse(w, s->rank[i]);
+	const struct waitgraph_node *n = &w->c->graph->node[s->node];
+	w->v->lost_pid = n->process && n->hint && n->hint->lost ? n->process->pid : 0;
 	way_says(w, s);
 }
 
@@ -412,7 +414,8 @@ bool hang_graph_explains(struct hang_work *w)
 		return false;
 	if (!hang_old_enough(w, held ? HANG_FIRM : visitor ? HANG_DOUBTFUL : HANG_EXPLAINED))
 		return true;
-	bool sure = held && s->circle == WAITGRAPH_PROOF;
+	bool lost = n->hint && n->hint->lost; /* read from a pool, which proves nothing */
+	bool sure = held && s->circle == WAITGRAPH_PROOF && !lost;
 	graph_is(w, s, id, sure ? confidence_of(w, s) : MIN(confidence_of(w, s), CONFIDENCE_MEDIUM));
 	if (s->end == WAITEND_NOBODY && n->end == WAITEND_NONE)
 		hang_says(w, "All who share it wait for it themselves: nobody is left who could end these waits, so "

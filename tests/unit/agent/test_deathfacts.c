@@ -40,6 +40,35 @@ static struct death death_of(pid_t pid, int status, int64_t start)
 	return d;
 }
 
+static struct process_end child(pid_t pid, pid_t parent, int wait_status)
+{
+	struct process_end e = {.pid = pid, .parent = parent, .start_ticks = 7, .wait_status = wait_status};
+	return e;
+}
+
+static void the_last_child_that_did_not_end_well_is_told_with_its_signal(void **state)
+{
+	(void)state;
+	cleanup(deathfacts_freep) struct deathfacts *g = deathfacts_new(&world, NULL);
+	const struct signal_sent *sent = NULL;
+	const struct process_end ends[] = {child(50, 40, 1 << 8), child(51, 40, SIGKILL), child(52, 41, SIGSEGV),
+					   child(53, 40, 0)};
+	const struct signal_sent signals[] = {{.signal = SIGTERM, .target = 51, .target_start_ticks = 7},
+					      {.signal = SIGKILL, .target = 51, .target_start_ticks = 6},
+					      {.signal = SIGKILL, .target = 51, .target_start_ticks = 7, .sender = 9}};
+	assert_non_null(g);
+	assert_null(deathfacts_child_end(g, 40, &sent));
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
+		deathfacts_end(g, &ends[i]);
+	assert_int_equal(deathfacts_child_end(g, 40, &sent)->pid, 51);
+	assert_null(sent);
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+		deathfacts_signal(g, &signals[i]);
+	assert_int_equal(deathfacts_child_end(g, 40, &sent)->pid, 51);
+	assert_int_equal(sent->sender, 9);
+	assert_null(deathfacts_child_end(g, 42, &sent));
+}
+
 static void a_sigkill_by_hand_stays_unknown_and_lists_what_was_read(void **state)
 {
 	(void)state;
@@ -223,6 +252,7 @@ static void a_real_kernel_kill_at_a_group_s_limit_is_proved_by_its_record(void *
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_last_child_that_did_not_end_well_is_told_with_its_signal),
 		cmocka_unit_test(a_sigkill_by_hand_stays_unknown_and_lists_what_was_read),
 		cmocka_unit_test(the_log_s_last_words_come_through_the_helper_process),
 		cmocka_unit_test(an_exception_after_which_stdout_went_on_was_handled),
