@@ -111,6 +111,12 @@ def test_a_task_that_ended_with_its_worker_is_nobodys(program, python):
 
 
 @pytest.mark.parametrize("python", FOUND, ids=str)
+def test_a_task_that_a_stopped_worker_should_take_is_not_lost(program, python):
+    thread = program(python, "fork", "stopped").hint("owner", "should take the task")
+    assert [a["quality"] for a in thread["arrows"]] == ["likely"], thread
+
+
+@pytest.mark.parametrize("python", FOUND, ids=str)
 @pytest.mark.parametrize("case", ["behind", "e-behind"])
 def test_where_all_workers_have_other_tasks_all_are_waited_for(program, python, case):
     thread = program(python, "fork", case).hint("owner", "has another task", 2)

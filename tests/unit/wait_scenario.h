@@ -214,7 +214,8 @@ static inline void wait_also_line(struct wait_scenario *s, struct span rest)
 		wait_fact_line(s, look, &s->thread[look][s->facts[look].n_threads - 1], rest);
 }
 
-/* hint <pid> <tid> owner|usual <pid> <tid, 0: ended>|nobody|rank <n>|fact <id>|text|key|lost [likely|possible] [says <rest>] */
+/* hint <pid> <tid> owner|usual <pid> <tid, 0: ended>|nobody|lost|rank <n>|fact <id>|text|key
+ * [likely|possible] [says <rest>] */
 static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
 {
 	struct waithint *h = &s->hint[s->n_hints++];

@@ -110,6 +110,11 @@ def pool_case(ctx):
                 pass
         elif CASE == "callback":
             pool.apply_async(same, (1,), callback=stand).get()
+        elif CASE == "stopped":
+            pool.map(same, range(8))
+            for worker in mp.active_children():
+                os.kill(worker.pid, signal.SIGSTOP)
+            pool.map(same, range(4))
         elif CASE == "killed":
             pool.map(dies, range(4), chunksize=1)
         elif CASE == "works":

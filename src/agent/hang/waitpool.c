@@ -124,7 +124,8 @@ static int worker_read(struct pooling *x, struct procview *v, struct pooled_work
 	size_t n = 0;
 	k->worker.state = PYPOOL_STARTS;
 	k->worker.frame = SIZE_MAX;
-	k->still = standstill_token(x->in->w, v->via, v->pid, k->token, &call);
+	k->still = waitfacts_thread(x->in->now, v->pid, v->pid) &&
+		   standstill_token(x->in->w, v->via, v->pid, k->token, &call);
 	if (!v->has_python || !v->stacks || procview_python_threads(v, &py, &n) != 0)
 		return 0;
 	main = procview_python_thread(py, n, v->pid);
@@ -138,6 +139,17 @@ static int worker_read(struct pooling *x, struct procview *v, struct pooled_work
 	return MIN(e, 0);
 }
 
+static bool is_held(const struct waitfacts *f, pid_t pid)
+{
+	const struct waitfact_thread *t = waitfacts_thread(f, pid, pid);
+	for (uint32_t i = 0; t && i < t->n; i++) {
+		enum waitfact_kind kind = f->fact[t->first + i].kind;
+		if (kind == WAITFACT_STOPPED || kind == WAITFACT_FROZEN || kind == WAITFACT_TRACED)
+			return true;
+	}
+	return false;
+}
+
 static int worker_look(struct pooling *x, const struct waitfact_process *p)
 {
 	struct fault fault = {.text = ""};
@@ -149,6 +161,7 @@ static int worker_look(struct pooling *x, const struct waitfact_process *p)
 	    procview_open(x->in->w, p->pid, &want, &view, &fault) != 0)
 		return 0;
 	k.inner = status.ns_pid;
+	k.held = is_held(x->in->now, p->pid);
 	int e = worker_read(x, view, &k);
 	if (e == 0 && vec_room(&x->worker, &x->cap_workers, x->n_workers + 1) < 0)
 		e = -ENOMEM;

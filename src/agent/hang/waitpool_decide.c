@@ -18,6 +18,7 @@ struct pool {
 	size_t n_members; /* 0: unknown */
 	const struct pooled_worker *of[PYPOOL_MEMBERS]; /* the process of each member; NULL: not seen */
 	size_t n_in[PYPOOL_HAS + 1]; /* members by what they do */
+	bool unsure; /* a thread of some pool's own could not be read */
 	size_t n_renewed; /* that began later than the pool's own threads: in place of others that ended */
 };
 
@@ -106,8 +107,9 @@ static int pool_find(struct pool *p)
 	p->n_jobs = 1;
 	for (size_t i = 0; i < p->x->n_own; i++) {
 		const struct pooled_thread *o = &p->x->own[i];
-		if (o->pool.role == PYPOOL_NO_ROLE || o->pool.role == PYPOOL_MANAGES ||
-		    o->pool.cache != p->t->wait.cache)
+		bool its_own = o->pool.role == PYPOOL_HANDS_OUT || o->pool.role == PYPOOL_TAKES_IN;
+		p->unsure |= its_own && o->pool.cache == 0;
+		if (!its_own || o->pool.cache != p->t->wait.cache)
 			continue;
 		if (o->pool.role == PYPOOL_HANDS_OUT)
 			p->out = o;
@@ -192,6 +194,21 @@ static void members_tell(const struct pool *p, enum pypool_state state, const ch
 			worker_add(ret, p, p->of[i], text);
 }
 
+/* Those that wait for a task and cannot take it: one at the pipe keeps the others from it as well. */
+static void held_tell(const struct pool *p, struct waitpool_found *ret)
+{
+	size_t held[PYPOOL_HAS + 1] = {0};
+	for (size_t i = 0; i < p->n_members; i++)
+		if (p->of[i] && p->of[i]->held)
+			held[p->of[i]->worker.state]++;
+	enum pypool_state state = held[PYPOOL_READS] ? PYPOOL_READS : PYPOOL_IDLE;
+	if (held[state] == 0 || (state == PYPOOL_IDLE && (p->n_in[PYPOOL_READS] || held[state] < p->n_in[state])))
+		return;
+	for (size_t i = 0; i < p->n_members; i++)
+		if (p->of[i] && p->of[i]->held && p->of[i]->worker.state == state)
+			worker_add(ret, p, p->of[i], "should take the task");
+}
+
 /* ---- nobody ---- */
 
 static bool moved(const struct pooling *x, pid_t via, pid_t tid, const char *token)
@@ -203,7 +220,8 @@ static bool moved(const struct pooling *x, pid_t via, pid_t tid, const char *tok
 static bool all_stand(const struct pool *p)
 {
 	for (size_t i = 0; i < p->n_members; i++)
-		if (!p->of[i] || !p->of[i]->still || moved(p->x, p->of[i]->pid, p->of[i]->pid, p->of[i]->token))
+		if (!p->of[i] || !p->of[i]->still || p->of[i]->held ||
+		    moved(p->x, p->of[i]->pid, p->of[i]->pid, p->of[i]->token))
 			return false;
 	for (size_t i = 0; i < 2; i++) {
 		const struct pooled_thread *o = i ? p->out : p->in;
@@ -224,7 +242,7 @@ static void lost_tell(const struct pool *p, struct waitpool_found *ret)
 	char text[200];
 	if (p->is_executor || waiting != p->n_members || passes_on || !all_stand(p))
 		return;
-	if (!p->in && p->x->n_unread)
+	if (!p->in && (p->x->n_unread || p->unsure))
 		return; /* it is one of those that were not read */
 	if (!p->in)
 		TEXT_COPY(text, "the pool's thread that takes the results has ended");
@@ -287,6 +305,8 @@ int waitpool_decide(const struct pooling *x, const struct pooled_thread *t, stru
 	bool either = t->wait.either;
 	if (ret->n == 0)
 		threads_tell(&p, ret);
+	if (ret->n == 0)
+		held_tell(&p, ret);
 	if (ret->n == 0 && x->in->before && !t->wait.any)
 		endless_tell(&p, ret);
 	if (ret->n == 0 && !t->wait.any)

@@ -24,6 +24,7 @@ struct pooled_worker {
 	pid_t pid, inner; /* inner: its number in its own pid namespace */
 	uint64_t start_ticks;
 	bool still; /* it did not run while it was looked at */
+	bool held; /* stopped, frozen or held by a debugger: what it would do now it cannot */
 	char token[STANDSTILL_TOKEN];
 	struct pypool_worker worker;
 	char place[120];

@@ -367,9 +367,10 @@ int pypool_thread_read(const struct pyrt *rt, struct remote *r, const struct pyf
 		else
 			continue;
 		int e = t.role == PYPOOL_MANAGES ? manager_read(&o, frames, i, &t) : handler_read(&o, frames, i, &t);
-		if (e == 0) {
+		if (e == 0 || t.role != PYPOOL_MANAGES) {
+			t.cache = e ? 0 : t.cache;
 			*ret = t;
-			return 0;
+			return pypool_result(e);
 		}
 		if (pypool_result(e))
 			return e;
@@ -409,7 +410,7 @@ static int items_some(struct pyobjs *o, uint64_t dict, size_t from, struct pyobj
 }
 
 /*
- * Objects/setobject.c, the same in all versions: number of entries that are used or were 16, mask 32, table 40; an entry
+ * Objects/setobject.c, the same in all versions: number of entries that were used 16, mask 32, table 40; an entry
  * is the object and its hash, which is -1 of one that is no more.
  */
 static int set_items(struct pyobjs *o, uint64_t set, uint64_t ret[static PYPOOL_TASKS], size_t *ret_n)

@@ -64,7 +64,7 @@ enum pypool_role {
 struct pypool_thread {
 	enum pypool_role role;
 	bool busy; /* it does not wait for tasks or results: it runs code of the program, or waits to write */
-	uint64_t cache; /* of a Pool, as in struct pypool_wait */
+	uint64_t cache; /* of a Pool, as in struct pypool_wait; 0: unknown */
 	uint64_t pending, processes; /* of an executor: its dicts of tasks and of workers; processes 0: unknown */
 	size_t frame; /* outermost frame of what it is busy with; SIZE_MAX: none */
 };
