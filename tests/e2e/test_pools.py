@@ -3,6 +3,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -61,6 +62,10 @@ class Program:
         return wait_for(seen, what=f"a hint of kind {kind} of the main thread")
 
     def end(self):
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)  # at once: a pool replaces workers that end before it
+        except ProcessLookupError:
+            pass
         end_tree(self.process)
         self.process.wait(30)
         shutil.rmtree(self.folder, ignore_errors=True)

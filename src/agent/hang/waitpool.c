@@ -37,7 +37,7 @@ static void wait_text(const struct procview *v, const struct pystack *s, const s
 		pytext_place_add(&b, &v->rt, &s->frames[last + 1], 0);
 }
 
-static int own_read(struct pooling *x, const struct pythread *py)
+static void own_read(struct pooling *x, const struct pythread *py)
 {
 	struct pooled_thread *t = &x->own[x->n_own];
 	struct procview *v = x->v;
@@ -46,7 +46,7 @@ static int own_read(struct pooling *x, const struct pythread *py)
 	struct threadwait call;
 	if (!standstill_token(x->in->w, v->via, py->tid, t->token, &call)) {
 		x->n_unread++;
-		return 0;
+		return;
 	}
 	int e = pystacks_read(v->stacks, py, false, &s);
 	if (e == 0)
@@ -57,7 +57,7 @@ static int own_read(struct pooling *x, const struct pythread *py)
 		e = pypool_worker_read(&v->rt, &v->remote, s.frames, s.n, &t->worker);
 	if (e) {
 		x->n_unread++;
-		return e < 0 ? e : 0;
+		return;
 	}
 	if (t->wait.of != PYPOOL_NONE)
 		wait_text(v, &s, &t->wait, t->text, sizeof(t->text));
@@ -68,26 +68,24 @@ static int own_read(struct pooling *x, const struct pythread *py)
 		pytext_place_add(&b, &v->rt, &s.frames[at], 0);
 	x->n_own++;
 	x->n_waits += t->wait.of != PYPOOL_NONE;
-	return 0;
 }
 
 static int own_threads(struct pooling *x)
 {
 	const struct pythread *py = NULL;
 	size_t n = 0;
-	int e = procview_python_threads(x->v, &py, &n);
-	if (e)
-		return e < 0 ? e : 0;
+	if (procview_python_threads(x->v, &py, &n) != 0)
+		return 0;
 	x->own = calloc(MIN(n, (size_t)OWN_MOST) + 1, sizeof(*x->own));
 	if (!x->own)
 		return -ENOMEM;
-	for (size_t i = 0; i < n && e == 0; i++) {
+	for (size_t i = 0; i < n; i++) {
 		if (x->n_own == OWN_MOST || py[i].tid <= 0 || py[i].interp_id != 0)
 			x->n_unread++;
 		else
-			e = own_read(x, &py[i]);
+			own_read(x, &py[i]);
 	}
-	return e;
+	return 0;
 }
 
 /* ---- the workers ---- */
@@ -116,7 +114,7 @@ static void worker_place(struct procview *v, const struct pystack *s, struct poo
 }
 
 /* What the main thread of a process does; one that has no Python yet is on its way to it. */
-static int worker_read(struct pooling *x, struct procview *v, struct pooled_worker *k)
+static void worker_read(struct pooling *x, struct procview *v, struct pooled_worker *k)
 {
 	const struct pythread *py = NULL, *main;
 	struct threadwait call;
@@ -127,7 +125,7 @@ static int worker_read(struct pooling *x, struct procview *v, struct pooled_work
 	k->still = waitfacts_thread(x->in->now, v->pid, v->pid) &&
 		   standstill_token(x->in->w, v->via, v->pid, k->token, &call);
 	if (!v->has_python || !v->stacks || procview_python_threads(v, &py, &n) != 0)
-		return 0;
+		return;
 	main = procview_python_thread(py, n, v->pid);
 	int e = main ? pystacks_read(v->stacks, main, false, &s) : WORLD_GONE;
 	if (e == 0)
@@ -136,7 +134,6 @@ static int worker_read(struct pooling *x, struct procview *v, struct pooled_work
 		k->worker.state = PYPOOL_UNKNOWN;
 	else
 		worker_place(v, &s, k);
-	return MIN(e, 0);
 }
 
 static bool is_held(const struct waitfacts *f, pid_t pid)
@@ -162,12 +159,11 @@ static int worker_look(struct pooling *x, const struct waitfact_process *p)
 		return 0;
 	k.inner = status.ns_pid;
 	k.held = is_held(x->in->now, p->pid);
-	int e = worker_read(x, view, &k);
-	if (e == 0 && vec_room(&x->worker, &x->cap_workers, x->n_workers + 1) < 0)
-		e = -ENOMEM;
-	if (e == 0)
-		x->worker[x->n_workers++] = k;
-	return e;
+	worker_read(x, view, &k);
+	if (vec_room(&x->worker, &x->cap_workers, x->n_workers + 1) < 0)
+		return -ENOMEM;
+	x->worker[x->n_workers++] = k;
+	return 0;
 }
 
 static int workers_look(struct pooling *x)
@@ -202,8 +198,8 @@ int waitpool_read(const struct waitpool_in *in, struct procview *v, struct waith
 		struct waitpool_found found = {.n = 0};
 		if (x.own[i].wait.of == PYPOOL_NONE)
 			continue;
-		e = waitpool_decide(&x, &x.own[i], &found);
-		if (e || standstill_moved(in->w, v->via, x.own[i].tid, x.own[i].token))
+		waitpool_decide(&x, &x.own[i], &found);
+		if (standstill_moved(in->w, v->via, x.own[i].tid, x.own[i].token))
 			continue;
 		if (vec_room(hint, cap_hints, *n_hints + found.n) < 0)
 			return -ENOMEM;

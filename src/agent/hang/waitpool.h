@@ -21,6 +21,6 @@ struct waitpool_in {
 	uint64_t until_ns; /* no other worker is looked into after this time */
 };
 
-/* Adds hints to an array that base/vec.h lets grow. Nothing of threads that run. -ENOMEM. */
+/* Adds hints to an array that base/vec.h lets grow. Nothing of threads that run or cannot be read. -ENOMEM. */
 int must_check waitpool_read(const struct waitpool_in *in, struct procview *v, struct waithint **hint, size_t *n_hints,
 			     size_t *cap_hints);

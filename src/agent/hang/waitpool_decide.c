@@ -293,13 +293,13 @@ static void endless_tell(const struct pool *p, struct waitpool_found *ret)
 		TEXT_FORMAT(h->text, "%s; its workers end before they take a task, and are made anew", p->t->text);
 }
 
-int waitpool_decide(const struct pooling *x, const struct pooled_thread *t, struct waitpool_found *ret)
+void waitpool_decide(const struct pooling *x, const struct pooled_thread *t, struct waitpool_found *ret)
 {
 	struct pool p = {.x = x, .t = t};
 	bool found = true;
 	int e = t->wait.of == PYPOOL_EXECUTOR ? executor_find(&p, &found) : pool_find(&p);
 	if (e || !found)
-		return MIN(e, 0);
+		return;
 	members_count(&p);
 	holders_tell(&p, ret);
 	bool either = t->wait.either;
@@ -321,5 +321,4 @@ int waitpool_decide(const struct pooling *x, const struct pooled_thread *t, stru
 			members_tell(&p, PYPOOL_HAS, "has another task, as all workers have", ret);
 	}
 	narrow(ret, either);
-	return 0;
 }

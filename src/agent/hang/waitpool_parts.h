@@ -46,5 +46,5 @@ struct waitpool_found {
 	size_t n;
 };
 
-/* ---- waitpool_decide.c: whom one thread waits for ---- */
-int must_check waitpool_decide(const struct pooling *x, const struct pooled_thread *t, struct waitpool_found *ret);
+/* ---- waitpool_decide.c: whom one thread waits for; none where it cannot be read ---- */
+void waitpool_decide(const struct pooling *x, const struct pooled_thread *t, struct waitpool_found *ret);
