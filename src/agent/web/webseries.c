@@ -6,13 +6,10 @@
 #include "agent/web/web.h"
 #include "base/vec.h"
 #include "sense/rank.h"
+#include "tell/jobs/seriesjson.h"
 #include "tell/store/series.h"
 
 #define LANES_SHOWN 40
-/* Without a look for so long, and for four times the distance before, nothing is known in between. */
-#define GAP_MS (INT64_C(60) * 1000)
-#define GAP_TIMES 4
-#define NEIGHBOURS 6
 
 /* Points of a job's series between two times, thinned to a number. */
 struct points {
@@ -131,37 +128,15 @@ static bool range_want(const struct webcall *c, struct points *p, uint64_t *ret_
 
 /* ---- what is written: numbers in many arrays, so text is made at once ---- */
 
-/*
- * How far points are from each other before the i-th: the second largest of some distances, so that one gap does not
- * hide the next. Older points are never denser; of the first ones, those that follow tell.
- */
-static int64_t distance_at(const struct points *p, size_t i)
+static int64_t point_time(const void *ctx, size_t i)
 {
-	size_t low = i > NEIGHBOURS ? i - NEIGHBOURS : 1, high = MIN(low + NEIGHBOURS, p->n - 1);
-	int64_t most = 0, second = 0;
-	for (size_t k = low; k <= high; k++) {
-		int64_t d = k == i ? 0 : p->of[k].time_unix_ms - p->of[k - 1].time_unix_ms;
-		second = MAX(second, MIN(d, most));
-		most = MAX(most, d);
-	}
-	return second;
+	const struct points *p = ctx;
+	return p->of[i].time_unix_ms;
 }
 
 static void times_write(const struct points *p, FILE *to)
 {
-	fputs("\"times\":[", to);
-	for (size_t i = 0; i < p->n; i++)
-		fprintf(to, "%s%lld", i ? "," : "", (long long)p->of[i].time_unix_ms);
-	fputs("],\"gaps\":[", to);
-	bool any = false;
-	for (size_t i = 1; i < p->n; i++) {
-		int64_t a = p->of[i - 1].time_unix_ms, b = p->of[i].time_unix_ms;
-		if (b - a <= MAX(GAP_MS, GAP_TIMES * distance_at(p, i)))
-			continue;
-		fprintf(to, "%s[%lld,%lld]", any ? "," : "", (long long)a, (long long)b);
-		any = true;
-	}
-	fputc(']', to);
+	seriesjson_times(point_time, p, p->n, to);
 }
 
 static const struct series_lane *lane_of(const struct series_sample *s, int32_t rank)
@@ -397,6 +372,14 @@ static void steps_write(const struct points *p, FILE *to)
 	fputc(']', to);
 }
 
+static int gpus_write(const struct job *j, const struct seriesjson_want *want, FILE *to)
+{
+	size_t len = 0;
+	int error = 0;
+	cleanup(freep) char *text = past_read(j, &len, &error);
+	return error ? -error : seriesjson_gpus((struct span){text, len}, want, to);
+}
+
 void web_series(const struct webcall *c)
 {
 	static const char *const whats[] = {"cpu", "io", "step", "gpu", NULL};
@@ -412,22 +395,28 @@ void web_series(const struct webcall *c)
 		return web_fault(c, &f);
 	if (!range_want(c, &p, &most) || !web_job(c, &j))
 		return;
-	FILE *to = points_read(&j, most, false, what == 2, &p) == 0 ? open_memstream(&text, &len) : NULL;
+	int r = what == 3 ? 0 : points_read(&j, most, false, what == 2, &p);
+	FILE *to = r == 0 ? open_memstream(&text, &len) : NULL;
 	if (!to)
 		return web_fail(c, 503, "io", "cannot read the series of job %s", j.id);
 	fprintf(to, "{\"schema\":\"vigil.series/1\",\"job\":\"%s\",\"what\":\"%s\",", j.id, whats[what]);
-	times_write(&p, to);
+	if (what == 3)
+		r = gpus_write(&j, &(struct seriesjson_want){.from = p.from, .to = p.to, .most = most}, to);
+	else
+		times_write(&p, to);
 	if (p.n > 0 && what == 0)
 		rates_write(&p, cpu, ARRAY_SIZE(cpu), to);
 	else if (p.n > 0 && what == 1)
 		rates_write(&p, io, ARRAY_SIZE(io), to);
 	else if (p.n > 0 && what == 2)
 		steps_write(&p, to);
-	else
+	else if (what != 3)
 		fputs(",\"series\":[]", to);
-	if (what == 3)
-		fputs(",\"note\":\"what GPUs do is not recorded over time; 'vigil gpus' shows it now\"", to);
 	fputs("}", to);
 	(void)fclose(to);
+	if (r < 0) {
+		free(text);
+		return web_fail(c, 503, "io", "cannot read the series of job %s", j.id);
+	}
 	web_json_text(c->request->call, 200, text);
 }
