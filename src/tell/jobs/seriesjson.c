@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "base/vec.h"
-#include "sense/rank.h"
 
 /* Without a look for so long, and for four times the distance before, nothing is known in between. */
 #define GAP_MS (INT64_C(60) * 1000)
@@ -143,7 +142,7 @@ static int64_t row_time(const void *ctx, size_t i)
 static void curve_write(const struct table *t, uint32_t device, bool memory, bool first, FILE *to)
 {
 	fprintf(to, "%s{", first ? "" : ",");
-	if (t->rank[device] != NO_RANK)
+	if (t->rank[device] >= 0)
 		fprintf(to, "\"rank\":%d,", t->rank[device]);
 	fprintf(to, "\"gpu\":%u,\"label\":\"GPU %u %s\",\"unit\":\"ratio\",\"values\":[", device, device,
 		memory ? "memory" : "busy");

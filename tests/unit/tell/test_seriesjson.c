@@ -68,7 +68,11 @@ static void a_rank_has_its_devices_only_and_what_is_unknown_is_absent(void **sta
 	static const struct series_devices looks = {
 		.n = 3,
 		.of = {{.index = 0, .rank = 4, .has = SERIES_HAS_BUSY, .busy_percent = 250},
-		       {.index = 1, .rank = 5, .has = SERIES_HAS_USED | SERIES_HAS_TOTAL, .used_bytes = 1, .total_bytes = 4},
+		       {.index = 1,
+			.rank = 5,
+			.has = SERIES_HAS_USED | SERIES_HAS_TOTAL,
+			.used_bytes = 1,
+			.total_bytes = 4},
 		       {.index = 2, .rank = 5, .has = SERIES_HAS_TOTAL, .total_bytes = 0}}};
 	struct js *o = js_object();
 	seriesjson_rank_gpus(&looks, 5, o);
