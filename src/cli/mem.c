@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "agent/gpu/gpus.h"
 #include "agent/heap/heapload.h"
 #include "agent/memory/memory.h"
 #include "agent/host/world_open.h"
@@ -9,6 +10,7 @@
 #include "cli/memgather.h"
 #include "cli/state.h"
 #include "cli/subject.h"
+#include "tell/gpu/gpu_show.h"
 #include "tell/heap/heap_show.h"
 #include "tell/memory/memory_show.h"
 #include "tell/incident/report.h"
@@ -16,6 +18,7 @@
 struct mem_options {
 	const char *state;
 	bool all;
+	bool devices;
 	bool json;
 };
 
@@ -25,6 +28,10 @@ static const struct option mem_options[] = {
 	 .type = OPTION_FLAG,
 	 .help = "show every process and every piece of shared memory",
 	 .offset = offsetof(struct mem_options, all)},
+	{.name = "devices",
+	 .type = OPTION_FLAG,
+	 .help = "of the whole node: the GPUs as well, as 'vigil gpus' has them",
+	 .offset = offsetof(struct mem_options, devices)},
 	OPTION_STATE(mem_options),
 	OPTION_JSON(mem_options),
 	OPTION_END,
@@ -44,10 +51,20 @@ static struct js *heap_of(const struct world *w, const char *state, const struct
 	return j;
 }
 
+/* What the drivers tell; nothing without a driver. */
+static struct gpuview *devices_gather(const struct world *w)
+{
+	const struct gpus_want want = {.subject = "", .call_ns = 2 * NS_PER_S};
+	struct fault f = {.text = ""};
+	cleanup(freep) struct gpuview *v = calloc(1, sizeof(*v));
+	return v && gpus_gather(w, &want, v, &f) == 0 && v->set.n > 0 ? take(&v) : NULL;
+}
+
 static int mem_show(const struct world *w, const struct mem_options *o, const char *state, const struct subject *s)
 {
 	struct footprint p;
 	struct fault f = {.text = ""};
+	cleanup(freep) struct gpuview *devices = o->devices && !s ? devices_gather(w) : NULL;
 	int r = memgather(w, state, s, o->all, &p, &f);
 	if (r) {
 		log_error("%s", f.text);
@@ -59,10 +76,14 @@ static int mem_show(const struct world *w, const struct mem_options *o, const ch
 		struct js *j = memory_json(&p);
 		if (heap)
 			js_put(j, "heap", take(&heap));
+		if (devices)
+			js_put(j, "gpus", gpu_list_json(devices));
 		ignore(js_write(j, stdout, 0), "main looks at stdout in the end");
 		js_free(j);
 	} else {
 		memory_text(&p, colour, stdout);
+		if (devices)
+			gpu_text(devices, colour, stdout);
 		report_heap_text(heap, colour ? REPORT_COLOUR : REPORT_PLAIN, stdout);
 	}
 	js_free(heap);
@@ -80,6 +101,10 @@ static int mem_run(const void *options, int argc, char **argv)
 	char state[256];
 	if (argc > 1) {
 		log_error("one JOB or PID is expected, not %d; see 'vigil help mem'", argc);
+		return EXIT_USAGE;
+	}
+	if (argc == 1 && o->devices) {
+		log_error("--devices is for the whole node; 'vigil gpus %s' shows the devices of one job", argv[0]);
 		return EXIT_USAGE;
 	}
 	if (world_open(NULL, &w, &f) < 0 || state_dir(o->state, state, sizeof(state), &f) < 0) {

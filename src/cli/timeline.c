@@ -104,7 +104,9 @@ const struct command command_timeline = {
 		 "running job's timeline ends now, that of a lost job where its vigil was last heard of.\n\n"
 		 "Ranks are lanes. CPU is in cores, disk is what was read from and written to disks, IO calls count "
 		 "the cache and pipes as well. Samples are taken every second in the first minute and every five "
-		 "seconds later, less often where looking costs more; those of long runs are thinned.",
+		 "seconds later, less often where looking costs more. When 8 MiB are full, the last hour stays as it "
+		 "was sampled, the last day at 10 s, 30 days at a minute, what is older at an hour, and all of it "
+		 "coarser where that does not fit; of each part of time the sample with most memory stays.",
 	.examples = "vigil timeline last -o run.json\n"
 		    "vigil timeline digits | gzip > digits.json.gz",
 	.options = options,

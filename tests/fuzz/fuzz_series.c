@@ -19,7 +19,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		assert(r.rest.p > text.p && r.rest.p + r.rest.len == text.p + text.len);
 		if (rec.kind == SERIES_SAMPLE)
 			assert(rec.sample.n_lanes <= SERIES_LANES);
-		else
+		else if (rec.kind == SERIES_DEVICES)
+			assert(rec.devices.n <= SERIES_DEVICES_MAX);
+		else if (rec.kind == SERIES_PROCESS)
 			assert(memchr(rec.process.name, '\0', sizeof(rec.process.name)) &&
 			       memchr(rec.process.role, '\0', sizeof(rec.process.role)));
 	}

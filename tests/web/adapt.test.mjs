@@ -68,7 +68,12 @@ test("a node of vigil.memory/1 has components that add up to what is used", () =
 	const n = adapt.nodeState({
 		node: { name: "n1", total_bytes: 100, used_bytes: 85, ratio: 0.85, shm_bytes: 5 },
 		jobs: [{ job: "a", own_bytes: 30 }],
+		head: true,
+		head_of: "Ray",
+		pressure: [{ kind: "cpu", some_ratio: 0.5 }],
+		gpus: [{ index: 0, busy_ratio: 0.9 }],
 	});
+	assert.deepEqual([n.head, n.head_of, n.pressure[0].kind, n.gpus[0].index], [true, "Ray", "cpu", 0]);
 	assert.deepEqual(n.memory.components, [
 		{ name: "job a", bytes: 30 },
 		{ name: "shared memory", bytes: 5 },

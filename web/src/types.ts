@@ -61,7 +61,7 @@ export interface Rank {
 	rss_bytes?: number;
 	shared_bytes?: number;
 	cpu_ratio?: number;
-	gpu?: { index: number; memory_bytes?: number; used_ratio?: number }[];
+	gpu?: { index: number; busy_ratio?: number; memory_bytes?: number; memory_total_bytes?: number; used_ratio?: number }[];
 	read_bytes_per_s?: number;
 	write_bytes_per_s?: number;
 	step?: number;
@@ -319,6 +319,7 @@ export interface NodeState {
 	name?: string;
 	node?: string;
 	head?: boolean;
+	head_of?: string;
 	above_80?: boolean;
 	memory?: {
 		total_bytes?: number;

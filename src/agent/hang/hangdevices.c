@@ -123,6 +123,51 @@ void hangdevices_of(const struct hangdevices *d, uint32_t devices, uint32_t ever
 			ret->event[ret->n_events++] = d->set->event[i];
 }
 
+static struct series_device device_of(const struct gpu_sample *g, uint32_t index, int32_t rank)
+{
+	static const struct {
+		enum gpu_value value;
+		uint32_t bit;
+	} known[] = {{GPU_BUSY, SERIES_HAS_BUSY},
+		     {GPU_MEMORY_USED, SERIES_HAS_USED},
+		     {GPU_MEMORY_TOTAL, SERIES_HAS_TOTAL}};
+	struct series_device to = {.index = index,
+				   .rank = rank,
+				   .busy_percent = (uint32_t)MIN(g->value[GPU_BUSY], UINT64_C(100)),
+				   .used_bytes = g->value[GPU_MEMORY_USED],
+				   .total_bytes = g->value[GPU_MEMORY_TOTAL]};
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+		if (gpu_has(g, known[i].value))
+			to.has |= known[i].bit;
+	return to;
+}
+
+void hangdevices_publish(const struct hangdevices *d, const struct world *w, uint32_t devices,
+			 const int32_t rank[static GPU_MAX], uint32_t attempt, struct hang_devices *to)
+{
+	_Static_assert(GPU_MAX <= SERIES_DEVICES_MAX, "every device has its place in a record");
+	if (!d->set || (devices == 0 && to->n == 0))
+		return;
+	atomic_fetch_add(&to->seq, 1);
+	to->attempt = attempt;
+	to->mono_ns = d->sampled_ns;
+	to->time_unix_ms = w->unix_ms() - (int64_t)(sub_floor(w->mono_ns(), d->sampled_ns) / NS_PER_MS);
+	to->n = 0;
+	for (uint32_t i = 0; i < d->set->n; i++)
+		if (devices >> i & 1 && !d->set->gpu[i].lost)
+			to->of[to->n++] = device_of(&d->set->gpu[i], i, rank[i]);
+	atomic_fetch_add(&to->seq, 1);
+}
+
+void hangdevices_forget(struct hang_devices *to)
+{
+	uint32_t writing = atomic_load(&to->seq) | 1; /* also where a watcher has died while it wrote */
+	atomic_store(&to->seq, writing);
+	to->n = 0;
+	to->mono_ns = 0;
+	atomic_store(&to->seq, writing + 1);
+}
+
 /* Sums that become means at the end; of clocks the lowest is kept, reasons are or-ed. */
 struct mean {
 	double sum[LIVENESS_GPU_VALUES];

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "agent/gpu/gpuholders.h"
+#include "agent/hang/hangshm.h"
 #include "model/hang/liveness.h"
 #include "sense/gpu/gpuprobe.h"
 #include "sense/net/ibport.h"
@@ -37,6 +38,11 @@ void hangdevices_ports(const struct hangdevices *d, struct liveness_sample *ret)
  */
 struct gpuclaim hangdevices_claim(struct hangdevices *d, const struct world *w, const pid_t *pids, size_t n,
 				  const pid_t *own, size_t n_own);
+/* Publishes the newest sample of the devices whose bit is set; rank: whose they are. */
+void hangdevices_publish(const struct hangdevices *d, const struct world *w, uint32_t devices,
+			 const int32_t rank[static GPU_MAX], uint32_t attempt, struct hang_devices *to);
+/* Another job or attempt has none yet. */
+void hangdevices_forget(struct hang_devices *to);
 /* Sets the counters of a rank from its devices: means, the lowest clock, the sum of energy. */
 void hangdevices_fill(const struct hangdevices *d, struct gpuclaim claim, struct liveness_counters *seen);
 /* True if any of the processes has a device open; for drivers that report no processes. */

@@ -126,6 +126,11 @@ const struct hang_steps *hangproc_steps(const struct hangproc *h, size_t job)
 	return h->shm && job < HANG_JOBS ? &h->shm->steps[job] : NULL;
 }
 
+const struct hang_devices *hangproc_devices(const struct hangproc *h, size_t job)
+{
+	return h->shm && job < HANG_JOBS ? &h->shm->devices[job] : NULL;
+}
+
 const struct hang_message *hangproc_message(struct hangproc *h)
 {
 	if (!h->shm)

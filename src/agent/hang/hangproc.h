@@ -39,6 +39,8 @@ bool hangproc_reaped(struct hangproc *h, pid_t pid, int wait_status, char how[st
 const struct hang_own *hangproc_own(const struct hangproc *h, size_t job);
 /* How far a job's ranks are, by their output; NULL: no watcher. */
 const struct hang_steps *hangproc_steps(const struct hangproc *h, size_t job);
+/* What its GPUs do; NULL: no watcher. */
+const struct hang_devices *hangproc_devices(const struct hangproc *h, size_t job);
 /* The oldest message that has not been taken; NULL: none. Valid until hangproc_taken. */
 const struct hang_message *hangproc_message(struct hangproc *h);
 void hangproc_taken(struct hangproc *h);

@@ -359,6 +359,11 @@ static void devices_fill(struct hangsample *e, const struct world *w, struct han
 	}
 	struct gpuclaim claim = hangdevices_claim(d, w, pids, n, own, n_own);
 	hangdevices_fill(d, claim, s);
+	for (uint32_t i = 0; i < GPU_MAX; i++) {
+		bool first = !(e->gpus >> i & 1) || e->gpu_rank[i] == NO_RANK;
+		if (claim.devices >> i & 1 && (first || (s->rank != NO_RANK && s->rank < e->gpu_rank[i])))
+			e->gpu_rank[i] = s->rank;
+	}
 	e->gpus |= claim.devices;
 	e->gpus_ever |= claim.devices;
 	if (d->set && d->set->n_findings && !e->gpus_ever && !e->opens_gpus)

@@ -40,6 +40,7 @@ struct hangsample {
 	} net[HANG_RANKS * 4]; /* main processes and loaders, as sockets were last read */
 	size_t n_net;
 	uint64_t net_ns;
+	int32_t gpu_rank[GPU_MAX]; /* of each device in gpus: the lowest rank that uses it */
 	uint32_t gpus, gpus_ever; /* devices of all ranks in the last and in any sample: bits of hangdevices_claim */
 	bool opens_gpus; /* it has device files open, even if drivers do not name its processes */
 	bool no_net; /* sockets cannot be read here */

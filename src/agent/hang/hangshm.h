@@ -15,6 +15,7 @@
 #include "model/memory/unit.h"
 #include "sense/memory/cgroup.h"
 #include "sense/framework/progresspattern.h"
+#include "tell/store/series.h"
 
 #define HANG_JOBS UNIT_JOBS_MAX
 #define HANG_RANKS 64
@@ -103,6 +104,16 @@ struct hang_steps {
 	} of[HANG_RANKS];
 };
 
+/* The devices that a job uses, at the watcher's last look at them. seq: as above. */
+struct hang_devices {
+	_Atomic uint32_t seq;
+	uint32_t attempt;
+	int64_t time_unix_ms; /* of the look */
+	uint64_t mono_ns; /* 0: none yet */
+	uint32_t n;
+	struct series_device of[SERIES_DEVICES_MAX];
+};
+
 /* The ranks of a job of which something was reported. */
 struct hang_reported {
 	char id[64];
@@ -128,4 +139,5 @@ struct hang_shm {
 	struct hang_reported loss_reported[HANG_JOBS], norm_reported[HANG_JOBS];
 	struct hang_own own[HANG_JOBS];
 	struct hang_steps steps[HANG_JOBS];
+	struct hang_devices devices[HANG_JOBS];
 };

@@ -544,6 +544,8 @@ static void hangwatch_sample(struct watch *k, struct watched *j, size_t index)
 	bool quiet = is_quiet(j, &seen);
 	liveness_take(&j->liveness, &seen);
 	progress_publish(k, j, index, &seen);
+	hangdevices_publish(&k->devices, &k->w, j->sample.gpus, j->sample.gpu_rank, j->attempt,
+			    &k->shm->devices[index]);
 	rules_sample(k, j);
 	sleep_read(k, j);
 	hang_check(&j->history, &k->shm->settings, &j->liveness, &step);
@@ -621,6 +623,7 @@ static struct watched *watched_of(struct watch *k, size_t i)
 	if (!j->active || strcmp(j->id, job->id) != 0 || j->attempt != job->attempt) {
 		atomic_store(&k->shm->own[i].n, 0);
 		steps_clear(&k->shm->steps[i], job->attempt);
+		hangdevices_forget(&k->shm->devices[i]);
 		watched_begin(k, j, job);
 	}
 	return j;

@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "sense/memory/cgroup.h"
 #include "sense/memory/meminfo.h"
+#include "sense/memory/psi.h"
 #include "sense/memory/shm.h"
 
 #define TASKS_CAP 65536
@@ -305,6 +306,20 @@ static int members_part(const struct world *w, const struct memory_want *want, s
 	return 0;
 }
 
+static void pressure_read(const struct world *w, struct footprint *f)
+{
+	static const char *const files[STALLS] = {
+		[STALL_CPU] = "pressure/cpu", [STALL_MEMORY] = "pressure/memory", [STALL_IO] = "pressure/io"};
+	for (int i = 0; i < STALLS; i++) {
+		struct psi p;
+		if (psi_read(w->proc_fd, files[i], &p) == 0)
+			f->pressure[i] = (struct footprint_pressure){.known = true,
+								     .has_full = p.has_full,
+								     .some_ratio = p.some.avg10_ratio,
+								     .full_ratio = p.full.avg10_ratio};
+	}
+}
+
 static int memory_sweep(const struct world *w, const struct memory_want *want, struct tasks *t, struct footprint *f,
 			struct fault *fault)
 {
@@ -322,6 +337,10 @@ static int memory_sweep(const struct world *w, const struct memory_want *want, s
 	r = shm_part(w, in_job, want->all, f);
 	if (r)
 		return fault_set(fault, r, "out of memory while listing shared memory");
+	if (!in_job) {
+		pressure_read(w, f);
+		footprint_head(f);
+	}
 	if (!in_job && !want->all)
 		f->n = MIN(f->n, (size_t)NODE_ROWS);
 	return 0;

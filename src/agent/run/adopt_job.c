@@ -233,6 +233,7 @@ static void sample(struct adopt *a, struct adopted *j)
 		.job_bytes = shm->now.job_bytes[j - a->job],
 		.own = hangproc_own(&a->services.hang, (size_t)(j - a->job)),
 		.steps = hangproc_steps(&a->services.hang, (size_t)(j - a->job)),
+		.devices = hangproc_devices(&a->services.hang, (size_t)(j - a->job)),
 	};
 	int r = sampler_look(j->sampler, &want);
 	if (r < 0)

@@ -56,6 +56,7 @@ struct sampler {
 	struct table table[2], *was, *now;
 	struct ownranks_process own[JOBPIDS_MAX]; /* ranks that the program has started itself, now */
 	struct series_steps steps; /* that were written last */
+	uint64_t devices_ns; /* the look at the devices that was written last */
 	bool leaver; /* a process of the last sample is not in the job's group */
 	uint32_t own_seen; /* number of such ranks at the last sample */
 	char environ[ENVIRON_CAP];
@@ -391,6 +392,27 @@ static int tell_steps(struct sampler *s, const struct sampler_want *want, int64_
 	return series_add_steps(s->file, &row);
 }
 
+/* Written when the watcher has looked again. */
+static int tell_devices(struct sampler *s, const struct sampler_want *want)
+{
+	static struct hang_devices now;
+	static struct series_devices row;
+	if (!want->devices)
+		return 0;
+	uint32_t seq = atomic_load(&want->devices->seq);
+	memcpy(&now, want->devices, sizeof(now));
+	if (seq % 2 || atomic_load(&want->devices->seq) != seq || now.attempt != want->attempt ||
+	    now.mono_ns <= s->devices_ns || now.n == 0)
+		return 0;
+	s->devices_ns = now.mono_ns;
+	row = (struct series_devices){.time_unix_ms = now.time_unix_ms,
+				      .mono_ns = now.mono_ns,
+				      .attempt = now.attempt,
+				      .n = MIN(now.n, (uint32_t)SERIES_DEVICES_MAX)};
+	memcpy(row.of, now.of, sizeof(row.of));
+	return series_add_devices(s->file, &row);
+}
+
 static int process_write(struct sampler *s, const struct sampler_want *want)
 {
 	int64_t now_unix_ms = s->w->unix_ms();
@@ -401,6 +423,8 @@ static int process_write(struct sampler *s, const struct sampler_want *want)
 		r = tell_sample(s, want, now_unix_ms);
 	if (r == 0)
 		r = tell_steps(s, want, now_unix_ms);
+	if (r == 0)
+		r = tell_devices(s, want);
 	return r == 0 ? series_flush(s->file) : r;
 }
 

@@ -26,6 +26,7 @@ struct sampler_want {
 	/* ranks that the program has started itself, as far as they are known; NULL: none */
 	const struct hang_own *own;
 	const struct hang_steps *steps; /* how far the ranks are; NULL: not known */
+	const struct hang_devices *devices; /* what their GPUs do; NULL: not known */
 	uint64_t node_used_bytes, node_total_bytes, job_bytes; /* 0: not known */
 };
 

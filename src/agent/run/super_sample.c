@@ -14,6 +14,7 @@ static void want_fill(const struct super *s, struct sampler_want *want)
 		.job_bytes = shm->now.job_bytes[0],
 		.own = hangproc_own(&s->services.hang, 0),
 		.steps = hangproc_steps(&s->services.hang, 0),
+		.devices = hangproc_devices(&s->services.hang, 0),
 	};
 	(void)services_helpers(&s->services, want->pids.not_ours);
 	for (uint32_t i = 0; s->spec->nproc > 0 && i < s->nproc && want->n_ranks < SAMPLER_RANKS; i++) {

@@ -164,7 +164,7 @@ void web_doctor(const struct webcall *c)
 
 void web_node(const struct webcall *c)
 {
-	static const char *const argv[] = {"mem", "--json", NULL};
+	static const char *const argv[] = {"mem", "--json", "--devices", NULL};
 	webask(c,
 	       &(struct webask){
 		       .key = "node", .argv = argv, .type = JSON, .limit_ns = 60 * NS_PER_S, .keep_ns = 2 * NS_PER_S});

@@ -8,6 +8,7 @@
 #include "sense/proc/proc.h"
 #include "sense/rank.h"
 #include "tell/jobs/job_json.h"
+#include "tell/jobs/seriesjson.h"
 #include "tell/store/series.h"
 
 /* Two looks of 64 ranks are a tenth of it. */
@@ -20,6 +21,7 @@ struct ranks {
 	uint32_t attempt;
 	pid_t main_pid;
 	struct series_sample last, before; /* looks; n_lanes 0: there are none */
+	struct series_devices devices; /* n 0: none are known */
 	struct job_steps steps;
 };
 
@@ -55,11 +57,14 @@ static void looks_read(const struct job *j, struct ranks *all)
 	cleanup(freep) char *text = past_read_tail(j, TAIL_BYTES, &len);
 	if (!text || series_reader_init(&reader, (struct span){text, len}) < 0)
 		return;
-	while (series_next(&reader, &record))
+	while (series_next(&reader, &record)) {
 		if (record.kind == SERIES_SAMPLE && record.sample.attempt == j->attempt) {
 			all->before = all->last;
 			all->last = record.sample;
 		}
+		if (record.kind == SERIES_DEVICES && record.devices.attempt == j->attempt)
+			all->devices = record.devices;
+	}
 }
 
 static int ranks_read(struct web *w, const struct job *j, struct ranks *all)
@@ -154,8 +159,10 @@ static struct js *rank_json(struct web *w, const struct job *j, const struct ran
 	js_put_i64(o, "pid", p->pid);
 	js_put_text_if(o, "node", j->node);
 	js_put_text(o, "state", state);
-	if (strcmp(state, "ended") != 0)
+	if (strcmp(state, "ended") != 0) {
 		lane_put(all, p->rank, o);
+		seriesjson_rank_gpus(&all->devices, p->rank, o);
+	}
 	if (step) {
 		js_put_u64(o, "step", step->step);
 		if (step->has_total)

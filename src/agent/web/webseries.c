@@ -6,11 +6,10 @@
 #include "agent/web/web.h"
 #include "base/vec.h"
 #include "sense/rank.h"
+#include "tell/jobs/seriesjson.h"
 #include "tell/store/series.h"
 
 #define LANES_SHOWN 40
-/* Without a look for so long, or four times what a point stands for, nothing is known in between. */
-#define GAP_MS (INT64_C(60) * 1000)
 
 /* Points of a job's series between two times, thinned to a number. */
 struct points {
@@ -51,17 +50,29 @@ static int point_take(struct points *p, const struct series_sample *s, uint64_t 
 	return 0;
 }
 
-static size_t samples_count(struct span text, const struct points *p)
+/* The time that has samples, within what is wanted. Pure of what clocks did: an end before its begin is one part. */
+static void range_narrow(struct span text, struct points *p)
 {
 	static struct series_record record;
 	struct series_reader reader;
-	size_t n = 0;
+	int64_t first = INT64_MAX, last = INT64_MIN;
 	if (series_reader_init(&reader, text) < 0)
-		return 0;
-	while (series_next(&reader, &record))
-		n += record.kind == SERIES_SAMPLE && record.sample.time_unix_ms >= p->from &&
-		     record.sample.time_unix_ms <= p->to;
-	return n;
+		return;
+	while (series_next(&reader, &record)) {
+		if (record.kind != SERIES_SAMPLE)
+			continue;
+		first = MIN(first, record.sample.time_unix_ms);
+		last = MAX(last, record.sample.time_unix_ms);
+	}
+	p->from = MAX(p->from, first);
+	p->to = MIN(p->to, last);
+}
+
+/* Samples are denser the newer they are: parts are of time, not of numbers of samples. */
+static uint64_t webseries_slot(const struct points *p, int64_t time_unix_ms, uint64_t most)
+{
+	double whole = (double)p->to - (double)p->from + 1;
+	return (uint64_t)(((double)time_unix_ms - (double)p->from) / whole * (double)most);
 }
 
 static int points_read(const struct job *j, uint64_t most, bool peaks, bool steps, struct points *p)
@@ -72,19 +83,21 @@ static int points_read(const struct job *j, uint64_t most, bool peaks, bool step
 	size_t len = 0;
 	int error = 0, r = 0;
 	latest.n = 0;
-	uint64_t at = 0, slot = 0;
+	uint64_t slot = 0;
 	cleanup(freep) char *text = past_read(j, &len, &error);
 	struct span all = {text, len};
-	size_t n = text ? samples_count(all, p) : 0;
 	if (!text || series_reader_init(&reader, all) < 0)
 		return -error;
+	range_narrow(all, p);
 	while (r == 0 && series_next(&reader, &record)) {
 		if (record.kind == SERIES_STEPS)
 			latest = record.steps;
 		if (record.kind != SERIES_SAMPLE || record.sample.time_unix_ms < p->from ||
 		    record.sample.time_unix_ms > p->to)
 			continue;
-		r = point_take(p, &record.sample, at++ * most / MAX(n, (size_t)most), &slot, peaks);
+		/* a clock that was set back does not make more points */
+		uint64_t at = MAX(webseries_slot(p, record.sample.time_unix_ms, most), slot);
+		r = point_take(p, &record.sample, at, &slot, peaks);
 		if (r == 0 && steps)
 			r = vec_room(&p->steps, &p->cap_steps, p->n);
 		if (r == 0 && steps)
@@ -115,22 +128,15 @@ static bool range_want(const struct webcall *c, struct points *p, uint64_t *ret_
 
 /* ---- what is written: numbers in many arrays, so text is made at once ---- */
 
+static int64_t point_time(const void *ctx, size_t i)
+{
+	const struct points *p = ctx;
+	return p->of[i].time_unix_ms;
+}
+
 static void times_write(const struct points *p, FILE *to)
 {
-	fputs("\"times\":[", to);
-	for (size_t i = 0; i < p->n; i++)
-		fprintf(to, "%s%lld", i ? "," : "", (long long)p->of[i].time_unix_ms);
-	fputs("],\"gaps\":[", to);
-	int64_t width = p->n > 1 ? (p->of[p->n - 1].time_unix_ms - p->of[0].time_unix_ms) / (int64_t)(p->n - 1) : 0;
-	bool any = false;
-	for (size_t i = 1; i < p->n; i++) {
-		int64_t a = p->of[i - 1].time_unix_ms, b = p->of[i].time_unix_ms;
-		if (b - a <= MAX(GAP_MS, 4 * width))
-			continue;
-		fprintf(to, "%s[%lld,%lld]", any ? "," : "", (long long)a, (long long)b);
-		any = true;
-	}
-	fputc(']', to);
+	seriesjson_times(point_time, p, p->n, to);
 }
 
 static const struct series_lane *lane_of(const struct series_sample *s, int32_t rank)
@@ -366,6 +372,14 @@ static void steps_write(const struct points *p, FILE *to)
 	fputc(']', to);
 }
 
+static int gpus_write(const struct job *j, const struct seriesjson_want *want, FILE *to)
+{
+	size_t len = 0;
+	int error = 0;
+	cleanup(freep) char *text = past_read(j, &len, &error);
+	return error ? -error : seriesjson_gpus((struct span){text, len}, want, to);
+}
+
 void web_series(const struct webcall *c)
 {
 	static const char *const whats[] = {"cpu", "io", "step", "gpu", NULL};
@@ -381,22 +395,28 @@ void web_series(const struct webcall *c)
 		return web_fault(c, &f);
 	if (!range_want(c, &p, &most) || !web_job(c, &j))
 		return;
-	FILE *to = points_read(&j, most, false, what == 2, &p) == 0 ? open_memstream(&text, &len) : NULL;
+	int r = what == 3 ? 0 : points_read(&j, most, false, what == 2, &p);
+	FILE *to = r == 0 ? open_memstream(&text, &len) : NULL;
 	if (!to)
 		return web_fail(c, 503, "io", "cannot read the series of job %s", j.id);
 	fprintf(to, "{\"schema\":\"vigil.series/1\",\"job\":\"%s\",\"what\":\"%s\",", j.id, whats[what]);
-	times_write(&p, to);
+	if (what == 3)
+		r = gpus_write(&j, &(struct seriesjson_want){.from = p.from, .to = p.to, .most = most}, to);
+	else
+		times_write(&p, to);
 	if (p.n > 0 && what == 0)
 		rates_write(&p, cpu, ARRAY_SIZE(cpu), to);
 	else if (p.n > 0 && what == 1)
 		rates_write(&p, io, ARRAY_SIZE(io), to);
 	else if (p.n > 0 && what == 2)
 		steps_write(&p, to);
-	else
+	else if (what != 3)
 		fputs(",\"series\":[]", to);
-	if (what == 3)
-		fputs(",\"note\":\"what GPUs do is not recorded over time; 'vigil gpus' shows it now\"", to);
 	fputs("}", to);
 	(void)fclose(to);
+	if (r < 0) {
+		free(text);
+		return web_fail(c, 503, "io", "cannot read the series of job %s", j.id);
+	}
 	web_json_text(c->request->call, 200, text);
 }

@@ -70,3 +70,36 @@ void footprint_settle(struct footprint *f)
 		qsort(f->rows, f->n, sizeof(*f->rows), by_own);
 	jobs_settle(f);
 }
+
+static bool is_rank(const struct footprint_row *r)
+{
+	return r->has_role && r->who.role == ROLE_MAIN && r->who.rank != NO_RANK;
+}
+
+/* Ranks of a job on this node; a rank counts once for each of its main processes. */
+static size_t ranks_here(const struct footprint *f, const char *job)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < f->n; i++)
+		n += is_rank(&f->rows[i]) && strcmp(f->rows[i].job, job) == 0;
+	return n;
+}
+
+void footprint_head(struct footprint *f)
+{
+	for (size_t i = 0; i < f->n_rays; i++)
+		for (size_t k = 0; k < f->ray[i].n_parts; k++)
+			if (strcmp(f->ray[i].part[k].kind, "gcs_server") == 0) {
+				TEXT_COPY(f->head_of, "Ray");
+				return;
+			}
+	for (size_t i = 0; i < f->n; i++) {
+		const struct footprint_row *r = &f->rows[i];
+		if (!is_rank(r) || r->who.rank != 0 || !r->job[0] || r->who.world_size <= 0)
+			continue;
+		if ((size_t)r->who.world_size > ranks_here(f, r->job)) {
+			TEXT_FORMAT(f->head_of, "job %s", r->job);
+			return;
+		}
+	}
+}

@@ -86,8 +86,18 @@ struct raynode {
 };
 #define FOOTPRINT_RAYS 4 /* further nodes on one machine are not listed */
 
+/* How long work waited for something: parts of the last ten seconds. */
+struct footprint_pressure {
+	bool known; /* the kernel measures it */
+	bool has_full;
+	double some_ratio, full_ratio; /* any work waited; all of it */
+};
+enum footprint_stall { STALL_CPU, STALL_MEMORY, STALL_IO, STALLS };
+
 struct footprint {
 	char node[80];
+	struct footprint_pressure pressure[STALLS]; /* of the whole node only */
+	char head_of[96]; /* "Ray", "job train-3f2a": of what this is the head node; empty: of nothing */
 	char subject[160]; /* "job train-3f2a", "process 812 and its descendants"; empty: the whole node */
 	struct ledger ledger;
 	char level_name[LEDGER_MAX_LEVELS][256];
@@ -111,5 +121,10 @@ struct footprint {
 };
 
 void footprint_done(struct footprint *f);
+/*
+ * Sets head_of: Ray's global store runs here, or rank 0 of a job that has ranks elsewhere, too. All rows of the node
+ * and its Ray nodes are needed.
+ */
+void footprint_head(struct footprint *f);
 /* Sorts rows by own bytes, largest first, and sums them up, in total and by job. */
 void footprint_settle(struct footprint *f);

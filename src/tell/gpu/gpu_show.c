@@ -131,16 +131,22 @@ static struct js *driver_json(const struct gpu_driver *d)
 	return j;
 }
 
+struct js *gpu_list_json(const struct gpuview *v)
+{
+	struct js *gpus = js_array();
+	for (uint32_t i = 0; i < v->set.n; i++)
+		js_add(gpus, device_json(v, i));
+	return gpus;
+}
+
 struct js *gpu_json(const struct gpuview *v)
 {
-	struct js *j = js_object(), *gpus = js_array(), *findings = js_array(), *xids = js_array();
+	struct js *j = js_object(), *findings = js_array(), *xids = js_array();
 	struct js *events = js_array(), *drivers = js_array();
 	js_put_text(j, "schema", "vigil.gpu/1");
 	js_put_text(j, "node", v->node);
 	js_put_text_if(j, "subject", v->subject);
-	for (uint32_t i = 0; i < v->set.n; i++)
-		js_add(gpus, device_json(v, i));
-	js_put(j, "gpus", gpus);
+	js_put(j, "gpus", gpu_list_json(v));
 	for (uint32_t i = 0; i < v->set.n_findings; i++)
 		js_add(findings, finding_json(&v->set.finding[i]));
 	js_put(j, "findings", findings);

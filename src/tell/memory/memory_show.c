@@ -108,6 +108,27 @@ static struct js *job_json(const struct footprint_job *job)
 	return j;
 }
 
+/* Of the whole node only. */
+static void node_put(const struct footprint *f, struct js *j)
+{
+	static const char *const kinds[STALLS] = {"cpu", "memory", "io"};
+	struct js *all = js_array();
+	for (int i = 0; i < STALLS; i++) {
+		const struct footprint_pressure *p = &f->pressure[i];
+		struct js *one = p->known ? js_object() : NULL;
+		if (!one)
+			continue;
+		js_put_text(one, "kind", kinds[i]);
+		js_put_double(one, "some_ratio", p->some_ratio);
+		if (p->has_full)
+			js_put_double(one, "full_ratio", p->full_ratio);
+		js_add(all, one);
+	}
+	js_put(j, "pressure", all);
+	js_put_bool(j, "head", f->head_of[0] != '\0');
+	js_put_text_if(j, "head_of", f->head_of);
+}
+
 struct js *memory_json(const struct footprint *f)
 {
 	struct js *j = js_object(), *levels = js_array(), *processes = js_array(), *shm = js_array(),
@@ -136,6 +157,8 @@ struct js *memory_json(const struct footprint *f)
 	for (size_t i = 0; i < f->n_shm; i++)
 		js_add(shm, shm_json(&f->shm[i]));
 	js_put(j, "shm", shm);
+	if (!f->subject[0])
+		node_put(f, j);
 	if (f->n_rays > 0)
 		js_put(j, "ray", ray_show_json(f));
 	return j;

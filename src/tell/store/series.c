@@ -2,33 +2,18 @@
 
 #include <endian.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/private.h"
+#include "tell/store/series_parts.h"
 
-static const char magic[8] = {'v', 'i', 'g', 'i', 'l', 'T', 'S', '1'};
+const char series_magic[SERIES_MAGIC_BYTES] = {'v', 'i', 'g', 'i', 'l', 'T', 'S', '1'};
 #define MARK 0x5653u /* "SV": every record begins with it */
-#define HEAD_BYTES 8
-#define SAMPLE_BYTES 64
-#define LANE_BYTES 64
-#define PROCESS_BYTES 104
-#define STEPS_BYTES 40
-#define STEP_BYTES 24
 #define TIMES_KIND 4
-#define TIMES_BYTES 176 /* without ranks */
-#define TIMES_RANK_BYTES 24
-#define RECORD_MAX (SAMPLE_BYTES + SERIES_LANES * LANE_BYTES)
 #define PENDING_START 4096
-/* Making room leaves at most half of the file to samples and a quarter to processes. */
-#define SAMPLE_SHARE 2
-#define PROCESS_SHARE 4
-#define SPACING_NS NS_PER_S
-/* Upper limit of the distance that is doubled. */
-#define DOUBLE_MAX (UINT64_C(1) << 60)
 
 /* Little-endian, field after field -------------------------------------- */
 
@@ -96,7 +81,7 @@ static uint32_t checksum(const unsigned char *p, size_t len)
 
 static void sample_put(unsigned char *record, const struct series_sample *s, uint32_t n_lanes)
 {
-	struct pen o = {record + HEAD_BYTES};
+	struct pen o = {record + SERIES_HEAD_BYTES};
 	put32(&o, SERIES_SAMPLE);
 	put32(&o, s->attempt);
 	put64(&o, (uint64_t)s->time_unix_ms);
@@ -123,7 +108,7 @@ static void sample_put(unsigned char *record, const struct series_sample *s, uin
 
 static void process_put(unsigned char *record, const struct series_process *p)
 {
-	struct pen o = {record + HEAD_BYTES};
+	struct pen o = {record + SERIES_HEAD_BYTES};
 	put32(&o, SERIES_PROCESS);
 	put32(&o, p->attempt);
 	put64(&o, (uint64_t)p->started_unix_ms);
@@ -140,7 +125,7 @@ static void process_put(unsigned char *record, const struct series_process *p)
 
 static void steps_put(unsigned char *record, const struct series_steps *s, uint32_t n)
 {
-	struct pen o = {record + HEAD_BYTES};
+	struct pen o = {record + SERIES_HEAD_BYTES};
 	put32(&o, SERIES_STEPS);
 	put32(&o, s->attempt);
 	put64(&o, (uint64_t)s->time_unix_ms);
@@ -155,9 +140,29 @@ static void steps_put(unsigned char *record, const struct series_steps *s, uint3
 	}
 }
 
+static void devices_put(unsigned char *record, const struct series_devices *s, uint32_t n)
+{
+	struct pen o = {record + SERIES_HEAD_BYTES};
+	put32(&o, SERIES_DEVICES);
+	put32(&o, s->attempt);
+	put64(&o, (uint64_t)s->time_unix_ms);
+	put64(&o, s->mono_ns);
+	put32(&o, n);
+	put32(&o, 0);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct series_device *d = &s->of[i];
+		put32(&o, d->index);
+		put32(&o, (uint32_t)d->rank);
+		put32(&o, d->has);
+		put32(&o, d->busy_percent);
+		put64(&o, d->used_bytes);
+		put64(&o, d->total_bytes);
+	}
+}
+
 static size_t times_put(unsigned char *record, const struct step_times *t)
 {
-	struct pen o = {record + HEAD_BYTES};
+	struct pen o = {record + SERIES_HEAD_BYTES};
 	put32(&o, TIMES_KIND);
 	put32(&o, t->attempt);
 	put64(&o, t->until_ns);
@@ -173,7 +178,7 @@ static size_t times_put(unsigned char *record, const struct step_times *t)
 		put64(&o, t->of[i].step);
 		put64(&o, t->of[i].moved_ns);
 	}
-	return TIMES_BYTES + t->n * TIMES_RANK_BYTES;
+	return SERIES_TIMES_BYTES + t->n * SERIES_TIMES_RANK_BYTES;
 }
 
 static void head_put(unsigned char *record, size_t len)
@@ -181,16 +186,38 @@ static void head_put(unsigned char *record, size_t len)
 	struct pen o = {record};
 	put16(&o, MARK);
 	put16(&o, (uint32_t)len);
-	put32(&o, checksum(record + HEAD_BYTES, len - HEAD_BYTES));
+	put32(&o, checksum(record + SERIES_HEAD_BYTES, len - SERIES_HEAD_BYTES));
+}
+
+size_t series_times_record(unsigned char record[static SERIES_RECORD_MAX], const struct step_times *t)
+{
+	size_t len = times_put(record, t);
+	head_put(record, len);
+	return len;
+}
+
+size_t series_record_bytes(const struct series_record *rec)
+{
+	switch (rec->kind) {
+	case SERIES_SAMPLE:
+		return SERIES_SAMPLE_BYTES + rec->sample.n_lanes * SERIES_LANE_BYTES;
+	case SERIES_STEPS:
+		return SERIES_STEPS_BYTES + rec->steps.n * SERIES_STEP_BYTES;
+	case SERIES_DEVICES:
+		return SERIES_DEVICES_BYTES + rec->devices.n * SERIES_DEVICE_BYTES;
+	default:
+		return SERIES_PROCESS_BYTES;
+	}
 }
 
 /* Reading ---------------------------------------------------------------- */
 
 int series_reader_init(struct series_reader *r, struct span text)
 {
-	if (text.len < sizeof(magic) || memcmp(text.p, magic, sizeof(magic)) != 0)
+	if (text.len < sizeof(series_magic) || memcmp(text.p, series_magic, sizeof(series_magic)) != 0)
 		return -EBADMSG;
-	*r = (struct series_reader){.rest = {text.p + sizeof(magic), text.len - sizeof(magic)}, .budget = 4 * text.len};
+	*r = (struct series_reader){.rest = {text.p + sizeof(series_magic), text.len - sizeof(series_magic)},
+				    .budget = 4 * text.len};
 	return 0;
 }
 
@@ -204,7 +231,7 @@ static bool sample_get(const unsigned char *p, size_t len, struct series_sample 
 	s->job_bytes = get64(&p);
 	s->n_lanes = get32(&p);
 	p += 4;
-	if (s->n_lanes > SERIES_LANES || len != SAMPLE_BYTES + s->n_lanes * LANE_BYTES)
+	if (s->n_lanes > SERIES_LANES || len != SERIES_SAMPLE_BYTES + s->n_lanes * SERIES_LANE_BYTES)
 		return false;
 	for (uint32_t i = 0; i < s->n_lanes; i++) {
 		struct series_lane *l = &s->lane[i];
@@ -224,7 +251,7 @@ static bool sample_get(const unsigned char *p, size_t len, struct series_sample 
 
 static bool process_get(const unsigned char *p, size_t len, struct series_process *r)
 {
-	if (len != PROCESS_BYTES)
+	if (len != SERIES_PROCESS_BYTES)
 		return false;
 	r->attempt = get32(&p);
 	r->started_unix_ms = (int64_t)get64(&p);
@@ -247,13 +274,34 @@ static bool steps_get(const unsigned char *p, size_t len, struct series_steps *s
 	s->mono_ns = get64(&p);
 	s->n = get32(&p);
 	p += 4;
-	if (s->n > SERIES_LANES || len != STEPS_BYTES + s->n * STEP_BYTES)
+	if (s->n > SERIES_LANES || len != SERIES_STEPS_BYTES + s->n * SERIES_STEP_BYTES)
 		return false;
 	for (uint32_t i = 0; i < s->n; i++) {
 		s->of[i].rank = (int32_t)get32(&p);
 		s->of[i].has_total = get32(&p) & 1;
 		s->of[i].step = get64(&p);
 		s->of[i].total = get64(&p);
+	}
+	return true;
+}
+
+static bool devices_get(const unsigned char *p, size_t len, struct series_devices *s)
+{
+	s->attempt = get32(&p);
+	s->time_unix_ms = (int64_t)get64(&p);
+	s->mono_ns = get64(&p);
+	s->n = get32(&p);
+	p += 4;
+	if (s->n > SERIES_DEVICES_MAX || len != SERIES_DEVICES_BYTES + s->n * SERIES_DEVICE_BYTES)
+		return false;
+	for (uint32_t i = 0; i < s->n; i++) {
+		struct series_device *d = &s->of[i];
+		d->index = get32(&p);
+		d->rank = (int32_t)get32(&p);
+		d->has = get32(&p);
+		d->busy_percent = get32(&p);
+		d->used_bytes = get64(&p);
+		d->total_bytes = get64(&p);
 	}
 	return true;
 }
@@ -268,7 +316,7 @@ static bool times_get(const unsigned char *p, size_t len, struct step_times *t)
 		t->times.bucket[i] = get64(&p);
 	t->n = get32(&p);
 	p += 4;
-	if (t->n > STEP_TIMES_RANKS || len != TIMES_BYTES + t->n * TIMES_RANK_BYTES)
+	if (t->n > STEP_TIMES_RANKS || len != SERIES_TIMES_BYTES + t->n * SERIES_TIMES_RANK_BYTES)
 		return false;
 	for (uint32_t i = 0; i < t->n; i++) {
 		t->of[i].rank = (int32_t)get32(&p);
@@ -283,12 +331,12 @@ static bool times_get(const unsigned char *p, size_t len, struct step_times *t)
 static size_t record_at(struct series_reader *r, const unsigned char *p, size_t left)
 {
 	const unsigned char *head = p;
-	if (left < HEAD_BYTES + 8 || get16(&head) != MARK)
+	if (left < SERIES_HEAD_BYTES + 8 || get16(&head) != MARK)
 		return 0;
 	size_t len = get16(&head);
-	if (len < HEAD_BYTES + 8 || len > RECORD_MAX || len % 8 || len > left || r->budget < len)
+	if (len < SERIES_HEAD_BYTES + 8 || len > SERIES_RECORD_MAX || len % 8 || len > left || r->budget < len)
 		return 0;
-	if (get32(&head) == checksum(p + HEAD_BYTES, len - HEAD_BYTES))
+	if (get32(&head) == checksum(p + SERIES_HEAD_BYTES, len - SERIES_HEAD_BYTES))
 		return len;
 	r->budget -= len;
 	return 0;
@@ -305,9 +353,9 @@ bool series_step_times(struct span text, struct step_times *ret)
 	struct series_reader r;
 	if (series_reader_init(&r, text) < 0)
 		return false;
-	const unsigned char *body = (const unsigned char *)r.rest.p + HEAD_BYTES;
+	const unsigned char *body = (const unsigned char *)r.rest.p + SERIES_HEAD_BYTES;
 	size_t len = record_at(&r, (const unsigned char *)r.rest.p, r.rest.len);
-	if (len < TIMES_BYTES || get32(&body) != TIMES_KIND)
+	if (len < SERIES_TIMES_BYTES || get32(&body) != TIMES_KIND)
 		return false;
 	struct step_times t;
 	if (!times_get(body, len, &t))
@@ -327,10 +375,10 @@ bool series_next(struct series_reader *r, struct series_record *ret)
 			pass(r, step);
 			continue;
 		}
-		const unsigned char *body = p + HEAD_BYTES;
+		const unsigned char *body = p + SERIES_HEAD_BYTES;
 		uint32_t kind = get32(&body);
 		pass(r, len);
-		if (kind == SERIES_SAMPLE && len >= SAMPLE_BYTES && sample_get(body, len, &ret->sample)) {
+		if (kind == SERIES_SAMPLE && len >= SERIES_SAMPLE_BYTES && sample_get(body, len, &ret->sample)) {
 			ret->kind = SERIES_SAMPLE;
 			return true;
 		}
@@ -338,8 +386,12 @@ bool series_next(struct series_reader *r, struct series_record *ret)
 			ret->kind = SERIES_PROCESS;
 			return true;
 		}
-		if (kind == SERIES_STEPS && len >= STEPS_BYTES && steps_get(body, len, &ret->steps)) {
+		if (kind == SERIES_STEPS && len >= SERIES_STEPS_BYTES && steps_get(body, len, &ret->steps)) {
 			ret->kind = SERIES_STEPS;
+			return true;
+		}
+		if (kind == SERIES_DEVICES && len >= SERIES_DEVICES_BYTES && devices_get(body, len, &ret->devices)) {
+			ret->kind = SERIES_DEVICES;
 			return true;
 		}
 		/* a valid record of a kind that a newer vigil writes */
@@ -348,16 +400,6 @@ bool series_next(struct series_reader *r, struct series_record *ret)
 }
 
 /* Writing ---------------------------------------------------------------- */
-
-struct series_writer {
-	int fd;
-	char path[PATH_MAX];
-	size_t bytes, max_bytes; /* of the file */
-	unsigned char *pending;
-	size_t pending_len, pending_cap;
-	uint64_t spacing_ns; /* samples closer together are thinned when room is made */
-	struct step_times times; /* of all steps that were added */
-};
 
 struct series_writer *series_close(struct series_writer *w)
 {
@@ -374,17 +416,16 @@ int series_create(const char *path, size_t max_bytes, struct series_writer **ret
 	struct series_writer *w = calloc(1, sizeof(*w));
 	if (!w)
 		return -ENOMEM;
-	w->max_bytes = MAX(max_bytes, (size_t)(4 * RECORD_MAX));
-	w->spacing_ns = SPACING_NS;
+	w->max_bytes = MAX(max_bytes, (size_t)(4 * SERIES_RECORD_MAX));
 	TEXT_COPY(w->path, path);
 	(void)unlink(path);
 	w->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, private_file());
-	int r = w->fd < 0 ? -errno : file_write_all(w->fd, magic, sizeof(magic));
+	int r = w->fd < 0 ? -errno : file_write_all(w->fd, series_magic, sizeof(series_magic));
 	if (r < 0) {
 		(void)series_close(w);
 		return r;
 	}
-	w->bytes = sizeof(magic);
+	w->bytes = sizeof(series_magic);
 	*ret = w;
 	return 0;
 }
@@ -408,7 +449,7 @@ int series_add_sample(struct series_writer *w, const struct series_sample *s)
 {
 	unsigned char *record;
 	uint32_t n = MIN(s->n_lanes, (uint32_t)SERIES_LANES);
-	size_t len = SAMPLE_BYTES + n * LANE_BYTES;
+	size_t len = SERIES_SAMPLE_BYTES + n * SERIES_LANE_BYTES;
 	int r = pending_room(w, len, &record);
 	if (r < 0)
 		return r;
@@ -420,11 +461,11 @@ int series_add_sample(struct series_writer *w, const struct series_sample *s)
 int series_add_process(struct series_writer *w, const struct series_process *p)
 {
 	unsigned char *record;
-	int r = pending_room(w, PROCESS_BYTES, &record);
+	int r = pending_room(w, SERIES_PROCESS_BYTES, &record);
 	if (r < 0)
 		return r;
 	process_put(record, p);
-	head_put(record, PROCESS_BYTES);
+	head_put(record, SERIES_PROCESS_BYTES);
 	return 0;
 }
 
@@ -432,7 +473,7 @@ int series_add_steps(struct series_writer *w, const struct series_steps *s)
 {
 	unsigned char *record;
 	uint32_t n = MIN(s->n, (uint32_t)SERIES_LANES);
-	size_t len = STEPS_BYTES + n * STEP_BYTES;
+	size_t len = SERIES_STEPS_BYTES + n * SERIES_STEP_BYTES;
 	int r = pending_room(w, len, &record);
 	if (r < 0)
 		return r;
@@ -444,193 +485,17 @@ int series_add_steps(struct series_writer *w, const struct series_steps *s)
 	return 0;
 }
 
-/* Making room ------------------------------------------------------------ */
-
-struct life {
-	pid_t pid;
-	uint64_t start_ticks;
-};
-
-static int life_order(const void *a, const void *b)
+int series_add_devices(struct series_writer *w, const struct series_devices *s)
 {
-	const struct life *x = a, *y = b;
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	return x->start_ticks < y->start_ticks ? -1 : x->start_ticks > y->start_ticks;
-}
-
-struct squeeze {
-	struct series_writer *w;
-	struct span text;
-	struct life *ended; /* sorted */
-	int64_t *lived_ms; /* of each of those, longest first */
-	size_t n_ended;
-	int64_t shortest_ms; /* ended processes that lived so long stay as long as there are… */
-	size_t ties; /* …so many of them left; those that lived longer stay all */
-	unsigned char *out;
-	size_t out_len, sample_bytes;
-};
-
-static void squeeze_done(struct squeeze *q)
-{
-	free(q->ended);
-	free(q->lived_ms);
-	free(q->out);
-}
-
-static int64_t lived_ms(const struct series_process *p)
-{
-	int64_t ms;
-	return __builtin_sub_overflow(p->ended_unix_ms, p->started_unix_ms, &ms) ? 0 : ms;
-}
-
-/* Processes that have ended, whose earlier records can be dropped. */
-static int ended_find(struct squeeze *q)
-{
-	struct series_reader r;
-	static struct series_record rec;
-	int result = series_reader_init(&r, q->text);
-	if (result < 0)
-		return result;
-	q->ended = calloc(q->text.len / PROCESS_BYTES + 1, sizeof(*q->ended));
-	q->lived_ms = calloc(q->text.len / PROCESS_BYTES + 1, sizeof(*q->lived_ms));
-	if (!q->ended || !q->lived_ms)
-		return -ENOMEM;
-	while (series_next(&r, &rec)) {
-		if (rec.kind != SERIES_PROCESS || rec.process.ended_unix_ms == 0)
-			continue;
-		q->lived_ms[q->n_ended] = lived_ms(&rec.process);
-		q->ended[q->n_ended++] = (struct life){rec.process.pid, rec.process.start_ticks};
-	}
-	if (q->n_ended)
-		qsort(q->ended, q->n_ended, sizeof(*q->ended), life_order);
-	return 0;
-}
-
-static int longest_first(const void *a, const void *b)
-{
-	const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-	return x > y ? -1 : x < y;
-}
-
-/* Chooses the ended processes that are kept. */
-static void shortest_find(struct squeeze *q)
-{
-	size_t places = q->w->max_bytes / PROCESS_SHARE / PROCESS_BYTES;
-	q->shortest_ms = INT64_MIN;
-	q->ties = SIZE_MAX;
-	if (q->n_ended <= places)
-		return;
-	qsort(q->lived_ms, q->n_ended, sizeof(*q->lived_ms), longest_first);
-	q->shortest_ms = q->lived_ms[places - 1];
-	q->ties = places;
-	for (size_t i = 0; i < places && q->lived_ms[i] > q->shortest_ms; i++)
-		q->ties--;
-}
-
-/* last_ns: of the last record of this kind that stays; 0: none does yet. */
-static bool sample_stays(const struct squeeze *q, uint64_t mono_ns, uint64_t *last_ns)
-{
-	if (*last_ns > 0 && sub_floor(mono_ns, *last_ns) < q->w->spacing_ns)
-		return false;
-	*last_ns = MAX(mono_ns, UINT64_C(1));
-	return true;
-}
-
-static size_t record_bytes(const struct series_record *rec)
-{
-	if (rec->kind == SERIES_SAMPLE)
-		return SAMPLE_BYTES + rec->sample.n_lanes * LANE_BYTES;
-	return rec->kind == SERIES_STEPS ? STEPS_BYTES + rec->steps.n * STEP_BYTES : PROCESS_BYTES;
-}
-
-static bool process_stays(const struct squeeze *q, const struct series_process *p, size_t *ties)
-{
-	const struct life key = {p->pid, p->start_ticks};
-	if (p->ended_unix_ms == 0)
-		return !bsearch(&key, q->ended, q->n_ended, sizeof(key), life_order);
-	int64_t ms = lived_ms(p);
-	if (ms != q->shortest_ms)
-		return ms > q->shortest_ms;
-	if (*ties == 0)
-		return false;
-	--*ties;
-	return true;
-}
-
-/* One pass over the old text into the new. */
-static int squeeze_pass(struct squeeze *q)
-{
-	struct series_reader r;
-	static struct series_record rec;
-	int result = series_reader_init(&r, q->text);
-	if (result < 0)
-		return result;
-	memcpy(q->out, magic, sizeof(magic));
-	q->out_len = sizeof(magic);
-	if (q->w->times.n > 0) {
-		size_t len = times_put(q->out + q->out_len, &q->w->times);
-		head_put(q->out + q->out_len, len);
-		q->out_len += len;
-	}
-	q->sample_bytes = 0;
-	uint64_t last_ns = 0, last_steps_ns = 0;
-	size_t ties = q->ties;
-	for (const char *from = r.rest.p; series_next(&r, &rec); from = r.rest.p) {
-		size_t len = record_bytes(&rec);
-		bool stays = rec.kind == SERIES_SAMPLE	? sample_stays(q, rec.sample.mono_ns, &last_ns)
-			     : rec.kind == SERIES_STEPS ? sample_stays(q, rec.steps.mono_ns, &last_steps_ns)
-							: process_stays(q, &rec.process, &ties);
-		const char *record = r.rest.p - len; /* what was passed over before it goes */
-		if (record < from || !stays)
-			continue;
-		memcpy(q->out + q->out_len, record, len);
-		q->out_len += len;
-		q->sample_bytes += rec.kind == SERIES_PROCESS ? 0 : len;
-	}
-	return 0;
-}
-
-/* Writes a new file beside and renames it: a reader sees the old or the new file, never a half. */
-static int replace(struct series_writer *w, const unsigned char *text, size_t len)
-{
-	char beside[PATH_MAX];
-	if (text_format(beside, sizeof(beside), "%s.new", w->path) >= (int)sizeof(beside))
-		return -ENAMETOOLONG;
-	cleanup(closep) int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, private_file());
-	int r = fd < 0 ? -errno : file_write_all(fd, text, len);
-	if (r == 0 && rename(beside, w->path) < 0)
-		r = -errno;
-	if (r < 0) {
-		(void)unlink(beside);
+	unsigned char *record;
+	uint32_t n = MIN(s->n, (uint32_t)SERIES_DEVICES_MAX);
+	size_t len = SERIES_DEVICES_BYTES + n * SERIES_DEVICE_BYTES;
+	int r = pending_room(w, len, &record);
+	if (r < 0)
 		return r;
-	}
-	closep(&w->fd);
-	w->fd = take_fd(&fd);
-	w->bytes = len;
+	devices_put(record, s, n);
+	head_put(record, len);
 	return 0;
-}
-
-static int make_room(struct series_writer *w)
-{
-	cleanup(freep) char *text = NULL;
-	cleanup(squeeze_done) struct squeeze q = {.w = w};
-	int r = file_slurp(AT_FDCWD, w->path, 2 * w->max_bytes, &text, &q.text.len);
-	q.text.p = text;
-	if (r < 0 || (r = ended_find(&q)) < 0)
-		return r;
-	shortest_find(&q);
-	q.out = malloc(q.text.len + sizeof(magic) + RECORD_MAX);
-	if (!q.out)
-		return -ENOMEM;
-	for (;;) {
-		r = squeeze_pass(&q);
-		bool many = q.sample_bytes > w->max_bytes / SAMPLE_SHARE && w->spacing_ns < DOUBLE_MAX;
-		if (r < 0 || !many)
-			break;
-		w->spacing_ns *= 2;
-	}
-	return r < 0 ? r : replace(w, q.out, q.out_len);
 }
 
 int series_flush(struct series_writer *w)
@@ -641,7 +506,7 @@ int series_flush(struct series_writer *w)
 	if (len == 0)
 		return 0;
 	if (w->bytes + len > w->max_bytes)
-		r = make_room(w);
+		r = series_make_room(w);
 	if (r == 0 && w->bytes + len > 2 * w->max_bytes)
 		r = -EFBIG; /* nothing more can be dropped */
 	if (r == 0)

@@ -5,10 +5,9 @@
  * docs/formats/series.md.
  *
  * The file never grows beyond its bound: when it is full, samples are thinned
- * to an even distance that makes half of it free, and of the processes that
- * ended those that lived shortest go. So the whole run keeps its shape and the
- * time since keeps its detail. All counters in a sample are sums since the job
- * began: what is dropped makes a rate coarser, never wrong.
+ * the more the older they are (tell/store/seriestier), and of the processes
+ * that ended those that lived shortest go. All counters in a sample are sums
+ * since the job began: what is dropped makes a rate coarser, never wrong.
  *
  * Reading trusts nothing: each record carries a checksum, and bytes that are
  * no record (torn, overwritten, garbage) are passed over and counted.
@@ -23,7 +22,8 @@
 
 #define SERIES_FILE "series"
 #define SERIES_LANES 65
-#define SERIES_MAX_BYTES (4 * MIB)
+#define SERIES_MAX_BYTES (8 * MIB)
+#define SERIES_DEVICES_MAX 32
 
 struct series_lane {
 	int32_t rank; /* NO_RANK: processes without one */
@@ -72,6 +72,26 @@ struct series_steps {
 	struct series_step of[SERIES_LANES];
 };
 
+enum { SERIES_HAS_BUSY = 1, SERIES_HAS_USED = 2, SERIES_HAS_TOTAL = 4 };
+
+/* A GPU or NPU that a rank of the job uses. One that several use is told of the lowest. */
+struct series_device {
+	uint32_t index; /* in its driver's order */
+	int32_t rank; /* NO_RANK: processes without one */
+	uint32_t has; /* SERIES_HAS_*: which of the following are known */
+	uint32_t busy_percent; /* of time in which any kernel ran, of all processes */
+	uint64_t used_bytes, total_bytes; /* of the device's memory, by all processes */
+};
+
+/* Written with a sample when a newer look at the devices is there. */
+struct series_devices {
+	int64_t time_unix_ms; /* of that look */
+	uint64_t mono_ns;
+	uint32_t attempt;
+	uint32_t n;
+	struct series_device of[SERIES_DEVICES_MAX];
+};
+
 struct series_writer;
 
 /* A new file, replacing an old one. */
@@ -81,10 +101,11 @@ struct series_writer *series_close(struct series_writer *w);
 int must_check series_add_sample(struct series_writer *w, const struct series_sample *s);
 int must_check series_add_process(struct series_writer *w, const struct series_process *p);
 int must_check series_add_steps(struct series_writer *w, const struct series_steps *s);
+int must_check series_add_devices(struct series_writer *w, const struct series_devices *s);
 /* One write(); makes room first when the file is full. Records that cannot be written are dropped. */
 int must_check series_flush(struct series_writer *w);
 
-enum series_kind { SERIES_SAMPLE = 1, SERIES_PROCESS = 2, SERIES_STEPS = 3 };
+enum series_kind { SERIES_SAMPLE = 1, SERIES_PROCESS = 2, SERIES_STEPS = 3, SERIES_DEVICES = 5 };
 
 struct series_record {
 	enum series_kind kind;
@@ -92,6 +113,7 @@ struct series_record {
 		struct series_sample sample;
 		struct series_process process;
 		struct series_steps steps;
+		struct series_devices devices;
 	};
 };
 

@@ -105,10 +105,51 @@ static void sums_stop_at_the_largest_number(void **state)
 	footprint_done(&f);
 }
 
+static void rank_add(struct footprint *f, const char *job, int32_t rank, int32_t world_size)
+{
+	row_add(f, (pid_t)f->n + 1, job, 1, 0);
+	f->rows[f->n - 1].has_role = true;
+	f->rows[f->n - 1].who = (struct role_info){.rank = rank, .world_size = world_size, .role = ROLE_MAIN};
+}
+
+static void the_node_of_rank_0_is_a_head_where_other_ranks_are_elsewhere(void **state)
+{
+	(void)state;
+	struct footprint f = {.n = 0};
+	rank_add(&f, "here", 0, 2);
+	rank_add(&f, "here", 1, 2);
+	footprint_head(&f);
+	assert_string_equal(f.head_of, ""); /* all of it is here */
+	rank_add(&f, "large", 4, 8);
+	footprint_head(&f);
+	assert_string_equal(f.head_of, ""); /* its rank 0 is not */
+	rank_add(&f, "other", 0, 4);
+	footprint_head(&f);
+	assert_string_equal(f.head_of, "job other");
+	footprint_done(&f);
+}
+
+static void a_ray_node_with_the_global_store_is_a_head(void **state)
+{
+	(void)state;
+	struct footprint f = {.ray = calloc(1, sizeof(*f.ray)), .n_rays = 1};
+	assert_non_null(f.ray);
+	f.ray[0].part[0] = (struct raynode_part){.kind = "raylet"};
+	f.ray[0].n_parts = 1;
+	footprint_head(&f);
+	assert_string_equal(f.head_of, "");
+	f.ray[0].part[f.ray[0].n_parts++] = (struct raynode_part){.kind = "gcs_server"};
+	footprint_head(&f);
+	assert_string_equal(f.head_of, "Ray");
+	footprint_done(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_are_sorted_by_own_bytes_and_then_by_pid),
+		cmocka_unit_test(the_node_of_rank_0_is_a_head_where_other_ranks_are_elsewhere),
+		cmocka_unit_test(a_ray_node_with_the_global_store_is_a_head),
 		cmocka_unit_test(sums_are_over_all_rows_and_made_anew_each_time),
 		cmocka_unit_test(shared_memory_of_a_job_counts_once),
 		cmocka_unit_test(jobs_that_hold_the_same_are_sorted_by_name),

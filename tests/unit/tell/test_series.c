@@ -167,8 +167,84 @@ static void a_full_file_keeps_its_whole_shape_within_its_bound(void **state)
 	assert_int_equal(f.first, 1000);
 	assert_int_equal(f.last, 5000000);
 	assert_true(f.samples > 150 && f.samples < 400);
-	assert_in_range(f.widest, 1000, 64000); /* evenly, from the beginning on */
+	assert_in_range(f.widest, 1000, 64000); /* no hole anywhere */
 	assert_int_equal(f.skipped, 0);
+}
+
+/* The newest quarter of an hour must be told finer than what is a day old. */
+static void what_is_newer_is_kept_denser(void **state)
+{
+	(void)state;
+	struct series_writer *w = create(SMALL);
+	for (int i = 1; i <= 3 * 86400; i += 5) {
+		add(w, i);
+		assert_int_equal(series_flush(w), 0);
+	}
+	series_close(w);
+	struct series_reader r = load();
+	static struct series_record rec;
+	size_t newest = 0, oldest = 0;
+	while (series_next(&r, &rec)) {
+		newest += rec.sample.time_unix_ms > 1000 * (3 * 86400 - 1800);
+		oldest += rec.sample.time_unix_ms <= 1000 * 1800;
+	}
+	assert_true(len <= SMALL);
+	assert_true(newest >= 10);
+	assert_true(oldest <= 3);
+}
+
+static void a_peak_of_memory_outlives_thinning(void **state)
+{
+	(void)state;
+	struct series_writer *w = create(SMALL);
+	for (int i = 1; i <= 20000; i++) {
+		struct series_sample s = {.time_unix_ms = 1000 * i,
+					  .mono_ns = (uint64_t)i * NS_PER_S,
+					  .job_bytes = i == 3333 ? 900 : 7,
+					  .n_lanes = 1};
+		assert_int_equal(series_add_sample(w, &s), 0);
+		assert_int_equal(series_flush(w), 0);
+	}
+	series_close(w);
+	struct series_reader r = load();
+	static struct series_record rec;
+	bool seen = false;
+	while (series_next(&r, &rec))
+		seen |= rec.kind == SERIES_SAMPLE && rec.sample.job_bytes == 900;
+	assert_true(seen);
+}
+
+static void devices_are_read_back_and_thinned_like_samples(void **state)
+{
+	(void)state;
+	struct series_writer *w = create(SMALL);
+	static struct series_devices d;
+	for (int i = 1; i <= 20000; i++) {
+		d = (struct series_devices){.time_unix_ms = 1000 * i,
+					    .mono_ns = (uint64_t)i * NS_PER_S,
+					    .attempt = 2,
+					    .n = 1,
+					    .of = {{.index = 31,
+						    .rank = NO_RANK,
+						    .has = SERIES_HAS_BUSY | SERIES_HAS_TOTAL,
+						    .busy_percent = 99,
+						    .used_bytes = UINT64_MAX,
+						    .total_bytes = 5}}};
+		assert_int_equal(series_add_devices(w, &d), 0);
+		assert_int_equal(series_flush(w), 0);
+	}
+	series_close(w);
+	struct series_reader r = load();
+	static struct series_record rec;
+	size_t seen = 0;
+	while (series_next(&r, &rec)) {
+		assert_int_equal(rec.kind, SERIES_DEVICES);
+		seen++;
+	}
+	d.time_unix_ms = 20000000;
+	assert_memory_equal(&rec.devices, &d, sizeof(d));
+	assert_true(len <= SMALL && seen > 100);
+	assert_int_equal(r.skipped_bytes, 0);
 }
 
 static void short_lives_are_dropped_before_long_ones(void **state)
@@ -287,6 +363,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(what_was_written_is_read),
 		TEST(a_full_file_keeps_its_whole_shape_within_its_bound),
+		TEST(what_is_newer_is_kept_denser),
+		TEST(a_peak_of_memory_outlives_thinning),
+		TEST(devices_are_read_back_and_thinned_like_samples),
 		TEST(short_lives_are_dropped_before_long_ones),
 		TEST(processes_that_all_lived_as_long_are_not_all_dropped),
 		TEST(a_torn_last_record_costs_only_itself),

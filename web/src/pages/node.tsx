@@ -49,6 +49,11 @@ function GpuRow({ gpu }: { gpu: Gpu }) {
 		<li class="gpu">
 			<p>
 				<b>GPU {gpu.index}</b> {gpu.name}{" "}
+				{used !== undefined && used > 0.8 && (
+					<span class="badge warn">
+						<span aria-hidden="true">▲</span> above 80 % of its memory
+					</span>
+				)}{" "}
 				{gpu.lost && (
 					<span class="badge bad">
 						<span aria-hidden="true">✕</span> lost
@@ -122,7 +127,7 @@ function Marks({ node }: { node: NodeState }) {
 		<p class="legend">
 			{node.head && (
 				<span class="badge calm">
-					<span aria-hidden="true">◆</span> head node
+					<span aria-hidden="true">◆</span> head node{node.head_of ? ` of ${node.head_of}` : ""}
 				</span>
 			)}
 			{above ? (
@@ -174,7 +179,9 @@ export default function NodePage() {
 									(p) =>
 										[
 											p.kind ?? "?",
-											`some ${percent(p.some_ratio)}, all ${percent(p.full_ratio)}`,
+											p.full_ratio === undefined
+												? `some ${percent(p.some_ratio)}`
+												: `some ${percent(p.some_ratio)}, all ${percent(p.full_ratio)}`,
 										] as [string, string],
 								)}
 							/>

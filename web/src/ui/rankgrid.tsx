@@ -114,7 +114,7 @@ export function RankFacts({ rank, job }: { rank: Rank; job: string }) {
 					[
 						"GPU",
 						rank.gpu
-							?.map((g) => `${g.index}: ${percent(g.used_ratio)}, ${bytes(g.memory_bytes)}`)
+							?.map((g) => `${g.index}: busy ${percent(g.busy_ratio)}, ${bytes(g.memory_bytes)} (${percent(g.used_ratio)})`)
 							.join("; ") || undefined,
 					],
 					[

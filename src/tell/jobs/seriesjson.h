@@ -1,0 +1,29 @@
+/* Points of a job's series as JSON: their times, and what its GPUs did ("vigil.series/1", "vigil.ranks/1"). */
+#pragma once
+
+#include <stdio.h>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "tell/store/series.h"
+
+/* The i-th point's time, unix milliseconds. */
+typedef int64_t seriesjson_time_fn(const void *ctx, size_t i);
+/*
+ * "times":[…],"gaps":[…] of so many points, without braces. A gap is a time in which nobody looked: more than a minute,
+ * and than four times the distance of the points before.
+ */
+void seriesjson_times(seriesjson_time_fn *time_of, const void *ctx, size_t n, FILE *to);
+
+struct seriesjson_want {
+	int64_t from, to; /* unix milliseconds */
+	uint64_t most; /* points */
+};
+
+/*
+ * "times", "gaps" and "series" of the GPUs, without braces; a "note" where there is nothing. Of each part of the time
+ * the mean of what they worked, and the most memory. text: a series file's; empty: there is none. -ENOMEM.
+ */
+int must_check seriesjson_gpus(struct span text, const struct seriesjson_want *want, FILE *to);
+/* "gpu" of a rank; nothing if it has none. looks: the newest ones. */
+void seriesjson_rank_gpus(const struct series_devices *looks, int32_t rank, struct js *o);

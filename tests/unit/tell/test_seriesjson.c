@@ -1,0 +1,115 @@
+#include "testing.h"
+
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "tell/jobs/seriesjson.h"
+
+static int64_t given_time(const void *ctx, size_t i)
+{
+	const int64_t *times = ctx;
+	return times[i];
+}
+
+/* The object that a writer makes between braces; freed by the caller. */
+static struct js *times_of(const int64_t *times, size_t n)
+{
+	char *text = NULL;
+	size_t len = 0;
+	struct js *j = NULL;
+	FILE *to = open_memstream(&text, &len);
+	assert_non_null(to);
+	fputc('{', to);
+	seriesjson_times(given_time, times, n, to);
+	fputc('}', to);
+	assert_int_equal(fclose(to), 0);
+	assert_int_equal(js_parse(text, len, &j, NULL), 0);
+	free(text);
+	return j;
+}
+
+static void a_time_without_looks_is_a_gap_and_coarse_old_points_are_none(void **state)
+{
+	(void)state;
+	int64_t times[300];
+	size_t n = 0;
+	int64_t at = 0;
+	while (n < 100)
+		times[n++] = at += 3600000; /* an hour apart */
+	while (n < 200)
+		times[n++] = at += 60000; /* a minute */
+	at += 7200000;
+	while (n < 300)
+		times[n++] = at += 1000;
+	struct js *j = times_of(times, n);
+	assert_int_equal(js_len(js_get(j, "times")), 300);
+	assert_int_equal(js_len(js_get(j, "gaps")), 1);
+	js_free(j);
+}
+
+static void a_gap_does_not_hide_the_next(void **state)
+{
+	(void)state;
+	int64_t times[60];
+	int64_t at = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(times); i++)
+		times[i] = at += i % 20 == 19 ? 600000 : 1000;
+	struct js *j = times_of(times, ARRAY_SIZE(times));
+	assert_int_equal(js_len(js_get(j, "gaps")), 3);
+	js_free(j);
+	for (size_t n = 0; n < 3; n++)
+		js_free(times_of(times, n));
+}
+
+static void a_rank_has_its_devices_only_and_what_is_unknown_is_absent(void **state)
+{
+	(void)state;
+	static const struct series_devices looks = {
+		.n = 3,
+		.of = {{.index = 0, .rank = 4, .has = SERIES_HAS_BUSY, .busy_percent = 250},
+		       {.index = 1,
+			.rank = 5,
+			.has = SERIES_HAS_USED | SERIES_HAS_TOTAL,
+			.used_bytes = 1,
+			.total_bytes = 4},
+		       {.index = 2, .rank = 5, .has = SERIES_HAS_TOTAL, .total_bytes = 0}}};
+	struct js *o = js_object();
+	seriesjson_rank_gpus(&looks, 5, o);
+	const struct js *all = js_get(o, "gpu");
+	assert_int_equal(js_len(all), 2);
+	assert_true(js_get_double(js_at(all, 0), "used_ratio", 0) == 0.25);
+	assert_null(js_get(js_at(all, 0), "busy_ratio"));
+	assert_null(js_get(js_at(all, 1), "used_ratio"));
+	js_free(o);
+	o = js_object();
+	seriesjson_rank_gpus(&looks, 4, o);
+	assert_true(js_get_double(js_at(js_get(o, "gpu"), 0), "busy_ratio", 0) == 1);
+	seriesjson_rank_gpus(&looks, 77, o);
+	js_free(o);
+}
+
+static void without_a_series_a_note_says_so(void **state)
+{
+	(void)state;
+	char *text = NULL;
+	size_t len = 0;
+	FILE *to = open_memstream(&text, &len);
+	assert_non_null(to);
+	const struct seriesjson_want want = {.from = 0, .to = INT64_MAX, .most = 10};
+	assert_int_equal(seriesjson_gpus((struct span){NULL, 0}, &want, to), 0);
+	assert_int_equal(fclose(to), 0);
+	assert_non_null(strstr(text, "\"series\":[],\"note\":"));
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_time_without_looks_is_a_gap_and_coarse_old_points_are_none),
+		cmocka_unit_test(a_gap_does_not_hide_the_next),
+		cmocka_unit_test(a_rank_has_its_devices_only_and_what_is_unknown_is_absent),
+		cmocka_unit_test(without_a_series_a_note_says_so),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
