@@ -105,7 +105,7 @@ bool hang_polls(const struct hang_work *w, const struct stackgroup_rank *r);
  * after the time for which a sleep is excused: that time need not pass to know that.
  */
 bool hang_outsleeps(const struct hang_work *w, const struct stackgroup_rank *r);
-/* The same of a process beside the ranks that some of them wait for, likely at least. */
+/* The same of a process beside the ranks that some wait for, likely at least. */
 bool hang_end_outsleeps(const struct hang_work *w, const struct waitgraph_sink *s, uint64_t excuse_ns);
 /* Adds "Ranks 0-2 wait for the others: all_reduce at train.py:40 in step.", or nothing where no rank waits. */
 void hang_says_who_waits(struct hang_work *w);
@@ -160,6 +160,7 @@ bool hang_dead(struct hang_work *w);
 bool hang_not_started(struct hang_work *w);
 bool hang_lock_proofs(struct hang_work *w); /* fork, OpenMP, threads that wait for each other */
 bool hang_graph_proof(struct hang_work *w); /* circles, and waits that nobody is left to end */
+bool hang_goroutines(struct hang_work *w); /* a main goroutine that nobody is left to wake */
 bool hang_graph_benign(struct hang_work *w); /* the others wait for work, a sleep or a time limit */
 bool hang_benign(struct hang_work *w);
 bool hang_long_sleep(struct hang_work *w); /* all others wait for a sleep that outlasts its excuse */
@@ -192,7 +193,6 @@ void hang_book_joins(struct hang_work *w);
 void hang_groups(struct hang_work *w);
 void hang_common_evidence(struct hang_work *w);
 
-/* ---- pace ---- */
 struct hang_pace {
 	double base_s, now_s, ratio; /* a step's time before and now; how much slower */
 };
