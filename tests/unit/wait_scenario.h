@@ -62,13 +62,13 @@ static inline struct waitfact_process *wait_process_at(struct wait_scenario *s, 
 	return NULL;
 }
 
-/* process <pid> [parent n] [rank n] [main] [launcher] [role r] [zombie] [unwanted] */
+/* process <pid> [parent n] [rank n] [main] [launcher] [role r] [zombie] [unwanted] [busy] */
 static inline void wait_process_line(struct wait_scenario *s, struct span rest)
 {
 	struct waitfact_process p = {.pid = (pid_t)wait_number(&rest), .ppid = 1, .state = 'S', .readable = true};
 	struct waitgraph_who who = {.pid = p.pid, .rank = NO_RANK};
 	struct span w;
-	bool wanted = true;
+	bool wanted = true, busy = false;
 	TEXT_COPY(p.name, "python");
 	while (rest.len && span_trim(rest).len) {
 		if (wait_word(&rest, "parent"))
@@ -83,6 +83,8 @@ static inline void wait_process_line(struct wait_scenario *s, struct span rest)
 			p.state = 'Z';
 		else if (wait_word(&rest, "unwanted"))
 			wanted = false;
+		else if (wait_word(&rest, "busy"))
+			busy = true;
 		else if (wait_word(&rest, "role") && span_word(&rest, &w))
 			span_copy(w, who.role, sizeof(who.role));
 		else
@@ -94,6 +96,7 @@ static inline void wait_process_line(struct wait_scenario *s, struct span rest)
 		for (; at > 0 && s->process[look][at - 1].pid > p.pid; at--)
 			s->process[look][at] = s->process[look][at - 1];
 		s->process[look][at] = p;
+		s->process[look][at].cpu_ticks = busy ? 100 + (uint64_t)look * 50 : 100;
 	}
 	if (wanted)
 		s->who[s->n_who++] = who;
@@ -214,6 +217,25 @@ static inline void wait_also_line(struct wait_scenario *s, struct span rest)
 		wait_fact_line(s, look, &s->thread[look][s->facts[look].n_threads - 1], rest);
 }
 
+/*
+ * looks <pid> [now] <fact>: the main thread may be looking at this again and again; now: at the second look only. Those
+ * of one thread follow each other.
+ */
+static inline void wait_looks_line(struct wait_scenario *s, struct span rest)
+{
+	pid_t pid = (pid_t)wait_number(&rest);
+	for (int look = wait_word(&rest, "now"); look < 2; look++)
+		for (size_t i = 0; i < s->facts[look].n_threads; i++) {
+			struct waitfact_thread *t = &s->thread[look][i];
+			if (t->tid != pid)
+				continue;
+			if (t->n_polled++ == 0)
+				t->first_polled = (uint32_t)s->facts[look].n_facts;
+			wait_fact_line(s, look, t, rest);
+			t->n--;
+		}
+}
+
 /* hint <pid> <tid> owner|usual <pid> <tid, 0: ended>|nobody|lost|rank <n>|fact <id>|text|key
  * [likely|possible] [says <rest>] */
 static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
@@ -278,6 +300,8 @@ static inline bool wait_scenario_line(struct wait_scenario *s, struct span line)
 		wait_thread_line(s, rest, true);
 	else if (wait_word(&rest, "also"))
 		wait_also_line(s, rest);
+	else if (wait_word(&rest, "looks"))
+		wait_looks_line(s, rest);
 	else if (wait_word(&rest, "limit"))
 		wait_limit_line(s, rest, false);
 	else if (wait_word(&rest, "left"))

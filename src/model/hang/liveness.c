@@ -34,6 +34,12 @@ static const double floors[LIVENESS_COUNTERS] = {
 	[LIVENESS_LOG_BYTES] = 0,    [LIVENESS_LOG_LINES] = 0,	       [LIVENESS_IO_ALL] = 0,
 };
 
+/* Processor time per second above which a process works; below, it may be a loop that looks, naps and looks again. */
+static const double working = 0.1 * 1e9;
+
+/* What a small program reads to begin: heads of its libraries. A shell's loop around `sleep` begins one a second. */
+static const uint64_t begin_read = 16 * 1024;
+
 /* Noise of the whole node in words of 4 bytes per second: subnet managers and heartbeats send too. */
 static const double rdma_floor = 4096;
 
@@ -223,6 +229,21 @@ static void progress_step(struct liveness *p, const struct liveness_counters *be
 	}
 }
 
+/* Leaves out what began processes have read to begin. Between rare samples one a second may come and go unseen. */
+static void beginnings_take(struct liveness_trace *read, uint64_t came, uint64_t now_ns)
+{
+	uint64_t seconds = (now_ns - read->last_ns + NS_PER_S / 2) / NS_PER_S;
+	if (read->known && came > 0)
+		read->last += MAX(came, seconds) * begin_read;
+}
+
+static void works_step(struct liveness *p)
+{
+	const struct liveness_trace *t = &p->trace[LIVENESS_CPU];
+	if (t->known && (steady_rate(t) > working || t->rate > working * burst_times))
+		p->works_ns = MAX(p->works_ns, t->moved_ns);
+}
+
 static void rank_step(struct liveness_set *all, const struct liveness_counters *s)
 {
 	struct liveness *p = liveness_find_or_add(all, s->rank);
@@ -231,10 +252,13 @@ static void rank_step(struct liveness_set *all, const struct liveness_counters *
 	struct liveness_counters before = p->seen;
 	bool first = p->first_ns == all->now_ns;
 	p->seen = *s;
+	if (!first)
+		beginnings_take(&p->trace[LIVENESS_READ], sub_floor(s->n_come, before.n_come), all->now_ns);
 	for (size_t i = 0; i < LIVENESS_COUNTERS; i++)
 		trace_step(&p->trace[i], s->has >> i & 1, s->count[i],
 			   liveness_floor((enum liveness_counter)i, p->trace[i].has_usual ? p->trace[i].usual : 0),
 			   all->now_ns);
+	works_step(p);
 	if (!first && p->trace[LIVENESS_LOG_LINES].known &&
 	    s->count[LIVENESS_LOG_LINES] > before.count[LIVENESS_LOG_LINES])
 		cadence_lines(&p->log, all->now_ns);

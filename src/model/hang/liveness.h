@@ -133,13 +133,13 @@ struct liveness_trace {
 struct liveness { /* of one rank */
 	int32_t rank;
 	bool serves; /* has no rank while others have one (a launcher): its activity says nothing about the job */
-	uint64_t first_ns; /* first seen */
-	uint64_t changed_ns; /* when a process last started or ended */
+	uint64_t first_ns, changed_ns; /* first seen; when a process last started or ended */
 	uint64_t state_ns; /* since when it has its present state letter */
 	uint64_t exited_ns; /* when it was first seen to have ended; 0: it has not */
 	struct liveness_counters seen; /* as of the last sample */
 	struct liveness_trace trace[LIVENESS_COUNTERS];
 	uint64_t gpu_alive_ns; /* when a device was last neither idle nor spinning */
+	uint64_t works_ns; /* when it last took more processor time than a loop of short sleeps does; 0: never */
 	bool gpu_known, gpu_spins; /* spins: busy, but power and memory activity are too low for real work */
 	bool has_usual_power;
 	double usual_power; /* watts, while steps advanced */

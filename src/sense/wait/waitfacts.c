@@ -314,9 +314,28 @@ static void waitfact_process_fill(struct waitfact_process *p, const struct kin *
 	p->pid = k->pid;
 	p->ppid = k->ppid;
 	p->start_ticks = k->start_ticks;
+	p->cpu_ticks = k->cpu_ticks;
 	p->state = k->state;
 	p->wanted = k->wanted;
 	TEXT_COPY(p->name, k->comm);
+}
+
+/* Children that have begun after all who were asked for: they could not be on the list, and belong to it. */
+static size_t young_children_mark(struct waitlook *l, size_t most)
+{
+	uint64_t newest = 0;
+	size_t n = 0;
+	for (size_t i = 0; i < l->kin.n; i++)
+		newest = l->kin.item[i].wanted ? MAX(newest, l->kin.item[i].start_ticks) : newest;
+	for (size_t i = 0; i < l->kin.n && n < most; i++) {
+		struct kin *k = &l->kin.item[i];
+		const struct kin *parent = kinship_find(&l->kin, k->ppid);
+		if (k->wanted || k->start_ticks <= newest || !parent || !parent->wanted)
+			continue;
+		k->wanted = true;
+		n++;
+	}
+	return n;
 }
 
 static int wanted_mark(struct waitlook *l, const pid_t *pids, size_t n)
@@ -331,6 +350,7 @@ static int wanted_mark(struct waitlook *l, const pid_t *pids, size_t n)
 			n_wanted++;
 		}
 	}
+	n_wanted += young_children_mark(l, WANTED_MAX - n_wanted);
 	l->proc = calloc(n_wanted + 1, sizeof(*l->proc));
 	if (!l->proc)
 		return -ENOMEM;
@@ -407,6 +427,8 @@ int waitfacts_read(const struct world *w, const pid_t *pids, size_t n, uint64_t 
 		r = wanted_read(&l);
 	if (r == 0)
 		r = waitlook_finish(&l, budget_ns ? budget_ns : BUDGET_NS);
+	if (r == 0)
+		waitlook_polled(&l);
 	if (r == 0)
 		r = holders_list(&l);
 	if (r == 0)

@@ -100,11 +100,20 @@ struct waitfact_thread {
 	enum wait_kind wait; /* as threadwait.h says */
 	bool cut; /* it has more alternatives than were read; then never complete */
 	uint32_t first, n; /* in waitfacts.fact; n 0 where it runs or has ended */
+	/*
+	 * Of a main thread that sleeps for a second or so: what it may be looking at again and again, in
+	 * waitfacts.fact. Memory that others may write (WAITFACT_SHARED; holders: the other wanted processes that map
+	 * it so), and files that it has open and that another process has locked for writing (WAITFACT_FILE_LOCK;
+	 * holders: who has the lock; who started this process is left out, as it may have handed the file on). None of
+	 * them is an alternative of its wait, and none is complete.
+	 */
+	uint32_t first_polled, n_polled;
 };
 
 struct waitfact_process {
 	pid_t pid, ppid;
 	uint64_t start_ticks;
+	uint64_t cpu_ticks; /* processor time so far, with that of children that were waited for */
 	char state;
 	bool readable; /* descriptors could be read */
 	bool wanted; /* one of the processes that were asked for; its threads are listed */
@@ -129,7 +138,8 @@ struct waitfacts {
 };
 
 /*
- * Reads the facts of these processes. Processes that end meanwhile are left out; what may not be read is marked.
+ * Reads the facts of these processes, and of children of theirs that have begun after the youngest of them: who made
+ * the list could not know those. Processes that end meanwhile are left out; what may not be read is marked.
  * budget_ns bounds the search for holders among processes that were not asked for (0: 100 ms). -ENOMEM; WORLD_ABSENT
  * without /proc.
  */
