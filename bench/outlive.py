@@ -261,6 +261,8 @@ def main():
             count["group left until then"] += bool(t.left)
             count["bad"] += bool(t.faults)
             count[f"told: {t.cause}"] += bool(t.cause)
+            if any(f != "group" for f in t.left):
+                print({"kind": t.kind, "seed": t.seed, "killed": t.hit, "left until the next vigil": t.left}, file=sys.stderr, flush=True)
             if t.faults:
                 bad.append({"kind": t.kind, "seed": t.seed, "killed": t.hit, "faults": t.faults})
                 print(bad[-1], file=sys.stderr, flush=True)
