@@ -149,6 +149,13 @@ class Trial:
         self.whole = {"supervisor", "guard", "rescue"} <= set(chosen) or \
             "supervisor" in chosen and not {"guard", "rescue"} & (set(parts) - set(chosen))
 
+    def standing(self):
+        """Who is still there, for the harm that is told of."""
+        groups = groups_of(self.job() or "-")
+        inside = {pid for g in groups for pid in slurp(f"{g}/cgroup.procs").split()}
+        return {"job": [f"{p} {state_of(p)}" for p in job_pids(self.mark)],
+                "in its group": [f"{p} {slurp(f'/proc/{p}/comm')} {state_of(p)}" for p in inside], "groups": groups}
+
     @staticmethod
     def signal(pid, number):
         try:
@@ -184,6 +191,7 @@ class Trial:
         owned = self.process.poll() is None
         if self.whole:
             self.left = self.look()
+            self.stood = self.standing()
             self.vigil("jobs")
             deadline = time.monotonic() + 1
         else:
@@ -262,7 +270,7 @@ def main():
             count["bad"] += bool(t.faults)
             count[f"told: {t.cause}"] += bool(t.cause)
             if any(f != "group" for f in t.left):
-                print({"kind": t.kind, "seed": t.seed, "killed": t.hit, "left until the next vigil": t.left}, file=sys.stderr, flush=True)
+                print({"kind": t.kind, "seed": t.seed, "killed": t.hit, "left until the next vigil": t.left, **t.stood}, file=sys.stderr, flush=True)
             if t.faults:
                 bad.append({"kind": t.kind, "seed": t.seed, "killed": t.hit, "faults": t.faults})
                 print(bad[-1], file=sys.stderr, flush=True)
