@@ -190,12 +190,12 @@ class Trial:
     def judge(self):
         owned = self.process.poll() is None
         if self.whole:
-            self.left = self.look()
-            self.stood = self.standing()
+            self.left, self.stood = self.look(), self.standing()
+            self.harmed = any(f != "group" for f in self.left) and bool(self.stood["job"] or self.stood["in its group"])
             self.vigil("jobs")
             deadline = time.monotonic() + 1
         else:
-            self.left = []
+            self.left, self.harmed = [], False
             deadline = time.monotonic()
         faults = self.look()
         while faults and time.monotonic() < deadline:
@@ -265,12 +265,12 @@ def main():
             count = result[t.kind]
             count["trials"] += 1
             count["everything killed"] += t.whole
-            count["harm left until the next vigil"] += any(f != "group" for f in t.left)
-            count["group left until then"] += bool(t.left)
+            count["harm left until the next vigil"] += t.harmed
+            count["empty group left until then"] += bool(t.left) and not t.stood["in its group"]
             count["bad"] += bool(t.faults)
             count[f"told: {t.cause}"] += bool(t.cause)
-            if any(f != "group" for f in t.left):
-                print({"kind": t.kind, "seed": t.seed, "killed": t.hit, "left until the next vigil": t.left, **t.stood}, file=sys.stderr, flush=True)
+            if t.harmed:
+                print({"kind": t.kind, "seed": t.seed, "killed": t.hit, "left": t.left, **t.stood}, file=sys.stderr, flush=True)
             if t.faults:
                 bad.append({"kind": t.kind, "seed": t.seed, "killed": t.hit, "faults": t.faults})
                 print(bad[-1], file=sys.stderr, flush=True)
