@@ -11,12 +11,12 @@
 #include "judge/memory/guard_plan.h"
 
 /* Time for the supervisor to begin reading the frozen victim's stacks. */
-static const uint64_t begin_budget_ns = 10 * NS_PER_MS;
+static const uint64_t begin_budget_ns = 8 * NS_PER_MS;
 /* Time for it in all, once it has begun, and the longest for one thread: it may wait for a process for ever. */
 static const uint64_t stacks_budget_ns = 50 * NS_PER_MS;
-static const uint64_t stack_budget_ns = 10 * NS_PER_MS;
+static const uint64_t stack_budget_ns = 8 * NS_PER_MS;
 /* Time for it to end a look ahead before it begins. */
-static const uint64_t preload_budget_ns = 5 * NS_PER_MS;
+static const uint64_t preload_budget_ns = 3 * NS_PER_MS;
 /* Time for the names of processes that are new, by which victims are chosen, and between two looks for them. */
 static const uint64_t names_budget_ns = 4 * NS_PER_MS;
 static const uint64_t names_look_ns = 200 * NS_PER_US;
