@@ -44,6 +44,7 @@ def killed_together(*pids):
 def trials(binary, *args):
     done = subprocess.run([sys.executable, TRIALS, "--json", *map(str, args)], env=dict(os.environ, VIGIL=str(binary)),
                           capture_output=True, text=True, timeout=300, check=False)
+    assert done.stdout, done.stderr
     return json.loads(done.stdout)
 
 
