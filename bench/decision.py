@@ -89,7 +89,7 @@ class Neighbour:
         elif self.what == "store":
             wait_until(lambda: (state / "vigil.db-shm").exists())
             self.fd = os.open(state / "vigil.db-shm", os.O_RDWR)
-            fcntl.fcntl(self.fd, fcntl.F_SETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, LOCK_BYTE, 8, 0))
+            fcntl.fcntl(self.fd, fcntl.F_SETLKW, struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, LOCK_BYTE, 8, 0))
 
     def end(self, vigil):
         if self.server:

@@ -149,6 +149,13 @@ class Trial:
         self.whole = {"supervisor", "guard", "rescue"} <= set(chosen) or \
             "supervisor" in chosen and not {"guard", "rescue"} & (set(parts) - set(chosen))
 
+    def standing(self):
+        """Who is still there, for the harm that is told of."""
+        groups = groups_of(self.job() or "-")
+        inside = {pid for g in groups for pid in slurp(f"{g}/cgroup.procs").split()}
+        return {"job": [f"{p} {state_of(p)}" for p in job_pids(self.mark)],
+                "in its group": [f"{p} {slurp(f'/proc/{p}/comm')} {state_of(p)}" for p in inside], "groups": groups}
+
     @staticmethod
     def signal(pid, number):
         try:
@@ -183,11 +190,12 @@ class Trial:
     def judge(self):
         owned = self.process.poll() is None
         if self.whole:
-            self.left = self.look()
+            self.left, self.stood = self.look(), self.standing()
+            self.harmed = any(f != "group" for f in self.left) and bool(self.stood["job"] or self.stood["in its group"])
             self.vigil("jobs")
             deadline = time.monotonic() + 1
         else:
-            self.left = []
+            self.left, self.harmed = [], False
             deadline = time.monotonic()
         faults = self.look()
         while faults and time.monotonic() < deadline:
@@ -257,10 +265,12 @@ def main():
             count = result[t.kind]
             count["trials"] += 1
             count["everything killed"] += t.whole
-            count["harm left until the next vigil"] += any(f != "group" for f in t.left)
-            count["group left until then"] += bool(t.left)
+            count["harm left until the next vigil"] += t.harmed
+            count["empty group left until then"] += bool(t.left) and not t.stood["in its group"]
             count["bad"] += bool(t.faults)
             count[f"told: {t.cause}"] += bool(t.cause)
+            if t.harmed:
+                print({"kind": t.kind, "seed": t.seed, "killed": t.hit, "left": t.left, **t.stood}, file=sys.stderr, flush=True)
             if t.faults:
                 bad.append({"kind": t.kind, "seed": t.seed, "killed": t.hit, "faults": t.faults})
                 print(bad[-1], file=sys.stderr, flush=True)

@@ -12,6 +12,16 @@ import pytest
 from conftest import ROOT, wait_for
 from guardkit import groups_left, guard_of, hog, no_trace  # noqa: F401: a fixture
 
+# It takes no SIGTERM, fills slowly beyond its limit, and says nothing.
+STUBBORN = """
+import signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+held = []
+for _ in range(260):
+    held.append(bytearray(1 << 20))
+    time.sleep(0.003 if len(held) < 170 else 0.02)
+time.sleep(300)
+"""
 MUTE = "import time\nx = bytearray(30 << 20)\ntime.sleep(300)"
 TRIALS = ROOT / "bench/outlive.py"
 
@@ -34,6 +44,7 @@ def killed_together(*pids):
 def trials(binary, *args):
     done = subprocess.run([sys.executable, TRIALS, "--json", *map(str, args)], env=dict(os.environ, VIGIL=str(binary)),
                           capture_output=True, text=True, timeout=300, check=False)
+    assert done.stdout, done.stderr
     return json.loads(done.stdout)
 
 
@@ -41,11 +52,16 @@ def events(vigil):
     return [json.loads(line) for line in vigil("events", "--json").out.splitlines()]
 
 
+def everything_of(process):
+    """All of vigil's processes beside a job, its own first."""
+    return [process.pid, *[c.pid for c in psutil.Process(process.pid).children() if c.name().startswith("vigil")]]
+
+
 @pytest.fixture
 def own_group(vigil):
     """start() begins a mute job of 30 MiB below a limit of 200; it needs a group of its own."""
-    def start(*options):
-        process = vigil.start("run", *options, "--memory-limit", "200M", "--", sys.executable, "-c", MUTE)
+    def start(*options, program=MUTE):
+        process = vigil.start("run", *options, "--memory-limit", "200M", "--", sys.executable, "-c", program)
         guard_of(process)
         wait_for(lambda: vigil("jobs", "--json").out, 20, "the job to be stored")
         if not groups_left(vigil):
@@ -62,6 +78,30 @@ def test_guard_and_supervisor_killed_together_leave_no_limit_and_are_told_of(vig
     report = vigil.why()
     assert report["cause"]["id"] == "supervisor_killed"
     assert json.loads(vigil("jobs", "--json").out.splitlines()[0])["state"] == "failed"
+
+
+def test_the_kernel_asks_the_job_to_end_when_all_of_vigil_is_killed(vigil, own_group):
+    process = own_group()
+    job = part_of(process, "python3")
+    killed_together(*everything_of(process))
+    process.wait(10)
+    wait_for(lambda: not psutil.pid_exists(job), 10, "the end of the job")
+    vigil("jobs")  # the empty group stays until somebody of vigil looks
+    no_trace(vigil)
+    assert vigil.why()["cause"]["id"] == "supervisor_killed"
+
+
+def test_a_job_that_goes_on_when_all_of_vigil_is_killed_neither_stands_nor_is_stopped(vigil, own_group):
+    process = own_group(program=STUBBORN)
+    job = psutil.Process(part_of(process, "python3"))
+    wait_for(lambda: job.memory_info().rss > 174 << 20, 20, "the job near its limit")
+    killed_together(*everything_of(process))
+    process.wait(10)
+    wait_for(lambda: job.memory_info().rss > 262 << 20, 10, "the job beyond what was its limit")
+    job.kill()
+    wait_for(lambda: not job.is_running(), 10, "its end")
+    vigil("jobs")
+    no_trace(vigil)
 
 
 def test_the_rescue_process_is_replaced_and_ends_with_its_supervisor(vigil, own_group):

@@ -113,3 +113,26 @@ def test_a_kill_by_watch_beside_it_is_told_of(vigil, stuck):
         watch.wait(20)
     finally:
         ended(hog)
+
+
+# Starts what it is told to, makes some steps, and then waits for itself.
+HANGS = """
+import subprocess, sys, threading, time
+subprocess.Popen(sys.argv[1:])
+for step in range(30):
+    print("step", step, flush=True)
+    time.sleep(0.1)
+lock = threading.Lock()
+lock.acquire()
+lock.acquire()
+"""
+
+
+def test_a_hang_beside_it_is_told_of(vigil, stuck, dead_files):  # noqa: F811
+    run = vigil.start("run", "--hang-after", "4s", "--", sys.executable, "-c", HANGS, *stuck(), stdout=subprocess.DEVNULL)
+    try:
+        wait_for(lambda: b"has been standing still" in vigil("events", timeout=30).out, 60, "the hang to be told of")
+    finally:
+        dead_files.end()
+        run.terminate()
+        run.wait(30)

@@ -11,12 +11,12 @@
 #include "judge/memory/guard_plan.h"
 
 /* Time for the supervisor to begin reading the frozen victim's stacks. */
-static const uint64_t begin_budget_ns = 10 * NS_PER_MS;
+static const uint64_t begin_budget_ns = 8 * NS_PER_MS;
 /* Time for it in all, once it has begun, and the longest for one thread: it may wait for a process for ever. */
 static const uint64_t stacks_budget_ns = 50 * NS_PER_MS;
-static const uint64_t stack_budget_ns = 10 * NS_PER_MS;
+static const uint64_t stack_budget_ns = 8 * NS_PER_MS;
 /* Time for it to end a look ahead before it begins. */
-static const uint64_t preload_budget_ns = 5 * NS_PER_MS;
+static const uint64_t preload_budget_ns = 3 * NS_PER_MS;
 /* Time for the names of processes that are new, by which victims are chosen, and between two looks for them. */
 static const uint64_t names_budget_ns = 4 * NS_PER_MS;
 static const uint64_t names_look_ns = 200 * NS_PER_US;
@@ -51,8 +51,16 @@ static bool single_job(uint64_t mask, size_t *ret_job)
 	return true;
 }
 
+void evict_prepare(struct evict *h)
+{
+	size_t wanted = MIN(h->units->n_members, (size_t)EVICT_CONTINUED);
+	while (h->n_cont < wanted && deathsig_open(&h->cont[h->n_cont], SIGCONT) == 0)
+		h->n_cont++;
+}
+
 /*
  * Note the process in shared memory before it is stopped, so that a guard that dies in between leaves nothing stopped.
+ * The kernel continues it if all of vigil dies.
  */
 static void stop_one(struct evict *h, struct target *t)
 {
@@ -63,6 +71,8 @@ static void stop_one(struct evict *h, struct target *t)
 	shm->frozen[n] = *t;
 	shm->frozen[n].pidfd = -1; /* the descriptor stays with the caller */
 	atomic_store(&shm->n_frozen, n + 1);
+	if (n < h->n_cont)
+		ignore(deathsig_set(&h->cont[n], t->id.pid), "gone is fine");
 	if (target_signal(h->w, t, SIGSTOP) != 0)
 		atomic_store(&shm->n_frozen, n);
 }
@@ -98,6 +108,8 @@ static void thaw(struct evict *h, bool everything)
 	for (size_t i = 0; i < n; i++)
 		if (everything || !is_victim(h, h->shm->frozen[i].id.pid))
 			ignore(target_signal(h->w, &h->shm->frozen[i], SIGCONT), "gone is fine");
+	for (size_t i = 0; i < MIN(n, h->n_cont); i++)
+		ignore(deathsig_set(&h->cont[i], 0), "0 is always taken");
 	atomic_store(&h->shm->n_frozen, 0);
 }
 

@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "act/deathsig.h"
 #include "act/reaper.h"
 #include "act/target.h"
 #include "agent/guard/memwatch.h"
@@ -16,6 +17,7 @@
 
 #define EVICT_TARGETS GUARD_FROZEN
 #define EVICT_UNKILLABLE 64
+#define EVICT_CONTINUED 512 /* the kernel continues this many stopped processes if the guard is killed */
 #define EVICT_HELD 512 /* a pidfd is kept of this many of the largest targets */
 
 enum evict_phase { EVICT_IDLE, EVICT_ASKED, EVICT_FROZEN, EVICT_KILLING, EVICT_SETTLING };
@@ -40,6 +42,8 @@ struct evict {
 	size_t n_targets, n_held;
 	struct guard_wanted want[GUARD_ASKED]; /* processes whose names the last sweep lacked */
 	size_t n_want;
+	struct deathsig cont[EVICT_CONTINUED]; /* of shm->frozen, by the same place; those beyond n_cont are not open */
+	size_t n_cont;
 	uint64_t group_frozen; /* bit per job frozen by its group */
 	uint64_t named_until_ns; /* a case begins then, though names are missing; 0: it does not wait for names */
 	uint64_t progress_ns; /* when the supervisor was last seen to get on with the stacks */
@@ -72,6 +76,8 @@ bool must_check evict_refresh(struct evict *h, size_t budget);
 bool evict_is_fresh(const struct evict *h);
 /* The processes that would be ended now, the first choice and its largest processes first; 0 fills up the rest. */
 void evict_likely(const struct evict *h, pid_t ret[static GUARD_LIKELY]);
+/* Memory gets short: make ready what takes descriptors and memory. */
+void evict_prepare(struct evict *h);
 /* Wake the supervisor. */
 void evict_kick(struct evict *h);
 /* A sample was judged: begin, continue or finish a case. *ret_next_ns: time until the next sample. */

@@ -40,6 +40,9 @@ static const uint64_t sweep_names_ns = 100 * NS_PER_MS;
 /* Orphaned jobs get this long between SIGTERM and SIGKILL. */
 static const uint64_t orphan_grace_ns = 5 * NS_PER_S;
 
+/* On v1 a job is throttled only if its memory would reach a limit within this time. */
+static const uint64_t brake_ahead_ns = 500 * NS_PER_MS;
+
 /* Killed processes leave their group within this time, or it stays. */
 static const uint64_t remove_wait_ns = 3 * NS_PER_S;
 
@@ -219,6 +222,7 @@ static void now_publish(struct guard *g, const struct ledger *l, const struct gu
 	if (others || (before < GUARD_WARN && step->state >= GUARD_WARN)) {
 		wake_supervisor(g); /* it opens the likely victims and copies heap profiles */
 		guardcase_prepare(shm);
+		evict_prepare(&g->evict);
 	}
 	if (l->level[0].scope == LEDGER_NODE) {
 		shm->now.node_used_bytes = l->level[0].used_bytes;
@@ -248,13 +252,17 @@ struct brake {
 	uint64_t room_bytes, reach_bytes;
 };
 
-/* The mark lies half-way between the threshold and the limit of the tightest level above the job. */
-static struct brake brake_of(const struct guard *g, const struct ledger *l, size_t job)
+/*
+ * The mark lies half-way between the threshold and the limit of the tightest level above the job. On v1 the job's own
+ * limit counts for nothing here: no killer of the kernel's stands behind it.
+ */
+static struct brake brake_of(const struct guard *g, const struct ledger *l, size_t job, enum cgroup_version version)
 {
 	const struct guard_settings *s = &g->shm->settings;
 	struct brake b = {.room_bytes = UINT64_MAX};
 	for (size_t k = 0; k < l->n; k++) {
-		if (!(g->memwatch.jobs_of[k] >> job & 1))
+		bool own = l->level[k].scope == LEDGER_JOB && version == CGROUP_V1;
+		if (own || !(g->memwatch.jobs_of[k] >> job & 1))
 			continue;
 		uint64_t threshold = guard_threshold(s, l->level[k].total_bytes);
 		uint64_t headroom = sub_floor(l->level[k].total_bytes, threshold);
@@ -269,24 +277,25 @@ static struct brake brake_of(const struct guard *g, const struct ledger *l, size
 
 /*
  * Throttle each job at its mark. What is set stays set if all processes of vigil are killed at once, and on v1 a job
- * that reaches its throttle then sleeps until the next vigil starts: so on v1 the throttle is set only while the mark
- * is within reach. The kernel's events wake the guard before a job comes within reach. On v2 the job is only slowed.
+ * that reaches its throttle then sleeps (docs/decisions/0047): so on v1 the throttle is set only while the mark is
+ * within reach and memory fills so fast that the limit is near in time. The kernel's events wake the guard before a job
+ * comes within reach. On v2 the job is only slowed.
  */
-static void throttle(struct guard *g, const struct ledger *l)
+static void throttle(struct guard *g, const struct ledger *l, const struct guard_step *step)
 {
 	for (size_t i = 0; i < g->memwatch.n_groups; i++) {
 		struct memwatch_group *e = &g->memwatch.group[i];
 		if (!e->own || !e->readable || !g->jobs[e->job].unit.active)
 			continue;
 		struct jobgroup *group = &g->jobs[e->job].group;
-		struct brake b = brake_of(g, l, e->job);
+		struct brake b = brake_of(g, l, e->job, group->version);
 		bool set = group->throttle_bytes != 0, always = group->version != CGROUP_V1;
-		if (b.room_bytes == UINT64_MAX)
-			continue;
-		if (always || b.room_bytes <= b.reach_bytes || (set && b.room_bytes <= 2 * b.reach_bytes))
+		bool fills = step->time_to_limit_ns < brake_ahead_ns;
+		bool near = b.room_bytes <= b.reach_bytes || (set && b.room_bytes <= 2 * b.reach_bytes);
+		if (b.room_bytes != UINT64_MAX && (always || (near && fills)))
 			ignore(jobgroup_throttle(group, add_cap(e->last.current_bytes, MAX(b.room_bytes, MIB))),
 			       "watching works without throttling");
-		else if (set)
+		else if (set && !always)
 			ignore(jobgroup_unthrottle(group), "watching works without throttling");
 	}
 }
@@ -449,7 +458,7 @@ static uint64_t guard_round(struct guard *g)
 		evict_step(&g->evict, &l, &step, &next);
 	bool quiet = g->evict.phase == EVICT_IDLE && step.state < GUARD_ACT && !g->shm->dry_run;
 	if (quiet && g->shm->settings.threshold_ratio > 0)
-		throttle(g, &l);
+		throttle(g, &l, &step);
 	sweep_if_due(g, step.state);
 	now_publish(g, &l, &step);
 	warnings_check(g, &l, step.state);

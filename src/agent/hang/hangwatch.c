@@ -17,6 +17,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "sense/lockwait.h"
 #include "sense/proc/remote.h"
 #include "sense/wait/threadwait.h"
 
@@ -117,13 +118,16 @@ static bool hangwatch_begin(struct watch *k)
 	(void)prctl(PR_SET_NAME, "vigil-hang");
 	log_set_sink(NULL, NULL);
 	descriptors_close(k->wake_fd);
-	(void)setpriority(PRIO_PROCESS, 0, 5); /* the job comes first */
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
 		files.rlim_cur = files.rlim_max;
 		(void)setrlimit(RLIMIT_NOFILE, &files);
 	}
 	if (world_open(NULL, &k->w, &f) < 0)
 		return false;
+	/* one process of a job that never answers may not keep the watcher from the others */
+	lockwait_start(k->w.proc_fd);
+	lockwait_begin();
+	(void)setpriority(PRIO_PROCESS, 0, 5); /* the job comes first, but not before the helper that asks */
 	k->procstats = procstats_new(
 		&k->w, getrlimit(RLIMIT_NOFILE, &files) == 0 ? MIN((size_t)files.rlim_cur / 2, (size_t)FDS_MOST) : 256);
 	hangdevices_open(&k->devices, &k->w);

@@ -91,7 +91,8 @@ static void describe(const struct job *row, const struct leftcase_facts *facts, 
 	in->cause.confidence = CONFIDENCE_HIGH;
 	TEXT_FORMAT(in->cause.text,
 		    "All processes of vigil ended at once and without a word, so nobody saw how the job went on. This "
-		    "was found by the next vigil, at the time of this report.%s",
+		    "was found by the next vigil, at the time of this report. The kernel had sent SIGTERM to the ranks "
+		    "when the last of them was gone.%s",
 		    facts->lifted ? " The limits that vigil had set for the job were lifted then." : "");
 	incident_evidence_add(in, "cgroup", "cgroup.procs", in->time_unix_ms, "%zu processes of the job still run",
 			      facts->running);

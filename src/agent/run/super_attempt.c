@@ -136,17 +136,28 @@ void super_rank_last_facts(struct super *s, struct rank *r)
 	}
 }
 
+/* What a rank's start is about, for those who are called meanwhile. */
+struct starting {
+	struct super *s;
+	uint32_t rank;
+};
+
 /* Opening the store takes some milliseconds, about as long as the first child needs to enter its group. */
 static void open_store(void *ctx)
 {
-	struct super *s = ctx;
+	struct super *s = ((const struct starting *)ctx)->s;
 	recorder_open_store(&s->recorder);
 }
 
-/* In the child: note it in the guard's shared memory, so that it is ended even if we die now. */
+/*
+ * In the child: note it in the guard's shared memory, so that it is ended even if we die now, and have the kernel ask
+ * it to end if the guard dies as well.
+ */
 static void announce_child(void *ctx)
 {
-	struct super *s = ctx;
+	const struct starting *starting = ctx;
+	struct super *s = starting->s;
+	ignore(deathsig_set(&s->death[starting->rank], getpid()), "the guard ends it as a rule");
 	struct guard_shm *shm = s->services.guard.shm;
 	uint32_t n = atomic_load(&shm->n_starting);
 	struct proc_stat st;
@@ -160,6 +171,7 @@ static int rank_start(struct super *s, uint32_t i)
 {
 	struct rank *r = &s->rank[i];
 	struct rank_env env;
+	struct starting starting = {.s = s, .rank = i};
 	rank_environment(s, i, &env);
 	struct launch l = {.argv = s->spec->argv,
 			   .env = env.item,
@@ -168,7 +180,7 @@ static int rank_start(struct super *s, uint32_t i)
 			   .mask = s->old_mask,
 			   .keep_stdin = i == 0,
 			   .announce = announce_child,
-			   .ctx = s};
+			   .ctx = &starting};
 	if (i == 0 && s->job.attempt == 0) {
 		recorder_begin(&s->recorder, &s->job);
 		l.meanwhile = open_store;

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "act/deathsig.h"
 #include "act/launch.h"
 #include "agent/collective/ncclrun.h"
 #include "agent/heap/heaprun.h"
@@ -128,6 +129,7 @@ struct super {
 	struct autopsy *autopsy; /* counters at the start and opened sources (agent/incident/autopsy) */
 	struct jobgroup group;
 	struct cgroup_place place;
+	struct deathsig death[SUPER_RANKS]; /* SIGTERM for each rank when the last process of vigil is gone */
 	int note_fd; /* locked note of this job (agent/incident/leftover); -1: none */
 	struct rank rank[SUPER_RANKS];
 	uint32_t nproc;

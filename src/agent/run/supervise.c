@@ -1,5 +1,6 @@
 #include "agent/run/supervise.h"
 
+#include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
@@ -128,6 +129,8 @@ static int supervise_finish(struct super *s)
 	else
 		leftover_forget(s->spec->watch.state_dir, j->id);
 	closep(&s->note_fd);
+	for (uint32_t i = 0; i < s->nproc; i++)
+		deathsig_close(&s->death[i]);
 	recorder_close(&s->recorder);
 	if (j->state == JOB_DONE)
 		notifier_ok(&s->services.notifier, j->id);
@@ -240,6 +243,16 @@ static void group_make(struct super *s)
 	TEXT_COPY(s->job.cgroup, s->group.name);
 }
 
+/* Before the guard and the others are forked: the kernel sends what is set here when the last of them is gone. */
+static void death_prepare(struct super *s)
+{
+	for (uint32_t i = 0; i < s->nproc; i++)
+		if (deathsig_open(&s->death[i], SIGTERM) < 0) {
+			s->death[i] = DEATHSIG_NONE;
+			log_debug("no descriptors for rank %u: it outlives a vigil that is killed with its helpers", i);
+		}
+}
+
 /* Prepare everything that must exist before the first rank is started. */
 static int supervise_prepare(struct super *s)
 {
@@ -263,6 +276,7 @@ static int supervise_prepare(struct super *s)
 	/* held open: guard and rescue process inherit the lock */
 	s->note_fd = leftover_note(watch->state_dir, s->job.id, &s->group);
 	s->services.scope_holder = s->group.scope.holder;
+	death_prepare(s);
 	super_guard_job(s);
 	r = services_start(&s->services, watch);
 	if (r < 0) {
