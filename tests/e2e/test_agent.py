@@ -105,8 +105,8 @@ def test_one_bpf_program_serves_all_jobs_and_each_is_told_who_killed_it(vigil, t
             job.kill()
             job.wait(10)
         said = lambda: [vigil("why", name, "--json").out for name in ids]  # noqa: E731
-        wait_for(lambda: all('"killed_by"' in text for text in said()), 60, "a report of each")
-        assert all(f"pid {os.getpid()}" in text for text in said()), said()
+        wait_for(lambda: all(b'"killed_by"' in text for text in said()), 60, "a report of each")
+        assert all(b"pid %d" % os.getpid() in text for text in said()), said()
     finally:
         for p in jobs:
             p.kill()
