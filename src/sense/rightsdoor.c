@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "sense/fdpass.h"
@@ -86,20 +87,23 @@ static bool is_plain_socket(const struct ask *ask)
 	       (type == SOCK_STREAM || type == SOCK_DGRAM) && ask->protocol == 0;
 }
 
-/* The program leaves the namespace again; where it cannot, it ends, and the next request starts another. */
-static int serve_socket(const struct ask *ask, int net_fd, int *ret_fd)
+/* A child enters the namespace, makes the socket and answers; the program itself never leaves its own. */
+static int serve_socket(int connection, const struct ask *ask, int net_fd)
 {
 	if (net_fd < 0 || !is_plain_socket(ask) || ioctl(net_fd, NS_GET_NSTYPE) != CLONE_NEWNET)
 		return -EINVAL;
-	cleanup(closep) int home = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
-	if (home < 0 || setns(net_fd, CLONE_NEWNET) < 0)
+	pid_t pid = fork();
+	if (pid < 0)
 		return -errno;
-	int fd = socket(ask->family, ask->type | SOCK_CLOEXEC, ask->protocol), why = errno;
-	if (setns(home, CLONE_NEWNET) < 0)
-		_exit(1);
-	if (fd < 0)
-		return -why;
-	*ret_fd = fd;
+	if (pid == 0) {
+		int fd = setns(net_fd, CLONE_NEWNET) < 0
+				 ? -1
+				 : socket(ask->family, ask->type | SOCK_CLOEXEC, ask->protocol);
+		int32_t result = fd < 0 ? -errno : 0;
+		_exit(fdpass_send(connection, &result, sizeof(result), fd) == 0 ? 0 : 1);
+	}
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		continue;
 	return 0;
 }
 
@@ -124,8 +128,10 @@ int rightsdoor_serve(int connection)
 	int r = fdpass_receive(connection, &ask, sizeof(ask), &given);
 	if (r < 0)
 		return r;
-	int32_t result = ask.what == WHAT_KMSG     ? serve_kmsg(&fd)
-			 : ask.what == WHAT_SOCKET ? serve_socket(&ask, given, &fd)
-						   : -EINVAL;
+	int32_t result = -EINVAL;
+	if (ask.what == WHAT_SOCKET && (result = serve_socket(connection, &ask, given)) == 0)
+		return 0;
+	if (ask.what == WHAT_KMSG)
+		result = serve_kmsg(&fd);
 	return fdpass_send(connection, &result, sizeof(result), fd);
 }
