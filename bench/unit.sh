@@ -28,8 +28,10 @@ int main(void) { for (;;) pause(); }' | cc -o "$work/hostile" -x c - || exit 2
 cp "$here/unitload.py" "$work/"
 cat > "$work/job" <<J
 mount --bind /w/installed$bin $bin
+mkdir -p ${bin%/bin}/lib/vigil
+mount --bind /w/installed${bin%/bin}/lib/vigil ${bin%/bin}/lib/vigil
 mkdir -p /run/systemd/system /etc/vigil
-cp $(printf '/w/%s ' $(cd "$work" && find installed -name 'vigil*.service' -o -name 'vigil.slice')) /run/systemd/system/
+cp $(printf '/w/%s ' $(cd "$work" && find installed -name 'vigil*.service' -o -name 'vigil*.socket' -o -name 'vigil.slice')) /run/systemd/system/
 echo "vigil:x:4710:" >> /etc/group
 printf 'agent:\n  command: [unitload.py]\n  hang-after: 1m\n' > /etc/vigil/vigil.yaml
 systemctl daemon-reload

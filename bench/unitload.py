@@ -2,7 +2,7 @@
 """Inside the throw-away machine, for unit.sh: the jobs, and what the service takes meanwhile.
 
     unitload.py watch JOBS PROCESSES MINUTES WORK_MS
-    unitload.py job PROCESSES WORK_MS            a job: steps, and work in each process
+    unitload.py job PROCESSES WORK_MS [NAME]     a job: steps, and work in each process
     unitload.py hostile PROGRAM                  a job that stands still, and whose table of frames is a hole
 """
 import json
@@ -22,7 +22,7 @@ def work(ms):
         pass
 
 
-def job(processes, work_ms):
+def job(processes, work_ms, _name=""):
     for _ in range(processes - 1):
         if os.fork() == 0:
             break

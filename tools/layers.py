@@ -35,7 +35,7 @@ ROOMS = {
     "tell": ["text", "store", "notify", "host", "gpu", "collective", "stacks", "heap", "incident", "memory", "jobs",
              "metrics"],
     "agent": ["host", "inspect", "jobs", "guard", "notify", "rules", "gpu", "memory", "stacks", "heap", "collective",
-              "hang", "incident", "metrics", "output", "run", "speed", "map", "web"],
+              "wait", "hang", "incident", "metrics", "output", "run", "speed", "map", "web"],
 }
 
 # What runs inside the user's process: nothing of src/, and of libraries only libc. The tool that makes its tables at

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/hang/waitsread.h"
+#include "agent/wait/waitsread.h"
 #include "agent/stacks/snapshot.h"
 #include "base/log.h"
 #include "cli/commands.h"

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "agent/hang/waitsread.h"
+#include "agent/wait/waitsread.h"
 #include "base/log.h"
 #include "cli/commands.h"
 #include "cli/subject.h"

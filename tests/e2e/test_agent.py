@@ -7,6 +7,9 @@ import socket
 import subprocess
 import sys
 
+import psutil
+import pytest
+
 from conftest import wait_for, workload
 
 
@@ -57,6 +60,57 @@ def sleep_named(folder, text):
     if not program.exists():
         shutil.copy("/bin/sleep", program)
     return str(program)
+
+
+def watcher_of(agent):
+    return wait_for(lambda: [p for p in psutil.Process(agent.pid).children() if p.name() == "vigil-hang"], 60, "the watcher")[0]
+
+
+def test_the_watcher_for_hangs_takes_little_for_each_job(vigil, tmp_path):
+    """It has tables for the largest job that there may be; of each it takes what the job needs."""
+    mark, jobs = f"many-{os.getpid()}", 24
+    program = sleep_named(tmp_path, mark)
+    sleepers = [subprocess.Popen([program, "300"]) for _ in range(jobs)]
+    try:
+        agent = vigil.start("agent", "--command", mark)
+        folder = vigil.state / "jobs"
+        wait_for(lambda: folder.is_dir() and sum(p.name != "agent" for p in folder.iterdir()) == jobs, 60, "all to be adopted")
+        watcher = watcher_of(agent)
+        # a kept file of /proc for each job: it has read them all
+        wait_for(lambda: sum(b"/stat" in os.readlink(os.path.join(f"/proc/{watcher.pid}/fd", f)).encode()
+                             for f in os.listdir(f"/proc/{watcher.pid}/fd")) >= jobs, 60, "the watcher to have read them")
+        own = watcher.memory_full_info().uss
+        assert own < (8 << 20) + jobs * (1 << 20), f"{own >> 10} KiB for {jobs} jobs"
+    finally:
+        for p in sleepers:
+            p.kill()
+            p.wait(10)
+
+
+def test_one_bpf_program_serves_all_jobs_and_each_is_told_who_killed_it(vigil, tmp_path):
+    mark = f"senders-{os.getpid()}"
+    program = sleep_named(tmp_path, mark)
+    jobs = [subprocess.Popen([program, "300"]) for _ in range(3)]
+    try:
+        agent = vigil.start("agent", "--command", mark, "--hang-after", "0")
+        folder = vigil.state / "jobs"
+        wait_for(lambda: folder.is_dir() and sum(p.name != "agent" for p in folder.iterdir()) == len(jobs), 60, "all to be adopted")
+        with open(f"/proc/{agent.pid}/maps") as f:
+            rings = sum("bpf" in line and " r--s " in line for line in f)
+        if rings == 0:
+            pytest.skip("BPF programs may not be loaded here")
+        assert rings == 1
+        ids = [p.name for p in folder.iterdir() if p.name != "agent"]
+        for job in jobs:
+            job.kill()
+            job.wait(10)
+        said = lambda: [vigil("why", name, "--json").out for name in ids]  # noqa: E731
+        wait_for(lambda: all(b'"killed_by"' in text for text in said()), 60, "a report of each")
+        assert all(b"pid %d" % os.getpid() in text for text in said()), said()
+    finally:
+        for p in jobs:
+            p.kill()
+            p.wait(10)
 
 
 def test_the_service_is_ready_before_it_adopts(vigil, tmp_path):

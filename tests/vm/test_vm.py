@@ -344,6 +344,8 @@ def test_the_service_has_the_rights_that_it_needs_and_no_others(plain):
     locked = int(next(w for w in processes["vigil-guard"] if w.startswith("VmLck:")).removeprefix("VmLck:"))
     assert locked > 0, f"the guard's memory is locked without CAP_IPC_LOCK\n{seen}"
     assert all("Seccomp:2" in words for words in processes.values()), seen
+    exposure = float(re.search(r"exposure level for vigil-agent.service: ([0-9.]+)", seen.fact("exposure")).group(1))
+    assert exposure <= 3.5, seen
     for line in seen.fact("modes").splitlines():
         mode, owner, _, path = line.split(None, 3)
         # others may pass these, and read nothing in them

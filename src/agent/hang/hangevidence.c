@@ -33,20 +33,19 @@ static void hangevidence_unavailable(struct hang_case *c, const char *fmt, ...)
 }
 
 void hangevidence_begin(struct hangevidence *g, const struct hang_step *step, const struct hangsample *e,
-			const struct liveness_set *p, struct hangrules *rules, uint64_t now_ns)
+			const struct liveness_set *p, const struct hangevidence_tools *tools, uint64_t now_ns)
 {
 	hangevidence_end(g);
 	g->step = *step;
 	g->busy = true;
 	g->next_ns = g->dump_ns = now_ns;
 	g->dumps_over = !(step->want & HANG_WANT_STACKS);
-	if (step->want & HANG_WANT_STACKS)
-		g->natives = natives_new();
+	g->natives = tools->natives;
 	if (step->want & HANG_WANT_SHARES)
 		g->shares = calloc(1, sizeof(*g->shares));
-	if (step->want & HANG_WANT_BOOK && rules) {
-		g->rules = rules;
-		hangrules_begin(rules, e->procs, &e->job, p);
+	if (step->want & HANG_WANT_BOOK && tools->rules) {
+		g->rules = tools->rules;
+		hangrules_begin(g->rules, e->procs, &e->job, p);
 	}
 }
 
@@ -54,10 +53,11 @@ void hangevidence_end(struct hangevidence *g)
 {
 	for (size_t i = 0; i < g->n_dumps; i++)
 		stackdump_done(&g->dump[i]);
+	if (g->rules)
+		hangrules_end(g->rules);
 	hangwaits_done(&g->waits);
 	hanggo_done(&g->go);
 	hangshares_free(g->sampler);
-	natives_free(g->natives);
 	free(g->shares);
 	struct hangcollective asks = g->asks;
 	hangcollective_end(&asks);

@@ -27,7 +27,7 @@ struct hangevidence {
 	bool complete; /* all is gathered; stays true until hangevidence_end */
 	struct waitshare *shares; /* owned; NULL: not wanted, or no memory */
 	struct hangshares *sampler; /* takes the samples of shares; NULL: none are taken */
-	struct natives *natives; /* symbols, kept over the dumps of one suspicion */
+	struct natives *natives; /* borrowed; NULL: each dump reads symbols anew */
 	struct hangrules *rules; /* the rule book; borrowed; NULL: not used */
 	struct hangcollective asks; /* reads the collective library */
 	bool asked; /* asks was started */
@@ -38,9 +38,15 @@ struct hangevidence {
 	struct hang_case hcase;
 };
 
-/* Drops what g holds and begins. rules: of the attempt; NULL: there are none. Borrowed until hangevidence_end. */
+/* What it reads with; borrowed until hangevidence_end. */
+struct hangevidence_tools {
+	struct hangrules *rules; /* of the attempt; NULL: there are none */
+	struct natives *natives; /* symbols, of all jobs: jobs mostly have the same libraries; NULL: none are kept */
+};
+
+/* Drops what g holds and begins. */
 void hangevidence_begin(struct hangevidence *g, const struct hang_step *step, const struct hangsample *e,
-			const struct liveness_set *p, struct hangrules *rules, uint64_t now_ns);
+			const struct liveness_set *p, const struct hangevidence_tools *tools, uint64_t now_ns);
 /*
  * Gathers the next part, if it is due. True: all is gathered, also in further calls; g->hcase then lacks only its
  * liveness.

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "agent/hang/waitwho.h"
+#include "agent/wait/waitwho.h"
 #include "base/buf.h"
 #include "sense/proc/proc.h"
 
@@ -44,9 +44,10 @@ struct hangprocs *hangprocs_free(struct hangprocs *c)
 void hangprocs_forget(struct hangprocs *c)
 {
 	c->n_was = c->n_now = c->n_gone = c->pids.n = 0;
+	if (c->samples > 0) /* what was never used is not touched */
+		memset(c->ever, 0, sizeof(c->ever));
 	c->samples = 0;
 	spawnranks_forget(c->spawned);
-	memset(c->ever, 0, sizeof(c->ever));
 }
 
 bool hangprocs_knows(const struct hangprocs *c, pid_t pid)

@@ -21,7 +21,7 @@ struct hangrules {
 	char error_path[HANG_RANKS][352];
 	struct cause_fact fact[2];
 	struct rulegather_want want;
-	struct rulegather_result result;
+	struct rulegather_result *result; /* large; NULL but between begin and end */
 };
 
 struct hangrules *hangrules_new(const struct world *w, const char *rules, const struct progress_patterns *progress,
@@ -44,8 +44,10 @@ struct hangrules *hangrules_new(const struct world *w, const char *rules, const 
 
 struct hangrules *hangrules_free(struct hangrules *h)
 {
-	if (h)
-		rulegather_free(h->g);
+	if (!h)
+		return NULL;
+	rulegather_free(h->g);
+	free(h->result);
 	free(h);
 	return NULL;
 }
@@ -204,6 +206,10 @@ void hangrules_begin(struct hangrules *h, const struct hangprocs *procs, const s
 {
 	if (!h->g)
 		return;
+	if (!h->result)
+		h->result = malloc(sizeof(*h->result));
+	if (!h->result)
+		return;
 	h->n = h->n_paths = 0;
 	h->procs = procs;
 	ranks_add(h, p);
@@ -211,7 +217,7 @@ void hangrules_begin(struct hangrules *h, const struct hangprocs *procs, const s
 	logs_add(h, job);
 	h->want = (struct rulegather_want){.ranks = h->rank, .n_ranks = h->n, .knows = knows, .knows_data = procs};
 	facts_add(h, p);
-	rulegather_begin(h->g, &h->want, &h->result);
+	rulegather_begin(h->g, &h->want, h->result);
 }
 
 bool hangrules_step(struct hangrules *h)
@@ -222,9 +228,18 @@ bool hangrules_step(struct hangrules *h)
 const struct rulegather_result *hangrules_finish(struct hangrules *h, const struct stackdump *stacks,
 						 char why[static HANGRULES_WHY])
 {
-	if (h->g && rulegather_finish(h->g, stacks) == 0)
-		return &h->result;
+	if (h->g && h->result && rulegather_finish(h->g, stacks) == 0)
+		return h->result;
 	(void)text_format(why, HANGRULES_WHY, "%s",
 			  h->g ? "log: the cause book could not be asked: no memory" : h->why);
 	return NULL;
+}
+
+void hangrules_end(struct hangrules *h)
+{
+	if (!h->g || !h->result)
+		return;
+	rulegather_drop(h->g);
+	free(h->result);
+	h->result = NULL;
 }

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "agent/hang/waitlocks.h"
-#include "agent/hang/waitwho.h"
-#include "agent/hang/wakeplace.h"
+#include "agent/wait/waitlocks.h"
+#include "agent/wait/waitwho.h"
+#include "agent/wait/wakeplace.h"
 #include "base/buf.h"
 #include "base/vec.h"
 #include "model/hang/activity.h"

@@ -12,10 +12,12 @@
 
 #include "agent/hang/hangdevices.h"
 #include "agent/hang/hangevidence.h"
+#include "agent/hang/hangsymbols.h"
 #include "agent/hang/hangwakers.h"
 #include "agent/host/world_open.h"
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/heap.h"
 #include "base/log.h"
 #include "sense/lockwait.h"
 #include "sense/proc/remote.h"
@@ -87,6 +89,7 @@ struct watch {
 	struct watched *watched[HANG_JOBS]; /* NULL: none yet */
 	uint64_t thread_ns, thread_at_ns; /* saved time for threads, and when it was last updated */
 	uint64_t round_ns; /* time of the next procstats_round */
+	struct hangsymbols symbols;
 };
 
 /* ---- the process ---- */
@@ -116,6 +119,7 @@ static bool hangwatch_begin(struct watch *k)
 	struct fault f = {.text = ""};
 	struct rlimit files;
 	(void)prctl(PR_SET_NAME, "vigil-hang");
+	heap_keep_sparse(); /* each job has tables for the most processes that a job may have */
 	log_set_sink(NULL, NULL);
 	descriptors_close(k->wake_fd);
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
@@ -320,6 +324,13 @@ static void early_try(struct watch *k, struct watched *j, size_t index)
 		early_send(k, j, index, &j->evidence, j->history.since_ns, j->suspicion);
 }
 
+static struct hangevidence_tools tools_of(struct watch *k, const struct watched *j, struct hangrules *rules)
+{
+	const struct hangprocs *c = j->sample.procs;
+	return (struct hangevidence_tools){
+		.rules = rules, .natives = hangsymbols_of(&k->symbols, &k->w, c->n_now ? c->now[0].pid : 0)};
+}
+
 /*
  * A step is late, but no standstill is suspected: takes one dump, beside any evidence that is being gathered. A dump
  * may take 0.1 s of processor time where symbols have to be read, so the pause doubles with each one.
@@ -332,7 +343,8 @@ static void late_dump(struct watch *k, struct watched *j, size_t index, const st
 		return;
 	j->late_again_ns = now_ns + (early_gap_ns << MIN(j->late_dumps, late_doublings));
 	j->late_dumps++;
-	hangevidence_begin(&g, &one, &j->sample, &j->liveness, NULL, now_ns);
+	const struct hangevidence_tools tools = tools_of(k, j, NULL);
+	hangevidence_begin(&g, &one, &j->sample, &j->liveness, &tools, now_ns);
 	ignore(hangevidence_step(&g, &k->w, &j->sample), "its only dump");
 	early_send(k, j, index, &g, step->since_ns, step->text);
 	hangevidence_end(&g);
@@ -568,7 +580,8 @@ static void hangwatch_sample(struct watch *k, struct watched *j, size_t index)
 	if (step.want && !j->evidence.busy) {
 		j->early_tried = false;
 		TEXT_COPY(j->suspicion, step.text);
-		hangevidence_begin(&j->evidence, &step, &j->sample, &j->liveness, j->rules, now_ns);
+		const struct hangevidence_tools tools = tools_of(k, j, j->rules);
+		hangevidence_begin(&j->evidence, &step, &j->sample, &j->liveness, &tools, now_ns);
 	}
 	due_set(k, j, &(struct taken){.ns = now_ns, .cost_ns = own_cpu_ns() - began, .calm = calm, .quiet = quiet});
 }
@@ -576,7 +589,7 @@ static void hangwatch_sample(struct watch *k, struct watched *j, size_t index)
 static void watched_begin(struct watch *k, struct watched *j, const struct hang_job *job)
 {
 	hangevidence_end(&j->evidence);
-	memset(&j->liveness, 0, sizeof(j->liveness));
+	liveness_forget(&j->liveness);
 	memset(&j->history, 0, sizeof(j->history));
 	j->active = true;
 	j->attempt = job->attempt;
@@ -660,15 +673,23 @@ static size_t wakers_jobs(const struct watch *k, struct hangwakers_job job[stati
 	return n;
 }
 
+/* Evidence of a job is being gathered. */
+static bool any_busy(const struct watch *k)
+{
+	for (size_t i = 0; i < k->n_jobs; i++)
+		if (k->watched[i] && k->watched[i]->active && k->watched[i]->evidence.busy)
+			return true;
+	return false;
+}
+
 /* Learns who wakes whom in the jobs that work. Returns when there is more to do. */
 static uint64_t wakers_step(struct watch *k)
 {
 	struct hangwakers_job job[HANG_JOBS];
 	if (!k->wakers)
 		return UINT64_MAX;
-	for (size_t i = 0; i < k->n_jobs; i++)
-		if (k->watched[i] && k->watched[i]->active && k->watched[i]->evidence.busy)
-			return k->w.mono_ns() + sample_ns; /* it would be ended at once */
+	if (any_busy(k))
+		return k->w.mono_ns() + sample_ns; /* it would be ended at once */
 	uint64_t next = hangwakers_step(k->wakers, job, wakers_jobs(k, job));
 	if (hangwakers_learned(k->wakers))
 		wakers_send(k);
@@ -710,6 +731,7 @@ static uint64_t hangwatch_round(struct watch *k)
 			next = MIN(next, j->evidence.next_ns);
 	}
 	next = MIN(next, wakers_step(k));
+	next = MIN(next, hangsymbols_rest(&k->symbols, k->w.mono_ns(), any_busy(k)));
 	atomic_store(&k->shm->cpu_ns, own_cpu_ns());
 	return next;
 }

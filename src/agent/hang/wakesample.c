@@ -4,7 +4,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "agent/hang/wakeplace.h"
+#include "agent/wait/wakeplace.h"
 #include "agent/inspect/standstill.h"
 #include "base/text.h"
 #include "sense/proc/proc.h"

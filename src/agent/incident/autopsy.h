@@ -10,6 +10,7 @@
 #include "sense/world.h"
 
 struct autopsy;
+struct sigfeed; /* see agent/incident/sigfeed.h */
 
 struct autopsy_subject {
 	const char *job;
@@ -40,17 +41,11 @@ struct autopsy_subject {
 	size_t n_ended;
 };
 
-/* Open the sources and note the counters; cheap. NULL without memory. */
-struct autopsy *autopsy_new(const struct world *w, const struct cgroup_place *place);
 /*
- * Start watching who sends signals, by BPF. Takes about 25 ms, so it may run in a thread of its own; all other
- * functions are called by one thread. below: only signals to descendants of this process; 0: all signals.
- * *ret_iter_link_fd: the BPF task iterator, -1 without; NULL: none is wanted.
+ * Open the sources and note the counters; cheap. NULL without memory. feed: who sends signals; borrowed, may be shared
+ * by many, and must outlive it; NULL: unknown.
  */
-void autopsy_watch_signals(struct autopsy *a, pid_t below, int *ret_iter_link_fd);
-/* Readable when signals were seen; -1 while signals are not watched. */
-int autopsy_signals_fd(const struct autopsy *a);
-void autopsy_signals_take(struct autopsy *a);
+struct autopsy *autopsy_new(const struct world *w, const struct cgroup_place *place, struct sigfeed *feed);
 /*
  * How the last child of a process that did not end well has ended, in words: "process 812 (python3) was ended by
  * SIGKILL, which process 77 (bash) sent". *ret_unix_ms: when. False: none was seen, or ends are not watched.

@@ -143,7 +143,8 @@ struct spawnranks *spawnranks_new(void)
 
 void spawnranks_forget(struct spawnranks *s)
 {
-	memset(s, 0, sizeof(*s));
+	if (s->n > 0) /* what was never used is not touched */
+		memset(s, 0, sizeof(*s));
 }
 
 /* Slot of a pid, or the free slot where it belongs. */

@@ -7,10 +7,25 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/hash.h"
 #include "sense/memory/cgroup.h"
 
 #define PLACES ARRAY_SIZE(((struct jobpids *)0)->seen)
+
+/* Numbers that follow each other lie side by side, so that few pages of the set are ever touched. */
+static size_t jobpids_place_of(const struct jobpids *p, pid_t pid)
+{
+	size_t at = (size_t)pid & (PLACES - 1);
+	while (p->seen[at] != 0 && p->seen[at] != pid)
+		at = (at + 1) & (PLACES - 1);
+	return at;
+}
+
+static void seen_clear(struct jobpids *p)
+{
+	for (size_t i = 0; i < p->n_taken; i++)
+		p->seen[p->taken[i]] = 0;
+	p->n_taken = 0;
+}
 
 static bool jobpids_is_ours(const struct jobpids_want *want, pid_t pid)
 {
@@ -22,9 +37,7 @@ static bool jobpids_is_ours(const struct jobpids_want *want, pid_t pid)
 
 static void jobpids_add(struct jobpids *p, pid_t pid, bool found, bool outside)
 {
-	size_t at = hash_slot((uint64_t)pid, PLACES - 1);
-	while (p->seen[at] != 0 && p->seen[at] != pid)
-		at = (at + 1) & (PLACES - 1);
+	size_t at = jobpids_place_of(p, pid);
 	if (p->seen[at] == pid)
 		return;
 	if (p->n == JOBPIDS_MAX) {
@@ -32,15 +45,13 @@ static void jobpids_add(struct jobpids *p, pid_t pid, bool found, bool outside)
 		return;
 	}
 	p->seen[at] = pid; /* at most half of the places are used */
+	p->taken[p->n_taken++] = (uint16_t)at;
 	p->of[p->n++] = (struct jobpid){.pid = pid, .found = found, .outside = outside};
 }
 
 static bool jobpids_has(const struct jobpids *p, pid_t pid)
 {
-	size_t at = hash_slot((uint64_t)pid, PLACES - 1);
-	while (p->seen[at] != 0 && p->seen[at] != pid)
-		at = (at + 1) & (PLACES - 1);
-	return pid > 0 && p->seen[at] == pid;
+	return pid > 0 && p->seen[jobpids_place_of(p, pid)] == pid;
 }
 
 static void add_children(struct jobpids *p, const struct world *w, const struct jobpids_want *want, pid_t pid,
@@ -145,7 +156,7 @@ void jobpids_find(struct jobpids *p, const struct world *w, const struct jobpids
 	pid_t *pids = p->listed;
 	size_t n_before = p->n, n = 0;
 	memcpy(before, p->of, n_before * sizeof(before[0]));
-	memset(p->seen, 0, sizeof(p->seen));
+	seen_clear(p);
 	p->n = p->dropped = 0;
 	p->root = 0;
 	p->found_ticks = clock_boot_ns() / (NS_PER_S / w->ticks_per_s);

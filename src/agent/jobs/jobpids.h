@@ -41,7 +41,9 @@ struct jobpids {
 	size_t dropped; /* processes that did not fit */
 	uint64_t found_ticks; /* time of the last jobpids_find */
 	pid_t root;
-	pid_t seen[2 * JOBPIDS_MAX]; /* hash set of of[0..n).pid */
+	pid_t seen[2 * JOBPIDS_MAX]; /* hash set of what the last jobpids_find has found */
+	uint16_t taken[JOBPIDS_MAX]; /* the places in it that are taken */
+	size_t n_taken;
 	struct jobpid before[JOBPIDS_MAX]; /* scratch of jobpids_find, as is listed */
 	pid_t listed[JOBPIDS_MAX];
 };

@@ -234,6 +234,7 @@ struct rulegather *rulegather_free(struct rulegather *g)
 	cause_set_done(&g->kept);
 	sharedbook_give_back(g->book);
 	free(g->gpus);
+	free(g->tcp);
 	free(g->log);
 	free(g);
 	return NULL;
@@ -257,6 +258,16 @@ static void counters_before(struct rulegather *g)
 	}
 }
 
+/* Without memory no sockets are read. */
+static void tcp_room(struct rulegather *g)
+{
+	free(g->tcp);
+	g->n_tcp = MIN(g->want->n_ranks, (size_t)RULEGATHER_RANKS);
+	g->tcp = calloc(g->n_tcp + 1, sizeof(*g->tcp));
+	if (!g->tcp)
+		g->n_tcp = 0;
+}
+
 void rulegather_baseline(struct rulegather *g, pid_t pid)
 {
 	g->baseline_rank = (struct rulegather_rank){.pid = pid, .rank = NO_RANK};
@@ -264,6 +275,7 @@ void rulegather_baseline(struct rulegather *g, pid_t pid)
 	g->want = &g->baseline;
 	g->ret = NULL;
 	g->result = 0;
+	tcp_room(g);
 	ruleread_baseline(g, g->w->mono_ns() + BASELINE_NS);
 }
 
@@ -480,7 +492,7 @@ static void ports_add(struct rulegather *g, struct cause_set *now)
 
 static void sockets_add(struct rulegather *g)
 {
-	for (size_t i = 0; i < MIN(g->want->n_ranks, (size_t)RULEGATHER_RANKS); i++) {
+	for (size_t i = 0; i < MIN(g->want->n_ranks, g->n_tcp); i++) {
 		const struct ruleread_tcp *t = &g->tcp[i];
 		for (size_t k = 0; t->done && k < t->n; k++) {
 			char name[160];
@@ -677,11 +689,17 @@ void rulegather_begin(struct rulegather *g, const struct rulegather_want *want, 
 	/* the wall clock may have been set since: recompute the start with it as it is now */
 	if (g->started_unix_ms > 0)
 		g->started_unix_ms = g->w->unix_ms() - (boot_ms() - g->started_boot_ms);
-	for (size_t i = 0; i < RULEGATHER_RANKS; i++)
-		g->tcp[i].done = false;
+	tcp_room(g);
 	logs_want(g);
 	environs_want(g);
 	ruleread_begin(g, g->begin_ns + (want->budget_ns ? want->budget_ns : RULEGATHER_BUDGET_NS));
+}
+
+void rulegather_drop(struct rulegather *g)
+{
+	ruleread_stop(g);
+	g->want = NULL;
+	g->ret = NULL;
 }
 
 int rulegather_finish(struct rulegather *g, const struct stackdump *stacks)

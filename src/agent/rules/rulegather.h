@@ -110,6 +110,8 @@ void rulegather_baseline(struct rulegather *g, pid_t pid);
 void rulegather_gpus(struct rulegather *g, const struct gpu_set *set);
 /* want, what it points to, and ret are borrowed until rulegather_finish. An unfinished baseline is dropped. */
 void rulegather_begin(struct rulegather *g, const struct rulegather_want *want, struct rulegather_result *ret);
+/* Ends what was begun and not finished; want and ret are not used any more. */
+void rulegather_drop(struct rulegather *g);
 /* Does the next part of what was begun, without waiting. True: all sources are read or given up. */
 bool rulegather_step(struct rulegather *g);
 /* Matches and weighs what was read and the stacks (NULL: none were taken). -ENOMEM is the only error. */

@@ -127,7 +127,8 @@ struct rulegather {
 	bool has_ports_before, has_ports;
 	bool has_snmp_before, has_snmp;
 	struct tcpwait_counts snmp_before, snmp;
-	struct ruleread_tcp tcp[RULEGATHER_RANKS]; /* by place in want */
+	struct ruleread_tcp *tcp; /* owned, n_tcp rows: by place in want */
+	size_t n_tcp;
 	char nccl_version[16];
 	struct gpuwatch *gpus;
 	struct kmsg *kmsg; /* NULL: not available */

@@ -503,7 +503,8 @@ static void task_keep(struct rulegather *g, const struct ruleread_task *t)
 		memcpy(g->ports, s->port, g->n_ports * sizeof(g->ports[0]));
 		break;
 	case RULEREAD_TCP:
-		g->tcp[t->index] = s->tcp[t->index];
+		if (t->index < g->n_tcp)
+			g->tcp[t->index] = s->tcp[t->index];
 		if (t->index == 0) {
 			g->has_snmp = s->snmp_done;
 			g->snmp = s->snmp;

@@ -7,6 +7,7 @@
 
 #include "agent/run/adopt_parts.h"
 #include "agent/run/sdnotify.h"
+#include "base/heap.h"
 #include "base/log.h"
 #include "sense/proc/slurmjob.h"
 
@@ -153,8 +154,7 @@ static bool has_ended(struct adopt *a, struct adopted *j)
 static void work(struct adopt *a)
 {
 	services_cases(&a->services);
-	for (uint32_t i = 0; i < a->n; i++)
-		autopsy_signals_take(a->job[i].active ? a->job[i].autopsy : NULL);
+	sigfeed_take(a->signals);
 	for (uint32_t i = 0; i < a->n; i++)
 		if (a->job[i].active && has_ended(a, &a->job[i]))
 			adopt_ended(a, &a->job[i]);
@@ -173,6 +173,7 @@ int adopt_run(const struct adopt_spec *spec, const struct world *w)
 	static struct adopt adopt; /* large: many jobs */
 	struct adopt *a = &adopt;
 	*a = (struct adopt){.spec = spec, .w = w};
+	heap_keep_sparse(); /* each job has tables for the most processes that a job may have */
 	if (adopt_prepare(a) < 0)
 		return 125;
 	/* The guard stands. However many jobs are already there, the manager does not wait for them. */
@@ -186,6 +187,7 @@ int adopt_run(const struct adopt_spec *spec, const struct world *w)
 		work(a);
 	}
 	adopt_leave(a);
+	a->signals = sigfeed_free(a->signals);
 	adopt_crowd_begin(a);
 	adopt_crowd_tell(a);
 	services_stop(&a->services);

@@ -142,6 +142,17 @@ static void place_of_group(const struct adopt *a, struct adopted *j)
 		TEXT_COPY(j->place.name, j->cgroup_name);
 }
 
+/* With the first job: BPF programs that see all signals of the machine, for all jobs, and the guard's iterator. */
+static void signals_watch(struct adopt *a)
+{
+	int link = -1;
+	if (a->signals || !(a->signals = sigfeed_new(a->w)))
+		return;
+	sigfeed_load(a->signals, 0, &link);
+	if (link >= 0)
+		a->services.iter_link_fd = a->services.guard.shm->iter_link_fd = link;
+}
+
 void adopt_begin(struct adopt *a, struct adopted *j, const char *name, const char *command)
 {
 	j->active = true;
@@ -155,13 +166,8 @@ void adopt_begin(struct adopt *a, struct adopted *j, const char *name, const cha
 	place_of_group(a, j);
 	if (j->cgroup[0])
 		TEXT_COPY(j->job.cgroup, j->cgroup_name[0] ? j->cgroup_name : j->cgroup);
-	j->autopsy = autopsy_new(a->w, &j->place);
-	int link = -1;
-	if (j->autopsy)
-		autopsy_watch_signals(j->autopsy, 0, a->has_iterator ? NULL : &link);
-	if (link >= 0)
-		a->services.iter_link_fd = a->services.guard.shm->iter_link_fd = link;
-	a->has_iterator = true;
+	signals_watch(a);
+	j->autopsy = autopsy_new(a->w, &j->place, a->signals);
 	adopt_pass_on(a, (uint32_t)(j - a->job));
 	j->sampler = sampler_new(a->w, j->recorder.job_dir, clock_boot_ns());
 	recorder_job(&j->recorder, &j->job);

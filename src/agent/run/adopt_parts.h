@@ -2,6 +2,7 @@
 #pragma once
 
 #include "agent/incident/autopsy.h"
+#include "agent/incident/sigfeed.h"
 #include "agent/jobs/unguarded.h"
 #include "agent/run/adopt.h"
 #include "agent/run/jobhang.h"
@@ -38,7 +39,7 @@ struct adopt {
 	struct adopted job[UNIT_JOBS_MAX]; /* same index as in guard_shm.jobs */
 	uint32_t n;
 	int signal_fd;
-	bool has_iterator; /* the guard was given a BPF iterator, or there is none */
+	struct sigfeed *signals; /* of all jobs; NULL: none was watched yet */
 	uint64_t rescan_ns;
 	struct unguarded crowd; /* of the last look */
 	bool crowd_told;

@@ -2,7 +2,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-#include "agent/incident/autopsy.h"
+#include "agent/incident/sigfeed.h"
 #include "agent/run/super.h"
 #include "base/buf.h"
 #include "base/file.h"
@@ -93,7 +93,8 @@ static void *bpf_main(void *arg)
 {
 	struct super *s = arg;
 	int fd = -1;
-	autopsy_watch_signals(s->autopsy, getpid(), &fd);
+	if (s->signals)
+		sigfeed_load(s->signals, getpid(), &fd);
 	s->services.iter_link_fd = s->services.guard.shm->iter_link_fd = fd;
 	atomic_store(&s->bpf.done, true);
 	return NULL;
@@ -153,7 +154,7 @@ static void timers(struct super *s)
 	}
 	if (!s->bpf.polled && atomic_load(&s->bpf.done)) {
 		s->bpf.polled = true;
-		super_poll_add(s, autopsy_signals_fd(s->autopsy), SUPER_KEY_SENDERS);
+		super_poll_add(s, sigfeed_fd(s->signals), SUPER_KEY_SENDERS);
 	}
 	if (s->phase == SUPER_WAITING && now >= s->deadline_ns) {
 		int status;
@@ -247,7 +248,7 @@ void super_loop(struct super *s)
 				ignore(read(s->output.news_fd, &count, sizeof(count)), "only the wake-up counts");
 				super_output_news(s);
 			} else if (key == SUPER_KEY_SENDERS) {
-				autopsy_signals_take(s->autopsy);
+				sigfeed_take(s->signals);
 			} else if (key == SUPER_KEY_GUARD_DIED) {
 				super_children_reap(s);
 			}

@@ -126,6 +126,7 @@ struct super {
 	struct services services;
 	struct sampler *sampler; /* NULL: nothing is sampled */
 	pid_t stray; /* the last child that was found outside of the job's group */
+	struct sigfeed *signals; /* NULL without memory */
 	struct autopsy *autopsy; /* counters at the start and opened sources (agent/incident/autopsy) */
 	struct jobgroup group;
 	struct cgroup_place place;

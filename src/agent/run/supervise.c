@@ -7,6 +7,7 @@
 
 #include "act/oomadj.h"
 #include "agent/incident/autopsy.h"
+#include "agent/incident/sigfeed.h"
 #include "agent/incident/leftover.h"
 #include "agent/host/host.h"
 #include "agent/jobs/keptoutput.h"
@@ -290,7 +291,8 @@ static int supervise_prepare(struct super *s)
 		TEXT_COPY(place.memory, s->group.memory);
 		TEXT_COPY(place.name, s->group.name);
 	}
-	s->autopsy = autopsy_new(s->w, &place);
+	s->signals = sigfeed_new(s->w);
+	s->autopsy = autopsy_new(s->w, &place, s->signals);
 	r = super_output_open(s);
 	if (r < 0)
 		log_error("cannot pass output on: %s", strerror(-r));
@@ -351,5 +353,6 @@ int supervise_run(const struct run_spec *spec, const struct world *w)
 	if (s->bpf.started)
 		(void)pthread_join(s->bpf.thread, NULL);
 	s->autopsy = autopsy_free(s->autopsy);
+	s->signals = sigfeed_free(s->signals);
 	return supervise_finish(s);
 }

@@ -381,6 +381,13 @@ static void usuals_step(struct liveness_set *p, bool stepped)
 	usual_step(&p->rdma);
 }
 
+void liveness_forget(struct liveness_set *p)
+{
+	const size_t used = offsetof(struct liveness_set, rank) + p->n * sizeof(p->rank[0]);
+	memset(p, 0, used);
+	memset((char *)p + offsetof(struct liveness_set, n), 0, sizeof(*p) - offsetof(struct liveness_set, n));
+}
+
 void liveness_take(struct liveness_set *p, const struct liveness_sample *sample)
 {
 	p->now_ns = sample->now_ns;

@@ -151,10 +151,9 @@ struct liveness { /* of one rank */
 #define LIVENESS_STEPS 256
 #define LIVENESS_GAPS 32
 
-/* All ranks of a job. About 180 KiB: keep it on the heap, and zero it at the start of each attempt. */
+/* All ranks of a job. About 220 KiB, of which only what is used is touched: on the heap, all zero at first. */
 struct liveness_set {
-	uint64_t now_ns, job_age_ns, first_ns;
-	uint64_t timeout_ns; /* of the last sample */
+	uint64_t now_ns, job_age_ns, first_ns, timeout_ns; /* timeout_ns: of the last sample */
 	struct liveness rank[LIVENESS_RANKS]; /* ascending; NO_RANK comes first */
 	size_t n;
 	bool has_ranks; /* at least one entry has a rank */
@@ -180,6 +179,7 @@ struct liveness_set {
 	struct liveness_trace rdma, rdma_wait, retransmits;
 };
 
+void liveness_forget(struct liveness_set *p); /* at the start of each attempt */
 void liveness_take(struct liveness_set *p, const struct liveness_sample *sample);
 const struct liveness *liveness_find(const struct liveness_set *p, int32_t rank); /* NULL: no such rank */
 /* The latest time at which any counter but the log showed activity. */

@@ -70,7 +70,7 @@ static int version_read(const struct elf *e, struct goproc *p)
 }
 
 /* The table of functions; *ret_addr: where it is in the process. */
-static int table_read(const struct elf *e, uint64_t bias, struct goproc *p, uint64_t *ret_addr)
+static int gotable_read(const struct elf *e, uint64_t bias, struct goproc *p, uint64_t *ret_addr)
 {
 	static const char *const names[] = {".gopclntab", ".data.rel.ro.gopclntab"};
 	const Elf64_Shdr *s = NULL;
@@ -241,7 +241,7 @@ int goproc_open(const struct world *w, struct remote *remote, struct goproc *ret
 		return r;
 	r = elf_bias(&e, &m, row, &bias);
 	if (r == 0)
-		r = table_read(&e, bias, &p, &table);
+		r = gotable_read(&e, bias, &p, &table);
 	if (r == 0)
 		r = module_find(&p, &e, bias, table);
 	if (r == 0)

@@ -6,6 +6,9 @@
 
 #include "base/buf.h"
 
+/* More than any ring of the kernel's log holds. */
+#define RECORDS_MOST 65536
+
 /* Takes a number and the byte `end` after it off the front of s. */
 static bool number_until(struct span *s, char end, uint64_t *ret)
 {
@@ -116,24 +119,6 @@ static int reopen(const struct world *w)
 	return openat(w->proc_fd, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 }
 
-int kmsg_open(const struct world *w, enum kmsg_from from, struct kmsg *ret)
-{
-	if (w->kmsg_fd < 0)
-		return w->kmsg_denied ? WORLD_DENIED : WORLD_ABSENT;
-	cleanup(closep) int own = reopen(w);
-	int fd = own >= 0 ? own : w->kmsg_fd;
-	/* SEEK_DATA would skip records before the last `dmesg --clear`, although they are still in the ring. */
-	if (lseek(fd, 0, from == KMSG_FROM_END ? SEEK_END : SEEK_SET) < 0)
-		return errno == EPERM || errno == EACCES ? WORLD_DENIED : -errno;
-	ret->owned = own >= 0;
-	ret->fd = ret->owned ? take_fd(&own) : fd;
-	ret->next_seq = 0;
-	ret->lost = 0;
-	ret->len = 0;
-	ret->whole_reads = !w->recorded;
-	return 0;
-}
-
 void kmsg_close(struct kmsg *k)
 {
 	if (k->owned)
@@ -165,7 +150,10 @@ static size_t record_length(struct span text, bool at_end)
 static bool deliver(struct kmsg *k, struct span raw, kmsg_fn *fn, void *data)
 {
 	struct kmsg_record r;
-	if (kmsg_parse(raw, &r) < 0 || r.seq < k->next_seq)
+	if (kmsg_parse(raw, &r) < 0)
+		return false;
+	k->first_seq = MIN(k->first_seq, r.seq);
+	if (r.seq < k->next_seq)
 		return false;
 	k->next_seq = r.seq + 1 > r.seq ? r.seq + 1 : r.seq;
 	fn(&r, data);
@@ -190,11 +178,13 @@ static size_t deliver_buffer(struct kmsg *k, bool at_end, size_t max, kmsg_fn *f
 	return n;
 }
 
-int kmsg_drain(struct kmsg *k, size_t max, kmsg_fn *fn, void *data, size_t *ret_n)
+/* Reads of what was read before are not counted as records, but limited as well. */
+static int records_read(struct kmsg *k, size_t max, kmsg_fn *fn, void *data, size_t *ret_n)
 {
 	size_t n = 0;
 	/* Reads are limited too: each one fails while the ring overwrites records faster than they are read. */
-	for (size_t reads = 0; n < max && reads < 2 * max + 64; reads++) {
+	const size_t most = 2 * max + 64 + (k->rewinds ? RECORDS_MOST : 0);
+	for (size_t reads = 0; n < max && reads < most; reads++) {
 		ssize_t got = read(k->fd, k->buf + k->len, KMSG_RECORD_MAX - k->len);
 		if (got < 0 && errno == EINTR)
 			continue;
@@ -219,6 +209,50 @@ int kmsg_drain(struct kmsg *k, size_t max, kmsg_fn *fn, void *data, size_t *ret_
 	}
 	*ret_n = n;
 	return 0;
+}
+
+static void record_passed(const struct kmsg_record *r, void *data)
+{
+	(void)r;
+	(void)data;
+}
+
+/* What is there already does not count. */
+static int pass_over(struct kmsg *k)
+{
+	size_t n;
+	return kmsg_drain(k, RECORDS_MOST, record_passed, NULL, &n);
+}
+
+int kmsg_drain(struct kmsg *k, size_t max, kmsg_fn *fn, void *data, size_t *ret_n)
+{
+	const uint64_t lost = k->lost, from = k->next_seq;
+	k->first_seq = UINT64_MAX;
+	if (k->rewinds && lseek(k->fd, 0, SEEK_SET) < 0)
+		return errno == EPERM || errno == EACCES ? WORLD_DENIED : -errno;
+	int r = records_read(k, max, fn, data, ret_n);
+	if (k->rewinds) /* what was overwritten meanwhile lies between the two */
+		k->lost = lost + (from > 0 && k->first_seq != UINT64_MAX ? sub_floor(k->first_seq, from) : 0);
+	return r;
+}
+
+int kmsg_open(const struct world *w, enum kmsg_from from, struct kmsg *ret)
+{
+	if (w->kmsg_fd < 0)
+		return w->kmsg_denied ? WORLD_DENIED : WORLD_ABSENT;
+	cleanup(closep) int own = reopen(w);
+	int fd = own >= 0 ? own : w->kmsg_fd;
+	/* SEEK_DATA would skip records before the last `dmesg --clear`, although they are still in the ring. */
+	if (lseek(fd, 0, from == KMSG_FROM_END ? SEEK_END : SEEK_SET) < 0)
+		return errno == EPERM || errno == EACCES ? WORLD_DENIED : -errno;
+	ret->owned = own >= 0;
+	ret->fd = ret->owned ? take_fd(&own) : fd;
+	ret->next_seq = 0;
+	ret->lost = 0;
+	ret->len = 0;
+	ret->whole_reads = !w->recorded;
+	ret->rewinds = ret->whole_reads && !ret->owned;
+	return ret->rewinds && from == KMSG_FROM_END ? pass_over(ret) : 0;
 }
 
 void kmsg_line_format(const struct kmsg_record *r, int64_t offset_ms, char *dst, size_t cap)

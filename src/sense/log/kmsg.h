@@ -2,9 +2,11 @@
  * Reads the kernel's log from /dev/kmsg (kernel: ABI/testing/dev-kmsg): records "prio,seq,usec,flags[,…];text" with
  * continuation lines that start with a blank, one record for each read().
  *
- * Each struct kmsg has a read position of its own, because it reopens the world's descriptor. If that is refused, and
- * for a recorded world, whose kmsg is an ordinary file of records, it borrows the world's descriptor and shares its
- * position. Nothing here allocates or blocks.
+ * Each struct kmsg has a read position of its own, because it reopens the world's descriptor. If that is refused (the
+ * descriptor came through sense/rightsdoor), it borrows the world's and begins at the oldest record each time, passing
+ * over what it has read before; so it may be one of many of its process. For a recorded world, whose kmsg is an
+ * ordinary file of records, it borrows the world's descriptor and shares its position. Nothing here allocates or
+ * blocks.
  *
  * Times: the kernel's log clock runs with CLOCK_MONOTONIC (neither counts suspend). The unix time of a record is its
  * microseconds plus the present difference between the two clocks, accurate to about 10 ms.
@@ -51,8 +53,10 @@ struct kmsg {
 	bool owned;        /* fd is closed by kmsg_close; false: it is borrowed from the world */
 	uint64_t next_seq; /* records with a smaller number are skipped */
 	uint64_t lost;     /* records the ring dropped before they were read */
+	uint64_t first_seq; /* the oldest record that the last drain met */
 	size_t len;        /* unread bytes in buf (recorded worlds only) */
 	bool whole_reads;  /* each read returns one record (the device; false: a recorded file) */
+	bool rewinds;      /* the position is others' as well: each drain begins at the oldest record */
 	char buf[KMSG_RECORD_MAX + 1];
 };
 

@@ -60,9 +60,10 @@ static void what_is_complete_is_so_when_asked_again(void **state)
 	(void)state;
 	struct hangrules *cause = hangrules_new(&world, "", NULL, &job, world.unix_ms());
 	assert_non_null(cause);
+	const struct hangevidence_tools tools = {.rules = cause};
 	hangsample_take(&sample, &world, &job, HANGSAMPLE_FAST, &thread_ns, NULL, &seen);
 	liveness_take(&liveness, &seen);
-	hangevidence_begin(&evidence, &step, &sample, &liveness, cause, world.mono_ns());
+	hangevidence_begin(&evidence, &step, &sample, &liveness, &tools, world.mono_ns());
 	assert_true(gathered());
 	const struct rulegather_result *book = evidence.book;
 	assert_non_null(book);

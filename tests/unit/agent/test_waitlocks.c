@@ -1,6 +1,6 @@
 #include "made_world.h"
 
-#include "agent/hang/waitlocks.h"
+#include "agent/wait/waitlocks.h"
 
 static struct made_world made;
 static struct waithint *hints;

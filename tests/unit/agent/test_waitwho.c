@@ -1,6 +1,6 @@
 #include "testing.h"
 
-#include "agent/hang/waitwho.h"
+#include "agent/wait/waitwho.h"
 
 static void of_a_job_with_ranks_one_without_is_a_launcher(void **state)
 {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -156,6 +157,48 @@ static void the_live_log_gives_back_what_is_written_into_it(void **state)
 	close(w.proc_fd);
 }
 
+/* Others write into the log as well. */
+static void see_mine(const struct kmsg_record *r, void *data)
+{
+	char mark[40];
+	(void)snprintf(mark, sizeof(mark), "vigil-two-%d ", (int)getpid());
+	if (span_has(r->text, mark))
+		see(r, data);
+}
+
+/* The descriptor came from elsewhere and may not be opened again: its position is everybody's. */
+static void two_readers_of_one_descriptor_take_nothing_from_each_other(void **state)
+{
+	(void)state;
+	struct world w = {.proc_fd = -1, .kmsg_fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK)};
+	static struct kmsg one, other;
+	struct seen by_one = {0}, by_other = {0};
+	size_t n;
+	char line[80];
+	cleanup(closep) int out = open("/dev/kmsg", O_WRONLY);
+	if (w.kmsg_fd < 0 || out < 0 || kmsg_open(&w, KMSG_FROM_END, &one) != 0)
+		skip();
+	assert_true(one.rewinds);
+	int len = snprintf(line, sizeof(line), "<7>vigil-two-%d first\n", (int)getpid());
+	if (write(out, line, (size_t)len) != len)
+		skip();
+	assert_int_equal(kmsg_open(&w, KMSG_FROM_END, &other), 0);
+	len = snprintf(line, sizeof(line), "<7>vigil-two-%d second\n", (int)getpid());
+	assert_int_equal(write(out, line, (size_t)len), len);
+	/* whoever comes later still gets what came after it had begun, and nothing before */
+	assert_int_equal(kmsg_drain(&one, 100000, see_mine, &by_one, &n), 0);
+	assert_int_equal(kmsg_drain(&other, 100000, see_mine, &by_other, &n), 0);
+	assert_int_equal(by_one.n, 2);
+	assert_int_equal(by_other.n, 1);
+	assert_non_null(strstr(by_other.text, "second"));
+	assert_int_equal(kmsg_drain(&one, 100000, see_mine, &by_one, &n), 0);
+	assert_int_equal(by_one.n, 2);
+	assert_int_equal(one.lost + other.lost, 0);
+	kmsg_close(&one);
+	kmsg_close(&other);
+	closep(&w.kmsg_fd);
+}
+
 static void lines_of_the_kernel_name_their_process(void **state)
 {
 	(void)state;
@@ -194,6 +237,7 @@ int main(void)
 		cmocka_unit_test(garbage_between_records_is_passed_over),
 		cmocka_unit_test(no_kernel_log_is_a_condition),
 		cmocka_unit_test(the_live_log_gives_back_what_is_written_into_it),
+		cmocka_unit_test(two_readers_of_one_descriptor_take_nothing_from_each_other),
 	};
 	return cmocka_run_group_tests_name("sense/log/kmsg", tests, NULL, NULL);
 }

@@ -71,6 +71,7 @@ fact seconds.all $((SECONDS - started))
 fact steps.alive "$(systemctl is-active unit-steps)"
 (cd $state && find . -printf '%m %u %g %p\n') > "$OUT/modes"
 systemctl show $unit > "$OUT/show"
+fact exposure "$(systemd-analyze security --no-pager $unit 2> /dev/null | tail -1)"
 cat "/sys/fs/cgroup$(systemctl show -P ControlGroup $unit)/memory.peak" > "$OUT/memory.peak" 2> /dev/null || :
 systemctl stop $unit unit-steps unit-grow unit-hold unit-wait
 fact result "$(systemctl show -P Result $unit)"

@@ -1,4 +1,4 @@
-#include "agent/hang/waitshared.h"
+#include "agent/wait/waitshared.h"
 
 #include <string.h>
 

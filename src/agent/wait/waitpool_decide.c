@@ -1,7 +1,7 @@
 /* Whom a thread waits for that waits for the result of a pool: by what workers and the pool's own threads do. */
 #include <string.h>
 
-#include "agent/hang/waitpool_parts.h"
+#include "agent/wait/waitpool_parts.h"
 #include "base/buf.h"
 #include "sense/proc/proc.h"
 #include "sense/rank.h"

@@ -2,8 +2,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/hang/waitsread_parts.h"
-#include "agent/hang/waitwho.h"
+#include "agent/wait/waitsread_parts.h"
+#include "agent/wait/waitwho.h"
 
 #define WAITSREAD_TASKS 65536
 /* As many as the watcher reads. */

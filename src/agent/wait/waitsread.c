@@ -1,12 +1,12 @@
-#include "agent/hang/waitsread.h"
+#include "agent/wait/waitsread.h"
 
 #include <fcntl.h>
 #include <string.h>
 #include <time.h>
 
-#include "agent/hang/waitlocks.h"
-#include "agent/hang/waitsread_parts.h"
-#include "agent/hang/wakeplace.h"
+#include "agent/wait/waitlocks.h"
+#include "agent/wait/waitsread_parts.h"
+#include "agent/wait/wakeplace.h"
 #include "agent/inspect/procview.h"
 #include "base/buf.h"
 #include "base/file.h"

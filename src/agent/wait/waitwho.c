@@ -1,4 +1,4 @@
-#include "agent/hang/waitwho.h"
+#include "agent/wait/waitwho.h"
 
 #include "base/buf.h"
 

@@ -1,8 +1,8 @@
-#include "agent/hang/waitpool.h"
+#include "agent/wait/waitpool.h"
 
 #include <string.h>
 
-#include "agent/hang/waitpool_parts.h"
+#include "agent/wait/waitpool_parts.h"
 #include "agent/inspect/pytext.h"
 #include "base/buf.h"
 #include "base/vec.h"

@@ -1,4 +1,4 @@
-#include "agent/hang/waitloader.h"
+#include "agent/wait/waitloader.h"
 
 #include "agent/inspect/standstill.h"
 #include "base/buf.h"

@@ -1,7 +1,7 @@
-/* Shared by the files that implement agent/hang/waitpool.h. */
+/* Shared by the files that implement agent/wait/waitpool.h. */
 #pragma once
 
-#include "agent/hang/waitpool.h"
+#include "agent/wait/waitpool.h"
 #include "agent/inspect/standstill.h"
 #include "sense/python/pypool.h"
 

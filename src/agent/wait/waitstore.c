@@ -1,4 +1,4 @@
-#include "agent/hang/waitstore.h"
+#include "agent/wait/waitstore.h"
 
 #include "agent/inspect/standstill.h"
 #include "base/buf.h"

@@ -1,4 +1,4 @@
-#include "agent/hang/wakeplace.h"
+#include "agent/wait/wakeplace.h"
 
 #include <string.h>
 

@@ -1,11 +1,11 @@
-#include "agent/hang/waitlocks.h"
+#include "agent/wait/waitlocks.h"
 
 #include <string.h>
 
-#include "agent/hang/waitloader.h"
-#include "agent/hang/waitpool.h"
-#include "agent/hang/waitshared.h"
-#include "agent/hang/waitstore.h"
+#include "agent/wait/waitloader.h"
+#include "agent/wait/waitpool.h"
+#include "agent/wait/waitshared.h"
+#include "agent/wait/waitstore.h"
 #include "agent/inspect/pyasync.h"
 #include "agent/inspect/pywaits.h"
 #include "base/vec.h"

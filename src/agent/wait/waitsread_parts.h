@@ -1,7 +1,7 @@
-/* Shared by the files that implement agent/hang/waitsread.h. */
+/* Shared by the files that implement agent/wait/waitsread.h. */
 #pragma once
 
-#include "agent/hang/waitsread.h"
+#include "agent/wait/waitsread.h"
 
 /* The processes of a look, main ones first. */
 struct waitsread_processes {

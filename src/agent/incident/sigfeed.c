@@ -1,0 +1,173 @@
+#include "agent/incident/sigfeed.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "model/jobs/role.h"
+#include "sense/bpf/bpfload.h"
+#include "sense/death/sigwatch.h"
+#include "sense/ns.h"
+#include "sense/proc/proc.h"
+
+struct sigfeed {
+	const struct world *w;
+	bool first_namespace; /* our pids are the machine's */
+	char unavailable[200]; /* why signals cannot be watched */
+	struct bpf_sigwatch_fds fds;
+	struct sigwatch watch;
+	bool below; /* only signals to the job's processes and our helpers are seen */
+	_Atomic bool watching; /* set by the loading thread, read by ours */
+	_Atomic bool blind_set;
+	struct sigfeed_reader *first;
+};
+
+struct sigfeed *sigfeed_new(const struct world *w)
+{
+	char ns[64] = "";
+	struct sigfeed *f = calloc(1, sizeof(*f));
+	if (!f)
+		return NULL;
+	f->w = w;
+	ssize_t n = readlinkat(w->proc_fd, "self/ns/pid", ns, sizeof(ns) - 1);
+	f->first_namespace = n > 0 && strcmp(ns, PID_NAMESPACE_FIRST_TEXT) == 0;
+	return f;
+}
+
+struct sigfeed *sigfeed_free(struct sigfeed *f)
+{
+	if (!f)
+		return NULL;
+	if (atomic_load(&f->watching)) {
+		sigwatch_close(&f->watch);
+		closep(&f->fds.link_fd);
+		closep(&f->fds.end_link_fd);
+		closep(&f->fds.env_link_fd);
+		closep(&f->fds.ring_fd);
+	}
+	free(f);
+	return NULL;
+}
+
+void sigfeed_load(struct sigfeed *f, pid_t below, int *ret_iter_link_fd)
+{
+	char why[160];
+	f->below = below != 0;
+	if (ret_iter_link_fd) {
+		*ret_iter_link_fd = -1;
+		ignore(bpf_tasks_load(ret_iter_link_fd, why, sizeof(why)),
+		       "the guard reads /proc where BPF is not to be had");
+	}
+	if (bpf_sigwatch_load(below, &f->fds, f->unavailable, sizeof(f->unavailable)) != 0) {
+		atomic_store(&f->blind_set, true);
+		return;
+	}
+	if (sigwatch_open(f->fds.ring_fd, f->fds.ring_bytes, &f->watch) != 0) {
+		TEXT_COPY(f->unavailable, "the ring of signals could not be mapped");
+		atomic_store(&f->blind_set, true);
+		return;
+	}
+	atomic_store(&f->watching, true);
+}
+
+void sigfeed_join(struct sigfeed *f, struct sigfeed_reader *r)
+{
+	r->told = false;
+	r->next = f->first;
+	f->first = r;
+	deathfacts_signals_unavailable(r->facts, DEATH_UNWATCHED);
+}
+
+void sigfeed_leave(struct sigfeed *f, struct sigfeed_reader *r)
+{
+	for (struct sigfeed_reader **at = &f->first; *at; at = &(*at)->next)
+		if (*at == r) {
+			*at = r->next;
+			return;
+		}
+}
+
+int sigfeed_fd(const struct sigfeed *f)
+{
+	return f && atomic_load(&f->watching) ? f->fds.ring_fd : -1;
+}
+
+/* The guard and other helpers, which are children of the supervisor too. */
+static bool is_vigils(const struct world *w, pid_t pid)
+{
+	struct proc_stat st;
+	return proc_stat_read(w, pid, &st) == 0 && span_starts(span_of(st.comm), "vigil");
+}
+
+static void end_keep(struct sigfeed *f, const struct sigwatch_event *e)
+{
+	struct process_end end = e->end;
+	if (!f->first_namespace) {
+		end.pid = e->end_inner;
+		end.parent = e->end_parent_inner;
+	}
+	end.rank = role_numbers_of((struct span){e->end_ranks, e->end_ranks_len}).rank;
+	if (strncmp(end.name, "vigil", 5) == 0) /* our helpers are children of the supervisor too */
+		return;
+	for (struct sigfeed_reader *r = f->first; r; r = r->next)
+		deathfacts_end(r->facts, &end);
+}
+
+static void signal_keep(struct sigfeed *f, const struct sigwatch_event *e)
+{
+	struct signal_sent s = {
+		.signal = e->signal,
+		.target = f->first_namespace ? e->target : e->target_inner,
+		.target_start_ticks = e->target_start_ticks,
+		.sender = e->from_kernel       ? 0
+			  : f->first_namespace ? e->sender
+					       : e->sender_inner,
+		.sender_uid = e->sender_uid,
+		.from_kernel = e->from_kernel,
+		.fault_addr = e->fault_addr,
+		.stack_pointer = e->stack_pointer,
+		.time_unix_ms = e->time_unix_ms,
+	};
+	s.of_job = f->below && !is_vigils(f->w, s.target);
+	TEXT_COPY(s.sender_comm, e->sender_comm);
+	if (!e->from_kernel && proc_command_read(f->w, s.sender, s.sender_command, sizeof(s.sender_command)) != 0)
+		s.sender_command[0] = '\0'; /* the sender has ended: only its name is left */
+	for (struct sigfeed_reader *r = f->first; r; r = r->next)
+		deathfacts_signal(r->facts, &s);
+}
+
+/* Once for each reader: that signals are watched, or why they are not. */
+static void readers_tell(struct sigfeed *f)
+{
+	bool watching = atomic_load(&f->watching);
+	if (!watching && !atomic_load(&f->blind_set))
+		return;
+	for (struct sigfeed_reader *r = f->first; r; r = r->next) {
+		if (!r->told)
+			deathfacts_signals_unavailable(r->facts, watching ? NULL : f->unavailable);
+		r->told = true;
+	}
+}
+
+void sigfeed_take(struct sigfeed *f)
+{
+	struct sigwatch_event events[64];
+	size_t n = 0;
+	if (!f)
+		return;
+	readers_tell(f);
+	if (!atomic_load(&f->watching))
+		return;
+	do {
+		if (sigwatch_read(&f->watch, f->w, events, ARRAY_SIZE(events), &n) < 0)
+			return;
+		for (size_t i = 0; i < n; i++) {
+			if (events[i].is_end)
+				end_keep(f, &events[i]);
+			else
+				signal_keep(f, &events[i]);
+		}
+	} while (n == ARRAY_SIZE(events));
+}
