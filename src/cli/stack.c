@@ -156,7 +156,7 @@ const struct command command_stack = {
 		 "first, with what a waiting thread waits for. Nothing is changed in the job, and Python frames are "
 		 "read "
 		 "without stopping it. CPython 3.8 to 3.15 is understood; programs that are not Python show native "
-		 "frames.\n"
+		 "frames, and those made by Go their goroutines, equal ones once.\n"
 		 "\n"
 		 "JOB may also be the name of a Ray task or actor (preprocess, Learner, Learner.learn): all workers of "
 		 "the running jobs, or else of this machine, that are called so.\n"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent/inspect/procview.h"
+#include "agent/stacks/snapgo.h"
 #include "agent/stacks/snaptasks.h"
 #include "base/buf.h"
 #include "base/mask.h"
@@ -318,6 +319,8 @@ static int process_fill(struct snap *s, struct dump_process *p)
 	r = threads_fill(s, l, p);
 	if (r == 0 && s->want->tasks && !over(s))
 		r = snaptasks_fill(s->w, l, p);
+	if (r == 0 && s->want->tasks && !l->has_python && !over(s))
+		r = snapgo_fill(s->w, l, p);
 	if (r == 0 && procview_changed(l))
 		TEXT_COPY(p->note, "it became another program while it was looked at: frames may be missing or wrong");
 	if (r == -ETIMEDOUT)

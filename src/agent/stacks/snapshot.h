@@ -20,7 +20,7 @@ struct snapshot_want {
 	bool locals;
 	bool unmasked; /* show secrets in locals as well (base/mask) */
 	bool kernel; /* of threads that wait also the frames in the kernel, where they may be read */
-	bool tasks; /* of event loops in Python */
+	bool tasks; /* of event loops in Python; goroutines of Go */
 	bool frozen; /* the processes are in a frozen group: nothing changes, and no thread can be stopped */
 	struct viewcache *views; /* takes views that were opened in advance from here; NULL: none */
 	/* interrupts threads that run, to read native frames; NULL: threads are stopped instead */

@@ -31,6 +31,14 @@ static void task_done(struct dump_task *t)
 	free(t->name);
 }
 
+static void dump_goroutines_done(struct dump_goroutines *g)
+{
+	for (size_t i = 0; i < g->n_frames; i++)
+		dump_frame_done(&g->frames[i]);
+	free(g->frames);
+	free(g->ids);
+}
+
 void stackdump_done(struct stackdump *d)
 {
 	for (size_t i = 0; i < d->n; i++) {
@@ -40,6 +48,9 @@ void stackdump_done(struct stackdump *d)
 		for (size_t k = 0; k < d->processes[i].n_tasks; k++)
 			task_done(&d->processes[i].tasks[k]);
 		free(d->processes[i].tasks);
+		for (size_t k = 0; k < d->processes[i].n_goroutines; k++)
+			dump_goroutines_done(&d->processes[i].goroutines[k]);
+		free(d->processes[i].goroutines);
 	}
 	free(d->processes);
 	*d = (struct stackdump){0};

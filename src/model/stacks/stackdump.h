@@ -57,6 +57,21 @@ struct dump_task {
 	size_t n_frames;
 };
 
+/* Goroutines of a program made by Go that stand in the same place. */
+struct dump_goroutines {
+	char state[16]; /* "waits", "runs" */
+	char wait[40]; /* "chan receive"; "": it does not wait */
+	uint64_t *ids; /* the first DUMP_GOROUTINE_IDS of them, as listed; owned */
+	size_t n_ids, cap_ids;
+	uint64_t n;
+	bool runtime; /* the runtime's own: collector, finalizers */
+	bool cut; /* there are more frames, further out */
+	struct dump_frame *frames; /* innermost first; owned */
+	size_t n_frames;
+};
+
+#define DUMP_GOROUTINE_IDS 100
+
 struct dump_process {
 	pid_t pid, ppid;
 	int32_t rank; /* NO_RANK */
@@ -73,6 +88,10 @@ struct dump_process {
 	struct dump_task *tasks; /* owned */
 	size_t n_tasks;
 	bool tasks_cut; /* there are more */
+	char go[32]; /* "go1.26.8"; "": its program was not made by Go */
+	struct dump_goroutines *goroutines; /* owned */
+	size_t n_goroutines; /* groups */
+	uint64_t n_unread; /* goroutines beyond those that are read */
 };
 
 struct stackdump {

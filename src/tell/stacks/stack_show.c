@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "model/incident/incident.h" /* NO_RANK */
 #include "tell/stacks/stack_show_parts.h"
+#include "tell/stacks/stack_go.h"
 #include "tell/stacks/stack_tasks.h"
 #include "tell/stacks/stack_waits.h"
 #include "tell/text/textout.h"
@@ -187,6 +188,10 @@ static void process_head(const struct dump_process *p, const struct stack_show *
 		(void)fprintf(to, ", %s", p->role);
 	if (p->python[0])
 		(void)fprintf(to, ", CPython %s", p->python);
+	if (p->go[0]) {
+		(void)fputs(", ", to);
+		stack_show_put_text(to, p->go);
+	}
 	(void)fputs(": ", to);
 	stack_show_put_text(to, p->command[0] ? p->command : p->name);
 	(void)fputc('\n', to);
@@ -211,6 +216,7 @@ static void process_text(const struct dump_process *p, const struct stack_show *
 	stack_tasks_text(p, 0, how, to);
 	if (p->tasks_cut)
 		(void)fputs("  there are more asyncio tasks than are read\n", to);
+	stack_go_text(p, how, to);
 	if (hidden)
 		(void)fprintf(to, "  %zu more %s no Python code (--threads all shows %s)\n", hidden,
 			      hidden == 1 ? "thread runs" : "threads run", hidden == 1 ? "it" : "them");
@@ -356,6 +362,11 @@ static struct js *stack_show_process_json(const struct dump_process *p, const st
 		js_put(j, "tasks", stack_tasks_json(p));
 	if (p->tasks_cut)
 		js_put_bool(j, "tasks_cut", true);
+	js_put_text_if(j, "go", p->go);
+	if (p->n_goroutines)
+		js_put(j, "goroutines", stack_go_json(p));
+	if (p->n_unread)
+		js_put_u64(j, "goroutines_unread", p->n_unread);
 	return j;
 }
 

@@ -1,0 +1,272 @@
+#include "sense/go/goroutine.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+
+#define SCAN_BIT 0x1000u
+#define BATCH 64
+/* Words above the stack pointer among which the runtime keeps what a wait for a semaphore or descriptor is about. */
+#define LOCALS_WORDS 96
+#define SUDOG_ELEM 24
+#define POLL_FD 8
+#define FD_SANE (UINT64_C(1) << 22)
+#define SUDOG_BYTES 96
+#define CHAN_BYTES 40
+
+static const struct {
+	const char *name;
+	enum goroutine_wait wait;
+} waits[] = {
+	{"chan receive", GOWAIT_CHAN},
+	{"chan send", GOWAIT_CHAN},
+	{"chan receive (durable)", GOWAIT_CHAN},
+	{"chan send (durable)", GOWAIT_CHAN},
+	{"select", GOWAIT_SELECT},
+	{"select (durable)", GOWAIT_SELECT},
+	{"sync.Mutex.Lock", GOWAIT_LOCK},
+	{"sync.RWMutex.RLock", GOWAIT_LOCK},
+	{"sync.RWMutex.Lock", GOWAIT_LOCK},
+	{"sync.WaitGroup.Wait", GOWAIT_GROUP},
+	{"sync.WaitGroup.Wait (durable)", GOWAIT_GROUP},
+	{"semacquire", GOWAIT_SEMAPHORE},
+	{"sync.Cond.Wait", GOWAIT_COND},
+	{"chan receive (nil chan)", GOWAIT_FOREVER},
+	{"chan send (nil chan)", GOWAIT_FOREVER},
+	{"select (no cases)", GOWAIT_FOREVER},
+	{"IO wait", GOWAIT_IO},
+	{"sleep", GOWAIT_SLEEP},
+	{"force gc (idle)", GOWAIT_RUNTIME},
+	{"finalizer wait", GOWAIT_RUNTIME},
+	{"cleanup wait", GOWAIT_RUNTIME},
+	{"GOMAXPROCS updater (idle)", GOWAIT_RUNTIME},
+	{"trace reader (blocked)", GOWAIT_RUNTIME},
+};
+
+static enum goroutine_wait goroutine_wait_of(const char *reason)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(waits); i++)
+		if (strcmp(waits[i].name, reason) == 0)
+			return waits[i].wait;
+	return strncmp(reason, "GC ", 3) == 0 ? GOWAIT_RUNTIME : GOWAIT_UNKNOWN;
+}
+
+const char *goroutine_state_name(enum goroutine_state s)
+{
+	static const char *const names[] = {"ready", "runs", "system call", "waits", "other"};
+	return names[s];
+}
+
+void goroutines_done(struct goroutines *s)
+{
+	free(s->item);
+	*s = (struct goroutines){.n = 0};
+}
+
+/* ---- what it waits for ---- */
+
+static void on_add(struct goroutine *g, uint64_t addr)
+{
+	for (size_t i = 0; i < g->n_on; i++)
+		if (g->on[i] == addr)
+			return;
+	if (g->n_on == GOROUTINE_ON)
+		g->on_cut = true;
+	else
+		g->on[g->n_on++] = addr;
+}
+
+/*
+ * A channel of times may be a timer's, also where it does not say so (GODEBUG asynctimerchan=1); one without content
+ * may be closed when a context's time is over.
+ */
+static bool chan_by_timer(const struct goproc *p, const unsigned char chan[static CHAN_BYTES])
+{
+	uint16_t elem_bytes;
+	uint64_t timer = 0;
+	memcpy(&elem_bytes, chan + 24, sizeof(elem_bytes));
+	if (p->at.chan_timer)
+		memcpy(&timer, chan + p->at.chan_timer, sizeof(timer));
+	return timer != 0 || elem_bytes == 0 || elem_bytes == 24;
+}
+
+/* Follows the list of sudogs: one for each channel. */
+static int channels_read(struct goproc *p, struct goroutine *g)
+{
+	uint64_t at = g->waiting;
+	for (size_t n = 0; at && n < 64; n++) {
+		unsigned char s[SUDOG_BYTES], chan[CHAN_BYTES];
+		uint64_t owner, c;
+		int r = remote_read(p->remote, at, s, sizeof(s));
+		if (r)
+			return r == REMOTE_FAULT ? 0 : r;
+		memcpy(&owner, s, sizeof(owner));
+		memcpy(&c, s + p->at.sudog_c, sizeof(c));
+		memcpy(&at, s + p->at.sudog_link, sizeof(at));
+		if (owner != g->addr || c == 0)
+			break;
+		r = remote_read(p->remote, c, chan, sizeof(chan));
+		if (r)
+			return r == REMOTE_FAULT ? 0 : r;
+		on_add(g, c);
+		g->by_timer |= chan_by_timer(p, chan);
+	}
+	g->on_cut |= at != 0;
+	return 0;
+}
+
+/* A semaphore's sudog names the goroutine and the semaphore; a descriptor's pollDesc the goroutine and the number. */
+static int local_look(struct goproc *p, struct goroutine *g, uint64_t word)
+{
+	uint64_t s[8];
+	size_t rg = p->at.poll_rg / 8;
+	int r = word && word % 8 == 0 ? remote_read(p->remote, word, s, sizeof(s)) : REMOTE_FAULT;
+	if (r)
+		return r == REMOTE_FAULT ? 0 : r;
+	if (g->wait != GOWAIT_IO) {
+		if (s[0] == g->addr && s[SUDOG_ELEM / 8] != 0)
+			on_add(g, s[SUDOG_ELEM / 8]);
+	} else if ((s[rg] == g->addr || s[rg + 1] == g->addr) && s[POLL_FD / 8] < FD_SANE) {
+		g->fd = (int)s[POLL_FD / 8];
+		g->to_write = s[rg] != g->addr;
+	}
+	return 0;
+}
+
+static int locals_read(struct goproc *p, struct goroutine *g)
+{
+	uint64_t word[LOCALS_WORDS];
+	size_t n = MIN((g->stack_to - g->sp) / 8, (uint64_t)LOCALS_WORDS);
+	int r = goproc_words(p, g->sp, word, n);
+	for (size_t i = 0; i < n && r == 0 && g->n_on == 0 && g->fd < 0; i++)
+		if (word[i] < g->stack_from || word[i] >= g->stack_to)
+			r = local_look(p, g, word[i]);
+	return r;
+}
+
+static int wait_read(struct goproc *p, struct goroutine *g)
+{
+	switch (g->wait) {
+	case GOWAIT_CHAN:
+	case GOWAIT_SELECT:
+		return channels_read(p, g);
+	case GOWAIT_LOCK:
+	case GOWAIT_GROUP:
+	case GOWAIT_SEMAPHORE:
+	case GOWAIT_IO:
+		return locals_read(p, g);
+	default:
+		return 0;
+	}
+}
+
+/* ---- one goroutine ---- */
+
+static uint64_t u64_in(const unsigned char *g, size_t at)
+{
+	uint64_t v;
+	memcpy(&v, g + at, sizeof(v));
+	return v;
+}
+
+static enum goroutine_state goroutine_state_of(uint32_t status)
+{
+	switch (status & ~SCAN_BIT) {
+	case 1:
+		return GOROUTINE_RUNNABLE;
+	case 2:
+		return GOROUTINE_RUNS;
+	case 3:
+		return GOROUTINE_SYSCALL;
+	case 4:
+	case 10: /* found by the collector to wait for ever */
+		return GOROUTINE_WAITS;
+	default:
+		return GOROUTINE_OTHER;
+	}
+}
+
+/* False: it has ended, and its g is kept for another one. */
+static bool goroutine_parse(const struct goproc *p, uint64_t addr, const unsigned char g[static GO_G_BYTES],
+			    struct goroutine *ret)
+{
+	uint32_t status;
+	memcpy(&status, g + p->at.status, sizeof(status));
+	status &= ~SCAN_BIT;
+	*ret = (struct goroutine){
+		.addr = addr,
+		.id = u64_in(g, p->at.goid),
+		.state = goroutine_state_of(status),
+		.turns = g[p->at.tracking_seq],
+		.stack_from = u64_in(g, GO_G_STACK),
+		.stack_to = u64_in(g, GO_G_STACK + 8),
+		.start_pc = u64_in(g, p->at.startpc),
+		.fd = -1,
+	};
+	if (status == 0 || status == 6 || status == 11 || ret->id == 0)
+		return false;
+	if (ret->state == GOROUTINE_WAITS) {
+		uint8_t reason = g[p->at.waitreason];
+		if (reason < GO_REASONS)
+			TEXT_COPY(ret->reason, p->reason[reason]);
+		ret->wait = goroutine_wait_of(ret->reason);
+		ret->since_ns = u64_in(g, p->at.waitsince);
+		ret->waiting = u64_in(g, p->at.waiting);
+	}
+	bool call = ret->state == GOROUTINE_SYSCALL;
+	if (ret->state == GOROUTINE_WAITS || ret->state == GOROUTINE_RUNNABLE || call) {
+		ret->sp = u64_in(g, call ? p->at.syscall_sp : GO_G_SP);
+		ret->pc = u64_in(g, call ? p->at.syscall_pc : GO_G_PC);
+	}
+	if (ret->sp < ret->stack_from || ret->sp >= ret->stack_to || ret->sp % 8)
+		ret->sp = ret->pc = 0;
+	return true;
+}
+
+/* Several at a time, as each read is a system call. */
+static int batch_read(struct goproc *p, const uint64_t *addr, size_t n, struct goroutines *s)
+{
+	static unsigned char bytes[BATCH][GO_G_BYTES]; /* large; readers take turns */
+	struct iovec into[BATCH], from[BATCH];
+	size_t got = 0;
+	for (size_t i = 0; i < n; i++) {
+		into[i] = (struct iovec){bytes[i], GO_G_BYTES};
+		from[i] = (struct iovec){(void *)(uintptr_t)addr[i], GO_G_BYTES};
+	}
+	int r = remote_readv(p->remote, into, n, from, n, &got);
+	if (r && r != REMOTE_FAULT)
+		return r;
+	for (size_t i = 0; i < got / GO_G_BYTES && r == 0; i++) {
+		struct goroutine *g = &s->item[s->n];
+		if (!goroutine_parse(p, addr[i], bytes[i], g))
+			continue;
+		s->n++;
+		r = g->sp ? wait_read(p, g) : 0;
+	}
+	return r == REMOTE_FAULT ? 0 : r;
+}
+
+int goroutines_read(struct goproc *p, struct goroutines *ret)
+{
+	cleanup(goroutines_done) struct goroutines s = {.n = 0};
+	uint64_t slice[2], addr[BATCH];
+	int r = remote_read(p->remote, p->allgs, slice, sizeof(slice));
+	if (r)
+		return r == REMOTE_FAULT ? GO_UNKNOWN : r;
+	size_t n = (size_t)MIN(slice[1], (uint64_t)GOROUTINES_MAX);
+	s.item = calloc(n + 1, sizeof(*s.item));
+	if (!s.item)
+		return -ENOMEM;
+	for (size_t i = 0; i < n && r == 0; i += BATCH) {
+		size_t part = MIN(n - i, (size_t)BATCH);
+		r = remote_read(p->remote, slice[0] + i * 8, addr, part * sizeof(addr[0]));
+		if (r == 0)
+			r = batch_read(p, addr, part, &s);
+	}
+	if (r)
+		return r == REMOTE_FAULT ? GO_UNKNOWN : r;
+	s.n_all = s.n + (slice[1] - n);
+	*ret = s;
+	s = (struct goroutines){.n = 0};
+	return 0;
+}
