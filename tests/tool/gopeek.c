@@ -1,10 +1,13 @@
 /*
- * gopeek PID: what can be seen of a program made by Go; text, for finding out why something is not shown.
+ * gopeek PID [SECONDS]: what can be seen of a program made by Go; text, for finding out why something is not shown.
+ * With SECONDS it looks again after them, and says what is concluded of goroutine 1.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "agent/host/world_open.h"
+#include "agent/inspect/goview.h"
 #include "sense/go/goroutine.h"
 
 static void frames_print(struct goproc *p, const struct goroutine *g)
@@ -21,6 +24,25 @@ static void frames_print(struct goproc *p, const struct goroutine *g)
 		printf("    (cut)\n");
 }
 
+static int conclude(const struct world *w, pid_t pid, const char *seconds)
+{
+	static const char *const kinds[] = {"unknown", "lives", "outside", "somebody", "nobody"};
+	struct goview v;
+	struct gostand s;
+	const struct timespec nap = {.tv_sec = (time_t)strtol(seconds, NULL, 10)};
+	int e = goview_look(w, pid, NO_RANK, &v);
+	if (e)
+		return e;
+	(void)nanosleep(&nap, NULL);
+	uint64_t began_ns = w->mono_ns();
+	e = goview_compare(w, &v, &s);
+	goview_done(&v);
+	if (e == 0)
+		printf("%s%s: %s; %s; %u of %u stand; %llu us\n", kinds[s.kind], s.serves ? " (serves)" : "", s.text,
+		       s.other, s.n_stand, s.n, (unsigned long long)((w->mono_ns() - began_ns) / 1000));
+	return e;
+}
+
 int main(int argc, char **argv)
 {
 	struct world w;
@@ -28,8 +50,10 @@ int main(int argc, char **argv)
 	cleanup(goproc_done) struct goproc p = {.table = NULL};
 	cleanup(goroutines_done) struct goroutines s = {.n = 0};
 	struct fault fault = {.text = ""};
-	if (argc != 2 || world_open(NULL, &w, &fault) < 0)
+	if (argc < 2 || argc > 3 || world_open(NULL, &w, &fault) < 0)
 		return 2;
+	if (argc == 3)
+		return conclude(&w, (pid_t)strtol(argv[1], NULL, 10), argv[2]);
 	remote_open(&w, (pid_t)strtol(argv[1], NULL, 10), &r);
 	int e = goproc_open(&w, &r, &p);
 	printf("%s: %d, allgs %#llx\n", p.version, e, (unsigned long long)p.allgs);

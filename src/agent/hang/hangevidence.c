@@ -55,6 +55,7 @@ void hangevidence_end(struct hangevidence *g)
 	for (size_t i = 0; i < g->n_dumps; i++)
 		stackdump_done(&g->dump[i]);
 	hangwaits_done(&g->waits);
+	hanggo_done(&g->go);
 	hangshares_free(g->sampler);
 	natives_free(g->natives);
 	free(g->shares);
@@ -256,6 +257,9 @@ static void complete(struct hangevidence *g, const struct world *w, const struct
 	c->graph = hangwaits_make(&g->waits, w, g->n_dumps ? &g->dump[g->n_dumps - 1] : NULL, e->wakes);
 	if (!c->graph && g->waits.note[0])
 		hangevidence_unavailable(c, "waits: %s", g->waits.note);
+	hanggo_compare(&g->go, w);
+	c->go = g->go.stand;
+	c->n_go = g->go.n;
 	c->shares = g->shares;
 	g->complete = true;
 }
@@ -276,8 +280,10 @@ bool hangevidence_step(struct hangevidence *g, const struct world *w, const stru
 			if (g->n_dumps == 1)
 				hangwaits_look(&g->waits, w, e->procs);
 			dump_take(g, w, e);
-			if (g->n_dumps == 1)
+			if (g->n_dumps == 1) {
 				hangwaits_look(&g->waits, w, e->procs);
+				hanggo_look(&g->go, w, e->procs);
+			}
 			g->dump_ns = w->mono_ns() + g->step.gap_ns;
 		}
 		/* the reading children are polled between two dumps */

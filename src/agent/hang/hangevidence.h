@@ -10,6 +10,7 @@
 #include "agent/hang/hangrules.h"
 #include "agent/hang/hangcollective.h"
 #include "agent/hang/hangsample.h"
+#include "agent/hang/hanggo.h"
 #include "agent/hang/hangwaits.h"
 #include "judge/hang/hang.h"
 
@@ -21,6 +22,7 @@ struct hangevidence {
 	struct stackdump dump[HANG_DUMPS];
 	size_t n_dumps;
 	bool dumps_over; /* no more stacks are taken */
+	struct hanggo go; /* where main goroutines stand, likewise; compared when all else is there */
 	struct hangwaits waits; /* who waits for whom, looked at between the first two dumps */
 	bool complete; /* all is gathered; stays true until hangevidence_end */
 	struct waitshare *shares; /* owned; NULL: not wanted, or no memory */

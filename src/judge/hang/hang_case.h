@@ -6,6 +6,7 @@
 
 #include "model/rules/cause.h"
 #include "model/incident/incident.h"
+#include "model/hang/gostand.h"
 #include "model/hang/liveness.h"
 #include "model/jobs/rankenv.h"
 #include "model/hang/stackgroup.h"
@@ -67,6 +68,8 @@ struct hang_case {
 	const struct hang_collective *collective; /* NULL: not asked */
 	const struct waitshare *shares; /* NULL: not sampled */
 	const struct waitgraph *graph; /* who waits for whom; NULL: not read */
+	const struct gostand *go; /* main goroutines of the ranks' programs made by Go */
+	size_t n_go;
 	const struct rankenv *environment; /* compared over the ranks; NULL: not read */
 	const struct hang_source *source;
 	size_t n_source;

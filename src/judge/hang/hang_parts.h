@@ -160,6 +160,7 @@ bool hang_dead(struct hang_work *w);
 bool hang_not_started(struct hang_work *w);
 bool hang_lock_proofs(struct hang_work *w); /* fork, OpenMP, threads that wait for each other */
 bool hang_graph_proof(struct hang_work *w); /* circles, and waits that nobody is left to end */
+bool hang_goroutines(struct hang_work *w); /* a main goroutine that nobody is left to wake */
 bool hang_graph_benign(struct hang_work *w); /* the others wait for work, a sleep or a time limit */
 bool hang_benign(struct hang_work *w);
 bool hang_long_sleep(struct hang_work *w); /* all others wait for a sleep that outlasts its excuse */

@@ -35,12 +35,24 @@ static const struct {
 	uint8_t from, to;
 	struct golayout at;
 } layouts[] = {
-	{19, 19, {.syscall_sp = 112, .status = 144, .tracking_seq = 189, .startpc = 312, .waiting = 328}},
-	{21, 21, {.syscall_sp = 112, .status = 144, .tracking_seq = 188, .startpc = 296, .waiting = 312}},
-	{22, 22, {.syscall_sp = 112, .status = 144, .tracking_seq = 191, .startpc = 296, .waiting = 312}},
-	{23, 24, {.syscall_sp = 112, .status = 152, .tracking_seq = 199, .startpc = 304, .waiting = 320}},
-	{25, 25, {.syscall_sp = 104, .status = 144, .tracking_seq = 191, .startpc = 296, .waiting = 312}},
-	{26, 26, {.syscall_sp = 104, .status = 144, .tracking_seq = 191, .startpc = 304, .waiting = 320}},
+	{19,
+	 19,
+	 {.syscall_sp = 112, .status = 144, .tracking_seq = 189, .startpc = 312, .waiting = 328, .p_timers = 8840}},
+	{21,
+	 21,
+	 {.syscall_sp = 112, .status = 144, .tracking_seq = 188, .startpc = 296, .waiting = 312, .p_timers = 8840}},
+	{22,
+	 22,
+	 {.syscall_sp = 112, .status = 144, .tracking_seq = 191, .startpc = 296, .waiting = 312, .p_timers = 8872}},
+	{23,
+	 24,
+	 {.syscall_sp = 112, .status = 152, .tracking_seq = 199, .startpc = 304, .waiting = 320, .p_timers = 8848}},
+	{25,
+	 25,
+	 {.syscall_sp = 104, .status = 144, .tracking_seq = 191, .startpc = 296, .waiting = 312, .p_timers = 9400}},
+	{26,
+	 26,
+	 {.syscall_sp = 104, .status = 144, .tracking_seq = 191, .startpc = 304, .waiting = 320, .p_timers = 13680}},
 };
 
 int golayout_of(const char *version, struct golayout *ret)
@@ -61,6 +73,10 @@ int golayout_of(const char *version, struct golayout *ret)
 		l.sudog_c = minor >= 26 ? 88 : 80;
 		l.chan_timer = minor >= 23 ? 32 : 0;
 		l.poll_rg = minor >= 21 ? 32 : 24;
+		l.timer_bytes = minor >= 23 ? 16 : 8;
+		l.arena_spans = minor >= 22 ? 0 : minor == 21 ? 1064960 : 2097152;
+		l.span_class = minor == 21 ? 106 : 98;
+		l.span_elem = minor == 21 ? 112 : 104;
 		l.gofunc = minor >= 21 ? 320 : 304;
 		*ret = l;
 		return 0;

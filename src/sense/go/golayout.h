@@ -28,6 +28,11 @@ struct golayout {
 	uint16_t chan_timer; /* in hchan; 0: this version has no such field */
 	uint16_t poll_rg; /* in pollDesc; wg is behind it, fd is 8 */
 	uint16_t gofunc; /* in moduledata */
+	uint16_t p_timers; /* in runtime.p: the slice of its timers, behind a mutex from 1.23 on */
+	uint8_t timer_bytes; /* of one in that slice, which begins with a pointer to it */
+	uint32_t arena_spans; /* in runtime.heapArena */
+	/* in runtime.mspan, where startAddr is 24 and npages 32: its class, with the state behind it, and elemsize */
+	uint16_t span_class, span_elem;
 };
 
 #define GO_G_STACK 0

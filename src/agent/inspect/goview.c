@@ -1,0 +1,134 @@
+#include "agent/inspect/goview.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "model/stacks/frame.h"
+#include "sense/go/goreach.h"
+
+static int open_and_read(const struct world *w, pid_t pid, struct remote *r, struct goproc *p, struct goroutines *s)
+{
+	remote_open(w, pid, r);
+	int e = goproc_open(w, r, p);
+	return e ? e : goroutines_read(p, s);
+}
+
+int goview_look(const struct world *w, pid_t pid, int32_t rank, struct goview *ret)
+{
+	cleanup(remote_done) struct remote r;
+	cleanup(goproc_done) struct goproc p = {.table = NULL};
+	struct goview v = {.pid = pid, .rank = rank};
+	int e = open_and_read(w, pid, &r, &p, &v.first);
+	if (e == 0)
+		*ret = v;
+	return e;
+}
+
+void goview_done(struct goview *v)
+{
+	goroutines_done(&v->first);
+}
+
+/* ---- in words ---- */
+
+static void span_add(struct buf *b, struct span s)
+{
+	char text[120];
+	span_copy(s, text, sizeof(text));
+	buf_add(b, text);
+}
+
+/* The innermost call of the program's own. */
+static void place_add(struct goproc *p, const struct goroutine *g, struct buf *b)
+{
+	struct goroutine_frame f[GOROUTINE_FRAMES];
+	size_t n = 0, at = 0;
+	bool cut = false;
+	if (goroutine_frames(p, g, f, &n, &cut) != 0)
+		return;
+	while (at < n && f[at].library)
+		at++;
+	if (at == n)
+		return;
+	char file[400];
+	span_copy(f[at].file, file, sizeof(file));
+	buf_printf(b, " at %s:%d in ", frame_file_short(file), f[at].line);
+	span_add(b, f[at].name);
+}
+
+static void goroutine_text(struct goproc *p, const struct goroutine *g, char *dst, size_t cap)
+{
+	struct buf b = {.text = dst, .cap = cap};
+	buf_reset(&b);
+	buf_printf(&b, "goroutine %llu waits in %s", (unsigned long long)g->id,
+		   g->reason[0] ? g->reason : "the runtime");
+	place_add(p, g, &b);
+}
+
+static bool shares_object(const struct goroutine *a, const struct goroutine *b)
+{
+	for (size_t i = 0; i < a->n_on; i++)
+		for (size_t k = 0; k < b->n_on; k++)
+			if (a->on[i] == b->on[k])
+				return true;
+	return false;
+}
+
+/* Another one that stands: for the same object, else any. */
+static void other_find(struct goproc *p, const struct goroutines *s, const bool *reached, struct gostand *ret)
+{
+	const struct goroutine *found = NULL;
+	for (size_t i = 1; i < s->n; i++) {
+		const struct goroutine *g = &s->item[i];
+		if (reached[i] || !gostand_waits_inside(g))
+			continue;
+		bool same = shares_object(&s->item[0], g);
+		if (same || !found)
+			found = g;
+		if (same)
+			break;
+	}
+	ret->other[0] = '\0';
+	if (found)
+		goroutine_text(p, found, ret->other, sizeof(ret->other));
+}
+
+/* ---- the second look ---- */
+
+static int conclude(struct goproc *p, const struct goroutines *before, const struct goroutines *now,
+		    struct gostand *ret)
+{
+	cleanup(freep) bool *lives = calloc(now->n + 1, sizeof(*lives));
+	cleanup(freep) bool *reached = calloc(now->n + 1, sizeof(*reached));
+	bool cut = false;
+	if (!lives || !reached)
+		return -ENOMEM;
+	gostand_living(before, now, lives);
+	memcpy(reached, lives, now->n * sizeof(*lives));
+	/* Only where the main goroutine stands is it asked who could end that. */
+	int r = now->n && !lives[0] ? goreach_spread(p, now, reached, &cut) : 0;
+	if (r)
+		return r;
+	gostand_make(before, now, lives, reached, cut, ret);
+	if (now->n == 0 || now->item[0].state != GOROUTINE_WAITS)
+		return 0;
+	goroutine_text(p, &now->item[0], ret->text, sizeof(ret->text));
+	if (ret->kind == GOSTAND_NOBODY)
+		other_find(p, now, reached, ret);
+	return 0;
+}
+
+int goview_compare(const struct world *w, const struct goview *v, struct gostand *ret)
+{
+	cleanup(remote_done) struct remote r;
+	cleanup(goproc_done) struct goproc p = {.table = NULL};
+	cleanup(goroutines_done) struct goroutines now = {.n = 0};
+	struct gostand s = {.pid = v->pid, .rank = v->rank};
+	int e = open_and_read(w, v->pid, &r, &p, &now);
+	if (e == 0)
+		e = conclude(&p, &v->first, &now, &s);
+	TEXT_COPY(s.version, p.version);
+	if (e == 0)
+		*ret = s;
+	return e;
+}

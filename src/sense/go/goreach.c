@@ -1,0 +1,309 @@
+#include "sense/go/goreach.h"
+
+#include <string.h>
+
+#include "base/vec.h"
+#include "sense/go/goheap.h"
+
+/* What is looked at in all, and of one object; more is too much. */
+#define OBJECTS_MAX 131072
+#define BYTES_MAX (64 * MIB)
+#define SEEN_SLOTS (2 * OBJECTS_MAX)
+#define CHUNK_WORDS 2048
+#define PROCESSORS_MAX 1024
+#define TIMERS_MAX 65536
+
+struct target {
+	uint64_t base; /* of the object that has what is waited for */
+	uint32_t goroutine;
+};
+
+struct reach {
+	struct goproc *p;
+	struct goheap *heap; /* owned */
+	const struct goroutines *s;
+	bool *reached; /* borrowed */
+	struct target *target; /* by base; owned */
+	size_t n_targets;
+	uint64_t *own; /* the runtime's objects: each g, each p; sorted; owned */
+	size_t n_own, cap_own;
+	size_t n_g; /* of these before they were sorted, the first: all g, also of goroutines that have ended */
+	uint64_t *seen; /* hash table of objects; owned */
+	size_t n_seen;
+	struct goobject *todo; /* owned */
+	size_t n_todo, at;
+	uint64_t bytes; /* looked at so far */
+	bool *rooted; /* by goroutine: its stack has been searched; owned */
+	bool cut;
+};
+
+static void reach_done(struct reach *k)
+{
+	free(k->heap);
+	free(k->target);
+	free(k->own);
+	free(k->seen);
+	free(k->todo);
+	free(k->rooted);
+}
+
+static int by_base(const void *a, const void *b)
+{
+	const struct target *x = a, *y = b;
+	return (x->base > y->base) - (x->base < y->base);
+}
+
+static int by_word(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+	return (*x > *y) - (*x < *y);
+}
+
+static bool is_own(const struct reach *k, uint64_t addr)
+{
+	return bsearch(&addr, k->own, k->n_own, sizeof(*k->own), by_word) != NULL;
+}
+
+/* ---- objects ---- */
+
+/* Marks who waits for something in this object. */
+static void object_hits(struct reach *k, uint64_t base)
+{
+	size_t low = 0, high = k->n_targets;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (k->target[mid].base < base)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (; low < k->n_targets && k->target[low].base == base; low++)
+		k->reached[k->target[low].goroutine] = true;
+}
+
+static bool is_new(struct reach *k, uint64_t base)
+{
+	size_t slot = (size_t)((base >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> 40) % SEEN_SLOTS;
+	while (k->seen[slot] && k->seen[slot] != base)
+		slot = (slot + 1) % SEEN_SLOTS;
+	if (k->seen[slot])
+		return false;
+	k->seen[slot] = base;
+	k->n_seen++;
+	return true;
+}
+
+static void word_look(struct reach *k, uint64_t word)
+{
+	struct goobject o;
+	if (k->cut || !goheap_object(k->heap, word, &o) || !is_new(k, o.base))
+		return;
+	k->bytes += o.pointers ? o.bytes : 0;
+	k->cut = k->n_seen >= OBJECTS_MAX || k->bytes > BYTES_MAX;
+	if (is_own(k, o.base) || k->cut)
+		return;
+	object_hits(k, o.base);
+	if (o.pointers)
+		k->todo[k->n_todo++] = o;
+}
+
+static int range_look(struct reach *k, uint64_t from, uint64_t to)
+{
+	uint64_t words[CHUNK_WORDS];
+	for (uint64_t at = (from + 7) & ~UINT64_C(7); at < to && !k->cut; at += sizeof(words)) {
+		size_t n = (size_t)MIN((to - at) / 8, (uint64_t)CHUNK_WORDS);
+		int r = goproc_words(k->p, at, words, n);
+		if (r)
+			return r;
+		for (size_t i = 0; i < n; i++)
+			word_look(k, words[i]);
+	}
+	return 0;
+}
+
+/* A sudog, and the lists of goroutines and processors, begin with one of the runtime's objects. */
+static int object_look(struct reach *k, const struct goobject *o)
+{
+	uint64_t first = 0;
+	int r = remote_u64(k->p->remote, o->base, &first);
+	if (r || is_own(k, first))
+		return r == REMOTE_FAULT ? 0 : r;
+	return range_look(k, o->base, o->base + o->bytes);
+}
+
+static int todo_work(struct reach *k)
+{
+	int r = 0;
+	while (k->at < k->n_todo && !k->cut && r == 0) {
+		struct goobject o = k->todo[k->at++];
+		r = object_look(k, &o);
+	}
+	return r;
+}
+
+/* ---- where the search begins ---- */
+
+/* The part of the stack that is in use; of one that runs all of it. */
+static int stack_look(struct reach *k, const struct goroutine *g)
+{
+	uint64_t from = g->sp ? g->sp : g->stack_from;
+	if (g->stack_to <= from)
+		return 0;
+	k->bytes += g->stack_to - from;
+	k->cut |= k->bytes > BYTES_MAX;
+	return range_look(k, from, g->stack_to);
+}
+
+static int own_add(struct reach *k, uint64_t addr)
+{
+	if (vec_room(&k->own, &k->cap_own, k->n_own + 1) < 0)
+		return -ENOMEM;
+	k->own[k->n_own++] = addr;
+	return 0;
+}
+
+/* All g, as those of goroutines that have ended keep what they had. */
+static int goroutines_list(struct reach *k)
+{
+	uint64_t slice[2];
+	int r = remote_read(k->p->remote, k->p->allgs, slice, sizeof(slice));
+	if (r || slice[1] > GOROUTINES_MAX) {
+		k->cut = true;
+		return r == REMOTE_FAULT ? 0 : r;
+	}
+	if (vec_room(&k->own, &k->cap_own, slice[1] + 1) < 0)
+		return -ENOMEM;
+	k->n_own = k->n_g = slice[1];
+	return goproc_words(k->p, slice[0], k->own, k->n_own);
+}
+
+/* The timers of a processor: they will call functions of the program, or send to its channels. */
+static int timers_look(struct reach *k, uint64_t processor)
+{
+	uint64_t slice[2];
+	int r = remote_read(k->p->remote, processor + k->p->at.p_timers, slice, sizeof(slice));
+	if (r)
+		return r == REMOTE_FAULT ? 0 : r;
+	if (slice[1] > TIMERS_MAX) {
+		k->cut = true;
+		return 0;
+	}
+	return range_look(k, slice[0], slice[0] + slice[1] * k->p->at.timer_bytes);
+}
+
+/* runtime.allp: a slice of runtime.p, each of which has its number and a state first. */
+static bool is_processors(struct reach *k, const uint64_t slice[static 3], uint64_t p[static PROCESSORS_MAX])
+{
+	if (slice[0] == 0 || slice[0] % 8 || slice[1] == 0 || slice[1] > slice[2] || slice[2] > PROCESSORS_MAX ||
+	    remote_read(k->p->remote, slice[0], p, slice[1] * 8) != 0)
+		return false;
+	for (size_t i = 0; i < slice[1]; i++) {
+		uint32_t head[2];
+		if (p[i] == 0 || p[i] % 8 || remote_read(k->p->remote, p[i], head, sizeof(head)) != 0 || head[0] != i ||
+		    head[1] > 4)
+			return false;
+	}
+	return true;
+}
+
+/* Lists the processors; of one alone others may look the same, and are listed as well. */
+static int processors_list(struct reach *k)
+{
+	uint64_t words[CHUNK_WORDS], p[PROCESSORS_MAX];
+	for (uint64_t at = k->p->bss; at < k->p->ebss; at += sizeof(words) - 16) {
+		size_t n = (size_t)MIN((k->p->ebss - at) / 8, (uint64_t)CHUNK_WORDS);
+		int r = goproc_words(k->p, at, words, n);
+		for (size_t i = 0; i + 2 < n && r == 0; i++) {
+			if (!is_processors(k, words + i, p))
+				continue;
+			for (size_t c = 0; c < words[i + 1] && r == 0; c++)
+				r = own_add(k, p[c]);
+		}
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+static int runtime_list(struct reach *k)
+{
+	int r = goroutines_list(k);
+	if (r == 0 && !k->cut)
+		r = processors_list(k);
+	k->cut |= k->n_own == k->n_g; /* no processor: their timers could not be read */
+	cleanup(freep) uint64_t *processor = calloc(k->n_own - k->n_g + 1, sizeof(*processor));
+	if (!processor)
+		return -ENOMEM;
+	size_t n = k->n_own - k->n_g;
+	memcpy(processor, k->own + k->n_g, n * sizeof(*processor));
+	qsort(k->own, k->n_own, sizeof(*k->own), by_word);
+	for (size_t i = 0; i < n && r == 0; i++)
+		r = timers_look(k, processor[i]);
+	return r;
+}
+
+/* ---- all of it ---- */
+
+/* What lies in no object is a variable, which all can come to, or is not understood. */
+static void targets_make(struct reach *k)
+{
+	struct goobject o;
+	for (size_t i = 0; i < k->s->n; i++) {
+		const struct goroutine *g = &k->s->item[i];
+		for (size_t n = 0; n < g->n_on; n++)
+			if (goheap_object(k->heap, g->on[n], &o))
+				k->target[k->n_targets++] = (struct target){o.base, (uint32_t)i};
+			else
+				k->reached[i] = true;
+	}
+	qsort(k->target, k->n_targets, sizeof(*k->target), by_base);
+}
+
+static int stacks_spread(struct reach *k)
+{
+	int r = todo_work(k);
+	for (bool more = true; more && r == 0 && !k->cut;) {
+		more = false;
+		for (size_t i = 0; i < k->s->n && r == 0; i++) {
+			if (!k->reached[i] || k->rooted[i])
+				continue;
+			k->rooted[i] = more = true;
+			r = stack_look(k, &k->s->item[i]);
+			if (r == 0)
+				r = todo_work(k);
+		}
+	}
+	return r;
+}
+
+static int reach_spread(struct reach *k)
+{
+	const struct goproc *p = k->p;
+	targets_make(k);
+	int r = runtime_list(k);
+	if (r == 0)
+		r = range_look(k, p->data, p->edata);
+	if (r == 0)
+		r = range_look(k, p->bss, p->ebss);
+	return r ? r : stacks_spread(k);
+}
+
+int goreach_spread(struct goproc *p, const struct goroutines *s, bool *reached, bool *ret_cut)
+{
+	cleanup(reach_done) struct reach k = {.p = p, .s = s, .reached = reached};
+	*ret_cut = true;
+	if (s->n == 0 || s->n_all > s->n || p->enoptrbss - p->noptrdata > BYTES_MAX)
+		return 0;
+	int r = goheap_open(p, s->item[0].addr, &k.heap);
+	if (r)
+		return r == GO_UNKNOWN ? 0 : r;
+	k.target = calloc(s->n * GOROUTINE_ON, sizeof(*k.target));
+	k.seen = calloc(SEEN_SLOTS, sizeof(*k.seen));
+	k.todo = calloc(OBJECTS_MAX, sizeof(*k.todo));
+	k.rooted = calloc(s->n, sizeof(*k.rooted));
+	if (!k.target || !k.seen || !k.todo || !k.rooted)
+		return -ENOMEM;
+	r = reach_spread(&k);
+	*ret_cut = k.cut;
+	return r == REMOTE_FAULT ? 0 : r;
+}
