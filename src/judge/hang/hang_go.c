@@ -7,6 +7,9 @@
 #include "base/units.h"
 #include "judge/hang/hang_parts.h"
 
+/* As for other ranks that only wake up now and then. */
+static const uint64_t work_ns = 5 * 60 * NS_PER_S, work_again_ns = 30 * NS_PER_S;
+
 static const struct gostand *gostand_of(const struct hang_work *w, int32_t rank)
 {
 	for (size_t i = 0; i < w->c->n_go; i++)
@@ -23,13 +26,13 @@ static bool waits_for_others(const struct hang_work *w, int32_t rank)
 	return s ? s->kind == GOSTAND_OUTSIDE : r && hang_waits(w, r);
 }
 
-/* Every rank either waits for a goroutine that nobody is left to wake, or for the other ranks. */
+/* Every rank waits either for a goroutine of its own, or for the other ranks. */
 static bool explains_all(const struct hang_work *w)
 {
 	for (size_t i = 0; i < w->p->n; i++) {
 		const struct liveness *l = &w->p->rank[i];
 		const struct gostand *s = gostand_of(w, l->rank);
-		if (l->serves || (s && s->kind == GOSTAND_NOBODY))
+		if (l->serves || (s && (s->kind == GOSTAND_NOBODY || s->kind == GOSTAND_SOMEBODY)))
 			continue;
 		if (l->seen.exited || !waits_for_others(w, l->rank))
 			return false;
@@ -39,21 +42,38 @@ static bool explains_all(const struct hang_work *w)
 
 static void stand_says(struct hang_work *w, const struct gostand *s)
 {
-	char who[HANG_WHO], since[24];
+	char who[HANG_WHO], since[24], long_for[60] = "";
 	hang_who(s->rank, who);
+	who[0] = 'R'; /* "rank" begins a sentence here */
 	if (s->rank == NO_RANK)
-		hang_says(w, "%s", s->text);
-	else
-		hang_says(w, "%s: %s", who, s->text);
+		TEXT_FORMAT(who, "Process %d", (int)s->pid);
 	if (s->since_ns && s->since_ns < w->p->now_ns)
-		hang_says(w, ", for %s at least", duration_format(w->p->now_ns - s->since_ns, since));
-	hang_says(w, "; no goroutine that is still alive comes to what it waits for.");
+		TEXT_FORMAT(long_for, ", for %s at least", duration_format(w->p->now_ns - s->since_ns, since));
+	hang_says(w, "%s: %s%s; no goroutine that is still alive comes to what it waits for.", who, s->text, long_for);
 	if (s->other[0])
-		hang_says(w, " Beside it, %s.", s->other);
-	hang_evidence(w, "goroutines", "memory of the process",
-		      "process %d (%s): of %u goroutines %u stand, seen twice; those that live were searched for what "
-		      "goroutine 1 waits for, through their stacks, the variables and the timers, a few steps deep",
-		      (int)s->pid, s->version, s->n, s->n_stand);
+		hang_says(w, "Beside it, %s.", s->other);
+	hang_evidence(
+		w, "goroutines", "memory of the process",
+		"process %d (%s): of %u goroutines %u stand, seen twice; what goroutine 1 waits for was searched from "
+		"the stacks of those that live, the variables and the timers",
+		(int)s->pid, s->version, s->n, s->n_stand);
+}
+
+/* Who waits for a goroutine that lives waits for its work, as one whose threads run does. */
+static bool goroutine_works(struct hang_work *w)
+{
+	const struct gostand *works = NULL;
+	for (size_t i = 0; i < w->c->n_go; i++)
+		if (w->c->go[i].kind == GOSTAND_SOMEBODY)
+			works = &w->c->go[i];
+	if (!works || w->s->has_after || w->standstill_ns >= work_ns || !explains_all(w))
+		return false;
+	w->v->kind = HANG_NONE;
+	w->v->benign = true;
+	TEXT_COPY(w->v->id, "own_thread");
+	hang_says(w, "it waits for another goroutine that lives: %s", works->text);
+	w->v->again_ns = work_again_ns;
+	return true;
 }
 
 bool hang_goroutines(struct hang_work *w)
@@ -68,7 +88,9 @@ bool hang_goroutines(struct hang_work *w)
 			return false;
 		n++;
 	}
-	if (n == 0 || !explains_all(w))
+	if (n == 0)
+		return goroutine_works(w);
+	if (!explains_all(w))
 		return false;
 	if (!hang_old_enough(w, w->stepping ? HANG_EXPLAINED : HANG_DOUBTFUL))
 		return true;

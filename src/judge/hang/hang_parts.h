@@ -105,7 +105,7 @@ bool hang_polls(const struct hang_work *w, const struct stackgroup_rank *r);
  * after the time for which a sleep is excused: that time need not pass to know that.
  */
 bool hang_outsleeps(const struct hang_work *w, const struct stackgroup_rank *r);
-/* The same of a process beside the ranks that some of them wait for, likely at least. */
+/* The same of a process beside the ranks that some wait for, likely at least. */
 bool hang_end_outsleeps(const struct hang_work *w, const struct waitgraph_sink *s, uint64_t excuse_ns);
 /* Adds "Ranks 0-2 wait for the others: all_reduce at train.py:40 in step.", or nothing where no rank waits. */
 void hang_says_who_waits(struct hang_work *w);
@@ -193,7 +193,6 @@ void hang_book_joins(struct hang_work *w);
 void hang_groups(struct hang_work *w);
 void hang_common_evidence(struct hang_work *w);
 
-/* ---- pace ---- */
 struct hang_pace {
 	double base_s, now_s, ratio; /* a step's time before and now; how much slower */
 };

@@ -17,7 +17,8 @@ bool gostand_waits_inside(const struct goroutine *g)
 	}
 }
 
-bool gostand_same(const struct goroutine *a, const struct goroutine *b)
+/* True if it is in the same wait in both, and has not run in between. */
+static bool gostand_same(const struct goroutine *a, const struct goroutine *b)
 {
 	if (a->id != b->id || a->addr != b->addr || a->state != GOROUTINE_WAITS || b->state != GOROUTINE_WAITS ||
 	    a->wait != b->wait || a->turns != b->turns || a->sp != b->sp || a->pc != b->pc || a->n_on != b->n_on)
@@ -41,7 +42,7 @@ static bool stands(const struct goroutines *before, const struct goroutines *now
 }
 
 /* Waits that end when nothing but a goroutine acts; one for ever ends for nobody. */
-static bool is_quiet(const struct goroutine *g)
+static bool gostand_is_quiet(const struct goroutine *g)
 {
 	return g->wait == GOWAIT_FOREVER || gostand_waits_inside(g);
 }
@@ -50,7 +51,7 @@ void gostand_living(const struct goroutines *before, const struct goroutines *no
 {
 	for (size_t i = 0; i < now->n; i++) {
 		const struct goroutine *g = &now->item[i];
-		lives[i] = g->wait != GOWAIT_RUNTIME && !(is_quiet(g) && stands(before, now, i));
+		lives[i] = g->wait != GOWAIT_RUNTIME && !(gostand_is_quiet(g) && stands(before, now, i));
 	}
 }
 

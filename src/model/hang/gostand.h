@@ -31,8 +31,6 @@ struct gostand {
 	uint32_t n, n_stand; /* goroutines without the runtime's own; those that stand */
 };
 
-/* True if it is in the same wait in both, and has not run in between. */
-bool gostand_same(const struct goroutine *before, const struct goroutine *now);
 /* True if it waits for something that only a goroutine, or nobody, brings. */
 bool gostand_waits_inside(const struct goroutine *g);
 /* lives: for each goroutine of `now`, whether it counts as living. Those of the runtime itself do not. */

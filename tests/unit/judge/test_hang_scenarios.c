@@ -67,6 +67,8 @@ struct scenario {
 	struct cause_verdict book;
 	struct hang_collective collective;
 	struct waitshare shares;
+	struct gostand go[RANKS];
+	size_t n_go;
 	char unavailable[120], nobodys_error[120];
 	uint64_t retransmits_per_s;
 	/* what came of it since the mark */
@@ -492,6 +494,10 @@ static void case_make(struct scenario *s, struct stackdump *dumps, struct hang_c
 	c->nobodys_error = s->nobodys_error;
 	if (s->asked.want & HANG_WANT_STACKS && waits.n_who > 0)
 		c->graph = graph_of_waits();
+	if (s->asked.want & HANG_WANT_STACKS) {
+		c->go = s->go;
+		c->n_go = s->n_go;
+	}
 	if (s->unavailable[0])
 		TEXT_COPY(c->unavailable[c->n_unavailable++], s->unavailable);
 }
@@ -729,6 +735,34 @@ static void share_line(struct scenario *s, struct span rest, const char *where)
 		s->shares.rank[s->shares.n++] = r;
 }
 
+/* go SET KIND [serves] [TEXT]; go none */
+static void go_line(struct scenario *s, struct span rest, const char *where)
+{
+	static const char *const kinds[] = {"unknown", "lives", "outside", "somebody", "nobody"};
+	struct gostand g = {.pid = 1000, .n = 3, .n_stand = 2, .version = "go1.26.8"};
+	struct span set = next(&rest, where);
+	int32_t from, to;
+	size_t kind = 0;
+	if (span_eq(set, "none")) {
+		s->n_go = 0;
+		return;
+	}
+	set_of(s, set, &from, &to);
+	struct span w = next(&rest, where);
+	while (kind < ARRAY_SIZE(kinds) && !span_eq(w, kinds[kind]))
+		kind++;
+	assert_true(kind < ARRAY_SIZE(kinds));
+	g.kind = (enum gostand_kind)kind;
+	rest = span_trim(rest);
+	if (span_starts(rest, "serves")) {
+		g.serves = true;
+		(void)span_word(&rest, &w);
+	}
+	span_copy(span_trim(rest), g.text, sizeof(g.text));
+	for (g.rank = from; g.rank <= to && s->n_go < RANKS; g.rank++)
+		s->go[s->n_go++] = g;
+}
+
 static void setting_line(struct scenario *s, struct span key, struct span rest, const char *where)
 {
 	struct span v = next(&rest, where);
@@ -780,6 +814,8 @@ static void line(struct scenario *s, struct span text, const char *where)
 		book_line(s, rest, where);
 	else if (span_eq(key, "collective"))
 		collective_line(s, rest, where);
+	else if (span_eq(key, "go"))
+		go_line(s, rest, where);
 	else if (span_eq(key, "share"))
 		share_line(s, rest, where);
 	else if (span_eq(key, "nobodys-error"))
