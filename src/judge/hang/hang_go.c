@@ -92,7 +92,7 @@ bool hang_goroutines(struct hang_work *w)
 		return goroutine_works(w);
 	if (!explains_all(w))
 		return false;
-	if (!hang_old_enough(w, w->stepping ? HANG_EXPLAINED : HANG_DOUBTFUL))
+	if (!hang_old_enough(w, HANG_EXPLAINED))
 		return true;
 	hang_is(w, "orphaned_wait", CONFIDENCE_MEDIUM);
 	for (size_t i = 0; i < w->c->n_go; i++) {

@@ -1,0 +1,150 @@
+"""Programs made by Go: their goroutines in vigil stack, and main goroutines that nobody is left to wake."""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from conftest import wait_for
+
+SOURCE = pathlib.Path(__file__).resolve().parents[1] / "workloads/go/stands.go"
+COMPILERS = [p for p in dict.fromkeys(os.path.realpath(p) for p in (shutil.which("go"), "/usr/lib/go-1.19/bin/go") if p and os.path.exists(p))]
+
+if not COMPILERS:
+    pytest.skip("there is no Go", allow_module_level=True)
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory):
+    """built(COMPILER, *FLAGS): the program, made once for each."""
+    done = {}
+
+    def build(compiler, *flags):
+        if (compiler, flags) not in done:
+            folder = tmp_path_factory.mktemp("go")
+            env = dict(os.environ, GOTOOLCHAIN="local", GOCACHE=str(folder / "cache"), GOFLAGS="-buildvcs=false", CGO_ENABLED="0", GO111MODULE="off")
+            subprocess.run([compiler, "build", *flags, "-o", folder / "stands", SOURCE], check=True, env=env, cwd=folder)
+            done[compiler, flags] = folder / "stands"
+        return done[compiler, flags]
+    return build
+
+
+@pytest.fixture
+def started():
+    running = []
+
+    def start(*command, **more):
+        running.append(subprocess.Popen(command, **more))
+        return running[-1]
+    yield start
+    for process in running:
+        process.kill()
+        process.wait()
+
+
+def goroutines(vigil, pid):
+    answer = json.loads(vigil("stack", "--json", pid).out)
+    return answer["processes"][0]
+
+
+def own_trace(text):
+    """{id: [(function, file, line)]} of what Go's own runtime prints at SIGQUIT; the runtime's frames left out."""
+    found, lines = {}, text.splitlines()
+    for before, line in zip(lines, lines[1:]):
+        head = re.match(r"goroutine (\d+) .*\[", before)
+        if head:
+            current = found.setdefault(int(head[1]), [])
+        place = re.match(r"\t(\S+):(\d+)", line)
+        if place and not before.startswith(("created by", "runtime.")) and found:
+            current.append((before[:before.rindex("(")], place[1], int(place[2])))
+    return found
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("flags", [(), ("-ldflags=-s -w",), ("-buildmode=pie",)], ids=["whole", "stripped", "pie"])
+def test_goroutines_are_shown_as_the_runtime_itself_shows_them(vigil, built, started, tmp_path, compiler, flags):
+    with open(tmp_path / "trace", "w") as trace:
+        process = started(built(compiler, *flags), "all", stderr=trace, env=dict(os.environ, GOTRACEBACK="all"))
+
+    def all_stand():
+        p = goroutines(vigil, process.pid)
+        waits = [g.get("waiting_on") for g in p.get("goroutines", []) for _ in range(g["count"]) if not g.get("runtime")]
+        return p if len(waits) >= 13 and None not in waits else None
+    p = wait_for(all_stand, 30, "all goroutines to wait")
+    assert p["go"].startswith("go1.")
+    shown = {n: g for g in p["goroutines"] for n in g["ids"]}
+    reasons = {g.get("waiting_on") for g in p["goroutines"]}
+    assert {"chan receive", "select", "sleep", "IO wait", "chan receive (nil chan)", "sync.Cond.Wait"} <= reasons, reasons
+    assert {"semacquire"} <= reasons or {"sync.Mutex.Lock", "sync.RWMutex.RLock"} <= reasons, reasons
+    twins = [g for g in p["goroutines"] if g["count"] == 3 and g["waiting_on"] == "chan receive"]
+    assert len(twins) == 1 and len(twins[0]["ids"]) == 3
+    process.send_signal(3)
+    process.wait(timeout=30)
+    truth = own_trace((tmp_path / "trace").read_text())
+    compared = 0
+    for number, frames in truth.items():
+        if number == 0 or number not in shown or shown[number].get("runtime"):
+            continue
+        told = [(f["name"], f["file"], f["line"]) for f in shown[number]["frames"] if not f["name"].startswith("runtime.")]
+        assert told == frames, (number, told, frames)
+        compared += 1
+    assert compared >= 13
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("what, says", [("channel", "chan receive"), ("mutex", "(semacquire|sync.Mutex.Lock)"),
+                                        ("group", "(semacquire|sync.WaitGroup.Wait)"), ("select", "select")])
+def test_a_main_goroutine_that_nobody_is_left_to_wake_is_told(vigil, built, compiler, what, says):
+    job = vigil.start("run", "--hang-after", "8s", "--", built(compiler), what)
+    report = wait_for(lambda: next((r for r in [json.loads(line) for line in vigil("events", "--json").out.decode().splitlines()]
+                                    if r["kind"] == "hang"), None), 90, "the verdict")
+    told = vigil.why()
+    assert report and told["cause"]["id"] == "orphaned_wait" and told["cause"]["confidence"] == "medium", told
+    assert re.search(rf"goroutine 1 waits in {says} at stands.go:\d+ in main\.", told["cause"]["text"]), told
+    assert job.poll() is None, "nothing is proved, so nothing is ended"
+
+
+def concluded(binary, pid, seconds=1):
+    """What two looks say of goroutine 1: unknown, lives, outside, somebody, nobody."""
+    told = subprocess.run([binary.parents[2] / "tests/tool/gopeek", str(pid), str(seconds)], capture_output=True, text=True, timeout=60)
+    return re.match(r"(\w+)( \(serves\))?:", told.stdout)
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("flags", [(), ("-ldflags=-s -w",), ("-buildmode=pie",)], ids=["whole", "stripped", "pie"])
+@pytest.mark.parametrize("what, wanted", [("worker", "somebody"), ("global", "somebody"), ("chain", "somebody"), ("timer", "somebody"),
+                                          ("signal", "somebody"), ("context", "unknown"), ("compute", "lives"), ("sleep", "lives"),
+                                          ("channel", "nobody"), ("mutex", "nobody"), ("group", "nobody"), ("select", "nobody")])
+def test_whether_anybody_is_left_is_found_out(binary, built, started, compiler, flags, what, wanted):
+    process = started(built(compiler, *flags), what, "quick")
+
+    def same():
+        found = concluded(binary, process.pid)
+        return found and found[1] == wanted
+    wait_for(same, 60, f"{what} to be {wanted}")
+    assert all(concluded(binary, process.pid)[1] == wanted for _ in range(3))
+
+
+def test_a_server_whose_main_goroutine_waits_for_ever_serves(binary, built, started):
+    process = started(built(COMPILERS[0]), "server", stdout=subprocess.PIPE)
+    assert process.stdout.readline() == b"ready\n"
+    wait_for(lambda: (concluded(binary, process.pid) or [None] * 3)[2], 60, "its listener to wait")
+
+
+def test_ten_thousand_goroutines_are_read_and_the_rest_counted(vigil, built, started):
+    process = started(built(COMPILERS[0]), "many")
+    p = wait_for(lambda: (p := goroutines(vigil, process.pid)).get("goroutines_unread") and p, 60, "all goroutines")
+    assert sum(g["count"] for g in p["goroutines"]) + p["goroutines_unread"] >= 12000
+    assert max(g["count"] for g in p["goroutines"]) > 9000 and all(len(g["ids"]) <= 100 for g in p["goroutines"])
+
+
+@pytest.mark.slow
+def test_a_main_goroutine_whose_worker_lives_is_left_alone(vigil, built):
+    """Looked at closely as its steps are missed, and found to wait for a goroutine that lives."""
+    job = vigil.start("run", "--", built(COMPILERS[0]), "worker")
+    wait_for(lambda: b"suspected" in vigil("events", "--json").out, 90, "the suspicion")
+    wait_for(lambda: b"another goroutine that lives" in vigil("events", "--json").out, 90, "the judgement")
+    assert b'"hang"' not in vigil("events", "--json").out and job.poll() is None

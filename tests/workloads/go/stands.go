@@ -1,0 +1,159 @@
+// A program whose goroutines stand in every way that they can, or (os.Args[1]) whose main one waits for nobody, or works.
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/signal"
+	"sync"
+	"time"
+)
+
+type box struct {
+	pad [3]int
+	mu  sync.Mutex
+}
+
+type pool struct{ jobs chan int }
+
+var global *pool
+
+func step(i int) { fmt.Printf("step %d loss %.3f\n", i, 1/float64(i+1)) }
+
+func ticker() {
+	for range time.Tick(time.Second) {
+	}
+}
+
+//go:noinline
+func holdTwice(b *box) {
+	b.mu.Lock()
+	again(b)
+}
+
+func again(b *box) { b.mu.Lock() } // a place for the compiler to put into its caller
+
+func all() {
+	c, d := make(chan int), make(chan int)
+	go holdTwice(&box{})
+	for i := 0; i < 3; i++ {
+		go func() { <-c }()
+	}
+	go func() {
+		select {
+		case <-c:
+		case d <- 1:
+		}
+	}()
+	go func() { time.Sleep(time.Hour) }()
+	go func() {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			panic(err)
+		}
+		l.Accept()
+	}()
+	go func() {
+		var nothing chan int
+		<-nothing
+	}()
+	var rw sync.RWMutex
+	rw.Lock()
+	go func() { rw.RLock() }()
+	cond := sync.NewCond(&sync.Mutex{})
+	go func() { cond.L.Lock(); cond.Wait() }()
+	var wg sync.WaitGroup
+	wg.Add(1)
+	wg.Wait()
+}
+
+func steps() {
+	for i := 0; i < 60; i++ {
+		time.Sleep(100 * time.Millisecond)
+		step(i)
+	}
+}
+
+func main() {
+	go ticker()
+	what := os.Args[1]
+	if what == "all" {
+		all()
+	}
+	if len(os.Args) == 2 && what != "server" && what != "many" {
+		steps()
+	}
+	switch what {
+	case "channel": // its sender is gone
+		c := make(chan int)
+		<-c
+	case "mutex":
+		holdTwice(&box{})
+	case "group":
+		var wg sync.WaitGroup
+		wg.Add(2)
+		go func() { wg.Done() }()
+		wg.Wait()
+	case "select":
+		a, b := make(chan int), make(chan string)
+		select {
+		case <-a:
+		case b <- "x":
+		}
+	case "global": // a producer that comes to it by a variable alone
+		global = &pool{jobs: make(chan int)}
+		go func() { time.Sleep(time.Hour); global.jobs <- 1 }()
+		<-global.jobs
+	case "worker": // one has the group, and sleeps
+		var wg sync.WaitGroup
+		wg.Add(1)
+		go func() { defer wg.Done(); time.Sleep(time.Hour) }()
+		wg.Wait()
+	case "chain": // the worker waits for another one, which sleeps
+		c, wg := make(chan int), &sync.WaitGroup{}
+		wg.Add(1)
+		go func() { defer wg.Done(); <-c }()
+		go func() { time.Sleep(time.Hour); c <- 1 }()
+		wg.Wait()
+	case "timer": // a function that a timer will call
+		c := make(chan int)
+		time.AfterFunc(time.Hour, func() { c <- 1 })
+		<-c
+	case "many":
+		c := make(chan int)
+		for i := 0; i < 12000; i++ {
+			go func() { <-c }()
+		}
+		time.Sleep(time.Hour)
+	case "context":
+		ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+		defer cancel()
+		<-ctx.Done()
+	case "signal":
+		c := make(chan os.Signal, 1)
+		signal.Notify(c, os.Interrupt)
+		<-c
+	case "compute":
+		x := 1.0
+		for {
+			x = x*1.0000001 + 1
+		}
+	case "sleep":
+		time.Sleep(time.Hour)
+	case "server":
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			panic(err)
+		}
+		go func() {
+			for {
+				l.Accept()
+			}
+		}()
+		c := make(chan int)
+		fmt.Println("ready")
+		<-c
+	}
+}
