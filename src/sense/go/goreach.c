@@ -279,10 +279,17 @@ static int stacks_spread(struct reach *k)
 static int reach_spread(struct reach *k)
 {
 	const struct goproc *p = k->p;
+	bool any = false;
+	for (size_t i = 0; i < k->s->n; i++)
+		any |= k->reached[i];
 	targets_make(k);
 	int r = runtime_list(k);
-	if (r == 0)
-		r = range_look(k, p->data, p->edata);
+	/* Variables do nothing by themselves: without a goroutine or a timer nobody comes to them. */
+	if (r == 0 && !any && k->n_seen == 0 && !k->cut)
+		memset(k->reached, 0, k->s->n * sizeof(*k->reached));
+	if (r || (!any && k->n_seen == 0))
+		return r;
+	r = range_look(k, p->data, p->edata);
 	if (r == 0)
 		r = range_look(k, p->bss, p->ebss);
 	return r ? r : stacks_spread(k);
