@@ -7,6 +7,9 @@
 #include "base/vec.h"
 #include "sense/go/goroutine.h"
 
+/* A table of functions may be made so that each frame takes long. */
+static const uint64_t most_ns = 5 * NS_PER_S;
+
 /* The groups of a process, and what tells them apart. */
 struct groups {
 	struct dump_process *p;
@@ -107,9 +110,11 @@ int snapgo_fill(const struct world *w, struct procview *v, struct dump_process *
 	TEXT_COPY(p->go, go.version);
 	if (r == 0)
 		r = goroutines_read(&go, &all);
-	for (size_t i = 0; i < all.n && r == 0; i++)
+	size_t i = 0;
+	uint64_t end_ns = w->mono_ns() + most_ns;
+	for (; i < all.n && r == 0 && w->mono_ns() < end_ns; i++)
 		r = goroutine_add(&s, &go, &all.item[i]);
-	p->n_unread = all.n_all - all.n;
+	p->n_unread = all.n_all - i;
 	if (r == GO_UNKNOWN && p->note[0] == '\0')
 		TEXT_FORMAT(p->note, "its goroutines are not shown: how %s keeps them is not known here",
 			    go.version[0] ? go.version : "its Go");

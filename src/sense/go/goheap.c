@@ -44,7 +44,8 @@ static int arenas_find(struct goheap *h, uint64_t known)
 		if (r)
 			return r;
 		for (size_t i = 0; i < n; i++)
-			if (words[i] && words[i] % 4096 == 0 && span_read(h, words[i], known, span)) {
+			if (words[i] && words[i] % 4096 == 0 && goproc_try(h->p) &&
+			    span_read(h, words[i], known, span)) {
 				h->arenas = words[i];
 				return 0;
 			}

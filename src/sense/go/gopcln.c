@@ -10,7 +10,7 @@
 #define PCDATA_INLINE 2
 #define FUNCDATA_INLINE 3
 /* A table of one function with more steps is garbage. */
-#define STEPS_MAX 1000000
+#define STEPS_MAX 131072
 
 static bool has(const struct gopcln *t, uint64_t at, uint64_t len)
 {

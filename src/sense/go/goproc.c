@@ -166,7 +166,8 @@ static int allgs_look(struct scan *s, uint64_t addr, const uint64_t *word)
 	struct goproc *p = s->p;
 	unsigned char g[GO_G_BYTES];
 	uint64_t first, stack[2], self, id;
-	if (word[0] == 0 || word[0] % 8 || word[1] == 0 || word[1] > word[2] || word[2] > GOROUTINES_SANE)
+	if (word[0] == 0 || word[0] % 8 || word[1] == 0 || word[1] > word[2] || word[2] > GOROUTINES_SANE ||
+	    !goproc_try(p))
 		return GO_NONE;
 	int r = remote_u64(p->remote, word[0], &first);
 	if (r == 0 && (first == 0 || first % 8))

@@ -30,6 +30,7 @@ struct goproc {
 	uint64_t data, edata, bss, ebss; /* variables with pointers: [data, edata), [bss, ebss) */
 	uint64_t noptrdata, enoptrbss; /* all variables lie between these */
 	uint64_t allgs; /* address of the slice */
+	uint32_t tries; /* words of the variables that looked like what was searched; see goproc_try */
 	char reason[GO_REASONS][GO_REASON_MAX]; /* by number; "": unknown */
 };
 
@@ -39,3 +40,8 @@ void goproc_done(struct goproc *p);
 
 /* Reads a range in parts, so that what is not mapped costs no more than its part; unreadable parts are zeroes. */
 int must_check goproc_words(struct goproc *p, uint64_t from, uint64_t *into, size_t n);
+/* Counts a word that looks like what is searched, and costs reads to find out. False: there were too many already. */
+static inline bool goproc_try(struct goproc *p)
+{
+	return ++p->tries < 200000;
+}

@@ -195,7 +195,7 @@ static int timers_look(struct reach *k, uint64_t processor)
 static bool is_processors(struct reach *k, const uint64_t slice[static 3], uint64_t p[static PROCESSORS_MAX])
 {
 	if (slice[0] == 0 || slice[0] % 8 || slice[1] == 0 || slice[1] > slice[2] || slice[2] > PROCESSORS_MAX ||
-	    remote_read(k->p->remote, slice[0], p, slice[1] * 8) != 0)
+	    !goproc_try(k->p) || remote_read(k->p->remote, slice[0], p, slice[1] * 8) != 0)
 		return false;
 	for (size_t i = 0; i < slice[1]; i++) {
 		uint32_t head[2];
