@@ -244,17 +244,23 @@ static int runtime_list(struct reach *k)
 
 /* ---- all of it ---- */
 
-/* What lies in no object is a variable, which all can come to, or is not understood. */
+/*
+ * What lies in no object is a variable, which all can come to, or is not understood. What lies in the stack of the
+ * goroutine itself nobody else can point to.
+ */
 static void targets_make(struct reach *k)
 {
 	struct goobject o;
 	for (size_t i = 0; i < k->s->n; i++) {
 		const struct goroutine *g = &k->s->item[i];
-		for (size_t n = 0; n < g->n_on; n++)
+		for (size_t n = 0; n < g->n_on; n++) {
+			if (g->on[n] >= g->stack_from && g->on[n] < g->stack_to)
+				continue;
 			if (goheap_object(k->heap, g->on[n], &o))
 				k->target[k->n_targets++] = (struct target){o.base, (uint32_t)i};
 			else
 				k->reached[i] = true;
+		}
 	}
 	qsort(k->target, k->n_targets, sizeof(*k->target), by_base);
 }
