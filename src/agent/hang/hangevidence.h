@@ -10,7 +10,6 @@
 #include "agent/hang/hangrules.h"
 #include "agent/hang/hangcollective.h"
 #include "agent/hang/hangsample.h"
-#include "agent/hang/hanggo.h"
 #include "agent/hang/hangwaits.h"
 #include "judge/hang/hang.h"
 
