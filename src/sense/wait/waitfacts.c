@@ -408,6 +408,8 @@ int waitfacts_read(const struct world *w, const pid_t *pids, size_t n, uint64_t 
 	if (r == 0)
 		r = waitlook_finish(&l, budget_ns ? budget_ns : BUDGET_NS);
 	if (r == 0)
+		waitlook_polled(&l);
+	if (r == 0)
 		r = holders_list(&l);
 	if (r == 0)
 		r = l.error;

@@ -17,7 +17,7 @@
 
 /* ---- locks of files ---- */
 
-static struct span locks_text(struct waitlook *l)
+struct span waitlook_locks(struct waitlook *l)
 {
 	if (!l->locks_tried && l->w->proc_fd >= 0 &&
 	    file_slurp(l->w->proc_fd, "locks", LOCKS_TEXT_MAX, &l->locks, &l->locks_len) != 0)
@@ -29,6 +29,14 @@ static struct span locks_text(struct waitlook *l)
 static bool call_is_flock(const struct waiting *c)
 {
 	return c->tw->nr == SYS_flock;
+}
+
+void waitlook_link(struct waitlook *l, pid_t pid, int fd, char *dst, size_t cap)
+{
+	char link[FDLINK_SHOWN], path[40];
+	TEXT_FORMAT(path, "%d/fd/%d", (int)pid, fd);
+	const ssize_t n = readlinkat(l->w->proc_fd, path, link, sizeof(link));
+	span_copy((struct span){link, n > 0 ? (size_t)n : 0}, dst, cap);
 }
 
 /* The lock that the call asks for; false if it is none. */
@@ -59,7 +67,7 @@ static bool lock_wanted(struct waiting *c, struct filelock *ret)
 /* Adds who is said to hold it; returns how many lines name nobody. */
 static size_t lock_holders(struct waiting *c, struct waitfact *f, const struct filelock *wanted)
 {
-	struct span text = locks_text(c->l), line;
+	struct span text = waitlook_locks(c->l), line;
 	struct filelock held;
 	size_t nameless = 0;
 	while (span_line(&text, &line)) {
@@ -78,15 +86,12 @@ void waiting_file_lock(struct waiting *c)
 	struct filelock wanted;
 	struct fdinfo info;
 	struct waitmount m;
-	char link[FDLINK_SHOWN], path[40];
 	const int fd = (int)MIN(c->tw->arg[0], (uint64_t)INT32_MAX);
 	const struct fdentry *e = fdtable_find(&c->p->fds, fd);
 	struct waitfact *f = waitfact_add(c, WAITFACT_FILE_LOCK);
 	if (!f)
 		return;
-	TEXT_FORMAT(path, "%d/fd/%d", (int)c->t->pid, fd);
-	const ssize_t n = readlinkat(c->l->w->proc_fd, path, link, sizeof(link));
-	span_copy((struct span){link, n > 0 ? (size_t)n : 0}, f->text, sizeof(f->text));
+	waitlook_link(c->l, c->t->pid, fd, f->text, sizeof(f->text));
 	if (!e || !lock_wanted(c, &wanted) || fdtable_info(c->l->w, &c->p->fds, fd, &info) != 0 ||
 	    !(info.has & FDINFO_INODE) || !(info.has & FDINFO_MOUNT) ||
 	    !waitmount_by_id(waitproc_mounts(c->l, c->p), info.mount_id, &m))
@@ -96,7 +101,6 @@ void waiting_file_lock(struct waiting *c)
 	wanted.inode = info.inode;
 	f->id = info.inode;
 	const size_t nameless = lock_holders(c, f, &wanted);
-	/* A lock of a remote file may be held by another machine. */
 	/* A lock of a remote file may be held by another machine. */
 	const bool is_remote = mount_is_remote(m.type);
 	f->complete = !is_remote && f->n_holders > 0 && nameless == 0;
@@ -191,17 +195,14 @@ void waiting_message(struct waiting *c)
 /* A queue of mq_overview(7): whoever has it open; others may open it by its name. */
 void waiting_queue(struct waiting *c)
 {
-	char link[FDLINK_SHOWN], path[40];
+	char name[FDLINK_SHOWN];
 	const int fd = (int)MIN(c->tw->arg[0], (uint64_t)INT32_MAX);
 	const struct fdentry *e = fdtable_find(&c->p->fds, fd);
 	struct waitfact *f = waitfact_add(c, WAITFACT_MESSAGE);
 	if (!f)
 		return;
 	f->to_write = c->tw->nr == SYS_mq_timedsend;
-	TEXT_FORMAT(path, "%d/fd/%d", (int)c->t->pid, fd);
-	const ssize_t n = readlinkat(c->l->w->proc_fd, path, link, sizeof(link));
-	char name[FDLINK_SHOWN];
-	span_copy((struct span){link, n > 0 ? (size_t)n : 0}, name, sizeof(name));
+	waitlook_link(c->l, c->t->pid, fd, name, sizeof(name));
 	TEXT_FORMAT(f->text, "message queue %s", name);
 	if (!e || e->kind != FD_FILE)
 		return;

@@ -109,6 +109,10 @@ void waiting_file_lock(struct waiting *c);
 void waiting_semaphore(struct waiting *c);
 void waiting_message(struct waiting *c);
 void waiting_queue(struct waiting *c);
+/* The lines of /proc/locks; empty: they cannot be read. */
+struct span waitlook_locks(struct waitlook *l);
+/* What a descriptor is, made printable: the name of its file; "": it was closed. */
+void waitlook_link(struct waitlook *l, pid_t pid, int fd, char *dst, size_t cap);
 /* waitfacts_file.c: file systems. fd -1: by the path of the call. */
 void waiting_file(struct waiting *c, int fd);
 /* True for a file of procfs, sysfs and the like, which can be polled. */
@@ -117,6 +121,8 @@ bool waiting_fd_is_kernels(struct waiting *c, int fd);
 void waiting_read(struct waiting *c);
 /* waitfacts_finish.c: what needs the sockets and the pass over all descriptors. */
 int must_check waitlook_finish(struct waitlook *l, uint64_t budget_ns);
+/* waitfacts_polled.c: what threads that look again and again may look at. After waitlook_finish. */
+void waitlook_polled(struct waitlook *l);
 /* The device of a mount by its id, or by the longest mount point above a path. False: none. Pure. */
 struct waitmount {
 	uint32_t major, minor;

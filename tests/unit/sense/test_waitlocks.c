@@ -418,6 +418,135 @@ static void an_ofd_lock_is_found_by_its_descriptor(void **state)
 	lock_file_remove(dir);
 }
 
+/* ---- what is looked at again and again ---- */
+
+static _Noreturn void nap_for_ever(void)
+{
+	const struct timespec nap = {.tv_nsec = 10 * NS_PER_MS};
+	for (;;)
+		nanosleep(&nap, NULL);
+}
+
+/* What the main thread of pid may be looking at, of that kind; NULL: nothing. */
+static const struct waitfact *polled_of(pid_t pid, enum waitfact_kind kind)
+{
+	const struct waitfact_thread *t = waitfacts_thread(&facts, pid, pid);
+	for (uint32_t i = 0; t && i < t->n_polled; i++)
+		if (facts.fact[t->first_polled + i].kind == kind)
+			return &facts.fact[t->first_polled + i];
+	return NULL;
+}
+
+static const struct waitfact *await_polled(const pid_t *pids, size_t n, pid_t of, enum waitfact_kind kind)
+{
+	const uint64_t until = clock_mono_ns() + DEADLINE_NS;
+	do {
+		facts_read(pids, n);
+		const struct waitfact *f = polled_of(of, kind);
+		if (f)
+			return f;
+		pause_1ms();
+	} while (clock_mono_ns() < until);
+	fail_msg("process %d looks at nothing of the kind \"%s\"", (int)of, waitfact_kind_name(kind));
+	return NULL;
+}
+
+/* The inner process has the lock, for reading or for writing; the outer one has only opened the file. */
+static short lock_kind;
+static bool lock_inherited;
+
+static void body_lock_polled(void)
+{
+	int ready[2];
+	int inherited = lock_inherited ? open(lock_path, O_RDWR) : -1;
+	must(pipe(ready) == 0);
+	if (fork_inner() == 0) {
+		struct flock l = {.l_type = lock_kind};
+		int own = lock_inherited ? inherited : open(lock_path, O_RDWR);
+		must(lock_inherited ? flock(own, LOCK_EX) == 0 : fcntl(own, F_SETLK, &l) == 0);
+		must(write(ready[1], "1", 1) == 1);
+		pause_for_ever();
+	}
+	char c;
+	must(read(ready[0], &c, 1) == 1);
+	must(lock_inherited || open(lock_path, O_RDWR) >= 0);
+	nap_for_ever();
+}
+
+/* Until the outer process naps. */
+static void await_nap(void)
+{
+	const struct waitfact_thread *t;
+	(void)await_fact((struct expected){WAITFACT_CLOCK, false, 0, 0}, &t);
+}
+
+static void who_naps_may_look_for_a_lock_that_another_has(void **state)
+{
+	(void)state;
+	char dir[32], text[120];
+	lock_file_make(dir);
+	lock_kind = F_WRLCK;
+	lock_inherited = false;
+	start(body_lock_polled);
+	await_nap();
+	const pid_t inner = child_of(child);
+	const struct waitfact *f = await_polled(&child, 1, child, WAITFACT_FILE_LOCK);
+	assert_true(f->n_holders == 1 && holds(f, inner) && f->owner && !f->complete && f->id != 0);
+	TEXT_FORMAT(text, "lock of %s", lock_path);
+	assert_string_equal(f->text, text);
+	assert_non_null(waitfacts_process(&facts, inner));
+	lock_file_remove(dir);
+}
+
+static void a_lock_for_reading_or_of_its_own_file_is_nothing_to_look_for(void **state)
+{
+	(void)state;
+	char dir[32];
+	for (int i = 0; i < 2; i++) {
+		lock_file_make(dir);
+		lock_kind = F_RDLCK;
+		lock_inherited = i == 1; /* with a lock on the very file that both have open */
+		start(body_lock_polled);
+		await_nap();
+		assert_null(polled_of(child, WAITFACT_FILE_LOCK));
+		lock_file_remove(dir);
+	}
+}
+
+static int shared_flags;
+
+static void body_memory_polled(void)
+{
+	void *m = mmap(NULL, 4096, PROT_READ | PROT_WRITE, shared_flags | MAP_ANONYMOUS, -1, 0);
+	must(m != MAP_FAILED);
+	if (fork_inner() == 0)
+		pause_for_ever();
+	nap_for_ever();
+}
+
+static void who_naps_may_look_at_memory_that_another_writes(void **state)
+{
+	(void)state;
+	shared_flags = MAP_SHARED;
+	start(body_memory_polled);
+	const pid_t both[] = {child, child_of(child)};
+	const struct waitfact *f = await_polled(both, 2, child, WAITFACT_SHARED);
+	assert_true(f->n_holders == 1 && holds(f, both[1]) && !f->complete && f->id != 0);
+	/* The one who waits for a signal looks at nothing. */
+	assert_null(polled_of(both[1], WAITFACT_SHARED));
+}
+
+static void memory_of_its_own_is_nothing_to_look_at(void **state)
+{
+	(void)state;
+	shared_flags = MAP_PRIVATE;
+	start(body_memory_polled);
+	const pid_t both[] = {child, child_of(child)};
+	await_nap();
+	facts_read(both, 2);
+	assert_null(polled_of(child, WAITFACT_SHARED));
+}
+
 /* ---- System V and queues ---- */
 
 static int ipc_id;
@@ -531,6 +660,10 @@ int main(void)
 		FACTS(a_flock_is_held_by_all_who_have_its_descriptor),
 		FACTS(a_record_lock_names_the_process_that_took_it),
 		FACTS(an_ofd_lock_is_found_by_its_descriptor),
+		FACTS(who_naps_may_look_for_a_lock_that_another_has),
+		FACTS(a_lock_for_reading_or_of_its_own_file_is_nothing_to_look_for),
+		FACTS(who_naps_may_look_at_memory_that_another_writes),
+		FACTS(memory_of_its_own_is_nothing_to_look_at),
 		FACTS(a_semaphore_names_who_changed_it_last),
 		FACTS(a_message_may_come_from_anybody),
 		FACTS(a_stopped_thread_waits_for_whoever_continues_it),
