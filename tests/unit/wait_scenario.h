@@ -214,6 +214,25 @@ static inline void wait_also_line(struct wait_scenario *s, struct span rest)
 		wait_fact_line(s, look, &s->thread[look][s->facts[look].n_threads - 1], rest);
 }
 
+/*
+ * looks <pid> [now] <fact>: the main thread may be looking at this again and again; now: at the second look only. Those
+ * of one thread follow each other.
+ */
+static inline void wait_looks_line(struct wait_scenario *s, struct span rest)
+{
+	pid_t pid = (pid_t)wait_number(&rest);
+	for (int look = wait_word(&rest, "now"); look < 2; look++)
+		for (size_t i = 0; i < s->facts[look].n_threads; i++) {
+			struct waitfact_thread *t = &s->thread[look][i];
+			if (t->tid != pid)
+				continue;
+			if (t->n_polled++ == 0)
+				t->first_polled = (uint32_t)s->facts[look].n_facts;
+			wait_fact_line(s, look, t, rest);
+			t->n--;
+		}
+}
+
 /* hint <pid> <tid> owner|usual <pid> <tid, 0: ended>|nobody|lost|rank <n>|fact <id>|text|key
  * [likely|possible] [says <rest>] */
 static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
@@ -278,6 +297,8 @@ static inline bool wait_scenario_line(struct wait_scenario *s, struct span line)
 		wait_thread_line(s, rest, true);
 	else if (wait_word(&rest, "also"))
 		wait_also_line(s, rest);
+	else if (wait_word(&rest, "looks"))
+		wait_looks_line(s, rest);
 	else if (wait_word(&rest, "limit"))
 		wait_limit_line(s, rest, false);
 	else if (wait_word(&rest, "left"))

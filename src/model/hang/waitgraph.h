@@ -81,6 +81,8 @@ struct waitgraph_node {
 	const struct waithint *hint; /* what Python says of the wait; NULL: nothing */
 	const struct waithint *place; /* where it stands; NULL: unknown */
 	const struct waithint *usual; /* who usually ended such a wait; NULL: unknown */
+	/* It looks at this again and again, between short sleeps, and its arrows are of it; NULL: they are not. */
+	const struct waitfact *polled;
 	uint32_t first_edge, n_edges;
 	uint32_t component;
 	uint32_t sink; /* of a main process's main thread: index of the end that it comes to; else WAITGRAPH_NONE */

@@ -106,7 +106,7 @@ static int to_threads(struct build *b, uint32_t from, const struct waitfact_proc
 }
 
 /* Arrows to a process: to its main thread, unless that only sleeps in a loop while others do the work. */
-static int to_process(struct build *b, uint32_t from, pid_t pid, enum waitgraph_quality q, const struct waitfact *f)
+int waitgraph_to_process(struct build *b, uint32_t from, pid_t pid, enum waitgraph_quality q, const struct waitfact *f)
 {
 	uint32_t to;
 	const struct waitfact_process *p = waitfacts_process(b->in->now, pid);
@@ -272,7 +272,7 @@ static int to_holders(struct build *b, uint32_t from, const struct waitfact *f)
 	if (n > 1 || all > HOLDERS / 2)
 		q = WAITGRAPH_POSSIBLE;
 	for (size_t i = 0; i < n; i++)
-		if (to_process(b, from, pids[i], q, f) < 0)
+		if (waitgraph_to_process(b, from, pids[i], q, f) < 0)
 			return -ENOMEM;
 	return (int)n;
 }
@@ -446,6 +446,8 @@ int waitgraph_arrows(struct build *b, uint32_t from)
 		n = to_facts(b, from, false);
 		if (n == 0)
 			n = waitgraph_usual(b, from);
+		if (n == 0)
+			n = waitgraph_polled_locks(b, from);
 	}
 	if (n == 0 && node_at(b, from)->n_edges == 0)
 		n = to_facts(b, from, true);

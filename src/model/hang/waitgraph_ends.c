@@ -368,7 +368,9 @@ static bool vague_arrows_drop(struct waitgraph *g)
 int waitgraph_find_ends(const struct waitgraph_in *in, struct waitgraph *g)
 {
 	bool guessed = false;
-	int r = ends_once(in, g);
+	int r = waitgraph_polled_memory(in, g);
+	if (r == 0)
+		r = ends_once(in, g);
 	if (r == 0)
 		r = waitgraph_guess(in, g, &guessed);
 	if (r == 0 && (guessed || vague_arrows_drop(g)))

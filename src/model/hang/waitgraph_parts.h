@@ -36,6 +36,12 @@ int must_check waitgraph_arrows(struct build *b, uint32_t node);
  * gives it something: its arrows to the other ends of idle connections give way to one. After all arrows are drawn.
  */
 void waitgraph_idle_loop(struct build *b, uint32_t node);
+/*
+ * Draws an arrow to a process: to its main thread, unless that only sleeps in a loop while others do the work. More
+ * than 0, or -ENOMEM.
+ */
+int must_check waitgraph_to_process(struct build *b, uint32_t from, pid_t pid, enum waitgraph_quality q,
+				    const struct waitfact *f);
 /* The facts of a node's thread; n 0: none. */
 const struct waitfact *waitgraph_facts(const struct build *b, const struct waitgraph_node *n, size_t *ret_n);
 uint32_t waitgraph_first_node(const struct build *b, const struct waitfact_process *p);
@@ -47,6 +53,15 @@ const struct waitgraph_who *waitgraph_who_of(const struct waitgraph_in *in, pid_
 /* ---- waitgraph_usual.c: one arrow in place of several, by who usually ended such a wait ---- */
 /* 1: there is one. -ENOMEM. */
 int must_check waitgraph_usual(struct build *b, uint32_t node);
+
+/* ---- waitgraph_polled.c: whom a thread waits for that looks again and again, between short sleeps ---- */
+/* Arrows to who has locked a file that it has open; their number, or -ENOMEM. */
+int must_check waitgraph_polled_locks(struct build *b, uint32_t node);
+/*
+ * Arrows to the processes that could write the memory at which it may be looking, if none of them can go on. To be
+ * called when all others are drawn and the dead are marked.
+ */
+int must_check waitgraph_polled_memory(const struct waitgraph_in *in, struct waitgraph *g);
 
 /* ---- waitgraph_dead.c: which threads can never run again ---- */
 int must_check waitgraph_mark_dead(struct build *b);

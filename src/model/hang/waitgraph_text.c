@@ -84,6 +84,11 @@ void waitgraph_wait_text(const struct waitgraph_node *n, char *dst, size_t cap)
 	buf_reset(&b);
 	if (n->hint && n->hint->text[0])
 		buf_add(&b, n->hint->text);
+	else if (n->polled)
+		buf_printf(&b, "%s %s",
+			   n->polled->kind == WAITFACT_FILE_LOCK ? "tries again and again to get the"
+								 : "looks again and again at",
+			   n->polled->text);
 	else if (n->fact && n->thread && !says_all(n->end))
 		fact_add(n, &b);
 	if (n->place && !(n->hint && strstr(n->hint->text, " at ")))
@@ -262,10 +267,10 @@ static void way_write(const struct text_work *t, const struct way *longest, stru
 			rank[n++] = t->g->node[i].who->rank;
 	const struct waitgraph_node *waiter = waiter_by_habit(t->g, longest->step[0]);
 	if (n == 0)
-		step_add(t->g, longest->step[0], false, false, b);
+		step_add(t->g, longest->step[0], t->g->node[longest->step[0]].polled != NULL, false, b);
 	else
 		ranks_add(rank, n, b);
-	if (n > 0 && waiter)
+	if (n > 0 && (waiter || t->g->node[longest->step[0]].polled))
 		step_wait_add(t->g, longest->step[0], waiter, b);
 	for (size_t i = 1; i < longest->n; i++) {
 		if (longest->n > STEPS_SHOWN && i >= STEPS_SHOWN - 2 && i < longest->n - 1) {

@@ -1,0 +1,230 @@
+/*
+ * Whom a thread waits for that never blocks: it looks, sleeps for a moment, and looks again. That it has a file open
+ * which another process has locked, or maps memory that others may write, does not prove that it looks there. So the
+ * arrows are likely at best; and those of memory, which nearly every process shares with some other, are drawn only
+ * where none of the others can go on.
+ */
+#include <string.h>
+
+#include "base/vec.h"
+#include "model/hang/waitgraph_parts.h"
+
+/* The same thing as the look before told it; NULL: it did not. */
+static const struct waitfact *seen_before(const struct waitgraph_in *in, const struct waitfact_thread *t,
+					  const struct waitfact *f)
+{
+	const struct waitfact_thread *b = in->before ? waitfacts_thread(in->before, t->pid, t->tid) : NULL;
+	for (uint32_t i = 0; b && i < b->n_polled; i++) {
+		const struct waitfact *x = &in->before->fact[b->first_polled + i];
+		if (x->kind == f->kind && x->id == f->id)
+			return x;
+	}
+	return NULL;
+}
+
+static bool held_by(const struct waitfacts *facts, const struct waitfact *f, pid_t pid)
+{
+	for (uint32_t i = 0; i < f->n_holders; i++)
+		if (facts->holder[f->first_holder + i].pid == pid)
+			return true;
+	return false;
+}
+
+/* ---- locks of files ---- */
+
+static int to_lock_holders(struct build *b, uint32_t from, const struct waitfact *f)
+{
+	const struct waitfacts *now = b->in->now;
+	const struct waitfact *before = seen_before(b->in, b->g->node[from].thread, f);
+	int n = 0;
+	for (uint32_t k = 0; before && k < f->n_holders; k++) {
+		pid_t pid = now->holder[f->first_holder + k].pid;
+		if (!held_by(b->in->before, before, pid))
+			continue; /* the lock is passed on */
+		if (waitgraph_to_process(b, from, pid, WAITGRAPH_LIKELY, f) < 0)
+			return -ENOMEM;
+		n++;
+	}
+	return n;
+}
+
+int waitgraph_polled_locks(struct build *b, uint32_t from)
+{
+	const struct waitfact_thread *t = b->g->node[from].thread;
+	int n = 0;
+	for (uint32_t i = 0; b->g->node[from].naps && i < t->n_polled; i++) {
+		const struct waitfact *f = &b->in->now->fact[t->first_polled + i];
+		int added = f->kind == WAITFACT_FILE_LOCK ? to_lock_holders(b, from, f) : 0;
+		if (added < 0)
+			return -ENOMEM;
+		if (added > 0)
+			b->g->node[from].polled = f;
+		n += added;
+	}
+	const struct waitgraph_node *x = &b->g->node[from];
+	for (uint32_t i = 0; n > 1 && i < x->n_edges; i++)
+		b->g->edge[x->first_edge + i].quality = WAITGRAPH_POSSIBLE;
+	return n;
+}
+
+/* ---- memory ---- */
+
+/* Processes that share memory with one thread; where there are more, nothing is told. */
+#define SHARERS_MOST 64
+
+enum stuck {
+	STUCK_NOT, /* something on its way may go on */
+	STUCK_WAITS_FOR_IT, /* it waits for the very thread that looks */
+	STUCK_PROVED, /* nobody is left who could wake it */
+	STUCK_STOPPED, /* it is stopped or frozen, or waits for nobody else than such a process */
+};
+
+struct walk {
+	const struct waitgraph *g;
+	uint32_t *todo; /* nodes that were reached */
+	size_t n, done;
+	bool *seen;
+};
+
+static void walk_to(struct walk *w, uint32_t node)
+{
+	if (w->seen[node])
+		return;
+	w->seen[node] = true;
+	w->todo[w->n++] = node;
+}
+
+static void walk_begin(struct walk *w, const struct waitfact_process *p)
+{
+	w->n = w->done = 0;
+	memset(w->seen, 0, w->g->n_nodes * sizeof(*w->seen));
+	for (uint32_t i = 0; i < w->g->n_nodes; i++) {
+		const struct waitfact_thread *t = w->g->node[i].thread;
+		if (t && w->g->node[i].process == p && !t->ended)
+			walk_to(w, i);
+	}
+}
+
+static bool held_still(const struct waitgraph_node *n)
+{
+	return n->end == WAITEND_STOPPED || n->end == WAITEND_FROZEN;
+}
+
+/* Whether any thread of a process can go on, or anybody for whom one of them waits; of: the thread that looks. */
+static enum stuck is_stuck(struct walk *w, const struct waitfact_process *p, uint32_t of)
+{
+	bool waits_for_it = false, moves = false, held = false, dead = true;
+	for (walk_begin(w, p); w->done < w->n; w->done++) {
+		const uint32_t at = w->todo[w->done];
+		const struct waitgraph_node *x = &w->g->node[at];
+		waits_for_it |= at == of;
+		if (at == of || held_still(x)) {
+			held |= held_still(x);
+			continue;
+		}
+		moves |= x->n_edges == 0 && !x->dead;
+		dead &= x->dead;
+		for (uint32_t k = 0; k < x->n_edges; k++)
+			walk_to(w, w->g->edge[x->first_edge + k].to);
+	}
+	if (waits_for_it)
+		return STUCK_WAITS_FOR_IT;
+	return moves || w->n == 0 ? STUCK_NOT : held ? STUCK_STOPPED : dead ? STUCK_PROVED : STUCK_NOT;
+}
+
+/* One who shares memory with the thread that looks. */
+struct sharer {
+	pid_t pid;
+	const struct waitfact *fact;
+	enum stuck stuck;
+};
+
+/* Those who shared it at both looks. SIZE_MAX: too many, or one who came or went meanwhile. */
+static size_t sharers_list(const struct waitgraph_in *in, const struct waitfact_thread *t, struct sharer *sharer)
+{
+	size_t n = 0;
+	for (uint32_t i = 0; i < t->n_polled; i++) {
+		const struct waitfact *f = &in->now->fact[t->first_polled + i];
+		const struct waitfact *before = f->kind == WAITFACT_SHARED ? seen_before(in, t, f) : NULL;
+		if (f->kind == WAITFACT_SHARED && (!before || before->n_holders != f->n_holders))
+			return SIZE_MAX;
+		for (uint32_t k = 0; before && k < f->n_holders; k++) {
+			pid_t pid = in->now->holder[f->first_holder + k].pid;
+			bool known = false;
+			for (size_t j = 0; j < n; j++)
+				known |= sharer[j].pid == pid;
+			if (!held_by(in->before, before, pid) || (!known && n == SHARERS_MOST))
+				return SIZE_MAX;
+			if (!known)
+				sharer[n++] = (struct sharer){.pid = pid, .fact = f};
+		}
+	}
+	return n;
+}
+
+static const struct waitfact_process *process_with_threads(const struct waitfacts *f, pid_t pid)
+{
+	const struct waitfact_process *p = waitfacts_process(f, pid);
+	return p && p->n_threads > 0 ? p : NULL;
+}
+
+/* How stuck those are that the thread may wait for; STUCK_NOT: one of them may go on, or there is none. */
+static enum stuck all_stuck(const struct waitgraph_in *in, struct walk *w, struct sharer *sharer, size_t n, uint32_t of)
+{
+	size_t n_held = 0, n_dead = 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct waitfact_process *p = process_with_threads(in->now, sharer[i].pid);
+		sharer[i].stuck = p ? is_stuck(w, p, of) : STUCK_NOT;
+		if (sharer[i].stuck == STUCK_NOT)
+			return STUCK_NOT;
+		n_held += sharer[i].stuck == STUCK_STOPPED;
+		n_dead += sharer[i].stuck == STUCK_PROVED;
+	}
+	/* A helper that was left over and stands for ever is no news: only the single one counts. */
+	return n_held > 0 ? STUCK_STOPPED : n_dead == 1 && n == 1 ? STUCK_PROVED : STUCK_NOT;
+}
+
+static int arrows_to_sharers(struct waitgraph *g, uint32_t from, const struct sharer *sharer, size_t n,
+			     enum stuck stuck)
+{
+	struct waitgraph_node *x = &g->node[from];
+	x->first_edge = (uint32_t)g->n_edges;
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *to = &g->node[i];
+		for (size_t k = 0; to->thread && to->main && k < n; k++) {
+			if (sharer[k].pid != to->thread->pid || sharer[k].stuck != stuck)
+				continue;
+			if (vec_room(&g->edge, &g->cap_edges, g->n_edges + 1) < 0)
+				return -ENOMEM;
+			g->edge[g->n_edges++] = (struct waitgraph_edge){
+				.to = i,
+				.quality = stuck == STUCK_STOPPED ? WAITGRAPH_LIKELY : WAITGRAPH_POSSIBLE,
+				.fact = sharer[k].fact,
+			};
+			x->n_edges++;
+			x->polled = sharer[k].fact;
+			x->end = WAITEND_NONE;
+		}
+	}
+	return 0;
+}
+
+int waitgraph_polled_memory(const struct waitgraph_in *in, struct waitgraph *g)
+{
+	struct sharer sharer[SHARERS_MOST];
+	cleanup(freep) uint32_t *todo = calloc(g->n_nodes + 1, sizeof(*todo));
+	cleanup(freep) bool *seen = calloc(g->n_nodes + 1, sizeof(*seen));
+	struct walk w = {.g = g, .todo = todo, .seen = seen};
+	if (!todo || !seen)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *x = &g->node[i];
+		if (!x->thread || !x->main || !x->naps || x->end != WAITEND_CLOCK || x->n_edges > 0)
+			continue;
+		size_t n = sharers_list(in, x->thread, sharer);
+		enum stuck stuck = n == SIZE_MAX ? STUCK_NOT : all_stuck(in, &w, sharer, n, i);
+		if (stuck != STUCK_NOT && arrows_to_sharers(g, i, sharer, n, stuck) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
