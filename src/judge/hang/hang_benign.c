@@ -59,6 +59,17 @@ static uint64_t sleep_most_ns(const struct hang_work *w, const struct stackgroup
 	return most == 0 ? after : after == 0 ? most : MIN(most, after);
 }
 
+/* True if it sleeps between looks at what another process has to bring, by the graph. */
+static bool looks_for_another(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *n = g && r->process ? waitgraph_thread(g, r->process->pid, 0) : NULL;
+	for (uint32_t i = 0; n && n->polled && i < n->n_edges; i++)
+		if (g->edge[n->first_edge + i].quality >= WAITGRAPH_LIKELY)
+			return true;
+	return false;
+}
+
 /* A server without clients. Where a rank waits for others, or steps were made, clients should have come. */
 static bool serves(const struct hang_work *w, const struct stackgroup_rank *r)
 {
@@ -83,7 +94,7 @@ static bool benign_reason_of(const struct hang_work *w, const struct stackgroup_
 		*ret = (struct benign_reason){"debugger", 0, false};
 		return true;
 	case ACTIVITY_SLEEP:
-		if (hang_outsleeps(w, r))
+		if (hang_outsleeps(w, r) || looks_for_another(w, r))
 			return false;
 		*ret = (struct benign_reason){"sleep", sleep_most_ns(w, r), false};
 		return true;
