@@ -377,13 +377,29 @@ static bool each_stands(struct hang_work *w, const struct waitgraph_sink *s)
 	return true;
 }
 
+/* True if it is waited for because it has a lock, so that nobody but itself can let the others go on. */
+static bool has_a_lock(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph *g = w->c->graph;
+	size_t n = 0;
+	for (size_t i = 0; i < g->n_edges; i++) {
+		const struct waitgraph_edge *e = &g->edge[i];
+		if (e->to != s->node)
+			continue;
+		if (!e->fact || e->fact->kind != WAITFACT_FILE_LOCK)
+			return false;
+		n++;
+	}
+	return n > 0;
+}
+
 /* True if no rank is left that the end could wait for: each one waits for it. */
 static bool all_have_come(const struct hang_work *w, const struct waitgraph_sink *s)
 {
 	size_t ranks = 0;
 	for (size_t i = 0; i < w->p->n; i++)
 		ranks += !w->p->rank[i].serves && !w->p->rank[i].seen.exited;
-	return w->many && s->n_followers + s->of_main >= ranks;
+	return w->many && s->n_followers + s->of_main >= ranks && !has_a_lock(w, s);
 }
 
 /* An end that says why: a stopped helper, a silent server. Such a wait may still end, so it takes longer to tell. */

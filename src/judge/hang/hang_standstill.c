@@ -51,8 +51,8 @@ static uint64_t alive_without_cpu_ns(const struct liveness *l)
 }
 
 /*
- * Since when nothing but the log moves. Processor time counts as life only in a job of one rank: in a larger one it may
- * be a spinning wait for others.
+ * Since when nothing but the log moves. Processor time counts as life only in a job of one rank, and if it is much: in a
+ * larger one it may be a spinning wait for others, and a little of it is what a loop of short sleeps takes.
  */
 static uint64_t silent_since(const struct liveness_set *p, size_t live)
 {
@@ -61,7 +61,8 @@ static uint64_t silent_since(const struct liveness_set *p, size_t live)
 		const struct liveness *l = &p->rank[i];
 		if (l->serves || l->seen.exited)
 			continue;
-		since = MAX(since, live > 1 ? alive_without_cpu_ns(l) : liveness_alive_ns(l));
+		since = MAX(since, alive_without_cpu_ns(l));
+		since = live > 1 ? since : MAX(since, l->works_ns);
 	}
 	return p->rdma.known ? MAX(since, p->rdma.moved_ns) : since;
 }

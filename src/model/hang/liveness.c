@@ -34,6 +34,9 @@ static const double floors[LIVENESS_COUNTERS] = {
 	[LIVENESS_LOG_BYTES] = 0,    [LIVENESS_LOG_LINES] = 0,	       [LIVENESS_IO_ALL] = 0,
 };
 
+/* Processor time per second above which a process works; below it, it may be a loop that looks, naps and looks again. */
+static const double working = 0.1 * 1e9;
+
 /* Noise of the whole node in words of 4 bytes per second: subnet managers and heartbeats send too. */
 static const double rdma_floor = 4096;
 
@@ -223,6 +226,13 @@ static void progress_step(struct liveness *p, const struct liveness_counters *be
 	}
 }
 
+static void works_step(struct liveness *p)
+{
+	const struct liveness_trace *t = &p->trace[LIVENESS_CPU];
+	if (t->known && (steady_rate(t) > working || t->rate > working * burst_times))
+		p->works_ns = MAX(p->works_ns, t->moved_ns);
+}
+
 static void rank_step(struct liveness_set *all, const struct liveness_counters *s)
 {
 	struct liveness *p = liveness_find_or_add(all, s->rank);
@@ -235,6 +245,7 @@ static void rank_step(struct liveness_set *all, const struct liveness_counters *
 		trace_step(&p->trace[i], s->has >> i & 1, s->count[i],
 			   liveness_floor((enum liveness_counter)i, p->trace[i].has_usual ? p->trace[i].usual : 0),
 			   all->now_ns);
+	works_step(p);
 	if (!first && p->trace[LIVENESS_LOG_LINES].known &&
 	    s->count[LIVENESS_LOG_LINES] > before.count[LIVENESS_LOG_LINES])
 		cadence_lines(&p->log, all->now_ns);

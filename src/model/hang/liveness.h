@@ -140,6 +140,7 @@ struct liveness { /* of one rank */
 	struct liveness_counters seen; /* as of the last sample */
 	struct liveness_trace trace[LIVENESS_COUNTERS];
 	uint64_t gpu_alive_ns; /* when a device was last neither idle nor spinning */
+	uint64_t works_ns; /* when it last took more processor time than a loop of short sleeps does; 0: never */
 	bool gpu_known, gpu_spins; /* spins: busy, but power and memory activity are too low for real work */
 	bool has_usual_power;
 	double usual_power; /* watts, while steps advanced */

@@ -147,8 +147,20 @@ static void processor_time_is_life_in_a_job_of_one_only(void **state)
 	moved(1, LIVENESS_CPU, 1);
 	assert_int_equal(since(), NOW - 500 * NS_PER_S);
 	assert_string_equal(text, "nothing but processor time moved for 8 m 20 s");
+	p.rank[0].works_ns = p.rank[1].works_ns = NOW - NS_PER_S;
+	assert_int_equal(since(), NOW - 500 * NS_PER_S);
 	p.n = 1;
 	assert_int_equal(since(), 0);
+}
+
+static void a_little_processor_time_is_no_life_in_a_job_of_one_either(void **state)
+{
+	(void)state;
+	p.n = 1;
+	moved(0, LIVENESS_CPU, 1);
+	p.rank[0].works_ns = NOW - 20 * NS_PER_S;
+	assert_int_equal(since(), NOW - 20 * NS_PER_S);
+	assert_string_equal(text, "nothing but processor time moved for 20.0 s");
 }
 
 static void the_text_names_what_moved_without_counting_as_life(void **state)
@@ -263,6 +275,7 @@ int main(void)
 		cmocka_unit_test_setup(once_a_rank_has_ended_ten_seconds_are_enough, two_ranks),
 		cmocka_unit_test_setup(a_given_time_holds_be_it_short_or_long, two_ranks),
 		cmocka_unit_test_setup(processor_time_is_life_in_a_job_of_one_only, two_ranks),
+		cmocka_unit_test_setup(a_little_processor_time_is_no_life_in_a_job_of_one_either, two_ranks),
 		cmocka_unit_test_setup(the_text_names_what_moved_without_counting_as_life, two_ranks),
 		cmocka_unit_test_setup(a_network_card_that_moves_is_life, two_ranks),
 		cmocka_unit_test_setup(a_job_without_living_ranks_does_not_stand, two_ranks),

@@ -113,6 +113,28 @@ static void a_poll_of_the_store_each_second_is_no_life(void **state)
 	free(b);
 }
 
+/* Seconds since it last worked, after so many seconds with this much processor time in each. */
+static double idle_s(struct bench *b, int seconds, uint64_t cpu_ns)
+{
+	for (int i = 0; i < seconds; i++) {
+		add(b, 0, LIVENESS_CPU, cpu_ns);
+		look(b);
+	}
+	return (double)(b->p.now_ns - liveness_find(&b->p, 0)->works_ns) / 1e9;
+}
+
+static void a_loop_of_short_sleeps_is_no_work(void **state)
+{
+	(void)state;
+	struct bench *b = bench_new(1);
+	assert_true(idle_s(b, 30, 500 * NS_PER_MS) < 2);
+	/* It is alive, but does not work. The window holds the work before it for a few seconds. */
+	assert_in_range((uint64_t)idle_s(b, 40, 50 * NS_PER_MS), 28, 40);
+	assert_true(silent_s(b, 0) < 2);
+	assert_true(idle_s(b, 30, 150 * NS_PER_MS) < 2);
+	free(b);
+}
+
 static void what_is_noise_grows_with_what_is_usual(void **state)
 {
 	(void)state;
@@ -366,6 +388,7 @@ int main(void)
 		cmocka_unit_test(a_flush_of_20_kib_now_and_then_is_none_either),
 		cmocka_unit_test(a_burst_of_a_megabyte_is),
 		cmocka_unit_test(a_poll_of_the_store_each_second_is_no_life),
+		cmocka_unit_test(a_loop_of_short_sleeps_is_no_work),
 		cmocka_unit_test(what_is_noise_grows_with_what_is_usual),
 		cmocka_unit_test(a_gpu_lives_when_it_works_not_when_it_spins_or_idles),
 		cmocka_unit_test(the_time_of_a_step_is_learned_although_looks_are_slower),
