@@ -44,6 +44,32 @@ static bool is_clock(const struct waitfacts *f, const struct waitfact_thread *t)
 	return t->n == 1 && f->fact[t->first].kind == WAITFACT_CLOCK;
 }
 
+/* The only child for whose end it waits, if that one sleeps; NULL: it does not wait so. */
+static const struct waitfact_thread *sleeping_child(const struct waitfacts *f, const struct waitfact_thread *t)
+{
+	const struct waitfact *x = t->n == 1 ? &f->fact[t->first] : NULL;
+	if (!x || x->kind != WAITFACT_CHILD || x->n_holders != 1)
+		return NULL;
+	pid_t pid = f->holder[x->first_holder].pid;
+	const struct waitfact_thread *child = waitfacts_thread(f, pid, pid);
+	return child && is_clock(f, child) ? child : NULL;
+}
+
+/* A shell's loop around `sleep`: it waits for a child that sleeps, at each look for another one. */
+static bool sleeps_by_children(const struct waitgraph_in *in, const struct waitfact_thread *t)
+{
+	const struct waitfact_thread *before = in->before ? waitfacts_thread(in->before, t->pid, t->tid) : NULL;
+	return before && sleeping_child(in->before, before) && sleeping_child(in->now, t);
+}
+
+/* It has just begun, as the sleep of such a loop. */
+static bool is_sleep_of_a_loop(const struct waitgraph_in *in, const struct waitfact_thread *t)
+{
+	const struct waitfact_process *p = waitfacts_process(in->now, t->pid);
+	const struct waitfact_thread *parent = p ? waitfacts_thread(in->now, p->ppid, p->ppid) : NULL;
+	return parent && sleeping_child(in->now, parent) == t && sleeps_by_children(in, parent);
+}
+
 /* True if it runs, or ran between the two looks; a thread that wakes up and goes on waiting for the same does not. */
 static bool moves(const struct waitgraph_in *in, const struct waitfact_thread *t)
 {
@@ -51,11 +77,11 @@ static bool moves(const struct waitgraph_in *in, const struct waitfact_thread *t
 		return true;
 	const struct waitfact_thread *before = in->before ? waitfacts_thread(in->before, t->pid, t->tid) : NULL;
 	if (!before)
-		return in->before != NULL; /* it has just begun */
+		return in->before != NULL && !is_sleep_of_a_loop(in, t); /* it has just begun */
 	uint64_t ticks = t->user_ticks + t->system_ticks - before->user_ticks - before->system_ticks;
 	if (before->runs || ticks >= working_ticks)
 		return true;
-	if (is_clock(in->now, t) && is_clock(in->before, before))
+	if ((is_clock(in->now, t) && is_clock(in->before, before)) || sleeps_by_children(in, t))
 		return false;
 	return !same_facts(in->before, before, in->now, t) || (!t->timed && t->runs_so_far != before->runs_so_far);
 }
