@@ -91,7 +91,8 @@ static bool benign_reason_of(const struct hang_work *w, const struct stackgroup_
 	uint64_t checkpoint = hang_time(s->checkpoint_ns, HANG_CHECKPOINT_NS);
 	switch (f->kind) {
 	case ACTIVITY_DEBUGGER:
-		*ret = (struct benign_reason){"debugger", 0, false};
+		/* As one that a debugger has attached to: a breakpoint may have been left in. */
+		*ret = (struct benign_reason){"debugger", w->many ? hang_time(s->sleep_ns, HANG_SLEEP_NS) : 0, false};
 		return true;
 	case ACTIVITY_SLEEP:
 		if (hang_outsleeps(w, r) || looks_for_another(w, r))

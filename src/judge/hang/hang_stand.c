@@ -30,9 +30,13 @@ static const struct dump_frame *innermost(const struct dump_thread *t)
 		if (t->has_python && f->module && !strstr(f->module, "python") && !hang_c_library(f->module))
 			return NULL;
 	}
-	/* Of a program without Python only its own functions count: a library that computes for long is work. */
-	bool own = t->n_frames > 0 && !t->has_python && t->frames[0].module && !strstr(t->frames[0].module, ".so");
-	return own ? &t->frames[0] : NULL;
+	/*
+	 * Of a program without Python only its own functions count: a library that computes for long is work. Giving
+	 * the processor away is none.
+	 */
+	size_t at = t->n_frames > 1 && strstr(t->frames[0].name, "sched_yield") ? 1 : 0;
+	bool own = at < t->n_frames && !t->has_python && t->frames[at].module && !strstr(t->frames[at].module, ".so");
+	return own ? &t->frames[at] : NULL;
 }
 
 /*
