@@ -257,6 +257,23 @@ static const struct stackgroup_rank *accuse_elsewhere(struct hang_work *w, size_
 	return one;
 }
 
+/* True if the job has two ranks and no more: what one of them sends or receives is the other's. */
+static bool only_two(const struct hang_work *w)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < w->p->n; i++)
+		n += !w->p->rank[i].serves;
+	return n == 2 && w->g.n == 2;
+}
+
+static void pair_says(struct hang_work *w, const struct stackgroup_rank *one)
+{
+	char doing[300];
+	const struct stackgroup_rank *other = &w->g.rank[one == &w->g.rank[0]];
+	hang_doing(w, other, doing, sizeof(doing));
+	hang_says(w, "Rank %d waits in %s: there are only these two, so they wait for each other.", other->rank, doing);
+}
+
 static bool p2p(struct hang_work *w)
 {
 	size_t n = 0;
@@ -278,16 +295,19 @@ static bool p2p(struct hang_work *w)
 	const struct stackgroup_rank *elsewhere = accuse_elsewhere(w, n);
 	/*
 	 * Rank 0 alone may be the one that the others send to; and of all, or of senders beside ranks that have gone on
-	 * to a collective, each may be the one.
+	 * to a collective, each may be the one. Two have only each other.
 	 */
+	const bool pair = only_two(w) && w->v->n_culprits == 2;
 	if (w->v->n_culprits == w->g.n || !elsewhere || elsewhere->rank == 0) {
 		w->v->confidence = CONFIDENCE_LOW;
-		w->v->n_culprits = 0;
+		w->v->n_culprits = pair ? 2 : 0;
 	}
 	hang_doing(w, one, doing, sizeof(doing));
 	hang_says(w, "%zu of %zu ranks wait in a send or receive whose counterpart does not come: rank %d in %s.", n,
 		  w->g.n, one->rank, doing);
-	if (elsewhere) {
+	if (pair) {
+		pair_says(w, one);
+	} else if (elsewhere) {
 		hang_doing(w, elsewhere, doing, sizeof(doing));
 		hang_says(w, "Rank %d is not where most are: in %s.", elsewhere->rank, doing);
 	}

@@ -51,8 +51,8 @@ static uint64_t alive_without_cpu_ns(const struct liveness *l)
 }
 
 /*
- * Since when nothing but the log moves. Processor time counts as life only in a job of one rank, and if it is much: in a
- * larger one it may be a spinning wait for others, and a little of it is what a loop of short sleeps takes.
+ * Since when nothing but the log moves. Processor time counts as life only in a job of one rank, and if it is much: in
+ * a larger one it may be a spinning wait for others, and a little of it is what a loop of short sleeps takes.
  */
 static uint64_t silent_since(const struct liveness_set *p, size_t live)
 {

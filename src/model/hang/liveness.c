@@ -34,7 +34,7 @@ static const double floors[LIVENESS_COUNTERS] = {
 	[LIVENESS_LOG_BYTES] = 0,    [LIVENESS_LOG_LINES] = 0,	       [LIVENESS_IO_ALL] = 0,
 };
 
-/* Processor time per second above which a process works; below it, it may be a loop that looks, naps and looks again. */
+/* Processor time per second above which a process works; below, it may be a loop that looks, naps and looks again. */
 static const double working = 0.1 * 1e9;
 
 /* Noise of the whole node in words of 4 bytes per second: subnet managers and heartbeats send too. */

@@ -133,8 +133,7 @@ struct liveness_trace {
 struct liveness { /* of one rank */
 	int32_t rank;
 	bool serves; /* has no rank while others have one (a launcher): its activity says nothing about the job */
-	uint64_t first_ns; /* first seen */
-	uint64_t changed_ns; /* when a process last started or ended */
+	uint64_t first_ns, changed_ns; /* first seen; when a process last started or ended */
 	uint64_t state_ns; /* since when it has its present state letter */
 	uint64_t exited_ns; /* when it was first seen to have ended; 0: it has not */
 	struct liveness_counters seen; /* as of the last sample */
