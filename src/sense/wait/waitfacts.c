@@ -319,6 +319,24 @@ static void waitfact_process_fill(struct waitfact_process *p, const struct kin *
 	TEXT_COPY(p->name, k->comm);
 }
 
+/* Children that have begun after all who were asked for: they could not be on the list, and belong to it. */
+static size_t young_children_mark(struct waitlook *l, size_t most)
+{
+	uint64_t newest = 0;
+	size_t n = 0;
+	for (size_t i = 0; i < l->kin.n; i++)
+		newest = l->kin.item[i].wanted ? MAX(newest, l->kin.item[i].start_ticks) : newest;
+	for (size_t i = 0; i < l->kin.n && n < most; i++) {
+		struct kin *k = &l->kin.item[i];
+		const struct kin *parent = kinship_find(&l->kin, k->ppid);
+		if (k->wanted || k->start_ticks <= newest || !parent || !parent->wanted)
+			continue;
+		k->wanted = true;
+		n++;
+	}
+	return n;
+}
+
 static int wanted_mark(struct waitlook *l, const pid_t *pids, size_t n)
 {
 	size_t n_wanted = 0;
@@ -331,6 +349,7 @@ static int wanted_mark(struct waitlook *l, const pid_t *pids, size_t n)
 			n_wanted++;
 		}
 	}
+	n_wanted += young_children_mark(l, WANTED_MAX - n_wanted);
 	l->proc = calloc(n_wanted + 1, sizeof(*l->proc));
 	if (!l->proc)
 		return -ENOMEM;

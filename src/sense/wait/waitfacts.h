@@ -137,7 +137,8 @@ struct waitfacts {
 };
 
 /*
- * Reads the facts of these processes. Processes that end meanwhile are left out; what may not be read is marked.
+ * Reads the facts of these processes, and of children of theirs that have begun after the youngest of them: who made
+ * the list could not know those. Processes that end meanwhile are left out; what may not be read is marked.
  * budget_ns bounds the search for holders among processes that were not asked for (0: 100 ms). -ENOMEM; WORLD_ABSENT
  * without /proc.
  */

@@ -277,6 +277,38 @@ static void a_parent_waits_for_its_children(void **state)
 	assert_false(a->owner);
 }
 
+/* Each inner process begins some ticks of the clock after the one before, and sleeps for a moment. */
+static void body_shell_loop(void)
+{
+	const struct timespec nap = {.tv_nsec = 50 * NS_PER_MS};
+	for (;;) {
+		nanosleep(&nap, NULL);
+		const pid_t inner = fork_inner();
+		if (inner == 0) {
+			nanosleep(&nap, NULL);
+			_exit(0);
+		}
+		waitpid(inner, NULL, 0);
+	}
+}
+
+static void a_child_that_nobody_could_ask_for_yet_is_read_as_well(void **state)
+{
+	(void)state;
+	const uint64_t until = clock_mono_ns() + DEADLINE_NS;
+	start(body_shell_loop);
+	for (bool seen = false; !seen; pause_1ms()) {
+		const struct waitfact_thread *t;
+		if (clock_mono_ns() > until)
+			fail_msg("no child is ever read beside the one that was asked for");
+		facts_read(&child, 1);
+		const struct waitfact *a = fact_of(child, WAITFACT_CHILD, &t);
+		const pid_t inner = a && a->n_holders == 1 ? facts.holder[a->first_holder].pid : 0;
+		const struct waitfact_process *p = waitfacts_process(&facts, inner);
+		seen = p && p->wanted && p->n_threads == 1 && fact_of(inner, WAITFACT_CLOCK, &t);
+	}
+}
+
 /* ---- files ---- */
 
 static char lock_path[64];
@@ -657,6 +689,7 @@ int main(void)
 		FACTS(a_lock_inherited_over_fork_has_no_owner_left),
 		FACTS(a_sleep_ends_by_the_clock),
 		FACTS(a_parent_waits_for_its_children),
+		FACTS(a_child_that_nobody_could_ask_for_yet_is_read_as_well),
 		FACTS(a_flock_is_held_by_all_who_have_its_descriptor),
 		FACTS(a_record_lock_names_the_process_that_took_it),
 		FACTS(an_ofd_lock_is_found_by_its_descriptor),
