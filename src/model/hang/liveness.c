@@ -37,6 +37,9 @@ static const double floors[LIVENESS_COUNTERS] = {
 /* Processor time per second above which a process works; below, it may be a loop that looks, naps and looks again. */
 static const double working = 0.1 * 1e9;
 
+/* What a small program reads to begin: the heads of its libraries. A shell's loop around `sleep` begins one a second. */
+static const uint64_t begin_read = 16 * 1024;
+
 /* Noise of the whole node in words of 4 bytes per second: subnet managers and heartbeats send too. */
 static const double rdma_floor = 4096;
 
@@ -241,6 +244,8 @@ static void rank_step(struct liveness_set *all, const struct liveness_counters *
 	struct liveness_counters before = p->seen;
 	bool first = p->first_ns == all->now_ns;
 	p->seen = *s;
+	if (!first)
+		p->trace[LIVENESS_READ].last += sub_floor(s->n_come, before.n_come) * begin_read;
 	for (size_t i = 0; i < LIVENESS_COUNTERS; i++)
 		trace_step(&p->trace[i], s->has >> i & 1, s->count[i],
 			   liveness_floor((enum liveness_counter)i, p->trace[i].has_usual ? p->trace[i].usual : 0),

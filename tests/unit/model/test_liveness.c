@@ -113,6 +113,25 @@ static void a_poll_of_the_store_each_second_is_no_life(void **state)
 	free(b);
 }
 
+static void what_a_small_program_reads_to_begin_is_no_life(void **state)
+{
+	(void)state;
+	for (int much = 0; much < 2; much++) {
+		struct bench *b = bench_new(1);
+		add(b, 0, LIVENESS_READ, 0);
+		for (int i = 0; i < 60; i++) {
+			b->look.rank[0].n_come++;
+			add(b, 0, LIVENESS_READ, much ? 40000 : 7000);
+			look(b);
+		}
+		if (much)
+			assert_true(silent_s(b, 0) < 2);
+		else
+			assert_true(silent_s(b, 0) > 50);
+		free(b);
+	}
+}
+
 /* Seconds since it last worked, after so many seconds with this much processor time in each. */
 static double idle_s(struct bench *b, int seconds, uint64_t cpu_ns)
 {
@@ -388,6 +407,7 @@ int main(void)
 		cmocka_unit_test(a_flush_of_20_kib_now_and_then_is_none_either),
 		cmocka_unit_test(a_burst_of_a_megabyte_is),
 		cmocka_unit_test(a_poll_of_the_store_each_second_is_no_life),
+		cmocka_unit_test(what_a_small_program_reads_to_begin_is_no_life),
 		cmocka_unit_test(a_loop_of_short_sleeps_is_no_work),
 		cmocka_unit_test(what_is_noise_grows_with_what_is_usual),
 		cmocka_unit_test(a_gpu_lives_when_it_works_not_when_it_spins_or_idles),
