@@ -1,4 +1,5 @@
 """vigil waits: real programs that wait for each other, and one that works; what it prints for people, programs and graphviz."""
+import fcntl
 import os
 import re
 import shutil
@@ -202,6 +203,74 @@ def test_a_full_pipe_and_a_parent_that_waits_for_the_end(vigil, begin):
     assert thread["dead"] and below["dead"]
     assert answer["ends"][0]["kind"] == "circle"
     assert "full pipe" in vigil("waits", process.pid).out.decode()
+
+
+def children(pid):
+    with open(f"/proc/{pid}/task/{pid}/children") as f:
+        return [int(p) for p in f.read().split()]
+
+
+def seen(vigil, pid, as_wanted):
+    """An answer that is as wanted: a loop may be met awake at one of the looks."""
+    def look():
+        answer = waits(vigil, pid)
+        return answer if as_wanted(answer) else None
+    return wait_for(look, 60, "a look at which the loop sleeps")
+
+
+def test_who_looks_at_memory_of_a_stopped_process_waits_for_it(vigil, begin):
+    process = begin(workload("waiting", "look", "stopped"))
+    child, = children(process.pid)
+    answer = seen(vigil, process.pid, lambda a: main_of(a, process.pid)["arrows"])
+    arrow, = main_of(answer, process.pid)["arrows"]
+    assert arrow["to"]["pid"] == child and arrow["kind"] == "shared futex" and arrow["quality"] == "likely", arrow
+    assert arrow["source"] == "kernel" and not arrow["complete"]
+    assert answer["ends"][0]["kind"] == "stopped" and answer["dead_threads"] == 0
+    assert "looks again and again at shared memory" in answer["ends"][0]["way"]
+    os.kill(child, signal.SIGKILL)
+
+
+def test_who_looks_at_memory_of_a_process_that_works_only_sleeps(vigil, begin):
+    process = begin(workload("waiting", "look", "works"))
+    child, = children(process.pid)
+    answer = seen(vigil, process.pid, lambda a: main_of(a, process.pid)["does"] == "sleeps")
+    assert not main_of(answer, process.pid)["arrows"]
+    os.kill(child, signal.SIGKILL)
+
+
+def test_who_tries_for_a_lock_waits_for_its_holder(vigil, begin, tmp_path):
+    path = tmp_path / "model.lock"
+    with open(path, "w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        holder = subprocess.Popen(["sleep", "600"], pass_fds=[held.fileno()])
+        try:
+            # This process has taken the lock and is an ancestor of who tries, so it may have handed on the file: no arrow.
+            process = begin(workload("waiting", "try", path))
+            answer = seen(vigil, process.pid, lambda a: main_of(a, process.pid)["does"] == "sleeps")
+            assert not main_of(answer, process.pid)["arrows"]
+        finally:
+            holder.kill()
+            holder.wait()
+    other = subprocess.Popen([sys.executable, "-c", "import fcntl, sys, time; f = open(sys.argv[1]); fcntl.flock(f, fcntl.LOCK_EX);"
+                              "print(1, flush=True); time.sleep(600)", str(path)], stdout=subprocess.PIPE)
+    process.kill()
+    try:
+        assert other.stdout.readline() == b"1\n"
+        process = begin(workload("waiting", "try", path))
+        answer = seen(vigil, process.pid, lambda a: main_of(a, process.pid)["arrows"])
+        arrow, = main_of(answer, process.pid)["arrows"]
+        assert arrow["to"]["pid"] == other.pid and arrow["kind"] == "file lock" and arrow["quality"] == "likely", arrow
+        assert answer["ends"][0]["kind"] == "outside"
+        assert f"tries again and again to get the lock of {path}" in answer["ends"][0]["way"]
+    finally:
+        other.kill()
+        other.wait()
+
+
+def test_a_shell_that_sleeps_in_a_loop_sleeps(vigil, begin):
+    process = begin(workload("waiting", "shell"))
+    answer = seen(vigil, process.pid, lambda a: a["ends"] and a["ends"][0]["kind"] == "sleeps")
+    assert main_of(answer, process.pid)["arrows"][0]["to"]["pid"] == children(process.pid)[0]
 
 
 def test_a_job_that_works_is_left_alone(vigil, begin):

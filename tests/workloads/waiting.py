@@ -5,8 +5,14 @@ lock            the main thread waits for a lock that another thread holds, whic
 pipe            a child writes more than a pipe holds while its parent waits for the child's end
 work            spins
 threads N       N threads that wait for locks
+look WHAT       looks at shared memory every 20 ms; the child that should write there is stopped, or works
+try FILE        tries every 20 ms to lock a file that a process outside of its own tree holds
+shell           waits for a shell that waits for a file, with `sleep 1` in a loop
 """
+import fcntl
+import mmap
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -81,5 +87,37 @@ def threads(n):
     locks[0].acquire()
 
 
-MODES = {"ring": ring, "lock": lock, "pipe": pipe, "work": work, "threads": threads}
+def look(what):
+    flag = mmap.mmap(-1, 4096)
+    child = os.fork()
+    if child == 0:
+        if what == "stopped":
+            os.kill(os.getpid(), signal.SIGSTOP)
+        while os.getppid() > 1:
+            pass
+    if what == "stopped":
+        os.waitpid(child, os.WUNTRACED)
+    say()
+    while flag[0] == 0:
+        time.sleep(0.02)
+
+
+def try_lock(path):
+    file = open(path)
+    say()
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            time.sleep(0.02)
+
+
+def shell():
+    child = subprocess.Popen(["sh", "-c", "until [ -e /nonexistent/done ]; do sleep 1; done"])
+    say()
+    child.wait()
+
+
+MODES = {"ring": ring, "lock": lock, "pipe": pipe, "work": work, "threads": threads, "look": look, "try": try_lock, "shell": shell}
 MODES[sys.argv[1]](*sys.argv[2:])

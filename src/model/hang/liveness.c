@@ -37,7 +37,7 @@ static const double floors[LIVENESS_COUNTERS] = {
 /* Processor time per second above which a process works; below, it may be a loop that looks, naps and looks again. */
 static const double working = 0.1 * 1e9;
 
-/* What a small program reads to begin: the heads of its libraries. A shell's loop around `sleep` begins one a second. */
+/* What a small program reads to begin: heads of its libraries. A shell's loop around `sleep` begins one a second. */
 static const uint64_t begin_read = 16 * 1024;
 
 /* Noise of the whole node in words of 4 bytes per second: subnet managers and heartbeats send too. */
