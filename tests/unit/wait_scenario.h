@@ -62,13 +62,13 @@ static inline struct waitfact_process *wait_process_at(struct wait_scenario *s, 
 	return NULL;
 }
 
-/* process <pid> [parent n] [rank n] [main] [launcher] [role r] [zombie] [unwanted] */
+/* process <pid> [parent n] [rank n] [main] [launcher] [role r] [zombie] [unwanted] [busy] */
 static inline void wait_process_line(struct wait_scenario *s, struct span rest)
 {
 	struct waitfact_process p = {.pid = (pid_t)wait_number(&rest), .ppid = 1, .state = 'S', .readable = true};
 	struct waitgraph_who who = {.pid = p.pid, .rank = NO_RANK};
 	struct span w;
-	bool wanted = true;
+	bool wanted = true, busy = false;
 	TEXT_COPY(p.name, "python");
 	while (rest.len && span_trim(rest).len) {
 		if (wait_word(&rest, "parent"))
@@ -83,6 +83,8 @@ static inline void wait_process_line(struct wait_scenario *s, struct span rest)
 			p.state = 'Z';
 		else if (wait_word(&rest, "unwanted"))
 			wanted = false;
+		else if (wait_word(&rest, "busy"))
+			busy = true;
 		else if (wait_word(&rest, "role") && span_word(&rest, &w))
 			span_copy(w, who.role, sizeof(who.role));
 		else
@@ -94,6 +96,7 @@ static inline void wait_process_line(struct wait_scenario *s, struct span rest)
 		for (; at > 0 && s->process[look][at - 1].pid > p.pid; at--)
 			s->process[look][at] = s->process[look][at - 1];
 		s->process[look][at] = p;
+		s->process[look][at].cpu_ticks = busy ? 100 + (uint64_t)look * 50 : 100;
 	}
 	if (wanted)
 		s->who[s->n_who++] = who;

@@ -6,8 +6,6 @@
 #include "base/vec.h"
 #include "model/hang/waitgraph_parts.h"
 
-/* Processor time between two looks above which a thread works rather than wakes up now and then. */
-static const uint64_t working_ticks = 5;
 /* The longest wait that still is a nap; two looks are further apart. */
 static const uint64_t nap_most_ns = 1500 * NS_PER_MS;
 
@@ -79,7 +77,7 @@ static bool moves(const struct waitgraph_in *in, const struct waitfact_thread *t
 	if (!before)
 		return in->before != NULL && !is_sleep_of_a_loop(in, t); /* it has just begun */
 	uint64_t ticks = t->user_ticks + t->system_ticks - before->user_ticks - before->system_ticks;
-	if (before->runs || ticks >= working_ticks)
+	if (before->runs || ticks >= WAITGRAPH_WORKING_TICKS)
 		return true;
 	if ((is_clock(in->now, t) && is_clock(in->before, before)) || sleeps_by_children(in, t))
 		return false;

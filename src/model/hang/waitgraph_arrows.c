@@ -30,6 +30,25 @@ static int arrow(struct build *b, uint32_t from, uint32_t to, enum waitgraph_qua
 	return 0;
 }
 
+/*
+ * True if a process outside of the job that holds a lock of a file works for itself between the looks. Of what else is
+ * waited for it may work for others.
+ */
+static bool works_with_the_lock(const struct build *b, const struct waitfact_process *now, const struct waitfact *f)
+{
+	const struct waitfact_process *p = now && b->in->before ? waitfacts_process(b->in->before, now->pid) : NULL;
+	if (!p || f->kind != WAITFACT_FILE_LOCK || p->start_ticks != now->start_ticks)
+		return false;
+	return now->state == 'D' || now->cpu_ticks - p->cpu_ticks >= WAITGRAPH_WORKING_TICKS;
+}
+
+static enum waitgraph_end end_outside(const struct build *b, const struct waitfact_process *p, const struct waitfact *f)
+{
+	if (p && p->state == 'Z')
+		return WAITEND_GONE;
+	return works_with_the_lock(b, p, f) ? WAITEND_RUNS : WAITEND_OUTSIDE;
+}
+
 /* The node of what is outside of the job: a process, or what the fact's text says. */
 static int outside_node(struct build *b, pid_t pid, const struct waitfact *f, uint32_t *ret)
 {
@@ -46,8 +65,7 @@ static int outside_node(struct build *b, pid_t pid, const struct waitfact *f, ui
 	const struct waitfact_process *p = pid ? waitfacts_process(b->in->now, pid) : NULL;
 	b->outside[b->n_outside++] = (struct outside){(uint32_t)g->n_nodes, pid, f->text};
 	*ret = (uint32_t)g->n_nodes;
-	g->node[g->n_nodes++] = (struct waitgraph_node){
-		.process = p, .fact = f, .end = p && p->state == 'Z' ? WAITEND_GONE : WAITEND_OUTSIDE};
+	g->node[g->n_nodes++] = (struct waitgraph_node){.process = p, .fact = f, .end = end_outside(b, p, f)};
 	return 0;
 }
 

@@ -3,6 +3,9 @@
 
 #include "model/hang/waitgraph.h"
 
+/* Processor time between two looks above which a thread works rather than wakes up now and then. */
+#define WAITGRAPH_WORKING_TICKS 5
+
 /* A thread that waits on something, by what it is; sorted by id. */
 struct waiting_on {
 	uint64_t id;

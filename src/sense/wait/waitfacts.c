@@ -314,6 +314,7 @@ static void waitfact_process_fill(struct waitfact_process *p, const struct kin *
 	p->pid = k->pid;
 	p->ppid = k->ppid;
 	p->start_ticks = k->start_ticks;
+	p->cpu_ticks = k->cpu_ticks;
 	p->state = k->state;
 	p->wanted = k->wanted;
 	TEXT_COPY(p->name, k->comm);

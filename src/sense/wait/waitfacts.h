@@ -113,6 +113,7 @@ struct waitfact_thread {
 struct waitfact_process {
 	pid_t pid, ppid;
 	uint64_t start_ticks;
+	uint64_t cpu_ticks; /* processor time so far, with that of children that were waited for */
 	char state;
 	bool readable; /* descriptors could be read */
 	bool wanted; /* one of the processes that were asked for; its threads are listed */
