@@ -229,6 +229,14 @@ static void progress_step(struct liveness *p, const struct liveness_counters *be
 	}
 }
 
+/* Leaves out what began processes have read to begin. Between rare samples one a second may come and go unseen. */
+static void beginnings_take(struct liveness_trace *read, uint64_t came, uint64_t now_ns)
+{
+	uint64_t seconds = (now_ns - read->last_ns + NS_PER_S / 2) / NS_PER_S;
+	if (read->known && came > 0)
+		read->last += MAX(came, seconds) * begin_read;
+}
+
 static void works_step(struct liveness *p)
 {
 	const struct liveness_trace *t = &p->trace[LIVENESS_CPU];
@@ -245,7 +253,7 @@ static void rank_step(struct liveness_set *all, const struct liveness_counters *
 	bool first = p->first_ns == all->now_ns;
 	p->seen = *s;
 	if (!first)
-		p->trace[LIVENESS_READ].last += sub_floor(s->n_come, before.n_come) * begin_read;
+		beginnings_take(&p->trace[LIVENESS_READ], sub_floor(s->n_come, before.n_come), all->now_ns);
 	for (size_t i = 0; i < LIVENESS_COUNTERS; i++)
 		trace_step(&p->trace[i], s->has >> i & 1, s->count[i],
 			   liveness_floor((enum liveness_counter)i, p->trace[i].has_usual ? p->trace[i].usual : 0),
