@@ -214,15 +214,22 @@ static void any_facts_are_survived(void **state)
 		for (int i = 0; i < n; i++)
 			for (uint32_t k = 0, threads = chance(4); k < threads; k++) {
 				char line[160];
-				TEXT_FORMAT(line, "thread %d %u %s id %u peer %u by %u %u.%u %s%s%s", 100 + i,
+				TEXT_FORMAT(line, "thread %d %u %s id %u peer %u by %u %u.%u %s%s%s%s", 100 + i,
 					    100 + (uint32_t)i + k * 50,
 					    (const char *const[]){"tcp", "pipe", "futex", "lock", "unknown",
 								  "shared-futex", "clock"}[chance(7)],
 					    chance(9), chance(9), 100 + chance(15), 100 + chance(15), 100 + chance(80),
 					    chance(2) ? "open " : "", chance(2) ? "timed " : "",
-					    chance(2) ? "gone" : "");
+					    chance(2) ? "gone " : "", chance(2) ? "naps" : "");
 				wait_scenario_line(&scenario, span_of(line));
 			}
+		for (int i = 0; i < n; i++) {
+			char line[100];
+			TEXT_FORMAT(line, "looks %d %s%s id %u by %u %u", 100 + i, chance(3) ? "" : "now ",
+				    chance(2) ? "shared-futex" : "file-lock", chance(3), 100 + chance(15),
+				    100 + chance(15));
+			wait_scenario_line(&scenario, span_of(line));
+		}
 		if (chance(2)) {
 			char line[100];
 			TEXT_FORMAT(line, "hint %u %u owner %u %u", 100 + chance(15), 100 + chance(80),
