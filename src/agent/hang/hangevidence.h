@@ -11,6 +11,7 @@
 #include "agent/hang/hangcollective.h"
 #include "agent/hang/hangsample.h"
 #include "agent/hang/hanggo.h"
+#include "agent/hang/hanggo.h"
 #include "agent/hang/hangwaits.h"
 #include "judge/hang/hang.h"
 

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "agent/hang/hangprocs.h"
-#include "model/hang/gostand.h"
 #include "model/hang/waitgraph.h"
 #include "model/hang/wakehist.h"
 #include "model/stacks/stackdump.h"
@@ -32,24 +31,3 @@ void hangwaits_look(struct hangwaits *h, const struct world *w, const struct han
 const struct waitgraph *hangwaits_make(struct hangwaits *h, const struct world *w, const struct stackdump *dump,
 				       const struct wakehist *wakes);
 void hangwaits_done(struct hangwaits *h);
-
-/*
- * Where the main goroutines of the ranks stand, of those whose main process runs a program made by Go
- * (agent/inspect/goview). Costs a look into each main process's file where there is none.
- */
-#define HANGGO_RANKS 64
-
-struct goview;
-
-struct hanggo {
-	struct goview *view; /* owned */
-	size_t n_views;
-	struct gostand *stand; /* after hanggo_compare; owned */
-	size_t n;
-};
-
-/* The first look; does nothing where one was taken. */
-void hanggo_look(struct hanggo *g, const struct world *w, const struct hangprocs *procs);
-/* The second one, at least 2 s later. */
-void hanggo_compare(struct hanggo *g, const struct world *w);
-void hanggo_done(struct hanggo *g);
