@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "agent/guard/guardcase.h"
 #include "base/buf.h"
@@ -53,7 +54,10 @@ static bool single_job(uint64_t mask, size_t *ret_job)
 
 void evict_prepare(struct evict *h)
 {
-	size_t wanted = MIN(h->units->n_members, (size_t)EVICT_CONTINUED);
+	/* two descriptors each; victims, groups and what is read need some, too */
+	struct rlimit files;
+	size_t most = getrlimit(RLIMIT_NOFILE, &files) == 0 ? (size_t)files.rlim_cur / 8 : 0;
+	size_t wanted = MIN(h->units->n_members, MIN(most, (size_t)EVICT_CONTINUED));
 	while (h->n_cont < wanted && deathsig_open(&h->cont[h->n_cont], SIGCONT) == 0)
 		h->n_cont++;
 }

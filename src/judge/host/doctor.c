@@ -157,7 +157,8 @@ static void cgroup_findings(const struct probe *p, struct findings *all)
 		f = finding_add(
 			all, "cgroup-v1", SEVERITY_NOTE,
 			"memory is counted by control groups of version 1, which has no memory.high and no memory.low: "
-			"vigil brakes with the group's limit, and `vigil protect` cannot keep memory for a job");
+			"while memory fills fast vigil brakes with the group's limit, and `vigil protect` cannot keep "
+			"memory for a job");
 		finding_evidence(f, "layout: %s", machine_cgroup_layout(p));
 	}
 }
