@@ -39,10 +39,10 @@ void js_put(struct js *obj, const char *key, struct js *value)
 	(void)json_object_set_new(in(obj), key, in(value));
 }
 
-/* Jansson refuses text that is not UTF-8; foreign bytes are therefore replaced. */
+/* Jansson refuses text that is not UTF-8; foreign bytes are therefore replaced. A name that is missing is no crash. */
 static json_t *string_of(const char *text)
 {
-	json_t *s = json_string(text);
+	json_t *s = json_string(text ? text : "");
 	if (s)
 		return s;
 	size_t len = strlen(text);

@@ -75,7 +75,7 @@ def test_a_fork_that_writes_to_its_parents_pages_is_who_grew(vigil, small_machin
     pid = int((tmp_path / "pid").read_text())
     grew = report["growers"][0]
     assert (grew["pid"], grew["role"]) == (pid, "worker"), report["growers"]
-    assert grew["grown_bytes"] > 20 * MIB and grew["over_ms"] > 2000, grew
+    assert grew["grown_bytes"] > 12 * MIB and grew["over_ms"] > 2000, grew  # seen for 2 s at least, at 8 to 10 MiB a second
     assert grew["growth_bytes_per_s"] < 20 * MIB, "about 10 MiB a second on an idle machine"
     assert f"pid {pid}" in report["summary"] and f"pid {pid}" in report["cause"]["text"]
     assert not any("data loader" in line for line in report["cause"]["advice"])

@@ -84,8 +84,11 @@ def program(binary):
         p.end()
 
 
-@pytest.mark.parametrize("python", FOUND, ids=str)
-@pytest.mark.parametrize("case", OWNED)
+# The pool's own objects differ from one Python to the next; what its threads and workers do is tried on the oldest and the newest.
+EACH = [(python, case) for python in FOUND for case in OWNED if case in ("map", "e-map", "init") or python in (FOUND[0], FOUND[-1])]
+
+
+@pytest.mark.parametrize("python,case", EACH, ids=str)
 def test_who_has_the_task_is_the_one_that_is_waited_for(program, python, case):
     running = program(python, "fork", case)
     pid, tid = running.who()

@@ -67,12 +67,12 @@ const char *waits_arrow_kind(const struct waitgraph_edge *e)
 const char *waits_end_name(enum waitgraph_end e)
 {
 	static const char *const names[] = {
-		[WAITEND_NONE] = "none",       [WAITEND_RUNS] = "runs",	      [WAITEND_CLOCK] = "sleeps",
-		[WAITEND_NOBODY] = "nobody",   [WAITEND_GONE] = "gone",	      [WAITEND_CIRCLE] = "circle",
-		[WAITEND_STOPPED] = "stopped", [WAITEND_TRACED] = "traced",   [WAITEND_FROZEN] = "frozen",
-		[WAITEND_OUTSIDE] = "outside", [WAITEND_VISITOR] = "visitor", [WAITEND_STORAGE] = "storage",
-		[WAITEND_DEVICE] = "device",   [WAITEND_PERSON] = "person",   [WAITEND_OWN] = "own_thread",
-		[WAITEND_UNKNOWN] = "unknown",
+		[WAITEND_NONE] = "none",	  [WAITEND_RUNS] = "runs",	 [WAITEND_CLOCK] = "sleeps",
+		[WAITEND_NOBODY] = "nobody",	  [WAITEND_GONE] = "gone",	 [WAITEND_CIRCLE] = "circle",
+		[WAITEND_STOPPED] = "stopped",	  [WAITEND_TRACED] = "traced",	 [WAITEND_FROZEN] = "frozen",
+		[WAITEND_OUTSIDE] = "outside",	  [WAITEND_VISITOR] = "visitor", [WAITEND_STORAGE] = "storage",
+		[WAITEND_DEVICE] = "device",	  [WAITEND_PERSON] = "person",	 [WAITEND_OWN] = "own_thread",
+		[WAITEND_ANY] = "any_of_several", [WAITEND_UNKNOWN] = "unknown",
 	};
 	return (size_t)e < ARRAY_SIZE(names) ? names[e] : "unknown";
 }

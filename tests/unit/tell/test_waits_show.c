@@ -146,6 +146,23 @@ static void json_has_the_arrows_and_the_ends(void **state)
 	assert_string_equal(js_get_text(js_get(thread, "hint"), "text", ""), "queue.Queue.get at data.py:25");
 }
 
+/* Whatever end the graph finds, it has a name in JSON and words. */
+static void every_end_has_a_name(void **state)
+{
+	(void)state;
+	scenario_add(queue);
+	graph_make(false);
+	for (int e = WAITEND_NONE; e <= WAITEND_UNKNOWN; e++) {
+		for (size_t i = 0; i < graph.n_sinks; i++)
+			graph.sink[i].end = (enum waitgraph_end)e;
+		const struct js *end = js_at(js_get(json_make(), "ends"), 0);
+		assert_true(js_get_text(end, "kind", "")[0]);
+		assert_true(js_get_text(end, "text", "")[0]);
+		if (e != WAITEND_UNKNOWN)
+			assert_string_not_equal(js_get_text(end, "kind", ""), "unknown");
+	}
+}
+
 static void a_job_that_works_is_said_to(void **state)
 {
 	(void)state;
@@ -392,6 +409,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(the_way_to_the_end_of_most_ranks_comes_first, finish),
 		cmocka_unit_test_teardown(json_has_the_arrows_and_the_ends, finish),
+		cmocka_unit_test_teardown(every_end_has_a_name, finish),
 		cmocka_unit_test_teardown(a_job_that_works_is_said_to, finish),
 		cmocka_unit_test_teardown(nobody_waits_where_all_run, finish),
 		cmocka_unit_test_teardown(one_look_claims_no_proof, finish),
