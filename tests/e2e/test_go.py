@@ -14,7 +14,7 @@ SOURCE = pathlib.Path(__file__).resolve().parents[1] / "workloads/go/stands.go"
 COMPILERS = [p for p in dict.fromkeys(os.path.realpath(p) for p in (shutil.which("go"), "/usr/lib/go-1.19/bin/go") if p and os.path.exists(p))]
 
 if not COMPILERS:
-    pytest.skip("there is no Go", allow_module_level=True)
+    pytest.skip("there is no Go compiler", allow_module_level=True)
 
 
 @pytest.fixture(scope="session")
