@@ -107,7 +107,7 @@ export async function startDevServer({
 } = {}) {
 	if (!existsSync(join(dist, "manifest.txt"))) throw new Error(`${dist} is not built; run: npm run build`);
 	const names = new Set(readFileSync(join(dist, "manifest.txt"), "utf8").split("\n").filter(Boolean));
-	const control = {
+	const good = {
 		token: "dev-token",
 		session: "s1",
 		lateMs: 0,
@@ -116,8 +116,10 @@ export async function startDevServer({
 		refuseStream: false,
 		refused: 0,
 		role: "admin",
-		requests: [],
+		noJobs: false,
+		bigFlame: 0,
 	};
+	const control = { ...good, requests: [], behave: () => Object.assign(control, good) };
 	const ctx = { control, world: makeWorld(), streams: new Set(), profiles: new Map(), profileSeq: 1 };
 	const server = createServer((req, res) => {
 		const url = new URL(req.url, "http://dev");

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, test as always } from "node:test";
+import { after, afterEach, before, test as always } from "node:test";
 import { artifacts, browser, need, noBrowser, serve } from "./kit.mjs";
 
 const WELL = "job/llama-pretrain-vrm6";
@@ -91,6 +91,11 @@ before(async () => {
 	if (noBrowser) return;
 	server = await serve();
 	chromium = await browser();
+});
+/** One test that fails must not be the failure of all that come after it. */
+afterEach(async () => {
+	server?.control.behave();
+	await Promise.all(chromium?.contexts().map((c) => c.close()) ?? []);
 });
 after(async () => {
 	await chromium?.close();
@@ -283,7 +288,9 @@ test("a server that fails is told in a sentence, and the page mends itself", asy
 		[{ path: "^jobs", status: 0 }, /does not answer/],
 	]) {
 		server.control.fail = fail;
+		// Two changes of the address in a row may be one to the page, which then has nothing to ask for.
 		await page.goto(`${server.url}#/node`);
+		await page.waitForSelector("text=head node");
 		await page.goto(`${server.url}#/`);
 		await page.waitForSelector("main .fault");
 		assert.match(await text(page, "main .fault"), words);
