@@ -4,6 +4,7 @@
 
 #include "agent/inspect/procview.h"
 #include "sense/framework/rayworker.h"
+#include "sense/native/livenv.h"
 #include "sense/python/pylocals.h"
 
 #define RANK_LIMIT 100000
@@ -67,6 +68,18 @@ static bool is_servant(const char *file)
 	return false;
 }
 
+/* A function may set its rank's variable itself, as launchers do for programs that they start. */
+static bool of_variable(struct procview *l, int32_t *ret)
+{
+	char text[16];
+	uint64_t v;
+	if (livenv_read(l->w, &l->remote, "RANK", text, sizeof(text)) != 0 || span_u64(span_of(text), &v) != 0 ||
+	    v >= RANK_LIMIT)
+		return false;
+	*ret = (int32_t)v;
+	return true;
+}
+
 static enum spawnrank of_target(struct procview *l, const struct pyframe *f, enum ownranks_source *ret_told,
 				int32_t *ret)
 {
@@ -81,7 +94,9 @@ static enum spawnrank of_target(struct procview *l, const struct pyframe *f, enu
 	for (size_t i = 0; i < ARRAY_SIZE(argument_names) && !torch && !*ret_told; i++)
 		if (local_number(&locals, argument_names[i], ret))
 			*ret_told = OWNRANKS_BY_NAME;
-	return SPAWNRANK_OVER;
+	if (!*ret_told && of_variable(l, ret))
+		*ret_told = OWNRANKS_BY_NAME;
+	return *ret_told ? SPAWNRANK_OVER : SPAWNRANK_LATER; /* it may set the variable later */
 }
 
 /* Reads the Python frames of the main thread. False: there are none now; *ret_later: there may be some later. */

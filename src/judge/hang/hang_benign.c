@@ -6,10 +6,17 @@
 /* How long a silent upload at the end may take. */
 static const uint64_t upload_ns = 5 * 60 * NS_PER_S;
 static const uint64_t work_again_ns = 30 * NS_PER_S;
+/* So long may a debugger hold one of several ranks: a breakpoint may have been left in, a tool may have been forgotten. */
+static const uint64_t debugger_ns = 75 * NS_PER_S;
 /* A sleep of known length may take this many times as long; after that it is a loop that waits for something. */
 static const uint64_t sleep_times = 3;
 /* So long may a rank try again and again, with pauses, while others wait for it: many servers come back within it. */
 static const uint64_t waited_for_ns = 2 * 60 * NS_PER_S;
+
+static uint64_t debugger_most_ns(const struct hang_work *w)
+{
+	return MIN(debugger_ns, hang_time(w->s->sleep_ns, HANG_SLEEP_NS));
+}
 
 struct benign_reason {
 	const char *id;
@@ -141,7 +148,7 @@ static bool benign_reason_of(const struct hang_work *w, const struct stackgroup_
 static bool is_benign(const struct hang_work *w, const struct stackgroup_rank *r, struct benign_reason *ret)
 {
 	const struct liveness *l = liveness_find(w->p, r->rank);
-	if (l && l->seen.tracer != 0) {
+	if (l && l->seen.tracer != 0) { /* attached, and lets it run now and then: somebody is at work */
 		*ret = (struct benign_reason){"debugger", w->many ? hang_time(w->s->sleep_ns, HANG_SLEEP_NS) : 0,
 					      false};
 		return ret->most_ns == 0 || w->standstill_ns < ret->most_ns;
@@ -265,8 +272,8 @@ bool hang_stopped(struct hang_work *w)
 	}
 	bool traced = one->seen.tracer != 0;
 	const struct waitgraph_node *by = traced ? dead_debugger(w, one) : NULL;
-	if (traced && !by && w->standstill_ns < hang_time(w->s->sleep_ns, HANG_SLEEP_NS)) {
-		benign_is(w, "debugger", hang_time(w->s->sleep_ns, HANG_SLEEP_NS));
+	if (traced && !by && w->standstill_ns < debugger_most_ns(w)) {
+		benign_is(w, "debugger", debugger_most_ns(w));
 		hang_says(w, "a debugger (pid %d) holds %s, the others wait for it", (int)one->seen.tracer,
 			  hang_who(one->rank, who));
 		return true;

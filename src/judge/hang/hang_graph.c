@@ -308,6 +308,21 @@ bool hang_graph_benign(struct hang_work *w)
 
 /* ---- explanations ---- */
 
+bool hang_graph_stands(const struct hang_work *w)
+{
+	const struct waitgraph_sink *s = graph_end(w);
+	const struct stackgroup_rank *r = NULL;
+	if (!s || s->end == WAITEND_RUNS || s->n_followers == 0 || guessed(w, s))
+		return false;
+	for (size_t i = 0; i < w->n_blocking; i++) {
+		r = &w->g.rank[w->blocking[i]];
+		if (r->process && !hang_works(w, r) && (!r->compared || r->unchanged) &&
+		    waitgraph_end_of(w->c->graph, r->process->pid) == s)
+			return true;
+	}
+	return false;
+}
+
 bool hang_graph_names(const struct hang_work *w, int32_t rank, enum confidence *ret)
 {
 	const struct waitgraph *g = w->c->graph;
@@ -320,6 +335,12 @@ bool hang_graph_names(const struct hang_work *w, int32_t rank, enum confidence *
 			}
 	}
 	return false;
+}
+
+/* True for a circle that a main process is in, or waits for by what the kernel says, as for the end of a child. */
+static bool in_the_way(const struct waitgraph_sink *s)
+{
+	return s->of_main || (s->n_followers > 0 && s->quality == WAITGRAPH_PROOF);
 }
 
 static const char *explained_id(const struct waitgraph_sink *s, const struct waitgraph_node *n)
@@ -346,7 +367,7 @@ static const char *explained_id(const struct waitgraph_sink *s, const struct wai
 	case WAITEND_GONE:
 		return "abandoned_wait";
 	case WAITEND_CIRCLE: /* event loops beside the main threads are idle when all is well, too */
-		return s->closed && s->of_main && s->circle >= WAITGRAPH_LIKELY ? proof_id(s) : NULL;
+		return s->closed && in_the_way(s) && s->circle >= WAITGRAPH_LIKELY ? proof_id(s) : NULL;
 	default:
 		return NULL;
 	}
@@ -402,6 +423,37 @@ static bool all_have_come(const struct hang_work *w, const struct waitgraph_sink
 	return w->many && s->n_followers + s->of_main >= ranks && !has_a_lock(w, s);
 }
 
+/* True if the end is its process's main thread, or one whose end that thread waits for. */
+static bool of_the_main_thread(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph *g = w->c->graph;
+	if (g->node[s->node].main)
+		return true;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		const struct waitgraph_edge *e = n->n_edges == 1 ? &g->edge[n->first_edge] : NULL;
+		if (e && n->main && n->process == g->node[s->node].process && e->to == s->node && e->fact &&
+		    e->fact->kind == WAITFACT_THREAD)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * All other ranks wait for one that waits for somebody, and that is none of them. In a job that has made steps it is
+ * this rank that holds the others up; before, a person may have to come. Of a server in a thread of its own it is not
+ * known what its clients miss.
+ */
+static void visitor_of_none(struct hang_work *w, const struct waitgraph_sink *s)
+{
+	if (w->stepping && w->v->confidence > CONFIDENCE_LOW && of_the_main_thread(w, s)) {
+		hang_says(w, "No rank is left that could come, so it is somebody else, or nobody.");
+		return;
+	}
+	w->v->confidence = CONFIDENCE_LOW;
+	w->v->n_culprits = 0;
+}
+
 /* An end that says why: a stopped helper, a silent server. Such a wait may still end, so it takes longer to tell. */
 bool hang_graph_explains(struct hang_work *w)
 {
@@ -441,10 +493,8 @@ bool hang_graph_explains(struct hang_work *w)
 		TEXT_COPY(w->v->id, "waits_for_thread");
 	if (visitor) /* whoever it is that should come, a person for example */
 		w->v->confidence = CONFIDENCE_LOW;
-	if (s->end == WAITEND_VISITOR && n->who && n->who->main && all_have_come(w, s)) {
-		w->v->confidence = CONFIDENCE_LOW;
-		w->v->n_culprits = 0;
-	}
+	if (s->end == WAITEND_VISITOR && n->who && n->who->main && all_have_come(w, s))
+		visitor_of_none(w, s);
 	if (s->outside)
 		spare_all(w);
 	if (s->end == WAITEND_STOPPED && n->process)

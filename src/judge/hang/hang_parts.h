@@ -168,6 +168,8 @@ bool hang_long_sleep(struct hang_work *w); /* all others wait for a sleep that o
  * How sure the graph is that the others wait for this rank; false: it does not say so, or there is no graph.
  */
 bool hang_graph_names(const struct hang_work *w, int32_t rank, enum confidence *ret);
+/* True if a rank that does not work waits, by the graph, for an end that does not run. */
+bool hang_graph_stands(const struct hang_work *w);
 /* True if somebody in the job may have stopped this end for a while and let it go on. */
 bool hang_stopper_lives(const struct hang_work *w, const struct waitgraph_sink *s);
 /* True if the threads beside the end, a main thread, are services that each rank has: none of them works for it. */

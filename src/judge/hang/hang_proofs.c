@@ -39,7 +39,10 @@ static bool waits_for_living(const struct hang_work *w, const struct stackgroup_
 	return s->n_ranks > 0;
 }
 
-/* True if each rank that lives waits on memory that it shares with others (a barrier): any of them could end it. */
+/*
+ * True if each rank that lives waits on memory that it shares with others (a barrier), so that any of them could end
+ * it, or for somebody who has ended.
+ */
 static bool all_wait_on_shared(const struct hang_work *w)
 {
 	size_t n = 0;
@@ -49,7 +52,7 @@ static bool all_wait_on_shared(const struct hang_work *w)
 		if (l && l->seen.exited)
 			continue;
 		const struct waitgraph_sink *s = r->process ? waitgraph_end_of(w->c->graph, r->process->pid) : NULL;
-		if (!s || s->end != WAITEND_ANY)
+		if (!s || (s->end != WAITEND_ANY && s->end != WAITEND_GONE))
 			return false;
 		n++;
 	}

@@ -79,10 +79,34 @@ static bool busy_is(struct hang_work *w, const struct stackgroup_rank *r, const 
 	return true;
 }
 
+/*
+ * Ranks that go round in one place look at memory that another one has to change. If one rank stands in a wait of its
+ * own, that leads to none of them, it is the one they look for: they are not accused. True if so.
+ */
+static bool spin_for_another(struct hang_work *w)
+{
+	size_t spinning = 0;
+	bool spins[STACKGROUP_RANKS] = {};
+	if (!w->stepping || !hang_graph_stands(w))
+		return false;
+	for (size_t i = 0; i < w->n_blocking; i++) {
+		const struct stackgroup_rank *r = &w->g.rank[w->blocking[i]];
+		spins[i] = !w->benign[i] && hang_works(w, r) && circles(w, r);
+		spinning += spins[i];
+		if (!w->benign[i] && hang_works(w, r) && !spins[i])
+			return false;
+	}
+	for (size_t i = 0; spinning > 0 && i < w->n_blocking; i++)
+		w->benign[i] |= spins[i];
+	return spinning > 0;
+}
+
 /* Something works, so it may be work. */
 bool hang_busy(struct hang_work *w)
 {
 	const struct stackgroup_rank *r = NULL;
+	if (spin_for_another(w))
+		return false;
 	for (size_t i = 0; i < w->n_blocking && !r; i++)
 		if (!w->benign[i] && !hang_polls(w, &w->g.rank[w->blocking[i]]) &&
 		    hang_works(w, &w->g.rank[w->blocking[i]]))

@@ -189,6 +189,16 @@ static bool keep_no_launcher(const struct build *b, pid_t pid, const pid_t *all,
 	return !who || !who->launcher;
 }
 
+/* A parent that does no more than wait for the ends of its children has what they have, and uses none of it. */
+static bool keep_no_waiting_parent(const struct build *b, pid_t pid, const pid_t *all, size_t n)
+{
+	(void)all;
+	(void)n;
+	const struct waitfact_process *p = waitfacts_process(b->in->now, pid);
+	const struct waitfact_thread *t = p && p->n_threads == 1 ? waitfacts_thread(b->in->now, pid, pid) : NULL;
+	return !t || t->n != 1 || b->in->now->fact[t->first].kind != WAITFACT_CHILD;
+}
+
 static bool keep_oldest(const struct build *b, pid_t pid, const pid_t *all, size_t n)
 {
 	return !descends(b, pid, all, n);
@@ -284,6 +294,7 @@ static int to_holders(struct build *b, uint32_t from, const struct waitfact *f)
 		return users;
 	n = narrowed(b, pids, n, keep_no_launcher);
 	if (f->kind == WAITFACT_TCP || f->kind == WAITFACT_UNIX || f->kind == WAITFACT_PIPE) {
+		n = narrowed(b, pids, n, keep_no_waiting_parent);
 		n = narrowed(b, pids, n, keep_oldest);
 		n = narrowed(b, pids, n, keep_mains);
 	}

@@ -27,8 +27,9 @@ static const struct waitfact *awaits_visitors(const struct waitgraph_in *in, con
 /* The first node of an end of the ranks that waits for visitors; WAITGRAPH_NONE: none. */
 static uint32_t host_of(const struct waitgraph_in *in, const struct waitgraph *g, const struct waitgraph_sink *s)
 {
-	bool of_ranks = s->n_ranks > 0 && !s->dead && (s->of_main || s->n_followers > 0);
-	if (!of_ranks || (s->end != WAITEND_VISITOR && s->end != WAITEND_CIRCLE))
+	/* A server that belongs to no rank, such as a store of keys, is one for which ranks wait. */
+	bool of_job = (s->n_ranks > 0 || (!s->outside && s->n_followers > 0)) && !s->dead;
+	if (!of_job || !(s->of_main || s->n_followers > 0) || (s->end != WAITEND_VISITOR && s->end != WAITEND_CIRCLE))
 		return WAITGRAPH_NONE;
 	for (uint32_t i = 0; i < g->n_nodes; i++)
 		if (g->node[i].component == g->node[s->node].component && awaits_visitors(in, &g->node[i]))
@@ -58,6 +59,44 @@ static bool is_missing(const struct waitgraph_in *in, const struct waitgraph *g,
 	return n->component != g->node[g->sink[sink].node].component && (!own || own->kind != f->kind);
 }
 
+/* The main thread of a rank that waits for visitors of this kind. */
+static bool at_its_own_door(const struct waitgraph_in *in, const struct waitgraph *g, uint32_t i,
+			    const struct waitfact *f)
+{
+	const struct waitgraph_node *n = &g->node[i];
+	const struct waitfact *own = is_main(n) && n->end == WAITEND_VISITOR ? awaits_visitors(in, n) : NULL;
+	return own && own->kind == f->kind;
+}
+
+static int arrow_add(struct waitgraph *g, uint32_t from, uint32_t to, const struct waitfact *f)
+{
+	if (edges_move_to_end(g, from) < 0)
+		return -ENOMEM;
+	g->edge[g->n_edges++] = (struct waitgraph_edge){.to = to, .quality = WAITGRAPH_LIKELY, .fact = f};
+	g->node[from].n_edges++;
+	g->node[from].end = WAITEND_NONE;
+	return 0;
+}
+
+/* Two ranks wait at doors of one kind, and all others have come: each of them waits for the other one. */
+static int arrows_of_a_pair(const struct waitgraph_in *in, struct waitgraph *g, size_t sink, uint32_t from)
+{
+	const struct waitfact *f = awaits_visitors(in, &g->node[from]);
+	uint32_t other = WAITGRAPH_NONE;
+	size_t n = 0;
+	for (uint32_t i = 0; i < g->n_nodes; i++)
+		if (i != from && at_its_own_door(in, g, i, f)) {
+			other = i;
+			n++;
+		}
+	if (n != 1 || g->sink[sink].n_followers == 0 || !at_its_own_door(in, g, from, f))
+		return 0;
+	if (arrow_add(g, from, other, f) < 0 ||
+	    arrow_add(g, other, from, awaits_visitors(in, &g->node[other])) < 0)
+		return -ENOMEM;
+	return 2;
+}
+
 static int arrows_to_missing(const struct waitgraph_in *in, struct waitgraph *g, size_t sink, uint32_t from)
 {
 	const struct waitfact *f = awaits_visitors(in, &g->node[from]);
@@ -65,7 +104,7 @@ static int arrows_to_missing(const struct waitgraph_in *in, struct waitgraph *g,
 	for (uint32_t i = 0; i < g->n_nodes; i++)
 		n += is_missing(in, g, &g->node[i], sink, f);
 	if (n == 0)
-		return 0;
+		return arrows_of_a_pair(in, g, sink, from);
 	if (edges_move_to_end(g, from) < 0 || vec_room(&g->edge, &g->cap_edges, g->n_edges + n) < 0)
 		return -ENOMEM;
 	enum waitgraph_quality q = n == 1 ? WAITGRAPH_LIKELY : WAITGRAPH_POSSIBLE;
