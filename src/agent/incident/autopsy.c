@@ -42,12 +42,13 @@ struct autopsy *autopsy_new(const struct world *w, const struct cgroup_place *pl
 	return a;
 }
 
-bool autopsy_child_end(struct autopsy *a, pid_t parent, char *dst, size_t cap, int64_t *ret_unix_ms)
+static bool bad_end_text(struct autopsy *a, pid_t parent, struct deathfacts_span when, char *dst, size_t cap,
+			 int64_t *ret_unix_ms)
 {
 	const struct signal_sent *sent = NULL;
 	if (a && a->feed)
 		sigfeed_take(a->feed);
-	const struct process_end *end = a ? deathfacts_child_end(a->facts, parent, &sent) : NULL;
+	const struct process_end *end = a ? deathfacts_bad_end(a->facts, parent, when, &sent) : NULL;
 	struct buf b = {.text = dst, .cap = cap};
 	if (!end)
 		return false;
@@ -67,6 +68,16 @@ bool autopsy_child_end(struct autopsy *a, pid_t parent, char *dst, size_t cap, i
 		buf_printf(&b, ", which process %d (%s) sent", (int)sent->sender, sent->sender_comm);
 	*ret_unix_ms = end->time_unix_ms;
 	return true;
+}
+
+bool autopsy_child_end(struct autopsy *a, pid_t parent, char *dst, size_t cap, int64_t *ret_unix_ms)
+{
+	return bad_end_text(a, parent, (struct deathfacts_span){0, 0}, dst, cap, ret_unix_ms);
+}
+
+bool autopsy_end_between(struct autopsy *a, int64_t from_ms, int64_t to_ms, char *dst, size_t cap, int64_t *ret_unix_ms)
+{
+	return bad_end_text(a, 0, (struct deathfacts_span){from_ms, to_ms}, dst, cap, ret_unix_ms);
 }
 
 struct autopsy *autopsy_free(struct autopsy *a)

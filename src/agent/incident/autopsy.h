@@ -51,5 +51,8 @@ struct autopsy *autopsy_new(const struct world *w, const struct cgroup_place *pl
  * SIGKILL, which process 77 (bash) sent". *ret_unix_ms: when. False: none was seen, or ends are not watched.
  */
 bool autopsy_child_end(struct autopsy *a, pid_t parent, char *dst, size_t cap, int64_t *ret_unix_ms);
+/* The same of any process of the job, from one time to another (Unix milliseconds). */
+bool autopsy_end_between(struct autopsy *a, int64_t from_ms, int64_t to_ms, char *dst, size_t cap,
+			 int64_t *ret_unix_ms);
 struct autopsy *autopsy_free(struct autopsy *a);
 void autopsy_of(struct autopsy *a, const struct autopsy_subject *who, struct incident *ret);

@@ -186,13 +186,24 @@ void deathfacts_end(struct deathfacts *g, const struct process_end *e)
 	g->ends[g->n_ends++] = *e;
 }
 
-const struct process_end *deathfacts_child_end(const struct deathfacts *g, pid_t parent,
+static bool is_bad_end(const struct process_end *e, pid_t parent, struct deathfacts_span when)
+{
+	const int64_t lived_least_ms = 2000;
+	if (e->wait_status == 0)
+		return false;
+	if (parent)
+		return e->parent == parent;
+	bool lived = WIFSIGNALED(e->wait_status) || e->time_unix_ms - e->start_unix_ms >= lived_least_ms;
+	return lived && e->time_unix_ms >= when.from_unix_ms && e->time_unix_ms <= when.to_unix_ms;
+}
+
+const struct process_end *deathfacts_bad_end(const struct deathfacts *g, pid_t parent, struct deathfacts_span when,
 					       const struct signal_sent **ret_signal)
 {
 	const struct process_end *end = NULL;
 	*ret_signal = NULL;
 	for (size_t i = 0; i < g->n_ends; i++)
-		if (g->ends[i].parent == parent && g->ends[i].wait_status != 0)
+		if (is_bad_end(&g->ends[i], parent, when))
 			end = &g->ends[i];
 	for (size_t i = 0; end && WIFSIGNALED(end->wait_status) && i < g->n_signals; i++) {
 		const struct signal_sent *s = &g->signals[i];

@@ -35,11 +35,15 @@ static inline void deathfacts_freep(struct deathfacts **g)
  */
 void deathfacts_signal(struct deathfacts *g, const struct signal_sent *s);
 void deathfacts_end(struct deathfacts *g, const struct process_end *e);
+struct deathfacts_span {
+	int64_t from_unix_ms, to_unix_ms;
+};
 /*
  * The last child of a process that a signal ended or that failed, and the signal as it was sent; NULL: none was seen.
- * Borrowed until the next note.
+ * With parent 0 any process of the job that ended in the span of time; one that failed must have lived for a while, as
+ * short commands fail now and then. Borrowed until the next note.
  */
-const struct process_end *deathfacts_child_end(const struct deathfacts *g, pid_t parent,
+const struct process_end *deathfacts_bad_end(const struct deathfacts *g, pid_t parent, struct deathfacts_span when,
 					       const struct signal_sent **ret_signal);
 /*
  * Say why signals are not watched ("needs CAP_BPF and CAP_PERFMON"), or NULL: they are watched. Until the first call

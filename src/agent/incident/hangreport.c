@@ -64,6 +64,20 @@ static void lost_say(const struct hangreport *e, pid_t parent, struct incident *
 	incident_evidence_add(in, "process_end", "ends of processes (BPF)", when_ms, "%s", end);
 }
 
+/* What ended badly when the job came to a stand, where nothing else says why it stands. */
+static void end_before_say(const struct hangreport *e, const struct hang_message *m, struct incident *in)
+{
+	const int64_t before_ms = 15000, after_ms = 3000;
+	char end[200];
+	int64_t when_ms = 0, since_ms = m->time_unix_ms - (int64_t)(m->verdict.standstill_ns / NS_PER_MS);
+	if (!m->verdict.unexplained || !e->autopsy ||
+	    !autopsy_end_between(e->autopsy, since_ms - before_ms, since_ms + after_ms, end, sizeof(end), &when_ms))
+		return;
+	struct buf b = {.text = in->cause.text, .len = strlen(in->cause.text), .cap = sizeof(in->cause.text)};
+	buf_printf(&b, " When it came to a stand, a process of the job did not end well: %s.", end);
+	incident_evidence_add(in, "process_end", "ends of processes (BPF)", when_ms, "%s", end);
+}
+
 static void hangreport_fill(const struct hangreport *e, const struct hang_message *m, struct incident *in)
 {
 	*in = m->incident;
@@ -75,6 +89,7 @@ static void hangreport_fill(const struct hangreport *e, const struct hang_messag
 	in->time_unix_ms = m->time_unix_ms;
 	in->killer = KILLER_NONE;
 	lost_say(e, m->verdict.lost_pid, in);
+	end_before_say(e, m, in);
 	/* what is seen of a slow job is seen now; lines of a log have times of their own */
 	bool slow = in->kind == INCIDENT_STRAGGLER || in->kind == INCIDENT_SLOWDOWN;
 	for (size_t n = 0; slow && n < in->n_evidence; n++)

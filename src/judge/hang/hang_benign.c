@@ -6,7 +6,7 @@
 /* How long a silent upload at the end may take. */
 static const uint64_t upload_ns = 5 * 60 * NS_PER_S;
 static const uint64_t work_again_ns = 30 * NS_PER_S;
-/* So long may a debugger hold one of several ranks: a breakpoint may have been left in, a tool may have been forgotten. */
+/* So long may a debugger hold one of several ranks: a breakpoint may have been left in, a tool been forgotten. */
 static const uint64_t debugger_ns = 75 * NS_PER_S;
 /* A sleep of known length may take this many times as long; after that it is a loop that waits for something. */
 static const uint64_t sleep_times = 3;

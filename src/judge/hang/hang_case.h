@@ -113,6 +113,7 @@ struct hang_verdict {
 	pid_t sleep_tid;
 	uint64_t sleep_until_ns, sleep_ns;
 	pid_t lost_pid; /* process that waits for a result which ended with one of its children; 0: none */
+	bool unexplained; /* it says where the job stands and not why: what ended right before may be the cause */
 	uint64_t limit_until_ns; /* when the time limit ends within which the job waits; 0: none */
 	double ratio; /* straggler, slowdown: how much slower; 0.1 is 10 % */
 	/* straggler, slowdown: "compute", "host", "loader", "network", "gpu", "sleep", "wait"; "": unknown */

@@ -109,8 +109,7 @@ bool hang_outsleeps(const struct hang_work *w, const struct stackgroup_rank *r);
 bool hang_end_outsleeps(const struct hang_work *w, const struct waitgraph_sink *s, uint64_t excuse_ns);
 /* Adds "Ranks 0-2 wait for the others: all_reduce at train.py:40 in step.", or nothing where no rank waits. */
 void hang_says_who_waits(struct hang_work *w);
-/* Adds the usual advice for a cause. */
-void hang_advise_for(struct hang_work *w, const char *id);
+void hang_advise_for(struct hang_work *w, const char *id); /* the usual one for a cause */
 
 /* ---- questions about ranks ---- */
 bool hang_old_enough(struct hang_work *w, enum hang_proof proof); /* false: again_ns is set */
@@ -168,8 +167,7 @@ bool hang_long_sleep(struct hang_work *w); /* all others wait for a sleep that o
  * How sure the graph is that the others wait for this rank; false: it does not say so, or there is no graph.
  */
 bool hang_graph_names(const struct hang_work *w, int32_t rank, enum confidence *ret);
-/* True if a rank that does not work waits, by the graph, for an end that does not run. */
-bool hang_graph_stands(const struct hang_work *w);
+bool hang_graph_stands(const struct hang_work *w); /* a rank that does not work waits for an end that does not run */
 /* True if somebody in the job may have stopped this end for a while and let it go on. */
 bool hang_stopper_lives(const struct hang_work *w, const struct waitgraph_sink *s);
 /* True if the threads beside the end, a main thread, are services that each rank has: none of them works for it. */

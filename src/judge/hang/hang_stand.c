@@ -373,6 +373,7 @@ bool hang_one_stands(struct hang_work *w)
 		else if (drawn)
 			c = MIN(by_graph, CONFIDENCE_MEDIUM);
 		hang_is(w, id ? id : "missing_rank", anyone ? CONFIDENCE_LOW : c);
+		w->v->unexplained = !why;
 		hang_doing(w, r, doing, sizeof(doing));
 		hang_who(r->rank, who);
 		hang_says(w, "%s is not with the others: it stands still, %s%s%s.", who, doing,
@@ -409,6 +410,7 @@ void hang_unknown(struct hang_work *w)
 			return;
 		}
 	hang_is(w, "hang_unknown", CONFIDENCE_LOW);
+	w->v->unexplained = true;
 	hang_says(w, "Nothing has moved for %s, and nothing that was looked at says why.",
 		  duration_format(w->standstill_ns, stood));
 	if (!w->has_stacks) {

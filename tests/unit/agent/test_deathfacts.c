@@ -51,22 +51,43 @@ static void the_last_child_that_did_not_end_well_is_told_with_its_signal(void **
 	(void)state;
 	cleanup(deathfacts_freep) struct deathfacts *g = deathfacts_new(&world, NULL);
 	const struct signal_sent *sent = NULL;
+	const struct deathfacts_span never = {0, 0};
 	const struct process_end ends[] = {child(50, 40, 1 << 8), child(51, 40, SIGKILL), child(52, 41, SIGSEGV),
 					   child(53, 40, 0)};
 	const struct signal_sent signals[] = {{.signal = SIGTERM, .target = 51, .target_start_ticks = 7},
 					      {.signal = SIGKILL, .target = 51, .target_start_ticks = 6},
 					      {.signal = SIGKILL, .target = 51, .target_start_ticks = 7, .sender = 9}};
 	assert_non_null(g);
-	assert_null(deathfacts_child_end(g, 40, &sent));
+	assert_null(deathfacts_bad_end(g, 40, never, &sent));
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
 		deathfacts_end(g, &ends[i]);
-	assert_int_equal(deathfacts_child_end(g, 40, &sent)->pid, 51);
+	assert_int_equal(deathfacts_bad_end(g, 40, never, &sent)->pid, 51);
 	assert_null(sent);
 	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
 		deathfacts_signal(g, &signals[i]);
-	assert_int_equal(deathfacts_child_end(g, 40, &sent)->pid, 51);
+	assert_int_equal(deathfacts_bad_end(g, 40, never, &sent)->pid, 51);
 	assert_int_equal(sent->sender, 9);
-	assert_null(deathfacts_child_end(g, 42, &sent));
+	assert_null(deathfacts_bad_end(g, 42, never, &sent));
+}
+
+static void what_ended_badly_in_a_span_of_time_is_told_unless_it_was_a_short_command(void **state)
+{
+	(void)state;
+	cleanup(deathfacts_freep) struct deathfacts *g = deathfacts_new(&world, NULL);
+	const struct signal_sent *sent = NULL;
+	const struct deathfacts_span when = {5000, 9000};
+	struct process_end killed = child(50, 40, SIGKILL), worker = child(51, 40, 1 << 8);
+	struct process_end tool = child(52, 41, 1 << 8);
+	assert_non_null(g);
+	killed.time_unix_ms = 4000; /* too early */
+	worker.time_unix_ms = 6000;
+	tool.time_unix_ms = 7000;
+	tool.start_unix_ms = 6500;
+	deathfacts_end(g, &killed);
+	deathfacts_end(g, &tool);
+	assert_null(deathfacts_bad_end(g, 0, when, &sent));
+	deathfacts_end(g, &worker);
+	assert_int_equal(deathfacts_bad_end(g, 0, when, &sent)->pid, 51);
 }
 
 static void a_sigkill_by_hand_stays_unknown_and_lists_what_was_read(void **state)
@@ -253,6 +274,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_last_child_that_did_not_end_well_is_told_with_its_signal),
+		cmocka_unit_test(what_ended_badly_in_a_span_of_time_is_told_unless_it_was_a_short_command),
 		cmocka_unit_test(a_sigkill_by_hand_stays_unknown_and_lists_what_was_read),
 		cmocka_unit_test(the_log_s_last_words_come_through_the_helper_process),
 		cmocka_unit_test(an_exception_after_which_stdout_went_on_was_handled),
