@@ -73,6 +73,29 @@ def test_actors_beside_a_learner_are_no_ranks(vigil, tmp_path):
         assert all("rank" not in p and p["role"] != "launcher" for p in processes_of_stacks(vigil))
 
 
+SELF_NAMED = """
+import multiprocessing, os, time
+
+def train(which):
+    os.environ["RANK"] = str(which)
+    while True:
+        time.sleep(0.1)
+
+if __name__ == "__main__":
+    some = [multiprocessing.Process(target=train, args=(n,)) for n in range(3)]
+    [p.start() for p in some]
+    [p.join() for p in some]
+"""
+
+
+def test_a_variable_that_a_rank_sets_itself_is_its_number(vigil, tmp_path):
+    """/proc/PID/environ does not have it."""
+    program = tmp_path / "self_named.py"
+    program.write_text(SELF_NAMED)
+    vigil.start("run", "--", sys.executable, program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_for(lambda: ranks_of_stacks(vigil) == [0, 1, 2], 30, "the ranks")
+
+
 @pytest.mark.parametrize("by", WAYS)
 def test_the_timeline_has_a_lane_for_each(vigil, begun, tmp_path, by):
     p = begun(by, steps=120)
