@@ -1,0 +1,169 @@
+"""What is true of each program of programs4; `cases4.py` as a program writes truth4.json. `see`: check4.py."""
+import json
+import os
+
+CASES = []
+
+
+def hang(name, wait, run, culprit, why, about, see, also=(), **more):
+    truth = {"culprit": culprit, "why": why.split("|")}
+    if also:
+        truth["also"] = list(also)
+    for key in ("gone", "proved"):
+        if key in more:
+            truth[key] = more.pop(key)
+    CASES.append({"name": "h4-" + name, "class": "hang", "wait": wait, "run": command(run), "needs": needs(run, more.pop("needs", ())),
+                  "truth": truth, "about": about, "see": see, **more})
+
+
+def quiet(name, wait, run, seconds, why, about, **more):
+    CASES.append({"name": "h4-" + name, "class": "benign", "wait": wait, "run": command(run), "needs": needs(run, more.pop("needs", ())),
+                  "seconds": seconds, "truth": {"why_quiet": why}, "about": about, **more})
+
+
+def command(run):
+    """"x.py ..." with python, "x.js" with node, "x.c N" and other sources compiled, N > 0 of them as ranks (N- : by argument)."""
+    words = run.split()
+    stem, _, kind = words[0].rpartition(".")
+    if kind == "py":
+        return ["{python}", "{here}/programs4/" + words[0], *words[1:]]
+    own = ["node", "{here}/programs4/" + words[0]] if kind == "js" else ["{bin}/" + stem]
+    if words[1:] and words[1].rstrip("-").isdigit():
+        how = ["--arg"] if words[1].endswith("-") else []
+        return ["{python}", "{here}/programs4/kit4.py", words[1].rstrip("-"), *how, "--", *own]
+    return own + words[1:]
+
+
+def needs(run, others):
+    kind = run.split()[0].rpartition(".")[2]
+    return {"rs": ["rustc"], "go": ["go"], "js": ["node"], "c": ["gcc"], "cpp": ["g++"]}.get(kind, []) + list(others)
+
+
+def ranks(*r):
+    return {"ranks": list(r)}
+
+
+def role(name, of=None):
+    return {"role": name} if of is None else {"role": name, "of_rank": of}
+
+
+def cycle(*names):
+    return {"cycle": list(names)}
+
+
+def outside(regex):
+    return {"outside": regex}
+
+
+NEVER = "never|nobody|no one|none (is )?left|no other|lost"
+CIRCLE = "each other|circle|cycle|deadlock"
+GONE = "ended|exited|gone|left|dead|died|killed|SIGKILL|no longer|finished"
+
+# Messages over TCP, UDP and unix sockets, pipes
+hang("ring-short", "tcp recv", "h4_ring_short.py", ranks(3), "barrier|recv|tcp|not in|elsewhere|train|" + CIRCLE,
+     "rank 3 has fewer batches and is in the last barrier, the others in the ring's all-reduce",
+     {"rank0": "recvfrom>rank3@Ring|reduce", "rank1": "recvfrom>rank0", "rank2": "recvfrom>rank1", "rank3": "recvfrom>rank0@h4_ring_short.py:2[0-9]"},
+     also=[cycle("rank0", "rank1", "rank2", "rank3"), cycle("rank0", "rank3")])
+hang("left-early", "unix recv", "h4_left_early.py", ranks(3), GONE,
+     "rank 3 left with 0 when its files were used up; its socket is still open elsewhere",
+     {"rank3": "gone", "rank0": "recvfrom", "rank1": "recvfrom", "rank2": "recvfrom"}, gone=True, also=[role("rank3")])
+hang("tree-fifo", "fifo open", "h4_tree_fifo.py", ranks(5), r"fifo|labels\.5|no writer|nobody|writer|open",
+     "rank 5 opens its FIFO for a second epoch, the thread that wrote it has ended",
+     {"rank5": "openat wait_for_partner", "rank2": "recvfrom>rank5", "rank0": "recvfrom", "rank6": "recvfrom>rank2", "rank3": "recvfrom>rank1"},
+     also=[role("rank5", 5), outside(r"labels\.5")])
+hang("star-protocol", "tcp recv", "h4_star_protocol.py", cycle("rank0", "rank1"), CIRCLE + "|recv|tcp",
+     "rank 0 waits for rank 1's gradient, rank 1 for weights of rank 0",
+     {"rank0": "recvfrom>rank1", "rank1": "recvfrom>rank0", "rank2": "recvfrom>rank0", "rank3": "recvfrom>rank0"}, also=[ranks(1), ranks(0)])
+hang("udp-lost", "udp recv", "h4_udp_lost.py", cycle("rank0", "rank2"), "udp|datagram|recv|socket|" + CIRCLE + "|" + NEVER,
+     "a datagram of rank 2 was too large to be sent; rank 0 waits for it and rank 2 for the answer",
+     {"rank0": "recvfrom __skb_wait", "rank1": "recvfrom __skb_wait", "rank2": "recvfrom __skb_wait"},
+     also=[ranks(2), ranks(0), cycle("rank0", "rank1", "rank2")])
+hang("rendezvous-refused", "connect", "h4_rendezvous_refused.py", outside("29417"), "refused|29417|connect|nobody listens|retr",
+     "all ranks ask a port where nobody listens, again and again; it stands in a log file only",
+     {"rank0": "~nanosleep", "rank1": "~nanosleep", "rank2": "~nanosleep"}, loud=True)
+hang("coordinator-died", "connect", "h4_coordinator_died.py", role("coordinator"), "refused|killed|SIGKILL|died|gone|ended|connect",
+     "the coordinator was killed, workers connect again for ever", {"coordinator": "gone", "rank0": "~nanosleep@ask", "rank1": "~nanosleep@ask"},
+     gone=True, also=[outside(r"127\.0\.0\.1:\d+.*refused|refused.*127\.0\.0\.1:\d+")])
+hang("server-stopped", "tcp recv", "h4_server_stopped.py", role("server"), "stopped|SIGSTOP|suspended", "the lookup server is stopped by a signal",
+     {"server": "stopped", "main": "recvfrom>server"})
+hang("broadcast-full", "tcp send", "h4_broadcast_full.py", ranks(2), "lock|itself|deadlock|already",
+     "rank 2 takes a lock that it holds; rank 0's broadcast fills its socket",
+     {"rank2": "futex@flush", "rank0": "sendto>rank2", "rank1": "recvfrom>rank0", "rank3": "recvfrom>rank0"})
+hang("all-send", "tcp send", "h4_all_send.py", cycle("rank0", "rank1", "rank2", "rank3", "rank4"), CIRCLE + "|send|full",
+     "all five send more than the sockets hold before anyone receives",
+     {"rank%d" % r: "sendto>rank%d" % ((r + 1) % 5) for r in range(5)})
+hang("extra-batch", "tcp recv", "h4_extra_batch.py", ranks(1), "recv|tcp|reduce|batch|" + CIRCLE,
+     "rank 1 does one all-reduce more; the others look for its file at the epoch's end",
+     {"rank1": "recvfrom>rank0", "rank0": "~nanosleep@epoch_barrier", "rank2": "~nanosleep@epoch_barrier", "rank3": "~nanosleep@epoch_barrier"},
+     also=[cycle("rank0", "rank1")])
+hang("stale-lock-file", "lock file", "h4_stale_lock_file.py", ranks(3), r"lock|sleep|index\.lock|retr",
+     "rank 3 waits for a lock file of an old run before it joins; rank 0 waits in accept",
+     {"rank3": "~nanosleep@__enter__", "rank0": "accept", "rank1": "recvfrom>rank0", "rank2": "recvfrom>rank0"},
+     also=[role("rank3", 3), outside(r"index\.lock")])
+hang("short-frame", "tcp recv", "h4_short_frame.py", cycle("rank0", "rank2"), CIRCLE + "|recv|tcp|unframe",
+     "rank 2 announces more bytes than it sends: rank 0 waits for the rest, rank 2 for the answer",
+     {"rank0": "recvfrom>rank2@unframe", "rank2": "recvfrom>rank0@unframe", "rank1": "recvfrom>rank0", "rank3": "recvfrom>rank0"},
+     also=[ranks(2), ranks(0), role("rank2", 2)])
+hang("metrics-dgram", "unix send", "h4_metrics_dgram.py", role("collector"), "collector|full|unix|socket|metrics|" + NEVER,
+     "the thread of the collector that reads has ended; rank 1's datagrams fill its queue",
+     {"collector": "futex@collect", "rank1": "sendto", "rank0": "recvfrom>rank2", "rank2": "recvfrom>rank1"})
+hang("tool-stderr", "pipe", "h4_tool_stderr.py", cycle("main", "tool"), CIRCLE + "|pipe|full|stderr",
+     "the tool fills the pipe of its warnings, the parent reads its output to the end first",
+     {"main": "read>tool", "tool": "write>main"}, also=[role("main"), role("tool")])
+
+hang("eof-never", "pipe", "h4_eof_never.py", cycle("main", "worker"), CIRCLE + "|pipe|itself|EOF|end of file|write end",
+     "the forked counter has a copy of the writing end itself, so that its input never ends; the parent waits for it",
+     {"worker": "read anon_pipe_read|read pipe_read", "main": "wait4>worker"}, also=[role("worker"), role("main")])
+hang("profile-fifo", "fifo open", "h4_profile_fifo.py", ranks(2), r"fifo|reader|open|profile|nobody",
+     "rank 2 opens a FIFO that nobody reads", {"rank2": "openat wait_for_partner", "rank0": "recvfrom>rank2", "rank1": "recvfrom>rank0", "rank3": "recvfrom>rank0"},
+     also=[role("rank2", 2), outside(r"profile\.fifo")])
+hang("stages-lock", "flock", "h4_stages_lock.py", cycle("main", "decoder", "tokenizer"), CIRCLE + "|lock|pipe",
+     "the decoder waits for the dictionary's lock that the trainer has, who waits for the decoder's pictures",
+     {"main": "read>tokenizer", "tokenizer": "read>decoder", "decoder": "flock>main"}, also=[cycle("main", "decoder"), role("main")])
+hang("tee-archiver", "pipe", "h4_tee_archiver.py", role("archiver"), "signal|sigwait|fifo|pipe|archive",
+     "the archiver at the far end of tee waits for a signal that nobody sends",
+     {"archiver": "sigtimedwait", "tee": "write>archiver", "main": "read>tee", "generator": "write>tee"})
+hang("local-server", "unix recv", "h4_local_server.py", ranks(1), "event|lock|wait|" + NEVER,
+     "the prefetching thread of rank 1 has ended; the server waits for rank 1, the others for the server",
+     {"rank1": "futex@wait .*threading", "server": "recvfrom>rank1", "rank0": "recvfrom|connect|sendto", "rank2": "recvfrom|connect|sendto"})
+hang("pair-both", "unix recv", "h4_pair_both.py", cycle("main", "evaluator"), CIRCLE + "|recv|unix|socket",
+     "the evaluator swallowed an error and waits for the next question, the search for its answer",
+     {"main": "recvfrom>evaluator", "evaluator": "recvfrom>main"}, also=[role("evaluator"), role("main")])
+
+# multiprocessing
+hang("loader-gone", "mp queue", "h4_loader_gone.py", role("worker1"), GONE + "|" + NEVER, "one of four loader processes has left with 0, its batch never comes",
+     {"worker1": "gone", "main": "read@get .*queues", "worker0": "read"}, gone=True)
+hang("ready-go", "mp event", "h4_ready_go.py", cycle("main", "worker"), CIRCLE + "|event|" + NEVER, "each waits for the other's event",
+     {"main": "futex@wait ", "worker": "futex@wait "}, also=[role("main"), role("worker")])
+hang("barrier-missing", "mp barrier", "h4_barrier_missing.py", ranks(1), GONE + "|barrier", "rank 1 met a bad file and returned, the others are at the barrier",
+     {"rank1": "gone", "rank0": "futex@wait ", "rank2": "futex@wait ", "rank3": "futex@wait "}, gone=True, also=[role("rank1")])
+hang("pool-killed", "mp pool", "h4_pool_killed.py", role("lost"), "killed|SIGKILL|died|dead|gone|ended|lost", "a worker of the pool was killed in its task; the pool has a new one, the task is lost",
+     {"lost": "gone", "main": "futex@(map|get|wait) "}, gone=True)
+hang("movers-abba", "mp lock", "h4_pool_abba.py", cycle("mover-a", "mover-b"), CIRCLE + "|lock", "two processes take two locks in opposite order",
+     {"mover-a": "futex@move ", "mover-b": "futex@move ", "main": "wait4"})
+hang("manager-lock", "mp manager", "h4_manager_lock.py", role("worker2"), GONE + "|lock", "a worker was killed with the manager's lock",
+     {"worker2": "gone", "worker0": "read>manager", "worker1": "read>manager"}, gone=True, also=[role("manager")])
+hang("join-first", "mp queue", "h4_join_first.py", cycle("main", "child"), CIRCLE + "|pipe|full|queue|join",
+     "the child cannot end before its queue is read, the parent reads after its end",
+     {"main": "wait4>child", "child": "*write"}, also=[role("main"), role("child")])
+hang("notify-early", "mp condition", "h4_notify_early.py", role("consumer"), "condition|notif|wait|" + NEVER, "a notification came before the consumer waited; nobody is left to give another",
+     {"consumer": "futex@wait ", "main": "wait4>consumer"}, also=[role("main")])
+hang("tokens-lost", "mp semaphore", "h4_tokens_lost.py", {"nobody": "semaphore|" + NEVER}, "semaphore|" + NEVER + "|lock", "jobs that failed have not given their tokens back; all others wait for one",
+     {"job15": "futex@job "}, also=[role("job1"), role("job4"), role("job9"), role("job15")])
+hang("shm-flag", "spin", "h4_shm_flag.py", ranks(2), "queue|pipe|read|nobody|never|empty", "rank 2 has no more loads in its queue, the others look at a flag without end",
+     {"rank2": "read@get ", "rank0": "spin", "rank1": "spin"})
+hang("fork-inherits", "fork", "h4_fork_inherits.py", role("worker"), "fork|inherit|lock", "the worker inherited a lock that a thread held when it was forked",
+     {"worker": "futex@log ", "main": "read>worker"}, loud=True)
+hang("pool-in-pool", "futures", "h4_pool_in_pool.py", role("main"), "pool|future|result|executor|" + CIRCLE + "|" + NEVER, "all threads of a pool wait for tasks that wait for a thread of it",
+     {"main": "*futex@tokenize "})
+
+# more below
+
+if __name__ == "__main__":
+    here = os.path.dirname(os.path.abspath(__file__))
+    names = [c["name"] for c in CASES]
+    assert len(names) == len(set(names)), [n for n in names if names.count(n) > 1]
+    hidden = ("see", "loud")
+    with open(here + "/truth4.json", "w") as f:
+        f.write("[\n" + ",\n".join(json.dumps({k: v for k, v in c.items() if k not in hidden}) for c in CASES) + "\n]\n")
+    print({k: sum(c["class"] == k for c in CASES) for k in ("hang", "benign")})
