@@ -157,6 +157,59 @@ hang("fork-inherits", "fork", "h4_fork_inherits.py", role("worker"), "fork|inher
 hang("pool-in-pool", "futures", "h4_pool_in_pool.py", role("main"), "pool|future|result|executor|" + CIRCLE + "|" + NEVER, "all threads of a pool wait for tasks that wait for a thread of it",
      {"main": "*futex@tokenize "})
 
+# threads, futures, signals
+hang("future-nobody", "future", "h4_future_nobody.py", role("main"), "future|result|" + NEVER, "the thread that completes the futures has ended", {"main": "futex@predict "})
+hang("saver-lock", "future", "h4_saver_lock.py", ranks(1), CIRCLE + "|lock|future", "rank 1 waits for its saving thread and has the lock that this thread wants",
+     {"rank1": "*futex@result ", "rank0": "recvfrom>rank3", "rank2": "recvfrom>rank1", "rank3": "recvfrom>rank2"})
+hang("cache-abba", "lock", "h4_cache_abba.py", ranks(2), CIRCLE + "|lock", "two threads of rank 2 take two locks in opposite order",
+     {"rank2": "futex@evict ", "rank0": "recvfrom>rank2", "rank1": "recvfrom>rank0", "rank3": "recvfrom>rank0"}, proved=True, also=[role("rank2", 2)])
+hang("flock-abba", "flock", "h4_flock_abba.py", cycle("rank0", "rank1"), CIRCLE + "|lock", "ranks 0 and 1 lock two files in opposite order",
+     {"rank0": "flock>rank1", "rank1": "flock>rank0", "rank2": "recvfrom>rank0", "rank3": "recvfrom>rank0"})
+hang("window-cond", "condition", "h4_window_cond.py", ranks(3), "condition|wait_for|lock|" + NEVER, "the thread of rank 3 that makes room has ended",
+     {"rank3": "futex@enter ", "rank1": "recvfrom>rank3", "rank0": "recvfrom>rank1", "rank2": "recvfrom>rank0", "rank4": "recvfrom>rank1"})
+hang("slots-threads", "semaphore", "h4_slots_threads.py", role("main"), "semaphore|acquire|lock|join|" + NEVER, "failed downloads have kept their slots",
+     {"main": "*futex@fetch "})
+hang("writer-queue-full", "queue put", "h4_writer_queue_full.py", ranks(0), "queue|full|put|" + NEVER, "the thread that writes images has ended, the queue to it is full",
+     {"rank0": "futex@put ", "rank1": "recvfrom>rank0", "rank2": "recvfrom>rank0"}, also=[role("rank0", 0)])
+hang("task-done", "queue join", "h4_task_done.py", ranks(1), "queue|join|condition|" + NEVER, "an item of rank 1's queue was never marked as done",
+     {"rank1": "futex@join .*queue", "rank2": "recvfrom>rank1", "rank0": "recvfrom>rank2"})
+hang("threads-barrier", "barrier", "h4_threads_barrier.py", role("main"), "barrier|" + NEVER, "three threads are at a barrier for four, the fourth has returned",
+     {"main": "*futex@normalise "})
+hang("join-without-sentinel", "thread join", "h4_join_without_sentinel.py", ranks(2), "join|queue|thread|" + NEVER, "rank 2 joins a thread that waits for an item that comes after the join",
+     {"rank2": "futex@join ", "rank0": "recvfrom>rank2", "rank1": "recvfrom>rank0", "rank3": "recvfrom>rank0"})
+hang("log-server", "tcp send", "h4_log_server.py", role("rotator"), "lock|flock|rotat", "who rotates logs keeps the lock for ever; the log server waits for it, all threads of the trainer for the server",
+     {"rotator": "futex@rotate ", "logserver": "flock>rotator", "main": "*sendto>logserver"}, also=[role("logserver")])
+hang("signal-lock", "lock", "h4_signal_lock.py", ranks(1), "lock|itself|signal|handler|already", "a signal handler of rank 1 takes the lock that the interrupted code holds",
+     {"rank1": "futex@save ", "rank2": "recvfrom>rank1", "rank0": "recvfrom>rank2"}, also=[role("rank1", 1)])
+hang("resume-signal", "sigwait", "h4_resume_signal.py", ranks(0), "signal|sigwait|SIGUSR1", "rank 0 waits for a signal of a person",
+     {"rank0": "sigtimedwait", "rank1": "recvfrom>rank0", "rank2": "recvfrom>rank0", "rank3": "recvfrom>rank0"})
+hang("scheduler-stop", "stopped", "h4_scheduler_stop.py", ranks(2), "stopped|SIGSTOP|suspended", "a scheduler that has ended left rank 2 stopped",
+     {"rank2": "stopped", "rank3": "recvfrom>rank2", "rank0": "recvfrom>rank3", "rank1": "recvfrom>rank0", "scheduler": "gone"})
+
+# asyncio
+hang("aio-server", "asyncio", "h4_aio_server.py", ranks(0), "asyncio|event loop|epoll|task|queue|" + NEVER, "the producing task of rank 0 has failed unseen",
+     {"rank0": "epoll_wait@_run_once|select", "rank1": "recvfrom>rank0", "rank2": "recvfrom>rank0"})
+hang("aio-abba", "asyncio", "h4_aio_abba.py", role("main"), CIRCLE + "|task|asyncio|lock", "two tasks take two asyncio locks in opposite order", {"main": "epoll_wait"})
+hang("aio-future", "asyncio", "h4_aio_waits_future.py", role("main"), "future|task|asyncio|event loop|" + NEVER, "futures are overwritten and are never completed", {"main": "epoll_wait"})
+hang("aio-blocked", "queue get", "h4_aio_blocked.py", role("main"), "queue|event loop|asyncio|block|" + NEVER, "the event loop stands in a get() that only the loop could satisfy",
+     {"main": "futex@trainer "})
+hang("aio-tool", "child", "h4_aio_tool.py", cycle("main", "tool"), CIRCLE + "|pipe|full|write", "the tool fills a pipe that is read after its end",
+     {"tool": "write>main", "main": "epoll_wait"}, also=[role("main"), role("tool")])
+
+# locks of files, event descriptors
+hang("leftover-lock", "flock", "h4_leftover_lock.py", role("indexer"), "flock|lock|cache", "an indexer left behind has the lock that rank 1 wants, and waits for a connection",
+     {"indexer": "accept", "rank1": "flock>indexer", "rank0": "recvfrom>rank1", "rank2": "recvfrom>rank0"})
+hang("lockf-barrier", "posix lock", "h4_lockf_barrier.py", cycle("rank0", "rank1"), CIRCLE + "|lock", "rank 0 is at the barrier with the lock that the others want first",
+     {"rank0": "recvfrom>rank1", "rank1": "fcntl>rank0", "rank2": "fcntl>rank0", "rank3": "fcntl>rank0"},
+     also=[ranks(0), cycle("rank0", "rank1", "rank2", "rank3")])
+hang("eventfd-pair", "eventfd", "h4_eventfd_pair.py", cycle("main", "decoder"), CIRCLE + "|eventfd|" + NEVER, "a skipped buffer is never given back; each waits for the other's event",
+     {"main": "read", "decoder": "read"}, also=[role("decoder"), role("main")])
+hang("mkdir-lock", "lock file", "h4_mkdir_lock.py", role("main"), r"lck|lock|sleep|retr|build", "an old build has left a directory that is a lock", {"main": "~nanosleep"},
+     also=[outside(r"fused_adam|\.lck")])
+hang("sqlite-held", "sqlite", "h4_sqlite_held.py", ranks(2), r"lock|study\.db|sqlite|sleep|" + CIRCLE, "rank 2 waits for the others within a transaction, which they wait for",
+     {"rank2": "~nanosleep@train ", "rank0": "~nanosleep", "rank1": "~nanosleep"},
+     also=[role("rank2", 2), cycle("rank0", "rank1", "rank2"), outside(r"study\.db")])
+
 # more below
 
 if __name__ == "__main__":
