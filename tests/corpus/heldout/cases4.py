@@ -210,6 +210,83 @@ hang("sqlite-held", "sqlite", "h4_sqlite_held.py", ranks(2), r"lock|study\.db|sq
      {"rank2": "~nanosleep@train ", "rank0": "~nanosleep", "rank1": "~nanosleep"},
      also=[role("rank2", 2), cycle("rank0", "rank1", "rank2"), outside(r"study\.db")])
 
+# SysV, POSIX, shared memory, other languages
+hang("sysv-types", "msgrcv", "h4_sysv_types.c", cycle("main", "worker"), CIRCLE + "|msgrcv|message queue|" + NEVER, "the worker answers with a type that nobody asks for",
+     {"main": "msgrcv", "worker": "msgrcv"}, also=[role("worker"), role("main")])
+hang("sysv-holder", "semop", "h4_sysv_holder.c", role("user1"), "semaphore|semop|" + GONE, "a process left with 0 while it had the semaphore",
+     {"user1": "gone", "user0": "sem(timed)?op", "user2": "sem(timed)?op", "main": "wait4"}, gone=True, also=[{"nobody": "semaphore|semop"}])
+hang("mq-logger", "mq_send", "h4_mq_logger.c", role("logger"), "mq_|message queue|full|" + GONE + "|" + NEVER, "the logger has ended with 0, the queue to it is full",
+     {"logger": "gone", "main": "mq_timedsend"}, gone=True, also=[role("main"), {"nobody": NEVER}])
+hang("named-sem", "semaphore", "h4_named_sem.cpp", role("main"), "semaphore|sem_wait|" + NEVER, "an earlier run has left the named semaphore at nought", {"main": "futex"},
+     also=[outside("corpus-card|semaphore")])
+hang("shared-mutex", "mutex", "h4_shared_mutex.cpp", role("reader2"), "mutex|lock|" + GONE, "a process left with 0 while it had a mutex of all",
+     {"reader2": "gone", "reader0": "futex", "reader1": "futex", "reader3": "futex", "main": "wait4"}, gone=True, loud=True)
+hang("worker-cond", "condition", "h4_worker_cond.c", role("main"), "cond|wait|" + NEVER, "six signals for four threads: two are lost, all wait", {"main": "*futex"})
+hang("promise-kept", "future", "h4_promise_kept.cpp", role("main"), "future|itself|cond|thread|" + CIRCLE + "|" + NEVER, "the executor's only thread waits for a task behind its own", {"main": "*futex"})
+hang("ranks-relock", "mutex", "h4_ranks_relock.cpp 4-", ranks(1), "mutex|lock|itself|already", "rank 1 takes a std::mutex that it holds",
+     {"rank1": "futex", "rank0": "recvfrom>rank1", "rank2": "recvfrom>rank0", "rank3": "recvfrom>rank0"}, proved=True, also=[role("rank1", 1)])
+hang("spin-left", "spin", "h4_spin_left.c 3", ranks(2), GONE, "rank 2 left with 0 when it had converged, the others spin at a barrier in shared memory",
+     {"rank2": "gone", "rank0": "spin", "rank1": "spin"}, gone=True, also=[role("rank2")])
+hang("own-sender", "channel", "h4_own_sender.rs", role("main"), "channel|futex|itself|sender|recv|thread|" + NEVER, "a Rust program reads a channel whose last sender it has itself", {"main": "futex"})
+hang("rank-condvar", "condition", "h4_rank_condvar.rs 4", ranks(2), "cond|wait|futex|lock|" + NEVER, "the loading thread of rank 2 has ended",
+     {"rank2": "futex", "rank0": "recvfrom>rank2", "rank1": "recvfrom>rank0", "rank3": "recvfrom>rank0"})
+hang("relock-rust", "mutex", "h4_relock.rs", role("main"), "mutex|lock|itself|already|futex", "a Rust program locks a Mutex that it holds; a thread that reports waits as well", {"main": "*futex"})
+hang("wait-group", "go", "h4_wait_group.go", role("main"), "WaitGroup|goroutine|wait|futex|" + NEVER, "a goroutine returned without Done; a ticker keeps the runtime from noticing", {"main": "*~futex"}, loud=True)
+hang("coordinator-chan", "go channel", "h4_coordinator_chan.go 4", ranks(0), "chan|goroutine|send|futex|" + NEVER, "rank 0 sends to a channel whose reader has returned",
+     {"rank0": "*~futex|epoll", "rank1": "*~futex|epoll", "rank2": "*~futex|epoll"})
+hang("client-of-worker", "node", "h4_client_of_worker.js", role("server"), "server|epoll|futex|Atomics|wait|tcp|socket|" + NEVER, "the server's thread waits on a flag that nobody sets",
+     {"main": "epoll_wait", "server": "epoll_wait"})
+hang("atomics", "node", "h4_atomics.js", role("main"), "futex|Atomics|wait|thread|" + NEVER, "the main thread waits for a worker thread that has returned", {"main": "futex"})
+
+# ZeroMQ, gRPC, MPI
+hang("zmq-broker", "zeromq", "h4_zmq_broker.py", role("worker"), GONE + "|zmq|zeromq|broker|poll", "the only worker behind the broker has ended with 0; ranks wait for the broker",
+     {"worker": "gone", "broker": "spin", "rank0": "poll", "rank1": "poll", "rank2": "poll"}, needs=["zmq"], gone=True, also=[role("broker")])
+hang("zmq-sink", "zeromq", "h4_zmq_sink.py", role("plotter"), "fifo|pipe|signal|pause|plot", "a plotter no longer reads the FIFO that the sink fills",
+     {"plotter": "pause|ppoll|rt_sigsuspend", "sink": "write>plotter", "main": "poll"}, needs=["zmq"])
+hang("zmq-late-sub", "zeromq", "h4_zmq_late_sub.py", cycle("rank0", "rank1", "rank2"), "zmq|zeromq|recv|poll|" + CIRCLE + "|" + NEVER,
+     "rank 1 subscribed again too late and missed the start; rank 0 waits for its result",
+     {"rank0": "poll", "rank1": "poll", "rank2": "poll"}, needs=["zmq"], also=[ranks(1), ranks(0), cycle("rank0", "rank1")])
+hang("grpc-lock", "grpc", "h4_grpc_lock.py", role("server"), "server|lock|queue|grpc|" + NEVER, "a call waits for deltas with the server's lock in hand, which all pushes want",
+     {"server": "*futex@merge ", "rank0": "~futex|epoll@train ", "rank1": "~futex|epoll@train "}, needs=["grpc"])
+hang("grpc-stream", "grpc", "h4_grpc_stream.py", cycle("main", "server"), CIRCLE + "|grpc|stream|" + NEVER, "the server waits for the next request, the client for the rest of a batch",
+     {"main": "~futex|epoll@main .*h4_grpc_stream", "server": "*futex@samples "}, needs=["grpc"], also=[role("server"), role("main")])
+hang("grpc-self", "grpc", "h4_grpc_self.py", role("server"), "server|grpc|result|pool|itself|" + CIRCLE + "|" + NEVER, "the server's two threads wait for calls to itself", {"server": "*~futex@score ", "main": "~futex|epoll@main "},
+     needs=["grpc"])
+for kind, culprit, why, about, see, also in (
+        ("tags", ranks(0), "recv|tag|barrier|" + CIRCLE, "rank 0 receives with a tag that rank 2 has not used; the others are at the barrier",
+         {"rank0": "spin", "rank1": "spin", "rank2": "spin", "rank3": "spin"}, [ranks(2), cycle("rank0", "rank2")]),
+        ("uneven", ranks(3), "gather|allreduce|all_reduce|collective|batch|not in|elsewhere", "rank 3 is in the gather at the end, the others in an all-reduce",
+         {"rank0": "spin", "rank3": "*~." }, []),
+        ("large", cycle("rank0", "rank1", "rank2", "rank3"), CIRCLE + "|send", "pairs of ranks send to each other before they receive",
+         {"rank0": "spin", "rank1": "spin", "rank2": "spin", "rank3": "spin"}, [cycle("rank0", "rank1"), cycle("rank2", "rank3")]),
+        ("feeder", ranks(1), "queue|empty|thread|" + NEVER, "the feeding thread of rank 1 has ended, the others are in a broadcast",
+         {"rank1": "futex@get .*queue", "rank2": "spin"}, [])):
+    hang("mpi-" + kind, "mpi", "h4_mpi.py " + kind, culprit, why, about, see, also=also, needs=["mpi4py", "mpiexec"])
+    CASES[-1]["run"] = ["mpiexec", "-n", "4", *CASES[-1]["run"]]
+
+# children, launchers, stores, pipelines
+hang("store-poll", "child", "h4_store_poll.py", ranks(3), "clone|child|password|terminal|tty|prompt|input", "rank 3 waits for a child that asks for a password; the others look for its key",
+     {"rank3": "wait4>clone", "clone": "read", "rank0": "~nanosleep@train ", "store": "~epoll"}, also=[role("clone")])
+hang("tool-wants-lock", "child", "h4_tool_wants_lock.py", cycle("rank1", "tool"), CIRCLE + "|lock", "rank 1 waits for a tool that waits for the file lock of rank 1",
+     {"rank1": "wait4>tool", "tool": "flock>rank1", "rank2": "recvfrom>rank1", "rank0": "recvfrom>rank2"}, also=[ranks(1)])
+hang("stdin-open", "child", "h4_stdin_open.py", cycle("main", "sort"), CIRCLE + "|stdin|pipe|child", "sort waits for the end of its input, which the parent keeps open while it waits for sort",
+     {"main": "wait4>sort", "sort": "read>main"}, also=[role("main"), role("sort")])
+hang("hub-busy", "http", "h4_hub_busy.py", ranks(0), r"503|sleep|retr|download|http|127\.0\.0\.1", "rank 0 asks a hub that is always busy, again and again",
+     {"rank0": "~nanosleep@download ", "rank1": "recvfrom>rank0", "rank2": "recvfrom>rank0", "rank3": "recvfrom>rank0"}, also=[role("modelhub"), role("rank0", 0)])
+hang("never-started", "accept", "h4_never_started.py", ranks(3), "never|missing|not (yet )?(come|joined|started)|accept|rank 3", "rank 3 of four was never started; rank 0 waits in accept",
+     {"rank0": "accept", "rank1": "recvfrom|~recvfrom|poll", "rank2": "recvfrom|poll", "launcher": "wait4"}, also=[role("launcher"), outside(r"rank 3\b")])
+hang("tqdm-eval", "tcp recv", "h4_tqdm_eval.py", ranks(0), "recv|tcp|ring|eval|reduce|" + CIRCLE, "rank 0 evaluates with a collective while the others have gone on to train",
+     {"rank0": "recvfrom>rank3@metric|reduce", "rank3": "recvfrom>rank0", "rank1": "recvfrom>rank0", "rank2": "recvfrom>rank0"}, needs=["tqdm"],
+     also=[cycle("rank0", "rank3"), cycle("rank0", "rank1", "rank2", "rank3")])
+hang("shared-executor", "process pool", "h4_shared_executor.py", role("worker"), "semaphore|lock|pool|executor|" + NEVER, "both workers of the pool wait for a token that a task behind them would give",
+     {"worker": "futex@prepare ", "main": "futex"}, also=[role("main"), {"nobody": "semaphore"}])
+hang("pipeline-stage", "mp pipe", "h4_pipeline_stage.py", cycle("rank2", "rank3"), "pipe|recv|" + CIRCLE + "|" + NEVER, "stage 2 has dropped a micro-batch; stage 3 waits for it, stage 2 for its gradient",
+     {"rank3": "read>rank2", "rank2": "read>rank3", "rank1": "read>rank2", "rank0": "read>rank1"}, also=[ranks(2), ranks(3)])
+hang("heartbeat-only", "file", "h4_heartbeat_only.py", ranks(2), r"sleep|file|shard2|train", "rank 2 waits for a file that never comes, its heartbeats go on",
+     {"rank2": "~nanosleep@train ", "rank0": "recvfrom>rank2", "rank1": "recvfrom>rank0", "rank3": "recvfrom>rank1", "monitor": "accept"}, also=[role("rank2", 2)])
+hang("helper-silent", "pipe", "h4_stuck_worker_in_lock.py", role("helper"), "helper|sleep|pipe|child", "worker 2 holds the decoder's lock and waits for a helper that sleeps",
+     {"helper": "nanosleep", "worker2": "read>helper", "worker0": "futex|read", "worker1": "futex|read", "worker3": "futex|read", "main": "read"}, also=[role("worker2")])
+
 # more below
 
 if __name__ == "__main__":
