@@ -7,6 +7,8 @@ CASES = []
 
 def hang(name, wait, run, culprit, why, about, see, also=(), **more):
     truth = {"culprit": culprit, "why": why.split("|")}
+    if culprit == role("main") and list(see) == ["main"]:
+        also = [*also, ranks(0)]  # a job of one process
     if also:
         truth["also"] = list(also)
     for key in ("gone", "proved"):
@@ -287,7 +289,47 @@ hang("heartbeat-only", "file", "h4_heartbeat_only.py", ranks(2), r"sleep|file|sh
 hang("helper-silent", "pipe", "h4_stuck_worker_in_lock.py", role("helper"), "helper|sleep|pipe|child", "worker 2 holds the decoder's lock and waits for a helper that sleeps",
      {"helper": "nanosleep", "worker2": "read>helper", "worker0": "futex|read", "worker1": "futex|read", "worker3": "futex|read", "main": "read"}, also=[role("worker2")])
 
-# more below
+# Healthy ones
+quiet("q-compile", "tcp recv", "h4_q_compile.py", 78, "rank 0 compiles for 70 s, the others wait for it", "first step with extensions that are built", needs=["g++"])
+quiet("q-checkpoint", "tcp recv", "h4_q_checkpoint.py", 70, "rank 0 writes a checkpoint for 62 s", "slow disk")
+quiet("q-trickle", "tcp recv", "h4_q_trickle.py", 80, "rank 1 gets 120 bytes every 0.3 s for 72 s", "slow line")
+quiet("q-evaluate", "tcp recv", "h4_q_evaluate.py", 76, "rank 0 evaluates for 65 s", "evaluation on one rank")
+quiet("q-rate-limit", "sleep", "h4_q_rate_limit.py", 76, "rank 2 sleeps 70 s as it was told", "a limited service")
+quiet("q-idle-server", "accept", "h4_q_idle_server.py", 75, "nobody asks for 68 s", "inference server")
+quiet("q-kernel", "pipe", "h4_q_kernel.py", 74, "the next cell comes after 70 s", "notebook kernel")
+quiet("q-svd", "compute", "h4_q_svd.py", 68, "numpy computes for 65 s", "linear algebra", needs=["numpy"])
+quiet("q-cache-build", "flock", "h4_q_cache_build.py", 73, "one rank builds the cache for 68 s under the lock that the others want", "data cache")
+quiet("q-serial-load", "mp semaphore", "h4_q_serial_load.py", 65, "ranks load one after the other, 12 s each", "weights loaded in turns")
+quiet("q-goroutines", "go", "h4_q_goroutines.go", 68, "goroutines compute for 66 s", "Go tool")
+quiet("q-dedup", "thread join", "h4_q_dedup.rs", 68, "threads compute for 66 s", "Rust tool")
+quiet("q-autotune", "condition", "h4_q_autotune.cpp", 66, "a thread computes for 64 s, main waits for it", "autotuner in C++")
+quiet("q-timer", "epoll", "h4_q_timer.js", 64, "timers of 21 s", "worker of a queue in Node")
+quiet("q-pool-slow", "mp pool", "h4_q_pool_slow.py", 69, "one of three workers computes for 66 s", "long last task")
+quiet("q-aio-wait", "asyncio", "h4_q_aio_wait.py", 76, "waits of 25 s with a time limit", "a service without an answer")
+quiet("q-grpc-idle", "grpc", "h4_q_grpc_idle.py", 71, "the next call comes after 66 s", "gRPC server", needs=["grpc"])
+quiet("q-zmq-worker", "zeromq", "h4_q_zmq_worker.py", 68, "the next task comes after 65 s", "ZeroMQ worker", needs=["zmq"])
+quiet("q-mpi-barrier", "mpi", "h4_q_mpi_barrier.py", 66, "rank 0 computes for 60 s, the others spin in a barrier", "MPI", needs=["mpi4py", "mpiexec"])
+CASES[-1]["run"] = ["mpiexec", "-n", "3", *CASES[-1]["run"]]
+quiet("q-event-timeout", "event", "h4_q_event_timeout.py", 75, "waits for 70 s with a time limit", "optional go-ahead")
+quiet("q-tqdm-long", "tcp recv", "h4_q_tqdm_long.py", 90, "steps of 22 s", "long steps under a progress bar", needs=["tqdm"])
+quiet("q-sqlite-busy", "sqlite", "h4_q_sqlite_busy.py", 67, "the other process writes for 65 s", "long transaction")
+quiet("q-compress", "child", "h4_q_compress.py", 70, "a child compresses for 65 s", "packing")
+quiet("q-slow-decode", "pipe", "h4_q_slow_decode.py", 77, "a picture every 15 s", "slow decoder")
+quiet("q-sysv-idle", "msgrcv", "h4_q_sysv_idle.c", 67, "the next task comes after 66 s", "worker of a SysV queue")
+quiet("q-slow-rank", "tcp recv", "h4_q_slow_rank.py", 76, "rank 1 computes for 18 s in each step", "long sequences")
+quiet("q-watch-dir", "sleep", "h4_q_watch_dir.py", 74, "the next checkpoint is there after 68 s", "evaluator that looks for files")
+quiet("q-long-poll", "http", "h4_q_long_poll.py", 70, "the server answers after 65 s", "tuner")
+quiet("q-slow-prefetch", "queue get", "h4_q_slow_prefetch.py", 74, "the prefetching thread reads for 65 s", "slow reader")
+quiet("q-alarm", "pause", "h4_q_alarm.py", 69, "an alarm in 66 s", "start at a given time")
+quiet("q-late-rank", "accept", "h4_q_late_rank.py", 66, "ranks are started 15 s apart", "launcher in turns")
+quiet("q-clone", "child", "h4_q_clone.py", 69, "a child writes a line every 0.5 s for 65 s", "clone with its own log")
+quiet("q-wait-file-lock", "posix lock", "h4_q_wait_file_lock.py", 71, "a converter works for 66 s under the lock", "data in preparation")
+quiet("q-copy-slow", "mp barrier", "h4_q_copy_slow.py", 69, "rank 0 copies for 65 s", "copy at a limited rate")
+quiet("q-server-late", "connect", "h4_q_server_late.py", 68, "the service is there after 62 s, ranks try every 2 s", "service that starts later")
+quiet("q-manager-idle", "mp manager", "h4_q_manager_idle.py", 66, "the parent computes for 30 s between tasks", "workers without work")
+quiet("q-shm-spin", "spin", "h4_q_shm_spin.c", 61, "the producer works for 60 s", "flag in shared memory")
+quiet("q-regex", "compute", "h4_q_regex.py", 63, "a regular expression works for 62 s", "cleaning text")
+quiet("q-sched", "sleep", "h4_q_warmup_sched.py", 71, "the next run is due in 68 s", "scheduler of sweeps")
 
 if __name__ == "__main__":
     here = os.path.dirname(os.path.abspath(__file__))

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Run the programs of truth4.json alone and see, by /proc, that each is what cases4.py says of it.
 
-check4.py [-j N] [-k REGEX] [--class hang|benign] [--bin DIR] [--python FILE] [-v]
+check4.py [-j N] [-k REGEX] [--class hang|benign] [--bin DIR] [--python FILE]
 
-hang: within 45 s every role named in `see` is in its state at two looks 3 s apart, without a switch of context in
+hang: within 60 s every role named in `see` is in its state at two looks 3 s apart, without a switch of context in
 between if it sleeps for good. A state is CALL[>ROLE][@FRAME]: a regex of "state call wchan" of the first thread (`*`: of any
 thread); ROLE, who holds the other end of the descriptor, the file lock, or is the child; FRAME, a regex over py-spy's dump, where
 py-spy is there. `gone`: it has ended; `stopped`; `spin`: it uses a processor; `moves`: it may wake (retries, ticks).
-benign: ends with 0 after about `seconds`, and there were 40 s at a stretch without a line of output."""
+benign: ends with 0 after about `seconds`, and there were 15 s at a stretch without output."""
 import argparse
 import concurrent.futures
 import json
