@@ -289,6 +289,25 @@ hang("heartbeat-only", "file", "h4_heartbeat_only.py", ranks(2), r"sleep|file|sh
 hang("helper-silent", "pipe", "h4_stuck_worker_in_lock.py", role("helper"), "helper|sleep|pipe|child", "worker 2 holds the decoder's lock and waits for a helper that sleeps",
      {"helper": "nanosleep", "worker2": "read>helper", "worker0": "futex|read", "worker1": "futex|read", "worker3": "futex|read", "main": "read"}, also=[role("worker2")])
 
+# longer ways
+hang("two-levels", "pipe", "h4_two_levels.py", role("codec5"), "codec|sleep|pipe|child", "the codec process of rank 5 looks for a file that never comes; pairs by pipes, a ring of the even ranks",
+     {"codec5": "~nanosleep", "rank5": "read>codec5", "rank4": "read>rank5", "rank6": "recvfrom>rank4", "rank0": "recvfrom>rank6", "rank1": "read>rank0"}, also=[ranks(5)])
+hang("rwlock-again", "rwlock", "h4_rwlock_again.c", role("main"), "rwlock|lock|itself|thread|" + CIRCLE, "a reader asks again while a writer waits for it", {"main": "*futex"})
+hang("shared-barrier", "barrier", "h4_shared_barrier.c 3-", ranks(0), "signal|sigwait|SIGUSR1", "rank 0 waits for a signal, the others are at a barrier in a mapped file",
+     {"rank0": "sigtimedwait", "rank1": "futex", "rank2": "futex"}, also=[role("rank0", 0)])
+hang("rwmutex-go", "go", "h4_rwmutex.go 4", ranks(2), "lock|mutex|goroutine|futex|itself|" + NEVER, "a goroutine of rank 2 asks for the write lock while it has the read lock",
+     {"rank2": "*~futex|epoll", "rank0": "*~futex|epoll", "rank3": "*~futex|epoll"})
+hang("ranks-node", "node", "h4_ranks_node.js 4", ranks(1), "promise|epoll|event loop|idle|nothing|" + NEVER, "rank 1 awaits a promise that nobody settles; rank 0 waits for it in its event loop",
+     {"rank0": "epoll", "rank1": "epoll", "rank2": "epoll", "rank3": "epoll"})
+hang("services-copies", "queue get", "h4_services_copies.py", ranks(1), "queue|empty|thread|" + NEVER, "rank 1's loading thread has ended; heartbeats go on, monitors hold copies of all sockets",
+     {"rank1": "futex@get .*queue", "rank0": "recvfrom>rank1", "rank2": "recvfrom>rank0", "rank3": "recvfrom>rank0", "monitor1": "~nanosleep"})
+hang("four-hops", "fifo open", "h4_four_hops.py", role("backup"), "fifo|tape|open|writer", "a backup waits for a tape with the lock of the database that the features come from",
+     {"backup": "openat wait_for_partner", "database": "flock>backup", "features": "recvfrom>database", "main": "recvfrom>features"}, also=[outside("tape")])
+hang("fifo-ring", "fifo", "h4_fifo_ring.py", cycle("agent0", "agent1", "agent2"), CIRCLE + "|fifo|pipe", "a token is kept back: three agents read in a circle",
+     {"agent0": "read>agent2", "agent1": "read>agent0", "agent2": "read>agent1", "main": "wait4"}, also=[role("agent2")])
+hang("aio-ranks", "asyncio", "h4_aio_ranks.py", ranks(1), "asyncio|event loop|condition|epoll|task|" + NEVER, "rank 1 awaits its loader, which was cancelled by a time limit",
+     {"rank0": "epoll", "rank1": "epoll", "rank2": "~epoll", "rank3": "~epoll"}, also=[role("rank1", 1)])
+
 # Healthy ones
 quiet("q-compile", "tcp recv", "h4_q_compile.py", 78, "rank 0 compiles for 70 s, the others wait for it", "first step with extensions that are built", needs=["g++"])
 quiet("q-checkpoint", "tcp recv", "h4_q_checkpoint.py", 70, "rank 0 writes a checkpoint for 62 s", "slow disk")
