@@ -97,14 +97,17 @@ struct finding *speed_add(const struct speedview *v, struct findings *all, const
 
 /*
  * Threads outside the job that compete with it, as threads of its own weight. They are counted; but what the job got of
- * its processors says better how much they weigh, where it did not get all that it wanted.
+ * its processors says better how much they weigh, where it did not get all that it wanted. Many that are hardly felt
+ * weigh little, and make room wherever the job wants to run.
  */
 static double others_of(const struct speedview *v)
 {
 	double counted = speed_others_counted(v);
 	if (v->run < 0.1 || v->run > v->cpus || v->room < v->cpus)
 		return counted;
-	double felt = v->wanted * (v->cpus - v->run) / v->run;
+	double felt = v->wanted * (v->cpus - v->run) / v->run, light = v->cpus * v->queued / v->run;
+	if (counted > 2 * felt)
+		return MIN(light, felt);
 	return v->queued > 0.1 * v->run ? MIN(felt, 4 * counted) : MIN(felt, counted);
 }
 
@@ -139,6 +142,7 @@ static void speed_rules(const struct speedview *v, struct findings *ret)
 	speed_memory_rules(v, ret);
 	speed_thread_rules(v, ret);
 	speed_wait_rules(v, ret);
+	speed_call_rules(v, ret);
 	speed_pool_rules(v, ret);
 }
 

@@ -30,17 +30,24 @@ static void pressure(const struct speedview *v, struct findings *all)
 {
 	const struct speed_machine *m = &v->f->machine;
 	char used[16], limit[16];
-	double waits = 0;
-	for (size_t i = 0; i < v->f->n_threads; i++)
+	double waits = 0, major = 0;
+	for (size_t i = 0; i < v->f->n_threads; i++) {
 		waits = MAX(waits, speed_share(v->f, &v->f->thread[i], "m"));
-	if (!m->has_pressure || m->memory_pressure < SPEED_LEAST_COST || waits < SPEED_LEAST_COST)
+		major += v->f->thread[i].major_faults;
+	}
+	const bool reads_again = m->group_full && major >= 20;
+	if (waits < SPEED_LEAST_COST ||
+	    !(reads_again || (m->has_pressure && m->memory_pressure >= SPEED_LEAST_COST)))
 		return;
 	struct finding *f =
 		speed_add(v, all, "memory-pressure", "high", 1 / (1 - MIN(waits, 0.95)), 0,
 			  "the job's threads wait for memory to be freed for %.0f %% of the time", waits * 100);
 	if (!f)
 		return;
-	finding_evidence(f, "memory pressure %.0f %% (PSI)", m->memory_pressure * 100);
+	if (m->has_pressure)
+		finding_evidence(f, "memory pressure %.0f %% of the machine (PSI)", m->memory_pressure * 100);
+	if (reads_again)
+		finding_evidence(f, "%.0f times a second a page that was dropped is read from its file again", major);
 	if (m->limit_bytes)
 		finding_evidence(f, "%s used of %s %s", size_format(m->used_bytes, used),
 				 size_format(m->limit_bytes, limit),

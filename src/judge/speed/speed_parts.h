@@ -35,5 +35,6 @@ void speed_machine_rules(const struct speedview *v, struct findings *all);
 void speed_memory_rules(const struct speedview *v, struct findings *all);
 void speed_thread_rules(const struct speedview *v, struct findings *all);
 void speed_wait_rules(const struct speedview *v, struct findings *all);
+void speed_call_rules(const struct speedview *v, struct findings *all);
 void speed_pool_rules(const struct speedview *v, struct findings *all);
 void speed_step_rules(const struct speedview *v, struct findings *all);

@@ -127,6 +127,27 @@ static void loaders(const struct speedview *v, const struct pool *p, struct find
 		       (double)p->n * speedup + 0.5);
 }
 
+/* The main process alone is busy: it packs, copies and hands out what the workers soon are done with. */
+static void main_bound(const struct speedview *v, const struct pool *p, struct findings *all)
+{
+	const struct speed_process *lead = &v->f->process[p->lead];
+	const double bytes = lead->read_bytes + lead->write_bytes;
+	if (p->n < 2 || p->lead_busy < 0.7 || p->mean < 0.03 || p->mean > 0.6 || p->mean > 0.7 * p->lead_busy ||
+	    bytes < 20e6 || bytes < 4096 * (lead->reads + lead->writes))
+		return;
+	struct finding *f =
+		speed_add(v, all, "main-bound", "medium", 0, -MAX(p->lead_busy - p->mean, SPEED_LEAST_COST),
+			  "process %d is busy for %.0f %% of the time with handing data to its %zu workers, which "
+			  "are busy for %.0f %%",
+			  lead->pid, p->lead_busy * 100, p->n, p->mean * 100);
+	if (!f)
+		return;
+	finding_evidence(f, "it reads and writes %.0f MB a second; how fast the workers would be without is not seen",
+			 bytes / 1e6);
+	finding_advice(f, "let the workers get the data themselves: hand them a file name or an index, or shared memory "
+			  "(multiprocessing.shared_memory, torch's shared tensors, ray.put once for all)");
+}
+
 static void one_worker(const struct speedview *v, const struct pool *p, struct findings *all)
 {
 	if (p->n < 2 || p->most < 0.4 || p->second > 0.05 || p->lead_busy > 0.5 || p->workers_only < 0.4)
@@ -242,6 +263,8 @@ void speed_pool_rules(const struct speedview *v, struct findings *all)
 			continue;
 		const size_t before = all->n;
 		tiny(v, &p, all);
+		if (all->n == before)
+			main_bound(v, &p, all);
 		if (all->n == before)
 			one_worker(v, &p, all);
 		if (all->n == before)

@@ -14,7 +14,7 @@ static const struct speed_word {
 	{SPEED_RUN, "running"}, {SPEED_GIL, "gil"},	    {SPEED_MUTEX, "mutex"},   {SPEED_LOCK, "lock"},
 	{SPEED_SLEEP, "sleep"}, {SPEED_POLL, "poll"},	    {SPEED_PIPE, "pipe"},     {SPEED_SOCKET, "socket"},
 	{SPEED_CHILD, "child"}, {SPEED_FILE, "file"},	    {SPEED_DISK, "disk"},     {SPEED_MEMORY, "memory"},
-	{SPEED_GPU, "gpu"},	{SPEED_STOPPED, "stopped"}, {SPEED_OTHER, "unknown"},
+	{SPEED_GPU, "gpu"},	{SPEED_STOPPED, "stopped"}, {SPEED_WRITE, "write"},   {SPEED_OTHER, "unknown"},
 };
 
 static struct js *shares_json(const struct speedfacts *f, const struct speed_thread *t)
@@ -56,6 +56,8 @@ static struct js *process_json(const struct speedfacts *f, size_t i)
 	js_put_u64(j, "own_bytes", p->own_bytes);
 	js_put_double(j, "read_calls_per_s", p->reads);
 	js_put_double(j, "write_calls_per_s", p->writes);
+	if (p->children > 0)
+		js_put_double(j, "children_seen_per_s", p->children);
 	if (p->rank != NO_RANK)
 		js_put_i64(j, "rank", p->rank);
 	for (size_t k = 0; k < f->n_threads && n < SPEEDSHOW_THREADS; k++)
