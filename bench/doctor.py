@@ -16,6 +16,7 @@ import argparse
 import json
 import os
 import pathlib
+import resource
 import signal
 import statistics
 import subprocess
@@ -207,12 +208,12 @@ def cost(vigil, seconds, folder):
         program = Program(name, seconds + 3, folder)
         try:
             time.sleep(1.5)
-            before = os.times()
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
             doctor(vigil, program.process.pid, seconds, folder)
-            after = os.times()
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
         finally:
             program.end()
-        used = after.children_user + after.children_system - before.children_user - before.children_system
+        used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         print(f"watching {name}: {used * 1000:.0f} ms of processor time in {seconds:g} s, {100 * used / seconds:.1f} % of one")
 
 

@@ -74,6 +74,12 @@ double speed_alone(const struct speedfacts *f, const struct speed_thread *except
 	return f->n_sweeps ? (double)n / (double)f->n_sweeps : 0;
 }
 
+double speed_without_wait(const struct speedview *v, double part)
+{
+	const double got = v->run > 0 ? v->run / (v->run + v->queued) : 1;
+	return 1 / ((1 - MIN(part, 0.98)) * MIN(got / MAX(speed_fair(v, 1), 0.01), 1));
+}
+
 struct finding *speed_add(const struct speedview *v, struct findings *all, const char *id, const char *confidence,
 			  double speedup, double cost, const char *fmt, ...)
 {

@@ -27,16 +27,18 @@ static void small_io(const struct speedview *v, struct findings *all)
 	if (who == SIZE_MAX || v->run <= 0)
 		return;
 	const struct speed_process *p = &v->f->process[who];
-	struct finding *f = speed_add(v, all, "small-io", "high", 0, system_of(v->f, who) / v->run,
-				      "process %d reads and writes in pieces of %.0f bytes, %.0f times a second", p->pid,
-				      (p->read_bytes + p->write_bytes) / most, most);
+	struct finding *f =
+		speed_add(v, all, "small-io", "high", 0, system_of(v->f, who) / v->run,
+			  "process %d reads and writes in pieces of %.0f bytes, %.0f times a second", p->pid,
+			  (p->read_bytes + p->write_bytes) / most, most);
 	if (!f)
 		return;
-	finding_evidence(f, "%.2f of the %.2f processors that the job uses are spent in the kernel for it; what the calls "
-			    "cost in the program itself is not seen, so the gain is larger than that",
+	finding_evidence(f,
+			 "%.2f of the %.2f processors that the job uses are spent in the kernel for it; what the calls "
+			 "cost in the program itself is not seen, so the gain is larger than that",
 			 system_of(v->f, who), v->run);
-	finding_advice(f, "read and write through a buffer (open() without buffering=0, io.BufferedReader, readinto of a "
-			  "large block), or map the file");
+	finding_advice(f, "read and write through a buffer (open() without buffering=0, io.BufferedReader, readinto of "
+			  "a large block), or map the file");
 }
 
 /* Processes that live for less than a fifth of a second, one after another. */
@@ -45,18 +47,20 @@ static void process_each(const struct speedview *v, struct findings *all)
 	const struct speed_process *p = &v->f->process[v->lead];
 	if (p->children < 4 || p->children_ratio < 0.2 || p->children_ratio > 0.2 * p->children)
 		return;
-	struct finding *f = speed_add(v, all, "process-each", "medium", 0, -p->children_ratio,
-				      "process %d starts a program for each small task: none that was seen lives for more "
-				      "than %.0f ms on average",
-				      p->pid, p->children_ratio / p->children * 1e3);
+	struct finding *f =
+		speed_add(v, all, "process-each", "medium", 0, -p->children_ratio,
+			  "process %d starts a program for each small task: none that was seen lives for more than "
+			  "%.0f ms on average",
+			  p->pid, p->children_ratio / p->children * 1e3);
 	if (!f)
 		return;
-	finding_evidence(f, "at least %.0f are started a second, and one runs for %.0f %% of the time; they use %.2f "
-			    "processors",
+	finding_evidence(f,
+			 "at least %.0f are started a second, and one runs for %.0f %% of the time; they use %.2f "
+			 "processors",
 			 p->children, p->children_ratio * 100, p->started);
 	finding_evidence(f, "how much of that is their start is not seen from outside, so no gain is told");
-	finding_advice(f, "hand many tasks to one process (xargs instead of a loop, a pool of workers that stay), or do "
-			  "the work inside the program itself");
+	finding_advice(f, "hand many tasks to one process (xargs instead of a loop, a pool of workers that stay), or "
+			  "do the work inside the program itself");
 }
 
 void speed_call_rules(const struct speedview *v, struct findings *all)

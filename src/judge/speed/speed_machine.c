@@ -71,7 +71,9 @@ static void cpuset(const struct speedview *v, struct findings *all)
 		return;
 	struct speedview wide = *v;
 	wide.cpus = m->cpus;
-	wide.others = v->beside ? speed_others_counted(v) : 0;
+	/* Those that are felt here weigh as much elsewhere; where none is felt, all that were counted are elsewhere. */
+	const double counted = speed_others_counted(v), felt = v->others * m->cpus / v->cpus;
+	wide.others = !v->beside ? 0 : felt > 0 ? MIN(felt, counted) : counted;
 	wide.room = m->quota_cores > 0 ? MIN(wide.cpus, m->quota_cores) : wide.cpus;
 	double speedup = speed_fair(&wide, v->wanted) / MAX(speed_fair(v, v->wanted), 0.01);
 	struct finding *f = speed_add(v, all, "cpuset-small", "high", speedup, 0,

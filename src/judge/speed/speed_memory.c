@@ -39,8 +39,9 @@ static void pressure(const struct speedview *v, struct findings *all)
 	if (waits < SPEED_LEAST_COST ||
 	    !(reads_again || (m->has_pressure && m->memory_pressure >= SPEED_LEAST_COST)))
 		return;
+	/* Pages that are dropped and read again cost more than the waiting: how much, is not seen. */
 	struct finding *f =
-		speed_add(v, all, "memory-pressure", "high", 1 / (1 - MIN(waits, 0.95)), 0,
+		speed_add(v, all, "memory-pressure", "high", reads_again ? 0 : 1 / (1 - MIN(waits, 0.95)), waits,
 			  "the job's threads wait for memory to be freed for %.0f %% of the time", waits * 100);
 	if (!f)
 		return;

@@ -24,6 +24,12 @@ double speed_fair(const struct speedview *v, double want);
 double speed_alone(const struct speedfacts *f, const struct speed_thread *except, const char *letters);
 
 /*
+ * How many times as fast a job is without a wait, in which it does nothing for `part` of the time. What it then does
+ * one after another it did with waits for a processor as well, longer ones than a thread has that goes on running.
+ */
+double speed_without_wait(const struct speedview *v, double part);
+
+/*
  * Adds a finding with its gain, unless it costs less than v says (NULL: SPEED_LEAST_COST): cost follows from speedup.
  * NULL then. speedup 0: not known, and cost counts as it is given; below 0 it
  * is not known either, and only says where in the order the finding stands.

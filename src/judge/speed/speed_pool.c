@@ -144,8 +144,8 @@ static void main_bound(const struct speedview *v, const struct pool *p, struct f
 		return;
 	finding_evidence(f, "it reads and writes %.0f MB a second; how fast the workers would be without is not seen",
 			 bytes / 1e6);
-	finding_advice(f, "let the workers get the data themselves: hand them a file name or an index, or shared memory "
-			  "(multiprocessing.shared_memory, torch's shared tensors, ray.put once for all)");
+	finding_advice(f, "let the workers get the data themselves: hand them a file name or an index, or shared "
+			  "memory (multiprocessing.shared_memory, torch's shared tensors, ray.put once for all)");
 }
 
 static void one_worker(const struct speedview *v, const struct pool *p, struct findings *all)
@@ -167,9 +167,19 @@ static void one_worker(const struct speedview *v, const struct pool *p, struct f
 		       p->n);
 }
 
+static bool finding_there(const struct findings *all, const char *id)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if (strcmp(all->row[i].id, id) == 0)
+			return true;
+	return false;
+}
+
 static void one_at_a_time(const struct speedview *v, const struct pool *p, struct findings *all)
 {
-	if (p->used < 2 || p->workers_only < 0.5 || p->width > 1.08 || p->second < 0.1)
+	/* Where they wait for one lock, that is the reason. */
+	if (p->used < 2 || p->workers_only < 0.5 || p->width > 1.08 || p->second < 0.1 ||
+	    finding_there(all, "lock-contention"))
 		return;
 	double n = gain(v, (double)p->n, 1);
 	struct finding *f =
@@ -262,9 +272,9 @@ void speed_pool_rules(const struct speedview *v, struct findings *all)
 		if (!v->f->process[i].main || !pool_of(v->f, i, &p))
 			continue;
 		const size_t before = all->n;
-		tiny(v, &p, all);
+		main_bound(v, &p, all);
 		if (all->n == before)
-			main_bound(v, &p, all);
+			tiny(v, &p, all);
 		if (all->n == before)
 			one_worker(v, &p, all);
 		if (all->n == before)
