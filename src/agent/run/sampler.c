@@ -133,6 +133,14 @@ bool sampler_has(const struct sampler *s, pid_t pid)
 	return index_of(s->now, pid) != SIZE_MAX;
 }
 
+pid_t sampler_one_of(const struct sampler *s, enum role role)
+{
+	for (size_t i = 0; i < s->now->n; i++)
+		if (s->now->about[i].named && s->now->about[i].who.role == role)
+			return s->now->use[i].pid;
+	return 0;
+}
+
 static const struct about *same_before(const struct sampler *s, const struct usage_process *p)
 {
 	size_t i = index_of(s->was, p->pid);
