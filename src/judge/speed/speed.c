@@ -62,6 +62,12 @@ double speed_fair(const struct speedview *v, double want)
 	return MIN(want, cpus);
 }
 
+double speed_has(const struct speedview *v, double have)
+{
+	const double got = v->run > 0 ? v->run / (v->run + v->queued) : 1;
+	return v->beside ? MIN(have * got, v->cpus) : speed_fair(v, have);
+}
+
 double speed_alone(const struct speedfacts *f, const struct speed_thread *except, const char *letters)
 {
 	size_t n = 0;
@@ -104,7 +110,8 @@ struct finding *speed_add(const struct speedview *v, struct findings *all, const
 /*
  * Threads outside the job that compete with it, as threads of its own weight. They are counted; but what the job got of
  * its processors says better how much they weigh, where it did not get all that it wanted. Many that are hardly felt
- * weigh little, and make room wherever the job wants to run.
+ * weigh little, and make room wherever the job wants to run: what is felt of them are waits after each wake-up, which a
+ * thread that goes on running has not.
  */
 static double others_of(const struct speedview *v)
 {
@@ -112,6 +119,8 @@ static double others_of(const struct speedview *v)
 	if (v->run < 0.1 || v->run > v->cpus || v->room < v->cpus)
 		return counted;
 	double felt = v->wanted * (v->cpus - v->run) / v->run, light = v->cpus * v->queued / v->run;
+	if (counted > 8 * felt)
+		return 0;
 	if (counted > 2 * felt)
 		return MIN(light, felt);
 	return v->queued > 0.1 * v->run ? MIN(felt, 4 * counted) : MIN(felt, counted);

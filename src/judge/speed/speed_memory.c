@@ -65,7 +65,7 @@ static void faults(const struct speedview *v, struct findings *all)
 	if (each_us < 0.05 || each_us > 20)
 		return;
 	struct finding *f =
-		speed_add(v, all, "page-faults", "medium", v->run / MAX(v->run - v->system, 0.01), 0,
+		speed_add(v, all, "page-faults", "medium", 0, v->system / v->run,
 			  "the job makes %.0f page faults a second: memory is taken from the kernel and given "
 			  "back all the time",
 			  v->faults);
@@ -73,6 +73,8 @@ static void faults(const struct speedview *v, struct findings *all)
 		return;
 	finding_evidence(f, "%.2f of the %.2f processors that it uses are spent in the kernel, %.1f us for each fault",
 			 v->system, v->run, each_us);
+	finding_evidence(f, "a page that the kernel has just cleared is in the cache, so the program's own part takes "
+			    "longer without it: the gain is smaller than that");
 	finding_advice(f, "keep large arrays and write into them again (out= in numpy, torch's in-place functions) "
 			  "instead of making new ones in each step");
 	finding_advice(f, "or let malloc keep what was freed: MALLOC_TRIM_THRESHOLD_=1073741824 "

@@ -20,6 +20,11 @@ const struct speed_thread *speed_lead_thread(const struct speedfacts *f, size_t 
 double speed_others_counted(const struct speedview *v);
 /* Cores that `want` threads get on the processors of the job, beside those of others. */
 double speed_fair(const struct speedview *v, double want);
+/*
+ * Cores that `have` runnable threads of the job get now. Beside others that is what they were seen to get; alone they
+ * would get all that there is.
+ */
+double speed_has(const struct speedview *v, double have);
 /* Part of the sweeps in which no thread of the job but `except` runs or wants to, while except is in `letters`. */
 double speed_alone(const struct speedfacts *f, const struct speed_thread *except, const char *letters);
 

@@ -100,7 +100,7 @@ static bool pool_of(const struct speedfacts *f, size_t lead, struct pool *ret)
 /* How many times as much gets done by `want` workers at once as by `have`. */
 static double gain(const struct speedview *v, double want, double have)
 {
-	return speed_fair(v, want) / MAX(speed_fair(v, have), 0.01);
+	return speed_fair(v, want) / MAX(speed_has(v, have), 0.01);
 }
 
 static void loaders(const struct speedview *v, const struct pool *p, struct findings *all)
@@ -127,19 +127,28 @@ static void loaders(const struct speedview *v, const struct pool *p, struct find
 		       (double)p->n * speedup + 0.5);
 }
 
-/* The main process alone is busy: it packs, copies and hands out what the workers soon are done with. */
+/* The most time that a thread of the main process works, or waits until a worker takes what it writes. */
+static double lead_hands_out(const struct speedfacts *f, size_t lead)
+{
+	double most = 0;
+	for (size_t i = 0; i < f->n_threads; i++)
+		if (f->thread[i].process == lead)
+			most = MAX(most, speed_share(f, &f->thread[i], "Rw"));
+	return most;
+}
+
+/* Large data go through the main process to the workers, which take longer to copy than to work on. */
 static void main_bound(const struct speedview *v, const struct pool *p, struct findings *all)
 {
 	const struct speed_process *lead = &v->f->process[p->lead];
-	const double bytes = lead->read_bytes + lead->write_bytes;
-	if (p->n < 2 || p->lead_busy < 0.7 || p->mean < 0.03 || p->mean > 0.6 || p->mean > 0.7 * p->lead_busy ||
-	    bytes < 20e6 || bytes < 4096 * (lead->reads + lead->writes))
+	const double bytes = lead->read_bytes + lead->write_bytes, hands_out = lead_hands_out(v->f, p->lead);
+	if (p->n < 2 || hands_out < 0.7 || p->mean < 0.03 || p->worker_system < 0.3 * p->worker_run || bytes < 20e6 ||
+	    bytes < 4096 * (lead->reads + lead->writes))
 		return;
-	struct finding *f =
-		speed_add(v, all, "main-bound", "medium", 0, -MAX(p->lead_busy - p->mean, SPEED_LEAST_COST),
-			  "process %d is busy for %.0f %% of the time with handing data to its %zu workers, which "
-			  "are busy for %.0f %%",
-			  lead->pid, p->lead_busy * 100, p->n, p->mean * 100);
+	struct finding *f = speed_add(v, all, "main-bound", "medium", 0, -hands_out,
+				      "process %d is taken up for %.0f %% of the time with handing data to its %zu "
+				      "workers, which spend %.0f %% of theirs on taking it",
+				      lead->pid, hands_out * 100, p->n, 100 * p->worker_system / p->worker_run);
 	if (!f)
 		return;
 	finding_evidence(f, "it reads and writes %.0f MB a second; how fast the workers would be without is not seen",

@@ -21,7 +21,7 @@ static void gil_turns(const struct speedview *v, size_t process, struct findings
 	if (n < 2 || waiting < 0.25 || wanting < 1.2)
 		return;
 	double rest = MAX(v->run - run, 0);
-	double speedup = speed_fair(v, wanting + rest) / MAX(speed_fair(v, MAX(wanting - waiting, 0.5) + rest), 0.01);
+	double speedup = speed_fair(v, wanting + rest) / MAX(speed_has(v, MAX(wanting - waiting, 0.5) + rest), 0.01);
 	struct finding *f =
 		speed_add(v, all, "gil-bound", "high", speedup, 0,
 			  "%zu threads of process %d take turns: Python lets one of them run at a time (the "
@@ -106,7 +106,7 @@ static void locks(const struct speedview *v, struct findings *all)
 			continue;
 		double rest = MAX(v->wanted - t.running, 0);
 		double speedup =
-			speed_fair(v, t.running + t.waiting + rest) / MAX(speed_fair(v, t.running + rest), 0.01);
+			speed_fair(v, t.running + t.waiting + rest) / MAX(speed_has(v, t.running + rest), 0.01);
 		struct finding *o = speed_add(v, all, "lock-contention", t.mutex ? "high" : "medium", speedup, 0,
 					      "%zu threads of process %d%s take turns at one lock", t.n,
 					      f->process[f->thread[i].process].pid,

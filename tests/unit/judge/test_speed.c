@@ -334,7 +334,8 @@ static void page_faults_of_every_step_are_named(void **state)
 	struct speed_thread *t = scene_one(&s, ROLE_MAIN, "R");
 	t->minor_faults = 400000;
 	t->system = 0.5;
-	scene_expect(&s, "page-faults", 2);
+	scene_expect(&s, "page-faults", 0);
+	assert_true(s.found.row[0].cost_ratio > 0.49 && s.found.row[0].cost_ratio < 0.51);
 }
 
 static void swapping_is_named(void **state)
