@@ -137,3 +137,24 @@ def test_a_running_ray_node_is_watched_and_its_leaking_worker_ended(vigil, ray, 
     assert raylet.is_running() and box.kernel_kills() == 0
     watch.terminate()
     assert vigil.finish(watch, 20).status == 0
+
+
+def test_a_worker_that_the_kernel_kills_while_its_node_goes_on_is_told_of(vigil, ray, head, tmp_path):
+    box, raylet = head
+    watch = vigil.start("watch", "--ray", "--memory-threshold", 0, box=box)
+    wait_for(lambda: vigil("jobs", "--json").out, 20, "the raylet to be adopted")
+    driver = vigil.start("-u", SCRIPT, tmp_path, "--leak", "first", "--retries", 1, "--steady", 0, "--name", "prepare all the pages",
+                         "--address", "127.0.0.2:6399", binary=ray.python, env=ray.env, box=box, prefix=ray.prefix)
+    result = vigil.finish(driver, 120)
+    assert result.status == 0 and b"leak 1" in result.out, result
+    assert box.kernel_kills() > 0 and raylet.is_running()
+    incident = wait_for(lambda: next(iter(vigil.state.glob("jobs/*/incidents/*.json")), None), 30, "the report")
+    again = wait_for(lambda: json.loads(incident.read_text()).get("ray_retry"), 30, "the retry in the report")
+    report = vigil.why()
+    assert report["kind"] in ("cgroup_oom", "kernel_oom") and report["killer"] in ("cgroup", "kernel"), report
+    victim = report["victim"]
+    assert victim["pid"] == int((tmp_path / "attempt-0").read_text())
+    assert victim["name"] == "ray::prepare all the pages" and re.fullmatch("[0-9a-f]{56}", victim["ray_worker_id"]), victim
+    assert (again["attempt"], again["retries_left"]) == (1, 0), again
+    watch.terminate()
+    assert vigil.finish(watch, 20).status == 0

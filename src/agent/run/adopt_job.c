@@ -244,6 +244,7 @@ static void sample(struct adopt *a, struct adopted *j)
 	};
 	int r = sampler_look(j->sampler, &want);
 	services_ray_learn(&a->services, (uint32_t)(j - a->job), sampler_one_of(j->sampler, ROLE_RAY_WORKER));
+	adopt_workers(a, j);
 	if (r < 0)
 		log_warning("cannot keep samples for the timeline in %s: %s", j->recorder.job_dir, strerror(-r));
 }

@@ -71,9 +71,13 @@ static void cpuset(const struct speedview *v, struct findings *all)
 		return;
 	struct speedview wide = *v;
 	wide.cpus = m->cpus;
-	/* Those that are felt here weigh as much elsewhere; where none is felt, all that were counted are elsewhere. */
+	/*
+	 * Those that are felt here weigh as much elsewhere. Few of whom none is felt have the other processors; many
+	 * would have come here as well if they weighed as much as the job.
+	 */
 	const double counted = speed_others_counted(v), felt = v->others * m->cpus / v->cpus;
-	wide.others = !v->beside ? 0 : felt > 0 ? MIN(felt, counted) : counted;
+	const bool many = counted > 2 * (m->cpus - v->cpus);
+	wide.others = !v->beside ? 0 : felt > 0 || many ? MIN(felt, counted) : counted;
 	wide.room = m->quota_cores > 0 ? MIN(wide.cpus, m->quota_cores) : wide.cpus;
 	double speedup = speed_fair(&wide, v->wanted) / MAX(speed_has(v, v->wanted), 0.01);
 	struct finding *f = speed_add(v, all, "cpuset-small", "high", speedup, 0,
