@@ -151,7 +151,8 @@ size_t sampler_gone(const struct sampler *s, enum role role, struct sampler_gone
 		if (!about->named || about->who.role != role ||
 		    (at != SIZE_MAX && s->now->use[at].start_ticks == p->start_ticks))
 			continue;
-		ret[n] = (struct sampler_gone){.id = {p->pid, p->start_ticks}, .started_unix_ms = about->started_unix_ms};
+		ret[n] = (struct sampler_gone){.id = {p->pid, p->start_ticks},
+					       .started_unix_ms = about->started_unix_ms};
 		TEXT_COPY(ret[n].name, about->comm);
 		n++;
 	}
