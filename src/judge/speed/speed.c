@@ -80,10 +80,12 @@ double speed_alone(const struct speedfacts *f, const struct speed_thread *except
 	return f->n_sweeps ? (double)n / (double)f->n_sweeps : 0;
 }
 
-double speed_without_wait(const struct speedview *v, double part)
+double speed_without_wait(const struct speedview *v, const struct speed_thread *t, double part)
 {
-	const double got = v->run > 0 ? v->run / (v->run + v->queued) : 1;
-	return 1 / ((1 - MIN(part, 0.98)) * MIN(got / MAX(speed_fair(v, 1), 0.01), 1));
+	const double got = v->run > 0 ? v->run / (v->run + v->queued) : 1, gets = MAX(speed_fair(v, 1), 0.01);
+	/* Others of the job work while it waits. Its own part is what it cost: looks are too few to tell 2 from 4 %. */
+	const double meanwhile = MAX(1 - part - speed_share(v->f, t, "R"), 0.0) * MIN(got / gets, 1);
+	return 1 / MAX(meanwhile + t->run / gets, 0.01);
 }
 
 struct finding *speed_add(const struct speedview *v, struct findings *all, const char *id, const char *confidence,

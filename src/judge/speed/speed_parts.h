@@ -29,10 +29,11 @@ double speed_has(const struct speedview *v, double have);
 double speed_alone(const struct speedfacts *f, const struct speed_thread *except, const char *letters);
 
 /*
- * How many times as fast a job is without a wait, in which it does nothing for `part` of the time. What it then does
- * one after another it did with waits for a processor as well, longer ones than a thread has that goes on running.
+ * How many times as fast a job is without a wait of this thread, in which it does nothing for `part` of the time. What
+ * it then does one after another it did with waits for a processor as well, longer ones than a thread has that goes on
+ * running.
  */
-double speed_without_wait(const struct speedview *v, double part);
+double speed_without_wait(const struct speedview *v, const struct speed_thread *t, double part);
 
 /*
  * Adds a finding with its gain, unless it costs less than v says (NULL: SPEED_LEAST_COST): cost follows from speedup.

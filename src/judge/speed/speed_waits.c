@@ -30,7 +30,7 @@ static void sleeping(const struct speedview *v, struct findings *all)
 	if (alone < 0.2 || sleeps_of(v->f, lead) < 3 || (v->f->n_processes < 2 && !others_work(v->f, lead)))
 		return;
 	struct finding *f =
-		speed_add(v, all, "sleeping", "medium", speed_without_wait(v, alone), 0,
+		speed_add(v, all, "sleeping", "medium", speed_without_wait(v, lead, alone), 0,
 			  "the main thread of process %d sleeps for %.0f %% of the time while nothing of the job "
 			  "works: it looks now and then whether something is done, instead of waiting for it",
 			  v->f->process[v->lead].pid, alone * 100);
@@ -69,7 +69,7 @@ static void output(const struct speedview *v, struct findings *all)
 	if (!who || v->wanted < 0.08)
 		return;
 	struct finding *f =
-		speed_add(v, all, "output-wait", "medium", speed_without_wait(v, worst), 0,
+		speed_add(v, all, "output-wait", "medium", speed_without_wait(v, who, worst), 0,
 			  "thread %d (%s) waits for %.0f %% of the time until somebody takes what it has written to a "
 			  "pipe, socket or terminal, while nothing of the job works",
 			  who->tid, who->comm, worst * 100);
@@ -91,7 +91,7 @@ static void disk(const struct speedview *v, struct findings *all)
 	if (!who)
 		return;
 	struct finding *f =
-		speed_add(v, all, "disk-wait", "medium", speed_without_wait(v, worst), 0,
+		speed_add(v, all, "disk-wait", "medium", speed_without_wait(v, who, worst), 0,
 			  "thread %d (%s) waits for files or a disk for %.0f %% of the time while nothing of the "
 			  "job works",
 			  who->tid, who->comm, worst * 100);

@@ -105,8 +105,8 @@ void speedshow_text(const struct speedshow *s, FILE *to)
 	textout_text(
 		&p, 0,
 		"Looked at: processors and quota, thread pools, Python's GIL, locks, loaders and workers, sleeping, "
-		"disks and output, tiny reads, short-lived children, page faults, swap and memory, %sstolen time%s. Not "
-		"seen from outside: memory bandwidth, caches, and what a GPU does inside.",
+		"disks and output, tiny reads, short-lived children, page faults, swap and memory, %sstolen time%s. "
+		"Not seen from outside: memory bandwidth, caches, and what a GPU does inside.",
 		m->has_clock ? "clocks, " : "", m->nodes > 1 && m->has_remote ? ", NUMA nodes" : "");
 	if (f->n_denied)
 		textout_text(&p, 0,
