@@ -108,6 +108,11 @@ static void ray_put(const struct list *l, struct js *o, const struct job_process
 	struct js *ray = js_object();
 	js_put_text(ray, "worker_id", r.worker_id);
 	js_put_text_if(ray, "job_id", r.job_id);
+	struct rayworker_train t;
+	if (rayworker_train_read(&l->view->world, p->pid, &t)) {
+		js_put_i64(ray, "train_rank", t.rank);
+		js_put_text_if(ray, "train_run", t.run);
+	}
 	js_put(o, "ray", ray);
 }
 

@@ -91,7 +91,7 @@ struct deathfacts {
 	struct slow *slow;
 };
 
-static bool vmstat_read(const struct world *w, uint64_t *ret)
+bool deathfacts_oom_kills(const struct world *w, uint64_t *ret)
 {
 	char text[16384];
 	size_t len;
@@ -117,7 +117,7 @@ static void names_set(struct deathfacts *g, const struct cgroup_place *place)
 
 static void counters_begin(struct deathfacts *g, const struct cgroup_place *place)
 {
-	g->has_vmstat = vmstat_read(g->w, &g->vmstat_before);
+	g->has_vmstat = deathfacts_oom_kills(g->w, &g->vmstat_before);
 	if (!place || place->memory_version == CGROUP_NONE || cgroup_chain_open(g->w, place, &g->chain) != 0)
 		return;
 	g->has_chain = true;
@@ -260,7 +260,7 @@ static void kernel_gather(struct deathfacts *g, struct death *d)
 static void counters_gather(struct deathfacts *g, struct death *d)
 {
 	d->vmstat_oom_before = g->vmstat_before;
-	d->has_vmstat = g->has_vmstat && vmstat_read(g->w, &d->vmstat_oom_after);
+	d->has_vmstat = g->has_vmstat && deathfacts_oom_kills(g->w, &d->vmstat_oom_after);
 	if (!d->has_vmstat)
 		blind_add(d, "vmstat", "it has no count of OOM kills");
 	if (!g->has_chain)

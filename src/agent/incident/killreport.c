@@ -130,6 +130,8 @@ static void victim_ray(const struct killreport *e, struct incident *in)
 	TEXT_COPY(in->victim.ray_worker_id, r.worker_id);
 	TEXT_COPY(in->victim.ray_job_id, r.job_id);
 	TEXT_COPY(in->victim.ray_logs, r.logs);
+	if (e->ray)
+		raycases_learn(e->ray, e->w, in->victim.pid);
 }
 
 void killreport_look(const struct killreport *e, struct guard_case *c)
@@ -242,6 +244,8 @@ void killreport_finish(const struct killreport *e, struct guard_case *c)
 	recorder_incident(e->recorder, &in, e->parts, true);
 	atomic_store(&c->stored, 1);
 	attachments_done(e->parts);
+	if (e->ray)
+		raycases_expect(e->ray, &in, e->w->mono_ns());
 	TEXT_COPY(e->job->last_incident, in.id);
 	recorder_event(e->recorder, e->job, "memory_kill", in.id, "%s", in.summary);
 	killreport_show(e, &in);

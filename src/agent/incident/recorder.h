@@ -86,6 +86,11 @@ void recorder_skeleton_drop(struct recorder *k, const char *id);
  * incident that was written before is replaced.
  */
 void recorder_incident(struct recorder *k, struct incident *i, const struct attachments *a, bool notify);
+/*
+ * Read a report that was written, have fn complete it, and write it again with all that belongs to it. fn returns
+ * false: nothing is changed. Returns what fn did; false where the report cannot be read.
+ */
+bool recorder_amend(struct recorder *k, const char *id, bool (*fn)(void *ctx, struct incident *in), void *ctx);
 /* Write who usually ends the waits of the job's threads (model/hang/wakehist), without fsync, which is quick. */
 void recorder_wakers(struct recorder *k, const char *text, size_t len);
 /* Path of the text report; "" if it could not be written. */

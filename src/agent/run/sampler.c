@@ -133,6 +133,32 @@ bool sampler_has(const struct sampler *s, pid_t pid)
 	return index_of(s->now, pid) != SIZE_MAX;
 }
 
+pid_t sampler_one_of(const struct sampler *s, enum role role)
+{
+	for (size_t i = 0; i < s->now->n; i++)
+		if (s->now->about[i].named && s->now->about[i].who.role == role)
+			return s->now->use[i].pid;
+	return 0;
+}
+
+size_t sampler_gone(const struct sampler *s, enum role role, struct sampler_gone *ret, size_t cap)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < s->was->n && n < cap; i++) {
+		const struct usage_process *p = &s->was->use[i];
+		const struct about *about = &s->was->about[i];
+		size_t at = index_of(s->now, p->pid);
+		if (!about->named || about->who.role != role ||
+		    (at != SIZE_MAX && s->now->use[at].start_ticks == p->start_ticks))
+			continue;
+		ret[n] = (struct sampler_gone){.id = {p->pid, p->start_ticks},
+					       .started_unix_ms = about->started_unix_ms};
+		TEXT_COPY(ret[n].name, about->comm);
+		n++;
+	}
+	return n;
+}
+
 static const struct about *same_before(const struct sampler *s, const struct usage_process *p)
 {
 	size_t i = index_of(s->was, p->pid);

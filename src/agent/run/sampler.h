@@ -11,6 +11,8 @@
 #include "agent/hang/hangshm.h"
 #include "agent/jobs/jobpids.h"
 #include "base/base.h"
+#include "model/jobs/role.h"
+#include "sense/proc/proc.h"
 
 #define SAMPLER_RANKS 64
 
@@ -42,6 +44,15 @@ struct sampler *sampler_free(struct sampler *s);
 bool sampler_saw_leaver(const struct sampler *s);
 /* True if the last sample has this process. */
 bool sampler_has(const struct sampler *s, pid_t pid);
+/* A process of this role that the last sample has; 0: none. */
+pid_t sampler_one_of(const struct sampler *s, enum role role);
+struct sampler_gone {
+	struct proc_id id;
+	int64_t started_unix_ms;
+	char name[16];
+};
+/* Processes of this role that the sample before the last one had and the last one has not. Returns their number. */
+size_t sampler_gone(const struct sampler *s, enum role role, struct sampler_gone *ret, size_t cap);
 /* When the next sample is due, monotonic. */
 uint64_t sampler_due_ns(const struct sampler *s);
 /* Sample now. The first error of the file is returned, once; what could not be written is lost, sampling goes on. */

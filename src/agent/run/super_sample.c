@@ -66,6 +66,7 @@ void super_sample(struct super *s)
 	struct sampler_want want;
 	want_fill(s, &want);
 	complain_if(s, sampler_look(s->sampler, &want));
+	services_ray_learn(&s->services, 0, sampler_one_of(s->sampler, ROLE_RAY_WORKER));
 	leavers_tell(s);
 }
 
