@@ -100,3 +100,54 @@ test("a recording opens in speedscope, without another machine", async () => {
 	await tab.screenshot({ path: join(pictures, "live-speedscope.png") });
 	await done();
 });
+
+/** The form on the page of rank 0's process: a kind is chosen, its fields are filled, it is started. */
+async function startOn(page, kind, fill = async () => {}) {
+	const { ranks } = await at.get(`jobs/${trains}/ranks`);
+	await page.goto(`${at.url}#/job/${trains}/process/${ranks[0].pid}`);
+	await page.getByRole("button", { name: kind, exact: true }).click();
+	await fill(page);
+	await page.getByRole("button", { name: "Start", exact: true }).click();
+	await page.waitForURL(/#\/profile\//);
+	return page.url().split("/").pop();
+}
+const seconds = (n) => (page) => page.getByRole("spinbutton").fill(String(n));
+
+test("each form of a process's page makes its profile, shown in the page itself", async () => {
+	const { page, done } = await newPage();
+	await startOn(page, "Stack", (p) => p.getByRole("checkbox", { name: /native/ }).check());
+	await page.locator(".groups summary").first().waitFor();
+	assert.match(await page.locator(".groups").innerText(), /forward|<module>/);
+	await startOn(page, "Flame graph", async (p) => {
+		await seconds(1)(p);
+		await p.getByRole("checkbox", { name: /native/ }).check();
+	});
+	await page.waitForSelector("canvas.flamecanvas[data-drawn]");
+	assert.match(await page.locator(".functions").innerText(), /forward/);
+	await page.screenshot({ path: join(pictures, "live-flame.png"), fullPage: true });
+	const heap = await startOn(page, "Heap", seconds(3));
+	await page.locator("canvas.flamecanvas[data-drawn], .fault[role=alert]").first().waitFor();
+	const { state, error } = await at.get(`profiles/${heap}`);
+	// Where memory grows is seen by perf events, which a kernel may keep from ordinary users.
+	if (process.getuid() === 0) assert.equal(state, "done", error);
+	if (state === "done") assert.match(await page.locator(".functions").innerText(), /[KM]iB/);
+	await page.screenshot({ path: join(pictures, "live-heap.png"), fullPage: true });
+	await startOn(page, "Calls", seconds(2));
+	await page.locator("tbody tr").first().waitFor();
+	assert.match(await page.locator("tbody").innerText(), /forward|genexpr/);
+	await page.screenshot({ path: join(pictures, "live-calls.png"), fullPage: true });
+	await done();
+});
+
+test("a long recording shows how far it is, and ends when it is cancelled", async () => {
+	const { page, done } = await newPage();
+	const id = await startOn(page, "Flame graph", seconds(300));
+	await page.waitForSelector("text=It is being made: ");
+	const told = () => page.locator("[role=status] .bar").getAttribute("aria-label");
+	const first = await told();
+	await until(async () => (await told()) !== first, `more than ${first}`);
+	await page.getByRole("button", { name: "Cancel" }).click();
+	await page.waitForSelector("text=It was cancelled.");
+	assert.equal((await at.get(`profiles/${id}`)).state, "cancelled");
+	await done();
+});
