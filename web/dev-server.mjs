@@ -121,6 +121,7 @@ export async function startDevServer({
 		role: "admin",
 		noJobs: false,
 		bigFlame: 0,
+		thinned: 0,
 	};
 	const control = { ...good, requests: [], behave: () => Object.assign(control, good) };
 	const ctx = { control, world: makeWorld(), streams: new Set(), profiles: new Map(), profileSeq: 1 };

@@ -13,7 +13,8 @@
 #include "tell/jobs/timeline.h"
 
 struct timeline_options {
-	const char *output;
+	const char *output, *from, *to;
+	uint32_t points;
 	bool json;
 	const char *state;
 };
@@ -25,6 +26,21 @@ static const struct option options[] = {
 	 .arg = "FILE",
 	 .help = "write to FILE; - is stdout",
 	 .offset = offsetof(struct timeline_options, output)},
+	{.name = "points",
+	 .type = OPTION_U32,
+	 .arg = "N",
+	 .help = "at most N points of each curve, of each part of the time the most memory; all there are by itself",
+	 .offset = offsetof(struct timeline_options, points)},
+	{.name = "from",
+	 .type = OPTION_TEXT,
+	 .arg = "MS",
+	 .help = "curves from this time on, in milliseconds since 1970",
+	 .offset = offsetof(struct timeline_options, from)},
+	{.name = "to",
+	 .type = OPTION_TEXT,
+	 .arg = "MS",
+	 .help = "curves up to this time",
+	 .offset = offsetof(struct timeline_options, to)},
 	{.name = "json",
 	 .type = OPTION_FLAG,
 	 .help = "accepted as everywhere; the timeline is JSON anyway",
@@ -33,7 +49,29 @@ static const struct option options[] = {
 	OPTION_END,
 };
 
-static int timeline_write_to(const struct view *v, const struct job *j, FILE *to)
+/* What is wanted of the curves; EXIT_USAGE after a sentence. */
+static int range_parse(const struct timeline_options *o, struct timeline_want *ret)
+{
+	const struct {
+		const char *name, *text;
+		int64_t *to;
+	} times[] = {{"--from", o->from, &ret->from_unix_ms}, {"--to", o->to, &ret->to_unix_ms}};
+	for (size_t i = 0; i < ARRAY_SIZE(times); i++) {
+		int64_t v;
+		if (!times[i].text)
+			continue;
+		if (span_i64(span_of(times[i].text), &v) < 0 || v <= 0) {
+			log_error("%s: '%s' is no time; milliseconds since 1970 are expected", times[i].name,
+				  times[i].text);
+			return EXIT_USAGE;
+		}
+		*times[i].to = v;
+	}
+	ret->points = o->points;
+	return 0;
+}
+
+static int timeline_write_to(const struct view *v, const struct job *j, const struct timeline_want *range, FILE *to)
 {
 	size_t len;
 	int error;
@@ -41,16 +79,18 @@ static int timeline_write_to(const struct view *v, const struct job *j, FILE *to
 	if (error)
 		log_warning("cannot read %s/%s (%s); the timeline has no counters", j->log_dir, SERIES_FILE,
 			    strerror(error));
-	const struct timeline_want want = {.store = v->store,
-					   .job = j,
-					   .series = {series, len},
-					   .now_unix_ms = clock_unix_ms(),
-					   .running = job_is_open(j)};
+	struct timeline_want want = *range;
+	want.store = v->store;
+	want.job = j;
+	want.series = (struct span){series, len};
+	want.now_unix_ms = clock_unix_ms();
+	want.running = job_is_open(j);
 	int r = timeline_write(&want, to);
 	return r < 0 ? view_failed(v, r, "the timeline") : 0;
 }
 
-static int write_file(const struct view *v, const struct job *j, const char *path, bool chosen)
+static int write_file(const struct view *v, const struct job *j, const struct timeline_want *range, const char *path,
+		      bool chosen)
 {
 	struct stat st;
 	FILE *to = fopen(path, "we");
@@ -59,7 +99,7 @@ static int write_file(const struct view *v, const struct job *j, const char *pat
 		return EXIT_PROBLEM;
 	}
 	bool regular = lstat(path, &st) == 0 && S_ISREG(st.st_mode); /* false for a link such as /dev/stdout */
-	int status = timeline_write_to(v, j, to);
+	int status = timeline_write_to(v, j, range, to);
 	errno = 0;
 	bool bad = ferror(to) != 0;
 	int error = fclose(to) == 0 && !bad ? 0 : errno ? errno : EIO;
@@ -78,9 +118,12 @@ static int timeline_run(const void *opts, int argc, char **argv)
 {
 	const struct timeline_options *o = opts;
 	cleanup(view_done) struct view v = {.store = NULL};
+	struct timeline_want range = {.points = 0};
 	struct job j;
 	char path[100];
 	int status = view_words("timeline", argc, argv, 1);
+	if (status == 0)
+		status = range_parse(o, &range);
 	if (status == 0)
 		status = view_open(o->state, &v);
 	if (status == 0)
@@ -89,9 +132,9 @@ static int timeline_run(const void *opts, int argc, char **argv)
 		return status;
 	bool to_stdout = o->output ? strcmp(o->output, "-") == 0 : !isatty(STDOUT_FILENO);
 	if (to_stdout)
-		return timeline_write_to(&v, &j, stdout); /* main checks stdout at the end */
+		return timeline_write_to(&v, &j, &range, stdout); /* main checks stdout at the end */
 	TEXT_FORMAT(path, "vigil-timeline-%s.json", j.id);
-	return write_file(&v, &j, o->output && *o->output ? o->output : path, o->output != NULL);
+	return write_file(&v, &j, &range, o->output && *o->output ? o->output : path, o->output != NULL);
 }
 
 const struct command command_timeline = {

@@ -651,6 +651,30 @@ test("the timeline is walked by pointer and keyboard, and leads to a moment", as
 	await done(page);
 });
 
+test("a timeline is read coarsely, and finely where one looks more closely", async () => {
+	const page = await newPage();
+	server.control.thinned = 18_257;
+	await go(page, `${DIED}/timeline`);
+	const canvas = page.locator("canvas.flamecanvas");
+	await canvas.waitFor();
+	assert.match(await text(page, ".notice"), /18,257 events and short-lived processes/);
+	const asked = () => server.control.requests.filter((r) => r.includes("/timeline?"));
+	const [first] = asked().slice(-1);
+	assert.match(first, /\?points=240$/);
+	await canvas.focus();
+	await page.keyboard.press("+");
+	await page.keyboard.press("+");
+	await page.waitForSelector("canvas[data-near]");
+	const near = new URLSearchParams(asked().at(-1).split("?")[1]);
+	assert.equal(near.get("points"), "480");
+	const { started_unix_ms: began, until_unix_ms: ended } = server.world.jobs.get("bert-finetune-abhp").timeline.otherData;
+	assert.ok(Number(near.get("from")) >= began - 1 && Number(near.get("to")) <= ended + 1000, String(near));
+	assert.ok(Number(near.get("to")) - Number(near.get("from")) <= ended - began + 1000);
+	await page.keyboard.press("Escape");
+	await page.waitForSelector("canvas:not([data-near])");
+	await done(page);
+});
+
 test("hostile texts are texts", async () => {
 	const page = await newPage({ viewport: { width: 390, height: 844 } });
 	const incident = encodeURIComponent(

@@ -267,7 +267,11 @@ function jobAnswer(ctx, entry, method, rest, query, body) {
 		memory: () => ok(entry.memory),
 		series: () => ok(entry.series(query.get("what"))),
 		events: () => eventsAnswer(entry.events, query),
-		timeline: () => ok(entry.timeline),
+		timeline: () => {
+			const { otherData, ...trace } = entry.timeline;
+			const thinned = ctx.control.thinned && !query.has("from") ? { left_out: ctx.control.thinned } : {};
+			return ok({ ...trace, otherData: { ...otherData, ...thinned } });
+		},
 		at: () => momentAnswer(entry, Number(query.get("time"))),
 		incidents: () =>
 			ok({

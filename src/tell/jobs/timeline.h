@@ -22,6 +22,13 @@ struct timeline_want {
 	struct span series; /* a series file's text; empty: there is none */
 	int64_t now_unix_ms; /* where a running job's spans end */
 	bool running;
+	/* Attempts and incidents are told of the whole life, all else of this time; 0: from the begin, to the end. */
+	int64_t from_unix_ms, to_unix_ms;
+	/*
+	 * For a picture of so many parts: of a counter one point a part (the most memory, means of rates), of events of
+	 * a kind one in a quarter of a part, no process that lived shorter. What is left out is counted. 0: all.
+	 */
+	uint32_t points;
 };
 
 /* -errno of the store. Write errors stay in the stream (ferror). */
