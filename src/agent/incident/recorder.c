@@ -156,6 +156,8 @@ static void recorder_put(struct recorder *k, enum rowlog_kind kind, const void *
 	int r = recorder_store(k) || is_locked(k) ? put_stored(k, &row) : 0;
 	if (r < 0 || kept < 0)
 		complain(k, name, r < 0 ? r : kept);
+	if (k->ear)
+		k->ear->row(k->ear_ctx, &row);
 }
 
 /* Asks anew, and no longer than STORE_HASTE_MS, whatever was answered before. */
@@ -352,6 +354,8 @@ void recorder_incident(struct recorder *k, struct incident *i, const struct atta
 		.json = text,
 	};
 	recorder_put(k, ROWLOG_INCIDENT, &row, "the report");
+	if (k->ear)
+		k->ear->incident(k->ear_ctx, i);
 }
 
 void recorder_report_path(const struct recorder *k, const char *incident_id, char *dst, size_t cap)

@@ -37,6 +37,14 @@ struct recorder {
 	struct notifier *notifier; /* notified of each report; NULL: no notices */
 	bool complained;
 	uint32_t incidents;
+	const struct recorder_ear *ear; /* is told of all that is kept; NULL: nobody. Borrowed */
+	void *ear_ctx;
+};
+
+/* Called when a row goes to the store, stored or not. Borrowed until it returns. */
+struct recorder_ear {
+	void (*row)(void *ctx, const struct rowlog_row *row);
+	void (*incident)(void *ctx, const struct incident *i);
 };
 
 /* Make the folders only, which is quick. Never fails: a state directory that cannot be used is warned of once. */

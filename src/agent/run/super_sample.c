@@ -66,6 +66,7 @@ void super_sample(struct super *s)
 	struct sampler_want want;
 	want_fill(s, &want);
 	complain_if(s, sampler_look(s->sampler, &want));
+	s->live.changed = true;
 	leavers_tell(s);
 }
 
