@@ -2,6 +2,7 @@
 import contextlib
 import json
 import os
+import re
 import signal
 import socket
 import stat
@@ -12,6 +13,7 @@ import time
 import pytest
 from conftest import wait_for
 from guardkit import guard_of, hog  # noqa: F401
+from webkit import Server, Stream
 
 GROWS = ("import sys, time\nkept = []\n"
          "for line in sys.stdin:\n"
@@ -193,3 +195,45 @@ def test_readers_do_not_delay_a_memory_kill(vigil, small_machine, hog):
             assert run.wait(60) == 137
         told.append(vigil.why()["action"]["kill_us"])
     assert told[1] < 20_000 + told[0], told
+
+
+def quiet_job(vigil):
+    """A job that was sampled less and less, as nothing happens in it; its series file."""
+    vigil.start("run", "--name", "quiet", "--", sys.executable, "-u", "-c",
+                "import time\nheld = bytearray(40 << 20)\n"
+                "for i in range(1, 901):\n    print(f'step {i}/900', flush=True)\n    time.sleep(2)")
+    series = wait_for(lambda: next(iter(vigil.state.glob("jobs/*/series")), None))
+    last = [series.stat().st_mtime]
+
+    def is_quiet():
+        now = series.stat().st_mtime
+        gap, last[0] = now - last[0], now
+        return gap > 2.5
+    wait_for(is_quiet, 40, "samples to come more seldom")
+    return series
+
+
+def test_reading_commands_ask_the_supervisor(vigil):
+    quiet_job(vigil)
+    shown = vigil("show", "--json").json()
+    assert shown["phase"] == "running" and shown["job_bytes"] > 0
+    assert shown["health"]["level"] == "well" and shown["health"]["sentence"].startswith("step ")
+    assert re.search(r"^ *now +step \d+ of 900", vigil("show").out.decode(), re.M)
+    main = next(p for p in map(json.loads, vigil("ps", "--json").out.splitlines()) if p["role"] == "main")
+    assert main["step"] >= 1 and main["peak_own_bytes"] >= 40 << 20  # stored at its end only
+    jobs = [j for j in vigil("top", "--once", "--json").json()["jobs"] if j["id"] == shown["id"]]
+    assert len(jobs) == 1 and jobs[0]["health"]["sentence"].startswith("step ") and jobs[0]["phase"] == "running"
+    assert re.search(rf"^{shown['id']}: step \d+ of 900", vigil("top", "--once").out.decode(), re.M)
+
+
+def test_the_page_is_as_fresh_as_the_supervisor(vigil):
+    quiet_job(vigil)
+    server = Server(vigil)
+    job = server.get("/api/v1/jobs").json()["jobs"][0]["id"]
+    stream = Stream(server, f"?job={job}&topics=memory,health")
+    try:
+        times = [stream.next("memory")["time_unix_ms"] for _ in range(5)]
+        # by itself it is sampled every 5 s; the first one is from before
+        assert times[4] - times[1] < 9_000, times
+    finally:
+        stream.close()

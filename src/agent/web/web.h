@@ -18,6 +18,8 @@ struct webasks;
 struct webprofiles;
 struct webstreams;
 struct webhealths;
+struct livefollows;
+
 struct metrics_memory;
 
 struct web {
@@ -40,6 +42,7 @@ struct web {
 	struct webprofiles *profiles;
 	struct webstreams *streams;
 	struct webhealths *healths;
+	struct livefollows *lives; /* NULL before the first question */
 	struct metrics_memory *metrics; /* what was read of series; NULL before the first scrape */
 	/* Number of jobs, as it was when the newest one was the newest */
 	struct {
@@ -91,6 +94,11 @@ bool web_job(const struct webcall *c, struct job *ret);
  */
 bool web_may_look(const struct webcall *c, pid_t pid);
 void web_job_refresh(const struct web *w, struct job *j);
+/*
+ * Brings one job up to date by what its supervisor says, as far as that is there by now. The job is then listened to
+ * for a while, so that its series stays fresh as well.
+ */
+void web_job_now(struct web *w, struct job *j);
 /* Number of the newest event; 0: none. A negative errno. */
 int must_check web_last_event(struct store *s, uint64_t *ret);
 

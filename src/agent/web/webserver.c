@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 
 #include "agent/host/world_open.h"
+#include "agent/jobs/livefollows.h"
 #include "agent/metrics/metricsgather.h"
 #include "agent/web/web.h"
 #include "agent/web/webask.h"
@@ -320,6 +321,7 @@ int webserver_run(const struct web_want *want, struct fault *f)
 	webprofiles_free(&w);
 	web_store_close(&w);
 	web_healths_free(&w);
+	w.lives = livefollows_free(w.lives);
 	w.metrics = metrics_memory_free(w.metrics);
 	webstream_free(&w);
 	return r;

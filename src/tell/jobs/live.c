@@ -296,3 +296,20 @@ int live_take(struct live_state *s, const struct js *line)
 		r = live_process_take(s, js_at(rows, i));
 	return r;
 }
+
+void live_job(const struct live_state *s, struct job *j)
+{
+	const struct job *now = &s->job;
+	if (now->state == JOB_STATE_MAX || strcmp(now->id, j->id) != 0)
+		return;
+	j->state = now->state;
+	j->attempt = now->attempt;
+	j->pid = now->pid;
+	j->peak_bytes = MAX(j->peak_bytes, s->memory.job_peak_bytes);
+	j->memory_kills = now->memory_kills;
+	j->other_deaths = now->other_deaths;
+	j->ended_unix_ms = now->ended_unix_ms;
+	j->has_exit = now->has_exit;
+	j->exit_status = now->exit_status;
+	TEXT_COPY(j->last_incident, now->last_incident);
+}

@@ -63,3 +63,5 @@ struct js *live_json(const struct live_state *was, const struct live_state *now)
  * have parts of the line.
  */
 int must_check live_take(struct live_state *s, const struct js *line);
+/* Brings a stored job up to date. */
+void live_job(const struct live_state *s, struct job *j);

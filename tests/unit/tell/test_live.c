@@ -137,6 +137,21 @@ static void a_line_that_is_missing_is_noticed(void **state)
 	live_done(&got);
 }
 
+static void a_stored_job_is_brought_up_to_date(void **state)
+{
+	(void)state;
+	static struct live_state s;
+	struct job j = {.id = "train-ab12", .state = JOB_STARTING, .peak_bytes = 1}, other = {.id = "other-1"};
+	state_make(&s);
+	live_job(&s, &j);
+	assert_int_equal(j.state, JOB_RUNNING);
+	assert_int_equal(j.pid, 10);
+	assert_int_equal(j.peak_bytes, 4);
+	live_job(&s, &other); /* another job's socket says nothing of it */
+	assert_int_equal(other.pid, 0);
+	live_done(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -144,6 +159,7 @@ int main(void)
 		cmocka_unit_test(news_bring_a_reader_up_to_date),
 		cmocka_unit_test(news_hold_only_what_has_changed),
 		cmocka_unit_test(a_line_that_is_missing_is_noticed),
+		cmocka_unit_test(a_stored_job_is_brought_up_to_date),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
