@@ -20,7 +20,7 @@ struct webstreams;
 struct webhealths;
 struct livefollows;
 
-struct metrics_memory;
+struct webmetrics;
 
 struct web {
 	const struct web_want *want;
@@ -43,7 +43,7 @@ struct web {
 	struct webstreams *streams;
 	struct webhealths *healths;
 	struct livefollows *lives; /* NULL before the first question */
-	struct metrics_memory *metrics; /* what was read of series; NULL before the first scrape */
+	struct webmetrics *metrics; /* NULL before the first scrape */
 	/* Number of jobs, as it was when the newest one was the newest */
 	struct {
 		char newest[64];
@@ -140,3 +140,10 @@ void web_signal(const struct webcall *c);
 void web_page(const struct webcall *c);
 void web_openapi(const struct webcall *c);
 void web_metrics(const struct webcall *c);
+/* This call waits no longer. */
+void web_metrics_gone(struct web *w, struct httpd_call *call);
+/* To wait for; -1: nothing. */
+int web_metrics_fd(const struct web *w);
+/* Answers who waits. Milliseconds after which it must be called again; -1: nobody waits. */
+int web_metrics_turn(struct web *w);
+void web_metrics_free(struct web *w);
