@@ -126,6 +126,13 @@ const struct hang_steps *hangproc_steps(const struct hangproc *h, size_t job)
 	return h->shm && job < HANG_JOBS ? &h->shm->steps[job] : NULL;
 }
 
+uint32_t hangproc_frameworks(const struct hangproc *h, size_t job, uint32_t attempt)
+{
+	if (!h->shm || job >= HANG_JOBS || atomic_load(&h->shm->frameworks[job].attempt) != attempt)
+		return 0;
+	return atomic_load(&h->shm->frameworks[job].set);
+}
+
 const struct hang_devices *hangproc_devices(const struct hangproc *h, size_t job)
 {
 	return h->shm && job < HANG_JOBS ? &h->shm->devices[job] : NULL;

@@ -114,6 +114,11 @@ struct hang_devices {
 	struct series_device of[SERIES_DEVICES_MAX];
 };
 
+/* The frameworks that a job's main processes have loaded (sense/framework/frameworks), as far as was looked. */
+struct hang_frameworks {
+	_Atomic uint32_t attempt, set; /* set is written last */
+};
+
 /* The ranks of a job of which something was reported. */
 struct hang_reported {
 	char id[64];
@@ -140,4 +145,5 @@ struct hang_shm {
 	struct hang_own own[HANG_JOBS];
 	struct hang_steps steps[HANG_JOBS];
 	struct hang_devices devices[HANG_JOBS];
+	struct hang_frameworks frameworks[HANG_JOBS];
 };

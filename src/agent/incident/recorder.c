@@ -192,6 +192,13 @@ void recorder_threshold(struct recorder *k, const struct job *j, double ratio)
 		ignore(store_put_note(store, j->id, STORE_NOTE_THRESHOLD, text), "the metric is then missing");
 }
 
+void recorder_framework(struct recorder *k, const struct job *j, const char *names)
+{
+	struct store *store = recorder_store(k);
+	if (store)
+		ignore(store_put_note(store, j->id, STORE_NOTE_FRAMEWORK, names), "the metric is then missing");
+}
+
 void recorder_job(struct recorder *k, const struct job *j)
 {
 	recorder_put(k, ROWLOG_JOB, j, "the job");

@@ -70,6 +70,8 @@ void recorder_close(struct recorder *k);
 void recorder_job(struct recorder *k, const struct job *j);
 /* Notes the share of memory above which the job's guard acts, for metrics; 0: it is off. */
 void recorder_threshold(struct recorder *k, const struct job *j, double ratio);
+/* Notes the frameworks that the job uses, for metrics. */
+void recorder_framework(struct recorder *k, const struct job *j, const char *names);
 /*
  * The job ends now, lived_ns after its start by a clock that cannot be set. If the wall clock was set meanwhile, the
  * stored start is moved so that start and end are lived_ns apart, and an event "clock_set" says so.

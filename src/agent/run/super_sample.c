@@ -67,6 +67,7 @@ void super_sample(struct super *s)
 	want_fill(s, &want);
 	complain_if(s, sampler_look(s->sampler, &want));
 	s->live.changed = true;
+	services_frameworks(&s->services, 0, &s->recorder, &s->job);
 	leavers_tell(s);
 }
 
