@@ -8,9 +8,11 @@
 #pragma once
 
 #include <stdatomic.h>
+#include <string.h>
 
 #include "agent/hang/ownlog.h"
 #include "agent/jobs/jobpids.h"
+#include "base/hash.h"
 #include "judge/hang/hang.h"
 #include "model/memory/unit.h"
 #include "sense/memory/cgroup.h"
@@ -116,8 +118,15 @@ struct hang_devices {
 
 /* The frameworks that a job's main processes have loaded (sense/framework/frameworks), as far as was looked. */
 struct hang_frameworks {
-	_Atomic uint32_t attempt, set; /* set is written last */
+	_Atomic uint64_t whose; /* hang_whose of the job and attempt that set is of */
+	_Atomic uint32_t set; /* 0 while whose changes */
 };
+
+/* A place is used by one job after the other: a number for a job and an attempt. */
+static inline uint64_t hang_whose(const char *id, uint32_t attempt)
+{
+	return hash_bytes(hash_bytes(HASH_START, id, strlen(id)), &attempt, sizeof(attempt));
+}
 
 /* The ranks of a job of which something was reported. */
 struct hang_reported {

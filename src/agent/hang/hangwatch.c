@@ -579,9 +579,10 @@ static void frameworks_look(struct watch *k, struct watched *j, size_t index, ui
 	if (now_ns < j->frameworks_ns)
 		return;
 	uint32_t set = frameworks_read(k, j->sample.procs);
-	if (atomic_load(&to->attempt) != j->attempt)
+	uint64_t whose = hang_whose(j->id, j->attempt);
+	if (atomic_load(&to->whose) != whose)
 		atomic_store(&to->set, 0);
-	atomic_store(&to->attempt, j->attempt);
+	atomic_store(&to->whose, whose);
 	atomic_fetch_or(&to->set, set);
 	j->frameworks_looks++;
 	j->frameworks_ns = j->frameworks_looks < ARRAY_SIZE(frameworks_after_ns)

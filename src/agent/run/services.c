@@ -512,13 +512,14 @@ bool services_reaped(struct services *s, pid_t pid, int wait_status)
 	return true;
 }
 
-void services_frameworks(struct services *s, uint32_t job, struct recorder *recorder, const struct job *j)
+void services_frameworks(struct services *s, uint32_t job, struct recorder *recorder, const struct job *j,
+			 uint32_t *noted)
 {
 	char names[FRAMEWORKS_TEXT];
-	uint32_t set = hangproc_frameworks(&s->hang, job, j->attempt);
-	if (set == 0 || set == s->frameworks_noted[job])
+	uint32_t set = hangproc_frameworks(&s->hang, job, j->id, j->attempt);
+	if (set == 0 || set == *noted)
 		return;
-	s->frameworks_noted[job] = set;
+	*noted = set;
 	recorder_framework(recorder, j, frameworks_text(set, names));
 }
 

@@ -65,7 +65,6 @@ struct services {
 	uint32_t guard_deaths, rescue_deaths;
 	bool clamped_reported;
 	uint32_t warning_seen, would_seen; /* guard_shm.warning.seq, .would.seq */
-	uint32_t frameworks_noted[HANG_JOBS]; /* of each job, in the store */
 	uint64_t away_told; /* bit per job of which it was told that processes have left its group */
 };
 
@@ -106,8 +105,9 @@ void services_hang_messages(struct services *s);
 void services_tick(struct services *s, bool may_fork);
 /* services_tick wants to be called at this time, to look whether the guard moves. */
 uint64_t services_due_ns(const struct services *s);
-/* Note in the store which frameworks a job uses, if more is known of that than before. */
-void services_frameworks(struct services *s, uint32_t job, struct recorder *recorder, const struct job *j);
+/* Note in the store which frameworks a job uses, if that is not what was noted before (0: nothing). */
+void services_frameworks(struct services *s, uint32_t job, struct recorder *recorder, const struct job *j,
+			 uint32_t *noted);
 /* A child was reaped. True if it was the hang watcher, the deliverer or the rescue process, whose end is then noted. */
 bool services_reaped(struct services *s, pid_t pid, int wait_status);
 /* Reap the guard and the hang watcher if they have ended, for a loop that reaps nothing else. */

@@ -67,7 +67,7 @@ void super_sample(struct super *s)
 	want_fill(s, &want);
 	complain_if(s, sampler_look(s->sampler, &want));
 	s->live.changed = true;
-	services_frameworks(&s->services, 0, &s->recorder, &s->job);
+	services_frameworks(&s->services, 0, &s->recorder, &s->job, &s->frameworks);
 	leavers_tell(s);
 }
 

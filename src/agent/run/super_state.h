@@ -136,6 +136,7 @@ struct super {
 	struct recorder recorder;
 	struct services services;
 	struct sampler *sampler; /* NULL: nothing is sampled */
+	uint32_t frameworks; /* noted in the store (sense/framework/frameworks) */
 	pid_t stray; /* the last child that was found outside of the job's group */
 	struct sigfeed *signals; /* NULL without memory */
 	struct autopsy *autopsy; /* counters at the start and opened sources (agent/incident/autopsy) */
