@@ -443,7 +443,9 @@ bool hang_one_stands(struct hang_work *w)
 	bool anyone = !loader && !named && w->n_blocking > 1 && !hang_first_waiting(w) && says_no_more_than_where(id);
 	if (!loader && !id && !hang_first_waiting(w))
 		return false;
-	if (r->compared && !r->unchanged && !id && !loader)
+	/* One that naps in a loop, and was found awake, does not stand either. */
+	bool awake = r->acting && r->acting->wait.kind == WAIT_RUNNING;
+	if (!id && !loader && (awake || (r->compared && !r->unchanged)))
 		return false;
 	bool changed = r->compared && !r->unchanged;
 	if (!hang_old_enough(w, !anyone ? HANG_FIRM : changed ? HANG_DOUBTFUL : HANG_VAGUE))
