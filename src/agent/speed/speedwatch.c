@@ -34,6 +34,7 @@ static void speedwatch_done(struct speedwatch *s)
 	}
 	free(s->process);
 	free(s->thread);
+	tasks_done(&s->tasks);
 }
 
 /* Costs a second, from what was read first and last. */
@@ -176,7 +177,7 @@ static int speedwatch_run(struct speedwatch *s, pid_t pid)
 	if (!around)
 		return -ENOMEM;
 	speedwatch_children_begin(s);
-	speedwatch_around_read(s->w, pid, &around[0]);
+	speedwatch_around_read(s->w, pid, &s->tasks, &around[0]);
 	s->begin_ns = s->w->mono_ns();
 	costs_read(s);
 	for (size_t i = 0; i < s->f->n_threads; i++)
@@ -188,7 +189,7 @@ static int speedwatch_run(struct speedwatch *s, pid_t pid)
 		for (size_t i = 0; i < s->f->n_threads; i++)
 			thread_costs(s, i);
 		process_costs(s);
-		speedwatch_around_read(s->w, pid, &around[1]);
+		speedwatch_around_read(s->w, pid, NULL, &around[1]);
 		speedwatch_machine(s, &around[0], &around[1]);
 		threads_sort(s->f);
 	}

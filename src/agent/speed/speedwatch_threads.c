@@ -208,14 +208,13 @@ static int members_add(struct speedwatch *s, const struct members *m)
 
 int speedwatch_processes(struct speedwatch *s)
 {
-	cleanup(tasks_done) struct tasks t = {.n = 0};
 	cleanup(members_done) struct members m = {.n = 0};
 	size_t pythons = 0;
-	int r = tasks_init(&t, SPEEDWATCH_TASKS, -1);
+	int r = tasks_init(&s->tasks, SPEEDWATCH_TASKS, -1);
 	if (r == 0)
-		r = tasks_scan(&t, s->w);
+		r = tasks_scan(&s->tasks, s->w);
 	if (r == 0)
-		r = members_read(s->w, &t, s->want->members, &m);
+		r = members_read(s->w, &s->tasks, s->want->members, &m);
 	if (r == 0)
 		r = members_add(s, &m);
 	if (r)
