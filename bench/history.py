@@ -35,7 +35,8 @@ def measure_routes(server, jobs, times):
     general = ["/api/v1/jobs", "/api/v1/jobs?limit=200", "/api/v1/jobs?running=1", "/api/v1/events?order=desc", "/api/v1/events",
                "/api/v1/node", "/api/v1/openapi.json", "/metrics"]
     of_job = ["", "/ranks", "/processes", "/memory", f"/memory?from={middle}", "/series?what=cpu", "/series?what=io",
-              "/series?what=step", "/series?what=gpu", "/events", "/events?order=desc", "/incidents", "/logs", f"/at?time={middle}", "/timeline"]
+              "/series?what=step", "/series?what=gpu", "/events", "/events?order=desc", "/incidents", "/logs", f"/at?time={middle}", "/timeline?points=240",
+              f"/timeline?points=240&from={middle}&to={middle + 3600_000}", "/timeline"]
     for target in general + [f"/api/v1/jobs/{job}{part}" for job in jobs for part in of_job]:
         took, size, before = [], 0, cpu_s(server.process.pid)
         for _ in range(times):

@@ -14,9 +14,12 @@ const TYPES = {
 	".css": "text/css",
 	".svg": "image/svg+xml",
 	".txt": "text/plain",
+	".png": "image/png",
+	".woff2": "font/woff2",
 };
-/** As vigil's server sends it. */
-const CSP = "default-src 'self'; frame-ancestors 'none'; object-src 'none'; base-uri 'none'";
+/** As vigil's server sends it; speedscope makes an empty style element, whose text has this sum. */
+const CSP = "default-src 'self'; frame-ancestors 'none'; object-src 'none'; base-uri 'none'; form-action 'none'";
+const SPEEDSCOPE_CSP = `${CSP}; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='`;
 
 function sendJson(res, status, body) {
 	if (res.destroyed) return;
@@ -31,7 +34,7 @@ function sendFile(res, dist, names, path) {
 	if (!names.has(name)) return sendJson(res, 404, fault(404, "absent", "There is no such file.").body);
 	res.writeHead(200, {
 		"Content-Type": TYPES[extname(name)] ?? "application/octet-stream",
-		"Content-Security-Policy": CSP,
+		"Content-Security-Policy": name.startsWith("speedscope/") ? SPEEDSCOPE_CSP : CSP,
 		"X-Content-Type-Options": "nosniff",
 		"Referrer-Policy": "no-referrer",
 	});
@@ -118,6 +121,7 @@ export async function startDevServer({
 		role: "admin",
 		noJobs: false,
 		bigFlame: 0,
+		thinned: 0,
 	};
 	const control = { ...good, requests: [], behave: () => Object.assign(control, good) };
 	const ctx = { control, world: makeWorld(), streams: new Set(), profiles: new Map(), profileSeq: 1 };

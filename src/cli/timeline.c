@@ -14,8 +14,8 @@
 #include "tell/jobs/timeline.h"
 
 struct timeline_options {
-	const char *output;
-	const char *ray;
+	const char *output, *ray, *from, *to;
+	uint32_t points;
 	bool json;
 	const char *state;
 };
@@ -32,6 +32,21 @@ static const struct option options[] = {
 	 .arg = "FILE",
 	 .help = "show the tasks in FILE, which `ray timeline` wrote, with it",
 	 .offset = offsetof(struct timeline_options, ray)},
+	{.name = "points",
+	 .type = OPTION_U32,
+	 .arg = "N",
+	 .help = "at most N points of each curve, of each part of the time the most memory; all there are by itself",
+	 .offset = offsetof(struct timeline_options, points)},
+	{.name = "from",
+	 .type = OPTION_TEXT,
+	 .arg = "MS",
+	 .help = "curves from this time on, in milliseconds since 1970",
+	 .offset = offsetof(struct timeline_options, from)},
+	{.name = "to",
+	 .type = OPTION_TEXT,
+	 .arg = "MS",
+	 .help = "curves up to this time",
+	 .offset = offsetof(struct timeline_options, to)},
 	{.name = "json",
 	 .type = OPTION_FLAG,
 	 .help = "accepted as everywhere; the timeline is JSON anyway",
@@ -39,6 +54,28 @@ static const struct option options[] = {
 	OPTION_STATE(timeline_options),
 	OPTION_END,
 };
+
+/* What is wanted of the curves; EXIT_USAGE after a sentence. */
+static int range_parse(const struct timeline_options *o, struct timeline_want *ret)
+{
+	const struct {
+		const char *name, *text;
+		int64_t *to;
+	} times[] = {{"--from", o->from, &ret->from_unix_ms}, {"--to", o->to, &ret->to_unix_ms}};
+	for (size_t i = 0; i < ARRAY_SIZE(times); i++) {
+		int64_t v;
+		if (!times[i].text)
+			continue;
+		if (span_i64(span_of(times[i].text), &v) < 0 || v <= 0) {
+			log_error("%s: '%s' is no time; milliseconds since 1970 are expected", times[i].name,
+				  times[i].text);
+			return EXIT_USAGE;
+		}
+		*times[i].to = v;
+	}
+	ret->points = o->points;
+	return 0;
+}
 
 /* What `ray timeline` wrote; NULL: it is not wanted. */
 static int ray_read(const char *path, struct tracefacts *facts, const struct tracefacts **ret)
@@ -60,7 +97,7 @@ static int ray_read(const char *path, struct tracefacts *facts, const struct tra
 	return 0;
 }
 
-static int timeline_write_to(const struct view *v, const struct job *j, const struct tracefacts *ray, FILE *to)
+static int timeline_write_to(const struct view *v, const struct job *j, const struct timeline_want *range, FILE *to)
 {
 	size_t len, n_ray = 0;
 	int error;
@@ -68,20 +105,20 @@ static int timeline_write_to(const struct view *v, const struct job *j, const st
 	if (error)
 		log_warning("cannot read %s/%s (%s); the timeline has no counters", j->log_dir, SERIES_FILE,
 			    strerror(error));
-	const struct timeline_want want = {.store = v->store,
-					   .job = j,
-					   .series = {series, len},
-					   .now_unix_ms = clock_unix_ms(),
-					   .running = job_is_open(j),
-					   .ray = ray,
-					   .ret_ray_tasks = &n_ray};
+	struct timeline_want want = *range;
+	want.store = v->store;
+	want.job = j;
+	want.series = (struct span){series, len};
+	want.now_unix_ms = clock_unix_ms();
+	want.running = job_is_open(j);
+	want.ret_ray_tasks = &n_ray;
 	int r = timeline_write(&want, to);
-	if (ray && n_ray == 0)
+	if (want.ray && n_ray == 0)
 		log_warning("no task in Ray's file was at work while the job ran: it is of another time");
 	return r < 0 ? view_failed(v, r, "the timeline") : 0;
 }
 
-static int write_file(const struct view *v, const struct job *j, const struct tracefacts *ray, const char *path,
+static int write_file(const struct view *v, const struct job *j, const struct timeline_want *range, const char *path,
 		      bool chosen)
 {
 	struct stat st;
@@ -91,7 +128,7 @@ static int write_file(const struct view *v, const struct job *j, const struct tr
 		return EXIT_PROBLEM;
 	}
 	bool regular = lstat(path, &st) == 0 && S_ISREG(st.st_mode); /* false for a link such as /dev/stdout */
-	int status = timeline_write_to(v, j, ray, to);
+	int status = timeline_write_to(v, j, range, to);
 	errno = 0;
 	bool bad = ferror(to) != 0;
 	int error = fclose(to) == 0 && !bad ? 0 : errno ? errno : EIO;
@@ -111,23 +148,25 @@ static int timeline_run(const void *opts, int argc, char **argv)
 	const struct timeline_options *o = opts;
 	cleanup(view_done) struct view v = {.store = NULL};
 	cleanup(tracefacts_done) struct tracefacts facts = {.n_rows = 0};
-	const struct tracefacts *ray = NULL;
+	struct timeline_want range = {.points = 0};
 	struct job j;
 	char path[100];
 	int status = view_words("timeline", argc, argv, 1);
+	if (status == 0)
+		status = range_parse(o, &range);
 	if (status == 0)
 		status = view_open(o->state, &v);
 	if (status == 0)
 		status = view_job(&v, argc == 1 ? argv[0] : NULL, &j);
 	if (status == 0)
-		status = ray_read(o->ray, &facts, &ray);
+		status = ray_read(o->ray, &facts, &range.ray);
 	if (status != 0)
 		return status;
 	bool to_stdout = o->output ? strcmp(o->output, "-") == 0 : !isatty(STDOUT_FILENO);
 	if (to_stdout)
-		return timeline_write_to(&v, &j, ray, stdout); /* main checks stdout at the end */
+		return timeline_write_to(&v, &j, &range, stdout); /* main checks stdout at the end */
 	TEXT_FORMAT(path, "vigil-timeline-%s.json", j.id);
-	return write_file(&v, &j, ray, o->output && *o->output ? o->output : path, o->output != NULL);
+	return write_file(&v, &j, &range, o->output && *o->output ? o->output : path, o->output != NULL);
 }
 
 const struct command command_timeline = {

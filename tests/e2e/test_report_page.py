@@ -117,3 +117,44 @@ def test_what_is_not_there_or_cannot_be_written_is_one_sentence(vigil, tmp_path)
     assert vigil("report", "--json", "--html", "-").status == 2
     page = Page(vigil("report", "--html", "-").out.decode())
     assert vigil.why()["summary"] in page.text and "ended well" in page.text and "There was none." in page.text
+
+
+# 40 ranks with 60 lines of output each; rank 37 fails while the others go on.
+PRINTS = ("i=0; while [ $i -lt 60 ]; do echo line $i of rank $RANK; i=$((i + 1)); done; "
+          "[ $RANK = 37 ] && sleep 3 && exit 3; exec sleep 100")
+def page_text(vigil):
+    return " ".join(Page(vigil("report", "--html", "-").out.decode()).text.split())
+
+
+def test_output_that_is_left_out_of_a_report_is_told(vigil):
+    done = vigil("run", "--name", "prints", "--nproc", 40, "--", "sh", "-c", PRINTS, timeout=180)
+    assert done.status == 3, done
+    report = vigil("report", "--json").json()
+    files = [f for f in (vigil.state / "jobs" / report["job"]["id"] / "attempt-0").glob("rank-*") if f.stat().st_size]
+    assert len(report["output"]) == 32 and report["output_left_out"] == len(files) - 32 >= 8
+    first = report["output"][0]
+    assert first["rank"] == 37, "whom the verdict names comes first"
+    assert first["lines"] == [f"line {i} of rank 37" for i in range(20, 60)]
+    assert first["earlier_bytes"] == sum(len(f"line {i} of rank 37\n") for i in range(20)) == 370
+    text = page_text(vigil)
+    assert "Of 32 files, those of the ranks that the verdict names first; " \
+           f"{len(files) - 32} more are left out." in text
+    assert "stdout; 370 B before it are left out" in text
+
+
+def test_the_table_of_processes_has_an_end(vigil):
+    done = vigil("run", "--name", "crowd", "--nproc", 60, "--retries", 4, "--retry-on", "any", "--backoff", "10ms", "--",
+                 "sh", "-c", "[ $RANK = 57 ] && sleep 1 && exit 3; exec sleep 100", timeout=180)
+    assert done.status == 3, done
+    report = vigil("report", "--json").json()
+    assert len(report["processes"]) == 200 and report["processes_left_out"] == 5 * 60 - 200
+    failed = [p["attempt"] for p in report["processes"] if p["rank"] == 57]
+    assert failed == [0, 1, 2, 3, 4], "whom the verdict names is in it, however late it stands"
+    assert "200 of 300: those that the verdict names" in page_text(vigil)
+
+
+def test_a_report_of_a_small_job_leaves_nothing_out(vigil):
+    assert vigil("run", "--name", "small", "--nproc", 2, "--", "echo", "hello").status == 0
+    report = vigil("report", "--json").json()
+    assert not [k for k in report if k.endswith("_left_out")] and "earlier_bytes" not in report["output"][0]
+    assert "left out" not in Page(vigil("report", "--html", "-").out.decode()).text

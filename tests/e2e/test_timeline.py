@@ -98,8 +98,8 @@ class Trace:
         return max(value for _, _, value in self.counter(lane, name, key))
 
 
-def timeline(vigil, job="last"):
-    result = vigil("timeline", job)
+def timeline(vigil, job="last", *args):
+    result = vigil("timeline", job, *args)
     assert result.status == 0, result
     return Trace(result.out)
 
@@ -180,6 +180,31 @@ def test_workers_come_and_go(vigil):
     assert len({s["tid"] for s in sleepers}) == 200, "all at once: each needs a row"
     assert trace.most(lane, "processes", "processes") >= 201
     assert len({s["args"]["ppid"] for s in sleepers}) == 1
+
+
+def test_a_picture_has_so_many_points_no_less_memory_and_says_what_is_left_out(vigil):
+    result = vigil("run", "--name", "crowd", "--memory-threshold", "0", "--",
+                   *workload("user", "--children", 100, "--mib", 200, "--cores", 1, "--seconds", 5), timeout=120)
+    assert result.status == 0, result
+    whole, part = timeline(vigil), timeline(vigil, "last", "--points", 3)
+    lane = whole.lane("crowd ")
+    assert "left_out" not in whole.other and len(whole.counter(lane, "memory bytes", "own")) > 6
+    assert len(part.counter(lane, "memory bytes", "own")) <= 4, "three parts, and the end"
+    assert part.most(lane, "memory bytes", "own") == whole.most(lane, "memory bytes", "own") >= 200 * MIB
+    assert part.total(lane, "CPU", "cores") == pytest.approx(whole.total(lane, "CPU", "cores"), rel=0.05)
+    told = len(whole.spans("process")) + len(whole.instants("event"))
+    left = part.other["left_out"]
+    assert left >= 80 and len(part.spans("process")) + len(part.instants("event")) + left == told
+    assert part.spans("attempt") == whole.spans("attempt")
+
+    began = whole.other["started_unix_ms"]
+    middle = timeline(vigil, "last", "--from", began + 2000, "--to", began + 3500)
+    times = [at for at, _, _ in middle.counter(lane, "memory bytes", "own")]
+    assert times == [at for at, _, _ in whole.counter(lane, "memory bytes", "own") if 2 <= at <= 3.5] and times
+    assert all(e["ts"] + e["dur"] >= 2e6 and e["ts"] <= 3.5e6 for e in middle.spans("process"))
+    assert not [e for e in middle.instants("event") if not 2e6 <= e["ts"] <= 3.5e6]
+    for bad in (["--from", "noon"], ["--to", "-5"], ["--points", "many"]):
+        assert vigil("timeline", "last", *bad).status == 2, bad
 
 
 def test_rows_are_used_again(vigil):

@@ -260,3 +260,35 @@ test("a million boxes: one picture takes a few milliseconds to choose its boxes"
 	assert.ok(boxes > 1000);
 	assert.ok(times[30] < 16, `half of the pictures took more than ${times[30].toFixed(1)} ms`);
 });
+
+const { heapSpeedscope, stackSpeedscope } = await source("flame/speedscope.ts");
+
+test("a heap becomes speedscope's form: outermost first, each frame once, bytes as weights", () => {
+	const inner = { name: "alloc", file: "/a.py", line: 3 };
+	const raw = {
+		stacks: [
+			{ bytes: 100, frames: [inner, { name: "main", file: "/a.py", line: 9 }] },
+			{ bytes: 20, frames: [inner] },
+			{ bytes: 0, frames: [inner] },
+			{ bytes: 5 },
+		],
+	};
+	const { shared, profiles } = heapSpeedscope(raw, "heap");
+	assert.deepEqual(shared.frames, [inner, { name: "main", file: "/a.py", line: 9 }]);
+	assert.deepEqual(profiles[0].samples, [[1, 0], [0]]);
+	assert.deepEqual(profiles[0].weights, [100, 20]);
+	assert.equal(profiles[0].endValue, 120);
+	assert.equal(profiles[0].unit, "bytes");
+});
+
+test("of a stack trace every thread weighs one", () => {
+	const thread = { frames: [{ name: "recv", module: "libc.so.6" }, { name: "main" }] };
+	const { shared, profiles } = stackSpeedscope({ processes: [{ pid: 1, threads: [thread, thread] }, { pid: 2 }] }, "stack");
+	assert.deepEqual(shared.frames, [{ name: "recv", file: "libc.so.6" }, { name: "main" }]);
+	assert.deepEqual(profiles[0].samples, [
+		[1, 0],
+		[1, 0],
+	]);
+	assert.deepEqual(profiles[0].weights, [1, 1]);
+	assert.equal(profiles[0].endValue, 2);
+});

@@ -449,7 +449,7 @@ test("a flame graph is recorded, drawn, searched, walked, zoomed and removed", a
 	await page.waitForSelector("canvas.flamecanvas[data-drawn]");
 	const [download] = await Promise.all([
 		page.waitForEvent("download"),
-		page.getByRole("link", { name: "speedscope" }).click(),
+		page.getByRole("link", { name: "speedscope", exact: true }).click(),
 	]);
 	assert.ok(await download.path());
 	await page.getByRole("button", { name: "Remove this profile" }).click();
@@ -478,6 +478,91 @@ test("stack, heap and calls have their views", async () => {
 		[...counts].sort((a, b) => b - a),
 	);
 	await done(page);
+});
+
+/** What the page opened when the button was pressed, with the profile in it. */
+async function inSpeedscope(page) {
+	const [tab] = await Promise.all([
+		page.context().waitForEvent("page"),
+		page.getByRole("link", { name: "Open in speedscope" }).click(),
+	]);
+	tab.setDefaultTimeout(3 * WAIT.timeout); // it draws by WebGL, here without a graphics processor
+	await tab.waitForFunction(() => / - speedscope$/.test(document.title));
+	await tab.getByText("Sandwich").click();
+	await tab.waitForFunction(() => document.querySelectorAll("table tr").length > 1);
+	return tab;
+}
+
+/** What a context's pages say and ask for, whoever opened them. */
+function watched(context) {
+	const faults = [];
+	context.on("request", (r) => {
+		if (!r.url().startsWith(new URL(server.url).origin)) faults.push(`request to ${r.url()}`);
+	});
+	context.on("console", (m) => {
+		if (m.type() === "error") faults.push(`console: ${m.text()}`);
+	});
+	context.on("weberror", (e) => faults.push(`exception: ${e.error().message}`));
+	return faults;
+}
+
+test("recordings, heaps and stacks open in the speedscope that the server has", async () => {
+	const page = await newPage();
+	const faults = watched(page.context());
+	for (const [kind, name, unit] of [
+		["Flame graph", "train", /\d\.\d+s /],
+		["Heap", "_PyObject_Malloc", /\d MB /],
+		["Stack", "train", /\d/],
+	]) {
+		const id = await profileOf(page, kind);
+		const tab = await inSpeedscope(page);
+		assert.equal(new URL(tab.url()).hash, `#profile=${id}`);
+		const rows = (await tab.locator("table").allInnerTexts()).join("\n");
+		assert.ok(rows.includes(name), `${kind}: ${rows.slice(0, 400)}`);
+		assert.match(rows, unit);
+		assert.equal(await tab.evaluate(() => window.opener), null);
+		await tab.screenshot({ path: join(pictures, `speedscope-${kind.slice(0, 5)}.png`) });
+		await tab.reload();
+		await tab.waitForFunction(() => / - speedscope$/.test(document.title));
+		await tab.close();
+	}
+	await profileOf(page, "Calls");
+	await page.waitForSelector("text=time.sleep");
+	assert.equal(await page.getByRole("link", { name: "Open in speedscope" }).count(), 0);
+	assert.deepEqual(faults, []);
+	await done(page);
+});
+
+test("speedscope opens profiles by their ids only, and says why not", async () => {
+	const page = await newPage();
+	const asked = [];
+	page.on("request", (r) => asked.push(r.url()));
+	const open = async (hash) => {
+		await page.goto("about:blank");
+		await page.goto(`${server.url}speedscope/index.html${hash}`);
+		await page.waitForFunction(() => document.querySelector("[role=alert]:not([hidden])"));
+		return text(page, "[role=alert]");
+	};
+	for (const hash of [
+		"",
+		"#profileURL=../api/v1/me",
+		"#profileURL=https%3A%2F%2Fexample.org%2Fx.json",
+		"#localProfilePath=etc/passwd",
+		"#profile=p1&profileURL=../api/v1/me",
+		"#profile=../me",
+		"#profile=p1/../../me",
+	]) {
+		assert.match(await open(hash), /No profile is named/, hash);
+		assert.equal(new URL(page.url()).hash, "", hash);
+	}
+	assert.deepEqual(
+		asked.filter((url) => !url.startsWith(`${server.url}speedscope/`) && url !== "about:blank"),
+		[],
+	);
+	assert.match(await open("#profile=none"), /no such profile/i);
+	server.control.session = "s9";
+	assert.match(await open("#profile=none"), /open vigil's page first/);
+	await page.context().close();
 });
 
 test("a long profile shows its progress and can be cancelled", async () => {
@@ -563,6 +648,30 @@ test("the timeline is walked by pointer and keyboard, and leads to a moment", as
 	for (const name of ["Nearer", "Farther"]) await page.getByRole("button", { name }).click();
 	await page.getByRole("link", { name: /the job at/ }).click();
 	await page.waitForURL(/\/at\/\d+$/);
+	await done(page);
+});
+
+test("a timeline is read coarsely, and finely where one looks more closely", async () => {
+	const page = await newPage();
+	server.control.thinned = 18_257;
+	await go(page, `${DIED}/timeline`);
+	const canvas = page.locator("canvas.flamecanvas");
+	await canvas.waitFor();
+	assert.match(await text(page, ".notice"), /18,257 events and short-lived processes/);
+	const asked = () => server.control.requests.filter((r) => r.includes("/timeline?"));
+	const [first] = asked().slice(-1);
+	assert.match(first, /\?points=240$/);
+	await canvas.focus();
+	await page.keyboard.press("+");
+	await page.keyboard.press("+");
+	await page.waitForSelector("canvas[data-near]");
+	const near = new URLSearchParams(asked().at(-1).split("?")[1]);
+	assert.equal(near.get("points"), "480");
+	const { started_unix_ms: began, until_unix_ms: ended } = server.world.jobs.get("bert-finetune-abhp").timeline.otherData;
+	assert.ok(Number(near.get("from")) >= began - 1 && Number(near.get("to")) <= ended + 1000, String(near));
+	assert.ok(Number(near.get("to")) - Number(near.get("from")) <= ended - began + 1000);
+	await page.keyboard.press("Escape");
+	await page.waitForSelector("canvas:not([data-near])");
 	await done(page);
 });
 

@@ -346,6 +346,18 @@ test("a recorded timeline has its lanes, curves and incident", () => {
 	assert.equal(timeline.valueAt(own, Infinity), own.points.at(-1).value);
 });
 
+test("a part of a timeline is asked for where one looks closely at it, and once", () => {
+	const { partFor } = timeline;
+	assert.equal(partFor({ from: 0, to: 60 }, 100, undefined), undefined);
+	assert.deepEqual(partFor({ from: 40, to: 60 }, 100, undefined), { from: 30, to: 70 });
+	assert.deepEqual(partFor({ from: 0, to: 20 }, 100, undefined), { from: 0, to: 30 });
+	assert.deepEqual(partFor({ from: 90, to: 100 }, 100, undefined), { from: 85, to: 100 });
+	const known = { from: 30, to: 70 };
+	assert.equal(partFor({ from: 45, to: 65 }, 100, known), undefined);
+	assert.deepEqual(partFor({ from: 60, to: 80 }, 100, known), { from: 50, to: 90 });
+	assert.deepEqual(partFor({ from: 50, to: 54 }, 100, known), { from: 48, to: 56 });
+});
+
 test("a broken timeline makes no lanes, and no exception", () => {
 	assert.deepEqual(timeline.lanesOf({}).rows, []);
 	const odd = timeline.lanesOf({

@@ -1,7 +1,7 @@
 // What a browser fetches before the first screen, and what the build leaves.
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { WEB, built } from "./kit.mjs";
@@ -11,6 +11,8 @@ const files = readFileSync(join(dist, "manifest.txt"), "utf8").trim().split("\n"
 const text = (name) => readFileSync(join(dist, name), "utf8");
 const gz = (name) => gzipSync(readFileSync(join(dist, name)), { level: 9 }).length;
 const BUDGET = 60 * 1024;
+/** The name of speedscope's form of profiles, which stands in each; nothing fetches it. */
+const FORM_NAME = "https://www.speedscope.app/file-format-schema.json";
 
 /** Scripts that a script imports before it runs. */
 const imports = (name) => [...text(name).matchAll(/(?:import|from)\s*"\.\/([^"]+)"/g)].map((m) => m[1]);
@@ -22,8 +24,38 @@ function reached(start) {
 }
 
 test("the manifest names every file, and nothing else", () => {
-	assert.deepEqual([...files].sort(), readdirSync(dist).sort());
-	for (const name of files) assert.match(name, /^(index\.html|manifest\.txt|[\w.]+-[A-Z0-9]{8}\.(js|css|svg))$/);
+	const there = readdirSync(dist, { recursive: true, withFileTypes: true })
+		.filter((f) => f.isFile())
+		.map((f) => join(relative(dist, f.parentPath ?? f.path), f.name));
+	assert.deepEqual([...files].sort(), there.sort());
+	for (const name of files.filter((f) => !f.startsWith("speedscope/")))
+		assert.match(name, /^(index\.html|manifest\.txt|[\w.]+-[A-Z0-9]{8}\.(js|css|svg))$/);
+});
+
+test("speedscope is there with its licences, without what nobody asks it for", () => {
+	const inside = files.filter((f) => f.startsWith("speedscope/")).map((f) => f.slice("speedscope/".length));
+	const kinds = [
+		/^index\.html$/,
+		/^open-[A-Z0-9]{8}\.js$/,
+		/^style-[A-Z0-9]{8}\.css$/,
+		/^speedscope-[A-Z0-9]{8}\.js$/,
+		/^speedscope-[A-Z0-9]{8}\.css$/,
+		/^favicon-32x32-[A-Z0-9]{8}\.png$/,
+		/\.woff2$/,
+		/^LICENSE\.txt$/,
+		/^font-LICENSE\.txt$/,
+	];
+	for (const kind of kinds) assert.equal(inside.filter((f) => kind.test(f)).length, 1, String(kind));
+	assert.equal(inside.length, kinds.length, inside.join(" "));
+	assert.match(text("speedscope/LICENSE.txt"), /MIT License/);
+	assert.match(text("speedscope/font-LICENSE.txt"), /SIL Open Font License/i);
+	const page = text("speedscope/index.html");
+	assert.doesNotMatch(page, /<script>|<style|style=|onload=|(src|href)="\/|\{\w+\}/);
+	const named = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map((m) => m[1]);
+	for (const name of named) assert.ok(inside.includes(name), name);
+	const packed = inside.reduce((n, f) => n + gz(`speedscope/${f}`), 0);
+	console.log(`speedscope: ${packed} bytes gzipped`);
+	assert.ok(packed < 280 * 1024, `${packed} bytes`);
 });
 
 test("the first load, with the charts of the first job, fits into 60 KB", () => {
@@ -32,7 +64,7 @@ test("the first load, with the charts of the first job, fits into 60 KB", () => 
 	const charts = files.filter((f) => f.startsWith("uPlot"));
 	assert.equal(charts.length, 1);
 	const first = reached(["index.html", ...named, ...charts]);
-	for (const lazy of ["logs-", "timeline-", "profile-", "processes-", "node-"]) {
+	for (const lazy of ["logs-", "timeline-", "profile-", "processes-", "node-", "speedscope/"]) {
 		assert.ok(
 			files.some((f) => f.startsWith(lazy)),
 			`${lazy} is a chunk`,
@@ -45,10 +77,11 @@ test("the first load, with the charts of the first job, fits into 60 KB", () => 
 });
 
 test("the page asks nothing of other machines, and nothing of the root of its own", () => {
-	for (const name of files.filter((f) => /\.(js|css|html)$/.test(f))) {
+	// speedscope's links to its own documents are for a person to follow; what it asks for is watched in page.test.mjs.
+	for (const name of files.filter((f) => /\.(js|css|html)$/.test(f) && !/^speedscope\/speedscope-/.test(f))) {
 		const addresses = [...text(name).matchAll(/https?:\/\/[^"'\s)`]+/g)]
 			.map((m) => m[0])
-			.filter((a) => !a.startsWith("http://www.w3.org/"));
+			.filter((a) => !a.startsWith("http://www.w3.org/") && a !== FORM_NAME);
 		assert.deepEqual(addresses, [], name);
 		assert.doesNotMatch(text(name), /["'`]\/api\//, name);
 	}

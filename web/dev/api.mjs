@@ -175,8 +175,30 @@ function startProfile(ctx, body) {
 	return { status: 202, body: shown(ctx.profiles.get(id)) };
 }
 
+/** A recording as speedscope reads it, all threads in one. */
+function asSpeedscope({ meta, frames, nodes }) {
+	const stackOf = (node) => {
+		const up = node.parent === undefined ? [] : stackOf(nodes[node.parent]);
+		return node.frame === undefined ? up : [...up, node.frame];
+	};
+	const spent = (n) => (n.running_ns ?? 0) + (n.idle_ns ?? 0);
+	const seen = nodes.filter((n) => n.frame !== undefined && spent(n) > 0);
+	const weights = seen.map(spent);
+	const endValue = weights.reduce((a, b) => a + b, 0);
+	const name = meta?.title ?? "flame";
+	return {
+		$schema: "https://www.speedscope.app/file-format-schema.json",
+		name,
+		shared: { frames: frames.map(({ name, file, line }) => ({ name, file, line })) },
+		profiles: [
+			{ type: "sampled", name, unit: "nanoseconds", startValue: 0, endValue, samples: seen.map(stackOf), weights },
+		],
+	};
+}
+
 function profileData(ctx, p, format) {
 	const names = { flame: Number(p.id.slice(1)) % 2 ? "flame-b" : "flame-a", heap: "heap", calls: "calls" };
+	if (format === "speedscope") return ok(asSpeedscope(fixture(names[p.kind])));
 	if (format !== "json") return { text: `${p.kind} ${format}\n`, attachment: `${p.kind}.${format}` };
 	if (p.kind === "flame" && ctx.control.bigFlame) return ok(bigFlame(ctx.control.bigFlame));
 	return ok(p.kind === "stack" ? ctx.world.jobs.get(p.job).stacks : fixture(names[p.kind]));
@@ -245,7 +267,11 @@ function jobAnswer(ctx, entry, method, rest, query, body) {
 		memory: () => ok(entry.memory),
 		series: () => ok(entry.series(query.get("what"))),
 		events: () => eventsAnswer(entry.events, query),
-		timeline: () => ok(entry.timeline),
+		timeline: () => {
+			const { otherData, ...trace } = entry.timeline;
+			const thinned = ctx.control.thinned && !query.has("from") ? { left_out: ctx.control.thinned } : {};
+			return ok({ ...trace, otherData: { ...otherData, ...thinned } });
+		},
 		at: () => momentAnswer(entry, Number(query.get("time"))),
 		incidents: () =>
 			ok({

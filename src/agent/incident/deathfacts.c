@@ -65,6 +65,7 @@ struct slow {
 struct deathfacts {
 	const struct world *w;
 	struct kmsg kmsg;
+	int64_t began_unix_ms;
 	int kmsg_result; /* of opening or reading: 0, WORLD_ABSENT, WORLD_DENIED, -errno */
 	struct oomlog oom;
 	struct kernel_kill kills[MAX_KILLS];
@@ -143,6 +144,7 @@ struct deathfacts *deathfacts_new(const struct world *w, const struct cgroup_pla
 	g->kmsg_result = kmsg_open(w, w->recorded ? KMSG_FROM_START : KMSG_FROM_END, &g->kmsg);
 	if (g->kmsg_result != 0)
 		g->kmsg.fd = -1;
+	g->began_unix_ms = w->unix_ms();
 	TEXT_COPY(g->signals_why, "no tracepoint is watched");
 	counters_begin(g, place);
 	if (place) {
@@ -227,7 +229,7 @@ static void blind_add(struct death *d, const char *source, const char *why)
 
 struct kernel_lines {
 	struct deathfacts *g;
-	int64_t offset_ms;
+	int64_t offset_ms, since_ms; /* what is older is not of this job */
 };
 
 static void kernel_record(const struct kmsg_record *r, void *data)
@@ -236,6 +238,8 @@ static void kernel_record(const struct kmsg_record *r, void *data)
 	char text[1024];
 	struct span s = {text, kmsg_unescape(r->text, text, sizeof(text))};
 	int64_t when = kmsg_unix_ms(r, k->offset_ms);
+	if (when < k->since_ms)
+		return;
 	if (r->facility == 0)
 		oomlog_line(&k->g->oom, s, when);
 	killerlog_line(&k->g->kernel_talk, r->facility == 0 ? SPAN("kernel") : SPAN("oomd"), s, when);
@@ -245,6 +249,11 @@ static void kernel_gather(struct deathfacts *g, struct death *d)
 {
 	struct kernel_lines k = {.g = g, .offset_ms = kmsg_unix_offset_ms(g->w)};
 	size_t n;
+	/* handed over since the job has begun, perhaps (sense/rightsdoor) */
+	if (g->kmsg_result == WORLD_DENIED && g->kmsg.fd < 0) {
+		g->kmsg_result = kmsg_open(g->w, KMSG_FROM_START, &g->kmsg);
+		k.since_ms = g->began_unix_ms;
+	}
 	if (g->kmsg_result == 0)
 		g->kmsg_result = kmsg_drain(&g->kmsg, 20000, kernel_record, &k, &n);
 	if (g->kmsg_result == WORLD_ABSENT)

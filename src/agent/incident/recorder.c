@@ -158,6 +158,8 @@ static void recorder_put(struct recorder *k, enum rowlog_kind kind, const void *
 	int r = recorder_store(k) || is_locked(k) ? put_stored(k, &row) : 0;
 	if (r < 0 || kept < 0)
 		complain(k, name, r < 0 ? r : kept);
+	if (k->ear)
+		k->ear->row(k->ear_ctx, &row);
 }
 
 /* Asks anew, and no longer than STORE_HASTE_MS, whatever was answered before. */
@@ -190,6 +192,13 @@ void recorder_threshold(struct recorder *k, const struct job *j, double ratio)
 	TEXT_FORMAT(text, "%.6f", ratio);
 	if (store && ratio > 0)
 		ignore(store_put_note(store, j->id, STORE_NOTE_THRESHOLD, text), "the metric is then missing");
+}
+
+void recorder_framework(struct recorder *k, const struct job *j, const char *names)
+{
+	struct store *store = recorder_store(k);
+	if (store)
+		ignore(store_put_note(store, j->id, STORE_NOTE_FRAMEWORK, names), "the metric is then missing");
 }
 
 void recorder_job(struct recorder *k, const struct job *j)
@@ -352,6 +361,8 @@ static void incident_write(struct recorder *k, const struct incident *i, const s
 		.json = text,
 	};
 	recorder_put(k, ROWLOG_INCIDENT, &row, "the report");
+	if (k->ear)
+		k->ear->incident(k->ear_ctx, i);
 }
 
 void recorder_incident(struct recorder *k, struct incident *i, const struct attachments *a, bool notify)

@@ -37,6 +37,14 @@ struct recorder {
 	struct notifier *notifier; /* notified of each report; NULL: no notices */
 	bool complained;
 	uint32_t incidents;
+	const struct recorder_ear *ear; /* is told of all that is kept; NULL: nobody. Borrowed */
+	void *ear_ctx;
+};
+
+/* Called when a row goes to the store, stored or not. Borrowed until it returns. */
+struct recorder_ear {
+	void (*row)(void *ctx, const struct rowlog_row *row);
+	void (*incident)(void *ctx, const struct incident *i);
 };
 
 /* Make the folders only, which is quick. Never fails: a state directory that cannot be used is warned of once. */
@@ -62,6 +70,8 @@ void recorder_close(struct recorder *k);
 void recorder_job(struct recorder *k, const struct job *j);
 /* Notes the share of memory above which the job's guard acts, for metrics; 0: it is off. */
 void recorder_threshold(struct recorder *k, const struct job *j, double ratio);
+/* Notes the frameworks that the job uses, for metrics. */
+void recorder_framework(struct recorder *k, const struct job *j, const char *names);
 /*
  * The job ends now, lived_ns after its start by a clock that cannot be set. If the wall clock was set meanwhile, the
  * stored start is moved so that start and end are lived_ns apart, and an event "clock_set" says so.

@@ -18,6 +18,10 @@
 
 #define EVENTS_MOST 500
 #define SAMPLES_MOST 600
+#define PROCESSES_MOST 200
+
+/* Which processes stand in a report that cannot hold all: the first kinds first. */
+enum process_worth { WORTH_NAMED, WORTH_ENDED_BADLY, WORTH_RANK, WORTH_OF_RANK, WORTH_OTHER, WORTH_MAX };
 
 struct gather {
 	const struct report_from *from;
@@ -25,6 +29,7 @@ struct gather {
 	struct js *report, *incidents, *events, *attempts, *processes;
 	const struct js *lead; /* borrowed from report; NULL: none */
 	uint64_t n_events, at_event;
+	uint64_t n_processes[WORTH_MAX], room[WORTH_MAX]; /* room: so many more of a kind */
 	struct job_event first, last; /* of the attempt that is being read; kind empty: none yet */
 };
 
@@ -222,10 +227,54 @@ static void memory_gather(struct gather *g)
 
 /* ---- processes, events, attempts, incidents ---- */
 
+static bool process_is_named(const struct gather *g, const struct job_process *p)
+{
+	const struct js *culprits = js_get(g->lead, "culprit_ranks"), *victim = js_get(g->lead, "victim");
+	for (size_t i = 0; i < js_len(culprits); i++)
+		if (p->rank >= 0 && js_as_i64(js_at(culprits, i), -1) == p->rank)
+			return true;
+	return js_get_i64(victim, "pid", -1) == p->pid ||
+	       (p->rank >= 0 && js_get_i64(victim, "rank", -1) == p->rank);
+}
+
+static enum process_worth process_worth_of(const struct gather *g, const struct job_process *p)
+{
+	if (process_is_named(g, p))
+		return WORTH_NAMED;
+	if (p->has_status && p->wait_status != 0)
+		return WORTH_ENDED_BADLY;
+	if (p->rank >= 0 && p->attempt == g->job->attempt)
+		return strcmp(p->role, "main") == 0 ? WORTH_RANK : WORTH_OF_RANK;
+	return WORTH_OTHER;
+}
+
+static int report_process_count(void *ctx, const struct job_process *p)
+{
+	struct gather *g = ctx;
+	g->n_processes[process_worth_of(g, p)]++;
+	return 0;
+}
+
+/* Shares out the rows of the table. Returns how many processes get none. */
+static uint64_t rows_share(struct gather *g)
+{
+	uint64_t left = PROCESSES_MOST, without = 0;
+	for (size_t i = 0; i < WORTH_MAX; i++) {
+		g->room[i] = MIN(g->n_processes[i], left);
+		left -= g->room[i];
+		without += g->n_processes[i] - g->room[i];
+	}
+	return without;
+}
+
 static int report_process_take(void *ctx, const struct job_process *stored)
 {
 	struct gather *g = ctx;
 	struct job_process p = *stored;
+	uint64_t *room = &g->room[process_worth_of(g, stored)];
+	if (*room == 0)
+		return 0;
+	--*room;
 	bool live = procnow_read(g->from->world, &p);
 	struct js *o = process_json(&p);
 	js_put_bool(o, "running", live);
@@ -284,7 +333,12 @@ static int incident_take(void *ctx, const char *id, const char *text)
 static int rows_gather(struct gather *g)
 {
 	struct store *store = g->from->store;
-	int r = past_each_process(store, g->job, report_process_take, g);
+	int r = past_each_process(store, g->job, report_process_count, g);
+	uint64_t left_out = rows_share(g);
+	if (left_out > 0)
+		js_put_u64(g->report, "processes_left_out", left_out);
+	if (r == 0)
+		r = past_each_process(store, g->job, report_process_take, g);
 	if (r == 0)
 		r = store_each_event(store, g->job->id, 0, event_count, g);
 	if (r == 0)
@@ -321,7 +375,10 @@ int report_gather(const struct report_from *from, const struct job *j, struct js
 	if (g.n_events > EVENTS_MOST)
 		js_put_u64(g.report, "events_left_out", g.n_events - EVENTS_MOST);
 	js_put(g.report, "incidents", g.incidents);
-	js_put(g.report, "output", report_output(from->state_dir, j, g.lead));
+	uint64_t files_left_out = 0;
+	js_put(g.report, "output", report_output(from->state_dir, j, g.lead, &files_left_out));
+	if (files_left_out > 0)
+		js_put_u64(g.report, "output_left_out", files_left_out);
 	if (r < 0) {
 		js_free(g.report);
 		return r;

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -50,6 +51,7 @@ static void file_take(const struct logfiles *l, struct logfile *f, struct js *al
 {
 	struct js *lines = js_array();
 	int r = logfiles_tail(f, LINES_MOST);
+	uint64_t earlier_bytes = f->at;
 	if (r == 0)
 		r = logfiles_read(f, false, true, output_line_take, lines);
 	if (r < 0)
@@ -63,7 +65,15 @@ static void file_take(const struct logfiles *l, struct logfile *f, struct js *al
 	js_put_u64(o, "attempt", l->attempt);
 	js_put_text(o, "stream", f->err ? "stderr" : "stdout");
 	js_put(o, "lines", lines);
+	if (earlier_bytes > 0)
+		js_put_u64(o, "earlier_bytes", earlier_bytes);
 	js_add(all, o);
+}
+
+static bool file_has_some(const struct logfile *f)
+{
+	struct stat st;
+	return fstat(f->fd, &st) == 0 && st.st_size > 0;
 }
 
 static bool output_is_named(const struct js *lead, int32_t rank)
@@ -75,7 +85,7 @@ static bool output_is_named(const struct js *lead, int32_t rank)
 	return js_get_i64(js_get(lead, "victim"), "rank", -1) == rank;
 }
 
-struct js *report_output(const char *state_dir, const struct job *j, const struct js *lead)
+struct js *report_output(const char *state_dir, const struct job *j, const struct js *lead, uint64_t *ret_left_out)
 {
 	struct js *all = js_array();
 	cleanup(logfiles_done) struct logfiles l = {.n = 0};
@@ -90,9 +100,15 @@ struct js *report_output(const char *state_dir, const struct job *j, const struc
 		r = logfiles_open(&l, log_dir, attempt, -1, LOGFILES_OUT | LOGFILES_ERR);
 	if (r < 0 && r != -ENOENT)
 		log_warning("cannot read the output in %s: %s; it is left out", log_dir, strerror(-r));
+	*ret_left_out = 0;
 	for (int named = 1; named >= 0; named--)
-		for (size_t i = 0; r == 0 && i < l.n && js_len(all) < FILES_MOST; i++)
-			if (output_is_named(lead, l.files[i].rank) == (named == 1))
+		for (size_t i = 0; r == 0 && i < l.n; i++) {
+			if (output_is_named(lead, l.files[i].rank) != (named == 1))
+				continue;
+			if (js_len(all) < FILES_MOST)
 				file_take(&l, &l.files[i], all);
+			else
+				*ret_left_out += file_has_some(&l.files[i]);
+		}
 	return all;
 }

@@ -247,6 +247,7 @@ static void sample(struct adopt *a, struct adopted *j)
 	adopt_workers(a, j);
 	if (r < 0)
 		log_warning("cannot keep samples for the timeline in %s: %s", j->recorder.job_dir, strerror(-r));
+	services_frameworks(&a->services, (uint32_t)(j - a->job), &j->recorder, &j->job, &j->frameworks);
 }
 
 void adopt_samples(struct adopt *a)

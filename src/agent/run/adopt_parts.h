@@ -18,6 +18,7 @@ struct adopted {
 	struct recorder recorder;
 	struct autopsy *autopsy;
 	struct sampler *sampler; /* NULL: nothing is sampled */
+	uint32_t frameworks; /* noted in the store */
 	struct proc_id id; /* pid 0: by group */
 	struct proc_id also[JOBPIDS_ALSO]; /* further roots of a job of Slurm's without a group */
 	size_t n_also;

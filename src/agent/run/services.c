@@ -12,6 +12,7 @@
 #include "agent/incident/orphan.h"
 #include "base/buf.h"
 #include "base/log.h"
+#include "sense/framework/frameworks.h"
 #include "sense/proc/proc.h"
 #include "sense/proc/proctree.h"
 #include "sense/lockwait.h"
@@ -547,6 +548,17 @@ bool services_reaped(struct services *s, pid_t pid, int wait_status)
 	event_for_all(s, "hang_watcher_died", how);
 	s->ops->helpers_changed(s->owner);
 	return true;
+}
+
+void services_frameworks(struct services *s, uint32_t job, struct recorder *recorder, const struct job *j,
+			 uint32_t *noted)
+{
+	char names[FRAMEWORKS_TEXT];
+	uint32_t set = hangproc_frameworks(&s->hang, job, j->id, j->attempt);
+	if (set == 0 || set == *noted)
+		return;
+	*noted = set;
+	recorder_framework(recorder, j, frameworks_text(set, names));
 }
 
 void services_reap(struct services *s)

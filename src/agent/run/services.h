@@ -111,6 +111,9 @@ void services_hang_messages(struct services *s);
 void services_tick(struct services *s, bool may_fork);
 /* services_tick wants to be called at this time, to look whether the guard moves. */
 uint64_t services_due_ns(const struct services *s);
+/* Note in the store which frameworks a job uses, if that is not what was noted before (0: nothing). */
+void services_frameworks(struct services *s, uint32_t job, struct recorder *recorder, const struct job *j,
+			 uint32_t *noted);
 /* A child was reaped. True if it was the hang watcher, the deliverer or the rescue process, whose end is then noted. */
 bool services_reaped(struct services *s, pid_t pid, int wait_status);
 /* Reap the guard and the hang watcher if they have ended, for a loop that reaps nothing else. */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/dynlib.h"
 
@@ -331,11 +332,19 @@ static size_t no_unescape(void *ctx, struct MHD_Connection *c, char *text)
 
 /* ---- answers ---- */
 
+static void answer_policy(struct MHD_Response *r, const char *more)
+{
+	char policy[400];
+	TEXT_FORMAT(policy,
+		    "default-src 'self'; frame-ancestors 'none'; object-src 'none'; base-uri 'none'; form-action 'none'"
+		    "%s%s",
+		    more ? "; " : "", more ? more : "");
+	(void)mhd.header(r, "Content-Security-Policy", policy);
+}
+
 static void answer_headers(const struct httpd *h, struct MHD_Response *r, const char *type)
 {
 	static const struct httpd_header always[] = {
-		{"Content-Security-Policy", "default-src 'self'; frame-ancestors 'none'; object-src 'none'; "
-					    "base-uri 'none'; form-action 'none'"},
 		{"X-Content-Type-Options", "nosniff"},
 		{"Referrer-Policy", "no-referrer"},
 		{"Cross-Origin-Opener-Policy", "same-origin"},
@@ -372,6 +381,7 @@ void httpd_reply(struct httpd_call *c, const struct httpd_answer *a)
 	if (!r)
 		return call_resume(c);
 	answer_headers(c->of, r, a->type);
+	answer_policy(r, a->policy);
 	for (size_t i = 0; i < a->n_headers; i++)
 		(void)mhd.header(r, a->header[i].name, a->header[i].value);
 	c->response = r;
@@ -420,6 +430,7 @@ void httpd_stream_begin(struct httpd_call *c, const struct httpd_stream *s)
 		return;
 	}
 	answer_headers(c->of, r, "text/event-stream");
+	answer_policy(r, NULL);
 	(void)mhd.header(r, "Cache-Control", "no-store");
 	(void)mhd.header(r, "X-Accel-Buffering", "no");
 	c->response = r;

@@ -39,6 +39,7 @@ struct httpd_header {
 struct httpd_answer {
 	int status;
 	const char *type; /* NULL: there is no body */
+	const char *policy; /* directives that Content-Security-Policy has besides those that all answers have; NULL */
 	char *text; /* malloc'ed, given away; NULL: see bytes and fd */
 	const void *bytes; /* static data; NULL: see fd */
 	int fd; /* given away, with text and bytes NULL: the body is its first len bytes; else it must be -1 */

@@ -170,7 +170,7 @@ void web_node(const struct webcall *c)
 		       .key = "node", .argv = argv, .type = JSON, .limit_ns = 60 * NS_PER_S, .keep_ns = 2 * NS_PER_S});
 }
 
-/* A command about the job of the path: "timeline JOB -o -". */
+/* A command about the job of the path: "waits --json JOB". */
 static void job_ask(const struct webcall *c, const char *command, const char *const *more, bool runs)
 {
 	struct job j;
@@ -189,9 +189,42 @@ static void job_ask(const struct webcall *c, const char *command, const char *co
 			  .key = key, .argv = argv, .type = JSON, .limit_ns = 60 * NS_PER_S, .keep_ns = 2 * NS_PER_S});
 }
 
+/* Curves thinned, or of a part of the time: what a picture needs. Without a parameter all there is, for a file. */
 void web_timeline(const struct webcall *c)
 {
-	job_ask(c, "timeline", (const char *const[]){"-o", "-", NULL}, false);
+	struct fault f = {.text = ""};
+	struct job j;
+	uint64_t from, to, points;
+	char key[200], text[3][24];
+	int r = weburl_u64(&c->url, "from", 0, 1, INT64_MAX, &from, &f);
+	if (r == 0)
+		r = weburl_u64(&c->url, "to", 0, 1, INT64_MAX, &to, &f);
+	if (r == 0)
+		r = weburl_u64(&c->url, "points", 0, 2, 2000, &points, &f);
+	if (r == 0 && to != 0 && to < from)
+		r = fault_set(&f, -EINVAL, "to is before from");
+	if (r < 0)
+		return web_fault(c, &f);
+	if (!web_job(c, &j))
+		return;
+	const char *argv[12] = {"timeline", "-o", "-"};
+	const struct {
+		const char *option;
+		uint64_t v;
+	} given[] = {{"--from", from}, {"--to", to}, {"--points", points}};
+	size_t n = 3;
+	for (size_t i = 0; i < ARRAY_SIZE(given); i++) {
+		if (given[i].v == 0)
+			continue;
+		TEXT_FORMAT(text[i], "%llu", (unsigned long long)given[i].v);
+		argv[n++] = given[i].option;
+		argv[n++] = text[i];
+	}
+	argv[n] = j.id;
+	TEXT_FORMAT(key, "timeline %s %llu %llu %llu", j.id, (unsigned long long)from, (unsigned long long)to,
+		    (unsigned long long)points);
+	webask(c, &(struct webask){
+			  .key = key, .argv = argv, .type = JSON, .limit_ns = 60 * NS_PER_S, .keep_ns = 2 * NS_PER_S});
 }
 
 void web_waits(const struct webcall *c)

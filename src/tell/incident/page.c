@@ -169,11 +169,18 @@ static void process_put(const struct js *p, FILE *to)
 	fputs("</tr>\n", to);
 }
 
-static void processes_put(const struct js *list, FILE *to)
+static void processes_put(const struct js *report, FILE *to)
 {
+	const struct js *list = js_get(report, "processes");
+	int64_t left_out = js_get_i64(report, "processes_left_out", 0);
 	static const char *const names[] = {">Attempt",  ">Rank",     "Role",	       ">PID",	  ">Own", ">Shared",
 					    ">Resident", ">Own peak", "How it ended", "Command", NULL};
 	fputs("<section aria-labelledby=\"ranks\"><h2 id=\"ranks\">Ranks and processes</h2>\n", to);
+	if (left_out > 0)
+		fprintf(to,
+			"<p>%zu of %lld: those that the verdict names, those that ended badly, then ranks by number; the "
+			"others are left out.</p>\n",
+			js_len(list), (long long)left_out + (long long)js_len(list));
 	if (js_len(list) == 0)
 		fputs("<p>None are known.</p>\n", to);
 	else
@@ -291,23 +298,38 @@ static int incidents_put(const struct js *report, FILE *to)
 	return r;
 }
 
-static void output_put(const struct js *list, FILE *to)
+static void output_file_put(const struct js *one, FILE *to)
 {
+	const struct js *lines = js_get(one, "lines");
+	char size[16];
+	fprintf(to, "<details open><summary>Rank %lld, attempt %lld, ", (long long)js_get_i64(one, "rank", 0),
+		(long long)js_get_i64(one, "attempt", 0));
+	page_text(js_get_text(one, "stream", ""), to);
+	if (*page_size(one, "earlier_bytes", size))
+		fprintf(to, "; %s before it are left out", size);
+	fputs("</summary><pre tabindex=\"0\">", to);
+	for (size_t k = 0; k < js_len(lines); k++) {
+		page_text(js_as_text(js_at(lines, k), ""), to);
+		fputc('\n', to);
+	}
+	fputs("</pre></details>\n", to);
+}
+
+static void output_put(const struct js *report, FILE *to)
+{
+	const struct js *list = js_get(report, "output");
+	int64_t left_out = js_get_i64(report, "output_left_out", 0);
+	int64_t attempt = js_get_i64(js_at(list, 0), "attempt", 0);
 	fputs("<section aria-labelledby=\"output\"><h2 id=\"output\">Last lines of its output</h2>\n", to);
 	if (js_len(list) == 0)
 		fputs("<p>No output is kept.</p>\n", to);
-	for (size_t i = 0; i < js_len(list); i++) {
-		const struct js *one = js_at(list, i), *lines = js_get(one, "lines");
-		fprintf(to, "<details open><summary>Rank %lld, attempt %lld, ",
-			(long long)js_get_i64(one, "rank", 0), (long long)js_get_i64(one, "attempt", 0));
-		page_text(js_get_text(one, "stream", ""), to);
-		fputs("</summary><pre tabindex=\"0\">", to);
-		for (size_t k = 0; k < js_len(lines); k++) {
-			page_text(js_as_text(js_at(lines, k), ""), to);
-			fputc('\n', to);
-		}
-		fputs("</pre></details>\n", to);
-	}
+	if (attempt > 0)
+		fprintf(to, "<p>Of attempt %lld; that of earlier attempts is left out.</p>\n", (long long)attempt);
+	if (left_out > 0)
+		fprintf(to, "<p>Of %zu files, those of the ranks that the verdict names first; %lld more are left out.</p>\n",
+			js_len(list), (long long)left_out);
+	for (size_t i = 0; i < js_len(list); i++)
+		output_file_put(js_at(list, i), to);
 	fputs("</section>\n", to);
 }
 
@@ -324,11 +346,11 @@ int page_html(const struct js *report, FILE *to)
 	verdict_put(report, to);
 	page_picture(report, to);
 	job_put(report, to);
-	processes_put(js_get(report, "processes"), to);
+	processes_put(report, to);
 	attempts_put(js_get(report, "attempts"), to);
 	events_put(report, to);
 	int r = incidents_put(report, to);
-	output_put(js_get(report, "output"), to);
+	output_put(report, to);
 	fputs("</main>\n<footer><p>Written by vigil, ", to);
 	page_text(page_time(report, "made_unix_ms", made), to);
 	fputs(". Times are of the machine's own zone.</p></footer></body></html>\n", to);

@@ -1,6 +1,7 @@
 #include "tell/jobs/timeline.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -19,6 +20,9 @@ enum { LANE_JOB = 1, LANE_NODE = 2, LANE_NONE = 3, LANE_RANK = 10 };
 /* Rows of LANE_JOB. */
 enum { ROW_ATTEMPTS = 1, ROW_EVENTS = 2, ROW_INCIDENTS = 3, ROW_FIRST = 10 };
 #define ATTEMPTS_MAX 256
+#define KINDS_MAX 64
+/* Rows that a picture has for processes of one kind of one rank. */
+#define ROWS_OF_PICTURE 16
 
 struct attempt {
 	int64_t began_ms, ended_ms; /* unix; 0: not known */
@@ -51,6 +55,12 @@ struct timeline {
 	struct series_process *worker;
 	size_t n_workers, workers_cap;
 	uint64_t n_samples, skipped_bytes;
+	struct {
+		char name[32];
+		int64_t at_ms;
+	} kind[KINDS_MAX]; /* of events: when the last one that was written happened */
+	size_t n_kinds;
+	uint64_t left_out;
 	bool rankless; /* a process without a rank was sampled */
 	bool no_memory;
 };
@@ -79,6 +89,54 @@ static int64_t at_us(const struct timeline *t, int64_t unix_ms)
 	return ms * 1000;
 }
 
+/* What is wanted of the life; of a whole one everything that has a time, even a wrong one. */
+static int64_t wanted_from_ms(const struct timeline *t)
+{
+	const struct timeline_want *w = t->want;
+	return w->from_unix_ms ? w->from_unix_ms : w->points ? t->began_ms : INT64_MIN;
+}
+
+static int64_t wanted_to_ms(const struct timeline *t)
+{
+	const struct timeline_want *w = t->want;
+	return w->to_unix_ms ? w->to_unix_ms : w->points ? t->until_ms : INT64_MAX;
+}
+
+/* A quarter of a part: a picture has about a pixel for it. 0: nothing is too short. */
+static int64_t shortest_ms(const struct timeline *t)
+{
+	uint32_t points = t->want->points;
+	return points ? MAX(wanted_to_ms(t) - wanted_from_ms(t), INT64_C(0)) / ((int64_t)points * 4) : 0;
+}
+
+/* Else it is counted as left out. */
+static bool span_is_told(struct timeline *t, int64_t from_ms, int64_t to_ms)
+{
+	int64_t shortest = shortest_ms(t);
+	bool told = from_ms <= wanted_to_ms(t) && to_ms >= wanted_from_ms(t) &&
+		    (shortest == 0 || to_ms - from_ms >= shortest);
+	t->left_out += !told;
+	return told;
+}
+
+/* Of events of one kind that would stand on each other the first is told. */
+static bool event_is_told(struct timeline *t, const struct job_event *e)
+{
+	size_t i = 0;
+	while (i < t->n_kinds && strcmp(t->kind[i].name, e->kind) != 0)
+		i++;
+	bool known = i < t->n_kinds;
+	bool told = e->time_unix_ms >= wanted_from_ms(t) && e->time_unix_ms <= wanted_to_ms(t) &&
+		    (!known || llabs(e->time_unix_ms - t->kind[i].at_ms) >= shortest_ms(t));
+	t->left_out += !told;
+	if (!told || i == KINDS_MAX)
+		return told;
+	TEXT_COPY(t->kind[i].name, e->kind);
+	t->kind[i].at_ms = e->time_unix_ms;
+	t->n_kinds += !known;
+	return true;
+}
+
 static int64_t timeline_lane_find(struct timeline *t, int32_t rank)
 {
 	int64_t lane = rank < 0 ? LANE_NONE : LANE_RANK + (int64_t)rank;
@@ -99,7 +157,7 @@ static int64_t timeline_lane_find(struct timeline *t, int32_t rank)
 	return lane;
 }
 
-/* Takes a row of the lane that is free from at_us on, until end_us. */
+/* Takes a row of the lane that is free from at_us on, until end_us; negative: a picture has no room for one more. */
 static int64_t timeline_row_find(struct timeline *t, int64_t lane, const char *class, int64_t from_us, int64_t end_us)
 {
 	uint32_t alike = 0;
@@ -113,6 +171,8 @@ static int64_t timeline_row_find(struct timeline *t, int64_t lane, const char *c
 		r->free_us = end_us;
 		return r->id;
 	}
+	if (t->want->points > 0 && alike >= ROWS_OF_PICTURE)
+		return -1;
 	struct row *r = grow(t, (void **)&t->row, &t->n_rows, &t->rows_cap, sizeof(*t->row));
 	if (!r)
 		return ROW_FIRST;
@@ -171,12 +231,18 @@ static int note_process(void *ctx, const struct job_process *p)
 	return 0;
 }
 
-static void process_span(struct timeline *t, int32_t rank, const char *class, const char *name, int64_t from_ms,
+/* False: it is left out. Else its arguments follow. */
+static bool process_span(struct timeline *t, int32_t rank, const char *class, const char *name, int64_t from_ms,
 			 int64_t to_ms)
 {
+	if (!span_is_told(t, from_ms, to_ms))
+		return false;
 	int64_t lane = timeline_lane_find(t, rank), from = at_us(t, from_ms), end = MAX(at_us(t, to_ms), from + 1);
 	int64_t row = timeline_row_find(t, lane, class[0] ? class : "process", from, end);
-	trace_json_span(&t->json, lane, row, "process", name, from, end - from);
+	t->left_out += row < 0;
+	if (row >= 0)
+		trace_json_span(&t->json, lane, row, "process", name, from, end - from);
+	return row >= 0;
 }
 
 static int life_order(const void *a, const void *b)
@@ -240,7 +306,9 @@ static int write_process(void *ctx, const struct job_process *p)
 		t->n_workers ? bsearch(&key, t->worker, t->n_workers, sizeof(key), same_order) : NULL;
 	const char *called = sampled ? sampled->name : p->name;
 	TEXT_FORMAT(name, "%s (%d)", called[0] ? called : "process", p->pid);
-	process_span(t, p->rank, p->role, name, p->started_unix_ms, p->ended_unix_ms ? p->ended_unix_ms : t->until_ms);
+	if (!process_span(t, p->rank, p->role, name, p->started_unix_ms,
+			  p->ended_unix_ms ? p->ended_unix_ms : t->until_ms))
+		return 0;
 	trace_json_i64(&t->json, "pid", p->pid);
 	trace_json_u64(&t->json, "attempt", p->attempt);
 	trace_json_text_if(&t->json, "command", p->command);
@@ -264,8 +332,9 @@ static void write_workers(struct timeline *t)
 		if (t->n_told && bsearch(&key, t->told, t->n_told, sizeof(key), life_order))
 			continue; /* the store's record is fuller */
 		TEXT_FORMAT(name, "%s (%d)", p->name, p->pid);
-		process_span(t, p->rank, p->role, name, p->started_unix_ms,
-			     p->ended_unix_ms ? p->ended_unix_ms : t->until_ms);
+		if (!process_span(t, p->rank, p->role, name, p->started_unix_ms,
+				  p->ended_unix_ms ? p->ended_unix_ms : t->until_ms))
+			continue;
 		trace_json_i64(&t->json, "pid", p->pid);
 		trace_json_i64(&t->json, "ppid", p->ppid);
 		trace_json_u64(&t->json, "attempt", p->attempt);
@@ -311,6 +380,8 @@ static void write_attempts(struct timeline *t)
 static int write_event(void *ctx, const struct job_event *e)
 {
 	struct timeline *t = ctx;
+	if (!event_is_told(t, e))
+		return 0;
 	trace_json_instant(&t->json, LANE_JOB, ROW_EVENTS, "event", e->kind, at_us(t, e->time_unix_ms), TRACE_ROW);
 	trace_json_u64(&t->json, "attempt", e->attempt);
 	trace_json_text_if(&t->json, "text", e->text);
@@ -339,6 +410,8 @@ static void write_deeds(struct timeline *t, const struct incident *in)
 	int64_t lane = timeline_lane_find(t, in->victim.valid ? in->victim.rank : NO_RANK),
 		began = at_us(t, in->time_unix_ms);
 	int64_t row = timeline_row_find(t, lane, "guard", began, began + (int64_t)end);
+	if (row < 0)
+		return;
 	char name[120];
 	TEXT_FORMAT(name, "%s: %s", incident_kind_name(in->kind), in->victim.name);
 	trace_json_span(&t->json, lane, row, "guard", name, began, (int64_t)end);
@@ -502,27 +575,109 @@ static bool begin_at_start(const struct timeline *t, const struct series_sample 
 	return true;
 }
 
+/* What is told of one part of the time: its last sample, with the most memory of all of them, and its last steps. */
+struct part {
+	struct series_sample sample;
+	struct series_steps steps;
+	bool has_sample, has_steps;
+	uint64_t number;
+};
+
+/* The samples as they are written: one after the other, each with the one before. */
+struct thinning {
+	struct timeline *t;
+	int64_t from_ms, to_ms;
+	struct part part;
+	struct series_sample was;
+	bool some; /* there is one before */
+};
+
+static bool is_within(const struct thinning *th, int64_t unix_ms)
+{
+	return unix_ms >= th->from_ms && unix_ms <= th->to_ms;
+}
+
+static uint64_t part_number(const struct thinning *th, int64_t unix_ms)
+{
+	if (th->t->want->points == 0)
+		return 0;
+	double whole = (double)MAX(th->to_ms - th->from_ms, INT64_C(0)) + 1;
+	return (uint64_t)((double)(unix_ms - th->from_ms) / whole * (double)th->t->want->points);
+}
+
+static void part_write(struct thinning *th)
+{
+	struct part *p = &th->part;
+	if (p->has_steps)
+		write_steps(th->t, &p->steps);
+	if (p->has_sample) {
+		write_sample(th->t, th->some ? &th->was : NULL, &p->sample);
+		th->was = p->sample;
+		th->some = true;
+	}
+	p->has_sample = p->has_steps = false;
+}
+
+/* Memory of what was taken before that was more; lanes keep their places. */
+static void peaks_keep(const struct series_sample *before, struct series_sample *s)
+{
+	s->node_used_bytes = MAX(s->node_used_bytes, before->node_used_bytes);
+	s->job_bytes = MAX(s->job_bytes, before->job_bytes);
+	for (uint32_t i = 0; i < s->n_lanes; i++) {
+		const struct series_lane *was = lane_before(before, i, s->lane[i].rank);
+		if (!was || was->own_bytes <= s->lane[i].own_bytes)
+			continue;
+		s->lane[i].own_bytes = was->own_bytes;
+		s->lane[i].rss_bytes = was->rss_bytes;
+	}
+}
+
+static void part_take(struct thinning *th, struct series_sample *s)
+{
+	/* a clock that was set back makes no parts */
+	uint64_t number = MAX(part_number(th, s->time_unix_ms), th->part.number);
+	if (th->t->want->points == 0 || number != th->part.number)
+		part_write(th);
+	th->part.number = number;
+	if (th->part.has_sample)
+		peaks_keep(&th->part.sample, s);
+	th->part.sample = *s;
+	th->part.has_sample = true;
+}
+
+static void record_take(struct thinning *th, struct series_record *rec)
+{
+	if (rec->kind == SERIES_STEPS && is_within(th, rec->steps.time_unix_ms)) {
+		if (th->t->want->points == 0)
+			part_write(th);
+		th->part.steps = rec->steps;
+		th->part.has_steps = true;
+	}
+	if (rec->kind != SERIES_SAMPLE)
+		return;
+	if (!th->some && !th->part.has_sample)
+		th->some = begin_at_start(th->t, &rec->sample, &th->was);
+	if (is_within(th, rec->sample.time_unix_ms)) {
+		part_take(th, &rec->sample);
+	} else if (rec->sample.time_unix_ms < th->from_ms) {
+		th->was = rec->sample;
+		th->some = true;
+	}
+}
+
 static void write_series(struct timeline *t)
 {
-	struct series_reader r;
+	static struct thinning th; /* large */
 	static struct series_record rec;
-	static struct series_sample was;
-	bool some = false;
+	struct series_reader r;
+	th = (struct thinning){.t = t, .from_ms = wanted_from_ms(t), .to_ms = wanted_to_ms(t)};
 	if (series_reader_init(&r, t->want->series) < 0)
 		return;
-	while (series_next(&r, &rec)) {
-		if (rec.kind == SERIES_STEPS)
-			write_steps(t, &rec.steps);
-		if (rec.kind != SERIES_SAMPLE)
-			continue;
-		if (!some)
-			some = begin_at_start(t, &rec.sample, &was);
-		write_sample(t, some ? &was : NULL, &rec.sample);
-		was = rec.sample;
-		some = true;
-	}
-	if (some)
-		write_last(t, &was);
+	while (series_next(&r, &rec))
+		record_take(&th, &rec);
+	part_write(&th);
+	if (th.some && t->want->to_unix_ms == 0)
+		write_last(t, &th.was);
 }
 
 /* ------------------------------------------------------------------------ */
@@ -551,6 +706,8 @@ static void write_other(struct timeline *t)
 	trace_json_i64(o, "started_unix_ms", t->began_ms);
 	trace_json_i64(o, "until_unix_ms", t->until_ms);
 	trace_json_u64(o, "samples", t->n_samples);
+	if (t->left_out)
+		trace_json_u64(o, "left_out", t->left_out);
 	if (t->skipped_bytes)
 		trace_json_u64(o, "series_skipped_bytes", t->skipped_bytes);
 	trace_json_end(o);

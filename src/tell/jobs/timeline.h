@@ -25,6 +25,13 @@ struct timeline_want {
 	bool running;
 	const struct tracefacts *ray; /* of `ray timeline`, to be shown with it; NULL: none */
 	size_t *ret_ray_tasks; /* how many of its tasks were while the job ran; NULL without ray */
+	/* Attempts and incidents are told of the whole life, all else of this time; 0: from the begin, to the end. */
+	int64_t from_unix_ms, to_unix_ms;
+	/*
+	 * For a picture of so many parts: of a counter one point a part (the most memory, means of rates), of events of
+	 * a kind one in a quarter of a part, no process that lived shorter. What is left out is counted. 0: all.
+	 */
+	uint32_t points;
 };
 
 /* -errno of the store. Write errors stay in the stream (ferror). */

@@ -187,6 +187,16 @@ function Data({ profile }: { profile: Profile }) {
 	);
 }
 
+/** Call counts are no stacks, so speedscope has nothing to draw of them. */
+function InSpeedscope({ profile }: { profile: Profile }) {
+	if (profile.kind === "calls") return null;
+	return (
+		<a class="button" href={`speedscope/index.html#profile=${encodeURIComponent(profile.id)}`} target="_blank" rel="noopener">
+			Open in speedscope
+		</a>
+	);
+}
+
 function Downloads({ profile }: { profile: Profile }) {
 	return (
 		<p class="actions">
@@ -280,7 +290,7 @@ function One({ id, me }: { id: string; me: Me | undefined }) {
 						{p.state === "done" && <Data profile={p} />}
 					</Card>
 					{p.state === "done" && (
-						<Card title="Download">
+						<Card title="Download" side={<InSpeedscope profile={p} />}>
 							<Downloads profile={p} />
 						</Card>
 					)}

@@ -13,7 +13,7 @@ export interface TraceEvent {
 
 export interface Trace {
 	traceEvents?: TraceEvent[];
-	otherData?: { started_unix_ms?: number; until_unix_ms?: number };
+	otherData?: { started_unix_ms?: number; until_unix_ms?: number; samples?: number; left_out?: number };
 }
 
 export interface Span {
@@ -209,4 +209,21 @@ export function spanAt(row: Row, at: number, slack: number): Span | undefined {
 export function valueAt(row: Row, at: number): number | undefined {
 	const i = lowerBound(row.points, at, (p) => p.at);
 	return row.points[i === 0 ? 0 : i - 1]?.value;
+}
+
+/** A part of the life that was asked for by itself, in microseconds since its begin. */
+export interface Part {
+	from: number;
+	to: number;
+}
+
+/**
+ * What has to be asked for to show a view as finely as it is told, when `known` is what is there. `whole` long is what was told at
+ * first. Undefined: what is there is fine enough.
+ */
+export function partFor(view: Part, whole: number, known: Part | undefined): Part | undefined {
+	const width = view.to - view.from;
+	if (width > whole / 2) return undefined;
+	if (known && view.from >= known.from && view.to <= known.to && width > (known.to - known.from) / 6) return undefined;
+	return { from: Math.max(0, view.from - width / 2), to: Math.min(whole, view.to + width / 2) };
 }

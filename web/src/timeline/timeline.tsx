@@ -1,8 +1,8 @@
 // The job's timeline: lanes are ranks, rows processes, events and counters; incidents are lines through all of them.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { apiUrl, jobPath } from "../api";
+import { apiUrl, get, jobPath } from "../api";
 import { panned, zoomed, type View } from "../flame/layout";
-import { bytes, bytesPerS, clock, decimal, duration } from "../format";
+import { bytes, bytesPerS, clock, count, decimal, duration } from "../format";
 import { cssColor, useLoad, useThemeTurn, useWidth } from "../hooks";
 import { useJob } from "../pages/jobframe";
 import { link, type Route } from "../route";
@@ -11,7 +11,12 @@ import { Card, Empty, Show } from "../ui/parts";
 import { isDark } from "../ui/palette";
 import { useWheel, ZoomButtons } from "../ui/pad";
 import { AXIS_PX, drawAll, HEIGHTS } from "./draw";
-import { lanesOf, spanAt, valueAt, type Lanes, type Row, type Span, type Trace } from "./model";
+import { lanesOf, partFor, spanAt, valueAt, type Lanes, type Part, type Row, type Span, type Trace } from "./model";
+
+/** Parts of the time that a picture is asked for with: first of the whole life, then of what one looks at more closely. */
+const POINTS = 240;
+const POINTS_NEAR = 480;
+const SETTLED_MS = 250;
 
 const valueText = (row: Row, value: number | undefined) =>
 	value === undefined
@@ -28,7 +33,39 @@ interface Hit {
 	span: Span | undefined;
 }
 
-function useTimeline(lanes: Lanes, width: number, height: number, hit: Hit | undefined) {
+/** Lanes of the part that is looked at, once it was; those of the whole life until then. `settled` is the view at rest. */
+function useNear(base: Lanes, job: string, thinned: boolean, settled: View): Lanes {
+	const [near, setNear] = useState<{ part: Part; lanes: Lanes }>();
+	useEffect(() => {
+		const part = thinned ? partFor(settled, base.to - base.from, near?.part) : undefined;
+		if (!part) return;
+		const abort = new AbortController();
+		const at = (us: number) => Math.max(1, Math.round(base.start_unix_ms + (base.from + us) / 1000));
+		get<Trace>(
+			jobPath(job, "timeline"),
+			{ from: at(part.from), to: at(part.to), points: POINTS_NEAR },
+			abort.signal,
+		).then(
+			(trace) => setNear({ part, lanes: { ...lanesOf(trace), from: base.from, to: base.to } }),
+			() => {
+				/* The coarse picture stays; the next move asks again. */
+			},
+		);
+		return () => abort.abort();
+	}, [base, settled]);
+	const inside = near && settled.from >= near.part.from && settled.to <= near.part.to;
+	return inside ? near.lanes : base;
+}
+
+function useTimeline(
+	lanes: Lanes,
+	width: number,
+	height: number,
+	hit: Hit | undefined,
+	onSettled: (view: View) => void,
+) {
+	const settling = useRef<ReturnType<typeof setTimeout>>(undefined);
+	useEffect(() => () => clearTimeout(settling.current), []);
 	const canvas = useRef<HTMLCanvasElement>(null);
 	const whole = lanes.to - lanes.from;
 	const look = useRef({ view: { from: 0, to: whole } as View, top: 0 });
@@ -75,6 +112,8 @@ function useTimeline(lanes: Lanes, width: number, height: number, hit: Hit | und
 		Object.assign(look.current, change);
 		look.current.top = Math.max(0, Math.min(Math.max(0, total - height), look.current.top));
 		draw();
+		clearTimeout(settling.current);
+		settling.current = setTimeout(() => onSettled({ ...look.current.view }), SETTLED_MS);
 	};
 	const locate = (x: number, y: number): Hit | undefined => {
 		const unit = (look.current.view.to - look.current.view.from) / Math.max(1, width - names);
@@ -168,12 +207,14 @@ function HitDetail({ hit, lanes, job }: { hit: Hit | undefined; lanes: Lanes; jo
 	);
 }
 
-function TimelineView({ lanes, job }: { lanes: Lanes; job: string }) {
+function TimelineView({ base, job, thinned }: { base: Lanes; job: string; thinned: boolean }) {
 	const [box, width] = useWidth<HTMLDivElement>();
 	const [hit, setHit] = useState<Hit>();
+	const [settled, setSettled] = useState<View>({ from: 0, to: base.to - base.from });
+	const lanes = useNear(base, job, thinned, settled);
 	const natural = lanes.rows.reduce((sum, r) => sum + HEIGHTS[r.kind], AXIS_PX);
 	const height = Math.min(natural, Math.max(260, Math.round(innerHeight * 0.66)));
-	const t = useTimeline(lanes, width, height, hit);
+	const t = useTimeline(lanes, width, height, hit, setSettled);
 	const { wheel, ...mouse } = useDrag(t, width, setHit);
 	useWheel(t.canvas, wheel);
 	return (
@@ -190,6 +231,7 @@ function TimelineView({ lanes, job }: { lanes: Lanes; job: string }) {
 					tabIndex={0}
 					role="application"
 					aria-label={`Timeline with ${lanes.rows.length} rows`}
+					data-near={lanes === base ? undefined : ""}
 					onKeyDown={(e) => onKey(t, e)}
 					{...mouse}
 				/>
@@ -203,8 +245,9 @@ function TimelineView({ lanes, job }: { lanes: Lanes; job: string }) {
 
 export default function TimelinePage(_: { route: Route; me?: Me }) {
 	const { job } = useJob();
-	const load = useLoad<Trace>(jobPath(job.id, "timeline"));
+	const load = useLoad<Trace>(jobPath(job.id, "timeline"), { points: POINTS });
 	const lanes = useMemo(() => (load.data ? lanesOf(load.data) : undefined), [load.data]);
+	const { left_out: leftOut = 0, samples = 0 } = load.data?.otherData ?? {};
 	return (
 		<Card
 			title="Timeline"
@@ -216,7 +259,15 @@ export default function TimelinePage(_: { route: Route; me?: Me }) {
 			<Show of={load} what="Timeline">
 				{() =>
 					lanes && lanes.rows.length > 0 ? (
-						<TimelineView lanes={lanes} job={job.id} />
+						<>
+							{leftOut > 0 && (
+								<p class="notice">
+									{count(leftOut)} events and short-lived processes have no room in the whole; they are shown
+									where one looks more closely, and all are in the file.
+								</p>
+							)}
+							<TimelineView base={lanes} job={job.id} thinned={leftOut > 0 || samples > POINTS} />
+						</>
 					) : (
 						<Empty>Nothing was recorded of this job yet.</Empty>
 					)

@@ -1,0 +1,88 @@
+// A real job beside the real server, for tests in a browser: VIGIL names the program, else the one of build/.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { WEB } from "./kit.mjs";
+
+const VIGIL = process.env.VIGIL ?? join(WEB, "../build/src/cli/vigil");
+const state = mkdtempSync(join(tmpdir(), "vigil-live-"));
+const started = [];
+const env = { ...process.env, VIGIL_STATE_DIR: state, XDG_CONFIG_HOME: state };
+process.on("exit", () => {
+	for (const child of started) if (child.exitCode === null) child.kill("SIGTERM");
+	rmSync(state, { recursive: true, force: true });
+});
+
+export async function until(what, say, ms = 60_000) {
+	for (const end = Date.now() + ms; ; ) {
+		const got = await what();
+		if (got) return got;
+		assert.ok(Date.now() < end, `not within ${ms / 1000} s: ${say}`);
+		await new Promise((resolve) => setTimeout(resolve, 50));
+	}
+}
+
+function start(args) {
+	assert.ok(existsSync(VIGIL), `${VIGIL} is not built`);
+	const child = spawn(VIGIL, args, { env, stdio: ["ignore", "pipe", "pipe"] });
+	child.said = "";
+	child.stderr.on("data", (part) => {
+		child.said = (child.said + part).slice(-4000);
+	});
+	child.ended = new Promise((resolve) => child.on("exit", resolve));
+	started.push(child);
+	return child;
+}
+
+/** {url, token, get, post}; the address ends with '/'. */
+export async function server() {
+	const child = start(["dashboard", "--json"]);
+	const line = await Promise.race([
+		new Promise((resolve) => createInterface({ input: child.stdout }).once("line", resolve)),
+		child.ended.then(() => undefined),
+	]);
+	assert.ok(line, `the server did not begin: ${child.said}`);
+	const { address, token } = JSON.parse(line);
+	const url = address.endsWith("/") ? address : `${address}/`;
+	const ask = async (path, how = {}) => {
+		const headers = { Authorization: `Bearer ${token}`, "X-Vigil-CSRF": "1" };
+		const response = await fetch(`${url}api/v1/${path}`, { ...how, headers });
+		assert.ok(response.ok, `${path}: ${response.status} ${response.ok ? "" : await response.text()}`);
+		return response.status === 204 ? undefined : response.json();
+	};
+	return {
+		url,
+		token,
+		pid: child.pid,
+		get: (path) => ask(path),
+		post: (path, body) => ask(path, { method: "POST", body: JSON.stringify(body) }),
+	};
+}
+
+/** A job that runs; its id, once the server has all its ranks. */
+export async function job(at, name, nproc, command, more = []) {
+	const child = start(["run", "--name", name, "--nproc", String(nproc), ...more, "--", ...command]);
+	child.stdout.resume();
+	return until(
+		async () => {
+			assert.equal(child.exitCode, null, `the job ended: ${child.said}`);
+			const { jobs } = await at.get("jobs?running=1");
+			const found = jobs.find((j) => j.name === name);
+			if (!found) return undefined;
+			const { total } = await at.get(`jobs/${found.id}/ranks?limit=1`);
+			return total >= nproc ? found.id : undefined;
+		},
+		`${nproc} ranks of ${name}`,
+		180_000,
+	);
+}
+
+export async function end() {
+	for (const child of started.reverse()) {
+		if (child.exitCode === null) child.kill("SIGTERM");
+		await child.ended;
+	}
+}

@@ -1,0 +1,153 @@
+// The page in a browser, served by vigil itself, beside a job that runs.
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { after, before, test as always } from "node:test";
+import { artifacts, browser, noBrowser } from "./kit.mjs";
+import { end, job, server, until } from "./live.mjs";
+
+const WAIT = 60_000;
+// Two threads that compute, and memory that grows by a list that is thrown away now and then.
+const TRAINS = `
+import threading, time
+def forward(n):
+    return sum(i * i for i in range(n))
+def batches():
+    kept = []
+    while True:
+        kept.append(bytearray(b"x" * (1 << 18)))
+        if len(kept) > 200:
+            kept.clear()
+        time.sleep(0.01)
+threading.Thread(target=batches, daemon=True).start()
+step = 0
+while True:
+    forward(20_000)
+    step += 1
+    print(f"step {step}/100000", flush=True)
+    time.sleep(0.02)
+`;
+const pictures = artifacts();
+const test = (name, body) => always(name, { skip: noBrowser }, body);
+let at;
+let chromium;
+let trains;
+
+async function newPage() {
+	const context = await chromium.newContext({ viewport: { width: 1280, height: 900 }, colorScheme: "light" });
+	context.setDefaultTimeout(WAIT);
+	const faults = [];
+	context.on("request", (r) => {
+		if (!r.url().startsWith(at.url)) faults.push(`request to ${r.url()}`);
+	});
+	context.on("console", (m) => {
+		if (m.type() === "error") faults.push(`console: ${m.text()}`);
+	});
+	context.on("weberror", (e) => faults.push(`exception: ${e.error().message}`));
+	const page = await context.newPage();
+	await page.goto(`${at.url}#token=${at.token}`);
+	await page.waitForSelector(".overview");
+	const done = async () => {
+		assert.deepEqual(faults, []);
+		await context.close();
+	};
+	return { page, done };
+}
+
+before(async () => {
+	if (noBrowser) return;
+	at = await server();
+	trains = await job(at, "trains", 2, ["/usr/bin/python3", "-u", "-c", TRAINS]);
+	chromium = await browser();
+});
+after(async () => {
+	await chromium?.close();
+	await end();
+});
+
+const kept = (kind, more) =>
+	at.post("profiles", { kind, job: trains, ...more }).then(({ id }) =>
+		until(async () => {
+			const p = await at.get(`profiles/${id}`);
+			assert.notEqual(p.state, "failed", p.error);
+			return p.state === "done" && p;
+		}, `a profile of kind ${kind}`),
+	);
+
+test("speedscope is served by vigil with a policy of its own, which opens neither eval nor other machines", async () => {
+	const answer = await fetch(`${at.url}speedscope/index.html`);
+	assert.equal(answer.status, 200, "vigil was built without web/dist");
+	const policy = answer.headers.get("content-security-policy");
+	assert.match(policy, /^default-src 'self'; .*script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'sha256-[\w+/=]+'$/);
+	assert.doesNotMatch(policy, /unsafe-inline|'unsafe-eval'|http|\*/);
+	const own = await fetch(at.url);
+	assert.doesNotMatch(own.headers.get("content-security-policy"), /unsafe|sha256|script-src/);
+	const { id } = await kept("flame", { seconds: 1 });
+	assert.equal((await fetch(`${at.url}api/v1/profiles/${id}/data?format=speedscope`)).status, 401);
+});
+
+test("a recording opens in speedscope, without another machine", async () => {
+	const { page, done } = await newPage();
+	const profile = await kept("flame", { seconds: 2 });
+	await page.goto(`${at.url}#/profile/${profile.id}`);
+	const [tab] = await Promise.all([
+		page.context().waitForEvent("page"),
+		page.getByRole("link", { name: "Open in speedscope" }).click(),
+	]);
+	await tab.waitForFunction(() => / - speedscope$/.test(document.title));
+	await tab.getByText("Sandwich").click();
+	await tab.waitForFunction(() => /forward/.test(document.body.innerText));
+	assert.equal(new URL(tab.url()).hash, `#profile=${profile.id}`);
+	await tab.screenshot({ path: join(pictures, "live-speedscope.png") });
+	await done();
+});
+
+/** The form on the page of rank 0's process: a kind is chosen, its fields are filled, it is started. */
+async function startOn(page, kind, fill = async () => {}) {
+	const { ranks } = await at.get(`jobs/${trains}/ranks`);
+	await page.goto(`${at.url}#/job/${trains}/process/${ranks[0].pid}`);
+	await page.getByRole("button", { name: kind, exact: true }).click();
+	await fill(page);
+	await page.getByRole("button", { name: "Start", exact: true }).click();
+	await page.waitForURL(/#\/profile\//);
+	return page.url().split("/").pop();
+}
+const seconds = (n) => (page) => page.getByRole("spinbutton").fill(String(n));
+
+test("each form of a process's page makes its profile, shown in the page itself", async () => {
+	const { page, done } = await newPage();
+	await startOn(page, "Stack", (p) => p.getByRole("checkbox", { name: /native/ }).check());
+	await page.locator(".groups summary").first().waitFor();
+	assert.match(await page.locator(".groups").innerText(), /forward|<module>/);
+	await startOn(page, "Flame graph", async (p) => {
+		await seconds(1)(p);
+		await p.getByRole("checkbox", { name: /native/ }).check();
+	});
+	await page.waitForSelector("canvas.flamecanvas[data-drawn]");
+	assert.match(await page.locator(".functions").innerText(), /forward/);
+	await page.screenshot({ path: join(pictures, "live-flame.png"), fullPage: true });
+	const heap = await startOn(page, "Heap", seconds(3));
+	await page.locator("canvas.flamecanvas[data-drawn], .fault[role=alert]").first().waitFor();
+	const { state, error } = await at.get(`profiles/${heap}`);
+	// Where memory grows is seen by perf events, which a kernel may keep from ordinary users.
+	if (process.getuid() === 0) assert.equal(state, "done", error);
+	if (state === "done") assert.match(await page.locator(".functions").innerText(), /[KM]iB/);
+	await page.screenshot({ path: join(pictures, "live-heap.png"), fullPage: true });
+	await startOn(page, "Calls", seconds(2));
+	await page.locator("tbody tr").first().waitFor();
+	assert.match(await page.locator("tbody").innerText(), /forward|genexpr/);
+	await page.screenshot({ path: join(pictures, "live-calls.png"), fullPage: true });
+	await done();
+});
+
+test("a long recording shows how far it is, and ends when it is cancelled", async () => {
+	const { page, done } = await newPage();
+	const id = await startOn(page, "Flame graph", seconds(300));
+	await page.waitForSelector("text=It is being made: ");
+	const told = () => page.locator("[role=status] .bar").getAttribute("aria-label");
+	const first = await told();
+	await until(async () => (await told()) !== first, `more than ${first}`);
+	await page.getByRole("button", { name: "Cancel" }).click();
+	await page.waitForSelector("text=It was cancelled.");
+	assert.equal((await at.get(`profiles/${id}`)).state, "cancelled");
+	await done();
+});
