@@ -13,14 +13,14 @@ struct speedwatch_thread {
 	uint32_t lock[4], lock_n[4]; /* the futexes that it waited for most: numbers, and how often */
 	bool lock_shared[4];
 	/*
-	 * What has not run since is still in the wait that it was seen in: its schedstat is the same text. It is then
-	 * left alone for some sweeps, more each time.
+	 * What has not run since is still in the wait that it was seen in: its schedstat is the same text.
 	 */
 	struct threadwatch_call call; /* as last seen */
 	char letter; /* as last seen; 0: never */
 	int schedstat_fd; /* -1: none is kept */
 	char schedstat[48];
-	uint32_t skip, left; /* sweeps to leave it alone after this look, and from now on */
+	uint32_t idle; /* looks in a row at which it had not run */
+	uint32_t left; /* sweeps to leave it alone from now on */
 };
 
 #define SPEEDWATCH_CHILDREN 16

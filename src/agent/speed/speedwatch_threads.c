@@ -16,8 +16,12 @@
 #define SPEEDWATCH_TASKS 65536
 #define SPEEDWATCH_PROCESSES 1024
 #define SPEEDWATCH_THREADS 8192
-/* Sweeps for which a thread that does not run is left alone: one that begins to is then seen so late. */
-#define SKIP_MOST 8
+/*
+ * Sweeps for which a thread is left alone that has not run for many of them. One that then begins to is seen so late, so
+ * a thread that works now and then is looked at each time.
+ */
+#define SKIP_MOST 4
+#define IDLE_SWEEPS 40
 /* Interpreters whose lock is looked for: finding it takes some milliseconds each. */
 #define SPEEDWATCH_PYTHONS 128
 
@@ -308,7 +312,7 @@ static int thread_look_anew(struct speedwatch *s, size_t i)
 	struct speedwatch_thread *own = &s->thread[i];
 	const struct speed_thread *of = &s->f->thread[i];
 	struct speedwatch_process *p = &s->process[of->process];
-	own->skip = 0;
+	own->idle = 0;
 	own->letter = '\0';
 	if (!p->watch)
 		p->watch = threadwatch_new(s->w, s->f->process[of->process].pid);
@@ -334,8 +338,8 @@ static int thread_look(struct speedwatch *s, size_t i)
 	if (own->left > 0) {
 		own->left--;
 	} else if (has_not_run(s, i) && own->letter && own->letter != SPEED_RUN) {
-		own->skip = MIN(MAX(2 * own->skip, 1u), (uint32_t)SKIP_MOST);
-		own->left = own->skip;
+		own->idle++;
+		own->left = own->idle > IDLE_SWEEPS ? SKIP_MOST : 0;
 	} else {
 		int r = thread_look_anew(s, i);
 		if (r)
