@@ -10,7 +10,8 @@ rounds). The healthy programs are then watched once a round each. "others-busy" 
 machine is shared it is true, and is passed over here, but counted. Last, the processor time that watching takes.
 
 Numbers of a shared machine: other programs take part of each run, and the two runs of a round may get unequal parts.
-With --shares the programs and vigil are in a control group (version 1) of that weight, where neighbours have 1024.
+With --shares the programs and vigil are in a control group (version 1) of that weight, where neighbours have 1024; the
+gain that is compared is then the one with the processors alone, else the one beside the neighbours.
 """
 import argparse
 import json
@@ -188,7 +189,7 @@ def planted(vigil, name, rounds, seconds, folder):
                 continue
             after = fixed_rate(vigil, name, seconds, folder, group)
             if "speedup" in own[0]:
-                told.append(own[0].get("speedup_now", own[0]["speedup"]))
+                told.append(own[0]["speedup"] if SHARES else own[0].get("speedup_now", own[0]["speedup"]))
             measured.append(after / rate if rate else 0)
     finally:
         remove(group)

@@ -8,12 +8,13 @@
 
 #include "agent/speed/speedwatch_parts.h"
 #include "base/buf.h"
+#include "sense/proc/keptfds.h"
 
 /* Most instants; the letters of all threads then take some megabytes at most. */
 #define SWEEPS_MAX 1200
 #define SWEEP_LEAST_NS (20 * NS_PER_MS)
 /* Looking takes at most this part of one processor. */
-#define SWEEP_SHARE 200
+#define SWEEP_SHARE 400
 /* A quarter of them is kept open at most (sense/proc/keptfds). */
 #define FILES_WANTED 65536
 #define LIST_EVERY_NS (500 * NS_PER_MS)
@@ -22,12 +23,18 @@ static void speedwatch_done(struct speedwatch *s)
 {
 	for (size_t i = 0; i < s->own_process_cap && i < s->f->n_processes; i++)
 		s->process[i].view = procview_close(s->process[i].view);
+	for (size_t i = 0; i < s->own_thread_cap && i < s->f->n_threads; i++)
+		if (s->thread[i].schedstat_fd >= 0) {
+			keptfds_give(1);
+			closep(&s->thread[i].schedstat_fd);
+		}
 	for (size_t i = 0; i < s->own_process_cap && i < s->f->n_processes; i++) {
 		s->process[i].watch = threadwatch_free(s->process[i].watch);
 		closep(&s->process[i].children_fd);
 	}
 	free(s->process);
 	free(s->thread);
+	tasks_done(&s->tasks);
 }
 
 /* Costs a second, from what was read first and last. */
@@ -55,20 +62,13 @@ static void thread_costs(struct speedwatch *s, size_t i)
 		}
 }
 
-static void costs_read(struct speedwatch *s, bool first)
+static void costs_read(struct speedwatch *s)
 {
 	for (size_t i = 0; i < s->f->n_threads; i++) {
 		struct speedwatch_thread *t = &s->thread[i];
 		const pid_t pid = s->f->process[s->f->thread[i].process].pid;
-		struct threadcost c;
-		if (t->gone)
-			continue;
-		if (threadcost_read(s->w, pid, s->f->thread[i].tid, &c) != 0 ||
-		    (!first && c.start_ticks != t->begin.start_ticks)) {
+		if (!t->gone && threadcost_again(s->w, pid, s->f->thread[i].tid, &t->last, &t->last) != 0)
 			t->gone = true;
-			continue;
-		}
-		t->last = c;
 	}
 }
 
@@ -109,6 +109,13 @@ static uint64_t step_ns(uint64_t mean_ns, size_t sweep)
 	return mean_ns * (16 + (uint32_t)(sweep * 2654435761u) / 53687092u % 16) / 24;
 }
 
+static uint64_t look_cpu_ns(void)
+{
+	struct timespec ts;
+	return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts) == 0 ? (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec
+								: 0;
+}
+
 static bool all_gone(const struct speedwatch *s)
 {
 	for (size_t i = 0; i < s->f->n_processes; i++)
@@ -120,14 +127,16 @@ static bool all_gone(const struct speedwatch *s)
 static int sweeps(struct speedwatch *s)
 {
 	const uint64_t end = s->begin_ns + s->want->for_ns;
-	uint64_t listed = s->begin_ns, told = 0, mean = MAX(SWEEP_LEAST_NS, s->want->for_ns / (SWEEPS_MAX - 100));
+	uint64_t listed = s->begin_ns, told = 0;
+	const uint64_t least = MAX(SWEEP_LEAST_NS, s->want->for_ns / (SWEEPS_MAX - 100));
+	uint64_t mean = least;
 	while (s->w->mono_ns() < end && !(s->want->stop && *s->want->stop) && s->f->n_sweeps < s->sweep_cap) {
-		uint64_t now = s->w->mono_ns();
+		uint64_t now = s->w->mono_ns(), used = look_cpu_ns();
 		int r = speedwatch_sweep(s);
 		if (r)
 			return r;
-		uint64_t took = s->w->mono_ns() - now;
-		mean = MAX(mean, MIN(took * SWEEP_SHARE, s->want->for_ns / 40));
+		uint64_t took = look_cpu_ns() - used; /* neighbours make a look longer, not dearer */
+		mean = MAX(least, MIN((mean + took * SWEEP_SHARE) / 2, s->want->for_ns / 40));
 		if (s->want->progress && now >= told + 100 * NS_PER_MS) {
 			told = now;
 			s->want->progress(s->want->ctx, sub_floor(end, now));
@@ -168,19 +177,19 @@ static int speedwatch_run(struct speedwatch *s, pid_t pid)
 	if (!around)
 		return -ENOMEM;
 	speedwatch_children_begin(s);
-	speedwatch_around_read(s->w, pid, &around[0]);
+	speedwatch_around_read(s->w, pid, &s->tasks, &around[0]);
 	s->begin_ns = s->w->mono_ns();
-	costs_read(s, true);
+	costs_read(s);
 	for (size_t i = 0; i < s->f->n_threads; i++)
 		s->thread[i].begin = s->thread[i].last;
 	int r = sweeps(s);
 	if (r == 0) {
-		costs_read(s, false);
+		costs_read(s);
 		s->f->watched_s = (double)MAX(s->w->mono_ns() - s->begin_ns, 1u) / 1e9;
 		for (size_t i = 0; i < s->f->n_threads; i++)
 			thread_costs(s, i);
 		process_costs(s);
-		speedwatch_around_read(s->w, pid, &around[1]);
+		speedwatch_around_read(s->w, pid, NULL, &around[1]);
 		speedwatch_machine(s, &around[0], &around[1]);
 		threads_sort(s->f);
 	}

@@ -18,7 +18,7 @@ void speedwatch_around_done(struct speedwatch_around *a)
 	tasks_done(&a->tasks);
 }
 
-void speedwatch_around_read(const struct world *w, pid_t pid, struct speedwatch_around *ret)
+void speedwatch_around_read(const struct world *w, pid_t pid, struct tasks *tasks, struct speedwatch_around *ret)
 {
 	struct psi psi;
 	*ret = (struct speedwatch_around){.at_ns = w->mono_ns()};
@@ -34,8 +34,12 @@ void speedwatch_around_read(const struct world *w, pid_t pid, struct speedwatch_
 		ret->has_pressure = true;
 		ret->pressure_us = psi.some.total_us;
 	}
-	if (tasks_init(&ret->tasks, AROUND_TASKS, -1) != 0 || tasks_scan(&ret->tasks, w) != 0)
+	if (tasks) {
+		ret->tasks = *tasks;
+		*tasks = (struct tasks){.n = 0};
+	} else if (tasks_init(&ret->tasks, AROUND_TASKS, -1) != 0 || tasks_scan(&ret->tasks, w) != 0) {
 		ret->tasks.n = 0;
+	}
 }
 
 static double ticks_cores(const struct speedwatch *s, uint64_t from, uint64_t to, double seconds)

@@ -12,6 +12,15 @@ struct speedwatch_thread {
 	bool gone;
 	uint32_t lock[4], lock_n[4]; /* the futexes that it waited for most: numbers, and how often */
 	bool lock_shared[4];
+	/*
+	 * What has not run since is still in the wait that it was seen in: its schedstat is the same text.
+	 */
+	struct threadwatch_call call; /* as last seen */
+	char letter; /* as last seen; 0: never */
+	int schedstat_fd; /* -1: none is kept */
+	char schedstat[48];
+	uint32_t idle; /* looks in a row at which it had not run */
+	uint32_t left; /* sweeps to leave it alone from now on */
 };
 
 #define SPEEDWATCH_CHILDREN 16
@@ -41,6 +50,7 @@ struct speedwatch {
 	size_t own_thread_cap;
 	size_t sweep_cap;
 	uint64_t begin_ns;
+	struct tasks tasks; /* owned; all processes of the machine at the start, until around takes them */
 	uint64_t running; /* sum over the sweeps of the machine's runnable threads, without vigil */
 	size_t n_running;
 	struct cpuset_bits allowed; /* of all threads together */
@@ -70,7 +80,8 @@ struct speedwatch_around {
 	struct tasks tasks; /* owned */
 	uint64_t at_ns;
 };
-void speedwatch_around_read(const struct world *w, pid_t pid, struct speedwatch_around *ret);
+/* tasks: the processes of this moment, which it takes over; NULL: they are read. */
+void speedwatch_around_read(const struct world *w, pid_t pid, struct tasks *tasks, struct speedwatch_around *ret);
 void speedwatch_around_done(struct speedwatch_around *a);
 void speedwatch_machine(const struct speedwatch *s, const struct speedwatch_around *a,
 			const struct speedwatch_around *b);

@@ -1,4 +1,5 @@
 /* The processes and threads of a job that is watched, and what each thread does at an instant. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -6,14 +7,21 @@
 
 #include "agent/speed/speedwatch_parts.h"
 #include "base/buf.h"
-#include "base/hash.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "base/vec.h"
+#include "sense/proc/keptfds.h"
 #include "sense/wait/threadlist.h"
 
 #define SPEEDWATCH_TASKS 65536
 #define SPEEDWATCH_PROCESSES 1024
 #define SPEEDWATCH_THREADS 8192
+/*
+ * Sweeps for which a thread is left alone that has not run for many of them. One that then begins to is seen so late, so
+ * a thread that works now and then is looked at each time.
+ */
+#define SKIP_MOST 4
+#define IDLE_SWEEPS 40
 /* Interpreters whose lock is looked for: finding it takes some milliseconds each. */
 #define SPEEDWATCH_PYTHONS 128
 
@@ -57,7 +65,7 @@ static int speedwatch_add_thread(struct speedwatch *s, size_t process, pid_t tid
 		f->cut = true;
 		return 0;
 	}
-	if (threadcost_read(s->w, pid, tid, &cost) != 0)
+	if (threadcost_read(s->w, pid, tid, &cost, &allowed) != 0)
 		return 0; /* it has ended by now */
 	if (vec_room(&f->thread, &s->thread_cap, f->n_threads + 1) < 0 ||
 	    vec_room(&s->thread, &s->own_thread_cap, f->n_threads + 1) < 0)
@@ -68,11 +76,10 @@ static int speedwatch_add_thread(struct speedwatch *s, size_t process, pid_t tid
 		return -ENOMEM;
 	memset(t.at, SPEED_AWAY, s->sweep_cap);
 	t.at[s->sweep_cap] = '\0';
-	(void)task_comm(s->w, pid, tid, t.comm);
-	if (threadcost_allowed_read(s->w, pid, tid, &allowed) == 0)
-		for (size_t i = 0; i < ARRAY_SIZE(allowed.word); i++)
-			s->allowed.word[i] |= allowed.word[i];
-	s->thread[f->n_threads] = (struct speedwatch_thread){.begin = cost, .last = cost};
+	TEXT_COPY(t.comm, cost.comm);
+	for (size_t i = 0; i < ARRAY_SIZE(allowed.word); i++)
+		s->allowed.word[i] |= allowed.word[i];
+	s->thread[f->n_threads] = (struct speedwatch_thread){.begin = cost, .last = cost, .schedstat_fd = -1};
 	f->thread[f->n_threads++] = t;
 	f->process[process].n++;
 	return 0;
@@ -205,14 +212,13 @@ static int members_add(struct speedwatch *s, const struct members *m)
 
 int speedwatch_processes(struct speedwatch *s)
 {
-	cleanup(tasks_done) struct tasks t = {.n = 0};
 	cleanup(members_done) struct members m = {.n = 0};
 	size_t pythons = 0;
-	int r = tasks_init(&t, SPEEDWATCH_TASKS, -1);
+	int r = tasks_init(&s->tasks, SPEEDWATCH_TASKS, -1);
 	if (r == 0)
-		r = tasks_scan(&t, s->w);
+		r = tasks_scan(&s->tasks, s->w);
 	if (r == 0)
-		r = members_read(s->w, &t, s->want->members, &m);
+		r = members_read(s->w, &s->tasks, s->want->members, &m);
 	if (r == 0)
 		r = members_add(s, &m);
 	if (r)
@@ -280,31 +286,70 @@ static void lock_count(struct speedwatch_thread *t, const struct threadwatch_cal
 	t->lock_shared[rarest] = c->nr == SYS_futex && !(c->arg[1] & FUTEX_PRIVATE);
 }
 
-static int thread_look(struct speedwatch *s, size_t i)
+/* False also where it cannot be told. */
+static bool has_not_run(const struct speedwatch *s, size_t i)
 {
 	struct speedwatch_thread *own = &s->thread[i];
-	struct speed_thread *to = &s->f->thread[i];
-	struct speedwatch_process *p = &s->process[to->process];
-	struct threadwatch_call c;
-	if (own->gone)
-		return 0;
+	char path[96], text[sizeof(own->schedstat)];
+	size_t len;
+	if (own->schedstat_fd < 0 && keptfds_take()) {
+		TEXT_FORMAT(path, "%d/task/%d/schedstat", s->f->process[s->f->thread[i].process].pid,
+			    s->f->thread[i].tid);
+		own->schedstat_fd = openat(s->w->proc_fd, path, O_RDONLY | O_CLOEXEC);
+		if (own->schedstat_fd < 0)
+			keptfds_give(1);
+	}
+	if (own->schedstat_fd < 0 || file_read_once(own->schedstat_fd, text, sizeof(text), &len) != 0)
+		return false;
+	const bool same = len > 0 && strcmp(text, own->schedstat) == 0;
+	TEXT_COPY(own->schedstat, text);
+	return same;
+}
+
+/* What it does, by its own files. The counts are read first: what it does after that is seen as a change. */
+static int thread_look_anew(struct speedwatch *s, size_t i)
+{
+	struct speedwatch_thread *own = &s->thread[i];
+	const struct speed_thread *of = &s->f->thread[i];
+	struct speedwatch_process *p = &s->process[of->process];
+	own->idle = 0;
+	own->letter = '\0';
 	if (!p->watch)
-		p->watch = threadwatch_new(s->w, s->f->process[to->process].pid);
+		p->watch = threadwatch_new(s->w, s->f->process[of->process].pid);
 	if (!p->watch)
 		return -ENOMEM;
-	int r = threadwatch_call(p->watch, to->tid, &c);
+	int r = threadwatch_call(p->watch, of->tid, &own->call);
 	if (r == WORLD_GONE)
 		own->gone = true;
 	if (r)
 		return r == -ENOMEM ? r : 0;
-	char letter = letter_of(&c);
-	if (letter == SPEED_LOCK || letter == SPEED_MUTEX) {
-		if (p->view && procview_waits_for_gil(p->view, c.nr, c.arg[0]))
-			letter = SPEED_GIL;
-		else if (c.nr >= 0)
-			lock_count(own, &c);
+	own->letter = letter_of(&own->call);
+	if ((own->letter == SPEED_LOCK || own->letter == SPEED_MUTEX) && p->view &&
+	    procview_waits_for_gil(p->view, own->call.nr, own->call.arg[0]))
+		own->letter = SPEED_GIL;
+	return 0;
+}
+
+static int thread_look(struct speedwatch *s, size_t i)
+{
+	struct speedwatch_thread *own = &s->thread[i];
+	if (own->gone)
+		return 0;
+	if (own->left > 0) {
+		own->left--;
+	} else if (has_not_run(s, i) && own->letter && own->letter != SPEED_RUN) {
+		own->idle++;
+		own->left = own->idle > IDLE_SWEEPS ? SKIP_MOST : 0;
+	} else {
+		int r = thread_look_anew(s, i);
+		if (r)
+			return r;
 	}
-	to->at[s->f->n_sweeps] = letter;
+	if (!own->letter)
+		return 0;
+	if ((own->letter == SPEED_LOCK || own->letter == SPEED_MUTEX) && own->call.nr >= 0)
+		lock_count(own, &own->call);
+	s->f->thread[i].at[s->f->n_sweeps] = own->letter;
 	return 0;
 }
 

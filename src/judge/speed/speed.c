@@ -85,7 +85,7 @@ double speed_without_wait(const struct speedview *v, const struct speed_thread *
 	const double got = v->run > 0 ? v->run / (v->run + v->queued) : 1, gets = MAX(speed_fair(v, 1), 0.01);
 	/* Others of the job work while it waits. Its own part is what it cost: looks are too few to tell 2 from 4 %. */
 	const double meanwhile = MAX(1 - part - speed_share(v->f, t, "R"), 0.0) * MIN(got / gets, 1);
-	return 1 / MAX(meanwhile + t->run / gets, 0.01);
+	return 1 / MAX(meanwhile + MIN(t->run / gets, speed_share(v->f, t, "R")), 0.01);
 }
 
 struct finding *speed_add(const struct speedview *v, struct findings *all, const char *id, const char *confidence,

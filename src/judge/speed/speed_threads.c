@@ -59,7 +59,8 @@ static struct turn turn_of(const struct speedfacts *f, size_t i)
 		if (!same_lock(f, i, k))
 			continue;
 		double at_mutex = speed_share(f, x, "M"), wait = at_mutex + speed_share(f, x, "L");
-		double run = speed_share(f, x, "R");
+		/* Without the waits for a processor, in which neighbours have several of them look busy at once. */
+		double run = MIN(speed_share(f, x, "R"), x->run);
 		/* Who has the lock takes it again before the other one has woken up: turns may be long. */
 		if (wait < 0.05 || run < 0.03)
 			continue;
@@ -105,7 +106,7 @@ static void locks(const struct speedview *v, struct findings *all)
 		if (t.n < 2 || t.waiting < 0.25 || t.running > 0.7 * (t.running + t.waiting) ||
 		    (!t.mutex && (t.running > 1.15 || one_runs(f, i) < 0.9)))
 			continue;
-		double rest = MAX(v->wanted - t.running, 0);
+		double rest = MAX(v->run - t.running, 0);
 		double speedup =
 			speed_fair(v, t.running + t.waiting + rest) / MAX(speed_has(v, t.running + rest), 0.01);
 		struct finding *o = speed_add(v, all, "lock-contention", t.mutex ? "high" : "medium", speedup, 0,

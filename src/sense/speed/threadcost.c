@@ -22,9 +22,9 @@ enum {
 
 int threadcost_stat_parse(struct span text, uint64_t ns_per_tick, struct threadcost *ret)
 {
-	const char *end = span_rfind(text, ")");
+	const char *end = span_rfind(text, ")"), *name = span_find(text, "(");
 	uint64_t v[STAT_N] = {0};
-	if (!end)
+	if (!end || !name || name > end)
 		return -EBADMSG;
 	struct span rest = {end + 1, text.len - (size_t)(end + 1 - text.p)}, word;
 	for (size_t i = 0; i < STAT_N; i++) {
@@ -33,6 +33,7 @@ int threadcost_stat_parse(struct span text, uint64_t ns_per_tick, struct threadc
 		if (span_u64(word, &v[i]) < 0)
 			v[i] = 0; /* the state, and numbers below 0 */
 	}
+	span_copy((struct span){name + 1, (size_t)(end - name - 1)}, ret->comm, sizeof(ret->comm));
 	ret->minor_faults = v[STAT_MINFLT];
 	ret->major_faults = v[STAT_MAJFLT];
 	ret->system_ns = v[STAT_STIME] * ns_per_tick;
@@ -68,13 +69,45 @@ static void schedstat_parse(struct span text, struct threadcost *ret)
 	ret->has_schedule = true;
 }
 
-int threadcost_read(const struct world *w, pid_t pid, pid_t tid, struct threadcost *ret)
+static int allowed_parse(struct span status, struct cpuset_bits *ret)
+{
+	struct span value;
+	return text_field(status, "Cpus_allowed_list", &value) < 0 || cpulist_parse(value, ret) < 0 ? -EBADMSG : 0;
+}
+
+static int schedstat_read(const struct world *w, pid_t pid, pid_t tid, struct threadcost *ret)
+{
+	char text[128];
+	size_t len;
+	int r = task_file_read(w, pid, tid, "schedstat", text, sizeof(text), &len);
+	if (r == 0)
+		schedstat_parse((struct span){text, len}, ret);
+	return r;
+}
+
+int threadcost_again(const struct world *w, pid_t pid, pid_t tid, const struct threadcost *before,
+		     struct threadcost *ret)
 {
 	struct threadcost c = {.run_ns = 0};
-	char text[4096];
+	if (before->has_schedule && schedstat_read(w, pid, tid, &c) == 0 && c.run_ns == before->run_ns &&
+	    c.slices == before->slices && c.queued_ns == before->queued_ns) {
+		*ret = *before;
+		return 0;
+	}
+	int r = threadcost_read(w, pid, tid, &c, NULL);
+	if (r == 0 && c.start_ticks != before->start_ticks)
+		r = WORLD_GONE;
+	if (r == 0)
+		*ret = c;
+	return r;
+}
+
+int threadcost_read(const struct world *w, pid_t pid, pid_t tid, struct threadcost *ret, struct cpuset_bits *allowed)
+{
+	struct threadcost c = {.run_ns = 0};
+	char text[8192];
 	size_t len;
-	if (task_file_read(w, pid, tid, "schedstat", text, sizeof(text), &len) == 0)
-		schedstat_parse((struct span){text, len}, &c);
+	ignore(schedstat_read(w, pid, tid, &c), "the times of stat do");
 	int r = task_file_read(w, pid, tid, "stat", text, sizeof(text), &len);
 	if (r)
 		return r;
@@ -84,6 +117,8 @@ int threadcost_read(const struct world *w, pid_t pid, pid_t tid, struct threadco
 	if (r)
 		return r;
 	ignore(threadcost_status_parse((struct span){text, len}, &c), "an old kernel does not count switches");
+	if (allowed && allowed_parse((struct span){text, len}, allowed) < 0)
+		*allowed = (struct cpuset_bits){.word = {0}};
 	*ret = c;
 	return 0;
 }
@@ -92,13 +127,10 @@ int threadcost_allowed_read(const struct world *w, pid_t pid, pid_t tid, struct 
 {
 	char text[8192];
 	size_t len;
-	struct span value;
 	int r = task_file_read(w, pid, tid, "status", text, sizeof(text), &len);
 	if (r)
 		return r;
-	if (text_field((struct span){text, len}, "Cpus_allowed_list", &value) < 0 || cpulist_parse(value, ret) < 0)
-		return WORLD_ABSENT;
-	return 0;
+	return allowed_parse((struct span){text, len}, ret) < 0 ? WORLD_ABSENT : 0;
 }
 
 int iocalls_read(const struct world *w, pid_t pid, struct iocalls *ret)

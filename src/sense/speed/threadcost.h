@@ -21,13 +21,21 @@ struct threadcost {
 	uint64_t block_ns; /* waiting for disks; stays 0 where the kernel does not count it (kernel.task_delayacct) */
 	uint64_t start_ticks;
 	uint32_t processor; /* where it last ran */
+	char comm[16];
 };
 
 /* The parts of a thread's files. -EBADMSG. Pure. */
 int must_check threadcost_stat_parse(struct span text, uint64_t ns_per_tick, struct threadcost *ret);
 int must_check threadcost_status_parse(struct span text, struct threadcost *ret);
-/* WORLD_GONE. */
-int must_check threadcost_read(const struct world *w, pid_t pid, pid_t tid, struct threadcost *ret);
+/* allowed: the processors that it may use, by the same file; may be NULL. WORLD_GONE. */
+int must_check threadcost_read(const struct world *w, pid_t pid, pid_t tid, struct threadcost *ret,
+			       struct cpuset_bits *allowed);
+/*
+ * The same, later, by one file where the thread has not run since: all that it cost is then what it was (but block_ns).
+ * WORLD_GONE, also for another thread of that number.
+ */
+int must_check threadcost_again(const struct world *w, pid_t pid, pid_t tid, const struct threadcost *before,
+				struct threadcost *ret);
 /* The processors that a thread may use. WORLD_GONE, WORLD_ABSENT. */
 int must_check threadcost_allowed_read(const struct world *w, pid_t pid, pid_t tid, struct cpuset_bits *ret);
 

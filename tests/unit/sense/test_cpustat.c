@@ -1,5 +1,10 @@
 #include "world_fixture.h"
 
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "sense/proc/proc.h"
 #include "sense/speed/cpustat.h"
 #include "sense/speed/threadcost.h"
 
@@ -77,14 +82,50 @@ static void our_own_thread_is_read(void **state)
 	struct world w = live_world();
 	struct threadcost c;
 	struct cpuset_bits allowed;
-	assert_int_equal(threadcost_read(&w, getpid(), getpid(), &c), 0);
+	assert_int_equal(threadcost_read(&w, getpid(), getpid(), &c, &allowed), 0);
+	assert_true(cpuset_count(&allowed) > 0 && c.comm[0]);
 	assert_true(c.minor_faults > 0 && c.start_ticks > 0);
 	assert_int_equal(threadcost_allowed_read(&w, getpid(), getpid(), &allowed), 0);
 	assert_true(cpuset_count(&allowed) >= 1 && cpuset_has(&allowed, c.processor));
-	assert_int_equal(threadcost_read(&w, getpid(), 0x3fffffff, &c), WORLD_GONE);
+	assert_int_equal(threadcost_read(&w, getpid(), 0x3fffffff, &c, NULL), WORLD_GONE);
 	unsigned libs = ~0u;
 	assert_int_equal(threadlibs_read(&w, getpid(), &libs), 0);
 	assert_int_equal(libs, 0);
+	fixture_close(&w);
+}
+
+static void a_thread_that_has_not_run_since_costs_what_it_did(void **state)
+{
+	(void)state;
+	struct world w = live_world();
+	struct threadcost before, now;
+	pid_t child = fork();
+	if (child == 0)
+		for (;;)
+			(void)pause();
+	assert_true(child > 0);
+	struct proc_stat st = {.state = '?'};
+	for (int i = 0; i < 5000 && st.state != 'S'; i++) {
+		assert_int_equal(proc_stat_read(&w, child, &st), 0);
+		(void)poll(NULL, 0, 1);
+	}
+	assert_int_equal(st.state, 'S');
+	assert_int_equal(threadcost_read(&w, child, child, &before, NULL), 0);
+	before.minor_faults = 12345; /* only what is not read again keeps it */
+	assert_int_equal(threadcost_again(&w, child, child, &before, &now), 0);
+	assert_int_equal(now.minor_faults, 12345);
+	(void)kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_int_equal(threadcost_again(&w, child, child, &before, &now), WORLD_GONE);
+	assert_int_equal(threadcost_read(&w, getpid(), getpid(), &before, NULL), 0);
+	const uint64_t faults = before.minor_faults;
+	before.minor_faults = 0;
+	before.run_ns--; /* we have run since, as far as it knows */
+	assert_int_equal(threadcost_again(&w, getpid(), getpid(), &before, &now), 0);
+	assert_true(now.minor_faults >= faults);
+	before.start_ticks++;
+	before.run_ns--;
+	assert_int_equal(threadcost_again(&w, getpid(), getpid(), &before, &now), WORLD_GONE);
 	fixture_close(&w);
 }
 
@@ -112,6 +153,7 @@ int main(void)
 		cmocka_unit_test(quotas_of_version_2_are_read),
 		cmocka_unit_test(a_thread_s_costs_are_read),
 		cmocka_unit_test(our_own_thread_is_read),
+		cmocka_unit_test(a_thread_that_has_not_run_since_costs_what_it_did),
 		cmocka_unit_test(libraries_that_start_threads_are_known_by_their_files),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
