@@ -10,7 +10,9 @@
 #include "base/file.h"
 
 #define CHUNK_BYTES ((size_t)65536)
-/* What is asked for where output is fast; the kernel's default is 64 KiB. More does not stay in the processor's cache. */
+/*
+ * What is asked for where output is fast; the kernel's default is 64 KiB. More does not stay in the processor's cache.
+ */
 #define FROM_PIPE_BYTES ((int)(256 * KIB))
 #define HELD_PIPE_BYTES ((int)MIB)
 #define HELD_BYTES ((size_t)(MIB + 2 * CHUNK_BYTES))
