@@ -2,11 +2,14 @@
 # The node service for half an hour with as many jobs as it takes, inside its own limits: is it restarted, how much memory
 # does it take after five minutes and at the end, how many tasks? In the throw-away machine of tests/vm, with the unit as it is
 # installed. One of the jobs is a program of 16 KiB on disk whose table of frames is a hole of 1 GiB, and hangs.
-#   unit.sh [--jobs 64] [--processes 8] [--minutes 30] [--mem 3072] [--work-ms 5]
+#   unit.sh [--jobs 64] [--processes 8] [--minutes 30] [--mem 3072] [--work-ms 5] [--limit SECONDS] [--report FILE]
 # Prints one JSON line a minute, and one at the end. Every process works --work-ms in each second and prints a step.
+# --limit: it is cut off then, with all that takes, the machine's start included (--minutes and half an hour more).
+# --report: the lines are added to this file as they come, so what was measured before a cut is not lost; a further call
+# goes on in the same file with a machine of its own. What all of them saw is printed at the end (`unit.sh --sum FILE`).
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
-jobs=64 processes=8 minutes=30 mem=3072 work_ms=5
+jobs=64 processes=8 minutes=30 mem=3072 work_ms=5 limit="" report="" sum=""
 while [ $# -gt 0 ]; do
 	case $1 in
 	--jobs) jobs=$2; shift 2;;
@@ -14,11 +17,16 @@ while [ $# -gt 0 ]; do
 	--minutes) minutes=$2; shift 2;;
 	--mem) mem=$2; shift 2;;
 	--work-ms) work_ms=$2; shift 2;;
-	-h|--help) sed -n '2,6p' "$0" | sed 's/^# \{0,1\}//'; exit 0;;
+	--limit) limit=$2; shift 2;;
+	--report) report=$2; shift 2;;
+	--sum) sum=$2; shift 2;;
+	-h|--help) sed -n '2,10p' "$0" | sed 's/^# \{0,1\}//'; exit 0;;
 	*) echo "unit: unknown option $1" >&2; exit 2;;
 	esac
 done
+[ -n "$sum" ] && exec python3 "$here/unitload.py" sum "$sum"
 work=$(mktemp -d)
+report=${report:-$work/report}
 trap 'rm -rf "$work"' EXIT
 DESTDIR=$work/installed meson install -C "$here/../build" --no-rebuild --quiet > "$work/install.log" || { cat "$work/install.log"; exit 2; }
 unit=$(find "$work/installed" -name vigil-agent.service)
@@ -38,4 +46,9 @@ systemctl daemon-reload
 systemctl start vigil-agent || exit 1
 exec python3 - watch $jobs $processes $minutes $work_ms < /w/unitload.py
 J
-"$here/../tests/vm/run-in-vm.sh" --mem "$mem" --timeout $((minutes * 60 + 1800)) --share "$work:/w:ro" --script "$work/job"
+echo "{\"begun\": \"$(date -u +%FT%TZ)\", \"jobs\": $jobs, \"processes\": $processes}" >> "$report"
+"$here/../tests/vm/run-in-vm.sh" --mem "$mem" --timeout "${limit:-$((minutes * 60 + 1800))}" --share "$work:/w:ro" --script "$work/job" |
+	tee -a "$report"
+status=${PIPESTATUS[0]}
+python3 "$here/unitload.py" sum "$report"
+exit "$status"

@@ -99,6 +99,28 @@ def watch(jobs, processes, minutes, work_ms):
     print(json.dumps({"end": rows[-1], "memory_minute_5": early["memory"], "anon_minute_5": early["anon"], "died": died[:20]}), flush=True)
 
 
+def sum_up(report):
+    """Of each machine how long it was watched, and the worst that was seen; a machine that was cut off has no last line."""
+    runs = []
+    for line in read(report).splitlines():
+        try:
+            row = json.loads(line)
+        except ValueError:  # it was cut off in the middle
+            continue
+        if "begun" in row:
+            runs.append(dict(row, rows=[], died=[]))
+        elif "minute" in row:
+            runs[-1]["rows"].append(row)
+        else:
+            runs[-1]["died"] += row["died"]
+    for run in runs:
+        rows = run.pop("rows")
+        worst = {f"most_{k}": max((r[k] for r in rows), default=None) for k in ("restarts", "peak", "tasks_peak", "oom_kill", "adopted")}
+        run["minutes"] = rows[-1]["minute"] if rows else 0
+        print(json.dumps({**run, **worst, "states": sorted({r["state"] for r in rows})}), flush=True)
+    print(json.dumps({"machines": len(runs), "minutes_in_all": round(sum(run["minutes"] for run in runs), 1)}), flush=True)
+
+
 if __name__ == "__main__":
     what, *words = sys.argv[1:]
-    {"job": job, "watch": watch, "hostile": hostile}[what](*(int(w) if w.isdigit() else w for w in words))
+    {"job": job, "watch": watch, "hostile": hostile, "sum": sum_up}[what](*(int(w) if w.isdigit() else w for w in words))

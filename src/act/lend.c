@@ -27,7 +27,8 @@ void lend(struct lent *l, pid_t tid)
 	if (l->tid || tid <= 0 || policy < 0 || is_realtime(policy) || sched_getparam(tid, &had) < 0)
 		return;
 	/* noted first: the lender may die in between */
-	*l = (struct lent){.policy = policy, .priority = had.sched_priority, .nice = getpriority(PRIO_PROCESS, (id_t)tid)};
+	*l = (struct lent){
+		.policy = policy, .priority = had.sched_priority, .nice = getpriority(PRIO_PROCESS, (id_t)tid)};
 	l->tid = tid;
 	if (realtime_below(&now) && sched_setscheduler(tid, SCHED_FIFO | SCHED_RESET_ON_FORK, &now) == 0)
 		return;

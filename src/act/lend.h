@@ -1,8 +1,8 @@
 /*
- * Lends a process the priority of the one that waits for it. Who runs before everybody else on the machine and waits for
- * a process of ordinary priority waits for everybody else too (priority inversion): the borrower gets its turn only
- * when they have had theirs. Lent is the priority right below the lender's own, to one thread, for the time of the wait;
- * forks of the borrower do not have it. A borrower with real-time priority of its own keeps that.
+ * Lends a process the priority of the one that waits for it. Who runs before everybody else on the machine and waits
+ * for a process of ordinary priority waits for everybody else too (priority inversion): the borrower gets its turn
+ * only when they have had theirs. Lent is the priority right below the lender's own, to one thread, for the time of
+ * the wait; forks of the borrower do not have it. A borrower with real-time priority of its own keeps that.
  *
  * What was lent can be given back by whoever holds the note of it, so that it does not stay when the lender dies.
  */

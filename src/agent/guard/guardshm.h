@@ -165,7 +165,8 @@ struct guard_shm {
 	/* processes stopped with SIGSTOP, victims or not; resumed by the supervisor if the guard dies */
 	struct target frozen[GUARD_FROZEN];
 	_Atomic uint32_t n_frozen;
-	struct lent lent[GUARD_LENT]; /* while the guard waits for them; taken back by the supervisor if the guard dies */
+	/* while the guard waits for them; taken back by the supervisor if the guard dies */
+	struct lent lent[GUARD_LENT];
 	struct {
 		uint64_t used_bytes, total_bytes; /* of the tightest level at the last sample */
 		uint64_t node_used_bytes, node_total_bytes;

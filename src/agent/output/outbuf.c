@@ -9,6 +9,8 @@
 
 #include "base/buf.h"
 
+#define GROWN_BYTES ((int)(256 * KIB))
+
 void outbuf_open(struct outbuf *o, int proc_fd, int fd)
 {
 	struct stat st;
@@ -42,6 +44,14 @@ void outbuf_close(struct outbuf *o)
 		closep(&o->fd);
 	free(o->kept);
 	*o = (struct outbuf){.fd = -1};
+}
+
+void outbuf_grow(struct outbuf *o)
+{
+	int has = o->kind == OUTBUF_OPENED && !o->terminal ? fcntl(o->fd, F_GETPIPE_SZ) : -1;
+	for (int size = GROWN_BYTES; has > 0 && size > has; size /= 2)
+		if (fcntl(o->fd, F_SETPIPE_SZ, size) >= 0)
+			return;
 }
 
 /* Returns the number of bytes written; -EAGAIN: none can be written now. */

@@ -53,6 +53,9 @@ static inline bool outbuf_splices(const struct outbuf *o)
 	return o->splices && !o->gone;
 }
 
+/* Output is fast: a reader's pipe that is smaller takes 256 KiB from now on, which saves both of us waking up. */
+void outbuf_grow(struct outbuf *o);
+
 enum {
 	OUTBUF_BROKEN = 1, /* the reader has gone */
 	OUTBUF_NO_SPLICE,

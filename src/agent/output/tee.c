@@ -10,8 +10,11 @@
 #include "base/file.h"
 
 #define CHUNK_BYTES ((size_t)65536)
-/* What is asked for where output is fast; the kernel's default is 64 KiB. */
-#define PIPE_BYTES ((int)MIB)
+/*
+ * What is asked for where output is fast; the kernel's default is 64 KiB. More does not stay in the processor's cache.
+ */
+#define FROM_PIPE_BYTES ((int)(256 * KIB))
+#define HELD_PIPE_BYTES ((int)MIB)
 #define HELD_BYTES ((size_t)(MIB + 2 * CHUNK_BYTES))
 
 /* A rush lasts at least this long, or the changes would cost more than what is kept between them. */
@@ -40,7 +43,7 @@ static void from_grow(struct tee *t)
 	if (!t->from_pipe || t->grown)
 		return;
 	t->grown = true;
-	for (int size = PIPE_BYTES; size > (int)CHUNK_BYTES; size /= 2)
+	for (int size = FROM_PIPE_BYTES; size > (int)CHUNK_BYTES; size /= 2)
 		if (fcntl(t->from_fd, F_SETPIPE_SZ, size) >= 0)
 			return;
 }
@@ -131,7 +134,7 @@ static void held_pipe_open(struct tee_rush *r)
 		r->pipe[0] = r->pipe[1] = -1;
 		return;
 	}
-	for (int size = PIPE_BYTES; size > (int)CHUNK_BYTES; size /= 2)
+	for (int size = HELD_PIPE_BYTES; size > (int)CHUNK_BYTES; size /= 2)
 		if (fcntl(r->pipe[1], F_SETPIPE_SZ, size) >= 0)
 			break;
 	r->pipe_size = (size_t)MAX(fcntl(r->pipe[1], F_GETPIPE_SZ), (int)CHUNK_BYTES);
@@ -157,8 +160,10 @@ static void rush_begin(struct tee *t, uint64_t now)
 		t->order->lost = true;
 	r->since_ns = r->last_ns = now;
 	r->held = malloc(HELD_BYTES);
-	if (t->from_pipe && outbuf_splices(t->to))
+	if (t->from_pipe && outbuf_splices(t->to)) {
 		held_pipe_open(r);
+		outbuf_grow(t->to);
+	}
 }
 
 /* Behind a gap, keeping begins with a whole line. */

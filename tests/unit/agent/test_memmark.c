@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 
-/* What stands for a group's folder: its control file is a FIFO, so that the test decides how long "the kernel" takes. */
+/* What stands for a group's folder. Its control file is a FIFO: the test decides how long "the kernel" takes. */
 static char folder[] = "/tmp/vigil-memmark-XXXXXX";
 static struct memmarks marks; /* its thread goes on waiting in it */
 

@@ -113,6 +113,29 @@ static void a_reader_that_went_away_is_told(void **state)
 	outbuf_close(&o);
 }
 
+static void a_readers_pipe_grows_and_is_never_made_smaller(void **state)
+{
+	(void)state;
+	cleanup(closep) int proc = open("/proc", O_RDONLY | O_DIRECTORY);
+	struct outbuf o;
+	const int before = fcntl(ends[1], F_GETPIPE_SZ);
+	outbuf_open(&o, proc, ends[1]);
+	outbuf_grow(&o);
+	const int grown = fcntl(ends[1], F_GETPIPE_SZ);
+	if (grown == before)
+		skip(); /* its user has too many pipes */
+	assert_int_equal(grown, 256 * KIB);
+	if (fcntl(ends[1], F_SETPIPE_SZ, 512 * KIB) == 512 * KIB)
+		outbuf_grow(&o);
+	assert_true(fcntl(ends[1], F_GETPIPE_SZ) >= grown);
+	outbuf_close(&o);
+	outbuf_open(&o, -1, ends[1]); /* of what cannot be opened again the reader decides */
+	assert_int_equal(fcntl(ends[1], F_SETPIPE_SZ, before), before);
+	outbuf_grow(&o);
+	assert_int_equal(fcntl(ends[1], F_GETPIPE_SZ), before);
+	outbuf_close(&o);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, make_pipe, drop_pipe)
 
 int main(void)
@@ -123,6 +146,7 @@ int main(void)
 		TEST(neither_does_a_socket),
 		TEST(what_comes_in_pieces_leaves_in_order),
 		TEST(a_reader_that_went_away_is_told),
+		TEST(a_readers_pipe_grows_and_is_never_made_smaller),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
