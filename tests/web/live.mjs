@@ -80,6 +80,14 @@ export async function job(at, name, nproc, command, more = []) {
 	);
 }
 
+/** The file that `vigil report` writes of a job. */
+export async function report(id) {
+	const file = join(state, `${id}.html`);
+	const child = start(["report", id, "--html", file]);
+	assert.equal(await child.ended, 0, child.said);
+	return file;
+}
+
 export async function end() {
 	for (const child of started.reverse()) {
 		if (child.exitCode === null) child.kill("SIGTERM");

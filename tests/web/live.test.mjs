@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test as always } from "node:test";
-import { artifacts, browser, noBrowser } from "./kit.mjs";
-import { end, job, server, until } from "./live.mjs";
+import { artifacts, browser, noBrowser, WEB } from "./kit.mjs";
+import { end, job, report, server, until } from "./live.mjs";
 
 const WAIT = 60_000;
 // Two threads that compute, and memory that grows by a list that is thrown away now and then.
@@ -150,4 +150,42 @@ test("a long recording shows how far it is, and ends when it is cancelled", asyn
 	await page.waitForSelector("text=It was cancelled.");
 	assert.equal((await at.get(`profiles/${id}`)).state, "cancelled");
 	await done();
+});
+
+test("the report of a hang of many ranks is a page that one can read: who, why, and not a screen for each rank", async () => {
+	const hangs = join(WEB, "../tests/workloads/hangs.py");
+	await job(at, "stands", 24, ["/usr/bin/python3", "-u", hangs, "missing", "--at", "5", "--steps", "400"], [
+		"--hang-after",
+		"4s",
+	]);
+	const verdict = await until(
+		async () => {
+			const { jobs } = await at.get("jobs");
+			const found = jobs.find((j) => j.name === "stands");
+			return found?.health?.level === "hung" ? found : undefined;
+		},
+		"the hang is judged",
+		180_000,
+	);
+	const file = await report(verdict.id);
+	for (const [width, colorScheme] of [
+		[1280, "light"],
+		[390, "dark"],
+	]) {
+		const context = await chromium.newContext({ viewport: { width, height: 900 }, colorScheme });
+		const page = await context.newPage();
+		const asked = [];
+		page.on("request", (r) => asked.push(r.url()));
+		await page.goto(`file://${file}`);
+		assert.deepEqual(asked, [`file://${file}`], "it loads nothing");
+		assert.match(await page.locator(".top").innerText(), /held up by rank 1[\s\S]*Culprit rank\s+1/);
+		const bottom = await page.locator(".top").evaluate((e) => e.getBoundingClientRect().bottom);
+		assert.ok(bottom < 900, "the verdict stands on the first screen");
+		assert.equal(await page.locator("#ranks ~ .wide tbody tr").count(), 24);
+		assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth <= 0), true, `${width}`);
+		const tall = await page.evaluate(() => document.documentElement.scrollHeight);
+		assert.ok(tall < 900 * 12, `${tall} pixels at ${width}`);
+		await page.screenshot({ path: join(pictures, `report-hang-${width}-${colorScheme}.png`), fullPage: true });
+		await context.close();
+	}
 });
