@@ -263,8 +263,8 @@ static int loop_run(struct web *w, const struct loop *l)
 			{.fd = l->signal_fd, .events = POLLIN},
 			{.fd = l->until_fd, .events = POLLIN},
 		};
-		int children_ms = webchild_turn(w), streams_ms = webstream_turn(w);
-		int wait_ms = sooner(sooner(children_ms, streams_ms), httpd_timeout_ms(w->httpd));
+		int children_ms = webchild_turn(w), streams_ms = webstream_turn(w), otlp_ms = webmetrics_turn(w);
+		int wait_ms = sooner(sooner(children_ms, streams_ms), sooner(otlp_ms, httpd_timeout_ms(w->httpd)));
 		size_t n = 3 + webchild_fds(w, p + 3);
 		if (poll(p, n, wait_ms) < 0 && errno != EINTR)
 			return -errno;
