@@ -18,7 +18,8 @@ struct dashboard_options {
 	struct option_list allow_host;
 	const char *tls_cert, *tls_key;
 	uint32_t until;
-	bool open, json;
+	const char *otlp, *otlp_token;
+	bool open, json, insecure;
 	const char *state;
 };
 
@@ -49,6 +50,20 @@ static const struct option options[] = {
 	 .arg = "FILE",
 	 .help = "its key, PEM",
 	 .offset = offsetof(struct dashboard_options, tls_key)},
+	{.name = "otlp",
+	 .type = OPTION_TEXT,
+	 .arg = "URL",
+	 .help = "send metrics and events every 15s to a receiver of OTLP/HTTP, as in http://127.0.0.1:4318",
+	 .offset = offsetof(struct dashboard_options, otlp)},
+	{.name = "otlp-token",
+	 .type = OPTION_TEXT,
+	 .arg = "FILE",
+	 .help = "with --otlp: a file with the token that the receiver asks for (Authorization: Bearer)",
+	 .offset = offsetof(struct dashboard_options, otlp_token)},
+	{.name = "insecure",
+	 .type = OPTION_FLAG,
+	 .help = "with --otlp: http:// also to other machines",
+	 .offset = offsetof(struct dashboard_options, insecure)},
 	{.name = "until",
 	 .type = OPTION_U32,
 	 .arg = "PID",
@@ -141,6 +156,11 @@ static int dashboard_run(const void *opts, int argc, char **argv)
 				    : "--port: a number from 1 to 65535 is expected");
 		return EXIT_USAGE;
 	}
+	if ((o->insecure || o->otlp_token) && !o->otlp) {
+		log_error("%s says something about --otlp only; name the receiver with --otlp URL",
+			  o->otlp_token ? "--otlp-token" : "--insecure");
+		return EXIT_USAGE;
+	}
 	if (state_dir(o->state, d.state, sizeof(d.state), &f) < 0) {
 		log_error("%s", f.text);
 		return EXIT_PROBLEM;
@@ -154,6 +174,9 @@ static int dashboard_run(const void *opts, int argc, char **argv)
 				.port = o->port,
 				.tls_cert = o->tls_cert,
 				.tls_key = o->tls_key,
+				.otlp = o->otlp,
+				.otlp_token = o->otlp_token,
+				.otlp_insecure = o->insecure,
 				.until = (pid_t)o->until,
 				.open_store = open_store,
 				.listens = listens,

@@ -1,7 +1,7 @@
 // A real job beside the real server, for tests in a browser: VIGIL names the program, else the one of build/.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -63,7 +63,7 @@ export async function server() {
 }
 
 /** A job that runs; its id, once the server has all its ranks. */
-export async function job(at, name, nproc, command, more = []) {
+export async function job(at, name, nproc, command, more = [], ranks = nproc) {
 	const child = start(["run", "--name", name, "--nproc", String(nproc), ...more, "--", ...command]);
 	child.stdout.resume();
 	return until(
@@ -73,11 +73,27 @@ export async function job(at, name, nproc, command, more = []) {
 			const found = jobs.find((j) => j.name === name);
 			if (!found) return undefined;
 			const { total } = await at.get(`jobs/${found.id}/ranks?limit=1`);
-			return total >= nproc ? found.id : undefined;
+			return total >= ranks ? found.id : undefined;
 		},
-		`${nproc} ranks of ${name}`,
+		`${ranks} ranks of ${name}`,
 		180_000,
 	);
+}
+
+/** The command of a launcher with so many ranks that sleep. The program is a copy: `sleep` by its name is no rank. */
+export function sleepers(ranks) {
+	const trainer = join(state, "trainer");
+	copyFileSync("/bin/sleep", trainer);
+	const script = `r=0; while [ $r -lt ${ranks} ]; do RANK=$r WORLD_SIZE=${ranks} ${trainer} 900 & r=$((r + 1)); done; wait`;
+	return ["sh", "-c", script];
+}
+
+/** The file that `vigil report` writes of a job. */
+export async function report(id) {
+	const file = join(state, `${id}.html`);
+	const child = start(["report", id, "--html", file]);
+	assert.equal(await child.ended, 0, child.said);
+	return file;
 }
 
 export async function end() {

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test as always } from "node:test";
-import { artifacts, browser, noBrowser } from "./kit.mjs";
-import { end, job, server, until } from "./live.mjs";
+import { artifacts, browser, noBrowser, WEB } from "./kit.mjs";
+import { end, job, report, server, sleepers, until } from "./live.mjs";
 
 const WAIT = 60_000;
 // Two threads that compute, and memory that grows by a list that is thrown away now and then.
@@ -149,5 +149,92 @@ test("a long recording shows how far it is, and ends when it is cancelled", asyn
 	await page.getByRole("button", { name: "Cancel" }).click();
 	await page.waitForSelector("text=It was cancelled.");
 	assert.equal((await at.get(`profiles/${id}`)).state, "cancelled");
+	await done();
+});
+
+test("the report of a hang of many ranks is a page that one can read: who, why, and not a screen for each rank", async () => {
+	const hangs = join(WEB, "../tests/workloads/hangs.py");
+	await job(at, "stands", 24, ["/usr/bin/python3", "-u", hangs, "missing", "--at", "5", "--steps", "400"], [
+		"--hang-after",
+		"4s",
+	]);
+	const verdict = await until(
+		async () => {
+			const { jobs } = await at.get("jobs");
+			const found = jobs.find((j) => j.name === "stands");
+			return found?.health?.level === "hung" ? found : undefined;
+		},
+		"the hang is judged",
+		180_000,
+	);
+	const file = await report(verdict.id);
+	for (const [width, colorScheme] of [
+		[1280, "light"],
+		[390, "dark"],
+	]) {
+		const context = await chromium.newContext({ viewport: { width, height: 900 }, colorScheme });
+		const page = await context.newPage();
+		const asked = [];
+		page.on("request", (r) => asked.push(r.url()));
+		await page.goto(`file://${file}`);
+		assert.deepEqual(asked, [`file://${file}`], "it loads nothing");
+		assert.match(await page.locator(".top").innerText(), /held up by rank 1[\s\S]*Culprit rank\s+1/);
+		const bottom = await page.locator(".top").evaluate((e) => e.getBoundingClientRect().bottom);
+		assert.ok(bottom < 900, "the verdict stands on the first screen");
+		assert.equal(await page.locator("#ranks ~ .wide tbody tr").count(), 24);
+		assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth <= 0), true, `${width}`);
+		const tall = await page.evaluate(() => document.documentElement.scrollHeight);
+		assert.ok(tall < 900 * 12, `${tall} pixels at ${width}`);
+		await page.screenshot({ path: join(pictures, `report-hang-${width}-${colorScheme}.png`), fullPage: true });
+		await context.close();
+	}
+});
+
+test("a thousand ranks that are real: each has its memory, and their grid is painted at once", async () => {
+	const many = await job(at, "thousand", 1, sleepers(1000), [], 1000);
+	const { ranks, total } = await until(async () => {
+		const all = await at.get(`jobs/${many}/ranks?limit=1000`);
+		return all.ranks.every((r) => r.own_bytes > 0) && all;
+	}, "memory of all ranks");
+	assert.equal(total, 1000);
+	assert.deepEqual(
+		ranks.map((r) => r.rank),
+		ranks.map((_, i) => i),
+	);
+	assert.equal(ranks.filter((r) => r.main_only).length, 1000 - 64);
+	const { page, done } = await newPage();
+	await page.evaluate(() => {
+		new MutationObserver((_, observer) => {
+			if (document.querySelectorAll(".ranks .cell").length < 1000) return;
+			observer.disconnect();
+			requestAnimationFrame(() =>
+				setTimeout(() => {
+					window.__painted = performance.now();
+				}),
+			);
+		}).observe(document.body, { childList: true, subtree: true });
+	});
+	const cdp = await page.context().newCDPSession(page);
+	await cdp.send("Performance.enable", { timeDomain: "threadTicks" });
+	const used = async () =>
+		(await cdp.send("Performance.getMetrics")).metrics.find((m) => m.name === "TaskDuration").value * 1000;
+	const begin = await used();
+	await page.goto(`${at.url}#/job/${many}`);
+	await page.waitForFunction(() => window.__painted !== undefined, undefined, { polling: 20 });
+	const cost = (await used()) - begin;
+	const [server_ms, paint_ms] = await page.evaluate(() => {
+		const [first] = performance.getEntriesByType("resource").filter((e) => e.name.includes("/ranks?"));
+		return [first.responseEnd - first.requestStart, window.__painted - first.responseEnd];
+	});
+	console.log(
+		`1,000 real ranks: the answer after ${server_ms.toFixed(0)} ms, painted ${paint_ms.toFixed(0)} ms later; ` +
+			`${cost.toFixed(0)} ms of the page's processor time from the click to the paint`,
+	);
+	assert.ok(cost < 400, `${cost} ms`);
+	assert.match(await page.locator("main").innerText(), /are kept of 64 ranks/);
+	await page.getByRole("listbox").focus();
+	await page.keyboard.press("End");
+	await page.waitForSelector("text=own memory, main process");
+	await page.screenshot({ path: join(pictures, "live-thousand.png"), fullPage: true });
 	await done();
 });

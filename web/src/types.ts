@@ -60,6 +60,8 @@ export interface Rank {
 	own_bytes?: number;
 	rss_bytes?: number;
 	shared_bytes?: number;
+	/** the memory is that of its main process alone */
+	main_only?: boolean;
 	cpu_ratio?: number;
 	gpu?: { index: number; busy_ratio?: number; memory_bytes?: number; memory_total_bytes?: number; used_ratio?: number }[];
 	read_bytes_per_s?: number;

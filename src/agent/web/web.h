@@ -49,6 +49,12 @@ struct web {
 		char newest[64];
 		uint64_t turn, counted_ns, n;
 	} total;
+	/* Rounds of metrics that are sent: when the next begins, and what was said of the last */
+	struct {
+		bool running;
+		uint64_t next_ns;
+		char said[500];
+	} otlp;
 	uint32_t refused; /* wrong tokens since refused_since_ns */
 	uint64_t refused_since_ns;
 	bool stop;
@@ -118,6 +124,14 @@ int must_check web_ranks_rows(struct web *w, const struct job *j, uint64_t from,
 			      uint64_t *ret_total);
 /* The newest look at the job's memory, "vigil.memory_point/1", owned by the caller; NULL: there is none. */
 struct js *web_memory_point(const struct job *j, int64_t *ret_unix_ms);
+
+/* ---- metrics that are sent ---- */
+
+/*
+ * Starts the next round of `vigil metrics --otlp` where it is time, each 15 s. What goes wrong is said once while it
+ * stays the same. Milliseconds until then; -1: nothing is to be sent, or a round runs.
+ */
+int web_otlp_turn(struct web *w);
 
 /* ---- handlers ---- */
 

@@ -97,10 +97,24 @@ static double webranks_rate_of(uint64_t now, uint64_t before, double seconds)
 	return now >= before ? (double)(now - before) / seconds : 0;
 }
 
-static void lane_put(const struct ranks *all, int32_t rank, struct js *o)
+/* Of a rank that the looks have no lane for: counters of the kernel, of its main process, at this moment. */
+static void main_memory_put(const struct web *w, pid_t pid, struct js *o)
 {
-	const struct series_lane *now = ranks_lane(&all->last, rank), *then = ranks_lane(&all->before, rank);
+	struct proc_statm m;
+	if (proc_statm_read(&w->world, pid, &m) != 0)
+		return;
+	js_put_u64(o, "own_bytes", sub_floor(m.resident_pages, m.shared_pages) * w->world.page_bytes);
+	js_put_u64(o, "rss_bytes", m.resident_pages * w->world.page_bytes);
+	js_put_u64(o, "shared_bytes", m.shared_pages * w->world.page_bytes);
+	js_put_bool(o, "main_only", true);
+}
+
+static void lane_put(const struct web *w, const struct ranks *all, const struct job_process *p, struct js *o)
+{
+	const struct series_lane *now = ranks_lane(&all->last, p->rank), *then = ranks_lane(&all->before, p->rank);
 	double seconds = (double)sub_floor(all->last.mono_ns, all->before.mono_ns) / 1e9;
+	if (!now && all->last.n_lanes > 0)
+		main_memory_put(w, p->pid, o);
 	if (!now)
 		return;
 	js_put_u64(o, "own_bytes", now->own_bytes);
@@ -160,7 +174,7 @@ static struct js *rank_json(struct web *w, const struct job *j, const struct ran
 	js_put_text_if(o, "node", j->node);
 	js_put_text(o, "state", state);
 	if (strcmp(state, "ended") != 0) {
-		lane_put(all, p->rank, o);
+		lane_put(w, all, p, o);
 		seriesjson_rank_gpus(&all->devices, p->rank, o);
 	}
 	if (step) {

@@ -266,6 +266,7 @@ static int loop_run(struct web *w, const struct loop *l)
 		};
 		int children_ms = webchild_turn(w), streams_ms = webstream_turn(w), metrics_ms = web_metrics_turn(w);
 		int wait_ms = sooner(sooner(children_ms, streams_ms), sooner(metrics_ms, httpd_timeout_ms(w->httpd)));
+		wait_ms = sooner(wait_ms, web_otlp_turn(w));
 		p[3] = (struct pollfd){.fd = web_metrics_fd(w), .events = POLLIN};
 		size_t n = 4 + webchild_fds(w, p + 4);
 		if (poll(p, n, wait_ms) < 0 && errno != EINTR)

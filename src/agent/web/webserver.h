@@ -33,6 +33,8 @@ struct web_want {
 	uint32_t port; /* 0: WEB_PORT or the next free one */
 	const char *allow_host[WEB_HOSTS]; /* NULL at the end */
 	const char *tls_cert, *tls_key; /* files; NULL: no TLS */
+	const char *otlp, *otlp_token; /* a receiver of metrics and a file with its token; NULL: none */
+	bool otlp_insecure; /* http:// also to other machines */
 	pid_t until; /* end when this process has ended; 0: by a signal only */
 	/*
 	 * Opens the store for reading. STORE_NONE: there is none yet. *ret_lent: it holds copies of rows of another

@@ -9,6 +9,9 @@
 #include "tell/incident/page_parts.h"
 #include "tell/incident/report.h"
 
+/* Of the output so many files are open at first: those of whom the verdict names are the first. */
+#define FILES_OPEN 4
+
 /* Colours are of system names where there is one, so that they follow the reader's choice. */
 static const char head[] =
 	"<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
@@ -150,10 +153,12 @@ static void process_end(const struct js *p, char *dst, size_t cap)
 		(void)text_format(dst, cap, "gone, its status is not known");
 }
 
-static void process_put(const struct js *p, FILE *to)
+/* Ranks have the job's own command as a rule: it is not told hundreds of times. */
+static void process_put(const struct js *p, const char *job_command, FILE *to)
 {
 	char text[64], size[16];
 	const char *command = js_get_text(p, "command", "");
+	bool same = *command && strcmp(command, job_command) == 0;
 	fputs("<tr>", to);
 	page_number_cell(number(p, "attempt", text), to);
 	page_number_cell(number(p, "rank", text), to);
@@ -165,7 +170,11 @@ static void process_put(const struct js *p, FILE *to)
 	page_number_cell(page_size(p, "peak_own_bytes", size), to);
 	process_end(p, text, sizeof(text));
 	page_cell(text, to);
-	page_element("td class=\"t\"", *command ? command : js_get_text(p, "name", "–"), to);
+	page_element("td class=\"t\"",
+		     same	? "the job's"
+		     : *command ? command
+				: js_get_text(p, "name", "–"),
+		     to);
 	fputs("</tr>\n", to);
 }
 
@@ -178,15 +187,15 @@ static void processes_put(const struct js *report, FILE *to)
 	fputs("<section aria-labelledby=\"ranks\"><h2 id=\"ranks\">Ranks and processes</h2>\n", to);
 	if (left_out > 0)
 		fprintf(to,
-			"<p>%zu of %lld: those that the verdict names, those that ended badly, then ranks by number; the "
-			"others are left out.</p>\n",
+			"<p>%zu of %lld: those that the verdict names, those that ended badly, then ranks by number; "
+			"the others are left out.</p>\n",
 			js_len(list), (long long)left_out + (long long)js_len(list));
 	if (js_len(list) == 0)
 		fputs("<p>None are known.</p>\n", to);
 	else
 		page_table("Memory as it was last looked at; the peak is of memory of its own.", names, to);
 	for (size_t i = 0; i < js_len(list); i++)
-		process_put(js_at(list, i), to);
+		process_put(js_at(list, i), js_get_text(js_get(report, "job"), "command", ""), to);
 	if (js_len(list) > 0)
 		page_table_end(to);
 	fputs("</section>\n", to);
@@ -298,12 +307,12 @@ static int incidents_put(const struct js *report, FILE *to)
 	return r;
 }
 
-static void output_file_put(const struct js *one, FILE *to)
+static void output_file_put(const struct js *one, bool open, FILE *to)
 {
 	const struct js *lines = js_get(one, "lines");
 	char size[16];
-	fprintf(to, "<details open><summary>Rank %lld, attempt %lld, ", (long long)js_get_i64(one, "rank", 0),
-		(long long)js_get_i64(one, "attempt", 0));
+	fprintf(to, "<details%s><summary>Rank %lld, attempt %lld, ", open ? " open" : "",
+		(long long)js_get_i64(one, "rank", 0), (long long)js_get_i64(one, "attempt", 0));
 	page_text(js_get_text(one, "stream", ""), to);
 	if (*page_size(one, "earlier_bytes", size))
 		fprintf(to, "; %s before it are left out", size);
@@ -326,10 +335,12 @@ static void output_put(const struct js *report, FILE *to)
 	if (attempt > 0)
 		fprintf(to, "<p>Of attempt %lld; that of earlier attempts is left out.</p>\n", (long long)attempt);
 	if (left_out > 0)
-		fprintf(to, "<p>Of %zu files, those of the ranks that the verdict names first; %lld more are left out.</p>\n",
+		fprintf(to,
+			"<p>Of %zu files, those of the ranks that the verdict names first; %lld more are left "
+			"out.</p>\n",
 			js_len(list), (long long)left_out);
 	for (size_t i = 0; i < js_len(list); i++)
-		output_file_put(js_at(list, i), to);
+		output_file_put(js_at(list, i), i < FILES_OPEN, to);
 	fputs("</section>\n", to);
 }
 

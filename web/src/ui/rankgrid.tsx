@@ -108,7 +108,7 @@ export function RankFacts({ rank, job }: { rank: Rank; job: string }) {
 			</h3>
 			<Facts
 				items={[
-					["own memory", bytes(rank.own_bytes)],
+					[rank.main_only ? "own memory, main process" : "own memory", bytes(rank.own_bytes)],
 					["shared", bytes(rank.shared_bytes)],
 					["CPU", percent(rank.cpu_ratio)],
 					[
@@ -206,6 +206,11 @@ export function RankGrid({ ranks, job }: { ranks: Rank[]; job: string }) {
 	return (
 		<>
 			<Legend ranks={ranks} />
+			{small && ranks.some((r) => r.main_only) && (
+				<p class="meta">
+					Memory with workers, and rates, are kept of 64 ranks; of the others the memory of the main process is shown.
+				</p>
+			)}
 			<div
 				class={`ranks ${small ? "small" : ""}`}
 				role="listbox"
