@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/buf.h"
 
 #define EVERY_NS (15 * NS_PER_S)
 #define ROUND_NS (60 * NS_PER_S)
