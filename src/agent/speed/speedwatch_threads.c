@@ -17,8 +17,8 @@
 #define SPEEDWATCH_PROCESSES 1024
 #define SPEEDWATCH_THREADS 8192
 /*
- * Sweeps for which a thread is left alone that has not run for many of them. One that then begins to is seen so late, so
- * a thread that works now and then is looked at each time.
+ * Sweeps for which a thread is left alone that has not run for many of them. One that then begins to is seen so late,
+ * so a thread that works now and then is looked at each time.
  */
 #define SKIP_MOST 4
 #define IDLE_SWEEPS 40
