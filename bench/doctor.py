@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """How well `vigil doctor` names what holds a program back, and how well it tells the speed-up.
 
-    doctor.py [--rounds N] [--seconds S] [--shares N] [--vigil PATH] [NAME…]
+    doctor.py [--rounds N] [--seconds S] [--shares N] [--vigil PATH] [NAME…]       NAME: of a program, or "cost"
 
 Each planted program of tests/workloads/speed.py runs for S seconds while it is watched, then the same with the fix; in
 each round one after the other, so that both have the same neighbours. Says for each: how often the fault was named
@@ -10,11 +10,13 @@ rounds). The healthy programs are then watched once a round each. "others-busy" 
 machine is shared it is true, and is passed over here, but counted. Last, the processor time that watching takes.
 
 Numbers of a shared machine: other programs take part of each run, and the two runs of a round may get unequal parts.
+With --shares the programs and vigil are in a control group (version 1) of that weight, where neighbours have 1024.
 """
 import argparse
 import json
 import os
 import pathlib
+import resource
 import signal
 import statistics
 import subprocess
@@ -29,9 +31,17 @@ EXPECTED = {
     "uneven": "uneven-tasks", "poll": "sleeping", "cpuset": "cpuset-small", "loader": "loader-bound",
     "lock": "lock-contention", "serial": "serial-part", "faults": "page-faults", "quota": "cpu-quota",
     "stopped": "stopped", "memory_fit": "memory-fit", "fsync": "disk-wait",
+    "process_lock": "lock-contention", "poll_thread": "sleeping", "each_waits": "one-at-a-time",
+    "neighbour": "others-busy", "cold_reads": "disk-wait", "output": "output-wait", "small_io": "small-io",
+    "process_each": "process-each", "big_args": "main-bound", "uneven_ranks": "uneven-tasks", "thrash": "memory-pressure",
+    "gil_loader": "gil-bound", "slower": "steps-slower", "nan_loss": "loss-broken",
 }
+# They are not about speed as it is now.
+NO_SPEED = ("stopped", "memory_fit", "nan_loss")
+# They are run by vigil, as their output says what is wrong; what they did before counts as well.
+OF_OUTPUT = {"slower": 8, "nan_loss": 2}
 HEALTHY = ["compute", "two_processes", "numpy_alone", "numpy_threads", "sleeping", "cron", "idle_server", "thread_server",
-           "pool_even", "loader_ahead", "hash_threads", "pipeline", "barrier", "child", "event_loop", "writer", "idle_pool"]
+           "pool_even", "loader_ahead", "hash_threads", "pipeline", "barrier", "child", "event_loop", "writer", "idle_pool", "many_threads"]
 GROUPS = pathlib.Path("/sys/fs/cgroup")
 
 
@@ -39,12 +49,12 @@ def write(path, text):
     path.write_text(str(text))
 
 
-def shares_group():
-    if not SHARES:
-        return None
+def shares_group(shares):
+    """Puts this process, and all that it starts, into a group of that weight."""
     g = GROUPS / "cpu" / f"vigil-doctor-shares-{os.getpid()}"
-    g.mkdir(exist_ok=True)
-    write(g / "cpu.shares", SHARES)
+    g.mkdir()
+    write(g / "cpu.shares", shares)
+    write(g / "cgroup.procs", os.getpid())
     return g
 
 
@@ -66,42 +76,60 @@ def group_for(name, folder):
         write(g / "cpu.cfs_period_us", 100000)
         write(g / "cpu.cfs_quota_us", 15000)
         write(g / "cpu.shares", SHARES or 1024)
-    elif name == "memory_fit":
+    elif name in LIMITS_MIB:
         g = GROUPS / "memory" / f"vigil-doctor-{os.getpid()}"
         g.mkdir(exist_ok=True)
-        write(g / "memory.limit_in_bytes", 512 << 20)
-    elif name == "fsync":
+        write(g / "memory.limit_in_bytes", LIMITS_MIB[name] << 20)
+    elif name in ("fsync", "cold_reads"):
         g = GROUPS / "blkio" / f"vigil-doctor-{os.getpid()}"
         g.mkdir(exist_ok=True)
         device = os.stat(folder).st_dev
-        write(g / "blkio.throttle.write_iops_device", f"{os.major(device)}:{os.minor(device)} 100")
+        for way in ("read", "write"):
+            write(g / f"blkio.throttle.{way}_iops_device", f"{os.major(device)}:{os.minor(device)} 100")
     else:
         return None
     return g
 
 
+LIMITS_MIB = {"memory_fit": 512, "thrash": 96}
 SHARES = 0  # above 1024, the neighbours of a busy machine take less of each run (a cpu group of version 1)
 
 
 class Program:
-    def __init__(self, name, seconds, folder, fixed=False, group=None):
-        args = ["/usr/bin/python3", str(PROGRAM), name, "--for", str(seconds), *(["--fixed"] if fixed else [])]
-        groups = [g for g in (group, shares_group() if not group or group.parent.name != "cpu" else None) if g]
+    """A program of tests/workloads/speed.py; under `vigil run` where its output is to be read."""
+
+    def __init__(self, name, seconds, folder, fixed=False, group=None, job_of=None):
+        args = ["/usr/bin/python3", "-u", str(PROGRAM), name, "--for", str(seconds), *(["--fixed"] if fixed else [])]
+        if job_of:
+            args = [job_of, "run", "--quiet", "--state", folder, "--", *args]
 
         def join():
-            for g in groups:
-                write(g / "cgroup.procs", os.getpid())
-        self.process = subprocess.Popen(args, stdout=subprocess.PIPE, text=True, preexec_fn=join,
-                                        env={**os.environ, "SPEED_DIR": folder}, start_new_session=True)
+            if group:
+                write(group / "cgroup.procs", os.getpid())
+            if name == "neighbour":
+                os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+        options = {"preexec_fn": join, "start_new_session": True}
+        self.others = []
+        if name == "neighbour" and not fixed:
+            self.others.append(subprocess.Popen(["sh", "-c", "while :; do :; done"], **options))
+        self.printed = tempfile.TemporaryFile(dir=folder)
+        self.process = subprocess.Popen(args, stdout=self.printed, env={**os.environ, "SPEED_DIR": folder}, **options)
+
+    def lines(self):
+        self.printed.seek(0)
+        return self.printed.read().decode().splitlines()
 
     def rate(self):
-        out, _ = self.process.communicate(timeout=120)
-        return float(out.split()[-1]) if out.strip() else 0.0
+        self.process.wait(120)
+        last = self.lines()[-1:]
+        self.end()
+        return float(last[0].split()[-1]) if last else 0.0
 
     def end(self):
-        if self.process.poll() is None:
-            os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.communicate()
+        for p in (self.process, *self.others):
+            if p.poll() is None:
+                os.killpg(p.pid, signal.SIGKILL)
+                p.wait()
 
 
 def doctor(vigil, pid, seconds, state):
@@ -112,20 +140,32 @@ def doctor(vigil, pid, seconds, state):
     return json.loads(out.stdout)
 
 
-def watch(vigil, name, seconds, folder, group=None):
-    """The findings without the neighbours, whether there were neighbours, and the program's rate."""
-    program = Program(name, seconds + 3, folder, group=group)
+def watch(vigil, name, seconds, folder, group=None, fixed=False):
+    """The findings, and the rate of the program: of its whole run, or of its steps while it is watched."""
+    before = OF_OUTPUT.get(name, 1.5)  # the program's start is not what is watched
+    program = Program(name, before + seconds + 1.5, folder, fixed, group, vigil if name in OF_OUTPUT else None)
     try:
-        time.sleep(1.5)  # the program's start is not what is watched
+        time.sleep(before)
         if name == "stopped":
             os.kill(program.process.pid, signal.SIGSTOP)
-        told = doctor(vigil, program.process.pid, seconds, folder)
-        if name == "stopped":
-            return told["findings"], 0.0, told
-        rate = program.rate()
+        begin, n = time.monotonic(), len(program.lines())
+        told = doctor(vigil, "last" if name in OF_OUTPUT else program.process.pid, seconds, folder)
+        if name in OF_OUTPUT:
+            return told["findings"], (len(program.lines()) - n) / (time.monotonic() - begin)
+        return told["findings"], 0.0 if name == "stopped" else program.rate()
     finally:
         program.end()
-    return told["findings"], rate, told
+
+
+def own_of(name, findings):
+    """Without the neighbours, unless they are what is planted."""
+    return [f for f in findings if f["id"] != "others-busy" or name == "neighbour"]
+
+
+def fixed_rate(vigil, name, seconds, folder, group):
+    if name in OF_OUTPUT:
+        return watch(vigil, name, seconds, folder, fixed=True)[1]
+    return Program(name, seconds + 3, folder, fixed=True, group=None if name == "quota" else group).rate()
 
 
 def planted(vigil, name, rounds, seconds, folder):
@@ -137,20 +177,16 @@ def planted(vigil, name, rounds, seconds, folder):
         return None
     try:
         for _ in range(rounds):
-            findings, rate, _ = watch(vigil, name, seconds, folder, group)
+            findings, rate = watch(vigil, name, seconds, folder, group)
             others += any(f["id"] == "others-busy" for f in findings)
-            own = [f for f in findings if f["id"] != "others-busy"]
+            own = own_of(name, findings)
             seen.append(own[0]["id"] if own else "-")
             if not own or own[0]["id"] != EXPECTED[name]:
                 continue
             named += 1
-            if name in ("stopped", "memory_fit"):
-                continue  # they are not about speed as it is now
-            fixed = Program(name, seconds + 3, folder, fixed=True, group=None if name == "quota" else group)
-            try:
-                after = fixed.rate()
-            finally:
-                fixed.end()
+            if name in NO_SPEED:
+                continue
+            after = fixed_rate(vigil, name, seconds, folder, group)
             if "speedup" in own[0]:
                 told.append(own[0].get("speedup_now", own[0]["speedup"]))
             measured.append(after / rate if rate else 0)
@@ -168,16 +204,16 @@ def planted(vigil, name, rounds, seconds, folder):
 
 def cost(vigil, seconds, folder):
     """Processor time of the doctor while it watches, as a part of one processor. What else it costs is below the noise."""
-    for name in ("compute", "pool_even", "thread_server"):
+    for name in ("compute", "pool_even", "thread_server", "many_threads"):
         program = Program(name, seconds + 3, folder)
         try:
             time.sleep(1.5)
-            before = os.times()
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
             doctor(vigil, program.process.pid, seconds, folder)
-            after = os.times()
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
         finally:
             program.end()
-        used = after.children_user + after.children_system - before.children_user - before.children_system
+        used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         print(f"watching {name}: {used * 1000:.0f} ms of processor time in {seconds:g} s, {100 * used / seconds:.1f} % of one")
 
 
@@ -190,6 +226,7 @@ def main():
     p.add_argument("names", nargs="*")
     a = p.parse_args()
     globals()["SHARES"] = a.shares
+    group = shares_group(a.shares) if a.shares else None
     names = a.names or [*EXPECTED, *HEALTHY, "cost"]
     with tempfile.TemporaryDirectory(dir=os.environ.get("SPEED_DIR")) as folder:
         total, runs = 0, 0
@@ -204,12 +241,14 @@ def main():
             if name in HEALTHY:
                 wrong = []
                 for _ in range(a.rounds):
-                    findings, _, _ = watch(a.vigil, name, a.seconds, folder)
+                    findings, _ = watch(a.vigil, name, a.seconds, folder)
                     wrong += [f["id"] for f in findings if f["id"] != "others-busy"]
                 print(f"{name:14} healthy: {'nothing' if not wrong else wrong}", flush=True)
         if "cost" in names:
             cost(a.vigil, a.seconds, folder)
-        remove(shares_group())
+    if group:
+        write(group.parent / "cgroup.procs", os.getpid())
+        remove(group)
 
 
 if __name__ == "__main__":

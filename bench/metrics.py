@@ -15,8 +15,13 @@ import sqlite3
 import statistics
 import struct
 import subprocess
+import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from web import Server  # noqa: E402
 
 VIGIL = os.environ.get("VIGIL", str(pathlib.Path(__file__).resolve().parents[1] / "build/src/cli/vigil"))
 MASK = (1 << 64) - 1
@@ -103,6 +108,24 @@ def watched(state, seconds=12):
     return (marks[-1] - marks[1]) / (len(marks) - 2)
 
 
+def served(state, rounds):
+    """(seconds that a scrape takes, seconds that others wait meanwhile) of the page's server."""
+    server = Server(VIGIL, {**os.environ, "VIGIL_STATE_DIR": str(state)})
+    others, scrapes = [], []
+    try:
+        server.get("/metrics")  # reads everything
+        with ThreadPoolExecutor(1) as pool:
+            for _ in range(rounds):
+                scrape = pool.submit(server.get, "/metrics")
+                while not scrape.done():
+                    others.append(server.get("/api/v1/me")[0])
+                scrapes.append(scrape.result()[0])
+    finally:
+        server.process.terminate()
+        server.process.wait()
+    return scrapes, others
+
+
 def main():
     p = argparse.ArgumentParser()
     for name, default in (("jobs", 64), ("ranks", 8), ("incidents", 1000), ("samples", 2000), ("rounds", 20)):
@@ -113,7 +136,11 @@ def main():
         subprocess.run([VIGIL, "run", "--state", state, "--", "true"], check=True, capture_output=True)
         series_bytes, report_bytes = fill(state, a)
         took, cpu, size, rss = scrape(state, a.rounds)
-        print(json.dumps({"bench": "metrics", **vars(a), "series_bytes": series_bytes, "report_bytes": report_bytes,
+        scrapes, others = served(state, a.rounds)
+        others.sort()
+        print(json.dumps({"bench": "metrics", **vars(a), "served_ms": round(statistics.median(scrapes) * 1000, 1),
+                          "others_ms": round(statistics.median(others) * 1000, 1), "others_p99_ms": round(others[len(others) * 99 // 100] * 1000, 1), "others_worst_ms": round(others[-1] * 1000, 1),
+                          "load": round(os.getloadavg()[0], 1), "series_bytes": series_bytes, "report_bytes": report_bytes,
                           "scrape_ms": round(statistics.median(took) * 1000, 1), "scrape_worst_ms": round(max(took) * 1000, 1),
                           "cpu_ms": round(statistics.median(cpu) * 1000, 1), "watch_cpu_ms": round(watched(state) * 1000, 1),
                           "answer_bytes": size, "rss_kib": rss}))

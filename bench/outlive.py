@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Kills any of vigil's processes at any moment, and looks 5 s later at what they have left behind.
 
-    bench/outlive.py [--trials N=20] [--jobs KINDS…] [--subset NAMES…] [--parallel N=2] [--seed N] [--json]
+    bench/outlive.py [--trials N=20] [--jobs KINDS…] [--subset NAMES…] [--parallel N=2] [--seed N] [--json] [--lines]
 
 A job (print or mute, hog near its limit or quiet) runs under `vigil run --memory-limit`. At a random moment a random
 non-empty subset of supervisor, guard, rescue process and watcher gets SIGKILL, together or one right after the other.
@@ -256,6 +256,7 @@ def main():
     p.add_argument("--parallel", type=int, default=2)
     p.add_argument("--seed", type=int, default=0)
     p.add_argument("--json", action="store_true")
+    p.add_argument("--lines", action="store_true", help="a JSON line for each trial as it ends, for runs that may be cut off")
     a = p.parse_args()
     jobs = [(kind, a.seed + i, a.subset) for i in range(a.trials) for kind in a.jobs]
     result = collections.defaultdict(collections.Counter)
@@ -269,6 +270,9 @@ def main():
             count["empty group left until then"] += bool(t.left) and not t.stood["in its group"]
             count["bad"] += bool(t.faults)
             count[f"told: {t.cause}"] += bool(t.cause)
+            if a.lines:
+                print(json.dumps({"kind": t.kind, "seed": t.seed, "killed": t.hit, "whole": t.whole, "harmed": t.harmed, "told": t.cause,
+                                  "left": t.left, "faults": t.faults}), flush=True)
             if t.harmed:
                 print({"kind": t.kind, "seed": t.seed, "killed": t.hit, "left": t.left, **t.stood}, file=sys.stderr, flush=True)
             if t.faults:

@@ -6,7 +6,9 @@
 
 #include "agent/heap/heapload.h"
 #include "agent/host/world_open.h"
+#include "agent/jobs/profilenote.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "cli/commands.h"
 #include "cli/heap_growth.h"
@@ -180,6 +182,7 @@ static int watch(struct showing *s, const char *what, struct fault *f)
 				 "--what growth watches what runs: --warn and --attempt are about the past");
 	if (s->o->duration_ns < GROWTH_SHORTEST_NS || s->o->duration_ns > GROWTH_LONGEST_NS)
 		return fault_set(f, -EINVAL, "--duration: expected 0.1 seconds to 24 hours");
+	const uint64_t began_ns = clock_mono_ns();
 	int r = subject_find(s->w, s->state, what, &subject, f);
 	if (r && stat(what, &st) == 0)
 		return fault_set(f, -EINVAL, "%s is a file: --what growth takes a JOB or PID that runs", what);
@@ -189,6 +192,8 @@ static int watch(struct showing *s, const char *what, struct fault *f)
 	TEXT_COPY(s->name.key, subject.key);
 	r = heap_growth_load(s->w, &subject, s->o->duration_ns, &s->set, s->notes[0], f);
 	s->n_notes = r == 0 && s->notes[0][0];
+	if (r == 0 && subject.is_job)
+		profilenote_keep(s->state, subject.job.id, PROFILENOTE_GROWTH, clock_mono_ns() - began_ns);
 	return r;
 }
 

@@ -39,6 +39,7 @@ struct list {
 	bool all;
 	size_t shown;
 	struct job_steps steps; /* of the current job */
+	struct live_state live; /* what its supervisor says; n 0: nothing */
 	/* all tasks of the machine, read once */
 	struct tasks tasks;
 	bool listed;
@@ -51,6 +52,7 @@ struct list {
 static void list_done(struct list *l)
 {
 	members_done(&l->members);
+	live_done(&l->live);
 	if (l->listed)
 		tasks_done(&l->tasks);
 }
@@ -108,6 +110,11 @@ static void ray_put(const struct list *l, struct js *o, const struct job_process
 	struct js *ray = js_object();
 	js_put_text(ray, "worker_id", r.worker_id);
 	js_put_text_if(ray, "job_id", r.job_id);
+	struct rayworker_train t;
+	if (rayworker_train_read(&l->view->world, p->pid, &t)) {
+		js_put_i64(ray, "train_rank", t.rank);
+		js_put_text_if(ray, "train_run", t.run);
+	}
 	js_put(o, "ray", ray);
 }
 
@@ -129,6 +136,14 @@ static void show_row(struct list *l, const struct job_process *p, bool live)
 	l->shown++;
 }
 
+/* The most that it had, which is stored at its end only. */
+static void peak_put(const struct list *l, struct job_process *p)
+{
+	const struct live_process *now = live_find(&l->live, p->pid, p->start_ticks);
+	if (now && now->peak_own_bytes > 0)
+		p->peak_own_bytes = MAX(now->peak_own_bytes, p->own_bytes);
+}
+
 static int show_process(void *ctx, const struct job_process *stored)
 {
 	struct list *l = ctx;
@@ -140,6 +155,8 @@ static int show_process(void *ctx, const struct job_process *stored)
 		p.rank = now->who.rank;
 	if (live && l->n_stored < STORED_MOST)
 		l->stored[l->n_stored++] = (struct proc_id){p.pid, p.start_ticks};
+	if (live)
+		peak_put(l, &p);
 	if (live || l->all)
 		show_row(l, &p, live);
 	return 0;
@@ -189,14 +206,17 @@ static void show_members(struct list *l, const struct job *j)
 		TEXT_COPY(p.role, role_name(x->who.role));
 		TEXT_COPY(p.name, proc_known_as(x->task->comm));
 		TEXT_COPY(p.command, x->command);
-		if (view_process_now(l->view, &p))
-			show_row(l, &p, true);
+		if (!view_process_now(l->view, &p))
+			continue;
+		peak_put(l, &p);
+		show_row(l, &p, true);
 	}
 }
 
-static int show_processes(struct list *l, const struct job *j)
+static int show_processes(struct list *l, struct job *j)
 {
 	l->n_stored = 0;
+	(void)view_live(j, &l->live);
 	past_steps(j, &l->steps);
 	int unlisted = members_now(l, j);
 	int r = past_each_process(l->view->store, j, show_process, l);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "agent/jobs/profilenote.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -56,6 +57,8 @@ static void remember(const struct recording_want *want, const struct stackset *s
 		    (unsigned long long)m->samples, m->native ? ", native frames too" : "");
 	if (store_open(state, STORE_WRITE, &store, note, &f) == 0)
 		ignore(store_add_event(store, &e, NULL), "the recording itself is what counts");
+	if (store)
+		ignore(profilenote_add(store, e.job, PROFILENOTE_CPU, m->duration_ns), "as above");
 }
 
 int recording_make(const struct world *w, const struct recording_want *want, struct stackset **ret, struct fault *f)

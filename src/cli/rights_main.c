@@ -25,20 +25,53 @@ static bool was_given_a_socket(void)
 	       getsockopt(LISTEN_FD, SOL_SOCKET, SO_ACCEPTCONN, &listens, &len) == 0 && listens;
 }
 
+/* Those who have connected and not asked yet: nobody waits for them. */
+#define WAITING 16
+
+struct door {
+	struct pollfd p[1 + WAITING]; /* the first is where they connect */
+	size_t n;
+};
+
+static void door_drop(struct door *d, size_t i)
+{
+	closep(&d->p[i].fd);
+	d->n--;
+	memmove(&d->p[i], &d->p[i + 1], (d->n - i) * sizeof(d->p[0]));
+}
+
+static void door_admit(struct door *d)
+{
+	cleanup(closep) int one = accept4(LISTEN_FD, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (one < 0 || !rightsdoor_admits(one))
+		return;
+	if (d->n == ARRAY_SIZE(d->p))
+		door_drop(d, 1); /* who has kept silent for longest */
+	d->p[d->n++] = (struct pollfd){.fd = take_fd(&one), .events = POLLIN};
+}
+
+static void door_answer(struct door *d, size_t i)
+{
+	int r = rightsdoor_serve(d->p[i].fd);
+	if (r < 0)
+		log_debug("a request was not answered: %s", strerror(-r));
+	door_drop(d, i);
+}
+
 int main(void)
 {
+	struct door d = {.p = {{.fd = LISTEN_FD, .events = POLLIN}}, .n = 1};
 	if (!was_given_a_socket()) {
 		log_error("vigil-rights is started by systemd (vigil-rights.socket), which hands it a socket; there is "
 			  "nothing to do for it by hand");
 		return 2;
 	}
-	for (;;) {
-		struct pollfd p = {.fd = LISTEN_FD, .events = POLLIN};
-		if (poll(&p, 1, idle_ms) <= 0)
-			return 0;
-		cleanup(closep) int one = accept4(LISTEN_FD, NULL, NULL, SOCK_CLOEXEC);
-		int r = one < 0 ? -errno : rightsdoor_serve(one);
-		if (r < 0)
-			log_debug("a request was not answered: %s", strerror(-r));
+	while (poll(d.p, d.n, idle_ms) > 0) {
+		for (size_t i = d.n; i-- > 1;)
+			if (d.p[i].revents)
+				door_answer(&d, i);
+		if (d.p[0].revents)
+			door_admit(&d);
 	}
+	return 0;
 }

@@ -222,11 +222,11 @@ static int rules_check(const struct run_options *o, const struct world *w)
 }
 
 /* A page that cannot be served is no reason not to run the job. */
-static void dashboard_start(const struct world *w, const char *state)
+static void dashboard_start(const struct world *w, const char *state, const char *given)
 {
 	int r = private_state(state);
 	if (r == 0)
-		r = webbeside_start(w, state);
+		r = webbeside_start(w, given);
 	if (r < 0)
 		log_warning("the page cannot be served: %s", strerror(-r));
 }
@@ -281,7 +281,7 @@ static int run(const void *opts, int argc, char **argv)
 	private_umask();
 	leftover_clear(&w, state);
 	if (o->dashboard)
-		dashboard_start(&w, state);
+		dashboard_start(&w, state, o->guard.state);
 	int status = supervise_run(&spec, &w);
 	guard_options_sweep(&o->guard, &w, state);
 	return status;

@@ -8,6 +8,7 @@
 #include "agent/jobs/past.h"
 #include "cli/view.h"
 #include "model/incident/incident.h"
+#include "tell/jobs/health_json.h"
 #include "tell/jobs/job_json.h"
 #include "tell/text/textcols.h"
 
@@ -46,7 +47,8 @@ static void print_times(const struct view *v, const struct job *j)
 		textout_value(p, "exit status", "%d", j->exit_status);
 }
 
-static void print_job(const struct view *v, const struct job *j)
+/* live NULL: its supervisor says nothing of it. */
+static void print_job(const struct view *v, const struct job *j, const struct live_state *live)
 {
 	const struct textout *p = &v->paper;
 	char peak[16], steps[160];
@@ -69,10 +71,14 @@ static void print_job(const struct view *v, const struct job *j)
 		textout_value(p, "watched by", "pid %ld%s", (long)j->supervisor_pid, j->adopted ? " (adopted)" : "");
 	if (j->nproc > 1)
 		textout_value(p, "ranks", "%u", j->nproc);
+	if (live)
+		textout_value(p, "now", "%s", live->health.sentence);
 	if (steps[0])
 		textout_value(p, "progress", "%s", steps);
 	textout_value(p, "attempt", "%u of at most %u", j->attempt, j->max_retries);
 	textout_value(p, "deaths", "%u for memory, %u otherwise", j->memory_kills, j->other_deaths);
+	if (live && live->memory.job_bytes > 0)
+		textout_value(p, "memory", "%s", size_format(live->memory.job_bytes, peak));
 	if (j->peak_bytes > 0)
 		textout_value(p, "most memory", "%s", size_format(j->peak_bytes, peak));
 	if (j->limit_bytes > 0)
@@ -183,12 +189,17 @@ static int show_incident(void *ctx, const char *id, const char *text)
 }
 
 /* One object: the job, with its processes, events and incidents as arrays. */
-static int show_json(const struct view *v, const struct job *j)
+static int show_json(const struct view *v, const struct job *j, const struct live_state *live)
 {
 	cleanup(js_freep) struct js *o = job_json(j);
 	static struct job_steps known;
 	past_steps(j, &known);
 	past_steps_put(o, &known);
+	if (live) {
+		js_put_text(o, "phase", live->phase);
+		js_put_u64(o, "job_bytes", live->memory.job_bytes);
+		js_put(o, "health", health_json(&live->health));
+	}
 	struct part processes = {v, js_array(), 0}, events = {v, js_array(), 0}, incidents = {v, js_array(), 0};
 	int r = past_each_process(v->store, j, show_process, &processes);
 	if (r == 0)
@@ -204,10 +215,10 @@ static int show_json(const struct view *v, const struct job *j)
 	return 0;
 }
 
-static int show_text(const struct view *v, const struct job *j)
+static int show_text(const struct view *v, const struct job *j, const struct live_state *live)
 {
 	struct part processes = {.view = v}, events = {.view = v}, incidents = {.view = v};
-	print_job(v, j);
+	print_job(v, j, live);
 	int r = past_each_process(v->store, j, show_process, &processes);
 	if (r == 0)
 		r = store_each_event(v->store, j->id, 0, show_event, &events);
@@ -220,6 +231,7 @@ static int show_run(const void *opts, int argc, char **argv)
 {
 	const struct show_options *o = opts;
 	cleanup(view_done) struct view v = {.store = NULL};
+	static struct live_state told; /* large */
 	struct job j;
 	int status = view_words("show", argc, argv, 1);
 	if (status == 0)
@@ -228,7 +240,10 @@ static int show_run(const void *opts, int argc, char **argv)
 		status = view_job(&v, argc == 1 ? argv[0] : NULL, &j);
 	if (status != 0)
 		return status;
-	return o->json ? show_json(&v, &j) : show_text(&v, &j);
+	const struct live_state *live = view_live(&j, &told) ? &told : NULL;
+	status = o->json ? show_json(&v, &j, live) : show_text(&v, &j, live);
+	live_done(&told);
+	return status;
 }
 
 const struct command command_show = {

@@ -9,11 +9,12 @@
 #include "base/log.h"
 #include "cli/commands.h"
 #include "agent/jobs/past.h"
+#include "agent/speed/tracefile.h"
 #include "cli/view.h"
 #include "tell/jobs/timeline.h"
 
 struct timeline_options {
-	const char *output, *from, *to;
+	const char *output, *ray, *from, *to;
 	uint32_t points;
 	bool json;
 	const char *state;
@@ -26,6 +27,11 @@ static const struct option options[] = {
 	 .arg = "FILE",
 	 .help = "write to FILE; - is stdout",
 	 .offset = offsetof(struct timeline_options, output)},
+	{.name = "ray",
+	 .type = OPTION_TEXT,
+	 .arg = "FILE",
+	 .help = "show the tasks in FILE, which `ray timeline` wrote, with it",
+	 .offset = offsetof(struct timeline_options, ray)},
 	{.name = "points",
 	 .type = OPTION_U32,
 	 .arg = "N",
@@ -71,9 +77,29 @@ static int range_parse(const struct timeline_options *o, struct timeline_want *r
 	return 0;
 }
 
+/* What `ray timeline` wrote; NULL: it is not wanted. */
+static int ray_read(const char *path, struct tracefacts *facts, const struct tracefacts **ret)
+{
+	struct fault f = {.text = ""};
+	*ret = NULL;
+	if (!path)
+		return 0;
+	int r = tracefile_read(path, NULL, facts, &f);
+	if (r == 0 && !facts->ray)
+		r = fault_set(&f, TRACEFILE_OTHER, "%s has no task of Ray: expected what `ray timeline` writes", path);
+	if (r) {
+		log_error("%s", f.text);
+		return EXIT_PROBLEM;
+	}
+	if (facts->cut_off)
+		log_warning("%s ends within: only the tasks before that are shown", path);
+	*ret = facts;
+	return 0;
+}
+
 static int timeline_write_to(const struct view *v, const struct job *j, const struct timeline_want *range, FILE *to)
 {
-	size_t len;
+	size_t len, n_ray = 0;
 	int error;
 	cleanup(freep) char *series = past_read(j, &len, &error);
 	if (error)
@@ -85,7 +111,10 @@ static int timeline_write_to(const struct view *v, const struct job *j, const st
 	want.series = (struct span){series, len};
 	want.now_unix_ms = clock_unix_ms();
 	want.running = job_is_open(j);
+	want.ret_ray_tasks = &n_ray;
 	int r = timeline_write(&want, to);
+	if (want.ray && n_ray == 0)
+		log_warning("no task in Ray's file was at work while the job ran: it is of another time");
 	return r < 0 ? view_failed(v, r, "the timeline") : 0;
 }
 
@@ -118,6 +147,7 @@ static int timeline_run(const void *opts, int argc, char **argv)
 {
 	const struct timeline_options *o = opts;
 	cleanup(view_done) struct view v = {.store = NULL};
+	cleanup(tracefacts_done) struct tracefacts facts = {.n_rows = 0};
 	struct timeline_want range = {.points = 0};
 	struct job j;
 	char path[100];
@@ -128,6 +158,8 @@ static int timeline_run(const void *opts, int argc, char **argv)
 		status = view_open(o->state, &v);
 	if (status == 0)
 		status = view_job(&v, argc == 1 ? argv[0] : NULL, &j);
+	if (status == 0)
+		status = ray_read(o->ray, &facts, &range.ray);
 	if (status != 0)
 		return status;
 	bool to_stdout = o->output ? strcmp(o->output, "-") == 0 : !isatty(STDOUT_FILENO);
@@ -139,7 +171,7 @@ static int timeline_run(const void *opts, int argc, char **argv)
 
 const struct command command_timeline = {
 	.name = "timeline",
-	.usage = "vigil timeline [JOB|PID|last] [-o FILE]",
+	.usage = "vigil timeline [JOB|PID|last] [-o FILE] [--ray FILE]",
 	.summary = "write a job's timeline as a Chrome trace",
 	.about = "Attempts, events, kills and freezes, the processes of each rank, and counters of CPU, memory and IO, "
 		 "as Chrome trace JSON, which https://ui.perfetto.dev and chrome://tracing open. Without -o it goes to "
@@ -149,9 +181,12 @@ const struct command command_timeline = {
 		 "the cache and pipes as well. Samples are taken every second in the first minute and every five "
 		 "seconds later, less often where looking costs more. When 8 MiB are full, the last hour stays as it "
 		 "was sampled, the last day at 10 s, 30 days at a minute, what is older at an hour, and all of it "
-		 "coarser where that does not fit; of each part of time the sample with most memory stays.",
+		 "coarser where that does not fit; of each part of time the sample with most memory stays.\n\n"
+		 "--ray joins what Ray itself knows: each of its nodes is a lane, each worker a row with its tasks and "
+		 "calls, on the job's clock.",
 	.examples = "vigil timeline last -o run.json\n"
-		    "vigil timeline digits | gzip > digits.json.gz",
+		    "vigil timeline digits | gzip > digits.json.gz\n"
+		    "ray timeline && vigil timeline last --ray /tmp/ray-timeline-2026-11-25_10-00-00.json",
 	.options = options,
 	.options_size = sizeof(struct timeline_options),
 	.run = timeline_run,

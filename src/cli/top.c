@@ -15,6 +15,7 @@
 #include "cli/memgather.h"
 #include "cli/screen.h"
 #include "cli/topdata.h"
+#include "tell/jobs/health_json.h"
 #include "tell/memory/memory_show.h"
 #include "tell/memory/top_show.h"
 
@@ -85,6 +86,24 @@ struct top {
 
 /* ---- once ---- */
 
+/* What the supervisors of running jobs say. */
+static struct js *jobs_json(const struct top *t)
+{
+	struct js *jobs = js_array();
+	for (size_t i = 0; i < TOPDATA_LIVES; i++) {
+		const struct live_state *s = topdata_live(&t->data, i);
+		if (!s)
+			continue;
+		struct js *o = js_object();
+		js_put_text(o, "id", t->data.live[i].job);
+		js_put_text(o, "phase", s->phase);
+		js_put_u64(o, "job_bytes", s->memory.job_bytes);
+		js_put(o, "health", health_json(&s->health));
+		js_add(jobs, o);
+	}
+	return jobs;
+}
+
 static void json_print(const struct top *t)
 {
 	cleanup(js_freep) struct js *all = js_object();
@@ -101,6 +120,7 @@ static void json_print(const struct top *t)
 		js_add(rows, j);
 	}
 	js_put(all, "processes", rows);
+	js_put(all, "jobs", jobs_json(t));
 	js_put_u64(all, "hidden", t->list.hidden);
 	ignore(js_write(all, stdout, 0), "main looks at stdout in the end");
 }
@@ -109,6 +129,19 @@ static size_t stdout_width(void)
 {
 	struct winsize size;
 	return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+/* Of so many jobs there is a line. */
+#define JOB_LINES 4
+
+/* False: there is none. */
+static bool job_line(const struct top *t, const struct top_show *s, size_t i, char line[static TOP_SHOW_LINE])
+{
+	const struct live_state *live = topdata_live(&t->data, i);
+	if (!live || i >= JOB_LINES)
+		return false;
+	top_show_job(s, t->data.live[i].job, live->health.sentence, line);
+	return true;
 }
 
 static void table_print(const struct top *t)
@@ -121,6 +154,9 @@ static void table_print(const struct top *t)
 		top_show_level(&s, f, i, line);
 		puts(line);
 	}
+	for (size_t i = 0; i < TOPDATA_LIVES; i++)
+		if (job_line(t, &s, i, line))
+			puts(line);
 	top_show_sum(&s, f, &t->list, line);
 	printf("%s\n\n", line);
 	top_show_titles(&s, line);
@@ -186,6 +222,8 @@ static void last_line(const struct top *t, size_t y)
 static size_t page_of(const struct top *t)
 {
 	size_t used = top_show_levels(&t->data.footprint) + 3;
+	for (size_t i = 0; i < JOB_LINES; i++)
+		used += topdata_live(&t->data, i) != NULL;
 	return screen_height() > used + 1 ? screen_height() - used : 1;
 }
 
@@ -201,6 +239,9 @@ static void draw(struct top *t)
 		top_show_level(&s, f, i, line);
 		screen_line(y++, ledger_ratio(&f->ledger.level[i]) >= 0.9 ? SCREEN_ALARM : SCREEN_PLAIN, line);
 	}
+	for (size_t i = 0; i < TOPDATA_LIVES; i++)
+		if (job_line(t, &s, i, line))
+			screen_line(y++, SCREEN_PLAIN, line);
 	top_show_sum(&s, f, &t->list, line);
 	screen_line(y++, SCREEN_PLAIN, line);
 	top_show_titles(&s, line);

@@ -5,14 +5,20 @@
 #include <unistd.h>
 
 #include "agent/host/world_open.h"
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "cli/commands.h"
 #include "cli/memgather.h"
 #include "cli/state.h"
 #include "sense/proc/proc.h"
+#include "tell/store/store.h"
 
 #define LOOK_SHARE 20
+/* Jobs that have begun are looked for so often, among so many of the newest; a supervisor is waited for so long. */
+#define LIVE_AGAIN_NS (5 * NS_PER_S)
+#define JOBS_LOOKED 200
+#define LIVE_WAIT_NS (200 * NS_PER_MS)
 
 int topdata_open(struct topdata *d, const char *state, const char *what)
 {
@@ -33,6 +39,8 @@ void topdata_done(struct topdata *d)
 	if (d->looked)
 		footprint_done(&d->footprint);
 	d->looked = false;
+	for (size_t i = 0; i < TOPDATA_LIVES; i++)
+		d->live[i].follow = livefollow_close(d->live[i].follow);
 	freep(&d->was);
 	freep(&d->now);
 }
@@ -69,6 +77,85 @@ static int looks_read(struct topdata *d)
 	return 0;
 }
 
+/* ---- what supervisors say ---- */
+
+static bool is_shown(const struct topdata *d, const char *job)
+{
+	for (size_t i = 0; i < d->footprint.n_jobs; i++)
+		if (strcmp(d->footprint.job[i].id, job) == 0)
+			return true;
+	return false;
+}
+
+static bool is_followed(const struct topdata *d, const char *job)
+{
+	for (size_t i = 0; i < TOPDATA_LIVES; i++)
+		if (strcmp(d->live[i].job, job) == 0)
+			return true;
+	return false;
+}
+
+/* Of jobs of other state directories nothing is known here. */
+static int live_begin(void *ctx, const struct job *j)
+{
+	struct topdata *d = ctx;
+	struct topdata_live *l = NULL;
+	for (size_t i = 0; i < TOPDATA_LIVES && !l; i++)
+		l = d->live[i].job[0] ? NULL : &d->live[i];
+	if (!l)
+		return 1;
+	if (!job_is_open(j) || !is_shown(d, j->id) || is_followed(d, j->id) || livefollow_open(j, &l->follow) != 0)
+		return 0;
+	TEXT_COPY(l->job, j->id);
+	if (livefollow_take(l->follow, LIVE_WAIT_NS) != 0)
+		l->follow = livefollow_close(l->follow);
+	return 0;
+}
+
+static void lives_begin(struct topdata *d)
+{
+	cleanup(store_closep) struct store *store = NULL;
+	char note[256];
+	struct fault f;
+	d->lives_ns = clock_mono_ns();
+	if (store_open(d->state, STORE_READ, &store, note, &f) == 0)
+		ignore(store_each_job(store, JOBS_LOOKED, live_begin, d), "tried again");
+}
+
+static void lives_look(struct topdata *d)
+{
+	for (size_t i = 0; i < TOPDATA_LIVES; i++) {
+		struct topdata_live *l = &d->live[i];
+		if (l->follow && livefollow_take(l->follow, 0) != 0)
+			l->follow = livefollow_close(l->follow);
+		if (!l->follow)
+			l->job[0] = '\0';
+	}
+	if (d->lives_ns == 0 || clock_mono_ns() - d->lives_ns > LIVE_AGAIN_NS)
+		lives_begin(d);
+}
+
+const struct live_state *topdata_live(const struct topdata *d, size_t i)
+{
+	return livefollow_state(d->live[i].follow);
+}
+
+/* A process whose environment names no job, or no rank, is known to the supervisor that started it. */
+static void rows_name(struct topdata *d)
+{
+	for (size_t i = 0; i < d->footprint.n; i++) {
+		struct footprint_row *row = &d->footprint.rows[i];
+		for (size_t k = 0; k < TOPDATA_LIVES; k++) {
+			const struct live_state *s = topdata_live(d, k);
+			const struct live_process *p = s ? live_find(s, row->pid, row->start_ticks) : NULL;
+			if (p && !row->job[0])
+				TEXT_COPY(row->job, d->live[k].job);
+			if (p && row->who.rank == NO_RANK)
+				row->who.rank = p->rank;
+		}
+	}
+}
+
 int topdata_look(struct topdata *d, struct fault *f)
 {
 	struct footprint next;
@@ -82,6 +169,8 @@ int topdata_look(struct topdata *d, struct fault *f)
 	d->looked = true;
 	d->was_ns = d->now_ns;
 	d->now_ns = clock_mono_ns();
+	lives_look(d);
+	rows_name(d);
 	r = looks_read(d);
 	d->took_ns = clock_mono_ns() - began_ns;
 	return r;

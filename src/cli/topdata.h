@@ -1,15 +1,26 @@
 /* What `vigil top` looks at again and again: the memory of all processes, and what they use of the processors. */
 #pragma once
 
+#include "agent/jobs/livefollow.h"
 #include "cli/subject.h"
 #include "model/memory/toplist.h"
 #include "sense/world.h"
+
+/* Of so many running jobs their supervisors are listened to. */
+#define TOPDATA_LIVES 8
+
+struct topdata_live {
+	char job[64]; /* "": free */
+	struct livefollow *follow;
+};
 
 struct topdata {
 	struct world w;
 	char state[256];
 	bool has_subject;
 	struct subject subject;
+	struct topdata_live live[TOPDATA_LIVES];
+	uint64_t lives_ns; /* when jobs were looked for last; 0: never */
 	bool looked; /* footprint is of the last look */
 	struct footprint footprint;
 	struct toplist_look *was, *now; /* by pid; owned */
@@ -26,3 +37,5 @@ int must_check topdata_look(struct topdata *d, struct fault *f);
 int must_check topdata_list(const struct topdata *d, const struct toplist_want *want, struct toplist *ret);
 /* When the next look is due: looking takes at most a twentieth of the time. */
 uint64_t topdata_due_ns(const struct topdata *d, uint64_t every_ns);
+/* What the supervisor of the i-th job says of it; NULL: nothing. Borrowed until the next look. */
+const struct live_state *topdata_live(const struct topdata *d, size_t i);

@@ -98,6 +98,19 @@ void view_refresh(const struct view *v, struct job *j)
 		j->state = JOB_LOST;
 }
 
+bool view_live(struct job *j, struct live_state *ret)
+{
+	/* a supervisor that is stopped, or busy with a report, is not waited for longer */
+	const uint64_t wait_ns = 300 * NS_PER_MS;
+	cleanup(livefollow_closep) struct livefollow *f = NULL;
+	live_done(ret);
+	if (livefollow_open(j, &f) != 0 || livefollow_take(f, wait_ns) < 0 || !livefollow_state(f))
+		return false;
+	livefollow_give(&f, ret);
+	live_job(ret, j);
+	return true;
+}
+
 static int offer_job(void *ctx, const struct job *j)
 {
 	static char kept[64]; /* the nearest name must outlive the row */

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "agent/jobs/jobran.h"
+#include "agent/jobs/livefollow.h"
 #include "agent/memory/procnow.h"
 #include "model/jobs/job.h"
 #include "sense/world.h"
@@ -43,6 +44,11 @@ int must_check view_job(const struct view *v, const char *text, struct job *ret)
 
 /* Set the state to JOB_LOST if the job is live in the store but its vigil, on this machine, is gone. */
 void view_refresh(const struct view *v, struct job *j);
+/*
+ * What the job's supervisor says of it at this moment; its series is as fresh from then on. Brings the job up to date.
+ * ret is owned by the caller (live_done), who hands it over empty or as it was filled before. False: it says nothing.
+ */
+bool view_live(struct job *j, struct live_state *ret);
 /* As procnow_read. */
 static inline bool view_process_now(const struct view *v, struct job_process *p)
 {

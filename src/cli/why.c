@@ -8,11 +8,10 @@
 #include "base/units.h"
 #include "cli/commands.h"
 #include "agent/incident/ending.h"
+#include "agent/incident/raycase.h"
 #include "agent/jobs/past.h"
 #include "agent/incident/story.h"
 #include "cli/view.h"
-#include "model/jobs/raytitle.h"
-#include "sense/framework/rayretry.h"
 #include "sense/proc/proc.h"
 #include "tell/incident/report.h"
 
@@ -41,40 +40,20 @@ struct why {
 };
 
 /*
- * What Ray did about a worker that vigil ended, which its log tells while the node runs. A job that has ended has
- * nobody as whom to read it.
+ * What Ray did about a worker that died, which its log tells while the node runs, where the report does not have it
+ * yet. A job that has ended has nobody as whom to read it.
  */
 static bool ray_retried(const struct why *w, const struct incident *i, struct rayretry *ret)
 {
 	struct job job;
-	struct raytitle title;
 	struct proc_stat st;
 	char name[sizeof(i->victim.command)];
-	if (!i->victim.ray_logs[0] || !w->view->has_world || !w->view->store ||
-	    !raytitle_of(span_of(i->victim.command), &title) || store_find_job(w->view->store, i->job, &job) != 0 ||
-	    job.pid <= 0 || proc_stat_read(&w->view->world, job.pid, &st) != 0)
+	if (i->ray_retry.valid || !w->view->has_world || !w->view->store || !raycase_name(i, name, sizeof(name)) ||
+	    store_find_job(w->view->store, i->job, &job) != 0 || job.pid <= 0 ||
+	    proc_stat_read(&w->view->world, job.pid, &st) != 0)
 		return false;
-	span_copy(title.name, name, sizeof(name));
 	return rayretry_read(&w->view->world, job.pid, i->victim.ray_logs, i->victim.ray_job_id, name, i->time_unix_ms,
 			     ret) == 0;
-}
-
-static void ray_retry_put(struct js *j, struct incident *i, const struct rayretry *r)
-{
-	struct js *o = js_object();
-	char left[48] = "";
-	js_put_text(o, "task_id", r->task_id);
-	js_put_u64(o, "attempt", r->attempt);
-	if (r->has_left)
-		js_put_i64(o, "retries_left", r->left);
-	js_put(j, "ray_retry", o);
-	if (r->has_left && r->left < 0)
-		TEXT_COPY(left, "; retries without end are left");
-	else if (r->has_left)
-		TEXT_FORMAT(left, "; retries left: %lld", (long long)r->left);
-	incident_evidence_add(i, "ray_retry", "the driver's log", i->time_unix_ms,
-			      "Ray runs %s again, attempt %llu of task %s%s", i->victim.name,
-			      (unsigned long long)r->attempt, r->task_id, left);
 }
 
 /*
@@ -92,8 +71,10 @@ static int print_report_ended(struct why *w, const char *text, const struct inci
 		return EXIT_PROBLEM;
 	}
 	struct rayretry again;
-	if (ray_retried(w, &i, &again))
-		ray_retry_put(j, &i, &again);
+	if (ray_retried(w, &i, &again)) {
+		raycase_tell(&i, &again);
+		report_ray_put(j, &i);
+	}
 	if (end)
 		i.ended = *end;
 	if (w->options->json) {

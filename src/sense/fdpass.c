@@ -26,7 +26,7 @@ int fdpass_send(int to, const void *bytes, size_t len, int fd)
 	return n == (ssize_t)len ? 0 : n < 0 ? -errno : -EPIPE;
 }
 
-/* The kernel makes as many descriptors as the room for control data holds, which is one. */
+/* The kernel makes as many descriptors as the room for control data holds: CMSG_SPACE would have room for two. */
 int fdpass_receive(int from, void *bytes, size_t len, int *ret_fd)
 {
 	union control control;
@@ -34,7 +34,7 @@ int fdpass_receive(int from, void *bytes, size_t len, int *ret_fd)
 	struct msghdr m = {.msg_iov = &part,
 			   .msg_iovlen = 1,
 			   .msg_control = control.bytes,
-			   .msg_controllen = sizeof(control.bytes)};
+			   .msg_controllen = CMSG_LEN(sizeof(int))};
 	int fd = -1;
 	ssize_t n;
 	do
@@ -45,7 +45,7 @@ int fdpass_receive(int from, void *bytes, size_t len, int *ret_fd)
 	const struct cmsghdr *c = CMSG_FIRSTHDR(&m);
 	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(int)))
 		memcpy(&fd, CMSG_DATA(c), sizeof(fd));
-	if (n != (ssize_t)len) {
+	if (n != (ssize_t)len || (m.msg_flags & MSG_TRUNC)) {
 		closep(&fd);
 		return -EPIPE;
 	}

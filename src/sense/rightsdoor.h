@@ -12,10 +12,20 @@
 
 #define RIGHTSDOOR_PATH "/run/vigil-rights.socket"
 
-/* A descriptor of /dev/kmsg with a position of its own. -errno: there is no door, or it refuses. Waits at most 10 s. */
+/*
+ * A descriptor of /dev/kmsg, borrowed: one for each thread, until it ends. Waits for nothing: the first call asks, and
+ * until the door has answered this is -EAGAIN. Other -errno: there is no door, or it refuses; the next call asks again.
+ */
 int must_check rightsdoor_kmsg(int *ret_fd);
-/* As socket(2) in the network namespace of net_fd. -errno. Waits at most 10 s. */
+/*
+ * As socket(2) in the network namespace of net_fd. -errno. -ETIMEDOUT: no answer in 3 s; then nobody is asked for a
+ * minute. Not for a loop that others wait for.
+ */
 int must_check rightsdoor_socket(int net_fd, int family, int type, int protocol, int *ret_fd);
 
-/* The door itself: answers one request. -errno: the connection is of no use; the caller closes it. */
+/*
+ * The door itself. A connection of somebody who is not root is not admitted, and serving it is -EPERM. Serving answers
+ * the one request that has come, and does not wait where the connection does not. Either way the caller closes it.
+ */
+bool must_check rightsdoor_admits(int connection);
 int must_check rightsdoor_serve(int connection);

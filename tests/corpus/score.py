@@ -2,13 +2,14 @@
 """Score vigil's verdicts over a half of the corpus (tests/corpus/README.md says what the truth holds).
 
 score.py HALF [--vigil FILE] [--jobs 8] [--wait 150] [--only REGEX] [--class hang|benign|death|memory] [--python FILE]
-              [--bin DIR] [--totals] [--out FILE]
+              [--bin DIR] [--totals] [--out FILE] [--list]
 
 Without --class, hangs and healthy jobs; deaths and memory are scored by score_deaths.py.
 
 Each program runs under `vigil run --on-hang kill` with a state directory of its own. A hang is scored by the first
 incident of kind hang that came within --wait seconds; a healthy program must end by itself, with nothing reported.
 --totals prints no case, for the half that whoever changes the judge must not see. --out: one JSON object a case.
+--list: runs nothing, prints the names of the cases with class and kind of wait.
 """
 import argparse, concurrent.futures, json, os, pathlib, re, shutil, signal, subprocess, sys, tempfile, time
 
@@ -28,6 +29,7 @@ def arguments():
     p.add_argument("--bin", help="folder of compiled programs (default: a new one)")
     p.add_argument("--totals", action="store_true")
     p.add_argument("--out")
+    p.add_argument("--list", action="store_true")
     return p.parse_args()
 
 
@@ -73,9 +75,12 @@ class Run:
             env.pop(name, None)
         self.env, self.begin = env, time.monotonic()
         if not self.absent:
-            self.process = subprocess.Popen(
-                [args.vigil, "run", "--name", "case", "--on-hang", "kill", "--", *argv], env=env, stdin=subprocess.DEVNULL,
-                stdout=open(self.dir / "out", "wb"), stderr=subprocess.STDOUT, cwd=self.dir, start_new_session=True)
+            self.process = self.start(argv)
+
+    def start(self, argv):
+        return subprocess.Popen(
+            [self.args.vigil, "run", "--name", "case", "--on-hang", "kill", "--", *argv], env=self.env, stdin=subprocess.DEVNULL,
+            stdout=open(self.dir / "out", "wb"), stderr=subprocess.STDOUT, cwd=self.dir, start_new_session=True)
 
     def told(self):
         got = subprocess.run([self.args.vigil, "why", "case", "--all", "--json"], env=self.env, capture_output=True)
@@ -119,7 +124,14 @@ def names_pid(text, pids):
 
 
 def culprit_right(truth, report, roles):
-    c, ranks, text = truth["culprit"], sorted(report.get("culprit_ranks", [])), words_of(report)
+    """The culprit, or one of `also`, which have to be named in the verdict itself and not only in its evidence."""
+    told = f"{report.get('summary', '')} {report['cause'].get('text', '')}"
+    return is_culprit(truth["culprit"], report, roles, words_of(report)) or \
+        any(is_culprit(c, report, roles, told) for c in truth.get("also", []))
+
+
+def is_culprit(c, report, roles, text):
+    ranks = sorted(report.get("culprit_ranks", []))
     if "ranks" in c:
         return ranks == sorted(c["ranks"])
     if "role" in c:
@@ -225,14 +237,21 @@ def totals(rows):
             "skipped": sum(bool(r.get("skipped")) for r in rows)}
 
 
+def truths(folder):
+    """The cases of every truth*.json of a half."""
+    return [c for path in sorted(folder.glob("truth*.json")) for c in json.loads(path.read_text())]
+
+
 def main():
     args = arguments()
     if args.sort in ("death", "memory"):
         import score_deaths
         return score_deaths.main(args)
     folder = HERE / args.half
-    cases = [c for c in json.loads((folder / "truth.json").read_text())
-             if re.search(args.only, c["name"]) and args.sort in (None, c["class"])]
+    cases = [c for c in truths(folder) if re.search(args.only, c["name"]) and args.sort in (None, c["class"])]
+    if args.list:
+        print("\n".join(f"{c['name']:28} {c['class']:7} {c['wait']}" for c in cases))
+        return 0
     bin_dir = pathlib.Path(args.bin or tempfile.mkdtemp(prefix="corpus-bin-"))
     bin_dir.mkdir(exist_ok=True)
     compiled(folder, bin_dir, stems(cases))

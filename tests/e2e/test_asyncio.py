@@ -53,10 +53,11 @@ def look(binary, command, pid, *args):
 
 
 FORSAKEN = "a future that nothing else refers to"
+ALONE = " of an object that nothing else refers to"
 # Name: what it awaits, its own line, the line's function, who awaits it.
 TASKS = {
     "Task-1": (FORSAKEN, "await asyncio.get_running_loop().create_future()", "future", []),
-    "queue": ("Queue.get", "await asyncio.Queue().get()", "queue", []),
+    "queue": ("Queue.get" + ALONE, "await asyncio.Queue().get()", "queue", []),
     "future": (FORSAKEN, "await asyncio.get_running_loop().create_future()", "future", []),
     "local": (FORSAKEN, "await done  # of nobody else", "local", []),
     "kept": ("a future", "await futures[-1]", "kept", []),
@@ -70,10 +71,10 @@ TASKS = {
                  []),
     "gathering": (None, 'await asyncio.gather(named("child a", event()), named("child b", future()))', "gathering",
                   []),
-    "child a": ("Event.wait", "await asyncio.Event().wait()", "event", ["gathering"]),
+    "child a": ("Event.wait" + ALONE, "await asyncio.Event().wait()", "event", ["gathering"]),
     "child b": (FORSAKEN, "await asyncio.get_running_loop().create_future()", "future", ["gathering"]),
     "one": ("task 'held'", "await task", "one", []),
-    "held": ("Event.wait", None, "hold", ["one", "wants"]),
+    "held": ("Event.wait" + ALONE, None, "hold", ["one", "wants"]),
     "wants": ("Lock.acquire, held by task 'held'", "async with lock:", "wants", []),
 }
 
@@ -112,13 +113,13 @@ def hint_of(seen, tid):
 
 @every_python
 @pytest.mark.parametrize("what, text", [
-    ("queue", "asyncio task 'Task-1' awaits Queue.get at asynctasks.py:{} in queue"),
-    ("chain", "asyncio task 'last' awaits Queue.get at asynctasks.py:{} in queue"),
+    ("queue", "asyncio task 'Task-1' awaits Queue.get" + ALONE + " at asynctasks.py:{} in queue"),
+    ("chain", "asyncio task 'last' awaits Queue.get" + ALONE + " at asynctasks.py:{} in queue"),
 ])
 def test_a_loop_whose_main_task_waits_says_for_what(python, what, text, binary):
     with running(python, what) as (process, truth):
         thread, hint = hint_of(look(binary, "waits", process.pid, "--seconds", "0"), truth["main"])
-    assert hint["kind"] == "text" and not hint["proof"]
+    assert hint["kind"] == "nobody" and not hint["proof"]
     assert hint["text"] == text.format(line_of("await asyncio.Queue().get()"))
     assert thread["does"] == "waits" and thread["arrows"] == []
 
@@ -131,6 +132,16 @@ def test_a_future_that_only_its_task_has_is_set_by_nobody(python, what, binary):
     alone = what == "local"
     assert hint["kind"] == ("nobody" if alone else "text") and not hint["proof"], hint
     assert (FORSAKEN in hint["text"]) == alone and hint["text"].startswith("asyncio task 'Task-1' awaits a future ")
+
+
+@every_python
+@pytest.mark.parametrize("what", ["producer", "shared"])
+def test_a_queue_that_only_those_who_wait_for_it_have_is_filled_by_nobody(python, what, binary):
+    with running(python, what) as (process, truth):
+        thread, hint = hint_of(look(binary, "waits", process.pid, "--seconds", "0"), truth["main"])
+    alone = what == "producer"
+    assert hint["kind"] == ("nobody" if alone else "text") and not hint["proof"], hint
+    assert f" awaits Queue.get{ALONE if alone else ''} at asynctasks.py:" in hint["text"]
 
 
 @every_python
@@ -155,7 +166,7 @@ def test_a_task_that_awaits_a_pools_result_waits_for_the_thread_that_computes_it
 def test_a_task_that_wants_a_lock_leads_to_the_one_that_holds_it(python, binary):
     with running(python, "lock") as (process, truth):
         _, hint = hint_of(look(binary, "waits", process.pid, "--seconds", "0"), truth["main"])
-    assert hint["text"].startswith("asyncio task 'holder' awaits Event.wait at asynctasks.py:")
+    assert hint["text"].startswith(f"asyncio task 'holder' awaits Event.wait{ALONE} at asynctasks.py:")
 
 
 @every_python
@@ -172,7 +183,7 @@ def test_tasks_stand_below_the_thread_of_their_loop_and_alike_ones_once(binary):
     with running(FOUND[-1], "all") as (process, _):
         done = subprocess.run([binary, "stack", str(process.pid)], capture_output=True, text=True, timeout=60,
                               check=True)
-    assert 'asyncio task "child a" awaits Event.wait; awaited by "gathering"\n' in done.stdout
+    assert f'asyncio task "child a" awaits Event.wait{ALONE}; awaited by "gathering"\n' in done.stdout
     assert 'asyncio task "nap" awaits sleep, with a time limit\n' in done.stdout
     assert done.stdout.index('" (main)') < done.stdout.index("asyncio task")
 

@@ -187,6 +187,43 @@ def test_steps_end_a_suspicion(vigil):
     wait_for(lambda: hang_state(vigil, job) == "well", 30, "the next step to be seen")
 
 
+LOADS = """
+import mmap, sys, time
+held = []
+for name in sys.argv[1:]:
+    with open(name, "rb") as f:
+        held.append(mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ))
+for i in range(100000):
+    print(f"step {i}/100000", flush=True)
+    sum(range(20000))
+    time.sleep(0.05)
+"""
+
+
+def test_the_framework_of_a_job_and_its_profiles_are_told(vigil, tmp_path):
+    """A framework is known by a library that is mapped, a profile by the command that made it."""
+    libraries = [tmp_path / "libtorch_cpu.so", tmp_path / "_raylet.so"]
+    for library in libraries:
+        library.write_bytes(b"x" * 8192)
+    vigil.start("run", "--name", "loads", "--", sys.executable, "-c", LOADS, *libraries)
+
+    def told():
+        return next((x for x in labels_of(samples(metrics(vigil)), "vigil_job_info") if "framework" in x), None)
+    info = wait_for(told, 60, "the framework")
+    assert info["framework"] == "pytorch+ray" and info["job_name"] == "loads"
+    job = info["job_id"]
+    for _ in range(2):
+        result = vigil("flame", job, "-d", "1", "-f", "folded", "-o", tmp_path / "out")
+        assert result.status == 0, result
+    found = samples(metrics(vigil))
+    assert value(found, "vigil_profiles_total", job_id=job, kind="cpu") == 2
+    assert 1.5 < value(found, "vigil_profile_seconds_total", job_id=job, kind="cpu") < 30
+    assert not [x for x in labels_of(found, "vigil_profiles_total") if x["kind"] != "cpu"]
+    assert vigil("heap", job, "-w", "growth", "-d", "0.5", "-o", tmp_path / "grown").status == 0
+    assert value(samples(metrics(vigil)), "vigil_profiles_total", job_id=job, kind="growth") == 1
+    promtool("check", "metrics", input=metrics(vigil))
+
+
 def test_processes_have_pids_only_when_asked_for(vigil):
     job = stepping(vigil, nproc=1)
     found = samples(metrics(vigil, "--processes"))

@@ -305,3 +305,42 @@ def test_names_that_are_no_text_do_not_break_it(vigil, tmp_path):
     assert result.status == 0, result
     names = [s["name"] for s in timeline(vigil).spans("process")]
     assert len(names) == 1 and names[0].startswith('q"\\'), names
+
+
+def ray_file(path, tasks):
+    """As `ray timeline` writes it: [(worker, begin in Unix ms, length in ms)], with the parts that Ray adds to each task."""
+    events = []
+    for worker, begin, length in tasks:
+        row = {"pid": "10.0.0.3", "tid": f"worker:{worker}", "ts": begin * 1000.0, "dur": length * 1000.0, "ph": "X", "args": {}}
+        events += [{**row, "cat": "task:execute", "name": "task:execute"}, {**row, "cat": "task::f", "name": "sort pages"}]
+    path.write_text(json.dumps(events))
+
+
+def test_tasks_of_ray_are_shown_on_the_job_s_clock(vigil, tmp_path):
+    assert vigil("run", "--name", "r", "--", "sleep", "1").status == 0
+    began = json.loads(vigil("jobs", "--json").out)["started_unix_ms"]
+    ray_file(tmp_path / "ray.json", [("aa", began + 100, 200), ("aa", began + 300, 50), ("bb", began - 500, 600),
+                                     ("bb", began + 3_600_000, 100)])
+    result = vigil("timeline", "r", "--ray", tmp_path / "ray.json")
+    assert result.status == 0 and result.err == b"", result
+    trace = Trace(result.out)
+    spans = [e for e in trace.all["traceEvents"] if e["ph"] == "X" and e["cat"] == "ray"]
+    assert [(e["ts"], e["dur"], e["name"]) for e in spans] == [(100_000, 200_000, "sort pages"), (300_000, 50_000, "sort pages"),
+                                                              (0, 100_000, "sort pages")]
+    lanes = {e["pid"]: e["args"]["name"] for e in trace.all["traceEvents"] if e["ph"] == "M" and e["name"] == "process_name"}
+    assert {lanes[e["pid"]] for e in spans} == {"Ray node 10.0.0.3"}
+    rows = {(e["pid"], e["tid"]): e["args"]["name"] for e in trace.all["traceEvents"]
+            if e["ph"] == "M" and e["name"] == "thread_name"}
+    assert [rows[e["pid"], e["tid"]] for e in spans] == ["worker:aa", "worker:aa", "worker:bb"]
+
+
+def test_a_file_that_is_not_rays_or_of_another_time_is_told(vigil, tmp_path):
+    assert vigil("run", "--name", "r", "--", "true").status == 0
+    (tmp_path / "gpu.json").write_text(json.dumps([{"ph": "X", "pid": 1, "tid": 1, "ts": 1, "dur": 2, "name": "k", "cat": "kernel"}]))
+    result = vigil("timeline", "r", "--ray", tmp_path / "gpu.json", "-o", tmp_path / "out.json")
+    assert result.status == 1 and b"no task of Ray" in result.err and not (tmp_path / "out.json").exists()
+    result = vigil("timeline", "r", "--ray", tmp_path / "none.json")
+    assert result.status == 1 and result.out == b""
+    ray_file(tmp_path / "old.json", [("aa", 1000, 200)])
+    result = vigil("timeline", "r", "--ray", tmp_path / "old.json")
+    assert result.status == 0 and b"of another time" in result.err and json.loads(result.out)

@@ -2,6 +2,7 @@
 import contextlib
 import gzip
 import json
+import os
 import pathlib
 import shutil
 import signal
@@ -9,7 +10,9 @@ import socket
 import sqlite3
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
+import psutil
 import pytest
 
 from conftest import wait_for
@@ -220,6 +223,36 @@ def test_metrics_in_both_forms(vigil, job):
     assert openmetrics.headers["Content-Type"].startswith("application/openmetrics-text")
     assert openmetrics.body.endswith(b"# EOF\n")
     assert server.ask("GET", "/metrics", token=False).status == 401
+
+
+def test_who_makes_metrics_holds_up_nobody(vigil, job):
+    """A process of its own gathers them: others are served meanwhile, and one that dies is replaced."""
+    server = Server(vigil)
+    assert server.get("/metrics").status == 200
+
+    def helper():
+        return next((p for p in psutil.Process(server.pid).children() if p.name() == "vigil-metrics"), None)
+    first = helper()
+    first.suspend()
+    with ThreadPoolExecutor(3) as pool:
+        waiting = [pool.submit(server.get, "/metrics") for _ in range(3)]
+        for _ in range(20):
+            began = time.monotonic()
+            assert server.get("/api/v1/me").status == 200
+            assert time.monotonic() - began < 5
+        assert not any(w.done() for w in waiting)
+        first.resume()
+        assert [w.result(30).status for w in waiting] == [200, 200, 200]
+        first.suspend()
+        waiting = pool.submit(server.get, "/metrics")
+        wait_for(lambda: not waiting.done())
+        first.kill()
+        assert waiting.result(30).status in (200, 503)
+    assert server.get("/metrics").status == 200 and helper().pid != first.pid
+    server.process.terminate()
+    server.process.wait(20)
+    assert not any(p.name() == "vigil-metrics" and p.ppid() == 1 and str(vigil.state) in p.environ().values()
+                   for p in psutil.process_iter() if p.uids().real == os.getuid() and p.status() != psutil.STATUS_ZOMBIE)
 
 
 def test_the_page_and_its_files(vigil):

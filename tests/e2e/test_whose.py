@@ -11,6 +11,7 @@ import sqlite3
 import subprocess
 import tempfile
 import time
+import urllib.request
 
 import pytest
 
@@ -292,3 +293,25 @@ def test_the_output_of_the_jobs_that_ended_first_makes_room(vigil):
     gone = vigil("logs", "job0", "--stdout")
     assert gone.status == 4 and b"line" not in gone.out, gone
     assert vigil("why", "job0").status == 0
+
+
+@takes_root
+def test_the_page_beside_a_run_shows_what_roots_vigil_lends(root, users):
+    alice = users[0]
+    job = alice.start("/usr/bin/python3", "-c", "import time; time.sleep(600)")
+    root.start("watch", "--pid", job.pid, "--name", "training")
+    lent = wait_for(lambda: json.loads(root("jobs", "--json").out or b"null"))["id"]
+    run = subprocess.Popen([str(BINARY), "run", "--name", "own", "--dashboard", "--", "sleep", "600"], stdin=subprocess.DEVNULL,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, umask=0o022, **alice.who)
+    alice.started.append(run)
+    line = b""
+    while b"the page is at" not in line:
+        line = run.stderr.readline()
+        assert line
+    url, token = line.split(b"at ", 1)[1].strip().decode().split("#token=")
+
+    def shown():
+        ask = urllib.request.Request(url + "api/v1/jobs", headers={"Authorization": f"Bearer {token}"})
+        return [j["id"] for j in json.load(urllib.request.urlopen(ask, timeout=20))["jobs"]]
+    wait_for(lambda: lent in shown() and any(j.startswith("own-") for j in shown()), 40, "both jobs on the page")
+    run.stderr.close()

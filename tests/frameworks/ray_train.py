@@ -1,6 +1,7 @@
 """A few Ray tasks, one of which takes memory until somebody ends it.
 
 ray_train.py FOLDER [--leak always|first|never] [--retries N] [--steady N] [--ray-monitor RATIO] [--address A]
+             [--name NAME] [--fail]
 """
 import argparse
 import json
@@ -16,6 +17,8 @@ parser.add_argument("--retries", type=int, default=0)
 parser.add_argument("--steady", type=int, default=2, help="how many tasks run beside the leaking one")
 parser.add_argument("--ray-monitor", type=float, default=0)
 parser.add_argument("--address", default="local")
+parser.add_argument("--name", default="leak", help="of the leaking task")
+parser.add_argument("--fail", action="store_true", help="end as the leaking task does")
 args = parser.parse_args()
 # Ray's own monitor. Set here and not outside, because vigil listens to these variables as well.
 os.environ["RAY_memory_monitor_refresh_ms"] = "250" if args.ray_monitor else "0"
@@ -57,11 +60,13 @@ if args.address == "local":
 else:
     ray.init(address=args.address)
 quiet = [steady.remote(args.folder, n) for n in range(args.steady)]
-leaking = leak.remote(args.folder, args.leak)
+leaking = leak.options(name=args.name).remote(args.folder, args.leak)
 try:
     say(ray.get(leaking))
 except ray.exceptions.WorkerCrashedError as e:
     say(f"the driver was told: {type(e).__name__}")
+    if args.fail:
+        raise
 (args.folder / "go").touch()
 say("\n".join(ray.get(quiet)))
 nodes = ray.nodes()  # asks the gcs, which must be alive

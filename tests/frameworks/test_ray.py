@@ -59,6 +59,23 @@ def test_rays_agents_outlive_its_only_worker(train, vigil, small_machine):
     assert others and all("starts others" in c["why"] for c in report["candidates"] if not c["chosen"])
 
 
+def test_a_worker_that_the_kernel_kills_has_its_whole_name_and_its_id(train, vigil, ray, small_machine):
+    """Nobody has looked at it before: the file of its output tells, found by its pid."""
+    box = small_machine(1024)
+    result = train("--leak", "always", "--retries", 0, "--steady", 0, "--name", "prepare all the pages", "--fail",
+                   options=("--memory-threshold", 0), box=box)
+    assert result.status == 1 and b"the driver was told: WorkerCrashedError" in result.out, result
+    assert box.kernel_kills() > 0
+    report = vigil.why()
+    assert report["kind"] in ("cgroup_oom", "kernel_oom") and report["killer"] in ("cgroup", "kernel"), report
+    victim = report["victim"]
+    assert victim["name"] == victim["command"] == "ray::prepare all the pages", victim
+    files = {p.name.split("-")[1]: int(p.stem.rsplit("-", 1)[1])
+             for p in ray.folder.glob("r/ray/session_2*/logs/worker-*.out")}
+    assert files[victim["ray_worker_id"]] == victim["pid"], victim
+    assert re.fullmatch("[0-9a-f]{8}", victim["ray_job_id"]), victim
+
+
 def test_a_task_that_ray_ends_for_memory_is_not_blamed_on_anybody_else(train, vigil):
     memory = psutil.virtual_memory()
     if memory.available < 6 * GIB:
@@ -110,9 +127,34 @@ def test_a_running_ray_node_is_watched_and_its_leaking_worker_ended(vigil, ray, 
     assert report["victim"]["command"] == "ray::leak" and ended(report) == {"ray::leak"}
     assert report["victim"]["pid"] == int((tmp_path / "attempt-0").read_text())
     assert report["victim"]["name"] == "ray::leak" and report["victim"]["ray_worker_id"], report["victim"]
+    incident, = vigil.state.glob(f"jobs/{report['job']}/incidents/*.json")
+    stored = wait_for(lambda: json.loads(incident.read_text()).get("ray_retry"), 30, "the retry in the stored report")
+    report = vigil.why()
     again = report["ray_retry"]
+    assert again == stored and report["stacks"], "what was in the report before stays there"
     assert (again["attempt"], again["retries_left"]) == (1, 0) and re.fullmatch("[0-9a-f]+", again["task_id"]), again
-    assert b"Ray runs ray::leak again" in vigil("why").out
+    assert vigil("why").out.count(b"Ray runs ray::leak again") == 1
     assert raylet.is_running() and box.kernel_kills() == 0
+    watch.terminate()
+    assert vigil.finish(watch, 20).status == 0
+
+
+def test_a_worker_that_the_kernel_kills_while_its_node_goes_on_is_told_of(vigil, ray, head, tmp_path):
+    box, raylet = head
+    watch = vigil.start("watch", "--ray", "--memory-threshold", 0, box=box)
+    wait_for(lambda: vigil("jobs", "--json").out, 20, "the raylet to be adopted")
+    driver = vigil.start("-u", SCRIPT, tmp_path, "--leak", "first", "--retries", 1, "--steady", 0, "--name", "prepare all the pages",
+                         "--address", "127.0.0.2:6399", binary=ray.python, env=ray.env, box=box, prefix=ray.prefix)
+    result = vigil.finish(driver, 120)
+    assert result.status == 0 and b"leak 1" in result.out, result
+    assert box.kernel_kills() > 0 and raylet.is_running()
+    incident = wait_for(lambda: next(iter(vigil.state.glob("jobs/*/incidents/*.json")), None), 30, "the report")
+    again = wait_for(lambda: json.loads(incident.read_text()).get("ray_retry"), 30, "the retry in the report")
+    report = vigil.why()
+    assert report["kind"] in ("cgroup_oom", "kernel_oom") and report["killer"] in ("cgroup", "kernel"), report
+    victim = report["victim"]
+    assert victim["pid"] == int((tmp_path / "attempt-0").read_text())
+    assert victim["name"] == "ray::prepare all the pages" and re.fullmatch("[0-9a-f]{56}", victim["ray_worker_id"]), victim
+    assert (again["attempt"], again["retries_left"]) == (1, 0), again
     watch.terminate()
     assert vigil.finish(watch, 20).status == 0

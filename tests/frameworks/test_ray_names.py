@@ -108,3 +108,22 @@ def test_workers_of_ray_train_have_their_ranks(vigil, ray, tmp_path):
     (tmp_path / "end").touch()
     result = vigil.finish(job, 60)
     assert result.status == 0 and b"done" in result.out, result
+
+
+def test_two_runs_of_ray_train_at_once_have_their_numbers_by_run(vigil, ray, tmp_path):
+    needed = subprocess.run([ray.python, "-c", "import ray.train"], capture_output=True, text=True)
+    if needed.returncode:
+        pytest.skip(f"Ray Train is not installed: {needed.stderr.strip().splitlines()[-1]}; tools/setup frameworks does it")
+    job = vigil.start("run", "--name", "two", "--", ray.python, "-u", TRAIN, tmp_path, "red", "blue", prefix=ray.prefix,
+                      env=ray.env)
+    wait_for(lambda: len(list(tmp_path.glob("rank-*"))) == 4, 150, "all ranks to train")
+    expected = {int(p.name.split("-")[2]): (p.name.split("-")[3], int(p.name.split("-")[1])) for p in tmp_path.glob("rank-*")}
+    assert sorted(expected.values()) == [("blue", 0), ("blue", 1), ("red", 0), ("red", 1)]
+    rows = {p["pid"]: p for p in lines(vigil("ps", "two", "--json"))}
+    told = {pid: (rows[pid]["ray"]["train_run"], rows[pid]["ray"]["train_rank"]) for pid in expected}
+    assert told == expected
+    ranks = [row["rank"] for row in rows.values() if "rank" in row and row["pid"] in expected]
+    assert len(ranks) == len(set(ranks)), "no rank of the job is two processes"
+    (tmp_path / "end").touch()
+    result = vigil.finish(job, 60)
+    assert result.status == 0 and b"done" in result.out, result

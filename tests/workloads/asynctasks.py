@@ -1,7 +1,8 @@
 """Asyncio tasks in each kind of wait. Writes one line of JSON, {"peer": its child}, and waits for ever.
 
     asynctasks.py all            a task of each kind, by their names
-    asynctasks.py KIND           the main task alone is in it: queue, stream, executor, chain, lock, local, kept
+    asynctasks.py KIND           the main task alone is in it: queue, stream, executor, chain, lock, local, kept; producer
+                                 (a queue whose producer has ended), shared (another task has the queue, too)
     asynctasks.py fork           a task has forked a child, which waits for a lock in a copy of the loop
 """
 import asyncio
@@ -43,6 +44,33 @@ async def scheduled():
 
 async def event():
     await asyncio.Event().wait()
+
+
+async def fill(box):
+    await box.put(1)
+
+
+async def empty(box):
+    while True:
+        await box.get()  # of a producer
+
+
+async def producer():
+    box = asyncio.Queue(2)
+    work = asyncio.create_task(fill(box))
+    await asyncio.gather(work, empty(box), return_exceptions=True)
+
+
+async def hoard(box):
+    await asyncio.get_running_loop().create_future()
+    await box.put(1)
+
+
+async def shared():
+    box = asyncio.Queue(2)
+    work = asyncio.create_task(hoard(box), name="hoard")
+    await asyncio.gather(empty(box), return_exceptions=True)
+    await work
 
 
 async def stream(sock):
@@ -166,6 +194,10 @@ async def main(what):
         await executor(pool)
     elif what == "chain":
         await one(named("middle", one(named("last", queue()))))
+    elif what == "producer":
+        await producer()
+    elif what == "shared":
+        await shared()
     elif what == "lock":
         named("holder", hold(lock, taken))
         await taken.wait()

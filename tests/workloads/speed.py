@@ -6,14 +6,17 @@ Works in rounds until the time is up, then prints "NAME rounds/s". Rounds of the
 same work. tests/e2e/test_doctor_speed.py and bench/doctor.py run them.
 """
 import argparse
+import mmap
 import multiprocessing
 import os
+import queue
 import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+import zlib
 
 FORK = multiprocessing.get_context("fork")
 PROGRAMS, HEALTHY = {}, {}
@@ -320,6 +323,200 @@ def memory_fit(fixed, seconds):
 
 
 @planted
+def process_lock(fixed, seconds):
+    """Two processes that hold one lock around nearly all their work."""
+    one_lock = FORK.Lock()
+
+    def locked(counter):
+        while True:
+            if fixed:
+                work(0.02)
+            else:
+                with one_lock:
+                    work(0.02)
+            work(0.001)
+            with counter.get_lock():
+                counter.value += 1
+    return counted(seconds, lambda c: [FORK.Process(target=locked, args=(c,)) for _ in range(2)])
+
+
+@planted
+def poll_thread(fixed, seconds):
+    """Looks every 0.25 s whether a thread is done."""
+    inbox, outbox = queue.SimpleQueue(), queue.SimpleQueue()
+    threading.Thread(target=serve, args=(inbox, outbox), daemon=True).start()
+
+    def one():
+        work(0.01)
+        inbox.put(0.03)
+        while not fixed and outbox.empty():
+            time.sleep(0.25)
+        outbox.get()
+    return rounds(seconds, one)
+
+
+@planted
+def each_waits(fixed, seconds):
+    """Hands out a task and waits for it before the next."""
+    with FORK.Pool(2) as pool:
+        def one():
+            if fixed:
+                pool.map(work, [0.03] * 4, chunksize=1)
+            else:
+                for _ in range(4):
+                    pool.apply(work, (0.03,))
+        return rounds(seconds, one)
+
+
+@planted
+def neighbour(fixed, seconds):
+    """One busy process on one processor. The one who runs it lets another program use the same, but for the fixed one."""
+    del fixed
+    return compute(seconds)
+
+
+def records(folder, n, size):
+    f = tempfile.TemporaryFile(dir=folder)
+    for _ in range(n):
+        f.write(os.urandom(size))
+    f.flush()
+    os.fsync(f.fileno())
+    return f
+
+
+@planted
+def cold_reads(fixed, seconds):
+    """Reads its records from the disk each time, one after the other. The one who runs it has a slow disk."""
+    with records(os.environ.get("SPEED_DIR", "."), 64, 65536) as f:
+        def one():
+            for i in range(8):
+                if not fixed:
+                    os.posix_fadvise(f.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+                os.pread(f.fileno(), 65536, i * 7 % 64 * 65536)
+                work(0.004)
+        return rounds(seconds, one)
+
+
+def take_slowly(end):
+    while True:
+        os.read(end, 4096)
+        time.sleep(0.01)
+
+
+@planted
+def output(fixed, seconds):
+    """Writes more than the one who reads it takes."""
+    taken, given = os.pipe()
+    FORK.Process(target=take_slowly, args=(taken,), daemon=True).start()
+    n = [0]
+
+    def one():
+        work(0.003)
+        n[0] += 1
+        if not fixed or n[0] % 10 == 0:
+            os.write(given, b"x" * 4096)
+    return rounds(seconds, one)
+
+
+@planted
+def small_io(fixed, seconds):
+    """Reads a file in pieces of 16 bytes, each by a call of the kernel."""
+    with tempfile.NamedTemporaryFile(dir=os.environ.get("SPEED_DIR", ".")) as f:
+        f.write(b"x" * 1_600_000)
+        f.flush()
+        with open(f.name, "rb", buffering=1 << 20 if fixed else 0) as pieces:
+            def one():
+                pieces.seek(0)
+                while pieces.read(16):
+                    pass
+            return rounds(seconds, one)
+
+
+@planted
+def process_each(fixed, seconds):
+    """Starts a program for each small task."""
+    def one():
+        for _ in range(1 if fixed else 10):
+            n = 3000 if fixed else 300
+            subprocess.run(["/bin/sh", "-c", f"i=0; while [ $i -lt {n} ]; do i=$((i+1)); done"], check=True)
+    return rounds(seconds, one)
+
+
+KEPT = []
+
+
+def sum_of(block):
+    return zlib.crc32(block)
+
+
+def sum_of_kept(i):
+    return sum_of(KEPT[i])
+
+
+@planted
+def big_args(fixed, seconds):
+    """Hands each worker the data itself, 8 MB for a task of some milliseconds, where it could name it."""
+    KEPT.extend(os.urandom(8_000_000) for _ in range(8))
+    with FORK.Pool(2) as pool:
+        def one():
+            if fixed:
+                pool.map(sum_of_kept, range(8), chunksize=1)
+            else:
+                pool.map(sum_of, KEPT, chunksize=1)
+        return rounds(seconds, one)
+
+
+@planted
+def uneven_ranks(fixed, seconds):
+    """Two ranks that meet after each step, of which one has four times as much to do."""
+    meet = FORK.Barrier(2)
+
+    def rank(counter, length):
+        while True:
+            work(length)
+            meet.wait()
+            with counter.get_lock():
+                counter.value += 1
+    lengths = (0.05, 0.05) if fixed else (0.08, 0.02)
+    return counted(seconds, lambda c: [FORK.Process(target=rank, args=(c, x)) for x in lengths])
+
+
+@planted
+def thrash(fixed, seconds):
+    """Goes through a file in memory that does not fit into its limit. The one who runs it sets one of 96 MiB."""
+    size = (32 if fixed else 160) << 20
+    with records(os.environ.get("SPEED_DIR", "."), size >> 20, 1 << 20) as f, \
+            mmap.mmap(f.fileno(), size, prot=mmap.PROT_READ) as m:
+        at = [0]
+
+        def one():
+            for _ in range(100):
+                at[0] = (at[0] + 4096 * 997) % size
+                m[at[0]]
+            work(0.0005)
+        return rounds(seconds, one)
+
+
+@planted
+def gil_loader(fixed, seconds):
+    """A thread that prepares data in Python beside the one that computes in Python."""
+    if fixed:
+        return loader_program(1, 0.03, 0.03, seconds)
+    outbox = queue.Queue(4)
+
+    def load():
+        while True:
+            work(0.03)
+            outbox.put(b"x" * 1000)
+    threading.Thread(target=load, daemon=True).start()
+
+    def one():
+        outbox.get()
+        work(0.03)
+    return rounds(seconds, one)
+
+
+@planted
 def slower(fixed, seconds):
     """Prints steps that take longer and longer."""
     begin, step = time.monotonic(), 0
@@ -413,6 +610,15 @@ def thread_server(seconds):
             c.recv(100)
         time.sleep(0.05)
     return rounds(seconds, ask)
+
+
+@healthy
+def many_threads(seconds):
+    """Two hundred threads, of which two hash and the others wait for work."""
+    work_to_do = queue.SimpleQueue()
+    for _ in range(198):
+        threading.Thread(target=work_to_do.get, daemon=True).start()
+    return hash_threads(seconds)
 
 
 @healthy

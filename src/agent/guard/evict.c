@@ -13,9 +13,10 @@
 
 /* Time for the supervisor to begin reading the frozen victim's stacks. */
 static const uint64_t begin_budget_ns = 8 * NS_PER_MS;
-/* Time for it in all, once it has begun, and the longest for one thread: it may wait for a process for ever. */
-static const uint64_t stacks_budget_ns = 50 * NS_PER_MS;
+/* The longest for one thread: it may wait for a process for ever. */
 static const uint64_t stack_budget_ns = 8 * NS_PER_MS;
+/* From the crossing to SIGKILL in all, where the victims are frozen: 20 ms are promised. */
+static const uint64_t case_budget_ns = 15 * NS_PER_MS;
 /* Time for it to end a look ahead before it begins. */
 static const uint64_t preload_budget_ns = 3 * NS_PER_MS;
 /* Time for the names of processes that are new, by which victims are chosen, and between two looks for them. */
@@ -155,8 +156,25 @@ static void freeze_first(struct evict *h, size_t level, bool freeze)
 		freeze_unit(h, fastest);
 }
 
+/*
+ * The guard is about to wait for what the supervisor reads, with the job stopped. It has the processors before anybody
+ * else, the supervisor only when it is its turn: without this the guard would wait for all who compute.
+ */
+static void supervisor_hurry(struct evict *h)
+{
+	lend(&h->shm->lent[0], h->orphaned ? 0 : h->shm->supervisor);
+	lend(&h->shm->lent[1], h->orphaned ? 0 : atomic_load(&h->shm->lock_helper));
+}
+
+static void supervisor_rest(struct evict *h)
+{
+	for (size_t i = 0; i < GUARD_LENT; i++)
+		lend_back(&h->shm->lent[i]);
+}
+
 void evict_let_go(struct evict *h)
 {
+	supervisor_rest(h);
 	thaw(h, true);
 	for (size_t j = 0; j < h->n_jobs; j++)
 		ignore(jobgroup_unthrottle(&h->jobs[j].group), "the group may be gone");
@@ -296,6 +314,8 @@ static enum case_beginning case_begin(struct evict *h, const struct ledger *l, c
 		h->crossing_ns = l->mono_ns;
 		h->frozen_ns = h->w->mono_ns();
 	}
+	if (freeze)
+		supervisor_hurry(h);
 	bool costly = h->tasks->source == TASKS_PROC && h->tasks->n > 1000, emergency = step->state == GUARD_EMERGENCY;
 	size_t budget = emergency ? 16 : 256;
 	if (!evict_refresh(h, budget) && !(fresh && costly && emergency))
@@ -451,13 +471,13 @@ static uint64_t stacks_deadline_ns(struct evict *h, uint32_t seen, uint64_t now)
 	h->progress_seen = progress;
 	if (seen == CASE_SEEN_NOT)
 		return h->deadline_ns + (atomic_load(&h->shm->preloading) ? preload_budget_ns : 0);
-	return MIN(h->deadline_ns + stacks_budget_ns - begin_budget_ns, h->progress_ns + stack_budget_ns);
+	return h->progress_ns + stack_budget_ns;
 }
 
 static void step_frozen(struct evict *h, const struct ledger *l, const struct guard_step *step)
 {
 	uint32_t seen = atomic_load(&h->now->seen);
-	uint64_t deadline_ns = stacks_deadline_ns(h, seen, l->mono_ns);
+	uint64_t deadline_ns = MIN(stacks_deadline_ns(h, seen, l->mono_ns), h->now->until_ns);
 	if (step->state < GUARD_ACT) {
 		case_drop(h, CASE_CANCELLED); /* other processes freed memory meanwhile */
 		return;
@@ -606,6 +626,7 @@ static void step_idle(struct evict *h, const struct ledger *l, const struct guar
 	h->used_frozen = 0;
 	h->progress_seen = 0;
 	h->deadline_ns = h->w->mono_ns() + begin_budget_ns;
+	h->now->until_ns = h->crossing_ns + case_budget_ns;
 	phase_publish(h, CASE_DECIDED);
 	offer_to_kernel(h);
 	guardcase_describe(h, l); /* while the supervisor reads the stacks */
@@ -634,6 +655,8 @@ void evict_step(struct evict *h, const struct ledger *l, const struct guard_step
 		step_settling(h, l);
 		break;
 	}
+	if (h->phase != EVICT_FROZEN && h->named_until_ns == 0)
+		supervisor_rest(h);
 	*ret_next_ns = h->phase == EVICT_IDLE && !any_frozen(h) ? step->next_ns : h->brief_freeze ? 0 : acting_look_ns;
 	if (h->phase == EVICT_IDLE && (h->no_victim || h->shm->dry_run))
 		*ret_next_ns =

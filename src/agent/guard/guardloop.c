@@ -92,7 +92,7 @@ static void note(struct guard_shm *shm, const char *text)
  */
 static void privileges_take(struct guard *g)
 {
-	struct sched_param p = {.sched_priority = 1};
+	struct sched_param p = {.sched_priority = 2}; /* the supervisor is lent the one below at times */
 	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &p) < 0 && setpriority(PRIO_PROCESS, 0, -20) < 0)
 		note(g->shm, "normal priority (no CAP_SYS_NICE): reaction may be slower under CPU load");
 	if (oomadj_exempt_self(g->w) < 0)

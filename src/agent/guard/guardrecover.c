@@ -15,6 +15,8 @@ void guardrecover_let_go(const struct world *w, struct guard_shm *shm)
 	for (uint32_t i = 0; i < n; i++)
 		ignore(target_signal(w, &shm->frozen[i], SIGCONT), "gone is fine");
 	atomic_store(&shm->n_frozen, 0);
+	for (size_t i = 0; i < GUARD_LENT; i++)
+		lend_back(&shm->lent[i]);
 }
 
 static bool case_is_open(const struct guard_case *c)

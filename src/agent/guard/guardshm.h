@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 
 #include "act/jobgroup.h"
+#include "act/lend.h"
 #include "act/target.h"
 #include "agent/guard/guardnames.h"
 #include "agent/host/helper.h"
@@ -52,6 +53,7 @@ struct guard_former {
 	char name[16];
 };
 
+#define GUARD_LENT 2 /* the supervisor, and the helper by which it asks for memory locks */
 #define GUARD_LIKELY 16 /* number of processes that the supervisor opens beforehand */
 
 enum case_phase {
@@ -73,6 +75,7 @@ struct guard_case {
 	_Atomic uint32_t seen; /* CASE_SEEN_…: how far the supervisor is */
 	_Atomic uint32_t progress; /* grows while it reads the stacks */
 	bool frozen; /* the victims are frozen while the phase is CASE_DECIDED */
+	uint64_t until_ns; /* the guard waits for the stacks until then at most */
 	uint32_t number; /* counts from 1 */
 	uint16_t job; /* index of guard_job; its id is in incident.job */
 	uint32_t n_victims;
@@ -119,6 +122,7 @@ struct guard_shm {
 	struct proc_id starting[UNIT_ROOTS_MAX];
 	_Atomic uint32_t n_starting;
 	struct helpers own; /* the supervisor's helper processes, which are no part of a job */
+	_Atomic int32_t lock_helper; /* of them the one that the supervisor asks before it reads a victim; 0: none */
 	_Atomic uint32_t sweep_wanted; /* a process of a job seems to have left its group: sweep now */
 	_Atomic uint32_t stop; /* end without touching the jobs */
 	/* guard -> supervisor */
@@ -161,6 +165,7 @@ struct guard_shm {
 	/* processes stopped with SIGSTOP, victims or not; resumed by the supervisor if the guard dies */
 	struct target frozen[GUARD_FROZEN];
 	_Atomic uint32_t n_frozen;
+	struct lent lent[GUARD_LENT]; /* while the guard waits for them; taken back by the supervisor if the guard dies */
 	struct {
 		uint64_t used_bytes, total_bytes; /* of the tightest level at the last sample */
 		uint64_t node_used_bytes, node_total_bytes;

@@ -17,7 +17,9 @@ int memwatch_open(struct memwatch *e, const struct world *w, int epoll_fd)
 {
 	*e = (struct memwatch){.w = w, .epoll_fd = epoll_fd};
 	e->meminfo_fd = openat(w->proc_fd, "meminfo", O_RDONLY | O_CLOEXEC);
-	return e->meminfo_fd < 0 ? -errno : 0;
+	if (e->meminfo_fd < 0)
+		return -errno;
+	return memmarks_start(&e->marks);
 }
 
 static bool event_add(struct memwatch *e, int fd, enum memwatch_event_kind kind, int16_t group, uint32_t mask)
@@ -57,25 +59,33 @@ void memwatch_close(struct memwatch *e)
 /* A job's own group wakes the guard when its use is at least this far below the threshold. */
 static const uint64_t warn_own_bytes = 64 * MIB;
 
-/* v1: "<eventfd> <file> [bytes]" written to cgroup.event_control. */
-static bool v1_event(struct memwatch *e, size_t gi, const char *file, enum memwatch_event_kind kind, const uint64_t *at)
+/* v1: "<eventfd> <file>" written to cgroup.event_control. */
+static bool v1_oom_event(struct memwatch *e, size_t gi)
 {
 	struct memwatch_group *g = &e->group[gi];
 	cleanup(closep) int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	cleanup(closep) int ffd = openat(g->g.dir_fd, file, O_RDONLY | O_CLOEXEC);
+	cleanup(closep) int ffd = openat(g->g.dir_fd, "memory.oom_control", O_RDONLY | O_CLOEXEC);
 	if (efd < 0 || ffd < 0)
 		return false;
 	char text[80];
-	if (at)
-		(void)snprintf(text, sizeof(text), "%d %d %llu", efd, ffd, (unsigned long long)*at);
-	else
-		(void)snprintf(text, sizeof(text), "%d %d", efd, ffd);
+	TEXT_FORMAT(text, "%d %d", efd, ffd);
 	if (file_write_at(g->g.dir_fd, "cgroup.event_control", text) < 0)
 		return false;
-	if (!event_add(e, efd, kind, (int16_t)gi, EPOLLIN))
+	if (!event_add(e, efd, MEMWATCH_OOM, (int16_t)gi, EPOLLIN))
 		return false;
 	efd = -1; /* the table owns it now */
 	return true;
+}
+
+/* v1: a mark at so many bytes. Returns its ticket, or 0. */
+static uint32_t v1_mark(struct memwatch *e, size_t gi, uint64_t at)
+{
+	cleanup(closep) int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	uint32_t ticket = efd < 0 ? 0 : memmarks_ask(&e->marks, e->group[gi].g.dir_fd, efd, at);
+	if (ticket == 0 || !event_add(e, efd, MEMWATCH_THRESHOLD, (int16_t)gi, EPOLLIN))
+		return 0;
+	efd = -1; /* the table owns it now */
+	return ticket;
 }
 
 static void v2_event(struct memwatch *e, size_t gi)
@@ -99,8 +109,9 @@ static void arm(struct memwatch *e, size_t gi, const struct guard_settings *s)
 		return;
 	uint64_t act = guard_threshold(s, limit), warn = sub_floor(act, limit - act);
 	g->armed_limit_bytes = limit; /* tried once for each limit */
-	g->armed = v1_event(e, gi, "memory.usage_in_bytes", MEMWATCH_THRESHOLD, &act) &&
-		   v1_event(e, gi, "memory.usage_in_bytes", MEMWATCH_THRESHOLD, &warn);
+	g->armed = false;
+	g->mark[0] = v1_mark(e, gi, act);
+	g->mark[1] = v1_mark(e, gi, warn);
 }
 
 /*
@@ -115,9 +126,9 @@ static void arm_own(struct memwatch *e, size_t gi, const struct guard_settings *
 	uint64_t act = guard_threshold(s, limit),
 		 warn = act - MIN(MAX(limit - MIN(act, limit), warn_own_bytes), act / 2);
 	g->armed_limit_bytes = limit;
-	ignore(v1_event(e, gi, "memory.usage_in_bytes", MEMWATCH_THRESHOLD, &warn),
-	       "the timer finds it too, as a rule");
-	ignore(v1_event(e, gi, "memory.usage_in_bytes", MEMWATCH_THRESHOLD, &act), "the timer finds it too, as a rule");
+	/* without them the timer finds it too, as a rule */
+	(void)v1_mark(e, gi, warn);
+	(void)v1_mark(e, gi, act);
 }
 
 static size_t group_find(const struct memwatch *e, const char *path)
@@ -147,7 +158,7 @@ static void group_add(struct memwatch *e, struct cgroup *g, size_t job, bool own
 	if (g->version == CGROUP_V2)
 		v2_event(e, at);
 	else if (own)
-		ignore(v1_event(e, at, "memory.oom_control", MEMWATCH_OOM, NULL), "the timer finds it too");
+		ignore(v1_oom_event(e, at), "the timer finds it too");
 }
 
 static void chain_add(struct memwatch *e, const struct cgroup_place *place, size_t job)
@@ -287,6 +298,7 @@ static void group_sample(struct memwatch *e, size_t gi, const struct guard_job *
 	if (MIN(g->last.max_bytes, g->last.high_bytes) > node)
 		return;
 	arm(e, gi, s);
+	g->armed |= memmarks_is_set(&e->marks, g->mark[0]) && memmarks_is_set(&e->marks, g->mark[1]);
 	uint64_t threshold = guard_threshold(s, g->last.max_bytes);
 	if (g->armed && g->last.current_bytes < threshold)
 		*covered |= UINT32_C(1) << l->n;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "agent/guard/guardshm.h"
+#include "agent/guard/memmark.h"
 #include "model/memory/ledger.h"
 #include "sense/proc/tasks.h"
 
@@ -28,6 +29,7 @@ struct memwatch_group {
 	bool own; /* a job's own group, made by us */
 	uint16_t job; /* index of that job, if own */
 	bool armed; /* v1: usage thresholds are set */
+	uint32_t mark[2]; /* tickets of them */
 	uint64_t armed_limit_bytes;
 	struct cgroup_memory last;
 	uint64_t full_ns; /* when memory.stat and the rest were last read; 0: read them at the next sample */
@@ -42,6 +44,7 @@ struct memwatch {
 	size_t n_groups;
 	struct memwatch_event event[MEMWATCH_EVENTS];
 	size_t n_events;
+	struct memmarks marks;
 	int epoll_fd; /* borrowed: events are added there, data.u32 = MEMWATCH_EVENT_BASE + index */
 	uint64_t jobs_of[LEDGER_MAX_LEVELS]; /* bit per job, by ledger level, after memwatch_look */
 	int16_t group_of[LEDGER_MAX_LEVELS]; /* -1: no group */

@@ -126,6 +126,18 @@ const struct hang_steps *hangproc_steps(const struct hangproc *h, size_t job)
 	return h->shm && job < HANG_JOBS ? &h->shm->steps[job] : NULL;
 }
 
+uint32_t hangproc_frameworks(const struct hangproc *h, size_t job, const char *id, uint32_t attempt)
+{
+	if (!h->shm || job >= HANG_JOBS)
+		return 0;
+	const struct hang_frameworks *f = &h->shm->frameworks[job];
+	const uint64_t whose = hang_whose(id, attempt);
+	if (atomic_load(&f->whose) != whose)
+		return 0;
+	uint32_t set = atomic_load(&f->set);
+	return atomic_load(&f->whose) == whose ? set : 0;
+}
+
 const struct hang_devices *hangproc_devices(const struct hangproc *h, size_t job)
 {
 	return h->shm && job < HANG_JOBS ? &h->shm->devices[job] : NULL;

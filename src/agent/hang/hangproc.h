@@ -41,6 +41,8 @@ const struct hang_own *hangproc_own(const struct hangproc *h, size_t job);
 const struct hang_steps *hangproc_steps(const struct hangproc *h, size_t job);
 /* What its GPUs do; NULL: no watcher. */
 const struct hang_devices *hangproc_devices(const struct hangproc *h, size_t job);
+/* The frameworks that the job of that place uses, if it is this one; 0: none that is known, or no watcher. */
+uint32_t hangproc_frameworks(const struct hangproc *h, size_t job, const char *id, uint32_t attempt);
 /* The oldest message that has not been taken; NULL: none. Valid until hangproc_taken. */
 const struct hang_message *hangproc_message(struct hangproc *h);
 void hangproc_taken(struct hangproc *h);

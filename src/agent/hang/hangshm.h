@@ -8,9 +8,11 @@
 #pragma once
 
 #include <stdatomic.h>
+#include <string.h>
 
 #include "agent/hang/ownlog.h"
 #include "agent/jobs/jobpids.h"
+#include "base/hash.h"
 #include "judge/hang/hang.h"
 #include "model/memory/unit.h"
 #include "sense/memory/cgroup.h"
@@ -114,6 +116,18 @@ struct hang_devices {
 	struct series_device of[SERIES_DEVICES_MAX];
 };
 
+/* The frameworks that a job's main processes have loaded (sense/framework/frameworks), as far as was looked. */
+struct hang_frameworks {
+	_Atomic uint64_t whose; /* hang_whose of the job and attempt that set is of */
+	_Atomic uint32_t set; /* 0 while whose changes */
+};
+
+/* A place is used by one job after the other: a number for a job and an attempt. */
+static inline uint64_t hang_whose(const char *id, uint32_t attempt)
+{
+	return hash_bytes(hash_bytes(HASH_START, id, strlen(id)), &attempt, sizeof(attempt));
+}
+
 /* The ranks of a job of which something was reported. */
 struct hang_reported {
 	char id[64];
@@ -140,4 +154,5 @@ struct hang_shm {
 	struct hang_own own[HANG_JOBS];
 	struct hang_steps steps[HANG_JOBS];
 	struct hang_devices devices[HANG_JOBS];
+	struct hang_frameworks frameworks[HANG_JOBS];
 };

@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/heap.h"
 #include "base/log.h"
+#include "sense/framework/frameworks.h"
 #include "sense/lockwait.h"
 #include "sense/proc/remote.h"
 #include "sense/wait/threadwait.h"
@@ -59,6 +60,8 @@ struct watched {
 	bool works; /* as of the last sample: it is not suspected, and moves */
 	struct hangrules *rules; /* of this attempt; NULL without memory */
 	uint64_t devices_ns; /* time of the last sample of devices that rules has got */
+	uint64_t frameworks_ns; /* when to look for frameworks next; UINT64_MAX: not again */
+	uint32_t frameworks_looks;
 	uint64_t due_ns, cost_ns; /* time of the next sample; mean cost of one of a calm job */
 	bool calm;
 	uint64_t moved; /* sum of processor time and IO of all ranks */
@@ -546,6 +549,47 @@ static void due_set(const struct watch *k, struct watched *j, const struct taken
 	j->due_ns = t->ns + (is_idle(j) ? idle_ns : sample_ns);
 }
 
+/*
+ * What a program loads it loads in its first minutes. Of a job of many ranks so many main processes are looked at, as
+ * they load the same.
+ */
+static const uint64_t frameworks_after_ns[] = {3 * NS_PER_S, 15 * NS_PER_S, 60 * NS_PER_S, 300 * NS_PER_S};
+#define FRAMEWORKS_LOOKED 2
+
+static uint32_t frameworks_read(const struct watch *k, const struct hangprocs *procs)
+{
+	uint32_t set = 0;
+	size_t looked = 0;
+	for (size_t i = 0; i < procs->n_now && looked < FRAMEWORKS_LOOKED; i++) {
+		const struct hangprocs_member *m = &procs->now[i];
+		struct maps maps;
+		if (!m->named || (m->who.role != ROLE_MAIN && m->who.role != ROLE_RAY_WORKER) ||
+		    maps_read(&k->w, m->pid, &maps) != 0)
+			continue;
+		looked++;
+		set |= frameworks_of(&maps);
+		maps_done(&maps);
+	}
+	return set;
+}
+
+static void frameworks_look(struct watch *k, struct watched *j, size_t index, uint64_t now_ns)
+{
+	struct hang_frameworks *to = &k->shm->frameworks[index];
+	if (now_ns < j->frameworks_ns)
+		return;
+	uint32_t set = frameworks_read(k, j->sample.procs);
+	uint64_t whose = hang_whose(j->id, j->attempt);
+	if (atomic_load(&to->whose) != whose)
+		atomic_store(&to->set, 0);
+	atomic_store(&to->whose, whose);
+	atomic_fetch_or(&to->set, set);
+	j->frameworks_looks++;
+	j->frameworks_ns = j->frameworks_looks < ARRAY_SIZE(frameworks_after_ns)
+				   ? now_ns + frameworks_after_ns[j->frameworks_looks]
+				   : UINT64_MAX;
+}
+
 static void hangwatch_sample(struct watch *k, struct watched *j, size_t index)
 {
 	static struct liveness_sample seen;
@@ -562,6 +606,7 @@ static void hangwatch_sample(struct watch *k, struct watched *j, size_t index)
 	progress_publish(k, j, index, &seen);
 	hangdevices_publish(&k->devices, &k->w, j->sample.gpus, j->sample.gpu_rank, j->attempt,
 			    &k->shm->devices[index]);
+	frameworks_look(k, j, index, now_ns);
 	rules_sample(k, j);
 	sleep_read(k, j);
 	hang_check(&j->history, &k->shm->settings, &j->liveness, &step);
@@ -612,6 +657,8 @@ static void watched_begin(struct watch *k, struct watched *j, const struct hang_
 	j->benign[0] = '\0';
 	hangsample_begin(&j->sample, job);
 	j->devices_ns = 0;
+	j->frameworks_ns = now_ns + frameworks_after_ns[0];
+	j->frameworks_looks = 0;
 	hangrules_free(j->rules);
 	j->rules =
 		hangrules_new(&k->w, k->shm->rules, &k->progress, job, k->w.unix_ms() - (int64_t)(age_ns / NS_PER_MS));

@@ -65,6 +65,7 @@ struct slow {
 struct deathfacts {
 	const struct world *w;
 	struct kmsg kmsg;
+	int64_t began_unix_ms;
 	int kmsg_result; /* of opening or reading: 0, WORLD_ABSENT, WORLD_DENIED, -errno */
 	struct oomlog oom;
 	struct kernel_kill kills[MAX_KILLS];
@@ -91,7 +92,7 @@ struct deathfacts {
 	struct slow *slow;
 };
 
-static bool vmstat_read(const struct world *w, uint64_t *ret)
+bool deathfacts_oom_kills(const struct world *w, uint64_t *ret)
 {
 	char text[16384];
 	size_t len;
@@ -117,7 +118,7 @@ static void names_set(struct deathfacts *g, const struct cgroup_place *place)
 
 static void counters_begin(struct deathfacts *g, const struct cgroup_place *place)
 {
-	g->has_vmstat = vmstat_read(g->w, &g->vmstat_before);
+	g->has_vmstat = deathfacts_oom_kills(g->w, &g->vmstat_before);
 	if (!place || place->memory_version == CGROUP_NONE || cgroup_chain_open(g->w, place, &g->chain) != 0)
 		return;
 	g->has_chain = true;
@@ -143,6 +144,7 @@ struct deathfacts *deathfacts_new(const struct world *w, const struct cgroup_pla
 	g->kmsg_result = kmsg_open(w, w->recorded ? KMSG_FROM_START : KMSG_FROM_END, &g->kmsg);
 	if (g->kmsg_result != 0)
 		g->kmsg.fd = -1;
+	g->began_unix_ms = w->unix_ms();
 	TEXT_COPY(g->signals_why, "no tracepoint is watched");
 	counters_begin(g, place);
 	if (place) {
@@ -227,7 +229,7 @@ static void blind_add(struct death *d, const char *source, const char *why)
 
 struct kernel_lines {
 	struct deathfacts *g;
-	int64_t offset_ms;
+	int64_t offset_ms, since_ms; /* what is older is not of this job */
 };
 
 static void kernel_record(const struct kmsg_record *r, void *data)
@@ -236,6 +238,8 @@ static void kernel_record(const struct kmsg_record *r, void *data)
 	char text[1024];
 	struct span s = {text, kmsg_unescape(r->text, text, sizeof(text))};
 	int64_t when = kmsg_unix_ms(r, k->offset_ms);
+	if (when < k->since_ms)
+		return;
 	if (r->facility == 0)
 		oomlog_line(&k->g->oom, s, when);
 	killerlog_line(&k->g->kernel_talk, r->facility == 0 ? SPAN("kernel") : SPAN("oomd"), s, when);
@@ -245,6 +249,11 @@ static void kernel_gather(struct deathfacts *g, struct death *d)
 {
 	struct kernel_lines k = {.g = g, .offset_ms = kmsg_unix_offset_ms(g->w)};
 	size_t n;
+	/* handed over since the job has begun, perhaps (sense/rightsdoor) */
+	if (g->kmsg_result == WORLD_DENIED && g->kmsg.fd < 0) {
+		g->kmsg_result = kmsg_open(g->w, KMSG_FROM_START, &g->kmsg);
+		k.since_ms = g->began_unix_ms;
+	}
 	if (g->kmsg_result == 0)
 		g->kmsg_result = kmsg_drain(&g->kmsg, 20000, kernel_record, &k, &n);
 	if (g->kmsg_result == WORLD_ABSENT)
@@ -260,7 +269,7 @@ static void kernel_gather(struct deathfacts *g, struct death *d)
 static void counters_gather(struct deathfacts *g, struct death *d)
 {
 	d->vmstat_oom_before = g->vmstat_before;
-	d->has_vmstat = g->has_vmstat && vmstat_read(g->w, &d->vmstat_oom_after);
+	d->has_vmstat = g->has_vmstat && deathfacts_oom_kills(g->w, &d->vmstat_oom_after);
 	if (!d->has_vmstat)
 		blind_add(d, "vmstat", "it has no count of OOM kills");
 	if (!g->has_chain)

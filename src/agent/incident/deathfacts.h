@@ -51,6 +51,9 @@ const struct process_end *deathfacts_bad_end(const struct deathfacts *g, pid_t p
  */
 void deathfacts_signals_unavailable(struct deathfacts *g, const char *why);
 
+/* How many processes the kernel has killed for memory on this machine since its start. False: it does not say. */
+bool deathfacts_oom_kills(const struct world *w, uint64_t *ret);
+
 struct deathfacts_logs {
 	const char *out, *err; /* paths of the kept output; NULL: none */
 	const struct streamorder *order; /* of both; NULL: not known */

@@ -59,7 +59,9 @@ void killreport_retry(const struct killreport *e, struct incident *in)
 /* Time for reading the sizes of surviving processes (about 20 ms each), and their command lines. */
 static const uint64_t pss_budget_ns = 40 * NS_PER_MS;
 
-/* Time for reading the frozen victim's stacks; the guard waits 50 ms in all. */
+/* The guard goes on at a time that it has named: reading the frozen victim's stacks ends so much earlier. */
+static const uint64_t stacks_margin_ns = 1 * NS_PER_MS;
+/* Time for it where the victims run on until they end. */
 static const uint64_t stacks_budget_ns = 35 * NS_PER_MS;
 static const uint64_t tables_wait_ns = 5 * NS_PER_MS;
 #define CASE_STACK_PIDS 64
@@ -93,6 +95,13 @@ static void command_tell(const struct dump_process *p, struct incident *in)
 			TEXT_COPY(in->top[i].command, p->command);
 }
 
+static uint64_t stacks_budget(const struct world *w, const struct guard_case *c)
+{
+	if (!c->frozen)
+		return stacks_budget_ns;
+	return MAX(sub_floor(c->until_ns, w->mono_ns() + stacks_margin_ns), stacks_margin_ns);
+}
+
 /* Read the victims' stacks, the largest victim first. They are frozen, or are ended soon: the time is the guard's. */
 static void victim_stacks(const struct killreport *e, struct guard_case *c)
 {
@@ -102,7 +111,7 @@ static void victim_stacks(const struct killreport *e, struct guard_case *c)
 	struct snapshot_want want = {.pids = pids,
 				     .frozen = c->frozen,
 				     .progress = &c->progress,
-				     .budget_ns = stacks_budget_ns,
+				     .budget_ns = stacks_budget(e->w, c),
 				     .views = &e->ahead->views,
 				     .natives = e->ahead->views.natives};
 	for (; want.n_pids < MIN((size_t)c->n_victims, ARRAY_SIZE(pids)); want.n_pids++)
@@ -130,6 +139,8 @@ static void victim_ray(const struct killreport *e, struct incident *in)
 	TEXT_COPY(in->victim.ray_worker_id, r.worker_id);
 	TEXT_COPY(in->victim.ray_job_id, r.job_id);
 	TEXT_COPY(in->victim.ray_logs, r.logs);
+	if (e->ray)
+		raycases_learn(e->ray, e->w, in->victim.pid);
 }
 
 void killreport_look(const struct killreport *e, struct guard_case *c)
@@ -242,6 +253,8 @@ void killreport_finish(const struct killreport *e, struct guard_case *c)
 	recorder_incident(e->recorder, &in, e->parts, true);
 	atomic_store(&c->stored, 1);
 	attachments_done(e->parts);
+	if (e->ray)
+		raycases_expect(e->ray, &in, e->w->mono_ns());
 	TEXT_COPY(e->job->last_incident, in.id);
 	recorder_event(e->recorder, e->job, "memory_kill", in.id, "%s", in.summary);
 	killreport_show(e, &in);

@@ -7,6 +7,7 @@
 #include "agent/guard/guardshm.h"
 #include "agent/incident/recorder.h"
 #include "agent/incident/lookahead.h"
+#include "agent/incident/raycase.h"
 #include "judge/death/retry.h"
 #include "sense/world.h"
 
@@ -19,6 +20,7 @@ struct killreport {
 	const struct retry_decision *retry; /* NULL: not decided, or the job cannot be retried by us */
 	bool victims_stand; /* SIGKILL has not ended them, so what follows is not decided */
 	uint32_t retry_max;
+	struct raycases *ray; /* of the job; NULL: nothing is kept */
 	struct lookahead *ahead; /* what was read of likely victims beforehand */
 	struct attachments *parts; /* of this case: killreport_look fills it, killreport_finish frees it */
 	const struct jobgroup *group; /* the job's own; NULL: it has none */

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/private.h"
 #include "base/path.h"
+#include "tell/jobs/live.h"
 
 #define NOTE_FIRST_LINE "vigil.watched/1"
 #define NOTE_MOST ((size_t)3 * CGROUP_PATH_MAX)
@@ -176,6 +177,14 @@ static void say(const struct leftover *l, bool lost)
 			    (int)l->supervisor, rest);
 }
 
+/* The live socket, which nobody listens on any more. */
+static void live_remove(const struct leftover *l)
+{
+	char path[PATH_MAX];
+	TEXT_FORMAT(path, "%s/jobs/%s/" LIVE_FILE, l->state_dir, l->job);
+	(void)unlink(path);
+}
+
 /* One note that nobody holds. */
 static void note_clear(struct leftover *l, int fd)
 {
@@ -189,6 +198,7 @@ static void note_clear(struct leftover *l, int fd)
 	if (lstat(path, &by_path) < 0 || by_path.st_ino != by_fd.st_ino || !note_read(l, fd))
 		return;
 	group_clear(l);
+	live_remove(l);
 	const struct leftcase_facts facts = {.supervisor = l->supervisor, .running = l->running, .lifted = l->lifted};
 	say(l, leftcase_tell(l->state_dir, l->job, &facts));
 	if (l->removed)

@@ -4,6 +4,7 @@
 
 #include "agent/guard/guardcase.h"
 #include "agent/guard/memlock.h"
+#include "sense/lockwait.h"
 
 _Static_assert(VIEWCACHE_PLACES == GUARD_LIKELY, "a place for each process that the guard names");
 
@@ -40,6 +41,7 @@ void lookahead_update(struct lookahead *a, const struct world *w, struct guard_s
 	if (!a->sizes)
 		a->sizes = prefetch_new(w);
 	lookahead_refresh(a, w, shm);
+	atomic_store(&shm->lock_helper, lockwait_helper());
 	atomic_store(&shm->preloading, 1);
 	/* pages that the report of a case will write to are touched now, not while a victim is frozen */
 	memlock_populate(&a->draft, sizeof(a->draft));

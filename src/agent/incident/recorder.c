@@ -15,6 +15,8 @@
 #include "base/units.h"
 #include "tell/incident/report.h"
 
+#define REPORT_MOST (16 * MIB)
+
 static void complain(struct recorder *k, const char *what, int r)
 {
 	if (k->complained)
@@ -156,6 +158,8 @@ static void recorder_put(struct recorder *k, enum rowlog_kind kind, const void *
 	int r = recorder_store(k) || is_locked(k) ? put_stored(k, &row) : 0;
 	if (r < 0 || kept < 0)
 		complain(k, name, r < 0 ? r : kept);
+	if (k->ear)
+		k->ear->row(k->ear_ctx, &row);
 }
 
 /* Asks anew, and no longer than STORE_HASTE_MS, whatever was answered before. */
@@ -188,6 +192,13 @@ void recorder_threshold(struct recorder *k, const struct job *j, double ratio)
 	TEXT_FORMAT(text, "%.6f", ratio);
 	if (store && ratio > 0)
 		ignore(store_put_note(store, j->id, STORE_NOTE_THRESHOLD, text), "the metric is then missing");
+}
+
+void recorder_framework(struct recorder *k, const struct job *j, const char *names)
+{
+	struct store *store = recorder_store(k);
+	if (store)
+		ignore(store_put_note(store, j->id, STORE_NOTE_FRAMEWORK, names), "the metric is then missing");
 }
 
 void recorder_job(struct recorder *k, const struct job *j)
@@ -325,10 +336,10 @@ static int write_text(const struct incident *i, const struct js *all, const char
 	return r;
 }
 
-void recorder_incident(struct recorder *k, struct incident *i, const struct attachments *a, bool notify)
+/* Into its two files and the store. */
+static void incident_write(struct recorder *k, const struct incident *i, const struct js *j)
 {
 	char path[PATH_MAX];
-	cleanup(js_freep) struct js *j = incident_json(i, a);
 	cleanup(freep) char *text = js_text(j, 0);
 	if (!text)
 		return;
@@ -339,8 +350,6 @@ void recorder_incident(struct recorder *k, struct incident *i, const struct atta
 		r = write_text(i, j, path);
 	if (r < 0 && k->job_dir[0])
 		complain(k, "the report", r);
-	if (notify)
-		notifier_incident(k->notifier, i);
 	const struct store_incident row = {
 		.id = i->id,
 		.job = i->job,
@@ -352,6 +361,42 @@ void recorder_incident(struct recorder *k, struct incident *i, const struct atta
 		.json = text,
 	};
 	recorder_put(k, ROWLOG_INCIDENT, &row, "the report");
+	if (k->ear)
+		k->ear->incident(k->ear_ctx, i);
+}
+
+void recorder_incident(struct recorder *k, struct incident *i, const struct attachments *a, bool notify)
+{
+	cleanup(js_freep) struct js *j = incident_json(i, a);
+	incident_write(k, i, j);
+	if (notify)
+		notifier_incident(k->notifier, i);
+}
+
+/* What the incident itself does not have (stacks, the heap) is taken over. */
+static int missing_copy(void *ctx, const char *key, const struct js *value)
+{
+	struct js *to = ctx, *copy;
+	cleanup(freep) char *text = js_get(to, key) ? NULL : js_text(value, 0);
+	if (text && js_parse(text, strlen(text), &copy, NULL) == 0)
+		js_put(to, key, copy);
+	return 0;
+}
+
+bool recorder_amend(struct recorder *k, const char *id, bool (*fn)(void *ctx, struct incident *in), void *ctx)
+{
+	static struct incident in; /* large */
+	char path[PATH_MAX];
+	cleanup(freep) char *text = NULL;
+	cleanup(js_freep) struct js *old = NULL;
+	size_t len;
+	if (incident_path(k, id, "json", path) < 0 || file_slurp(AT_FDCWD, path, REPORT_MOST, &text, &len) != 0 ||
+	    js_parse(text, len, &old, NULL) < 0 || report_from_json(old, &in) < 0 || !fn(ctx, &in))
+		return false;
+	cleanup(js_freep) struct js *j = incident_json(&in, NULL);
+	ignore(js_each(old, missing_copy, j), "it goes on to the end");
+	incident_write(k, &in, j);
+	return true;
 }
 
 void recorder_report_path(const struct recorder *k, const char *incident_id, char *dst, size_t cap)

@@ -37,6 +37,14 @@ struct recorder {
 	struct notifier *notifier; /* notified of each report; NULL: no notices */
 	bool complained;
 	uint32_t incidents;
+	const struct recorder_ear *ear; /* is told of all that is kept; NULL: nobody. Borrowed */
+	void *ear_ctx;
+};
+
+/* Called when a row goes to the store, stored or not. Borrowed until it returns. */
+struct recorder_ear {
+	void (*row)(void *ctx, const struct rowlog_row *row);
+	void (*incident)(void *ctx, const struct incident *i);
 };
 
 /* Make the folders only, which is quick. Never fails: a state directory that cannot be used is warned of once. */
@@ -62,6 +70,8 @@ void recorder_close(struct recorder *k);
 void recorder_job(struct recorder *k, const struct job *j);
 /* Notes the share of memory above which the job's guard acts, for metrics; 0: it is off. */
 void recorder_threshold(struct recorder *k, const struct job *j, double ratio);
+/* Notes the frameworks that the job uses, for metrics. */
+void recorder_framework(struct recorder *k, const struct job *j, const char *names);
 /*
  * The job ends now, lived_ns after its start by a clock that cannot be set. If the wall clock was set meanwhile, the
  * stored start is moved so that start and end are lived_ns apart, and an event "clock_set" says so.
@@ -86,6 +96,11 @@ void recorder_skeleton_drop(struct recorder *k, const char *id);
  * incident that was written before is replaced.
  */
 void recorder_incident(struct recorder *k, struct incident *i, const struct attachments *a, bool notify);
+/*
+ * Read a report that was written, have fn complete it, and write it again with all that belongs to it. fn returns
+ * false: nothing is changed. Returns what fn did; false where the report cannot be read.
+ */
+bool recorder_amend(struct recorder *k, const char *id, bool (*fn)(void *ctx, struct incident *in), void *ctx);
 /* Write who usually ends the waits of the job's threads (model/hang/wakehist), without fsync, which is quick. */
 void recorder_wakers(struct recorder *k, const char *text, size_t len);
 /* Path of the text report; "" if it could not be written. */

@@ -99,6 +99,8 @@ void pyasync_awaits_text(const struct pyasync *a, size_t task, char *dst, size_t
 			    : t->work	  ? "the result of a pool"
 			    : t->forsaken ? "a future that nothing else refers to"
 					  : "a future");
+	if (t->on[0] && t->forsaken)
+		buf_add(&b, " of an object that nothing else refers to");
 	(void)awaited_add(a, task, true, ", held by ", &b);
 	if (t->fd >= 0)
 		buf_printf(&b, " (descriptor %d)", t->fd);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agent/jobs/joblife.h"
+#include "agent/jobs/profilenote.h"
 #include "agent/metrics/metricslive.h"
 #include "agent/metrics/metricsseries.h"
 #include "base/json.h"
@@ -188,6 +189,23 @@ static void threshold_take(struct gathering *g, struct metrics_job *j)
 		j->threshold_ratio = ratio;
 }
 
+static void notes_take(struct gathering *g, struct metrics_job *j)
+{
+	char names[sizeof(j->framework)];
+	size_t n = 0;
+	_Static_assert(PROFILENOTE_KIND_MAX <= METRICS_PROFILES, "each kind has its place");
+	threshold_take(g, j);
+	if (store_get_note(g->store, j->job.id, STORE_NOTE_FRAMEWORK, names, sizeof(names)) == 0)
+		TEXT_COPY(j->framework, names);
+	for (int k = 0; k < PROFILENOTE_KIND_MAX; k++) {
+		struct profilenote p;
+		profilenote_read(g->store, j->job.id, (enum profilenote_kind)k, &p);
+		if (p.n > 0)
+			j->profiles[n++] = (struct metrics_profiles){
+				profilenote_kind_name((enum profilenote_kind)k), p.n, p.took_ns};
+	}
+}
+
 static int jobs_take(struct gathering *g)
 {
 	g->facts->job = calloc(METRICS_JOBS, sizeof(*g->facts->job));
@@ -202,7 +220,7 @@ static int jobs_take(struct gathering *g)
 		r = known ? series_take(&known->series, j) : 0;
 		if (r == 0 && known && job_is_open(&j->job))
 			r = standing_take(g, &known->standing, j);
-		threshold_take(g, j);
+		notes_take(g, j);
 	}
 	return r;
 }

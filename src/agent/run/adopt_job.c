@@ -202,6 +202,7 @@ static void job_died(struct adopt *a, struct adopted *j)
 	};
 	struct killreport e = adopt_killreport(a, j);
 	autopsy_of(j->autopsy, &who, &in);
+	services_ray_victim(&a->services, (uint32_t)(j - a->job), &in);
 	killreport_common(&e, &in);
 	if (in.killer == KILLER_UNKNOWN || in.killer == KILLER_NONE)
 		return; /* not our child: without its exit status an ordinary end looks like any other */
@@ -242,8 +243,11 @@ static void sample(struct adopt *a, struct adopted *j)
 		.devices = hangproc_devices(&a->services.hang, (size_t)(j - a->job)),
 	};
 	int r = sampler_look(j->sampler, &want);
+	services_ray_learn(&a->services, (uint32_t)(j - a->job), sampler_one_of(j->sampler, ROLE_RAY_WORKER));
+	adopt_workers(a, j);
 	if (r < 0)
 		log_warning("cannot keep samples for the timeline in %s: %s", j->recorder.job_dir, strerror(-r));
+	services_frameworks(&a->services, (uint32_t)(j - a->job), &j->recorder, &j->job, &j->frameworks);
 }
 
 void adopt_samples(struct adopt *a)
@@ -270,6 +274,7 @@ void adopt_ended(struct adopt *a, struct adopted *j)
 	sample_last(a, j);
 	notifier_ended(&a->services.notifier, j->job.id);
 	jobhang_clear(&j->hang);
+	raycases_done(&a->services.ray[i]);
 	j->active = false;
 	j->job.state = j->job.memory_kills + j->job.other_deaths > 0 ? JOB_FAILED : JOB_DONE;
 	recorder_ended(&j->recorder, &j->job, clock_boot_ns() - j->start_boot_ns);
@@ -321,6 +326,7 @@ void adopt_release(struct adopt *a, struct adopted *j, const char *why)
 	j->autopsy = autopsy_free(j->autopsy);
 	jobhang_clear(&j->hang);
 	recorder_close(&j->recorder);
+	raycases_done(&a->services.ray[j - a->job]);
 	notifier_ended(&a->services.notifier, j->job.id);
 	j->active = false;
 	adopt_pass_on(a, (uint32_t)(j - a->job));

@@ -18,6 +18,7 @@ struct adopted {
 	struct recorder recorder;
 	struct autopsy *autopsy;
 	struct sampler *sampler; /* NULL: nothing is sampled */
+	uint32_t frameworks; /* noted in the store */
 	struct proc_id id; /* pid 0: by group */
 	struct proc_id also[JOBPIDS_ALSO]; /* further roots of a job of Slurm's without a group */
 	size_t n_also;
@@ -27,6 +28,9 @@ struct adopted {
 	char cgroup_name[CGROUP_PATH_MAX]; /* as /proc/PID/cgroup has it; "": not known */
 	struct cgroup_place place;
 	uint32_t kills;
+	bool has_oom_kills;
+	uint64_t oom_kills; /* of the kernel on this machine, at the last sample */
+	uint64_t oom_until_ns; /* a worker that is gone until then may have been one of them */
 	struct job_hang hang;
 	uint64_t hard_ns; /* it is being ended, by SIGKILL from then on; 0: it is not */
 };
@@ -75,6 +79,10 @@ struct killreport adopt_killreport(struct adopt *a, struct adopted *j);
 void adopt_leave(struct adopt *a);
 /* Sample what is due. */
 void adopt_samples(struct adopt *a);
+/* ---- adopt_workers.c: workers of Ray that the kernel kills while their node goes on ---- */
+
+/* Call it after each sample: tells of those that the sample before still had. */
+void adopt_workers(struct adopt *a, struct adopted *j);
 /* Pass a job on to the guard and to the hang watcher, as it is now. */
 void adopt_pass_on(struct adopt *a, uint32_t i);
 

@@ -35,6 +35,7 @@ struct about {
 	int64_t started_unix_ms;
 	struct sampler_memory memory;
 	char comm[PROC_COMM_MAX];
+	char state;
 };
 
 struct table {
@@ -56,7 +57,10 @@ struct sampler {
 	struct table table[2], *was, *now;
 	struct ownranks_process own[JOBPIDS_MAX]; /* ranks that the program has started itself, now */
 	struct series_steps steps; /* that were written last */
+	struct series_steps then[2]; /* earlier ones, for a rate: [0] a minute before [1], both of the same attempt */
 	uint64_t devices_ns; /* the look at the devices that was written last */
+	int64_t looked_unix_ms;
+	bool attended; /* somebody reads what the samples show */
 	bool leaver; /* a process of the last sample is not in the job's group */
 	uint32_t own_seen; /* number of such ranks at the last sample */
 	char environ[ENVIRON_CAP];
@@ -133,6 +137,32 @@ bool sampler_has(const struct sampler *s, pid_t pid)
 	return index_of(s->now, pid) != SIZE_MAX;
 }
 
+pid_t sampler_one_of(const struct sampler *s, enum role role)
+{
+	for (size_t i = 0; i < s->now->n; i++)
+		if (s->now->about[i].named && s->now->about[i].who.role == role)
+			return s->now->use[i].pid;
+	return 0;
+}
+
+size_t sampler_gone(const struct sampler *s, enum role role, struct sampler_gone *ret, size_t cap)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < s->was->n && n < cap; i++) {
+		const struct usage_process *p = &s->was->use[i];
+		const struct about *about = &s->was->about[i];
+		size_t at = index_of(s->now, p->pid);
+		if (!about->named || about->who.role != role ||
+		    (at != SIZE_MAX && s->now->use[at].start_ticks == p->start_ticks))
+			continue;
+		ret[n] = (struct sampler_gone){.id = {p->pid, p->start_ticks},
+					       .started_unix_ms = about->started_unix_ms};
+		TEXT_COPY(ret[n].name, about->comm);
+		n++;
+	}
+	return n;
+}
+
 static const struct about *same_before(const struct sampler *s, const struct usage_process *p)
 {
 	size_t i = index_of(s->was, p->pid);
@@ -178,6 +208,7 @@ static bool process_read(struct sampler *s, size_t at, struct usage_process *p, 
 			(struct sampler_memory){.own_bytes = p->own_bytes,
 						.rss_bytes = p->rss_bytes,
 						.peak_own_bytes = MAX(about->memory.peak_own_bytes, p->own_bytes)};
+	about->state = st.state;
 	if (before && strcmp(before->comm, st.comm) == 0) {
 		about->named &= !about->unread;
 		return true;
@@ -371,6 +402,19 @@ static void steps_copy(const struct sampler_want *want, struct hang_steps *ret)
 		ret->n = 0;
 }
 
+/* Rates are told over one to two of these times. */
+static const uint64_t rate_ns = 60 * NS_PER_S;
+
+static void steps_remember(struct sampler *s)
+{
+	if (s->then[1].n == 0 || s->then[1].attempt != s->steps.attempt) {
+		s->then[0] = s->then[1] = s->steps;
+	} else if (s->steps.mono_ns - s->then[1].mono_ns >= rate_ns) {
+		s->then[0] = s->then[1];
+		s->then[1] = s->steps;
+	}
+}
+
 /* Written only when a step has changed. */
 static int tell_steps(struct sampler *s, const struct sampler_want *want, int64_t now_unix_ms)
 {
@@ -389,6 +433,7 @@ static int tell_steps(struct sampler *s, const struct sampler_want *want, int64_
 	if (same || row.n == 0)
 		return 0;
 	s->steps = row;
+	steps_remember(s);
 	return series_add_steps(s->file, &row);
 }
 
@@ -453,10 +498,12 @@ static void plan(struct sampler *s, uint64_t cost_ns, uint64_t job_cpu_ns, uint6
 	uint64_t age = s->looked_ns - s->born_ns;
 	uint64_t period = age < young_ns ? NS_PER_S : age < old_ns ? 2 * NS_PER_S : 5 * NS_PER_S;
 	bool quiet = is_quiet(s, job_cpu_ns, gap_ns);
-	if (quiet)
+	if (s->attended)
+		period = NS_PER_S;
+	else if (quiet)
 		period = MAX(period, MIN(2 * s->period_ns, age < old_ns ? quiet_ns : old_quiet_ns));
 	s->period_ns = period;
-	double share = age < young_ns ? young_share : old_share;
+	double share = age < young_ns || s->attended ? young_share : old_share;
 	if (gap_ns > 0)
 		share += share_of_job * (double)job_cpu_ns / (double)gap_ns;
 	double fair_ns = (double)cost_ns / share;
@@ -471,6 +518,7 @@ int sampler_look(struct sampler *s, const struct sampler_want *want)
 	s->was = s->now;
 	s->now = t;
 	s->looked_ns = s->w->mono_ns();
+	s->looked_unix_ms = s->w->unix_ms();
 	jobpids_find(&s->pids, s->w, &want->pids, s->looks % THREADS_EVERY == 0);
 	t->n = 0;
 	s->leaver = false;
@@ -503,4 +551,75 @@ int sampler_look_before_end(struct sampler *s, const struct sampler_want *want)
 	if (s->looks == 0 || s->w->mono_ns() - s->looked_ns < just_now_ns)
 		return 0;
 	return sampler_look(s, want);
+}
+
+/* ---- shown ---- */
+
+void sampler_attend(struct sampler *s, bool attended)
+{
+	if (!s || s->attended == attended)
+		return;
+	s->attended = attended;
+	if (attended && s->looks > 0)
+		s->due_ns = MIN(s->due_ns, s->looked_ns + NS_PER_S);
+}
+
+static void rate_show(const struct series_steps *then, const struct series_steps *last, struct job_step *step)
+{
+	double over_s = (double)sub_floor(last->mono_ns, then->mono_ns) / (double)NS_PER_S;
+	for (uint32_t i = 0; over_s >= 0.5 && i < then->n; i++)
+		if (then->of[i].rank == step->rank && then->of[i].step < step->step) {
+			step->per_s = (double)(step->step - then->of[i].step) / over_s;
+			step->has_rate = true;
+		}
+}
+
+static void steps_show(const struct sampler *s, uint32_t attempt, struct job_steps *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	ret->attempt = attempt;
+	if (s->steps.attempt != attempt)
+		return;
+	ret->time_unix_ms = s->steps.time_unix_ms;
+	for (uint32_t i = 0; i < MIN(s->steps.n, (uint32_t)ARRAY_SIZE(ret->of)); i++) {
+		const struct series_step *one = &s->steps.of[i];
+		struct job_step *step = &ret->of[ret->n++];
+		step->rank = one->rank;
+		step->has_total = one->has_total && one->total > 0;
+		step->step = one->step;
+		step->total = one->total;
+		rate_show(&s->then[0], &s->steps, step);
+	}
+}
+
+int sampler_show(const struct sampler *s, uint32_t attempt, struct live_state *ret)
+{
+	int r = 0;
+	ret->n = 0;
+	ret->sampled_unix_ms = s ? s->looked_unix_ms : 0;
+	if (s)
+		steps_show(s, attempt, &ret->steps);
+	for (size_t i = 0; s && r == 0 && i < s->now->n; i++) {
+		const struct usage_process *use = &s->now->use[i];
+		const struct about *about = &s->now->about[i];
+		struct live_process p;
+		if (use->rss_bytes == 0) /* it has ended, and waits for its parent */
+			continue;
+		memset(&p, 0, sizeof(p)); /* with the bytes between the fields */
+		p.pid = use->pid;
+		p.ppid = use->ppid;
+		p.start_ticks = use->start_ticks;
+		p.rank = about->who.rank;
+		p.attempt = about->attempt;
+		p.state = about->state;
+		TEXT_COPY(p.role, role_name(about->who.role));
+		TEXT_COPY(p.name, proc_known_as(about->comm));
+		p.own_bytes = use->own_bytes;
+		p.rss_bytes = use->rss_bytes;
+		p.peak_own_bytes = about->memory.peak_own_bytes;
+		p.cpu_ns = use->cpu_ns;
+		p.started_unix_ms = about->started_unix_ms;
+		r = live_add(ret, &p);
+	}
+	return r;
 }

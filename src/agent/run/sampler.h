@@ -5,12 +5,16 @@
  * How often: every second in the first minute, every 2 s until ten minutes, every 5 s from then on. While the job is
  * idle half as often each time, down to every 5 s (later 10 s). Rarer where a sample costs more than its share (0.5 %
  * of a core at first, 0.005 % later, and a thousandth of what the job itself uses), but at least every five minutes.
+ * While somebody reads the live socket every second, for at most 0.5 % of a core.
  */
 #pragma once
 
 #include "agent/hang/hangshm.h"
 #include "agent/jobs/jobpids.h"
 #include "base/base.h"
+#include "model/jobs/role.h"
+#include "sense/proc/proc.h"
+#include "tell/jobs/live.h"
 
 #define SAMPLER_RANKS 64
 
@@ -42,8 +46,21 @@ struct sampler *sampler_free(struct sampler *s);
 bool sampler_saw_leaver(const struct sampler *s);
 /* True if the last sample has this process. */
 bool sampler_has(const struct sampler *s, pid_t pid);
+/* A process of this role that the last sample has; 0: none. */
+pid_t sampler_one_of(const struct sampler *s, enum role role);
+struct sampler_gone {
+	struct proc_id id;
+	int64_t started_unix_ms;
+	char name[16];
+};
+/* Processes of this role that the sample before the last one had and the last one has not. Returns their number. */
+size_t sampler_gone(const struct sampler *s, enum role role, struct sampler_gone *ret, size_t cap);
 /* When the next sample is due, monotonic. */
 uint64_t sampler_due_ns(const struct sampler *s);
+/* Somebody watches, or nobody does any more: from now on samples are to be fresh. */
+void sampler_attend(struct sampler *s, bool attended);
+/* The living processes of the last sample, its time, and the steps of this attempt. s may be NULL. -ENOMEM. */
+int must_check sampler_show(const struct sampler *s, uint32_t attempt, struct live_state *ret);
 /* Sample now. The first error of the file is returned, once; what could not be written is lost, sampling goes on. */
 int must_check sampler_look(struct sampler *s, const struct sampler_want *want);
 struct sampler_memory {

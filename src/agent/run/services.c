@@ -12,6 +12,7 @@
 #include "agent/incident/orphan.h"
 #include "base/buf.h"
 #include "base/log.h"
+#include "sense/framework/frameworks.h"
 #include "sense/proc/proc.h"
 #include "sense/proc/proctree.h"
 #include "sense/lockwait.h"
@@ -46,6 +47,8 @@ int services_open(struct services *s, const struct world *w, const struct watch_
 			       .guard = {.pidfd = -1, .to_guard_fd = -1, .from_guard_fd = -1}};
 	notifier_open(&s->notifier, w, spec->state_dir, spec->channels);
 	orphan_prepare(spec->state_dir, &s->notifier);
+	for (size_t i = 0; i < ARRAY_SIZE(s->ray); i++)
+		s->ray[i] = RAYCASES_NONE;
 	s->guard.shm = guardproc_shm_new();
 	if (!s->guard.shm)
 		return -ENOMEM;
@@ -109,6 +112,8 @@ void services_close(struct services *s)
 	lookahead_done(&s->ahead);
 	for (size_t i = 0; i < ARRAY_SIZE(s->parts); i++)
 		attachments_done(&s->parts[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(s->ray); i++)
+		raycases_done(&s->ray[i]);
 }
 
 size_t services_helpers(const struct services *s, pid_t ret[static SERVICES_HELPERS])
@@ -210,6 +215,7 @@ bool services_report(struct services *s, const struct guard_case *c, struct kill
 		return false;
 	const struct guard_job *of = &s->guard.shm->jobs[c->job];
 	ret->ahead = &s->ahead;
+	ret->ray = &s->ray[c->job];
 	ret->group = of->has_group ? &of->group : NULL;
 	ret->parts = &s->parts[(c->number - 1) % GUARD_CASES];
 	return true;
@@ -406,7 +412,11 @@ static void beat_look(struct services *s)
 
 uint64_t services_due_ns(const struct services *s)
 {
-	return s->guard.pid > 0 ? s->beat_look_ns : UINT64_MAX;
+	uint64_t due = s->guard.pid > 0 ? s->beat_look_ns : UINT64_MAX;
+	for (uint32_t job = 0; job < s->n_jobs; job++)
+		if (raycases_waits(&s->ray[job]))
+			due = MIN(due, s->ray_look_ns);
+	return due;
 }
 
 /* ---- messages of the hang watcher ---- */
@@ -461,10 +471,39 @@ void services_hang_messages(struct services *s)
 
 /* ---- starting and reaping ---- */
 
+/* ---- Ray's logs ---- */
+
+static const uint64_t ray_look_ns = NS_PER_S;
+
+static void ray_tick(struct services *s)
+{
+	const uint64_t now = s->w->mono_ns();
+	struct killreport e;
+	if (now < s->ray_look_ns)
+		return;
+	s->ray_look_ns = now + ray_look_ns;
+	for (uint32_t job = 0; job < s->n_jobs; job++)
+		if (raycases_waits(&s->ray[job]) && s->ops->report(s->owner, job, &e))
+			raycases_tick(&s->ray[job], e.recorder, e.job, now);
+}
+
+void services_ray_learn(struct services *s, uint32_t job, pid_t worker)
+{
+	if (worker > 0 && job < ARRAY_SIZE(s->ray))
+		raycases_learn(&s->ray[job], s->w, worker);
+}
+
+void services_ray_victim(const struct services *s, uint32_t job, struct incident *in)
+{
+	if (job < ARRAY_SIZE(s->ray))
+		raycases_victim(&s->ray[job], in);
+}
+
 void services_tick(struct services *s, bool may_fork)
 {
 	bool changed = notifier_tick(&s->notifier);
 	beat_look(s);
+	ray_tick(s);
 	if (may_fork && s->rescue == 0 && s->rescue_deaths > 0 && s->rescue_deaths < SERVICES_GUARD_DEATHS) {
 		rescue_begin(s);
 		changed = true;
@@ -509,6 +548,17 @@ bool services_reaped(struct services *s, pid_t pid, int wait_status)
 	event_for_all(s, "hang_watcher_died", how);
 	s->ops->helpers_changed(s->owner);
 	return true;
+}
+
+void services_frameworks(struct services *s, uint32_t job, struct recorder *recorder, const struct job *j,
+			 uint32_t *noted)
+{
+	char names[FRAMEWORKS_TEXT];
+	uint32_t set = hangproc_frameworks(&s->hang, job, j->id, j->attempt);
+	if (set == 0 || set == *noted)
+		return;
+	*noted = set;
+	recorder_framework(recorder, j, frameworks_text(set, names));
 }
 
 void services_reap(struct services *s)

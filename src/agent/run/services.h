@@ -61,6 +61,8 @@ struct services {
 	int iter_link_fd; /* the BPF task iterator, for each new guard; -1: none */
 	uint32_t cases_seen; /* guard cases finished or dropped so far */
 	uint32_t saved_case; /* number of the last case whose victims' stacks were taken */
+	struct raycases ray[UNIT_JOBS_MAX]; /* of each job */
+	uint64_t ray_look_ns; /* look again then into their logs */
 	struct attachments parts[GUARD_CASES]; /* of each case, by its place in the ring */
 	uint32_t guard_deaths, rescue_deaths;
 	bool clamped_reported;
@@ -68,6 +70,10 @@ struct services {
 	uint64_t away_told; /* bit per job of which it was told that processes have left its group */
 };
 
+/* A living worker of Ray in this job (0: none): its node's logs are opened, if they were not. */
+void services_ray_learn(struct services *s, uint32_t job, pid_t worker);
+/* What Ray's logs say of the victim of this report, which nobody has looked at before its death. */
+void services_ray_victim(const struct services *s, uint32_t job, struct incident *in);
 /* Prepares what needs no process: the guard's shared memory with its settings, the notifier. -ENOMEM. */
 int must_check services_open(struct services *s, const struct world *w, const struct watch_spec *spec,
 			     const struct services_ops *ops, void *owner);
@@ -105,6 +111,9 @@ void services_hang_messages(struct services *s);
 void services_tick(struct services *s, bool may_fork);
 /* services_tick wants to be called at this time, to look whether the guard moves. */
 uint64_t services_due_ns(const struct services *s);
+/* Note in the store which frameworks a job uses, if that is not what was noted before (0: nothing). */
+void services_frameworks(struct services *s, uint32_t job, struct recorder *recorder, const struct job *j,
+			 uint32_t *noted);
 /* A child was reaped. True if it was the hang watcher, the deliverer or the rescue process, whose end is then noted. */
 bool services_reaped(struct services *s, pid_t pid, int wait_status);
 /* Reap the guard and the hang watcher if they have ended, for a loop that reaps nothing else. */

@@ -70,6 +70,15 @@ void super_hang_forget(struct super *s);
 /* Add to the report of a job that was ended as hung what becomes of it. */
 void super_hang_retry(struct super *s, const struct retry_decision *d);
 
+/* ---- super_live.c: those who read the live socket ---- */
+void super_live_begin(struct super *s);
+/* Tells readers what is new, where there are any and it is time. */
+void super_live_turn(struct super *s);
+/* When super_live_turn wants to be called; UINT64_MAX: not by time. */
+uint64_t super_live_due_ns(const struct super *s);
+/* Tells them how the job ended, and removes the socket. */
+void super_live_end(struct super *s);
+
 /* ---- super_signal.c: signals and children ---- */
 int must_check super_signals_take(struct super *s);
 void super_signals_read(struct super *s);

@@ -100,6 +100,7 @@ static void autopsy_rank(struct super *s, const struct rank *r, int wait_status,
 	memcpy(who.soft_limit, r->soft_limit, sizeof(who.soft_limit));
 	memcpy(who.hard_limit, r->hard_limit, sizeof(who.hard_limit));
 	autopsy_of(s->autopsy, &who, in);
+	services_ray_victim(&s->services, 0, in);
 }
 
 static void attempt_record(struct super *s, enum incident_kind kind)

@@ -191,6 +191,7 @@ static void timers(struct super *s)
 		s->kills.stand = s->phase != SUPER_RUNNING;
 		super_finish_case(s, s->kills.pending, NULL);
 	}
+	super_live_turn(s);
 }
 
 static int wait_ms(const struct super *s)
@@ -205,6 +206,7 @@ static int wait_ms(const struct super *s)
 		next = MIN(next, heapfiles_copy_due_ns(&s->tools.heap.files));
 	next = MIN(next, notifier_due_ns(&s->services.notifier));
 	next = MIN(next, services_due_ns(&s->services));
+	next = MIN(next, super_live_due_ns(s));
 	if (s->phase != SUPER_WAITING && (!s->bpf.started || atomic_load(&s->bpf.done)))
 		next = MIN(next, hangproc_due_ns(&s->services.hang));
 	/* past the deadline everything has been killed: its end wakes us, no timer is needed */
@@ -247,6 +249,8 @@ void super_loop(struct super *s)
 			} else if (key == SUPER_KEY_OUTPUT) {
 				ignore(read(s->output.news_fd, &count, sizeof(count)), "only the wake-up counts");
 				super_output_news(s);
+			} else if (key == SUPER_KEY_LIVE) {
+				livesock_run(s->live.sock);
 			} else if (key == SUPER_KEY_SENDERS) {
 				sigfeed_take(s->signals);
 			} else if (key == SUPER_KEY_GUARD_DIED) {

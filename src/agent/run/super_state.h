@@ -10,6 +10,7 @@
 #include "agent/heap/heaprun.h"
 #include "agent/run/callrun.h"
 #include "agent/run/jobhang.h"
+#include "agent/run/livesock.h"
 #include "agent/output/keeper.h"
 #include "agent/output/pump.h"
 #include "agent/run/sampler.h"
@@ -27,6 +28,7 @@ enum super_key {
 	SUPER_KEY_GUARD_DIED,
 	SUPER_KEY_SENDERS, /* BPF saw a signal being sent */
 	SUPER_KEY_HANG, /* a message of the hang watcher */
+	SUPER_KEY_LIVE, /* a reader of the live socket came, went or has room again */
 	SUPER_KEY_OUTPUT, /* the threads that pass output on and keep it have something to tell */
 };
 
@@ -118,6 +120,15 @@ struct super_hang {
 	struct stackdump last_look; /* stacks of ranks that were about to be ended; n 0: none */
 };
 
+/* super_live.c */
+struct super_live {
+	struct livesock *sock; /* NULL: there is none */
+	bool changed; /* since readers were told last */
+	uint64_t next_ns; /* not again before */
+	struct health_facts facts; /* what events and reports said so far; .job is of no use here */
+	struct live_state was, now; /* was: what readers were told last */
+};
+
 struct super {
 	const struct run_spec *spec;
 	const struct world *w;
@@ -125,6 +136,7 @@ struct super {
 	struct recorder recorder;
 	struct services services;
 	struct sampler *sampler; /* NULL: nothing is sampled */
+	uint32_t frameworks; /* noted in the store (sense/framework/frameworks) */
 	pid_t stray; /* the last child that was found outside of the job's group */
 	struct sigfeed *signals; /* NULL without memory */
 	struct autopsy *autopsy; /* counters at the start and opened sources (agent/incident/autopsy) */
@@ -146,6 +158,7 @@ struct super {
 	struct super_tally tally;
 	struct super_bpf bpf;
 	struct super_hang hang;
+	struct super_live live;
 	int epoll_fd, signal_fd;
 	sigset_t old_mask;
 	int exit_status;

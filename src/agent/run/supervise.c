@@ -124,6 +124,7 @@ static int supervise_finish(struct super *s)
 		super_summary(s, "the whole run");
 	recorder_job(&s->recorder, j);
 	recorder_event(&s->recorder, j, "job_end", NULL, "exit status %d", s->exit_status);
+	super_live_end(s);
 	ignore(jobgroup_unthrottle(&s->group), "the group is removed next");
 	if (jobgroup_remove(s->w, &s->group) < 0)
 		log_debug("the job's group still holds processes");
@@ -311,6 +312,7 @@ static void started(struct super *s)
 	for (uint32_t i = 0; i < s->nproc; i++)
 		super_rank_record(s, &s->rank[i]);
 	super_sample_begin(s);
+	super_live_begin(s);
 	s->bpf.at_ns = s->w->mono_ns() + bpf_delay_ns;
 	s->tally.next_ns = spec->summary_ns ? s->w->mono_ns() + spec->summary_ns : 0;
 	announce(s);

@@ -111,6 +111,7 @@ static void memory(const struct speedwatch *s, struct speed_machine *m)
 		m->used_bytes =
 			sub_floor(g.current_bytes, g.has_stat ? g.inactive_file_bytes + g.active_file_bytes : 0);
 		m->limit_is_group = true;
+		m->group_full = (double)g.current_bytes > 0.95 * (double)g.max_bytes;
 	}
 	cgroup_chain_close(&chain);
 }

@@ -4,17 +4,26 @@
 #include "agent/inspect/procview.h"
 #include "agent/speed/speedwatch.h"
 #include "sense/speed/cpustat.h"
+#include "sense/wait/threadwait.h"
 
 struct speedwatch_thread {
 	struct threadcost begin, last;
 	uint64_t begin_ns;
 	bool gone;
 	uint32_t lock[4], lock_n[4]; /* the futexes that it waited for most: numbers, and how often */
+	bool lock_shared[4];
 };
+
+#define SPEEDWATCH_CHILDREN 16
 
 /* One process while it is watched; the facts of it have the same index. */
 struct speedwatch_process {
 	struct procview *view; /* NULL: no Python, or not to be read */
+	struct threadwatch *watch; /* NULL before the first look */
+	int children_fd; /* -1: it is no main process, or the kernel has no such file */
+	pid_t child[SPEEDWATCH_CHILDREN]; /* that ran at the last look and are not watched themselves */
+	size_t n_children;
+	uint32_t children, children_sweeps; /* that were seen, each once; looks at which there was one */
 	uint64_t reaped_begin_ns, reaped_ns;
 	bool has_io;
 	struct iocalls io_begin;
@@ -41,8 +50,11 @@ struct speedwatch {
 int must_check speedwatch_processes(struct speedwatch *s);
 /* Threads that have started since. -ENOMEM. */
 int must_check speedwatch_new_threads(struct speedwatch *s);
-/* One instant of all threads. */
-void speedwatch_sweep(struct speedwatch *s);
+/* One instant of all threads. -ENOMEM. */
+int must_check speedwatch_sweep(struct speedwatch *s);
+/* Children of the main processes that are not watched themselves: they came, and most of them go soon. */
+void speedwatch_children_begin(struct speedwatch *s);
+void speedwatch_children(struct speedwatch *s);
 
 /* The machine and those outside the job: read at the start and at the end. */
 struct speedwatch_around {

@@ -156,7 +156,7 @@ static int speedwatch_add_process(struct speedwatch *s, const struct member *m)
 	if (threadlibs_read(s->w, p.pid, &p.libs) != 0)
 		p.libs = 0;
 	p.set_threads = threads_set(s->w, p.pid);
-	s->process[f->n_processes] = (struct speedwatch_process){.view = NULL};
+	s->process[f->n_processes] = (struct speedwatch_process){.children_fd = -1};
 	struct proc_stat st;
 	if (proc_stat_read(s->w, p.pid, &st) == 0)
 		s->process[f->n_processes].reaped_begin_ns = st.reaped_ticks * (NS_PER_S / s->w->ticks_per_s);
@@ -227,10 +227,11 @@ int speedwatch_processes(struct speedwatch *s)
 	return 0;
 }
 
+#define FUTEX_PRIVATE 128u /* FUTEX_PRIVATE_FLAG */
 #define FUTEX_MASK 127u /* the operation without FUTEX_PRIVATE_FLAG and FUTEX_CLOCK_REALTIME */
 
 /* glibc's mutex waits with FUTEX_WAIT while its word is 2; condition variables and semaphores with BITSET. */
-static char lock_letter(const struct threadwait *t)
+static char lock_letter(const struct threadwatch_call *t)
 {
 	const uint64_t op = t->arg[1] & FUTEX_MASK;
 	if (t->nr != SYS_futex)
@@ -238,7 +239,13 @@ static char lock_letter(const struct threadwait *t)
 	return (op == 0 && (uint32_t)t->arg[2] == 2) || op == 6 || op == 13 ? SPEED_MUTEX : SPEED_LOCK;
 }
 
-static char letter_of(const struct threadwait *t)
+/* Calls that wait until there is room for what they write. */
+static bool is_write(int64_t nr)
+{
+	return nr == SYS_write || nr == SYS_writev || nr == SYS_sendto || nr == SYS_sendmsg || nr == SYS_sendmmsg;
+}
+
+static char letter_of(const struct threadwatch_call *t)
 {
 	static const char letters[] = {
 		[WAIT_UNKNOWN] = SPEED_OTHER, [WAIT_RUNNING] = SPEED_RUN,   [WAIT_LOCK] = SPEED_LOCK,
@@ -250,13 +257,15 @@ static char letter_of(const struct threadwait *t)
 	};
 	if (t->kind == WAIT_LOCK)
 		return lock_letter(t);
+	if ((t->kind == WAIT_PIPE || t->kind == WAIT_SOCKET || t->kind == WAIT_TTY) && is_write(t->nr))
+		return SPEED_WRITE;
 	return (size_t)t->kind < ARRAY_SIZE(letters) ? letters[t->kind] : SPEED_OTHER;
 }
 
 /* Counts a futex among the few that a thread waited for most; the rarest makes room. */
-static void lock_count(struct speedwatch_thread *t, uint64_t address)
+static void lock_count(struct speedwatch_thread *t, const struct threadwatch_call *c)
 {
-	const uint32_t id = (uint32_t)(address >> 2) | 1u;
+	const uint32_t id = (uint32_t)(c->arg[0] >> 2) | 1u;
 	size_t rarest = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(t->lock); i++) {
 		if (t->lock[i] == id) {
@@ -268,35 +277,50 @@ static void lock_count(struct speedwatch_thread *t, uint64_t address)
 	}
 	t->lock[rarest] = id;
 	t->lock_n[rarest] = 1;
+	t->lock_shared[rarest] = c->nr == SYS_futex && !(c->arg[1] & FUTEX_PRIVATE);
 }
 
-void speedwatch_sweep(struct speedwatch *s)
+static int thread_look(struct speedwatch *s, size_t i)
 {
-	struct speedfacts *f = s->f;
+	struct speedwatch_thread *own = &s->thread[i];
+	struct speed_thread *to = &s->f->thread[i];
+	struct speedwatch_process *p = &s->process[to->process];
+	struct threadwatch_call c;
+	if (own->gone)
+		return 0;
+	if (!p->watch)
+		p->watch = threadwatch_new(s->w, s->f->process[to->process].pid);
+	if (!p->watch)
+		return -ENOMEM;
+	int r = threadwatch_call(p->watch, to->tid, &c);
+	if (r == WORLD_GONE)
+		own->gone = true;
+	if (r)
+		return r == -ENOMEM ? r : 0;
+	char letter = letter_of(&c);
+	if (letter == SPEED_LOCK || letter == SPEED_MUTEX) {
+		if (p->view && procview_waits_for_gil(p->view, c.nr, c.arg[0]))
+			letter = SPEED_GIL;
+		else if (c.nr >= 0)
+			lock_count(own, &c);
+	}
+	to->at[s->f->n_sweeps] = letter;
+	return 0;
+}
+
+int speedwatch_sweep(struct speedwatch *s)
+{
 	uint64_t running;
 	if (loadavg_read(s->w, &running) == 0) {
 		s->running += sub_floor(running, 1); /* vigil itself runs */
 		s->n_running++;
 	}
-	for (size_t i = 0; i < f->n_threads; i++) {
-		struct speedwatch_thread *own = &s->thread[i];
-		const struct speedwatch_process *p = &s->process[f->thread[i].process];
-		struct threadwait t;
-		if (own->gone)
-			continue;
-		int r = threadwait_read(s->w, f->process[f->thread[i].process].pid, f->thread[i].tid, NULL, false, &t);
-		if (r == WORLD_GONE)
-			own->gone = true;
+	for (size_t i = 0; i < s->f->n_threads; i++) {
+		int r = thread_look(s, i);
 		if (r)
-			continue;
-		char letter = letter_of(&t);
-		if (letter == SPEED_LOCK || letter == SPEED_MUTEX) {
-			if (p->view && procview_waits_for_gil(p->view, t.nr, t.arg[0]))
-				letter = SPEED_GIL;
-			else if (t.has_syscall)
-				lock_count(own, t.arg[0]);
-		}
-		f->thread[i].at[f->n_sweeps] = letter;
+			return r;
 	}
-	f->n_sweeps++;
+	speedwatch_children(s);
+	s->f->n_sweeps++;
+	return 0;
 }

@@ -8,6 +8,7 @@
 #include "agent/stacks/snapgo.h"
 #include "agent/stacks/snaptasks.h"
 #include "base/buf.h"
+#include "base/hash.h"
 #include "base/mask.h"
 #include "base/vec.h"
 #include "sense/proc/proc.h"
@@ -57,6 +58,20 @@ static int locals_of(struct procview *l, const struct pyframe *py, bool unmasked
 	}
 	pylocals_done(&locals);
 	return 0;
+}
+
+/* 0: it has returned by now. */
+static uint64_t variables_hash(struct procview *l, const struct pyframe *py)
+{
+	cleanup(pylocals_done) struct pylocals locals = {.n = 0};
+	if (pylocals_read(&l->rt, &l->remote, py->addr, py->code, &locals) != 0)
+		return 0;
+	uint64_t h = HASH_START;
+	for (size_t i = 0; i < locals.n; i++) {
+		h = hash_bytes(h, locals.items[i].name, strlen(locals.items[i].name));
+		h = hash_bytes(h, locals.items[i].value, strlen(locals.items[i].value));
+	}
+	return h ? h : 1;
 }
 
 static int frame_add(struct snap *s, struct procview *l, const struct procview_frame *f, struct dump_frame *to)
@@ -142,6 +157,9 @@ static int frames_fill(struct snap *s, struct procview *l, const struct procview
 	    procview_waits_for_gil(l, t->wait.nr, t->wait.arg[0]))
 		t->gil = DUMP_GIL_WAITS;
 	thread_note(l, sample, t);
+	uint64_t state = s->want->state && t->has_python && t->wait.kind == WAIT_RUNNING
+				 ? variables_hash(l, &sample->python.frames[0])
+				 : 0;
 	if (sample->python.n > 0 && !sample->python.bracketed && t->wait.kind == WAIT_RUNNING)
 		s->d->wrong_possible = true;
 	t->frames = calloc(n + kernel->n + 1, sizeof(*t->frames));
@@ -150,6 +168,7 @@ static int frames_fill(struct snap *s, struct procview *l, const struct procview
 	r = kernel_frames_add(kernel, t);
 	for (size_t i = 0; i < n && r == 0; i++) {
 		r = frame_add(s, l, &frames[i], &t->frames[t->n_frames]);
+		t->frames[t->n_frames].state = frames[i].py == &sample->python.frames[0] ? state : 0;
 		t->n_frames++;
 	}
 	return r;

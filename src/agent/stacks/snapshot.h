@@ -19,6 +19,7 @@ struct snapshot_want {
 	bool lines; /* find source lines of native frames in their debug information */
 	bool locals;
 	bool unmasked; /* show secrets in locals as well (base/mask) */
+	bool state; /* of a thread that runs, whether the innermost Python frame's variables change: dump_frame.state */
 	bool kernel; /* of threads that wait also the frames in the kernel, where they may be read */
 	bool tasks; /* of event loops in Python; goroutines of Go */
 	bool frozen; /* the processes are in a frozen group: nothing changes, and no thread can be stopped */

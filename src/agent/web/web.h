@@ -18,7 +18,9 @@ struct webasks;
 struct webprofiles;
 struct webstreams;
 struct webhealths;
-struct metrics_memory;
+struct livefollows;
+
+struct webmetrics;
 
 struct web {
 	const struct web_want *want;
@@ -40,7 +42,8 @@ struct web {
 	struct webprofiles *profiles;
 	struct webstreams *streams;
 	struct webhealths *healths;
-	struct metrics_memory *metrics; /* what was read of series; NULL before the first scrape */
+	struct livefollows *lives; /* NULL before the first question */
+	struct webmetrics *metrics; /* NULL before the first scrape */
 	/* Number of jobs, as it was when the newest one was the newest */
 	struct {
 		char newest[64];
@@ -97,6 +100,11 @@ bool web_job(const struct webcall *c, struct job *ret);
  */
 bool web_may_look(const struct webcall *c, pid_t pid);
 void web_job_refresh(const struct web *w, struct job *j);
+/*
+ * Brings one job up to date by what its supervisor says, as far as that is there by now. The job is then listened to
+ * for a while, so that its series stays fresh as well.
+ */
+void web_job_now(struct web *w, struct job *j);
 /* Number of the newest event; 0: none. A negative errno. */
 int must_check web_last_event(struct store *s, uint64_t *ret);
 
@@ -123,7 +131,7 @@ struct js *web_memory_point(const struct job *j, int64_t *ret_unix_ms);
  * Starts the next round of `vigil metrics --otlp` where it is time, each 15 s. What goes wrong is said once while it
  * stays the same. Milliseconds until then; -1: nothing is to be sent, or a round runs.
  */
-int webmetrics_turn(struct web *w);
+int web_otlp_turn(struct web *w);
 
 /* ---- handlers ---- */
 
@@ -146,3 +154,10 @@ void web_signal(const struct webcall *c);
 void web_page(const struct webcall *c);
 void web_openapi(const struct webcall *c);
 void web_metrics(const struct webcall *c);
+/* This call waits no longer. */
+void web_metrics_gone(struct web *w, struct httpd_call *call);
+/* To wait for; -1: nothing. */
+int web_metrics_fd(const struct web *w);
+/* Answers who waits. Milliseconds after which it must be called again; -1: nobody waits. */
+int web_metrics_turn(struct web *w);
+void web_metrics_free(struct web *w);

@@ -10,7 +10,7 @@
 #include "base/buf.h"
 
 /* In the grandchild. */
-static _Noreturn void server_become(int proc_fd, const char *state_dir, pid_t until)
+static _Noreturn void server_become(int proc_fd, const char *given, pid_t until)
 {
 	char pid[16];
 	sigset_t none;
@@ -23,12 +23,12 @@ static _Noreturn void server_become(int proc_fd, const char *state_dir, pid_t un
 		_exit(125);
 	(void)syscall(SYS_close_range, 3u, ~0u, CLOSE_RANGE_CLOEXEC);
 	TEXT_FORMAT(pid, "%d", (int)until);
-	const char *argv[] = {"vigil", "dashboard", "--until", pid, "--state", state_dir, NULL};
+	const char *argv[] = {"vigil", "dashboard", "--until", pid, given ? "--state" : NULL, given, NULL};
 	(void)execveat(proc_fd, "self/exe", (char *const *)(uintptr_t)argv, environ, 0);
 	_exit(127);
 }
 
-int webbeside_start(const struct world *w, const char *state_dir)
+int webbeside_start(const struct world *w, const char *given)
 {
 	int status;
 	pid_t supervisor = getpid(), pid = fork();
@@ -37,7 +37,7 @@ int webbeside_start(const struct world *w, const char *state_dir)
 	if (pid == 0) {
 		pid_t server = fork();
 		if (server == 0)
-			server_become(w->proc_fd, state_dir, supervisor);
+			server_become(w->proc_fd, given, supervisor);
 		_exit(server < 0 ? 1 : 0);
 	}
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)

@@ -10,5 +10,8 @@
  * To be called before the supervisor starts anything. The server is no child of the supervisor's and in a session of
  * its own, so neither Ctrl-C nor the supervisor's wait meets it. It prints its address on stderr. -errno: it was not
  * started.
+ *
+ * given: --state as the user gave it; NULL: the server finds the state directory as the supervisor did, by the same
+ * environment, and then shows what root's vigil lends as well.
  */
-int must_check webbeside_start(const struct world *w, const char *state_dir);
+int must_check webbeside_start(const struct world *w, const char *given);

@@ -114,18 +114,8 @@ static int trouble_gather(struct store *s, const struct job *j, struct health_fa
 static int health_event_take(void *ctx, const struct job_event *e)
 {
 	struct kept *k = ctx;
-	struct health_facts *f = &k->facts;
 	k->events_seq = e->seq;
-	if (strcmp(e->kind, "attempt_start") == 0 || strcmp(e->kind, "hang_resolved") == 0)
-		f->suspicion_unix_ms = f->warning_unix_ms = 0;
-	if (strcmp(e->kind, "suspected") == 0 || strcmp(e->kind, "standstill") == 0) {
-		f->suspicion_unix_ms = e->time_unix_ms;
-		TEXT_COPY(f->suspicion, e->text);
-	}
-	if (strcmp(e->kind, "memory_warning") == 0) {
-		f->warning_unix_ms = e->time_unix_ms;
-		TEXT_COPY(f->warning, e->text);
-	}
+	health_event(&k->facts, e);
 	return 0;
 }
 

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 
 #include "agent/host/world_open.h"
-#include "agent/metrics/metricsgather.h"
+#include "agent/jobs/livefollows.h"
 #include "agent/web/web.h"
 #include "agent/web/webask.h"
 #include "agent/web/webchild.h"
@@ -134,6 +134,7 @@ static void on_request(void *ctx, const struct httpd_request *r)
 static void on_gone(void *ctx, struct httpd_call *call)
 {
 	webask_gone(ctx, call);
+	web_metrics_gone(ctx, call);
 }
 
 /* ---- start ---- */
@@ -258,14 +259,16 @@ static int sooner(int a_ms, int b_ms)
 static int loop_run(struct web *w, const struct loop *l)
 {
 	while (!w->stop) {
-		struct pollfd p[3 + WEBCHILDREN_MOST] = {
+		struct pollfd p[4 + WEBCHILDREN_MOST] = {
 			{.fd = httpd_fd(w->httpd), .events = POLLIN},
 			{.fd = l->signal_fd, .events = POLLIN},
 			{.fd = l->until_fd, .events = POLLIN},
 		};
-		int children_ms = webchild_turn(w), streams_ms = webstream_turn(w), otlp_ms = webmetrics_turn(w);
-		int wait_ms = sooner(sooner(children_ms, streams_ms), sooner(otlp_ms, httpd_timeout_ms(w->httpd)));
-		size_t n = 3 + webchild_fds(w, p + 3);
+		int children_ms = webchild_turn(w), streams_ms = webstream_turn(w), metrics_ms = web_metrics_turn(w);
+		int wait_ms = sooner(sooner(children_ms, streams_ms), sooner(metrics_ms, httpd_timeout_ms(w->httpd)));
+		wait_ms = sooner(wait_ms, web_otlp_turn(w));
+		p[3] = (struct pollfd){.fd = web_metrics_fd(w), .events = POLLIN};
+		size_t n = 4 + webchild_fds(w, p + 4);
 		if (poll(p, n, wait_ms) < 0 && errno != EINTR)
 			return -errno;
 		httpd_run(w->httpd);
@@ -315,12 +318,13 @@ int webserver_run(const struct web_want *want, struct fault *f)
 	if (r == 0)
 		r = web_serve(&w, &l, &loop, f);
 	webchild_free(&w);
+	web_metrics_free(&w);
 	w.httpd = httpd_stop(w.httpd);
 	webask_free(&w);
 	webprofiles_free(&w);
 	web_store_close(&w);
 	web_healths_free(&w);
-	w.metrics = metrics_memory_free(w.metrics);
+	w.lives = livefollows_free(w.lives);
 	webstream_free(&w);
 	return r;
 }

@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 
 #include "agent/jobs/joblife.h"
+#include "agent/jobs/livefollows.h"
 #include "agent/web/web.h"
 #include "base/buf.h"
 #include "base/clock.h"
@@ -74,6 +75,17 @@ void web_job_refresh(const struct web *w, struct job *j)
 		j->state = JOB_LOST;
 }
 
+void web_job_now(struct web *w, struct job *j)
+{
+	web_job_refresh(w, j);
+	if (!job_is_open(j))
+		return;
+	w->lives = w->lives ? w->lives : livefollows_new();
+	const struct live_state *live = livefollows_state(w->lives, j);
+	if (live)
+		live_job(live, j);
+}
+
 bool web_job(const struct webcall *c, struct job *ret)
 {
 	struct store *s = web_store_or_fail(c);
@@ -85,7 +97,7 @@ bool web_job(const struct webcall *c, struct job *ret)
 	else if (r < 0)
 		web_store_failed(c, r, "the job");
 	else
-		web_job_refresh(c->web, ret);
+		web_job_now(c->web, ret);
 	return r == 0;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "agent/jobs/livefollows.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/hash.h"
@@ -351,7 +352,7 @@ static void watched_look(struct web *w, struct watched *v, unsigned topics)
 	}
 	if (!w->store || store_find_job(w->store, v->job, &j) != 0)
 		return;
-	web_job_refresh(w, &j);
+	web_job_now(w, &j);
 	if (topics & (1u << TOPIC_HEALTH))
 		health_look(w, &j, v);
 	if (topics & (1u << TOPIC_RANKS))
@@ -475,8 +476,9 @@ static void all_give(struct webstreams *all, uint64_t now_ns)
 int webstream_turn(struct web *w)
 {
 	struct webstreams *all = w->streams;
+	const int lives_ms = livefollows_turn(w->lives);
 	if (!all || all->n == 0)
-		return -1;
+		return lives_ms;
 	uint64_t now_ns = clock_mono_ns();
 	if (now_ns >= all->due_ns) {
 		all_look(w, all);

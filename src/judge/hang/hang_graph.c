@@ -249,7 +249,7 @@ static bool runs_along(const struct hang_work *w, const struct waitgraph_sink *s
 	if (!end_is_main(w, s))
 		return w->standstill_ns < patience(w, hang_time(w->s->checkpoint_ns, HANG_CHECKPOINT_NS));
 	const struct stackgroup_rank *r = stackgroups_find(&w->g, n->who->rank);
-	return w->standstill_ns < patience(w, runs_ns) && (!r || r->cores < busy_cores);
+	return w->standstill_ns < patience(w, runs_ns) && (!r || r->cores + hang_queues(w, r->rank) < busy_cores);
 }
 
 /* True if a thread of the same process waits for the end by habit alone. */

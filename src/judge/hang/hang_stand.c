@@ -1,12 +1,20 @@
+#include <math.h>
 #include <string.h>
 
 #include "base/units.h"
 #include "judge/hang/hang_parts.h"
 #include "model/jobs/role.h"
 
-/* A loop of the program's own code that calls nothing is a spin after this time and this number of usual gaps. */
-static const uint64_t spin_ns = 45 * NS_PER_S, busy_ns = 5 * 60 * NS_PER_S;
+/*
+ * A loop of the program's own code that calls nothing is a spin after this time and this number of usual gaps. One of
+ * compiled code, of which it is not known whether it computes, gets longer.
+ */
+static const uint64_t spin_ns = 45 * NS_PER_S, compute_ns = 90 * NS_PER_S, busy_ns = 5 * 60 * NS_PER_S;
 static const uint64_t gpu_busy_ns = 30 * 60 * NS_PER_S, busy_again_ns = 30 * NS_PER_S;
+/* So far from each other are the end of a rank and the standstill that it leaves behind. */
+static const uint64_t leaving_ns = 10 * NS_PER_S;
+/* More ranks that only stand somewhere are not named. */
+static const size_t most_named = 2;
 static const double spin_gaps = 20, busy_gaps = 30;
 static const double spin_cores = 0.8;
 /* The same where only the log is silent. */
@@ -39,6 +47,23 @@ static const struct dump_frame *innermost(const struct dump_thread *t)
 	return own ? &t->frames[at] : NULL;
 }
 
+/* The acting thread of the rank at a look; NULL: it was not there. */
+static const struct dump_thread *acting_at(const struct stackdump *d, const struct stackgroup_rank *r)
+{
+	for (size_t k = 0; k < d->n; k++)
+		for (size_t t = 0; d->processes[k].pid == r->process->pid && t < d->processes[k].n_threads; t++)
+			if (d->processes[k].threads[t].tid == r->acting->tid)
+				return &d->processes[k].threads[t];
+	return NULL;
+}
+
+/* The program's own function that the rank was in at a look; NULL: none. */
+static const struct dump_frame *top_of(const struct stackdump *d, const struct stackgroup_rank *r)
+{
+	const struct dump_thread *t = acting_at(d, r);
+	return t ? innermost(t) : NULL;
+}
+
 /*
  * True when the same function of the program itself was on top in each dump: it loops and calls nothing that takes
  * time.
@@ -51,16 +76,35 @@ static bool circles(const struct hang_work *w, const struct stackgroup_rank *r)
 	if (!r->compared || !top || wants < spin_cores || (top->kind == FRAME_PYTHON && top != r->activity.user))
 		return false;
 	for (size_t i = 0; i < MIN(w->c->n_dumps, HANG_DUMPS); i++) {
-		const struct stackdump *d = w->c->dumps[i];
-		const struct dump_frame *f = NULL;
-		for (size_t k = 0; k < d->n; k++)
-			for (size_t t = 0; d->processes[k].pid == r->process->pid && t < d->processes[k].n_threads; t++)
-				if (d->processes[k].threads[t].tid == r->acting->tid)
-					f = innermost(&d->processes[k].threads[t]);
+		const struct dump_frame *f = top_of(w->c->dumps[i], r);
 		if (!f || strcmp(f->name, top->name) != 0)
 			return false;
 	}
 	return true;
+}
+
+/*
+ * True of a rank that circles, if the variables of its function had the same values at each look: it computes nothing,
+ * and looks for a change that somebody else has to make. Of a program without Python this is not known.
+ */
+static bool looks_only(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct dump_frame *top = innermost(r->acting);
+	for (size_t i = 0; i < MIN(w->c->n_dumps, HANG_DUMPS); i++)
+		if (top_of(w->c->dumps[i], r)->state != top->state)
+			return false;
+	return top->state != 0;
+}
+
+/* True of a rank that circles, if it gives the processor away on the way: who computes does not. */
+static bool yields(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	for (size_t i = 0; i < MIN(w->c->n_dumps, HANG_DUMPS); i++) {
+		const struct dump_thread *t = acting_at(w->c->dumps[i], r);
+		if (t && t->n_frames > 0 && strstr(t->frames[0].name, "sched_yield"))
+			return true;
+	}
+	return false;
 }
 
 static bool busy_is(struct hang_work *w, const struct stackgroup_rank *r, const char *id, enum confidence c)
@@ -101,6 +145,45 @@ static bool spin_for_another(struct hang_work *w)
 	return spinning > 0;
 }
 
+/* True of a rank that ended when the job came to a stand. */
+static bool left_then(const struct hang_work *w, const struct liveness *l)
+{
+	double slack = (double)leaving_ns + w->p->gap_ns;
+	return !l->serves && l->seen.exited && l->exited_ns > 0 &&
+	       fabs((double)l->exited_ns - (double)w->m->since_ns) < slack;
+}
+
+/*
+ * A rank ended when the job came to a stand, and the others go round in one place or wait: who looks for a change that
+ * somebody else has to make looks for what that one would have done.
+ */
+static bool left_behind(struct hang_work *w, const struct stackgroup_rank *r)
+{
+	char who[HANG_WHO], doing[300], ranks[200];
+	for (size_t i = 0; i < w->n_blocking; i++)
+		if (!w->benign[i] && !circles(w, &w->g.rank[w->blocking[i]]))
+			return false;
+	size_t left = 0;
+	for (size_t i = 0; i < w->p->n; i++)
+		left += left_then(w, &w->p->rank[i]);
+	if (left == 0)
+		return false;
+	if (!hang_old_enough(w, HANG_EXPLAINED))
+		return true;
+	hang_is(w, "abandoned_wait", CONFIDENCE_MEDIUM);
+	for (size_t i = 0; i < w->p->n; i++)
+		if (left_then(w, &w->p->rank[i]))
+			hang_accuse(w, w->p->rank[i].rank);
+	hang_ranks_text(w->v->culprits, w->v->n_culprits, ranks, sizeof(ranks));
+	hang_doing(w, r, doing, sizeof(doing));
+	hang_who(r->rank, who);
+	who[0] = r->rank == NO_RANK ? 'T' : 'R';
+	hang_says(w, "%s ended when the job came to a stand.", ranks);
+	hang_says(w, "%s goes round and looks for a change that does not come: %s.", who, doing);
+	hang_says_who_waits(w);
+	return true;
+}
+
 /* Something works, so it may be work. */
 bool hang_busy(struct hang_work *w)
 {
@@ -116,9 +199,14 @@ bool hang_busy(struct hang_work *w)
 	bool missed = w->stepping || hang_first_waiting(w);
 	double gap = w->stepping ? w->p->gap_ns : 0;
 	uint64_t most = MAX(hang_gpu_works(w, r->rank) ? gpu_busy_ns : busy_ns, (uint64_t)(gap * busy_gaps));
-	if (missed && circles(w, r) && (double)w->standstill_ns >= MAX((double)spin_ns, gap * spin_gaps))
-		/* Compiled code may well compute for long in one function, Python hardly does. */
-		return busy_is(w, r, "spin", r->acting->has_python ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW);
+	bool spins = missed && circles(w, r);
+	bool looks = spins && looks_only(w, r);
+	bool looks_on = looks || (spins && yields(w, r));
+	uint64_t spin = MAX(looks_on ? spin_ns : compute_ns, (uint64_t)(gap * spin_gaps));
+	if (looks_on && w->stepping && left_behind(w, r))
+		return true;
+	if (spins && (looks || !r->acting->has_python) && w->standstill_ns >= spin)
+		return busy_is(w, r, "spin", looks ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW);
 	if (w->stepping && w->standstill_ns >= most)
 		return busy_is(w, r, "busy_without_steps", CONFIDENCE_LOW);
 	char doing[300], who[HANG_WHO];
@@ -126,7 +214,7 @@ bool hang_busy(struct hang_work *w)
 	hang_says(w, "%s works: %s", hang_who(r->rank, who), doing);
 	if (missed)
 		w->v->again_ns = MAX(
-			MIN(sub_floor(w->standstill_ns < spin_ns ? spin_ns : most, w->standstill_ns), busy_again_ns),
+			MIN(sub_floor(w->standstill_ns < spin ? spin : most, w->standstill_ns), busy_again_ns),
 			NS_PER_S);
 	return true;
 }
@@ -372,6 +460,8 @@ bool hang_one_stands(struct hang_work *w)
 			c = CONFIDENCE_HIGH;
 		else if (drawn)
 			c = MIN(by_graph, CONFIDENCE_MEDIUM);
+		else if (!why && !hang_first_waiting(w)) /* it says where, and neither who nor why */
+			c = CONFIDENCE_LOW;
 		hang_is(w, id ? id : "missing_rank", anyone ? CONFIDENCE_LOW : c);
 		w->v->unexplained = !why;
 		hang_doing(w, r, doing, sizeof(doing));
@@ -394,6 +484,10 @@ bool hang_one_stands(struct hang_work *w)
 	}
 	if (!anyone)
 		accuse_all(w);
+	if (w->v->n_culprits > most_named && says_no_more_than_where(id)) { /* most stand: one of the few may be it */
+		w->v->n_culprits = 0;
+		w->v->confidence = CONFIDENCE_LOW;
+	}
 	hang_says_who_waits(w);
 	return true;
 }

@@ -93,3 +93,34 @@ void health_judge(const struct health_facts *f, struct health *ret)
 	else
 		ended_tell(f, ret);
 }
+
+void health_event(struct health_facts *f, const struct job_event *e)
+{
+	if (strcmp(e->kind, "attempt_start") == 0 || strcmp(e->kind, "hang_resolved") == 0)
+		f->suspicion_unix_ms = f->warning_unix_ms = 0;
+	if (strcmp(e->kind, "suspected") == 0 || strcmp(e->kind, "standstill") == 0) {
+		f->suspicion_unix_ms = e->time_unix_ms;
+		TEXT_COPY(f->suspicion, e->text);
+	}
+	if (strcmp(e->kind, "memory_warning") == 0) {
+		f->warning_unix_ms = e->time_unix_ms;
+		TEXT_COPY(f->warning, e->text);
+	}
+}
+
+void health_trouble(struct health_facts *f, const struct incident *in)
+{
+	memset(&f->trouble, 0, sizeof(f->trouble));
+	f->trouble.kind = in->kind;
+	TEXT_COPY(f->trouble.id, in->id);
+	TEXT_COPY(f->trouble.summary, in->summary);
+	f->trouble.time_unix_ms = in->time_unix_ms;
+	f->trouble.attempt = in->attempt;
+	f->trouble.resolved = in->hang_over;
+	for (size_t i = 0; i < MIN(in->cause.n_advice, (size_t)HEALTH_ADVICE); i++)
+		TEXT_COPY(f->trouble.advice[f->trouble.n_advice++], in->cause.advice[i]);
+	for (size_t i = 0; i < MIN(in->n_evidence, (size_t)HEALTH_EVIDENCE); i++)
+		TEXT_COPY(f->trouble.evidence[f->trouble.n_evidence++], in->evidence[i].text);
+	f->trouble.n_culprits = MIN(in->n_culprits, ARRAY_SIZE(f->trouble.culprit));
+	memcpy(f->trouble.culprit, in->culprit_ranks, f->trouble.n_culprits * sizeof(f->trouble.culprit[0]));
+}

@@ -13,3 +13,7 @@
 #define HEALTH_SLOW_MS (INT64_C(15) * 60 * 1000)
 
 void health_judge(const struct health_facts *f, struct health *ret);
+/* Takes over what an event of the job says of it. Events come in their order. */
+void health_event(struct health_facts *f, const struct job_event *e);
+/* The job's newest report is its trouble. */
+void health_trouble(struct health_facts *f, const struct incident *in);

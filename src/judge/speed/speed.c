@@ -62,6 +62,12 @@ double speed_fair(const struct speedview *v, double want)
 	return MIN(want, cpus);
 }
 
+double speed_has(const struct speedview *v, double have)
+{
+	const double got = v->run > 0 ? v->run / (v->run + v->queued) : 1;
+	return v->beside ? MIN(have * got, v->cpus) : speed_fair(v, have);
+}
+
 double speed_alone(const struct speedfacts *f, const struct speed_thread *except, const char *letters)
 {
 	size_t n = 0;
@@ -72,6 +78,14 @@ double speed_alone(const struct speedfacts *f, const struct speed_thread *except
 		n += alone;
 	}
 	return f->n_sweeps ? (double)n / (double)f->n_sweeps : 0;
+}
+
+double speed_without_wait(const struct speedview *v, const struct speed_thread *t, double part)
+{
+	const double got = v->run > 0 ? v->run / (v->run + v->queued) : 1, gets = MAX(speed_fair(v, 1), 0.01);
+	/* Others of the job work while it waits. Its own part is what it cost: looks are too few to tell 2 from 4 %. */
+	const double meanwhile = MAX(1 - part - speed_share(v->f, t, "R"), 0.0) * MIN(got / gets, 1);
+	return 1 / MAX(meanwhile + t->run / gets, 0.01);
 }
 
 struct finding *speed_add(const struct speedview *v, struct findings *all, const char *id, const char *confidence,
@@ -97,14 +111,20 @@ struct finding *speed_add(const struct speedview *v, struct findings *all, const
 
 /*
  * Threads outside the job that compete with it, as threads of its own weight. They are counted; but what the job got of
- * its processors says better how much they weigh, where it did not get all that it wanted.
+ * its processors says better how much they weigh, where it did not get all that it wanted. Many that are hardly felt
+ * weigh little, and make room wherever the job wants to run: what is felt of them are waits after each wake-up, which a
+ * thread that goes on running has not.
  */
 static double others_of(const struct speedview *v)
 {
 	double counted = speed_others_counted(v);
 	if (v->run < 0.1 || v->run > v->cpus || v->room < v->cpus)
 		return counted;
-	double felt = v->wanted * (v->cpus - v->run) / v->run;
+	double felt = v->wanted * (v->cpus - v->run) / v->run, light = v->cpus * v->queued / v->run;
+	if (counted > 8 * felt)
+		return 0;
+	if (counted > 2 * felt)
+		return MIN(light, felt);
 	return v->queued > 0.1 * v->run ? MIN(felt, 4 * counted) : MIN(felt, counted);
 }
 
@@ -139,6 +159,7 @@ static void speed_rules(const struct speedview *v, struct findings *ret)
 	speed_memory_rules(v, ret);
 	speed_thread_rules(v, ret);
 	speed_wait_rules(v, ret);
+	speed_call_rules(v, ret);
 	speed_pool_rules(v, ret);
 }
 

@@ -71,9 +71,15 @@ static void cpuset(const struct speedview *v, struct findings *all)
 		return;
 	struct speedview wide = *v;
 	wide.cpus = m->cpus;
-	wide.others = v->beside ? speed_others_counted(v) : 0;
+	/*
+	 * Those that are felt here weigh as much elsewhere. Few of whom none is felt have the other processors; many
+	 * would have come here as well if they weighed as much as the job.
+	 */
+	const double counted = speed_others_counted(v), felt = v->others * m->cpus / v->cpus;
+	const bool many = counted > 2 * (m->cpus - v->cpus);
+	wide.others = !v->beside ? 0 : felt > 0 || many ? MIN(felt, counted) : counted;
 	wide.room = m->quota_cores > 0 ? MIN(wide.cpus, m->quota_cores) : wide.cpus;
-	double speedup = speed_fair(&wide, v->wanted) / MAX(speed_fair(v, v->wanted), 0.01);
+	double speedup = speed_fair(&wide, v->wanted) / MAX(speed_has(v, v->wanted), 0.01);
 	struct finding *f = speed_add(v, all, "cpuset-small", "high", speedup, 0,
 				      "the job may use %u of the machine's %u processors, and %.1f of its threads want "
 				      "to run at once",

@@ -30,17 +30,25 @@ static void pressure(const struct speedview *v, struct findings *all)
 {
 	const struct speed_machine *m = &v->f->machine;
 	char used[16], limit[16];
-	double waits = 0;
-	for (size_t i = 0; i < v->f->n_threads; i++)
+	double waits = 0, major = 0;
+	for (size_t i = 0; i < v->f->n_threads; i++) {
 		waits = MAX(waits, speed_share(v->f, &v->f->thread[i], "m"));
-	if (!m->has_pressure || m->memory_pressure < SPEED_LEAST_COST || waits < SPEED_LEAST_COST)
+		major += v->f->thread[i].major_faults;
+	}
+	const bool reads_again = m->group_full && major >= 20;
+	if (waits < SPEED_LEAST_COST ||
+	    !(reads_again || (m->has_pressure && m->memory_pressure >= SPEED_LEAST_COST)))
 		return;
+	/* Pages that are dropped and read again cost more than the waiting: how much, is not seen. */
 	struct finding *f =
-		speed_add(v, all, "memory-pressure", "high", 1 / (1 - MIN(waits, 0.95)), 0,
+		speed_add(v, all, "memory-pressure", "high", reads_again ? 0 : 1 / (1 - MIN(waits, 0.95)), waits,
 			  "the job's threads wait for memory to be freed for %.0f %% of the time", waits * 100);
 	if (!f)
 		return;
-	finding_evidence(f, "memory pressure %.0f %% (PSI)", m->memory_pressure * 100);
+	if (m->has_pressure)
+		finding_evidence(f, "memory pressure %.0f %% of the machine (PSI)", m->memory_pressure * 100);
+	if (reads_again)
+		finding_evidence(f, "%.0f times a second a page that was dropped is read from its file again", major);
 	if (m->limit_bytes)
 		finding_evidence(f, "%s used of %s %s", size_format(m->used_bytes, used),
 				 size_format(m->limit_bytes, limit),
@@ -57,7 +65,7 @@ static void faults(const struct speedview *v, struct findings *all)
 	if (each_us < 0.05 || each_us > 20)
 		return;
 	struct finding *f =
-		speed_add(v, all, "page-faults", "medium", v->run / MAX(v->run - v->system, 0.01), 0,
+		speed_add(v, all, "page-faults", "medium", 0, v->system / v->run,
 			  "the job makes %.0f page faults a second: memory is taken from the kernel and given "
 			  "back all the time",
 			  v->faults);
@@ -65,6 +73,8 @@ static void faults(const struct speedview *v, struct findings *all)
 		return;
 	finding_evidence(f, "%.2f of the %.2f processors that it uses are spent in the kernel, %.1f us for each fault",
 			 v->system, v->run, each_us);
+	finding_evidence(f, "a page that the kernel has just cleared is in the cache, so the program's own part takes "
+			    "longer without it: the gain is smaller than that");
 	finding_advice(f, "keep large arrays and write into them again (out= in numpy, torch's in-place functions) "
 			  "instead of making new ones in each step");
 	finding_advice(f, "or let malloc keep what was freed: MALLOC_TRIM_THRESHOLD_=1073741824 "

@@ -20,8 +20,20 @@ const struct speed_thread *speed_lead_thread(const struct speedfacts *f, size_t 
 double speed_others_counted(const struct speedview *v);
 /* Cores that `want` threads get on the processors of the job, beside those of others. */
 double speed_fair(const struct speedview *v, double want);
+/*
+ * Cores that `have` runnable threads of the job get now. Beside others that is what they were seen to get; alone they
+ * would get all that there is.
+ */
+double speed_has(const struct speedview *v, double have);
 /* Part of the sweeps in which no thread of the job but `except` runs or wants to, while except is in `letters`. */
 double speed_alone(const struct speedfacts *f, const struct speed_thread *except, const char *letters);
+
+/*
+ * How many times as fast a job is without a wait of this thread, in which it does nothing for `part` of the time. What
+ * it then does one after another it did with waits for a processor as well, longer ones than a thread has that goes on
+ * running.
+ */
+double speed_without_wait(const struct speedview *v, const struct speed_thread *t, double part);
 
 /*
  * Adds a finding with its gain, unless it costs less than v says (NULL: SPEED_LEAST_COST): cost follows from speedup.
@@ -35,5 +47,6 @@ void speed_machine_rules(const struct speedview *v, struct findings *all);
 void speed_memory_rules(const struct speedview *v, struct findings *all);
 void speed_thread_rules(const struct speedview *v, struct findings *all);
 void speed_wait_rules(const struct speedview *v, struct findings *all);
+void speed_call_rules(const struct speedview *v, struct findings *all);
 void speed_pool_rules(const struct speedview *v, struct findings *all);
 void speed_step_rules(const struct speedview *v, struct findings *all);

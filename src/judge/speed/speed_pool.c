@@ -100,7 +100,7 @@ static bool pool_of(const struct speedfacts *f, size_t lead, struct pool *ret)
 /* How many times as much gets done by `want` workers at once as by `have`. */
 static double gain(const struct speedview *v, double want, double have)
 {
-	return speed_fair(v, want) / MAX(speed_fair(v, have), 0.01);
+	return speed_fair(v, want) / MAX(speed_has(v, have), 0.01);
 }
 
 static void loaders(const struct speedview *v, const struct pool *p, struct findings *all)
@@ -127,6 +127,36 @@ static void loaders(const struct speedview *v, const struct pool *p, struct find
 		       (double)p->n * speedup + 0.5);
 }
 
+/* The most time that a thread of the main process works, or waits until a worker takes what it writes. */
+static double lead_hands_out(const struct speedfacts *f, size_t lead)
+{
+	double most = 0;
+	for (size_t i = 0; i < f->n_threads; i++)
+		if (f->thread[i].process == lead)
+			most = MAX(most, speed_share(f, &f->thread[i], "Rw"));
+	return most;
+}
+
+/* Large data go through the main process to the workers, which take longer to copy than to work on. */
+static void main_bound(const struct speedview *v, const struct pool *p, struct findings *all)
+{
+	const struct speed_process *lead = &v->f->process[p->lead];
+	const double bytes = lead->read_bytes + lead->write_bytes, hands_out = lead_hands_out(v->f, p->lead);
+	if (p->n < 2 || hands_out < 0.7 || p->mean < 0.03 || p->worker_system < 0.3 * p->worker_run || bytes < 20e6 ||
+	    bytes < 4096 * (lead->reads + lead->writes))
+		return;
+	struct finding *f = speed_add(v, all, "main-bound", "medium", 0, -hands_out,
+				      "process %d is taken up for %.0f %% of the time with handing data to its %zu "
+				      "workers, which spend %.0f %% of theirs on taking it",
+				      lead->pid, hands_out * 100, p->n, 100 * p->worker_system / p->worker_run);
+	if (!f)
+		return;
+	finding_evidence(f, "it reads and writes %.0f MB a second; how fast the workers would be without is not seen",
+			 bytes / 1e6);
+	finding_advice(f, "let the workers get the data themselves: hand them a file name or an index, or shared "
+			  "memory (multiprocessing.shared_memory, torch's shared tensors, ray.put once for all)");
+}
+
 static void one_worker(const struct speedview *v, const struct pool *p, struct findings *all)
 {
 	if (p->n < 2 || p->most < 0.4 || p->second > 0.05 || p->lead_busy > 0.5 || p->workers_only < 0.4)
@@ -146,9 +176,19 @@ static void one_worker(const struct speedview *v, const struct pool *p, struct f
 		       p->n);
 }
 
+static bool finding_there(const struct findings *all, const char *id)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if (strcmp(all->row[i].id, id) == 0)
+			return true;
+	return false;
+}
+
 static void one_at_a_time(const struct speedview *v, const struct pool *p, struct findings *all)
 {
-	if (p->used < 2 || p->workers_only < 0.5 || p->width > 1.08 || p->second < 0.1)
+	/* Where they wait for one lock, that is the reason. */
+	if (p->used < 2 || p->workers_only < 0.5 || p->width > 1.08 || p->second < 0.1 ||
+	    finding_there(all, "lock-contention"))
 		return;
 	double n = gain(v, (double)p->n, 1);
 	struct finding *f =
@@ -211,12 +251,13 @@ static void tiny(const struct speedview *v, const struct pool *p, struct finding
 		return;
 	/*
 	 * What is left when only the work itself is done, by all workers at once. Had it the processors alone, the job
-	 * would use more of them than it was given.
+	 * would use more of them than it was given. A part of the work is still unpacking and packing, which is not
+	 * seen apart: the gain is larger, so it only says what the finding costs.
 	 */
 	const double alone = MIN(v->room, v->run + v->queued) / MAX(v->run, 0.01);
 	const double speedup = MIN((double)p->n, v->room) / (work * MAX(alone, 1));
 	struct finding *f =
-		speed_add(v, all, "tiny-tasks", "medium", speedup, 0,
+		speed_add(v, all, "tiny-tasks", "medium", 0, speedup > 1 ? 1 - 1 / speedup : 0,
 			  "the tasks are too small: a worker works for %.0f us on each, and the main process for "
 			  "%.0f us to hand it out",
 			  each_us, p->lead_run / rate * 1e6);
@@ -227,6 +268,10 @@ static void tiny(const struct speedview *v, const struct pool *p, struct finding
 		"%.0f results a second of %zu workers; the main process uses %.2f processors, the workers %.2f, "
 		"%.2f of that in the kernel",
 		rate, p->n, p->lead_run, p->worker_run, p->worker_system);
+	finding_evidence(f,
+			 "handed out many at once they would be done at least %.1f times as fast; how much more is not "
+			 "seen, as unpacking a task looks like working on it",
+			 speedup);
 	finding_advice(
 		f,
 		"hand out %.0f of them at once (chunksize= of a Pool or executor, a loop inside the Ray task), so "
@@ -241,7 +286,9 @@ void speed_pool_rules(const struct speedview *v, struct findings *all)
 		if (!v->f->process[i].main || !pool_of(v->f, i, &p))
 			continue;
 		const size_t before = all->n;
-		tiny(v, &p, all);
+		main_bound(v, &p, all);
+		if (all->n == before)
+			tiny(v, &p, all);
 		if (all->n == before)
 			one_worker(v, &p, all);
 		if (all->n == before)

@@ -27,7 +27,8 @@ static void slower(const struct speedview *v, struct findings *all)
 	const double stretch = v->run > 0 ? (v->run + v->queued) / v->run : 1;
 	if (!s->has_rate || s->rate_before <= 0 || s->rate_now <= 0 || s->rate_now * stretch > 0.6 * s->rate_before)
 		return;
-	struct finding *f = speed_add(v, all, "steps-slower", "medium", s->rate_before / s->rate_now, 0,
+	/* How fast they would be is not told: the mean from the start has slow ones in it. */
+	struct finding *f = speed_add(v, all, "steps-slower", "medium", 0, 1 - s->rate_now / s->rate_before,
 				      "the steps slow down: %.2f a second now, %.2f a second from the start until now",
 				      s->rate_now, s->rate_before);
 	if (!f)

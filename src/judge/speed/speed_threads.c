@@ -21,7 +21,7 @@ static void gil_turns(const struct speedview *v, size_t process, struct findings
 	if (n < 2 || waiting < 0.25 || wanting < 1.2)
 		return;
 	double rest = MAX(v->run - run, 0);
-	double speedup = speed_fair(v, wanting + rest) / MAX(speed_fair(v, MAX(wanting - waiting, 0.5) + rest), 0.01);
+	double speedup = speed_fair(v, wanting + rest) / MAX(speed_has(v, MAX(wanting - waiting, 0.5) + rest), 0.01);
 	struct finding *f =
 		speed_add(v, all, "gil-bound", "high", speedup, 0,
 			  "%zu threads of process %d take turns: Python lets one of them run at a time (the "
@@ -36,26 +36,35 @@ static void gil_turns(const struct speedview *v, size_t process, struct findings
 }
 
 struct turn {
-	uint32_t lock;
 	size_t n; /* threads that wait there and also run */
 	double waiting, running;
 	bool mutex;
+	bool processes; /* they are of several */
 };
 
-/* The threads of the process that wait at the same place as thread i, and how often. */
+/* A futex in shared memory is the same one in each process that was forked after it was made. */
+static bool same_lock(const struct speedfacts *f, size_t a, size_t b)
+{
+	const struct speed_thread *x = &f->thread[a], *y = &f->thread[b];
+	return x->lock == y->lock && (x->process == y->process || (x->lock_shared && y->lock_shared));
+}
+
+/* The threads that wait at the same place as thread i, and how often. */
 static struct turn turn_of(const struct speedfacts *f, size_t i)
 {
-	struct turn t = {.lock = f->thread[i].lock};
+	struct turn t = {.n = 0};
 	double mutex = 0;
 	for (size_t k = 0; k < f->n_threads; k++) {
 		const struct speed_thread *x = &f->thread[k];
-		if (x->process != f->thread[i].process || x->lock != t.lock)
+		if (!same_lock(f, i, k))
 			continue;
 		double at_mutex = speed_share(f, x, "M"), wait = at_mutex + speed_share(f, x, "L");
 		double run = speed_share(f, x, "R");
-		if (wait < 0.15 || run < 0.1)
+		/* Who has the lock takes it again before the other one has woken up: turns may be long. */
+		if (wait < 0.05 || run < 0.03)
 			continue;
 		t.n++;
+		t.processes |= x->process != f->thread[i].process;
 		t.waiting += wait;
 		t.running += run;
 		mutex += at_mutex;
@@ -71,8 +80,7 @@ static double one_runs(const struct speedfacts *f, size_t i)
 	for (size_t s = 0; s < f->n_sweeps; s++) {
 		bool any = false;
 		for (size_t k = 0; k < f->n_threads && !any; k++)
-			any = f->thread[k].process == f->thread[i].process && f->thread[k].lock == f->thread[i].lock &&
-			      f->thread[k].at[s] == SPEED_RUN;
+			any = f->thread[k].at[s] == SPEED_RUN && same_lock(f, i, k);
 		n += any;
 	}
 	return (double)n / (double)f->n_sweeps;
@@ -81,7 +89,7 @@ static double one_runs(const struct speedfacts *f, size_t i)
 static bool is_first_of_lock(const struct speedfacts *f, size_t i)
 {
 	for (size_t k = 0; k < i; k++)
-		if (f->thread[k].process == f->thread[i].process && f->thread[k].lock == f->thread[i].lock)
+		if (same_lock(f, i, k))
 			return false;
 	return true;
 }
@@ -99,10 +107,11 @@ static void locks(const struct speedview *v, struct findings *all)
 			continue;
 		double rest = MAX(v->wanted - t.running, 0);
 		double speedup =
-			speed_fair(v, t.running + t.waiting + rest) / MAX(speed_fair(v, t.running + rest), 0.01);
+			speed_fair(v, t.running + t.waiting + rest) / MAX(speed_has(v, t.running + rest), 0.01);
 		struct finding *o = speed_add(v, all, "lock-contention", t.mutex ? "high" : "medium", speedup, 0,
-					      "%zu threads of process %d take turns at one lock", t.n,
-					      f->process[f->thread[i].process].pid);
+					      "%zu threads of process %d%s take turns at one lock", t.n,
+					      f->process[f->thread[i].process].pid,
+					      t.processes ? " and of others" : "");
 		if (!o)
 			continue;
 		finding_evidence(o, "%.1f of them run and %.1f wait at the same %s, on average", t.running, t.waiting,

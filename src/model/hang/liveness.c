@@ -42,6 +42,8 @@ static const uint64_t begin_read = 16 * 1024;
 
 /* Noise of the whole node in words of 4 bytes per second: subnet managers and heartbeats send too. */
 static const double rdma_floor = 4096;
+/* So many steps are enough to miss the next one, in however few samples they came. */
+static const uint64_t enough_steps = 5;
 
 double liveness_floor(enum liveness_counter s, double usual)
 {
@@ -357,7 +359,7 @@ static void times_step(struct liveness_set *p)
 	p->n_steps += steps;
 	step_measure(p, count, l->step_ns, l->seen.progress.last_step_slack_ns);
 	double mad;
-	p->has_gap = p->n_gaps >= 3;
+	p->has_gap = p->n_gaps >= 3 || p->n_steps >= enough_steps;
 	median_and_mad(p->gap_s, LIVENESS_GAPS, p->n_gaps, LIVENESS_GAPS, &p->gap_ns, &mad);
 	p->has_step_time = p->n_step_times >= 3;
 	median_and_mad(p->step_s, LIVENESS_STEPS, p->n_step_times, 64, &p->step_time_ns, &p->step_mad_ns);

@@ -169,7 +169,7 @@ struct liveness_set {
 	/* Times between samples with new steps, which may bring several steps. The standstill test uses them. */
 	float gap_s[LIVENESS_GAPS];
 	uint64_t n_gaps;
-	bool has_gap; /* at least 3 gaps were measured */
+	bool has_gap; /* at least 3 gaps were measured, or 5 steps were made in fewer */
 	double gap_ns; /* median of the last 32 */
 	float gap_step_s[LIVENESS_GAPS]; /* estimated time of one step in each gap; 0: unknown */
 	/* private: of step_rank */

@@ -308,6 +308,12 @@ static int to_holders(struct build *b, uint32_t from, const struct waitfact *f)
 
 /* ---- one thread ---- */
 
+/* Whoever knows its name may come to it: nobody is known to be the one. */
+static bool has_a_name(const struct waitfact *f)
+{
+	return f->kind == WAITFACT_SEMAPHORE || f->kind == WAITFACT_MESSAGE;
+}
+
 /* The end that an alternative is by itself; WAITEND_NONE: its holders decide. */
 static enum waitgraph_end end_of_kind(const struct waitfact *f)
 {
@@ -338,6 +344,7 @@ static enum waitgraph_end end_of_kind(const struct waitfact *f)
 		       : f->n_holders > 0	   ? WAITEND_NONE
 		       : f->kind == WAITFACT_FUTEX ? WAITEND_OWN
 		       : f->complete		   ? WAITEND_NOBODY
+		       : has_a_name(f)	   ? WAITEND_ANY
 						   : WAITEND_OUTSIDE;
 	}
 }

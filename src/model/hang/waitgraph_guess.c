@@ -18,7 +18,9 @@ static const struct waitfact *awaits_visitors(const struct waitgraph_in *in, con
 {
 	for (uint32_t i = 0; n->thread && i < n->thread->n; i++) {
 		const struct waitfact *f = &in->now->fact[n->thread->first + i];
-		if (f->kind == WAITFACT_LISTEN || f->kind == WAITFACT_DATAGRAM || f->kind == WAITFACT_FIFO)
+		bool by_name = f->kind == WAITFACT_SEMAPHORE || f->kind == WAITFACT_MESSAGE;
+		if (f->kind == WAITFACT_LISTEN || f->kind == WAITFACT_DATAGRAM || f->kind == WAITFACT_FIFO ||
+		    (by_name && f->n_holders == 0))
 			return f;
 	}
 	return NULL;
@@ -29,7 +31,8 @@ static uint32_t host_of(const struct waitgraph_in *in, const struct waitgraph *g
 {
 	/* A server that belongs to no rank, such as a store of keys, is one for which ranks wait. */
 	bool of_job = (s->n_ranks > 0 || (!s->outside && s->n_followers > 0)) && !s->dead;
-	if (!of_job || !(s->of_main || s->n_followers > 0) || (s->end != WAITEND_VISITOR && s->end != WAITEND_CIRCLE))
+	bool open = s->end == WAITEND_VISITOR || s->end == WAITEND_ANY || s->end == WAITEND_CIRCLE;
+	if (!of_job || !(s->of_main || s->n_followers > 0) || !open)
 		return WAITGRAPH_NONE;
 	for (uint32_t i = 0; i < g->n_nodes; i++)
 		if (g->node[i].component == g->node[s->node].component && awaits_visitors(in, &g->node[i]))

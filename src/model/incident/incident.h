@@ -139,6 +139,14 @@ struct incident {
 		char ray_worker_id[64], ray_job_id[16];
 		char ray_logs[256]; /* folder of the session's logs */
 	} victim;
+	/* Ray has submitted the victim's task or call again. */
+	struct {
+		bool valid;
+		char task_id[64];
+		uint64_t attempt; /* of the new try, from 0 */
+		bool has_left;
+		int64_t left; /* retries left; -1: without end */
+	} ray_retry;
 	enum killer killer;
 	char killer_text[160]; /* the killer in words: "bash, pid 812, uid 1000" */
 	struct {

@@ -20,6 +20,7 @@
 #define SPEED_SLEEP 's' /* sleeps by its own wish */
 #define SPEED_POLL 'p'
 #define SPEED_PIPE 'i'
+#define SPEED_WRITE 'w' /* until somebody takes what it writes to a pipe, socket or terminal */
 #define SPEED_SOCKET 'k'
 #define SPEED_CHILD 'c' /* for a child to end */
 #define SPEED_FILE 'f'
@@ -42,6 +43,7 @@ struct speed_thread {
 	double minor_faults, major_faults; /* a second */
 	double block; /* ratio: waiting for disks; 0 where it is not counted */
 	uint32_t lock; /* the futex it waited for most while in SPEED_MUTEX or SPEED_LOCK: equal numbers, equal place */
+	bool lock_shared; /* that futex may be one of several processes; else equal numbers count within one */
 	uint32_t processor; /* where it last ran */
 	char *at; /* n_sweeps letters */
 };
@@ -61,6 +63,9 @@ struct speed_process {
 	/* What its environment sets, as it was when the program was started; 0: not set or not a number. */
 	uint32_t set_threads; /* the smallest of the thread variables */
 	double reads, writes; /* calls a second; 0 where they may not be read */
+	double read_bytes, write_bytes; /* a second, by these calls */
+	/* Children of its main thread that started while it was watched: those that were seen, a second; and when. */
+	double children, children_ratio;
 	double started; /* children that it waited for, in cores */
 };
 
@@ -87,6 +92,7 @@ struct speed_machine {
 	uint64_t shm_total_bytes, shm_free_bytes; /* 0: unknown */
 	uint64_t limit_bytes, used_bytes; /* of the control group or the machine; 0: unknown */
 	bool limit_is_group;
+	bool group_full; /* with the files that it has read, which are dropped first */
 	uint32_t nodes; /* NUMA */
 	bool has_remote;
 	double remote_ratio; /* of the memory of the busiest process, on another node than it runs on */

@@ -28,7 +28,10 @@ struct pytask {
 	bool ready; /* it awaits nothing: it runs, or will as soon as its loop comes to it */
 	bool moved; /* it changed while it was read; it has no frames */
 	uint64_t future; /* that it awaits; 0: none */
-	/* It awaits a future of the program's own that nothing but the task refers to: nobody can set its result. */
+	/*
+	 * It awaits a future of the program's own, or a queue, event or semaphore, to which nothing refers but the
+	 * frames of tasks that wait for this one: nobody can end its wait.
+	 */
 	bool forsaken;
 	/* What the library does for it: "Queue.get", "sleep"; "": it awaits the future itself. */
 	char on[96];

@@ -17,7 +17,6 @@ enum {
 	SOCKET_FD_AT = 16, /* Modules/socketmodule.h: an int */
 	LOCALS_MOST = 16,
 	FD_MOST = 1 << 24,
-	OBJECT_AT = 16, /* the first member of a future's iterator */
 };
 
 /* ---- variables and descriptors ---- */
@@ -162,14 +161,6 @@ static int waiters_link(struct pytasks *out, uint64_t object, size_t awaited)
 	return e;
 }
 
-static bool is_task(const struct pytasks *out, uint64_t object)
-{
-	for (size_t i = 0; i < out->n; i++)
-		if (out->task[i].addr == object)
-			return true;
-	return false;
-}
-
 /* The future of another library that the future of a loop is chained to: it has a condition of its own. */
 static uint64_t work_of(struct pytasks_reader *x, uint64_t future)
 {
@@ -185,65 +176,6 @@ static uint64_t work_of(struct pytasks_reader *x, uint64_t future)
 				return found[k].object;
 	}
 	return 0;
-}
-
-/* How often the slots of a frame, and what await makes of a future, refer to this one. */
-static uint64_t refs_of_frame(struct pytasks_reader *x, const struct pyslots *s, uint64_t future)
-{
-	uint64_t n = 0, refs = 0, of = 0;
-	for (size_t i = 0; i < s->n_live; i++) {
-		bool counted;
-		uint64_t object = pyslots_object(&x->objs, s->slot[i], &counted);
-		if (!counted || object < 4096)
-			continue;
-		n += object == future;
-		if (object != future && pyobj_is(&x->objs, object, PYOBJ_AWAITER) &&
-		    pyobj_u64(&x->objs, object + OBJECT_AT, &of) == 0 && of == future &&
-		    pyobj_refs(&x->objs, object, &refs) == 0)
-			n += refs == 1;
-	}
-	return n;
-}
-
-/* Counts the references to the future that a task awaits: the task's own, and those of its coroutines. */
-static int forsaken_find(struct pytasks_reader *x, struct pyslots_reader *slots, struct pytask *t)
-{
-	struct pyslots s;
-	uint64_t own = 1, refs = 0, base = 0, live = 0;
-	bool weak = true;
-	for (size_t i = 0; i < t->n; i++) {
-		int e = pyslots_read(slots, &t->frame[i], false, &s);
-		if (e == 0)
-			e = pytasks_stack_of(x, t->frame[i].addr, &base, &live);
-		if (e && e != REMOTE_FAULT)
-			return e;
-		live += x->rt->minor < 11 ? s.n_vars : 0;
-		s.n_live = MIN((size_t)live, s.n); /* all of them are known, as it does not run */
-		own += e == 0 ? refs_of_frame(x, &s, t->future) : 0;
-	}
-	int e = pyobj_refs(&x->objs, t->future, &refs);
-	if (e == 0)
-		e = pyobj_weak(&x->objs, t->future, &weak);
-	t->forsaken = e == 0 && !weak && refs == own;
-	return e == REMOTE_FAULT ? 0 : e;
-}
-
-static int forsaken_find_all(struct pytasks_reader *x)
-{
-	cleanup(pyslots_freep) struct pyslots_reader *slots = NULL;
-	int e = 0;
-	for (size_t i = 0; i < x->out->n && e == 0; i++) {
-		struct pytask *t = &x->out->task[i];
-		bool bare = t->future && !t->moved && !t->cut && !t->on[0] && t->n > 0 && t->fd < 0 && !t->work;
-		if (!bare || is_task(x->out, t->future))
-			continue;
-		if (!slots)
-			slots = pyslots_new(&x->objs);
-		if (!slots)
-			return -ENOMEM;
-		e = forsaken_find(x, slots, t);
-	}
-	return e;
 }
 
 /* ---- locks ---- */
@@ -331,12 +263,12 @@ int pytasks_links_find(struct pytasks_reader *x)
 			for (size_t k = 0; k < n_found && e == 0; k++)
 				e = waiters_link(out, found[k].object, i);
 		}
-		if (e == 0 && out->task[i].future && !is_task(out, out->task[i].future))
+		if (e == 0 && out->task[i].future && !pytasks_has(out, out->task[i].future))
 			out->task[i].work = work_of(x, out->task[i].future);
 	}
 	if (e == 0)
-		e = forsaken_find_all(x);
-	return e ? e : locks_link(x);
+		e = locks_link(x);
+	return e ? e : pytasks_forsaken_find(x);
 }
 
 int pytasks_loop_of(const struct pyrt *rt, struct remote *r, const struct pyframe *frames, size_t n,

@@ -47,3 +47,8 @@ void pytask_fd_find(struct pytasks_reader *x, struct pytask *t);
 uint64_t pytasks_local(struct pyobjs *o, const struct pyframe *f, const char *name);
 /* True: it is a file of asyncio. */
 bool pytask_is_library(const struct pyframe *f);
+
+/* True if this object is one of the tasks. */
+bool pytasks_has(const struct pytasks *out, uint64_t object);
+/* pytasks_forsaken.c: fills `forsaken`, by the links and frames. */
+int must_check pytasks_forsaken_find(struct pytasks_reader *x);

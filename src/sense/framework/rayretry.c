@@ -7,7 +7,6 @@
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "sense/proc/procfile.h"
 
 #define TAIL_BYTES (1 << 20) /* of a driver's log */
 #define BEFORE_MS 2000 /* the death may be noticed before vigil has written it down */
@@ -99,25 +98,18 @@ static int tail_open(const struct foreign_place *at, const char *name, char *tex
 	return file_read_from(fd, from, text, TAIL_BYTES, ret_len) < 0 ? -1 : 0;
 }
 
-int rayretry_read(const struct world *w, pid_t via, const char *logs, const char *job_id, const char *name,
-		  int64_t at_unix_ms, struct rayretry *ret)
+int rayretry_look(const struct raylogs *logs, const char *job_id, const char *name, int64_t at_unix_ms,
+		  struct rayretry *ret)
 {
-	struct foreign_user user;
 	char from[STAMP_LEN + 1], to[STAMP_LEN + 1];
-	int fd, r = procfile_user(w, via, &user);
-	if (r == 0)
-		r = procfile_folder(w, via, logs, &fd);
-	if (r)
-		return r;
-	cleanup(closedirp) DIR *d = fdopendir(fd);
+	cleanup(closedirp) DIR *d = NULL;
 	cleanup(freep) char *text = malloc(TAIL_BYTES);
-	if (!d)
-		closep(&fd);
-	if (!d || !text)
-		return -ENOMEM;
+	int r = raylogs_list(logs, &d);
+	if (r || !text)
+		return r ? r : -ENOMEM;
 	stamp_of(at_unix_ms - BEFORE_MS, from);
 	stamp_of(at_unix_ms + AFTER_MS, to);
-	const struct foreign_place at = {.dirfd = dirfd(d), .as = &user};
+	const struct foreign_place at = {.dirfd = dirfd(d), .as = &logs->user};
 	for (const struct dirent *e; (e = readdir(d));) {
 		size_t len;
 		if (is_drivers(e->d_name, job_id) && tail_open(&at, e->d_name, text, &len) == 0 &&
@@ -125,4 +117,12 @@ int rayretry_read(const struct world *w, pid_t via, const char *logs, const char
 			return 0;
 	}
 	return WORLD_ABSENT;
+}
+
+int rayretry_read(const struct world *w, pid_t via, const char *logs, const char *job_id, const char *name,
+		  int64_t at_unix_ms, struct rayretry *ret)
+{
+	cleanup(raylogs_done) struct raylogs l = RAYLOGS_NONE;
+	int r = raylogs_open(w, via, logs, &l);
+	return r ? r : rayretry_look(&l, job_id, name, at_unix_ms, ret);
 }

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "base/text.h"
+#include "sense/framework/raylogs.h"
 #include "sense/world.h"
 
 struct rayretry {
@@ -24,8 +25,11 @@ struct rayretry {
  */
 bool rayretry_parse(struct span log, const char *name, const char *from, const char *to, struct rayretry *ret);
 /*
- * Looks into the drivers' logs in a folder, as a living process could (via). job_id: Ray's; "": of any job. at_unix_ms:
- * when the worker died. WORLD_ABSENT: nothing is said of it; WORLD_GONE, WORLD_DENIED.
+ * Looks into the drivers' logs in an open folder. job_id: Ray's; "": of any job. at_unix_ms:
+ * when the worker died. WORLD_ABSENT: nothing is said of it.
  */
+int must_check rayretry_look(const struct raylogs *logs, const char *job_id, const char *name, int64_t at_unix_ms,
+			     struct rayretry *ret);
+/* The same in a folder that is opened as a living process could (via). WORLD_GONE, WORLD_DENIED. */
 int must_check rayretry_read(const struct world *w, pid_t via, const char *logs, const char *job_id, const char *name,
 			     int64_t at_unix_ms, struct rayretry *ret);

@@ -66,6 +66,20 @@ static bool number_after(struct span line, const char *key, int32_t *ret)
 	return true;
 }
 
+/* A text after a key, as far as it goes without an escape. */
+static void text_after(struct span line, const char *key, char *dst, size_t cap)
+{
+	const char *at = span_rfind(line, key);
+	if (!at)
+		return;
+	struct span value = span_trim(span_after((struct span){at, line.len - (size_t)(at - line.p)}, key));
+	if (!span_starts(value, "\""))
+		return;
+	value = span_before(span_after(value, "\""), "\"");
+	if (!span_has(value, "\\"))
+		span_copy(value, dst, cap);
+}
+
 bool rayworker_train_parse(struct span log, struct rayworker_train *ret)
 {
 	struct span line;
@@ -76,6 +90,7 @@ bool rayworker_train_parse(struct span log, struct rayworker_train *ret)
 		if (!span_starts(line, "{") || !number_after(line, "\"world_rank\":", &t.rank))
 			continue;
 		ignore(number_after(line, "\"local_rank\":", &t.local_rank), "then it is not known");
+		text_after(line, "\"run_name\":", t.run, sizeof(t.run));
 		*ret = t;
 		found = true;
 	}

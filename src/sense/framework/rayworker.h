@@ -28,6 +28,7 @@ bool rayworker_read(const struct world *w, pid_t pid, struct rayworker *ret);
 /* The rank of a worker of Ray Train. */
 struct rayworker_train {
 	int32_t rank, local_rank; /* local_rank NO_RANK: unknown */
+	char run[64]; /* name of the run that the rank is of; "": not known */
 };
 /* log: the end of its log. The last line that names a rank counts. Pure. */
 bool rayworker_train_parse(struct span log, struct rayworker_train *ret);

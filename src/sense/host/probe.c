@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "sense/memory/psi.h"
 #include "sense/ns.h"
+#include "sense/rightsdoor.h"
 
 static enum probe_can can_of(int err)
 {
@@ -137,7 +138,8 @@ static void calls_probe(const struct world *w, struct probe *p)
 		p->bpf = PROBE_DENIED; /* maps are allowed for every user, but iterators and tracepoints are not */
 	struct stat ns;
 	p->own_pids = fstatat(w->proc_fd, "self/ns/pid", &ns, 0) == 0 && ns.st_ino != PID_NAMESPACE_FIRST;
-	p->kmsg = w->kmsg_fd >= 0 ? PROBE_YES : PROBE_DENIED;
+	int log;
+	p->kmsg = w->kmsg_fd >= 0 || rightsdoor_kmsg(&log) == 0 ? PROBE_YES : PROBE_DENIED;
 	p->ptrace_others = probe_has_cap(p, PROBE_CAP_SYS_PTRACE) ? PROBE_YES : PROBE_DENIED;
 }
 

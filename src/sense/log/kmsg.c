@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/buf.h"
+#include "sense/rightsdoor.h"
 
 /* More than any ring of the kernel's log holds. */
 #define RECORDS_MOST 65536
@@ -110,12 +111,22 @@ int64_t kmsg_unix_offset_ms(const struct world *w)
 	return w->unix_ms() - (int64_t)(w->mono_ns() / NS_PER_MS);
 }
 
-static int reopen(const struct world *w)
+/* Borrowed. -errno: there is none, or none yet. */
+static int log_fd(const struct world *w)
+{
+	int fd = w->kmsg_fd;
+	if (fd >= 0)
+		return fd;
+	int r = w->kmsg_denied && !w->recorded ? rightsdoor_kmsg(&fd) : -ENOENT;
+	return r < 0 ? r : fd;
+}
+
+static int reopen(const struct world *w, int fd)
 {
 	char path[40];
 	if (w->recorded)
 		return -1;
-	TEXT_FORMAT(path, "self/fd/%d", w->kmsg_fd);
+	TEXT_FORMAT(path, "self/fd/%d", fd);
 	return openat(w->proc_fd, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 }
 
@@ -238,10 +249,11 @@ int kmsg_drain(struct kmsg *k, size_t max, kmsg_fn *fn, void *data, size_t *ret_
 
 int kmsg_open(const struct world *w, enum kmsg_from from, struct kmsg *ret)
 {
-	if (w->kmsg_fd < 0)
+	const int there = log_fd(w);
+	if (there < 0)
 		return w->kmsg_denied ? WORLD_DENIED : WORLD_ABSENT;
-	cleanup(closep) int own = reopen(w);
-	int fd = own >= 0 ? own : w->kmsg_fd;
+	cleanup(closep) int own = reopen(w, there);
+	int fd = own >= 0 ? own : there;
 	/* SEEK_DATA would skip records before the last `dmesg --clear`, although they are still in the ring. */
 	if (lseek(fd, 0, from == KMSG_FROM_END ? SEEK_END : SEEK_SET) < 0)
 		return errno == EPERM || errno == EACCES ? WORLD_DENIED : -errno;

@@ -3,7 +3,7 @@
  * continuation lines that start with a blank, one record for each read().
  *
  * Each struct kmsg has a read position of its own, because it reopens the world's descriptor. If that is refused (the
- * descriptor came through sense/rightsdoor), it borrows the world's and begins at the oldest record each time, passing
+ * descriptor came through sense/rightsdoor), it borrows that and begins at the oldest record each time, passing
  * over what it has read before; so it may be one of many of its process. For a recorded world, whose kmsg is an
  * ordinary file of records, it borrows the world's descriptor and shares its position. Nothing here allocates or
  * blocks.
@@ -62,7 +62,10 @@ struct kmsg {
 
 enum kmsg_from { KMSG_FROM_END, KMSG_FROM_START };
 
-/* WORLD_ABSENT: no kmsg. WORLD_DENIED: opening or reading needs CAP_SYSLOG, which is missing. */
+/*
+ * WORLD_ABSENT: no kmsg. WORLD_DENIED: opening or reading needs CAP_SYSLOG, which is missing, and there is no
+ * sense/rightsdoor, or it has not answered yet: a later call may succeed.
+ */
 int must_check kmsg_open(const struct world *w, enum kmsg_from from, struct kmsg *ret);
 void kmsg_close(struct kmsg *k);
 

@@ -112,7 +112,10 @@ int iocalls_read(const struct world *w, pid_t pid, struct iocalls *ret)
 		return world_condition(r);
 	if (procstats_io_parse((struct span){text, len}, &io) < 0)
 		return WORLD_GONE;
-	*ret = (struct iocalls){.reads = io.read_calls, .writes = io.write_calls};
+	*ret = (struct iocalls){.reads = io.read_calls,
+				.writes = io.write_calls,
+				.read_bytes = io.read_bytes,
+				.write_bytes = io.write_bytes};
 	return 0;
 }
 

@@ -34,6 +34,7 @@ int must_check threadcost_allowed_read(const struct world *w, pid_t pid, pid_t t
 /* Calls that read and write, of a process; reading them takes the rights of a tracer. WORLD_GONE, WORLD_DENIED. */
 struct iocalls {
 	uint64_t reads, writes;
+	uint64_t read_bytes, write_bytes;
 };
 int must_check iocalls_read(const struct world *w, pid_t pid, struct iocalls *ret);
 

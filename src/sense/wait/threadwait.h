@@ -71,7 +71,15 @@ int must_check threadwait_read(const struct world *w, pid_t pid, pid_t tid, stru
 struct threadwatch;
 struct threadwatch *threadwatch_new(const struct world *w, pid_t pid);
 struct threadwatch *threadwatch_free(struct threadwatch *t);
-/* Reads the kind, the call and its first argument (-1, 0: none) by one or two preads. WORLD_GONE. */
+/* What a thread does, and the call that it is in: its number (-1: none) and first arguments. */
+struct threadwatch_call {
+	enum wait_kind kind;
+	int64_t nr;
+	uint64_t arg[3];
+};
+/* By one or two preads. WORLD_GONE. */
+int must_check threadwatch_call(struct threadwatch *t, pid_t tid, struct threadwatch_call *ret);
+/* The same: the kind, the call and its first argument (-1, 0: none). */
 int must_check threadwatch_kind(struct threadwatch *t, pid_t tid, enum wait_kind *ret, int64_t *ret_nr,
 				uint64_t *ret_arg);
 const char *wait_kind_name(enum wait_kind k); /* "lock" */

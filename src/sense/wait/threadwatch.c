@@ -142,8 +142,7 @@ static int watched_decide(struct threadwatch *t, struct watched *e, struct threa
 	return 0;
 }
 
-static int watched_sample(struct threadwatch *t, struct watched *e, enum wait_kind *ret, int64_t *ret_nr,
-			  uint64_t *ret_arg)
+static int watched_sample(struct threadwatch *t, struct watched *e, struct threadwatch_call *ret)
 {
 	char text[512];
 	size_t len;
@@ -158,9 +157,7 @@ static int watched_sample(struct threadwatch *t, struct watched *e, enum wait_ki
 		return -EBADMSG;
 	} else if (!now.has_syscall) {
 		e->believed = 0;
-		*ret = WAIT_RUNNING;
-		*ret_nr = -1;
-		*ret_arg = 0;
+		*ret = (struct threadwatch_call){.kind = WAIT_RUNNING, .nr = -1};
 		return 0;
 	}
 	/* The earlier wait, interrupted by a stop and continued: restart_syscall does not name the call. */
@@ -182,19 +179,17 @@ static int watched_sample(struct threadwatch *t, struct watched *e, enum wait_ki
 		e->pc = now.pc;
 	}
 	e->believed++;
-	*ret = e->kind;
-	*ret_nr = now.nr;
-	*ret_arg = now.arg[0];
+	*ret = (struct threadwatch_call){.kind = e->kind, .nr = now.nr, .arg = {now.arg[0], now.arg[1], now.arg[2]}};
 	return 0;
 }
 
-int threadwatch_kind(struct threadwatch *t, pid_t tid, enum wait_kind *ret, int64_t *ret_nr, uint64_t *ret_arg)
+int threadwatch_call(struct threadwatch *t, pid_t tid, struct threadwatch_call *ret)
 {
 	struct watched *e = watched_find(t, tid);
 	if (!e)
 		return -ENOMEM;
 	const bool kept = e->syscall_fd >= 0 || e->stat_fd >= 0;
-	int r = watched_sample(t, e, ret, ret_nr, ret_arg);
+	int r = watched_sample(t, e, ret);
 	if (r == 0)
 		return 0;
 	watched_forget(t, tid);
@@ -204,8 +199,20 @@ int threadwatch_kind(struct threadwatch *t, pid_t tid, enum wait_kind *ret, int6
 	e = watched_find(t, tid);
 	if (!e)
 		return -ENOMEM;
-	r = watched_sample(t, e, ret, ret_nr, ret_arg);
+	r = watched_sample(t, e, ret);
 	if (r)
 		watched_forget(t, tid);
 	return r;
+}
+
+int threadwatch_kind(struct threadwatch *t, pid_t tid, enum wait_kind *ret, int64_t *ret_nr, uint64_t *ret_arg)
+{
+	struct threadwatch_call c;
+	int r = threadwatch_call(t, tid, &c);
+	if (r)
+		return r;
+	*ret = c.kind;
+	*ret_nr = c.nr;
+	*ret_arg = c.arg[0];
+	return 0;
 }

@@ -47,7 +47,7 @@ enum waitfact_kind {
 	WAITFACT_FUTEX, /* a lock, condition or semaphore without an owner; holder: the process itself, by any thread */
 	WAITFACT_SHARED, /* the same in shared memory; holders: the wanted processes that map it; never complete */
 	WAITFACT_FILE_LOCK, /* flock, POSIX and OFD locks */
-	WAITFACT_SEMAPHORE, /* of System V; holder: the process that last changed it, never complete */
+	WAITFACT_SEMAPHORE, /* of System V; holder: the process that last changed it, if another one; never complete */
 	WAITFACT_MESSAGE, /* a message queue of System V or POSIX */
 	WAITFACT_SIGNAL, /* pause, sigsuspend, signalfd: whoever sends one */
 	WAITFACT_STOPPED, /* state T: whoever sends SIGCONT */

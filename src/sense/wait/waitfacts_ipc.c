@@ -158,7 +158,8 @@ void waiting_semaphore(struct waiting *c)
 		return;
 	const int pid = semctl(set, op.sem_num, GETPID);
 	TEXT_FORMAT(f->text, "System V semaphore %u of set %d", op.sem_num, set);
-	if (pid > 0 && kinship_find(&c->l->kin, pid))
+	/* Taking from a semaphore counts as well, so what the waiter did last says nothing of who should add to it. */
+	if (pid > 0 && pid != c->t->pid && kinship_find(&c->l->kin, pid))
 		waitfact_holder_add(c->l, f, pid, 0);
 }
 

@@ -14,7 +14,7 @@ static const struct speed_word {
 	{SPEED_RUN, "running"}, {SPEED_GIL, "gil"},	    {SPEED_MUTEX, "mutex"},   {SPEED_LOCK, "lock"},
 	{SPEED_SLEEP, "sleep"}, {SPEED_POLL, "poll"},	    {SPEED_PIPE, "pipe"},     {SPEED_SOCKET, "socket"},
 	{SPEED_CHILD, "child"}, {SPEED_FILE, "file"},	    {SPEED_DISK, "disk"},     {SPEED_MEMORY, "memory"},
-	{SPEED_GPU, "gpu"},	{SPEED_STOPPED, "stopped"}, {SPEED_OTHER, "unknown"},
+	{SPEED_GPU, "gpu"},	{SPEED_STOPPED, "stopped"}, {SPEED_WRITE, "write"},   {SPEED_OTHER, "unknown"},
 };
 
 static struct js *shares_json(const struct speedfacts *f, const struct speed_thread *t)
@@ -56,6 +56,8 @@ static struct js *process_json(const struct speedfacts *f, size_t i)
 	js_put_u64(j, "own_bytes", p->own_bytes);
 	js_put_double(j, "read_calls_per_s", p->reads);
 	js_put_double(j, "write_calls_per_s", p->writes);
+	if (p->children > 0)
+		js_put_double(j, "children_seen_per_s", p->children);
 	if (p->rank != NO_RANK)
 		js_put_i64(j, "rank", p->rank);
 	for (size_t k = 0; k < f->n_threads && n < SPEEDSHOW_THREADS; k++)
@@ -102,9 +104,9 @@ void speedshow_text(const struct speedshow *s, FILE *to)
 		f->n_sweeps, f->watched_s, f->n_threads, f->n_processes, s->run, s->wanted, s->room, m->cpus);
 	textout_text(
 		&p, 0,
-		"Looked at: processors and quota, thread pools, Python's GIL, locks, loaders and workers, sleeping "
-		"and disks, page faults, swap and memory, %sstolen time%s. Not seen from outside: memory bandwidth, "
-		"caches, and what a GPU does inside.",
+		"Looked at: processors and quota, thread pools, Python's GIL, locks, loaders and workers, sleeping, "
+		"disks and output, tiny reads, short-lived children, page faults, swap and memory, %sstolen time%s. "
+		"Not seen from outside: memory bandwidth, caches, and what a GPU does inside.",
 		m->has_clock ? "clocks, " : "", m->nodes > 1 && m->has_remote ? ", NUMA nodes" : "");
 	if (f->n_denied)
 		textout_text(&p, 0,

@@ -18,6 +18,8 @@
 struct js *report_json(const struct incident *i);
 /* Adds "ended", how the job ended after this hang, to a report as it was stored. Nothing if that is not known. */
 void report_ended_put(struct js *report, const struct incident *i);
+/* Adds "ray_retry", if it is known, to a report as it was stored. */
+void report_ray_put(struct js *report, const struct incident *i);
 /* The inverse, for reading commands; unknown keys are ignored. -EBADMSG. */
 int must_check report_from_json(const struct js *j, struct incident *ret);
 

@@ -73,6 +73,18 @@ static void put_victim(struct js *o, const struct incident *i)
 	js_put(o, "victim", v);
 }
 
+void report_ray_put(struct js *report, const struct incident *i)
+{
+	if (!i->ray_retry.valid)
+		return;
+	struct js *o = js_object();
+	js_put_text(o, "task_id", i->ray_retry.task_id);
+	js_put_u64(o, "attempt", i->ray_retry.attempt);
+	if (i->ray_retry.has_left)
+		js_put_i64(o, "retries_left", i->ray_retry.left);
+	js_put(report, "ray_retry", o);
+}
+
 static void put_memory(struct js *o, const struct incident *i)
 {
 	if (!i->memory.valid)
@@ -287,6 +299,7 @@ struct js *report_json(const struct incident *i)
 		js_add_i64(culprits, i->culprit_ranks[n]);
 	put_array_if(o, "culprit_ranks", culprits);
 	put_victim(o, i);
+	report_ray_put(o, i);
 	js_put_text(o, "killer", killer_name(i->killer));
 	js_put_text_if(o, "killer_text", i->killer_text);
 	put_memory(o, i);
@@ -369,6 +382,17 @@ static void get_victim(const struct js *v, struct incident *i)
 	GET_TEXT(i->victim.ray_worker_id, v, "ray_worker_id");
 	GET_TEXT(i->victim.ray_job_id, v, "ray_job_id");
 	GET_TEXT(i->victim.ray_logs, v, "ray_logs");
+}
+
+static void get_ray_retry(const struct js *r, struct incident *i)
+{
+	if (!r)
+		return;
+	i->ray_retry.valid = true;
+	GET_TEXT(i->ray_retry.task_id, r, "task_id");
+	i->ray_retry.attempt = report_json_u64(r, "attempt");
+	i->ray_retry.has_left = js_get(r, "retries_left") != NULL;
+	i->ray_retry.left = js_get_i64(r, "retries_left", 0);
 }
 
 static void get_memory(const struct js *m, struct incident *i)
@@ -530,6 +554,7 @@ int report_from_json(const struct js *o, struct incident *ret)
 	for (size_t n = 0; n < MIN(js_len(culprits), (size_t)INCIDENT_CULPRITS); n++)
 		i->culprit_ranks[i->n_culprits++] = (int32_t)js_as_i64(js_at(culprits, n), NO_RANK);
 	get_victim(js_get(o, "victim"), i);
+	get_ray_retry(js_get(o, "ray_retry"), i);
 	i->killer = killer_of(js_get_text(o, "killer", "unknown"));
 	GET_TEXT(i->killer_text, o, "killer_text");
 	get_memory(js_get(o, "memory"), i);

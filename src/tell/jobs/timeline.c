@@ -12,6 +12,7 @@
 #include "model/incident/incident.h"
 #include "tell/incident/report.h"
 #include "tell/store/series.h"
+#include "tell/jobs/timeline_ray.h"
 #include "tell/jobs/trace_json.h"
 
 /* Lanes, in the order they are shown. Ranks begin at LANE_RANK: a trace's lane 0 is the idle process of the kernel. */
@@ -738,6 +739,8 @@ static int timeline_write_all(struct timeline *t)
 	if (r == 0)
 		r = store_each_incident(s, id, write_incident, t);
 	write_series(t);
+	if (r == 0 && t->want->ray)
+		r = timeline_ray(t->want->ray, t->began_ms, t->until_ms, &t->json, t->want->ret_ray_tasks);
 	return r;
 }
 

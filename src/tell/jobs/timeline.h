@@ -14,6 +14,7 @@
 #include "base/base.h"
 #include "base/text.h"
 #include "model/jobs/job.h"
+#include "model/speed/tracefacts.h"
 #include "tell/store/store.h"
 
 struct timeline_want {
@@ -22,6 +23,8 @@ struct timeline_want {
 	struct span series; /* a series file's text; empty: there is none */
 	int64_t now_unix_ms; /* where a running job's spans end */
 	bool running;
+	const struct tracefacts *ray; /* of `ray timeline`, to be shown with it; NULL: none */
+	size_t *ret_ray_tasks; /* how many of its tasks were while the job ran; NULL without ray */
 	/* Attempts and incidents are told of the whole life, all else of this time; 0: from the begin, to the end. */
 	int64_t from_unix_ms, to_unix_ms;
 	/*

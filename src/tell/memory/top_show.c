@@ -93,6 +93,15 @@ void top_show_level(const struct top_show *s, const struct footprint *f, size_t 
 	cut(s, dst);
 }
 
+void top_show_job(const struct top_show *s, const char *job, const char *sentence, char dst[static TOP_SHOW_LINE])
+{
+	(void)snprintf(dst, TOP_SHOW_LINE, "%s: %s", job, sentence);
+	for (char *p = dst; *p; p++)
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			*p = '?';
+	cut(s, dst);
+}
+
 void top_show_sum(const struct top_show *s, const struct footprint *f, const struct toplist *l,
 		  char dst[static TOP_SHOW_LINE])
 {

@@ -19,6 +19,8 @@ void top_show_begin(struct top_show *s, size_t width, const struct toplist *l);
 /* The levels that can run out, one a line: "node  [####      ] 40.1 % of 23.5 GiB, 14.1 GiB left". */
 size_t top_show_levels(const struct footprint *f);
 void top_show_level(const struct top_show *s, const struct footprint *f, size_t i, char dst[static TOP_SHOW_LINE]);
+/* How a job is, as its supervisor says: "train-k3x9: step 812 of 5000, 1.9/s". */
+void top_show_job(const struct top_show *s, const char *job, const char *sentence, char dst[static TOP_SHOW_LINE]);
 /* "12 processes, 3.1 GiB of their own; 2 jobs; 94 of no job are hidden (a)" */
 void top_show_sum(const struct top_show *s, const struct footprint *f, const struct toplist *l,
 		  char dst[static TOP_SHOW_LINE]);

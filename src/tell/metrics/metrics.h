@@ -19,6 +19,7 @@
 #define METRICS_RANKS 65
 #define METRICS_COUNTS 200 /* combinations of labels of one counter; what comes later is counted as "other" */
 #define METRICS_PROCESSES 4096
+#define METRICS_PROFILES 4 /* kinds of profiles */
 
 enum metrics_form { METRICS_PROMETHEUS, METRICS_OPENMETRICS, METRICS_OTLP_JSON };
 
@@ -57,6 +58,11 @@ struct metrics_job {
 	int64_t sampled_unix_ms; /* of the ranks' use; 0: not sampled */
 	uint64_t group_bytes; /* memory of its control group; 0: unknown */
 	double threshold_ratio; /* of its guard; 0: unknown */
+	char framework[80]; /* "pytorch+ray"; "": none that is known */
+	struct metrics_profiles {
+		const char *kind; /* static; NULL: no more */
+		uint64_t n, took_ns;
+	} profiles[METRICS_PROFILES];
 	enum metrics_hang hang;
 	struct metrics_rank *rank; /* owned */
 	uint32_t n_ranks;

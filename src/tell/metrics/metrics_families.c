@@ -57,6 +57,8 @@ static void jobs_info(struct metricset *s, const struct metrics_facts *f)
 		label_named(s, m, "job_name", j->job.name);
 		label_named(s, m, "user", j->job.user);
 		label_named(s, m, "node", j->job.node);
+		if (j->framework[0])
+			label_named(s, m, "framework", j->framework);
 		for (int k = 0; k < JOB_STATE_MAX; k++) {
 			m = job_sample(s, state, j, j->job.state == (enum job_state)k);
 			metricset_label(s, m, "vigil_job_state", job_state_name((enum job_state)k));
@@ -190,6 +192,20 @@ static void jobs_progress(struct metricset *s, const struct metrics_facts *f)
 	}
 }
 
+static void jobs_profiles(struct metricset *s, const struct metrics_facts *f)
+{
+	struct metric_family *n =
+		metricset_family(s, METRIC_COUNTER, "vigil_profiles", "", "Profiles that were made of the job.");
+	struct metric_family *took = metricset_family(s, METRIC_COUNTER, "vigil_profile_seconds", "seconds",
+						      "Time over which profiles of the job were recorded.");
+	for (size_t i = 0; i < f->n_jobs; i++)
+		for (size_t k = 0; k < METRICS_PROFILES && f->job[i].profiles[k].kind; k++) {
+			const struct metrics_profiles *p = &f->job[i].profiles[k];
+			metricset_label(s, job_sample(s, n, &f->job[i], (double)p->n), "kind", p->kind);
+			metricset_label(s, job_sample(s, took, &f->job[i], (double)p->took_ns / 1e9), "kind", p->kind);
+		}
+}
+
 static void jobs_own_cost(struct metricset *s, const struct metrics_facts *f)
 {
 	static const char *const names[] = {[METRICS_SUPERVISOR] = "supervisor", [METRICS_HELPERS] = "helpers"};
@@ -227,6 +243,7 @@ void metrics_of_jobs(struct metricset *s, const struct metrics_facts *f)
 	ranks_use(s, f);
 	ranks_steps(s, f);
 	jobs_progress(s, f);
+	jobs_profiles(s, f);
 	jobs_own_cost(s, f);
 }
 

@@ -393,10 +393,35 @@ static void a_busy_supervisor_is_waited_for(void **state)
 	atomic_store(&b->shm->preloading, 1);
 	(void)look(b, GUARD_ACT);
 	assert_int_equal(b->evict->phase, EVICT_FROZEN);
+	b->evict->now->until_ns = UINT64_MAX; /* this machine may be slow */
 	b->evict->deadline_ns = clock_mono_ns() - NS_PER_MS;
 	(void)look(b, GUARD_ACT);
 	assert_int_equal(b->evict->phase, EVICT_FROZEN);
 	atomic_store(&b->shm->preloading, 0);
+	(void)look(b, GUARD_ACT);
+	assert_int_equal(b->evict->phase, EVICT_KILLING);
+	look_until_idle(b, GUARD_OK);
+	b->child[0] = b->child[1];
+}
+
+static void nor_is_one_that_gets_on_waited_for_longer_than_is_promised(void **state)
+{
+	struct bench *b = *state;
+	b->shm->freeze = true;
+	(void)look(b, GUARD_ACT);
+	assert_int_equal(b->evict->phase, EVICT_FROZEN);
+	const uint64_t until_ns = b->evict->now->until_ns;
+	assert_true(until_ns > b->evict->crossing_ns && until_ns <= b->evict->crossing_ns + 16 * NS_PER_MS);
+	b->evict->now->until_ns = UINT64_MAX;
+	atomic_store(&b->evict->now->seen, CASE_SEEN_BEGUN);
+	b->evict->deadline_ns = clock_mono_ns() - NS_PER_MS;
+	for (int i = 0; i < 3; i++) {
+		(void)atomic_fetch_add(&b->evict->now->progress, 1);
+		(void)look(b, GUARD_ACT);
+		assert_int_equal(b->evict->phase, EVICT_FROZEN);
+	}
+	b->evict->now->until_ns = clock_mono_ns() - 1;
+	(void)atomic_fetch_add(&b->evict->now->progress, 1);
 	(void)look(b, GUARD_ACT);
 	assert_int_equal(b->evict->phase, EVICT_KILLING);
 	look_until_idle(b, GUARD_OK);
@@ -417,6 +442,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(ones_own_forks_are_nobodys_victims, bench_open, bench_close),
 		cmocka_unit_test_setup_teardown(a_job_with_a_group_is_refreshed_alone, bench_open, bench_close),
 		cmocka_unit_test_setup_teardown(a_busy_supervisor_is_waited_for, bench_open, bench_close),
+		cmocka_unit_test_setup_teardown(nor_is_one_that_gets_on_waited_for_longer_than_is_promised, bench_open,
+						bench_close),
 		cmocka_unit_test_setup_teardown(the_victim_ends_and_nobody_else, bench_open, bench_close),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,10 @@
 /* What a dead guard leaves behind, on real children of this test; and the memory that a guard locks. */
 #include "scratch_fixture.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "agent/guard/guardproc.h"
@@ -95,6 +97,17 @@ static void what_was_stopped_goes_on(void **state)
 	guardrecover_finish(&l->w, l->shm);
 	assert_true(WIFCONTINUED(change_of(l->child[0], WCONTINUED)));
 	assert_int_equal(atomic_load(&l->shm->n_frozen), 0);
+}
+
+static void what_the_guard_lent_is_taken_back(void **state)
+{
+	struct left *l = *state;
+	assert_int_equal(setpriority(PRIO_PROCESS, (id_t)l->child[0], 3), 0);
+	l->shm->lent[1] = (struct lent){.tid = l->child[0], .policy = SCHED_BATCH, .nice = 7};
+	guardrecover_finish(&l->w, l->shm);
+	assert_int_equal(sched_getscheduler(l->child[0]), SCHED_BATCH);
+	assert_int_equal(getpriority(PRIO_PROCESS, (id_t)l->child[0]), 7);
+	assert_int_equal(l->shm->lent[1].tid, 0);
 }
 
 static void victims_of_an_open_case_are_ended_and_others_go_on(void **state)
@@ -214,6 +227,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		LEFT(what_was_stopped_goes_on),
+		LEFT(what_the_guard_lent_is_taken_back),
 		LEFT(victims_of_an_open_case_are_ended_and_others_go_on),
 		LEFT(victims_of_a_case_that_is_over_are_left_alone),
 		LEFT(a_number_that_was_reused_is_not_hit),

@@ -45,6 +45,14 @@ static pid_t holder_start(void)
 	return pid;
 }
 
+/* Also after a test that failed: what it left would take the places of the next one's. */
+static int file_remove(void **state)
+{
+	(void)state;
+	(void)unlink(path);
+	return 0;
+}
+
 static struct world world_with_shm(void)
 {
 	struct world w = live_world();
@@ -175,10 +183,10 @@ static void who_holds_it_still_is_its_owner(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_file_left_behind_names_who_held_it),
-		cmocka_unit_test(what_the_ended_held_and_what_the_job_has_made_is_left),
-		cmocka_unit_test(a_file_that_was_never_seen_held_has_nobody),
-		cmocka_unit_test(who_holds_it_still_is_its_owner),
+		cmocka_unit_test_teardown(a_file_left_behind_names_who_held_it, file_remove),
+		cmocka_unit_test_teardown(what_the_ended_held_and_what_the_job_has_made_is_left, file_remove),
+		cmocka_unit_test_teardown(a_file_that_was_never_seen_held_has_nobody, file_remove),
+		cmocka_unit_test_teardown(who_holds_it_still_is_its_owner, file_remove),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -323,7 +323,8 @@ static void tiny_tasks_are_named_with_a_batch(void **state)
 		t->voluntary = 10000;
 		t->system = 0.1;
 	}
-	scene_expect(&s, "tiny-tasks", 2 / 0.8);
+	scene_expect(&s, "tiny-tasks", 0);
+	assert_true(s.found.row[0].cost_ratio > 0.59 && s.found.row[0].cost_ratio < 0.61);
 	assert_non_null(strstr(s.found.row[0].advice[0], "200 of them"));
 }
 
@@ -334,7 +335,8 @@ static void page_faults_of_every_step_are_named(void **state)
 	struct speed_thread *t = scene_one(&s, ROLE_MAIN, "R");
 	t->minor_faults = 400000;
 	t->system = 0.5;
-	scene_expect(&s, "page-faults", 2);
+	scene_expect(&s, "page-faults", 0);
+	assert_true(s.found.row[0].cost_ratio > 0.49 && s.found.row[0].cost_ratio < 0.51);
 }
 
 static void swapping_is_named(void **state)
@@ -402,7 +404,8 @@ static void steps_that_slow_down_are_named(void **state)
 	scene_begin(&s, 4);
 	scene_one(&s, ROLE_MAIN, "R");
 	s.f.steps = (struct speed_steps){.has_rate = true, .rate_before = 10, .rate_now = 4, .step = 1000};
-	scene_expect(&s, "steps-slower", 2.5);
+	scene_expect(&s, "steps-slower", 0);
+	assert_true(s.found.row[0].cost_ratio > 0.59 && s.found.row[0].cost_ratio < 0.61);
 }
 
 static void a_head_node_without_a_free_processor_is_named(void **state)

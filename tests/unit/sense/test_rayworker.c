@@ -53,6 +53,11 @@ static void the_last_line_that_names_a_rank_counts(void **state)
 					  &t));
 	assert_int_equal(t.rank, 12);
 	assert_int_equal(t.local_rank, 4);
+	assert_string_equal(t.run, "");
+	assert_true(rayworker_train_parse(SPAN("{\"message\": \"\\\"run_name\\\": \\\"no\\\"\", "
+					       "\"run_name\": \"run a\", \"world_rank\": 1}"),
+					  &t));
+	assert_string_equal(t.run, "run a");
 	assert_true(rayworker_train_parse(SPAN("{\"world_rank\":0}"), &t));
 	assert_int_equal(t.rank, 0);
 	assert_int_equal(t.local_rank, NO_RANK);

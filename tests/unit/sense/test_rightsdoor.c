@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/netlink.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -79,6 +80,51 @@ static void what_is_no_request_is_refused(void **state)
 	assert_int_equal(fd, -1);
 }
 
+static void of_several_descriptors_none_stays(void **state)
+{
+	int pair[2], more[3], fd = -1;
+	char byte = 'x';
+	union {
+		char bytes[CMSG_SPACE(sizeof(more))];
+		struct cmsghdr align;
+	} control = {.bytes = {0}};
+	struct iovec part = {&byte, 1};
+	struct msghdr m = {.msg_iov = &part,
+			   .msg_iovlen = 1,
+			   .msg_control = control.bytes,
+			   .msg_controllen = CMSG_LEN(sizeof(more))};
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+	cleanup(closep) int ours = pair[0], theirs = pair[1];
+	for (size_t i = 0; i < ARRAY_SIZE(more); i++)
+		more[i] = ours;
+	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+	*c = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof(more)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+	memcpy(CMSG_DATA(c), more, sizeof(more));
+	assert_int_equal(sendmsg(ours, &m, 0), 1);
+	cleanup(closep) int before = dup(0);
+	assert_int_equal(fdpass_receive(theirs, &byte, 1, &fd), 0);
+	cleanup(closep) int after = dup(0);
+	assert_int_equal(after, fd < 0 ? before + 1 : MAX(fd, before) + 1);
+	closep(&fd);
+	assert_int_equal(send(ours, "xy", 2, 0), 2);
+	assert_int_equal(fdpass_receive(theirs, &byte, 1, &fd), -EPIPE); /* not its beginning */
+}
+
+static void who_connects_and_keeps_silent_is_not_waited_for(void **state)
+{
+	int pair[2];
+	(void)state;
+	if (geteuid() != 0)
+		skip(); /* it serves root only */
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair), 0);
+	cleanup(closep) int ours = pair[0], theirs = pair[1];
+	assert_true(rightsdoor_admits(theirs));
+	assert_int_equal(rightsdoor_serve(theirs), -EAGAIN);
+	closep(&ours);
+	assert_int_equal(rightsdoor_serve(theirs), -EPIPE);
+}
+
 static void a_socket_is_made_where_it_is_asked_for_and_the_door_comes_back(void **state)
 {
 	cleanup(closep) int net = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC), fd = -1;
@@ -103,6 +149,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_is_not_root_is_refused),
 		cmocka_unit_test(what_is_no_request_is_refused),
+		cmocka_unit_test(of_several_descriptors_none_stays),
+		cmocka_unit_test(who_connects_and_keeps_silent_is_not_waited_for),
 		cmocka_unit_test(a_socket_is_made_where_it_is_asked_for_and_the_door_comes_back),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -595,7 +595,31 @@ static void body_semaphore(void)
 	(void)semtimedop(ipc_id, down, 2, &(struct timespec){.tv_sec = 3600});
 }
 
-static void a_semaphore_names_who_changed_it_last(void **state)
+/* Wants 2, of which the inner process gives 1. */
+static void body_half_a_semaphore(void)
+{
+	must(fork_inner() != 0 || semop(ipc_id, &(struct sembuf){.sem_num = 0, .sem_op = 1}, 1) < 0 ||
+	     (pause(), false));
+	(void)semop(ipc_id, &(struct sembuf){.sem_num = 0, .sem_op = -2}, 1);
+}
+
+static void a_semaphore_names_who_raised_it_last(void **state)
+{
+	(void)state;
+	const struct waitfact_thread *t;
+	ipc_id = semget(IPC_PRIVATE, 1, 0600);
+	if (ipc_id < 0) {
+		print_message("no System V semaphores here\n");
+		skip();
+	}
+	start(body_half_a_semaphore);
+	const pid_t pids[] = {child, child_of(child)};
+	await_fact_among(pids, 2, child, (struct expected){WAITFACT_SEMAPHORE, false, 1, pids[1]}, &t);
+	child_end();
+	semctl(ipc_id, 0, IPC_RMID);
+}
+
+static void who_took_from_a_semaphore_itself_is_not_its_own_end(void **state)
 {
 	(void)state;
 	const struct waitfact_thread *t;
@@ -605,7 +629,7 @@ static void a_semaphore_names_who_changed_it_last(void **state)
 		skip();
 	}
 	start(body_semaphore);
-	const struct waitfact *a = await_fact((struct expected){WAITFACT_SEMAPHORE, false, 1, child}, &t);
+	const struct waitfact *a = await_fact((struct expected){WAITFACT_SEMAPHORE, false, 0, 0}, &t);
 	assert_true(t->timed && t->limit_ns == 3600 * NS_PER_S);
 	assert_non_null(strstr(a->text, "semaphore 1 of set"));
 	child_end();
@@ -697,7 +721,8 @@ int main(void)
 		FACTS(a_lock_for_reading_or_of_its_own_file_is_nothing_to_look_for),
 		FACTS(who_naps_may_look_at_memory_that_another_writes),
 		FACTS(memory_of_its_own_is_nothing_to_look_at),
-		FACTS(a_semaphore_names_who_changed_it_last),
+		FACTS(a_semaphore_names_who_raised_it_last),
+		FACTS(who_took_from_a_semaphore_itself_is_not_its_own_end),
 		FACTS(a_message_may_come_from_anybody),
 		FACTS(a_stopped_thread_waits_for_whoever_continues_it),
 		FACTS(a_process_that_ended_waits_for_nothing),
