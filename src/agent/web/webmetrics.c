@@ -13,9 +13,11 @@
 #include "agent/host/world_open.h"
 #include "agent/metrics/metricsgather.h"
 #include "agent/web/web.h"
+#include "agent/web/webchild.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "sense/fdpass.h"
 #include "tell/metrics/metrics.h"
 
@@ -27,6 +29,8 @@
 
 #define WAITING_MOST 64
 #define LIMIT_NS (30 * NS_PER_S)
+#define EVERY_NS (15 * NS_PER_S)
+#define ROUND_NS (60 * NS_PER_S)
 
 /* With the text as a descriptor where the status is 200. */
 struct webmetrics_reply {
@@ -259,4 +263,52 @@ void web_metrics_free(struct web *w)
 		helper_end(w->metrics);
 	free(w->metrics);
 	w->metrics = NULL;
+}
+
+/* ---- sent to a receiver: by a child a round, so that the server waits for no network ---- */
+
+static void otlp_done(void *ctx, int wait_status, const char *said)
+{
+	struct web *w = ctx;
+	bool fine = WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0;
+	const char *trouble = fine ? "" : said[0] ? said : "the round took too long, or ended without a word";
+	w->otlp.running = false;
+	if (strcmp(trouble, w->otlp.said) == 0)
+		return;
+	if (fine)
+		log_info("metrics are sent to %s again", w->want->otlp);
+	else
+		log_warning("metrics are not sent: %s", trouble);
+	TEXT_COPY(w->otlp.said, trouble);
+}
+
+static void otlp_start(struct web *w)
+{
+	const struct web_want *want = w->want;
+	struct webchild *child;
+	const char *argv[8] = {"metrics", "--otlp", want->otlp};
+	size_t n = 3;
+	if (want->otlp_token) {
+		argv[n++] = "--otlp-token";
+		argv[n++] = want->otlp_token;
+	}
+	if (want->otlp_insecure)
+		argv[n++] = "--insecure";
+	cleanup(closep) int out_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	const struct webchild_want how = {
+		.argv = argv, .out_fd = out_fd, .limit_ns = ROUND_NS, .done = otlp_done, .ctx = w};
+	/* too many children: the next round is soon enough */
+	w->otlp.running = out_fd >= 0 && webchild_start(w, &how, &child) == 0;
+}
+
+int web_otlp_turn(struct web *w)
+{
+	uint64_t now_ns = clock_mono_ns();
+	if (!w->want->otlp || w->otlp.running)
+		return -1;
+	if (now_ns >= w->otlp.next_ns) {
+		w->otlp.next_ns = now_ns + EVERY_NS;
+		otlp_start(w);
+	}
+	return (int)((w->otlp.next_ns - now_ns) / NS_PER_MS) + 1;
 }
