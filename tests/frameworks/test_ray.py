@@ -2,6 +2,7 @@
 import json
 import pathlib
 import re
+import time
 
 import psutil
 import pytest
@@ -100,6 +101,10 @@ def raylets():
 @pytest.fixture
 def head(ray, small_machine):
     """A Ray node started by somebody else: (box, its raylet)."""
+    # The node of the test before may still be ending.
+    end = time.monotonic() + 15
+    while raylets() and time.monotonic() < end:
+        time.sleep(0.1)
     if raylets():
         pytest.skip("this machine already runs a Ray node, which vigil watch --ray would adopt as well")
     box = small_machine(2048)
