@@ -54,6 +54,7 @@ struct web {
 		bool running;
 		uint64_t next_ns;
 		char said[500];
+		uint64_t said_ns;
 	} otlp;
 	uint32_t refused; /* wrong tokens since refused_since_ns */
 	uint64_t refused_since_ns;
@@ -129,7 +130,8 @@ struct js *web_memory_point(const struct job *j, int64_t *ret_unix_ms);
 
 /*
  * Starts the next round of `vigil metrics --otlp` where it is time, each 15 s. What goes wrong is said once while it
- * stays the same. Milliseconds until then; -1: nothing is to be sent, or a round runs.
+ * stays the same, and another cause after ten minutes. Milliseconds until the next; -1: nothing is to be sent, or a
+ * round runs.
  */
 int web_otlp_turn(struct web *w);
 

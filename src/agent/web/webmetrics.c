@@ -31,6 +31,7 @@
 #define LIMIT_NS (30 * NS_PER_S)
 #define EVERY_NS (15 * NS_PER_S)
 #define ROUND_NS (60 * NS_PER_S)
+#define SAY_AGAIN_NS (10 * 60 * NS_PER_S) /* that nothing is sent, for another reason */
 
 /* With the text as a descriptor where the status is 200. */
 struct webmetrics_reply {
@@ -273,8 +274,12 @@ static void otlp_done(void *ctx, int wait_status, const char *said)
 	bool fine = WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0;
 	const char *trouble = fine ? "" : said[0] ? said : "the round took too long, or ended without a word";
 	w->otlp.running = false;
-	if (strcmp(trouble, w->otlp.said) == 0)
+	uint64_t now_ns = clock_mono_ns();
+	/* one cause is told in several ways: whoever hangs up does so before, amid or after what is sent */
+	bool soon = !fine && w->otlp.said[0] && now_ns - w->otlp.said_ns < SAY_AGAIN_NS;
+	if (soon || strcmp(trouble, w->otlp.said) == 0)
 		return;
+	w->otlp.said_ns = now_ns;
 	if (fine)
 		log_info("metrics are sent to %s again", w->want->otlp);
 	else
