@@ -202,7 +202,8 @@ bool hang_busy(struct hang_work *w)
 	bool spins = missed && circles(w, r);
 	bool looks = spins && looks_only(w, r);
 	bool looks_on = looks || (spins && yields(w, r));
-	uint64_t spin = MAX(looks_on ? spin_ns : compute_ns, (uint64_t)(gap * spin_gaps));
+	uint64_t compute = w->s->has_after ? MAX(w->s->after_ns, spin_ns) : compute_ns;
+	uint64_t spin = MAX(looks_on ? spin_ns : compute, (uint64_t)(gap * spin_gaps));
 	if (looks_on && w->stepping && left_behind(w, r))
 		return true;
 	if (spins && (looks || !r->acting->has_python) && w->standstill_ns >= spin)
@@ -429,6 +430,12 @@ bool hang_stands_for_a_cause(const struct hang_work *w, int32_t rank)
 	return r->activity.kind == ACTIVITY_LOADER_WAIT || !says_no_more_than_where(hang_stand_cause_of(w, r, &c));
 }
 
+/* True if somebody outside of its process has to end the wait. */
+static bool for_others(const struct stackgroup_rank *r)
+{
+	return r->acting && (r->acting->wait.kind == WAIT_SOCKET || r->acting->wait.kind == WAIT_PIPE);
+}
+
 bool hang_one_stands(struct hang_work *w)
 {
 	const struct stackgroup_rank *r = hang_culprit(w);
@@ -462,7 +469,7 @@ bool hang_one_stands(struct hang_work *w)
 			c = CONFIDENCE_HIGH;
 		else if (drawn)
 			c = MIN(by_graph, CONFIDENCE_MEDIUM);
-		else if (!why && !hang_first_waiting(w)) /* it says where, and neither who nor why */
+		else if (!why && for_others(r) && !hang_first_waiting(w)) /* it says where, and neither who nor why */
 			c = CONFIDENCE_LOW;
 		hang_is(w, id ? id : "missing_rank", anyone ? CONFIDENCE_LOW : c);
 		w->v->unexplained = !why;
