@@ -158,7 +158,7 @@ static int frames_fill(struct snap *s, struct procview *l, const struct procview
 		t->gil = DUMP_GIL_WAITS;
 	thread_note(l, sample, t);
 	uint64_t state = s->want->state && t->has_python && t->wait.kind == WAIT_RUNNING
-				 ? variables_hash(l, &sample->python.frames[0])
+				 ? variables_hash(l, sample->python.frames)
 				 : 0;
 	if (sample->python.n > 0 && !sample->python.bracketed && t->wait.kind == WAIT_RUNNING)
 		s->d->wrong_possible = true;
@@ -168,7 +168,7 @@ static int frames_fill(struct snap *s, struct procview *l, const struct procview
 	r = kernel_frames_add(kernel, t);
 	for (size_t i = 0; i < n && r == 0; i++) {
 		r = frame_add(s, l, &frames[i], &t->frames[t->n_frames]);
-		t->frames[t->n_frames].state = frames[i].py == &sample->python.frames[0] ? state : 0;
+		t->frames[t->n_frames].state = frames[i].py && frames[i].py == sample->python.frames ? state : 0;
 		t->n_frames++;
 	}
 	return r;
