@@ -73,23 +73,9 @@ void past_steps_text(const struct job *j, const struct job_steps *s, char *dst, 
 
 void past_steps_put(struct js *o, const struct job_steps *s)
 {
-	struct js *all = js_array();
-	for (uint32_t i = 0; i < s->n; i++) {
-		struct js *one = js_object();
-		if (s->of[i].rank != NO_RANK)
-			js_put_i64(one, "rank", s->of[i].rank);
-		js_put_u64(one, "step", s->of[i].step);
-		if (s->of[i].has_total)
-			js_put_u64(one, "total", s->of[i].total);
-		if (s->of[i].has_rate)
-			js_put_double(one, "per_s", s->of[i].per_s);
-		js_add(all, one);
-	}
-	if (s->n == 0) {
-		js_free(all);
+	if (s->n == 0)
 		return;
-	}
-	js_put(o, "steps", all);
+	js_put(o, "steps", job_steps_json(s));
 	js_put_i64(o, "steps_unix_ms", s->time_unix_ms);
 }
 

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/units.h"
 #include "base/vec.h"
+#include "model/jobs/health.h" /* NO_RANK */
 
 /* The time over which a rate is told. */
 static const uint64_t rate_ns = 60 * NS_PER_S;
@@ -174,4 +175,21 @@ int job_processes_of(struct span series, struct series_process **ret, size_t *re
 	*ret = all;
 	*ret_n = kept;
 	return 0;
+}
+
+struct js *job_steps_json(const struct job_steps *s)
+{
+	struct js *all = js_array();
+	for (uint32_t i = 0; i < s->n; i++) {
+		struct js *one = js_object();
+		if (s->of[i].rank != NO_RANK)
+			js_put_i64(one, "rank", s->of[i].rank);
+		js_put_u64(one, "step", s->of[i].step);
+		if (s->of[i].has_total)
+			js_put_u64(one, "total", s->of[i].total);
+		if (s->of[i].has_rate)
+			js_put_double(one, "per_s", s->of[i].per_s);
+		js_add(all, one);
+	}
+	return all;
 }

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "base/json.h"
 #include "tell/store/series.h"
 
 struct job_step {
@@ -27,6 +28,8 @@ void job_steps_of(struct span series, uint32_t attempt, struct job_steps *ret);
  * m 20 s". Empty if there are none. now_unix_ms 0: the job has ended, only the step is told.
  */
 void job_steps_text(const struct job_steps *s, int64_t now_unix_ms, char *dst, size_t cap);
+/* [{"rank", "step", "total", "per_s"}, ...]; what is not known is absent. Owned by the caller. */
+struct js *job_steps_json(const struct job_steps *s);
 /* The step of one rank, NULL: it is not known. */
 const struct job_step *job_steps_find(const struct job_steps *s, int32_t rank);
 

@@ -87,21 +87,10 @@ static struct js *live_memory_json(const struct live_memory *m)
 
 static struct js *live_steps_json(const struct job_steps *s)
 {
-	struct js *o = js_object(), *ranks = js_array();
+	struct js *o = js_object();
 	js_put_u64(o, "attempt", s->attempt);
 	js_put_i64(o, "time_unix_ms", s->time_unix_ms);
-	for (uint32_t i = 0; i < s->n; i++) {
-		struct js *one = js_object();
-		if (s->of[i].rank != NO_RANK)
-			js_put_i64(one, "rank", s->of[i].rank);
-		js_put_u64(one, "step", s->of[i].step);
-		if (s->of[i].has_total)
-			js_put_u64(one, "total", s->of[i].total);
-		if (s->of[i].has_rate)
-			js_put_double(one, "per_s", s->of[i].per_s);
-		js_add(ranks, one);
-	}
-	js_put(o, "ranks", ranks);
+	js_put(o, "ranks", job_steps_json(s));
 	return o;
 }
 
