@@ -97,7 +97,7 @@ def test_a_phase_beside_the_others_is_begun_once_and_its_result_fetched():
 def test_many_failures_and_broken_phases_are_not_run_again(monkeypatch):
     module = load()
     monkeypatch.setattr(module, "pytest_once", lambda *_: pytest_must_not_run())
-    for failed in ([f"tests.tools.test_run_tests::t{i}" for i in range(5)], ["e2e: pytest ended with status 2"], []):
+    for failed in ([f"tests.tools.test_run_tests::t{i}" for i in range(module.AGAIN_MOST + 1)], ["e2e: pytest ended with status 2"], []):
         tally = module.Tally()
         tally.failed = list(failed)
         module.again("e2e", tally, None)
