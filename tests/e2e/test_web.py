@@ -225,6 +225,14 @@ def test_metrics_in_both_forms(vigil, job):
     assert server.ask("GET", "/metrics", token=False).status == 401
 
 
+def test_metrics_after_the_page_has_read_the_store(vigil, job):
+    """Their helper is forked at the first scrape: what the server has open by then is no store of the helper's."""
+    server = Server(vigil)
+    assert server.get("/api/v1/jobs").json()["jobs"]
+    assert b'vigil_job_info{' in server.get("/metrics").body
+    assert server.get("/api/v1/jobs").json()["jobs"] and server.get("/metrics").status == 200
+
+
 def test_who_makes_metrics_holds_up_nobody(vigil, job):
     """A process of its own gathers them: others are served meanwhile, and one that dies is replaced."""
     server = Server(vigil)

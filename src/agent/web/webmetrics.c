@@ -93,8 +93,6 @@ static _Noreturn void helper_main(struct web *w, int fd, pid_t parent)
 	if (getppid() != parent || dup3(fd, keep, O_CLOEXEC) < 0)
 		_exit(1);
 	(void)syscall(SYS_close_range, (unsigned)keep + 1, ~0u, 0u);
-	w->store = NULL; /* the server's: not closed here */
-	w->store_opened_ns = 0;
 	struct metrics_memory *m = metrics_memory_new();
 	if (!m || world_open(NULL, &w->world, &f) < 0)
 		_exit(1);
@@ -115,6 +113,8 @@ static int helper_start(struct web *w, struct webmetrics *m)
 	pid_t parent = getpid();
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return -errno;
+	/* SQLite shares what a process has open of one file, and a child without those descriptors could open it no more. */
+	web_store_close(w);
 	pid_t pid = fork();
 	if (pid == 0) {
 		if (pair[1] == 3) /* dup3(2) wants two numbers */
