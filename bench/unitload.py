@@ -60,6 +60,11 @@ def shown(name):
     return subprocess.run(["systemctl", "show", "-P", name, UNIT], text=True, capture_output=True).stdout.strip()
 
 
+def number(text):
+    """systemd says "[not set]" of what it does not count."""
+    return int(text) if text.isdigit() else 0
+
+
 def read(path):
     try:
         with open(path) as f:
@@ -68,15 +73,30 @@ def read(path):
         return ""
 
 
+def counted(group):
+    """What the unit's control group takes, in either version of control groups; {} of what a version does not tell."""
+    if os.path.exists(f"/sys/fs/cgroup{group}/memory.current"):
+        memory = pids = "/sys/fs/cgroup" + group
+        names = {"memory": "memory.current", "peak": "memory.peak", "anon": "anon"}
+        events = dict(line.split() for line in read(memory + "/memory.events").splitlines())
+        at_limit = int(events.get("max", 0))
+    else:
+        memory, pids = f"/sys/fs/cgroup/memory{group}", f"/sys/fs/cgroup/pids{group}"
+        names = {"memory": "memory.usage_in_bytes", "peak": "memory.max_usage_in_bytes", "anon": "total_rss"}
+        events = dict(line.split() for line in read(memory + "/memory.oom_control").splitlines())
+        at_limit = int(read(memory + "/memory.failcnt") or 0)
+    stat = dict(line.split() for line in read(memory + "/memory.stat").splitlines())
+    tasks = int(read(pids + "/pids.current") or 0)
+    return {"memory": int(read(f"{memory}/{names['memory']}") or 0), "anon": int(stat.get(names["anon"], 0)),
+            "peak": int(read(f"{memory}/{names['peak']}") or 0), "tasks": tasks, "tasks_peak": int(read(pids + "/pids.peak") or tasks),
+            "oom_kill": int(events.get("oom_kill", 0)), "at_limit": at_limit}
+
+
 def measure(started):
-    group = "/sys/fs/cgroup" + shown("ControlGroup")
-    events = dict(line.split() for line in read(group + "/memory.events").splitlines())
-    stat = dict(line.split() for line in read(group + "/memory.stat").splitlines())
-    row = {"minute": round((time.monotonic() - started) / 60, 1), "restarts": int(shown("NRestarts") or -1), "state": shown("ActiveState"),
-           "memory": int(read(group + "/memory.current") or 0), "anon": int(stat.get("anon", 0)),
-           "peak": int(read(group + "/memory.peak") or 0), "tasks": int(read(group + "/pids.current") or 0),
-           "tasks_peak": int(read(group + "/pids.peak") or 0), "oom_kill": int(events.get("oom_kill", 0)),
-           "at_limit": int(events.get("max", 0)), "cpu_s": round(int(shown("CPUUsageNSec") or 0) / 1e9, 1),
+    group = shown("ControlGroup")
+    cpu_ns = number(shown("CPUUsageNSec")) or number(read(f"/sys/fs/cgroup/cpuacct{group}/cpuacct.usage").strip())
+    row = {"minute": round((time.monotonic() - started) / 60, 1), "restarts": number(shown("NRestarts")), "state": shown("ActiveState"),
+           **counted(group), "cpu_s": round(cpu_ns / 1e9, 1), "load": os.getloadavg()[0],
            "adopted": sum(name != "agent" for name in os.listdir("/var/lib/vigil/jobs"))}
     print(json.dumps(row), flush=True)
     return row
