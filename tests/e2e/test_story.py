@@ -128,3 +128,28 @@ def test_torchrun_is_called_torchrun(vigil):
     assert result.status == 139, result
     report = vigil.why()
     assert report["victim"]["name"] == "torchrun" and "pt_elastic" not in vigil("why").out.decode(), report
+
+
+LAST_STEPS = """
+import sys, time
+for step in range(1, 9):
+    print(f"step {step}/8 loss 0.1", flush=True)
+    time.sleep(0.4 if step < 6 else 0)
+print("saved", flush=True)
+sys.exit(int(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize("status,ranks", [(0, ["--nproc", 2]), (3, [])])
+def test_the_steps_that_were_printed_last_are_known_after_the_end(vigil, status, ranks):
+    """The watcher looks each second and would miss them: a job that has done all its steps would look cut short."""
+    assert vigil("run", *ranks, "--", sys.executable, "-c", LAST_STEPS, status).status == status
+    said = vigil("show").out.decode()
+    assert re.search(r"progress +step 8 of 8$", said, re.MULTILINE), said
+
+
+def test_a_job_has_had_as_much_memory_as_its_processes_had(vigil):
+    held = "import time; a = b'x' * (200 << 20); time.sleep(2.5)"
+    assert vigil("run", "--memory-limit", "0", "--", sys.executable, "-c", held).status == 0
+    job = vigil("show", "--json").json()
+    assert job["peak_bytes"] >= max(p.get("peak_own_bytes", 0) for p in job["processes"]) >= 200 << 20, job

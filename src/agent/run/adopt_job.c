@@ -262,6 +262,7 @@ static void sample_last(struct adopt *a, struct adopted *j)
 {
 	if (j->sampler)
 		sample(a, j);
+	j->job.peak_bytes = MAX(a->services.guard.shm->now.job_peak_bytes[j - a->job], sampler_peak_bytes(j->sampler));
 	j->sampler = sampler_free(j->sampler);
 }
 
@@ -278,7 +279,6 @@ void adopt_ended(struct adopt *a, struct adopted *j)
 	j->active = false;
 	j->job.state = j->job.memory_kills + j->job.other_deaths > 0 ? JOB_FAILED : JOB_DONE;
 	recorder_ended(&j->recorder, &j->job, clock_boot_ns() - j->start_boot_ns);
-	j->job.peak_bytes = a->services.guard.shm->now.job_peak_bytes[i];
 	j->job.pid = 0;
 	adopt_pass_on(a, i);
 	recorder_job(&j->recorder, &j->job);

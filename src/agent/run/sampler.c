@@ -51,7 +51,7 @@ struct sampler {
 	bool complained;
 	uint64_t born_ns, due_ns, looked_ns;
 	uint64_t born_ticks;
-	uint64_t looks, period_ns, own_bytes;
+	uint64_t looks, period_ns, own_bytes, peak_bytes;
 	struct usage usage;
 	struct jobpids pids;
 	struct table table[2], *was, *now;
@@ -489,6 +489,7 @@ static bool is_quiet(struct sampler *s, uint64_t job_cpu_ns, uint64_t gap_ns)
 	s->own_bytes = 0;
 	for (size_t i = 0; i < s->usage.n; i++)
 		s->own_bytes += s->usage.lane[i].own_bytes;
+	s->peak_bytes = MAX(s->peak_bytes, s->own_bytes);
 	bool moved = sub_floor(s->own_bytes, before) > quiet_bytes || sub_floor(before, s->own_bytes) > quiet_bytes;
 	return gap_ns > 0 && job_cpu_ns < gap_ns / QUIET_SHARE && !moved && s->now->n == s->was->n;
 }
@@ -551,6 +552,20 @@ int sampler_look_before_end(struct sampler *s, const struct sampler_want *want)
 	if (s->looks == 0 || s->w->mono_ns() - s->looked_ns < just_now_ns)
 		return 0;
 	return sampler_look(s, want);
+}
+
+int sampler_steps_last(struct sampler *s, const struct sampler_want *want)
+{
+	if (!s->file)
+		return 0;
+	s->looked_ns = s->w->mono_ns();
+	int r = tell_steps(s, want, s->w->unix_ms());
+	return r == 0 ? series_flush(s->file) : r;
+}
+
+uint64_t sampler_peak_bytes(const struct sampler *s)
+{
+	return s ? s->peak_bytes : 0;
 }
 
 /* ---- shown ---- */

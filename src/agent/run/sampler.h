@@ -69,5 +69,9 @@ struct sampler_memory {
 };
 /* The memory of one process, alive or just ended. False: it was never sampled. */
 bool sampler_recall(const struct sampler *s, pid_t pid, uint64_t start_ticks, struct sampler_memory *ret);
+/* The most that all processes had of their own in any sample; s may be NULL. */
+uint64_t sampler_peak_bytes(const struct sampler *s);
+/* The attempt has ended: writes how far its ranks are, if that has changed. Nothing if nothing was ever sampled. */
+int must_check sampler_steps_last(struct sampler *s, const struct sampler_want *want);
 /* A process has ended and is about to be reaped: sample, unless that was just done or nothing was ever sampled. */
 int must_check sampler_look_before_end(struct sampler *s, const struct sampler_want *want);

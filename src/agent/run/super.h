@@ -54,7 +54,15 @@ void super_sample_begin(struct super *s);
 void super_sample(struct super *s);
 /* A rank has ended and is not reaped yet: read its last numbers. */
 void super_sample_last(struct super *s);
+/* The attempt's ranks have ended, and their output is kept: how far they came. */
+void super_sample_attempt_end(struct super *s);
 void super_sample_end(struct super *s);
+/* The most memory that the job was seen with: by its group, or the sum of what its processes had of their own. */
+uint64_t super_peak_bytes(const struct super *s);
+
+/* ---- super_steps.c: how far the ranks had come ---- */
+/* What the watcher has seen last, and what the ends of the kept output say beyond. The ranks have ended. */
+void super_steps_last(const struct super *s, struct hang_steps *ret);
 
 /* ---- super_hang.c: what follows from messages of the hang watcher ---- */
 /* Pass the ranks on to the watcher as they are now. */

@@ -109,7 +109,7 @@ static void attempt_record(struct super *s, enum incident_kind kind)
 	const struct rank *r = &s->rank[MAX(s->attempts.first_failed, 0)];
 	*a = (struct retry_attempt){.kind = kind,
 				    .lived_ns = s->w->mono_ns() - s->attempts.start_ns,
-				    .peak_bytes = s->services.guard.shm->now.job_peak_bytes[0],
+				    .peak_bytes = super_peak_bytes(s),
 				    .stopping = s->ending.stopping};
 	a->has_last_line =
 		lastline_hash(&r->out.last, &a->last_line_hash) || lastline_hash(&r->err.last, &a->last_line_hash);
@@ -329,6 +329,7 @@ static void failed_attempt_ended(struct super *s, const struct rank *r, bool for
 void super_attempt_ended(struct super *s)
 {
 	super_output_finish(s, s->job.attempt < s->job.max_retries);
+	super_sample_attempt_end(s);
 	services_cases_wait(&s->services, case_wait_ns);
 	notifier_ended(&s->services.notifier, s->job.id);
 	const struct rank *r = &s->rank[MAX(s->attempts.first_failed, 0)];

@@ -61,7 +61,7 @@ static void live_memory_fill(const struct super *s, struct live_memory *m)
 	m->node_used_bytes = shm->now.node_used_bytes;
 	m->node_total_bytes = shm->now.node_total_bytes;
 	m->job_bytes = shm->now.job_bytes[0];
-	m->job_peak_bytes = shm->now.job_peak_bytes[0];
+	m->job_peak_bytes = super_peak_bytes(s);
 	if (s->services.guard.pid > 0 && (size_t)shm->now.state < ARRAY_SIZE(guard))
 		TEXT_COPY(m->guard, guard[shm->now.state]);
 }

@@ -81,8 +81,25 @@ void super_sample_last(struct super *s)
 	complain_if(s, sampler_look_before_end(s->sampler, &want));
 }
 
+void super_sample_attempt_end(struct super *s)
+{
+	static struct hang_steps steps; /* large */
+	struct sampler_want want;
+	super_sample_last(s);
+	if (!s->sampler)
+		return;
+	want_fill(s, &want);
+	super_steps_last(s, &steps);
+	want.steps = &steps;
+	complain_if(s, sampler_steps_last(s->sampler, &want));
+}
+
 void super_sample_end(struct super *s)
 {
-	super_sample_last(s);
 	s->sampler = sampler_free(s->sampler);
+}
+
+uint64_t super_peak_bytes(const struct super *s)
+{
+	return MAX(s->services.guard.shm->now.job_peak_bytes[0], sampler_peak_bytes(s->sampler));
 }

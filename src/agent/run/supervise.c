@@ -111,10 +111,10 @@ static void json_print(const struct job *j)
 static int supervise_finish(struct super *s)
 {
 	struct job *j = &s->job;
+	j->peak_bytes = super_peak_bytes(s);
 	super_sample_end(s);
 	services_stop(&s->services);
 	super_hang_forget(s);
-	j->peak_bytes = s->services.guard.shm->now.job_peak_bytes[0];
 	j->state = s->exit_status == 0 ? JOB_DONE : JOB_FAILED;
 	j->has_exit = true;
 	j->exit_status = s->exit_status;

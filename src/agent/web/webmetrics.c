@@ -113,7 +113,7 @@ static int helper_start(struct web *w, struct webmetrics *m)
 	pid_t parent = getpid();
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return -errno;
-	/* SQLite shares what a process has open of one file, and a child without those descriptors could open it no more. */
+	/* SQLite shares what a process has open of one file: a child without those descriptors cannot open it. */
 	web_store_close(w);
 	pid_t pid = fork();
 	if (pid == 0) {

@@ -141,6 +141,14 @@ static void memory_message(const struct incident *i, FILE *to)
 	      to);
 }
 
+/* True if all that the cause says is a quote with which the summary ends. */
+static bool is_quoted_again(const char *summary, const char *cause)
+{
+	const char *quote = strstr(cause, ": ");
+	size_t said = strlen(summary), n = quote ? strlen(quote + 2) : 0;
+	return n > 0 && n <= said && strcmp(summary + said - n, quote + 2) == 0;
+}
+
 static void death_message(const struct incident *i, FILE *to)
 {
 	char text[3072];
@@ -151,8 +159,10 @@ static void death_message(const struct incident *i, FILE *to)
 	/* the cause often begins with the words of the summary */
 	size_t said = strlen(i->summary);
 	bool again = said > 0 && strncmp(i->cause.text, i->summary, said) == 0;
-	if (i->cause.text[again ? said : 0] != '\0')
-		buf_printf(&b, "%s%s", again ? "" : " ", i->cause.text + (again ? said : 0));
+	if (again)
+		buf_add(&b, i->cause.text + said);
+	else if (i->cause.text[0] && !is_quoted_again(i->summary, i->cause.text))
+		buf_printf(&b, "%s %s", said > 0 && !strchr(".!?", i->summary[said - 1]) ? "." : "", i->cause.text);
 	print_line(text, to);
 	if (i->cause.n_advice > 0) {
 		buf_reset(&b);

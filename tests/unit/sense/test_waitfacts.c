@@ -78,9 +78,10 @@ static void a_pipe_names_who_has_its_other_end_only(void **state)
 	start(body_pipe_to_inner);
 	const pid_t inner = child_of(child);
 	await_fact((struct expected){WAITFACT_PIPE, true, 1, inner}, &t);
-	/* The one that was not asked for is known by its name, without its threads; but a child of a later tick than the
-	 * one that was asked for could not be on the list, and is looked into as well. */
-	const struct waitfact_process *p = waitfacts_process(&facts, inner), *outer = waitfacts_process(&facts, child);
+	/* The one that was not asked for is known by its name, without its threads; but a child of a later tick than
+	 * the one that was asked for could not be on the list, and is looked into as well. */
+	const struct waitfact_process *p = waitfacts_process(&facts, inner);
+	const struct waitfact_process *outer = waitfacts_process(&facts, child);
 	assert_true(p && outer);
 	assert_int_equal(p->wanted, p->start_ticks > outer->start_ticks);
 	assert_int_equal(p->n_threads, p->wanted ? 1 : 0);

@@ -79,6 +79,40 @@ static void the_kill_message_looks_as_it_should(void **state)
 	}
 }
 
+/* The message of such a death, without the lines after the first. */
+static void first_line(const char *summary, const char *cause, char *dst, size_t cap)
+{
+	static struct incident i; /* large */
+	memset(&i, 0, sizeof(i));
+	i.kind = INCIDENT_ERROR_EXIT;
+	TEXT_COPY(i.summary, summary);
+	TEXT_COPY(i.cause.text, cause);
+	cleanup(freep) char *text = NULL;
+	size_t len;
+	FILE *to = open_memstream(&text, &len);
+	report_kill_message(&i, to);
+	fclose(to);
+	text[strcspn(text, "\n")] = '\0';
+	(void)text_format(dst, cap, "%s", text);
+}
+
+static void a_death_is_told_in_sentences_and_once(void **state)
+{
+	(void)state;
+	char line[512];
+	first_line("python3 (pid 7) ended with a Python exception: KeyError: 'x'",
+		   "The last line of its traceback is: KeyError: 'x'", line, sizeof(line));
+	assert_string_equal(line, "vigil: python3 (pid 7) ended with a Python exception: KeyError: 'x'");
+	first_line("python3 (pid 7) ended with a Python exception: KeyError: 'x'", "It began with: OSError.", line,
+		   sizeof(line));
+	assert_string_equal(line, "vigil: python3 (pid 7) ended with a Python exception: KeyError: 'x'. It began with: "
+				  "OSError.");
+	first_line("it ended.", "it ended. Of itself.", line, sizeof(line));
+	assert_string_equal(line, "vigil: it ended. Of itself.");
+	first_line("it ended.", "Of itself.", line, sizeof(line));
+	assert_string_equal(line, "vigil: it ended. Of itself.");
+}
+
 static void what_people_search_for_is_in_the_kill_message(void **state)
 {
 	(void)state;
@@ -231,6 +265,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_text_report_looks_as_it_should),
 		cmocka_unit_test(the_kill_message_looks_as_it_should),
+		cmocka_unit_test(a_death_is_told_in_sentences_and_once),
 		cmocka_unit_test(what_people_search_for_is_in_the_kill_message),
 		cmocka_unit_test(the_report_survives_json_and_back),
 		cmocka_unit_test(what_is_not_known_is_absent),
