@@ -23,6 +23,7 @@
 #define DEAD_NS (60 * NS_PER_S)
 #define END_WAIT_MS 50
 #define LEAVE_WAIT_MS 20
+#define LEAVING_AGAIN_MS 5
 
 /* ---- near or far ---- */
 
@@ -201,6 +202,34 @@ static void helpers_reap(void)
 		;
 }
 
+/* Helpers of this thread that have answered and were not gone yet; 0: none. */
+static _Thread_local pid_t leaving[FOREIGN_LEAVING];
+
+static pid_t *leaving_place(void)
+{
+	for (size_t i = 0; i < FOREIGN_LEAVING; i++)
+		if (leaving[i] == 0 || waitpid(leaving[i], NULL, __WALL | WNOHANG) != 0) {
+			leaving[i] = 0;
+			return &leaving[i];
+		}
+	return NULL;
+}
+
+/*
+ * On a crowded machine a helper may need seconds to end. Each has a copy of what we have changed since, so there may
+ * not be any number of them. False: none of them has ended in wait_ns.
+ */
+static bool leaving_are_few(uint64_t wait_ns)
+{
+	const uint64_t until_ns = clock_mono_ns() + wait_ns;
+	while (!leaving_place()) {
+		if (clock_mono_ns() >= until_ns)
+			return false;
+		(void)poll(NULL, 0, LEAVING_AGAIN_MS);
+	}
+	return true;
+}
+
 /* answered: it is on its way out, and a signal that others may see is not needed. */
 static void helper_end(pid_t pid, int pidfd, bool answered)
 {
@@ -209,7 +238,11 @@ static void helper_end(pid_t pid, int pidfd, bool answered)
 		(void)kill(pid, SIGKILL);
 	if (pidfd >= 0)
 		(void)poll(&p, 1, END_WAIT_MS);
-	(void)waitpid(pid, NULL, __WALL | WNOHANG);
+	if (waitpid(pid, NULL, __WALL | WNOHANG) == 0 && answered) {
+		pid_t *place = leaving_place();
+		if (place)
+			*place = pid;
+	}
 }
 
 /* As fork(2) without handlers of libraries: what follows in the helper are system calls only. */
@@ -223,7 +256,10 @@ static pid_t helper_fork(int *ret_pidfd)
 		return (pid_t)pid;
 	*ret_pidfd = -1;
 	/* A filter that knows no clone3. All arguments are 0, so their order, which differs, says nothing. */
-	return errno == ENOSYS || errno == EPERM ? (pid_t)syscall(SYS_clone, 0, 0, 0, 0, 0) : -1;
+	pid = errno == ENOSYS || errno == EPERM ? syscall(SYS_clone, 0, 0, 0, 0, 0) : -1;
+	if (pid > 0)
+		*ret_pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	return (pid_t)pid;
 }
 
 /* As helper_fork, with all signals blocked in between: a handler of ours may not run in the helper. */
@@ -243,6 +279,8 @@ int foreign_in_helper(foreign_work *work, const void *arg, int dirfd, uint64_t w
 {
 	int pair[2], pidfd = -1, fd = -1;
 	helpers_reap();
+	if (!leaving_are_few(wait_ns))
+		return -EAGAIN;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return -errno;
 	cleanup(closep) int ours = pair[0];

@@ -13,6 +13,8 @@
 /* Longest waits for a helper. One that has had no processor yet is given more, as it waits for no file system. */
 #define FOREIGN_WAIT_NS (3 * NS_PER_S)
 #define FOREIGN_CROWDED_NS (15 * NS_PER_S)
+/* So many helpers of a thread may have answered and not ended yet. */
+#define FOREIGN_LEAVING 8
 
 /*
  * True if what the descriptor stands for lies on a disk or in memory of this machine, so that looking at it, opening it
@@ -25,7 +27,8 @@ typedef int foreign_work(const void *arg, int *ret_fd);
 
 /*
  * Does the work in a helper that keeps of all descriptors only dirfd (-1 or AT_FDCWD: none). *ret_fd stays untouched
- * where the work opened nothing. -ETIMEDOUT: no answer in wait_ns (or later, see above).
+ * where the work opened nothing. -ETIMEDOUT: no answer in wait_ns (or later, see above); -EAGAIN: earlier helpers have
+ * not ended in that time, for want of a processor.
  */
 int must_check foreign_in_helper(foreign_work *work, const void *arg, int dirfd, uint64_t wait_ns, int *ret_fd);
 

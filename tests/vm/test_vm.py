@@ -314,6 +314,12 @@ def test_nothing_is_refused_to_the_service(plain):
     assert said == [], seen
 
 
+def test_the_service_may_do_what_the_doctor_asks_for(plain):
+    seen = plain.seen("unit")
+    found = {f["id"] for f in seen.json("doctor.json")["findings"]}
+    assert not found & {"no-openat2", "no-pidfd", "no-bpf", "no-mrelease"}, seen
+
+
 def test_the_service_ends_a_job_at_its_limit_before_the_kernel_does(plain):
     seen = plain.seen("unit")
     report = seen.json("grow.json")

@@ -65,6 +65,16 @@ static void privilege_findings(const struct probe *p, struct findings *all)
 				p->pidfd == PROBE_DENIED ? "forbidden here" : "not in this kernel (it needs 5.3)");
 		finding_evidence(f, "kernel %s, seccomp mode %d", p->kernel, p->seccomp);
 	}
+	if (p->openat2 == PROBE_ABSENT || p->openat2 == PROBE_DENIED) {
+		f = finding_add(all, "no-openat2", SEVERITY_NOTE,
+				"openat2 is %s: scripts and logs of jobs in other containers are not read, and each "
+				"file of the others costs vigil a process",
+				p->openat2 == PROBE_DENIED ? "forbidden here"
+							   : "not in this kernel (5.6) or hidden by a filter");
+		finding_evidence(f, "kernel %s, seccomp mode %d", p->kernel, p->seccomp);
+		finding_advice(f, "in a systemd unit, leave out RestrictSUIDSGID=, which takes openat2 away; in a "
+				  "container, use a runtime whose filter knows it");
+	}
 	if (p->bpf == PROBE_DENIED || p->bpf == PROBE_ABSENT || (p->bpf == PROBE_YES && p->btf != PROBE_YES)) {
 		f = finding_add(all, "no-bpf", SEVERITY_NOTE,
 				"BPF programs cannot be used: vigil reads /proc for its list of processes (slower with "

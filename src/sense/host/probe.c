@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/bpf.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -132,6 +133,9 @@ static void calls_probe(const struct world *w, struct probe *p)
 	long r = syscall(SYS_process_mrelease, -1, 0);
 	p->mrelease = r < 0 && errno == EBADF ? PROBE_YES : can_of(errno);
 	p->bpf = bpf_probe();
+	const struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT};
+	cleanup(closep) int seen = (int)syscall(SYS_openat2, w->proc_fd, "self", &how, sizeof(how));
+	p->openat2 = seen >= 0 ? PROBE_YES : can_of(errno);
 	bool tracing = probe_has_cap(p, PROBE_CAP_SYS_ADMIN) ||
 		       (probe_has_cap(p, PROBE_CAP_BPF) && probe_has_cap(p, PROBE_CAP_PERFMON));
 	if (p->bpf == PROBE_YES && !tracing)

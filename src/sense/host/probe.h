@@ -52,6 +52,7 @@ struct probe {
 	int own_adj;
 	bool has_own_adj;
 	enum probe_can pidfd, mrelease, bpf, btf, kmsg, ptrace_others;
+	enum probe_can openat2; /* names of jobs are held below the job's own root with it */
 	uint64_t memlock_bytes, files_limit; /* RLIMIT_MEMLOCK, RLIMIT_NOFILE; UINT64_MAX: unlimited */
 	bool own_pids; /* we are in a pid namespace that is not the machine's first one */
 	bool proc_hidden; /* /proc is mounted with hidepid: processes of other users are not shown */

@@ -1,13 +1,23 @@
 #include "testing.h"
 
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
 #include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/foreign_helper.h"
+#include "base/text.h"
 
 #define SOON_NS (20 * NS_PER_MS)
 
@@ -116,6 +126,92 @@ static void no_handler_of_ours_runs_in_it(void **state)
 	assert_int_equal(handled, 1); /* the mask is what it was */
 }
 
+/* Says at once what it has to, and needs a processor to end that it does not get soon. */
+static int lingers(const void *arg, int *ret_fd)
+{
+	const struct sched_param none = {.sched_priority = 0};
+	const size_t len = (size_t)96 << 20;
+	(void)ret_fd;
+	memset(mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 1, len);
+	(void)sched_setaffinity(0, sizeof(cpu_set_t), arg);
+	(void)sched_setscheduler(0, SCHED_IDLE, &none);
+	return 0;
+}
+
+static pid_t keep_busy(const cpu_set_t *where)
+{
+	const pid_t self = getpid(), pid = fork();
+	if (pid != 0)
+		return pid;
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	(void)sched_setaffinity(0, sizeof(*where), where);
+	while (getppid() == self)
+		;
+	_exit(0);
+}
+
+static size_t children_count(void)
+{
+	char path[64], text[4096];
+	size_t len, n = 0;
+	struct span rest, word;
+	TEXT_FORMAT(path, "/proc/%d/task/%d/children", (int)getpid(), (int)getpid());
+	assert_int_equal(file_read_at(AT_FDCWD, path, text, sizeof(text), &len), 0);
+	for (rest = (struct span){text, len}; span_word(&rest, &word);)
+		n++;
+	return n;
+}
+
+static void those_that_have_not_ended_yet_stay_few(void **state)
+{
+	(void)state;
+	cpu_set_t all, one;
+	int none = -1;
+	size_t first = 0;
+	assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
+	while (!CPU_ISSET(first, &all))
+		first++;
+	CPU_ZERO(&one);
+	CPU_SET(first, &one);
+	const pid_t busy = keep_busy(&one);
+	size_t most = 0;
+	for (int i = 0; i < 2 * FOREIGN_LEAVING; i++) {
+		int r = foreign_in_helper(lingers, &one, -1, FOREIGN_CROWDED_NS, &none);
+		assert_true(r == 0 || r == -EAGAIN || r == -ETIMEDOUT);
+		most = MAX(most, children_count());
+	}
+	assert_int_equal(kill(busy, SIGKILL), 0);
+	assert_int_equal(waitpid(busy, NULL, 0), busy);
+	assert_in_range(most, 1, FOREIGN_LEAVING + 2); /* the last one, and the busy one */
+}
+
+/* As in a service with RestrictNamespaces=: without clone3, whose arguments a filter cannot see. */
+static void it_is_waited_for_where_clone3_is_not_permitted(void **state)
+{
+	(void)state;
+	const pid_t pid = fork();
+	if (pid == 0) {
+		struct sock_filter code[] = {
+			BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1),
+			BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+			BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+		};
+		const struct sock_fprog filter = {ARRAY_SIZE(code), code};
+		int fd = -1, none = -1;
+		if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+		    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) < 0)
+			_exit(2);
+		bool opened = foreign_in_helper(opens, "/", -1, FOREIGN_WAIT_NS, &fd) == 0 && fd >= 0;
+		bool left = foreign_in_helper(stands, NULL, -1, SOON_NS, &none) == -ETIMEDOUT;
+		/* Both have ended and been taken in. */
+		_exit(opened && left && children_count() == 0 ? 0 : 1);
+	}
+	int status = 0;
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
 static void a_folder_that_did_not_answer_is_left_alone(void **state)
 {
 	(void)state;
@@ -145,6 +241,8 @@ int main(void)
 		cmocka_unit_test(what_stands_is_left),
 		cmocka_unit_test(it_keeps_the_folder_and_nothing_else),
 		cmocka_unit_test(no_handler_of_ours_runs_in_it),
+		cmocka_unit_test(those_that_have_not_ended_yet_stay_few),
+		cmocka_unit_test(it_is_waited_for_where_clone3_is_not_permitted),
 		cmocka_unit_test(a_folder_that_did_not_answer_is_left_alone),
 		cmocka_unit_test(disks_are_near_and_the_kernels_files_are_not),
 	};

@@ -23,6 +23,7 @@ static struct probe good(void)
 		.lower_adj = PROBE_YES,
 		.pidfd = PROBE_YES,
 		.mrelease = PROBE_YES,
+		.openat2 = PROBE_YES,
 		.bpf = PROBE_YES,
 		.btf = PROBE_YES,
 		.kmsg = PROBE_YES,
@@ -84,6 +85,7 @@ static void each_fault_is_found_alone(void **state)
 	WRONG(p.lower_adj = PROBE_DENIED, "oom-score-adj-locked", SEVERITY_NOTE);
 	WRONG(p.mrelease = PROBE_ABSENT, "no-mrelease", SEVERITY_NOTE);
 	WRONG(p.pidfd = PROBE_DENIED, "no-pidfd", SEVERITY_NOTE);
+	WRONG(p.openat2 = PROBE_ABSENT, "no-openat2", SEVERITY_NOTE);
 	WRONG(p.bpf = PROBE_DENIED, "no-bpf", SEVERITY_NOTE);
 	WRONG(p.btf = PROBE_ABSENT, "no-bpf", SEVERITY_NOTE);
 	WRONG(p.own_pids = true, "no-wakers", SEVERITY_NOTE);
@@ -115,7 +117,7 @@ static void what_is_unknown_is_not_called_missing(void **state)
 {
 	(void)state;
 	struct probe p = good();
-	p.psi_trigger = p.lower_adj = p.pidfd = p.mrelease = p.bpf = p.kmsg = PROBE_UNKNOWN;
+	p.psi_trigger = p.lower_adj = p.pidfd = p.mrelease = p.bpf = p.kmsg = p.openat2 = PROBE_UNKNOWN;
 	struct findings all = examine(&p);
 	assert_int_equal(all.n, 0);
 }

@@ -13,7 +13,9 @@ echo "unittester:x:4711:" >> /etc/group
 mkdir -p /etc/vigil "/run/systemd/system/$unit.d"
 printf 'agent:\n  command: [unitjob.py]\n  hang-after: 5s\n' > /etc/vigil/vigil.yaml
 # Said is also what vigil otherwise keeps to itself, and a system call that the filter leaves out ends its process.
-printf '[Service]\nEnvironment=VIGIL_DEBUG=1\nSystemCallErrorNumber=\n' > "/run/systemd/system/$unit.d/test.conf"
+# What `vigil doctor` finds is found with the rights of the unit.
+printf '[Service]\nEnvironment=VIGIL_DEBUG=1\nSystemCallErrorNumber=\nExecStartPre=-/bin/sh -c "exec %s > %s"\n' \
+	"/usr/local/bin/vigil doctor --json" /run/vigil/doctor.json > "/run/systemd/system/$unit.d/test.conf"
 echo "vigil:x:4710:" >> /etc/group # as sysusers.d/vigil.conf would, in a tenth of the time
 systemctl daemon-reload
 
@@ -68,6 +70,7 @@ for reader in 4711 4712; do
 	fact reads.$reader $?
 done
 fact seconds.all $((SECONDS - started))
+cp /run/vigil/doctor.json "$OUT/doctor.json"
 fact steps.alive "$(systemctl is-active unit-steps)"
 (cd $state && find . -printf '%m %u %g %p\n') > "$OUT/modes"
 systemctl show $unit > "$OUT/show"
