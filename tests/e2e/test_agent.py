@@ -11,6 +11,7 @@ import psutil
 import pytest
 
 from conftest import wait_for, workload
+from hangkit import events
 
 
 def test_a_program_below_a_folder_called_vigil_is_adopted_and_vigil_itself_is_not(vigil, tmp_path):
@@ -85,6 +86,28 @@ def test_the_watcher_for_hangs_takes_little_for_each_job(vigil, tmp_path):
         for p in sleepers:
             p.kill()
             p.wait(10)
+
+
+def test_where_all_jobs_stand_still_evidence_is_gathered_of_a_few_at_a_time(vigil):
+    """Each has child processes for some seconds: of 40 at once they would take up the service's limits."""
+    mark, jobs = f"stand-{os.getpid()}", 40
+    program = f"import threading; lock = threading.Lock(); lock.acquire(); lock.acquire()  # {mark}"
+    stand = [subprocess.Popen([sys.executable, "-S", "-c", program], start_new_session=True) for _ in range(jobs)]
+    most = 0
+    try:
+        agent = vigil.start("agent", "--command", mark, "--hang-after", "5s")
+        watcher = watcher_of(agent)
+
+        def told():
+            nonlocal most
+            most = max(most, len(watcher.children()))
+            return len({e["job"] for e in events(vigil, "hang")}) == jobs
+        wait_for(told, 170, "all to be told of")
+    finally:
+        for p in stand:
+            p.kill()
+            p.wait(10)
+    assert 1 < most <= 2 * 16 + 2, "a reader of logs and one of collectives for each, and the watcher's own helper"
 
 
 def test_one_bpf_program_serves_all_jobs_and_each_is_told_who_killed_it(vigil, tmp_path):

@@ -46,6 +46,8 @@ static const uint64_t suspect_gap_ns = 60 * NS_PER_S;
 static const uint64_t early_gap_ns = 60 * NS_PER_S;
 static const uint32_t late_doublings = 4;
 #define FDS_MOST 4096
+/* So many jobs at a time have their evidence gathered. */
+#define EVIDENCE_MOST 16
 
 struct watched {
 	bool active;
@@ -55,6 +57,8 @@ struct watched {
 	struct liveness_set liveness;
 	struct hang_history history;
 	struct hangevidence evidence;
+	struct hang_step queued; /* is_queued: its evidence is gathered once others have theirs */
+	bool is_queued;
 	struct wakehist wakes; /* of all attempts */
 	uint32_t number; /* no other job of this watcher has or had it */
 	bool works; /* as of the last sample: it is not suspected, and moves */
@@ -590,6 +594,22 @@ static void frameworks_look(struct watch *k, struct watched *j, size_t index, ui
 				   : UINT64_MAX;
 }
 
+/*
+ * Evidence of a job costs child processes and tens of MiB for some seconds, and where a disk or a network stands still,
+ * all jobs of a node do. So it is gathered of a few at a time; the others keep what they want until it is their turn.
+ */
+static void evidence_try(struct watch *k, struct watched *j, uint64_t now_ns)
+{
+	size_t busy = 0;
+	for (size_t i = 0; i < k->n_jobs; i++)
+		busy += k->watched[i] && k->watched[i]->active && k->watched[i]->evidence.busy;
+	if (!j->is_queued || busy >= EVIDENCE_MOST)
+		return;
+	const struct hangevidence_tools tools = tools_of(k, j, j->rules);
+	j->is_queued = j->early_tried = false;
+	hangevidence_begin(&j->evidence, &j->queued, &j->sample, &j->liveness, &tools, now_ns);
+}
+
 static void hangwatch_sample(struct watch *k, struct watched *j, size_t index)
 {
 	static struct liveness_sample seen;
@@ -623,17 +643,18 @@ static void hangwatch_sample(struct watch *k, struct watched *j, size_t index)
 	early_withdraw(k, j, index, &step, now_ns);
 	late_dump(k, j, index, &step, now_ns);
 	if (step.want && !j->evidence.busy) {
-		j->early_tried = false;
 		TEXT_COPY(j->suspicion, step.text);
-		const struct hangevidence_tools tools = tools_of(k, j, j->rules);
-		hangevidence_begin(&j->evidence, &step, &j->sample, &j->liveness, &tools, now_ns);
+		j->queued = step;
+		j->is_queued = true;
 	}
+	evidence_try(k, j, now_ns);
 	due_set(k, j, &(struct taken){.ns = now_ns, .cost_ns = own_cpu_ns() - began, .calm = calm, .quiet = quiet});
 }
 
 static void watched_begin(struct watch *k, struct watched *j, const struct hang_job *job)
 {
 	hangevidence_end(&j->evidence);
+	j->is_queued = false;
 	liveness_forget(&j->liveness);
 	memset(&j->history, 0, sizeof(j->history));
 	j->active = true;

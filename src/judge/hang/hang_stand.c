@@ -501,12 +501,26 @@ bool hang_one_stands(struct hang_work *w)
 	return true;
 }
 
+/* On a crowded machine a job that is ready to go on may stand for minutes. What hangs asks for no processor. */
+static bool lacks_processors(const struct hang_work *w)
+{
+	const double much = 0.2;
+	for (size_t i = 0; i < w->g.n; i++)
+		if (hang_queues(w, w->g.rank[i].rank) >= much)
+			return true;
+	return false;
+}
+
 void hang_unknown(struct hang_work *w)
 {
 	char stood[24], doing[300], who[HANG_WHO];
 	const struct stackgroup_rank *r = hang_culprit(w);
 	if (!hang_old_enough(w, HANG_VAGUE))
 		return;
+	if (!w->stalled_rank && w->s->rule != HANG_RULE_IO_GPU && lacks_processors(w)) {
+		TEXT_COPY(w->v->text, "its threads are ready, and others have the processors");
+		return;
+	}
 	for (size_t i = 0; i < w->g.n && !w->stalled_rank; i++)
 		if (w->g.rank[i].compared && !w->g.rank[i].unchanged && w->s->rule != HANG_RULE_IO_GPU) {
 			TEXT_COPY(w->v->text, "nothing moves but the stacks");
