@@ -131,6 +131,8 @@ static inline void wait_fact_line(struct wait_scenario *s, int look, struct wait
 			x->id = (uint64_t)wait_number(&rest);
 		} else if (wait_word(&rest, "peer")) {
 			x->peer_id = (uint64_t)wait_number(&rest);
+		} else if (wait_word(&rest, "type")) {
+			x->message_type = wait_number(&rest);
 		} else if (wait_word(&rest, "write")) {
 			x->to_write = true;
 		} else if (wait_word(&rest, "open")) {
