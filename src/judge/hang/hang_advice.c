@@ -65,6 +65,10 @@ static const struct {
 	{"process_frozen", {"thaw its control group (docker unpause, systemctl thaw), or look for who froze it"}},
 	{"waits_for_visitor",
 	 {"look for who should have connected, opened the file or sent the signal, and where it is now"}},
+	{"waits_for_input",
+	 {"answer at its terminal, or end it: the command line that is named above asks for something",
+	  "let it fail instead of asking: ssh -o BatchMode=yes, GIT_TERMINAL_PROMPT=0, DEBIAN_FRONTEND=noninteractive, "
+	  "or its standard input from /dev/null in a session of its own (setsid)"}},
 	{"openmp_fork",
 	 {"set OMP_NUM_THREADS=1 (or torch.set_num_threads(1), cv2.setNumThreads(0)) in the workers",
 	  "or start them by spawn or forkserver: GNU's OpenMP does not survive a fork"}},

@@ -172,6 +172,8 @@ bool hang_graph_stands(const struct hang_work *w); /* a rank that does not work 
 bool hang_stopper_lives(const struct hang_work *w, const struct waitgraph_sink *s);
 /* True if the threads beside the end, a main thread, are services that each rank has: none of them works for it. */
 bool hang_only_services_beside(const struct hang_work *w, const struct waitgraph_sink *s);
+/* Adds which children have ended of a process that waits for its others at this end, if there are any. */
+void hang_says_who_left(struct hang_work *w, const struct waitgraph_sink *s);
 bool hang_graph_explains(struct hang_work *w); /* a stopped helper, a silent server */
 bool hang_python_locks(struct hang_work *w); /* the same for locks without owners */
 bool hang_gil(struct hang_work *w);

@@ -458,7 +458,7 @@ static void end_without_arrows(struct build *b, uint32_t from)
 	for (size_t i = 0; i < n; i++) {
 		enum waitgraph_end e = end_of_kind(&f[i]);
 		/* Only its own process could end it: another thread of it, as with the alarm of an event loop. */
-		if (waitgraph_nobody_known(b->in->now, x, &f[i]))
+		if (e == WAITEND_NONE && waitgraph_nobody_known(b->in->now, x, &f[i]))
 			e = WAITEND_ANY;
 		else if (e == WAITEND_NONE || e == WAITEND_OWN)
 			e = f[i].complete && x->process->n_threads == 1 ? WAITEND_NOBODY : WAITEND_OWN;

@@ -127,6 +127,8 @@ struct waitfact_process {
 	char state;
 	bool readable; /* descriptors could be read */
 	bool wanted; /* one of the processes that were asked for; its threads are listed */
+	bool has_exit; /* a zombie whose end could be read */
+	int exit_status; /* as waitpid(2) has it */
 	char name[16]; /* made printable */
 	uint32_t first_thread, n_threads; /* in waitfacts.thread */
 };
