@@ -473,7 +473,7 @@ bool hang_graph_explains(struct hang_work *w)
 	bool visitor = s->end == WAITEND_VISITOR && s->n_followers == 0;
 	if ((visitor || by_absence) && !w->stepping)
 		return false; /* a server without clients */
-	if (s->end == WAITEND_PERSON && (!w->stepping || s->n_followers == 0))
+	if (s->end == WAITEND_PERSON && ((!w->stepping && !w->many) || s->n_followers == 0))
 		return false; /* a job that somebody works with, at its terminal */
 	const struct stackgroup_rank *waiting = hang_first_waiting(w);
 	bool guess = w->c->graph->by_absence || guessed(w, s);
