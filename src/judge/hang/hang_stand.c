@@ -490,6 +490,7 @@ bool hang_one_stands(struct hang_work *w)
 				w,
 				"It sleeps for at most %s at a time, again and again: a loop that waits for something.",
 				duration_format(hang_sleep_ns_of(w, r), slept));
+		hang_says_refused(w, r->rank);
 	}
 	if (!anyone)
 		accuse_all(w);

@@ -71,6 +71,8 @@ struct scenario {
 	size_t n_go;
 	char unavailable[120], nobodys_error[120];
 	uint64_t retransmits_per_s;
+	struct hang_refused refused; /* n 0: none */
+	uint64_t refused_ago_ns; /* its last attempt, from each look */
 	/* what came of it since the mark */
 	uint64_t due_ns; /* the evidence that was asked for will be there; 0: none */
 	struct hang_step asked, step;
@@ -493,6 +495,9 @@ static void case_make(struct scenario *s, struct stackdump *dumps, struct hang_c
 		c->shares = &s->shares;
 	}
 	c->nobodys_error = s->nobodys_error;
+	s->refused.last_ns = sub_floor(s->look.now_ns, s->refused_ago_ns);
+	c->refused = &s->refused;
+	c->n_refused = s->refused.n > 0;
 	if (s->asked.want & HANG_WANT_STACKS && waits.n_who > 0)
 		c->graph = graph_of_waits();
 	if (s->asked.want & HANG_WANT_STACKS) {
@@ -737,6 +742,16 @@ static void share_line(struct scenario *s, struct span rest, const char *where)
 }
 
 /* go SET KIND [serves] [TEXT]; go none */
+static void refused_line(struct scenario *s, struct span rest, const char *where)
+{
+	s->refused = (struct hang_refused){.rank = int_of(next(&rest, where)), .pid = 1000, .main = true};
+	s->refused.n = (uint64_t)int_of(next(&rest, where));
+	span_copy(next(&rest, where), s->refused.address, sizeof(s->refused.address));
+	assert_true(span_eq(next(&rest, where), "ago"));
+	s->refused_ago_ns = duration_of(next(&rest, where), where);
+	s->refused.error = span_trim(rest).len ? 0 : ECONNREFUSED;
+}
+
 static void go_line(struct scenario *s, struct span rest, const char *where)
 {
 	static const char *const kinds[] = {"unknown", "lives", "outside", "somebody", "nobody"};
@@ -830,6 +845,8 @@ static void line(struct scenario *s, struct span text, const char *where)
 		}
 	} else if (span_eq(key, "retransmits"))
 		s->retransmits_per_s = (uint64_t)int_of(next(&rest, where));
+	else if (span_eq(key, "refused"))
+		refused_line(s, rest, where);
 	else
 		setting_line(s, key, rest, where);
 }
