@@ -68,5 +68,6 @@ void hang_says_who_left(struct hang_work *w, const struct waitgraph_sink *s)
 		if (has_left(g, s, &g->node[i]))
 			one_says(w, &g->node[i]);
 	if (n > most)
-		hang_says(w, "%zu other children of theirs have left: what is missing may have been the part of one.", n);
+		hang_says(w, "%zu other children of theirs have left: what is missing may have been the part of one.",
+			  n);
 }

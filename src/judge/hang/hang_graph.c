@@ -485,7 +485,8 @@ bool hang_graph_explains(struct hang_work *w)
 		return each_stands(w, s);
 	if (serves_beside(w, s) || in_known_calls(w, s) || (s->n_ranks == 1 && hang_stands_for_a_cause(w, s->rank[0])))
 		return false;
-	if (!hang_old_enough(w, held ? HANG_FIRM : visitor ? HANG_DOUBTFUL : HANG_EXPLAINED))
+	bool seen = held || s->end == WAITEND_PERSON; /* no more is to be learned by waiting */
+	if (!hang_old_enough(w, seen ? HANG_FIRM : visitor ? HANG_DOUBTFUL : HANG_EXPLAINED))
 		return true;
 	bool lost = n->hint && n->hint->lost; /* read from a pool, which proves nothing */
 	bool sure = held && s->circle == WAITGRAPH_PROOF && !lost;

@@ -35,8 +35,10 @@ bool hang_says_refused(struct hang_work *w, int32_t rank)
 			continue;
 		hang_says(w, "It tries again and again to connect to %s, %llu times since this was looked at, and %s.",
 			  r->address, (unsigned long long)r->n, why_of(r));
-		hang_advise(w, "look for who should listen at %s: whether it was started, whether it ended, and whether "
-			       "it listens at that address", r->address);
+		hang_advise(w,
+			    "look for who should listen at %s: whether it was started, whether it ended, and whether "
+			    "it listens at that address",
+			    r->address);
 		return true;
 	}
 	return false;

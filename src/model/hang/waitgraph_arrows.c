@@ -348,7 +348,7 @@ static enum waitgraph_end end_of_kind(const struct waitfact *f)
 		       : f->n_holders > 0	   ? WAITEND_NONE
 		       : f->kind == WAITFACT_FUTEX ? WAITEND_OWN
 		       : f->complete		   ? WAITEND_NOBODY
-		       : waitgraph_has_a_name(f)  ? WAITEND_ANY
+		       : waitgraph_has_a_name(f)   ? WAITEND_ANY
 						   : WAITEND_OUTSIDE;
 	}
 }

@@ -1,7 +1,7 @@
 /*
  * Loads vigil's BPF programs into the kernel and returns plain descriptors. The only user of libbpf: the readers of the
- * descriptors (sense/proc/tasks, sense/death/sigwatch, sense/native/instant, sense/net/refused, sense/wait/wakers) do not need it, in any
- * process they are passed to. A program stays in the kernel as long as its link is open.
+ * descriptors (sense/proc/tasks, sense/death/sigwatch, sense/native/instant, sense/net/refused, sense/wait/wakers) do
+ * not need it, in any process they are passed to. A program stays in the kernel as long as its link is open.
  *
  * Needs Linux 5.8 with BTF (an instant 5.17, wakers 5.15 on x86_64), and CAP_BPF + CAP_PERFMON (or CAP_SYS_ADMIN).
  * Built without BPF the same functions return WORLD_ABSENT.

@@ -3,8 +3,8 @@
  * gone at once, so that nothing in /proc tells of it. Attached while a job is suspected; sense/net/refused.c reads it.
  *
  * The state of a socket changes to SYN_SENT within connect(2), in the process that connects; it changes back whenever
- * the answer comes, in whatever process runs then. So the first one notes who it is. An attempt that succeeds takes back
- * what was counted for its address: who listens there is there now.
+ * the answer comes, in whatever process runs then. So the first one notes who it is. An attempt that succeeds takes
+ * back what was counted for its address: who listens there is there now.
  */
 #include "kernel_types.bpf.h"
 

@@ -35,9 +35,10 @@ int refused_open(const struct world *w, struct refused **ret, char *why, size_t 
 {
 	struct bpf_refused_fds fds;
 	if (!numbers_are_the_kernels(w)) {
-		(void)text_copy(why, cap,
-				"seeing connections that are refused takes the machine's own process numbers, and vigil "
-				"runs in a container that has others");
+		(void)text_copy(
+			why, cap,
+			"seeing connections that are refused takes the machine's own process numbers, and vigil "
+			"runs in a container that has others");
 		return WORLD_ABSENT;
 	}
 	int r = bpf_refused_load(&fds, why, cap);

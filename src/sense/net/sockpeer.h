@@ -77,7 +77,7 @@ const struct sockpeer *sockpeer_find(const struct sockpeer_table *t, uint64_t in
 const struct sockpeer *sockpeer_other_end(const struct sockpeer_table *t, const struct sockpeer *s);
 /* The listening socket that has to accept the other end of s; NULL: none found. Pure. */
 const struct sockpeer *sockpeer_listener(const struct sockpeer_table *t, const struct sockpeer *s);
-/* Of a name of unix(7): a path, which ends at its first NUL, or an abstract one, which begins with it. Never 0. Pure. */
+/* Of a name of unix(7): a path, which ends at its first NUL, or an abstract one, which begins with it. Not 0. Pure. */
 uint64_t sockpeer_name_hash(struct span name);
 /*
  * The unix datagram socket of a namespace that is bound to a name, for a sender that waits until it is read. NULL: none

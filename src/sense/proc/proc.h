@@ -48,8 +48,8 @@ bool proc_is_same(const struct world *w, struct proc_id id, struct proc_stat *re
 int must_check proc_processor_read(const struct world *w, pid_t pid, pid_t tid, uint32_t *ret);
 
 /*
- * How a zombie ended, as waitpid(2) tells it to its parent, which has not asked: the last column of its stat, which is 0
- * for whoever may not trace it. -EBADMSG. Pure. proc_exit_read: WORLD_GONE.
+ * How a zombie ended, as waitpid(2) tells it to its parent, which has not asked: the last column of its stat, which is
+ * 0 for whoever may not trace it. -EBADMSG. Pure. proc_exit_read: WORLD_GONE.
  */
 int must_check proc_exit_parse(struct span text, int *ret_status);
 int must_check proc_exit_read(const struct world *w, pid_t pid, int *ret_status);

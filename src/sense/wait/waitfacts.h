@@ -38,8 +38,8 @@ enum waitfact_kind {
 	WAITFACT_LISTEN, /* a listening socket, TCP or unix: anybody may connect */
 	WAITFACT_DATAGRAM, /* UDP and other sockets without a peer: anybody may send */
 	/*
-	 * A connected unix socket; holders as for TCP. Also a datagram to a name whose receiver does not read: holders are
-	 * who has that socket, never complete.
+	 * A connected unix socket; holders as for TCP. Also a datagram to a name whose receiver does not read: the
+	 * holders are who has that socket, never complete.
 	 */
 	WAITFACT_UNIX,
 	WAITFACT_PIPE, /* holders: who has it open the other way; the waiting process itself may be one */

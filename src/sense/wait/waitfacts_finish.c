@@ -68,7 +68,7 @@ static int unix_resolve(struct waitlook *l, struct pend *p, struct waitfact *f, 
 	return listener ? peer_want(l, p, listener->inode) : 0;
 }
 
-/* A send that names its receiver: it waits until that one has read; the names of sockets are no proof of who that is. */
+/* A send that names its receiver waits until that one has read; the names of sockets are no proof of who that is. */
 static int receiver_resolve(struct waitlook *l, struct pend *p, struct waitfact *f, const struct sockpeer *s)
 {
 	const struct sockpeer *to = NULL;

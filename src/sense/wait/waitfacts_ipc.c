@@ -163,7 +163,7 @@ void waiting_semaphore(struct waiting *c)
 		waitfact_holder_add(c->l, f, pid, 0);
 }
 
-/* "key msqid perms cbytes qnum lspid lrpid …": who sent last to a queue, and who received last. False: no such queue. */
+/* "key msqid perms cbytes qnum lspid lrpid …": who sent last to a queue, who received last. False: no such queue. */
 static bool message_users(const struct world *w, uint32_t queue, pid_t *ret_sent, pid_t *ret_received)
 {
 	cleanup(freep) char *text = NULL;

@@ -16,12 +16,13 @@ static const char *const hang_cause_ids[] = {
 	"dead_rank",	    "uneven_last_epoch",   "rank_not_started", "rendezvous_mismatch", "rendezvous",
 	"store_lost",	    "rank_stopped",	   "rank_traced",      "fork_lock",	      "python_fork_lock",
 	"deadlock",	    "wait_circle",	   "orphaned_wait",    "abandoned_wait",      "process_stopped",
-	"process_frozen",   "waits_for_visitor",   "waits_for_input",  "openmp_fork",      "gil_held",	      "storage_stall",
+	"process_frozen",   "waits_for_visitor",   "openmp_fork",      "gil_held",	      "storage_stall",
 	"loader_worker_dead", "loader_stuck",	   "shm_full",	       "data_copy_stuck",     "download_stuck",
 	"checkpoint_stuck", "tensorboard_remote",  "sync_batch_norm",  "missing_rank",	      "mismatched_collective",
 	"collective_order", "p2p_wait",		   "equal_count_stall", "rank_finishing",     "one_rank_failed",
 	"rank_sleeps",	    "poll_loop",	   "lock_wait",	       "waits_for_process",   "waits_for_thread",
 	"spin",		    "busy_without_steps",  "gpu_stuck",	       "network_wait",	      "hang_unknown",
+	"waits_for_input",
 };
 
 static inline bool plain_part(char c)

@@ -13,6 +13,7 @@
 #include "judge/hang/hang.h"
 #include "judge/hang_verdict_check.h"
 #include "judge/plain_words.h"
+#include "judge/scenario_lines.h"
 #include "judge/scenario_words.h"
 #include "wait_scenario.h"
 
@@ -71,8 +72,7 @@ struct scenario {
 	size_t n_go;
 	char unavailable[120], nobodys_error[120];
 	uint64_t retransmits_per_s;
-	struct hang_refused refused; /* n 0: none */
-	uint64_t refused_ago_ns; /* its last attempt, from each look */
+	struct refused_scenario refused;
 	/* what came of it since the mark */
 	uint64_t due_ns; /* the evidence that was asked for will be there; 0: none */
 	struct hang_step asked, step;
@@ -495,9 +495,7 @@ static void case_make(struct scenario *s, struct stackdump *dumps, struct hang_c
 		c->shares = &s->shares;
 	}
 	c->nobodys_error = s->nobodys_error;
-	s->refused.last_ns = sub_floor(s->look.now_ns, s->refused_ago_ns);
-	c->refused = &s->refused;
-	c->n_refused = s->refused.n > 0;
+	refused_put(&s->refused, s->look.now_ns, c);
 	if (s->asked.want & HANG_WANT_STACKS && waits.n_who > 0)
 		c->graph = graph_of_waits();
 	if (s->asked.want & HANG_WANT_STACKS) {
@@ -742,16 +740,6 @@ static void share_line(struct scenario *s, struct span rest, const char *where)
 }
 
 /* go SET KIND [serves] [TEXT]; go none */
-static void refused_line(struct scenario *s, struct span rest, const char *where)
-{
-	s->refused = (struct hang_refused){.rank = int_of(next(&rest, where)), .pid = 1000, .main = true};
-	s->refused.n = (uint64_t)int_of(next(&rest, where));
-	span_copy(next(&rest, where), s->refused.address, sizeof(s->refused.address));
-	assert_true(span_eq(next(&rest, where), "ago"));
-	s->refused_ago_ns = duration_of(next(&rest, where), where);
-	s->refused.error = span_trim(rest).len ? 0 : ECONNREFUSED;
-}
-
 static void go_line(struct scenario *s, struct span rest, const char *where)
 {
 	static const char *const kinds[] = {"unknown", "lives", "outside", "somebody", "nobody"};
@@ -822,11 +810,9 @@ static void line(struct scenario *s, struct span text, const char *where)
 		expect(s, rest, where);
 	else if (span_eq(key, "environment"))
 		environment_line(s, rest, where);
-	else if (span_eq(key, "source")) {
-		struct hang_source *x = &s->source[s->n_source++];
-		*x = (struct hang_source){.rank = int_of(next(&rest, where))};
-		span_copy(span_trim(rest), x->line, sizeof(x->line));
-	} else if (span_eq(key, "book"))
+	else if (span_eq(key, "source"))
+		source_line(&s->source[s->n_source++], rest, where);
+	else if (span_eq(key, "book"))
 		book_line(s, rest, where);
 	else if (span_eq(key, "collective"))
 		collective_line(s, rest, where);
@@ -838,15 +824,12 @@ static void line(struct scenario *s, struct span text, const char *where)
 		span_copy(span_trim(rest), s->nobodys_error, sizeof(s->nobodys_error));
 	else if (span_eq(key, "blind"))
 		span_copy(span_trim(rest), s->unavailable, sizeof(s->unavailable));
-	else if (span_eq(key, "waits")) {
-		if (!wait_scenario_line(&waits, rest)) {
-			assert_true(wait_word(&rest, "none"));
-			wait_scenario_begin(&waits);
-		}
-	} else if (span_eq(key, "retransmits"))
+	else if (span_eq(key, "waits"))
+		waits_line(&waits, rest);
+	else if (span_eq(key, "retransmits"))
 		s->retransmits_per_s = (uint64_t)int_of(next(&rest, where));
 	else if (span_eq(key, "refused"))
-		refused_line(s, rest, where);
+		refused_line(&s->refused, rest, where);
 	else
 		setting_line(s, key, rest, where);
 }

@@ -60,8 +60,9 @@ static void truncated_stat_is_refused_at_every_length(void **state)
 static void how_a_zombie_ended_is_the_last_column_of_its_stat(void **state)
 {
 	(void)state;
-	const char text[] = "7 (a ) b) Z 1 7 7 0 -1 4227084 0 0 0 0 3 1 0 0 20 0 1 0 99 0 0 18446744073709551615 0 0 0 0 0 0 0 "
-			    "0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 768\n";
+	const char text[] =
+		"7 (a ) b) Z 1 7 7 0 -1 4227084 0 0 0 0 3 1 0 0 20 0 1 0 99 0 0 18446744073709551615 0 0 0 0 0 0 0 "
+		"0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 768\n";
 	int status = -1;
 	assert_int_equal(proc_exit_parse(SPAN(text), &status), 0);
 	assert_int_equal(status, 3 << 8);

@@ -31,7 +31,8 @@ static struct refused *opened(const struct world *w)
 
 static struct sockaddr_in6 address_of(bool v6, uint16_t port, socklen_t *ret_len)
 {
-	struct sockaddr_in6 to = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT, .sin6_port = htons(port)};
+	struct sockaddr_in6 to = {
+		.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT, .sin6_port = htons(port)};
 	const struct sockaddr_in to4 = {
 		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons(port)};
 	*ret_len = v6 ? sizeof(to) : sizeof(to4);

@@ -134,7 +134,8 @@ static void body_datagrams_to_a_name(void)
 	char byte = 'x';
 	struct iovec part = {.iov_base = &byte, .iov_len = 1};
 	const struct msghdr m = {.msg_name = &to, .msg_namelen = n_to, .msg_iov = &part, .msg_iovlen = 1};
-	while (sends_by_message ? sendmsg(out, &m, 0) == 1 : sendto(out, &byte, 1, 0, (struct sockaddr *)&to, n_to) == 1)
+	while (sends_by_message ? sendmsg(out, &m, 0) == 1
+				: sendto(out, &byte, 1, 0, (struct sockaddr *)&to, n_to) == 1)
 		;
 	_exit(98);
 }
