@@ -4,7 +4,7 @@
  * trace else: the kernel drops a socket that was refused at once.
  *
  * Off, it costs nothing; on, each change of the state of a TCP socket of the machine costs one call. Memory in the
- * kernel is bounded: about 0.5 MB. What a successful connection reached is no longer told. Process numbers are those of
+ * kernel is bounded: 0.55 MB. What a successful connection reached is no longer told. Process numbers are those of
  * the initial pid namespace, so vigil has to run in it.
  */
 #pragma once
@@ -28,7 +28,7 @@ struct refused_row {
 
 struct refused;
 
-/* WORLD_ABSENT, WORLD_DENIED: why (cap bytes) is then a sentence for people. -errno. Takes about 25 ms. */
+/* WORLD_ABSENT, WORLD_DENIED: why (cap bytes) is then a sentence for people. -errno. Takes 15 ms of processor time. */
 int must_check refused_open(const struct world *w, struct refused **ret, char *why, size_t cap);
 struct refused *refused_free(struct refused *k);
 /* Switches counting on, from nothing; no more than a look where it is on. -errno. */
