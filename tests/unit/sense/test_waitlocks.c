@@ -731,12 +731,15 @@ static void a_process_that_ended_waits_for_nothing(void **state)
 	start(pause_for_ever);
 	kill(child, SIGKILL);
 	const struct waitfact_thread *t;
+	const struct waitfact_process *p;
 	do {
 		facts_read(&child, 1);
 		t = waitfacts_thread(&facts, child, child);
-		assert_non_null(t);
-	} while (!t->ended && clock_mono_ns() < until);
+		p = waitfacts_process(&facts, child);
+		assert_true(t && p);
+	} while ((!t->ended || p->state != 'Z') && clock_mono_ns() < until);
 	assert_true(t->ended && !t->runs && t->n == 0);
+	assert_true(p->has_exit && WIFSIGNALED(p->exit_status) && WTERMSIG(p->exit_status) == SIGKILL);
 }
 
 int main(void)
