@@ -9,6 +9,7 @@
 #include "agent/web/web.h"
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/jsonpart.h"
 #include "judge/health/health.h"
 #include "tell/incident/report.h"
 #include "tell/jobs/health_json.h"
@@ -93,6 +94,8 @@ static void trouble_take(const struct js *j, struct health_facts *f)
 
 static int trouble_gather(struct store *s, const struct job *j, struct health_facts *f)
 {
+	static const char *const keys[] = {"kind",    "id",	 "summary", "time_unix_ms", "attempt",
+					   "culprit_ranks", "cause", "evidence", "hang"}; /* of trouble_take */
 	static struct incident made; /* too large for the stack */
 	cleanup(job_story_done) struct job_story story = {.json = NULL};
 	cleanup(js_freep) struct js *lead = NULL;
@@ -101,7 +104,7 @@ static int trouble_gather(struct store *s, const struct job *j, struct health_fa
 	if (r < 0)
 		return r;
 	if (job_story_leads(j, &story)) {
-		if (js_parse(story.json, strlen(story.json), &lead, NULL) < 0)
+		if (jsonpart_parse(story.json, strlen(story.json), keys, ARRAY_SIZE(keys), &lead) < 0)
 			return 0; /* 'vigil why' reports the damage */
 	} else if (job_ending(j, &made)) {
 		lead = report_json(&made);
@@ -178,12 +181,7 @@ static void kept_gather(struct web *w, const struct job *j, struct kept *k)
 
 static int js_put_copy(void *ctx, const char *key, const struct js *value)
 {
-	cleanup(freep) char *text = js_text(value, 0);
-	struct js *copy = NULL;
-	if (strcmp(key, "steps") != 0)
-		js_put_i64(ctx, key, js_as_i64(value, 0));
-	else if (text && js_parse(text, strlen(text), &copy, NULL) == 0)
-		js_put(ctx, key, copy);
+	js_put(ctx, key, js_copy(value));
 	return 0;
 }
 
