@@ -54,47 +54,86 @@ static bool value_pass(struct rest *r)
 	return false;
 }
 
-/* A key with an escape may be any. */
-static bool is_wanted(const char *key, size_t len, const char *const *keys, size_t n)
+/* Up to behind the list, or behind so many values of it, and the bracket is yours to add (*ret_cut). */
+static bool list_pass(struct rest *r, size_t most, bool *ret_cut)
 {
-	if (memchr(key, '\\', len))
-		return true;
-	for (size_t i = 0; i < n; i++)
-		if (strlen(keys[i]) == len && memcmp(keys[i], key, len) == 0)
+	r->p++; /* the bracket that opens it */
+	for (size_t n = 0; value_pass(r); r->p++) {
+		if (*r->p == ']' || ++n == most) {
+			*ret_cut = *r->p == ',';
+			r->p += !*ret_cut;
 			return true;
+		}
+		if (*r->p != ',')
+			return false;
+	}
 	return false;
 }
 
-/* One member, from its key to behind its value; *ret_wanted: it is asked for. */
-static bool member_pass(struct rest *r, const char *const *keys, size_t n, bool *ret_wanted)
+/* A key with an escape may be any. NULL: it is not asked for. */
+static const struct jsonpart *part_of(const char *key, size_t len, const struct jsonpart *parts, size_t n)
+{
+	static const struct jsonpart any = {.most = 0};
+	if (memchr(key, '\\', len))
+		return &any;
+	for (size_t i = 0; i < n; i++)
+		if (strlen(parts[i].key) == len && memcmp(parts[i].key, key, len) == 0)
+			return &parts[i];
+	return NULL;
+}
+
+/* From the quote of a key to behind its colon; *ret: what is asked of the member, NULL: nothing. */
+static bool key_pass(struct rest *r, const struct jsonpart *parts, size_t n, const struct jsonpart **ret)
 {
 	const char *key = r->p + 1;
 	if (!sign_pass(r, '"') || !string_pass(r))
 		return false;
-	*ret_wanted = is_wanted(key, (size_t)(r->p - key) - 1, keys, n);
-	return sign_pass(r, ':') && value_pass(r);
+	*ret = part_of(key, (size_t)(r->p - key) - 1, parts, n);
+	bool colon = sign_pass(r, ':');
+	blanks_pass(r);
+	return colon;
+}
+
+/* Copies one member, if it is asked for; its length, 0 if not. False: it is none. */
+static bool member_copy(struct rest *r, const struct jsonpart *parts, size_t n, char *dst, size_t *ret)
+{
+	const struct jsonpart *part;
+	const char *from = r->p;
+	struct rest list;
+	bool cut = false;
+	*ret = 0;
+	if (!key_pass(r, parts, n, &part))
+		return false;
+	list = *r;
+	if (!value_pass(r))
+		return false;
+	if (!part)
+		return true;
+	const char *end = r->p;
+	if (part->most > 0 && *list.p == '[' && list_pass(&list, part->most, &cut) && cut)
+		end = list.p;
+	*ret = (size_t)(end - from);
+	memcpy(dst, from, *ret);
+	if (cut)
+		dst[(*ret)++] = ']';
+	return true;
 }
 
 /* The members that are wanted as an object of their own, not longer than the text; its length, 0: the text is no object. */
-static size_t members_copy(struct rest *r, const char *const *keys, size_t n, char *dst)
+static size_t members_copy(struct rest *r, const struct jsonpart *parts, size_t n, char *dst)
 {
-	size_t used = 0;
+	size_t used = 0, len = 0;
 	if (!sign_pass(r, '{'))
 		return 0;
 	dst[used++] = '{';
 	bool empty = sign_pass(r, '}');
 	for (bool more = !empty; more; more = sign_pass(r, ',')) {
 		blanks_pass(r);
-		const char *from = r->p;
-		bool wanted;
-		if (!member_pass(r, keys, n, &wanted))
+		if (!member_copy(r, parts, n, dst + used + (used > 1), &len))
 			return 0;
-		if (!wanted)
-			continue;
-		if (used > 1)
+		if (len > 0 && used > 1)
 			dst[used++] = ',';
-		memcpy(dst + used, from, (size_t)(r->p - from));
-		used += (size_t)(r->p - from);
+		used += len;
 	}
 	bool closed = empty || sign_pass(r, '}');
 	blanks_pass(r);
@@ -102,12 +141,12 @@ static size_t members_copy(struct rest *r, const char *const *keys, size_t n, ch
 	return closed && r->p == r->end ? used : 0;
 }
 
-int jsonpart_parse(const char *text, size_t len, const char *const *keys, size_t n, struct js **ret)
+int jsonpart_parse(const char *text, size_t len, const struct jsonpart *parts, size_t n, struct js **ret)
 {
 	struct rest r = {text, text + len};
 	cleanup(freep) char *part = malloc(len + 1);
 	if (!part)
 		return -ENOMEM;
-	size_t used = members_copy(&r, keys, n, part);
+	size_t used = members_copy(&r, parts, n, part);
 	return used > 0 ? js_parse(part, used, ret, NULL) : -EBADMSG;
 }

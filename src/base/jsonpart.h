@@ -8,5 +8,10 @@
 
 #include "base/json.h"
 
+struct jsonpart {
+	const char *key;
+	size_t most; /* of a list so many of its first values; 0: all */
+};
+
 /* *ret: an object with those of the n members that are there, owned by the caller. -EBADMSG: it is no such object. */
-int must_check jsonpart_parse(const char *text, size_t len, const char *const *keys, size_t n, struct js **ret);
+int must_check jsonpart_parse(const char *text, size_t len, const struct jsonpart *parts, size_t n, struct js **ret);

@@ -40,11 +40,11 @@ static int story_keep(struct kept *k, const char *json, const struct js *j)
 
 static int incident_take(void *ctx, const char *id, const char *json)
 {
-	static const char *const keys[] = {"kind", "attempt", "hang", "time_unix_ms", "summary"};
+	static const struct jsonpart parts[] = {{"kind", 0}, {"attempt", 0}, {"hang", 0}, {"time_unix_ms", 0}, {"summary", 0}};
 	struct reading *g = ctx;
 	cleanup(js_freep) struct js *j = NULL;
 	struct story_part p = {.kind = INCIDENT_NONE};
-	if (jsonpart_parse(json, strlen(json), keys, ARRAY_SIZE(keys), &j) == 0) {
+	if (jsonpart_parse(json, strlen(json), parts, ARRAY_SIZE(parts), &j) == 0) {
 		p.kind = incident_kind_of(js_get_text(j, "kind", ""));
 		p.attempt = (uint32_t)MAX(js_get_i64(j, "attempt", 0), (int64_t)0);
 		p.hang_over = js_get_bool(js_get(j, "hang"), "resolved", false);

@@ -94,8 +94,16 @@ static void trouble_take(const struct js *j, struct health_facts *f)
 
 static int trouble_gather(struct store *s, const struct job *j, struct health_facts *f)
 {
-	static const char *const keys[] = {"kind",    "id",	 "summary", "time_unix_ms", "attempt",
-					   "culprit_ranks", "cause", "evidence", "hang"}; /* of trouble_take */
+	/* of trouble_take; of hundreds of lines of evidence it shows a few */
+	static const struct jsonpart parts[] = {{"kind", 0},
+						{"id", 0},
+						{"summary", 0},
+						{"time_unix_ms", 0},
+						{"attempt", 0},
+						{"culprit_ranks", 0},
+						{"cause", 0},
+						{"hang", 0},
+						{"evidence", 4 * HEALTH_EVIDENCE}};
 	static struct incident made; /* too large for the stack */
 	cleanup(job_story_done) struct job_story story = {.json = NULL};
 	cleanup(js_freep) struct js *lead = NULL;
@@ -104,7 +112,7 @@ static int trouble_gather(struct store *s, const struct job *j, struct health_fa
 	if (r < 0)
 		return r;
 	if (job_story_leads(j, &story)) {
-		if (jsonpart_parse(story.json, strlen(story.json), keys, ARRAY_SIZE(keys), &lead) < 0)
+		if (jsonpart_parse(story.json, strlen(story.json), parts, ARRAY_SIZE(parts), &lead) < 0)
 			return 0; /* 'vigil why' reports the damage */
 	} else if (job_ending(j, &made)) {
 		lead = report_json(&made);
