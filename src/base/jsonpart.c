@@ -71,7 +71,7 @@ static bool list_pass(struct rest *r, size_t most, bool *ret_cut)
 }
 
 /* A key with an escape may be any. NULL: it is not asked for. */
-static const struct jsonpart *part_of(const char *key, size_t len, const struct jsonpart *parts, size_t n)
+static const struct jsonpart *jsonpart_part_of(const char *key, size_t len, const struct jsonpart *parts, size_t n)
 {
 	static const struct jsonpart any = {.most = 0};
 	if (memchr(key, '\\', len))
@@ -88,7 +88,7 @@ static bool key_pass(struct rest *r, const struct jsonpart *parts, size_t n, con
 	const char *key = r->p + 1;
 	if (!sign_pass(r, '"') || !string_pass(r))
 		return false;
-	*ret = part_of(key, (size_t)(r->p - key) - 1, parts, n);
+	*ret = jsonpart_part_of(key, (size_t)(r->p - key) - 1, parts, n);
 	bool colon = sign_pass(r, ':');
 	blanks_pass(r);
 	return colon;
@@ -119,7 +119,7 @@ static bool member_copy(struct rest *r, const struct jsonpart *parts, size_t n, 
 	return true;
 }
 
-/* The members that are wanted as an object of their own, not longer than the text; its length, 0: the text is no object. */
+/* The members that are wanted, as an object not longer than the text; its length, 0: the text is no object. */
 static size_t members_copy(struct rest *r, const struct jsonpart *parts, size_t n, char *dst)
 {
 	size_t used = 0, len = 0;

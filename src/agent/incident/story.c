@@ -40,7 +40,8 @@ static int story_keep(struct kept *k, const char *json, const struct js *j)
 
 static int incident_take(void *ctx, const char *id, const char *json)
 {
-	static const struct jsonpart parts[] = {{"kind", 0}, {"attempt", 0}, {"hang", 0}, {"time_unix_ms", 0}, {"summary", 0}};
+	static const struct jsonpart parts[] = {
+		{"kind", 0}, {"attempt", 0}, {"hang", 0}, {"time_unix_ms", 0}, {"summary", 0}};
 	struct reading *g = ctx;
 	cleanup(js_freep) struct js *j = NULL;
 	struct story_part p = {.kind = INCIDENT_NONE};

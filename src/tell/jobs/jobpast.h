@@ -22,8 +22,8 @@ struct job_steps {
 };
 
 /*
- * The steps of an attempt that were written last; n 0: there are none. True if nothing that stands in the file before this
- * text could change them: it has steps, and a record from before the time over which rates are told.
+ * The steps of an attempt that were written last; n 0: there are none. True if nothing that stands in the file before
+ * this text could change them: it has steps, and a record from before the time over which rates are told.
  */
 bool job_steps_of(struct span series, uint32_t attempt, struct job_steps *ret);
 /*

@@ -11,7 +11,9 @@
 #include "base/vec.h"
 #include "model/incident/incident.h"
 #include "tell/incident/report.h"
+#include "tell/jobs/curvekeep.h"
 #include "tell/store/series.h"
+#include "tell/store/storelast.h"
 #include "tell/jobs/timeline_ray.h"
 #include "tell/jobs/trace_json.h"
 
@@ -69,6 +71,8 @@ struct timeline {
 	} kind[KINDS_MAX]; /* of events: when the last one that was written happened */
 	size_t n_kinds;
 	uint64_t left_out;
+	struct curvekeep curves; /* of a picture */
+	bool last_part; /* of which every curve is told, so that it reaches as far */
 	bool rankless; /* a process without a rank was sampled */
 	bool no_memory;
 };
@@ -81,6 +85,7 @@ static void timeline_done(struct timeline *t)
 	free(t->rows);
 	free(t->told);
 	free(t->worker);
+	curvekeep_done(&t->curves);
 }
 
 /* One more element; NULL and no_memory when there is no room. */
@@ -362,15 +367,22 @@ static void write_workers(struct timeline *t)
 
 /* Attempts, events, incidents -------------------------------------------- */
 
-static int note_event(void *ctx, const struct job_event *e)
+static void note_event(struct timeline *t, const struct job_event *e)
 {
-	struct timeline *t = ctx;
-	t->until_ms = MAX(t->until_ms, e->time_unix_ms);
 	static const char *const beginnings[] = {"job_start", "attempt_start", "job_adopted"};
 	for (size_t i = 0; i < ARRAY_SIZE(beginnings); i++)
 		if (strcmp(e->kind, beginnings[i]) == 0)
 			attempt_began(t, e->attempt, e->time_unix_ms);
-	return 0;
+}
+
+/* A job is not over before its last event. */
+static int note_last_event(struct timeline *t)
+{
+	struct job_event last;
+	int r = store_last_event(t->want->store, t->want->job->id, &last);
+	if (r == 0)
+		t->until_ms = MAX(t->until_ms, last.time_unix_ms);
+	return r == STORE_NONE ? 0 : r;
 }
 
 static void write_attempts(struct timeline *t)
@@ -398,6 +410,7 @@ static void write_attempts(struct timeline *t)
 static int write_event(void *ctx, const struct job_event *e)
 {
 	struct timeline *t = ctx;
+	note_event(t, e);
 	if (!event_is_told(t, e))
 		return 0;
 	trace_json_instant(&t->json, LANE_JOB, ROW_EVENTS, "event", e->kind, at_us(t, e->time_unix_ms), TRACE_ROW);
@@ -474,6 +487,8 @@ static int write_incident(void *ctx, const char *id, const char *text)
 static void rate_counter(struct timeline *t, int64_t lane, const char *name, int64_t at, const char *one, double a,
 			 const char *two, double b)
 {
+	if (t->want->points > 0 && !curvekeep_changes(&t->curves, lane, name, a, b) && !t->last_part)
+		return;
 	trace_json_counter(&t->json, lane, name, at);
 	trace_json_double(&t->json, one, a);
 	if (two)
@@ -693,6 +708,7 @@ static void write_series(struct timeline *t)
 		return;
 	while (series_next(&r, &rec))
 		record_take(&th, &rec);
+	t->last_part = true;
 	part_write(&th);
 	if (th.some && t->want->to_unix_ms == 0)
 		write_last(t, &th.was);
@@ -737,7 +753,7 @@ static int timeline_write_all(struct timeline *t)
 	const char *id = t->want->job->id;
 	int r = store_each_process(s, id, note_process, t);
 	if (r == 0)
-		r = store_each_event(s, id, 0, note_event, t);
+		r = note_last_event(t);
 	if (r != 0)
 		return r;
 	note_series(t);
@@ -747,13 +763,13 @@ static int timeline_write_all(struct timeline *t)
 	else if (t->want->job->ended_unix_ms > 0)
 		t->until_ms = MAX(t->until_ms, t->want->job->ended_unix_ms);
 	write_lanes(t);
-	write_attempts(t);
 	trace_json_row(&t->json, LANE_JOB, ROW_EVENTS, "events");
 	trace_json_row(&t->json, LANE_JOB, ROW_INCIDENTS, "incidents");
 	r = store_each_process(s, id, write_process, t);
 	write_workers(t);
 	if (r == 0)
 		r = store_each_event(s, id, 0, write_event, t);
+	write_attempts(t); /* some are known by their events only */
 	if (r == 0)
 		r = store_each_incident(s, id, write_incident, t);
 	write_series(t);

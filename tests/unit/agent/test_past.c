@@ -141,7 +141,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(steps_at_the_end_are_told_by_the_end, scratch_make, all_done),
-		cmocka_unit_test_setup_teardown(steps_that_are_far_back_are_found_by_who_asks_for_all, scratch_make, all_done),
+		cmocka_unit_test_setup_teardown(steps_that_are_far_back_are_found_by_who_asks_for_all, scratch_make,
+						all_done),
 		cmocka_unit_test_setup_teardown(the_rate_is_read_where_samples_stand_between, scratch_make, all_done),
 		cmocka_unit_test_setup_teardown(a_job_without_a_file_has_no_steps, scratch_make, all_done),
 	};

@@ -161,7 +161,8 @@ static void some_members_are_read_without_the_others(void **state)
 {
 	(void)state;
 	static const struct jsonpart parts[] = {{"a", 0}, {"list", 0}, {"none", 0}};
-	const char *text = " {\"x\": {\"a\": [1, \"}\\\"]\"]}, \"a\" : -3e2, \"y\":\"a\\\\\",\n\"list\":[{\"b\":\"]\"}, 2] } ";
+	const char *text =
+		" {\"x\": {\"a\": [1, \"}\\\"]\"]}, \"a\" : -3e2, \"y\":\"a\\\\\",\n\"list\":[{\"b\":\"]\"}, 2] } ";
 	cleanup(js_freep) struct js *j = NULL, *empty = NULL;
 	assert_int_equal(jsonpart_parse(text, strlen(text), parts, 3, &j), 0);
 	assert_written(j, "{\"a\": -300.0, \"list\": [{\"b\": \"]\"}, 2]}");
@@ -193,8 +194,10 @@ static void what_is_no_object_has_no_members(void **state)
 {
 	(void)state;
 	static const struct jsonpart parts[] = {{"a", 2}};
-	static const char *const bad[] = {"",	     "[]",	  "{",		"{}x",	     "{\"a\"}", "{\"a\":1",	"{\"a\":}",
-					  "{\"a\":1,}", "{\"b\":[}", "{\"b\":1]", "{\"b\":\"\\", "{b:1}",	 "{\"a\":1}}"};
+	static const char *const bad[] = {"",	       "[]",	   "{",		"{}x",
+					  "{\"a\"}",    "{\"a\":1", "{\"a\":}", "{\"a\":1,}",
+					  "{\"b\":[}", "{\"b\":1]", "{b:1}",    "{\"b\":\"\\",
+					  "{\"a\":1}}"};
 	struct js *j = NULL;
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
 		assert_int_equal(jsonpart_parse(bad[i], strlen(bad[i]), parts, 1, &j), -EBADMSG);

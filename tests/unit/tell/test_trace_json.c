@@ -142,10 +142,11 @@ static void numbers_are_exact_or_text_or_null(void **state)
 static void numbers_with_a_point_are_as_printf_has_them(void **state)
 {
 	(void)state;
-	static const double values[] = {0,     0.5,	    0.001,	 0.01,	     0.1,      0.999,	      1.25,   12,
-					9.001, 63.999,	    0.0005,	 1.0 / 3,    2.0 / 3,  1e9,	      1e9 - 1, 999999999.999,
-					1e12,  1e12 - 1,    123456789.5, 1.5e300,    -1,       -0.25,	      4.35,   0.029,
-					1e-9,  8589934592.0, 1099511627776.0, 1000.001, 1.0005, 100.1,	      5e-324, 0.3};
+	static const double values[] = {
+		0,	0.5,	1e-9,	0.001,	 0.01,	   0.1,	     0.3,    0.999,	  1.25,	   12,	   9.001,
+		63.999, 0.0005, 1.0005, 1.0 / 3, 2.0 / 3,  1e9,	     1e12,   1e9 - 1,	  1e12 - 1, 1.5e300, 5e-324,
+		-1,	-0.25,	4.35,	0.029,	 1000.001, 123456789.5, 100.1, 999999999.999, 8589934592.0,
+		1099511627776.0};
 	for (size_t i = 0; i < ARRAY_SIZE(values); i++) {
 		char expected[64];
 		struct trace_json t;
