@@ -765,11 +765,11 @@ static int timeline_write_all(struct timeline *t)
 	write_lanes(t);
 	trace_json_row(&t->json, LANE_JOB, ROW_EVENTS, "events");
 	trace_json_row(&t->json, LANE_JOB, ROW_INCIDENTS, "incidents");
-	r = store_each_process(s, id, write_process, t);
-	write_workers(t);
-	if (r == 0)
-		r = store_each_event(s, id, 0, write_event, t);
+	r = store_each_event(s, id, 0, write_event, t);
 	write_attempts(t); /* some are known by their events only */
+	if (r == 0)
+		r = store_each_process(s, id, write_process, t);
+	write_workers(t);
 	if (r == 0)
 		r = store_each_incident(s, id, write_incident, t);
 	write_series(t);
