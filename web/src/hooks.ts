@@ -1,6 +1,7 @@
 // What pages share: loading with its three states, the stream, the time, the theme.
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, get } from "./api";
+import { whenIdle } from "./idle";
 import { live, type LinkState, type StreamKind, type Topic } from "./live";
 
 export interface Loaded<T> {
@@ -96,6 +97,23 @@ export function useLink(): LinkState {
 	const [link, setLink] = useState(live.link);
 	useEffect(() => live.watch(() => setLink(live.link)), []);
 	return link;
+}
+
+/** True from the first idle moment after `ready` was painted: what is below the first screen waits for it. */
+export function useAfterPaint(ready: boolean): boolean {
+	const [after, setAfter] = useState(false);
+	useEffect(() => {
+		if (!ready || after) return;
+		let back = () => {};
+		const frame = requestAnimationFrame(() => {
+			back = whenIdle(() => setAfter(true));
+		});
+		return () => {
+			cancelAnimationFrame(frame);
+			back();
+		};
+	}, [ready, after]);
+	return after;
 }
 
 /** Does it again and again while it is wanted and somebody looks. */
