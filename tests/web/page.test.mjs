@@ -245,6 +245,46 @@ test("a thousand ranks are painted at once, and walked by keyboard", async () =>
 	await done(page);
 });
 
+test("of a thousand ranks only those cells are touched whose ranks changed; new ones come, the choice stays", async () => {
+	const page = await newPage();
+	await go(page, HUGE);
+	const job = HUGE.slice(4);
+	const rows = server.world.jobs.get(job).ranks;
+	const was = { ...rows[5] };
+	await page.locator("#rank-998").click();
+	await page.waitForSelector("text=Rank 998: waiting");
+	await page.evaluate(() => {
+		window.__touched = new Set();
+		new MutationObserver((all) => {
+			for (const m of all) window.__touched.add(m.target.id);
+		}).observe(document.querySelector(".ranks"), { childList: true, subtree: true, attributes: true });
+	});
+	server.control.ranks(job, [{ rank: 5, state: "stopped" }]);
+	await page.waitForSelector("#rank-5.stopped");
+	assert.equal(await page.locator("#rank-5").getAttribute("aria-label"), "rank 5: stopped");
+	const touched = await page.evaluate(() => [...window.__touched]);
+	assert.ok(touched.includes("rank-5") && touched.length <= 2, `touched: ${touched.slice(0, 9)}`);
+	server.control.ranks(job, [{ ...was, rank: 1000, pid: 1 }]);
+	await page.waitForSelector("#rank-1000.waiting");
+	assert.equal(await page.locator(".ranks .cell").count(), 1001);
+	assert.equal(await page.locator(".ranks [aria-selected=true]").getAttribute("id"), "rank-998");
+	Object.assign(rows[5], was);
+	rows.pop();
+	await done(page);
+});
+
+test("curves are asked for once the ranks have come", async () => {
+	const page = await newPage();
+	await page.goto(`${server.url}#/${HUGE}`);
+	await page.waitForFunction(() => document.querySelector("#memory canvas") && !document.querySelector(".skeleton"));
+	const [ranks, curves] = await page.evaluate(() => {
+		const of = (what) => performance.getEntriesByType("resource").filter((e) => what.test(e.name));
+		return [of(/\/ranks\?/).map((e) => e.responseEnd), of(/\/(series|memory)\?/).map((e) => e.startTime)];
+	});
+	assert.ok(curves.length >= 5 && Math.min(...curves) > Math.min(...ranks), `${curves} after ${ranks}`);
+	await done(page);
+});
+
 test("news come by themselves; a cut stream is told, and leaves neither gap nor duplicate", async () => {
 	const page = await newPage();
 	await go(page, `${WELL}/events`);
