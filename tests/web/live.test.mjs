@@ -1,16 +1,20 @@
 // The page in a browser, served by vigil itself, beside a job that runs.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test as always } from "node:test";
 import { artifacts, browser, noBrowser, WEB } from "./kit.mjs";
 import { end, job, report, server, sleepers, until } from "./live.mjs";
 
 const WAIT = 60_000;
-// Two threads that compute, and memory that grows by a list that is thrown away now and then.
+// Two threads, and memory that grows by a list that is thrown away now and then. The main thread pauses inside of forward, so that
+// whoever looks finds it there, however seldom a busy machine lets it compute.
 const TRAINS = `
 import threading, time
 def forward(n):
-    return sum(i * i for i in range(n))
+    total = sum(i * i for i in range(n))
+    time.sleep(0.02)
+    return total
 def batches():
     kept = []
     while True:
@@ -24,7 +28,6 @@ while True:
     forward(20_000)
     step += 1
     print(f"step {step}/100000", flush=True)
-    time.sleep(0.02)
 `;
 const pictures = artifacts();
 const test = (name, body) => always(name, { skip: noBrowser }, body);
@@ -111,6 +114,8 @@ async function startOn(page, kind, fill = async () => {}) {
 	await page.waitForURL(/#\/profile\//);
 	return page.url().split("/").pop();
 }
+const STACK_FORMS = ["json", "speedscope", "folded", "svg", "pprof", "html"];
+const forms = (page) => page.locator("a[download]").allInnerTexts();
 const seconds = (n) => (page) => page.getByRole("spinbutton").fill(String(n));
 
 test("each form of a process's page makes its profile, shown in the page itself", async () => {
@@ -118,6 +123,13 @@ test("each form of a process's page makes its profile, shown in the page itself"
 	await startOn(page, "Stack", (p) => p.getByRole("checkbox", { name: /native/ }).check());
 	await page.locator(".groups summary").first().waitFor();
 	assert.match(await page.locator(".groups").innerText(), /forward|<module>/);
+	assert.deepEqual(await forms(page), STACK_FORMS);
+	const [folded] = await Promise.all([
+		page.waitForEvent("download"),
+		page.getByRole("link", { name: "folded", exact: true }).click(),
+	]);
+	assert.match(folded.suggestedFilename(), /^stack-.*\.folded$/);
+	assert.match(readFileSync(await folded.path(), "utf8"), /^<module>.*;forward/m);
 	await startOn(page, "Flame graph", async (p) => {
 		await seconds(1)(p);
 		await p.getByRole("checkbox", { name: /native/ }).check();
@@ -135,6 +147,7 @@ test("each form of a process's page makes its profile, shown in the page itself"
 	await startOn(page, "Calls", seconds(2));
 	await page.locator("tbody tr").first().waitFor();
 	assert.match(await page.locator("tbody").innerText(), /forward|genexpr/);
+	assert.deepEqual(await forms(page), ["json", "pstats", "html", "table"]);
 	await page.screenshot({ path: join(pictures, "live-calls.png"), fullPage: true });
 	await done();
 });
