@@ -50,9 +50,9 @@ export const noBrowser =
 			? false
 			: `${CHROMIUM} is not installed; tools/setup web installs it`;
 
-export async function browser() {
+export async function browser(more = []) {
 	const root = process.getuid() === 0 ? ["--no-sandbox"] : [];
-	return need("playwright-core").chromium.launch({ executablePath: CHROMIUM, args: root });
+	return need("playwright-core").chromium.launch({ executablePath: CHROMIUM, args: [...root, ...more] });
 }
 
 /** Where pictures are kept for a person to look at. */
