@@ -203,6 +203,56 @@ test("the report of a hang of many ranks is a page that one can read: who, why, 
 	}
 });
 
+/**
+ * Opens an address in a tab of its own and says when the page can be used: what was asked for is painted, and the main thread
+ * is free for a key or a click. Milliseconds since the address was opened, and of processor time of the page's thread.
+ */
+async function opened(context, address, selector) {
+	const page = await context.newPage();
+	await page.addInitScript((what) => {
+		new MutationObserver((_, observer) => {
+			if (!document.querySelector(what)) return;
+			observer.disconnect();
+			requestAnimationFrame(() =>
+				setTimeout(() => {
+					performance.measure("usable", { start: 0 });
+				}),
+			);
+		}).observe(document, { childList: true, subtree: true });
+	}, selector);
+	const cdp = await context.newCDPSession(page);
+	await cdp.send("Performance.enable", { timeDomain: "threadTicks" });
+	await page.goto(address);
+	await page.waitForFunction(() => performance.getEntriesByName("usable").length > 0);
+	const { metrics } = await cdp.send("Performance.getMetrics");
+	const told = {
+		ms: await page.evaluate(() => performance.getEntriesByName("usable")[0].duration),
+		cpu_ms: metrics.find((m) => m.name === "TaskDuration").value * 1000,
+		bytes: await page.evaluate(() =>
+			performance.getEntriesByType("resource").reduce((sum, e) => sum + e.transferSize, 0),
+		),
+	};
+	await page.close();
+	return told;
+}
+
+test("the page can be used at once, the first time and when it is known", async () => {
+	const context = await chromium.newContext({ viewport: { width: 1280, height: 900 } });
+	const row = `.overview a[href*="#/job/${trains}"]`;
+	const say = (what, { ms, cpu_ms, bytes }) =>
+		console.log(
+			`${what}: usable after ${ms.toFixed(0)} ms (limit 300), ${cpu_ms.toFixed(0)} ms of the page's processor time, ${(bytes / 1024).toFixed(0)} KiB fetched`,
+		);
+	const first = await opened(context, `${at.url}#token=${at.token}`, row);
+	say("all jobs, a browser that was never here", first);
+	const again = await opened(context, at.url, row);
+	say("all jobs, again", again);
+	const one = await opened(context, `${at.url}#/job/${trains}`, ".jobpage .ranks .cell");
+	say("a job, by its address", one);
+	for (const { cpu_ms } of [first, again, one]) assert.ok(cpu_ms > 0 && cpu_ms < 900, `${cpu_ms} ms`);
+	await context.close();
+});
+
 test("a thousand ranks that are real: each has its memory, and their grid is painted at once", async () => {
 	const many = await job(at, "thousand", 1, sleepers(1000), [], 1000);
 	const { ranks, total } = await until(async () => {
