@@ -80,8 +80,15 @@ export async function paintOf(page, cells, act) {
 	await cdp.send("Tracing.end");
 	await whole;
 	const mark = events.find((e) => e.name === "painted" && e.cat.includes("user_timing"));
-	const asked = events.find((e) => e.name === "ResourceSendRequest" && /\/ranks\?/.test(e.args.data.url)).args.data;
-	const answer = events.find((e) => e.name === "ResourceFinish" && e.args.data.requestId === asked.requestId);
+	const asked = new Set(
+		events
+			.filter((e) => e.name === "ResourceSendRequest" && /\/ranks\?/.test(e.args.data.url))
+			.map((e) => e.args.data.requestId),
+	);
+	// One that is cut off is no answer.
+	const answer = events.find(
+		(e) => e.name === "ResourceFinish" && asked.has(e.args.data.requestId) && !e.args.data.didFail,
+	);
 	// Tasks stand in each other; the outermost ones are counted.
 	let end = 0;
 	const tasks = events
@@ -89,7 +96,9 @@ export async function paintOf(page, cells, act) {
 		.sort((a, b) => a.ts - b.ts || b.dur - a.dur)
 		.filter((e) => e.ts >= end && ((end = e.ts + e.dur), true));
 	const [server, paint] = await page.evaluate(() => {
-		const [first] = performance.getEntriesByType("resource").filter((e) => e.name.includes("/ranks?"));
+		const [first] = performance
+			.getEntriesByType("resource")
+			.filter((e) => e.name.includes("/ranks?") && e.responseStart > 0);
 		return [first.responseEnd - first.requestStart, performance.getEntriesByName("painted")[0].startTime - first.responseEnd];
 	});
 	return {

@@ -1,7 +1,6 @@
 // One stream of server-sent events for the whole page. The browser reconnects by itself and names the last event it
 // had; when it gives up (a refusal, a proxy's error page), the page opens the stream again and asks for what it missed.
 import { apiUrl, get } from "./api";
-import { whenIdle } from "./idle";
 import { parseAnswer } from "./safe";
 import type { Me } from "./types";
 
@@ -96,10 +95,7 @@ class Live {
 	private onOpen(): void {
 		this.heard();
 		this.delay = 1000;
-		// What was read while the stream was opened may lack a little; it is read again once that is painted.
-		whenIdle(() => {
-			for (const again of this.again) again();
-		});
+		for (const again of this.again) again();
 	}
 
 	private onError(source: EventSource): void {

@@ -66,9 +66,12 @@ class Cell extends Component<CellProps> {
 
 /** A small cell is one element without text: its letter comes from the style sheet. */
 function dress(cell: HTMLElement, rank: Rank): void {
-	cell.id = `rank-${rank.rank}`;
-	cell.className = classOf(rank);
-	cell.ariaLabel = `rank ${rankName(rank)}: ${wordOf(rank)}`;
+	const id = `rank-${rank.rank}`;
+	const look = classOf(rank);
+	const label = `rank ${rankName(rank)}: ${wordOf(rank)}`;
+	if (cell.id !== id) cell.id = id;
+	if (cell.className !== look) cell.className = look;
+	if (cell.ariaLabel !== label) cell.ariaLabel = label;
 }
 
 function smallCells(ranks: Rank[]): DocumentFragment {
