@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agent/host/world_open.h"
+#include "agent/incident/leftover.h"
 #include "agent/map/map.h"
 #include "base/log.h"
 #include "base/private.h"
@@ -310,6 +311,7 @@ static int map_command(const void *opts, int argc, char **argv)
 	spec.template = template;
 	spec.state_dir = state;
 	private_umask();
+	leftover_clear(&w, state);
 	return map_run(&spec, &w);
 }
 

@@ -191,7 +191,7 @@ static int prepare(struct map *m)
 	TEXT_FORMAT(m->env_job, "VIGIL_JOB_ID=%s", m->job.id);
 	r = map_start_prepare(m);
 	if (r == 0 && !spec->dry_run)
-		r = warden_start(m->w, m->env_job, &m->warden);
+		r = warden_start(m->w, m->env_job, &m->groups, &m->warden);
 	m->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	m->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (r == 0 && (m->epoll_fd < 0 || m->null_fd < 0))
@@ -207,6 +207,7 @@ static int prepare(struct map *m)
 static void finish(struct map *m)
 {
 	warden_end(&m->warden);
+	map_groups_close(m);
 	map_memory_close(m);
 	maplog_close(&m->log);
 	mapoutput_done(&m->output);
@@ -237,6 +238,7 @@ int map_run(const struct map_spec *spec, const struct world *w)
 			  .null_fd = -1,
 			  .memory = {.meminfo_fd = -1, .share_ratio = 1},
 			  .note_fd = -1,
+			  .groups = TASKGROUPS_NONE,
 			  .warden = {.fd = -1}};
 	m->again_end = &m->again;
 	m->slots = spec->slots;
@@ -250,6 +252,7 @@ int map_run(const struct map_spec *spec, const struct world *w)
 		map_loop(m);
 		map_bar_close(m);
 		map_strays_last(m);
+		map_groups_close(m);
 		status = m->fatal ? m->fatal : map_exit_status(&m->tally);
 		map_job_end(m, status);
 	}

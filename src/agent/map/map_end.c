@@ -228,6 +228,7 @@ void map_reap(struct map *m)
 			map_strays_reaped(m, info.si_pid);
 			continue;
 		}
+		map_groups_over(m, r);
 		map_job_process_end(m, r, status);
 		runner_over(m, r, status, (uint64_t)used.ru_maxrss * KIB);
 		map_task_free(r->task);

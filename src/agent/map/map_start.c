@@ -157,10 +157,15 @@ static int runner_spawn(struct map *m, struct map_runner *r)
 			  .in_fd = stdin_of(m, r->task),
 			  .out_fd = r->files.out,
 			  .err_fd = r->files.err,
-			  .mask = m->old_mask};
+			  .mask = m->old_mask,
+			  .group_fd = map_groups_open_slot(m, r->slot)};
 	r->started_unix_ms = m->w->unix_ms();
 	r->started_ns = m->last_start_ns = m->w->mono_ns();
-	return spawn_start(&s, &r->pid);
+	bool grouped = false;
+	int c = spawn_start(&s, &r->pid, &grouped);
+	r->group = grouped ? m->slot_group[r->slot] : 0;
+	closep(&s.group_fd);
+	return c;
 }
 
 static void runner_free(struct map_runner *r)

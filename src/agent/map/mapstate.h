@@ -7,6 +7,7 @@
 #include "agent/map/mapinputs.h"
 #include "agent/map/mapoutput.h"
 #include "act/spawn.h"
+#include "act/taskgroup.h"
 #include "judge/map/admit.h"
 #include "model/map/forecast.h"
 #include "sense/memory/cgroup.h"
@@ -43,7 +44,9 @@ struct map_runner {
 	uint32_t n_looks;
 	uint64_t grew_ns; /* when it was last seen to have grown */
 	uint64_t looked_ns;
+	uint32_t group; /* number of its control group; 0: none */
 	bool suspended;
+	bool frozen; /* by its group; else it was stopped */
 	uint64_t suspended_since_ns, suspended_ns; /* suspended time does not count for --timeout */
 	bool has_row;
 	struct job_process row;
@@ -106,6 +109,9 @@ struct map {
 	char **env; /* of a task, with places for what differs */
 	char env_text[7][128];
 	char env_job[96]; /* VIGIL_JOB_ID=…, as tasks have it */
+	struct taskgroups groups; /* where we may make some */
+	uint32_t slot_group[MAP_SLOTS + 1]; /* the group of the next task there; 0: none yet */
+	uint32_t n_groups; /* numbers given */
 	struct warden warden;
 	pid_t earlier[16]; /* our children from before we were vigil: none of a task's; 0: none */
 	struct job job;
@@ -151,8 +157,21 @@ void map_memory_look(struct map *m);
 void map_memory_soon(struct map *m);
 void map_memory_resume(struct map *m, struct map_runner *r);
 uint64_t map_memory_due_ns(const struct map *m);
+
+/* ---- map_groups.c: the processes of a task, by its control group where there is one ---- */
+/* Writes the note of agent/incident/leftover as well. */
+void map_groups_open(struct map *m);
+void map_groups_close(struct map *m);
+/* For act/spawn; -1: there is none. The caller closes it. */
+int map_groups_open_slot(struct map *m, uint32_t slot);
+/* Those that descend from it, and those in its group. */
+size_t map_task_rows(struct map *m, const struct map_runner *r, struct proctree_row *rows, size_t cap);
 /* To all processes of a task. */
 void map_signal(struct map *m, const struct map_runner *r, int signal);
+/* The task is over: SIGKILL to what is left in its group. */
+void map_groups_over(struct map *m, struct map_runner *r);
+void map_suspend(struct map *m, struct map_runner *r);
+void map_continue(struct map *m, struct map_runner *r);
 
 /* ---- map_gpus.c ---- */
 /* Finds the GPUs, if tasks are to have some, and how many tasks they are enough for. -errno with a sentence. */
