@@ -17,7 +17,7 @@
 /* Groups that a task has made below its own. */
 #define DEPTH_MAX CGROUP_MAX_LEVELS
 
-static int folder_open(int at, const char *path, int *ret)
+static int group_open(int at, const char *path, int *ret)
 {
 	int fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
@@ -40,7 +40,7 @@ int taskgroups_make(const struct world *w, const char *path, struct taskgroups *
 	struct taskgroups g = TASKGROUPS_NONE;
 	int r = jobscope_mkdir(w, path);
 	if (r == 0)
-		r = folder_open(w->cgroup_fd, path, &g.fd);
+		r = group_open(w->cgroup_fd, path, &g.fd);
 	if (r != 0)
 		return r == -EROFS ? WORLD_DENIED : world_condition(r);
 	TEXT_COPY(g.path, path);
@@ -52,7 +52,7 @@ int taskgroups_reopen(const struct world *w, const char *path, struct taskgroups
 {
 	struct taskgroups g = TASKGROUPS_NONE;
 	struct stat st;
-	int r = w->cgroup_fd < 0 ? WORLD_ABSENT : folder_open(w->cgroup_fd, path, &g.fd);
+	int r = w->cgroup_fd < 0 ? WORLD_ABSENT : group_open(w->cgroup_fd, path, &g.fd);
 	if (r != 0)
 		return r;
 	if (fstat(g.fd, &st) < 0 || st.st_uid != geteuid()) {
@@ -64,7 +64,7 @@ int taskgroups_reopen(const struct world *w, const char *path, struct taskgroups
 	return 0;
 }
 
-void taskgroups_close(struct taskgroups *g)
+static void taskgroups_close(struct taskgroups *g)
 {
 	closep(&g->fd);
 	*g = TASKGROUPS_NONE;
@@ -172,7 +172,7 @@ static void remove_below(int fd, int depth)
 		cleanup(closep) int below = -1;
 		if (e->d_type != DT_DIR || e->d_name[0] == '.')
 			continue;
-		if (unlinkat(fd, e->d_name, AT_REMOVEDIR) == 0 || folder_open(fd, e->d_name, &below) != 0)
+		if (unlinkat(fd, e->d_name, AT_REMOVEDIR) == 0 || group_open(fd, e->d_name, &below) != 0)
 			continue;
 		remove_below(below, depth + 1);
 		(void)unlinkat(fd, e->d_name, AT_REMOVEDIR);

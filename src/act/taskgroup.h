@@ -7,8 +7,8 @@
  * where entering one later, or one of version 1, takes milliseconds. No controller is switched on, so the group that
  * vigil is in stays as it is, and its limits hold. Source: kernel cgroup-v2.rst.
  *
- * A group in which all was killed is not used again: what is started in one by CLONE_INTO_CGROUP later is killed as well
- * (seen on Linux 6.18, whose fork compares the count of kills with that of the parent's group).
+ * A group in which all was killed is not used again: what is started in one by CLONE_INTO_CGROUP later is killed as
+ * well (seen on Linux 6.18, whose fork compares the count of kills with that of the parent's group).
  */
 #pragma once
 
@@ -44,4 +44,3 @@ int must_check taskgroups_freeze(const struct taskgroups *g, uint32_t number, bo
 int must_check taskgroups_kill(const struct world *w, const struct taskgroups *g, uint32_t number);
 /* Ends all that is in them, waits for that for at most wait_ms, and removes them. -EBUSY: something does not end. */
 int must_check taskgroups_end(const struct world *w, struct taskgroups *g, int wait_ms);
-void taskgroups_close(struct taskgroups *g);

@@ -67,8 +67,10 @@ static void children_ended(struct map *m)
 {
 	uint32_t before = m->n_runners;
 	map_reap(m);
-	if (m->n_runners < before)
-		map_strays_end(m, false);
+	if (m->n_runners == before)
+		return;
+	map_strays_end(m, false);
+	map_slots_follow(m);
 }
 
 static void timers(struct map *m)
@@ -175,8 +177,12 @@ static int prepare(struct map *m)
 	int r = map_gpus_find(m, &f); /* before there are threads: drivers are asked in children */
 	if (r == 0)
 		r = maplog_open(&m->log, spec, &f);
+	if (r == 0 && spec->retry_failed)
+		r = map_resume_retry(m, &f);
 	if (r == 0)
-		r = mapinputs_open(spec, whole, &m->in, &f);
+		r = maptable_open(&m->output.table, spec, &f);
+	if (r == 0)
+		r = mapinputs_open(m->spec, whole, &m->in, &f);
 	if (r == 0) {
 		m->total = mapinputs_total(m->in);
 		r = resume ? map_resume_check(m, &f) : 0;
@@ -220,6 +226,9 @@ static void finish(struct map *m)
 	map_task_free(m->waiting);
 	template_words_done(&m->words);
 	free(m->env);
+	for (size_t i = 0; m->retry_line && i < m->retried.source[0].n; i++)
+		free(m->retry_line[i]);
+	free(m->retry_line);
 	closep(&m->epoll_fd);
 	closep(&m->signal_fd);
 	closep(&m->null_fd);

@@ -93,7 +93,8 @@ size_t map_task_rows(struct map *m, const struct map_runner *r, struct proctree_
 }
 
 /* Of each only once, though one that has left its group may descend from two. */
-static void rows_signal(struct map *m, const struct map_runner *r, const struct proctree_row *rows, size_t n, int signal)
+static void rows_signal(struct map *m, const struct map_runner *r, const struct proctree_row *rows, size_t n,
+			int signal)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct target t = {.id = rows[i].id, .pidfd = -1};

@@ -98,10 +98,14 @@ static uint64_t first_guess(const struct map *m)
 	return guess_bytes;
 }
 
-/* The size of a task's only input if that is a file. */
+/* The size of a task's only input if that is a file, or of its block. */
 static bool input_size(const struct map *m, const struct map_task *t, uint64_t *ret)
 {
 	struct statx st;
+	if (t->args.piped) {
+		*ret = t->args.in_bytes;
+		return true;
+	}
 	if (t->args.n != 1 || m->memory.peak_bytes < sizes_matter_bytes)
 		return false;
 	if (statx(AT_FDCWD, t->args.arg[0], AT_STATX_DONT_SYNC, STATX_TYPE | STATX_SIZE, &st) < 0 ||

@@ -22,5 +22,5 @@ struct warden {
 
 /* variable and groups, which it ends as well, are copied by the fork. -errno. */
 int must_check warden_start(const struct world *w, const char *variable, const struct taskgroups *groups,
-			      struct warden *ret);
+			    struct warden *ret);
 void warden_end(struct warden *d);
