@@ -29,7 +29,7 @@ int must_check taskgroups_path(const struct world *w, const struct cgroup_place 
 			       char path[static CGROUP_PATH_MAX]);
 /* WORLD_ABSENT; WORLD_DENIED: we may make none. */
 int must_check taskgroups_make(const struct world *w, const char *path, struct taskgroups *ret);
-/* Those of a runner that is gone. WORLD_ABSENT; WORLD_DENIED: they are another user's. */
+/* Those of a runner that is gone. WORLD_GONE; WORLD_DENIED: they are another user's. */
 int must_check taskgroups_reopen(const struct world *w, const char *path, struct taskgroups *ret);
 /* A descriptor of the group, for act/spawn; it is made if it is not there. -errno. */
 int must_check taskgroups_open(const struct taskgroups *g, uint32_t number, int *ret_fd);
