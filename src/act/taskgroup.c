@@ -179,6 +179,13 @@ static void remove_below(int fd, int depth)
 	}
 }
 
+void taskgroups_sweep(const struct world *w, const char *path)
+{
+	cleanup(closep) int fd = -1;
+	if (w->cgroup_fd >= 0 && group_open(w->cgroup_fd, path, &fd) == 0)
+		remove_below(fd, 0);
+}
+
 int taskgroups_end(const struct world *w, struct taskgroups *g, int wait_ms)
 {
 	if (g->fd < 0)

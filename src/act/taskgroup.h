@@ -42,5 +42,7 @@ size_t taskgroups_pids(const struct world *w, const struct taskgroups *g, uint32
 int must_check taskgroups_freeze(const struct taskgroups *g, uint32_t number, bool freeze);
 /* SIGKILL to all that is in it; number 0: in any. WORLD_ABSENT: the kernel is older than 5.14, or there is no group. */
 int must_check taskgroups_kill(const struct world *w, const struct taskgroups *g, uint32_t number);
+/* Removes empty groups below the one of this path: of a bag inside of it that was killed. */
+void taskgroups_sweep(const struct world *w, const char *path);
 /* Ends all that is in them, waits for that for at most wait_ms, and removes them. -EBUSY: something does not end. */
 int must_check taskgroups_end(const struct world *w, struct taskgroups *g, int wait_ms);
