@@ -113,7 +113,7 @@ SEQ = {n: "".join(f"{i}\n" for i in range(1, n + 1)).encode() for n in (5, 6, 10
 
 @pytest.mark.parametrize("args,input", [
     (["-N2", "cat"], SEQ[5]), (["md5sum"], SEQ[100_000]), (["md5sum"], SEQ[300_000]), (["--block", "256K", "md5sum"], SEQ[300_000]), (["-N", "100000", "md5sum"], SEQ[300_000]),
-    (["-N1", "od", "-c"], b"a\nb\nc"), (["md5sum"], b""), (["-N2", "echo", "{#}"], SEQ[5]), (["-N2", "--tag", "cat"], SEQ[5]), (["-N2", "--recend", ";", "cat"], b"a;b;c;"),
+    (["-N1", "od", "-c"], b"a\nb\nc"), (["md5sum"], b""), (["-N2", "tee", "{#}.block"], SEQ[5]), (["-N2", "--tag", "cat"], SEQ[5]), (["-N2", "--recend", ";", "cat"], b"a;b;c;"),
     (["-N3", "--retries", "3", "sort", "-n"], SEQ[6]), (["-N2", "false"], SEQ[6]), (["-N2", "--dry-run", "cat"], SEQ[6]),
     (["-N2", "--recend", "ab", "cat"], b"1ab2abab3"), (["md5sum"], b"x" * 3_000_000),
 ], ids=lambda x: " ".join(x) if isinstance(x, list) else str(len(x)))
