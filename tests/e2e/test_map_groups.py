@@ -106,6 +106,7 @@ def test_nothing_is_left_when_the_runner_is_killed(vigil, tmp_path, name, whom):
         warden[0].kill()
     process.communicate(timeout=30)
     if whom != "runner":
+        wait_for(lambda: ended(warden[0].pid), what="the end of the warden, which holds the note's lock until then")
         assert not all(map(ended, pids))
         assert vigil("ps", cwd=tmp_path).status == 0  # a vigil that comes later clears up
     wait_for(lambda: all(map(ended, pids)), what="the end of what the tasks left")
