@@ -20,7 +20,7 @@
 /* For all processes of a round to end. */
 #define ROUND_MS 500
 /* For all that is in the groups of tasks to end. */
-#define GROUPS_MS 2000
+#define GROUPS_MS 10000
 
 bool mapleft_has(const struct world *w, pid_t pid, const char *variable)
 {
