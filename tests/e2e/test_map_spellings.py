@@ -197,6 +197,15 @@ def test_commands_of_our_own_joblog_are_the_same_words_again(bag, tmp_path):
     assert bag("--retry-failed", "--joblog", "log").out == b""
 
 
+def test_a_joblog_that_others_may_write_is_not_run(bag, tmp_path):
+    assert bag("--joblog", "log", "sh", "-c", "exit {}", ":::", "1").status == 1
+    (tmp_path / "log").chmod(0o622)
+    refused = bag("--retry-failed", "--joblog", "log")
+    assert refused.status == 2 and "which others may write" in refused.err.decode(), refused
+    (tmp_path / "log").chmod(0o600)
+    assert bag("--retry-failed", "--joblog", "log").status == 1
+
+
 TABLE_INPUTS = ["0", 'a"b, c', "t\tt", "", "é", "x\ny"]
 SCRIPT = 'printf "%s\\n" "$1$2"; echo "e$1" >&2; [ "$1" != 0 ]'
 

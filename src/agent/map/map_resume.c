@@ -1,4 +1,6 @@
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "agent/map/mapstate.h"
 #include "base/buf.h"
@@ -71,8 +73,25 @@ static char *line_copy(struct span command)
 	return line;
 }
 
+/* Its lines are run: whoever can write the file could have commands run by us. */
+static int retry_trust(const struct map *m, struct fault *f)
+{
+	struct stat st;
+	if (fstat(m->log.fd, &st) < 0)
+		return fault_set(f, -errno, "cannot look at %s: %s", m->spec->joblog, strerror(errno));
+	if ((st.st_uid == geteuid() || st.st_uid == 0) && (st.st_mode & (S_IWGRP | S_IWOTH)) == 0)
+		return 0;
+	return fault_set(f, -EPERM,
+			 "--retry-failed runs the lines of %s, which others may write; make it yours alone (chown, chmod "
+			 "go-w) after a look at it",
+			 m->spec->joblog);
+}
+
 int map_resume_retry(struct map *m, struct fault *f)
 {
+	int r = retry_trust(m, f);
+	if (r < 0)
+		return r;
 	uint64_t n = maplog_last(&m->log);
 	m->retry_line = n < SIZE_MAX / sizeof(char *) ? calloc(n + 1, sizeof(char *)) : NULL;
 	for (uint64_t seq = 1; m->retry_line && seq <= n; seq++) {
