@@ -82,8 +82,8 @@ static int retry_trust(const struct map *m, struct fault *f)
 	if ((st.st_uid == geteuid() || st.st_uid == 0) && (st.st_mode & (S_IWGRP | S_IWOTH)) == 0)
 		return 0;
 	return fault_set(f, -EPERM,
-			 "--retry-failed runs the lines of %s, which others may write; make it yours alone (chown, chmod "
-			 "go-w) after a look at it",
+			 "--retry-failed runs the lines of %s, which others may write; make it yours alone (chown, "
+			 "chmod go-w) after a look at it",
 			 m->spec->joblog);
 }
 
