@@ -236,7 +236,7 @@ static inline void wait_looks_line(struct wait_scenario *s, struct span rest)
 		}
 }
 
-/* hint <pid> <tid> owner|usual <pid> <tid, 0: ended>|nobody|lost|rank <n>|fact <id>|text|key
+/* hint <pid> <tid> owner|usual <pid> <tid, 0: ended>|nobody|lost|rank <n>|fact <id>|text|key|call|idle|handler
  * [likely|possible] [says <rest>] */
 static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
 {
@@ -265,6 +265,12 @@ static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
 		h->id = (uint64_t)wait_number(&rest);
 	} else if (wait_word(&rest, "key")) {
 		h->kind = WAITHINT_KEY;
+	} else if (wait_word(&rest, "call")) {
+		h->kind = WAITHINT_CALL;
+	} else if (wait_word(&rest, "idle")) {
+		h->kind = WAITHINT_IDLE;
+	} else if (wait_word(&rest, "handler")) {
+		h->kind = WAITHINT_HANDLER;
 	} else {
 		assert_true(wait_word(&rest, "text"));
 		h->kind = WAITHINT_TEXT;

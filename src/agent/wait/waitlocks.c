@@ -7,6 +7,7 @@
 #include "agent/wait/waitshared.h"
 #include "agent/wait/waitstore.h"
 #include "agent/inspect/pyasync.h"
+#include "agent/inspect/pygrpc.h"
 #include "agent/inspect/pywaits.h"
 #include "base/vec.h"
 
@@ -56,6 +57,8 @@ static int locks_of(const struct waitpool_in *in, pid_t pid, struct asked asked,
 	if (procview_open(in->w, pid, &want, &view, &fault) != 0)
 		return 0; /* it may not be looked into: the facts alone count */
 	if (asked.loops && pyasync_hints(in->w, view, hint, n_hints, cap_hints) == -ENOMEM)
+		return -ENOMEM;
+	if (pygrpc_hints(in->w, view, hint, n_hints, cap_hints) == -ENOMEM)
 		return -ENOMEM;
 	if (loader_of(in->w, in->now, view, hint, n_hints, cap_hints) < 0)
 		return -ENOMEM;

@@ -199,6 +199,8 @@ static bool benign_end(struct hang_work *w, const struct waitgraph_sink *s, cons
  */
 static uint64_t limit_of_call(struct hang_work *w, const struct waitgraph_node *n)
 {
+	if (n->calls && n->hint) /* it wakes up more often than the call may last */
+		return n->hint->limit_ns;
 	if (!n->thread || !n->timed || !n->fact || n->fact->kind == WAITFACT_CLOCK)
 		return 0;
 	uint64_t until_ns = n->thread->left_ns ? w->p->now_ns + n->thread->left_ns : 0;
@@ -357,7 +359,7 @@ static const char *explained_id(const struct waitgraph_sink *s, const struct wai
 	case WAITEND_OUTSIDE:
 		return n->process ? "waits_for_process" : "network_wait";
 	case WAITEND_VISITOR:
-		return "waits_for_visitor";
+		return n->handles ? "call_unanswered" : "waits_for_visitor";
 	case WAITEND_CLOCK:
 		return "rank_sleeps";
 	case WAITEND_STORAGE:

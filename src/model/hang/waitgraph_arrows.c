@@ -14,8 +14,8 @@ static struct waitgraph_node *node_at(const struct build *b, uint32_t i)
 	return &b->g->node[i];
 }
 
-static int arrow(struct build *b, uint32_t from, uint32_t to, enum waitgraph_quality q, const struct waitfact *f,
-		 const struct waithint *h)
+int waitgraph_arrow(struct build *b, uint32_t from, uint32_t to, enum waitgraph_quality q, const struct waitfact *f,
+		    const struct waithint *h)
 {
 	struct waitgraph *g = b->g;
 	for (size_t i = node_at(b, from)->first_edge; i < g->n_edges; i++)
@@ -79,7 +79,7 @@ static bool is_clock(const struct waitgraph_node *n)
 /* A side thread that wakes up by itself now and then: a heartbeat, a monitor. */
 static bool ticks(const struct waitgraph_node *n)
 {
-	return !n->main && (is_clock(n) || n->timed);
+	return !n->main && !n->handles && (is_clock(n) || n->timed);
 }
 
 /* True if it did not run between the looks: it sleeps for long, as one that is busy with something slow. */
@@ -98,7 +98,10 @@ static bool may_be_meant(const struct build *b, uint32_t from, uint32_t i, const
 {
 	const struct waitgraph_node *x = node_at(b, i);
 	bool same = x->fact && f && x->fact->kind == f->kind && x->fact->id == f->id && f->id != 0;
-	if (i == from || same || x->thread->ended)
+	/* Of a call that is worked on, those who wait for calls themselves bring nothing. */
+	bool waits_as_well = node_at(b, from)->handles && waitgraph_waits_for_calls(b, i);
+	bool idle = x->idle && (x->main || node_at(b, from)->handles);
+	if (i == from || same || x->thread->ended || waits_as_well || idle)
 		return false;
 	return !ticks(x) || (with_sleeping && sleeps_long(b, x));
 }
@@ -115,10 +118,10 @@ static int to_threads(struct build *b, uint32_t from, const struct waitfact_proc
 			n++;
 		}
 	if (n == 1)
-		return arrow(b, from, one, WAITGRAPH_LIKELY, f, NULL) < 0 ? -ENOMEM : 1;
+		return waitgraph_arrow(b, from, one, WAITGRAPH_LIKELY, f, NULL) < 0 ? -ENOMEM : 1;
 	for (uint32_t k = 0; n > 0 && k < p->n_threads; k++)
 		if (may_be_meant(b, from, first + k, f, with_sleeping) &&
-		    arrow(b, from, first + k, WAITGRAPH_POSSIBLE, f, NULL) < 0)
+		    waitgraph_arrow(b, from, first + k, WAITGRAPH_POSSIBLE, f, NULL) < 0)
 			return -ENOMEM;
 	return n;
 }
@@ -132,15 +135,15 @@ int waitgraph_to_process(struct build *b, uint32_t from, pid_t pid, enum waitgra
 	if (main == WAITGRAPH_NONE) {
 		if (outside_node(b, pid, f, &to) < 0)
 			return -ENOMEM;
-		return arrow(b, from, to, q, f, NULL);
+		return waitgraph_arrow(b, from, to, q, f, NULL);
 	}
 	const struct waitfact_thread *t = node_at(b, main)->thread;
 	const struct waitfact_thread *before = b->in->before ? waitfacts_thread(b->in->before, t->pid, t->tid) : NULL;
 	bool loops = is_clock(node_at(b, main)) && before && before->runs_so_far != t->runs_so_far;
 	if (!loops)
-		return arrow(b, from, main, q, f, NULL);
+		return waitgraph_arrow(b, from, main, q, f, NULL);
 	int n = to_threads(b, from, p, NULL, false);
-	return n < 0 ? n : arrow(b, from, main, n > 1 ? WAITGRAPH_POSSIBLE : q, f, NULL);
+	return n < 0 ? n : waitgraph_arrow(b, from, main, n > 1 ? WAITGRAPH_POSSIBLE : q, f, NULL);
 }
 
 /* ---- who is meant by the holders ---- */
@@ -249,7 +252,7 @@ static int to_users(struct build *b, uint32_t from, const struct waitfact *f, co
 		n++;
 		/* Another thread of that process may be the one to answer: a server with a thread for each client. */
 		bool aside = !x->main && x->thread->n == 1;
-		if (arrow(b, from, o->node, aside ? MIN(q, WAITGRAPH_LIKELY) : q, f, NULL) < 0)
+		if (waitgraph_arrow(b, from, o->node, aside ? MIN(q, WAITGRAPH_LIKELY) : q, f, NULL) < 0)
 			return -ENOMEM;
 		if (aside && to_threads(b, from, x->process, NULL, false) < 0)
 			return -ENOMEM;
@@ -266,7 +269,7 @@ static int to_holder_threads(struct build *b, uint32_t from, const struct waitfa
 		if (to == WAITGRAPH_NONE)
 			continue;
 		n++;
-		if (arrow(b, from, to, f->owner ? WAITGRAPH_PROOF : WAITGRAPH_LIKELY, f, NULL) < 0)
+		if (waitgraph_arrow(b, from, to, f->owner ? WAITGRAPH_PROOF : WAITGRAPH_LIKELY, f, NULL) < 0)
 			return -ENOMEM;
 	}
 	return n;
@@ -370,7 +373,7 @@ static int to_fact(struct build *b, uint32_t from, const struct waitfact *f)
 		return to_holders(b, from, f);
 	if (end_of_kind(f) != WAITEND_OUTSIDE)
 		return 0;
-	if (outside_node(b, 0, f, &to) < 0 || arrow(b, from, to, WAITGRAPH_PROOF, f, NULL) < 0)
+	if (outside_node(b, 0, f, &to) < 0 || waitgraph_arrow(b, from, to, WAITGRAPH_PROOF, f, NULL) < 0)
 		return -ENOMEM;
 	return 1;
 }
@@ -397,7 +400,7 @@ static int to_rank(struct build *b, uint32_t from, const struct waithint *h, enu
 		if (!x->main || !x->who || !x->who->main || x->who->rank != h->rank)
 			continue;
 		n++;
-		if (arrow(b, from, k, q, NULL, h) < 0)
+		if (waitgraph_arrow(b, from, k, q, NULL, h) < 0)
 			return -ENOMEM;
 	}
 	return n;
@@ -437,7 +440,7 @@ static int to_hints(struct build *b, uint32_t from)
 		int added = h[i]->kind == WAITHINT_RANK	  ? to_rank(b, from, h[i], q)
 			    : h[i]->kind == WAITHINT_FACT ? to_one_fact(b, from, h[i]->id, q)
 							  : owner != WAITGRAPH_NONE;
-		if (added < 0 || (owner != WAITGRAPH_NONE && arrow(b, from, owner, q, NULL, h[i]) < 0))
+		if (added < 0 || (owner != WAITGRAPH_NONE && waitgraph_arrow(b, from, owner, q, NULL, h[i]) < 0))
 			return -ENOMEM;
 		n += added;
 	}
@@ -477,7 +480,13 @@ int waitgraph_arrows(struct build *b, uint32_t from)
 		node_at(b, from)->end = WAITEND_NOBODY;
 		return 0;
 	}
-	int n = to_hints(b, from);
+	if (node_at(b, from)->idle && node_at(b, from)->main) {
+		node_at(b, from)->end = WAITEND_VISITOR;
+		return 0;
+	}
+	int n = node_at(b, from)->calls ? waitgraph_calls(b, from) : 0;
+	if (n == 0)
+		n = to_hints(b, from);
 	if (n == 0) {
 		n = to_facts(b, from, false);
 		if (n == 0)
@@ -493,6 +502,8 @@ int waitgraph_arrows(struct build *b, uint32_t from)
 		b->g->edge[x->first_edge + i].quality = WAITGRAPH_POSSIBLE;
 	if (n >= 0 && node_at(b, from)->n_edges == 0)
 		end_without_arrows(b, from);
+	if (node_at(b, from)->end == WAITEND_OWN && waitgraph_waits_for_calls(b, from))
+		node_at(b, from)->end = WAITEND_VISITOR; /* nobody is at work in its process: another call may bring it */
 	return n < 0 ? n : 0;
 }
 

@@ -16,6 +16,8 @@ static bool is_main(const struct waitgraph_node *n)
 /* What of its waits anybody may end, also who has nothing to do with it yet; NULL: none. */
 static const struct waitfact *awaits_visitors(const struct waitgraph_in *in, const struct waitgraph_node *n)
 {
+	if (n->handles && n->end == WAITEND_VISITOR)
+		return n->fact; /* another call */
 	for (uint32_t i = 0; n->thread && i < n->thread->n; i++) {
 		const struct waitfact *f = &in->now->fact[n->thread->first + i];
 		bool by_name = f->kind == WAITFACT_SEMAPHORE || f->kind == WAITFACT_MESSAGE;
@@ -56,8 +58,8 @@ static int edges_move_to_end(struct waitgraph *g, uint32_t node)
 static bool is_missing(const struct waitgraph_in *in, const struct waitgraph *g, const struct waitgraph_node *n,
 		       size_t sink, const struct waitfact *f)
 {
-	if (!is_main(n) || n->thread->ended || n->sink == WAITGRAPH_NONE || n->sink == sink)
-		return false; /* one that has ended was there, or is told of otherwise */
+	if (!is_main(n) || n->thread->ended || n->sink == WAITGRAPH_NONE || n->sink == sink || n->idle)
+		return false; /* one that has ended was there, or is told of otherwise; a server comes to nobody */
 	const struct waitfact *own = awaits_visitors(in, &g->node[g->sink[n->sink].node]);
 	return n->component != g->node[g->sink[sink].node].component && (!own || own->kind != f->kind);
 }

@@ -96,7 +96,9 @@ void waitgraph_wait_text(const struct waitgraph_node *n, char *dst, size_t cap)
 	if (n->usual)
 		buf_printf(&b, "%s%s", b.len ? ", " : "", n->usual->text);
 	if (n->end != WAITEND_NONE)
-		buf_printf(&b, "%s%s", b.len ? "; " : "", waitgraph_end_text(n->end));
+		buf_printf(&b, "%s%s", b.len ? "; " : "",
+			   n->handles && n->end == WAITEND_VISITOR ? "only another call of this server could end it"
+								   : waitgraph_end_text(n->end));
 }
 
 void waitgraph_who_text(const struct waitgraph *g, uint32_t node, char *dst, size_t cap)
