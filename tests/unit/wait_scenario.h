@@ -237,7 +237,7 @@ static inline void wait_looks_line(struct wait_scenario *s, struct span rest)
 }
 
 /* hint <pid> <tid> owner|usual <pid> <tid, 0: ended>|nobody|lost|rank <n>|fact <id>|text|key|call|idle|handler
- * [likely|possible] [says <rest>] */
+ * [likely|possible] [limit <seconds>] [says <rest>] */
 static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
 {
 	struct waithint *h = &s->hint[s->n_hints++];
@@ -279,6 +279,8 @@ static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
 		h->proof = false;
 	else if (wait_word(&rest, "possible"))
 		h->proof = !(h->one_of = true);
+	if (wait_word(&rest, "limit"))
+		h->limit_ns = (uint64_t)wait_number(&rest) * NS_PER_S;
 	if (wait_word(&rest, "says"))
 		span_copy(span_trim(rest), h->text, sizeof(h->text));
 }

@@ -339,14 +339,19 @@ bool hang_graph_names(const struct hang_work *w, int32_t rank, enum confidence *
 	return false;
 }
 
-/* True for a circle that a main process is in, or waits for by what the kernel says, as for the end of a child. */
-static bool in_the_way(const struct waitgraph_sink *s)
+/*
+ * True for a circle that a main process is in, or waits for by what the kernel says, as for the end of a child, or one
+ * of threads that work on calls, where all answers that are waited for are theirs.
+ */
+static bool in_the_way(const struct hang_work *w, const struct waitgraph_sink *s)
 {
-	return s->of_main || (s->n_followers > 0 && s->quality == WAITGRAPH_PROOF);
+	return s->of_main || (s->n_followers > 0 && s->quality == WAITGRAPH_PROOF) ||
+	       (w->c->graph->node[s->node].handles && is_only_end(w, s));
 }
 
-static const char *explained_id(const struct waitgraph_sink *s, const struct waitgraph_node *n)
+static const char *explained_id(const struct hang_work *w, const struct waitgraph_sink *s)
 {
+	const struct waitgraph_node *n = &w->c->graph->node[s->node];
 	if (n->fact && n->fact->kind == WAITFACT_SIGNAL)
 		return "waits_for_process";
 	switch (s->end) {
@@ -369,7 +374,7 @@ static const char *explained_id(const struct waitgraph_sink *s, const struct wai
 	case WAITEND_GONE:
 		return "abandoned_wait";
 	case WAITEND_CIRCLE: /* event loops beside the main threads are idle when all is well, too */
-		return s->closed && in_the_way(s) && s->circle >= WAITGRAPH_LIKELY ? proof_id(s) : NULL;
+		return s->closed && in_the_way(w, s) && s->circle >= WAITGRAPH_LIKELY ? proof_id(s) : NULL;
 	default:
 		return NULL;
 	}
@@ -461,7 +466,7 @@ bool hang_graph_explains(struct hang_work *w)
 {
 	const struct waitgraph_sink *s = graph_end(w);
 	const struct waitgraph_node *n = s ? &w->c->graph->node[s->node] : NULL;
-	const char *id = s ? explained_id(s, n) : NULL;
+	const char *id = s ? explained_id(w, s) : NULL;
 	bool held = s && (s->end == WAITEND_STOPPED || s->end == WAITEND_FROZEN || s->end == WAITEND_NOBODY ||
 			  s->end == WAITEND_GONE || s->end == WAITEND_CIRCLE);
 	bool by_stacks = s && (s->end == WAITEND_CLOCK || s->end == WAITEND_STOPPED || s->end == WAITEND_TRACED ||
