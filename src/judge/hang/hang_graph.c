@@ -349,6 +349,15 @@ static bool in_the_way(const struct hang_work *w, const struct waitgraph_sink *s
 	       (w->c->graph->node[s->node].handles && is_only_end(w, s));
 }
 
+/*
+ * True of event loops beside the main threads that read from each other, if each rank waits for its own: no message is
+ * on its way, and nobody is left who could send one, but for visitors. In a job that has made steps these are none.
+ */
+static bool of_messages(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	return w->stepping && s->end == WAITEND_CIRCLE && !s->of_main && s->all_wait && s->n_ranks > 1;
+}
+
 static const char *explained_id(const struct hang_work *w, const struct waitgraph_sink *s)
 {
 	const struct waitgraph_node *n = &w->c->graph->node[s->node];
@@ -374,6 +383,8 @@ static const char *explained_id(const struct hang_work *w, const struct waitgrap
 	case WAITEND_GONE:
 		return "abandoned_wait";
 	case WAITEND_CIRCLE: /* event loops beside the main threads are idle when all is well, too */
+		if (of_messages(w, s))
+			return proof_id(s);
 		return s->closed && in_the_way(w, s) && s->circle >= WAITGRAPH_LIKELY ? proof_id(s) : NULL;
 	default:
 		return NULL;
@@ -468,7 +479,7 @@ bool hang_graph_explains(struct hang_work *w)
 	const struct waitgraph_node *n = s ? &w->c->graph->node[s->node] : NULL;
 	const char *id = s ? explained_id(w, s) : NULL;
 	bool held = s && (s->end == WAITEND_STOPPED || s->end == WAITEND_FROZEN || s->end == WAITEND_NOBODY ||
-			  s->end == WAITEND_GONE || s->end == WAITEND_CIRCLE);
+			  s->end == WAITEND_GONE || (s->end == WAITEND_CIRCLE && !of_messages(w, s)));
 	bool by_stacks = s && (s->end == WAITEND_CLOCK || s->end == WAITEND_STOPPED || s->end == WAITEND_TRACED ||
 			       s->end == WAITEND_STORAGE);
 	if (!id || (end_is_main(w, s) && by_stacks))
@@ -492,6 +503,10 @@ bool hang_graph_explains(struct hang_work *w)
 	bool lost = n->hint && n->hint->lost; /* read from a pool, which proves nothing */
 	bool sure = held && s->circle == WAITGRAPH_PROOF && !lost;
 	graph_is(w, s, id, sure ? confidence_of(w, s) : MIN(confidence_of(w, s), CONFIDENCE_MEDIUM));
+	if (of_messages(w, s) && !s->closed) {
+		w->v->confidence = CONFIDENCE_LOW; /* who should have sent the next one is not known */
+		hang_says(w, "Each rank waits for a message of another one.");
+	}
 	if (s->end == WAITEND_NOBODY && n->end == WAITEND_NONE)
 		hang_says(w, "All who share it wait for it themselves: nobody is left who could end these waits, so "
 			     "who had it has probably ended.");

@@ -108,6 +108,7 @@ struct waitgraph_sink {
 	bool outside; /* it is none of the job's */
 	bool one_process; /* all its threads are of one process */
 	bool of_main; /* a main process's main thread is in it */
+	bool all_wait; /* the main thread of each rank, of several, is in it or comes to it, without a time limit */
 };
 
 struct waitgraph {

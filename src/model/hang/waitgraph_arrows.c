@@ -90,6 +90,18 @@ static bool sleeps_long(const struct build *b, const struct waitgraph_node *n)
 	return before && before->runs_so_far == t->runs_so_far;
 }
 
+static bool has_nothing_to_do(const struct build *b, uint32_t i);
+
+/* True if any other thread of the process waits for something outside of it, or for a lock, so that it may act. */
+static bool another_acts(const struct build *b, uint32_t from, const struct waitfact_process *p)
+{
+	uint32_t first = waitgraph_first_node(b, p);
+	for (uint32_t k = first; first != WAITGRAPH_NONE && k < first + p->n_threads; k++)
+		if (k != from && !node_at(b, k)->thread->ended && !ticks(node_at(b, k)) && !has_nothing_to_do(b, k))
+			return true;
+	return false;
+}
+
 /*
  * True if another thread of the process may be the one that is meant: not one that waits for the same thing, or that
  * only wakes up by itself now and then.
@@ -110,19 +122,20 @@ static bool may_be_meant(const struct build *b, uint32_t from, uint32_t i, const
 static int to_threads(struct build *b, uint32_t from, const struct waitfact_process *p, const struct waitfact *f,
 		      bool with_sleeping)
 {
-	uint32_t first = waitgraph_first_node(b, p), one = WAITGRAPH_NONE;
+	uint32_t first = waitgraph_first_node(b, p);
+	/* Of an alarm: a thread that waits for its own alarm is idle until another one gives it something to do. */
+	bool alarm = f && (f->kind == WAITFACT_EVENTFD || f->kind == WAITFACT_PIPE || f->kind == WAITFACT_UNIX);
+	bool only_acting = alarm && another_acts(b, from, p);
 	int n = 0;
-	for (uint32_t k = 0; first != WAITGRAPH_NONE && k < p->n_threads; k++)
-		if (may_be_meant(b, from, first + k, f, with_sleeping)) {
-			one = first + k;
-			n++;
+	for (int draw = 0; draw < 2 && first != WAITGRAPH_NONE; draw++)
+		for (uint32_t k = first; k < first + p->n_threads; k++) {
+			if (!may_be_meant(b, from, k, f, with_sleeping) || (only_acting && has_nothing_to_do(b, k)))
+				continue;
+			enum waitgraph_quality q = n == 1 ? WAITGRAPH_LIKELY : WAITGRAPH_POSSIBLE;
+			if (draw == 1 && waitgraph_arrow(b, from, k, q, f, NULL) < 0)
+				return -ENOMEM;
+			n += draw == 0;
 		}
-	if (n == 1)
-		return waitgraph_arrow(b, from, one, WAITGRAPH_LIKELY, f, NULL) < 0 ? -ENOMEM : 1;
-	for (uint32_t k = 0; n > 0 && k < p->n_threads; k++)
-		if (may_be_meant(b, from, first + k, f, with_sleeping) &&
-		    waitgraph_arrow(b, from, first + k, WAITGRAPH_POSSIBLE, f, NULL) < 0)
-			return -ENOMEM;
 	return n;
 }
 
