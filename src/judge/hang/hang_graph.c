@@ -464,6 +464,11 @@ static bool of_the_main_thread(const struct hang_work *w, const struct waitgraph
  */
 static void visitor_of_none(struct hang_work *w, const struct waitgraph_sink *s)
 {
+	if (w->c->graph->node[s->node].handles) { /* the others have come, and have no answer */
+		w->v->confidence = w->stepping ? w->v->confidence : CONFIDENCE_LOW;
+		hang_says(w, "No rank is left whose request could bring it.");
+		return;
+	}
 	if (w->stepping && w->v->confidence > CONFIDENCE_LOW && of_the_main_thread(w, s)) {
 		hang_says(w, "No rank is left that could come, so it is somebody else, or nobody.");
 		return;

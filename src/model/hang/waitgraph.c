@@ -152,7 +152,8 @@ const struct waithint *const *waitgraph_hints(const struct build *b, pid_t pid, 
 static const struct waithint *best_hint(const struct build *b, pid_t pid, pid_t tid, bool place)
 {
 	static const enum waithint_kind of_wait[] = {WAITHINT_CALL, WAITHINT_NOBODY, WAITHINT_OWNER, WAITHINT_RANK,
-						     WAITHINT_FACT, WAITHINT_IDLE,   WAITHINT_TEXT,  WAITHINT_KEY};
+						     WAITHINT_FACT, WAITHINT_WITHIN, WAITHINT_IDLE,  WAITHINT_TEXT,
+						     WAITHINT_KEY};
 	static const enum waithint_kind of_place[] = {WAITHINT_PLACE};
 	size_t n, n_kinds = place ? ARRAY_SIZE(of_place) : ARRAY_SIZE(of_wait);
 	const struct waithint *const *h = waitgraph_hints(b, pid, tid, &n);
@@ -171,7 +172,8 @@ static void calls_note(const struct build *b, struct waitgraph_node *n)
 	for (size_t i = 0; i < n_hints; i++) {
 		n->calls |= h[i]->kind == WAITHINT_CALL;
 		n->idle |= h[i]->kind == WAITHINT_IDLE;
-		n->handles |= h[i]->kind == WAITHINT_HANDLER;
+		n->within |= h[i]->kind == WAITHINT_WITHIN;
+		n->handles |= h[i]->kind == WAITHINT_HANDLER || h[i]->kind == WAITHINT_WITHIN;
 	}
 }
 

@@ -483,6 +483,17 @@ static void end_without_arrows(struct build *b, uint32_t from)
 		x->end = WAITEND_CLOCK;
 }
 
+/* Arrows of an event loop whose connections nobody reads: to threads of its own, or it waits for another request. */
+static int within_arrows(struct build *b, uint32_t from)
+{
+	int n = to_threads(b, from, node_at(b, from)->process, NULL, false);
+	if (n != 0)
+		return MIN(n, 0);
+	end_without_arrows(b, from);
+	node_at(b, from)->end = WAITEND_VISITOR;
+	return 0;
+}
+
 int waitgraph_arrows(struct build *b, uint32_t from)
 {
 	node_at(b, from)->first_edge = (uint32_t)b->g->n_edges;
@@ -497,6 +508,8 @@ int waitgraph_arrows(struct build *b, uint32_t from)
 		node_at(b, from)->end = WAITEND_VISITOR;
 		return 0;
 	}
+	if (node_at(b, from)->within)
+		return within_arrows(b, from);
 	int n = node_at(b, from)->calls ? waitgraph_calls(b, from) : 0;
 	if (n == 0)
 		n = to_hints(b, from);
@@ -515,6 +528,9 @@ int waitgraph_arrows(struct build *b, uint32_t from)
 		b->g->edge[x->first_edge + i].quality = WAITGRAPH_POSSIBLE;
 	if (n >= 0 && node_at(b, from)->n_edges == 0)
 		end_without_arrows(b, from);
+	struct waitgraph_node *y = node_at(b, from);
+	if (y->n_edges == 1 && y->thread->n > 1 && b->g->edge[y->first_edge].fact)
+		y->fact = b->g->edge[y->first_edge].fact; /* of several, the one that is meant */
 	if (node_at(b, from)->end == WAITEND_OWN && waitgraph_waits_for_calls(b, from))
 		node_at(b, from)->end = WAITEND_VISITOR; /* nobody is at work in its process: another call may bring it */
 	return n < 0 ? n : 0;
@@ -561,9 +577,14 @@ static bool is_waited_for_within(const struct build *b, uint32_t i)
 	return false;
 }
 
-/* True if it stands in a wait of its own, which neither a clock nor a visitor ends. */
+/*
+ * True if it works, or stands in a wait of its own which no visitor ends, nor a clock, unless it looks and naps all the
+ * time: what its thread would send comes from it.
+ */
 static bool stands_elsewhere(const struct waitgraph_node *x)
 {
+	if (x->main && (x->end == WAITEND_RUNS || (x->end == WAITEND_CLOCK && x->naps)))
+		return true;
 	return x->main && !x->timed &&
 	       (x->n_edges > 0 || x->end == WAITEND_NOBODY || x->end == WAITEND_GONE || x->end == WAITEND_STOPPED);
 }

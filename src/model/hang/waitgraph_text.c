@@ -97,7 +97,7 @@ void waitgraph_wait_text(const struct waitgraph_node *n, char *dst, size_t cap)
 		buf_printf(&b, "%s%s", b.len ? ", " : "", n->usual->text);
 	if (n->end != WAITEND_NONE)
 		buf_printf(&b, "%s%s", b.len ? "; " : "",
-			   n->handles && n->end == WAITEND_VISITOR ? "only another call of this server could end it"
+			   n->handles && n->end == WAITEND_VISITOR ? "only another request could end it"
 								   : waitgraph_end_text(n->end));
 }
 

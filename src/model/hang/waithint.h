@@ -25,6 +25,7 @@ enum waithint_kind {
 	 */
 	WAITHINT_CALL,
 	WAITHINT_IDLE, /* it waits for requests or work, so it ends the wait of nobody: a server's main thread, a pool's worker */
+	WAITHINT_WITHIN, /* something that its own process has to bring, for a request of another; no connection of its facts */
 	WAITHINT_HANDLER, /* it works on the call of another process, whatever it waits for; beside another hint */
 };
 
