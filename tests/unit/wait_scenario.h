@@ -236,7 +236,7 @@ static inline void wait_looks_line(struct wait_scenario *s, struct span rest)
 		}
 }
 
-/* hint <pid> <tid> owner|usual <pid> <tid, 0: ended>|nobody|lost|rank <n>|fact <id>|text|key|call|idle|handler|within
+/* hint <pid> <tid> owner|usual <pid> <tid, 0: ended>|nobody|lost|rank <n>|fact <id>|text|key|call|idle|handler|within|retry [exists]
  * [likely|possible] [limit <seconds>] [says <rest>] */
 static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
 {
@@ -271,6 +271,9 @@ static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
 		h->kind = WAITHINT_IDLE;
 	} else if (wait_word(&rest, "handler")) {
 		h->kind = WAITHINT_HANDLER;
+	} else if (wait_word(&rest, "retry")) {
+		h->kind = WAITHINT_RETRY;
+		h->exists = wait_word(&rest, "exists");
 	} else if (wait_word(&rest, "within")) {
 		h->kind = WAITHINT_WITHIN;
 	} else {

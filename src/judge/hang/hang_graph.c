@@ -355,7 +355,7 @@ static bool in_the_way(const struct hang_work *w, const struct waitgraph_sink *s
  */
 static bool of_messages(const struct hang_work *w, const struct waitgraph_sink *s)
 {
-	return w->stepping && s->end == WAITEND_CIRCLE && !s->of_main && s->all_wait && s->n_ranks > 1;
+	return w->p->progress_known && s->end == WAITEND_CIRCLE && !s->of_main && s->all_wait && s->n_ranks > 1;
 }
 
 static const char *explained_id(const struct hang_work *w, const struct waitgraph_sink *s)

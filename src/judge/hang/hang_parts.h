@@ -100,6 +100,8 @@ uint64_t hang_sleep_ns_of(const struct hang_work *w, const struct stackgroup_ran
 uint64_t hang_sleep_made_again(const struct hang_work *w, const struct stackgroup_rank *r);
 /* True for a short sleep that was made again and again for longer than is benign: a loop that waits for something. */
 bool hang_polls(const struct hang_work *w, const struct stackgroup_rank *r);
+/* What its main thread tries again after a nap, as far as that is known; NULL: unknown, or nothing. */
+const struct waithint *hang_retries(const struct hang_work *w, const struct stackgroup_rank *r);
 /*
  * True if the others wait, by the names of their calls or by the graph, for a rank whose sleep, by the kernel, ends
  * after the time for which a sleep is excused: that time need not pass to know that.

@@ -436,11 +436,27 @@ static bool for_others(const struct stackgroup_rank *r)
 	return r->acting && (r->acting->wait.kind == WAIT_SOCKET || r->acting->wait.kind == WAIT_PIPE);
 }
 
+/* What a loop of naps is for. Who has made a file that is in its way is not known, and may be at work. */
+static void loop_says(struct hang_work *w, const struct stackgroup_rank *r)
+{
+	char slept[24];
+	const struct waithint *retry = hang_retries(w, r);
+	hang_says(w, "It sleeps for at most %s at a time, again and again: a loop that waits for something.",
+		  duration_format(hang_sleep_ns_of(w, r), slept));
+	if (retry)
+		hang_says(w, "It %s.", retry->text);
+	if (!retry || !retry->exists)
+		return;
+	w->v->confidence = MIN(w->v->confidence, CONFIDENCE_LOW);
+	hang_advise(w, "if nobody is at work on it any more, remove the file or folder that is in the way: a lock that "
+		       "is a file stays when its owner is killed, one of flock() does not");
+}
+
 bool hang_one_stands(struct hang_work *w)
 {
 	const struct stackgroup_rank *r = hang_culprit(w);
 	enum confidence c = CONFIDENCE_MEDIUM;
-	char who[HANG_WHO], doing[300], slept[24];
+	char who[HANG_WHO], doing[300];
 	if (!r || !r->has_stack)
 		return false;
 	bool loader = r->activity.kind == ACTIVITY_LOADER_WAIT;
@@ -486,10 +502,7 @@ bool hang_one_stands(struct hang_work *w)
 		if (hang_joins_thread(r) && !hang_thread_of_graph(w, r->process->pid))
 			hang_thread_of_stacks(w, r);
 		if (id && strcmp(id, "poll_loop") == 0)
-			hang_says(
-				w,
-				"It sleeps for at most %s at a time, again and again: a loop that waits for something.",
-				duration_format(hang_sleep_ns_of(w, r), slept));
+			loop_says(w, r);
 	}
 	if (!anyone)
 		accuse_all(w);

@@ -82,7 +82,8 @@ void waitgraph_wait_text(const struct waitgraph_node *n, char *dst, size_t cap)
 {
 	struct buf b = {.text = dst, .cap = cap};
 	buf_reset(&b);
-	if (n->hint && n->hint->text[0])
+	bool retry = n->hint && n->hint->kind == WAITHINT_RETRY;
+	if (n->hint && n->hint->text[0] && !(retry && n->polled))
 		buf_add(&b, n->hint->text);
 	else if (n->polled)
 		buf_printf(&b, "%s %s",

@@ -26,6 +26,7 @@ enum waithint_kind {
 	WAITHINT_CALL,
 	WAITHINT_IDLE, /* it waits for requests or work, so it ends the wait of nobody: a server's main thread, a pool's worker */
 	WAITHINT_WITHIN, /* something that its own process has to bring, for a request of another; no connection of its facts */
+	WAITHINT_RETRY, /* no more than what did not work, in words: it sleeps, and will try again */
 	WAITHINT_HANDLER, /* it works on the call of another process, whatever it waits for; beside another hint */
 };
 
@@ -37,6 +38,7 @@ struct waithint {
 	uint64_t id; /* as in struct waitfact */
 	bool proof; /* read from the object itself, twice the same; false: likely */
 	bool one_of; /* any of several such hints may be the one, so each is only possible */
+	bool exists; /* of RETRY: it wants to make a file or folder that is there already */
 	uint64_t limit_ns; /* of CALL: for how long it waits at most, from its beginning; 0: without end, or unknown */
 	bool lost; /* of NOBODY: a result that was asked for and is lost, so that no server idles in this wait */
 	char text[160]; /* "queue.Queue.get at data.py:25"; "": none */
