@@ -236,7 +236,8 @@ static inline void wait_looks_line(struct wait_scenario *s, struct span rest)
 		}
 }
 
-/* hint <pid> <tid> owner|usual <pid> <tid, 0: ended>|nobody|lost|rank <n>|fact <id>|text|key|call|idle|handler|within|retry [exists]
+/* hint <pid> <tid> owner|usual <pid> <tid, 0: ended>|nobody|lost|rank <n>|fact <id>|text|key|call|idle|handler|within|
+ * retry [exists]
  * [likely|possible] [limit <seconds>] [says <rest>] */
 static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
 {

@@ -53,7 +53,7 @@ static struct waithint *pygrpc_add(struct reading *x, enum waithint_kind kind)
 	return h;
 }
 
-static void say(const struct reading *x, struct waithint *h, const char *what, size_t frame)
+static void pygrpc_say(const struct reading *x, struct waithint *h, const char *what, size_t frame)
 {
 	struct buf b = BUF_ON(h->text);
 	buf_add(&b, what);
@@ -98,7 +98,7 @@ static void call_find(struct reading *x, size_t at)
 		return;
 	struct waithint *h = pygrpc_add(x, WAITHINT_CALL);
 	h->limit_ns = limit_of(x, caller);
-	say(x, h, "answer of a gRPC server", caller);
+	pygrpc_say(x, h, "answer of a gRPC server", caller);
 }
 
 /* ---- servers ---- */
@@ -112,10 +112,10 @@ static bool is_idle_worker(const struct reading *x)
 static void idle_find(struct reading *x, size_t at)
 {
 	if (is_idle_worker(x))
-		say(x, pygrpc_add(x, WAITHINT_IDLE), "a pool's thread that waits for work", x->n);
+		pygrpc_say(x, pygrpc_add(x, WAITHINT_IDLE), "a pool's thread that waits for work", x->n);
 	else if (at < x->n && is_file_of(&x->frame[at], "/grpc/_server.py") &&
 		 pylocks_is_function(&x->frame[at], "wait_for_termination", "_server.py"))
-		say(x, pygrpc_add(x, WAITHINT_IDLE), "a gRPC server that waits for calls", caller_of(x, at));
+		pygrpc_say(x, pygrpc_add(x, WAITHINT_IDLE), "a gRPC server that waits for calls", caller_of(x, at));
 }
 
 /* A thread that the server has called the program's own function in. */
@@ -127,7 +127,7 @@ static void handler_find(struct reading *x)
 			if (!pylocks_is_function(&x->frame[i], calls[k], "_server.py") ||
 			    !is_file_of(&x->frame[i], "/grpc/_server.py"))
 				continue;
-			say(x, pygrpc_add(x, WAITHINT_HANDLER), "works on a call of gRPC", i - 1);
+			pygrpc_say(x, pygrpc_add(x, WAITHINT_HANDLER), "works on a call of gRPC", i - 1);
 			return;
 		}
 }

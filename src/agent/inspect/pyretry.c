@@ -78,9 +78,8 @@ static void words_find(struct retry *x)
 		words_take(x, name);
 	x->file = x->words[0] != '\0';
 	if (x->file || pyobj_u64(&x->objs, x->exception + ARGS_AT, &args) != 0 ||
-	    !pyobj_is(&x->objs, args, PYOBJ_TUPLE) ||
-	    pyobj_u64(&x->objs, args + x->v->rt.off.tuple.size, &n) != 0 || n == 0 ||
-	    pyobj_u64(&x->objs, args + x->v->rt.off.tuple.item + 8 * (n - 1), &name) != 0)
+	    !pyobj_is(&x->objs, args, PYOBJ_TUPLE) || pyobj_u64(&x->objs, args + x->v->rt.off.tuple.size, &n) != 0 ||
+	    n == 0 || pyobj_u64(&x->objs, args + x->v->rt.off.tuple.item + 8 * (n - 1), &name) != 0)
 		return;
 	words_take(x, name);
 }

@@ -69,8 +69,8 @@ static const struct {
 	 {"look at where the server's handler stands, and for who should have put, set or released what it waits for: "
 	  "no other thread of the server is at work on that",
 	  "give the call a time limit (timeout= of a gRPC call, asyncio.wait_for), and the handler's wait one as well",
-	  "a handler that waits for another call needs a free thread for that: ThreadPoolExecutor(max_workers=…); a task "
-	  "that has failed is told of only where somebody awaits it or asks for its result"}},
+	  "a handler that waits for another call needs a free thread for that: "
+	  "ThreadPoolExecutor(max_workers=…); a task that has failed is told of only where somebody awaits it"}},
 	{"openmp_fork",
 	 {"set OMP_NUM_THREADS=1 (or torch.set_num_threads(1), cv2.setNumThreads(0)) in the workers",
 	  "or start them by spawn or forkserver: GNU's OpenMP does not survive a fork"}},

@@ -37,8 +37,9 @@ const struct waithint *hang_retries(const struct hang_work *w, const struct stac
 {
 	const struct waitgraph *g = w->c->graph;
 	const struct waitgraph_node *n = g && r->process ? waitgraph_thread(g, r->process->pid, 0) : NULL;
-	return n && n->hint && n->hint->kind == WAITHINT_RETRY && r->acting && r->acting->tid == n->thread->tid ? n->hint
-													      : NULL;
+	return n && n->hint && n->hint->kind == WAITHINT_RETRY && r->acting && r->acting->tid == n->thread->tid
+		       ? n->hint
+		       : NULL;
 }
 
 /*

@@ -100,8 +100,7 @@ uint64_t hang_sleep_ns_of(const struct hang_work *w, const struct stackgroup_ran
 uint64_t hang_sleep_made_again(const struct hang_work *w, const struct stackgroup_rank *r);
 /* True for a short sleep that was made again and again for longer than is benign: a loop that waits for something. */
 bool hang_polls(const struct hang_work *w, const struct stackgroup_rank *r);
-/* What its main thread tries again after a nap, as far as that is known; NULL: unknown, or nothing. */
-const struct waithint *hang_retries(const struct hang_work *w, const struct stackgroup_rank *r);
+const struct waithint *hang_retries(const struct hang_work *w, const struct stackgroup_rank *r); /* NULL: nothing */
 /*
  * True if the others wait, by the names of their calls or by the graph, for a rank whose sleep, by the kernel, ends
  * after the time for which a sleep is excused: that time need not pass to know that.
@@ -138,9 +137,7 @@ const struct stackdump *hang_newest(const struct hang_work *w);
 const struct dump_thread *hang_thread_in(const struct stackdump *d, pid_t pid, pid_t tid);
 /* True when it was in this kind of wait in each dump. */
 bool hang_all_along(const struct hang_work *w, pid_t pid, pid_t tid, enum wait_kind kind);
-/*
- * True for the C library, its loader, and what the kernel maps into each program (vdso): no place of the program's own.
- */
+/* True for the C library, its loader and the kernel's vdso: no place of the program's own. */
 bool hang_c_library(const char *module);
 /* Writes "loader 812 of rank 3". */
 void hang_process_who(const struct dump_process *p, char *dst, size_t cap);

@@ -62,10 +62,8 @@ static const struct {
 };
 
 /* Rules of stacks in the book that know a place, in which a program may also stand for another reason. */
-static const char *const places[] = {
-	"writer_on_remote_store", "storage_stall", "sync_batch_norm", "slow_checkpoint", "copy_to_object_store",
-	"loader_waits"
-};
+static const char *const places[] = {"writer_on_remote_store", "storage_stall",	       "sync_batch_norm",
+				     "slow_checkpoint",	       "copy_to_object_store", "loader_waits"};
 
 enum hang_refine hang_refine_of(const char *id)
 {

@@ -214,9 +214,9 @@ bool hang_busy(struct hang_work *w)
 	hang_doing(w, r, doing, sizeof(doing));
 	hang_says(w, "%s works: %s", hang_who(r->rank, who), doing);
 	if (missed)
-		w->v->again_ns = MAX(
-			MIN(sub_floor(w->standstill_ns < spin ? spin : most, w->standstill_ns), busy_again_ns),
-			NS_PER_S);
+		w->v->again_ns =
+			MAX(MIN(sub_floor(w->standstill_ns < spin ? spin : most, w->standstill_ns), busy_again_ns),
+			    NS_PER_S);
 	return true;
 }
 

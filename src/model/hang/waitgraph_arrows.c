@@ -360,7 +360,7 @@ static enum waitgraph_end end_of_kind(const struct waitfact *f)
 		       : f->n_holders > 0	   ? WAITEND_NONE
 		       : f->kind == WAITFACT_FUTEX ? WAITEND_OWN
 		       : f->complete		   ? WAITEND_NOBODY
-		       : has_a_name(f)	   ? WAITEND_ANY
+		       : has_a_name(f)		   ? WAITEND_ANY
 						   : WAITEND_OUTSIDE;
 	}
 }
@@ -532,7 +532,8 @@ int waitgraph_arrows(struct build *b, uint32_t from)
 	if (y->n_edges == 1 && y->thread->n > 1 && b->g->edge[y->first_edge].fact)
 		y->fact = b->g->edge[y->first_edge].fact; /* of several, the one that is meant */
 	if (node_at(b, from)->end == WAITEND_OWN && waitgraph_waits_for_calls(b, from))
-		node_at(b, from)->end = WAITEND_VISITOR; /* nobody is at work in its process: another call may bring it */
+		node_at(b, from)->end =
+			WAITEND_VISITOR; /* nobody is at work in its process: another call may bring it */
 	return n < 0 ? n : 0;
 }
 

@@ -96,8 +96,7 @@ static int arrows_of_a_pair(const struct waitgraph_in *in, struct waitgraph *g, 
 		}
 	if (n != 1 || g->sink[sink].n_followers == 0 || !at_its_own_door(in, g, from, f))
 		return 0;
-	if (arrow_add(g, from, other, f) < 0 ||
-	    arrow_add(g, other, from, awaits_visitors(in, &g->node[other])) < 0)
+	if (arrow_add(g, from, other, f) < 0 || arrow_add(g, other, from, awaits_visitors(in, &g->node[other])) < 0)
 		return -ENOMEM;
 	return 2;
 }
@@ -180,8 +179,8 @@ static int polling_arrows_add(const struct waitgraph_in *in, struct waitgraph *g
 			continue;
 		if (edges_move_to_end(g, i) < 0)
 			return -ENOMEM;
-		g->edge[g->n_edges++] = (struct waitgraph_edge){
-			.to = to, .quality = WAITGRAPH_POSSIBLE, .fact = g->node[i].fact};
+		g->edge[g->n_edges++] =
+			(struct waitgraph_edge){.to = to, .quality = WAITGRAPH_POSSIBLE, .fact = g->node[i].fact};
 		g->node[i].n_edges = 1;
 		g->node[i].end = WAITEND_NONE;
 		n++;

@@ -20,12 +20,14 @@ enum waithint_kind {
 	WAITHINT_KEY, /* no more than the key of a store that it waits for, in words; whoever sets it is not known */
 	WAITHINT_PLACE, /* no more than where it stands: "train.py:40 in step"; may be beside another hint */
 	/*
-	 * The answer to a call of another process, over a connection of its own process that another thread of it reads. It
-	 * wakes up now and then, and goes on waiting.
+	 * The answer to a call of another process, over a connection of its own process that another thread of it
+	 * reads. It wakes up now and then, and goes on waiting.
 	 */
 	WAITHINT_CALL,
-	WAITHINT_IDLE, /* it waits for requests or work, so it ends the wait of nobody: a server's main thread, a pool's worker */
-	WAITHINT_WITHIN, /* something that its own process has to bring, for a request of another; no connection of its facts */
+	/* It waits for requests or work, so it ends the wait of nobody: a server's main thread, a pool's worker. */
+	WAITHINT_IDLE,
+	/* Something that its own process has to bring, for a request of another; none of its connections brings it. */
+	WAITHINT_WITHIN,
 	WAITHINT_RETRY, /* no more than what did not work, in words: it sleeps, and will try again */
 	WAITHINT_HANDLER, /* it works on the call of another process, whatever it waits for; beside another hint */
 };
