@@ -107,6 +107,19 @@ static bool yields(const struct hang_work *w, const struct stackgroup_rank *r)
 	return false;
 }
 
+/* Who could change what it looks at: the only process that could write memory of its, and that stands itself. */
+static void beside_says(struct hang_work *w, const struct stackgroup_rank *r)
+{
+	char who[160], wait[480];
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *n = g && r->process ? waitgraph_thread(g, r->process->pid, 0) : NULL;
+	if (!n || n->beside == WAITGRAPH_NONE)
+		return;
+	waitgraph_who_text(g, n->beside, who, sizeof(who));
+	waitgraph_wait_text(&g->node[n->beside], wait, sizeof(wait));
+	hang_says(w, "Of other processes only %s could change memory of its, and that one does not run: %s.", who, wait);
+}
+
 static bool busy_is(struct hang_work *w, const struct stackgroup_rank *r, const char *id, enum confidence c)
 {
 	char who[HANG_WHO], doing[300], stood[24];
@@ -119,6 +132,8 @@ static bool busy_is(struct hang_work *w, const struct stackgroup_rank *r, const 
 		hang_says(w, "It is in the same function at each look: %s.",
 			  c == CONFIDENCE_LOW ? "it goes round there without an end, or computes for long"
 					      : "it goes round there without an end");
+	if (strcmp(id, "spin") == 0)
+		beside_says(w, r);
 	hang_says_who_waits(w);
 	return true;
 }

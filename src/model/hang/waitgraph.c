@@ -213,6 +213,7 @@ static int process_add(struct build *b, const struct waitfact_process *p)
 			.main = t->tid == p->pid,
 			.timed = t->timed,
 			.sink = WAITGRAPH_NONE,
+			.beside = WAITGRAPH_NONE,
 		};
 		calls_note(b, &n);
 		/* Who waits for an answer wakes up in different waits of its own process. */

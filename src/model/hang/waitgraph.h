@@ -87,6 +87,11 @@ struct waitgraph_node {
 	const struct waithint *usual; /* who usually ended such a wait; NULL: unknown */
 	/* It looks at this again and again, between short sleeps, and its arrows are of it; NULL: they are not. */
 	const struct waitfact *polled;
+	/*
+	 * Of one that runs: the main thread of the only process that shares memory with it which that one could write,
+	 * and which does not run; WAITGRAPH_NONE: none, or several.
+	 */
+	uint32_t beside;
 	uint32_t first_edge, n_edges;
 	uint32_t component;
 	uint32_t sink; /* of a main process's main thread: index of the end that it comes to; else WAITGRAPH_NONE */
