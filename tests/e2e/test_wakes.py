@@ -33,8 +33,9 @@ CHANNEL = """
     from grpc import _common
 
 
-    class Call:
-        def __init__(self, port):
+    class Call(Exception):
+        def __init__(self, port, deadline):
+            self._deadline = deadline
             self.sock = socket.create_connection(("127.0.0.1", port))
             self.done = threading.Event()
             threading.Thread(target=self.channel_spin, daemon=True).start()
@@ -95,9 +96,9 @@ SERVING = """
 
 CALLING = """
     import sys
+    import time
     from grpc import _channel
-
-    call = _channel.Call(int(sys.argv[1]))
+    call = _channel.Call(int(sys.argv[1]), time.time() + float(sys.argv[3]) if sys.argv[3:] else None)
     print("asked", flush=True)
     call.result(timeout=float(sys.argv[2]) if sys.argv[2:] else None)
 """
@@ -170,3 +171,12 @@ def test_a_call_leads_to_the_thread_that_works_on_it(grpc, binary):
     assert handler["end"] == "visitor" and handler["arrows"] == []
     assert mine[server.pid]["threads"][0]["hint"]["kind"] == "idle"
     assert mine[server.pid]["threads"][0]["end"] == "visitor"
+
+
+@pytest.mark.parametrize("args, least, most", [((), None, None), (("250",), 250, 250), (("0", "350"), 250, 350)])
+def test_the_limit_of_a_call_is_told_however_often_its_thread_wakes_up(grpc, binary, args, least, most):
+    server, port = grpc("serve.py", SERVING)
+    caller, _ = grpc("train.py", CALLING, port, *args)
+    main = wait_for(lambda: hints(ask(binary, caller.pid)).get(("call", caller.pid)), what="the call")
+    limit = main["hint"].get("limit_ms")
+    assert (limit is None) if least is None else least * 1000 <= limit <= most * 1000, main["hint"]

@@ -10,10 +10,13 @@
 #include "base/vec.h"
 #include "sense/python/pylocals.h"
 #include "sense/python/pylocks.h"
+#include "sense/python/pyobj.h"
+#include "sense/python/pyslots.h"
 
 /* A thread that wakes up several times a second is caught between two of these in the end. */
 #define TRIES 4
 #define HINTS_MOST 2 /* of one thread */
+#define BODY_AT 16 /* Include/object.h: what is behind the reference count and the type */
 /* A longer limit is none. */
 static const double limit_most_s = 30 * 24 * 3600.0;
 
@@ -90,14 +93,41 @@ static uint64_t limit_of(const struct reading *x, size_t caller)
 	return (uint64_t)(s * NS_PER_S);
 }
 
+/* What is left of the deadline that a stream or a call in the background has; 0: none, or it cannot be told. */
+static uint64_t left_of(const struct reading *x, const struct world *w, size_t caller)
+{
+	struct pyobjs o;
+	struct pyobj_child item[PYOBJ_CHILDREN];
+	const struct pyobj_type *t;
+	uint64_t slot = 0, dict = 0;
+	double until_s = 0, now_s = (double)w->unix_ms() / 1e3;
+	size_t n = 0;
+	bool counted;
+	const struct pyframe *f = &x->frame[caller - 1];
+	/* Its object is an exception as well, the first of whose members is the dict of its attributes. */
+	if (!pyobjs_init(&x->v->rt, &x->v->remote, &o) ||
+	    pyobj_u64(&o, f->addr + x->v->rt.off.frame.localsplus, &slot) != 0 ||
+	    pyobj_u64(&o, pyslots_object(&o, slot, &counted) + BODY_AT, &dict) != 0 ||
+	    pyobj_items(&o, dict, item, &n) != 0)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		if (item[i].name && pyobj_str_is(&o, item[i].name, "_deadline") &&
+		    pyobj_type(&o, item[i].object, &t) == 0 && strcmp(t->name, "float") == 0 &&
+		    pyobj_get(&o, item[i].object + BODY_AT, &until_s, sizeof(until_s)) != 0)
+			until_s = 0;
+	double left_s = until_s - now_s;
+	return left_s > 0 && left_s < limit_most_s ? (uint64_t)(left_s * NS_PER_S) : 0;
+}
+
 /* gRPC's own threads stand in the same file: they have no caller. */
-static void call_find(struct reading *x, size_t at)
+static void call_find(struct reading *x, const struct world *w, size_t at)
 {
 	size_t caller = caller_of(x, at);
 	if (caller == x->n || !is_file_of(&x->frame[at], "/grpc/_channel.py"))
 		return;
 	struct waithint *h = pygrpc_add(x, WAITHINT_CALL);
 	h->limit_ns = limit_of(x, caller);
+	h->left_ns = left_of(x, w, caller);
 	pygrpc_say(x, h, "answer of a gRPC server", caller);
 }
 
@@ -132,14 +162,14 @@ static void handler_find(struct reading *x)
 		}
 }
 
-static void frames_say(struct reading *x)
+static void frames_say(struct reading *x, const struct world *w)
 {
 	size_t at = 0;
 	x->n_hints = 0;
 	while (at < x->n && (pylocks_is_library(&x->frame[at]) || is_file_of(&x->frame[at], "/grpc/_common.py")))
 		at++;
 	if (at < x->n && is_grpc(&x->frame[at]))
-		call_find(x, at);
+		call_find(x, w, at);
 	if (x->n_hints == 0)
 		idle_find(x, at);
 	handler_find(x);
@@ -164,7 +194,7 @@ static int pygrpc_thread_read(const struct world *w, const struct pythread *t, s
 			continue;
 		x->frame = stack.frames;
 		x->n = stack.n;
-		frames_say(x);
+		frames_say(x, w);
 		if (x->n_hints == 0 || !standstill_moved(w, x->v->via, t->tid, token))
 			return 0;
 		x->n_hints = 0;

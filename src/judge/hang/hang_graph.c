@@ -200,7 +200,7 @@ static bool benign_end(struct hang_work *w, const struct waitgraph_sink *s, cons
 static uint64_t limit_of_call(struct hang_work *w, const struct waitgraph_node *n)
 {
 	if (n->calls && n->hint) /* it wakes up more often than the call may last */
-		return n->hint->limit_ns;
+		return MAX(n->hint->limit_ns, n->hint->left_ns ? w->standstill_ns + n->hint->left_ns : 0);
 	if (!n->thread || !n->timed || !n->fact || n->fact->kind == WAITFACT_CLOCK)
 		return 0;
 	uint64_t until_ns = n->thread->left_ns ? w->p->now_ns + n->thread->left_ns : 0;

@@ -79,6 +79,8 @@ static struct js *hint_json(const struct waithint *h)
 	js_put_bool(j, "proof", h->proof);
 	js_put_text_if(j, "text", h->text);
 	js_put_text_if(j, "owner_text", h->owner_text);
+	if (h->limit_ns || h->left_ns)
+		js_put_u64(j, "limit_ms", MAX(h->limit_ns, h->left_ns) / NS_PER_MS);
 	return j;
 }
 
