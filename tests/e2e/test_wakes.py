@@ -132,6 +132,17 @@ def test_a_loop_of_naps_says_what_it_tries_again(python, binary, tmp_path):
         python.unplace(placed)
 
 
+def test_an_exception_that_is_handled_further_out_says_nothing_of_a_nap(binary):
+    process = subprocess.Popen([sys.executable, str(RETRY), "outside"], stdout=subprocess.PIPE, text=True)
+    try:
+        truth = json.loads(process.stdout.readline())
+        for _ in range(3):
+            assert not hints(ask(binary, truth["main"]))
+    finally:
+        process.kill()
+        process.communicate(timeout=20)
+
+
 @pytest.fixture
 def grpc(tmp_path):
     """Starts programs that use the stand-in; each line that they print first is the answer."""

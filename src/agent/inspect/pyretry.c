@@ -7,7 +7,6 @@
 #include "agent/inspect/standstill.h"
 #include "base/buf.h"
 #include "base/vec.h"
-#include "sense/python/pylocks.h"
 #include "sense/python/pyobj.h"
 #include "sense/python/pystr.h"
 
@@ -19,6 +18,8 @@
 #define STATE_WORDS 128
 /* Include/cpython/pyerrors.h, PyException_HEAD; behind it, of an OSError: errno, strerror, filename. */
 enum { ARGS_AT = 24, HEAD_BYTES = 72, HEAD_BYTES_10 = 64, NUMBER_AT = 0, FILENAME_AT = 16 };
+/* The traceback in that head; the frame in a traceback; the frame's data in a frame (3.11 and later). */
+enum { TRACEBACK_AT = 40, TRACEBACK_AT_10 = 32, FRAME_AT = 24, FRAME_DATA_AT = 24 };
 #define IS_EXCEPTION (UINT64_C(1) << 30) /* of tp_flags: Py_TPFLAGS_BASE_EXC_SUBCLASS */
 #define WORDS_MOST 120
 
@@ -58,6 +59,18 @@ static void exception_find(struct retry *x, uint64_t tstate)
 	}
 }
 
+/* True if this frame handles it: a traceback begins with the frame that does. */
+static bool is_handled_in(struct retry *x, const struct pyframe *f)
+{
+	bool late = x->v->rt.minor >= 11;
+	uint64_t at = 0;
+	if (pyobj_u64(&x->objs, x->exception + (late ? TRACEBACK_AT : TRACEBACK_AT_10), &at) != 0 || at == 0 ||
+	    pyobj_u64(&x->objs, at + FRAME_AT, &at) != 0 ||
+	    (late && pyobj_u64(&x->objs, at + FRAME_DATA_AT, &at) != 0))
+		return false;
+	return at == f->addr;
+}
+
 static void words_take(struct retry *x, uint64_t str)
 {
 	cleanup(freep) char *text = NULL;
@@ -87,17 +100,13 @@ static void words_find(struct retry *x)
 static void retry_say(struct retry *x, const struct pystack *s, struct waithint *h)
 {
 	struct buf b = BUF_ON(h->text);
-	size_t at = 0;
 	buf_add(&b, "tries again after ");
 	pytext_add(&b, x->type);
 	if (x->words[0]) {
 		buf_add(&b, x->file ? " of " : ": ");
 		pytext_add(&b, x->words);
 	}
-	while (at < s->n && pylocks_is_library(&s->frames[at]))
-		at++;
-	if (at < s->n)
-		pytext_place_add(&b, &x->v->rt, &s->frames[at], 0);
+	pytext_place_add(&b, &x->v->rt, &s->frames[0], 0);
 	h->exists = x->file && x->number == EEXIST;
 }
 
@@ -120,7 +129,8 @@ int pyretry_read(const struct world *w, struct procview *v, struct waithint *ret
 	if (e)
 		return e < 0 || e == WORLD_GONE || e == WORLD_DENIED ? e : 0;
 	exception_find(&x, main->tstate);
-	if (!x.exception)
+	/* One that is handled further out says nothing of why it sleeps here. */
+	if (!x.exception || stack.n == 0 || !is_handled_in(&x, &stack.frames[0]))
 		return 0;
 	words_find(&x);
 	*ret = (struct waithint){.kind = WAITHINT_RETRY, .pid = v->pid, .tid = v->pid};

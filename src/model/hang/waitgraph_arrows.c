@@ -124,18 +124,20 @@ static int to_threads(struct build *b, uint32_t from, const struct waitfact_proc
 		      bool with_sleeping)
 {
 	uint32_t first = waitgraph_first_node(b, p);
-	/* Of an alarm: a thread that waits for its own alarm is idle until another one gives it something to do. */
+	/* Of an alarm: a thread that waits for its own alarm is idle as a rule, until another one gives it work. */
 	bool alarm = f && (f->kind == WAITFACT_EVENTFD || f->kind == WAITFACT_PIPE || f->kind == WAITFACT_UNIX);
 	bool only_acting = alarm && another_acts(b, from, p);
-	int n = 0;
+	int n = 0, idle = 0;
 	for (int draw = 0; draw < 2 && first != WAITGRAPH_NONE; draw++)
 		for (uint32_t k = first; k < first + p->n_threads; k++) {
-			if (!may_be_meant(b, from, k, f, with_sleeping) || (only_acting && has_nothing_to_do(b, k)))
+			bool rests = only_acting && has_nothing_to_do(b, k);
+			enum waitgraph_quality q = n + idle == 1 ? WAITGRAPH_LIKELY : WAITGRAPH_POSSIBLE;
+			if (!may_be_meant(b, from, k, f, with_sleeping))
 				continue;
-			enum waitgraph_quality q = n == 1 ? WAITGRAPH_LIKELY : WAITGRAPH_POSSIBLE;
-			if (draw == 1 && waitgraph_arrow(b, from, k, q, f, NULL) < 0)
+			if (draw == 1 && !rests && waitgraph_arrow(b, from, k, q, f, NULL) < 0)
 				return -ENOMEM;
-			n += draw == 0;
+			idle += draw == 0 && rests;
+			n += draw == 0 && !rests;
 		}
 	return n;
 }

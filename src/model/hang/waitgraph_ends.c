@@ -369,13 +369,14 @@ static bool vague_arrows_drop(struct waitgraph *g)
 {
 	bool dropped = false;
 	const struct waitgraph_sink *s = g->n_sinks ? &g->sink[0] : NULL;
-	if (!s || s->end != WAITEND_CIRCLE || s->closed)
+	if (!s || s->end != WAITEND_CIRCLE || (s->closed && s->circle > WAITGRAPH_POSSIBLE))
 		return false;
 	uint32_t component = g->node[s->node].component;
 	for (size_t i = 0; i < g->n_nodes; i++) {
 		struct waitgraph_node *n = &g->node[i];
-		if (n->component != component || n->n_edges < 2 || n->thread->n != 1 ||
-		    !in_shared_memory(n->fact->kind) || asks_a_helper(g, n))
+		bool one = n->n_edges == 1 && g->edge[n->first_edge].quality == WAITGRAPH_POSSIBLE;
+		if (n->component != component || (n->n_edges < 2 && !one) || n->thread->n != 1 ||
+		    n->calls || !in_shared_memory(n->fact->kind) || asks_a_helper(g, n))
 			continue;
 		n->n_edges = 0;
 		n->end = WAITEND_ANY;
