@@ -22,6 +22,8 @@ enum { ARGS_AT = 24, HEAD_BYTES = 72, HEAD_BYTES_10 = 64, NUMBER_AT = 0, FILENAM
 enum { TRACEBACK_AT = 40, TRACEBACK_AT_10 = 32, FRAME_AT = 24, FRAME_DATA_AT = 24 };
 #define IS_EXCEPTION (UINT64_C(1) << 30) /* of tp_flags: Py_TPFLAGS_BASE_EXC_SUBCLASS */
 #define WORDS_MOST 120
+/* It wakes up now and then. */
+#define TRIES 4
 
 struct retry {
 	struct procview *v;
@@ -65,8 +67,7 @@ static bool is_handled_in(struct retry *x, const struct pyframe *f)
 	bool late = x->v->rt.minor >= 11;
 	uint64_t at = 0;
 	if (pyobj_u64(&x->objs, x->exception + (late ? TRACEBACK_AT : TRACEBACK_AT_10), &at) != 0 || at == 0 ||
-	    pyobj_u64(&x->objs, at + FRAME_AT, &at) != 0 ||
-	    (late && pyobj_u64(&x->objs, at + FRAME_DATA_AT, &at) != 0))
+	    pyobj_u64(&x->objs, at + FRAME_AT, &at) != 0 || (late && pyobj_u64(&x->objs, at + FRAME_DATA_AT, &at) != 0))
 		return false;
 	return at == f->addr;
 }
@@ -110,31 +111,47 @@ static void retry_say(struct retry *x, const struct pystack *s, struct waithint 
 	h->exists = x->file && x->number == EEXIST;
 }
 
-int pyretry_read(const struct world *w, struct procview *v, struct waithint *ret, bool *ret_found)
+/* One try; *ret_moved: it ran meanwhile. */
+static int retry_try(const struct world *w, struct retry *x, const struct pythread *main, struct waithint *ret,
+		     bool *ret_found, bool *ret_moved)
 {
-	struct retry x = {.v = v};
-	const struct pythread *py = NULL, *main;
 	char token[STANDSTILL_TOKEN];
 	struct threadwait call;
 	struct pystack stack;
-	size_t n = 0;
-	*ret_found = false;
-	if (!v->has_python || !v->stacks || !pyobjs_init(&v->rt, &v->remote, &x.objs) ||
-	    procview_python_threads(v, &py, &n) != 0)
+	*ret_moved = true;
+	if (!standstill_token(w, x->v->via, x->v->pid, token, &call))
 		return 0;
-	main = procview_python_thread(py, n, v->pid);
-	if (!main || !standstill_token(w, v->via, v->pid, token, &call))
-		return 0;
-	int e = pystacks_read(v->stacks, main, false, &stack);
+	int e = pystacks_read(x->v->stacks, main, false, &stack);
 	if (e)
 		return e < 0 || e == WORLD_GONE || e == WORLD_DENIED ? e : 0;
-	exception_find(&x, main->tstate);
+	exception_find(x, main->tstate);
 	/* One that is handled further out says nothing of why it sleeps here. */
-	if (!x.exception || stack.n == 0 || !is_handled_in(&x, &stack.frames[0]))
-		return 0;
-	words_find(&x);
-	*ret = (struct waithint){.kind = WAITHINT_RETRY, .pid = v->pid, .tid = v->pid};
-	retry_say(&x, &stack, ret);
-	*ret_found = !standstill_moved(w, v->via, v->pid, token);
+	bool found = x->exception && stack.n > 0 && is_handled_in(x, &stack.frames[0]);
+	*ret = (struct waithint){.kind = WAITHINT_RETRY, .pid = x->v->pid, .tid = x->v->pid};
+	if (found) {
+		words_find(x);
+		retry_say(x, &stack, ret);
+	}
+	*ret_moved = standstill_moved(w, x->v->via, x->v->pid, token);
+	*ret_found = found && !*ret_moved;
 	return 0;
+}
+
+int pyretry_read(const struct world *w, struct procview *v, struct waithint *ret, bool *ret_found)
+{
+	const struct pythread *py = NULL, *main;
+	bool moved = true;
+	size_t n = 0;
+	int e = 0;
+	*ret_found = false;
+	if (!v->has_python || !v->stacks || procview_python_threads(v, &py, &n) != 0)
+		return 0;
+	main = procview_python_thread(py, n, v->pid);
+	for (int i = 0; main && e == 0 && moved && i < TRIES; i++) {
+		struct retry x = {.v = v};
+		if (!pyobjs_init(&v->rt, &v->remote, &x.objs))
+			return 0;
+		e = retry_try(w, &x, main, ret, ret_found, &moved);
+	}
+	return e;
 }

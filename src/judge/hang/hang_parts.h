@@ -172,6 +172,7 @@ bool hang_stopper_lives(const struct hang_work *w, const struct waitgraph_sink *
 /* True if the threads beside the end, a main thread, are services that each rank has: none of them works for it. */
 bool hang_only_services_beside(const struct hang_work *w, const struct waitgraph_sink *s);
 bool hang_graph_explains(struct hang_work *w); /* a stopped helper, a silent server */
+void hang_visitor_of_none(struct hang_work *w, const struct waitgraph_sink *s); /* no rank is left to come */
 bool hang_python_locks(struct hang_work *w); /* the same for locks without owners */
 bool hang_gil(struct hang_work *w);
 bool hang_disk(struct hang_work *w);

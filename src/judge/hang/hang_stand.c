@@ -117,7 +117,8 @@ static void beside_says(struct hang_work *w, const struct stackgroup_rank *r)
 		return;
 	waitgraph_who_text(g, n->beside, who, sizeof(who));
 	waitgraph_wait_text(&g->node[n->beside], wait, sizeof(wait));
-	hang_says(w, "Of other processes only %s could change memory of its, and that one does not run: %s.", who, wait);
+	hang_says(w, "Of other processes only %s could change memory of its, and that one does not run: %s.", who,
+		  wait);
 }
 
 static bool busy_is(struct hang_work *w, const struct stackgroup_rank *r, const char *id, enum confidence c)

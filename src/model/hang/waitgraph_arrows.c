@@ -65,8 +65,8 @@ static int outside_node(struct build *b, pid_t pid, const struct waitfact *f, ui
 	const struct waitfact_process *p = pid ? waitfacts_process(b->in->now, pid) : NULL;
 	b->outside[b->n_outside++] = (struct outside){(uint32_t)g->n_nodes, pid, f->text};
 	*ret = (uint32_t)g->n_nodes;
-	g->node[g->n_nodes++] = (struct waitgraph_node){
-		.process = p, .fact = f, .end = end_outside(b, p, f), .beside = WAITGRAPH_NONE};
+	g->node[g->n_nodes++] =
+		(struct waitgraph_node){.process = p, .fact = f, .end = end_outside(b, p, f), .beside = WAITGRAPH_NONE};
 	return 0;
 }
 

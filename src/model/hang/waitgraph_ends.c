@@ -375,8 +375,8 @@ static bool vague_arrows_drop(struct waitgraph *g)
 	for (size_t i = 0; i < g->n_nodes; i++) {
 		struct waitgraph_node *n = &g->node[i];
 		bool one = n->n_edges == 1 && g->edge[n->first_edge].quality == WAITGRAPH_POSSIBLE;
-		if (n->component != component || (n->n_edges < 2 && !one) || n->thread->n != 1 ||
-		    n->calls || !in_shared_memory(n->fact->kind) || asks_a_helper(g, n))
+		if (n->component != component || (n->n_edges < 2 && !one) || n->thread->n != 1 || n->calls ||
+		    !in_shared_memory(n->fact->kind) || asks_a_helper(g, n))
 			continue;
 		n->n_edges = 0;
 		n->end = WAITEND_ANY;
