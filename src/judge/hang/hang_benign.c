@@ -228,8 +228,9 @@ bool hang_benign(struct hang_work *w)
 		return false;
 	char doing[300], rank[HANG_WHO];
 	benign_is(w, first.id, soonest == UINT64_MAX ? 0 : soonest);
-	/* What is benign because it works has to go on working. */
-	if (works)
+	/* What is benign because it works has to go on working; a nap may be missed at a look. */
+	const struct waithint *retry = hang_retries(w, who);
+	if (works || (retry && retry->exists))
 		w->v->again_ns = MIN(w->v->again_ns, work_again_ns);
 	hang_doing(w, who, doing, sizeof(doing));
 	hang_says(w, "%s: ", phrase(first.id));
