@@ -79,7 +79,7 @@ def grpc_deadline():
     os._exit(0)
 
 
-@quiet("u-aio-late", "server of asyncio, its answer takes a minute", 80, 3)
+@quiet("u-aio-late", "server of asyncio, its answer takes a while", 65, 3)
 def aio_late():
     """rank 0 answers with asyncio; one answer waits for a computation in a thread"""
     if kit.RANK == 0:
@@ -87,7 +87,7 @@ def aio_late():
             n, ready, gone = 0, asyncio.Event(), asyncio.Event()
 
             async def compute():
-                await asyncio.to_thread(work, LONG)
+                await asyncio.to_thread(work, LONG - 15)
                 ready.set()
 
             async def client(reader, writer):
