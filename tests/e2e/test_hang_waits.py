@@ -1,5 +1,6 @@
 """Who waits for whom, in verdicts: jobs that talk over sockets, pipes and locks of their own."""
 import random
+import re
 import socket
 import sys
 
@@ -17,6 +18,14 @@ print(s.getsockname()[1], flush=True)
 c = s.accept()[0]
 select.select([s], [], [])
 """
+RETRY = """
+import socket, sys, time
+while True:
+    try:
+        socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+    except OSError:
+        time.sleep(0.2)
+"""
 rank, world, base = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]), int(sys.argv[1])
 mine = socket.create_server(("127.0.0.1", base + rank))
 while True:
@@ -29,7 +38,9 @@ left = mine.accept()[0]
 for step in range(100000):
     if step == 20 and sys.argv[2] == "circle":
         left.recv(1)
-    if step == 20 and sys.argv[2] == "pipe" and rank == 1:
+    if step == 20 and sys.argv[2] == "pipe beside a loop" and rank == 1:
+        subprocess.Popen([sys.executable, "-c", RETRY, str(base + world)])
+    if step == 20 and sys.argv[2].startswith("pipe") and rank == 1:
         ends = os.pipe()
         os.read(ends[0], 1)
     if step == 20 and sys.argv[2] == "server" and rank == 1:
@@ -71,6 +82,19 @@ def test_a_circle_of_sockets_is_proved_and_the_job_ended(vigil):
     assert report["cause"]["confidence"] == "high"
     assert "cannot go on by itself" in report["cause"]["text"]
     assert "→ rank" in report["cause"]["text"]
+
+
+def test_an_address_that_is_tried_in_vain_is_evidence(vigil):
+    missing = [f["text"] for f in vigil("doctor", "--json").json()["findings"] if f["id"] in ("no-bpf", "no-wakers")]
+    if missing:
+        pytest.skip(f"the kernel permits no such BPF program here: {missing}")
+    result = ring(vigil, "pipe beside a loop", "medium")
+    assert result.status == 124, result
+    report = vigil.why()
+    assert report["kind"] == "hang" and report["culprit_ranks"] == [1], report
+    told = [e["text"] for e in report["evidence"] if "in vain" in e["text"]]
+    assert len(told) == 1, shown(report)
+    assert re.search(r"process \d+ of rank 1 tried \d+ times in vain to connect to 127.0.0.1:\d+, and it was refused", told[0])
 
 
 def test_who_keeps_the_only_writer_of_its_pipe_is_named_by_all_that_wait_for_it(vigil):

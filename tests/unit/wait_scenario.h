@@ -62,7 +62,7 @@ static inline struct waitfact_process *wait_process_at(struct wait_scenario *s, 
 	return NULL;
 }
 
-/* process <pid> [parent n] [rank n] [main] [launcher] [role r] [zombie] [unwanted] [busy] */
+/* process <pid> [parent n] [rank n] [main] [launcher] [role r] [zombie] [status n] [unwanted] [busy] */
 static inline void wait_process_line(struct wait_scenario *s, struct span rest)
 {
 	struct waitfact_process p = {.pid = (pid_t)wait_number(&rest), .ppid = 1, .state = 'S', .readable = true};
@@ -81,7 +81,10 @@ static inline void wait_process_line(struct wait_scenario *s, struct span rest)
 			who.launcher = true;
 		else if (wait_word(&rest, "zombie"))
 			p.state = 'Z';
-		else if (wait_word(&rest, "unwanted"))
+		else if (wait_word(&rest, "status")) {
+			p.exit_status = (int)wait_number(&rest);
+			p.has_exit = true;
+		} else if (wait_word(&rest, "unwanted"))
 			wanted = false;
 		else if (wait_word(&rest, "busy"))
 			busy = true;
@@ -131,6 +134,8 @@ static inline void wait_fact_line(struct wait_scenario *s, int look, struct wait
 			x->id = (uint64_t)wait_number(&rest);
 		} else if (wait_word(&rest, "peer")) {
 			x->peer_id = (uint64_t)wait_number(&rest);
+		} else if (wait_word(&rest, "type")) {
+			x->message_type = wait_number(&rest);
 		} else if (wait_word(&rest, "write")) {
 			x->to_write = true;
 		} else if (wait_word(&rest, "open")) {

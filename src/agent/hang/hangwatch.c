@@ -12,6 +12,7 @@
 
 #include "agent/hang/hangdevices.h"
 #include "agent/hang/hangevidence.h"
+#include "agent/hang/hangrefused.h"
 #include "agent/hang/hangsymbols.h"
 #include "agent/hang/hangwakers.h"
 #include "agent/host/world_open.h"
@@ -89,6 +90,7 @@ struct watch {
 	struct procstats *procstats;
 	struct hangdevices devices;
 	struct hangwakers *wakers; /* NULL without memory */
+	struct hangrefused *refused; /* likewise */
 	struct progress_patterns progress; /* the user's */
 	struct hang_job job[HANG_JOBS];
 	size_t n_jobs;
@@ -143,6 +145,7 @@ static bool hangwatch_begin(struct watch *k)
 		&k->w, getrlimit(RLIMIT_NOFILE, &files) == 0 ? MIN((size_t)files.rlim_cur / 2, (size_t)FDS_MOST) : 256);
 	hangdevices_open(&k->devices, &k->w);
 	k->wakers = hangwakers_new(&k->w);
+	k->refused = hangrefused_new(&k->w);
 	k->jobs_seq = UINT32_MAX;
 	patterns_begin(k);
 	return k->procstats != NULL;
@@ -238,8 +241,11 @@ static bool line_send(struct watch *k, const struct watched *j, size_t index, en
 static void judge(struct watch *k, struct watched *j, size_t index)
 {
 	static struct hang_verdict v;
+	struct hang_refused refused[HANG_REFUSED];
 	struct hang_case *c = &j->evidence.hcase;
 	c->liveness = &j->liveness;
+	c->refused = refused;
+	c->n_refused = hangrefused_take(k->refused, j->sample.procs, refused, ARRAY_SIZE(refused));
 	memset(&v, 0, sizeof(v));
 	hang_judge(&k->shm->settings, &j->history, c, &v);
 	/* send first: a verdict that could not be sent must come up again */
@@ -250,6 +256,8 @@ static void judge(struct watch *k, struct watched *j, size_t index)
 		TEXT_COPY(j->benign, v.text);
 		line_send(k, j, index, HANG_SAYS_BENIGN, v.text);
 	}
+	c->refused = NULL;
+	c->n_refused = 0;
 	if (sent)
 		hangevidence_end(&j->evidence);
 	else
@@ -772,6 +780,14 @@ static void wakers_over(struct watch *k)
 		hangwakers_end(k->wakers, job, wakers_jobs(k, job));
 }
 
+static bool any_suspected(const struct watch *k)
+{
+	for (size_t i = 0; i < k->n_jobs; i++)
+		if (k->watched[i] && k->watched[i]->active && k->watched[i]->suspected_ns)
+			return true;
+	return false;
+}
+
 /* Does what is due for all jobs. Returns when the next thing is due. */
 static uint64_t hangwatch_round(struct watch *k)
 {
@@ -798,6 +814,7 @@ static uint64_t hangwatch_round(struct watch *k)
 		if (j->evidence.busy)
 			next = MIN(next, j->evidence.next_ns);
 	}
+	hangrefused_step(k->refused, any_suspected(k));
 	next = MIN(next, wakers_step(k));
 	next = MIN(next, hangsymbols_rest(&k->symbols, k->w.mono_ns(), any_busy(k)));
 	atomic_store(&k->shm->cpu_ns, own_cpu_ns());

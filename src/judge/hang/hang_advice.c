@@ -71,6 +71,10 @@ static const struct {
 	  "give the call a time limit (timeout= of a gRPC call, asyncio.wait_for), and the handler's wait one as well",
 	  "a handler that waits for another call needs a free thread for that: "
 	  "ThreadPoolExecutor(max_workers=…); a task that has failed is told of only where somebody awaits it"}},
+	{"waits_for_input",
+	 {"answer at its terminal, or end it: the command line that is named above asks for something",
+	  "let it fail instead of asking: ssh -o BatchMode=yes, GIT_TERMINAL_PROMPT=0, DEBIAN_FRONTEND=noninteractive, "
+	  "or its standard input from /dev/null in a session of its own (setsid)"}},
 	{"openmp_fork",
 	 {"set OMP_NUM_THREADS=1 (or torch.set_num_threads(1), cv2.setNumThreads(0)) in the workers",
 	  "or start them by spawn or forkserver: GNU's OpenMP does not survive a fork"}},

@@ -54,6 +54,18 @@ struct hang_source {
 	char line[160]; /* without blanks at both ends: "time.sleep(3600)" */
 };
 
+/* An address that a process of the job tries to reach by TCP, in vain. */
+#define HANG_REFUSED 8
+struct hang_refused {
+	int32_t rank; /* NO_RANK */
+	pid_t pid;
+	bool main; /* the main process of its rank */
+	char address[64]; /* "127.0.0.1:29500" */
+	uint64_t n; /* attempts since the job was suspected */
+	uint64_t last_ns; /* of the last one, as liveness's now_ns */
+	int error; /* as errno, of the last one; 0: it gave up before there was an answer */
+};
+
 struct hang_case {
 	int64_t now_unix_ms;
 	const struct liveness_set *liveness;
@@ -70,6 +82,8 @@ struct hang_case {
 	const struct waitgraph *graph; /* who waits for whom; NULL: not read */
 	const struct gostand *go; /* main goroutines of the ranks' programs made by Go */
 	size_t n_go;
+	const struct hang_refused *refused; /* the most often tried first; none where they cannot be counted */
+	size_t n_refused;
 	const struct rankenv *environment; /* compared over the ranks; NULL: not read */
 	const struct hang_source *source;
 	size_t n_source;

@@ -82,6 +82,7 @@ static void graph_is(struct hang_work *w, const struct waitgraph_sink *s, const 
 	const struct waitgraph_node *n = &w->c->graph->node[s->node];
 	w->v->lost_pid = n->process && n->hint && n->hint->lost ? n->process->pid : 0;
 	way_says(w, s);
+	hang_says_who_left(w, s);
 }
 
 /* ---- proofs ---- */
@@ -374,6 +375,8 @@ static const char *explained_id(const struct hang_work *w, const struct waitgrap
 		return n->process ? "waits_for_process" : "network_wait";
 	case WAITEND_VISITOR:
 		return n->handles ? "call_unanswered" : "waits_for_visitor";
+	case WAITEND_PERSON:
+		return "waits_for_input";
 	case WAITEND_CLOCK:
 		return "rank_sleeps";
 	case WAITEND_STORAGE:
@@ -425,13 +428,15 @@ bool hang_graph_explains(struct hang_work *w)
 	bool held = s && (s->end == WAITEND_STOPPED || s->end == WAITEND_FROZEN || s->end == WAITEND_NOBODY ||
 			  s->end == WAITEND_GONE || (s->end == WAITEND_CIRCLE && !of_messages(w, s)));
 	bool by_stacks = s && (s->end == WAITEND_CLOCK || s->end == WAITEND_STOPPED || s->end == WAITEND_TRACED ||
-			       s->end == WAITEND_STORAGE);
+			       s->end == WAITEND_STORAGE || s->end == WAITEND_PERSON);
 	if (!id || (end_is_main(w, s) && by_stacks))
 		return false; /* hang_stopped, hang_benign and hang_disk know more */
 	bool by_absence = w->c->graph->by_absence && s->n_followers == 1;
 	bool visitor = s->end == WAITEND_VISITOR && s->n_followers == 0;
 	if ((visitor || by_absence) && !w->stepping)
 		return false; /* a server without clients */
+	if (s->end == WAITEND_PERSON && ((!w->stepping && !w->many) || s->n_followers == 0))
+		return false; /* a job that somebody works with, at its terminal */
 	const struct stackgroup_rank *waiting = hang_first_waiting(w);
 	bool guess = w->c->graph->by_absence || guessed(w, s);
 	if (guess && waiting && activity_waits_for_ranks(waiting->activity.kind))
@@ -442,7 +447,8 @@ bool hang_graph_explains(struct hang_work *w)
 		return each_stands(w, s);
 	if (serves_beside(w, s) || in_known_calls(w, s) || (s->n_ranks == 1 && hang_stands_for_a_cause(w, s->rank[0])))
 		return false;
-	if (!hang_old_enough(w, held ? HANG_FIRM : visitor ? HANG_DOUBTFUL : HANG_EXPLAINED))
+	bool seen = held || s->end == WAITEND_PERSON; /* no more is to be learned by waiting */
+	if (!hang_old_enough(w, seen ? HANG_FIRM : visitor ? HANG_DOUBTFUL : HANG_EXPLAINED))
 		return true;
 	bool lost = n->hint && n->hint->lost; /* read from a pool, which proves nothing */
 	bool sure = held && s->circle == WAITGRAPH_PROOF && !lost;

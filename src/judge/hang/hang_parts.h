@@ -126,10 +126,7 @@ bool hang_stands_for_a_cause(const struct hang_work *w, int32_t rank);
 const struct stackgroup_rank *hang_culprit(const struct hang_work *w);
 /* The first rank that waits for others; NULL: none. */
 const struct stackgroup_rank *hang_first_waiting(const struct hang_work *w);
-/*
- * True when every rank was seen in at least two dumps, has one stack in all of them, and uses no processor unless it
- * waits.
- */
+/* True when every rank has one stack in all dumps, of at least two, and uses no processor unless it waits. */
 bool hang_all_still(const struct hang_work *w);
 
 /* Processes and threads of the dumps; NULL: not in there. */
@@ -162,15 +159,15 @@ bool hang_goroutines(struct hang_work *w); /* a main goroutine that nobody is le
 bool hang_graph_benign(struct hang_work *w); /* the others wait for work, a sleep or a time limit */
 bool hang_benign(struct hang_work *w);
 bool hang_long_sleep(struct hang_work *w); /* all others wait for a sleep that outlasts its excuse */
-/*
- * How sure the graph is that the others wait for this rank; false: it does not say so, or there is no graph.
- */
+/* How sure the graph is that the others wait for this rank; false: it does not say so, or there is no graph. */
 bool hang_graph_names(const struct hang_work *w, int32_t rank, enum confidence *ret);
 bool hang_graph_stands(const struct hang_work *w); /* a rank that does not work waits for an end that does not run */
 /* True if somebody in the job may have stopped this end for a while and let it go on. */
 bool hang_stopper_lives(const struct hang_work *w, const struct waitgraph_sink *s);
 /* True if the threads beside the end, a main thread, are services that each rank has: none of them works for it. */
 bool hang_only_services_beside(const struct hang_work *w, const struct waitgraph_sink *s);
+/* Adds which children have left of a process that waits for the others of them at this end. */
+void hang_says_who_left(struct hang_work *w, const struct waitgraph_sink *s);
 bool hang_graph_explains(struct hang_work *w); /* a stopped helper, a silent server */
 void hang_visitor_of_none(struct hang_work *w, const struct waitgraph_sink *s); /* no rank is left to come */
 bool hang_python_locks(struct hang_work *w); /* the same for locks without owners */
@@ -189,7 +186,10 @@ bool hang_collective_says(struct hang_work *w);
 bool hang_collective_alone(struct hang_work *w);
 void hang_collective_joins(struct hang_work *w);
 void hang_book_joins(struct hang_work *w);
+/* Adds which address this rank tries to reach in vain, again and again; false: none is known. */
+bool hang_says_refused(struct hang_work *w, int32_t rank);
 /* ---- evidence for any verdict ---- */
+void hang_refused_evidence(struct hang_work *w);
 void hang_groups(struct hang_work *w);
 void hang_common_evidence(struct hang_work *w);
 

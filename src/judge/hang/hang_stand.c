@@ -519,6 +519,7 @@ bool hang_one_stands(struct hang_work *w)
 			hang_thread_of_stacks(w, r);
 		if (id && strcmp(id, "poll_loop") == 0)
 			loop_says(w, r);
+		hang_says_refused(w, r->rank);
 	}
 	if (!anyone)
 		accuse_all(w);

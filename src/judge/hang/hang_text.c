@@ -384,6 +384,7 @@ void hang_common_evidence(struct hang_work *w)
 			      : g->unchanged	? "; unchanged"
 						: "; it changed between looks");
 	}
+	hang_refused_evidence(w);
 	counters(w);
 	if (w->c->collective && w->c->collective->valid)
 		hang_evidence(w, "collective", w->c->collective->source, "%s",

@@ -300,6 +300,11 @@ static int to_holders(struct build *b, uint32_t from, const struct waitfact *f)
 	size_t n = holder_pids(b, f, own->pid, pids), all = n;
 	if (threads != 0 || f->n_holders == 0)
 		return threads;
+	if (n == 0 && f->kind == WAITFACT_MESSAGE) {
+		int waiting = waitgraph_queue_users(b, from, f);
+		if (waiting != 0)
+			return waiting;
+	}
 	if (n == 0) { /* only this process has it: the alarm of an event loop, which its threads and children set off */
 		bool lock = f->kind == WAITFACT_FUTEX || f->kind == WAITFACT_SHARED;
 		int found = to_threads(b, from, own, f, false);
@@ -326,12 +331,6 @@ static int to_holders(struct build *b, uint32_t from, const struct waitfact *f)
 }
 
 /* ---- one thread ---- */
-
-/* Whoever knows its name may come to it: nobody is known to be the one. */
-static bool has_a_name(const struct waitfact *f)
-{
-	return f->kind == WAITFACT_SEMAPHORE || f->kind == WAITFACT_MESSAGE;
-}
 
 /* The end that an alternative is by itself; WAITEND_NONE: its holders decide. */
 static enum waitgraph_end end_of_kind(const struct waitfact *f)
@@ -363,7 +362,7 @@ static enum waitgraph_end end_of_kind(const struct waitfact *f)
 		       : f->n_holders > 0	   ? WAITEND_NONE
 		       : f->kind == WAITFACT_FUTEX ? WAITEND_OWN
 		       : f->complete		   ? WAITEND_NOBODY
-		       : has_a_name(f)		   ? WAITEND_ANY
+		       : waitgraph_has_a_name(f)   ? WAITEND_ANY
 						   : WAITEND_OUTSIDE;
 	}
 }
@@ -473,7 +472,9 @@ static void end_without_arrows(struct build *b, uint32_t from)
 	for (size_t i = 0; i < n; i++) {
 		enum waitgraph_end e = end_of_kind(&f[i]);
 		/* Only its own process could end it: another thread of it, as with the alarm of an event loop. */
-		if (e == WAITEND_NONE || e == WAITEND_OWN)
+		if (e == WAITEND_NONE && waitgraph_nobody_known(b->in->now, x, &f[i]))
+			e = WAITEND_ANY;
+		else if (e == WAITEND_NONE || e == WAITEND_OWN)
 			e = f[i].complete && x->process->n_threads == 1 ? WAITEND_NOBODY : WAITEND_OWN;
 		/* One that may come is an answer; nobody is one only where it holds for all. */
 		if (i == 0 || x->end == WAITEND_NOBODY || x->end == WAITEND_CLOCK) {

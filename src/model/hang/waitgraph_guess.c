@@ -20,9 +20,8 @@ static const struct waitfact *awaits_visitors(const struct waitgraph_in *in, con
 		return n->fact; /* another call */
 	for (uint32_t i = 0; n->thread && i < n->thread->n; i++) {
 		const struct waitfact *f = &in->now->fact[n->thread->first + i];
-		bool by_name = f->kind == WAITFACT_SEMAPHORE || f->kind == WAITFACT_MESSAGE;
 		if (f->kind == WAITFACT_LISTEN || f->kind == WAITFACT_DATAGRAM || f->kind == WAITFACT_FIFO ||
-		    (by_name && f->n_holders == 0))
+		    waitgraph_nobody_known(in->now, n, f))
 			return f;
 	}
 	return NULL;

@@ -62,6 +62,20 @@ int must_check waitgraph_calls(struct build *b, uint32_t node);
 /* True of a thread that works on a call and waits for something that only its own process could bring. */
 bool waitgraph_waits_for_calls(const struct build *b, uint32_t node);
 
+/* ---- waitgraph_queue.c: who uses a message queue ---- */
+/*
+ * Arrows to the threads of other processes that wait at the same queue for something else than this one does: to send,
+ * or to receive another type. Their number, or -ENOMEM.
+ */
+int must_check waitgraph_queue_users(struct build *b, uint32_t from, const struct waitfact *f);
+/* Whoever knows its name may come to it: nobody is known to be the one. */
+bool waitgraph_has_a_name(const struct waitfact *f);
+/*
+ * True if nobody is known who could end a wait at a thing with a name: nobody is told, or the process alone, whose only
+ * thread waits itself.
+ */
+bool waitgraph_nobody_known(const struct waitfacts *now, const struct waitgraph_node *n, const struct waitfact *f);
+
 /* ---- waitgraph_usual.c: one arrow in place of several, by who usually ended such a wait ---- */
 /* 1: there is one. -ENOMEM. */
 int must_check waitgraph_usual(struct build *b, uint32_t node);

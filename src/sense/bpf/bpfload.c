@@ -13,6 +13,7 @@
 #pragma push_macro("unused")
 #undef unused
 #include "instant.skel.h"
+#include "refused.skel.h"
 #include "sigwatch.skel.h"
 #include "taskiter.skel.h"
 #include "wakers.skel.h"
@@ -230,4 +231,35 @@ int bpf_wakers_load(const uint16_t *waits, const uint16_t *ends, struct bpf_wake
 	(void)libbpf_set_print(no_talk);
 	int r = wakers_load(waits, ends, ret);
 	return r < 0 ? condition_of(r, "seeing who ends waits", why, cap) : 0;
+}
+
+static void refused_skel_freep(struct refused_bpf **skel)
+{
+	refused_bpf__destroy(*skel);
+}
+
+static int refused_load(struct bpf_refused_fds *ret)
+{
+	cleanup(closep) int prog_fd = -1;
+	int rows_fd = -1;
+	cleanup(refused_skel_freep) struct refused_bpf *skel = refused_bpf__open();
+	if (!skel)
+		return -errno;
+	int r = refused_bpf__load(skel);
+	if (r == 0)
+		r = fd_keep(bpf_program__fd(skel->progs.refused), &prog_fd);
+	if (r == 0)
+		r = fd_keep(bpf_map__fd(skel->maps.rows), &rows_fd);
+	if (r < 0)
+		return r;
+	*ret = (struct bpf_refused_fds){.prog_fd = take_fd(&prog_fd), .rows_fd = rows_fd};
+	return 0;
+}
+
+int bpf_refused_load(struct bpf_refused_fds *ret, char *why, size_t cap)
+{
+	cleanup(memlock_restore) unused struct memlock limit = memlock_remember();
+	(void)libbpf_set_print(no_talk);
+	int r = refused_load(ret);
+	return r < 0 ? condition_of(r, "seeing connections that are refused", why, cap) : 0;
 }

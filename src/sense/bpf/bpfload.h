@@ -1,7 +1,7 @@
 /*
  * Loads vigil's BPF programs into the kernel and returns plain descriptors. The only user of libbpf: the readers of the
- * descriptors (sense/proc/tasks, sense/death/sigwatch, sense/native/instant, sense/wait/wakers) do not need it, in any
- * process they are passed to. A program stays in the kernel as long as its link is open.
+ * descriptors (sense/proc/tasks, sense/death/sigwatch, sense/native/instant, sense/net/refused, sense/wait/wakers) do
+ * not need it, in any process they are passed to. A program stays in the kernel as long as its link is open.
  *
  * Needs Linux 5.8 with BTF (an instant 5.17, wakers 5.15 on x86_64), and CAP_BPF + CAP_PERFMON (or CAP_SYS_ADMIN).
  * Built without BPF the same functions return WORLD_ABSENT.
@@ -53,3 +53,11 @@ struct bpf_wakers_fds {
  */
 int must_check bpf_wakers_load(const uint16_t *waits, const uint16_t *ends, struct bpf_wakers_fds *ret, char *why,
 			       size_t cap);
+
+struct bpf_refused_fds {
+	int prog_fd; /* to be attached and detached, as that of wakers */
+	int rows_fd; /* its map, as in sense/bpf/records.h */
+};
+
+/* Loads the program that counts attempts to connect in vain, without attaching it. Both are the caller's. */
+int must_check bpf_refused_load(struct bpf_refused_fds *ret, char *why, size_t cap);

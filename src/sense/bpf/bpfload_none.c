@@ -35,3 +35,9 @@ int bpf_wakers_load(const uint16_t *waits, const uint16_t *ends, struct bpf_wake
 	(void)ret;
 	return absent(why, cap);
 }
+
+int bpf_refused_load(struct bpf_refused_fds *ret, char *why, size_t cap)
+{
+	(void)ret;
+	return absent(why, cap);
+}

@@ -128,6 +128,26 @@ struct pt_regs {
 	unsigned long sp, di, orig_ax;
 };
 
+struct in6_words {
+	__u8 u6_addr8[16];
+};
+
+struct in6_addr {
+	struct in6_words in6_u;
+};
+
+struct sock_common {
+	__be32 skc_daddr;
+	__be16 skc_dport;
+	__u16 skc_family;
+	struct in6_addr skc_v6_daddr;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+	int sk_err;
+};
+
 enum bpf_func_id___newer { BPF_FUNC_task_pt_regs___newer = 175 };
 
 struct seq_file;

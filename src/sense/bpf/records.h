@@ -117,6 +117,24 @@ struct bpf_waker_count {
 	struct bpf_waker_thread wakee, waker; /* waker: zeroes if it is not of the job */
 };
 
+/* Attempts to connect by TCP that came to nothing. Numbers are of the initial pid namespace. */
+#define BPF_REFUSED_ROWS 1024
+#define BPF_REFUSED_OPENING 4096
+
+struct bpf_refused_key {
+	unsigned char address[16]; /* network order; the first 4 bytes for IPv4 */
+	unsigned tgid, parent;
+	unsigned short family, port; /* port: network order */
+	unsigned pad;
+};
+
+struct bpf_refused_count {
+	unsigned long long n;
+	unsigned long long last_ns; /* CLOCK_MONOTONIC */
+	int error; /* of the last one; 0: the process gave up before there was an answer */
+	unsigned pad;
+};
+
 /* Who ends one certain wait: asked by the reader, answered once. */
 struct bpf_waker_asked {
 	unsigned long long arg; /* of the wait that is meant */

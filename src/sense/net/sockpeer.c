@@ -137,6 +137,7 @@ static int unix_message(void *arg, struct span body)
 			s.send_queue_bytes = queue.udiag_wqueue;
 		} else if (type == UNIX_DIAG_NAME) {
 			s.named = true;
+			s.name_hash = sockpeer_name_hash(value);
 		} else if (type == UNIX_DIAG_ICONS) {
 			r = pending_add(ctx->t, m.udiag_ino, value);
 		}

@@ -34,6 +34,7 @@ struct sockpeer {
 	uint16_t local_port, remote_port;
 	uint32_t receive_queue_bytes, send_queue_bytes;
 	uint64_t peer_inode; /* unix; 0: none, or not accepted yet */
+	uint64_t name_hash; /* unix: of the name that it is bound to, as sockpeer_name_hash gives it; 0: none */
 };
 
 /* A connection to a unix socket that its server has not accepted. */
@@ -76,5 +77,12 @@ const struct sockpeer *sockpeer_find(const struct sockpeer_table *t, uint64_t in
 const struct sockpeer *sockpeer_other_end(const struct sockpeer_table *t, const struct sockpeer *s);
 /* The listening socket that has to accept the other end of s; NULL: none found. Pure. */
 const struct sockpeer *sockpeer_listener(const struct sockpeer_table *t, const struct sockpeer *s);
+/* Of a name of unix(7): a path, which ends at its first NUL, or an abstract one, which begins with it. Not 0. Pure. */
+uint64_t sockpeer_name_hash(struct span name);
+/*
+ * The unix datagram socket of a namespace that is bound to a name, for a sender that waits until it is read. NULL: none
+ * has data that were not read, or more than one. Where queues are not told, the only one. Pure.
+ */
+const struct sockpeer *sockpeer_full_receiver(const struct sockpeer_table *t, uint64_t netns, uint64_t name_hash);
 /* "tcp 10.0.0.3:4000 -> 10.0.0.7:29500", "unix 41 -> 42". */
 void sockpeer_format(const struct sockpeer *s, char *dst, size_t cap);

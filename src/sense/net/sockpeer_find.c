@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/vec.h"
 #include "sense/net/sockpeer_parts.h"
 #include "sense/net/socktable.h"
@@ -51,6 +52,17 @@ static bool hex_word(struct span word, uint64_t *ret)
 	return word.len > 0;
 }
 
+/* As the kernel prints it: "@" stands for the NUL at the beginning of an abstract name. */
+static uint64_t printed_name_hash(struct span path)
+{
+	char name[108]; /* as in struct sockaddr_un */
+	if (path.len == 0 || path.len > sizeof(name))
+		return 0;
+	memcpy(name, path.p, path.len);
+	name[0] = name[0] == '@' ? '\0' : name[0];
+	return sockpeer_name_hash((struct span){name, path.len});
+}
+
 static int sockpeer_unix_line(struct span line, uint64_t netns, struct sockpeer_table *t)
 {
 	struct span word, rest = line, path;
@@ -68,6 +80,7 @@ static int sockpeer_unix_line(struct span line, uint64_t netns, struct sockpeer_
 		.is_unix = true,
 		.datagram = type == SOCK_DGRAM,
 		.named = path.len > 0,
+		.name_hash = printed_name_hash(path),
 		.state = flags & UNIX_ACCEPTS ? SOCKPEER_LISTEN : SOCKPEER_ESTABLISHED,
 	};
 	return sockpeer_add(t, &s);
@@ -220,6 +233,28 @@ const struct sockpeer *sockpeer_other_end(const struct sockpeer_table *t, const 
 	if (!s->is_unix)
 		return tcp_other_end(t, s);
 	return sockpeer_find(t, s->peer_inode);
+}
+
+uint64_t sockpeer_name_hash(struct span name)
+{
+	const size_t len = name.len && name.p[0] ? strnlen(name.p, name.len) : name.len;
+	const uint64_t hash = hash_bytes(HASH_START, name.p, len);
+	return hash ? hash : 1;
+}
+
+const struct sockpeer *sockpeer_full_receiver(const struct sockpeer_table *t, uint64_t netns, uint64_t name_hash)
+{
+	const struct sockpeer *found = NULL;
+	for (size_t i = 0; i < t->n; i++) {
+		const struct sockpeer *s = &t->item[i];
+		if (!s->is_unix || !s->datagram || s->netns != netns || s->name_hash != name_hash ||
+		    (s->queue_known && s->receive_queue_bytes == 0))
+			continue;
+		if (found)
+			return NULL;
+		found = s;
+	}
+	return found;
 }
 
 static const struct sockpeer *unix_listener(const struct sockpeer_table *t, const struct sockpeer *s)

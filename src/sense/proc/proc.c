@@ -146,6 +146,26 @@ int proc_processor_read(const struct world *w, pid_t pid, pid_t tid, uint32_t *r
 	return 0;
 }
 
+int proc_exit_parse(struct span text, int *ret_status)
+{
+	struct proc_stat st;
+	struct span rest;
+	uint64_t status;
+	/* field 52, after 48 skipped words */
+	if (stat_head_parse(text, &st, &rest) < 0 || words_u64(&rest, 48, &status) < 0 || status > UINT16_MAX)
+		return -EBADMSG;
+	*ret_status = (int)status;
+	return 0;
+}
+
+int proc_exit_read(const struct world *w, pid_t pid, int *ret_status)
+{
+	char text[PROC_TEXT_MAX];
+	size_t len;
+	int r = pid_file_once(w, pid, "stat", text, sizeof(text), &len);
+	return r != 0 ? r : proc_exit_parse((struct span){text, len}, ret_status);
+}
+
 static bool thread_lives(int task_fd, const char *name)
 {
 	char path[32], text[PROC_TEXT_MAX];

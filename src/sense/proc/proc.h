@@ -47,6 +47,13 @@ bool proc_is_same(const struct world *w, struct proc_id id, struct proc_stat *re
 /* The processor that a thread runs on, or last did. WORLD_GONE. */
 int must_check proc_processor_read(const struct world *w, pid_t pid, pid_t tid, uint32_t *ret);
 
+/*
+ * How a zombie ended, as waitpid(2) tells it to its parent, which has not asked: the last column of its stat, which is
+ * 0 for whoever may not trace it. -EBADMSG. Pure. proc_exit_read: WORLD_GONE.
+ */
+int must_check proc_exit_parse(struct span text, int *ret_status);
+int must_check proc_exit_read(const struct world *w, pid_t pid, int *ret_status);
+
 /* IO of the process, its ended threads and the children it waited for; reading it takes the rights of a tracer. */
 struct proc_io {
 	uint64_t read_call_bytes, write_call_bytes; /* rchar, wchar: through calls, cache and pipes included */

@@ -281,6 +281,14 @@ static int thread_add(struct waitlook *l, struct waitproc *p, pid_t tid)
 	return l->error;
 }
 
+/* The column reads 0 for whoever may not look into the process. */
+static void exit_read(const struct world *w, const struct kin *k, struct waitfact_process *ret)
+{
+	const uid_t own = geteuid();
+	ret->has_exit = k->state == 'Z' && (own == 0 || own == k->uid) &&
+			proc_exit_read(w, k->pid, &ret->exit_status) == 0;
+}
+
 static int process_read(struct waitlook *l, struct waitproc *p, struct waitfact_process *ret)
 {
 	const pid_t pid = p->kin->pid;
@@ -292,6 +300,7 @@ static int process_read(struct waitlook *l, struct waitproc *p, struct waitfact_
 	p->fds_read = p->kin->listed = r == 0;
 	p->kin->denied = r != 0 && r != WORLD_GONE;
 	ret->readable = r == 0;
+	exit_read(l->w, p->kin, ret);
 	ret->first_thread = (uint32_t)l->f->n_threads;
 	r = threads_read(l->w, pid, &tids, &n);
 	if (r)

@@ -37,7 +37,11 @@ enum waitfact_kind {
 	WAITFACT_CONNECT, /* a connection that is being made */
 	WAITFACT_LISTEN, /* a listening socket, TCP or unix: anybody may connect */
 	WAITFACT_DATAGRAM, /* UDP and other sockets without a peer: anybody may send */
-	WAITFACT_UNIX, /* a connected unix socket; holders as for TCP */
+	/*
+	 * A connected unix socket; holders as for TCP. Also a datagram to a name whose receiver does not read: the
+	 * holders are who has that socket, never complete.
+	 */
+	WAITFACT_UNIX,
 	WAITFACT_PIPE, /* holders: who has it open the other way; the waiting process itself may be one */
 	WAITFACT_FIFO, /* open of a FIFO that nobody has open the other way */
 	WAITFACT_EVENTFD, /* holders: everybody who has it, the waiting process itself too */
@@ -48,7 +52,11 @@ enum waitfact_kind {
 	WAITFACT_SHARED, /* the same in shared memory; holders: the wanted processes that map it; never complete */
 	WAITFACT_FILE_LOCK, /* flock, POSIX and OFD locks */
 	WAITFACT_SEMAPHORE, /* of System V; holder: the process that last changed it, if another one; never complete */
-	WAITFACT_MESSAGE, /* a message queue of System V or POSIX */
+	/*
+	 * A message queue. POSIX: who has it open. System V: who sent to it last (to write: received from it last); if
+	 * that is the waiting process itself, who received last (sent last) as well. Never complete.
+	 */
+	WAITFACT_MESSAGE,
 	WAITFACT_SIGNAL, /* pause, sigsuspend, signalfd: whoever sends one */
 	WAITFACT_STOPPED, /* state T: whoever sends SIGCONT */
 	WAITFACT_TRACED, /* state t; holder: the tracer */
@@ -78,6 +86,8 @@ struct waitfact {
 	 */
 	uint64_t id;
 	uint64_t peer_id; /* inode of the other end of a TCP or unix connection on this machine; 0: none, or unknown */
+	/* WAITFACT_MESSAGE of System V, to be received: the type that is asked for, as msgrcv(2) takes it. */
+	int64_t message_type;
 	uint32_t first_holder, n_holders; /* in waitfacts.holder */
 	/* "tcp 10.0.0.3:4000 -> 10.0.0.7:29500", "pipe 4711", "/data/x.lock"; other users' names are made printable */
 	char text[120];
@@ -117,6 +127,8 @@ struct waitfact_process {
 	char state;
 	bool readable; /* descriptors could be read */
 	bool wanted; /* one of the processes that were asked for; its threads are listed */
+	bool has_exit; /* a zombie whose end could be read */
+	int exit_status; /* as waitpid(2) has it */
 	char name[16]; /* made printable */
 	uint32_t first_thread, n_threads; /* in waitfacts.thread */
 };

@@ -1,9 +1,17 @@
 /* What a descriptor waits for. */
 #include <fcntl.h>
+#include <limits.h>
+#include <stddef.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
 
 #include "base/buf.h"
 #include "sense/wait/waitfacts_parts.h"
+
+/* Bytes of a name in an address of unix(7). */
+#define SOCKADDR_NAME sizeof(((struct sockaddr_un *)0)->sun_path)
 
 /* The link of a descriptor, made printable. */
 static void link_text(struct waiting *c, int fd, char *dst, size_t cap)
@@ -48,6 +56,62 @@ static void pipe_take(struct waiting *c, const struct fdentry *e, bool to_read, 
 		pipe_add(c, e, true);
 }
 
+/* The name to which a blocked send goes, if it gives a unix address; its length, 0: it gives none. */
+static size_t send_name(struct waiting *c, char name[SOCKADDR_NAME])
+{
+	struct msghdr m;
+	struct sockaddr_un a = {.sun_family = AF_UNSPEC};
+	uint64_t at = c->tw->arg[4], len = c->tw->arg[5];
+	if (c->tw->nr == SYS_sendmsg) {
+		if (!waiting_memory(c, c->tw->arg[1], &m, sizeof(m)))
+			return 0;
+		at = (uint64_t)(uintptr_t)m.msg_name;
+		len = m.msg_namelen;
+	} else if (c->tw->nr != SYS_sendto) {
+		return 0;
+	}
+	const size_t before = offsetof(struct sockaddr_un, sun_path);
+	if (len <= before || len > sizeof(a) || !waiting_memory(c, at, &a, (size_t)len) || a.sun_family != AF_UNIX)
+		return 0;
+	memcpy(name, a.sun_path, SOCKADDR_NAME);
+	return name[0] ? strnlen(name, (size_t)len - before) : (size_t)len - before;
+}
+
+/*
+ * The other form of a path: a relative one below the working folder, an absolute one relative to it. The receiver may
+ * have bound its socket by either, and the kernel keeps what it gave. 0: there is none.
+ */
+static uint64_t other_form_hash(struct waiting *c, const char *name, size_t len)
+{
+	char path[32], full[2 * PATH_MAX];
+	TEXT_FORMAT(path, "%d/cwd", (int)c->t->pid);
+	const ssize_t got = name[0] ? readlinkat(c->l->w->proc_fd, path, full, PATH_MAX) : 0;
+	const size_t n = got > 1 && got < PATH_MAX ? (size_t)got : 0;
+	if (n == 0)
+		return 0;
+	full[n] = '/';
+	if (name[0] != '/') {
+		memcpy(full + n + 1, name, len);
+		return sockpeer_name_hash((struct span){full, n + 1 + len});
+	}
+	const bool below = len > n + 1 && memcmp(name, full, n + 1) == 0;
+	return below ? sockpeer_name_hash((struct span){name + n + 1, len - n - 1}) : 0;
+}
+
+/* A send that names a receiver waits for that one, to which its own socket is not connected. */
+static void receiver_take(struct waiting *c, struct waitfact *f, struct pend *p)
+{
+	char name[SOCKADDR_NAME], shown[64];
+	const size_t len = send_name(c, name);
+	if (len == 0)
+		return;
+	p->to_name[0] = sockpeer_name_hash((struct span){name, len});
+	p->to_name[1] = other_form_hash(c, name, len);
+	const bool is_path = name[0] != '\0';
+	span_copy((struct span){name + !is_path, len - !is_path}, shown, sizeof(shown));
+	TEXT_FORMAT(f->text, "unix datagrams to %s%s", is_path ? "" : "@", shown);
+}
+
 static void socket_take(struct waiting *c, const struct fdentry *e, bool to_write)
 {
 	struct waitfact *f = waitfact_add(c, WAITFACT_UNKNOWN);
@@ -56,7 +120,10 @@ static void socket_take(struct waiting *c, const struct fdentry *e, bool to_writ
 	f->id = e->number;
 	f->to_write = to_write;
 	TEXT_FORMAT(f->text, "socket %llu", (unsigned long long)e->number);
-	waitfact_pend(c->l, &(struct pend){.kind = PEND_SOCKET, .own = {FDOBJECT_SOCKET, e->number}});
+	struct pend p = {.kind = PEND_SOCKET, .own = {FDOBJECT_SOCKET, e->number}};
+	if (to_write)
+		receiver_take(c, f, &p);
+	waitfact_pend(c->l, &p);
 }
 
 static void eventfd_take(struct waiting *c, const struct fdentry *e, bool to_write)

@@ -68,6 +68,20 @@ static int unix_resolve(struct waitlook *l, struct pend *p, struct waitfact *f, 
 	return listener ? peer_want(l, p, listener->inode) : 0;
 }
 
+/* A send that names its receiver waits until that one has read; the names of sockets are no proof of who that is. */
+static int receiver_resolve(struct waitlook *l, struct pend *p, struct waitfact *f, const struct sockpeer *s)
+{
+	const struct sockpeer *to = NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(p->to_name) && !to; i++)
+		to = p->to_name[i] ? sockpeer_full_receiver(&l->socks, s->netns, p->to_name[i]) : NULL;
+	f->kind = to ? WAITFACT_UNIX : WAITFACT_DATAGRAM;
+	p->named = true;
+	if (!to)
+		return 0;
+	f->peer_id = to->inode;
+	return peer_want(l, p, to->inode);
+}
+
 static int tcp_resolve(struct waitlook *l, struct pend *p, struct waitfact *f, const struct sockpeer *s)
 {
 	const struct sockpeer *other = sockpeer_other_end(&l->socks, s);
@@ -93,7 +107,9 @@ static int socket_resolve(struct waitlook *l, struct pend *p)
 			f->kind = l->socks.cut ? WAITFACT_UNKNOWN : WAITFACT_DATAGRAM;
 		return 0;
 	}
-	sockpeer_format(s, f->text, sizeof(f->text));
+	const bool to_name = s->is_unix && s->datagram && p->to_name[0];
+	if (!to_name)
+		sockpeer_format(s, f->text, sizeof(f->text));
 	if (f->kind == WAITFACT_CONNECT)
 		return 0;
 	if (s->state == SOCKPEER_LISTEN) {
@@ -101,6 +117,8 @@ static int socket_resolve(struct waitlook *l, struct pend *p)
 		return 0;
 	}
 	int r = fdsearch_want(&l->search, p->own);
+	if (r == 0 && to_name)
+		return receiver_resolve(l, p, f, s);
 	if (r == 0)
 		r = s->is_unix ? unix_resolve(l, p, f, s) : tcp_resolve(l, p, f, s);
 	return r;

@@ -163,34 +163,47 @@ void waiting_semaphore(struct waiting *c)
 		waitfact_holder_add(c->l, f, pid, 0);
 }
 
-void waiting_message(struct waiting *c)
+/* "key msqid perms cbytes qnum lspid lrpid …": who sent last to a queue, who received last. False: no such queue. */
+static bool message_users(const struct world *w, uint32_t queue, pid_t *ret_sent, pid_t *ret_received)
 {
-	struct waitfact *f = waitfact_add(c, WAITFACT_MESSAGE);
-	if (!f)
-		return;
-	f->id = (uint32_t)c->tw->arg[0];
-	f->to_write = c->tw->nr == SYS_msgsnd;
-	TEXT_FORMAT(f->text, "System V messages, queue %d", (int)c->tw->arg[0]);
-	if (!ipc_is_ours(c->l, c->t->pid))
-		return;
 	cleanup(freep) char *text = NULL;
 	size_t len;
 	struct span line, word;
-	if (file_slurp(c->l->w->proc_fd, "sysvipc/msg", MIB, &text, &len) != 0)
-		return;
-	/* "key msqid perms cbytes qnum lspid lrpid …": who sent last, who received last. */
+	if (file_slurp(w->proc_fd, "sysvipc/msg", MIB, &text, &len) != 0)
+		return false;
 	for (struct span rest = {text, len}; span_line(&rest, &line);) {
 		uint64_t column[7] = {};
 		size_t i = 0;
 		for (; i < ARRAY_SIZE(column) && span_word(&line, &word); i++)
 			if (i > 0 && span_u64(word, &column[i]) < 0)
 				break;
-		if (i < ARRAY_SIZE(column) || column[1] != (uint32_t)c->tw->arg[0])
+		if (i < ARRAY_SIZE(column) || column[1] != queue)
 			continue;
-		const uint64_t pid = column[f->to_write ? 6 : 5];
-		if (pid > 0 && pid <= INT32_MAX && kinship_find(&c->l->kin, (pid_t)pid))
-			waitfact_holder_add(c->l, f, (pid_t)pid, 0);
+		*ret_sent = column[5] <= INT32_MAX ? (pid_t)column[5] : 0;
+		*ret_received = column[6] <= INT32_MAX ? (pid_t)column[6] : 0;
+		return true;
 	}
+	return false;
+}
+
+void waiting_message(struct waiting *c)
+{
+	struct waitfact *f = waitfact_add(c, WAITFACT_MESSAGE);
+	pid_t sent, received;
+	if (!f)
+		return;
+	const uint32_t queue = (uint32_t)c->tw->arg[0];
+	f->id = (uint64_t)queue + 1; /* the first queue is number 0 */
+	f->to_write = c->tw->nr == SYS_msgsnd;
+	f->message_type = f->to_write ? 0 : (int64_t)c->tw->arg[3];
+	TEXT_FORMAT(f->text, "System V messages, queue %d", (int)queue);
+	if (!ipc_is_ours(c->l, c->t->pid) || !message_users(c->l->w, queue, &sent, &received))
+		return;
+	const pid_t one = f->to_write ? received : sent, other = f->to_write ? sent : received;
+	if (one > 0 && kinship_find(&c->l->kin, one))
+		waitfact_holder_add(c->l, f, one, 0);
+	if (one == c->t->pid && other > 0 && other != one && kinship_find(&c->l->kin, other))
+		waitfact_holder_add(c->l, f, other, 0);
 }
 
 /* A queue of mq_overview(7): whoever has it open; others may open it by its name. */

@@ -36,6 +36,8 @@ struct pend {
 	bool pair; /* both ends of a unix socket were made together */
 	uint32_t nameless; /* file locks: lines that name no living process */
 	bool is_remote; /* file locks: another machine may hold it */
+	/* Sockets: hashes of the two forms of the unix address that a blocked send names; [0] is 0: it names none. */
+	uint64_t to_name[2];
 };
 
 /* Holders that were listed already. */

@@ -13,6 +13,7 @@
 #include "judge/hang/hang.h"
 #include "judge/hang_verdict_check.h"
 #include "judge/plain_words.h"
+#include "judge/scenario_lines.h"
 #include "judge/scenario_words.h"
 #include "wait_scenario.h"
 
@@ -71,6 +72,7 @@ struct scenario {
 	size_t n_go;
 	char unavailable[120], nobodys_error[120];
 	uint64_t retransmits_per_s;
+	struct refused_scenario refused;
 	/* what came of it since the mark */
 	uint64_t due_ns; /* the evidence that was asked for will be there; 0: none */
 	struct hang_step asked, step;
@@ -493,6 +495,7 @@ static void case_make(struct scenario *s, struct stackdump *dumps, struct hang_c
 		c->shares = &s->shares;
 	}
 	c->nobodys_error = s->nobodys_error;
+	refused_put(&s->refused, s->look.now_ns, c);
 	if (s->asked.want & HANG_WANT_STACKS && waits.n_who > 0)
 		c->graph = graph_of_waits();
 	if (s->asked.want & HANG_WANT_STACKS) {
@@ -807,11 +810,9 @@ static void line(struct scenario *s, struct span text, const char *where)
 		expect(s, rest, where);
 	else if (span_eq(key, "environment"))
 		environment_line(s, rest, where);
-	else if (span_eq(key, "source")) {
-		struct hang_source *x = &s->source[s->n_source++];
-		*x = (struct hang_source){.rank = int_of(next(&rest, where))};
-		span_copy(span_trim(rest), x->line, sizeof(x->line));
-	} else if (span_eq(key, "book"))
+	else if (span_eq(key, "source"))
+		source_line(&s->source[s->n_source++], rest, where);
+	else if (span_eq(key, "book"))
 		book_line(s, rest, where);
 	else if (span_eq(key, "collective"))
 		collective_line(s, rest, where);
@@ -823,13 +824,12 @@ static void line(struct scenario *s, struct span text, const char *where)
 		span_copy(span_trim(rest), s->nobodys_error, sizeof(s->nobodys_error));
 	else if (span_eq(key, "blind"))
 		span_copy(span_trim(rest), s->unavailable, sizeof(s->unavailable));
-	else if (span_eq(key, "waits")) {
-		if (!wait_scenario_line(&waits, rest)) {
-			assert_true(wait_word(&rest, "none"));
-			wait_scenario_begin(&waits);
-		}
-	} else if (span_eq(key, "retransmits"))
+	else if (span_eq(key, "waits"))
+		waits_line(&waits, rest);
+	else if (span_eq(key, "retransmits"))
 		s->retransmits_per_s = (uint64_t)int_of(next(&rest, where));
+	else if (span_eq(key, "refused"))
+		refused_line(&s->refused, rest, where);
 	else
 		setting_line(s, key, rest, where);
 }

@@ -57,6 +57,20 @@ static void truncated_stat_is_refused_at_every_length(void **state)
 			 -EBADMSG);
 }
 
+static void how_a_zombie_ended_is_the_last_column_of_its_stat(void **state)
+{
+	(void)state;
+	const char text[] =
+		"7 (a ) b) Z 1 7 7 0 -1 4227084 0 0 0 0 3 1 0 0 20 0 1 0 99 0 0 18446744073709551615 0 0 0 0 0 0 0 "
+		"0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 768\n";
+	int status = -1;
+	assert_int_equal(proc_exit_parse(SPAN(text), &status), 0);
+	assert_int_equal(status, 3 << 8);
+	for (size_t len = 0; len < sizeof(text) - 5; len++)
+		assert_int_equal(proc_exit_parse((struct span){text, len}, &status), -EBADMSG);
+	assert_int_equal(status, 3 << 8);
+}
+
 static void status_gives_memory_and_the_innermost_pid(void **state)
 {
 	(void)state;
@@ -184,6 +198,7 @@ int main(void)
 		cmocka_unit_test(names_may_hold_brackets_and_blanks),
 		cmocka_unit_test(processes_that_are_not_there_are_gone),
 		cmocka_unit_test(truncated_stat_is_refused_at_every_length),
+		cmocka_unit_test(how_a_zombie_ended_is_the_last_column_of_its_stat),
 		cmocka_unit_test(status_gives_memory_and_the_innermost_pid),
 		cmocka_unit_test(the_rollup_adds_up_what_is_private),
 		cmocka_unit_test(commands_are_readable_and_cut),

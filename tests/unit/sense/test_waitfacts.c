@@ -18,6 +18,7 @@
 #include <sys/timerfd.h>
 #include <sys/un.h>
 
+#include "base/buf.h"
 #include "base/file.h"
 #include "waitfacts_fixture.h"
 
@@ -106,6 +107,59 @@ static void a_full_pipe_waits_for_its_readers(void **state)
 }
 
 /* ---- sockets ---- */
+
+/* The folder in which the receiver has its socket; the abstract name if it is empty. */
+static char receiver_folder[64];
+static bool sends_by_message;
+
+/* A receiver that does not read, and a sender that is connected to nobody and names it in each send. */
+static void body_datagrams_to_a_name(void)
+{
+	struct sockaddr_un bound = {.sun_family = AF_UNIX}, to = {.sun_family = AF_UNIX};
+	socklen_t n_bound = sizeof(bound), n_to = sizeof(to);
+	if (receiver_folder[0]) {
+		must(chdir(receiver_folder) == 0);
+		TEXT_COPY(bound.sun_path, "in.sock");
+		must(snprintf(to.sun_path, sizeof(to.sun_path), "%s/in.sock", receiver_folder) > 0);
+	} else {
+		must(snprintf(bound.sun_path + 1, sizeof(bound.sun_path) - 1, "vigil-waits-%d", getpid()) > 0);
+		n_bound = n_to = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(bound.sun_path + 1));
+		to = bound;
+	}
+	int in = socket(AF_UNIX, SOCK_DGRAM, 0), out = socket(AF_UNIX, SOCK_DGRAM, 0);
+	must(in >= 0 && out >= 0 && bind(in, (struct sockaddr *)&bound, n_bound) == 0);
+	if (fork_inner() == 0)
+		pause_for_ever();
+	close(in);
+	char byte = 'x';
+	struct iovec part = {.iov_base = &byte, .iov_len = 1};
+	const struct msghdr m = {.msg_name = &to, .msg_namelen = n_to, .msg_iov = &part, .msg_iovlen = 1};
+	while (sends_by_message ? sendmsg(out, &m, 0) == 1
+				: sendto(out, &byte, 1, 0, (struct sockaddr *)&to, n_to) == 1)
+		;
+	_exit(98);
+}
+
+static void a_datagram_to_a_name_waits_for_who_is_bound_to_it(void **state)
+{
+	(void)state;
+	const struct waitfact_thread *t;
+	char folder[] = "/tmp/vigil-waits-XXXXXX", path[64];
+	assert_non_null(mkdtemp(folder));
+	for (int turn = 0; turn < 3; turn++) {
+		TEXT_FORMAT(receiver_folder, "%s", turn ? folder : "");
+		sends_by_message = turn == 2;
+		start(body_datagrams_to_a_name);
+		const pid_t inner = child_of(child);
+		const struct waitfact *a = await_fact((struct expected){WAITFACT_UNIX, false, 1, inner}, &t);
+		assert_true(a->to_write && a->peer_id != 0);
+		assert_non_null(strstr(a->text, turn ? "/in.sock" : "@vigil-waits-"));
+		child_end();
+		TEXT_FORMAT(path, "%s/in.sock", folder);
+		unlink(path);
+	}
+	rmdir(folder);
+}
 
 static void body_socketpair(void)
 {
@@ -725,6 +779,7 @@ int main(void)
 		FACTS(a_pipe_that_only_its_reader_could_write_to),
 		FACTS(a_pipe_names_who_has_its_other_end_only),
 		FACTS(a_full_pipe_waits_for_its_readers),
+		FACTS(a_datagram_to_a_name_waits_for_who_is_bound_to_it),
 		FACTS(a_socketpair_names_the_process_with_the_other_end),
 		FACTS(a_connection_names_the_process_with_the_other_end),
 		FACTS(an_ipv4_connection_to_an_ipv6_socket_has_both_ends),

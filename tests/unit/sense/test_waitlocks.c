@@ -646,6 +646,42 @@ static void body_message(void)
 	(void)msgrcv(ipc_id, &m, sizeof(m.text), 0, 0);
 }
 
+/* It answers the test's message, which the test takes, and waits for a type that nobody sends. */
+static void body_answer(void)
+{
+	struct {
+		long type;
+		char text[8];
+	} m;
+	must(msgrcv(ipc_id, &m, sizeof(m.text), 1, 0) >= 0);
+	m.type = 2;
+	must(msgsnd(ipc_id, &m, sizeof(m.text), 0) == 0);
+	(void)msgrcv(ipc_id, &m, sizeof(m.text), 5, 0);
+}
+
+static void who_sent_last_itself_waits_for_who_received(void **state)
+{
+	(void)state;
+	const struct waitfact_thread *t;
+	struct {
+		long type;
+		char text[8];
+	} m = {.type = 1};
+	ipc_id = msgget(IPC_PRIVATE, 0600);
+	if (ipc_id < 0) {
+		print_message("no System V messages here\n");
+		skip();
+	}
+	start(body_answer);
+	assert_int_equal(msgsnd(ipc_id, &m, sizeof(m.text), 0), 0);
+	assert_true(msgrcv(ipc_id, &m, sizeof(m.text), 2, 0) >= 0);
+	const struct waitfact *a = await_fact((struct expected){WAITFACT_MESSAGE, false, 2, child}, &t);
+	assert_int_equal(a->message_type, 5);
+	assert_int_equal(facts.holder[a->first_holder + 1].pid, getpid());
+	child_end();
+	msgctl(ipc_id, IPC_RMID, NULL);
+}
+
 static void body_queue(void)
 {
 	char block[64];
@@ -695,12 +731,15 @@ static void a_process_that_ended_waits_for_nothing(void **state)
 	start(pause_for_ever);
 	kill(child, SIGKILL);
 	const struct waitfact_thread *t;
+	const struct waitfact_process *p;
 	do {
 		facts_read(&child, 1);
 		t = waitfacts_thread(&facts, child, child);
-		assert_non_null(t);
-	} while (!t->ended && clock_mono_ns() < until);
+		p = waitfacts_process(&facts, child);
+		assert_true(t && p);
+	} while ((!t->ended || p->state != 'Z') && clock_mono_ns() < until);
 	assert_true(t->ended && !t->runs && t->n == 0);
+	assert_true(p->has_exit && WIFSIGNALED(p->exit_status) && WTERMSIG(p->exit_status) == SIGKILL);
 }
 
 int main(void)
@@ -724,6 +763,7 @@ int main(void)
 		FACTS(a_semaphore_names_who_raised_it_last),
 		FACTS(who_took_from_a_semaphore_itself_is_not_its_own_end),
 		FACTS(a_message_may_come_from_anybody),
+		FACTS(who_sent_last_itself_waits_for_who_received),
 		FACTS(a_stopped_thread_waits_for_whoever_continues_it),
 		FACTS(a_process_that_ended_waits_for_nothing),
 	};

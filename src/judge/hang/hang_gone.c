@@ -1,0 +1,73 @@
+/*
+ * A process that left while others wait for what it should have brought. Where a process and its children wait for each
+ * other, over a pipe or lock that all of them share, one of the children that has ended may be the one whose part is
+ * missing: none of those that live could bring it. That it had the same in its hands is what it has from its parent.
+ */
+#include <sys/wait.h>
+
+#include "judge/hang/hang_parts.h"
+
+static bool is_in(const struct waitgraph *g, const struct waitgraph_sink *s, const struct waitgraph_node *n)
+{
+	return n->thread && n->component == g->node[s->node].component;
+}
+
+/* What a process and its children hand on to each other. */
+static bool is_shared(const struct waitfact *f)
+{
+	return f && (f->kind == WAITFACT_PIPE || f->kind == WAITFACT_UNIX || f->kind == WAITFACT_EVENTFD ||
+		     f->kind == WAITFACT_SHARED || f->kind == WAITFACT_SEMAPHORE || f->kind == WAITFACT_MESSAGE);
+}
+
+/* True if the parent is in the end and waits for a child of its own, by what they share. */
+static bool waits_for_a_child(const struct waitgraph *g, const struct waitgraph_sink *s, pid_t parent)
+{
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		if (!is_in(g, s, n) || n->process->pid != parent)
+			continue;
+		for (uint32_t k = 0; k < n->n_edges; k++) {
+			const struct waitgraph_edge *e = &g->edge[n->first_edge + k];
+			const struct waitgraph_node *to = &g->node[e->to];
+			if (to->process && to->process->ppid == parent && is_shared(e->fact))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* A child that has ended, beside one that lives and for which its parent waits. */
+static bool has_left(const struct waitgraph *g, const struct waitgraph_sink *s, const struct waitgraph_node *n)
+{
+	bool child = n->main && n->thread && n->thread->ended && n->process->state == 'Z';
+	return child && !(n->who && n->who->main) && waits_for_a_child(g, s, n->process->ppid);
+}
+
+static void one_says(struct hang_work *w, const struct waitgraph_node *n)
+{
+	char how[48] = "has ended";
+	const int status = n->process->exit_status;
+	if (n->process->has_exit && WIFSIGNALED(status))
+		TEXT_FORMAT(how, "was ended by signal %d", WTERMSIG(status));
+	else if (n->process->has_exit)
+		TEXT_FORMAT(how, "has left with status %d", WEXITSTATUS(status));
+	hang_says(w, "Process %d (%s), another child of process %d, %s: what is missing may have been its part.",
+		  (int)n->process->pid, n->process->name, (int)n->process->ppid, how);
+}
+
+void hang_says_who_left(struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const size_t most = 3; /* that are named one by one */
+	const struct waitgraph *g = w->c->graph;
+	size_t n = 0;
+	if (s->end != WAITEND_CIRCLE && s->end != WAITEND_NOBODY && s->end != WAITEND_OWN && s->end != WAITEND_ANY)
+		return;
+	for (size_t i = 0; i < g->n_nodes; i++)
+		n += has_left(g, s, &g->node[i]);
+	for (size_t i = 0; n <= most && i < g->n_nodes; i++)
+		if (has_left(g, s, &g->node[i]))
+			one_says(w, &g->node[i]);
+	if (n > most)
+		hang_says(w, "%zu other children of theirs have left: what is missing may have been the part of one.",
+			  n);
+}
