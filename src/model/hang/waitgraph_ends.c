@@ -374,7 +374,9 @@ static bool vague_arrows_drop(struct waitgraph *g)
 	uint32_t component = g->node[s->node].component;
 	for (size_t i = 0; i < g->n_nodes; i++) {
 		struct waitgraph_node *n = &g->node[i];
-		bool one = n->n_edges == 1 && g->edge[n->first_edge].quality == WAITGRAPH_POSSIBLE;
+		const struct waitgraph_edge *e = n->n_edges == 1 ? &g->edge[n->first_edge] : NULL;
+		/* To the one thread of its own that is not idle. */
+		bool one = e && e->quality == WAITGRAPH_POSSIBLE && g->node[e->to].process == n->process;
 		if (n->component != component || (n->n_edges < 2 && !one) || n->thread->n != 1 || n->calls ||
 		    !in_shared_memory(n->fact->kind) || asks_a_helper(g, n))
 			continue;
