@@ -6,7 +6,7 @@ import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { answer } from "./dev/api.mjs";
 import { makeWorld } from "./dev/world.mjs";
-import { streamTo, tick } from "./dev/stream.mjs";
+import { streamTo, tellRanks, tick } from "./dev/stream.mjs";
 
 const TYPES = {
 	".html": "text/html; charset=utf-8",
@@ -154,6 +154,16 @@ export async function startDevServer({
 		};
 		ctx.world.jobs.get(full.job)?.events.push(full);
 		return full;
+	};
+	/** Rows of ranks that are other from now on; the stream tells them. */
+	control.ranks = (job, rows) => {
+		const entry = ctx.world.jobs.get(job);
+		for (const row of rows) {
+			const known = entry.ranks.find((r) => r.rank === row.rank);
+			if (known) Object.assign(known, row);
+			else entry.ranks.push(row);
+		}
+		tellRanks(ctx, job, rows);
 	};
 	return {
 		control,

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "act/taskgroup.h"
 #include "base/buf.h"
 #include "base/file.h"
 
@@ -313,6 +314,10 @@ int jobgroup_remove(const struct world *w, struct jobgroup *g)
 	if (g->version == CGROUP_NONE)
 		return 0;
 	int r = remove_one(w, g->memory);
+	if ((r == -EBUSY || r == -ENOTEMPTY) && g->version == CGROUP_V2) {
+		taskgroups_sweep(w, g->memory);
+		r = remove_one(w, g->memory);
+	}
 	if (g->version == CGROUP_V1) {
 		int f = remove_one(w, g->freezer);
 		r = r < 0 ? r : f;

@@ -34,6 +34,11 @@ void js_free(struct js *j)
 	json_decref(in(j));
 }
 
+struct js *js_copy(const struct js *j)
+{
+	return out(json_deep_copy(in(j)));
+}
+
 void js_put(struct js *obj, const char *key, struct js *value)
 {
 	(void)json_object_set_new(in(obj), key, in(value));

@@ -22,6 +22,9 @@ static inline void js_freep(struct js **j)
 	js_free(*j);
 }
 
+/* A value of its own, with all below it; owned by the caller. */
+struct js *js_copy(const struct js *j);
+
 void js_put(struct js *obj, const char *key, struct js *value);
 void js_put_text(struct js *obj, const char *key, const char *text);
 /* Leaves the key out when text is empty: a value that does not apply is absent. */

@@ -1,9 +1,11 @@
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "agent/stacks/callfiles.h"
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "cli/commands.h"
@@ -19,6 +21,7 @@
 enum calls_format { CALLS_TABLE, CALLS_HTML, CALLS_JSON, CALLS_PSTATS };
 
 #define NOT_GIVEN UINT32_MAX
+#define JSON_MAX (256 * MIB)
 /* What fits a screen; the rest is a click away in HTML. */
 #define ROWS_ON_TERMINAL 30
 
@@ -95,7 +98,7 @@ struct showing {
 	const struct calls_options *options;
 	enum calls_format format;
 	struct call_sources sources;
-	struct calls *samples; /* of what nobody counted; NULL */
+	struct calls *samples; /* of what nobody counted, or of a file of JSON; NULL */
 	char title[256];
 	char where[512]; /* directory of a job's profiles; "" */
 };
@@ -269,8 +272,33 @@ static int add_path(struct showing *s, const char *path, const struct stat *st)
 	return r == -EACCES ? EXIT_DENIED : EXIT_PROBLEM;
 }
 
+/* What --json printed before, in another form. -EBADMSG: the file is none such. */
+static int json_file_read(struct showing *s, const char *path, struct fault *f)
+{
+	cleanup(freep) char *text = NULL;
+	cleanup(closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	char first;
+	size_t len = 0;
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || pread(fd, &first, 1, 0) != 1 || first != '{')
+		return -EBADMSG; /* a profile, or what is said of one that cannot be read */
+	int r = file_slurp_fd(fd, JSON_MAX, &text, &len);
+	if (r == 0)
+		r = calls_json_read(text, len, &s->samples, f);
+	return r < 0 && !f->text[0] ? fault_set(f, r, "cannot read it: %s", strerror(-r)) : r;
+}
+
 static int show_files(struct showing *s, int argc, char **argv)
 {
+	struct fault f = {.text = ""};
+	if (argc == 1 && json_file_read(s, argv[0], &f) == 0) {
+		TEXT_COPY(s->title, argv[0]);
+		return show(s);
+	}
+	if (f.text[0]) {
+		log_error("%s: %s", argv[0], f.text);
+		return EXIT_PROBLEM;
+	}
 	for (int i = 0; i < argc; i++) {
 		struct stat st;
 		if (stat(argv[i], &st) < 0) {
@@ -493,7 +521,8 @@ const struct command command_calls = {
 	.summary = "show how often each function was called, and for how long",
 	.about = "The profiles that `vigil run --calls` let CPython's own cProfile take in every Python process of the "
 		 "job, merged "
-		 "over ranks and workers; or any .prof files, or a directory of them. The table is the one that "
+		 "over ranks and workers; or any .prof files, a directory of them, or one file that --json wrote. "
+		 "The table is the one that "
 		 "cProfile prints; "
 		 "--format pstats writes a file that Python's pstats and its viewers load.\n"
 		 "\n"

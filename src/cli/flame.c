@@ -258,6 +258,8 @@ static int view(const struct stackset *s, const struct stack_want *want, struct 
 static int other_side(const struct chosen *c, const struct stackset *s, struct stackset **ret, struct fault *f)
 {
 	struct stack_want other = c->want;
+	if (!c->against_rank && stackset_meta_of(s)->unit != stackset_meta_of(c->against)->unit)
+		return fault_set(f, -EINVAL, "one is of time and the other of bytes: their difference means nothing");
 	if (c->against_rank) {
 		other.rank = c->other_rank;
 		other.has_rank = true;
@@ -414,9 +416,9 @@ const struct command command_flame = {
 		 "JOB may also be the name of a Ray task or actor (preprocess, Learner, Learner.learn): all workers of "
 		 "the running jobs, or else of this machine, that are called so.\n"
 		 "\n"
-		 "Given a recording (json or folded) instead of a job, writes it in another form. With --against, "
-		 "shows what "
-		 "differs: red is more, blue is less.\n"
+		 "Given a recording (json or folded) instead of a job, writes it in another form; so it does with what "
+		 "'vigil heap --json' and 'vigil stack --json' print. With --against, shows what differs: red is more, "
+		 "blue is less.\n"
 		 "\n"
 		 "After each recording stderr says how many stacks were dropped because they could not be read in one "
 		 "piece, how many are shortened (shown up to a frame that stood while those further in came or went), "

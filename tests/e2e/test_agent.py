@@ -90,7 +90,7 @@ def test_the_watcher_for_hangs_takes_little_for_each_job(vigil, tmp_path):
 
 def test_where_all_jobs_stand_still_evidence_is_gathered_of_a_few_at_a_time(vigil):
     """Each has child processes for some seconds: of 40 at once they would take up the service's limits."""
-    mark, jobs = f"stand-{os.getpid()}", 40
+    mark, jobs = f"stand-{os.getpid()}", 56
     program = f"import threading; lock = threading.Lock(); lock.acquire(); lock.acquire()  # {mark}"
     stand = [subprocess.Popen([sys.executable, "-S", "-c", program], start_new_session=True) for _ in range(jobs)]
     most = 0
@@ -107,7 +107,8 @@ def test_where_all_jobs_stand_still_evidence_is_gathered_of_a_few_at_a_time(vigi
         for p in stand:
             p.kill()
             p.wait(10)
-    assert 1 < most <= 2 * 16 + 2, "a reader of logs and one of collectives for each, and the watcher's own helper"
+    # a reader of logs and one of collectives of each of 16, helpers of the watcher's own, and who waits to be taken in
+    assert 1 < most <= 2 * 16 + 12, most
 
 
 def test_one_bpf_program_serves_all_jobs_and_each_is_told_who_killed_it(vigil, tmp_path):

@@ -29,9 +29,9 @@ def socket_of(state):
 class Reader:
     """A connection; next(where) gives the state as soon as it is so."""
 
-    def __init__(self, state):
+    def __init__(self, state, place=None):
         self.s = socket.socket(socket.AF_UNIX)
-        folder = os.open(socket_of(state).parent, os.O_PATH)
+        folder = os.open((place or socket_of(state)).parent, os.O_PATH)
         self.s.settimeout(20)
         self.s.connect(f"/proc/self/fd/{folder}/live")
         os.close(folder)
@@ -93,6 +93,72 @@ def test_a_reader_sees_memory_and_steps_as_they_are_and_the_end(vigil):
         assert not r.take()
     assert run.wait(20) == 0
     assert not place.exists()
+
+
+def test_a_watched_job_is_told_of_as_well_until_it_ends(vigil):
+    job = subprocess.Popen([sys.executable, "-u", "-c", GROWS], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    try:
+        watch = vigil.start("watch", "--pid", job.pid)
+        with contextlib.closing(Reader(vigil.state)) as r:
+            r.next(lambda r: job.pid in r.processes)
+            assert r.now["job"]["adopted"] and r.now["phase"] == "running" and r.now["memory"]["guard"] == "ok"
+            assert r.now["health"]["level"] not in ("died", "hung")
+            before = r.own()
+            job.stdin.write(b"50\n")
+            job.stdin.flush()
+            began = time.monotonic()
+            r.next(lambda r: r.own() >= before + (50 << 20))
+            assert time.monotonic() - began < 5
+            job.stdin.close()
+            r.next(lambda r: r.now["phase"] == "over")
+            assert r.now["job"]["state"] == "done" and not r.processes and not r.take()
+        assert watch.wait(20) == 0
+        assert not list(vigil.state.glob("jobs/*/live"))
+    finally:
+        job.kill()
+        job.wait()
+
+
+def test_who_watches_no_more_says_so(vigil):
+    job = subprocess.Popen([sys.executable, "-c", SLEEPS])
+    try:
+        watch = vigil.start("watch", "--pid", job.pid)
+        with contextlib.closing(Reader(vigil.state)) as r:
+            r.next(lambda r: job.pid in r.processes)
+            watch.send_signal(signal.SIGTERM)
+            r.next(lambda r: r.now["phase"] == "unwatched")
+            assert r.now["job"]["state"] == "lost" and not r.take()
+        assert job.poll() is None
+    finally:
+        job.kill()
+        job.wait()
+
+
+def test_each_job_of_a_service_has_its_own(vigil):
+    mark = f"live-{os.getpid()}"
+    jobs = [subprocess.Popen([sys.executable, "-c", SLEEPS, mark], start_new_session=True) for _ in range(2)]
+    try:
+        agent = vigil.start("agent", "--command", mark)
+        places = wait_for(lambda: len(found := list(vigil.state.glob("jobs/*/live"))) == 2 and found, 30, "two sockets")
+        told = {}
+        for place in places:
+            with contextlib.closing(Reader(vigil.state, place)) as r:
+                r.next(lambda r: r.processes)
+                told[r.now["job"]["id"]] = set(r.processes)
+                assert place.parent.name == r.now["job"]["id"]
+        assert sorted(told.values(), key=min) == sorted(({j.pid} for j in jobs), key=min)
+        jobs[0].kill()
+        jobs[0].wait()
+        left = wait_for(lambda: len(found := list(vigil.state.glob("jobs/*/live"))) == 1 and found, 30, "one of them to be removed")
+        with contextlib.closing(Reader(vigil.state, left[0])) as r:
+            r.next(lambda r: set(r.processes) == {jobs[1].pid})
+        agent.send_signal(signal.SIGTERM)
+        agent.wait(20)
+        assert not list(vigil.state.glob("jobs/*/live"))
+    finally:
+        for job in jobs:
+            job.kill()
+            job.wait()
 
 
 def test_what_befalls_the_job_is_told_at_once(vigil):

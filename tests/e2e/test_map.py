@@ -2,7 +2,6 @@
 import os
 import pty
 import re
-import shutil
 import signal
 import subprocess
 
@@ -10,10 +9,10 @@ import psutil
 import pytest
 
 from conftest import wait_for
+from mapkit import PARALLEL, parallel
 
 NASTY = ["a b", "it's", "a/b.c", "/x", "x/", ".hid", "a.b/c", "", "-x", "a$b", "a\tb", "a\\b", "ü", "a.tar.gz", "./..", "/",
          "a//b", "a=b,c:d@e%f+g_h^~", "*", "$(touch pwned)", "; exit 9", "`id`", "a'b\"c", "{}", "{1}"]
-PARALLEL = shutil.which("parallel")
 
 
 @pytest.fixture
@@ -22,15 +21,6 @@ def bag(vigil, tmp_path):
         kwargs.setdefault("cwd", tmp_path)
         return vigil("map", *args, **kwargs)
     return run
-
-
-def parallel(*args, cwd, input=b""):
-    home = cwd / "parallel"
-    home.mkdir(exist_ok=True)
-    (home / "will-cite").touch()
-    done = subprocess.run([PARALLEL, *args], input=input, capture_output=True, cwd=cwd, timeout=60, check=False,
-                          env={**os.environ, "PARALLEL_HOME": str(home)})
-    return done.stdout, done.returncode
 
 
 SPELLINGS = [
@@ -140,7 +130,10 @@ def test_a_program_that_is_not_there(bag):
     ([], "no command"), ([":::", "a"], "no command"), (["--resume", "true"], "--joblog"), (["--retries", "0", "true"], "--retries"),
     (["--halt", "sometimes", "true"], "now,fail=1"), (["-j", "many", "true"], "--jobs"), (["-d", "ab", "true"], "--delimiter"),
     (["--timeout", "x%", "true"], "--timeout"), (["true", "::::", "absent"], "absent"), (["true", "::::", "/"], "folder"),
-    (["true", ":::+", "a"], ":::+"), (["echo", "{= $_ =}", ":::", "a"], "Perl"), (["-k", "-u", "true"], "--keep-order"),
+    (["-X", "-m", "true"], "-X"), (["--pipe", "cat", ":::", "a"], "--pipe"), (["--pipe", "-X", "cat"], "--pipe"),
+    (["--colsep", "a(", "echo"], "--colsep"), (["--colsep", ",*", "echo"], "--colsep"), (["--retry-failed"], "--joblog"), (["--pipe", "echo", "{##}"], "{##}"),
+    (["--recend", "", "--pipe", "cat"], "--recend"), (["--results", "/no/such/folder/x.csv", "true", ":::", "a"], "/no/such/folder/x.csv"),
+    (["echo", "{= $_ =}", ":::", "a"], "Perl"), (["-k", "-u", "true"], "--keep-order"),
     (["--joblog", "/no/such/folder/log", "true", ":::", "a"], "/no/such/folder/log"),
 ])
 def test_a_wrong_call_is_told_in_one_sentence(bag, args, said):

@@ -1,4 +1,6 @@
 """vigil map where memory is short: nothing is lost, what cannot run is named."""
+import os
+import pathlib
 import sys
 import time
 
@@ -78,13 +80,21 @@ def test_a_task_that_stops_itself_is_ended_in_time(vigil):
     assert result.status == 1, result
 
 
+def is_suspended(process):
+    """Stopped, or frozen by its control group."""
+    group = pathlib.Path(f"/proc/{process.pid}/cgroup").read_text().split("\n0::")[-1].split("\n")[0].removeprefix("0::")
+    root = "/sys/fs/cgroup/unified" if os.path.isdir("/sys/fs/cgroup/unified") else "/sys/fs/cgroup"
+    events = pathlib.Path(root + group + "/cgroup.events")
+    return process.status() == psutil.STATUS_STOPPED or (events.exists() and "frozen 1" in events.read_text())
+
+
 HOLD = GROW.replace("time.sleep(0.2)", "time.sleep(600)")
 
 
 def test_suspended_tasks_end_with_the_bag(vigil, tmp_path):
     process = vigil.start("map", "-j4", "--memory-limit", "130M", sys.executable, "-S", "-c", HOLD, ":::", "80", "80", "80", cwd=tmp_path)
     watched = psutil.Process(process.pid)
-    stopped = wait_for(lambda: [c for c in watched.children() if c.status() == psutil.STATUS_STOPPED], what="a suspended task")
+    stopped = wait_for(lambda: [c for c in watched.children() if is_suspended(c)], what="a suspended task")
     children = watched.children(recursive=True)
     process.terminate()
     process.communicate(timeout=30)

@@ -229,7 +229,12 @@ def test_a_running_job_goes_on_until_now(vigil):
 
 def test_a_killed_vigil_leaves_a_timeline_up_to_then(vigil):
     process = vigil.start("run", "--name", "lost", "--", *workload("user", "--cores", 1, "--seconds", 60))
-    wait_for(lambda: [t for t in [vigil("timeline", "last")] if t.status == 0 and Trace(t.out).other["samples"] >= 3])
+
+    def worked():
+        told = vigil("timeline", "last")
+        trace = Trace(told.out) if told.status == 0 else None
+        return trace and trace.other["samples"] >= 3 and trace.total(trace.lane("lost "), "CPU", "cores") > 0.6
+    wait_for(worked, 50, "some samples, and half a second of work")
     process.kill()
     process.wait(10)
     wait_for(lambda: show(vigil)["state"] == "lost" or show(vigil)["state"] == "failed", what="the job to be lost")

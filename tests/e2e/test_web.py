@@ -2,6 +2,7 @@
 import contextlib
 import gzip
 import json
+import marshal
 import os
 import pathlib
 import shutil
@@ -121,6 +122,35 @@ def test_a_profile_from_its_start_to_its_end(vigil, job):
     assert again.get(one).json()["state"] == "done"
     assert again.ask("DELETE", one).status == 204
     assert again.get(one).status == 404
+
+
+def test_every_kind_of_profile_in_every_form_of_its_command(vigil):
+    # enough memory that a sample of it is sure, asked for in the place that is looked for
+    run_job(vigil, sys.executable, "-c", "kept = bytearray(64 << 20)" + STEPS, args=("--heap", "--calls"))
+    server = Server(vigil)
+    id = wait_for(lambda: (jobs := server.get("/api/v1/jobs").json()["jobs"]) and jobs[0]["id"], 30, "the job")
+    wait_for(lambda: b"time.sleep" in vigil("calls", id).out, 30, "calls to be counted")
+    pid = wait_for(lambda: (r := server.get(f"/api/v1/jobs/{id}/ranks").json()["ranks"]) and r[0].get("pid"), 30, "a rank")
+    P = "/api/v1/profiles"
+    has = {"json": b'"vigil.', "speedscope": b"speedscope.app", "folded": b"<module>", "svg": b"<svg", "html": b"<html", "table": b"time.sleep"}
+    types = {"pprof": "application/octet-stream", "pstats": "application/octet-stream", "svg": "image/svg+xml"}
+    stacks = ["json", "speedscope", "folded", "svg", "pprof", "html"]
+    for kind, formats in (("stack", stacks), ("heap", stacks), ("calls", ["json", "pstats", "html", "table"])):
+        begun = check(server.post(P, {"kind": kind, "job": id, **({"pid": pid} if kind == "stack" else {})}), P, "post", 202).json()
+        one = f"{P}/{begun['id']}"
+        done = wait_for(lambda: (o := server.get(one).json())["state"] != "running" and o, 60, f"the {kind}")
+        assert done["state"] == "done" and done["formats"] == formats, done
+        for form in formats:
+            answer = server.get(f"{one}/data?format={form}")
+            assert answer.status == 200 and has.get(form, b"") in answer.body, (kind, form, answer)
+            assert form not in types or answer.headers["content-type"] == types[form]
+            assert "attachment" in answer.headers["content-disposition"]
+            if form == "pprof":
+                assert b"<module>" in gzip.decompress(answer.body)
+            if form == "pstats":
+                counted = {name: numbers for (_, _, name), numbers in marshal.loads(answer.body).items()}
+                assert counted["<built-in method time.sleep>"][1] >= 1
+        assert server.get(f"{one}/data?format={'svg' if kind == 'calls' else 'pstats'}").status == 400
 
 
 def test_at_most_four_profiles_and_none_outlives_the_server(vigil, job):

@@ -31,8 +31,9 @@ static void filled(const char *word)
 	struct template *t = NULL;
 	struct template_words w = {.argv = NULL};
 	struct fault f;
-	if (template_new(words, 4, &t, &f) == 0) {
-		assert(template_fill(t, &(struct template_values){.arg = args, .n_args = 2, .each = true}, &w) == 0);
+	if (template_new(words, 4, TEMPLATE_OF_INPUTS, &t, &f) == 0) {
+		assert(template_fill(t, &(struct template_values){.arg = args, .n_args = 2, .many = MANY_WORDS}, &w) ==
+		       0);
 		assert(w.argc >= 4 && w.argv[w.argc] == NULL);
 		free(template_line(&w));
 	}

@@ -50,9 +50,63 @@ export const noBrowser =
 			? false
 			: `${CHROMIUM} is not installed; tools/setup web installs it`;
 
-export async function browser() {
+export async function browser(more = []) {
 	const root = process.getuid() === 0 ? ["--no-sandbox"] : [];
-	return need("playwright-core").chromium.launch({ executablePath: CHROMIUM, args: root });
+	return need("playwright-core").chromium.launch({ executablePath: CHROMIUM, args: [...root, ...more] });
+}
+
+const sum = (list) => list.reduce((all, one) => all + one, 0);
+
+/**
+ * Does `act`, which asks for ranks, and says in milliseconds what it took until the grid with so many cells was painted: of the page's
+ * thread, processor time since then (`all`) and since the answer (`after`), which holds on a busy machine, too, and on the clock how
+ * long the answer took (`answer`) and the paint after it (`paint`). What comes after the paint does not count.
+ */
+export async function paintOf(page, cells, act) {
+	await page.evaluate((many) => {
+		new MutationObserver((_, observer) => {
+			if (document.querySelectorAll(".ranks .cell").length < many) return;
+			observer.disconnect();
+			requestAnimationFrame(() => setTimeout(() => performance.mark("painted")));
+		}).observe(document.body, { childList: true, subtree: true });
+	}, cells);
+	const cdp = await page.context().newCDPSession(page);
+	const events = [];
+	cdp.on("Tracing.dataCollected", ({ value }) => events.push(...value));
+	await cdp.send("Tracing.start", { transferMode: "ReportEvents", categories: "devtools.timeline,blink.user_timing,toplevel" });
+	await act();
+	await page.waitForFunction(() => performance.getEntriesByName("painted").length > 0, undefined, { polling: 20 });
+	const whole = new Promise((resolve) => cdp.once("Tracing.tracingComplete", resolve));
+	await cdp.send("Tracing.end");
+	await whole;
+	const mark = events.find((e) => e.name === "painted" && e.cat.includes("user_timing"));
+	const asked = new Set(
+		events
+			.filter((e) => e.name === "ResourceSendRequest" && /\/ranks\?/.test(e.args.data.url))
+			.map((e) => e.args.data.requestId),
+	);
+	// One that is cut off is no answer.
+	const answer = events.find(
+		(e) => e.name === "ResourceFinish" && asked.has(e.args.data.requestId) && !e.args.data.didFail,
+	);
+	// Tasks stand in each other; the outermost ones are counted.
+	let end = 0;
+	const tasks = events
+		.filter((e) => e.pid === mark.pid && e.tid === mark.tid && e.ph === "X" && e.tdur !== undefined && e.ts < mark.ts)
+		.sort((a, b) => a.ts - b.ts || b.dur - a.dur)
+		.filter((e) => e.ts >= end && ((end = e.ts + e.dur), true));
+	const [server, paint] = await page.evaluate(() => {
+		const [first] = performance
+			.getEntriesByType("resource")
+			.filter((e) => e.name.includes("/ranks?") && e.responseStart > 0);
+		return [first.responseEnd - first.requestStart, performance.getEntriesByName("painted")[0].startTime - first.responseEnd];
+	});
+	return {
+		all: sum(tasks.map((e) => e.tdur)) / 1000,
+		after: sum(tasks.filter((e) => e.ts + e.dur > answer.ts).map((e) => e.tdur)) / 1000,
+		answer: server,
+		paint,
+	};
 }
 
 /** Where pictures are kept for a person to look at. */

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -37,9 +38,33 @@ function start(args) {
 	return child;
 }
 
-/** {url, token, get, post}; the address ends with '/'. */
-export async function server() {
-	const child = start(["dashboard", "--json"]);
+/** An answer of JSON over TLS, whose certificate has to be of this authority. */
+function askTls(url, ca, { method = "GET", headers, body }) {
+	return new Promise((resolve, reject) => {
+		const asked = request(url, { method, headers, ca }, (response) => {
+			let text = "";
+			response.setEncoding("utf8");
+			response.on("data", (part) => {
+				text += part;
+			});
+			response.on("end", () => {
+				const { statusCode } = response;
+				resolve({
+					ok: statusCode >= 200 && statusCode < 300,
+					status: statusCode,
+					text: async () => text,
+					json: async () => JSON.parse(text),
+				});
+			});
+		});
+		asked.on("error", reject);
+		asked.end(body);
+	});
+}
+
+/** {url, token, get, post}; the address ends with '/'. `ca`: of a server that speaks TLS, the authority's certificate. */
+export async function server(args = [], ca = undefined) {
+	const child = start(["dashboard", "--json", ...args]);
 	const line = await Promise.race([
 		new Promise((resolve) => createInterface({ input: child.stdout }).once("line", resolve)),
 		child.ended.then(() => undefined),
@@ -49,7 +74,8 @@ export async function server() {
 	const url = address.endsWith("/") ? address : `${address}/`;
 	const ask = async (path, how = {}) => {
 		const headers = { Authorization: `Bearer ${token}`, "X-Vigil-CSRF": "1" };
-		const response = await fetch(`${url}api/v1/${path}`, { ...how, headers });
+		const to = `${url}api/v1/${path}`;
+		const response = await (ca ? askTls(to, ca, { ...how, headers }) : fetch(to, { ...how, headers }));
 		assert.ok(response.ok, `${path}: ${response.status} ${response.ok ? "" : await response.text()}`);
 		return response.status === 204 ? undefined : response.json();
 	};

@@ -128,10 +128,10 @@ function nodeAnswer() {
 }
 
 const FORMATS = {
-	flame: ["json", "speedscope", "folded", "svg", "pprof"],
-	stack: ["json", "text"],
-	heap: ["json", "folded", "svg", "pprof"],
-	calls: ["json", "text"],
+	flame: ["json", "speedscope", "folded", "svg", "pprof", "html"],
+	stack: ["json", "speedscope", "folded", "svg", "pprof", "html"],
+	heap: ["json", "speedscope", "folded", "svg", "pprof", "html"],
+	calls: ["json", "pstats", "html", "table"],
 };
 
 function refresh(p) {

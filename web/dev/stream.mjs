@@ -60,12 +60,17 @@ function live(ctx) {
 	};
 }
 
+export function tellRanks(ctx, job, ranks) {
+	for (const client of ctx.streams)
+		if (client.job === job && client.topics.has("ranks"))
+			send(client, "ranks", { schema: "vigil.ranks/1", job, ranks });
+}
+
 export function tick(ctx) {
 	const change = live(ctx);
+	tellRanks(ctx, change.job, change.ranks);
 	for (const client of ctx.streams) {
 		news(ctx, client);
-		if (client.job === change.job && client.topics.has("ranks"))
-			send(client, "ranks", { schema: "vigil.ranks/1", job: change.job, ranks: change.ranks });
 		if (client.job === change.job && client.topics.has("memory"))
 			send(client, "memory", { schema: "vigil.memory_point/1", ...change.point });
 		if (!client.job && client.topics.has("jobs")) {

@@ -1,6 +1,7 @@
 // What pages share: loading with its three states, the stream, the time, the theme.
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, get } from "./api";
+import { whenIdle } from "./idle";
 import { live, type LinkState, type StreamKind, type Topic } from "./live";
 
 export interface Loaded<T> {
@@ -24,10 +25,20 @@ export function useLoad<T, Raw = T>(
 	const [state, setState] = useState<{ key: string; data?: T; error?: ApiError }>({ key: "" });
 	const [turn, setTurn] = useState(0);
 	const tries = useRef(0);
+	/** The request that is under way, and whether it is to be repeated once it has been answered. */
+	const asking = useRef<AbortController | undefined>(undefined);
+	const again = useRef(false);
 	const key = path === undefined ? "" : JSON.stringify([path, query]);
 	useEffect(() => {
 		if (path === undefined) return;
 		const abort = new AbortController();
+		asking.current = abort;
+		const answered = () => {
+			if (asking.current !== abort) return;
+			asking.current = undefined;
+			if (again.current) whenIdle(() => setTurn((t) => t + 1));
+			again.current = false;
+		};
 		let timer: ReturnType<typeof setTimeout> | undefined;
 		get<T & Raw>(path, query, abort.signal)
 			.then((raw) => (adapt ? adapt(raw) : (raw as T)))
@@ -35,9 +46,11 @@ export function useLoad<T, Raw = T>(
 				(data) => {
 					tries.current = 0;
 					setState({ key, data });
+					answered();
 				},
 				(error: unknown) => {
 					if (abort.signal.aborted) return;
+					answered();
 					const known = error instanceof ApiError ? error : new ApiError(0, "unknown", String(error));
 					setState((old) => ({
 						key,
@@ -53,10 +66,15 @@ export function useLoad<T, Raw = T>(
 			);
 		return () => {
 			abort.abort();
+			if (asking.current === abort) asking.current = undefined;
 			clearTimeout(timer);
 		};
 	}, [key, turn]);
-	const reload = useCallback(() => setTurn((t) => t + 1), []);
+	// What is under way is not cut off: it is shown, and then read again.
+	const reload = useCallback(() => {
+		if (asking.current) again.current = true;
+		else setTurn((t) => t + 1);
+	}, []);
 	const set = useCallback(
 		(change: (old: T | undefined) => T | undefined) => setState((old) => ({ ...old, data: change(old.data) })),
 		[],
@@ -96,6 +114,23 @@ export function useLink(): LinkState {
 	const [link, setLink] = useState(live.link);
 	useEffect(() => live.watch(() => setLink(live.link)), []);
 	return link;
+}
+
+/** True from the first idle moment after `ready` was painted: what is below the first screen waits for it. */
+export function useAfterPaint(ready: boolean): boolean {
+	const [after, setAfter] = useState(false);
+	useEffect(() => {
+		if (!ready || after) return;
+		let back = () => {};
+		const frame = requestAnimationFrame(() => {
+			back = whenIdle(() => setAfter(true));
+		});
+		return () => {
+			cancelAnimationFrame(frame);
+			back();
+		};
+	}, [ready, after]);
+	return after;
 }
 
 /** Does it again and again while it is wanted and somebody looks. */

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "agent/host/host.h"
+#include "act/taskgroup.h"
 #include "agent/incident/leftcase.h"
 #include "base/buf.h"
 #include "base/file.h"
@@ -17,6 +18,8 @@
 
 #define NOTE_FIRST_LINE "vigil.watched/1"
 #define NOTE_MOST ((size_t)3 * CGROUP_PATH_MAX)
+/* For what tasks of a bag have left to end. */
+#define BAG_MS 1000
 
 struct leftover {
 	const struct world *w;
@@ -147,9 +150,20 @@ static size_t processes_of(const struct world *w, const struct jobgroup *g)
 	return cgroup_pids(w, g->memory, pids, ARRAY_SIZE(pids), &n) == 0 ? n : 0;
 }
 
+/* What tasks of a bag have left is ended, as their runner or its warden would have done. */
+static void bag_clear(struct leftover *l)
+{
+	struct taskgroups g;
+	l->removed = taskgroups_reopen(l->w, l->group.memory, &g) != 0 || taskgroups_end(l->w, &g, BAG_MS) == 0;
+}
+
 static void group_clear(struct leftover *l)
 {
 	struct jobgroup *g = &l->group;
+	if (g->version == CGROUP_V2 && g->freezer[0] == '\0') {
+		bag_clear(l);
+		return;
+	}
 	if (g->version == CGROUP_NONE || jobgroup_reopen(l->w, g) != 0) {
 		l->removed = true;
 		return;

@@ -1,7 +1,8 @@
 /*
  * Jobs whose vigil was killed with all of its processes at once, so that nobody could clear up: the next vigil of the
  * same user and state directory does. It thaws the job's group, lifts its limits, switches the kernel's OOM killer on
- * again and removes the group if it is empty. Processes of the job that still run are left to run. A job whose end
+ * again and removes the group if it is empty. Processes of the job that still run are left to run, but for tasks of a
+ * bag, which are ended: their note names a group of version 2 and no freezer. A job whose end
  * nobody has told is stored as lost, with a report, and first reports of memory kills are put into the store.
  *
  *   <state>/watched/<job>   one note for each job that a vigil has started and not finished

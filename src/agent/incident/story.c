@@ -5,7 +5,7 @@
 
 #include "agent/jobs/jobran.h"
 #include "base/buf.h"
-#include "base/json.h"
+#include "base/jsonpart.h"
 #include "judge/death/story.h"
 
 /* A stored incident, as far as the story needs it. */
@@ -40,10 +40,12 @@ static int story_keep(struct kept *k, const char *json, const struct js *j)
 
 static int incident_take(void *ctx, const char *id, const char *json)
 {
+	static const struct jsonpart parts[] = {
+		{"kind", 0}, {"attempt", 0}, {"hang", 0}, {"time_unix_ms", 0}, {"summary", 0}};
 	struct reading *g = ctx;
 	cleanup(js_freep) struct js *j = NULL;
 	struct story_part p = {.kind = INCIDENT_NONE};
-	if (js_parse(json, strlen(json), &j, NULL) == 0) {
+	if (jsonpart_parse(json, strlen(json), parts, ARRAY_SIZE(parts), &j) == 0) {
 		p.kind = incident_kind_of(js_get_text(j, "kind", ""));
 		p.attempt = (uint32_t)MAX(js_get_i64(j, "attempt", 0), (int64_t)0);
 		p.hang_over = js_get_bool(js_get(j, "hang"), "resolved", false);

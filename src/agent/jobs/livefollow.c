@@ -33,6 +33,12 @@ struct livefollow *livefollow_close(struct livefollow *f)
 	return NULL;
 }
 
+/* Whose vigil may watch the job: the user's own, or root's. */
+static bool is_trusted(const struct job *j, uid_t uid)
+{
+	return uid == j->uid || uid == 0;
+}
+
 /* The name is judged by what it leads to, which is then connected to. Returns a descriptor, or -1. */
 static int owners_socket(const struct job *j)
 {
@@ -41,7 +47,7 @@ static int owners_socket(const struct job *j)
 	if (dir < 0)
 		return -1;
 	cleanup(closep) int fd = openat(dir, LIVE_FILE, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISSOCK(st.st_mode) || st.st_uid != j->uid)
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISSOCK(st.st_mode) || !is_trusted(j, st.st_uid))
 		return -1;
 	return take_fd(&fd);
 }
@@ -58,14 +64,14 @@ static int socket_connect(const struct job *j)
 		return -1;
 	TEXT_COPY(a.sun_path, world_fd_path(getpid(), name, path));
 	if (connect(fd, (const struct sockaddr *)&a, sizeof(a)) < 0 ||
-	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) < 0 || who.uid != j->uid)
+	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) < 0 || !is_trusted(j, who.uid))
 		return -1;
 	return take_fd(&fd);
 }
 
 int livefollow_open(const struct job *j, struct livefollow **ret)
 {
-	if (!job_is_open(j) || j->adopted || !j->log_dir[0])
+	if (!job_is_open(j) || !j->log_dir[0])
 		return LIVEFOLLOW_NONE;
 	int fd = socket_connect(j);
 	if (fd < 0)

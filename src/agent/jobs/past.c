@@ -27,16 +27,10 @@ char *past_read(const struct job *j, size_t *ret_len, int *ret_error)
 	return NULL;
 }
 
-void past_steps(const struct job *j, struct job_steps *ret)
-{
-	size_t len;
-	int error;
-	cleanup(freep) char *text = past_read(j, &len, &error);
-	job_steps_of((struct span){text, len}, j->attempt, ret);
-}
-
 /* What makes a file a series; a reader passes over the part of a record that follows it here. */
 #define SERIES_HEAD 8
+/* A minute of a few ranks; where that does not tell the steps, 16 times as much is read, and so on. */
+#define STEPS_FIRST (32 * KIB)
 /* Minutes of 64 ranks that are looked at each second. */
 #define STEPS_TAIL (512 * KIB)
 
@@ -59,11 +53,26 @@ char *past_read_tail(const struct job *j, size_t most, size_t *ret_len)
 	return take(&text);
 }
 
+/* From so much of the end as tells them, and at most so much. */
+static void steps_read(const struct job *j, size_t most, struct job_steps *ret)
+{
+	for (size_t n = STEPS_FIRST;; n = MIN(n * 16, most)) {
+		size_t len = 0;
+		cleanup(freep) char *text = past_read_tail(j, n, &len);
+		bool sure = job_steps_of((struct span){text, len}, j->attempt, ret);
+		if (sure || len < n + SERIES_HEAD || n == most)
+			return; /* shorter: that was the whole file */
+	}
+}
+
+void past_steps(const struct job *j, struct job_steps *ret)
+{
+	steps_read(j, PAST_READ_MAX, ret);
+}
+
 void past_steps_tail(const struct job *j, struct job_steps *ret)
 {
-	size_t len = 0;
-	cleanup(freep) char *text = past_read_tail(j, STEPS_TAIL, &len);
-	job_steps_of((struct span){text, len}, j->attempt, ret);
+	steps_read(j, STEPS_TAIL, ret);
 }
 
 void past_steps_text(const struct job *j, const struct job_steps *s, char *dst, size_t cap)

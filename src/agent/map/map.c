@@ -67,8 +67,10 @@ static void children_ended(struct map *m)
 {
 	uint32_t before = m->n_runners;
 	map_reap(m);
-	if (m->n_runners < before)
-		map_strays_end(m, false);
+	if (m->n_runners == before)
+		return;
+	map_strays_end(m, false);
+	map_slots_follow(m);
 }
 
 static void timers(struct map *m)
@@ -175,8 +177,12 @@ static int prepare(struct map *m)
 	int r = map_gpus_find(m, &f); /* before there are threads: drivers are asked in children */
 	if (r == 0)
 		r = maplog_open(&m->log, spec, &f);
+	if (r == 0 && spec->retry_failed)
+		r = map_resume_retry(m, &f);
 	if (r == 0)
-		r = mapinputs_open(spec, whole, &m->in, &f);
+		r = maptable_open(&m->output.table, spec, &f);
+	if (r == 0)
+		r = mapinputs_open(m->spec, whole, &m->in, &f);
 	if (r == 0) {
 		m->total = mapinputs_total(m->in);
 		r = resume ? map_resume_check(m, &f) : 0;
@@ -191,7 +197,7 @@ static int prepare(struct map *m)
 	TEXT_FORMAT(m->env_job, "VIGIL_JOB_ID=%s", m->job.id);
 	r = map_start_prepare(m);
 	if (r == 0 && !spec->dry_run)
-		r = warden_start(m->w, m->env_job, &m->warden);
+		r = warden_start(m->w, m->env_job, &m->groups, &m->warden);
 	m->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	m->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (r == 0 && (m->epoll_fd < 0 || m->null_fd < 0))
@@ -207,6 +213,7 @@ static int prepare(struct map *m)
 static void finish(struct map *m)
 {
 	warden_end(&m->warden);
+	map_groups_close(m);
 	map_memory_close(m);
 	maplog_close(&m->log);
 	mapoutput_done(&m->output);
@@ -219,6 +226,9 @@ static void finish(struct map *m)
 	map_task_free(m->waiting);
 	template_words_done(&m->words);
 	free(m->env);
+	for (size_t i = 0; m->retry_line && i < m->retried.source[0].n; i++)
+		free(m->retry_line[i]);
+	free(m->retry_line);
 	closep(&m->epoll_fd);
 	closep(&m->signal_fd);
 	closep(&m->null_fd);
@@ -237,6 +247,7 @@ int map_run(const struct map_spec *spec, const struct world *w)
 			  .null_fd = -1,
 			  .memory = {.meminfo_fd = -1, .share_ratio = 1},
 			  .note_fd = -1,
+			  .groups = TASKGROUPS_NONE,
 			  .warden = {.fd = -1}};
 	m->again_end = &m->again;
 	m->slots = spec->slots;
@@ -250,6 +261,7 @@ int map_run(const struct map_spec *spec, const struct world *w)
 		map_loop(m);
 		map_bar_close(m);
 		map_strays_last(m);
+		map_groups_close(m);
 		status = m->fatal ? m->fatal : map_exit_status(&m->tally);
 		map_job_end(m, status);
 	}

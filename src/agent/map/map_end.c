@@ -117,26 +117,53 @@ void map_count(struct map *m, bool failed, int status)
 		map_ask_end(m, m->runner[i], MAP_WHY_STOP);
 }
 
-static void row_write(struct map *m, const struct map_runner *r, int status, uint64_t run_ms, uint64_t receive)
+static struct joblog_row ended_row(const struct map_runner *r, int status, uint64_t run_ms)
 {
 	bool ended = r->why == MAP_WHY_TIMEOUT || r->why == MAP_WHY_TOO_BIG;
 	int by = r->why == MAP_WHY_TIMEOUT ? SIGTERM : SIGKILL;
-	struct joblog_row row = {.seq = r->task->seq,
-				 .start_unix_ms = r->started_unix_ms,
-				 .run_ms = run_ms,
-				 .receive_bytes = receive,
-				 .exit_value = ended		   ? -1
-					       : WIFEXITED(status) ? WEXITSTATUS(status)
+	return (struct joblog_row){.seq = r->task->seq,
+				   .start_unix_ms = r->started_unix_ms,
+				   .run_ms = run_ms,
+				   .send_bytes = r->task->args.in_bytes,
+				   .exit_value = ended		     ? -1
+						 : WIFEXITED(status) ? WEXITSTATUS(status)
+								     : 0,
+				   .signal = ended		   ? by
+					     : WIFSIGNALED(status) ? WTERMSIG(status)
 								   : 0,
-				 .signal = ended		 ? by
-					   : WIFSIGNALED(status) ? WTERMSIG(status)
-								 : 0,
-				 .command = span_of(r->line)};
-	int e = maplog_write(&m->log, &row);
+				   .command = span_of(r->line)};
+}
+
+static void row_write(struct map *m, const struct joblog_row *row)
+{
+	int e = maplog_write(&m->log, row);
 	if (e < 0 && !m->complained) {
 		m->complained = true;
 		log_warning("cannot write the joblog %s: %s; what it does not name is run again by --resume",
 			    m->spec->joblog, strerror(-e));
+	}
+}
+
+/* Passes on what the task wrote; row: as it will be in the joblog, or NULL. */
+static void output_over(struct map *m, struct map_runner *r, struct joblog_row *row)
+{
+	cleanup(freep) char *tag = map_tag(m, r->task);
+	if (m->spec->results_as == MAP_FOLDERS) {
+		uint64_t receive = mapoutput_over(&m->output, r->task->seq, &r->files, tag);
+		if (row)
+			row->receive_bytes = receive;
+		return;
+	}
+	if (row) {
+		row->receive_bytes = mapoutput_over_row(&m->output, row, &r->task->args, &r->files, tag);
+	} else {
+		mapoutput_drop(&m->output, &r->files);
+		mapoutput_skip(&m->output, r->task->seq);
+	}
+	if (m->output.table_error < 0 && !m->fatal) {
+		log_error("--results: cannot write %s: %s; no more tasks are started", m->spec->results,
+			  strerror(-m->output.table_error));
+		m->fatal = 125;
 	}
 }
 
@@ -176,11 +203,13 @@ static void runner_over(struct map *m, struct map_runner *r, int status, uint64_
 	}
 	if (r->why == MAP_WHY_NONE)
 		map_memory_learn(m, r, r->peak_bytes ? r->peak_bytes : max_rss_bytes);
-	cleanup(freep) char *tag = map_tag(m, r->task);
-	uint64_t receive = mapoutput_over(&m->output, r->task->seq, &r->files, tag);
-	if ((r->why == MAP_WHY_STOP || for_memory) && failed)
+	struct joblog_row row = ended_row(r, status, run_ms);
+	if ((r->why == MAP_WHY_STOP || for_memory) && failed) {
+		output_over(m, r, NULL);
 		return; /* not the task's own end: --resume runs it again */
-	row_write(m, r, status, run_ms, receive);
+	}
+	output_over(m, r, &row);
+	row_write(m, &row);
 	if (failed)
 		map_job_event(m, "task_failed", "task %llu (pid %d) failed: %s %d: %.300s",
 			      (unsigned long long)r->task->seq, (int)r->pid,
@@ -228,6 +257,7 @@ void map_reap(struct map *m)
 			map_strays_reaped(m, info.si_pid);
 			continue;
 		}
+		map_groups_over(m, r);
 		map_job_process_end(m, r, status);
 		runner_over(m, r, status, (uint64_t)used.ru_maxrss * KIB);
 		map_task_free(r->task);

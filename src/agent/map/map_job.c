@@ -52,8 +52,7 @@ void map_job_begin(struct map *m)
 	m->start_boot_ns = clock_boot_ns();
 	recorder_open(&m->recorder, m->spec->state_dir, j->id);
 	TEXT_COPY(j->log_dir, m->recorder.job_dir);
-	const struct jobgroup none = JOBGROUP_NONE;
-	m->note_fd = leftover_note(m->spec->state_dir, j->id, &none);
+	map_groups_open(m);
 	recorder_begin(&m->recorder, j);
 	m->output.kept[0] = recorder_log_open(&m->recorder, 0, 0, "out");
 	m->output.kept[1] = recorder_log_open(&m->recorder, 0, 0, "err");

@@ -1,9 +1,7 @@
 #include <fcntl.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "act/target.h"
 #include "agent/map/mapstate.h"
 #include "base/log.h"
 #include "base/units.h"
@@ -100,10 +98,14 @@ static uint64_t first_guess(const struct map *m)
 	return guess_bytes;
 }
 
-/* The size of a task's only input if that is a file. */
+/* The size of a task's only input if that is a file, or of its block. */
 static bool input_size(const struct map *m, const struct map_task *t, uint64_t *ret)
 {
 	struct statx st;
+	if (t->args.piped) {
+		*ret = t->args.in_bytes;
+		return true;
+	}
 	if (t->args.n != 1 || m->memory.peak_bytes < sizes_matter_bytes)
 		return false;
 	if (statx(AT_FDCWD, t->args.arg[0], AT_STATX_DONT_SYNC, STATX_TYPE | STATX_SIZE, &st) < 0 ||
@@ -148,23 +150,9 @@ void map_memory_learn(struct map *m, const struct map_runner *r, uint64_t peak_b
 
 /* ---- acting ---- */
 
-/* The whole group at once, then what has left it. */
-void map_signal(struct map *m, const struct map_runner *r, int signal)
-{
-	static struct proctree_row rows[TREE_MAX];
-	(void)kill(-r->pid, signal);
-	size_t n = proctree_read(m->w, r->pid, rows, TREE_MAX);
-	for (size_t i = 0; i < n; i++) {
-		struct target t = {.id = rows[i].id, .pidfd = -1};
-		if (rows[i].pgrp != r->pid && target_open(m->w, &t, false) == 0)
-			ignore(target_signal(m->w, &t, signal), "it has ended, or is another user's");
-		target_close(&t);
-	}
-}
-
 static void memory_suspend(struct map *m, struct map_runner *r)
 {
-	map_signal(m, r, SIGSTOP);
+	map_suspend(m, r);
 	r->suspended = true;
 	r->suspended_since_ns = m->w->mono_ns();
 	m->memory.suspends++;
@@ -177,7 +165,7 @@ void map_memory_resume(struct map *m, struct map_runner *r)
 {
 	if (!r->suspended)
 		return;
-	map_signal(m, r, SIGCONT);
+	map_continue(m, r);
 	r->suspended = false;
 	uint64_t paused_ns = m->w->mono_ns() - r->suspended_since_ns;
 	r->suspended_ns += paused_ns;
@@ -217,7 +205,7 @@ static void memory_act(struct map *m)
 static uint64_t runner_look(struct map *m, struct map_runner *r)
 {
 	static struct proctree_row rows[TREE_MAX];
-	size_t n = proctree_read(m->w, r->pid, rows, TREE_MAX);
+	size_t n = map_task_rows(m, r, rows, TREE_MAX);
 	uint64_t own_bytes = 0;
 	for (size_t i = 0; i < n; i++)
 		own_bytes += rows[i].own_bytes;

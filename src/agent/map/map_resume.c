@@ -8,16 +8,25 @@ int map_fill(struct map *m, const struct map_task *t, uint32_t slot)
 {
 	struct template_values v = {.arg = (const char *const *)t->args.arg,
 				    .n_args = t->args.n,
-				    .each = m->spec->per_task > 0,
+				    .many = m->spec->many == MAP_PARTED				    ? MANY_PARTED
+					    : m->spec->many == MAP_CONTEXT || m->spec->per_task > 0 ? MANY_WORDS
+												    : MANY_JOINED,
 				    .seq = t->seq,
 				    .slot = slot,
 				    .total = m->total};
 	return template_fill(m->spec->template, &v, &m->words);
 }
 
+char *map_line(const struct map *m, const struct map_task *t)
+{
+	return m->spec->retry_failed ? strdup(t->args.arg[0]) : template_line(&m->words);
+}
+
 bool map_resume_done(const struct map *m, uint64_t seq)
 {
 	const struct joblog_row *row = maplog_find(&m->log, seq);
+	if (m->spec->retry_failed && !row)
+		return true;
 	return row && (m->spec->resume || (row->exit_value == 0 && row->signal == 0));
 }
 
@@ -51,9 +60,42 @@ static int resume_compare(struct map *m, struct map_task *t, struct fault *f)
 		m->spec->joblog, (unsigned long long)t->seq, (int)MIN(row->command.len, 160U), row->command.p, line);
 }
 
+/* A joblog has a NUL for each newline of a command. */
+static char *line_copy(struct span command)
+{
+	char *line = malloc(command.len + 1);
+	for (size_t i = 0; line && i < command.len; i++)
+		line[i] = command.p[i] ? command.p[i] : '\n';
+	if (line)
+		line[command.len] = '\0';
+	return line;
+}
+
+int map_resume_retry(struct map *m, struct fault *f)
+{
+	uint64_t n = maplog_last(&m->log);
+	m->retry_line = n < SIZE_MAX / sizeof(char *) ? calloc(n + 1, sizeof(char *)) : NULL;
+	for (uint64_t seq = 1; m->retry_line && seq <= n; seq++) {
+		const struct joblog_row *row = maplog_find(&m->log, seq);
+		char *line = row ? line_copy(row->command) : strdup("");
+		if (!line)
+			return fault_set(f, -ENOMEM, "no memory for the tasks of the joblog");
+		m->retry_line[seq - 1] = line;
+	}
+	if (!m->retry_line)
+		return fault_set(f, -ENOMEM, "no memory for the tasks of the joblog");
+	m->retried = *m->spec;
+	m->retried.source[0] = (struct map_source){.item = m->retry_line, .n = (size_t)n};
+	m->retried.n_sources = 1;
+	m->spec = &m->retried;
+	return 0;
+}
+
 int map_resume_check(struct map *m, struct fault *f)
 {
 	int r = 0;
+	if (m->spec->retry_failed || m->spec->pipe)
+		return 0; /* the joblog is where they come from; blocks have all the same command */
 	if (maplog_last(&m->log) > m->total)
 		return fault_set(
 			f, -EINVAL,

@@ -117,6 +117,8 @@ static void lines_poll(struct map *m, struct map_runner *r)
 
 static int stdin_of(const struct map *m, const struct map_task *t)
 {
+	if (t->args.piped) /* from its beginning, also when it is tried again */
+		return lseek(t->args.in_fd, 0, SEEK_SET) < 0 ? m->null_fd : t->args.in_fd;
 	bool ours = t->seq == 1 && !mapinputs_use_stdin(m->in) && !isatty(STDIN_FILENO);
 	return ours ? -1 : m->null_fd;
 }
@@ -157,10 +159,15 @@ static int runner_spawn(struct map *m, struct map_runner *r)
 			  .in_fd = stdin_of(m, r->task),
 			  .out_fd = r->files.out,
 			  .err_fd = r->files.err,
-			  .mask = m->old_mask};
+			  .mask = m->old_mask,
+			  .group_fd = map_groups_open_slot(m, r->slot)};
 	r->started_unix_ms = m->w->unix_ms();
 	r->started_ns = m->last_start_ns = m->w->mono_ns();
-	return spawn_start(&s, &r->pid);
+	bool grouped = false;
+	int c = spawn_start(&s, &r->pid, &grouped);
+	r->group = grouped ? m->slot_group[r->slot] : 0;
+	closep(&s.group_fd);
+	return c;
 }
 
 static void runner_free(struct map_runner *r)
@@ -197,7 +204,7 @@ static void task_start(struct map *m, struct map_task *t, uint32_t slot)
 	struct fault f = {.text = ""};
 	struct map_runner *r = calloc(1, sizeof(*r));
 	int c = r ? map_fill(m, t, slot) : -ENOMEM;
-	if (c == 0 && !(r->line = template_line(&m->words)))
+	if (c == 0 && !(r->line = map_line(m, t)))
 		c = -ENOMEM;
 	if (c == 0 && m->spec->dry_run) {
 		dry_run(m, r->line, t->seq);

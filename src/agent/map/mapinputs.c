@@ -1,172 +1,218 @@
 #include "agent/map/mapinputs.h"
 
-#include <fcntl.h>
-#include <poll.h>
 #include <string.h>
-#include <sys/random.h>
-#include <sys/stat.h>
 
-#include "base/file.h"
-#include "base/foreign.h"
+#include "agent/map/mapblocks.h"
 #include "base/vec.h"
 
-#define READ_BYTES (64 * KIB)
-#define INPUT_MAX (128 * KIB) /* what the kernel allows for one argument */
-#define SOURCE_MAX (4 * GIB)
-
-struct list {
-	char **item; /* into text, or borrowed */
-	size_t n, cap;
-	char *text; /* owned */
-};
+_Static_assert((int)MAPINPUTS_END == (int)MAPRECORDS_END && (int)MAPINPUTS_LATER == (int)MAPRECORDS_LATER &&
+		       (int)MAPINPUTS_END == (int)MAPBLOCKS_END && (int)MAPINPUTS_LATER == (int)MAPBLOCKS_LATER,
+	       "they are handed on");
 
 struct mapinputs {
 	const struct map_spec *spec;
-	struct list list[MAP_SOURCES];
-	size_t n_lists;
-	uint64_t next, total; /* combinations, where everything was read */
-	uint64_t *order; /* shuffled; NULL: as they come */
-	bool streamed, uses_stdin;
-	int fd; /* of the stream */
-	bool over;
-	char *text; /* read of it and not yet given out */
-	size_t from, len, cap;
-	uint64_t given;
+	struct maprecords *records;
+	struct mapblocks blocks;
+	struct map_args *pending; /* records of the next task, and perhaps one more */
+	size_t n_pending, pending_cap;
+	size_t line_bytes; /* of a command with all of them but the last */
+	size_t n_fit; /* of them, those that are known to fit */
+	uint64_t spread_records; /* of one task, once the last ones are spread over all slots */
+	struct template_words words;
+	uint64_t total;
 };
 
-static int too_long(const char *path, uint64_t number, struct fault *f)
+static void pending_drop(struct mapinputs *in, size_t n)
 {
-	return fault_set(
-		f, -E2BIG,
-		"%s: input %llu is longer than %llu KiB, which no program can be given; is the delimiter right (-d, "
-		"-0)?",
-		path, (unsigned long long)number, (unsigned long long)(INPUT_MAX / KIB));
+	for (size_t i = 0; i < n; i++)
+		map_args_done(&in->pending[i]);
+	in->n_pending -= n;
+	memmove(in->pending, in->pending + n, in->n_pending * sizeof(*in->pending));
+	in->n_fit = in->line_bytes = 0;
 }
 
-static int has_nul(const char *path, uint64_t number, struct fault *f)
+struct mapinputs *mapinputs_close(struct mapinputs *in)
 {
-	return fault_set(
-		f, -EINVAL,
-		"%s: input %llu has a NUL byte in it, which no argument can have; for inputs that are ended by NUL "
-		"add -0",
-		path, (unsigned long long)number);
+	if (!in)
+		return NULL;
+	pending_drop(in, in->n_pending);
+	mapblocks_done(&in->blocks);
+	template_words_done(&in->words);
+	in->records = maprecords_close(in->records);
+	free(in->pending);
+	free(in);
+	return NULL;
 }
 
-/* Ends each input of text with a NUL and puts it into the list. */
-static int split(struct list *l, char *text, size_t len, char delimiter, const char *path, struct fault *f)
+/* ---- as many as fit ---- */
+
+/* The line of a command with the record so many times over. */
+static int filled_bytes(struct mapinputs *in, const struct map_args *record, size_t times, size_t *ret)
 {
-	for (size_t at = 0; at < len;) {
-		char *end = memchr(text + at, delimiter, len - at);
-		size_t n = end ? (size_t)(end - text) - at : len - at;
-		if (n > INPUT_MAX - 1)
-			return too_long(path, l->n + 1, f);
-		if (delimiter != '\0' && memchr(text + at, '\0', n))
-			return has_nul(path, l->n + 1, f);
-		text[at + n] = '\0'; /* the text has room for one more */
-		if (vec_room(&l->item, &l->cap, l->n + 1) < 0)
+	const char **arg = calloc(record->n * times + 1, sizeof(*arg));
+	if (!arg)
+		return -ENOMEM;
+	for (size_t i = 0; i < record->n * times; i++)
+		arg[i] = record->arg[i % record->n];
+	struct template_values v = {.arg = arg,
+				    .n_args = record->n * times,
+				    .many = in->spec->many == MAP_PARTED ? MANY_PARTED : MANY_WORDS,
+				    .seq = 1,
+				    .slot = 1,
+				    .total = in->total};
+	int r = template_fill(in->spec->template, &v, &in->words);
+	free(arg);
+	*ret = template_words_bytes(&in->words);
+	return r;
+}
+
+/* So many records as a task has at most. */
+static uint64_t most_records(const struct mapinputs *in)
+{
+	uint64_t most = in->spec->per_task ? in->spec->per_task : in->spec->many == MAP_ONE ? 1 : UINT64_MAX;
+	return in->spread_records ? MIN(most, in->spread_records) : most;
+}
+
+/* Counts those that fit into a line, one at least. *ret_full: there is one more. */
+static int pending_fit(struct mapinputs *in, bool *ret_full)
+{
+	*ret_full = false;
+	while (in->n_fit < MIN((uint64_t)in->n_pending, most_records(in))) {
+		const struct map_args *record = &in->pending[in->n_fit];
+		size_t once = 0, twice = 0;
+		int r = filled_bytes(in, record, 1, &once);
+		if (r == 0 && in->n_fit > 0)
+			r = filled_bytes(in, record, 2, &twice);
+		if (r < 0)
+			return r;
+		size_t bytes = in->n_fit == 0 ? once : in->line_bytes + (twice - once);
+		*ret_full = in->n_fit > 0 && bytes >= in->spec->line_bytes;
+		if (*ret_full)
+			return 0;
+		in->line_bytes = bytes;
+		in->n_fit++;
+	}
+	return 0;
+}
+
+/* ---- records to tasks ---- */
+
+static int pending_more(struct mapinputs *in, struct fault *f)
+{
+	struct map_args record;
+	if (vec_room(&in->pending, &in->pending_cap, in->n_pending + 1) < 0)
+		return fault_set(f, -ENOMEM, "no memory for the inputs");
+	int r = maprecords_next(in->records, &record, f);
+	if (r == 0)
+		in->pending[in->n_pending++] = record;
+	return r;
+}
+
+/* How many of the records at hand are the next task's; 0 with MAPINPUTS_LATER. */
+static int task_records(struct mapinputs *in, size_t *ret, struct fault *f)
+{
+	bool full = false;
+	int r = 0;
+	for (;;) {
+		if (in->spec->many != MAP_ONE && pending_fit(in, &full) < 0)
 			return fault_set(f, -ENOMEM, "no memory for the inputs");
-		l->item[l->n++] = text + at;
-		at += n + 1;
+		if (full || in->n_pending >= most_records(in))
+			break;
+		r = pending_more(in, f);
+		if (r == MAPINPUTS_END && in->spec->spread && in->n_pending > 1 && in->spread_records == 0)
+			/* as GNU parallel does: what is left when all has been read is for all slots */
+			in->spread_records = (in->n_pending + in->spec->slots - 1) / in->spec->slots;
+		if (r != 0)
+			break;
 	}
-	return 0;
-}
-
-static int source_open(const char *path, int *ret, struct fault *f)
-{
-	if (strcmp(path, "-") == 0) {
-		*ret = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
-		return *ret < 0 ? fault_set(f, -errno, "stdin cannot be read: %s", strerror(errno)) : 0;
-	}
-	*ret = open(path, O_RDONLY | O_CLOEXEC);
-	if (*ret < 0)
-		return fault_set(f, -errno, "cannot read inputs from %s: %s", path, strerror(errno));
-	struct stat st;
-	if (fstat(*ret, &st) == 0 && S_ISDIR(st.st_mode)) {
-		closep(ret);
-		return fault_set(f, -EISDIR,
-				 "cannot read inputs from %s: it is a folder; a file with one input a line was "
-				 "expected",
-				 path);
-	}
-	return 0;
-}
-
-static int mapinputs_list(struct mapinputs *in, struct list *l, const char *path, struct fault *f)
-{
-	cleanup(closep) int fd = -1;
-	size_t len = 0;
-	int r = source_open(path, &fd, f);
-	if (r < 0)
+	if (r < 0 || r == MAPINPUTS_LATER)
 		return r;
-	r = file_slurp_fd(fd, SOURCE_MAX, &l->text, &len);
-	if (r < 0)
-		return fault_set(f, r, "cannot read inputs from %s: %s", path, strerror(-r));
-	return split(l, l->text, len, in->spec->delimiter, path, f);
+	*ret = (size_t)MIN((uint64_t)(in->spec->many == MAP_ONE ? in->n_pending : in->n_fit), most_records(in));
+	return *ret == 0 ? MAPINPUTS_END : 0;
 }
 
-static int list_items(struct mapinputs *in, struct list *l, const struct map_source *s, struct fault *f)
+static int records_join(struct mapinputs *in, size_t n, struct map_args *ret)
 {
-	if (vec_room(&l->item, &l->cap, s->n + 1) < 0)
-		return fault_set(f, -ENOMEM, "no memory for the inputs");
-	if (!in->spec->split_items) {
-		memcpy(l->item, s->item, s->n * sizeof(*l->item));
-		l->n = s->n;
-		return 0;
-	}
-	size_t len = 0;
-	for (size_t i = 0; i < s->n; i++)
-		len += strlen(s->item[i]) + 1;
-	l->text = malloc(len + 1);
-	if (!l->text)
-		return fault_set(f, -ENOMEM, "no memory for the inputs");
-	char *at = l->text;
-	for (size_t i = 0; i < s->n; i++) {
-		size_t n = strlen(s->item[i]);
-		memcpy(at, s->item[i], n);
-		int r = split(l, at, n, in->spec->delimiter, ":::", f);
-		if (r < 0)
-			return r;
-		at += n + 1;
-	}
+	size_t inputs = 0, bytes = 0;
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < in->pending[i].n; k++, inputs++)
+			bytes += strlen(in->pending[i].arg[k]) + 1;
+	char **arg = malloc((inputs + 1) * sizeof(char *) + bytes);
+	if (!arg)
+		return -ENOMEM;
+	char *at = (char *)(arg + inputs + 1);
+	inputs = 0;
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < in->pending[i].n; k++) {
+			size_t len = strlen(in->pending[i].arg[k]) + 1;
+			arg[inputs++] = memcpy(at, in->pending[i].arg[k], len);
+			at += len;
+		}
+	arg[inputs] = NULL;
+	*ret = (struct map_args){.arg = arg, .n = inputs};
 	return 0;
 }
 
-static int lists_fill(struct mapinputs *in, struct fault *f)
+static int joined_next(struct mapinputs *in, struct map_args *ret, struct fault *f)
 {
-	const struct map_spec *spec = in->spec;
-	in->total = 1;
-	for (size_t i = 0; i < spec->n_sources; i++) {
-		const struct map_source *s = &spec->source[i];
-		struct list *l = &in->list[in->n_lists++];
-		int r = s->path ? mapinputs_list(in, l, s->path, f) : list_items(in, l, s, f);
-		if (r < 0)
-			return r;
-		if (__builtin_mul_overflow(in->total, l->n, &in->total))
-			return fault_set(f, -E2BIG, "too many combinations of inputs");
-	}
-	if (spec->per_task)
-		in->total = (in->total + spec->per_task - 1) / spec->per_task;
+	size_t n = 0;
+	int r = task_records(in, &n, f);
+	if (r != 0)
+		return r;
+	if (records_join(in, n, ret) < 0)
+		return fault_set(f, -ENOMEM, "no memory for the inputs");
+	pending_drop(in, n);
 	return 0;
 }
 
-static int shuffle(struct mapinputs *in, struct fault *f)
+static int block_next(struct mapinputs *in, struct map_args *ret, struct fault *f)
 {
-	if (in->total == 0)
-		return 0;
-	in->order = in->total < SIZE_MAX / sizeof(uint64_t) ? malloc(in->total * sizeof(uint64_t)) : NULL;
-	if (!in->order)
-		return fault_set(f, -ENOMEM, "no memory to shuffle the inputs");
-	for (uint64_t i = 0; i < in->total; i++)
-		in->order[i] = i;
-	for (uint64_t i = in->total - 1; i > 0; i--) {
-		uint64_t k;
-		if (getrandom(&k, sizeof(k), 0) != (ssize_t)sizeof(k))
-			return fault_set(f, -EIO, "no random numbers to shuffle by");
-		k %= i + 1;
-		uint64_t other = in->order[k];
-		in->order[k] = in->order[i];
-		in->order[i] = other;
+	static char nothing[] = ""; /* that is what {} stands for */
+	struct map_args a = {.n = 1, .piped = true};
+	int r = mapblocks_next(&in->blocks, maprecords_fd(in->records), &a.in_fd, &a.in_bytes, f);
+	if (r != 0)
+		return r;
+	a.arg = calloc(2, sizeof(*a.arg));
+	if (!a.arg) {
+		closep(&a.in_fd);
+		return fault_set(f, -ENOMEM, "no memory for a task");
 	}
+	a.arg[0] = nothing;
+	*ret = a;
+	return 0;
+}
+
+int mapinputs_next(struct mapinputs *in, struct map_args *ret, struct fault *f)
+{
+	if (in->spec->pipe)
+		return block_next(in, ret, f);
+	if (in->spec->many == MAP_ONE && in->spec->per_task <= 1)
+		return maprecords_next(in->records, ret, f);
+	return joined_next(in, ret, f);
+}
+
+/* ---- the whole ---- */
+
+/* How many tasks the records make, where all are here. */
+static int tasks_count(struct mapinputs *in, struct fault *f)
+{
+	uint64_t records = maprecords_total(in->records), n = 0;
+	if (in->spec->many == MAP_ONE || records == 0) {
+		in->total = (records + MAX(in->spec->per_task, 1U) - 1) / MAX(in->spec->per_task, 1U);
+		return 0;
+	}
+	for (;;) {
+		struct map_args a;
+		int r = mapinputs_next(in, &a, f);
+		if (r < 0)
+			return r;
+		if (r != 0)
+			break;
+		map_args_done(&a);
+		n++;
+	}
+	in->total = n;
+	mapinputs_rewind(in);
 	return 0;
 }
 
@@ -176,202 +222,34 @@ int mapinputs_open(const struct map_spec *spec, bool whole, struct mapinputs **r
 	if (!in)
 		return fault_set(f, -ENOMEM, "no memory for the inputs");
 	in->spec = spec;
-	in->fd = -1;
-	for (size_t i = 0; i < spec->n_sources; i++)
-		in->uses_stdin |= spec->source[i].path && strcmp(spec->source[i].path, "-") == 0;
-	in->streamed = spec->n_sources == 1 && spec->source[0].path && !whole && !spec->shuffle;
-	int r = in->streamed ? source_open(spec->source[0].path, &in->fd, f) : lists_fill(in, f);
-	if (r == 0 && spec->shuffle)
-		r = shuffle(in, f);
+	in->blocks = (struct mapblocks){
+		.block_bytes = spec->block_bytes, .records = spec->per_task, .end = spec->record_end};
+	int r = maprecords_open(spec, whole && !spec->pipe, &in->records, f);
+	if (r == 0)
+		r = tasks_count(in, f);
 	if (r == 0)
 		*ret = take(&in);
 	return r;
 }
 
-struct mapinputs *mapinputs_close(struct mapinputs *in)
-{
-	if (!in)
-		return NULL;
-	for (size_t i = 0; in->streamed && i < in->list[0].n; i++)
-		free(in->list[0].item[i]);
-	for (size_t i = 0; i < MAX(in->n_lists, 1); i++) {
-		free(in->list[i].item);
-		free(in->list[i].text);
-	}
-	closep(&in->fd);
-	free(in->order);
-	free(in->text);
-	free(in);
-	return NULL;
-}
-
-/* ---- the stream ---- */
-
-/* More bytes, if there are any without waiting. MAPINPUTS_LATER, MAPINPUTS_END. */
-static int stream_more(struct mapinputs *in)
-{
-	struct pollfd p = {.fd = in->fd, .events = POLLIN};
-	if (in->over)
-		return MAPINPUTS_END;
-	if (poll(&p, 1, 0) == 0)
-		return MAPINPUTS_LATER;
-	if (in->from > 0) {
-		memmove(in->text, in->text + in->from, in->len - in->from);
-		in->len -= in->from;
-		in->from = 0;
-	}
-	if (vec_room(&in->text, &in->cap, in->len + READ_BYTES + 1) < 0)
-		return -ENOMEM;
-	ssize_t n = read(in->fd, in->text + in->len, READ_BYTES);
-	if (n < 0)
-		return errno == EINTR || errno == EAGAIN ? MAPINPUTS_LATER : -errno;
-	in->len += (size_t)n;
-	in->over = n == 0;
-	return 0;
-}
-
-/* The next input of the stream, inside of its text: valid until the next call. */
-static int stream_next(struct mapinputs *in, char **ret, size_t *ret_len, struct fault *f)
-{
-	const char *path = in->spec->source[0].path;
-	for (size_t seen = 0;;) {
-		size_t have = in->len - in->from;
-		char *start = in->text + in->from;
-		char *end = have > seen ? memchr(start + seen, in->spec->delimiter, have - seen) : NULL;
-		size_t n = end ? (size_t)(end - start) : have;
-		if (n > INPUT_MAX - 1)
-			return too_long(path, in->given + 1, f);
-		if (end || (in->over && have > 0)) {
-			if (in->spec->delimiter != '\0' && memchr(start, '\0', n))
-				return has_nul(path, in->given + 1, f);
-			in->from += n + (end ? 1 : 0);
-			in->given++;
-			*ret = start;
-			*ret_len = n;
-			return 0;
-		}
-		seen = have;
-		int r = stream_more(in);
-		if (r < 0)
-			return fault_set(f, r, "cannot read inputs from %s: %s", path, strerror(-r));
-		if (r == MAPINPUTS_LATER || (r == MAPINPUTS_END && have == 0))
-			return r;
-	}
-}
-
-/* ---- tasks ---- */
-
-static int args_make(const char *const *item, const size_t *len, size_t n, struct map_args *ret, struct fault *f)
-{
-	size_t bytes = (n + 1) * sizeof(char *);
-	for (size_t i = 0; i < n; i++)
-		bytes += len[i] + 1;
-	char **arg = malloc(bytes);
-	if (!arg)
-		return fault_set(f, -ENOMEM, "no memory for the inputs");
-	char *at = (char *)(arg + n + 1);
-	for (size_t i = 0; i < n; i++) {
-		arg[i] = memcpy(at, item[i], len[i]);
-		at[len[i]] = '\0';
-		at += len[i] + 1;
-	}
-	arg[n] = NULL;
-	*ret = (struct map_args){arg, n};
-	return 0;
-}
-
-/* Copies of the inputs from first on, which count over all combinations. */
-static int combination(struct mapinputs *in, uint64_t first, uint64_t n, struct map_args *ret, struct fault *f)
-{
-	size_t most = (size_t)n * in->n_lists;
-	cleanup(freep) const char **item = calloc(most + 1, sizeof(*item));
-	cleanup(freep) size_t *len = calloc(most + 1, sizeof(*len));
-	if (!item || !len)
-		return fault_set(f, -ENOMEM, "no memory for the inputs");
-	for (uint64_t k = 0; k < n; k++) {
-		uint64_t rest = first + k;
-		for (size_t i = in->n_lists; i-- > 0; rest /= in->list[i].n) {
-			size_t at = (size_t)k * in->n_lists + i;
-			item[at] = in->list[i].item[rest % in->list[i].n];
-			len[at] = strlen(item[at]);
-		}
-	}
-	return args_make(item, len, most, ret, f);
-}
-
-static int listed_next(struct mapinputs *in, struct map_args *ret, struct fault *f)
-{
-	if (in->next == in->total)
-		return MAPINPUTS_END;
-	uint64_t at = in->order ? in->order[in->next] : in->next, n = 1;
-	in->next++;
-	if (in->spec->per_task) {
-		uint64_t all = 1;
-		for (size_t i = 0; i < in->n_lists; i++)
-			all *= in->list[i].n;
-		at *= in->spec->per_task;
-		n = MIN(in->spec->per_task, all - at);
-	}
-	return combination(in, at, n, ret, f);
-}
-
-/* Gathers the inputs of a task: those that are here are kept until the rest has come. */
-static int streamed_next(struct mapinputs *in, struct map_args *ret, struct fault *f)
-{
-	struct list *l = &in->list[0];
-	size_t want = MAX(in->spec->per_task, 1);
-	int r = 0;
-	while (l->n < want) {
-		char *start = NULL;
-		size_t len = 0;
-		r = stream_next(in, &start, &len, f);
-		if (r != 0)
-			break;
-		if (vec_room(&l->item, &l->cap, l->n + 1) < 0 || !(l->item[l->n] = strndup(start, len)))
-			return fault_set(f, -ENOMEM, "no memory for the inputs");
-		l->n++;
-	}
-	if (r < 0 || r == MAPINPUTS_LATER || l->n == 0)
-		return r;
-	cleanup(freep) size_t *lens = calloc(l->n, sizeof(*lens));
-	if (!lens)
-		return fault_set(f, -ENOMEM, "no memory for the inputs");
-	for (size_t i = 0; i < l->n; i++)
-		lens[i] = strlen(l->item[i]);
-	r = args_make((const char *const *)l->item, lens, l->n, ret, f);
-	for (size_t i = 0; i < l->n; i++)
-		free(l->item[i]);
-	l->n = 0;
-	return r;
-}
-
-int mapinputs_next(struct mapinputs *in, struct map_args *ret, struct fault *f)
-{
-	return in->streamed ? streamed_next(in, ret, f) : listed_next(in, ret, f);
-}
-
 int mapinputs_fd(const struct mapinputs *in)
 {
-	return in->fd;
+	return maprecords_fd(in->records);
 }
 
 bool mapinputs_use_stdin(const struct mapinputs *in)
 {
-	return in->uses_stdin;
+	return maprecords_use_stdin(in->records);
 }
 
 uint64_t mapinputs_total(const struct mapinputs *in)
 {
-	return in->streamed ? 0 : in->total;
+	return in->total;
 }
 
 void mapinputs_rewind(struct mapinputs *in)
 {
-	in->next = 0;
-}
-
-void map_args_done(struct map_args *a)
-{
-	free(a->arg);
-	*a = (struct map_args){NULL, 0};
+	pending_drop(in, in->n_pending);
+	in->spread_records = 0;
+	maprecords_rewind(in->records);
 }

@@ -1,21 +1,13 @@
 /*
- * The inputs of a bag: from the command line, from files, from stdin; combined to tasks. The last source changes
- * fastest. A single source that is stdin or a FIFO is read as it comes: tasks start before it has ended, and whoever
- * uses it polls mapinputs_fd() where MAPINPUTS_LATER is returned. Everything else is read at the start.
- *
- * An input ends at the delimiter; it may hold any other bytes but NUL, at which it is refused.
+ * The inputs of a bag's tasks: so many records for each (agent/map/maprecords), or as many as fit into a command's line
+ * (-X, -m), or blocks of a stream as their stdin (--pipe). Tasks start before a stream has ended: whoever uses it polls
+ * mapinputs_fd() where MAPINPUTS_LATER is returned.
  */
 #pragma once
 
-#include "agent/map/mapspec.h"
+#include "agent/map/maprecords.h"
 
 enum { MAPINPUTS_END = 1, MAPINPUTS_LATER = 2 };
-
-/* The inputs of one task; owned, freed by mapinputs_free. */
-struct map_args {
-	char **arg; /* one block with the texts behind */
-	size_t n;
-};
 
 struct mapinputs;
 
@@ -36,4 +28,3 @@ bool mapinputs_use_stdin(const struct mapinputs *in);
 uint64_t mapinputs_total(const struct mapinputs *in);
 /* Begin again; not of a stream. */
 void mapinputs_rewind(struct mapinputs *in);
-void map_args_done(struct map_args *a);

@@ -19,6 +19,8 @@
 #define ROUNDS 20
 /* For all processes of a round to end. */
 #define ROUND_MS 500
+/* For all that is in the groups of tasks to end. */
+#define GROUPS_MS 10000
 
 bool mapleft_has(const struct world *w, pid_t pid, const char *variable)
 {
@@ -88,7 +90,7 @@ size_t mapleft_end(const struct world *w, const char *variable)
 	return n;
 }
 
-_Noreturn static void warden_main(const struct world *w, const char *variable, int fd)
+_Noreturn static void warden_main(const struct world *w, const char *variable, struct taskgroups groups, int fd)
 {
 	char byte;
 	sigset_t none;
@@ -105,12 +107,14 @@ _Noreturn static void warden_main(const struct world *w, const char *variable, i
 	ssize_t n;
 	while ((n = read(fd, &byte, 1)) < 0 && errno == EINTR)
 		;
-	if (n == 0)
-		ignore(mapleft_end(w, variable), "nobody is left to be told");
+	if (n == 0) {
+		ignore(taskgroups_end(w, &groups, GROUPS_MS), "nobody is left to be told");
+		ignore(mapleft_end(w, variable), "as above");
+	}
 	_exit(0);
 }
 
-int warden_start(const struct world *w, const char *variable, struct warden *ret)
+int warden_start(const struct world *w, const char *variable, const struct taskgroups *groups, struct warden *ret)
 {
 	int fds[2];
 	if (pipe2(fds, O_CLOEXEC) < 0)
@@ -119,7 +123,7 @@ int warden_start(const struct world *w, const char *variable, struct warden *ret
 	int fork_errno = errno;
 	if (pid == 0) {
 		close(fds[1]);
-		warden_main(w, variable, fds[0]);
+		warden_main(w, variable, *groups, fds[0]);
 	}
 	close(fds[0]);
 	if (pid < 0) {

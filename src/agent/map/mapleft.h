@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "act/taskgroup.h"
 #include "sense/world.h"
 
 /* Ends every process of this user with "NAME=value" in its environment. Returns their number. */
@@ -19,6 +20,7 @@ struct warden {
 	int fd; /* closed by the runner's death; a byte says that there is nothing to do */
 };
 
-/* variable is copied by the fork. -errno. */
-int must_check warden_start(const struct world *w, const char *variable, struct warden *ret);
+/* variable and groups, which it ends as well, are copied by the fork. -errno. */
+int must_check warden_start(const struct world *w, const char *variable, const struct taskgroups *groups,
+			    struct warden *ret);
 void warden_end(struct warden *d);

@@ -31,7 +31,7 @@ struct map_held {
 
 void mapoutput_init(struct mapoutput *o, const struct map_spec *spec, const struct mapoutput_wait *wait)
 {
-	*o = (struct mapoutput){.spec = spec, .wait = *wait, .kept = {-1, -1}, .next_seq = 1};
+	*o = (struct mapoutput){.spec = spec, .wait = *wait, .kept = {-1, -1}, .next_seq = 1, .table = {.fd = -1}};
 	for (int i = 0; i < 2; i++) {
 		struct stat st;
 		o->direct[i] = fstat(i + 1, &st) == 0 && S_ISREG(st.st_mode);
@@ -63,6 +63,7 @@ void mapoutput_done(struct mapoutput *o)
 	free(o->held);
 	closep(&o->kept[0]);
 	closep(&o->kept[1]);
+	maptable_close(&o->table);
 }
 
 bool mapoutput_full(const struct mapoutput *o)
@@ -110,7 +111,7 @@ int mapoutput_take(struct mapoutput *o, const struct map_args *args, uint64_t se
 {
 	struct map_files files = MAP_FILES_NONE;
 	int r = 0;
-	if (o->spec->results) {
+	if (o->spec->results && o->spec->results_as == MAP_FOLDERS) {
 		files.named = true;
 		r = mapresults_open(o->spec->results, args, seq, &files.out, &files.err, f);
 	} else if (o->spec->output == MAP_GROUP) {
@@ -274,6 +275,18 @@ static void hold(struct mapoutput *o, struct map_held *h, struct map_files *file
 	h->files = MAP_FILES_NONE;
 }
 
+static void table_pass(struct mapoutput *o, const char *text, size_t len)
+{
+	size_t head_len = 0;
+	cleanup(freep) char *head = maptable_head(&o->table, &head_len);
+	if (head)
+		table_pass(o, head, head_len);
+	if (o->table.fd < 0)
+		pass(o, 0, text, len);
+	else if (o->table_error == 0)
+		o->table_error = file_write_all(o->table.fd, text, len);
+}
+
 static void held_pass(struct mapoutput *o, struct map_held *h)
 {
 	if (h->files.out >= 0) {
@@ -282,7 +295,9 @@ static void held_pass(struct mapoutput *o, struct map_held *h)
 	}
 	for (int i = 0; i < 2; i++) {
 		bool at_start = true;
-		if (h->text[i])
+		if (h->text[i] && o->table.as != MAP_FOLDERS)
+			table_pass(o, h->text[i], h->len[i]);
+		else if (h->text[i])
 			pass_tagged(o, i, h->tag, h->text[i], h->len[i], &at_start);
 		free(h->text[i]);
 	}
@@ -366,4 +381,27 @@ uint64_t mapoutput_over(struct mapoutput *o, uint64_t seq, struct map_files *fil
 	group_pass(o, files, tag);
 	mapoutput_skip(o, seq);
 	return bytes;
+}
+
+uint64_t mapoutput_over_row(struct mapoutput *o, struct joblog_row *row, const struct map_args *args,
+			    struct map_files *files, const char *tag)
+{
+	const int fds[] = {files->out, files->err};
+	size_t len = 0;
+	row->receive_bytes = file_bytes(files->out);
+	cleanup(freep) char *text = maptable_row(&o->table, row, args, tag, fds, &len);
+	if (!text && o->table_error == 0)
+		o->table_error = -ENOMEM;
+	mapoutput_drop(o, files);
+	struct map_held *h = o->spec->keep_order && row->seq > o->next_seq ? held_of(o, row->seq) : NULL;
+	if (h) {
+		h->over = true;
+		h->text[0] = take(&text);
+		h->len[0] = len;
+		return row->receive_bytes;
+	}
+	if (text)
+		table_pass(o, text, len);
+	mapoutput_skip(o, row->seq);
+	return row->receive_bytes;
 }

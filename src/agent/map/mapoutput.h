@@ -10,6 +10,7 @@
 #pragma once
 
 #include "agent/map/mapinputs.h"
+#include "agent/map/maptable.h"
 
 #define MAPOUTPUT_KEPT (256 * MIB)
 
@@ -41,6 +42,8 @@ struct mapoutput {
 	struct mapoutput_wait wait;
 	bool direct[2]; /* our channel is a file: a write is not waited for */
 	const struct map_spec *spec;
+	struct maptable table; /* of --results, instead of passing output on */
+	int table_error; /* it cannot be written */
 	int kept[2]; /* -1: not kept */
 	uint64_t kept_bytes[2];
 	int *idle; /* pairs of files that are used again */
@@ -65,6 +68,9 @@ void mapoutput_started(struct map_files *files);
 void mapoutput_readable(struct mapoutput *o, struct map_files *files, int which, const char *tag);
 /* The task is over: pass its output on. Returns the bytes of its stdout. */
 uint64_t mapoutput_over(struct mapoutput *o, uint64_t seq, struct map_files *files, const char *tag);
+/* The same into the table of --results. The row is filled in but for what was received. */
+uint64_t mapoutput_over_row(struct mapoutput *o, struct joblog_row *row, const struct map_args *args,
+			    struct map_files *files, const char *tag);
 /* It will be tried again: what it wrote is dropped. */
 void mapoutput_drop(struct mapoutput *o, struct map_files *files);
 /* A task that writes nothing: it was not run. */

@@ -42,7 +42,7 @@ static int folder(const char *dir, const struct map_args *args, int *ret)
 	cleanup(closep) int fd = r < 0 ? -1 : open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (r == 0 && fd < 0)
 		r = -errno;
-	for (size_t i = 0; r == 0 && i < args->n; i++) {
+	for (size_t i = 0; r == 0 && i < args->n && !args->piped; i++) {
 		char number[24], name[2 * NAME_MAX];
 		TEXT_FORMAT(number, "%zu", i + 1);
 		escaped(args->arg[i], name, sizeof(name));

@@ -4,71 +4,12 @@
 #include "agent/incident/recorder.h"
 #include "agent/map/mapleft.h"
 #include "agent/map/maplog.h"
-#include "agent/map/mapinputs.h"
-#include "agent/map/mapoutput.h"
+#include "agent/map/mapparts.h"
 #include "act/spawn.h"
+#include "act/taskgroup.h"
 #include "judge/map/admit.h"
-#include "model/map/forecast.h"
-#include "sense/memory/cgroup.h"
 #include "sense/proc/proctree.h"
 #include "sense/world.h"
-
-struct map_task {
-	struct map_task *next; /* of those that wait to be tried again */
-	uint64_t seq;
-	struct map_args args;
-	uint32_t tries, kills; /* kills: for memory, to make room for others */
-	bool has_size; /* its input is a file */
-	uint64_t size_bytes;
-	struct forecast_need need;
-	uint64_t reserve_bytes; /* at least so much is expected, after it was ended for memory */
-};
-
-/* Why we ended it. */
-enum map_why { MAP_WHY_NONE, MAP_WHY_TIMEOUT, MAP_WHY_STOP, MAP_WHY_MEMORY, MAP_WHY_TOO_BIG };
-
-struct map_runner {
-	struct map_task *task;
-	pid_t pid;
-	uint32_t slot; /* from 1 */
-	int64_t started_unix_ms;
-	uint64_t started_ns;
-	struct map_files files;
-	char *line; /* the command, for the joblog */
-	enum map_why why;
-	uint64_t kill_ns; /* SIGKILL then; 0: it was not asked to end */
-	uint64_t own_bytes, peak_bytes;
-	struct forecast_need need;
-	double held_byte_s; /* own memory over time, for its average */
-	uint32_t n_looks;
-	uint64_t grew_ns; /* when it was last seen to have grown */
-	uint64_t looked_ns;
-	bool suspended;
-	uint64_t suspended_since_ns, suspended_ns; /* suspended time does not count for --timeout */
-	bool has_row;
-	struct job_process row;
-};
-
-/* map_memory.c */
-struct map_memory {
-	int meminfo_fd;
-	struct cgroup_chain chain;
-	uint64_t room_bytes; /* for all tasks, at the last look */
-	uint64_t used_bytes, grow_bytes_per_s; /* by all tasks */
-	uint64_t looked_ns, next_ns; /* the last look and the next */
-	struct forecast forecast;
-	double share_ratio; /* model/map/forecast */
-	bool share_stale;
-	uint64_t peak_bytes; /* of any task so far */
-	uint64_t most_bytes; /* that tasks held together */
-	uint64_t suspends;
-};
-
-/* map_bar.c: progress on a terminal */
-struct map_bar {
-	bool on, drawn;
-	uint64_t begun_ns, next_ns;
-};
 
 #define MAP_GPUS 64
 #define MAP_TIMES 512
@@ -94,6 +35,9 @@ struct map {
 	uint32_t n_gpus, slots; /* slots: tasks at a time */
 	char env_gpus[MAP_GPUS * 48 + 32];
 	struct map_tally tally;
+	struct map_spec retried; /* --retry-failed: what was asked for, with the inputs of the joblog */
+	char **retry_line;
+	bool slots_complained;
 	uint64_t skipped; /* were run before */
 	enum halt_when halt;
 	uint32_t stops; /* signals that asked us to end */
@@ -106,6 +50,9 @@ struct map {
 	char **env; /* of a task, with places for what differs */
 	char env_text[7][128];
 	char env_job[96]; /* VIGIL_JOB_ID=…, as tasks have it */
+	struct taskgroups groups; /* where we may make some */
+	uint32_t slot_group[MAP_SLOTS + 1]; /* the group of the next task there; 0: none yet */
+	uint32_t n_groups; /* numbers given */
 	struct warden warden;
 	pid_t earlier[16]; /* our children from before we were vigil: none of a task's; 0: none */
 	struct job job;
@@ -151,8 +98,21 @@ void map_memory_look(struct map *m);
 void map_memory_soon(struct map *m);
 void map_memory_resume(struct map *m, struct map_runner *r);
 uint64_t map_memory_due_ns(const struct map *m);
+
+/* ---- map_groups.c: the processes of a task, by its control group where there is one ---- */
+/* Writes the note of agent/incident/leftover as well. */
+void map_groups_open(struct map *m);
+void map_groups_close(struct map *m);
+/* For act/spawn; -1: there is none. The caller closes it. */
+int map_groups_open_slot(struct map *m, uint32_t slot);
+/* Those that descend from it, and those in its group. */
+size_t map_task_rows(struct map *m, const struct map_runner *r, struct proctree_row *rows, size_t cap);
 /* To all processes of a task. */
 void map_signal(struct map *m, const struct map_runner *r, int signal);
+/* The task is over: SIGKILL to what is left in its group. */
+void map_groups_over(struct map *m, struct map_runner *r);
+void map_suspend(struct map *m, struct map_runner *r);
+void map_continue(struct map *m, struct map_runner *r);
 
 /* ---- map_gpus.c ---- */
 /* Finds the GPUs, if tasks are to have some, and how many tasks they are enough for. -errno with a sentence. */
@@ -198,3 +158,11 @@ int must_check map_resume_check(struct map *m, struct fault *f);
 bool map_resume_done(const struct map *m, uint64_t seq);
 /* The words of a task into m->words. */
 int must_check map_fill(struct map *m, const struct map_task *t, uint32_t slot);
+/* The words in m->words as a line for the joblog; malloc'ed, or NULL. */
+char *map_line(const struct map *m, const struct map_task *t);
+/* The tasks that a joblog says have failed become the inputs (--retry-failed). -errno with a sentence. */
+int must_check map_resume_retry(struct map *m, struct fault *f);
+
+/* ---- map_slots.c ---- */
+/* A task has ended: the file of --jobs may say something else now. */
+void map_slots_follow(struct map *m);

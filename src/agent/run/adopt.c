@@ -25,7 +25,8 @@ static bool any_active(const struct adopt *a)
 
 static void wait_for_something(struct adopt *a)
 {
-	struct pollfd p[4 + UNIT_JOBS_MAX];
+	struct pollfd p[4 + 2 * UNIT_JOBS_MAX];
+	struct livetell *live[ARRAY_SIZE(p)] = {NULL}; /* whose descriptor it is */
 	size_t n = 0;
 	uint64_t count;
 	lookahead_refresh(&a->services.ahead, a->w, a->services.guard.shm);
@@ -35,6 +36,7 @@ static void wait_for_something(struct adopt *a)
 	p[n++] = (struct pollfd){.fd = a->services.hang.from_fd, .events = POLLIN}; /* -1 is passed over */
 	bool by_group = false;
 	uint64_t now = a->w->mono_ns(), due = MIN(hangproc_due_ns(&a->services.hang), services_due_ns(&a->services));
+	due = MIN(due, adopt_live_due_ns(a));
 	for (uint32_t i = 0; i < a->n; i++) {
 		if (!a->job[i].active)
 			continue;
@@ -42,6 +44,8 @@ static void wait_for_something(struct adopt *a)
 			p[n++] = (struct pollfd){.fd = a->job[i].pidfd, .events = POLLIN};
 		else
 			by_group = true;
+		if ((live[n] = a->job[i].live) != NULL)
+			p[n++] = (struct pollfd){.fd = livetell_fd(a->job[i].live), .events = POLLIN};
 		if (a->job[i].hard_ns)
 			due = MIN(due, a->job[i].hard_ns);
 		if (a->job[i].sampler)
@@ -50,6 +54,9 @@ static void wait_for_something(struct adopt *a)
 	uint64_t sample_ms = due == UINT64_MAX ? UINT64_MAX : (sub_floor(due, now) + NS_PER_MS - 1) / NS_PER_MS;
 	if (poll(p, n, (int)MIN((uint64_t)(by_group ? watch_ms : rescan_ms), sample_ms)) <= 0)
 		return;
+	for (size_t i = 0; i < n; i++)
+		if (p[i].revents & POLLIN)
+			livetell_run(live[i]);
 	struct signalfd_siginfo si;
 	while (read(a->signal_fd, &si, sizeof(si)) == (ssize_t)sizeof(si))
 		a->stop |= si.ssi_signo != SIGCHLD;
@@ -159,6 +166,7 @@ static void work(struct adopt *a)
 		if (a->job[i].active && has_ended(a, &a->job[i]))
 			adopt_ended(a, &a->job[i]);
 	adopt_samples(a);
+	adopt_live(a);
 	services_hang_messages(&a->services);
 	services_reap(&a->services);
 	services_tick(&a->services, true);

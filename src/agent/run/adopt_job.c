@@ -170,6 +170,7 @@ void adopt_begin(struct adopt *a, struct adopted *j, const char *name, const cha
 	j->autopsy = autopsy_new(a->w, &j->place, a->signals);
 	adopt_pass_on(a, (uint32_t)(j - a->job));
 	j->sampler = sampler_new(a->w, j->recorder.job_dir, clock_boot_ns());
+	livetell_open(&j->recorder, &j->live);
 	recorder_job(&j->recorder, &j->job);
 	recorder_event(&j->recorder, &j->job, "job_adopted", NULL, "%s", command);
 	recorder_threshold(&j->recorder, &j->job, a->spec->watch.guard.threshold_ratio);
@@ -243,6 +244,7 @@ static void sample(struct adopt *a, struct adopted *j)
 		.devices = hangproc_devices(&a->services.hang, (size_t)(j - a->job)),
 	};
 	int r = sampler_look(j->sampler, &want);
+	livetell_changed(j->live);
 	services_ray_learn(&a->services, (uint32_t)(j - a->job), sampler_one_of(j->sampler, ROLE_RAY_WORKER));
 	adopt_workers(a, j);
 	if (r < 0)
@@ -256,6 +258,64 @@ void adopt_samples(struct adopt *a)
 	for (uint32_t i = 0; i < a->n; i++)
 		if (a->job[i].active && a->job[i].sampler && now >= sampler_due_ns(a->job[i].sampler))
 			sample(a, &a->job[i]);
+}
+
+/* ---- those who read live sockets ---- */
+
+struct telling {
+	struct adopt *a;
+	struct adopted *j;
+	const char *phase;
+};
+
+static int live_fill(void *ctx, struct live_state *n)
+{
+	const struct telling *t = ctx;
+	const struct guardproc *g = &t->a->services.guard;
+	const size_t i = (size_t)(t->j - t->a->job);
+	TEXT_COPY(n->phase, t->phase);
+	n->job = t->j->job;
+	livetell_memory(g->shm, g->pid > 0, i, MAX(g->shm->now.job_peak_bytes[i], t->j->job.peak_bytes), &n->memory);
+	return sampler_show(t->j->sampler, 0, n);
+}
+
+static void live_give(struct adopt *a, struct adopted *j, const char *phase)
+{
+	struct telling t = {a, j, phase};
+	livetell_give(j->live, a->w, live_fill, &t);
+}
+
+static void live_end(struct adopt *a, struct adopted *j, const char *phase)
+{
+	if (livetell_readers(j->live) > 0)
+		live_give(a, j, phase);
+	j->live = livetell_close(j->live);
+}
+
+void adopt_live(struct adopt *a)
+{
+	const uint64_t now_ns = a->w->mono_ns();
+	for (uint32_t i = 0; i < a->n; i++) {
+		struct adopted *j = &a->job[i];
+		if (!j->active || !j->live)
+			continue;
+		sampler_attend(j->sampler, livetell_readers(j->live) > 0);
+		/* a victim's stacks come first, and so does a look that is due: what is told then is fresh */
+		if (now_ns < livetell_due_ns(j->live) || guard_case_pending(a->services.guard.shm) ||
+		    (j->sampler && sampler_due_ns(j->sampler) <= now_ns))
+			continue;
+		live_give(a, j, "running");
+	}
+}
+
+uint64_t adopt_live_due_ns(const struct adopt *a)
+{
+	uint64_t due_ns = UINT64_MAX;
+	/* the end of a case wakes the loop by itself */
+	for (uint32_t i = 0; i < a->n && !guard_case_pending(a->services.guard.shm); i++)
+		if (a->job[i].active)
+			due_ns = MIN(due_ns, livetell_due_ns(a->job[i].live));
+	return due_ns;
 }
 
 static void sample_last(struct adopt *a, struct adopted *j)
@@ -284,6 +344,7 @@ void adopt_ended(struct adopt *a, struct adopted *j)
 	recorder_job(&j->recorder, &j->job);
 	recorder_event(&j->recorder, &j->job, "job_end", j->job.last_incident, "the watched %s is gone",
 		       j->id.pid ? "process" : "group");
+	live_end(a, j, "over");
 	if (!a->spec->watch.quiet)
 		log_info("%s has ended", j->job.id);
 	if (a->spec->watch.json) {
@@ -323,6 +384,7 @@ void adopt_release(struct adopt *a, struct adopted *j, const char *why)
 	recorder_ended(&j->recorder, &j->job, clock_boot_ns() - j->start_boot_ns);
 	recorder_event(&j->recorder, &j->job, "unwatched", NULL, "%s", why);
 	recorder_job(&j->recorder, &j->job);
+	live_end(a, j, "unwatched");
 	j->autopsy = autopsy_free(j->autopsy);
 	jobhang_clear(&j->hang);
 	recorder_close(&j->recorder);

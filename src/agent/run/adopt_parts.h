@@ -6,6 +6,7 @@
 #include "agent/jobs/unguarded.h"
 #include "agent/run/adopt.h"
 #include "agent/run/jobhang.h"
+#include "agent/run/livetell.h"
 #include "agent/run/sampler.h"
 #include "agent/run/services.h"
 #include "model/jobs/job.h"
@@ -18,6 +19,7 @@ struct adopted {
 	struct recorder recorder;
 	struct autopsy *autopsy;
 	struct sampler *sampler; /* NULL: nothing is sampled */
+	struct livetell *live; /* NULL: there is no live socket */
 	uint32_t frameworks; /* noted in the store */
 	struct proc_id id; /* pid 0: by group */
 	struct proc_id also[JOBPIDS_ALSO]; /* further roots of a job of Slurm's without a group */
@@ -79,6 +81,10 @@ struct killreport adopt_killreport(struct adopt *a, struct adopted *j);
 void adopt_leave(struct adopt *a);
 /* Sample what is due. */
 void adopt_samples(struct adopt *a);
+/* Tells readers of live sockets what is new, where there are any and it is time. */
+void adopt_live(struct adopt *a);
+/* When adopt_live wants to be called; UINT64_MAX: not by time. */
+uint64_t adopt_live_due_ns(const struct adopt *a);
 /* ---- adopt_workers.c: workers of Ray that the kernel kills while their node goes on ---- */
 
 /* Call it after each sample: tells of those that the sample before still had. */

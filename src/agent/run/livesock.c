@@ -34,22 +34,22 @@ struct livesock {
 	int dir_fd, listen_fd, epoll_fd;
 	struct livesock_reader reader[LIVESOCK_READERS];
 	size_t n;
+	struct livesock *next; /* of the program's others */
 };
 
-static struct livesock *livesock_in_use;
+static struct livesock *livesock_in_use; /* the first of all */
 
 /* In a child: it must not hold open what its parent serves. */
 static void livesock_forked(void)
 {
-	struct livesock *l = livesock_in_use;
+	for (struct livesock *l = livesock_in_use; l; l = l->next) {
+		closep(&l->listen_fd);
+		closep(&l->epoll_fd);
+		closep(&l->dir_fd);
+		for (size_t i = 0; i < LIVESOCK_READERS; i++)
+			closep(&l->reader[i].fd);
+	}
 	livesock_in_use = NULL;
-	if (!l)
-		return;
-	closep(&l->listen_fd);
-	closep(&l->epoll_fd);
-	closep(&l->dir_fd);
-	for (size_t i = 0; i < LIVESOCK_READERS; i++)
-		closep(&l->reader[i].fd);
 }
 
 /* ---- readers ---- */
@@ -252,6 +252,7 @@ int livesock_open(const char *dir, struct livesock **ret)
 		livesock_free(l);
 		return r;
 	}
+	l->next = livesock_in_use;
 	livesock_in_use = l;
 	*ret = l;
 	return 0;
@@ -261,7 +262,11 @@ struct livesock *livesock_close(struct livesock *l)
 {
 	if (!l)
 		return NULL;
-	livesock_in_use = NULL;
+	struct livesock **at = &livesock_in_use;
+	while (*at && *at != l)
+		at = &(*at)->next;
+	if (*at)
+		*at = l->next;
 	(void)unlinkat(l->dir_fd, LIVE_FILE, 0);
 	livesock_free(l);
 	return NULL;

@@ -6,7 +6,7 @@
  * lags LIVESOCK_BEHIND lines behind is cut off. With no reader it costs nothing.
  *
  * A process that forks from its owner loses all descriptors of it at once (pthread_atfork), so that the socket is dead
- * the moment its owner is. One socket a program.
+ * the moment its owner is. A program may have several, all of one thread.
  */
 #pragma once
 

@@ -250,7 +250,7 @@ void super_loop(struct super *s)
 				ignore(read(s->output.news_fd, &count, sizeof(count)), "only the wake-up counts");
 				super_output_news(s);
 			} else if (key == SUPER_KEY_LIVE) {
-				livesock_run(s->live.sock);
+				livetell_run(s->live);
 			} else if (key == SUPER_KEY_SENDERS) {
 				sigfeed_take(s->signals);
 			} else if (key == SUPER_KEY_GUARD_DIED) {

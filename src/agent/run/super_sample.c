@@ -67,7 +67,7 @@ void super_sample(struct super *s)
 	want_fill(s, &want);
 	complain_if(s, sampler_look(s->sampler, &want));
 	services_ray_learn(&s->services, 0, sampler_one_of(s->sampler, ROLE_RAY_WORKER));
-	s->live.changed = true;
+	livetell_changed(s->live);
 	services_frameworks(&s->services, 0, &s->recorder, &s->job, &s->frameworks);
 	leavers_tell(s);
 }

@@ -10,7 +10,7 @@
 #include "agent/heap/heaprun.h"
 #include "agent/run/callrun.h"
 #include "agent/run/jobhang.h"
-#include "agent/run/livesock.h"
+#include "agent/run/livetell.h"
 #include "agent/output/keeper.h"
 #include "agent/output/pump.h"
 #include "agent/run/sampler.h"
@@ -120,15 +120,6 @@ struct super_hang {
 	struct stackdump last_look; /* stacks of ranks that were about to be ended; n 0: none */
 };
 
-/* super_live.c */
-struct super_live {
-	struct livesock *sock; /* NULL: there is none */
-	bool changed; /* since readers were told last */
-	uint64_t next_ns; /* not again before */
-	struct health_facts facts; /* what events and reports said so far; .job is of no use here */
-	struct live_state was, now; /* was: what readers were told last */
-};
-
 struct super {
 	const struct run_spec *spec;
 	const struct world *w;
@@ -158,7 +149,7 @@ struct super {
 	struct super_tally tally;
 	struct super_bpf bpf;
 	struct super_hang hang;
-	struct super_live live;
+	struct livetell *live; /* NULL: there is no live socket */
 	int epoll_fd, signal_fd;
 	sigset_t old_mask;
 	int exit_status;

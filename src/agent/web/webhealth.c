@@ -9,6 +9,7 @@
 #include "agent/web/web.h"
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/jsonpart.h"
 #include "judge/health/health.h"
 #include "tell/incident/report.h"
 #include "tell/jobs/health_json.h"
@@ -93,6 +94,16 @@ static void trouble_take(const struct js *j, struct health_facts *f)
 
 static int trouble_gather(struct store *s, const struct job *j, struct health_facts *f)
 {
+	/* of trouble_take; of hundreds of lines of evidence it shows a few */
+	static const struct jsonpart parts[] = {{"kind", 0},
+						{"id", 0},
+						{"summary", 0},
+						{"time_unix_ms", 0},
+						{"attempt", 0},
+						{"culprit_ranks", 0},
+						{"cause", 0},
+						{"hang", 0},
+						{"evidence", 4 * HEALTH_EVIDENCE}};
 	static struct incident made; /* too large for the stack */
 	cleanup(job_story_done) struct job_story story = {.json = NULL};
 	cleanup(js_freep) struct js *lead = NULL;
@@ -101,7 +112,7 @@ static int trouble_gather(struct store *s, const struct job *j, struct health_fa
 	if (r < 0)
 		return r;
 	if (job_story_leads(j, &story)) {
-		if (js_parse(story.json, strlen(story.json), &lead, NULL) < 0)
+		if (jsonpart_parse(story.json, strlen(story.json), parts, ARRAY_SIZE(parts), &lead) < 0)
 			return 0; /* 'vigil why' reports the damage */
 	} else if (job_ending(j, &made)) {
 		lead = report_json(&made);
@@ -178,12 +189,7 @@ static void kept_gather(struct web *w, const struct job *j, struct kept *k)
 
 static int js_put_copy(void *ctx, const char *key, const struct js *value)
 {
-	cleanup(freep) char *text = js_text(value, 0);
-	struct js *copy = NULL;
-	if (strcmp(key, "steps") != 0)
-		js_put_i64(ctx, key, js_as_i64(value, 0));
-	else if (text && js_parse(text, strlen(text), &copy, NULL) == 0)
-		js_put(ctx, key, copy);
+	js_put(ctx, key, js_copy(value));
 	return 0;
 }
 

@@ -8,15 +8,22 @@
 static const char *const kind_names[] = {"stack", "flame", "heap", "calls", NULL};
 static const char *const heap_whats[] = {"peak", "live", "leaks", "temporary", "growth", "lifetime", NULL};
 
-static const char *const flame_formats[] = {"json", "speedscope", "folded", "svg", "pprof", "html", NULL};
-static const char *const other_formats[] = {"json", NULL};
-static const struct webprofile_form forms[] = {
+/* Stacks, whatever they weigh: the forms of `vigil flame`. */
+static const char *const stack_formats[] = {"json", "speedscope", "folded", "svg", "pprof", "html", NULL};
+static const struct webprofile_form stack_forms[] = {
 	{"json", "application/json", "json"},
 	{"speedscope", "application/json", "speedscope.json"},
 	{"folded", "text/plain; charset=utf-8", "folded"},
 	{"svg", "image/svg+xml", "svg"},
 	{"pprof", "application/octet-stream", "pb.gz"},
 	{"html", "text/html; charset=utf-8", "html"},
+};
+static const char *const calls_formats[] = {"json", "pstats", "html", "table", NULL};
+static const struct webprofile_form calls_forms[] = {
+	{"json", "application/json", "json"},
+	{"pstats", "application/octet-stream", "prof"},
+	{"html", "text/html; charset=utf-8", "html"},
+	{"table", "text/plain; charset=utf-8", "txt"},
 };
 
 const char *webprofile_kind_name(enum webprofile_kind k)
@@ -39,12 +46,19 @@ bool webprofile_of_the_dead(enum webprofile_kind k)
 
 const char *const *webprofile_format_names(enum webprofile_kind k)
 {
-	return k == PROFILE_FLAME ? flame_formats : other_formats;
+	return k == PROFILE_CALLS ? calls_formats : stack_formats;
 }
 
 const struct webprofile_form *webprofile_form(enum webprofile_kind k, size_t format)
 {
-	return &forms[k == PROFILE_FLAME && format < ARRAY_SIZE(forms) ? format : 0];
+	if (k == PROFILE_CALLS)
+		return &calls_forms[format < ARRAY_SIZE(calls_forms) ? format : 0];
+	return &stack_forms[format < ARRAY_SIZE(stack_forms) ? format : 0];
+}
+
+const char *webprofile_converter(enum webprofile_kind k)
+{
+	return k == PROFILE_CALLS ? "calls" : "flame";
 }
 
 struct js *webprofile_formats(enum webprofile_kind k)

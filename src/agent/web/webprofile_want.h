@@ -45,3 +45,5 @@ const char *const *webprofile_format_names(enum webprofile_kind k);
 const struct webprofile_form *webprofile_form(enum webprofile_kind k, size_t format);
 /* The same as JSON, owned by the caller. */
 struct js *webprofile_formats(enum webprofile_kind k);
+/* The command that writes another form of what it is kept in. */
+const char *webprofile_converter(enum webprofile_kind k);

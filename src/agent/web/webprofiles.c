@@ -369,7 +369,7 @@ void web_profile_data(const struct webcall *c)
 		return file_send(c, path);
 	TEXT_FORMAT(key, "convert %s %s", c->route.id, form->name);
 	TEXT_FORMAT(name, "%s.%s", c->route.id, form->suffix);
-	const char *argv[] = {"flame", path, "-f", form->name, "-o", "-", NULL};
+	const char *argv[] = {webprofile_converter(kind), path, "-f", form->name, "-o", "-", NULL};
 	webask(c, &(struct webask){.key = key,
 				   .argv = argv,
 				   .type = form->type,

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "sense/proc/proc.h"
+#include "tell/store/storelast.h"
 
 /* Rows that are lent are copies, read again so often. A store that cannot be opened is tried again so often. */
 #define LENT_NS (10 * NS_PER_S)
@@ -119,26 +120,11 @@ bool web_may_look(const struct webcall *c, pid_t pid)
 	return false;
 }
 
-static int event_seen(void *ctx, const struct job_event *e)
-{
-	*(uint64_t *)ctx = e->seq;
-	return 1;
-}
-
-/* The events are ordered by their numbers, so each question costs one look; at most 63 are needed. */
 int web_last_event(struct store *s, uint64_t *ret)
 {
-	uint64_t low = 0, high = UINT64_C(1) << 62; /* one after low is looked for; there is none after high */
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2, seen = 0;
-		int r = store_each_event(s, NULL, middle, event_seen, &seen);
-		if (r < 0)
-			return r;
-		if (seen > 0)
-			low = seen;
-		else
-			high = middle;
-	}
-	*ret = low;
-	return 0;
+	struct job_event last;
+	int r = store_last_event(s, NULL, &last);
+	if (r >= 0)
+		*ret = r == STORE_NONE ? 0 : last.seq;
+	return r < 0 ? r : 0;
 }

@@ -48,12 +48,11 @@ int joblog_parse(struct span line, struct joblog_row *ret)
 	struct span c[COLUMNS];
 	struct joblog_row row = {.seq = 0};
 	int64_t run_ms;
-	uint64_t send;
 	for (size_t i = 0; i < COLUMNS; i++)
 		if (!column(&line, &c[i]))
 			return -EBADMSG;
 	if (span_u64(c[SEQ], &row.seq) < 0 || row.seq == 0 || thousandths(c[START], &row.start_unix_ms) < 0 ||
-	    thousandths(c[RUNTIME], &run_ms) < 0 || span_u64(c[SEND], &send) < 0 ||
+	    thousandths(c[RUNTIME], &run_ms) < 0 || span_u64(c[SEND], &row.send_bytes) < 0 ||
 	    span_u64(c[RECEIVE], &row.receive_bytes) < 0 || small(c[EXITVAL], &row.exit_value) < 0 ||
 	    small(c[SIGNAL], &row.signal) < 0)
 		return -EBADMSG;
@@ -67,9 +66,9 @@ char *joblog_line(const struct joblog_row *row, size_t *ret_len)
 {
 	char head[200];
 	int n = snprintf(head, sizeof(head),
-			 "%" PRIu64 "\t:\t%" PRId64 ".%03d\t%6" PRIu64 ".%03d\t0\t%" PRIu64 "\t%d\t%d\t", row->seq,
-			 row->start_unix_ms / 1000, (int)(row->start_unix_ms % 1000), row->run_ms / 1000,
-			 (int)(row->run_ms % 1000), row->receive_bytes, row->exit_value, row->signal);
+			 "%" PRIu64 "\t:\t%" PRId64 ".%03d\t%6" PRIu64 ".%03d\t%" PRIu64 "\t%" PRIu64 "\t%d\t%d\t",
+			 row->seq, row->start_unix_ms / 1000, (int)(row->start_unix_ms % 1000), row->run_ms / 1000,
+			 (int)(row->run_ms % 1000), row->send_bytes, row->receive_bytes, row->exit_value, row->signal);
 	char *line = malloc((size_t)n + row->command.len + 2);
 	if (!line)
 		return NULL;

@@ -16,7 +16,7 @@ struct joblog_row {
 	uint64_t seq;
 	int64_t start_unix_ms;
 	uint64_t run_ms;
-	uint64_t receive_bytes;
+	uint64_t send_bytes, receive_bytes; /* to the task, of a block (--pipe); from it */
 	int32_t exit_value; /* -1: it was ended, for time or memory */
 	int32_t signal; /* 0: none */
 	struct span command; /* borrowed; as it is in the file */

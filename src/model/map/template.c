@@ -131,10 +131,10 @@ static size_t script_word(char *const *words, size_t n)
 	return 0;
 }
 
-int template_new(char *const *words, size_t n, struct template **ret, struct fault *f)
+int template_new(char *const *words, size_t n, enum template_of of, struct template **ret, struct fault *f)
 {
 	cleanup(template_freep) struct template *t = calloc(1, sizeof(*t));
-	size_t script = script_word(words, n);
+	size_t script = of == TEMPLATE_OF_LINES ? 0 : script_word(words, n);
 	for (size_t i = 0; t && i < n; i++) {
 		const char *perl = strstr(words[i], "{=");
 		if (perl && strstr(perl, "=}"))
@@ -146,7 +146,7 @@ int template_new(char *const *words, size_t n, struct template **ret, struct fau
 		if (template_word(t, words[i], script > 0 && i == script) < 0)
 			return fault_set(f, -ENOMEM, "no memory for the command");
 	}
-	if (!t || (!t->replaces && template_word(t, "{}", false) < 0))
+	if (!t || (!t->replaces && of != TEMPLATE_OF_BLOCKS && template_word(t, "{}", false) < 0))
 		return fault_set(f, -ENOMEM, "no memory for the command");
 	*ret = take(&t);
 	return 0;
@@ -309,6 +309,25 @@ static int input_add(struct filling *f, const struct part *p, size_t i)
 	return f->as == AS_ASSIGNMENT ? assignment_add(f->to, name, s) : name_add(f->to, name, f->scan.in);
 }
 
+static int word_begin(struct template_words *w)
+{
+	if (vec_room(&w->at, &w->at_cap, w->argc + 1) < 0)
+		return -ENOMEM;
+	w->at[w->argc++] = w->len;
+	return 0;
+}
+
+/* What stands between two inputs. */
+static int between_add(struct filling *f)
+{
+	if (f->as == AS_ASSIGNMENT)
+		return 0;
+	if (f->as != AS_TEXT || f->v->many != MANY_PARTED)
+		return text_add(f->to, " ", 1);
+	int r = text_add(f->to, "", 1);
+	return r == 0 ? word_begin(f->to) : r;
+}
+
 static int inputs_add(struct filling *f, const struct part *p)
 {
 	int64_t n = (int64_t)f->v->n_args, at = p->index > 0 ? p->index - 1 : n + p->index;
@@ -318,7 +337,7 @@ static int inputs_add(struct filling *f, const struct part *p)
 		return input_add(f, p, f->only);
 	int r = 0;
 	for (size_t i = 0; i < f->v->n_args && r == 0; i++) {
-		r = i > 0 && f->as != AS_ASSIGNMENT ? text_add(f->to, " ", 1) : 0;
+		r = i > 0 ? between_add(f) : 0;
 		r = r == 0 ? input_add(f, p, i) : r;
 	}
 	return r;
@@ -353,19 +372,28 @@ static int parts_fill(const struct template *t, const struct word *word, struct 
 static int word_fill(const struct template *t, const struct word *word, const struct template_values *v, size_t only,
 		     struct template_words *w)
 {
-	if (vec_room(&w->at, &w->at_cap, w->argc + 1) < 0)
-		return -ENOMEM;
-	w->at[w->argc++] = w->len;
 	struct filling f = {.to = w, .v = v, .only = only};
-	int r = word->quotes ? parts_fill(t, word, &f, AS_ASSIGNMENT) : 0;
+	int r = word_begin(w);
+	if (r == 0 && word->quotes)
+		r = parts_fill(t, word, &f, AS_ASSIGNMENT);
 	if (r == 0)
 		r = parts_fill(t, word, &f, word->quotes ? AS_NAME : word->script ? AS_QUOTED : AS_TEXT);
 	return r == 0 ? text_add(w, "", 1) : r;
 }
 
+/* A shell would see no word where the only input that makes it is missing. */
+static bool is_missing(const struct template *t, const struct word *word, const struct template_values *v)
+{
+	const struct part *p = &t->part[word->first];
+	int64_t n = (int64_t)v->n_args;
+	if (word->n != 1 || word->script || p->kind != PART_INPUT || p->index == 0)
+		return false;
+	return p->index > n || p->index < -n;
+}
+
 static bool word_repeats(const struct word *word, const struct template_values *v)
 {
-	return word->all && !word->script && (word->n == 1 || (v->each && v->n_args > 0));
+	return word->all && !word->script && (word->n == 1 || (v->many == MANY_WORDS && v->n_args > 0));
 }
 
 int template_fill(const struct template *t, const struct template_values *v, struct template_words *w)
@@ -374,7 +402,8 @@ int template_fill(const struct template *t, const struct template_values *v, str
 	for (size_t i = 0; i < t->n_words; i++) {
 		const struct word *word = &t->word[i];
 		bool repeats = word_repeats(word, v);
-		for (size_t k = 0; k < (repeats ? v->n_args : 1); k++) {
+		size_t times = repeats ? v->n_args : is_missing(t, word, v) ? 0 : 1;
+		for (size_t k = 0; k < times; k++) {
 			int r = word_fill(t, word, v, repeats ? k : SIZE_MAX, w);
 			if (r < 0)
 				return r;
@@ -394,6 +423,11 @@ void template_words_done(struct template_words *w)
 	free(w->text);
 	free(w->at);
 	*w = (struct template_words){.argv = NULL};
+}
+
+size_t template_words_bytes(const struct template_words *w)
+{
+	return w->len > 0 ? w->len - 1 : 0;
 }
 
 char *template_line(const struct template_words *w)

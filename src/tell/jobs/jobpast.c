@@ -43,14 +43,15 @@ static void rates_fill(const struct series_steps *from, const struct series_step
 	}
 }
 
-void job_steps_of(struct span series, uint32_t attempt, struct job_steps *ret)
+bool job_steps_of(struct span series, uint32_t attempt, struct job_steps *ret)
 {
 	static struct series_record rec;
 	static struct series_steps last;
 	struct series_reader r;
+	bool reaches = false;
 	*ret = (struct job_steps){.attempt = attempt};
 	if (series_reader_init(&r, series) < 0)
-		return;
+		return false;
 	last.n = 0;
 	while (steps_next(&r, attempt, &rec))
 		last = rec.steps;
@@ -61,10 +62,13 @@ void job_steps_of(struct span series, uint32_t attempt, struct job_steps *ret)
 						      .step = last.of[i].step,
 						      .total = last.of[i].total};
 	if (ret->n == 0 || series_reader_init(&r, series) < 0)
-		return;
+		return false;
 	while (steps_next(&r, attempt, &rec) && rec.steps.mono_ns < last.mono_ns)
 		if (last.mono_ns - rec.steps.mono_ns <= rate_ns)
 			rates_fill(&rec.steps, &last, ret);
+		else
+			reaches = true;
+	return reaches;
 }
 
 const struct job_step *job_steps_find(const struct job_steps *s, int32_t rank)

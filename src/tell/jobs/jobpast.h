@@ -21,8 +21,11 @@ struct job_steps {
 	uint32_t attempt;
 };
 
-/* The steps of an attempt that were written last; n 0: there are none. */
-void job_steps_of(struct span series, uint32_t attempt, struct job_steps *ret);
+/*
+ * The steps of an attempt that were written last; n 0: there are none. True if nothing that stands in the file before
+ * this text could change them: it has steps, and a record from before the time over which rates are told.
+ */
+bool job_steps_of(struct span series, uint32_t attempt, struct job_steps *ret);
 /*
  * "step 812 of 5000, 1.9/s, 36 m left"; "steps 790 to 812 of 5000, 1.9/s" where ranks differ; "step 812, no other for 3
  * m 20 s". Empty if there are none. now_unix_ms 0: the job has ended, only the step is told.

@@ -11,7 +11,9 @@
 #include "base/vec.h"
 #include "model/incident/incident.h"
 #include "tell/incident/report.h"
+#include "tell/jobs/curvekeep.h"
 #include "tell/store/series.h"
+#include "tell/store/storelast.h"
 #include "tell/jobs/timeline_ray.h"
 #include "tell/jobs/trace_json.h"
 
@@ -31,8 +33,15 @@ struct attempt {
 
 /* One line of spans that do not overlap. */
 struct row {
-	int64_t lane, id, free_us;
+	int64_t id, free_us;
+};
+
+/* Those of one kind of process in one lane. */
+struct rows {
+	int64_t lane;
 	char class[16];
+	struct row *of;
+	size_t n, cap;
 };
 
 struct life {
@@ -48,8 +57,9 @@ struct timeline {
 	uint32_t n_attempts;
 	int64_t *lane; /* lanes that have a name */
 	size_t n_lanes, lanes_cap;
-	struct row *row;
-	size_t n_rows, rows_cap;
+	struct rows *rows;
+	size_t n_rows, rows_cap; /* of all kinds */
+	int64_t last_row; /* number of the newest */
 	struct life *told; /* processes from the store */
 	size_t n_told, told_cap;
 	struct series_process *worker;
@@ -61,16 +71,21 @@ struct timeline {
 	} kind[KINDS_MAX]; /* of events: when the last one that was written happened */
 	size_t n_kinds;
 	uint64_t left_out;
+	struct curvekeep curves; /* of a picture */
+	bool last_part; /* of which every curve is told, so that it reaches as far */
 	bool rankless; /* a process without a rank was sampled */
 	bool no_memory;
 };
 
 static void timeline_done(struct timeline *t)
 {
+	for (size_t i = 0; i < t->n_rows; i++)
+		free(t->rows[i].of);
 	free(t->lane);
-	free(t->row);
+	free(t->rows);
 	free(t->told);
 	free(t->worker);
+	curvekeep_done(&t->curves);
 }
 
 /* One more element; NULL and no_memory when there is no room. */
@@ -157,30 +172,38 @@ static int64_t timeline_lane_find(struct timeline *t, int32_t rank)
 	return lane;
 }
 
+static struct rows *timeline_rows_of(struct timeline *t, int64_t lane, const char *class)
+{
+	for (size_t i = 0; i < t->n_rows; i++)
+		if (t->rows[i].lane == lane && strcmp(t->rows[i].class, class) == 0)
+			return &t->rows[i];
+	struct rows *rows = grow(t, (void **)&t->rows, &t->n_rows, &t->rows_cap, sizeof(*t->rows));
+	if (!rows)
+		return NULL;
+	*rows = (struct rows){.lane = lane};
+	TEXT_COPY(rows->class, class);
+	return rows;
+}
+
 /* Takes a row of the lane that is free from at_us on, until end_us; negative: a picture has no room for one more. */
 static int64_t timeline_row_find(struct timeline *t, int64_t lane, const char *class, int64_t from_us, int64_t end_us)
 {
-	uint32_t alike = 0;
-	for (size_t i = 0; i < t->n_rows; i++) {
-		struct row *r = &t->row[i];
-		if (r->lane != lane || strcmp(r->class, class) != 0)
+	struct rows *rows = timeline_rows_of(t, lane, class);
+	for (size_t i = 0; rows && i < rows->n; i++) {
+		if (rows->of[i].free_us > from_us)
 			continue;
-		alike++;
-		if (r->free_us > from_us)
-			continue;
-		r->free_us = end_us;
-		return r->id;
+		rows->of[i].free_us = end_us;
+		return rows->of[i].id;
 	}
-	if (t->want->points > 0 && alike >= ROWS_OF_PICTURE)
+	if (rows && t->want->points > 0 && rows->n >= ROWS_OF_PICTURE)
 		return -1;
-	struct row *r = grow(t, (void **)&t->row, &t->n_rows, &t->rows_cap, sizeof(*t->row));
+	struct row *r = rows ? grow(t, (void **)&rows->of, &rows->n, &rows->cap, sizeof(*rows->of)) : NULL;
 	if (!r)
 		return ROW_FIRST;
-	*r = (struct row){.lane = lane, .id = ROW_FIRST + (int64_t)t->n_rows, .free_us = end_us};
-	TEXT_COPY(r->class, class);
+	*r = (struct row){.id = ROW_FIRST + ++t->last_row, .free_us = end_us};
 	char name[40];
-	if (alike)
-		TEXT_FORMAT(name, "%s %u", class, alike + 1);
+	if (rows->n > 1)
+		TEXT_FORMAT(name, "%s %zu", class, rows->n);
 	else
 		TEXT_COPY(name, class);
 	trace_json_row(&t->json, lane, r->id, name);
@@ -232,17 +255,21 @@ static int note_process(void *ctx, const struct job_process *p)
 }
 
 /* False: it is left out. Else its arguments follow. */
-static bool process_span(struct timeline *t, int32_t rank, const char *class, const char *name, int64_t from_ms,
-			 int64_t to_ms)
+static bool process_span(struct timeline *t, int32_t rank, const char *class, const char *called, pid_t pid,
+			 int64_t from_ms, int64_t ended_ms)
 {
+	int64_t to_ms = ended_ms ? ended_ms : t->until_ms;
+	char name[64];
 	if (!span_is_told(t, from_ms, to_ms))
 		return false;
 	int64_t lane = timeline_lane_find(t, rank), from = at_us(t, from_ms), end = MAX(at_us(t, to_ms), from + 1);
 	int64_t row = timeline_row_find(t, lane, class[0] ? class : "process", from, end);
 	t->left_out += row < 0;
-	if (row >= 0)
-		trace_json_span(&t->json, lane, row, "process", name, from, end - from);
-	return row >= 0;
+	if (row < 0)
+		return false;
+	TEXT_FORMAT(name, "%s (%d)", called, pid);
+	trace_json_span(&t->json, lane, row, "process", name, from, end - from);
+	return true;
 }
 
 static int life_order(const void *a, const void *b)
@@ -299,15 +326,14 @@ static void workers_settle(struct timeline *t)
 static int write_process(void *ctx, const struct job_process *p)
 {
 	struct timeline *t = ctx;
-	char name[64], how[32];
+	char how[32];
 	/* the store keeps the name of the first moment, which may be the parent's */
 	const struct series_process key = {.pid = p->pid, .start_ticks = p->start_ticks};
 	const struct series_process *sampled =
 		t->n_workers ? bsearch(&key, t->worker, t->n_workers, sizeof(key), same_order) : NULL;
 	const char *called = sampled ? sampled->name : p->name;
-	TEXT_FORMAT(name, "%s (%d)", called[0] ? called : "process", p->pid);
-	if (!process_span(t, p->rank, p->role, name, p->started_unix_ms,
-			  p->ended_unix_ms ? p->ended_unix_ms : t->until_ms))
+	if (!process_span(t, p->rank, p->role, called[0] ? called : "process", p->pid, p->started_unix_ms,
+			  p->ended_unix_ms))
 		return 0;
 	trace_json_i64(&t->json, "pid", p->pid);
 	trace_json_u64(&t->json, "attempt", p->attempt);
@@ -321,7 +347,6 @@ static int write_process(void *ctx, const struct job_process *p)
 
 static void write_workers(struct timeline *t)
 {
-	char name[64];
 	if (t->n_told)
 		qsort(t->told, t->n_told, sizeof(*t->told), life_order);
 	if (t->n_workers)
@@ -331,9 +356,7 @@ static void write_workers(struct timeline *t)
 		const struct life key = {p->pid, p->start_ticks};
 		if (t->n_told && bsearch(&key, t->told, t->n_told, sizeof(key), life_order))
 			continue; /* the store's record is fuller */
-		TEXT_FORMAT(name, "%s (%d)", p->name, p->pid);
-		if (!process_span(t, p->rank, p->role, name, p->started_unix_ms,
-				  p->ended_unix_ms ? p->ended_unix_ms : t->until_ms))
+		if (!process_span(t, p->rank, p->role, p->name, p->pid, p->started_unix_ms, p->ended_unix_ms))
 			continue;
 		trace_json_i64(&t->json, "pid", p->pid);
 		trace_json_i64(&t->json, "ppid", p->ppid);
@@ -344,15 +367,22 @@ static void write_workers(struct timeline *t)
 
 /* Attempts, events, incidents -------------------------------------------- */
 
-static int note_event(void *ctx, const struct job_event *e)
+static void note_event(struct timeline *t, const struct job_event *e)
 {
-	struct timeline *t = ctx;
-	t->until_ms = MAX(t->until_ms, e->time_unix_ms);
 	static const char *const beginnings[] = {"job_start", "attempt_start", "job_adopted"};
 	for (size_t i = 0; i < ARRAY_SIZE(beginnings); i++)
 		if (strcmp(e->kind, beginnings[i]) == 0)
 			attempt_began(t, e->attempt, e->time_unix_ms);
-	return 0;
+}
+
+/* A job is not over before its last event. */
+static int note_last_event(struct timeline *t)
+{
+	struct job_event last;
+	int r = store_last_event(t->want->store, t->want->job->id, &last);
+	if (r == 0)
+		t->until_ms = MAX(t->until_ms, last.time_unix_ms);
+	return r == STORE_NONE ? 0 : r;
 }
 
 static void write_attempts(struct timeline *t)
@@ -380,6 +410,7 @@ static void write_attempts(struct timeline *t)
 static int write_event(void *ctx, const struct job_event *e)
 {
 	struct timeline *t = ctx;
+	note_event(t, e);
 	if (!event_is_told(t, e))
 		return 0;
 	trace_json_instant(&t->json, LANE_JOB, ROW_EVENTS, "event", e->kind, at_us(t, e->time_unix_ms), TRACE_ROW);
@@ -456,6 +487,8 @@ static int write_incident(void *ctx, const char *id, const char *text)
 static void rate_counter(struct timeline *t, int64_t lane, const char *name, int64_t at, const char *one, double a,
 			 const char *two, double b)
 {
+	if (t->want->points > 0 && !curvekeep_changes(&t->curves, lane, name, a, b) && !t->last_part)
+		return;
 	trace_json_counter(&t->json, lane, name, at);
 	trace_json_double(&t->json, one, a);
 	if (two)
@@ -675,6 +708,7 @@ static void write_series(struct timeline *t)
 		return;
 	while (series_next(&r, &rec))
 		record_take(&th, &rec);
+	t->last_part = true;
 	part_write(&th);
 	if (th.some && t->want->to_unix_ms == 0)
 		write_last(t, &th.was);
@@ -719,7 +753,7 @@ static int timeline_write_all(struct timeline *t)
 	const char *id = t->want->job->id;
 	int r = store_each_process(s, id, note_process, t);
 	if (r == 0)
-		r = store_each_event(s, id, 0, note_event, t);
+		r = note_last_event(t);
 	if (r != 0)
 		return r;
 	note_series(t);
@@ -729,13 +763,13 @@ static int timeline_write_all(struct timeline *t)
 	else if (t->want->job->ended_unix_ms > 0)
 		t->until_ms = MAX(t->until_ms, t->want->job->ended_unix_ms);
 	write_lanes(t);
-	write_attempts(t);
 	trace_json_row(&t->json, LANE_JOB, ROW_EVENTS, "events");
 	trace_json_row(&t->json, LANE_JOB, ROW_INCIDENTS, "incidents");
-	r = store_each_process(s, id, write_process, t);
-	write_workers(t);
+	r = store_each_event(s, id, 0, write_event, t);
+	write_attempts(t); /* some are known by their events only */
 	if (r == 0)
-		r = store_each_event(s, id, 0, write_event, t);
+		r = store_each_process(s, id, write_process, t);
+	write_workers(t);
 	if (r == 0)
 		r = store_each_incident(s, id, write_incident, t);
 	write_series(t);

@@ -1,6 +1,6 @@
 #include "tell/jobs/trace_json.h"
 
-#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* The largest integer below which a double holds every integer. */
@@ -31,24 +31,65 @@ static size_t utf8_len(const unsigned char *p)
 	return 0;
 }
 
+/*
+ * A picture has some 10^5 numbers and names, which printf(3) would take longer for than all the rest. The stream is
+ * written by one thread, so none of the calls takes its lock.
+ */
+static void bytes_put(const struct trace_json *t, const void *bytes, size_t len)
+{
+	(void)fwrite_unlocked(bytes, 1, len, t->to);
+}
+
+#define LITERAL_PUT(t, literal) bytes_put(t, literal, sizeof(literal) - 1)
+
+/* At the end of a buffer; its first digit. */
+static char *digits_write(char *end, uint64_t v)
+{
+	do
+		*--end = (char)('0' + v % 10);
+	while ((v /= 10) > 0);
+	return end;
+}
+
+static void u64_put(const struct trace_json *t, uint64_t v)
+{
+	char text[20], *end = text + sizeof(text), *from = digits_write(end, v);
+	bytes_put(t, from, (size_t)(end - from));
+}
+
+static void i64_put(const struct trace_json *t, int64_t v)
+{
+	char text[21], *end = text + sizeof(text), *from = digits_write(end, v < 0 ? -(uint64_t)v : (uint64_t)v);
+	if (v < 0)
+		*--from = '-';
+	bytes_put(t, from, (size_t)(end - from));
+}
+
+/* Bytes that stand for themselves. */
+static size_t plain_len(const unsigned char *p)
+{
+	size_t n = 0;
+	while (p[n] >= 0x20 && p[n] < 0x7f && p[n] != '"' && p[n] != '\\')
+		n++;
+	return n;
+}
+
 static void trace_json_put_text(const struct trace_json *t, const char *text)
 {
-	fputc('"', t->to);
+	LITERAL_PUT(t, "\"");
 	for (const unsigned char *p = (const unsigned char *)text; *p;) {
-		size_t len = utf8_len(p);
+		size_t plain = plain_len(p), len = plain ? plain : utf8_len(p);
 		if (len == 0)
-			fputs("\\ufffd", t->to);
-		else if (len > 1)
-			fwrite(p, 1, len, t->to);
+			LITERAL_PUT(t, "\\ufffd");
+		else if (plain > 0 || len > 1)
+			bytes_put(t, p, len);
 		else if (*p == '"' || *p == '\\')
 			fprintf(t->to, "\\%c", *p);
-		else if (*p < 0x20 || *p == 0x7f)
-			fprintf(t->to, "\\u%04x", *p);
 		else
-			fputc(*p, t->to);
+			fprintf(t->to, "\\u%04x", *p);
 		p += MAX(len, (size_t)1);
 	}
-	fputc('"', t->to);
+	LITERAL_PUT(t, "\"");
 }
 
 void trace_json_begin(struct trace_json *t, FILE *to)
@@ -70,7 +111,13 @@ void trace_json_end(struct trace_json *t)
 
 static void event(struct trace_json *t, char phase, int64_t lane, const char *name)
 {
-	fprintf(t->to, "%s\n{\"ph\":\"%c\",\"pid\":%" PRId64 ",\"name\":", t->some ? "," : "", phase, lane);
+	if (t->some)
+		LITERAL_PUT(t, ",");
+	LITERAL_PUT(t, "\n{\"ph\":\"");
+	bytes_put(t, &phase, 1);
+	LITERAL_PUT(t, "\",\"pid\":");
+	i64_put(t, lane);
+	LITERAL_PUT(t, ",\"name\":");
 	trace_json_put_text(t, name);
 	t->some = true;
 	t->args = false;
@@ -79,12 +126,20 @@ static void event(struct trace_json *t, char phase, int64_t lane, const char *na
 
 static void arguments(struct trace_json *t)
 {
-	fputs(",\"args\":{", t->to);
+	LITERAL_PUT(t, ",\"args\":{");
 }
 
 void trace_json_close(struct trace_json *t)
 {
-	fputs("}}", t->to);
+	LITERAL_PUT(t, "}}");
+}
+
+static void number_put(struct trace_json *t, const char *key, int64_t v)
+{
+	LITERAL_PUT(t, ",\"");
+	bytes_put(t, key, strlen(key));
+	LITERAL_PUT(t, "\":");
+	i64_put(t, v);
 }
 
 void trace_json_lane(struct trace_json *t, int64_t lane, const char *name, int64_t sort)
@@ -102,12 +157,12 @@ void trace_json_lane(struct trace_json *t, int64_t lane, const char *name, int64
 void trace_json_row(struct trace_json *t, int64_t lane, int64_t row, const char *name)
 {
 	event(t, 'M', lane, "thread_name");
-	fprintf(t->to, ",\"tid\":%" PRId64, row);
+	number_put(t, "tid", row);
 	arguments(t);
 	trace_json_text(t, "name", name);
 	trace_json_close(t);
 	event(t, 'M', lane, "thread_sort_index");
-	fprintf(t->to, ",\"tid\":%" PRId64, row);
+	number_put(t, "tid", row);
 	arguments(t);
 	trace_json_i64(t, "sort_index", row);
 	trace_json_close(t);
@@ -117,7 +172,10 @@ void trace_json_span(struct trace_json *t, int64_t lane, int64_t row, const char
 		     int64_t at_us, int64_t us)
 {
 	event(t, 'X', lane, name);
-	fprintf(t->to, ",\"tid\":%" PRId64 ",\"ts\":%" PRId64 ",\"dur\":%" PRId64 ",\"cat\":", row, at_us, MAX(us, 0));
+	number_put(t, "tid", row);
+	number_put(t, "ts", at_us);
+	number_put(t, "dur", MAX(us, 0));
+	LITERAL_PUT(t, ",\"cat\":");
 	trace_json_put_text(t, category);
 	arguments(t);
 }
@@ -126,7 +184,12 @@ void trace_json_instant(struct trace_json *t, int64_t lane, int64_t row, const c
 			int64_t at_us, enum trace_scope scope)
 {
 	event(t, 'i', lane, name);
-	fprintf(t->to, ",\"tid\":%" PRId64 ",\"ts\":%" PRId64 ",\"s\":\"%c\",\"cat\":", row, at_us, (char)scope);
+	char letter = (char)scope;
+	number_put(t, "tid", row);
+	number_put(t, "ts", at_us);
+	LITERAL_PUT(t, ",\"s\":\"");
+	bytes_put(t, &letter, 1);
+	LITERAL_PUT(t, "\",\"cat\":");
 	trace_json_put_text(t, category);
 	arguments(t);
 }
@@ -134,17 +197,17 @@ void trace_json_instant(struct trace_json *t, int64_t lane, int64_t row, const c
 void trace_json_counter(struct trace_json *t, int64_t lane, const char *name, int64_t at_us)
 {
 	event(t, 'C', lane, name);
-	fprintf(t->to, ",\"ts\":%" PRId64, at_us);
+	number_put(t, "ts", at_us);
 	arguments(t);
 }
 
 static void key_put(struct trace_json *t, const char *key)
 {
 	if (t->args)
-		fputc(',', t->to);
+		LITERAL_PUT(t, ",");
 	t->args = true;
 	trace_json_put_text(t, key);
-	fputc(':', t->to);
+	LITERAL_PUT(t, ":");
 }
 
 void trace_json_text(struct trace_json *t, const char *key, const char *text)
@@ -163,20 +226,51 @@ void trace_json_i64(struct trace_json *t, const char *key, int64_t v)
 {
 	bool exact = v <= EXACT_MAX && v >= -EXACT_MAX;
 	key_put(t, key);
-	fprintf(t->to, exact ? "%" PRId64 : "\"%" PRId64 "\"", v);
+	if (!exact)
+		LITERAL_PUT(t, "\"");
+	i64_put(t, v);
+	if (!exact)
+		LITERAL_PUT(t, "\"");
 }
 
 void trace_json_u64(struct trace_json *t, const char *key, uint64_t v)
 {
+	bool exact = v <= (uint64_t)EXACT_MAX;
 	key_put(t, key);
-	fprintf(t->to, v <= (uint64_t)EXACT_MAX ? "%" PRIu64 : "\"%" PRIu64 "\"", v);
+	if (!exact)
+		LITERAL_PUT(t, "\"");
+	u64_put(t, v);
+	if (!exact)
+		LITERAL_PUT(t, "\"");
+}
+
+/* A whole number of thousandths below 10^9 is written as %.12g has it; false: it is none. */
+static bool thousandths_put(const struct trace_json *t, double v)
+{
+	if (!(v >= 0 && v < 1e9))
+		return false;
+	uint64_t n = (uint64_t)(v * 1000 + 0.5), digits = 3, part = n % 1000;
+	if ((double)n / 1000 < v || (double)n / 1000 > v)
+		return false;
+	u64_put(t, n / 1000);
+	if (part == 0)
+		return true;
+	for (; part % 10 == 0; part /= 10)
+		digits--;
+	char text[3] = "000";
+	(void)digits_write(text + digits, part);
+	LITERAL_PUT(t, ".");
+	bytes_put(t, text, digits);
+	return true;
 }
 
 void trace_json_double(struct trace_json *t, const char *key, double v)
 {
 	key_put(t, key);
-	if (__builtin_isfinite(v))
+	if (v >= 0 && v < 1e12 && v <= (double)(uint64_t)v)
+		u64_put(t, (uint64_t)v);
+	else if (!__builtin_isfinite(v))
+		LITERAL_PUT(t, "null");
+	else if (!thousandths_put(t, v))
 		fprintf(t->to, "%.12g", v);
-	else
-		fputs("null", t->to);
 }

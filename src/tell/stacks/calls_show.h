@@ -24,6 +24,8 @@ struct calls_want {
 int must_check calls_table(const struct calls *c, const struct calls_want *want, FILE *to);
 /* "vigil.calls/1"; NULL on lack of memory. Owned by the caller. */
 struct js *calls_json(const struct calls *c, const struct calls_want *want);
+/* Reads that back, as one part: the spread over ranks is lost. -EBADMSG with a fault, -ENOMEM. */
+int must_check calls_json_read(const char *text, size_t len, struct calls **ret, struct fault *f);
 int must_check calls_html(const struct calls *c, const struct calls_want *want, FILE *to);
 /* marshal, as cProfile's dump_stats; loaded by every Python 3. All functions, whatever the limit. */
 int must_check calls_pstats(const struct calls *c, FILE *to);

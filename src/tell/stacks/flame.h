@@ -8,7 +8,8 @@
  * html        one file, no network: search, zoom, left-heavy order, per lane, own and total table, difference colours
  * speedscope  https://www.speedscope.app/file-format-schema.json, one sampled profile a lane
  * pprof       gzip'ed profile.proto (github.com/google/pprof/proto/profile.proto)
- * json        "vigil.flame/1": frames[], lanes[], nodes[], meta; what `vigil flame FILE` reads back
+ * json        "vigil.flame/1": frames[], lanes[], nodes[], meta; what `vigil flame FILE` reads back, as it does
+ *             "vigil.heap/1" and "vigil.stacks/1"
  */
 #pragma once
 
@@ -26,7 +27,7 @@ enum flame_format { FLAME_SVG, FLAME_HTML, FLAME_FOLDED, FLAME_SPEEDSCOPE, FLAME
 int must_check flame_write(const struct stackset *s, enum flame_format format, FILE *to);
 /* The difference of two recordings: blue is less, red is more. SVG, HTML, folded ("stack a b"), JSON; else -ENOTSUP. */
 int must_check flame_diff_write(const struct stackset *a, const struct stackset *b, enum flame_format format, FILE *to);
-/* Reads back FLAME_JSON, and folded text. -EBADMSG with a fault. */
+/* Reads back FLAME_JSON and folded text, and the JSON of `vigil heap` and `vigil stack`. -EBADMSG with a fault. */
 int must_check flame_read(const char *text, size_t len, struct stackset **ret, struct fault *f);
 /* The lines printed after every recording: labelled numbers of its quality, each with a sentence. */
 void flame_summary(const struct stackset *s, FILE *to);

@@ -39,6 +39,8 @@ static double get_ratio(const struct js *o, const char *key)
 
 static void read_meta(const struct js *o, struct stackset_meta *m)
 {
+	m->unit = strcmp(js_get_text(o, "unit", ""), "bytes") == 0 ? STACK_BYTES : STACK_TIME;
+	m->period_bytes = flame_json_read_u64(o, "period_bytes");
 	TEXT_COPY(m->title, js_get_text(o, "title", ""));
 	TEXT_COPY(m->node, js_get_text(o, "node", ""));
 	m->start_unix_ms = (int64_t)MIN(flame_json_read_u64(o, "start_unix_ms"), (uint64_t)SAFE_MS);
@@ -90,7 +92,7 @@ static int read_lane(struct reading *rd, const struct js *o, uint32_t *ret)
 	return r;
 }
 
-static int read_frame(struct reading *rd, const struct js *o, uint32_t *ret)
+int flame_frame_read(const struct js *o, struct stackset *to, uint32_t *ret)
 {
 	const char *kind = js_get_text(o, "kind", "native");
 	struct frame f = {
@@ -101,7 +103,7 @@ static int read_frame(struct reading *rd, const struct js *o, uint32_t *ret)
 	f.name = js_get_text(o, "name", "");
 	f.file = js_get_text(o, "file", "");
 	f.module = js_get_text(o, "module", "");
-	return frametab_intern(stackset_frames(rd->to), &f, ret);
+	return frametab_intern(stackset_frames(to), &f, ret);
 }
 
 static int bad_node(struct reading *rd, size_t i, const char *what)
@@ -154,7 +156,7 @@ static int read_lists(struct reading *rd)
 	for (size_t i = 0; i < rd->n_lanes && r == 0; i++)
 		r = read_lane(rd, js_at(lanes, i), &rd->lanes[i]);
 	for (size_t i = 0; i < rd->n_frames && r == 0; i++)
-		r = read_frame(rd, js_at(frames, i), &rd->frames[i]);
+		r = flame_frame_read(js_at(frames, i), rd->to, &rd->frames[i]);
 	for (size_t i = 0; i < rd->n_nodes && r == 0; i++)
 		r = read_node(rd, js_at(nodes, i), i);
 	return r;
@@ -169,9 +171,14 @@ int flame_json_read(struct span text, struct stackset *to, struct fault *f)
 	if (r < 0)
 		return -EBADMSG;
 	const char *schema = js_get_text(rd.j, "schema", "");
+	if (strcmp(schema, "vigil.heap/1") == 0)
+		return flame_heap_read(rd.j, to);
+	if (strcmp(schema, "vigil.stacks/1") == 0)
+		return flame_stacks_read(rd.j, to);
 	if (strcmp(schema, "vigil.flame/1") != 0)
 		return fault_set(f, -EBADMSG,
-				 "this is not a recording: its schema is '%.60s', expected 'vigil.flame/1'", schema);
+				 "this is not a recording: its schema is '%.60s', expected 'vigil.flame/1', "
+				 "'vigil.heap/1' or 'vigil.stacks/1'", schema);
 	read_meta(js_get(rd.j, "meta"), stackset_meta(to));
 	return read_lists(&rd);
 }

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "base/json.h"
 #include "base/text.h"
 #include "model/stacks/stackset_parts.h"
 #include "tell/stacks/flame.h"
@@ -58,6 +59,11 @@ int must_check flame_folded_write(const struct stackset *s, FILE *to);
 int must_check flame_folded_read(struct span text, struct stackset *to, struct fault *f);
 int must_check flame_json_write(const struct stackset *s, FILE *to);
 int must_check flame_json_read(struct span text, struct stackset *to, struct fault *f);
+/* One frame of any of vigil's JSON forms, as an id of `to`. */
+int must_check flame_frame_read(const struct js *o, struct stackset *to, uint32_t *ret);
+/* "vigil.heap/1" with bytes for time, and "vigil.stacks/1", in which each thread is one sample. */
+int must_check flame_heap_read(const struct js *j, struct stackset *to);
+int must_check flame_stacks_read(const struct js *j, struct stackset *to);
 int must_check flame_svg_write(const struct stackset *s, FILE *to);
 int must_check flame_html_write(const struct stackset *s, FILE *to);
 int must_check flame_speedscope_write(const struct stackset *s, FILE *to);

@@ -83,6 +83,13 @@ static int by_lane(const struct stackset *s, uint32_t **ret_nodes, uint32_t **re
 	return 0;
 }
 
+static const char *unit_of(const struct stackset *s)
+{
+	if (stackset_meta_of(s)->unit == STACK_BYTES)
+		return "bytes";
+	return flame_counts_only(s) ? "none" : "nanoseconds";
+}
+
 static int put_profile(struct sink *k, const struct stackset *s, uint32_t lane, const uint32_t *list, size_t n)
 {
 	cleanup(stack_done) struct stack stack = {0};
@@ -94,8 +101,9 @@ static int put_profile(struct sink *k, const struct stackset *s, uint32_t lane, 
 	bool one = n_all == 1 && l->pid == 0;
 	sink_text(k, "{\"type\":\"sampled\",\"name\":");
 	sink_json(k, one ? "all" : flame_lane_name(l, name, sizeof(name)));
-	sink_text(k, flame_counts_only(s) ? ",\"unit\":\"none\",\n\"samples\":["
-					  : ",\"unit\":\"nanoseconds\",\n\"samples\":[");
+	sink_text(k, ",\"unit\":");
+	sink_json(k, unit_of(s));
+	sink_text(k, ",\n\"samples\":[");
 	for (size_t i = 0; i < n; i++) {
 		sink_text(k, i ? "," : "");
 		int r = put_stack(k, nodes, list[i], &stack);

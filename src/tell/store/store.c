@@ -515,9 +515,8 @@ static void read_column(sqlite3_stmt *q, int at, const struct column *c, char *r
 {
 	void *v = row + c->offset;
 	const char *text;
-	bool null = sqlite3_column_type(q, at) == SQLITE_NULL;
 	if (c->valid)
-		*(bool *)(row + c->valid) = !null;
+		*(bool *)(row + c->valid) = sqlite3_column_type(q, at) != SQLITE_NULL;
 	switch (c->type) {
 	case COLUMN_TEXT:
 		text = (const char *)sqlite3_column_text(q, at);

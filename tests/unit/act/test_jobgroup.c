@@ -88,9 +88,29 @@ static void a_job_never_leaves_the_limits_it_was_started_under(void **state)
 	}
 }
 
+/* A bag of tasks that ran in the job and was killed has left groups without processes. */
+static void groups_that_are_left_below_go_with_it(void **state)
+{
+	struct tree *t = *state;
+	struct jobgroup g = JOBGROUP_NONE;
+	char dir[256];
+	TEXT_FORMAT(dir, "%s/app.slice/vigil-j2/vigil-map/1/below", t->dir);
+	assert_int_equal(file_mkdirs(dir, 0755), 0);
+	g.version = CGROUP_V2;
+	TEXT_COPY(g.memory, "app.slice/vigil-j2");
+	assert_int_equal(jobgroup_remove(&t->w, &g), 0);
+	assert_int_equal(faccessat(t->w.cgroup_fd, "app.slice/vigil-j2", F_OK, 0), -1);
+	g.version = CGROUP_V2;
+	file_make(t, "app.slice/vigil-j2/used/cgroup.procs", "1\n"); /* stands for a process */
+	assert_true(jobgroup_remove(&t->w, &g) < 0);
+	assert_int_equal(unlinkat(t->w.cgroup_fd, "app.slice/vigil-j2/used/cgroup.procs", 0), 0);
+	assert_int_equal(jobgroup_remove(&t->w, &g), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(groups_that_are_left_below_go_with_it, tree_open, tree_close),
 		cmocka_unit_test_setup_teardown(a_group_beside_ours_has_its_own_name, tree_open, tree_close),
 		cmocka_unit_test_setup_teardown(a_job_never_leaves_the_limits_it_was_started_under, tree_open,
 						tree_close),

@@ -160,6 +160,44 @@ static void a_child_that_outlives_us_does_not_keep_it_alive(void **state)
 	assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
+static void several_are_apart_and_a_child_keeps_none(void **state)
+{
+	(void)state;
+	char folder[128], text[64];
+	struct livesock *other = NULL;
+	int pipes[2], first = reader_connect();
+	TEXT_FORMAT(folder, "%s/other", scratch);
+	assert_int_equal(mkdir(folder, 0700), 0);
+	assert_int_equal(livesock_open(folder, &other), 0);
+	livesock_run(sock);
+	assert_int_equal(livesock_readers(sock), 1);
+	assert_int_equal(livesock_readers(other), 0);
+	assert_int_equal(pipe2(pipes, O_CLOEXEC), 0);
+	pid_t child = fork();
+	if (child == 0) {
+		close(pipes[1]);
+		(void)!read(pipes[0], text, 1); /* until the test ends */
+		_exit(0);
+	}
+	/* the one that is closed first is not the one that was opened last */
+	sock = livesock_close(sock);
+	assert_int_equal(recv(first, text, sizeof(text), 0), 0);
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	TEXT_FORMAT(a.sun_path, "%s/live", folder);
+	int second = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_int_equal(connect(second, (const struct sockaddr *)&a, sizeof(a)), 0);
+	livesock_run(other);
+	assert_int_equal(livesock_give(other, "whole", NULL), 0);
+	assert_int_equal(got(second, text, sizeof(text)), 6);
+	other = livesock_close(other);
+	assert_int_equal(recv(second, text, sizeof(text), 0), 0);
+	closep(&pipes[0]);
+	closep(&pipes[1]);
+	closep(&first);
+	closep(&second);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -168,6 +206,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_a_reader_sends_is_not_read, open_it, close_it),
 		cmocka_unit_test_setup_teardown(more_readers_than_there_is_room_for_are_sent_away, open_it, close_it),
 		cmocka_unit_test_setup_teardown(it_is_the_owners_alone_and_gone_at_the_end, open_it, close_it),
+		cmocka_unit_test_setup_teardown(several_are_apart_and_a_child_keeps_none, open_it, close_it),
 		cmocka_unit_test_setup_teardown(a_child_that_outlives_us_does_not_keep_it_alive, open_it, close_it),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

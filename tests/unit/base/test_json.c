@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/json.h"
+#include "base/jsonpart.h"
 
 static struct js *parsed(const char *text)
 {
@@ -157,6 +157,62 @@ static void a_file_ends_with_a_newline_and_a_full_one_is_an_error(void **state)
 	(void)fclose(full);
 }
 
+static void some_members_are_read_without_the_others(void **state)
+{
+	(void)state;
+	static const struct jsonpart parts[] = {{"a", 0}, {"list", 0}, {"none", 0}};
+	const char *text =
+		" {\"x\": {\"a\": [1, \"}\\\"]\"]}, \"a\" : -3e2, \"y\":\"a\\\\\",\n\"list\":[{\"b\":\"]\"}, 2] } ";
+	cleanup(js_freep) struct js *j = NULL, *empty = NULL;
+	assert_int_equal(jsonpart_parse(text, strlen(text), parts, 3, &j), 0);
+	assert_written(j, "{\"a\": -300.0, \"list\": [{\"b\": \"]\"}, 2]}");
+	assert_int_equal(jsonpart_parse("{ }", 3, parts, 3, &empty), 0);
+	assert_written(empty, "{}");
+}
+
+static void of_a_list_so_many_values_are_read_as_are_asked_for(void **state)
+{
+	(void)state;
+	static const struct jsonpart parts[] = {{"a", 2}};
+	static const struct {
+		const char *text, *expected;
+	} cases[] = {
+		{"{\"a\":[ ]}", "{\"a\": []}"},
+		{"{\"a\":[[1,2,3]]}", "{\"a\": [[1, 2, 3]]}"},
+		{"{\"a\":[1,{\"b\":[\",\"]}]}", "{\"a\": [1, {\"b\": [\",\"]}]}"},
+		{"{\"a\":[1, \"]\" , 3, 4],\"b\":5}", "{\"a\": [1, \"]\"]}"},
+		{"{\"a\":7}", "{\"a\": 7}"},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cleanup(js_freep) struct js *j = NULL;
+		assert_int_equal(jsonpart_parse(cases[i].text, strlen(cases[i].text), parts, 1, &j), 0);
+		assert_written(j, cases[i].expected);
+	}
+}
+
+static void what_is_no_object_has_no_members(void **state)
+{
+	(void)state;
+	static const struct jsonpart parts[] = {{"a", 2}};
+	static const char *const bad[] = {"",	       "[]",	   "{",		"{}x",
+					  "{\"a\"}",    "{\"a\":1", "{\"a\":}", "{\"a\":1,}",
+					  "{\"b\":[}", "{\"b\":1]", "{b:1}",    "{\"b\":\"\\",
+					  "{\"a\":1}}"};
+	struct js *j = NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		assert_int_equal(jsonpart_parse(bad[i], strlen(bad[i]), parts, 1, &j), -EBADMSG);
+	assert_null(j);
+}
+
+static void a_copy_lives_longer_than_what_it_was_made_of(void **state)
+{
+	(void)state;
+	struct js *first = parsed("{\"a\":[1,{\"b\":\"c\"}]}");
+	cleanup(js_freep) struct js *copy = js_copy(first);
+	js_free(first);
+	assert_written(copy, "{\"a\": [1, {\"b\": \"c\"}]}");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -169,6 +225,10 @@ int main(void)
 		cmocka_unit_test(lists_are_read_by_index_up_to_their_end),
 		cmocka_unit_test(each_key_is_visited_until_the_visitor_stops),
 		cmocka_unit_test(a_mistake_is_reported_with_its_place),
+		cmocka_unit_test(some_members_are_read_without_the_others),
+		cmocka_unit_test(of_a_list_so_many_values_are_read_as_are_asked_for),
+		cmocka_unit_test(what_is_no_object_has_no_members),
+		cmocka_unit_test(a_copy_lives_longer_than_what_it_was_made_of),
 		cmocka_unit_test(a_file_ends_with_a_newline_and_a_full_one_is_an_error),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,18 +7,19 @@
 static char text_of[512];
 
 /* The words of a task, each in brackets. */
-static const char *filled(const char *const *words, size_t n, const char *const *args, size_t n_args, bool each)
+static const char *filled(const char *const *words, size_t n, const char *const *args, size_t n_args,
+			  enum template_many many)
 {
 	struct template *t = NULL;
 	struct template_words w = {.argv = NULL};
 	struct fault f = {.text = ""};
-	struct template_values v = {.arg = args, .n_args = n_args, .each = each, .seq = 7, .slot = 2, .total = 30};
+	struct template_values v = {.arg = args, .n_args = n_args, .many = many, .seq = 7, .slot = 2, .total = 30};
 	union {
 		const char *const *c;
 		char *const *p;
 	} u = {.c = words};
 	text_of[0] = '\0';
-	if (template_new(u.p, n, &t, &f) < 0) {
+	if (template_new(u.p, n, TEMPLATE_OF_INPUTS, &t, &f) < 0) {
 		(void)snprintf(text_of, sizeof(text_of), "%s", f.text);
 		return text_of;
 	}
@@ -33,7 +34,7 @@ static const char *filled(const char *const *words, size_t n, const char *const 
 
 #define FILLED(word, ...)                                                                                              \
 	filled((const char *const[]){"x", word}, 2, (const char *const[]){__VA_ARGS__},                                \
-	       sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *), false)
+	       sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *), MANY_JOINED)
 
 static void an_input_is_cut_as_gnu_parallel_cuts_it(void **state)
 {
@@ -73,16 +74,17 @@ static void several_inputs_are_several_words(void **state)
 {
 	(void)state;
 	const char *const words[] = {"x", "{}", "a{}b"}, *const args[] = {"1 1", "2"};
-	assert_string_equal(filled(words, 3, args, 2, false), "[x][1 1][2][a1 1 2b]");
-	assert_string_equal(filled(words, 3, args, 2, true), "[x][1 1][2][a1 1b][a2b]");
-	assert_string_equal(filled(words, 2, args, 0, false), "[x]");
+	assert_string_equal(filled(words, 3, args, 2, MANY_JOINED), "[x][1 1][2][a1 1 2b]");
+	assert_string_equal(filled(words, 3, args, 2, MANY_WORDS), "[x][1 1][2][a1 1b][a2b]");
+	assert_string_equal(filled(words, 3, args, 2, MANY_PARTED), "[x][1 1][2][a1 1][2b]");
+	assert_string_equal(filled(words, 2, args, 0, MANY_JOINED), "[x]");
 }
 
 static void without_a_replacement_the_input_is_the_last_word(void **state)
 {
 	(void)state;
 	const char *const words[] = {"echo", "-n"}, *const args[] = {"a b", "c"};
-	assert_string_equal(filled(words, 2, args, 2, false), "[echo][-n][a b][c]");
+	assert_string_equal(filled(words, 2, args, 2, MANY_JOINED), "[echo][-n][a b][c]");
 }
 
 static void other_braces_stay_as_they_are(void **state)
@@ -99,17 +101,17 @@ static void a_shell_gets_its_inputs_quoted(void **state)
 {
 	(void)state;
 	const char *const words[] = {"/bin/sh", "-ec", "ls {} $1", "sh", "{}"}, *const args[] = {"a; rm -rf 'b'"};
-	assert_string_equal(filled(words, 5, args, 1, false),
+	assert_string_equal(filled(words, 5, args, 1, MANY_JOINED),
 			    "[/bin/sh][-ec][ls 'a; rm -rf '\"'\"'b'\"'\"'' $1][sh][a; rm -rf 'b']");
 	const char *const env[] = {"env", "A=b", "bash", "-c", "echo {}"}, *const two[] = {"x", ""};
-	assert_string_equal(filled(env, 5, two, 2, true), "[env][A=b][bash][-c][echo x '']");
+	assert_string_equal(filled(env, 5, two, 2, MANY_WORDS), "[env][A=b][bash][-c][echo x '']");
 	const char *const not [] = {"grep", "-c", "{}", "f"}, *const semi[] = {"a;b"};
-	assert_string_equal(filled(not, 4, semi, 1, false), "[grep][-c][a;b][f]");
+	assert_string_equal(filled(not, 4, semi, 1, MANY_JOINED), "[grep][-c][a;b][f]");
 }
 
 #define SCRIPT(script, ...)                                                                                            \
 	filled((const char *const[]){"sh", "-c", script}, 3, (const char *const[]){__VA_ARGS__},                       \
-	       sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *), false)
+	       sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *), MANY_JOINED)
 
 /* Between the script's own quotes there is no way to quote that is right wherever it stands: a name is. */
 static void a_script_with_quotes_gets_its_inputs_by_name(void **state)

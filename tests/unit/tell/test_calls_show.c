@@ -187,6 +187,44 @@ static void what_lowers_the_trust_is_said(void **state)
 	assert_int_equal(calls_remarks(NULL, &all, text, 2), 2);
 }
 
+static void the_json_reads_back_with_its_callers(void **state)
+{
+	(void)state;
+	for (int sampled = 0; sampled < 2; sampled++) {
+		cleanup(calls_freep) struct calls *c = sample(0), *again = NULL;
+		const struct calls_want want = {.sort = CALLS_TOTTIME};
+		struct fault f = {.text = ""};
+		if (sampled)
+			calls_set_sampled(c);
+		cleanup(js_freep) struct js *j = calls_json(c, &want), *same = NULL;
+		cleanup(freep) char *text = js_text(j, 0), *table = written(c, &want, calls_table);
+		assert_int_equal(calls_json_read(text, strlen(text), &again, &f), 0);
+		same = calls_json(again, &want);
+		cleanup(freep) char *text_again = js_text(same, 0), *table_again = written(again, &want, calls_table);
+		assert_string_equal(text_again, text);
+		assert_string_equal(table_again, table);
+		assert_int_equal(calls_sampled(again), sampled);
+	}
+}
+
+static void what_is_no_json_of_calls_is_refused(void **state)
+{
+	(void)state;
+	static const char *const bad[] = {"", "{", "[]", "{}", "{\"schema\":\"vigil.flame/1\"}"};
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		struct calls *c = NULL;
+		struct fault f = {.text = ""};
+		assert_true(calls_json_read(bad[i], strlen(bad[i]), &c, &f) < 0);
+		assert_null(c);
+		assert_true(f.text[0] != '\0');
+	}
+	cleanup(calls_freep) struct calls *odd = NULL;
+	struct fault f = {.text = ""};
+	const char *text =
+		"{\"schema\":\"vigil.calls/1\",\"functions\":[{\"line\":-5,\"n_calls\":-1,\"callers\":[{},7]},3]}";
+	assert_int_equal(calls_json_read(text, strlen(text), &odd, &f), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -197,6 +235,8 @@ int main(void)
 		cmocka_unit_test(the_json_names_processes_and_callers),
 		cmocka_unit_test(the_profile_written_reads_back_the_same),
 		cmocka_unit_test(a_hostile_name_stays_text_everywhere),
+		cmocka_unit_test(the_json_reads_back_with_its_callers),
+		cmocka_unit_test(what_is_no_json_of_calls_is_refused),
 		cmocka_unit_test(what_lowers_the_trust_is_said),
 	};
 	return cmocka_run_group_tests_name("tell/stacks/calls_show", tests, NULL, NULL);

@@ -132,7 +132,7 @@ static void what_is_no_recording_is_refused_with_a_reason(void **state)
 	static const char *const bad[][2] = {
 		{"", "empty"},
 		{"  \n", "empty"},
-		{"{\"schema\":\"vigil.stacks/1\"}", "vigil.stacks/1"},
+		{"{\"schema\":\"vigil.waits/1\"}", "vigil.waits/1"},
 		{"{", "JSON"},
 		{"main;f\n", "no count"},
 		{"main;f 3\nmain;f x\n", "no count"},
@@ -157,6 +157,68 @@ static void what_is_no_recording_is_refused_with_a_reason(void **state)
 	struct fault f = {0};
 	assert_int_equal(flame_read("a 1\nb\n", 6, &s, &f), -EBADMSG);
 	assert_int_equal(f.line, 2);
+}
+
+static struct stackset *read_back(const char *text)
+{
+	struct stackset *s = NULL;
+	struct fault f = {0};
+	if (flame_read(text, strlen(text), &s, &f) != 0)
+		fail_msg("%s", f.text);
+	return s;
+}
+
+static void assert_form(const struct stackset *s, enum flame_format format, const char *has)
+{
+	const struct text t = written(s, format);
+	if (!strstr(t.p, has))
+		fail_msg("'%s' is not in %s", has, t.p);
+	free(t.p);
+}
+
+static void a_heap_profile_is_a_recording_of_bytes(void **state)
+{
+	(void)state;
+	cleanup(stackset_freep) struct stackset *s = read_back(
+		"{\"schema\":\"vigil.heap/1\",\"title\":\"job a\",\"what\":\"peak\",\"total\":{\"samples\":9},"
+		"\"processes\":[{\"rate_bytes\":524288}],\"stacks\":["
+		"{\"bytes\":3000,\"objects\":2,\"frames\":[{\"kind\":\"native\",\"name\":\"malloc\"},"
+		"{\"kind\":\"python\",\"name\":\"load\",\"file\":\"/a/b.py\",\"line\":4}]},"
+		"{\"bytes\":500,\"objects\":1,\"frames\":[{\"kind\":\"python\",\"name\":\"load\",\"file\":\"/a/b.py\","
+		"\"line\":4}]},{\"bytes\":-7,\"frames\":5}]}");
+	assert_int_equal(stackset_meta_of(s)->unit, STACK_BYTES);
+	assert_int_equal(stackset_meta_of(s)->samples, 9);
+	assert_form(s, FLAME_FOLDED, "load (b.py:4) 500\n");
+	assert_form(s, FLAME_FOLDED, "load (b.py:4);malloc 3000\n");
+	assert_form(s, FLAME_SPEEDSCOPE, "\"unit\":\"bytes\"");
+	assert_form(s, FLAME_JSON, "\"title\":\"Memory (peak) of job a\"");
+	/* as JSON it comes back in the same unit */
+	const struct text json = written(s, FLAME_JSON);
+	cleanup(stackset_freep) struct stackset *again = read_back(json.p);
+	free(json.p);
+	assert_int_equal(stackset_meta_of(again)->unit, STACK_BYTES);
+	assert_int_equal(stackset_meta_of(again)->period_bytes, 524288);
+	assert_form(again, FLAME_FOLDED, "load (b.py:4);malloc 3000\n");
+}
+
+static void of_stacks_each_thread_is_one_sample(void **state)
+{
+	(void)state;
+	cleanup(stackset_freep) struct stackset *s =
+		read_back("{\"schema\":\"vigil.stacks/1\",\"captured_unix_ms\":1790000000000,\"processes\":["
+			  "{\"pid\":7,\"rank\":1,\"threads\":["
+			  "{\"tid\":7,\"name\":\"MainThread\",\"frames\":[{\"name\":\"wait\"},{\"name\":\"main\"}]},"
+			  "{\"tid\":8,\"frames\":[{\"name\":\"wait\"},{\"name\":\"main\"}]},{\"tid\":9}]},"
+			  "{\"pid\":-4,\"rank\":-2},5]}");
+	size_t n;
+	const struct stack_lane *lanes = stackset_lanes(s, &n);
+	assert_int_equal(n, 2);
+	assert_int_equal(lanes[0].rank, 1);
+	assert_int_equal(lanes[1].tid, 8);
+	assert_int_equal(stackset_meta_of(s)->samples, 2);
+	assert_form(s, FLAME_SPEEDSCOPE, "\"unit\":\"none\"");
+	assert_form(s, FLAME_SVG, "sample");
+	assert_form(s, FLAME_FOLDED, "main;wait 1\n");
 }
 
 static size_t count(const char *text, const char *what)
@@ -415,6 +477,8 @@ int main(void)
 		cmocka_unit_test(json_comes_back_as_it_was),
 		cmocka_unit_test(folded_text_comes_back_as_it_was),
 		cmocka_unit_test(what_is_no_recording_is_refused_with_a_reason),
+		cmocka_unit_test(a_heap_profile_is_a_recording_of_bytes),
+		cmocka_unit_test(of_stacks_each_thread_is_one_sample),
 		cmocka_unit_test(names_cannot_leave_their_place_in_a_page),
 		cmocka_unit_test(boxes_too_narrow_to_see_are_left_out),
 		cmocka_unit_test(a_thinned_recording_keeps_all_of_its_time),

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "model/incident/incident.h"
 #include "tell/store/store.h"
+#include "tell/store/storelast.h"
 
 static char dir[64];
 static char note[256];
@@ -289,6 +290,27 @@ static void events_are_numbered_and_read_on_from_any_number(void **state)
 	buf_reset(&b);
 	assert_int_equal(store_each_event(s, "a", first, collect_events, &b), 0);
 	assert_string_equal(text, "a:2 ");
+}
+
+static void the_last_event_is_found_of_all_and_of_one_job(void **state)
+{
+	(void)state;
+	cleanup(store_closep) struct store *s = open_ok(STORE_WRITE);
+	struct job_event e = {.time_unix_ms = 5, .job = "a", .kind = "suspect"}, last;
+	assert_int_equal(store_last_event(s, NULL, &last), STORE_NONE);
+	for (int i = 0; i < 40; i++) {
+		TEXT_FORMAT(e.text, "%d", i);
+		TEXT_COPY(e.job, i < 7 ? "a" : "b");
+		assert_int_equal(store_add_event(s, &e, NULL), 0);
+		assert_int_equal(store_last_event(s, NULL, &last), 0);
+		assert_string_equal(last.text, e.text);
+	}
+	assert_int_equal(store_last_event(s, "a", &last), 0);
+	assert_string_equal(last.text, "6");
+	assert_int_equal(store_last_event(s, "none", &last), STORE_NONE);
+	assert_int_equal(store_forget_job(s, "b"), 0);
+	assert_int_equal(store_last_event(s, NULL, &last), 0);
+	assert_string_equal(last.text, "6");
 }
 
 static void expect_incident(struct store *s, const char *what, const char *json)
@@ -718,6 +740,7 @@ int main(void)
 		STORE_TEST(jobs_are_found_by_id_by_name_and_as_last),
 		STORE_TEST(what_is_counted_survives_its_jobs),
 		STORE_TEST(processes_are_told_apart_by_their_start),
+		STORE_TEST(the_last_event_is_found_of_all_and_of_one_job),
 		STORE_TEST(events_are_numbered_and_read_on_from_any_number),
 		STORE_TEST(incidents_are_found_by_id_job_name_pid_and_as_last),
 		STORE_TEST(notes_are_kept_replaced_and_dropped),

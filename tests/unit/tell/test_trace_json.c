@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/buf.h"
 #include "base/json.h"
 #include "tell/jobs/trace_json.h"
 
@@ -137,6 +138,28 @@ static void numbers_are_exact_or_text_or_null(void **state)
 	assert_true(js_get_i64(args, "bytes", 0) == 137438953472);
 }
 
+/* As %.12g writes them, whichever way is taken. */
+static void numbers_with_a_point_are_as_printf_has_them(void **state)
+{
+	(void)state;
+	static const double values[] = {
+		0,	0.5,	1e-9,	0.001,	 0.01,	   0.1,	     0.3,    0.999,	  1.25,	   12,	   9.001,
+		63.999, 0.0005, 1.0005, 1.0 / 3, 2.0 / 3,  1e9,	     1e12,   1e9 - 1,	  1e12 - 1, 1.5e300, 5e-324,
+		-1,	-0.25,	4.35,	0.029,	 1000.001, 123456789.5, 100.1, 999999999.999, 8589934592.0,
+		1099511627776.0};
+	for (size_t i = 0; i < ARRAY_SIZE(values); i++) {
+		char expected[64];
+		struct trace_json t;
+		FILE *f = open_memstream(&text, &len);
+		t = (struct trace_json){.to = f};
+		trace_json_double(&t, "v", values[i]);
+		assert_int_equal(fclose(f), 0);
+		TEXT_FORMAT(expected, "\"v\":%.12g", values[i]);
+		assert_string_equal(text, expected);
+		(void)drop(NULL);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -144,6 +167,7 @@ int main(void)
 		cmocka_unit_test_teardown(each_kind_of_event_has_the_fields_of_its_phase, drop),
 		cmocka_unit_test_teardown(hostile_text_stays_inside_its_string, drop),
 		cmocka_unit_test_teardown(numbers_are_exact_or_text_or_null, drop),
+		cmocka_unit_test_teardown(numbers_with_a_point_are_as_printf_has_them, drop),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@ import { useMemo, useState } from "preact/hooks";
 import { memoryPoint, memorySeries, ranksOf, withWaits } from "../adapt";
 import { jobPath } from "../api";
 import { clock, timeLeft, words } from "../format";
-import { useEvery, useLoad, useNews, useNow, type Loaded } from "../hooks";
+import { useAfterPaint, useEvery, useLoad, useNews, useNow, type Loaded } from "../hooks";
 import { appendPoint, mergeRanks } from "../merge";
 import type { Route } from "../route";
 import type { Event, IncidentBrief, Job, Me, MemorySeries, Rank, Series, Stacks, Waits } from "../types";
@@ -35,8 +35,8 @@ function useRanks(job: string): Loaded<{ ranks: Rank[]; total?: number }> {
 	return load;
 }
 
-function useMemory(job: string): Loaded<MemorySeries> {
-	const load = useLoad<MemorySeries>(jobPath(job, "memory"), { points: 600 }, memorySeries);
+function useMemory(job: string, on: boolean): Loaded<MemorySeries> {
+	const load = useLoad<MemorySeries>(on ? jobPath(job, "memory") : undefined, { points: 600 }, memorySeries);
 	useNews((kind, data: never) => {
 		if (kind === "memory") load.set((old) => old && appendPoint(old, memoryPoint(data)));
 	}, load.reload);
@@ -132,11 +132,13 @@ function Charts({
 	job,
 	moment,
 	marks,
+	on,
 	onPick,
 }: {
 	job: Job;
 	moment: number | undefined;
 	marks: Mark[];
+	on: boolean;
 	onPick: (t: number) => void;
 }) {
 	return (
@@ -149,6 +151,7 @@ function Charts({
 					title={title}
 					moment={moment}
 					marks={marks}
+					on={on}
 					onPick={onPick}
 				/>
 			))}
@@ -162,6 +165,7 @@ function OneChart({
 	title,
 	moment,
 	marks,
+	on,
 	onPick,
 }: {
 	job: Job;
@@ -169,10 +173,11 @@ function OneChart({
 	title: string;
 	moment: number | undefined;
 	marks: Mark[];
+	on: boolean;
 	onPick: (t: number) => void;
 }) {
-	const load = useLoad<Series>(jobPath(job.id, "series"), { what, points: 300 });
-	useEvery(10_000, running(job), load.reload);
+	const load = useLoad<Series>(on ? jobPath(job.id, "series") : undefined, { what, points: 300 });
+	useEvery(10_000, on && running(job), load.reload);
 	return (
 		<Card title={title}>
 			<Show of={load} what={title}>
@@ -182,11 +187,11 @@ function OneChart({
 	);
 }
 
-function Standing({ job, waits }: { job: Job; waits: Loaded<Waits> }) {
+function Standing({ job, waits, on }: { job: Job; waits: Loaded<Waits>; on: boolean }) {
 	const [asked, setAsked] = useState(false);
 	const level = job.health?.level ?? "unknown";
 	const stands = STANDS.includes(level);
-	const stacks = useLoad<Stacks>(stands || asked ? jobPath(job.id, "stacks") : undefined);
+	const stacks = useLoad<Stacks>((stands && on) || asked ? jobPath(job.id, "stacks") : undefined);
 	const culprits = job.health?.culprit_ranks ?? [];
 	const groups = useMemo(
 		() => (stacks.data ? groupStacks(stacks.data, culprits) : []),
@@ -228,8 +233,10 @@ export function JobPage({ route, me }: { route: Route; me: Me | undefined }) {
 	const { job } = useJob();
 	const moment = route.id !== undefined ? Number(route.id) : undefined;
 	const ranks = useRanks(job.id);
-	const memory = useMemory(job.id);
 	const level = job.health?.level ?? "unknown";
+	// Ranks are what one comes for; curves are drawn once those are there, unless they are the verdict's own picture.
+	const rest = useAfterPaint(moment !== undefined || ranks.data !== undefined || ranks.error !== undefined);
+	const memory = useMemory(job.id, rest || moment !== undefined || level === "memory" || level === "died");
 	const waits = useLoad<Waits>(running(job) && STANDS.includes(level) ? jobPath(job.id, "waits") : undefined);
 	useEvery(30_000, running(job) && STANDS.includes(level), waits.reload);
 	const incidents = useLoad<{ incidents: IncidentBrief[] }>(jobPath(job.id, "incidents"));
@@ -275,7 +282,7 @@ export function JobPage({ route, me }: { route: Route; me: Me | undefined }) {
 					</Show>
 				</Card>
 			)}
-			{moment === undefined && <Standing job={job} waits={waits} />}
+			{moment === undefined && <Standing job={job} waits={waits} on={rest} />}
 			<Card title="Memory of the workers" id="memory" side={<small>click for that moment</small>}>
 				<Show of={memory} what="Memory">
 					{(m) => (
@@ -283,7 +290,7 @@ export function JobPage({ route, me }: { route: Route; me: Me | undefined }) {
 					)}
 				</Show>
 			</Card>
-			<Charts job={job} moment={moment} marks={marks} onPick={onPick} />
+			<Charts job={job} moment={moment} marks={marks} on={rest} onPick={onPick} />
 			<Card title="Attempts">
 				<Show of={incidents} what="Attempts">
 					{(i) => <Attempts job={job} events={events.all} incidents={i.incidents} now={now} />}

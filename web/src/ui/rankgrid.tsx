@@ -1,6 +1,6 @@
 // All ranks as cells: colour, letter and border say the state; one tab stop, arrow keys inside.
-import { Component } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { Component, type RefObject } from "preact";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { bytes, bytesPerS, count, decimal, percent } from "../format";
 import { link } from "../route";
 import type { Rank } from "../types";
@@ -26,47 +26,88 @@ export const stateWord = (rank: Rank) => STATES[stateOf(rank)]![1];
 /** What has no rank is called by its process. */
 const rankName = (rank: Rank) => (rank.rank < 0 ? `${-rank.rank}` : `${rank.rank}`);
 
+const wordOf = (rank: Rank) => `${rank.culprit ? "culprit, " : ""}${stateWord(rank)}`;
+const classOf = (rank: Rank) => `cell ${stateOf(rank)}${rank.culprit ? " culprit" : ""}`;
+
 interface CellProps {
 	rank: Rank;
-	small: boolean;
 	chosen: boolean;
 	most: number;
 	onPick: (rank: number) => void;
 }
 
-/** Drawn again only when its rank changed: of 1,000 cells a second changes few. */
+/** Drawn again only when its rank changed. */
 class Cell extends Component<CellProps> {
 	override shouldComponentUpdate(next: CellProps): boolean {
 		const now = this.props;
-		return (
-			next.rank !== now.rank || next.small !== now.small || next.chosen !== now.chosen || next.most !== now.most
-		);
+		return next.rank !== now.rank || next.chosen !== now.chosen || next.most !== now.most;
 	}
 
-	override render({ rank, small, chosen, most, onPick }: CellProps) {
-		const state = stateOf(rank);
-		const word = `${rank.culprit ? "culprit, " : ""}${STATES[state]![1]}`;
-		const shared = {
-			id: `rank-${rank.rank}`,
-			role: "option" as const,
-			"aria-selected": chosen,
-			class: `cell ${state} ${rank.culprit ? "culprit" : ""}`,
-		};
-		// A small cell is one element without text: its letter comes from the style sheet.
-		if (small) return <div {...shared} aria-label={`rank ${rankName(rank)}: ${word}`} />;
+	override render({ rank, chosen, most, onPick }: CellProps) {
 		const width = `${most > 0 ? ((rank.own_bytes ?? 0) / most) * 100 : 0}%`;
 		return (
-			<div {...shared} onClick={() => onPick(rank.rank)}>
+			<div
+				id={`rank-${rank.rank}`}
+				role="option"
+				aria-selected={chosen}
+				class={classOf(rank)}
+				onClick={() => onPick(rank.rank)}>
 				<b>{rankName(rank)}</b>
 				<i class="letter" aria-hidden="true">
-					{rank.culprit ? "⚑" : STATES[state]![0]}
+					{rank.culprit ? "⚑" : STATES[stateOf(rank)]![0]}
 				</i>
 				<span>{bytes(rank.own_bytes)}</span>
-				<span class="hidden">{word}</span>
+				<span class="hidden">{wordOf(rank)}</span>
 				<u style={{ width }} />
 			</div>
 		);
 	}
+}
+
+/** A small cell is one element without text: its letter comes from the style sheet. */
+function dress(cell: HTMLElement, rank: Rank): void {
+	const id = `rank-${rank.rank}`;
+	const look = classOf(rank);
+	const label = `rank ${rankName(rank)}: ${wordOf(rank)}`;
+	if (cell.id !== id) cell.id = id;
+	if (cell.className !== look) cell.className = look;
+	if (cell.ariaLabel !== label) cell.ariaLabel = label;
+}
+
+function smallCells(ranks: Rank[]): DocumentFragment {
+	const all = document.createDocumentFragment();
+	const pattern = document.createElement("div");
+	pattern.role = "option";
+	pattern.ariaSelected = "false";
+	for (const rank of ranks) {
+		const cell = pattern.cloneNode() as HTMLElement;
+		dress(cell, rank);
+		all.append(cell);
+	}
+	return all;
+}
+
+/**
+ * A thousand cells are no components: to make and compare those takes longer than to draw the page. Of cells that are there
+ * only those are touched whose rank has changed.
+ */
+function useSmallCells(list: RefObject<HTMLElement | null>, ranks: Rank[], chosen: number | undefined, on: boolean): void {
+	const shown = useRef<Rank[]>([]);
+	useLayoutEffect(() => {
+		const box = list.current;
+		if (!on || !box) return;
+		const was = box.childElementCount === ranks.length ? shown.current : [];
+		if (ranks.some((r, i) => r.rank !== was[i]?.rank)) box.replaceChildren(smallCells(ranks));
+		else for (const [i, r] of ranks.entries()) if (r !== was[i]) dress(box.children[i] as HTMLElement, r);
+		shown.current = ranks;
+	}, [ranks, on]);
+	useLayoutEffect(() => {
+		if (!on) return;
+		for (const cell of list.current?.querySelectorAll<HTMLElement>("[aria-selected=true]") ?? [])
+			cell.ariaSelected = "false";
+		const cell = chosen === undefined ? null : document.getElementById(`rank-${chosen}`);
+		if (cell) cell.ariaSelected = "true";
+	}, [ranks, chosen, on]);
 }
 
 function move(key: string, at: number, length: number, columns: number): number | undefined {
@@ -180,10 +221,16 @@ export function RankGrid({ ranks, job }: { ranks: Rank[]; job: string }) {
 	const at = chosen ?? culprit;
 	const rank = ranks.find((r) => r.rank === at);
 	const most = small ? 0 : ranks.reduce((max, r) => Math.max(max, r.own_bytes ?? 0), 0);
+	useSmallCells(list, ranks, at, small);
 	useEffect(() => {
-		const box = list.current;
-		const cell = culprit === undefined ? null : document.getElementById(`rank-${culprit}`);
-		if (box && cell) box.scrollTop = cell.offsetTop - box.clientHeight / 2;
+		if (culprit === undefined) return;
+		// In a frame, because the layout that it asks for is then the one that is painted.
+		const frame = requestAnimationFrame(() => {
+			const box = list.current;
+			const cell = document.getElementById(`rank-${culprit}`);
+			if (box && cell) box.scrollTop = cell.offsetTop - box.clientHeight / 2;
+		});
+		return () => cancelAnimationFrame(frame);
 	}, [culprit]);
 	useEffect(() => {
 		if (chosen !== undefined) document.getElementById(`rank-${chosen}`)?.scrollIntoView({ block: "nearest" });
@@ -212,6 +259,7 @@ export function RankGrid({ ranks, job }: { ranks: Rank[]; job: string }) {
 				</p>
 			)}
 			<div
+				key={small ? "small" : "large"}
 				class={`ranks ${small ? "small" : ""}`}
 				role="listbox"
 				tabIndex={0}
@@ -220,9 +268,10 @@ export function RankGrid({ ranks, job }: { ranks: Rank[]; job: string }) {
 				onKeyDown={onKey}
 				onClick={onClick}
 				{...(at !== undefined ? { "aria-activedescendant": `rank-${at}` } : {})}>
-				{ranks.map((r) => (
-					<Cell key={r.rank} rank={r} small={small} chosen={r.rank === at} most={most} onPick={setChosen} />
-				))}
+				{!small &&
+					ranks.map((r) => (
+						<Cell key={r.rank} rank={r} chosen={r.rank === at} most={most} onPick={setChosen} />
+					))}
 			</div>
 			{rank ? <RankFacts rank={rank} job={job} /> : <p class="meta">Choose a rank to see more of it.</p>}
 		</>
