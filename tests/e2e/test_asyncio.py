@@ -145,6 +145,19 @@ def test_a_queue_that_only_those_who_wait_for_it_have_is_filled_by_nobody(python
 
 
 @every_python
+def test_a_server_whose_tasks_wait_for_their_own_loop_waits_for_no_connection(python, binary):
+    with running(python, "serves") as (process, truth):
+        thread, hint = hint_of(look(binary, "waits", process.pid), truth["main"])
+    line = line_of("writer.write(await queue.get())")
+    assert hint["kind"] == "within" and not hint["proof"], hint
+    assert f" awaits Queue.get at asynctasks.py:{line} in handle" in hint["text"]
+    assert thread["end"] == "visitor" and thread["arrows"] == []
+    if python.version < (3, 14):  # later ones forget a task that has ended
+        raised = line_of('raise IndexError("no row is left")')
+        assert f"task 'fill' has failed: IndexError at asynctasks.py:{raised} in fail" in hint["text"]
+
+
+@every_python
 def test_a_task_that_reads_a_stream_waits_for_whoever_has_the_other_end(python, binary):
     with running(python, "stream") as (process, truth):
         thread, hint = hint_of(look(binary, "waits", process.pid, "--seconds", "0"), truth["main"])

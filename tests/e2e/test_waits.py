@@ -32,7 +32,7 @@ def check_thread(thread):
         assert wait["kind"] in KINDS and isinstance(wait["complete"], bool)
         assert all(isinstance(h["pid"], int) for h in wait["holders"])
     for arrow in thread["arrows"]:
-        assert arrow["kind"] in KINDS | {"collective"} and arrow["quality"] in QUALITIES
+        assert arrow["kind"] in KINDS | {"collective", "call"} and arrow["quality"] in QUALITIES
         assert arrow["source"] in {"kernel", "hint", "history"}
         assert ("complete" in arrow) == (arrow["source"] != "hint")
         to = arrow["to"]

@@ -241,8 +241,9 @@ static inline void wait_looks_line(struct wait_scenario *s, struct span rest)
 		}
 }
 
-/* hint <pid> <tid> owner|usual <pid> <tid, 0: ended>|nobody|lost|rank <n>|fact <id>|text|key
- * [likely|possible] [says <rest>] */
+/* hint <pid> <tid> owner|usual <pid> <tid, 0: ended>|nobody|lost|rank <n>|fact <id>|text|key|call|idle|handler|within|
+ * retry [exists]
+ * [likely|possible] [limit <seconds>] [says <rest>] */
 static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
 {
 	struct waithint *h = &s->hint[s->n_hints++];
@@ -270,6 +271,17 @@ static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
 		h->id = (uint64_t)wait_number(&rest);
 	} else if (wait_word(&rest, "key")) {
 		h->kind = WAITHINT_KEY;
+	} else if (wait_word(&rest, "call")) {
+		h->kind = WAITHINT_CALL;
+	} else if (wait_word(&rest, "idle")) {
+		h->kind = WAITHINT_IDLE;
+	} else if (wait_word(&rest, "handler")) {
+		h->kind = WAITHINT_HANDLER;
+	} else if (wait_word(&rest, "retry")) {
+		h->kind = WAITHINT_RETRY;
+		h->exists = wait_word(&rest, "exists");
+	} else if (wait_word(&rest, "within")) {
+		h->kind = WAITHINT_WITHIN;
 	} else {
 		assert_true(wait_word(&rest, "text"));
 		h->kind = WAITHINT_TEXT;
@@ -278,6 +290,8 @@ static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
 		h->proof = false;
 	else if (wait_word(&rest, "possible"))
 		h->proof = !(h->one_of = true);
+	if (wait_word(&rest, "limit"))
+		h->limit_ns = (uint64_t)wait_number(&rest) * NS_PER_S;
 	if (wait_word(&rest, "says"))
 		span_copy(span_trim(rest), h->text, sizeof(h->text));
 }

@@ -7,6 +7,7 @@
 """
 import asyncio
 import concurrent.futures
+import functools
 import json
 import os
 import socket
@@ -124,6 +125,31 @@ async def grouping(named):
         group.create_task(event(), **kwargs)
 
 
+async def fail(queue):
+    raise IndexError("no row is left")
+
+
+async def handle(queue, came, reader, writer):
+    came.set()
+    writer.write(await queue.get())
+
+
+async def serves(named, tell):
+    """A server whose handler waits in a queue; the task that fills it has failed. A child asks it."""
+    queue, came = asyncio.Queue(), asyncio.Event()
+    named("fill", fail(queue))
+    server = await asyncio.start_server(functools.partial(handle, queue, came), "127.0.0.1", 0)
+    pid = os.fork()
+    if pid == 0:
+        with socket.create_connection(server.sockets[0].getsockname()) as sock:
+            sock.recv(1)
+        os._exit(0)
+    await came.wait()
+    tell(pid)
+    async with server:
+        await server.serve_forever()
+
+
 def pair():
     """A socket whose other end a child has, which sleeps."""
     ours, theirs = socket.socketpair()
@@ -179,7 +205,12 @@ async def main(what):
         if sys.version_info >= (3, 11):
             named("grouping", grouping(named))
         await asyncio.sleep(0.2)
-    print(json.dumps({"peer": pid, "other": other, "main": threading.get_native_id()}), flush=True)
+    def tell(peer):
+        print(json.dumps({"peer": peer, "other": other, "main": threading.get_native_id()}), flush=True)
+
+    if what == "serves":
+        return await serves(named, tell)
+    tell(pid)
     if what in ("all", "fork"):
         await future()
     elif what == "queue":

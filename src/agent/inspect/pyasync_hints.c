@@ -21,6 +21,7 @@ struct hinting {
 	size_t leaf[LEAVES_MAX]; /* tasks at which the chains end */
 	size_t n_leaves, n_more;
 	bool exact; /* the loop runs for one task, at which the chains begin */
+	bool serves; /* its main task only serves, or there is none: what matters are the tasks that nobody awaits */
 	struct waithint hint[ARROWS_MAX];
 	size_t n;
 };
@@ -35,16 +36,39 @@ static bool is_awaited(const struct pyasync *a, size_t task)
 	return false;
 }
 
+/* True of a server's main task, which does nothing for anybody. */
+static bool serves_for_ever(const struct pytask *t)
+{
+	return strcmp(t->on, "loop.serve_forever") == 0 || strcmp(t->on, "Server.serve_forever") == 0;
+}
+
 /* True if the chains begin at this task: the loop runs for it, or, where that is no task, nobody awaits it. */
 static bool is_root(const struct hinting *x, size_t task)
 {
 	const struct pytasks *t = &x->a->tasks;
-	bool until_is_task = false;
-	for (size_t i = 0; i < t->n; i++)
-		until_is_task |= t->task[i].addr == x->loop->at.until;
-	if (until_is_task)
+	if (x->exact)
 		return t->task[task].addr == x->loop->at.until;
-	return t->task[task].loop == x->loop->at.loop && !is_awaited(x->a, task);
+	return t->task[task].loop == x->loop->at.loop && !is_awaited(x->a, task) && !serves_for_ever(&t->task[task]);
+}
+
+static size_t tasks_of_loop(const struct hinting *x)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < x->a->tasks.n; i++)
+		n += x->a->tasks.task[i].loop == x->loop->at.loop;
+	return n;
+}
+
+/* Sees what the loop runs for. */
+static void loop_kind_find(struct hinting *x)
+{
+	const struct pytasks *t = &x->a->tasks;
+	for (size_t i = 0; i < t->n; i++) {
+		if (t->task[i].addr != x->loop->at.until)
+			continue;
+		x->serves = serves_for_ever(&t->task[i]) && tasks_of_loop(x) > 1;
+		x->exact = !x->serves;
+	}
 }
 
 /* Marks what a marked task awaits. Returns whether it awaits any task. */
@@ -67,10 +91,8 @@ static int leaves_find(struct hinting *x)
 	bool changed = true, ignored = false;
 	if (!seen)
 		return -ENOMEM;
-	for (size_t i = 0; i < t->n; i++) {
+	for (size_t i = 0; i < t->n; i++)
 		seen[i] = is_root(x, i);
-		x->exact |= t->task[i].addr == x->loop->at.until;
-	}
 	for (size_t round = 0; changed && round < t->n; round++) {
 		changed = false;
 		for (size_t i = 0; i < t->n; i++)
@@ -126,6 +148,24 @@ static void loop_summary(const struct hinting *x, size_t leaf, char *dst, size_t
 	buf_add(&b, text);
 	if (rest)
 		buf_printf(&b, "; %zu more %s", rest, rest == 1 ? "task waits" : "tasks wait");
+}
+
+/* "; task 'fill' has failed: IndexError at data.py:25 in fill": why nobody may come to set it. */
+static void failure_add(const struct hinting *x, char *dst, size_t cap)
+{
+	struct buf b = {.text = dst, .len = strlen(dst), .cap = cap};
+	for (size_t i = 0; i < x->a->tasks.n_failed; i++) {
+		const struct pytask_failed *f = &x->a->tasks.failed[i];
+		if (f->loop != x->loop->at.loop)
+			continue;
+		buf_add(&b, "; task '");
+		pytext_add(&b, f->name);
+		buf_add(&b, "' has failed: ");
+		pytext_add(&b, f->type);
+		if (f->frame.code)
+			pytext_place_add(&b, &x->v->rt, &f->frame, 0);
+		return; /* one is enough */
+	}
 }
 
 /* ---- for whom ---- */
@@ -191,13 +231,54 @@ static int leaf_hint(struct hinting *x, size_t leaf)
 	if (h.kind == WAITHINT_TEXT && x->n > 0)
 		return 0; /* one text is enough */
 	loop_summary(x, leaf, h.text, sizeof(h.text));
+	if (h.kind == WAITHINT_TEXT || h.kind == WAITHINT_NOBODY)
+		failure_add(x, h.text, sizeof(h.text));
 	x->hint[x->n++] = h;
 	return 0;
 }
 
+/* Code of the program, none of a library, whose futures may be set by what comes in on a connection. */
+static bool is_own_code(const struct pyframe *f)
+{
+	return f->known && !strstr(f->known->file, "-packages/") && !strstr(f->known->file, "/lib/python");
+}
+
+/*
+ * True if all that a server's tasks wait for is set by some other task of the loop, or by a request that has not come:
+ * what comes in on its connections is read by no task.
+ */
+static bool waits_within(const struct hinting *x)
+{
+	for (size_t i = 0; i < x->a->tasks.n; i++) {
+		const struct pytask *t = &x->a->tasks.task[i];
+		if (t->loop == x->loop->at.loop && (t->ready || t->moved || t->cut || t->timed || t->work))
+			return false;
+	}
+	for (size_t i = 0; i < x->n_leaves; i++) {
+		const struct pytask *t = &x->a->tasks.task[x->leaf[i]];
+		if (t->fd >= 0 || t->place >= t->n || !is_own_code(&t->frame[t->place]))
+			return false;
+	}
+	return x->serves && x->n_leaves > 0 && x->n_more == 0 && !x->a->tasks.cut;
+}
+
+/* One hint for all of them: they wait for something of their own loop. */
+static void within_hint(struct hinting *x)
+{
+	struct waithint h = {.kind = WAITHINT_WITHIN, .pid = x->v->pid, .tid = x->loop->tid};
+	loop_summary(x, 0, h.text, sizeof(h.text));
+	failure_add(x, h.text, sizeof(h.text));
+	x->hint[x->n++] = h;
+}
+
 static int loop_hints(struct hinting *x)
 {
+	loop_kind_find(x);
 	int e = leaves_find(x);
+	if (e == 0 && waits_within(x)) {
+		within_hint(x);
+		return 0;
+	}
 	for (size_t i = 0; i < x->n_leaves && e == 0 && x->n < ARROWS_MAX; i++)
 		if (!x->a->tasks.task[x->leaf[i]].ready)
 			e = leaf_hint(x, i);

@@ -7,6 +7,8 @@
 #include "agent/wait/waitshared.h"
 #include "agent/wait/waitstore.h"
 #include "agent/inspect/pyasync.h"
+#include "agent/inspect/pygrpc.h"
+#include "agent/inspect/pyretry.h"
 #include "agent/inspect/pywaits.h"
 #include "base/vec.h"
 
@@ -14,6 +16,7 @@
 struct asked {
 	bool locks; /* a thread waits for a lock without an owner */
 	bool loops; /* a thread may be in an event loop */
+	bool naps; /* its main thread sleeps for a moment */
 	bool stores; /* a thread waits for a connection's other end */
 };
 
@@ -27,6 +30,7 @@ static struct asked asks_python(const struct waitfacts *f, const struct waitfact
 			enum waitfact_kind kind = f->fact[t->first + k].kind;
 			ret.locks |= kind == WAITFACT_FUTEX || kind == WAITFACT_SHARED;
 			ret.stores |= kind == WAITFACT_TCP;
+			ret.naps |= kind == WAITFACT_CLOCK && t->tid == t->pid && t->timed;
 		}
 	}
 	return ret;
@@ -45,6 +49,20 @@ static int loader_of(const struct world *w, const struct waitfacts *facts, struc
 	return 0;
 }
 
+/* What its main thread tries again. */
+static int retry_of(const struct world *w, struct procview *view, struct waithint **hint, size_t *n_hints,
+		    size_t *cap_hints)
+{
+	struct waithint one;
+	bool found = false;
+	if (pyretry_read(w, view, &one, &found) != 0 || !found)
+		return 0;
+	if (vec_room(hint, cap_hints, *n_hints + 1) < 0)
+		return -ENOMEM;
+	(*hint)[(*n_hints)++] = one;
+	return 0;
+}
+
 static int locks_of(const struct waitpool_in *in, pid_t pid, struct asked asked, struct waithint **hint,
 		    size_t *n_hints, size_t *cap_hints)
 {
@@ -55,8 +73,14 @@ static int locks_of(const struct waitpool_in *in, pid_t pid, struct asked asked,
 	size_t n = 0;
 	if (procview_open(in->w, pid, &want, &view, &fault) != 0)
 		return 0; /* it may not be looked into: the facts alone count */
+	if (asked.naps && retry_of(in->w, view, hint, n_hints, cap_hints) < 0)
+		return -ENOMEM;
 	if (asked.loops && pyasync_hints(in->w, view, hint, n_hints, cap_hints) == -ENOMEM)
 		return -ENOMEM;
+	if (pygrpc_hints(in->w, view, hint, n_hints, cap_hints) == -ENOMEM)
+		return -ENOMEM;
+	if (!asked.locks && !asked.loops)
+		return 0;
 	if (loader_of(in->w, in->now, view, hint, n_hints, cap_hints) < 0)
 		return -ENOMEM;
 	if (asked.locks && waitpool_read(in, view, hint, n_hints, cap_hints) == -ENOMEM)
@@ -74,7 +98,7 @@ static int process_ask(const struct waitpool_in *in, const struct waitfact_proce
 		       struct waithint **hint, size_t *n_hints, size_t *cap_hints)
 {
 	int e = 0;
-	if (asked.locks || asked.loops)
+	if (asked.locks || asked.loops || asked.naps)
 		e = locks_of(in, p->pid, asked, hint, n_hints, cap_hints);
 	return e == 0 && asked.stores ? waitstore_read(in->w, in->now, p, hint, n_hints, cap_hints) : e;
 }
@@ -89,7 +113,7 @@ int waitlocks_read(const struct world *w, const struct waitfacts *before, const 
 		for (size_t i = 0; i < n_who; i++) {
 			const struct waitfact_process *p = waitfacts_process(facts, who[i].pid);
 			struct asked asked = p ? asks_python(facts, p) : (struct asked){.locks = false};
-			if (who[i].main != (turn == 0) || !(asked.locks || asked.loops || asked.stores))
+			if (who[i].main != (turn == 0) || !(asked.locks || asked.loops || asked.naps || asked.stores))
 				continue;
 			if ((stop && *stop) || w->mono_ns() > until_ns)
 				late |= asked.locks || asked.loops; /* a store's key only adds words */

@@ -65,6 +65,12 @@ static const struct {
 	{"process_frozen", {"thaw its control group (docker unpause, systemctl thaw), or look for who froze it"}},
 	{"waits_for_visitor",
 	 {"look for who should have connected, opened the file or sent the signal, and where it is now"}},
+	{"call_unanswered",
+	 {"look at where the server's handler stands, and for who should have put, set or released what it waits for: "
+	  "no other thread of the server is at work on that",
+	  "give the call a time limit (timeout= of a gRPC call, asyncio.wait_for), and the handler's wait one as well",
+	  "a handler that waits for another call needs a free thread for that: "
+	  "ThreadPoolExecutor(max_workers=…); a task that has failed is told of only where somebody awaits it"}},
 	{"waits_for_input",
 	 {"answer at its terminal, or end it: the command line that is named above asks for something",
 	  "let it fail instead of asking: ssh -o BatchMode=yes, GIT_TERMINAL_PROMPT=0, DEBIAN_FRONTEND=noninteractive, "

@@ -33,6 +33,15 @@ static bool works_beside(const struct hang_work *w, const struct stackgroup_rank
 	       (l && (liveness_reads(w->p, l) || liveness_writes(w->p, l) || hang_gpu_works(w, r->rank)));
 }
 
+const struct waithint *hang_retries(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *n = g && r->process ? waitgraph_thread(g, r->process->pid, 0) : NULL;
+	return n && n->hint && n->hint->kind == WAITHINT_RETRY && r->acting && r->acting->tid == n->thread->tid
+		       ? n->hint
+		       : NULL;
+}
+
 /*
  * The time after which short sleeps that go on are a loop that waits for something; 0: never. Where no rank waits for
  * it and no step was ever made, sleeping may be what the program is for.
@@ -41,11 +50,14 @@ static uint64_t polls_after_ns(const struct hang_work *w, const struct stackgrou
 {
 	uint64_t said = hang_sleep_ns_of(w, r);
 	bool waited_for = w->many && w->n_blocking < w->g.n;
+	/* It tries for a lock file again and again: who made it is long done, as a rule, or has ended. */
+	const struct waithint *retry = hang_retries(w, r);
+	bool lock_file = retry && retry->exists;
 	if (r->activity.kind != ACTIVITY_SLEEP || said == 0 || said >= 60 * NS_PER_S || works_beside(w, r) ||
-	    (!w->stepping && w->n_blocking == w->g.n))
+	    (!w->stepping && !lock_file && w->n_blocking == w->g.n))
 		return 0;
 	uint64_t least = hang_time(w->s->sleep_ns, HANG_SLEEP_NS);
-	return MAX(said * sleep_times, waited_for ? MIN(least, waited_for_ns) : least);
+	return MAX(said * sleep_times, waited_for || lock_file ? MIN(least, waited_for_ns) : least);
 }
 
 bool hang_polls(const struct hang_work *w, const struct stackgroup_rank *r)
@@ -216,8 +228,9 @@ bool hang_benign(struct hang_work *w)
 		return false;
 	char doing[300], rank[HANG_WHO];
 	benign_is(w, first.id, soonest == UINT64_MAX ? 0 : soonest);
-	/* What is benign because it works has to go on working. */
-	if (works)
+	/* What is benign because it works has to go on working; a nap may be missed at a look. */
+	const struct waithint *retry = hang_retries(w, who);
+	if (works || (retry && retry->exists))
 		w->v->again_ns = MIN(w->v->again_ns, work_again_ns);
 	hang_doing(w, who, doing, sizeof(doing));
 	hang_says(w, "%s: ", phrase(first.id));

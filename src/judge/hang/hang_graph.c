@@ -200,6 +200,8 @@ static bool benign_end(struct hang_work *w, const struct waitgraph_sink *s, cons
  */
 static uint64_t limit_of_call(struct hang_work *w, const struct waitgraph_node *n)
 {
+	if (n->calls && n->hint) /* it wakes up more often than the call may last */
+		return MAX(n->hint->limit_ns, n->hint->left_ns ? w->standstill_ns + n->hint->left_ns : 0);
 	if (!n->thread || !n->timed || !n->fact || n->fact->kind == WAITFACT_CLOCK)
 		return 0;
 	uint64_t until_ns = n->thread->left_ns ? w->p->now_ns + n->thread->left_ns : 0;
@@ -338,14 +340,28 @@ bool hang_graph_names(const struct hang_work *w, int32_t rank, enum confidence *
 	return false;
 }
 
-/* True for a circle that a main process is in, or waits for by what the kernel says, as for the end of a child. */
-static bool in_the_way(const struct waitgraph_sink *s)
+/*
+ * True for a circle that a main process is in, or waits for by what the kernel says, as for the end of a child, or one
+ * of threads that work on calls, where all answers that are waited for are theirs.
+ */
+static bool in_the_way(const struct hang_work *w, const struct waitgraph_sink *s)
 {
-	return s->of_main || (s->n_followers > 0 && s->quality == WAITGRAPH_PROOF);
+	return s->of_main || (s->n_followers > 0 && s->quality == WAITGRAPH_PROOF) ||
+	       (w->c->graph->node[s->node].handles && is_only_end(w, s));
 }
 
-static const char *explained_id(const struct waitgraph_sink *s, const struct waitgraph_node *n)
+/*
+ * True of event loops beside the main threads that read from each other, if each rank waits for its own: no message is
+ * on its way, and nobody is left who could send one, but for visitors. In a job that has made steps these are none.
+ */
+static bool of_messages(const struct hang_work *w, const struct waitgraph_sink *s)
 {
+	return w->p->progress_known && s->end == WAITEND_CIRCLE && !s->of_main && s->all_wait && s->n_ranks > 1;
+}
+
+static const char *explained_id(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph_node *n = &w->c->graph->node[s->node];
 	if (n->fact && n->fact->kind == WAITFACT_SIGNAL)
 		return "waits_for_process";
 	switch (s->end) {
@@ -358,7 +374,7 @@ static const char *explained_id(const struct waitgraph_sink *s, const struct wai
 	case WAITEND_OUTSIDE:
 		return n->process ? "waits_for_process" : "network_wait";
 	case WAITEND_VISITOR:
-		return "waits_for_visitor";
+		return n->handles ? "call_unanswered" : "waits_for_visitor";
 	case WAITEND_PERSON:
 		return "waits_for_input";
 	case WAITEND_CLOCK:
@@ -370,7 +386,9 @@ static const char *explained_id(const struct waitgraph_sink *s, const struct wai
 	case WAITEND_GONE:
 		return "abandoned_wait";
 	case WAITEND_CIRCLE: /* event loops beside the main threads are idle when all is well, too */
-		return s->closed && in_the_way(s) && s->circle >= WAITGRAPH_LIKELY ? proof_id(s) : NULL;
+		if (of_messages(w, s))
+			return proof_id(s);
+		return s->closed && in_the_way(w, s) && s->circle >= WAITGRAPH_LIKELY ? proof_id(s) : NULL;
 	default:
 		return NULL;
 	}
@@ -401,70 +419,14 @@ static bool each_stands(struct hang_work *w, const struct waitgraph_sink *s)
 	return true;
 }
 
-/* True if it is waited for because it has a lock, so that nobody but itself can let the others go on. */
-static bool has_a_lock(const struct hang_work *w, const struct waitgraph_sink *s)
-{
-	const struct waitgraph *g = w->c->graph;
-	size_t n = 0;
-	for (size_t i = 0; i < g->n_edges; i++) {
-		const struct waitgraph_edge *e = &g->edge[i];
-		if (e->to != s->node)
-			continue;
-		if (!e->fact || e->fact->kind != WAITFACT_FILE_LOCK)
-			return false;
-		n++;
-	}
-	return n > 0;
-}
-
-/* True if no rank is left that the end could wait for: each one waits for it. */
-static bool all_have_come(const struct hang_work *w, const struct waitgraph_sink *s)
-{
-	size_t ranks = 0;
-	for (size_t i = 0; i < w->p->n; i++)
-		ranks += !w->p->rank[i].serves && !w->p->rank[i].seen.exited;
-	return w->many && s->n_followers + s->of_main >= ranks && !has_a_lock(w, s);
-}
-
-/* True if the end is its process's main thread, or one whose end that thread waits for. */
-static bool of_the_main_thread(const struct hang_work *w, const struct waitgraph_sink *s)
-{
-	const struct waitgraph *g = w->c->graph;
-	if (g->node[s->node].main)
-		return true;
-	for (size_t i = 0; i < g->n_nodes; i++) {
-		const struct waitgraph_node *n = &g->node[i];
-		const struct waitgraph_edge *e = n->n_edges == 1 ? &g->edge[n->first_edge] : NULL;
-		if (e && n->main && n->process == g->node[s->node].process && e->to == s->node && e->fact &&
-		    e->fact->kind == WAITFACT_THREAD)
-			return true;
-	}
-	return false;
-}
-
-/*
- * All other ranks wait for one that waits for somebody, and that is none of them. In a job that has made steps it is
- * this rank that holds the others up; before, a person may have to come. Of a server in a thread of its own it is not
- * known what its clients miss.
- */
-static void visitor_of_none(struct hang_work *w, const struct waitgraph_sink *s)
-{
-	if (w->stepping && w->v->confidence > CONFIDENCE_LOW && of_the_main_thread(w, s)) {
-		hang_says(w, "No rank is left that could come, so it is somebody else, or nobody.");
-		return;
-	}
-	w->v->confidence = CONFIDENCE_LOW;
-	w->v->n_culprits = 0;
-}
-
 /* An end that says why: a stopped helper, a silent server. Such a wait may still end, so it takes longer to tell. */
 bool hang_graph_explains(struct hang_work *w)
 {
 	const struct waitgraph_sink *s = graph_end(w);
 	const struct waitgraph_node *n = s ? &w->c->graph->node[s->node] : NULL;
-	const char *id = s ? explained_id(s, n) : NULL;
+	const char *id = s ? explained_id(w, s) : NULL;
 	bool held = s && (s->end == WAITEND_STOPPED || s->end == WAITEND_FROZEN || s->end == WAITEND_NOBODY ||
-			  s->end == WAITEND_GONE || s->end == WAITEND_CIRCLE);
+			  s->end == WAITEND_GONE || (s->end == WAITEND_CIRCLE && !of_messages(w, s)));
 	bool by_stacks = s && (s->end == WAITEND_CLOCK || s->end == WAITEND_STOPPED || s->end == WAITEND_TRACED ||
 			       s->end == WAITEND_STORAGE || s->end == WAITEND_PERSON);
 	if (!id || (end_is_main(w, s) && by_stacks))
@@ -491,6 +453,10 @@ bool hang_graph_explains(struct hang_work *w)
 	bool lost = n->hint && n->hint->lost; /* read from a pool, which proves nothing */
 	bool sure = held && s->circle == WAITGRAPH_PROOF && !lost;
 	graph_is(w, s, id, sure ? confidence_of(w, s) : MIN(confidence_of(w, s), CONFIDENCE_MEDIUM));
+	if (of_messages(w, s) && !s->closed) {
+		w->v->confidence = CONFIDENCE_LOW; /* who should have sent the next one is not known */
+		hang_says(w, "Each rank waits for a message of another one.");
+	}
 	if (s->end == WAITEND_NOBODY && n->end == WAITEND_NONE)
 		hang_says(w, "All who share it wait for it themselves: nobody is left who could end these waits, so "
 			     "who had it has probably ended.");
@@ -499,8 +465,8 @@ bool hang_graph_explains(struct hang_work *w)
 		TEXT_COPY(w->v->id, "waits_for_thread");
 	if (visitor) /* whoever it is that should come, a person for example */
 		w->v->confidence = CONFIDENCE_LOW;
-	if (s->end == WAITEND_VISITOR && n->who && n->who->main && all_have_come(w, s))
-		visitor_of_none(w, s);
+	if (s->end == WAITEND_VISITOR)
+		hang_visitor_of_none(w, s);
 	if (s->outside)
 		spare_all(w);
 	if (s->end == WAITEND_STOPPED && n->process)

@@ -100,6 +100,7 @@ uint64_t hang_sleep_ns_of(const struct hang_work *w, const struct stackgroup_ran
 uint64_t hang_sleep_made_again(const struct hang_work *w, const struct stackgroup_rank *r);
 /* True for a short sleep that was made again and again for longer than is benign: a loop that waits for something. */
 bool hang_polls(const struct hang_work *w, const struct stackgroup_rank *r);
+const struct waithint *hang_retries(const struct hang_work *w, const struct stackgroup_rank *r); /* NULL: nothing */
 /*
  * True if the others wait, by the names of their calls or by the graph, for a rank whose sleep, by the kernel, ends
  * after the time for which a sleep is excused: that time need not pass to know that.
@@ -133,7 +134,7 @@ const struct stackdump *hang_newest(const struct hang_work *w);
 const struct dump_thread *hang_thread_in(const struct stackdump *d, pid_t pid, pid_t tid);
 /* True when it was in this kind of wait in each dump. */
 bool hang_all_along(const struct hang_work *w, pid_t pid, pid_t tid, enum wait_kind kind);
-/* True for the C library, its loader, and what the kernel maps into each program: no place of the program's own. */
+/* True for the C library, its loader and the kernel's vdso: no place of the program's own. */
 bool hang_c_library(const char *module);
 /* Writes "loader 812 of rank 3". */
 void hang_process_who(const struct dump_process *p, char *dst, size_t cap);
@@ -168,6 +169,7 @@ bool hang_only_services_beside(const struct hang_work *w, const struct waitgraph
 /* Adds which children have left of a process that waits for the others of them at this end. */
 void hang_says_who_left(struct hang_work *w, const struct waitgraph_sink *s);
 bool hang_graph_explains(struct hang_work *w); /* a stopped helper, a silent server */
+void hang_visitor_of_none(struct hang_work *w, const struct waitgraph_sink *s); /* no rank is left to come */
 bool hang_python_locks(struct hang_work *w); /* the same for locks without owners */
 bool hang_gil(struct hang_work *w);
 bool hang_disk(struct hang_work *w);

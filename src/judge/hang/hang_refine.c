@@ -23,6 +23,7 @@ static const struct {
 	{"orphaned_wait", HANG_REFINE_BY_REASON},
 	{"abandoned_wait", HANG_REFINE_BY_REASON},
 	{"waits_for_visitor", HANG_REFINE_BY_REASON},
+	{"call_unanswered", HANG_REFINE_BY_REASON},
 	{"waits_for_input", HANG_REFINE_BY_REASON},
 	/* the counters or the stacks say which ranks differ, and in what */
 	{"dead_rank", HANG_REFINE_NEVER},
@@ -62,10 +63,8 @@ static const struct {
 };
 
 /* Rules of stacks in the book that know a place, in which a program may also stand for another reason. */
-static const char *const places[] = {
-	"writer_on_remote_store", "storage_stall", "sync_batch_norm", "slow_checkpoint", "copy_to_object_store",
-	"loader_waits"
-};
+static const char *const places[] = {"writer_on_remote_store", "storage_stall",	       "sync_batch_norm",
+				     "slow_checkpoint",	       "copy_to_object_store", "loader_waits"};
 
 enum hang_refine hang_refine_of(const char *id)
 {

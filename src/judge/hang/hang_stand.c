@@ -107,6 +107,20 @@ static bool yields(const struct hang_work *w, const struct stackgroup_rank *r)
 	return false;
 }
 
+/* Who could change what it looks at: the only process that could write memory of its, and that stands itself. */
+static void beside_says(struct hang_work *w, const struct stackgroup_rank *r)
+{
+	char who[160], wait[480];
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *n = g && r->process ? waitgraph_thread(g, r->process->pid, 0) : NULL;
+	if (!n || n->beside == WAITGRAPH_NONE)
+		return;
+	waitgraph_who_text(g, n->beside, who, sizeof(who));
+	waitgraph_wait_text(&g->node[n->beside], wait, sizeof(wait));
+	hang_says(w, "Of other processes only %s could change memory of its, and that one does not run: %s.", who,
+		  wait);
+}
+
 static bool busy_is(struct hang_work *w, const struct stackgroup_rank *r, const char *id, enum confidence c)
 {
 	char who[HANG_WHO], doing[300], stood[24];
@@ -119,6 +133,8 @@ static bool busy_is(struct hang_work *w, const struct stackgroup_rank *r, const 
 		hang_says(w, "It is in the same function at each look: %s.",
 			  c == CONFIDENCE_LOW ? "it goes round there without an end, or computes for long"
 					      : "it goes round there without an end");
+	if (strcmp(id, "spin") == 0)
+		beside_says(w, r);
 	hang_says_who_waits(w);
 	return true;
 }
@@ -214,9 +230,9 @@ bool hang_busy(struct hang_work *w)
 	hang_doing(w, r, doing, sizeof(doing));
 	hang_says(w, "%s works: %s", hang_who(r->rank, who), doing);
 	if (missed)
-		w->v->again_ns = MAX(
-			MIN(sub_floor(w->standstill_ns < spin ? spin : most, w->standstill_ns), busy_again_ns),
-			NS_PER_S);
+		w->v->again_ns =
+			MAX(MIN(sub_floor(w->standstill_ns < spin ? spin : most, w->standstill_ns), busy_again_ns),
+			    NS_PER_S);
 	return true;
 }
 
@@ -436,11 +452,27 @@ static bool for_others(const struct stackgroup_rank *r)
 	return r->acting && (r->acting->wait.kind == WAIT_SOCKET || r->acting->wait.kind == WAIT_PIPE);
 }
 
+/* What a loop of naps is for. Who has made a file that is in its way is not known, and may be at work. */
+static void loop_says(struct hang_work *w, const struct stackgroup_rank *r)
+{
+	char slept[24];
+	const struct waithint *retry = hang_retries(w, r);
+	hang_says(w, "It sleeps for at most %s at a time, again and again: a loop that waits for something.",
+		  duration_format(hang_sleep_ns_of(w, r), slept));
+	if (retry)
+		hang_says(w, "It %s.", retry->text);
+	if (!retry || !retry->exists)
+		return;
+	w->v->confidence = MIN(w->v->confidence, CONFIDENCE_LOW);
+	hang_advise(w, "if nobody is at work on it any more, remove the file or folder that is in the way: a lock that "
+		       "is a file stays when its owner is killed, one of flock() does not");
+}
+
 bool hang_one_stands(struct hang_work *w)
 {
 	const struct stackgroup_rank *r = hang_culprit(w);
 	enum confidence c = CONFIDENCE_MEDIUM;
-	char who[HANG_WHO], doing[300], slept[24];
+	char who[HANG_WHO], doing[300];
 	if (!r || !r->has_stack)
 		return false;
 	bool loader = r->activity.kind == ACTIVITY_LOADER_WAIT;
@@ -486,10 +518,7 @@ bool hang_one_stands(struct hang_work *w)
 		if (hang_joins_thread(r) && !hang_thread_of_graph(w, r->process->pid))
 			hang_thread_of_stacks(w, r);
 		if (id && strcmp(id, "poll_loop") == 0)
-			hang_says(
-				w,
-				"It sleeps for at most %s at a time, again and again: a loop that waits for something.",
-				duration_format(hang_sleep_ns_of(w, r), slept));
+			loop_says(w, r);
 		hang_says_refused(w, r->rank);
 	}
 	if (!anyone)

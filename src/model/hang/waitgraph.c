@@ -68,6 +68,15 @@ static bool is_sleep_of_a_loop(const struct waitgraph_in *in, const struct waitf
 	return parent && sleeping_child(in->now, parent) == t && sleeps_by_children(in, parent);
 }
 
+/* True if it took next to no processor time between the two looks, be it awake at one of them. */
+static bool only_wakes_up(const struct waitgraph_in *in, const struct waitfact_thread *t)
+{
+	const struct waitfact_thread *before = in->before ? waitfacts_thread(in->before, t->pid, t->tid) : NULL;
+	if (!before || t->ended)
+		return false;
+	return t->user_ticks + t->system_ticks - before->user_ticks - before->system_ticks < WAITGRAPH_WORKING_TICKS;
+}
+
 /* True if it runs, or ran between the two looks; a thread that wakes up and goes on waiting for the same does not. */
 static bool moves(const struct waitgraph_in *in, const struct waitfact_thread *t)
 {
@@ -142,8 +151,9 @@ const struct waithint *const *waitgraph_hints(const struct build *b, pid_t pid, 
 /* The hint of a thread that says most of its wait; NULL: none. place: the one that says where it stands. */
 static const struct waithint *best_hint(const struct build *b, pid_t pid, pid_t tid, bool place)
 {
-	static const enum waithint_kind of_wait[] = {WAITHINT_NOBODY, WAITHINT_OWNER, WAITHINT_RANK,
-						     WAITHINT_FACT,   WAITHINT_TEXT,  WAITHINT_KEY};
+	static const enum waithint_kind of_wait[] = {WAITHINT_CALL, WAITHINT_NOBODY, WAITHINT_OWNER, WAITHINT_RANK,
+						     WAITHINT_FACT, WAITHINT_WITHIN, WAITHINT_IDLE,  WAITHINT_TEXT,
+						     WAITHINT_KEY,  WAITHINT_RETRY};
 	static const enum waithint_kind of_place[] = {WAITHINT_PLACE};
 	size_t n, n_kinds = place ? ARRAY_SIZE(of_place) : ARRAY_SIZE(of_wait);
 	const struct waithint *const *h = waitgraph_hints(b, pid, tid, &n);
@@ -152,6 +162,19 @@ static const struct waithint *best_hint(const struct build *b, pid_t pid, pid_t 
 			if (h[i]->kind == (place ? of_place : of_wait)[k])
 				return h[i];
 	return NULL;
+}
+
+/* What it is known to do with calls of other processes. */
+static void calls_note(const struct build *b, struct waitgraph_node *n)
+{
+	size_t n_hints;
+	const struct waithint *const *h = waitgraph_hints(b, n->thread->pid, n->thread->tid, &n_hints);
+	for (size_t i = 0; i < n_hints; i++) {
+		n->calls |= h[i]->kind == WAITHINT_CALL;
+		n->idle |= h[i]->kind == WAITHINT_IDLE;
+		n->within |= h[i]->kind == WAITHINT_WITHIN;
+		n->handles |= h[i]->kind == WAITHINT_HANDLER || h[i]->kind == WAITHINT_WITHIN;
+	}
 }
 
 static int graph_node_add(struct waitgraph *g, const struct waitgraph_node *n)
@@ -190,8 +213,11 @@ static int process_add(struct build *b, const struct waitfact_process *p)
 			.main = t->tid == p->pid,
 			.timed = t->timed,
 			.sink = WAITGRAPH_NONE,
+			.beside = WAITGRAPH_NONE,
 		};
-		bool still = !moves(b->in, t);
+		calls_note(b, &n);
+		/* Who waits for an answer wakes up in different waits of its own process. */
+		bool still = !moves(b->in, t) || ((n.calls || n.idle) && only_wakes_up(b->in, t));
 		if (t->ended)
 			n.end = WAITEND_GONE;
 		else if (!still)

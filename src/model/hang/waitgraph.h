@@ -75,6 +75,10 @@ struct waitgraph_node {
 	bool main; /* the main thread of its process */
 	bool timed;
 	bool dead; /* proved: it can never run again */
+	bool calls; /* it waits for the answer of another process, which another thread of its process reads */
+	bool idle; /* it waits for requests or work, and ends nobody's wait meanwhile */
+	bool handles; /* it works on the call or request of another process */
+	bool within; /* likewise, and what it waits for comes from its own process or by another request */
 	bool naps; /* it woke up between the looks, did next to nothing, and waits for a second or so at most again */
 	enum waitgraph_end end; /* WAITEND_NONE: it has arrows */
 	const struct waitfact *fact; /* what it waits for, of an end too; NULL: nothing, or unknown */
@@ -83,6 +87,11 @@ struct waitgraph_node {
 	const struct waithint *usual; /* who usually ended such a wait; NULL: unknown */
 	/* It looks at this again and again, between short sleeps, and its arrows are of it; NULL: they are not. */
 	const struct waitfact *polled;
+	/*
+	 * Of one that runs: the main thread of the only process that shares memory with it which that one could write,
+	 * and which does not run; WAITGRAPH_NONE: none, or several.
+	 */
+	uint32_t beside;
 	uint32_t first_edge, n_edges;
 	uint32_t component;
 	uint32_t sink; /* of a main process's main thread: index of the end that it comes to; else WAITGRAPH_NONE */
@@ -105,6 +114,7 @@ struct waitgraph_sink {
 	bool outside; /* it is none of the job's */
 	bool one_process; /* all its threads are of one process */
 	bool of_main; /* a main process's main thread is in it */
+	bool all_wait; /* the main thread of each rank, of several, is in it or comes to it, without a time limit */
 };
 
 struct waitgraph {

@@ -14,8 +14,8 @@ static struct waitgraph_node *node_at(const struct build *b, uint32_t i)
 	return &b->g->node[i];
 }
 
-static int arrow(struct build *b, uint32_t from, uint32_t to, enum waitgraph_quality q, const struct waitfact *f,
-		 const struct waithint *h)
+int waitgraph_arrow(struct build *b, uint32_t from, uint32_t to, enum waitgraph_quality q, const struct waitfact *f,
+		    const struct waithint *h)
 {
 	struct waitgraph *g = b->g;
 	for (size_t i = node_at(b, from)->first_edge; i < g->n_edges; i++)
@@ -28,11 +28,6 @@ static int arrow(struct build *b, uint32_t from, uint32_t to, enum waitgraph_qua
 	g->edge[g->n_edges++] = (struct waitgraph_edge){to, q, f, h};
 	node_at(b, from)->n_edges++;
 	return 0;
-}
-
-int waitgraph_arrow(struct build *b, uint32_t from, uint32_t to, enum waitgraph_quality q, const struct waitfact *f)
-{
-	return arrow(b, from, to, q, f, NULL);
 }
 
 /*
@@ -70,7 +65,8 @@ static int outside_node(struct build *b, pid_t pid, const struct waitfact *f, ui
 	const struct waitfact_process *p = pid ? waitfacts_process(b->in->now, pid) : NULL;
 	b->outside[b->n_outside++] = (struct outside){(uint32_t)g->n_nodes, pid, f->text};
 	*ret = (uint32_t)g->n_nodes;
-	g->node[g->n_nodes++] = (struct waitgraph_node){.process = p, .fact = f, .end = end_outside(b, p, f)};
+	g->node[g->n_nodes++] =
+		(struct waitgraph_node){.process = p, .fact = f, .end = end_outside(b, p, f), .beside = WAITGRAPH_NONE};
 	return 0;
 }
 
@@ -84,7 +80,7 @@ static bool is_clock(const struct waitgraph_node *n)
 /* A side thread that wakes up by itself now and then: a heartbeat, a monitor. */
 static bool ticks(const struct waitgraph_node *n)
 {
-	return !n->main && (is_clock(n) || n->timed);
+	return !n->main && !n->handles && (is_clock(n) || n->timed);
 }
 
 /* True if it did not run between the looks: it sleeps for long, as one that is busy with something slow. */
@@ -95,6 +91,18 @@ static bool sleeps_long(const struct build *b, const struct waitgraph_node *n)
 	return before && before->runs_so_far == t->runs_so_far;
 }
 
+static bool has_nothing_to_do(const struct build *b, uint32_t i);
+
+/* True if any other thread of the process waits for something outside of it, or for a lock, so that it may act. */
+static bool another_acts(const struct build *b, uint32_t from, const struct waitfact_process *p)
+{
+	uint32_t first = waitgraph_first_node(b, p);
+	for (uint32_t k = first; first != WAITGRAPH_NONE && k < first + p->n_threads; k++)
+		if (k != from && !node_at(b, k)->thread->ended && !ticks(node_at(b, k)) && !has_nothing_to_do(b, k))
+			return true;
+	return false;
+}
+
 /*
  * True if another thread of the process may be the one that is meant: not one that waits for the same thing, or that
  * only wakes up by itself now and then.
@@ -103,7 +111,10 @@ static bool may_be_meant(const struct build *b, uint32_t from, uint32_t i, const
 {
 	const struct waitgraph_node *x = node_at(b, i);
 	bool same = x->fact && f && x->fact->kind == f->kind && x->fact->id == f->id && f->id != 0;
-	if (i == from || same || x->thread->ended)
+	/* Of a call that is worked on, those who wait for calls themselves bring nothing. */
+	bool waits_as_well = node_at(b, from)->handles && waitgraph_waits_for_calls(b, i);
+	bool idle = x->idle && (x->main || node_at(b, from)->handles);
+	if (i == from || same || x->thread->ended || waits_as_well || idle)
 		return false;
 	return !ticks(x) || (with_sleeping && sleeps_long(b, x));
 }
@@ -112,19 +123,22 @@ static bool may_be_meant(const struct build *b, uint32_t from, uint32_t i, const
 static int to_threads(struct build *b, uint32_t from, const struct waitfact_process *p, const struct waitfact *f,
 		      bool with_sleeping)
 {
-	uint32_t first = waitgraph_first_node(b, p), one = WAITGRAPH_NONE;
-	int n = 0;
-	for (uint32_t k = 0; first != WAITGRAPH_NONE && k < p->n_threads; k++)
-		if (may_be_meant(b, from, first + k, f, with_sleeping)) {
-			one = first + k;
-			n++;
+	uint32_t first = waitgraph_first_node(b, p);
+	/* Of an alarm: a thread that waits for its own alarm is idle as a rule, until another one gives it work. */
+	bool alarm = f && (f->kind == WAITFACT_EVENTFD || f->kind == WAITFACT_PIPE || f->kind == WAITFACT_UNIX);
+	bool only_acting = alarm && another_acts(b, from, p);
+	int n = 0, idle = 0;
+	for (int draw = 0; draw < 2 && first != WAITGRAPH_NONE; draw++)
+		for (uint32_t k = first; k < first + p->n_threads; k++) {
+			bool rests = only_acting && has_nothing_to_do(b, k);
+			enum waitgraph_quality q = n + idle == 1 ? WAITGRAPH_LIKELY : WAITGRAPH_POSSIBLE;
+			if (!may_be_meant(b, from, k, f, with_sleeping))
+				continue;
+			if (draw == 1 && !rests && waitgraph_arrow(b, from, k, q, f, NULL) < 0)
+				return -ENOMEM;
+			idle += draw == 0 && rests;
+			n += draw == 0 && !rests;
 		}
-	if (n == 1)
-		return arrow(b, from, one, WAITGRAPH_LIKELY, f, NULL) < 0 ? -ENOMEM : 1;
-	for (uint32_t k = 0; n > 0 && k < p->n_threads; k++)
-		if (may_be_meant(b, from, first + k, f, with_sleeping) &&
-		    arrow(b, from, first + k, WAITGRAPH_POSSIBLE, f, NULL) < 0)
-			return -ENOMEM;
 	return n;
 }
 
@@ -137,15 +151,15 @@ int waitgraph_to_process(struct build *b, uint32_t from, pid_t pid, enum waitgra
 	if (main == WAITGRAPH_NONE) {
 		if (outside_node(b, pid, f, &to) < 0)
 			return -ENOMEM;
-		return arrow(b, from, to, q, f, NULL);
+		return waitgraph_arrow(b, from, to, q, f, NULL);
 	}
 	const struct waitfact_thread *t = node_at(b, main)->thread;
 	const struct waitfact_thread *before = b->in->before ? waitfacts_thread(b->in->before, t->pid, t->tid) : NULL;
 	bool loops = is_clock(node_at(b, main)) && before && before->runs_so_far != t->runs_so_far;
 	if (!loops)
-		return arrow(b, from, main, q, f, NULL);
+		return waitgraph_arrow(b, from, main, q, f, NULL);
 	int n = to_threads(b, from, p, NULL, false);
-	return n < 0 ? n : arrow(b, from, main, n > 1 ? WAITGRAPH_POSSIBLE : q, f, NULL);
+	return n < 0 ? n : waitgraph_arrow(b, from, main, n > 1 ? WAITGRAPH_POSSIBLE : q, f, NULL);
 }
 
 /* ---- who is meant by the holders ---- */
@@ -254,7 +268,7 @@ static int to_users(struct build *b, uint32_t from, const struct waitfact *f, co
 		n++;
 		/* Another thread of that process may be the one to answer: a server with a thread for each client. */
 		bool aside = !x->main && x->thread->n == 1;
-		if (arrow(b, from, o->node, aside ? MIN(q, WAITGRAPH_LIKELY) : q, f, NULL) < 0)
+		if (waitgraph_arrow(b, from, o->node, aside ? MIN(q, WAITGRAPH_LIKELY) : q, f, NULL) < 0)
 			return -ENOMEM;
 		if (aside && to_threads(b, from, x->process, NULL, false) < 0)
 			return -ENOMEM;
@@ -271,7 +285,7 @@ static int to_holder_threads(struct build *b, uint32_t from, const struct waitfa
 		if (to == WAITGRAPH_NONE)
 			continue;
 		n++;
-		if (arrow(b, from, to, f->owner ? WAITGRAPH_PROOF : WAITGRAPH_LIKELY, f, NULL) < 0)
+		if (waitgraph_arrow(b, from, to, f->owner ? WAITGRAPH_PROOF : WAITGRAPH_LIKELY, f, NULL) < 0)
 			return -ENOMEM;
 	}
 	return n;
@@ -374,7 +388,7 @@ static int to_fact(struct build *b, uint32_t from, const struct waitfact *f)
 		return to_holders(b, from, f);
 	if (end_of_kind(f) != WAITEND_OUTSIDE)
 		return 0;
-	if (outside_node(b, 0, f, &to) < 0 || arrow(b, from, to, WAITGRAPH_PROOF, f, NULL) < 0)
+	if (outside_node(b, 0, f, &to) < 0 || waitgraph_arrow(b, from, to, WAITGRAPH_PROOF, f, NULL) < 0)
 		return -ENOMEM;
 	return 1;
 }
@@ -401,7 +415,7 @@ static int to_rank(struct build *b, uint32_t from, const struct waithint *h, enu
 		if (!x->main || !x->who || !x->who->main || x->who->rank != h->rank)
 			continue;
 		n++;
-		if (arrow(b, from, k, q, NULL, h) < 0)
+		if (waitgraph_arrow(b, from, k, q, NULL, h) < 0)
 			return -ENOMEM;
 	}
 	return n;
@@ -441,7 +455,7 @@ static int to_hints(struct build *b, uint32_t from)
 		int added = h[i]->kind == WAITHINT_RANK	  ? to_rank(b, from, h[i], q)
 			    : h[i]->kind == WAITHINT_FACT ? to_one_fact(b, from, h[i]->id, q)
 							  : owner != WAITGRAPH_NONE;
-		if (added < 0 || (owner != WAITGRAPH_NONE && arrow(b, from, owner, q, NULL, h[i]) < 0))
+		if (added < 0 || (owner != WAITGRAPH_NONE && waitgraph_arrow(b, from, owner, q, NULL, h[i]) < 0))
 			return -ENOMEM;
 		n += added;
 	}
@@ -473,6 +487,17 @@ static void end_without_arrows(struct build *b, uint32_t from)
 		x->end = WAITEND_CLOCK;
 }
 
+/* Arrows of an event loop whose connections nobody reads: to threads of its own, or it waits for another request. */
+static int within_arrows(struct build *b, uint32_t from)
+{
+	int n = to_threads(b, from, node_at(b, from)->process, NULL, false);
+	if (n != 0)
+		return MIN(n, 0);
+	end_without_arrows(b, from);
+	node_at(b, from)->end = WAITEND_VISITOR;
+	return 0;
+}
+
 int waitgraph_arrows(struct build *b, uint32_t from)
 {
 	node_at(b, from)->first_edge = (uint32_t)b->g->n_edges;
@@ -483,7 +508,15 @@ int waitgraph_arrows(struct build *b, uint32_t from)
 		node_at(b, from)->end = WAITEND_NOBODY;
 		return 0;
 	}
-	int n = to_hints(b, from);
+	if (node_at(b, from)->idle && node_at(b, from)->main) {
+		node_at(b, from)->end = WAITEND_VISITOR;
+		return 0;
+	}
+	if (node_at(b, from)->within)
+		return within_arrows(b, from);
+	int n = node_at(b, from)->calls ? waitgraph_calls(b, from) : 0;
+	if (n == 0)
+		n = to_hints(b, from);
 	if (n == 0) {
 		n = to_facts(b, from, false);
 		if (n == 0)
@@ -499,6 +532,12 @@ int waitgraph_arrows(struct build *b, uint32_t from)
 		b->g->edge[x->first_edge + i].quality = WAITGRAPH_POSSIBLE;
 	if (n >= 0 && node_at(b, from)->n_edges == 0)
 		end_without_arrows(b, from);
+	struct waitgraph_node *y = node_at(b, from);
+	if (y->n_edges == 1 && y->thread->n > 1 && b->g->edge[y->first_edge].fact)
+		y->fact = b->g->edge[y->first_edge].fact; /* of several, the one that is meant */
+	if (node_at(b, from)->end == WAITEND_OWN && waitgraph_waits_for_calls(b, from))
+		node_at(b, from)->end =
+			WAITEND_VISITOR; /* nobody is at work in its process: another call may bring it */
 	return n < 0 ? n : 0;
 }
 
@@ -543,9 +582,14 @@ static bool is_waited_for_within(const struct build *b, uint32_t i)
 	return false;
 }
 
-/* True if it stands in a wait of its own, which neither a clock nor a visitor ends. */
+/*
+ * True if it works, or stands in a wait of its own which no visitor ends, nor a clock, unless it looks and naps all the
+ * time: what its thread would send comes from it.
+ */
 static bool stands_elsewhere(const struct waitgraph_node *x)
 {
+	if (x->main && (x->end == WAITEND_RUNS || (x->end == WAITEND_CLOCK && x->naps)))
+		return true;
 	return x->main && !x->timed &&
 	       (x->n_edges > 0 || x->end == WAITEND_NOBODY || x->end == WAITEND_GONE || x->end == WAITEND_STOPPED);
 }

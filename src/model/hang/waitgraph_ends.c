@@ -7,6 +7,7 @@
 #include "base/vec.h"
 #include "model/hang/waitgraph_parts.h"
 #include "model/jobs/role.h"
+#include "sense/rank.h"
 
 /* One visit of Tarjan's algorithm: the node, and its next arrow. */
 struct visit {
@@ -291,6 +292,24 @@ static void ranks_before(const struct waitgraph_in *in, struct waitgraph *g)
 	}
 }
 
+/* Whether all ranks are in an end, or come to it, and none of them wakes up by itself. */
+static void all_wait_find(struct waitgraph *g)
+{
+	size_t n = 0;
+	uint32_t sink = WAITGRAPH_NONE;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *x = &g->node[i];
+		if (!x->main || !x->who || !x->who->main || x->who->rank == NO_RANK)
+			continue;
+		if (x->timed || x->sink == WAITGRAPH_NONE || (n > 0 && x->sink != sink))
+			return;
+		sink = x->sink;
+		n++;
+	}
+	if (n > 1)
+		g->sink[sink].all_wait = true;
+}
+
 static int compare_ranks(const void *a, const void *b)
 {
 	const int32_t *x = a, *y = b;
@@ -350,12 +369,15 @@ static bool vague_arrows_drop(struct waitgraph *g)
 {
 	bool dropped = false;
 	const struct waitgraph_sink *s = g->n_sinks ? &g->sink[0] : NULL;
-	if (!s || s->end != WAITEND_CIRCLE || s->closed)
+	if (!s || s->end != WAITEND_CIRCLE || (s->closed && s->circle > WAITGRAPH_POSSIBLE))
 		return false;
 	uint32_t component = g->node[s->node].component;
 	for (size_t i = 0; i < g->n_nodes; i++) {
 		struct waitgraph_node *n = &g->node[i];
-		if (n->component != component || n->n_edges < 2 || n->thread->n != 1 ||
+		const struct waitgraph_edge *e = n->n_edges == 1 ? &g->edge[n->first_edge] : NULL;
+		/* To the one thread of its own that is not idle. */
+		bool one = e && e->quality == WAITGRAPH_POSSIBLE && g->node[e->to].process == n->process;
+		if (n->component != component || (n->n_edges < 2 && !one) || n->thread->n != 1 || n->calls ||
 		    !in_shared_memory(n->fact->kind) || asks_a_helper(g, n))
 			continue;
 		n->n_edges = 0;
@@ -378,6 +400,7 @@ int waitgraph_find_ends(const struct waitgraph_in *in, struct waitgraph *g)
 	if (r)
 		return r;
 	ranks_before(in, g);
+	all_wait_find(g);
 	for (size_t i = 0; i < g->n_sinks; i++)
 		qsort(g->sink[i].rank, g->sink[i].n_ranks, sizeof(g->sink[i].rank[0]), compare_ranks);
 	return 0;

@@ -16,6 +16,8 @@ static bool is_main(const struct waitgraph_node *n)
 /* What of its waits anybody may end, also who has nothing to do with it yet; NULL: none. */
 static const struct waitfact *awaits_visitors(const struct waitgraph_in *in, const struct waitgraph_node *n)
 {
+	if (n->handles && n->end == WAITEND_VISITOR)
+		return n->fact; /* another call */
 	for (uint32_t i = 0; n->thread && i < n->thread->n; i++) {
 		const struct waitfact *f = &in->now->fact[n->thread->first + i];
 		if (f->kind == WAITFACT_LISTEN || f->kind == WAITFACT_DATAGRAM || f->kind == WAITFACT_FIFO ||
@@ -55,8 +57,8 @@ static int edges_move_to_end(struct waitgraph *g, uint32_t node)
 static bool is_missing(const struct waitgraph_in *in, const struct waitgraph *g, const struct waitgraph_node *n,
 		       size_t sink, const struct waitfact *f)
 {
-	if (!is_main(n) || n->thread->ended || n->sink == WAITGRAPH_NONE || n->sink == sink)
-		return false; /* one that has ended was there, or is told of otherwise */
+	if (!is_main(n) || n->thread->ended || n->sink == WAITGRAPH_NONE || n->sink == sink || n->idle)
+		return false; /* one that has ended was there, or is told of otherwise; a server comes to nobody */
 	const struct waitfact *own = awaits_visitors(in, &g->node[g->sink[n->sink].node]);
 	return n->component != g->node[g->sink[sink].node].component && (!own || own->kind != f->kind);
 }
@@ -93,8 +95,7 @@ static int arrows_of_a_pair(const struct waitgraph_in *in, struct waitgraph *g, 
 		}
 	if (n != 1 || g->sink[sink].n_followers == 0 || !at_its_own_door(in, g, from, f))
 		return 0;
-	if (arrow_add(g, from, other, f) < 0 ||
-	    arrow_add(g, other, from, awaits_visitors(in, &g->node[other])) < 0)
+	if (arrow_add(g, from, other, f) < 0 || arrow_add(g, other, from, awaits_visitors(in, &g->node[other])) < 0)
 		return -ENOMEM;
 	return 2;
 }
@@ -177,8 +178,8 @@ static int polling_arrows_add(const struct waitgraph_in *in, struct waitgraph *g
 			continue;
 		if (edges_move_to_end(g, i) < 0)
 			return -ENOMEM;
-		g->edge[g->n_edges++] = (struct waitgraph_edge){
-			.to = to, .quality = WAITGRAPH_POSSIBLE, .fact = g->node[i].fact};
+		g->edge[g->n_edges++] =
+			(struct waitgraph_edge){.to = to, .quality = WAITGRAPH_POSSIBLE, .fact = g->node[i].fact};
 		g->node[i].n_edges = 1;
 		g->node[i].end = WAITEND_NONE;
 		n++;

@@ -34,6 +34,9 @@ struct build {
 
 /* ---- waitgraph_arrows.c: to whom the arrows of a node lead ---- */
 int must_check waitgraph_arrows(struct build *b, uint32_t node);
+/* Draws one arrow; of two to the same node the better one is kept. f, h: either may be NULL. */
+int must_check waitgraph_arrow(struct build *b, uint32_t from, uint32_t to, enum waitgraph_quality q,
+			       const struct waitfact *f, const struct waithint *h);
 /*
  * The event loop of a side thread for which no thread of its process waits has nothing to do until its main thread
  * gives it something: its arrows to the other ends of idle connections give way to one. After all arrows are drawn.
@@ -53,9 +56,11 @@ uint32_t waitgraph_node_of(const struct build *b, pid_t pid, pid_t tid); /* WAIT
 const struct waithint *const *waitgraph_hints(const struct build *b, pid_t pid, pid_t tid, size_t *ret_n);
 const struct waitgraph_who *waitgraph_who_of(const struct waitgraph_in *in, pid_t pid);
 
-/* An arrow to a thread, by a fact. -ENOMEM. */
-int must_check waitgraph_arrow(struct build *b, uint32_t from, uint32_t to, enum waitgraph_quality q,
-			       const struct waitfact *f);
+/* ---- waitgraph_calls.c: calls of other processes whose answers another thread reads ---- */
+/* Arrows of a thread that waits for an answer, to who works on calls in the servers; their number, or -ENOMEM. */
+int must_check waitgraph_calls(struct build *b, uint32_t node);
+/* True of a thread that works on a call and waits for something that only its own process could bring. */
+bool waitgraph_waits_for_calls(const struct build *b, uint32_t node);
 
 /* ---- waitgraph_queue.c: who uses a message queue ---- */
 /*

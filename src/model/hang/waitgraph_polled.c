@@ -209,6 +209,19 @@ static int arrows_to_sharers(struct waitgraph *g, uint32_t from, const struct sh
 	return 0;
 }
 
+/* Of a thread that runs at both looks: who alone may change what it looks at, if that one does not run. */
+static void beside_find(const struct waitgraph_in *in, struct waitgraph *g, uint32_t i)
+{
+	struct sharer sharer[SHARERS_MOST];
+	struct waitgraph_node *x = &g->node[i];
+	size_t n = x->thread->runs && x->end == WAITEND_RUNS ? sharers_list(in, x->thread, sharer) : 0;
+	for (uint32_t k = 0; n == 1 && k < g->n_nodes; k++) {
+		const struct waitgraph_node *y = &g->node[k];
+		if (y->thread && y->main && y->thread->pid == sharer[0].pid && y->end != WAITEND_RUNS)
+			x->beside = k;
+	}
+}
+
 int waitgraph_polled_memory(const struct waitgraph_in *in, struct waitgraph *g)
 {
 	struct sharer sharer[SHARERS_MOST];
@@ -219,6 +232,8 @@ int waitgraph_polled_memory(const struct waitgraph_in *in, struct waitgraph *g)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < g->n_nodes; i++) {
 		const struct waitgraph_node *x = &g->node[i];
+		if (x->thread && x->main)
+			beside_find(in, g, i);
 		if (!x->thread || !x->main || !x->naps || x->end != WAITEND_CLOCK || x->n_edges > 0)
 			continue;
 		size_t n = sharers_list(in, x->thread, sharer);

@@ -52,7 +52,7 @@ int waitgraph_queue_users(struct build *b, uint32_t from, const struct waitfact 
 	/* Another thread of the waiting process may be the one to send. */
 	bool alone = n == 1 && b->g->node[from].process->n_threads == 1;
 	for (size_t i = 0; i < n; i++)
-		if (waitgraph_arrow(b, from, user[i], alone ? WAITGRAPH_LIKELY : WAITGRAPH_POSSIBLE, f) < 0)
+		if (waitgraph_arrow(b, from, user[i], alone ? WAITGRAPH_LIKELY : WAITGRAPH_POSSIBLE, f, NULL) < 0)
 			return -ENOMEM;
 	return (int)n;
 }

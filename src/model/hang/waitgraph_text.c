@@ -82,7 +82,8 @@ void waitgraph_wait_text(const struct waitgraph_node *n, char *dst, size_t cap)
 {
 	struct buf b = {.text = dst, .cap = cap};
 	buf_reset(&b);
-	if (n->hint && n->hint->text[0])
+	bool retry = n->hint && n->hint->kind == WAITHINT_RETRY;
+	if (n->hint && n->hint->text[0] && !(retry && n->polled))
 		buf_add(&b, n->hint->text);
 	else if (n->polled)
 		buf_printf(&b, "%s %s",
@@ -96,7 +97,9 @@ void waitgraph_wait_text(const struct waitgraph_node *n, char *dst, size_t cap)
 	if (n->usual)
 		buf_printf(&b, "%s%s", b.len ? ", " : "", n->usual->text);
 	if (n->end != WAITEND_NONE)
-		buf_printf(&b, "%s%s", b.len ? "; " : "", waitgraph_end_text(n->end));
+		buf_printf(&b, "%s%s", b.len ? "; " : "",
+			   n->handles && n->end == WAITEND_VISITOR ? "only another request could end it"
+								   : waitgraph_end_text(n->end));
 }
 
 void waitgraph_who_text(const struct waitgraph *g, uint32_t node, char *dst, size_t cap)

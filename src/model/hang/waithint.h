@@ -19,6 +19,17 @@ enum waithint_kind {
 	WAITHINT_USUAL, /* owner_tid of owner_pid usually ended such a wait; owner_tid 0: it has ended */
 	WAITHINT_KEY, /* no more than the key of a store that it waits for, in words; whoever sets it is not known */
 	WAITHINT_PLACE, /* no more than where it stands: "train.py:40 in step"; may be beside another hint */
+	/*
+	 * The answer to a call of another process, over a connection of its own process that another thread of it
+	 * reads. It wakes up now and then, and goes on waiting.
+	 */
+	WAITHINT_CALL,
+	/* It waits for requests or work, so it ends the wait of nobody: a server's main thread, a pool's worker. */
+	WAITHINT_IDLE,
+	/* Something that its own process has to bring, for a request of another; none of its connections brings it. */
+	WAITHINT_WITHIN,
+	WAITHINT_RETRY, /* no more than what did not work, in words: it sleeps, and will try again */
+	WAITHINT_HANDLER, /* it works on the call of another process, whatever it waits for; beside another hint */
 };
 
 struct waithint {
@@ -29,6 +40,9 @@ struct waithint {
 	uint64_t id; /* as in struct waitfact */
 	bool proof; /* read from the object itself, twice the same; false: likely */
 	bool one_of; /* any of several such hints may be the one, so each is only possible */
+	bool exists; /* of RETRY: it wants to make a file or folder that is there already */
+	uint64_t limit_ns; /* of CALL: for how long it waits at most, from its beginning; 0: without end, or unknown */
+	uint64_t left_ns; /* of CALL: for how long it still waits at most; 0: likewise */
 	bool lost; /* of NOBODY: a result that was asked for and is lost, so that no server idles in this wait */
 	char text[160]; /* "queue.Queue.get at data.py:25"; "": none */
 	char owner_text[120]; /* where the owner took it: "with lock at train.py:31 in save"; "": unknown */

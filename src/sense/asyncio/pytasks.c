@@ -91,8 +91,7 @@ static int gen_frame(struct pytasks_reader *x, uint64_t gen, uint64_t *ret)
 	return x->rt->minor < 11 ? pyobj_u64(&x->objs, gen + at, ret) : 0;
 }
 
-/* Adds the frame of a coroutine. REMOTE_FAULT: it has none, or none that can be read. */
-static int frame_read(struct pytasks_reader *x, uint64_t addr, struct pyframe *ret)
+int pytasks_frame_read(struct pytasks_reader *x, uint64_t addr, struct pyframe *ret)
 {
 	const struct pyoffsets *o = &x->rt->off;
 	uint64_t code = 0, instr = 0;
@@ -131,7 +130,7 @@ static int chain_read(struct pytasks_reader *x, uint64_t object, struct pyframe 
 			}
 			e = gen_frame(x, object, &at);
 			if (e == 0)
-				e = frame_read(x, at, &frame[t->n]);
+				e = pytasks_frame_read(x, at, &frame[t->n]);
 			if (e == 0)
 				e = top_of(x, at, &object);
 			t->n += e == 0;
@@ -173,19 +172,19 @@ static uint64_t task_word(const unsigned char *raw, uint32_t at)
 }
 
 /* The name is a str, or (3.12 and later) the number of a task that nobody has named. */
-static int task_name_read(struct pytasks_reader *x, uint64_t name, struct pytask *t)
+int pytasks_name_read(struct pytasks_reader *x, uint64_t name, char *dst, size_t cap)
 {
 	cleanup(freep) char *text = NULL;
 	const struct pyobj_type *type;
 	uint64_t number = 0;
 	if (pyobj_type(&x->objs, name, &type) == 0 && strcmp(type->name, "int") == 0 &&
 	    pyobj_int(&x->objs, name, &number) == 0) {
-		TEXT_FORMAT(t->name, "Task-%llu", (unsigned long long)number);
+		text_format(dst, cap, "Task-%llu", (unsigned long long)number);
 		return 0;
 	}
-	int e = pystr_read(x->rt, x->objs.remote, name, sizeof(t->name) - 1, &text);
+	int e = pystr_read(x->rt, x->objs.remote, name, cap - 1, &text);
 	if (e == 0)
-		TEXT_COPY(t->name, text);
+		text_copy(dst, cap, text);
 	return e < 0 || e == WORLD_GONE || e == WORLD_DENIED ? e : 0;
 }
 
@@ -214,7 +213,7 @@ static int task_read(struct pytasks_reader *x, uint64_t addr, struct pytask *t)
 	t->loop = task_word(raw, 16); /* as in every future */
 	t->future = task_word(raw, l->waiter);
 	t->ready = t->future == 0;
-	e = task_name_read(x, task_word(raw, l->name), t);
+	e = pytasks_name_read(x, task_word(raw, l->name), t->name, sizeof(t->name));
 	if (e == 0)
 		e = chain_read(x, task_word(raw, l->coro), frame, t, &end);
 	if (e && e != REMOTE_FAULT)
@@ -309,8 +308,12 @@ static int tasks_fill(struct pytasks_reader *x, const uint64_t *addr, size_t n)
 		if (vec_room(&out->task, &out->cap, out->n + 1) < 0)
 			return -ENOMEM;
 		int e = task_read(x, addr[i], &out->task[out->n]);
-		if (e == REMOTE_FAULT)
+		if (e == REMOTE_FAULT) {
+			e = pytasks_failed_add(x, addr[i]);
+			if (e)
+				return e;
 			continue;
+		}
 		out->n++;
 		if (e)
 			return e;

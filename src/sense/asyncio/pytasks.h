@@ -18,6 +18,7 @@
 #define PYTASKS_MAX 1024 /* tasks of a process; more are left out */
 #define PYTASK_FRAMES 32
 #define PYTASKS_LINKS 4096
+#define PYTASKS_FAILED 4
 
 struct pytask {
 	uint64_t addr, loop;
@@ -42,6 +43,14 @@ struct pytask {
 	bool to_write;
 };
 
+/* A task that has ended by an exception at which nobody has looked yet. */
+struct pytask_failed {
+	uint64_t loop;
+	char name[64]; /* as of a task */
+	char type[64]; /* of the exception, without its module; printable */
+	struct pyframe frame; /* where it was raised; code 0: unknown */
+};
+
 /*
  * One task awaits another one, itself or through gather, wait, shield, wait_for or a group, or the lock that it holds.
  * Indexes in pytasks.task.
@@ -57,6 +66,8 @@ struct pytasks {
 	struct pytasks_link *link; /* owned */
 	size_t n_links, cap_links;
 	bool cut; /* there are more tasks */
+	struct pytask_failed failed[PYTASKS_FAILED]; /* of those that something still refers to, the first ones */
+	size_t n_failed;
 };
 
 /*

@@ -28,6 +28,14 @@ struct pytasks_reader {
  * *ret_n 0: none.
  */
 int must_check pytasks_stack_of(struct pytasks_reader *x, uint64_t frame, uint64_t *ret_base, uint64_t *ret_n);
+/* Reads the code and the instruction of a frame, which does not run. REMOTE_FAULT: it cannot be read. */
+int must_check pytasks_frame_read(struct pytasks_reader *x, uint64_t addr, struct pyframe *ret);
+int must_check pytasks_name_read(struct pytasks_reader *x, uint64_t name, char *dst, size_t cap);
+/*
+ * pytasks_failed.c: adds the object at this address to `failed` if it is a task that has ended by an exception which
+ * nobody has asked for. Errors as pytasks_read.
+ */
+int must_check pytasks_failed_add(struct pytasks_reader *x, uint64_t addr);
 /* Reads the tasks at these addresses into `out`, twice. Errors as pytasks_read. */
 int must_check pytasks_fill(struct pytasks_reader *x, const uint64_t *addr, size_t n);
 

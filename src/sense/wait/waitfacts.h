@@ -112,10 +112,10 @@ struct waitfact_thread {
 	uint32_t first, n; /* in waitfacts.fact; n 0 where it runs or has ended */
 	/*
 	 * Of a main thread that sleeps for a second or so: what it may be looking at again and again, in
-	 * waitfacts.fact. Memory that others may write (WAITFACT_SHARED; holders: the other wanted processes that map
-	 * it so), and files that it has open and that another process has locked for writing (WAITFACT_FILE_LOCK;
-	 * holders: who has the lock; who started this process is left out, as it may have handed the file on). None of
-	 * them is an alternative of its wait, and none is complete.
+	 * waitfacts.fact; of one of few that run, the memory alone. Memory that others may write (WAITFACT_SHARED;
+	 * holders: the other wanted processes that map it so), and files that it has open and that another process has
+	 * locked for writing (WAITFACT_FILE_LOCK; holders: who has the lock; who started this process is left out, as
+	 * it may have handed the file on). None of them is an alternative of its wait, and none is complete.
 	 */
 	uint32_t first_polled, n_polled;
 };

@@ -19,6 +19,8 @@
 #define PROCESSES_MOST 256
 #define ROWS_MOST 100000
 #define LOCKS_MOST 10000
+/* Main threads that run, and may spin: of more, none is looked at. */
+#define SPINNING_MOST 4
 /* A log that others lock is often inherited as one of these. */
 #define STANDARD_FDS 3
 
@@ -57,6 +59,12 @@ static bool may_poll(const struct waitfacts *f, const struct waitfact_thread *t)
 	const struct waitfact *only = t->n == 1 ? &f->fact[t->first] : NULL;
 	return t->tid == t->pid && !t->runs && !t->ended && only && only->kind == WAITFACT_CLOCK && t->timed &&
 	       MAX(t->limit_ns, t->left_ns) <= NAP_MOST_NS;
+}
+
+/* A main thread that runs, as one does that goes round and looks; few of them. */
+static bool may_spin(const struct waitfact_thread *t, size_t running)
+{
+	return running <= SPINNING_MOST && t->tid == t->pid && t->runs;
 }
 
 /* NULL: no room. */
@@ -241,17 +249,22 @@ void waitlook_polled(struct waitlook *l)
 {
 	cleanup(polled_done) struct polled x = {.l = l};
 	bool read = false;
+	size_t running = 0;
+	for (size_t i = 0; i < l->f->n_threads; i++)
+		running += l->f->thread[i].runs && l->f->thread[i].tid == l->f->thread[i].pid;
 	for (size_t i = 0; i < l->f->n_threads && l->error == 0; i++) {
 		struct waitfact_thread *t = &l->f->thread[i];
-		struct waitproc *p = may_poll(l->f, t) ? polled_process(l, t->pid) : NULL;
-		if (!p || !p->fds_read)
+		bool naps = may_poll(l->f, t), spins = may_spin(t, running);
+		struct waitproc *p = naps || spins ? polled_process(l, t->pid) : NULL;
+		if (!p || (naps && !p->fds_read))
 			continue;
 		if (!read) {
 			locks_list(&x);
 			shared_rows_read(&x);
 			read = true;
 		}
-		files_take(&x, p, t);
+		if (naps)
+			files_take(&x, p, t);
 		memories_take(&x, p, t);
 	}
 }

@@ -71,13 +71,16 @@ static struct js *hint_json(const struct waithint *h)
 	static const char *const kinds[] = {
 		[WAITHINT_OWNER] = "owner",	[WAITHINT_NOBODY] = "nobody", [WAITHINT_RANK] = "rank",
 		[WAITHINT_FACT] = "connection", [WAITHINT_TEXT] = "text",     [WAITHINT_USUAL] = "usual",
-		[WAITHINT_KEY] = "key",
+		[WAITHINT_KEY] = "key",		[WAITHINT_CALL] = "call",     [WAITHINT_IDLE] = "idle",
+		[WAITHINT_HANDLER] = "handler", [WAITHINT_WITHIN] = "within", [WAITHINT_RETRY] = "retry",
 	};
 	struct js *j = js_object();
 	js_put_text(j, "kind", (size_t)h->kind < ARRAY_SIZE(kinds) ? kinds[h->kind] : "text");
 	js_put_bool(j, "proof", h->proof);
 	js_put_text_if(j, "text", h->text);
 	js_put_text_if(j, "owner_text", h->owner_text);
+	if (h->limit_ns || h->left_ns)
+		js_put_u64(j, "limit_ms", MAX(h->limit_ns, h->left_ns) / NS_PER_MS);
 	return j;
 }
 

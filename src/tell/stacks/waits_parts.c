@@ -61,6 +61,8 @@ const char *waits_arrow_kind(const struct waitgraph_edge *e)
 {
 	if (e->fact)
 		return waitfact_kind_name(e->fact->kind);
+	if (e->hint && e->hint->kind == WAITHINT_CALL)
+		return "call";
 	return e->hint && e->hint->kind == WAITHINT_RANK ? "collective" : "lock";
 }
 

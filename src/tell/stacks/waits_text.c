@@ -127,7 +127,9 @@ static void waits_text_thread(const struct waits_view *v, uint32_t node, struct 
 	const struct waitgraph_node *n = &v->graph->node[node];
 	char what[600];
 	waits_what(n, what, sizeof(what));
-	if (n->end == WAITEND_RUNS || n->end == WAITEND_CLOCK || (n->thread && n->thread->ended))
+	if (n->end == WAITEND_CLOCK && n->hint && n->hint->kind == WAITHINT_RETRY)
+		buf_add(b, what);
+	else if (n->end == WAITEND_RUNS || n->end == WAITEND_CLOCK || (n->thread && n->thread->ended))
 		buf_add(b, waits_does(n));
 	else
 		buf_printf(b, "waits%s%s", what[0] ? ": " : "", what);

@@ -17,6 +17,7 @@ static const char *const hang_cause_ids[] = {
 	"store_lost",	    "rank_stopped",	   "rank_traced",      "fork_lock",	      "python_fork_lock",
 	"deadlock",	    "wait_circle",	   "orphaned_wait",    "abandoned_wait",      "process_stopped",
 	"process_frozen",   "waits_for_visitor",   "openmp_fork",      "gil_held",	      "storage_stall",
+	"call_unanswered",
 	"loader_worker_dead", "loader_stuck",	   "shm_full",	       "data_copy_stuck",     "download_stuck",
 	"checkpoint_stuck", "tensorboard_remote",  "sync_batch_norm",  "missing_rank",	      "mismatched_collective",
 	"collective_order", "p2p_wait",		   "equal_count_stall", "rank_finishing",     "one_rank_failed",

@@ -236,6 +236,13 @@ static void any_facts_are_survived(void **state)
 				    100 + chance(15), 100 + chance(80));
 			wait_scenario_line(&scenario, span_of(line));
 		}
+		for (uint32_t i = chance(12); i > 0; i--) {
+			char line[100];
+			uint32_t pid = 100 + chance((uint32_t)n);
+			TEXT_FORMAT(line, "hint %u %u %s", pid, pid + chance(4) * 50,
+				    (const char *const[]){"call", "idle", "handler", "within", "retry"}[chance(5)]);
+			wait_scenario_line(&scenario, span_of(line));
+		}
 		one_look = chance(4) == 0;
 		graph_make();
 		for (size_t i = 0; i < graph.n_nodes; i++) {
