@@ -220,6 +220,11 @@ void hangrules_begin(struct hangrules *h, const struct hangprocs *procs, const s
 	rulegather_begin(h->g, &h->want, h->result);
 }
 
+bool hangrules_reads(const struct hangrules *h)
+{
+	return h->g && rulegather_reads(h->g);
+}
+
 bool hangrules_step(struct hangrules *h)
 {
 	return !h->g || rulegather_step(h->g);

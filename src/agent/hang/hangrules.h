@@ -30,6 +30,8 @@ void hangrules_begin(struct hangrules *h, const struct hangprocs *procs, const s
 		     const struct liveness_set *p);
 /* Does the next part of what was begun. True: all is read. */
 bool hangrules_step(struct hangrules *h);
+/* One of its child processes reads, or was not taken in yet. */
+bool hangrules_reads(const struct hangrules *h);
 /* The result, borrowed until hangrules_end. NULL: why is a sentence. stacks NULL: none were taken. */
 const struct rulegather_result *hangrules_finish(struct hangrules *h, const struct stackdump *stacks,
 						 char why[static HANGRULES_WHY]);

@@ -279,6 +279,11 @@ void rulegather_baseline(struct rulegather *g, pid_t pid)
 	ruleread_baseline(g, g->w->mono_ns() + BASELINE_NS);
 }
 
+bool rulegather_reads(const struct rulegather *g)
+{
+	return g->run.pid != 0;
+}
+
 bool rulegather_step(struct rulegather *g)
 {
 	if (!ruleread_step(g))

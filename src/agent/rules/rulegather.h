@@ -114,5 +114,7 @@ void rulegather_begin(struct rulegather *g, const struct rulegather_want *want, 
 void rulegather_drop(struct rulegather *g);
 /* Does the next part of what was begun, without waiting. True: all sources are read or given up. */
 bool rulegather_step(struct rulegather *g);
+/* A child process reads for it, or has read and was not taken in yet. */
+bool rulegather_reads(const struct rulegather *g);
 /* Matches and weighs what was read and the stacks (NULL: none were taken). -ENOMEM is the only error. */
 int must_check rulegather_finish(struct rulegather *g, const struct stackdump *stacks);
