@@ -289,7 +289,7 @@ static void threads_save_up(struct watch *k, uint64_t now_ns)
 
 /* Reads for the rule book what it needs from before a suspicion. */
 /* Of jobs that are watched from one moment on a few at a time have the beginning of their counters read. */
-static bool may_read(const struct watch *k, const struct watched *j)
+static bool baseline_may_read(const struct watch *k, const struct watched *j)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < k->n_jobs; i++)
@@ -301,7 +301,7 @@ static void rules_sample(struct watch *k, struct watched *j)
 {
 	if (!j->rules)
 		return;
-	if (!j->evidence.busy && may_read(k, j))
+	if (!j->evidence.busy && baseline_may_read(k, j))
 		ignore(hangrules_step(j->rules), "the counters' beginning, until it is read");
 	if (k->devices.sampled_ns == j->devices_ns)
 		return;
