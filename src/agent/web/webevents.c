@@ -135,7 +135,7 @@ void web_events(const struct webcall *c)
 		return;
 	struct store *s = of_job ? c->web->store : web_store(c->web);
 	if (!s && c->web->store_error)
-		return (void)web_store_or_fail(c);
+		return web_fail(c, 503, "store", "%s", c->web->store_text); /* asked again, it could be there now */
 	cleanup(freep) struct js **ring = calloc(l.limit, sizeof(struct js *));
 	if (!ring)
 		return web_fail(c, 500, "memory", "no memory for the events; ask for fewer");

@@ -94,7 +94,7 @@ void web_jobs(const struct webcall *c)
 	l.begun = !l.before;
 	struct store *s = web_store(c->web);
 	if (!s && c->web->store_error)
-		return (void)web_store_or_fail(c);
+		return web_fail(c, 503, "store", "%s", c->web->store_text); /* asked again, it could be there now */
 	l.jobs = js_array();
 	int r = s ? store_each_job(s, 0, jobs_take, &l) : 0;
 	if (s && r >= 0 && !running)
