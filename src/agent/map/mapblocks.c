@@ -13,6 +13,8 @@
 /* The next end of a record, counted from where the block begins; 0: there is none in what was read. */
 static size_t end_next(struct mapblocks *b)
 {
+	if (!b->text) /* nothing was read yet */
+		return 0;
 	const char *text = b->text + b->from;
 	size_t have = b->len - b->from, end_len = strlen(b->end);
 	const char *at = have > b->seen ? memmem(text + b->seen, have - b->seen, b->end, end_len) : NULL;
