@@ -1,5 +1,6 @@
 /* Streams and inputs of any bytes, cut into blocks and columns: nothing is lost, and it comes to an end. */
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -55,10 +56,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	blocks(text, size, (struct mapblocks){.records = 1 + size % 3, .end = "\n"});
 	blocks(text, size, (struct mapblocks){.block_bytes = 1 + size % 20, .end = "\n"});
 	blocks(text, size, (struct mapblocks){.block_bytes = 1 + size % 7, .end = "ab"});
-	columns((struct span){text, size}, "[,;] *");
-	columns((struct span){text, size}, "\\t");
+	/* It ends with NUL, because sanitizers treat the text given to regexec as a string. */
+	char *line = malloc(size + 1);
+	if (!line)
+		return 0;
+	memcpy(line, text, size);
+	line[size] = '\0';
+	columns((struct span){line, size}, "[,;] *");
+	columns((struct span){line, size}, "\\t");
 	memcpy(expression, text, n);
 	expression[n] = '\0';
-	columns((struct span){text, size}, expression);
+	columns((struct span){line, size}, expression);
+	free(line);
 	return 0;
 }
