@@ -89,7 +89,7 @@ def test_the_watcher_for_hangs_takes_little_for_each_job(vigil, tmp_path):
 
 
 def test_where_all_jobs_stand_still_evidence_is_gathered_of_a_few_at_a_time(vigil):
-    """Each has child processes for some seconds: of 40 at once they would take up the service's limits."""
+    """Each has child processes for some seconds: of all at once they would take up the service's limits."""
     mark, jobs = f"stand-{os.getpid()}", 56
     program = f"import threading; lock = threading.Lock(); lock.acquire(); lock.acquire()  # {mark}"
     stand = [subprocess.Popen([sys.executable, "-S", "-c", program], start_new_session=True) for _ in range(jobs)]

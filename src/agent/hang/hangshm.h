@@ -106,6 +106,18 @@ struct hang_steps {
 	} of[HANG_RANKS];
 };
 
+/* A copy that was not changed meanwhile. n is 0 if there is none, from is NULL, or the steps are of another attempt. */
+static inline void hang_steps_copy(const struct hang_steps *from, uint32_t attempt, struct hang_steps *ret)
+{
+	uint32_t seq = from ? atomic_load(&from->seq) : 1;
+	if (from)
+		memcpy(ret, from, sizeof(*ret));
+	if (seq % 2 || atomic_load(&from->seq) != seq || ret->attempt != attempt)
+		ret->n = 0;
+	atomic_store(&ret->seq, 0);
+	ret->attempt = attempt;
+}
+
 /* The devices that a job uses, at the watcher's last look at them. seq: as above. */
 struct hang_devices {
 	_Atomic uint32_t seq;

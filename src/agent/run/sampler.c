@@ -390,18 +390,6 @@ static int tell_sample(struct sampler *s, const struct sampler_want *want, int64
 	return series_add_sample(s->file, &row);
 }
 
-/* A copy that was not changed meanwhile; n is 0 if there is none. */
-static void steps_copy(const struct sampler_want *want, struct hang_steps *ret)
-{
-	ret->n = 0;
-	if (!want->steps)
-		return;
-	uint32_t seq = atomic_load(&want->steps->seq);
-	memcpy(ret, want->steps, sizeof(*ret));
-	if (seq % 2 || atomic_load(&want->steps->seq) != seq || ret->attempt != want->attempt)
-		ret->n = 0;
-}
-
 /* Rates are told over one to two of these times. */
 static const uint64_t rate_ns = 60 * NS_PER_S;
 
@@ -420,7 +408,7 @@ static int tell_steps(struct sampler *s, const struct sampler_want *want, int64_
 {
 	static struct hang_steps now;
 	static struct series_steps row;
-	steps_copy(want, &now);
+	hang_steps_copy(want->steps, want->attempt, &now);
 	row = (struct series_steps){.time_unix_ms = now_unix_ms, .mono_ns = s->looked_ns, .attempt = want->attempt};
 	for (uint32_t i = 0; i < MIN(now.n, (uint32_t)HANG_RANKS); i++)
 		row.of[row.n++] = (struct series_step){.rank = now.of[i].rank,

@@ -1,5 +1,4 @@
 #include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "agent/run/super.h"
@@ -76,28 +75,13 @@ static bool is_before(const struct tail *a, const struct tail *b)
 	return a->at.tv_sec != b->at.tv_sec ? a->at.tv_sec < b->at.tv_sec : a->at.tv_nsec < b->at.tv_nsec;
 }
 
-/* Of what the watcher has seen, in a copy that was not changed meanwhile. */
-static void seen_copy(const struct super *s, struct hang_steps *ret)
-{
-	const struct hang_steps *seen = hangproc_steps(&s->services.hang, 0);
-	ret->n = 0;
-	if (seen) {
-		uint32_t seq = atomic_load(&seen->seq);
-		memcpy(ret, seen, sizeof(*ret));
-		if (seq % 2 || atomic_load(&seen->seq) != seq || ret->attempt != s->job.attempt)
-			ret->n = 0;
-	}
-	atomic_store(&ret->seq, 0);
-	ret->attempt = s->job.attempt;
-}
-
 void super_steps_last(const struct super *s, struct hang_steps *ret)
 {
 	static struct tail out, err; /* large */
 	static struct progress_patterns user;
 	char dir[PATH_MAX], why[160];
 	size_t at;
-	seen_copy(s, ret);
+	hang_steps_copy(hangproc_steps(&s->services.hang, 0), s->job.attempt, ret);
 	if (!s->recorder.job_dir[0])
 		return;
 	for (size_t i = user.n; i < MIN(s->spec->watch.n_progress, (size_t)PROGRESS_PATTERNS); i++)
