@@ -119,7 +119,7 @@ static inline enum waitfact_kind wait_kind_of(struct span w)
 	return WAITFACT_UNKNOWN;
 }
 
-/* <kind> [id n] [peer n] [write] [by pid|pid.tid ...] [open] [owner] [gone] [timed] [naps] [text <rest>] */
+/* <kind> [id n] [peer n] [write] [by pid|pid.tid ...] [open] [owner] [gone] [left pid] [timed] [naps] [text <rest>] */
 static inline void wait_fact_line(struct wait_scenario *s, int look, struct waitfact_thread *t, struct span rest)
 {
 	struct waitfacts *f = &s->facts[look];
@@ -144,6 +144,8 @@ static inline void wait_fact_line(struct wait_scenario *s, int look, struct wait
 			x->owner = true;
 		} else if (wait_word(&rest, "gone")) {
 			x->owner_gone = true;
+		} else if (wait_word(&rest, "left")) {
+			x->left = (pid_t)wait_number(&rest);
 		} else if (wait_word(&rest, "timed")) {
 			t->timed = true;
 		} else if (wait_word(&rest, "naps")) {

@@ -42,6 +42,25 @@ const struct waithint *hang_retries(const struct hang_work *w, const struct stac
 		       : NULL;
 }
 
+/* True if it printed something now and then, so that it did what it is for. */
+static bool has_printed(const struct hang_work *w)
+{
+	const uint64_t least = 2; /* in three seconds: more than greetings at the start */
+	for (size_t i = 0; i < w->p->n; i++)
+		if (w->p->rank[i].log.n_gaps >= least)
+			return true;
+	return false;
+}
+
+/* True if all ranks try in vain to connect, again and again, in a job that once did something: the server has gone. */
+static bool all_are_refused(const struct hang_work *w)
+{
+	for (size_t i = 0; i < w->n_blocking; i++)
+		if (!hang_is_refused(w, w->g.rank[w->blocking[i]].rank))
+			return false;
+	return w->n_blocking > 0 && w->n_blocking == w->g.n && has_printed(w);
+}
+
 /*
  * The time after which short sleeps that go on are a loop that waits for something; 0: never. Where no rank waits for
  * it and no step was ever made, sleeping may be what the program is for.
@@ -49,12 +68,12 @@ const struct waithint *hang_retries(const struct hang_work *w, const struct stac
 static uint64_t polls_after_ns(const struct hang_work *w, const struct stackgroup_rank *r)
 {
 	uint64_t said = hang_sleep_ns_of(w, r);
-	bool waited_for = w->many && w->n_blocking < w->g.n;
+	bool refused = all_are_refused(w), waited_for = refused || (w->many && w->n_blocking < w->g.n);
 	/* It tries for a lock file again and again: who made it is long done, as a rule, or has ended. */
 	const struct waithint *retry = hang_retries(w, r);
 	bool lock_file = retry && retry->exists;
 	if (r->activity.kind != ACTIVITY_SLEEP || said == 0 || said >= 60 * NS_PER_S || works_beside(w, r) ||
-	    (!w->stepping && !lock_file && w->n_blocking == w->g.n))
+	    (!w->stepping && !lock_file && !refused && w->n_blocking == w->g.n))
 		return 0;
 	uint64_t least = hang_time(w->s->sleep_ns, HANG_SLEEP_NS);
 	return MAX(said * sleep_times, waited_for || lock_file ? MIN(least, waited_for_ns) : least);

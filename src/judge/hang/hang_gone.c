@@ -36,11 +36,27 @@ static bool waits_for_a_child(const struct waitgraph *g, const struct waitgraph_
 	return false;
 }
 
-/* A child that has ended, beside one that lives and for which its parent waits. */
+/* True if children of this process, all of the end, wait for one another by what they have from it. */
+static bool wait_for_siblings(const struct waitgraph *g, const struct waitgraph_sink *s, pid_t parent)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *x = &g->node[i];
+		if (!is_in(g, s, x))
+			continue;
+		if (x->process->ppid != parent || !is_shared(x->fact) || x->fact->n_holders < 2)
+			return false;
+		n++;
+	}
+	return n > 1;
+}
+
+/* A child that has ended, beside one that lives and for which its parent waits, or beside siblings that do. */
 static bool has_left(const struct waitgraph *g, const struct waitgraph_sink *s, const struct waitgraph_node *n)
 {
 	bool child = n->main && n->thread && n->thread->ended && n->process->state == 'Z';
-	return child && !(n->who && n->who->main) && waits_for_a_child(g, s, n->process->ppid);
+	return child && !(n->who && n->who->main) &&
+	       (waits_for_a_child(g, s, n->process->ppid) || wait_for_siblings(g, s, n->process->ppid));
 }
 
 static void one_says(struct hang_work *w, const struct waitgraph_node *n)

@@ -32,11 +32,20 @@ static const struct waitgraph_sink *graph_end(const struct hang_work *w)
 	return s && (s->n_followers > 0 || s->of_main) ? s : NULL;
 }
 
+/* True of two ends in the same wait: rivals for what one that has ended has taken along, for example. */
+static bool is_same_end(const struct waitgraph *g, const struct waitgraph_sink *a, const struct waitgraph_sink *b)
+{
+	const struct waitfact *x = g->node[a->node].fact, *y = g->node[b->node].fact;
+	return a == b || (a->end == WAITEND_GONE && b->end == WAITEND_GONE && x && y && x->kind == y->kind &&
+			  x->id == y->id && x->left == y->left);
+}
+
 /* True if ranks that wait have no other end to go to, so that it does not matter which of several ways is meant. */
 static bool is_only_end(const struct hang_work *w, const struct waitgraph_sink *s)
 {
-	for (size_t i = 0; i < w->c->graph->n_sinks; i++)
-		if (&w->c->graph->sink[i] != s && w->c->graph->sink[i].n_followers > 0)
+	const struct waitgraph *g = w->c->graph;
+	for (size_t i = 0; i < g->n_sinks; i++)
+		if (g->sink[i].n_followers > 0 && !is_same_end(g, s, &g->sink[i]))
 			return false;
 	return s->n_followers > 0;
 }
@@ -106,13 +115,13 @@ static bool serves_beside(const struct hang_work *w, const struct waitgraph_sink
 	return false;
 }
 
-static const char *proof_id(const struct waitgraph_sink *s)
+static const char *proof_id(const struct hang_work *w, const struct waitgraph_sink *s)
 {
 	switch (s->end) {
 	case WAITEND_CIRCLE:
 		return s->one_process ? "deadlock" : "wait_circle";
 	case WAITEND_OWN:
-		return "deadlock";
+		return waitgraph_awaits_its_own(&w->c->graph->node[s->node]) ? "orphaned_wait" : "deadlock";
 	case WAITEND_NOBODY:
 		return "orphaned_wait";
 	case WAITEND_GONE:
@@ -147,9 +156,41 @@ static bool each_is_dead(const struct hang_work *w)
 		live += !w->p->rank[i].serves && !w->p->rank[i].seen.exited;
 	for (size_t i = 0; i < w->c->graph->n_sinks; i++) {
 		const struct waitgraph_sink *s = &w->c->graph->sink[i];
-		dead += s->dead && s->of_main && stands_alone(w, s) && proof_id(s) && !serves_beside(w, s);
+		dead += s->dead && s->of_main && stands_alone(w, s) && proof_id(w, s) && !serves_beside(w, s);
 	}
 	return live > 0 && dead == live;
+}
+
+/* True if every other rank goes round without a step: it runs, or naps between looks. */
+static bool all_others_run(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph *g = w->c->graph;
+	size_t others = 0;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		if (!n->main || !n->who || !n->who->main || n->component == g->node[s->node].component)
+			continue;
+		if (n->end != WAITEND_RUNS && !(n->end == WAITEND_CLOCK && n->naps))
+			return false;
+		others++;
+	}
+	return others > 0;
+}
+
+/*
+ * One rank of several can never go on, which is proved, and the others make no step though they run: they look for what
+ * it should have done, in memory that they share for example. That they do is concluded.
+ */
+static bool one_is_dead(struct hang_work *w, const struct waitgraph_sink *s)
+{
+	if (!w->stepping || !all_others_run(w, s) || hang_stands_for_a_cause(w, s->rank[0]))
+		return false;
+	if (!hang_old_enough(w, HANG_FIRM))
+		return true;
+	graph_is(w, s, proof_id(w, s), CONFIDENCE_MEDIUM);
+	hang_says(w, "It can never go on: this is proved by its threads' waits, seen twice.");
+	hang_says(w, "The others run, and make no step.");
+	return true;
 }
 
 /* Threads that can never run again: nobody who could wake them is left. */
@@ -158,9 +199,11 @@ bool hang_graph_proof(struct hang_work *w)
 	const struct waitgraph_sink *s = graph_end(w);
 	if (!s || !s->dead || s->outside || guessed(w, s) || serves_beside(w, s))
 		return false;
-	const char *id = proof_id(s);
+	const char *id = proof_id(w, s);
 	bool alone = stands_alone(w, s);
-	if (!id || (alone && !each_is_dead(w)))
+	if (id && alone && !each_is_dead(w))
+		return one_is_dead(w, s);
+	if (!id)
 		return false;
 	w->dead = alone || in_known_calls(w, s) || (s->n_ranks == 1 && hang_stands_for_a_cause(w, s->rank[0]));
 	if (w->dead)
@@ -298,7 +341,8 @@ bool hang_graph_benign(struct hang_work *w)
 		return benign_end(w, s, "sleep", "an event loop waits for its timers",
 				  s->n_followers > 0 ? sleep : long_sleep);
 	uint64_t own = s->end == WAITEND_OWN && hang_only_services_beside(w, s) ? own_services_ns : own_thread_ns;
-	if (s->end == WAITEND_OWN && !s->dead && w->standstill_ns < patience(w, own))
+	bool by_thread = !waitgraph_awaits_its_own(&w->c->graph->node[s->node]);
+	if (s->end == WAITEND_OWN && by_thread && !s->dead && w->standstill_ns < patience(w, own))
 		return benign_end(w, s, "own_thread", "it waits for another thread of its own", own);
 	if (s->end == WAITEND_TRACED && !end_is_main(w, s) && w->standstill_ns < sleep)
 		return benign_end(w, s, "debugger", "a debugger holds what it waits for", sleep);
@@ -385,10 +429,13 @@ static const char *explained_id(const struct hang_work *w, const struct waitgrap
 		return "orphaned_wait";
 	case WAITEND_GONE:
 		return "abandoned_wait";
+	case WAITEND_OWN:
+		return s->n_followers > 0 && waitgraph_awaits_its_own(n) && !end_is_main(w, s) ? "waits_for_process"
+											       : NULL;
 	case WAITEND_CIRCLE: /* event loops beside the main threads are idle when all is well, too */
 		if (of_messages(w, s))
-			return proof_id(s);
-		return s->closed && in_the_way(w, s) && s->circle >= WAITGRAPH_LIKELY ? proof_id(s) : NULL;
+			return proof_id(w, s);
+		return s->closed && in_the_way(w, s) && s->circle >= WAITGRAPH_LIKELY ? proof_id(w, s) : NULL;
 	default:
 		return NULL;
 	}
@@ -412,7 +459,7 @@ static bool each_stands(struct hang_work *w, const struct waitgraph_sink *s)
 		return false;
 	if (!hang_old_enough(w, HANG_CERTAIN))
 		return true;
-	graph_is(w, s, proof_id(s), CONFIDENCE_LOW);
+	graph_is(w, s, proof_id(w, s), CONFIDENCE_LOW);
 	w->v->n_culprits = 0;
 	hang_says(w, "The other ranks stand for ever as well, each in a wait of its own that nobody is left to end: "
 		     "this is proved, and none of them waits for another.");

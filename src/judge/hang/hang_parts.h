@@ -186,8 +186,8 @@ bool hang_collective_says(struct hang_work *w);
 bool hang_collective_alone(struct hang_work *w);
 void hang_collective_joins(struct hang_work *w);
 void hang_book_joins(struct hang_work *w);
-/* Adds which address this rank tries to reach in vain, again and again; false: none is known. */
-bool hang_says_refused(struct hang_work *w, int32_t rank);
+bool hang_is_refused(const struct hang_work *w, int32_t rank); /* it tries to connect in vain, again and again */
+bool hang_says_refused(struct hang_work *w, int32_t rank); /* adds to which address; false: it does not */
 /* ---- evidence for any verdict ---- */
 void hang_refused_evidence(struct hang_work *w);
 void hang_groups(struct hang_work *w);

@@ -188,20 +188,28 @@ static bool contradiction(struct hang_work *w)
 	return true;
 }
 
+/* True if ranks wait for one that waits for somebody to come, by the graph. */
+static bool waits_for_a_visitor(const struct hang_work *w)
+{
+	const struct waitgraph_sink *s = w->c->graph && w->c->graph->n_sinks > 0 ? &w->c->graph->sink[0] : NULL;
+	return s && s->end == WAITEND_VISITOR && s->of_main && s->n_followers > 0;
+}
+
 /* A rank is not there, or its variables keep the others from meeting it. Only before the first step. */
 bool hang_not_started(struct hang_work *w)
 {
 	char ranks[200];
-	if (w->stepping || (w->has_stacks && w->g.n_waiting == 0))
+	bool by_name = !w->has_stacks || w->g.n_waiting > 0;
+	if (w->stepping || (!by_name && !waits_for_a_visitor(w)))
 		return false;
 	if (contradiction(w))
 		return true;
 	const struct rankenv_finding *f = hang_proofs_finding(w, RANKENV_NOT_STARTED);
 	if (!f)
 		return false;
-	if (!hang_old_enough(w, HANG_CERTAIN))
+	if (!hang_old_enough(w, by_name ? HANG_CERTAIN : HANG_FIRM))
 		return true;
-	hang_is(w, "rank_not_started", w->has_stacks ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+	hang_is(w, "rank_not_started", w->has_stacks && by_name ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
 	for (size_t i = 0; i < f->n_ranks; i++)
 		hang_accuse(w, f->ranks[i]);
 	hang_ranks_text(w->v->culprits, w->v->n_culprits, ranks, sizeof(ranks));

@@ -27,21 +27,34 @@ static const char *why_of(const struct hang_refused *r)
 	}
 }
 
-bool hang_says_refused(struct hang_work *w, int32_t rank)
+/* What the main process of a rank tries; NULL: nothing is known. */
+static const struct hang_refused *refused_of(const struct hang_work *w, int32_t rank)
 {
 	for (size_t i = 0; i < w->c->n_refused; i++) {
 		const struct hang_refused *r = &w->c->refused[i];
-		if (r->rank != rank || !r->main || !goes_on(w, r))
-			continue;
-		hang_says(w, "It tries again and again to connect to %s, %llu times since this was looked at, and %s.",
-			  r->address, (unsigned long long)r->n, why_of(r));
-		hang_advise(w,
-			    "look for who should listen at %s: whether it was started, whether it ended, and whether "
-			    "it listens at that address",
-			    r->address);
-		return true;
+		if (r->rank == rank && r->main && goes_on(w, r))
+			return r;
 	}
-	return false;
+	return NULL;
+}
+
+bool hang_is_refused(const struct hang_work *w, int32_t rank)
+{
+	return refused_of(w, rank) != NULL;
+}
+
+bool hang_says_refused(struct hang_work *w, int32_t rank)
+{
+	const struct hang_refused *r = refused_of(w, rank);
+	if (!r)
+		return false;
+	hang_says(w, "It tries again and again to connect to %s, %llu times since this was looked at, and %s.",
+		  r->address, (unsigned long long)r->n, why_of(r));
+	hang_advise(w,
+		    "look for who should listen at %s: whether it was started, whether it ended, and whether it "
+		    "listens at that address",
+		    r->address);
+	return true;
 }
 
 void hang_refused_evidence(struct hang_work *w)

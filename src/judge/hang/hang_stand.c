@@ -449,7 +449,21 @@ bool hang_stands_for_a_cause(const struct hang_work *w, int32_t rank)
 /* True if somebody outside of its process has to end the wait. */
 static bool for_others(const struct stackgroup_rank *r)
 {
-	return r->acting && (r->acting->wait.kind == WAIT_SOCKET || r->acting->wait.kind == WAIT_PIPE);
+	bool by_kind = r->acting && (r->acting->wait.kind == WAIT_SOCKET || r->acting->wait.kind == WAIT_PIPE);
+	return by_kind || (r->activity.kind == ACTIVITY_JOIN && !hang_joins_thread(r));
+}
+
+/* What it waits for, as the graph has it where that knows more than the kernel: the queue of which a lock is a part. */
+static void waits_says(struct hang_work *w, const struct stackgroup_rank *r, const char *text, const char *doing)
+{
+	char wait[300] = "";
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *n = g && r->process ? waitgraph_thread(g, r->process->pid, r->acting->tid) : NULL;
+	if (n && n->hint && n->hint->text[0] && n->hint->kind != WAITHINT_RETRY)
+		waitgraph_wait_text(n, wait, sizeof(wait));
+	else
+		TEXT_COPY(wait, r->acting->wait.text);
+	hang_says(w, "%s %s%s%s.", text, doing, wait[0] ? "; " : "", wait);
 }
 
 /* What a loop of naps is for. Who has made a file that is in its way is not known, and may be at work. */
@@ -487,7 +501,8 @@ bool hang_one_stands(struct hang_work *w)
 	if (!id && !loader && (awake || (r->compared && !r->unchanged)))
 		return false;
 	bool changed = r->compared && !r->unchanged;
-	if (!hang_old_enough(w, !anyone ? HANG_FIRM : changed ? HANG_DOUBTFUL : HANG_VAGUE))
+	bool told = !anyone || hang_is_refused(w, r->rank); /* hang_benign has given the loop its time */
+	if (!hang_old_enough(w, told ? HANG_FIRM : changed ? HANG_DOUBTFUL : HANG_VAGUE))
 		return true;
 	if (loader) {
 		loader_is(w, r);
@@ -507,13 +522,10 @@ bool hang_one_stands(struct hang_work *w)
 		w->v->unexplained = !why;
 		hang_doing(w, r, doing, sizeof(doing));
 		hang_who(r->rank, who);
-		hang_says(w, "%s is not with the others: it stands still, %s%s%s.", who, doing,
-			  r->acting->wait.text[0] ? "; " : "", r->acting->wait.text);
-		if (!hang_first_waiting(w)) {
-			w->v->text[0] = '\0';
-			hang_says(w, "%s stands still: %s%s%s.", who, doing, r->acting->wait.text[0] ? "; " : "",
-				  r->acting->wait.text);
-		}
+		char stands[HANG_WHO + 60];
+		TEXT_FORMAT(stands, hang_first_waiting(w) ? "%s is not with the others: it stands still,"
+							  : "%s stands still:", who);
+		waits_says(w, r, stands, doing);
 		lock_says(w, r);
 		if (hang_joins_thread(r) && !hang_thread_of_graph(w, r->process->pid))
 			hang_thread_of_stacks(w, r);

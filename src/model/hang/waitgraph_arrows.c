@@ -358,7 +358,7 @@ static enum waitgraph_end end_of_kind(const struct waitfact *f)
 	case WAITFACT_UNKNOWN:
 		return WAITEND_UNKNOWN;
 	default:
-		return f->owner_gone		   ? WAITEND_GONE
+		return f->owner_gone || f->left	   ? WAITEND_GONE
 		       : f->n_holders > 0	   ? WAITEND_NONE
 		       : f->kind == WAITFACT_FUTEX ? WAITEND_OWN
 		       : f->complete		   ? WAITEND_NOBODY

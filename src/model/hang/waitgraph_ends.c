@@ -361,6 +361,34 @@ static bool asks_a_helper(const struct waitgraph *g, const struct waitgraph_node
 	return false;
 }
 
+bool waitgraph_awaits_its_own(const struct waitgraph_node *n)
+{
+	return n->hint && n->hint->kind == WAITHINT_TEXT && !n->hint->proof && !n->timed && n->thread->n > 1;
+}
+
+/* True if the others of this circle wait for each other, or for one of it, by better arrows than such a loop's. */
+static bool has_others(const struct waitgraph *g, uint32_t component)
+{
+	for (size_t i = 0; i < g->n_nodes; i++)
+		if (g->node[i].component == component && !waitgraph_awaits_its_own(&g->node[i]))
+			return true;
+	return false;
+}
+
+static bool own_arrows_drop(struct waitgraph *g, uint32_t component)
+{
+	bool dropped = false, others = has_others(g, component);
+	for (size_t i = 0; others && i < g->n_nodes; i++) {
+		struct waitgraph_node *n = &g->node[i];
+		if (n->component != component || !waitgraph_awaits_its_own(n))
+			continue;
+		n->n_edges = 0;
+		n->end = WAITEND_OWN;
+		dropped = true;
+	}
+	return dropped;
+}
+
 /*
  * In a circle of ranks, the arrows of a thread that waits on something shared lead to all who share it, and say
  * little. Without them the circle may have an end: that thread. True if there were any.
@@ -372,6 +400,8 @@ static bool vague_arrows_drop(struct waitgraph *g)
 	if (!s || s->end != WAITEND_CIRCLE || (s->closed && s->circle > WAITGRAPH_POSSIBLE))
 		return false;
 	uint32_t component = g->node[s->node].component;
+	if (!s->one_process && own_arrows_drop(g, component))
+		return true;
 	for (size_t i = 0; i < g->n_nodes; i++) {
 		struct waitgraph_node *n = &g->node[i];
 		const struct waitgraph_edge *e = n->n_edges == 1 ? &g->edge[n->first_edge] : NULL;

@@ -15,7 +15,7 @@ bool waitgraph_has_a_name(const struct waitfact *f)
 
 bool waitgraph_nobody_known(const struct waitfacts *now, const struct waitgraph_node *n, const struct waitfact *f)
 {
-	if (!waitgraph_has_a_name(f))
+	if (!waitgraph_has_a_name(f) || f->complete)
 		return false;
 	for (uint32_t i = 0; i < f->n_holders; i++)
 		if (now->holder[f->first_holder + i].pid != n->process->pid || n->process->n_threads > 1)

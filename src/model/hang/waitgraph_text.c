@@ -78,6 +78,15 @@ static void fact_add(const struct waitgraph_node *n, struct buf *b)
 	buf_printf(b, "%s%s", verb(n->fact), text);
 }
 
+static const char *end_of_node_text(const struct waitgraph_node *n)
+{
+	if (n->handles && n->end == WAITEND_VISITOR)
+		return "only another request could end it";
+	if (n->end == WAITEND_OWN && waitgraph_awaits_its_own(n))
+		return "only its own process could bring that";
+	return waitgraph_end_text(n->end);
+}
+
 void waitgraph_wait_text(const struct waitgraph_node *n, char *dst, size_t cap)
 {
 	struct buf b = {.text = dst, .cap = cap};
@@ -97,9 +106,7 @@ void waitgraph_wait_text(const struct waitgraph_node *n, char *dst, size_t cap)
 	if (n->usual)
 		buf_printf(&b, "%s%s", b.len ? ", " : "", n->usual->text);
 	if (n->end != WAITEND_NONE)
-		buf_printf(&b, "%s%s", b.len ? "; " : "",
-			   n->handles && n->end == WAITEND_VISITOR ? "only another request could end it"
-								   : waitgraph_end_text(n->end));
+		buf_printf(&b, "%s%s", b.len ? "; " : "", end_of_node_text(n));
 }
 
 void waitgraph_who_text(const struct waitgraph *g, uint32_t node, char *dst, size_t cap)

@@ -320,6 +320,13 @@ static void ranks_range(struct comparing *c)
 	}
 }
 
+/* True if they meet at a loopback address, or at a port of which no address is told: it is one of this machine. */
+static bool meets_here(struct span environ)
+{
+	struct span address = variable(environ, "MASTER_ADDR");
+	return address.p ? local_name(address) : variable(environ, "MASTER_PORT").p != NULL;
+}
+
 /*
  * The ranks expected on this machine: [*first, *first + *n). Known only if the launcher says how many are here, if
  * all meet at a loopback address, or if all ranks are on this machine.
@@ -339,7 +346,7 @@ static bool expected_here(const struct comparing *c, int64_t *first, int64_t *n)
 		return *first >= 0;
 	}
 	struct span nodes = variable(any->p->environ, "SLURM_JOB_NUM_NODES");
-	if (any->local_world != world && !local_name(variable(any->p->environ, "MASTER_ADDR")) &&
+	if (any->local_world != world && !meets_here(any->p->environ) &&
 	    !(nodes.p && span_eq(nodes, "1")))
 		return false;
 	*first = 0;

@@ -51,10 +51,12 @@ enum waitfact_kind {
 	WAITFACT_FUTEX, /* a lock, condition or semaphore without an owner; holder: the process itself, by any thread */
 	WAITFACT_SHARED, /* the same in shared memory; holders: the wanted processes that map it; never complete */
 	WAITFACT_FILE_LOCK, /* flock, POSIX and OFD locks */
-	WAITFACT_SEMAPHORE, /* of System V; holder: the process that last changed it, if another one; never complete */
+	/* Of System V; holder, or `left`: the process that last changed it, if another one; never complete. */
+	WAITFACT_SEMAPHORE,
 	/*
-	 * A message queue. POSIX: who has it open. System V: who sent to it last (to write: received from it last); if
-	 * that is the waiting process itself, who received last (sent last) as well. Never complete.
+	 * A message queue. POSIX: who has it open, complete where its name is gone. System V: who sent to it last (to
+	 * write: received from it last); if that is the waiting process itself, who received last (sent last) as well;
+	 * never complete.
 	 */
 	WAITFACT_MESSAGE,
 	WAITFACT_SIGNAL, /* pause, sigsuspend, signalfd: whoever sends one */
@@ -80,6 +82,7 @@ struct waitfact {
 	bool owner; /* the only holder has to end it: it owns the lock, is the child, traces the thread */
 	/* WAITFACT_LOCK: its owner is no thread any more; no holders then. complete: it was inherited over fork. */
 	bool owner_gone;
+	pid_t left; /* WAITFACT_SEMAPHORE: who changed it last, and has ended since; 0: none, or unknown */
 	/*
 	 * Identifies what is waited for, so that two threads can be seen to wait for one thing or for two ends of it:
 	 * inode of the own end of sockets and of pipes, number of an eventfd, address of a futex, pid of a child.

@@ -344,7 +344,7 @@ static void pend_finish(struct waitlook *l, const struct pend *p)
 		break;
 	case PEND_QUEUE:
 		pend_holders(l, f, p->own, -1, none);
-		f->complete = false;
+		f->complete = f->complete && !p->named;
 		break;
 	}
 }

@@ -1,4 +1,5 @@
 /* Locks of files, System V semaphores and messages, POSIX queues. */
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
@@ -145,6 +146,20 @@ static int blocked_operation(struct waiting *c, int set, struct sembuf *ret)
 	return -ENOENT;
 }
 
+/* Who took what is missing had it to the end of its life: it is 0 now, and the last change made it so. */
+static void taken_by_one_that_left(struct waiting *c, struct waitfact *f, int set, const struct sembuf *op, pid_t pid)
+{
+	char path[24], was[sizeof(f->text)];
+	struct stat st;
+	TEXT_FORMAT(path, "%d", (int)pid);
+	if (op->sem_op >= 0 || semctl(set, op->sem_num, GETVAL) != 0 ||
+	    fstatat(c->l->w->proc_fd, path, &st, 0) == 0 || errno != ENOENT)
+		return;
+	f->left = pid;
+	TEXT_COPY(was, f->text);
+	TEXT_FORMAT(f->text, "%s, taken last by process %d, which has ended", was, (int)pid);
+}
+
 void waiting_semaphore(struct waiting *c)
 {
 	struct sembuf op;
@@ -159,8 +174,12 @@ void waiting_semaphore(struct waiting *c)
 	const int pid = semctl(set, op.sem_num, GETPID);
 	TEXT_FORMAT(f->text, "System V semaphore %u of set %d", op.sem_num, set);
 	/* Taking from a semaphore counts as well, so what the waiter did last says nothing of who should add to it. */
-	if (pid > 0 && pid != c->t->pid && kinship_find(&c->l->kin, pid))
+	if (pid <= 0 || pid == c->t->pid)
+		return;
+	if (kinship_find(&c->l->kin, pid))
 		waitfact_holder_add(c->l, f, pid, 0);
+	else
+		taken_by_one_that_left(c, f, set, &op, pid);
 }
 
 /* "key msqid perms cbytes qnum lspid lrpid …": who sent last to a queue, who received last. False: no such queue. */
@@ -206,6 +225,14 @@ void waiting_message(struct waiting *c)
 		waitfact_holder_add(c->l, f, other, 0);
 }
 
+/* True if its name has been taken away, so that nobody can open it any more. A job that names one so fools itself. */
+static bool has_no_name(const char *link)
+{
+	static const char mark[] = " (deleted)";
+	const size_t len = strlen(link), tail = sizeof(mark) - 1;
+	return len > tail && strcmp(link + len - tail, mark) == 0;
+}
+
 /* A queue of mq_overview(7): whoever has it open; others may open it by its name. */
 void waiting_queue(struct waiting *c)
 {
@@ -221,5 +248,7 @@ void waiting_queue(struct waiting *c)
 	if (!e || e->kind != FD_FILE)
 		return;
 	f->id = e->number;
-	waitfact_pend(c->l, &(struct pend){.kind = PEND_QUEUE, .own = {FDOBJECT_FILE, e->number}});
+	waitfact_pend(c->l, &(struct pend){.kind = PEND_QUEUE,
+					   .own = {FDOBJECT_FILE, e->number},
+					   .named = !has_no_name(name)});
 }

@@ -17,6 +17,8 @@ static struct js *fact_json(const struct waits_view *v, const struct waitfact *f
 		js_put_bool(j, "owner", true);
 	if (f->owner_gone)
 		js_put_bool(j, "owner_gone", true);
+	if (f->left > 0)
+		js_put_i64(j, "left", f->left);
 	js_put_text_if(j, "text", f->text);
 	for (uint32_t i = 0; i < f->n_holders; i++) {
 		const struct waitfact_holder *h = &v->now->holder[f->first_holder + i];

@@ -8,26 +8,34 @@
 #include "wait_scenario.h"
 
 struct refused_scenario {
-	struct hang_refused row; /* n 0: none */
-	uint64_t ago_ns; /* its last attempt, from each look */
+	struct hang_refused row[HANG_REFUSED];
+	uint64_t ago_ns[HANG_REFUSED]; /* its last attempt, from each look */
+	size_t n;
 };
 
 /* <rank> <times> <address> ago <time> [silent]: an address that it tries to reach in vain */
 static void refused_line(struct refused_scenario *s, struct span rest, const char *where)
 {
-	s->row = (struct hang_refused){.rank = int_of(next(&rest, where)), .pid = 1000, .main = true};
-	s->row.n = (uint64_t)int_of(next(&rest, where));
-	span_copy(next(&rest, where), s->row.address, sizeof(s->row.address));
+	struct hang_refused r = {.rank = int_of(next(&rest, where)), .pid = 1000, .main = true};
+	size_t i = 0;
+	while (i < s->n && s->row[i].rank != r.rank)
+		i++;
+	assert_true(i < HANG_REFUSED);
+	s->n = MAX(s->n, i + 1);
+	r.n = (uint64_t)int_of(next(&rest, where));
+	span_copy(next(&rest, where), r.address, sizeof(r.address));
 	assert_true(span_eq(next(&rest, where), "ago"));
-	s->ago_ns = duration_of(next(&rest, where), where);
-	s->row.error = span_trim(rest).len ? 0 : ECONNREFUSED;
+	s->ago_ns[i] = duration_of(next(&rest, where), where);
+	r.error = span_trim(rest).len ? 0 : ECONNREFUSED;
+	s->row[i] = r;
 }
 
 static void refused_put(struct refused_scenario *s, uint64_t now_ns, struct hang_case *ret)
 {
-	s->row.last_ns = sub_floor(now_ns, s->ago_ns);
-	ret->refused = &s->row;
-	ret->n_refused = s->row.n > 0;
+	for (size_t i = 0; i < s->n; i++)
+		s->row[i].last_ns = sub_floor(now_ns, s->ago_ns[i]);
+	ret->refused = s->row;
+	ret->n_refused = s->n;
 }
 
 /* <rank> <line of source> */

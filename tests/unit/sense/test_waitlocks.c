@@ -636,6 +636,34 @@ static void who_took_from_a_semaphore_itself_is_not_its_own_end(void **state)
 	semctl(ipc_id, 0, IPC_RMID);
 }
 
+/* Another process takes the only one and ends with it. */
+static void body_semaphore_taken_along(void)
+{
+	const pid_t one = fork_inner();
+	must(one != 0 || (semop(ipc_id, &(struct sembuf){.sem_num = 0, .sem_op = -1}, 1), _exit(0), false));
+	must(waitpid(one, NULL, 0) == one);
+	(void)semop(ipc_id, &(struct sembuf){.sem_num = 0, .sem_op = -1}, 1);
+}
+
+static void a_semaphore_names_who_took_it_and_ended(void **state)
+{
+	(void)state;
+	const struct waitfact_thread *t;
+	ipc_id = semget(IPC_PRIVATE, 1, 0600);
+	if (ipc_id < 0) {
+		print_message("no System V semaphores here\n");
+		skip();
+	}
+	assert_int_equal(semop(ipc_id, &(struct sembuf){.sem_num = 0, .sem_op = 1}, 1), 0);
+	start(body_semaphore_taken_along);
+	const struct waitfact *a = await_fact((struct expected){WAITFACT_SEMAPHORE, false, 0, 0}, &t);
+	assert_int_equal(a->left, semctl(ipc_id, 0, GETPID));
+	assert_true(a->left > 0 && a->left != child && !a->owner_gone);
+	assert_non_null(strstr(a->text, "which has ended"));
+	child_end();
+	semctl(ipc_id, 0, IPC_RMID);
+}
+
 static void body_message(void)
 {
 	struct {
@@ -682,13 +710,26 @@ static void who_sent_last_itself_waits_for_who_received(void **state)
 	msgctl(ipc_id, IPC_RMID, NULL);
 }
 
+static const char queue_name[] = "/vigil-waitlocks";
+
+static mqd_t queue_open(void)
+{
+	mqd_t q = mq_open(queue_name, O_RDWR | O_CREAT, 0600, &(struct mq_attr){.mq_maxmsg = 1, .mq_msgsize = 64});
+	must(q >= 0);
+	return q;
+}
+
 static void body_queue(void)
 {
 	char block[64];
-	mqd_t q = mq_open("/vigil-waitlocks", O_RDWR | O_CREAT, 0600,
-			  &(struct mq_attr){.mq_maxmsg = 1, .mq_msgsize = sizeof(block)});
-	must(q >= 0);
-	mq_unlink("/vigil-waitlocks");
+	(void)mq_receive(queue_open(), block, sizeof(block), NULL);
+}
+
+static void body_nameless_queue(void)
+{
+	char block[64];
+	mqd_t q = queue_open();
+	mq_unlink(queue_name);
 	(void)mq_receive(q, block, sizeof(block), NULL);
 }
 
@@ -705,6 +746,16 @@ static void a_message_may_come_from_anybody(void **state)
 	}
 	start(body_queue);
 	await_fact((struct expected){WAITFACT_MESSAGE, false, 1, child}, &t);
+	child_end();
+	mq_unlink(queue_name);
+}
+
+static void a_queue_without_a_name_has_no_other_users(void **state)
+{
+	(void)state;
+	const struct waitfact_thread *t;
+	start(body_nameless_queue);
+	await_fact((struct expected){WAITFACT_MESSAGE, true, 1, child}, &t);
 }
 
 /* ---- stopped ---- */
@@ -762,6 +813,8 @@ int main(void)
 		FACTS(memory_of_its_own_is_nothing_to_look_at),
 		FACTS(a_semaphore_names_who_raised_it_last),
 		FACTS(who_took_from_a_semaphore_itself_is_not_its_own_end),
+		FACTS(a_semaphore_names_who_took_it_and_ended),
+		FACTS(a_queue_without_a_name_has_no_other_users),
 		FACTS(a_message_may_come_from_anybody),
 		FACTS(who_sent_last_itself_waits_for_who_received),
 		FACTS(a_stopped_thread_waits_for_whoever_continues_it),
