@@ -553,11 +553,24 @@ static bool lacks_processors(const struct hang_work *w)
 	return false;
 }
 
+/* True if something of the job takes a little of a processor all along, which is no standstill, be it work or not. */
+static bool computes_a_little(const struct hang_work *w)
+{
+	const double little = 0.02;
+	for (size_t i = 0; i < w->p->n; i++) {
+		const struct liveness *l = &w->p->rank[i];
+		if (!l->serves && !l->seen.exited && l->trace[LIVENESS_CPU].known &&
+		    l->trace[LIVENESS_CPU].rate / 1e9 >= little)
+			return true;
+	}
+	return false;
+}
+
 void hang_unknown(struct hang_work *w)
 {
 	char stood[24], doing[300], who[HANG_WHO];
 	const struct stackgroup_rank *r = hang_culprit(w);
-	if (!hang_old_enough(w, HANG_VAGUE))
+	if (!hang_old_enough(w, w->has_stacks && computes_a_little(w) ? HANG_DOUBTFUL : HANG_VAGUE))
 		return;
 	if (!w->stalled_rank && w->s->rule != HANG_RULE_IO_GPU && lacks_processors(w)) {
 		TEXT_COPY(w->v->text, "its threads are ready, and others have the processors");
