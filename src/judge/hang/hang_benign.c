@@ -52,13 +52,13 @@ static bool has_printed(const struct hang_work *w)
 	return false;
 }
 
-/* True if all ranks try in vain to connect, again and again, in a job that once did something: the server has gone. */
+/* True if all ranks try in vain to connect, again and again: a server that has gone, or was never started. */
 static bool all_are_refused(const struct hang_work *w)
 {
 	for (size_t i = 0; i < w->n_blocking; i++)
 		if (!hang_is_refused(w, w->g.rank[w->blocking[i]].rank))
 			return false;
-	return w->n_blocking > 0 && w->n_blocking == w->g.n && has_printed(w);
+	return w->n_blocking > 0 && w->n_blocking == w->g.n;
 }
 
 /*
@@ -68,7 +68,8 @@ static bool all_are_refused(const struct hang_work *w)
 static uint64_t polls_after_ns(const struct hang_work *w, const struct stackgroup_rank *r)
 {
 	uint64_t said = hang_sleep_ns_of(w, r);
-	bool refused = all_are_refused(w), waited_for = refused || (w->many && w->n_blocking < w->g.n);
+	bool refused = all_are_refused(w);
+	bool waited_for = (refused && has_printed(w)) || (w->many && w->n_blocking < w->g.n);
 	/* It tries for a lock file again and again: who made it is long done, as a rule, or has ended. */
 	const struct waithint *retry = hang_retries(w, r);
 	bool lock_file = retry && retry->exists;
