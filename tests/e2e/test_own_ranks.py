@@ -96,6 +96,48 @@ def test_a_variable_that_a_rank_sets_itself_is_its_number(vigil, tmp_path):
     wait_for(lambda: ranks_of_stacks(vigil) == [0, 1, 2], 30, "the ranks")
 
 
+BY_OPTION = """
+import subprocess, sys, time
+if "--rank" in sys.argv:
+    while True:
+        time.sleep(0.1)
+some = [subprocess.Popen([sys.executable, __file__, "--rank", str(n), "--world-size", "3"]) for n in range(3)]
+{then}
+"""
+WAITS = "[p.wait() for p in some]"
+# The parent trains: the others serve it, whatever their number is called.
+TRAINS = """
+for step in range(100000):
+    sum(range(20000))
+    if step % 100 == 0:
+        print(f"step {step}", flush=True)
+"""
+
+
+def test_a_launcher_of_ones_own_gives_the_number_as_an_option(vigil, tmp_path):
+    program = tmp_path / "launch.py"
+    program.write_text(BY_OPTION.format(then=WAITS))
+    vigil.start("run", "--", sys.executable, program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_for(lambda: ranks_of_stacks(vigil) == [0, 1, 2], 30, "the ranks")
+
+
+def test_a_shell_starts_them_in_a_loop(vigil, tmp_path):
+    program = tmp_path / "train.py"
+    program.write_text("import time\nwhile True: time.sleep(0.1)\n")
+    loop = f"for r in 0 1 2; do {sys.executable} {program} --rank=$r & done; wait"
+    vigil.start("run", "--", "bash", "-c", loop, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_for(lambda: ranks_of_stacks(vigil) == [0, 1, 2], 30, "the ranks")
+
+
+def test_who_trains_itself_has_no_ranks_below_it(vigil, tmp_path):
+    program = tmp_path / "learner.py"
+    program.write_text(BY_OPTION.format(then=TRAINS))
+    vigil.start("run", "--", sys.executable, "-u", program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_for(lambda: len(processes_of_stacks(vigil)) >= 4, 20, "the actors")
+    for _ in range(3):
+        assert all("rank" not in p and p["role"] != "launcher" for p in processes_of_stacks(vigil))
+
+
 @pytest.mark.parametrize("by", WAYS)
 def test_the_timeline_has_a_lane_for_each(vigil, begun, tmp_path, by):
     p = begun(by, steps=120)

@@ -6,6 +6,7 @@
 #include "sense/framework/rayworker.h"
 #include "sense/native/livenv.h"
 #include "sense/python/pylocals.h"
+#include "sense/wait/threadwait.h"
 
 #define RANK_LIMIT 100000
 /* A process is asked this many times at most: it imports modules first. */
@@ -151,6 +152,35 @@ static bool only_waits(const struct world *w, pid_t pid)
 	return false;
 }
 
+/* True for a shell, and for a program that waits for the end of a child at this moment. */
+static bool starts_by_option(const struct world *w, const struct ownranks_process *parent)
+{
+	struct threadwait t;
+	if (parent->who.role == ROLE_SHELL || parent->who.role == ROLE_LAUNCHER)
+		return true;
+	return threadwait_read(w, parent->pid, parent->pid, NULL, false, &t) == 0 && t.kind == WAIT_CHILD;
+}
+
+/* Asks one process. */
+static enum spawnrank number_ask(const struct world *w, const struct ownranks_process *p,
+				  const struct ownranks_process *parent, struct spawnranks_one *one)
+{
+	bool starts;
+	enum spawnrank done = SPAWNRANK_OVER;
+	if (p->who.has_option) {
+		one->told = OWNRANKS_BY_OPTION;
+		one->number = p->who.option;
+		starts = starts_by_option(w, parent) || only_waits(w, p->ppid);
+	} else {
+		done = spawnrank_read(w, p->pid, &one->told, &one->number);
+		starts = one->told == OWNRANKS_NOTHING || only_waits(w, p->ppid);
+	}
+	if (starts)
+		return done;
+	one->told = OWNRANKS_NOTHING;
+	return SPAWNRANK_LATER; /* the parent may still be starting other processes */
+}
+
 struct spawnranks *spawnranks_new(void)
 {
 	return calloc(1, sizeof(struct spawnranks));
@@ -176,7 +206,7 @@ static size_t spawnrank_slot(const struct spawnranks *s, pid_t pid)
  * read.
  */
 static bool spawnrank_ask(struct spawnranks *s, const struct world *w, const struct ownranks_process *p,
-			  uint64_t first_ns, size_t *left)
+			  const struct ownranks_process *parent, uint64_t first_ns, size_t *left)
 {
 	struct spawnranks_one *one = &s->of[spawnrank_slot(s, p->pid)];
 	uint64_t now_ns = w->mono_ns();
@@ -191,11 +221,7 @@ static bool spawnrank_ask(struct spawnranks *s, const struct world *w, const str
 	if (one->over || *left == 0 || now_ns < one->due_ns)
 		return false;
 	(*left)--;
-	one->over = spawnrank_read(w, p->pid, &one->told, &one->number) == SPAWNRANK_OVER;
-	if (one->told != OWNRANKS_NOTHING && !only_waits(w, p->ppid)) {
-		one->told = OWNRANKS_NOTHING;
-		one->over = false; /* the parent may still be starting other processes */
-	}
+	one->over = number_ask(w, p, parent, one) == SPAWNRANK_OVER;
 	one->over |= ++one->asked == ASK_MOST;
 	one->due_ns = now_ns + (ask_gap_ns << one->asked);
 	s->n_told += one->told != OWNRANKS_NOTHING;
@@ -243,10 +269,11 @@ bool spawnranks_update(struct spawnranks *s, const struct world *w, struct ownra
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct ownranks_process *up = NULL;
-		if (role_serves(p[i].who.role) && p[i].who.rank == NO_RANK && !p[i].ended)
+		bool may = role_serves(p[i].who.role) || p[i].who.has_option;
+		if (may && p[i].who.rank == NO_RANK && !p[i].ended)
 			up = ownranks_parent(p, n, &p[i]);
 		if (up && ownranks_may_be(&p[i].who, &up->who))
-			others |= spawnrank_ask(s, w, &p[i], first_ns, &most);
+			others |= spawnrank_ask(s, w, &p[i], up, first_ns, &most);
 		else if (p[i].who.role == ROLE_RAY_WORKER && p[i].who.rank == NO_RANK && !p[i].ended)
 			others |= raytrain_ask(s, w, &p[i], &most);
 	}

@@ -1,7 +1,9 @@
 /*
- * Ranks that a Python program starts by multiprocessing or torch.multiprocessing.spawn. Neither their environment nor
- * their command line has their number. It is among the arguments of the function that the new process runs: the index
- * that torch passes, else an argument called rank or local_rank, else the variable RANK that the function has set.
+ * Ranks that a program starts with their number as an option (model/jobs/role.h reads it), if it waits for their end,
+ * and those that a Python program starts by multiprocessing or torch.multiprocessing.spawn. Of these neither the
+ * environment nor the command line has the number. It is among the arguments of the function that the new process runs:
+ * the index that torch passes, else an argument called rank or local_rank, else the variable RANK that the function has
+ * set.
  *
  * A process that serves its parent (a loader, pool or manager) runs a function of a library and is no rank. The child
  * of a program that does more than wait for its children (an actor of a learner) is none either. model/jobs/ownranks.h

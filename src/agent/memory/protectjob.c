@@ -31,7 +31,8 @@ static int targets_new(const struct members *m, const struct protect_outcome *se
 			continue;
 		t[n++] = (struct protect_target){
 			.id = {.pid = one->task->pid, .start_ticks = one->task->start_ticks},
-			.expendable = one->who.role == ROLE_HELPER || one->who.role == ROLE_COMPILER,
+			.expendable = (one->who.role == ROLE_HELPER && !one->who.has_option) ||
+				      one->who.role == ROLE_COMPILER,
 		};
 	}
 	*ret = t;

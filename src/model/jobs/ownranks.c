@@ -39,8 +39,22 @@ static bool may_start(const struct role_info *parent)
 	return parent->rank == NO_RANK && (parent->role == ROLE_MAIN || parent->own_number);
 }
 
+/* The same, or a shell that starts them in a loop. */
+static bool may_start_by(enum ownranks_source how, const struct role_info *parent)
+{
+	bool shell = parent->rank == NO_RANK && (parent->role == ROLE_SHELL || parent->role == ROLE_LAUNCHER);
+	return may_start(parent) || (how == OWNRANKS_BY_OPTION && shell);
+}
+
+static bool may_be_by_option(const struct role_info *who)
+{
+	return who->has_option && (who->role == ROLE_MAIN || who->role == ROLE_HELPER || role_serves(who->role));
+}
+
 bool ownranks_may_be(const struct role_info *who, const struct role_info *parent)
 {
+	if (who->rank == NO_RANK && may_be_by_option(who))
+		return may_start_by(OWNRANKS_BY_OPTION, parent);
 	return role_serves(who->role) && who->rank == NO_RANK && may_start(parent);
 }
 
@@ -81,7 +95,7 @@ static size_t reported_below(const struct sorted *s, pid_t parent)
 
 static void children_name(const struct sorted *s, struct ownranks_process *parent, size_t reported)
 {
-	parent->who.role = ROLE_LAUNCHER;
+	parent->who.role = parent->who.role == ROLE_SHELL ? ROLE_SHELL : ROLE_LAUNCHER;
 	parent->who.own_number = true;
 	for (size_t i = 0; i < s->n; i++) {
 		struct ownranks_process *p = &s->p[i];
@@ -97,7 +111,7 @@ static void reported_name(const struct sorted *s)
 {
 	for (size_t i = 0; i < s->n; i++) {
 		struct ownranks_process *parent = s->p[i].reported ? parent_of(s, &s->p[i]) : NULL;
-		size_t reported = parent && may_start(&parent->who) && !s->p[i].who.own_number
+		size_t reported = parent && may_start_by(s->p[i].reported, &parent->who) && !s->p[i].who.own_number
 					  ? reported_below(s, parent->pid)
 					  : 0;
 		if (reported)

@@ -1,8 +1,9 @@
 /*
  * Ranks that a program starts itself, without a launcher that sets each rank's variables. multiprocessing passes the
  * number as an argument of the function that runs; a program that starts copies of itself sets LOCAL_RANK alone
- * (Lightning), and its parent is rank 0. A process that such a rank starts belongs to the same rank. A worker of Ray
- * Train has its number in the log of that worker; it stays a Ray worker.
+ * (Lightning), and its parent is rank 0; a launcher of one's own may tell each one by an option of its command line. A
+ * process that such a rank starts belongs to the same rank. A worker of Ray Train has its number in the log of that
+ * worker; it stays a Ray worker.
  *
  * Pure. Source: docs/decisions/0024.
  */
@@ -14,6 +15,7 @@
 
 enum ownranks_source {
 	OWNRANKS_NOTHING, /* it was not read, or has no number */
+	OWNRANKS_BY_OPTION, /* its command line says it; accepted likewise */
 	OWNRANKS_BY_NAME, /* an argument is called rank; accepted only if siblings reported other numbers */
 	OWNRANKS_BY_TORCH, /* the process index that torch.multiprocessing passes */
 	OWNRANKS_BY_RAY, /* Ray Train's own number; accepted unless two workers have the same */

@@ -413,6 +413,35 @@ static enum role decide(const struct role_input *in, const struct role_info *inf
 	return placed_role(in, info);
 }
 
+/* The value of a word like "--rank=3", or of the next word after "--rank". */
+static bool option_value(struct span word, struct span rest, const char *name, uint64_t *ret)
+{
+	const size_t len = strlen(name);
+	struct span value;
+	if (!span_starts(word, name))
+		return false;
+	if (word.len > len)
+		return word.p[len] == '=' && span_u64((struct span){word.p + len + 1, word.len - len - 1}, ret) == 0;
+	return span_word(&rest, &value) && span_u64(value, ret) == 0;
+}
+
+/* The number of a rank among the arguments of a program. */
+static bool option_of(struct span command, int32_t *ret)
+{
+	static const char *const names[] = {"--rank",	     "--global_rank", "--global-rank", "--local_rank",
+					    "--local-rank", "--proc_id",     "--proc-id"};
+	const uint64_t limit = 100000;
+	struct span word;
+	uint64_t v;
+	while (span_word(&command, &word))
+		for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+			if (option_value(word, command, names[i], &v) && v < limit) {
+				*ret = (int32_t)v;
+				return true;
+			}
+	return false;
+}
+
 void role_of(const struct role_input *in, struct role_info *ret)
 {
 	struct role_info info = {.rank = NO_RANK, .local_rank = NO_RANK, .role = ROLE_OTHER};
@@ -430,6 +459,7 @@ void role_of(const struct role_input *in, struct role_info *ret)
 	info.role = decide(in, &info);
 	info.proof = in->proof;
 	info.forked = same_command_as_parent(in) && !started_as_rank(in, &info);
+	info.has_option = !same_command_as_parent(in) && option_of(in->command, &info.option);
 	if (info.role == ROLE_LAUNCHER) {
 		info.rank = NO_RANK;
 		info.local_rank = NO_RANK;

@@ -44,6 +44,9 @@ struct role_info {
 	bool forked; /* it has its parent's command line: it began with its parent's pages, shared copy-on-write */
 	uint8_t wish; /* enum wish (model/memory/wish), where the reader of the role asks for it */
 	bool own_number; /* the program gave the number: LOCAL_RANK alone, or found by model/jobs/ownranks.h */
+	/* Its command line, which is not its parent's, has "--rank 3": no rank before ownranks.h says so. */
+	bool has_option;
+	int32_t option;
 };
 
 /* What a launcher has written into the environment of a process. */

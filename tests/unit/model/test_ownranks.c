@@ -63,6 +63,59 @@ static void children_that_tell_numbers_are_ranks(void **state)
 	is(5, ROLE_LOADER, 1);
 }
 
+static void optioned(pid_t pid, pid_t ppid, enum role role, int32_t number)
+{
+	struct ownranks_process *one = add(pid, ppid, role, NO_RANK);
+	one->who.has_option = true;
+	one->who.option = number;
+	one->reported = OWNRANKS_BY_OPTION;
+	one->number = number;
+}
+
+static void programs_with_a_number_as_an_option_are_ranks(void **state)
+{
+	(void)state;
+	add(10, 1, ROLE_MAIN, NO_RANK);
+	optioned(11, 10, ROLE_HELPER, 0);
+	optioned(12, 10, ROLE_HELPER, 1);
+	add(13, 12, ROLE_WORKER, NO_RANK);
+	add(14, 10, ROLE_HELPER, NO_RANK);
+	assert_true(ownranks_may_be(&p[1].who, &p[0].who));
+	assert_false(ownranks_may_be(&p[4].who, &p[0].who));
+	ownranks_name(p, n);
+	is(0, ROLE_LAUNCHER, NO_RANK);
+	is(1, ROLE_MAIN, 0);
+	is(2, ROLE_MAIN, 1);
+	is(3, ROLE_WORKER, 1);
+	is(4, ROLE_HELPER, NO_RANK);
+}
+
+static void a_shell_may_start_them_in_a_loop(void **state)
+{
+	(void)state;
+	add(10, 1, ROLE_SHELL, NO_RANK);
+	optioned(11, 10, ROLE_MAIN, 0);
+	optioned(12, 10, ROLE_MAIN, 1);
+	assert_true(ownranks_may_be(&p[1].who, &p[0].who));
+	ownranks_name(p, n);
+	is(0, ROLE_SHELL, NO_RANK);
+	is(1, ROLE_MAIN, 0);
+	is(2, ROLE_MAIN, 1);
+}
+
+static void an_option_of_one_alone_says_nothing(void **state)
+{
+	(void)state;
+	add(10, 1, ROLE_SHELL, NO_RANK);
+	optioned(11, 10, ROLE_MAIN, 0);
+	ownranks_name(p, n);
+	is(1, ROLE_MAIN, NO_RANK);
+	optioned(12, 10, ROLE_MAIN, 0); /* two sweeps of one's own, which are ranks of nothing */
+	ownranks_name(p, n);
+	is(1, ROLE_MAIN, NO_RANK);
+	is(2, ROLE_MAIN, NO_RANK);
+}
+
 static void one_alone_is_believed_of_torch_only(void **state)
 {
 	(void)state;
@@ -212,6 +265,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(children_that_tell_numbers_are_ranks, begin),
+		cmocka_unit_test_setup(programs_with_a_number_as_an_option_are_ranks, begin),
+		cmocka_unit_test_setup(a_shell_may_start_them_in_a_loop, begin),
+		cmocka_unit_test_setup(an_option_of_one_alone_says_nothing, begin),
 		cmocka_unit_test_setup(one_alone_is_believed_of_torch_only, begin),
 		cmocka_unit_test_setup(a_number_that_two_have_makes_nobody_a_rank, begin),
 		cmocka_unit_test_setup(a_launcher_s_rank_keeps_its_number, begin),

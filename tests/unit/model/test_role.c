@@ -200,9 +200,42 @@ static void each_role_has_a_name_of_its_own(void **state)
 	assert_string_equal(role_name(ROLE_MAX), "other");
 }
 
+static void the_number_of_a_rank_as_an_option(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *command;
+		int32_t number; /* -1: none */
+	} is[] = {
+		{"python3 train.py --rank 3 --world 4", 3},  {"python3 train.py --local-rank=0", 0},
+		{"./train --global_rank 12", 12},	     {"python3 train.py --rank", -1},
+		{"python3 train.py --rank x", -1},	     {"python3 train.py --rank=", -1},
+		{"python3 train.py --rank_file 3", -1},	     {"python3 train.py --rank -1", -1},
+		{"python3 train.py --rank 99999999999", -1}, {"python3 train.py --ranks 3", -1},
+		{"python3 train.py --rank=3x", -1},	     {"", -1},
+	};
+	const struct role_info parent = {.rank = NO_RANK, .local_rank = NO_RANK, .role = ROLE_MAIN};
+	struct role_info who;
+	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
+		struct role_input in = {.comm = span_of("python3"),
+					.command = span_of(is[i].command),
+					.parent = &parent,
+					.parent_comm = span_of("python3"),
+					.parent_command = span_of("python3 launch.py")};
+		role_of(&in, &who);
+		assert_int_equal(who.has_option, is[i].number >= 0);
+		assert_int_equal(who.has_option ? who.option : -1, is[i].number);
+		assert_int_equal(who.rank, NO_RANK);
+		in.parent_command = in.command; /* a fork has the option of its parent, which is none of its own */
+		role_of(&in, &who);
+		assert_false(who.has_option);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_number_of_a_rank_as_an_option),
 		cmocka_unit_test(each_process_is_recognised_from_what_it_shows),
 		cmocka_unit_test(a_name_is_proven_by_the_program_file_and_its_owner),
 		cmocka_unit_test(each_role_has_a_name_of_its_own),
