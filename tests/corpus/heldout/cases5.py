@@ -1,0 +1,126 @@
+"""What is true of each program of programs5; `cases5.py` as a program writes truth5.json. `see`: check4.py.
+
+A rank that is to blame may be told by its number or by its pid; a job of one process has rank 0 or none."""
+import json
+import os
+import re
+
+from cases4 import CIRCLE, GONE, NEVER, cycle, needs, outside, ranks, role
+
+CASES = []
+HERE = "{here}/programs5/"
+
+
+def hang(name, wait, run, culprit, why, about, see, also=(), **more):
+    truth, also = {"culprit": culprit, "why": why.split("|")}, list(also)
+    if culprit == role("main") and list(see) == ["main"]:
+        also.append(ranks(0))
+    if list(culprit) == ["ranks"] and len(culprit["ranks"]) == 1:
+        also.append(role("rank%d" % culprit["ranks"][0], culprit["ranks"][0]))
+    if also:
+        truth["also"] = also
+    for key in ("gone", "proved"):
+        if key in more:
+            truth[key] = more.pop(key)
+    CASES.append({"name": "h5-" + name, "class": "hang", "wait": wait, "run": command(run), "needs": needs(run, more.pop("needs", ())),
+                  "truth": truth, "about": about, "see": see, **more})
+
+
+def quiet(name, wait, run, seconds, why, about, **more):
+    CASES.append({"name": "h5-" + name, "class": "benign", "wait": wait, "run": command(run), "needs": needs(run, more.pop("needs", ())),
+                  "seconds": seconds, "truth": {"why_quiet": why}, "about": about, **more})
+
+
+def command(run):
+    """"x.py ..." with python, x.js with node, x.sh with bash, x.java with java, others compiled; "N x.py": by mpiexec; "N* x.go": as ranks."""
+    words, before = run.split(), []
+    if re.fullmatch(r"\d+\*", words[0]):
+        before = ["{python}", "{here}/programs4/kit4.py", words.pop(0)[:-1], "--"]
+    elif words[0].isdigit():
+        before = ["mpiexec", "-n", words.pop(0)]
+    stem, _, kind = words[0].rpartition(".")
+    with_ = {"py": ["{python}"], "js": ["node"], "sh": ["bash"], "java": ["java"], "pl": ["perl"]}
+    own = [*with_[kind], HERE + words[0]] if kind in with_ else ["{bin}/" + stem]
+    return [*before, *own, *words[1:], *(["{python}"] if kind == "sh" else [])]
+
+
+def all_of(n, state, *but):
+    return {"rank%d" % r: state for r in range(n) if r not in but}
+
+
+# Ranks, servers of parameters, queues
+hang("butterfly-notify", "condition", "h5_butterfly_notify.py", ranks(5), "condition|wait|notif|thread|" + NEVER,
+     "the loading thread of rank 5 has ended, eight ranks reduce by recursive doubling",
+     {"rank5": "futex@next ", "rank4": "recvfrom>rank5", **all_of(8, "recvfrom", 4, 5)})
+hang("mesh-large", "unix send", "h5_mesh_large.py", cycle("rank0", "rank1"), CIRCLE + "|send|full|unix",
+     "everyone sends a large table to everyone before it receives; ranks 0 and 1 send to each other, 2 and 3 to rank 0",
+     {"rank0": "sendto>rank1", "rank1": "sendto>rank0", "rank2": "sendto>rank0", "rank3": "sendto>rank0"},
+     also=[cycle("rank0", "rank1", "rank2", "rank3")])
+hang("ssp-left", "tcp recv", "h5_ssp_left.py", ranks(3), GONE + "|stale|clock",
+     "worker 3 has left with 0; the server lets nobody be more than two steps ahead of it",
+     {"rank3": "gone", "server": "*futex", **all_of(5, "recvfrom>server", 3)}, gone=True)
+hang("ps-thread-died", "tcp recv", "h5_ps_thread_died.py", role("server"), "server|thread|recv|tcp|accept|" + NEVER,
+     "the server's thread for rank 1 has failed, its socket stays open; ranks 0 and 2 wait for rank 1",
+     {"rank1": "recvfrom>server", "rank0": "recvfrom>rank1", "rank2": "recvfrom>rank1", "server": "accept"}, also=[ranks(1)])
+hang("joinable-lost", "mp queue", "h5_joinable_lost.py", role("lost"), GONE + "|task_done|join|queue",
+     "a consumer has left with 0 between get() and task_done(), join() never returns",
+     {"lost": "gone", "main": "futex@join .*queues"}, gone=True)
+hang("queue-reader-killed", "mp queue", "h5_queue_reader_killed.py", role("worker0"), "killed|SIGKILL|died|dead|gone|ended|lost|lock|abandon",
+     "worker 0 was killed in get() with the queue's lock, which the others want",
+     {"worker0": "gone", "worker1": "futex@get .*queues", "worker2": "futex@get .*queues", "main": "read"}, gone=True)
+hang("shm-producer", "mp semaphore", "h5_shm_producer.py", role("producer"), GONE + "|semaphore|" + NEVER,
+     "the producer of a ring in shared memory has left with 0 at a corrupt video",
+     {"producer": "gone", "main": "futex@main "}, gone=True, also=[{"nobody": NEVER}])
+hang("initializer", "lock file", "h5_initializer.py", cycle("main", "worker"), CIRCLE + r"|lock|sleep|vocab|retr|future|result",
+     "workers want a lock file that the parent removes after their first result", {"main": "futex@result ", "worker": "~nanosleep@load "},
+     also=[role("worker"), role("main"), outside(r"vocab\.lock")])
+hang("pool-sysexit", "mp pool", "h5_pool_sysexit.py", role("lost"), GONE + "|exit|" + NEVER,
+     "a pool's worker has left by sys.exit in its task; the pool has a new one, the task is lost",
+     {"lost": "gone", "main": "futex@next "}, gone=True, also=[role("main")])
+hang("conn-protocol", "unix recv", "h5_conn_protocol.py", cycle("main", "evaluator"), CIRCLE + "|recv|unix|socket|pipe",
+     "after a reload the search waits for a greeting, the evaluator for the settings", {"main": "read>evaluator", "evaluator": "read>main"},
+     also=[role("main"), role("evaluator")])
+hang("manager-queue", "mp manager", "h5_manager_queue.py", role("consumer"), GONE + "|full|put|queue|" + NEVER,
+     "the only consumer of a Manager's queue has left with 0, producers wait for room",
+     {"consumer": "gone", "producer0": "read>manager", "producer1": "read>manager", "main": "wait4>producer0"}, gone=True, also=[role("manager")])
+hang("two-queues-full", "queue put", "h5_two_queues_full.py", role("main"), "queue|put|full|" + CIRCLE,
+     "main puts jobs and reads results later; both queues are full", {"main": "*futex@put .*queue"})
+hang("aio-off-by-one", "asyncio", "h5_aio_off_by_one.py", ranks(0), "asyncio|event|epoll|task|" + NEVER,
+     "rank 0 waits for the hello of four ranks and counts itself", {"rank0": "epoll", **all_of(4, "recvfrom>rank0", 0)})
+hang("aio-threadsafe", "asyncio", "h5_aio_threadsafe.py", role("main"), "asyncio|event loop|itself|future|result|block|" + CIRCLE,
+     "the loop's thread waits for a result that only the loop could make", {"main": "futex@get .*h5_aio"})
+hang("tar-pipeline", "fifo open", "h5_tar_pipeline.py", role("unpacker"), r"fifo|volume|open|writer|nobody",
+     "an unpacker behind tar and zstd waits for an answer by a FIFO", {"main": "wait4", "unpacker": "openat wait_for_partner"},
+     needs=["zstd", "tar", "bash"], also=[outside(r"volume\.answer")])
+hang("pager-pty", "terminal", "h5_pager_pty.py", cycle("rank0", "tool"), CIRCLE + "|terminal|tty|pty|read|key|input",
+     "a tool on a pseudo terminal of rank 0 waits for a key after a page, rank 0 for more text",
+     {"rank0": "read@model_text", "tool": "read", "rank1": "recvfrom>rank0", "rank2": "recvfrom>rank0", "rank3": "recvfrom"}, also=[ranks(0), role("tool")])
+
+# Healthy ones
+quiet("q-compile", "tcp recv", "h5_q_compile.py", 72, "a child of rank 0 builds for 66 s, the others wait for it", "extensions are built")
+quiet("q-upload", "pipe", "h5_q_upload.py", 74, "an uploader takes 3 KB a second for 70 s", "checkpoint into a slow uploader")
+quiet("q-download", "http", "h5_q_download.py", 74, "200 bytes every 0.5 s for 70 s", "slow download by rank 2")
+quiet("q-eval-pool", "mp pool", "h5_q_eval_pool.py", 67, "a pool of rank 1 computes for 60 s", "evaluation in worker processes")
+quiet("q-poll-limit", "sleep", "h5_q_poll_limit.py", 84, "ranks look for a file for at most 80 s", "optional teacher")
+quiet("q-xmlrpc-idle", "accept", "h5_q_xmlrpc_idle.py", 78, "the next question comes after 75 s", "XML-RPC service")
+quiet("q-naps", "sleep", "h5_q_naps.sh", 109, "sleeps of 36 s", "collector of metrics in bash", needs=["bash"])
+quiet("q-backpressure", "mp queue", "h5_q_backpressure.py", 90, "each batch takes 18 s", "slow consumer of a bounded queue")
+quiet("q-drain", "mp queue", "h5_q_drain.py", 74, "30 results are written, 2.4 s each", "queue that is emptied at the end")
+quiet("q-backoff", "connect", "h5_q_backoff.py", 66, "the server is there after 50 s, pauses grow to 32 s", "retry with growing pauses")
+quiet("q-shell", "terminal", "h5_q_shell.py", 74, "nobody types for 70 s", "interactive shell", needs=["bash"])
+quiet("q-kdf", "future", "h5_q_kdf.py", 70, "a thread computes in native code for 64 s", "keys are derived")
+quiet("q-aio-idle", "asyncio", "h5_q_aio_idle.py", 75, "the next request comes after 72 s", "asyncio service")
+quiet("q-aio-child", "asyncio", "h5_q_aio_child.py", 71, "a child computes for 68 s", "asyncio with a tool")
+quiet("q-zmq-rep", "zeromq", "h5_q_zmq_rep.py", 68, "the reply takes 66 s", "ZeroMQ solver", needs=["zmq"])
+quiet("q-zmq-push", "zeromq", "h5_q_zmq_push.py", 79, "a message each 2.5 s", "slow sink behind ZeroMQ", needs=["zmq"])
+quiet("q-grpc-slow", "grpc", "h5_q_grpc_slow.py", 68, "one call computes for 65 s", "long gRPC call", needs=["grpc"])
+quiet("q-grpc-stream", "grpc", "h5_q_grpc_stream.py", 89, "a message each 22 s", "slow gRPC stream", needs=["grpc"])
+
+if __name__ == "__main__":
+    here = os.path.dirname(os.path.abspath(__file__))
+    names = [c["name"] for c in CASES]
+    assert len(names) == len(set(names)), [n for n in names if names.count(n) > 1]
+    hidden = ("see", "loud")
+    with open(here + "/truth5.json", "w") as f:
+        f.write("[\n" + ",\n".join(json.dumps({k: v for k, v in c.items() if k not in hidden}) for c in CASES) + "\n]\n")
+    print({k: sum(c["class"] == k for c in CASES) for k in ("hang", "benign")})
