@@ -96,6 +96,85 @@ hang("pager-pty", "terminal", "h5_pager_pty.py", cycle("rank0", "tool"), CIRCLE 
      "a tool on a pseudo terminal of rank 0 waits for a key after a page, rank 0 for more text",
      {"rank0": "read@model_text", "tool": "read", "rank1": "recvfrom>rank0", "rank2": "recvfrom>rank0", "rank3": "recvfrom"}, also=[ranks(0), role("tool")])
 
+# FIFOs, locks of files, servers, ZeroMQ, gRPC, MPI, C, C++
+hang("fifo-order", "fifo open", "h5_fifo_order.py", cycle("main", "actor"), CIRCLE + "|fifo|open|reader",
+     "actor and learner each open their own FIFO for writing first", {"main": "openat wait_for_partner", "actor": "openat wait_for_partner"},
+     also=[role("actor"), role("main"), outside(r"(actor|learner)\.fifo")])
+hang("ofd-upgrade", "posix lock", "h5_ofd_upgrade.py", cycle("rank0", "rank1"), CIRCLE + "|lock",
+     "ranks 0 and 1 have a shared lock of an open file and want the exclusive one",
+     {"rank0": "fcntl", "rank1": "fcntl", "rank2": "recvfrom>rank0"})
+hang("excl-collective", "lock file", "h5_excl_collective.py", ranks(1), r"lock|tokenizer|recv|tcp|reduce|" + CIRCLE,
+     "rank 1 is in a reduce with the lock file that the others look for first",
+     {"rank1": "recvfrom>rank0@reduce ", **all_of(4, "~nanosleep@cache_lock ", 1)},
+     also=[cycle("rank0", "rank1"), cycle("rank0", "rank1", "rank2", "rank3")])
+hang("http-keepalive", "http", "h5_http_keepalive.py", cycle("rank0", "rank1", "server"), CIRCLE + "|recv|http|tcp|keep|server|socket",
+     "the server of one thread reads from rank 0's kept connection; rank 1 waits for the server, rank 0 for rank 1",
+     {"rank0": "recvfrom>rank1", "rank1": "recvfrom", "server": "recvfrom>rank0"},
+     also=[role("server"), cycle("rank0", "rank1"), cycle("rank0", "server"), ranks(0)])
+hang("kv-abba", "tcp recv", "h5_kv_abba.py", cycle("rank0", "rank1"), CIRCLE + "|lock|server|recv|tcp",
+     "ranks 0 and 1 lock two tables of a lock service in opposite order",
+     {"rank0": "recvfrom>server", "rank1": "recvfrom>server", "rank2": "recvfrom>rank0", "server": "*futex@attend "},
+     also=[role("server"), ranks(0), ranks(1)])
+hang("zmq-req-lost", "zeromq", "h5_zmq_req_lost.py", role("scorer1"), GONE + "|zmq|zeromq|poll|repl|" + NEVER,
+     "the scorer that had the request was killed and replaced, nobody will answer", {"scorer1": "gone", "main": "poll", "scorer2": "poll"},
+     needs=["zmq"], gone=True, also=[role("scorer2"), role("main"), ranks(0), cycle("main", "scorer2")])
+hang("zmq-push-stopped", "zeromq", "h5_zmq_push_stopped.py", role("collector"), "stopped|SIGSTOP|suspended", "the collector of a push socket is stopped",
+     {"collector": "stopped", **all_of(3, "poll")}, needs=["zmq"])
+hang("grpc-rendezvous", "grpc", "h5_grpc_rendezvous.py", role("server"), "server|barrier|grpc|thread|pool|lock",
+     "a barrier for four in a server of two threads", {"server": "*futex@join ", **all_of(4, "~futex|epoll@train ")}, needs=["grpc"])
+hang("mpi-split", "mpi", "4 h5_mpi_split.py", cycle("rank0", "rank1", "rank2", "rank3"), CIRCLE + "|allreduce|collective|order",
+     "rows and columns are reduced in different orders", all_of(4, "spin"), needs=["mpi4py", "mpiexec"])
+hang("mpi-root", "mpi", "4 h5_mpi_root.py", ranks(3), "bcast|broadcast|allgather|collective|root|not in|elsewhere", "rank 3 broadcasts from another root",
+     {"rank1": "spin", "rank2": "spin"}, needs=["mpi4py", "mpiexec"])
+hang("mpi-ssend", "mpi", "h5_mpi_ssend.py", cycle("rank0", "rank1", "rank2"), CIRCLE + "|send", "all send to the right before they receive, in C",
+     all_of(3, "spin"), needs=["mpicc", "mpiexec"])
+hang("mpi-child", "mpi", "3 h5_mpi_child.py", role("converter14"), "child|sleep|converter|file|calibration|wait",
+     "a child of rank 1 looks for a file that nobody writes; ranks 0 and 2 wait in MPI",
+     {"converter14": "~nanosleep", "rank1": "wait4>converter14", "rank0": "spin", "rank2": "spin"}, needs=["mpi4py", "mpiexec"], also=[ranks(1)])
+hang("join-circle", "thread join", "h5_join_circle.c", role("main"), CIRCLE + "|join", "three threads join each other in a circle",
+     {"main": "*futex"}, proved=True)
+hang("pipe-ranks", "pipe", "h5_pipe_ranks.c", ranks(2), "semaphore|sem_wait|futex|lock|thread|" + NEVER,
+     "the thread of rank 2 that posts has ended; a ring of pipes between forked ranks",
+     {"rank2": "futex", "rank3": "read>rank2", "rank0": "read>rank3", "rank1": "read>rank0"}, also=[role("rank2")])
+hang("fork-mutex", "fork", "h5_fork_mutex.cpp", role("child"), "fork|mutex|lock|inherit", "a child was forked while a thread had a std::mutex",
+     {"child": "futex", "main": "wait4>child"})
+hang("pool-destructor", "condition", "h5_pool_destructor.cpp", role("main"), "cond|wait|join|notif|thread|" + NEVER,
+     "a pool's thread waits for a notification that was given before", {"main": "*futex"})
+hang("once-circle", "mutex", "h5_once_circle.cpp", role("main"), CIRCLE + "|once|futex|lock", "two std::call_once need each other", {"main": "*futex"})
+
+# Rust, Go, Node, Java, Perl, bash, small C programs, and more ranks
+hang("stages-rs", "channel", "h5_stages.rs", role("main"), CIRCLE + "|channel|send|futex|full|thread", "two bounded channels in both directions are full", {"main": "*futex"})
+hang("child-wait-rs", "child", "h5_child_wait.rs", cycle("main", "tool"), CIRCLE + "|pipe|full|write|child",
+     "the parent waits for the tool's end before it reads its output, which fills the pipe", {"main": "wait4|waitid|poll", "tool": "write>main"},
+     needs=["setpriv"], also=[role("main"), role("tool")])
+hang("rpc-back", "go", "3* h5_rpc_back.go", cycle("rank0", "rank1"), CIRCLE + "|mutex|lock|rpc|goroutine|futex|" + NEVER,
+     "rank 0 asks rank 1 under its lock, rank 1's handler asks rank 0", all_of(3, "*~futex|epoll"), also=[ranks(0), ranks(1), role("rank0", 0)])
+hang("cond-go", "go", "h5_cond.go", role("main"), "cond|wait|futex|goroutine|" + NEVER, "a reader left without a Signal, writer and reader wait", {"main": "*~futex"})
+hang("drain-js", "node", "h5_drain.js", cycle("main", "child"), CIRCLE + "|pipe|full|write|socket|unix",
+     "rows are sent to a child whose answers are read later", {"main": "epoll", "child": "write>main"}, needs=["setpriv"], also=[role("main"), role("child")])
+hang("workers-js", "node", "h5_workers.js", role("worker1"), "epoll|event loop|idle|answer|message|recv|unix|socket|" + CIRCLE + "|" + NEVER,
+     "worker 1 swallowed an error and never answers", {"main": "epoll", "worker1": "epoll", "worker0": "epoll"}, also=[cycle("main", "worker1"), role("main"), ranks(0)])
+hang("transfers-java", "mutex", "h5_Transfers.java", role("main"), CIRCLE + "|lock|monitor|synchronized|futex", "two threads take two monitors in opposite order",
+     {"main": "*~futex"}, needs=["java", "javac"])
+hang("open2-perl", "pipe", "h5_open2.pl", cycle("main", "sort"), CIRCLE + "|pipe|read|stdin", "sort waits for the end of its input, the parent for its answer",
+     {"main": "read>sort", "sort": "read>main"}, needs=["perl", "setpriv"], also=[role("main"), role("sort")])
+hang("coproc", "pipe", "h5_coproc.sh", cycle("main", "awk"), CIRCLE + "|pipe|read|buffer", "awk keeps its answer in its buffer, bash waits for it",
+     {"main": "read>awk", "awk": "read>main"}, needs=["bash", "awk", "setpriv"], also=[role("main"), role("awk")])
+hang("flock-inherited", "flock", "h5_flock_inherited.sh", role("daemon"), r"flock|lock|data\.lock", "a daemon has inherited the lock's descriptor and keeps the lock",
+     {"daemon": "accept", "launcher": "wait4"}, needs=["bash", "flock"])
+hang("jobserver", "pipe", "h5_jobserver.py", role("builder0"), GONE + "|pipe|token|itself|" + NEVER, "two builders left with 0 and kept their tokens, the third waits for one",
+     {"builder0": "gone", "builder1": "gone", "builder2": "read"}, gone=True, also=[role("builder1"), role("builder2"), {"nobody": NEVER}])
+hang("timerfd", "timerfd", "h5_timerfd.c", role("main"), "timer|disarm|switched off|" + NEVER, "a timer is switched off by setting it", {"main": "read"})
+hang("usr1-lost", "pause", "h5_usr1_lost.c", cycle("main", "solver"), CIRCLE + "|signal|pause|" + NEVER, "a signal came before the pause, both wait for one",
+     {"main": "pause", "solver": "pause"}, also=[role("main"), role("solver"), ranks(0)])
+hang("epoll-edge", "epoll", "h5_epoll_edge.py", ranks(0), "epoll|unread|recv|tcp|socket|" + CIRCLE,
+     "rank 0 leaves a part of rank 2's report unread and waits for the next edge", {"rank0": "epoll@collect ", "rank1": "recvfrom>rank0", "rank2": "recvfrom>rank0"},
+     also=[cycle("rank0", "rank2")])
+hang("queue-recreated", "queue get", "h5_queue_recreated.py", ranks(2), "queue|empty|get|" + NEVER, "rank 2 reads a new queue, its thread fills the old one",
+     {"rank2": "futex@get .*queue", "rank0": "recvfrom>rank2", "rank3": "recvfrom>rank2", "rank1": "recvfrom"})
+hang("barrier-parties", "mp barrier", "h5_barrier_parties.py", ranks(0, 1, 2), "barrier|parties|" + NEVER, "three ranks are at a barrier made for four",
+     all_of(3, "futex@wait "), also=[role("launcher"), {"nobody": "barrier"}, cycle("rank0", "rank1", "rank2")])
+
 # Healthy ones
 quiet("q-compile", "tcp recv", "h5_q_compile.py", 72, "a child of rank 0 builds for 66 s, the others wait for it", "extensions are built")
 quiet("q-upload", "pipe", "h5_q_upload.py", 74, "an uploader takes 3 KB a second for 70 s", "checkpoint into a slow uploader")
