@@ -175,6 +175,66 @@ hang("queue-recreated", "queue get", "h5_queue_recreated.py", ranks(2), "queue|e
 hang("barrier-parties", "mp barrier", "h5_barrier_parties.py", ranks(0, 1, 2), "barrier|parties|" + NEVER, "three ranks are at a barrier made for four",
      all_of(3, "futex@wait "), also=[role("launcher"), {"nobody": "barrier"}, cycle("rank0", "rank1", "rank2")])
 
+# Services, files, signals, the end of a job
+hang("daemon-pipe", "pipe", "h5_daemon_pipe.py", role("daemon"), "daemon|pipe|child|inherit|write end|accept",
+     "rank 0 reads the output of a script that has ended to its end; a daemon still has the pipe",
+     {"rank0": "poll|read", "daemon": "accept", "rank1": "recvfrom>rank0", "rank2": "recvfrom>rank0", "rank3": "recvfrom"}, also=[ranks(0)])
+hang("accept-never", "tcp recv", "h5_accept_never.py", role("server"), r"fifo|merges|open|accept|server|writer",
+     "a service that listens waits for a FIFO and accepts nobody", {"server": "openat wait_for_partner", **all_of(4, "recvfrom")}, also=[outside(r"merges\.txt")])
+hang("store-get", "thread join", "h5_store_get.py", ranks(6), "join|queue|thread|empty|" + NEVER,
+     "rank 6 joins its saving thread, whose queue gets no end; seven ranks wait for a key in a store that idles",
+     {"rank6": "futex@join ", "store": "epoll", **all_of(8, "recvfrom>store", 6)})
+hang("lease-left", "tcp recv", "h5_lease_left.py", ranks(1), GONE + "|lease|semaphore|server|" + NEVER, "rank 1 left with 0 and has kept the lease of a service",
+     {"rank1": "gone", "rank0": "recvfrom>server", "rank2": "recvfrom>server", "server": "*futex@attend "}, gone=True, also=[role("server")])
+hang("xmlrpc-self", "http", "h5_xmlrpc_self.py", role("server"), "itself|server|recv|http|tcp|xmlrpc|" + CIRCLE,
+     "a service of one thread asks itself for rank 1; the others wait for rank 1",
+     {"server": "recvfrom", "rank1": "recvfrom>server", "rank0": "recvfrom>rank1", "rank2": "recvfrom>rank1"})
+hang("gil-held", "gil", "h5_gil_held.py", ranks(1), "GIL|interpreter|pause|native|lock", "a thread of rank 1 pauses in a native call with the interpreter's lock",
+     {"rank1": "*pause", "rank0": "recvfrom>rank1", "rank3": "recvfrom>rank1", "rank2": "recvfrom"})
+hang("value-lock", "mp lock", "h5_value_lock.py", role("worker1"), GONE + "|lock|abandon", "a worker left with 0 under the lock of a shared value",
+     {"worker1": "gone", "worker0": "futex@parse ", "worker2": "futex@parse ", "main": "wait4>worker0"}, gone=True)
+hang("seqlock", "spin", "h5_seqlock.py", ranks(0), "killed|" + GONE, "rank 0 was killed while it wrote, the counter in the mapped file is odd for ever",
+     {"rank0": "gone", "rank1": "~nanosleep@snapshot ", "rank2": "~nanosleep@snapshot "}, gone=True, also=[role("rank0")])
+hang("prompt-rank", "pipe", "h5_prompt_rank.py", ranks(1), "stdin|input|pipe|prompt|read|person|launcher", "rank 1 asks its input whether it may overwrite; that is a pipe of the launcher",
+     {"rank1": "read>launcher", "rank0": "recvfrom>rank1", "rank3": "recvfrom>rank1", "rank2": "recvfrom"}, also=[role("launcher"), cycle("rank1", "launcher")])
+hang("origin-silent", "http", "h5_origin_silent.py", role("origin"), "origin|server|lock|http|event|recv|" + NEVER,
+     "the server of shards waits on a lock that its cleaner keeps for ever; rank 3's thread asks it",
+     {"rank3": "futex@get .*queue", "origin": "*futex@clean ", "rank1": "recvfrom>rank3", "rank2": "recvfrom>rank3", "rank0": "recvfrom"})
+hang("upload-stuck", "pipe", "h5_upload_stuck.py", role("bucket"), "bucket|queue|put|full|send|" + NEVER, "the bucket's server waits for a worker that was never started; rank 0 writes to its uploader",
+     {"bucket": "futex@put .*queue", "uploader": "sendto>bucket", "rank0": "write>uploader", "rank1": "recvfrom>rank0", "rank2": "recvfrom>rank0"})
+hang("ttin-stopped", "stopped", "h5_ttin_stopped.py", ranks(1), "stopped|SIGTTIN|suspended|terminal|tty", "rank 1 was stopped when it read the terminal in the background",
+     {"rank1": "stopped", "rank0": "recvfrom>rank1", "rank2": "recvfrom>rank1"})
+hang("buffer-fork", "fork", "h5_buffer_fork.py", role("worker"), "fork|lock|inherit|buffer", "the worker was forked while a thread wrote to the file that it writes to as well",
+     {"worker": "futex@work ", "main": "wait4>worker"})
+hang("atexit-join", "thread join", "h5_atexit_join.py", ranks(2), "join|thread|queue|atexit|exit|" + NEVER, "rank 2 joins a thread at its exit that gets no end",
+     {"rank2": "futex@join ", "rank0": "gone", "rank1": "gone", "rank3": "gone"})
+hang("sigchld", "child", "h5_sigchld.py", ranks(0), "child|wait4|SIGCHLD|signal|reap|cache|wait", "a signal handler of rank 0 waits for any child, and the only one is a server",
+     {"rank0": "wait4>cacheserver@reap ", "rank1": "recvfrom>rank0", "cacheserver": "accept"}, also=[role("cacheserver"), cycle("rank0", "cacheserver")])
+hang("mailbox-crash", "file", "h5_mailbox_crash.py", ranks(2), GONE + "|exit|crash|file|mail", "rank 2 has ended with 1 and said so in its log; the others look for its file",
+     {"rank2": "gone", **all_of(4, "~nanosleep@reduce ", 2)}, gone=True, also=[role("rank2")])
+hang("overshoot", "compute", "h5_overshoot.py", ranks(3), "loop|spin|anneal|busy|comput|work", "rank 3 computes in a loop whose condition never holds",
+     {"rank3": "spin", "rank1": "recvfrom>rank3", "rank2": "recvfrom>rank3", "rank0": "recvfrom"})
+hang("listdir-stale", "file", "h5_listdir_stale.py", ranks(0, 1, 2, 3), r"ready|listdir|sleep|file|" + NEVER, "all ranks wait for exactly four files where there are five",
+     all_of(4, "~nanosleep@train "), also=[outside("ready"), {"nobody": "sleep"}])
+hang("inotify", "inotify", "h5_inotify.py", ranks(0), r"inotify|file|tokenizer|prepared|" + GONE, "rank 0 waits by inotify for a file that was written under another name",
+     {"rank0": "read", "prepare": "gone", "rank1": "recvfrom>rank0", "rank2": "recvfrom>rank0", "rank3": "recvfrom>rank0"}, also=[outside("prepared|tokenizer"), role("prepare")])
+hang("group-order", "tcp recv", "h5_group_order.py", cycle("rank0", "rank2"), CIRCLE + "|recv|tcp|order", "rank 2 reduces two groups in another order than rank 0",
+     {"rank0": "recvfrom>rank2", "rank2": "recvfrom>rank0", "rank1": "recvfrom>rank0", "rank3": "recvfrom>rank0"}, also=[ranks(2), ranks(0)])
+hang("token-lost", "unix recv", "h5_token_lost.py", cycle("rank0", "rank1", "rank2", "rank3", "rank4"), CIRCLE + "|token|datagram|recv|socket|unix|" + NEVER,
+     "rank 1 has dropped the token that all five wait for", all_of(5, "recvfrom"), also=[ranks(1), ranks(0, 1, 2, 3, 4)])
+hang("register-lock", "flock", "h5_register_lock.py", cycle("rank0", "rank1", "rank2"), CIRCLE + "|lock",
+     "rank 0 reads rank 1's name, rank 1 wants the lock of rank 2, and rank 2 waits to be accepted by rank 0",
+     {"rank0": "read>rank1", "rank1": "flock>rank2", "rank2": "read"}, also=[cycle("rank1", "rank2"), ranks(2)])
+hang("spawn-sentinel", "mp queue", "h5_spawn_sentinel.py", role("consumer2"), "queue|get|read|pipe|sentinel|" + CIRCLE + "|" + NEVER, "the third consumer gets neither work nor an end, main joins it",
+     {"consumer0": "gone", "consumer1": "gone", "consumer2": "read", "main": "wait4>consumer2"}, also=[role("main"), cycle("main", "consumer2"), ranks(0)])
+hang("manager-flock", "flock", "h5_manager_flock.py", cycle("merger", "compactor"), CIRCLE + "|lock", "two workers take a Manager's lock and a file's in opposite order",
+     {"merger": "flock>compactor", "compactor": "read>manager", "main": "wait4"}, also=[cycle("merger", "compactor", "manager"), role("merger")])
+hang("exit-nondaemon", "thread join", "h5_exit_nondaemon.py", ranks(1), "join|thread|exit|shutdown|recv|tcp|control", "rank 1 has ended its work, and a thread of it still listens to a service",
+     {"rank1": "futex@_shutdown ", "rank0": "gone", "rank2": "gone", "control": "accept"}, also=[role("control")])
+hang("fuse-silent", "fuse", "h5_fuse_silent.py", role("objects"), "fuse|objects|server|accept|recv|tcp|mount|dataset",
+     "the daemon of a FUSE mount waits for a store that accepted and says nothing; rank 1 opens a file there",
+     {"rank1": "request_wait_answer|openat|newfstatat", "fused": "recvfrom>objects", "objects": "accept", "rank0": "recvfrom>rank1", "rank3": "recvfrom>rank1"}, also=[role("fused")], root=True)
+
 # Healthy ones
 quiet("q-compile", "tcp recv", "h5_q_compile.py", 72, "a child of rank 0 builds for 66 s, the others wait for it", "extensions are built")
 quiet("q-upload", "pipe", "h5_q_upload.py", 74, "an uploader takes 3 KB a second for 70 s", "checkpoint into a slow uploader")
