@@ -22,7 +22,7 @@ def daemon(fd, port):
         request = os.read(fd, 1 << 20)
         _, opcode, unique, node = struct.unpack_from("IIQQ", request)
         if opcode == 26:
-            body = struct.pack("IIIIHHIIHHI", 7, 31, 65536, 0, 16, 12, 65536, 1, 256, 0, 0) + bytes(24)
+            body = struct.pack("IIIIHHIIHHI", 7, 31, 65536, 0, 16, 12, 65536, 1, 256, 0, 0) + bytes(28)
         elif opcode == 3 and node == 1:
             body = struct.pack("QII", 1, 0, 0) + struct.pack("QQQQQQIIIIIIIIII", 1, 0, 0, 0, 0, 0, 0, 0, 0, 0o40755, 2, 0, 0, 0, 4096, 0)
         else:

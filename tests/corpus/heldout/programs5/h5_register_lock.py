@@ -21,7 +21,7 @@ def train(rank, world, port):
     if rank == 0:
         return lead(world, port)
     lock = open("card.lock", "w")
-    kit5.dial(port) if False else time.sleep(0.5 + 0.4 * rank)
+    time.sleep(2 + 0.4 * rank)
     if rank == 2:
         fcntl.flock(lock, fcntl.LOCK_EX)
     conn = Client(("127.0.0.1", port), authkey=b"k")
