@@ -187,8 +187,8 @@ hang("store-get", "thread join", "h5_store_get.py", ranks(6), "join|queue|thread
 hang("lease-left", "tcp recv", "h5_lease_left.py", ranks(1), GONE + "|lease|semaphore|server|" + NEVER, "rank 1 left with 0 and has kept the lease of a service",
      {"rank1": "gone", "rank0": "recvfrom>server", "rank2": "recvfrom>server", "server": "*futex@attend "}, gone=True, also=[role("server")])
 hang("xmlrpc-self", "http", "h5_xmlrpc_self.py", role("server"), "itself|server|recv|http|tcp|xmlrpc|" + CIRCLE,
-     "a service of one thread asks itself for rank 1; the others wait for rank 1",
-     {"server": "recvfrom", "rank1": "recvfrom>server", "rank0": "recvfrom>rank1", "rank2": "recvfrom>rank1"})
+     "a service of one thread asks itself for rank 1; the others wait for rank 1 or for the service",
+     {"server": "recvfrom", "rank1": "recvfrom>server", "rank0": "recvfrom", "rank2": "recvfrom"})
 hang("gil-held", "gil", "h5_gil_held.py", ranks(1), "GIL|interpreter|pause|native|lock", "a thread of rank 1 pauses in a native call with the interpreter's lock",
      {"rank1": "*pause", "rank0": "recvfrom>rank1", "rank3": "recvfrom>rank1", "rank2": "recvfrom"})
 hang("value-lock", "mp lock", "h5_value_lock.py", role("worker1"), GONE + "|lock|abandon", "a worker left with 0 under the lock of a shared value",
@@ -259,7 +259,7 @@ quiet("q-ticker", "go", "h5_q_ticker.go", 68, "a ticker of 34 s", "Go service")
 quiet("q-wait-timeout", "condition", "h5_q_wait_timeout.rs", 66, "waits of 33 s with a limit", "Rust buffer that is flushed")
 quiet("q-http-idle", "node", "h5_q_http_idle.js", 70, "the next request comes after 68 s", "HTTP server in Node")
 quiet("q-kv-lock", "tcp recv", "h5_q_kv_lock.py", 69, "rank 0 computes for 66 s with the lease that rank 1 waits for", "lock service")
-quiet("q-pipeline", "pipe", "h5_q_pipeline.sh", 73, "a consumer takes 100 KB each 2 s", "tar, zstd and a slow consumer", needs=["tar", "zstd", "bash"])
+quiet("q-pipeline", "pipe", "h5_q_pipeline.sh", 109, "a consumer takes 64 KB each 2 s", "tar, zstd and a slow consumer", needs=["tar", "zstd", "bash"])
 quiet("q-stagger", "sleep", "h5_q_stagger.py", 76, "ranks sleep 24, 48 and 72 s", "staggered start")
 quiet("q-barrier-limit", "mp barrier", "h5_q_barrier_limit.py", 75, "rank 2 reads for 70 s, the others are at a barrier with a limit", "late rank")
 quiet("q-flock-wait", "flock", "h5_q_flock_wait.sh", 65, "the lock's holder computes for 64 s", "flock in bash", needs=["flock", "bash"])

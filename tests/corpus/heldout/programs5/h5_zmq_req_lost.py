@@ -18,30 +18,30 @@ def serve(port):
         s.send_json(n / 2)
 
 
-def supervise(port, state):
-    while True:
-        if state["asked"] == 10:
-            time.sleep(1)
-            state["scorer"].send_signal(signal.SIGKILL)
-            state["scorer"].wait()
-            state["scorer"] = kit5.start([sys.executable, __file__, port], "scorer2")
-            return
+def supervise(port, state, replaced):
+    while state["asked"] < 10:
         time.sleep(0.1)
+    time.sleep(1)
+    state["scorer"].send_signal(signal.SIGKILL)  # too slow
+    state["scorer"].wait()
+    state["scorer"] = kit5.start([sys.executable, __file__, port], "scorer2")
+    replaced.set()
+    state["scorer"].wait()
 
 
 def main():
     kit5.role("main")
     port = str(kit5.free_port())
     state = {"asked": -1, "scorer": kit5.start([sys.executable, __file__, port], "scorer1")}
-    t = threading.Thread(target=supervise, args=(port, state))
-    t.start()
+    replaced = threading.Event()
+    threading.Thread(target=supervise, args=(port, state, replaced)).start()
     s = zmq.Context().socket(zmq.REQ)
     s.connect("tcp://127.0.0.1:" + port)
     for n in range(100):
         state["asked"] = n
         s.send_json(n)
         if n == 10:
-            t.join()
+            replaced.wait()
         print("score", n, s.recv_json(), flush=True)
 
 
