@@ -236,10 +236,10 @@ hang("fuse-silent", "fuse", "h5_fuse_silent.py", role("objects"), "fuse|objects|
      {"rank1": "request_wait_answer|openat|newfstatat", "fused": "recvfrom>objects", "objects": "accept", "rank0": "recvfrom>rank1", "rank3": "recvfrom>rank1"}, also=[role("fused")], root=True)
 
 # Bars, databases, topics, outputs
-hang("uneven-tqdm", "tcp recv", "h5_uneven_tqdm.py", ranks(2), "recv|reduce|unix|tcp|not in|elsewhere|valid|batch|" + CIRCLE,
-     "rank 2 has one batch less and is in the exchange behind the epoch, the others in the reduce",
-     {"rank2": "recvfrom>rank0@everyone|train", "rank3": "recvfrom>rank2", "rank0": "recvfrom>rank2", "rank1": "recvfrom>rank3"},
-     needs=["tqdm"], also=[cycle("rank0", "rank2"), cycle("rank0", "rank1", "rank2", "rank3"), cycle("rank2", "rank3")])
+hang("uneven-tqdm", "tcp recv", "h5_uneven_tqdm.py", ranks(3), "recv|reduce|unix|tcp|not in|elsewhere|valid|batch|" + CIRCLE,
+     "rank 3 has one batch less and is in the exchange behind the epoch, the others in the reduce",
+     {"rank3": "recvfrom>rank0@everyone|train", "rank2": "recvfrom>rank3", "rank0": "recvfrom>rank2", "rank1": "recvfrom>rank3"},
+     needs=["tqdm"], also=[cycle("rank0", "rank2", "rank3"), cycle("rank0", "rank1", "rank2", "rank3")])
 hang("sqlite-cursor", "sqlite", "h5_sqlite_cursor.py", cycle("main", "writer"), CIRCLE + r"|lock|sqlite|trials\.db|recv|database",
      "main reads a query's rows and waits for a writer of the same database, which waits for the end of the query",
      {"main": "read>writer", "writer": "~nanosleep@write "}, also=[role("main"), role("writer"), outside(r"trials\.db")])

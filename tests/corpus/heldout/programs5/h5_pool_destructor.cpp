@@ -60,7 +60,7 @@ public:
 int main()
 {
     note("main");
-    for (int epoch = 0; epoch < 5; epoch++) {
+    for (int epoch = 0; epoch < 100; epoch++) {
         std::cout << "epoch " << epoch << std::endl;
         Pool pool;
         std::atomic<int> done{0};

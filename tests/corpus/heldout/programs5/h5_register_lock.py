@@ -1,6 +1,7 @@
 """Ranks register one after the other with rank 0, by multiprocessing.connection. Rank 1 is connected and wants the card's lock before it
 says its name; rank 2 has the lock and waits to be let in."""
 import fcntl
+import os
 import time
 from multiprocessing.connection import Client, Listener
 
@@ -9,6 +10,7 @@ import kit5
 
 def lead(world, port):
     door, seats = Listener(("127.0.0.1", port), authkey=b"k"), {}
+    open("listening", "w").close()
     while len(seats) < world - 1:
         conn = door.accept()
         seats[conn.recv()] = conn
@@ -17,16 +19,25 @@ def lead(world, port):
         conn.send("go")
 
 
+def there(name):
+    while not os.path.exists(name):
+        time.sleep(0.05)
+
+
 def train(rank, world, port):
     if rank == 0:
         return lead(world, port)
     lock = open("card.lock", "w")
-    time.sleep(2 + 0.4 * rank)
     if rank == 2:
+        there("rank1.up")
         fcntl.flock(lock, fcntl.LOCK_EX)
+        open("rank2.up", "w").close()
+    else:
+        there("listening")
     conn = Client(("127.0.0.1", port), authkey=b"k")
     if rank == 1:
-        time.sleep(1)
+        open("rank1.up", "w").close()
+        there("rank2.up")
         fcntl.flock(lock, fcntl.LOCK_EX)
     conn.send(rank)
     fcntl.flock(lock, fcntl.LOCK_UN)

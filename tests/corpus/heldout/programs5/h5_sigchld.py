@@ -24,8 +24,9 @@ def train(rank, world, port):
             print("step", step, flush=True)
         if rank == 0 and step == 10:
             with open("commit.txt", "w") as out:
-                pid = os.posix_spawn("/bin/sh", ["sh", "-c", "echo unknown"], os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, out.fileno(), 1)])
                 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
+                pid = os.posix_spawn("/bin/sh", ["sh", "-c", "echo unknown"], os.environ, setsigmask=[],
+                                     file_actions=[(os.POSIX_SPAWN_DUP2, out.fileno(), 1)])
                 os.waitpid(pid, 0)
                 signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
 

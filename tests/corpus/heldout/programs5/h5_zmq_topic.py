@@ -13,7 +13,7 @@ def lead(world, port):
     pull.bind("tcp://127.0.0.1:%d" % (port + 1))
     for _ in range(world - 1):
         pull.recv()
-    time.sleep(1)
+    time.sleep(3)
     for step in range(1000):
         topic = b"weights/fp16" if step % 2 else b"weights/fp32"
         pub.send_multipart([topic, b"w" * 1000])
