@@ -553,6 +553,8 @@ static bool lacks_processors(const struct hang_work *w)
 	return false;
 }
 
+static const uint64_t look_again_ns = 25 * NS_PER_S;
+
 /* True if something of the job takes a little of a processor all along, which is no standstill, be it work or not. */
 static bool computes_a_little(const struct hang_work *w)
 {
@@ -570,8 +572,12 @@ void hang_unknown(struct hang_work *w)
 {
 	char stood[24], doing[300], who[HANG_WHO];
 	const struct stackgroup_rank *r = hang_culprit(w);
-	if (!hang_old_enough(w, w->has_stacks && computes_a_little(w) ? HANG_DOUBTFUL : HANG_VAGUE))
+	bool little = w->has_stacks && computes_a_little(w);
+	if (!hang_old_enough(w, little ? HANG_DOUBTFUL : HANG_VAGUE)) {
+		if (little) /* the next look may find more */
+			w->v->again_ns = MIN(w->v->again_ns, look_again_ns);
 		return;
+	}
 	if (!w->stalled_rank && w->s->rule != HANG_RULE_IO_GPU && lacks_processors(w)) {
 		TEXT_COPY(w->v->text, "its threads are ready, and others have the processors");
 		return;
