@@ -1,6 +1,17 @@
 import { render } from "preact";
-import { App } from "./app";
+import { adopt, answered } from "./ahead";
+import { App, enter } from "./app";
 
-const root = document.getElementById("app")!;
-root.textContent = "";
-render(<App />, root);
+/** For so long the first paint waits for what it shows: an answer that comes a moment later would be a second paint. */
+const FIRST_MS = 100;
+
+async function begin(): Promise<void> {
+	const begun = window.vigilBegun;
+	adopt(begun);
+	const login = await enter(begun?.login);
+	if (login.state === "in") await answered(FIRST_MS);
+	const root = document.getElementById("app")!;
+	root.textContent = "";
+	render(<App first={login} />, root);
+}
+void begin();

@@ -1,6 +1,7 @@
 // A job: the verdict first, then ranks, memory, charts, who waits for whom, attempts, and any moment of the past.
 import { useMemo, useState } from "preact/hooks";
 import { memoryPoint, memorySeries, ranksOf, withWaits } from "../adapt";
+import { ranksAsked } from "../ahead";
 import { jobPath } from "../api";
 import { clock, timeLeft, words } from "../format";
 import { useAfterPaint, useEvery, useLoad, useNews, useNow, type Loaded } from "../hooks";
@@ -24,8 +25,7 @@ const STANDS = ["hung", "suspected", "slow"];
 
 function useRanks(job: string): Loaded<{ ranks: Rank[]; total?: number }> {
 	const load = useLoad<{ ranks: Rank[]; total?: number }, { ranks: Partial<Rank>[]; total?: number }>(
-		jobPath(job, "ranks"),
-		{ from: 0, limit: 1000 },
+		...ranksAsked(job),
 		(raw) => ({ ...raw, ranks: ranksOf(raw.ranks) }),
 	);
 	useNews((kind, data: { ranks?: Rank[] }) => {
