@@ -54,7 +54,7 @@ async function until(what) {
 
 const go = async (page, path) => {
 	await page.goto(`${server.url}#/${path}`);
-	await page.waitForFunction(() => document.querySelector("main") && !document.querySelector(".skeleton"));
+	await page.waitForFunction(() => document.querySelector("main:not([aria-busy])") && !document.querySelector(".skeleton"));
 };
 const done = async (page) => {
 	assert.deepEqual(page.faults, []);

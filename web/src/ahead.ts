@@ -34,8 +34,10 @@ export function firstOf(route: Route, before?: Route): Asked[] {
 	return route.page === "job" && route.id === undefined ? [...job, ranksAsked(route.job)] : job;
 }
 
-/** An answer that nobody has fetched by then is too old. */
+/** An answer that nobody has taken by then is too old. */
 const KEPT_MS = 5000;
+/** For so long a paint waits for what it shows: an answer that comes a moment later would be a second paint. */
+const PAINT_MS = 100;
 
 interface Entry {
 	promise: Promise<unknown>;
@@ -45,6 +47,8 @@ interface Entry {
 }
 
 const entries = new Map<string, Entry>();
+
+const isFresh = (entry: Entry | undefined) => entry !== undefined && Date.now() - entry.asked < KEPT_MS;
 
 function put(url: string, promise: Promise<unknown>): void {
 	const entry: Entry = { promise, asked: Date.now() };
@@ -63,13 +67,13 @@ function put(url: string, promise: Promise<unknown>): void {
 function take(url: string): Entry | undefined {
 	const entry = entries.get(url);
 	entries.delete(url);
-	return entry && Date.now() - entry.asked < KEPT_MS ? entry : undefined;
+	return isFresh(entry) ? entry : undefined;
 }
 
 export function askAhead(all: Asked[]): void {
 	for (const [path, query] of all) {
 		const url = apiUrl(path, query);
-		if (!entries.has(url)) put(url, get(path, query));
+		if (!isFresh(entries.get(url))) put(url, get(path, query));
 	}
 }
 
@@ -90,8 +94,8 @@ export function getAhead<T>(path: string, query: Query, signal?: AbortSignal): P
 	return (take(apiUrl(path, query))?.promise as Promise<T> | undefined) ?? get<T>(path, query, signal);
 }
 
-/** What was asked for is answered, or so much time is over. */
-export async function answered(ms: number): Promise<void> {
-	const late = new Promise((resolve) => setTimeout(resolve, ms));
+/** What was asked for is answered, or it takes too long to wait for it with empty hands. */
+export async function answered(): Promise<void> {
+	const late = new Promise((resolve) => setTimeout(resolve, PAINT_MS));
 	await Promise.race([late, Promise.allSettled([...entries.values()].map((e) => e.promise))]);
 }

@@ -43,14 +43,21 @@ async function errorOf(response: Response): Promise<ApiError> {
 	);
 }
 
+let waiting = 0;
+/** So many requests have no answer yet. */
+export const waitedFor = () => waiting;
+
 /** An answer that is fine; throws what a person is to read of any other. */
 async function fine(asked: Promise<Response>, signal?: AbortSignal | null): Promise<Response> {
 	let response: Response;
+	waiting++;
 	try {
 		response = await asked;
 	} catch (error) {
 		if (signal?.aborted) throw error;
 		throw new ApiError(0, "unreachable", "The server does not answer. Does vigil still run?");
+	} finally {
+		waiting--;
 	}
 	if (response.ok) return response;
 	if (response.status === 401) session.onLost();

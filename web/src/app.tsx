@@ -1,7 +1,7 @@
 // The frame around all pages: where one is, whether the page is live, the theme, the login.
 import type { ComponentType } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { askAhead, firstOf, getAhead, ME } from "./ahead";
+import { answered, askAhead, firstOf, getAhead, ME } from "./ahead";
 import { apiUrl, responseOf, session, written } from "./api";
 import { duration } from "./format";
 import { setTheme, theme, useLink, useNow, useWanted, type Theme } from "./hooks";
@@ -57,10 +57,18 @@ function useRoute(known: boolean): Route {
 	const asks = useRef(known);
 	asks.current = known;
 	useEffect(() => {
-		const changed = () => {
-			const next = parseRoute(location.hash);
-			if (asks.current && tokenOf(location.hash) === undefined) askAhead(firstOf(next, shown.current));
+		let turns = 0;
+		const changed = async () => {
+			const [next, turn] = [parseRoute(location.hash), ++turns];
+			const first = asks.current && tokenOf(location.hash) === undefined ? firstOf(next, shown.current) : [];
 			shown.current = next;
+			if (first.length > 0) {
+				document.getElementById("main")?.setAttribute("aria-busy", "true");
+				askAhead(first);
+				await answered();
+			}
+			if (turn !== turns) return;
+			document.getElementById("main")?.removeAttribute("aria-busy");
 			setRoute(next);
 		};
 		addEventListener("hashchange", changed);

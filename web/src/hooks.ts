@@ -102,8 +102,11 @@ export function useWanted(job: string | undefined, topics: Topic[]): void {
 	useEffect(() => live.want({ ...(job !== undefined ? { job } : {}), topics }), [job, topics.join()]);
 }
 
-/** News of the stream while the page is shown. `again`: the stream is (again) open, what came before it has to be read. */
-export function useNews(on: (kind: StreamKind, data: never) => void, again: () => void): void {
+/**
+ * News of the stream while the page is shown. `again`: the stream is open, what came before it has to be read. Not so (`first`)
+ * where it tells a state as a whole when it opens: jobs, health, ranks, the newest memory.
+ */
+export function useNews(on: (kind: StreamKind, data: never) => void, again: (first: boolean) => void): void {
 	const handler = useRef(on);
 	const onAgain = useRef(again);
 	handler.current = on;
@@ -112,7 +115,7 @@ export function useNews(on: (kind: StreamKind, data: never) => void, again: () =
 		() =>
 			live.listen(
 				(kind, data) => handler.current(kind, data as never),
-				() => onAgain.current(),
+				(first) => onAgain.current(first),
 			),
 		[],
 	);

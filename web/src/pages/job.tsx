@@ -31,7 +31,7 @@ function useRanks(job: string): Loaded<{ ranks: Rank[]; total?: number }> {
 	useNews((kind, data: { ranks?: Rank[] }) => {
 		if (kind === "ranks" && data.ranks)
 			load.set((old) => old && { ...old, ranks: mergeRanks(old.ranks, ranksOf(data.ranks!)) });
-	}, load.reload);
+	}, (first) => first || load.reload());
 	return load;
 }
 
@@ -39,7 +39,7 @@ function useMemory(job: string, on: boolean): Loaded<MemorySeries> {
 	const load = useLoad<MemorySeries>(on ? jobPath(job, "memory") : undefined, { points: 600 }, memorySeries);
 	useNews((kind, data: never) => {
 		if (kind === "memory") load.set((old) => old && appendPoint(old, memoryPoint(data)));
-	}, load.reload);
+	}, (first) => first || load.reload());
 	return load;
 }
 

@@ -145,7 +145,7 @@ function Marks({ node }: { node: NodeState }) {
 
 export default function NodePage() {
 	const load = useLoad<NodeState>("node", {}, nodeState);
-	useNews(() => {}, load.reload);
+	useNews(() => {}, (first) => first || load.reload());
 	useEvery(5000, true, load.reload);
 	return (
 		<Show of={load} what="Node">

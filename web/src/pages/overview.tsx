@@ -138,7 +138,7 @@ export function Overview() {
 	useNews((kind, data: { jobs?: Job[] }) => {
 		if (kind === "jobs" && data.jobs) jobs.set((old) => mergeJobs(old, data.jobs!));
 		if (kind === "health") jobs.set((old) => healthInto(old, data as never));
-	}, jobs.reload);
+	}, (first) => first || jobs.reload());
 	const more = async () => {
 		setBusy(true);
 		try {

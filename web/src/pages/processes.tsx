@@ -177,7 +177,7 @@ function One({ process: p, me, job }: { process: Process; me: Me | undefined; jo
 export default function Processes({ route, me }: { route: Route; me?: Me }) {
 	const { job } = useJob();
 	const load = useLoad<{ processes: Process[] }>(jobPath(job.id, "processes"));
-	useNews(() => {}, load.reload);
+	useNews(() => {}, (first) => first || load.reload());
 	if (route.page === "process") {
 		return (
 			<Show of={load} what="Process">

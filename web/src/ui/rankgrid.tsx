@@ -64,7 +64,7 @@ class Cell extends Component<CellProps> {
 	}
 }
 
-/** A small cell is one element without text: its letter comes from the style sheet. */
+/** A small cell is one element without text: its letter is a picture of the style sheet, as a thousand texts take twice the time. */
 function dress(cell: HTMLElement, rank: Rank): void {
 	const id = `rank-${rank.rank}`;
 	const look = classOf(rank);
