@@ -247,6 +247,62 @@ test("of a thousand ranks only those cells are touched whose ranks changed; new 
 	await done(page);
 });
 
+/** Answers of the server are kept back, until all of these were asked for: what waits for an answer before it asks ends here. */
+async function asksAtOnce(page, wanted, act) {
+	const missing = new Set(wanted);
+	const together = new Promise((resolve) => {
+		page.route(/\/api\/v1\/(?!login|stream)|\/page-\w+\.js$/, async (route) => {
+			const path = new URL(route.request().url()).pathname;
+			for (const what of missing) if (path.endsWith(what)) missing.delete(what);
+			if (missing.size === 0) resolve();
+			await together;
+			await route.continue();
+		});
+	});
+	await act();
+	await Promise.race([
+		together,
+		new Promise((_, no) => setTimeout(() => no(new Error(`asked for too late: ${[...missing]}`)), WAIT.timeout).unref()),
+	]);
+	await page.unrouteAll({ behavior: "wait" });
+}
+
+test("what the first screen shows is asked for at once, before the page's script is there", async () => {
+	const page = await (await chromium.newContext()).newPage();
+	page.setDefaultTimeout(WAIT.timeout);
+	const open = (hash) => () => page.goto(`${server.url}${hash}`, { waitUntil: "commit" });
+	await asksAtOnce(page, ["/me", "/jobs", "/events"], open(`#token=${server.control.token}`));
+	await page.waitForSelector(".overview li .name");
+	await page.goto("about:blank");
+	const at = server.control.requests.length;
+	await asksAtOnce(page, ["/me", `/${HUGE.slice(4)}`, "/ranks"], open(`#/${HUGE}`));
+	await page.waitForFunction(() => document.querySelectorAll(".ranks .cell").length === 1000);
+	await page.waitForFunction(() => /live/.test(document.querySelector(".link").textContent));
+	await page.waitForFunction(() => document.querySelector("#memory canvas") && !document.querySelector(".skeleton"));
+	const asked = server.control.requests.slice(at).filter((r) => /\/(me|ranks\?.*|moe-1000-h7q2)$/.test(r));
+	assert.equal(new Set(asked).size, 3, String(asked));
+	assert.equal(asked.length, 3, `asked for once, and not again when the stream opens: ${asked}`);
+	await page.context().close();
+});
+
+test("a click asks for the job and its ranks at once; of many ranks a cell has no text of its own", async () => {
+	const page = await newPage();
+	await page.waitForSelector(".overview");
+	const click = () => page.locator(`.overview a[href="#/${HUGE}"]`).click();
+	await asksAtOnce(page, [`/${HUGE.slice(4)}`, "/ranks"], click);
+	await page.waitForFunction(() => document.querySelectorAll(".ranks .cell").length === 1000);
+	const texts = await page.evaluate(
+		() =>
+			[...document.querySelectorAll(".ranks .cell")].filter(
+				(c) => c.childNodes.length > 0 || getComputedStyle(c, "::before").content !== "none",
+			).length,
+	);
+	assert.equal(texts, 0, "a thousand texts are half of the time to the first paint");
+	const letter = await page.locator("#rank-617").evaluate((e) => getComputedStyle(e).backgroundImage);
+	assert.match(letter, /letters-\w+\.svg/);
+	await done(page);
+});
+
 test("curves are asked for once the ranks have come", async () => {
 	const page = await newPage();
 	await page.goto(`${server.url}#/${HUGE}`);
