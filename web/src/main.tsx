@@ -1,3 +1,4 @@
+import "./common";
 import { render } from "preact";
 import { adopt, answered } from "./ahead";
 import { App, enter } from "./app";

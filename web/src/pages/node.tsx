@@ -1,4 +1,5 @@
 // The machine: its memory by component, its GPUs, pressure, the jobs on it, and what vigil's doctor finds.
+import "../common";
 import { nodeState } from "../adapt";
 import { bytes, percent } from "../format";
 import { useEvery, useLoad, useNews, useThemeTurn } from "../hooks";

@@ -1,4 +1,5 @@
 // The processes of a job, and one of them with the buttons that look into it.
+import "../common";
 import { useRef, useState } from "preact/hooks";
 import { ApiError, jobPath, send } from "../api";
 import { ago, bytes, count } from "../format";
