@@ -35,8 +35,6 @@ const result = await build({
 	jsxImportSource: "preact",
 	entryNames: "[name]-[hash]",
 	chunkNames: "[name]-[hash]",
-	assetNames: "[name]-[hash]",
-	loader: { ".svg": "file" },
 	outdir: out,
 	metafile: true,
 	logLevel: "warning",
