@@ -29,9 +29,9 @@ static void standing_now(const struct health_facts *f, struct health *h)
 	uint64_t stands_ms = add_cap(f->trouble.stood_ms, since_ms - since_ms % 10000);
 	const char *at = strstr(f->trouble.summary, says);
 	struct buf b = BUF_ON(h->sentence);
-	if (f->trouble.stood_ms == 0)
+	if (f->trouble.stood_ms == 0 || h->since_unix_ms < 0 || f->trouble.stood_ms > (uint64_t)h->since_unix_ms)
 		return;
-	h->since_unix_ms -= (int64_t)MIN(f->trouble.stood_ms, (uint64_t)INT64_MAX / 2);
+	h->since_unix_ms -= (int64_t)f->trouble.stood_ms;
 	size_t head = at ? (size_t)(at - f->trouble.summary) + strlen(says) : 0;
 	(void)duration_format(f->trouble.stood_ms * NS_PER_MS, then);
 	if (!at || !span_starts(span_of(at + strlen(says)), then))
