@@ -87,7 +87,8 @@ static void a_hang_is_told_with_the_time_that_it_stands_now(void **state)
 	assert_string_equal(h.sentence,
 			    "The job has been standing still for 4 m 10 s, held up by rank 2 (deadlock).");
 	assert_int_equal(h.since_unix_ms, NOW - 255000);
-	facts.trouble.time_unix_ms = NOW - 5 * 60000 - 4000; /* tens of seconds, so that it need not be told each second */
+	/* in tens of seconds, so that it need not be told each second */
+	facts.trouble.time_unix_ms = NOW - 5 * 60000 - 4000;
 	assert_int_equal(level(), HEALTH_HUNG);
 	assert_string_equal(h.sentence,
 			    "The job has been standing still for 9 m 10 s, held up by rank 2 (deadlock).");
