@@ -51,8 +51,18 @@ for (const [path, info] of Object.entries(result.metafile.outputs)) {
 	if (info.entryPoint === "src/style.css") entry.style = name;
 }
 entry.icon = hashed("icon.svg", readFileSync(join(root, "src/icon.svg")));
-// The theme is set before the first paint; a file of its own, because the page allows no script in its text.
-entry.theme = hashed("theme.js", readFileSync(join(root, "src/theme-first.js")));
+const first = await build({
+	absWorkingDir: root,
+	entryPoints: ["src/first.ts"],
+	bundle: true,
+	format: "iife",
+	target: "es2021",
+	minify: true,
+	legalComments: "none",
+	write: false,
+	logLevel: "warning",
+});
+entry.first = hashed("first.js", first.outputFiles[0].contents);
 
 const preload = loadedFirst.map((name) => `<link rel="modulepreload" href="${name}">\n`).join("");
 writeFileSync(join(out, "index.html"), filled("src/index.html", { ...entry, preload }));

@@ -60,10 +60,11 @@ const sum = (list) => list.reduce((all, one) => all + one, 0);
 /**
  * Does `act`, which asks for ranks, and says in milliseconds what it took until the grid with so many cells was painted: of the page's
  * thread, processor time since then (`all`) and since the answer (`after`), which holds on a busy machine, too, and on the clock how
- * long the answer took (`answer`) and the paint after it (`paint`). What comes after the paint does not count.
+ * long the answer took (`answer`), the paint after it (`paint`), and all of it since the click (`click`). What comes after the paint does not count.
  */
 export async function paintOf(page, cells, act) {
 	await page.evaluate((many) => {
+		addEventListener("hashchange", () => performance.mark("clicked"), { once: true });
 		new MutationObserver((_, observer) => {
 			if (document.querySelectorAll(".ranks .cell").length < many) return;
 			observer.disconnect();
@@ -95,17 +96,19 @@ export async function paintOf(page, cells, act) {
 		.filter((e) => e.pid === mark.pid && e.tid === mark.tid && e.ph === "X" && e.tdur !== undefined && e.ts < mark.ts)
 		.sort((a, b) => a.ts - b.ts || b.dur - a.dur)
 		.filter((e) => e.ts >= end && ((end = e.ts + e.dur), true));
-	const [server, paint] = await page.evaluate(() => {
+	const [server, paint, click] = await page.evaluate(() => {
 		const [first] = performance
 			.getEntriesByType("resource")
 			.filter((e) => e.name.includes("/ranks?") && e.responseStart > 0);
-		return [first.responseEnd - first.requestStart, performance.getEntriesByName("painted")[0].startTime - first.responseEnd];
+		const [clicked, painted] = ["clicked", "painted"].map((name) => performance.getEntriesByName(name)[0].startTime);
+		return [first.responseEnd - first.requestStart, painted - first.responseEnd, painted - clicked];
 	});
 	return {
 		all: sum(tasks.map((e) => e.tdur)) / 1000,
 		after: sum(tasks.filter((e) => e.ts + e.dur > answer.ts).map((e) => e.tdur)) / 1000,
 		answer: server,
 		paint,
+		click,
 	};
 }
 

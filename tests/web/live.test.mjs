@@ -205,7 +205,8 @@ test("the report of a hang of many ranks is a page that one can read: who, why, 
 
 /**
  * Opens an address in a tab of its own and says when the page can be used: what was asked for is painted, and the main thread
- * is free for a key or a click. Milliseconds since the address was opened, and of processor time of the page's thread.
+ * is free for a key or a click. Milliseconds since the address was opened, and of processor time of the page's thread. The page
+ * says so by itself: to look into it meanwhile would cost as much as its own script.
  */
 async function opened(context, address, selector) {
 	const page = await context.newPage();
@@ -216,20 +217,26 @@ async function opened(context, address, selector) {
 			requestAnimationFrame(() =>
 				setTimeout(() => {
 					performance.measure("usable", { start: 0 });
+					window.vigilUsable("");
 				}),
 			);
 		}).observe(document, { childList: true, subtree: true });
 	}, selector);
 	const cdp = await context.newCDPSession(page);
 	await cdp.send("Performance.enable", { timeDomain: "threadTicks" });
-	await page.goto(address);
-	await page.waitForFunction(() => performance.getEntriesByName("usable").length > 0);
+	await cdp.send("Runtime.enable");
+	await cdp.send("Runtime.addBinding", { name: "vigilUsable" });
+	const usable = new Promise((resolve) => cdp.once("Runtime.bindingCalled", resolve));
+	await page.goto(address, { waitUntil: "commit" });
+	await usable;
 	const { metrics } = await cdp.send("Performance.getMetrics");
 	const told = {
 		ms: await page.evaluate(() => performance.getEntriesByName("usable")[0].duration),
 		cpu_ms: metrics.find((m) => m.name === "TaskDuration").value * 1000,
 		bytes: await page.evaluate(() =>
-			performance.getEntriesByType("resource").reduce((sum, e) => sum + e.transferSize, 0),
+			["navigation", "resource"]
+				.flatMap((type) => performance.getEntriesByType(type))
+				.reduce((sum, e) => sum + e.transferSize, 0),
 		),
 	};
 	await page.close();
@@ -249,7 +256,9 @@ test("the page can be used at once, the first time and when it is known", async 
 	say("all jobs, again", again);
 	const one = await opened(context, `${at.url}#/job/${trains}`, ".jobpage .ranks .cell");
 	say("a job, by its address", one);
-	for (const { cpu_ms } of [first, again, one]) assert.ok(cpu_ms > 0 && cpu_ms < 900, `${cpu_ms} ms`);
+	// Several times what a quiet machine takes: others on the processors can double it. That nothing is asked for in a row: page.test.mjs.
+	for (const { cpu_ms } of [first, again, one]) assert.ok(cpu_ms > 0 && cpu_ms < 400, `${cpu_ms} ms`);
+	assert.ok(first.bytes < 60 * 1024, `${first.bytes} bytes`);
 	await context.close();
 });
 
@@ -268,10 +277,10 @@ test("a thousand ranks that are real: each has its memory, and their grid is pai
 	const { page, done } = await newPage();
 	const took = await paintOf(page, 1000, () => page.goto(`${at.url}#/job/${many}`));
 	console.log(
-		`1,000 real ranks: the answer after ${took.answer.toFixed(0)} ms, painted ${took.paint.toFixed(0)} ms later (limit together 100); ` +
+		`1,000 real ranks: the answer after ${took.answer.toFixed(0)} ms, painted ${took.paint.toFixed(0)} ms later (limit together 100), ${took.click.toFixed(0)} ms after the click; ` +
 			`${took.all.toFixed(0)} ms of the page's processor time from the click to the paint, ${took.after.toFixed(0)} of it after the answer`,
 	);
-	assert.ok(took.all < 400, `${took.all} ms`);
+	assert.ok(took.all < 250, `${took.all} ms`);
 	assert.match(await page.locator("main").innerText(), /are kept of 64 ranks/);
 	await page.getByRole("listbox").focus();
 	await page.keyboard.press("End");

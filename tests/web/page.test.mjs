@@ -54,7 +54,7 @@ async function until(what) {
 
 const go = async (page, path) => {
 	await page.goto(`${server.url}#/${path}`);
-	await page.waitForFunction(() => document.querySelector("main") && !document.querySelector(".skeleton"));
+	await page.waitForFunction(() => document.querySelector("main:not([aria-busy])") && !document.querySelector(".skeleton"));
 };
 const done = async (page) => {
 	assert.deepEqual(page.faults, []);
@@ -236,7 +236,8 @@ test("of a thousand ranks only those cells are touched whose ranks changed; new 
 	server.control.ranks(job, [{ rank: 5, state: "stopped" }]);
 	await page.waitForSelector("#rank-5.stopped");
 	assert.equal(await page.locator("#rank-5").getAttribute("aria-label"), "rank 5: stopped");
-	const touched = await page.evaluate(() => [...window.__touched]);
+	// The list itself is, as it has the letters.
+	const touched = await page.evaluate(() => [...window.__touched].filter(Boolean));
 	assert.ok(touched.includes("rank-5") && touched.length <= 2, `touched: ${touched.slice(0, 9)}`);
 	server.control.ranks(job, [{ ...was, rank: 1000, pid: 1 }]);
 	await page.waitForSelector("#rank-1000.waiting");
@@ -244,6 +245,92 @@ test("of a thousand ranks only those cells are touched whose ranks changed; new 
 	assert.equal(await page.locator(".ranks [aria-selected=true]").getAttribute("id"), "rank-998");
 	Object.assign(rows[5], was);
 	rows.pop();
+	await done(page);
+});
+
+/** Answers of the server are kept back, until all of these were asked for: what waits for an answer before it asks ends here. */
+async function asksAtOnce(page, wanted, act) {
+	const missing = new Set(wanted);
+	const together = new Promise((resolve) => {
+		page.route(/\/api\/v1\/(?!login|stream)|\/page-\w+\.js$/, async (route) => {
+			const path = new URL(route.request().url()).pathname;
+			for (const what of missing) if (path.endsWith(what)) missing.delete(what);
+			if (missing.size === 0) resolve();
+			await together;
+			await route.continue();
+		});
+	});
+	await act();
+	await Promise.race([
+		together,
+		new Promise((_, no) => setTimeout(() => no(new Error(`asked for too late: ${[...missing]}`)), WAIT.timeout).unref()),
+	]);
+	await page.unrouteAll({ behavior: "wait" });
+}
+
+test("what the first screen shows is asked for at once, before the page's script is there", async () => {
+	const page = await (await chromium.newContext()).newPage();
+	page.setDefaultTimeout(WAIT.timeout);
+	const open = (hash) => () => page.goto(`${server.url}${hash}`, { waitUntil: "commit" });
+	await asksAtOnce(page, ["/me", "/jobs", "/events"], open(`#token=${server.control.token}`));
+	await page.waitForSelector(".overview li .name");
+	await page.goto("about:blank");
+	const at = server.control.requests.length;
+	await asksAtOnce(page, ["/me", `/${HUGE.slice(4)}`, "/ranks"], open(`#/${HUGE}`));
+	await page.waitForFunction(() => document.querySelectorAll(".ranks .cell").length === 1000);
+	await page.waitForFunction(() => /live/.test(document.querySelector(".link").textContent));
+	await page.waitForFunction(() => document.querySelector("#memory canvas") && !document.querySelector(".skeleton"));
+	const asked = server.control.requests.slice(at).filter((r) => /\/(me|ranks\?.*|moe-1000-h7q2)$/.test(r));
+	assert.equal(new Set(asked).size, 3, String(asked));
+	assert.equal(asked.length, 3, `asked for once, and not again when the stream opens: ${asked}`);
+	await page.context().close();
+});
+
+test("a click asks for the job and its ranks at once; of many ranks a cell has no text of its own", async () => {
+	const page = await newPage();
+	await page.waitForSelector(".overview");
+	const click = () => page.locator(`.overview a[href="#/${HUGE}"]`).click();
+	await asksAtOnce(page, [`/${HUGE.slice(4)}`, "/ranks"], click);
+	await page.waitForFunction(() => document.querySelectorAll(".ranks .cell").length === 1000);
+	const texts = await page.evaluate(
+		() =>
+			[...document.querySelectorAll(".ranks .cell:not(.culprit)")].filter(
+				(c) => c.childNodes.length > 0 || getComputedStyle(c, "::before").content !== "none",
+			).length,
+	);
+	assert.equal(texts, 0, "a thousand texts are half of the time to the first paint");
+	await done(page);
+});
+
+test("each small cell has its letter, at any width", async () => {
+	const page = await newPage();
+	await go(page, HUGE);
+	const [letters, states] = await page.evaluate(() => [
+		document.querySelector(".ranks").dataset.letters,
+		[...document.querySelectorAll(".ranks .cell")].map((c) => c.classList[1] + (c.classList[2] ?? "")),
+	]);
+	assert.equal(letters.length, 1000);
+	assert.equal(letters.indexOf("\u00a0"), 617, "the culprit has a flag instead");
+	assert.deepEqual([...letters].map((l) => ({ w: "waiting", "\u00a0": "workingculprit" })[l]), states);
+	for (let width = 360; width < 1300; width += 7) {
+		await page.setViewportSize({ width, height: 900 });
+		const [rows, lines, wide] = await page.evaluate((turn) => {
+			const list = document.querySelector(".ranks");
+			// Marks, which wrap by other rules than letters, stand at other ends of lines each time.
+			list.dataset.letters = Array.from({ length: 1000 }, (_, i) => ((i + turn) % 7 < 3 ? "\u00a0" : "w·RSeX"[i % 6])).join("");
+			const cells = [...list.querySelectorAll(".cell")];
+			const after = getComputedStyle(list, "::after");
+			const probe = document.createElement("span");
+			probe.style.cssText = `position:absolute;white-space:pre;font:${after.font};letter-spacing:${after.letterSpacing}`;
+			probe.textContent = "w·RSeX\u00a0w·R";
+			list.parentElement.append(probe);
+			const one = probe.getBoundingClientRect().width / 10;
+			probe.remove();
+			return [new Set(cells.map((c) => c.offsetTop)).size, Number.parseFloat(after.height) / 21, one];
+		}, width);
+		assert.equal(lines, rows, `at ${width}`);
+		assert.ok(Math.abs(wide - 19) < 0.01, `a character takes ${wide} pixels`);
+	}
 	await done(page);
 });
 

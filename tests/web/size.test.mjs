@@ -71,6 +71,8 @@ test("the first load, with the charts of the first job, fits into 60 KB", () => 
 		);
 		assert.ok(!first.some((f) => f.startsWith(lazy)), `${lazy} is not loaded at first`);
 	}
+	const scripts = first.filter((f) => f.endsWith(".js") && !charts.includes(f));
+	assert.equal(scripts.length, 3, `what asks first, the page, and what it shares with others (src/common.ts): ${scripts}`);
 	const total = first.reduce((n, f) => n + gz(f), 0);
 	console.log(`first load: ${total} bytes gzipped, ${total - gz(charts[0])} without charts`);
 	assert.ok(total <= BUDGET, `${total} bytes, ${first.map((f) => `${f} ${gz(f)}`).join(", ")}`);

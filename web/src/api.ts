@@ -43,18 +43,29 @@ async function errorOf(response: Response): Promise<ApiError> {
 	);
 }
 
-async function request(path: string, init: RequestInit): Promise<Response> {
+let waiting = 0;
+/** So many requests have no answer yet. */
+export const waitedFor = () => waiting;
+
+/** An answer that is fine; throws what a person is to read of any other. */
+async function fine(asked: Promise<Response>, signal?: AbortSignal | null): Promise<Response> {
 	let response: Response;
+	waiting++;
 	try {
-		response = await fetch(path, { credentials: "same-origin", ...init });
+		response = await asked;
 	} catch (error) {
-		if (init.signal?.aborted) throw error;
+		if (signal?.aborted) throw error;
 		throw new ApiError(0, "unreachable", "The server does not answer. Does vigil still run?");
+	} finally {
+		waiting--;
 	}
 	if (response.ok) return response;
 	if (response.status === 401) session.onLost();
 	throw await errorOf(response);
 }
+
+const request = (path: string, init: RequestInit) =>
+	fine(fetch(path, { credentials: "same-origin", ...init }), init.signal);
 
 async function json<T>(response: Response): Promise<T> {
 	try {
@@ -76,15 +87,21 @@ export async function getText(path: string, query: Record<string, string | numbe
 	return (await request(apiUrl(path, query), {})).text();
 }
 
-export async function send<T>(method: "POST" | "DELETE", path: string, body?: unknown): Promise<T | undefined> {
+/** What a request that changes something is made of. */
+export function written(method: "POST" | "DELETE", body?: unknown): RequestInit {
 	const headers: Record<string, string> = { "X-Vigil-CSRF": "1" };
 	if (body !== undefined) headers["Content-Type"] = "application/json";
-	const response = await request(apiUrl(path), {
-		method,
-		headers,
-		...(body !== undefined ? { body: JSON.stringify(body) } : {}),
-	});
+	return { method, headers, ...(body !== undefined ? { body: JSON.stringify(body) } : {}) };
+}
+
+/** The answer to a request that somebody else has made. */
+export async function responseOf<T>(asked: Promise<Response>): Promise<T | undefined> {
+	const response = await fine(asked);
 	return response.status === 204 ? undefined : json<T>(response);
+}
+
+export async function send<T>(method: "POST" | "DELETE", path: string, body?: unknown): Promise<T | undefined> {
+	return responseOf<T>(fetch(apiUrl(path), { credentials: "same-origin", ...written(method, body) }));
 }
 
 const enc = encodeURIComponent;

@@ -1,7 +1,8 @@
 // The frame around all pages: where one is, whether the page is live, the theme, the login.
 import type { ComponentType } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { get, send, session } from "./api";
+import { answered, askAhead, firstOf, getAhead, ME } from "./ahead";
+import { apiUrl, responseOf, session, written } from "./api";
 import { duration } from "./format";
 import { setTheme, theme, useLink, useNow, useWanted, type Theme } from "./hooks";
 import { live } from "./live";
@@ -49,25 +50,40 @@ const ProfilePage = lazy(() => import("./pages/profile"));
 const TimelinePage = lazy(() => import("./timeline/timeline"));
 const NodePage = lazy(() => import("./pages/node"));
 
-function useRoute(): Route {
+/** `known`: the server knows this browser, so that it can be asked for what the next page shows before that is drawn. */
+function useRoute(known: boolean): Route {
 	const [route, setRoute] = useState(() => parseRoute(location.hash));
+	const shown = useRef(route);
+	const asks = useRef(known);
+	asks.current = known;
 	useEffect(() => {
-		const changed = () => setRoute(parseRoute(location.hash));
+		let turns = 0;
+		const changed = async () => {
+			const [next, turn] = [parseRoute(location.hash), ++turns];
+			const first = asks.current && tokenOf(location.hash) === undefined ? firstOf(next, shown.current) : [];
+			shown.current = next;
+			if (first.length > 0) {
+				document.getElementById("main")?.setAttribute("aria-busy", "true");
+				askAhead(first);
+				await answered();
+			}
+			if (turn !== turns) return;
+			document.getElementById("main")?.removeAttribute("aria-busy");
+			setRoute(next);
+		};
 		addEventListener("hashchange", changed);
 		return () => removeEventListener("hashchange", changed);
 	}, []);
 	return route;
 }
 
-type Login = { state: "asking" | "in" | "out"; text?: string; me?: Me };
+export type Login = { state: "in" | "out"; text?: string; me?: Me };
 
-async function enter(token: string | undefined): Promise<Login> {
+/** `login`: the answer to a token, where one was sent. */
+export async function enter(login: Promise<Response> | undefined): Promise<Login> {
 	try {
-		if (token !== undefined) {
-			history.replaceState(null, "", location.pathname + location.search + "#/");
-			await send("POST", "login", { token });
-		}
-		const me = await get<Me>("me");
+		if (login) await responseOf(login);
+		const me = await getAhead<Me>(...ME);
 		live.setClock(me.now_unix_ms);
 		return { state: "in", me };
 	} catch (error) {
@@ -75,15 +91,17 @@ async function enter(token: string | undefined): Promise<Login> {
 	}
 }
 
-function useLogin(): [Login, (token?: string) => void] {
-	const [login, setLogin] = useState<Login>({ state: "asking" });
-	const go = (token?: string) => void enter(token).then(setLogin);
+function useLogin(was: Login): [Login, (token: string) => void] {
+	const [login, setLogin] = useState(was);
+	const go = (token: string) => {
+		history.replaceState(null, "", `${location.pathname}${location.search}#/`);
+		void enter(fetch(apiUrl("login"), written("POST", { token }))).then(setLogin);
+	};
 	useEffect(() => {
 		session.onLost = () => {
 			live.close();
 			setLogin((old) => (old.state === "out" ? old : { state: "out" }));
 		};
-		go(tokenOf(location.hash));
 		const onHash = () => {
 			const token = tokenOf(location.hash);
 			if (token !== undefined) go(token);
@@ -261,9 +279,9 @@ function OfAll({ route, me }: { route: Route; me?: Me }) {
 	}
 }
 
-export function App() {
-	const route = useRoute();
-	const [login, go] = useLogin();
+export function App({ first: was }: { first: Login }) {
+	const [login, go] = useLogin(was);
+	const route = useRoute(login.state === "in");
 	const main = useRef<HTMLElement>(null);
 	const place = `${route.page} ${route.job ?? ""} ${route.id ?? ""}`;
 	const first = useRef(true);
@@ -277,12 +295,6 @@ export function App() {
 		scrollTo(0, 0);
 		main.current?.focus({ preventScroll: true });
 	}, [place]);
-	if (login.state === "asking")
-		return (
-			<p class="boot" role="status">
-				Loading…
-			</p>
-		);
 	if (login.state === "out") return <LoginPage login={login} onToken={go} />;
 	return (
 		<>

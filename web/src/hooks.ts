@@ -1,6 +1,7 @@
 // What pages share: loading with its three states, the stream, the time, the theme.
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { ApiError, get } from "./api";
+import { answerAhead, getAhead } from "./ahead";
+import { ApiError } from "./api";
 import { whenIdle } from "./idle";
 import { live, type LinkState, type StreamKind, type Topic } from "./live";
 
@@ -22,15 +23,22 @@ export function useLoad<T, Raw = T>(
 	query: Record<string, string | number | undefined> = {},
 	adapt?: (raw: Raw) => T,
 ): Loaded<T> {
-	const [state, setState] = useState<{ key: string; data?: T; error?: ApiError }>({ key: "" });
+	const key = path === undefined ? "" : JSON.stringify([path, query]);
+	const [state, setState] = useState<{ key: string; data?: T; error?: ApiError }>(() => {
+		const raw = path === undefined ? undefined : answerAhead<T & Raw>([path, query]);
+		return raw === undefined ? { key: "" } : { key, data: adapt ? adapt(raw) : (raw as T) };
+	});
 	const [turn, setTurn] = useState(0);
+	/** What was there before it was asked for. */
+	const given = useRef(state.key);
 	const tries = useRef(0);
 	/** The request that is under way, and whether it is to be repeated once it has been answered. */
 	const asking = useRef<AbortController | undefined>(undefined);
 	const again = useRef(false);
-	const key = path === undefined ? "" : JSON.stringify([path, query]);
 	useEffect(() => {
-		if (path === undefined) return;
+		const known = given.current === key && key !== "";
+		given.current = "";
+		if (path === undefined || known) return;
 		const abort = new AbortController();
 		asking.current = abort;
 		const answered = () => {
@@ -40,7 +48,7 @@ export function useLoad<T, Raw = T>(
 			again.current = false;
 		};
 		let timer: ReturnType<typeof setTimeout> | undefined;
-		get<T & Raw>(path, query, abort.signal)
+		getAhead<T & Raw>(path, query, abort.signal)
 			.then((raw) => (adapt ? adapt(raw) : (raw as T)))
 			.then(
 				(data) => {
@@ -94,8 +102,11 @@ export function useWanted(job: string | undefined, topics: Topic[]): void {
 	useEffect(() => live.want({ ...(job !== undefined ? { job } : {}), topics }), [job, topics.join()]);
 }
 
-/** News of the stream while the page is shown. `again`: the stream is (again) open, what came before it has to be read. */
-export function useNews(on: (kind: StreamKind, data: never) => void, again: () => void): void {
+/**
+ * News of the stream while the page is shown. `again`: the stream is open, what came before it has to be read. Not so (`first`)
+ * where it tells a state as a whole when it opens: jobs, health, ranks, the newest memory.
+ */
+export function useNews(on: (kind: StreamKind, data: never) => void, again: (first: boolean) => void): void {
 	const handler = useRef(on);
 	const onAgain = useRef(again);
 	handler.current = on;
@@ -104,7 +115,7 @@ export function useNews(on: (kind: StreamKind, data: never) => void, again: () =
 		() =>
 			live.listen(
 				(kind, data) => handler.current(kind, data as never),
-				() => onAgain.current(),
+				(first) => onAgain.current(first),
 			),
 		[],
 	);

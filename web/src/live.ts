@@ -1,12 +1,15 @@
 // One stream of server-sent events for the whole page. The browser reconnects by itself and names the last event it
 // had; when it gives up (a refusal, a proxy's error page), the page opens the stream again and asks for what it missed.
-import { apiUrl, get } from "./api";
+import { apiUrl, get, waitedFor } from "./api";
+import { whenIdle } from "./idle";
 import { parseAnswer } from "./safe";
 import type { Me } from "./types";
 
 export type Topic = "health" | "ranks" | "memory" | "events" | "jobs" | "profiles";
 export type StreamKind = "jobs" | "health" | "ranks" | "memory" | "event" | "profile" | "hello";
 type Handler = (kind: StreamKind, data: unknown) => void;
+/** `first`: it is the first stream of what is wanted now. It tells the whole state by itself. */
+type Again = (first: boolean) => void;
 
 export interface LinkState {
 	state: "connecting" | "live" | "broken";
@@ -20,6 +23,23 @@ const QUIET_MS = 20_000;
 /** A page that nobody sees gives its connection back after this: browsers allow six to one server. */
 const HIDDEN_MS = 30_000;
 
+/** A stream is held back for so long, at most. */
+const HELD_MS = 1000;
+
+/** When no answer is waited for and what came was painted. What it returns takes it back. */
+function whenSettled(what: () => void): () => void {
+	const until = Date.now() + HELD_MS;
+	let back = () => {};
+	const look = () => {
+		const frame = requestAnimationFrame(() => {
+			back = whenIdle(() => (waitedFor() > 0 && Date.now() < until ? look() : what()));
+		});
+		back = () => cancelAnimationFrame(frame);
+	};
+	look();
+	return () => back();
+}
+
 class Live {
 	link: LinkState = { state: "connecting" };
 	/** What the server's clock is ahead of ours. */
@@ -28,7 +48,9 @@ class Live {
 	private wanted?: { job?: string; topics: Topic[] };
 	private handlers = new Set<Handler>();
 	private watchers = new Set<() => void>();
-	private again = new Set<() => void>();
+	private again = new Set<Again>();
+	private first = true;
+	private held = () => {};
 	private retry?: ReturnType<typeof setTimeout>;
 	private hide?: ReturnType<typeof setTimeout>;
 	private delay = 1000;
@@ -42,15 +64,18 @@ class Live {
 		return Date.now() + this.offset;
 	}
 
-	/** What the stream is about: of one job, or of all. */
+	/** What the stream is about: of one job, or of all. It is opened once what was asked for is answered and painted. */
 	want(want: { job?: string; topics: Topic[] }): void {
 		const changed = JSON.stringify(want) !== JSON.stringify(this.wanted);
 		this.wanted = want;
-		if (changed || !this.source) this.open();
+		if (!changed && this.source) return;
+		this.close();
+		this.first = true;
+		this.held = whenSettled(() => this.open());
 	}
 
 	/** `onAgain` is called whenever the stream opens: what was read before may lack what came in between. */
-	listen(handler: Handler, onAgain: () => void): () => void {
+	listen(handler: Handler, onAgain: Again): () => void {
 		this.handlers.add(handler);
 		this.again.add(onAgain);
 		return () => {
@@ -65,6 +90,7 @@ class Live {
 	}
 
 	close(): void {
+		this.held();
 		clearTimeout(this.retry);
 		this.source?.close();
 		this.source = undefined;
@@ -95,11 +121,14 @@ class Live {
 	private onOpen(): void {
 		this.heard();
 		this.delay = 1000;
-		for (const again of this.again) again();
+		const first = this.first;
+		this.first = false;
+		for (const again of this.again) again(first);
 	}
 
 	private onError(source: EventSource): void {
 		if (source !== this.source) return;
+		this.first = false;
 		this.set({ ...this.link, state: "broken" });
 		if (source.readyState !== EventSource.CLOSED) return;
 		this.source = undefined;

@@ -1,6 +1,15 @@
+import "./common";
 import { render } from "preact";
-import { App } from "./app";
+import { adopt, answered } from "./ahead";
+import { App, enter } from "./app";
 
-const root = document.getElementById("app")!;
-root.textContent = "";
-render(<App />, root);
+async function begin(): Promise<void> {
+	const begun = window.vigilBegun;
+	adopt(begun);
+	const login = await enter(begun?.login);
+	if (login.state === "in") await answered();
+	const root = document.getElementById("app")!;
+	root.textContent = "";
+	render(<App first={login} />, root);
+}
+void begin();

@@ -1,7 +1,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/jobs/joblife.h"
 #include "agent/jobs/past.h"
 #include "agent/web/web.h"
 #include "base/vec.h"
@@ -133,10 +132,14 @@ static void lane_put(const struct web *w, const struct ranks *all, const struct 
 static const char *webranks_state(const struct web *w, const struct job_process *p, bool open)
 {
 	struct proc_stat st;
-	if (p->ended_unix_ms > 0 || !open || !joblife_runs(&w->world, p->pid, p->start_ticks))
+	if (p->ended_unix_ms > 0 || !open)
 		return "ended";
-	if (proc_stat_read(&w->world, p->pid, &st) != 0)
+	/* as joblife_runs, with one look for both: a thousand ranks are asked for at once */
+	int r = proc_stat_read(&w->world, p->pid, &st);
+	if (r == WORLD_DENIED)
 		return "unknown";
+	if (r != 0 || st.start_ticks != p->start_ticks || proc_is_over(&st))
+		return "ended";
 	switch (st.state) {
 	case 'R':
 		return "working";
@@ -155,6 +158,8 @@ static const char *webranks_state(const struct web *w, const struct job_process 
 
 static void status_put(const struct job_process *p, struct js *o)
 {
+	if (!p->has_status)
+		return;
 	cleanup(js_freep) struct js *row = process_json(p);
 	if (js_get(row, "exit_code"))
 		js_put_i64(o, "exit_code", js_get_i64(row, "exit_code", 0));

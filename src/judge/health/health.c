@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/text.h"
 #include "base/units.h"
 
 static void trouble_tell(const struct health_facts *f, enum health_level level, struct health *h)
@@ -17,6 +18,26 @@ static void trouble_tell(const struct health_facts *f, enum health_level level, 
 	h->n_advice = f->trouble.n_advice;
 	memcpy(h->evidence, f->trouble.evidence, sizeof(h->evidence));
 	h->n_evidence = f->trouble.n_evidence;
+}
+
+/* A job stands longer than it did when that was judged. Told in tens of seconds, so that it is not new each second. */
+static void standing_now(const struct health_facts *f, struct health *h)
+{
+	static const char says[] = "standing still for ";
+	char then[24], now[24];
+	uint64_t since_ms = (uint64_t)MAX(f->now_unix_ms - f->trouble.time_unix_ms, (int64_t)0);
+	uint64_t stands_ms = add_cap(f->trouble.stood_ms, since_ms - since_ms % 10000);
+	const char *at = strstr(f->trouble.summary, says);
+	struct buf b = BUF_ON(h->sentence);
+	if (f->trouble.stood_ms == 0 || h->since_unix_ms < 0 || f->trouble.stood_ms > (uint64_t)h->since_unix_ms)
+		return;
+	h->since_unix_ms -= (int64_t)f->trouble.stood_ms;
+	size_t head = at ? (size_t)(at - f->trouble.summary) + strlen(says) : 0;
+	(void)duration_format(f->trouble.stood_ms * NS_PER_MS, then);
+	if (!at || !span_starts(span_of(at + strlen(says)), then))
+		return;
+	buf_printf(&b, "%.*s%s%s", (int)head, f->trouble.summary, duration_format(stands_ms * NS_PER_MS, now),
+		   at + strlen(says) + strlen(then));
 }
 
 static void ended_tell(const struct health_facts *f, struct health *h)
@@ -64,6 +85,7 @@ static void running_tell(const struct health_facts *f, struct health *h)
 {
 	if (f->trouble.kind == INCIDENT_HANG && !f->trouble.resolved && f->trouble.attempt == f->job->attempt) {
 		trouble_tell(f, HEALTH_HUNG, h);
+		standing_now(f, h);
 	} else if (f->warning_unix_ms > 0 && f->now_unix_ms - f->warning_unix_ms < HEALTH_WARNING_MS) {
 		h->level = HEALTH_MEMORY;
 		TEXT_COPY(h->sentence, f->warning);
@@ -117,6 +139,7 @@ void health_trouble(struct health_facts *f, const struct incident *in)
 	f->trouble.time_unix_ms = in->time_unix_ms;
 	f->trouble.attempt = in->attempt;
 	f->trouble.resolved = in->hang_over;
+	f->trouble.stood_ms = in->stood_ms;
 	for (size_t i = 0; i < MIN(in->cause.n_advice, (size_t)HEALTH_ADVICE); i++)
 		TEXT_COPY(f->trouble.advice[f->trouble.n_advice++], in->cause.advice[i]);
 	for (size_t i = 0; i < MIN(in->n_evidence, (size_t)HEALTH_EVIDENCE); i++)

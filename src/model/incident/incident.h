@@ -113,6 +113,7 @@ struct incident {
 	uint32_t attempt;
 	enum incident_kind kind;
 	bool hang_over; /* the hang ended by itself; in JSON "hang".resolved */
+	uint64_t stood_ms; /* a hang: for how long before time_unix_ms; 0: unknown; in JSON "hang".standstill_ms */
 	int64_t time_unix_ms;
 	char summary[400];
 	struct {

@@ -41,6 +41,7 @@ struct health_facts {
 		char evidence[HEALTH_EVIDENCE][200];
 		size_t n_evidence;
 		int64_t time_unix_ms;
+		uint64_t stood_ms; /* a hang: how long the job had stood then; 0: unknown */
 		uint32_t attempt;
 		bool resolved; /* a hang, a slow rank: it is over */
 	} trouble;

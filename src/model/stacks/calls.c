@@ -525,6 +525,8 @@ struct calls_sum calls_total(const struct calls *c)
 
 struct call_spread calls_spread(const struct calls *c, const struct call_function *f)
 {
+	if (f->has_told)
+		return f->told;
 	bool everywhere = f->n_parts >= c->n_parts;
 	double n = MAX(c->n_parts, 1);
 	struct call_spread s = {.mean_s = f->cumulative_sum_s / n, .max_rank = f->max_rank};
@@ -533,6 +535,19 @@ struct call_spread calls_spread(const struct calls *c, const struct call_functio
 	s.max_s = f->cumulative_max_s;
 	s.stddev_s = variance > 0 ? sqrt(variance) : 0;
 	return s;
+}
+
+void calls_told_parts(struct calls *c, uint32_t n_parts)
+{
+	c->n_parts = MAX(n_parts, 1U);
+}
+
+void calls_told_spread(struct calls *c, uint32_t i, uint32_t n_parts, const struct call_spread *told)
+{
+	struct call_function *f = &c->functions[i];
+	f->n_parts = MAX(n_parts, 1U);
+	f->has_told = true;
+	f->told = *told;
 }
 
 struct sort_row {

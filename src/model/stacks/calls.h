@@ -16,6 +16,12 @@ struct call_edge {
 	double own_s, cumulative_s;
 };
 
+/* Cumulative time over all parts; a part that never called the function counts as zero. */
+struct call_spread {
+	double min_s, mean_s, max_s, stddev_s;
+	int32_t max_rank;
+};
+
 struct call_function {
 	char *file, *name; /* owned; of a built-in: file "~", line 0, name "<built-in …>" */
 	int32_t line;
@@ -27,6 +33,8 @@ struct call_function {
 	uint32_t n_parts; /* parts with a count of the function */
 	double cumulative_min_s, cumulative_max_s, cumulative_sum_s, cumulative_sum2_s;
 	int32_t max_rank; /* rank of the maximum; NO_RANK: it has none */
+	bool has_told;
+	struct call_spread told; /* of a table that was read back, instead of the sums */
 };
 
 /* False for a function known only as a caller: it was still running when the profile was written. */
@@ -68,12 +76,10 @@ struct calls_sum {
 };
 struct calls_sum calls_total(const struct calls *c);
 
-/* Cumulative time over all parts; a part that never called the function counts as zero. */
-struct call_spread {
-	double min_s, mean_s, max_s, stddev_s;
-	int32_t max_rank;
-};
 struct call_spread calls_spread(const struct calls *c, const struct call_function *f);
+/* A table that was read back: so many parts were merged, of which so many had function i, with this spread. */
+void calls_told_parts(struct calls *c, uint32_t n_parts);
+void calls_told_spread(struct calls *c, uint32_t i, uint32_t n_parts, const struct call_spread *told);
 
 enum calls_sort { CALLS_TOTTIME, CALLS_CUMTIME, CALLS_NCALLS };
 /* All indexes, largest value first, equal ones by file, line and name. The caller frees *ret. -ENOMEM. */

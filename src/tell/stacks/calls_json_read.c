@@ -25,6 +25,28 @@ static int calls_json_read_name(struct calls *c, const struct js *o, uint32_t *r
 	return calls_function(c, js_get_text(o, "file", "~"), fits, js_get_text(o, "name", "?"), ret);
 }
 
+static uint32_t parts_read(const struct js *o)
+{
+	return (uint32_t)MIN(calls_json_read_u64(o, "parts"), (uint64_t)UINT32_MAX);
+}
+
+/* After the one part that the numbers were read as has ended. */
+static int spread_read(struct calls *c, const struct js *o)
+{
+	const struct js *s = js_get(o, "spread");
+	uint32_t f;
+	int64_t rank = js_get_i64(s, "max_rank", NO_RANK);
+	const struct call_spread told = {.min_s = js_get_double(s, "min_s", 0),
+					 .mean_s = js_get_double(s, "mean_s", 0),
+					 .max_s = js_get_double(s, "max_s", 0),
+					 .stddev_s = js_get_double(s, "stddev_s", 0),
+					 .max_rank = rank >= 0 && rank <= INT32_MAX ? (int32_t)rank : NO_RANK};
+	int r = s ? calls_json_read_name(c, o, &f) : 0;
+	if (s && r == 0)
+		calls_told_spread(c, f, parts_read(s), &told);
+	return r;
+}
+
 static int function_read(struct calls *c, const struct js *o, bool sampled)
 {
 	const struct js *callers = js_get(o, "callers");
@@ -67,6 +89,11 @@ int calls_json_read(const char *text, size_t len, struct calls **ret, struct fau
 	if (r < 0)
 		return r;
 	calls_part_end(c, NO_RANK);
+	calls_told_parts(c, parts_read(j));
+	for (size_t i = 0; r == 0 && i < js_len(functions); i++)
+		r = spread_read(c, js_at(functions, i));
+	if (r < 0)
+		return r;
 	*ret = take(&c);
 	return 0;
 }

@@ -75,6 +75,42 @@ static void an_unresolved_hang_of_this_attempt_is_told_with_its_culprit(void **s
 	assert_int_equal(level(), HEALTH_QUIET);
 }
 
+/* The report says how long it had stood when it was judged; whoever looks an hour later wants to know of now. */
+static void a_hang_is_told_with_the_time_that_it_stands_now(void **state)
+{
+	(void)state;
+	trouble(INCIDENT_HANG, 1);
+	TEXT_COPY(facts.trouble.summary, "The job has been standing still for 4 m 10 s, held up by rank 2 (deadlock).");
+	facts.trouble.stood_ms = 250000;
+	facts.trouble.time_unix_ms = NOW - 5000;
+	assert_int_equal(level(), HEALTH_HUNG);
+	assert_string_equal(h.sentence,
+			    "The job has been standing still for 4 m 10 s, held up by rank 2 (deadlock).");
+	assert_int_equal(h.since_unix_ms, NOW - 255000);
+	/* in tens of seconds, so that it need not be told each second */
+	facts.trouble.time_unix_ms = NOW - 5 * 60000 - 4000;
+	assert_int_equal(level(), HEALTH_HUNG);
+	assert_string_equal(h.sentence,
+			    "The job has been standing still for 9 m 10 s, held up by rank 2 (deadlock).");
+	facts.trouble.time_unix_ms = NOW - 3 * 3600000;
+	(void)level();
+	assert_string_equal(h.sentence,
+			    "The job has been standing still for 3 h 04 m, held up by rank 2 (deadlock).");
+	facts.trouble.time_unix_ms = NOW + 9000; /* a clock that was set back */
+	(void)level();
+	assert_string_equal(h.sentence,
+			    "The job has been standing still for 4 m 10 s, held up by rank 2 (deadlock).");
+	TEXT_COPY(facts.trouble.summary, "Something else, for 4 m 10 s.");
+	facts.trouble.time_unix_ms = NOW - 3600000;
+	(void)level();
+	assert_string_equal(h.sentence, "Something else, for 4 m 10 s.");
+	facts.job = &job;
+	job.state = JOB_FAILED; /* it has ended: it stands no longer */
+	TEXT_COPY(facts.trouble.summary, "The job has been standing still for 4 m 10 s (deadlock).");
+	(void)level();
+	assert_string_equal(h.sentence, "The job has been standing still for 4 m 10 s (deadlock).");
+}
+
 static void a_suspicion_goes_with_the_next_step(void **state)
 {
 	(void)state;
@@ -146,6 +182,7 @@ int main(void)
 		cmocka_unit_test_setup(a_job_whose_steps_go_on_is_well, begin),
 		cmocka_unit_test_setup(one_without_a_step_for_long_is_quiet_unless_steps_are_slow, begin),
 		cmocka_unit_test_setup(an_unresolved_hang_of_this_attempt_is_told_with_its_culprit, begin),
+		cmocka_unit_test_setup(a_hang_is_told_with_the_time_that_it_stands_now, begin),
 		cmocka_unit_test_setup(a_suspicion_goes_with_the_next_step, begin),
 		cmocka_unit_test_setup(a_warning_of_memory_comes_before_a_suspicion, begin),
 		cmocka_unit_test_setup(a_slow_rank_is_news_for_a_time, begin),

@@ -207,6 +207,28 @@ static void the_json_reads_back_with_its_callers(void **state)
 	}
 }
 
+static void the_spread_over_ranks_reads_back(void **state)
+{
+	(void)state;
+	cleanup(calls_freep) struct calls *c = calls_new(), *again = NULL;
+	for (int32_t rank = 0; rank < 3; rank++) {
+		add(c, "a.py", 1, "step", (struct pstats_number){1, 1, 1, 2 + 0.001 * rank}, NULL);
+		if (rank == 1)
+			add(c, "a.py", 7, "rare", (struct pstats_number){1, 1, 1, 0.1}, "step");
+		calls_part_end(c, rank);
+	}
+	const struct calls_want want = {.ranks = true};
+	struct fault f = {.text = ""};
+	cleanup(js_freep) struct js *j = calls_json(c, &want), *same = NULL;
+	cleanup(freep) char *text = js_text(j, 0), *table = written(c, &want, calls_table);
+	assert_int_equal(calls_json_read(text, strlen(text), &again, &f), 0);
+	same = calls_json(again, &want);
+	cleanup(freep) char *text_again = js_text(same, 0), *table_again = written(again, &want, calls_table);
+	assert_int_equal(calls_parts(again), 3);
+	assert_string_equal(table_again, table);
+	assert_string_equal(text_again, text);
+}
+
 static void what_is_no_json_of_calls_is_refused(void **state)
 {
 	(void)state;
@@ -223,6 +245,12 @@ static void what_is_no_json_of_calls_is_refused(void **state)
 	const char *text =
 		"{\"schema\":\"vigil.calls/1\",\"functions\":[{\"line\":-5,\"n_calls\":-1,\"callers\":[{},7]},3]}";
 	assert_int_equal(calls_json_read(text, strlen(text), &odd, &f), 0);
+	odd = calls_free(odd);
+	text = "{\"schema\":\"vigil.calls/1\",\"parts\":-9,\"functions\":[{\"name\":\"f\",\"spread\":{\"parts\":-1,"
+	       "\"max_rank\":99999999999,\"mean_s\":\"x\"}},{\"spread\":[]}]}";
+	assert_int_equal(calls_json_read(text, strlen(text), &odd, &f), 0);
+	assert_int_equal(calls_parts(odd), 1);
+	assert_int_equal(calls_spread(odd, calls_get(odd, 0)).max_rank, NO_RANK);
 }
 
 int main(void)
@@ -236,6 +264,7 @@ int main(void)
 		cmocka_unit_test(the_profile_written_reads_back_the_same),
 		cmocka_unit_test(a_hostile_name_stays_text_everywhere),
 		cmocka_unit_test(the_json_reads_back_with_its_callers),
+		cmocka_unit_test(the_spread_over_ranks_reads_back),
 		cmocka_unit_test(what_is_no_json_of_calls_is_refused),
 		cmocka_unit_test(what_lowers_the_trust_is_said),
 	};

@@ -1,6 +1,7 @@
 // A job: the verdict first, then ranks, memory, charts, who waits for whom, attempts, and any moment of the past.
 import { useMemo, useState } from "preact/hooks";
 import { memoryPoint, memorySeries, ranksOf, withWaits } from "../adapt";
+import { ranksAsked } from "../ahead";
 import { jobPath } from "../api";
 import { clock, timeLeft, words } from "../format";
 import { useAfterPaint, useEvery, useLoad, useNews, useNow, type Loaded } from "../hooks";
@@ -24,14 +25,13 @@ const STANDS = ["hung", "suspected", "slow"];
 
 function useRanks(job: string): Loaded<{ ranks: Rank[]; total?: number }> {
 	const load = useLoad<{ ranks: Rank[]; total?: number }, { ranks: Partial<Rank>[]; total?: number }>(
-		jobPath(job, "ranks"),
-		{ from: 0, limit: 1000 },
+		...ranksAsked(job),
 		(raw) => ({ ...raw, ranks: ranksOf(raw.ranks) }),
 	);
 	useNews((kind, data: { ranks?: Rank[] }) => {
 		if (kind === "ranks" && data.ranks)
 			load.set((old) => old && { ...old, ranks: mergeRanks(old.ranks, ranksOf(data.ranks!)) });
-	}, load.reload);
+	}, (first) => first || load.reload());
 	return load;
 }
 
@@ -39,7 +39,7 @@ function useMemory(job: string, on: boolean): Loaded<MemorySeries> {
 	const load = useLoad<MemorySeries>(on ? jobPath(job, "memory") : undefined, { points: 600 }, memorySeries);
 	useNews((kind, data: never) => {
 		if (kind === "memory") load.set((old) => old && appendPoint(old, memoryPoint(data)));
-	}, load.reload);
+	}, (first) => first || load.reload());
 	return load;
 }
 

@@ -87,7 +87,7 @@ export function JobFrame({ route, children }: { route: Route; children: Componen
 				return old && fresh ? { ...old, ...fresh } : old;
 			});
 		if (kind === "event" && (data as { kind?: string }).kind === "job_end") load.reload();
-	}, load.reload);
+	}, (first) => first || load.reload());
 	return (
 		<>
 			{load.data ? (

@@ -1,4 +1,5 @@
 // A job's output: per rank, searched, followed, downloaded. Only the lines in view are in the page.
+import "../common";
 import type { JSX } from "preact";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { logMatches } from "../adapt";

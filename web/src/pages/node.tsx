@@ -1,4 +1,5 @@
 // The machine: its memory by component, its GPUs, pressure, the jobs on it, and what vigil's doctor finds.
+import "../common";
 import { nodeState } from "../adapt";
 import { bytes, percent } from "../format";
 import { useEvery, useLoad, useNews, useThemeTurn } from "../hooks";
@@ -145,7 +146,7 @@ function Marks({ node }: { node: NodeState }) {
 
 export default function NodePage() {
 	const load = useLoad<NodeState>("node", {}, nodeState);
-	useNews(() => {}, load.reload);
+	useNews(() => {}, (first) => first || load.reload());
 	useEvery(5000, true, load.reload);
 	return (
 		<Show of={load} what="Node">

@@ -1,5 +1,6 @@
 // All jobs by health, those that need somebody first, and the last incidents.
 import { useState } from "preact/hooks";
+import { JOBS, LAST_INCIDENTS } from "../ahead";
 import { get } from "../api";
 import { ago, bytes, count, decimal, duration, timeLeft, words } from "../format";
 import { useLoad, useNews, useNow } from "../hooks";
@@ -13,9 +14,6 @@ interface JobsAnswer {
 	total?: number;
 }
 
-const INCIDENT_KINDS =
-	"memory_kill,kernel_oom,cgroup_oom,systemd_oomd,other_oom_daemon,killed_by,crash,error_exit,gpu_oom,shm_full," +
-	"hang,straggler,slowdown,peer_lost";
 const URGENT = ["hung", "memory", "suspected", "slow", "lost"];
 
 export const running = (job: Job) => job.state === "running" || job.state === "starting" || job.state === "waiting";
@@ -101,7 +99,7 @@ function mergeJobs(have: JobsAnswer | undefined, news: Job[]): JobsAnswer | unde
 }
 
 function LastIncidents({ now }: { now: number }) {
-	const events = useLoad<{ events: Event[] }>("events", { order: "desc", limit: 8, kind: INCIDENT_KINDS });
+	const events = useLoad<{ events: Event[] }>(...LAST_INCIDENTS);
 	useNews((kind, data: Event) => {
 		if (kind === "event" && data.incident) events.reload();
 	}, events.reload);
@@ -134,13 +132,13 @@ function LastIncidents({ now }: { now: number }) {
 }
 
 export function Overview() {
-	const jobs = useLoad<JobsAnswer>("jobs", { limit: 50 });
+	const jobs = useLoad<JobsAnswer>(...JOBS);
 	const now = useNow(5000);
 	const [busy, setBusy] = useState(false);
 	useNews((kind, data: { jobs?: Job[] }) => {
 		if (kind === "jobs" && data.jobs) jobs.set((old) => mergeJobs(old, data.jobs!));
 		if (kind === "health") jobs.set((old) => healthInto(old, data as never));
-	}, jobs.reload);
+	}, (first) => first || jobs.reload());
 	const more = async () => {
 		setBusy(true);
 		try {

@@ -1,4 +1,5 @@
 // The processes of a job, and one of them with the buttons that look into it.
+import "../common";
 import { useRef, useState } from "preact/hooks";
 import { ApiError, jobPath, send } from "../api";
 import { ago, bytes, count } from "../format";
@@ -177,7 +178,7 @@ function One({ process: p, me, job }: { process: Process; me: Me | undefined; jo
 export default function Processes({ route, me }: { route: Route; me?: Me }) {
 	const { job } = useJob();
 	const load = useLoad<{ processes: Process[] }>(jobPath(job.id, "processes"));
-	useNews(() => {}, load.reload);
+	useNews(() => {}, (first) => first || load.reload());
 	if (route.page === "process") {
 		return (
 			<Show of={load} what="Process">

@@ -1,4 +1,5 @@
 // One profile while it is made and when it is done, or two compared.
+import "../common";
 import type { ComponentType } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { ApiError, apiUrl, get, profilePath, send } from "../api";

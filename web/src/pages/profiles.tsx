@@ -1,4 +1,5 @@
 // The profiles that are kept of a job: opened, compared, downloaded, removed.
+import "../common";
 import { useState } from "preact/hooks";
 import { bytes, percent } from "../format";
 import { useEvery, useLoad, useNews, useNow } from "../hooks";

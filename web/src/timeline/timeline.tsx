@@ -1,4 +1,5 @@
 // The job's timeline: lanes are ranks, rows processes, events and counters; incidents are lines through all of them.
+import "../common";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { apiUrl, get, jobPath } from "../api";
 import { panned, zoomed, type View } from "../flame/layout";

@@ -12,7 +12,7 @@ const STATES: Record<string, [string, string]> = {
 	waiting: ["w", "waiting for another"],
 	stopped: ["S", "stopped"],
 	ended: ["e", "ended"],
-	failed: ["✕", "ended badly"],
+	failed: ["X", "ended badly"],
 	unknown: ["·", "unknown"],
 };
 
@@ -64,7 +64,7 @@ class Cell extends Component<CellProps> {
 	}
 }
 
-/** A small cell is one element without text: its letter comes from the style sheet. */
+/** A small cell is one element without text. The letters of all are one text of the list, as a thousand take twice the time. */
 function dress(cell: HTMLElement, rank: Rank): void {
 	const id = `rank-${rank.rank}`;
 	const look = classOf(rank);
@@ -73,6 +73,9 @@ function dress(cell: HTMLElement, rank: Rank): void {
 	if (cell.className !== look) cell.className = look;
 	if (cell.ariaLabel !== label) cell.ariaLabel = label;
 }
+
+/** Of characters that a fixed-width font has; the flag of a culprit, which it may lack, is a text of its cell. */
+const letterOf = (rank: Rank) => (rank.culprit ? "\u00a0" : STATES[stateOf(rank)]![0]);
 
 function smallCells(ranks: Rank[]): DocumentFragment {
 	const all = document.createDocumentFragment();
@@ -99,6 +102,8 @@ function useSmallCells(list: RefObject<HTMLElement | null>, ranks: Rank[], chose
 		const was = box.childElementCount === ranks.length ? shown.current : [];
 		if (ranks.some((r, i) => r.rank !== was[i]?.rank)) box.replaceChildren(smallCells(ranks));
 		else for (const [i, r] of ranks.entries()) if (r !== was[i]) dress(box.children[i] as HTMLElement, r);
+		const letters = ranks.map(letterOf).join("");
+		if (box.dataset["letters"] !== letters) box.dataset["letters"] = letters;
 		shown.current = ranks;
 	}, [ranks, on]);
 	useLayoutEffect(() => {
