@@ -141,23 +141,50 @@ void xids_add(struct xids *x, const struct xid *one)
 	x->out[x->n++] = *one;
 }
 
-/* Errors of one device that have no times count as one incident, because nothing separates them. */
-static bool together(const struct xid *a, const struct xid *b)
+static bool same_device(const struct xid *a, const struct xid *b)
 {
-	return a->is_switch == b->is_switch && strcmp(a->pci, b->pci) == 0 &&
-	       b->time_unix_ms - a->time_unix_ms <= XID_GAP_MS;
+	return a->is_switch == b->is_switch && strcmp(a->pci, b->pci) == 0;
+}
+
+static bool of_program(const struct xid *x)
+{
+	return x->pid != 0 && (xid_action(x) == XID_APP || xid_action(x) == XID_FOLLOWS);
+}
+
+/* True if what b tells may belong to a's incident: the device's own errors hit all, a program's fault only itself. */
+static bool may_share(const struct xid *a, const struct xid *b)
+{
+	return !of_program(a) || !of_program(b) || a->pid == b->pid || xid_action(a) == XID_FOLLOWS;
+}
+
+/*
+ * The error before x[i] whose incident goes on with it; i: none. Errors that have no times count as close to each
+ * other, because nothing separates them.
+ */
+static size_t goes_on_from(const struct xid *x, size_t i)
+{
+	int64_t last_ms = x[i].time_unix_ms;
+	size_t found = i;
+	for (size_t k = i; k-- > 0;) {
+		if (!same_device(&x[k], &x[i]))
+			continue;
+		if (last_ms - x[k].time_unix_ms > XID_GAP_MS)
+			break;
+		last_ms = x[k].time_unix_ms;
+		if (found == i && may_share(&x[k], &x[i]))
+			found = k;
+		if (xid_action(&x[k]) != XID_APP && xid_action(&x[k]) != XID_FOLLOWS)
+			return found == i ? k : found;
+	}
+	return found;
 }
 
 void xid_group(struct xid *x, size_t n)
 {
 	uint32_t incidents = 0;
 	for (size_t i = 0; i < n; i++) {
-		size_t before = i;
-		while (before > 0 &&
-		       !(x[before - 1].is_switch == x[i].is_switch && strcmp(x[before - 1].pci, x[i].pci) == 0))
-			before--;
-		bool goes_on = before > 0 && together(&x[before - 1], &x[i]);
-		x[i].incident = goes_on ? x[before - 1].incident : ++incidents;
+		size_t before = goes_on_from(x, i);
+		x[i].incident = before < i ? x[before].incident : ++incidents;
 		x[i].cause = false;
 	}
 	for (uint32_t k = 1; k <= incidents; k++) {

@@ -3,7 +3,8 @@
  * all forms since driver R304. They contain the pid, which NVML's events do not, but not the MIG instance.
  *
  * Errors of one device with at most three minutes between them are one incident. Its cause is the first error that is
- * not a consequence of others (XID_FOLLOWS, such as Xid 45).
+ * not a consequence of others (XID_FOLLOWS, such as Xid 45). Faults of programs (XID_APP) of which each names another
+ * process are incidents of their own, unless an error of the device itself came before.
  *
  * Pure; allocates nothing. A full list drops its oldest error and counts it in n_dropped.
  */

@@ -115,9 +115,46 @@ static void two_hundred_lines_of_one_burst_are_one_incident(void **state)
 	}
 }
 
+/* Two programs on one H200 (driver 580.159.04): one failed an assertion, the other wrote where it must not. */
+static void faults_of_two_programs_are_two_incidents(void **state)
+{
+	(void)state;
+	struct xids x = fed(
+		"3,1,49540304,-;NVRM: GPU at PCI:0000:00:06: GPU-5cfea423-98d5-6f25-1a65-583d07eda906\n"
+		"3,2,49540316,-;NVRM: Xid (PCI:0000:00:06): 43, pid=802, name=python3, channel 0x0000001e\n"
+		"3,3,49748228,-;NVRM: Xid (PCI:0000:00:06): 31, pid=801, name=python3, channel 0x00000032, intr "
+		"00000000. MMU Fault: ENGINE GRAPHICS GPC1 GPCCLIENT_T1_8 faulted @ 0x8360_de040000. Fault is of type "
+		"FAULT_PDE ACCESS_TYPE_VIRT_WRITE\n"
+		"3,4,49900000,-;NVRM: Xid (PCI:0000:00:06): 43, pid=801, name=python3, channel 0x00000032\n"
+		"3,5,49950000,-;NVRM: Xid (PCI:0000:00:06): 45, pid=802, name=python3, Ch 0000001e\n");
+	const uint32_t incident[] = {1, 2, 2, 1};
+	const bool cause[] = {true, true, false, false};
+	assert_int_equal(x.n, 4);
+	for (size_t i = 0; i < x.n; i++) {
+		assert_int_equal(xids[i].incident, incident[i]);
+		assert_int_equal(xids[i].cause, cause[i]);
+	}
+	assert_true(span_has(span_of(xids[1].text), "faulted @ 0x8360_de040000"));
+}
+
+/* An error of the device itself ends all programs on it: their faults after it are its consequences. */
+static void faults_behind_an_error_of_the_device_are_of_its_incident(void **state)
+{
+	(void)state;
+	fed("3,1,1000000,-;NVRM: Xid (PCI:0000:3b:00): 95, pid=7, name=a, Uncontained\n"
+	    "3,2,2000000,-;NVRM: Xid (PCI:0000:3b:00): 43, pid=8, name=b, Ch 00000010\n"
+	    "3,3,3000000,-;NVRM: Xid (PCI:0000:3b:00): 31, pid=9, name=c, MMU Fault\n");
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(xids[i].incident, 1);
+		assert_int_equal(xids[i].cause, i == 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(faults_of_two_programs_are_two_incidents),
+		cmocka_unit_test(faults_behind_an_error_of_the_device_are_of_its_incident),
 		cmocka_unit_test(the_forms_of_all_drivers_are_read),
 		cmocka_unit_test(what_only_talks_of_xids_is_none),
 		cmocka_unit_test(a_burst_is_one_incident_and_its_cause_is_not_the_cleaning_up),
