@@ -176,6 +176,9 @@ bool hang_disk(struct hang_work *w);
 bool hang_busy(struct hang_work *w); /* works, but makes no step */
 bool hang_silent_log(struct hang_work *w); /* works, but prints nothing any more */
 bool hang_shared_error(struct hang_work *w); /* of the one rank that is at its end, in an output without names */
+/* True of the rank of a job of one that waits for one kernel, which takes little power and does not end. */
+bool hang_awaits_kernel(const struct hang_work *w, const struct stackgroup_rank *r);
+void hang_kernel_is(struct hang_work *w, const struct stackgroup_rank *r);
 bool hang_one_stands(struct hang_work *w); /* a rank that others wait for, or a job without ranks */
 bool hang_all_wait(struct hang_work *w);
 bool hang_by_counters(struct hang_work *w); /* without stacks */

@@ -73,6 +73,8 @@ bool hang_works(const struct hang_work *w, const struct stackgroup_rank *r)
 	const double side_thread_cores = 0.2;
 	const struct liveness *l = liveness_find(w->p, r->rank);
 	bool runs = r->acting && r->acting->wait.kind == WAIT_RUNNING;
+	if (hang_awaits_kernel(w, r)) /* it is the wait that takes the processor */
+		return liveness_reads(w->p, l) || liveness_writes(w->p, l);
 	if (r->compared && !r->idle && (runs || !r->unchanged || r->cores >= side_thread_cores))
 		return true;
 	if (!r->compared && l && liveness_moves(w->p, l, LIVENESS_CPU))

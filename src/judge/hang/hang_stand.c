@@ -500,11 +500,14 @@ bool hang_one_stands(struct hang_work *w)
 	bool awake = r->acting && r->acting->wait.kind == WAIT_RUNNING;
 	if (!id && !loader && (awake || (r->compared && !r->unchanged)))
 		return false;
-	bool changed = r->compared && !r->unchanged;
+	bool changed = r->compared && !r->unchanged, kernel = hang_awaits_kernel(w, r);
 	bool told = !anyone || hang_is_refused(w, r->rank); /* hang_benign has given the loop its time */
-	if (!hang_old_enough(w, told ? HANG_FIRM : changed ? HANG_DOUBTFUL : HANG_VAGUE))
+	enum hang_proof need = told && !kernel ? HANG_FIRM : changed || kernel ? HANG_DOUBTFUL : HANG_VAGUE;
+	if (!hang_old_enough(w, need)) /* kernels of minutes that keep one multiprocessor busy are rare, but healthy */
 		return true;
-	if (loader) {
+	if (kernel) {
+		hang_kernel_is(w, r);
+	} else if (loader) {
 		loader_is(w, r);
 	} else {
 		/* Whom the others wait for is known by name or by the graph; why it stands is not proved. */
