@@ -117,6 +117,7 @@ static void autopsy_subject_read(const struct autopsy *a, const struct autopsy_s
 	d->cpu_ns = who->cpu_ns;
 	d->ranks = who->ranks;
 	d->n_ranks = who->n_ended;
+	d->world_size = who->n_ranks; /* vigil runs all of them itself, or it is not known */
 	d->stopping = who->stopping;
 	d->stop_signal = who->stop_signal;
 	if (getrlimit(RLIMIT_CORE, &core) == 0) {

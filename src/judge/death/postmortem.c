@@ -162,6 +162,7 @@ void postmortem(const struct death *d, struct incident *ret)
 	if (ret->cause.text[0] == '\0') /* an id alone is no reason for a person */
 		TEXT_COPY(ret->cause.text, ret->summary);
 	pm_errors_evidence(&p);
+	pm_xid_evidence(&p);
 	pm_order_evidence(&p);
 	pm_ends_evidence(&p);
 	pm_neighbours(&p);

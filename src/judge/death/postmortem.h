@@ -121,6 +121,7 @@ struct death {
 	size_t n_ends;
 	const struct death_rank *ranks;
 	size_t n_ranks;
+	uint32_t world_size; /* number of ranks that take part in collectives; 0: not known */
 	const struct log_hint *hints;
 	size_t n_hints;
 	const struct rank_error *errors; /* of all ranks of the job, this one among them */

@@ -7,6 +7,7 @@
 #include "model/hang/rankerrors.h"
 
 #define SHOWN 6
+#define XID_BEFORE_END_MS (10 * 60 * 1000)
 
 static const struct rank_error *own_error(const struct death *d)
 {
@@ -68,6 +69,19 @@ static void postmortem_errors_add(struct pm *p, const struct rank_error *e)
 	char text[600];
 	rank_error_text(e, text, sizeof(text));
 	incident_evidence_add(p->i, "error_file", e->source, e->time_unix_ms, "rank %d: %s", e->rank, text);
+}
+
+void pm_xid_evidence(struct pm *p)
+{
+	const struct death *d = p->d;
+	for (size_t i = 0; i < d->n_killer_lines; i++) {
+		const struct killer_line *l = &d->killer_lines[i];
+		if (strcmp(l->action, "xid") != 0 || l->pid != d->pid || d->pid_namespaced ||
+		    !pm_time_fits(d, l->time_unix_ms, XID_BEFORE_END_MS))
+			continue;
+		incident_evidence_add(p->i, "xid", "kernel log", l->time_unix_ms, "%s%s%s%s", l->line,
+				      l->meaning ? " (" : "", l->meaning ? l->meaning : "", l->meaning ? ")" : "");
+	}
 }
 
 void pm_errors_evidence(struct pm *p)

@@ -81,6 +81,18 @@ static bool abort_reason(struct pm *p)
 	const struct log_hint *h = pm_hint(p->d, "collective_timeout");
 	char who[PM_WHO];
 	pm_who(p->d, who);
+	if (h && p->d->world_size == 1) {
+		pm_verdict(p, INCIDENT_CRASH, KILLER_NONE, "collective_timeout", CONFIDENCE_MEDIUM);
+		pm_summary(p, "%s ended itself because a collective operation did not end in time; no other rank takes part.",
+			   who);
+		pm_text(p,
+			"NCCL's watchdog aborts the process. The job has one rank, so the operation waited for nothing but "
+			"the device: work that was queued there before it did not end. %s",
+			h->text);
+		incident_advice_add(p->i, "Look for a kernel that does not end: CUDA_LAUNCH_BLOCKING=1 stops at the line that "
+					  "starts it; vigil gpus shows errors of the device (Xid).");
+		return true;
+	}
 	if (h) {
 		pm_verdict(p, INCIDENT_PEER_LOST, KILLER_NONE, "collective_timeout", CONFIDENCE_MEDIUM);
 		pm_summary(p, "%s ended itself because a collective operation timed out: a peer did not take part.",

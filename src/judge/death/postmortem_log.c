@@ -220,7 +220,7 @@ static bool peer_verdict(struct pm *p)
 		h = pm_hint(p->d, "store_lost");
 		id = "rendezvous_store_lost";
 	}
-	if (!h) {
+	if (!h && p->d->world_size != 1) {
 		h = pm_hint(p->d, "collective_timeout");
 		id = "collective_timeout";
 	}

@@ -101,6 +101,7 @@ void pm_rules(struct pm *p);
 void pm_neighbours(struct pm *p);
 void pm_sources_read(struct pm *p);
 void pm_errors_evidence(struct pm *p);
+void pm_xid_evidence(struct pm *p); /* what the GPU's driver said of the process */
 void pm_ends_evidence(struct pm *p); /* how processes of the job ended shortly before */
 
 /* ---- advice ---- */

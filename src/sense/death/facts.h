@@ -83,6 +83,7 @@ struct killer_line {
 	 * "cancel" "time_limit" "preempt" "evict"  ended by the scheduler
 	 * "stop_timeout" "runtime_limit"  the reason why PID 1 ends a unit
 	 * "fault"       the kernel's line about a crash
+	 * "xid"         the GPU driver's line about a fault of the process
 	 * "exit"        a supervisor reports how a process ended
 	 * "summary"     a count over a period, without a process
 	 */
@@ -101,6 +102,7 @@ struct killer_line {
 	uint64_t swap_used_bytes, swap_total_bytes;
 	uint64_t victim_bytes;
 	int64_t time_unix_ms;      /* 0 unknown */
+	const char *meaning;       /* "xid": what its number means, static text; NULL: not known */
 	char source[96];           /* "journal", "log rank 0 stderr", … */
 	char line[360];
 };

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/signame.h"
 #include "sense/death/killerlog_parts.h"
+#include "sense/gpu/xid.h"
 
 static bool killer_earlyoom_line(struct span text, struct killer_line *l)
 {
@@ -79,6 +80,20 @@ static bool killer_fault_line(struct span text, struct killer_line *l)
 	return false;
 }
 
+/* Work that is cleaned away (Xid 45) is the end's consequence, so it says nothing. */
+static bool killer_xid_line(struct span text, struct killer_line *l)
+{
+	struct xid x;
+	if (!xid_parse(text, &x) || x.pid == 0 || xid_action(&x) == XID_FOLLOWS)
+		return false;
+	l->killer = KILLER_NONE;
+	TEXT_COPY(l->action, "xid");
+	l->pid = x.pid;
+	TEXT_COPY(l->name, x.process);
+	l->meaning = xid_meaning(&x);
+	return true;
+}
+
 static bool killer_nohang_line(struct killerlog *k, struct span text, struct killer_line *l)
 {
 	struct span pid = span_after(text, "PID:"), name = span_after(text, ", Name: ");
@@ -133,6 +148,7 @@ static const struct {
 	{killer_meta_line, {"oomd", "kernel"}},
 	{killer_slurm_line, {"slurmstepd", "slurmd", "srun", "slurmctld"}},
 	{killer_fault_line, {"kernel"}},
+	{killer_xid_line, {"kernel"}},
 	{killer_kube_line, {"kubelet", "containerd", "dockerd", "crio", "k3s", "rke2"}},
 };
 

@@ -191,6 +191,8 @@ static bool field_of_death(struct scene *s, struct span key, struct span v)
 	struct death *d = &s->d;
 	if (span_eq(key, "pid"))
 		d->pid = (pid_t)number(v);
+	else if (span_eq(key, "world"))
+		d->world_size = (uint32_t)number(v);
 	else if (span_eq(key, "rank"))
 		d->rank = (int32_t)number(v);
 	else if (span_eq(key, "name"))
