@@ -44,18 +44,35 @@ static int frame_of(struct snap *s, const struct pickle_value *v, uint32_t *ret)
 	return frametab_intern(heapset_frames(s->set), &f, ret);
 }
 
+/* True for what each stack begins with: the recorder of stacks, the allocator, and how an empty tensor is made. */
+static bool asks_for_all(const struct pickle_value *frame)
+{
+	static const char *const starts[] = {"torch::unwind::", "torch::CapturedTraceback::",
+					     "torch::cuda::(anonymous namespace)::gather",
+					     "c10::cuda::CUDACachingAllocator::", "at::detail::empty_"};
+	struct span name = {"", 0};
+	(void)pickle_text(pickle_get(frame, "name"), &name);
+	for (size_t i = 0; i < ARRAY_SIZE(starts); i++)
+		if (span_starts(name, starts[i]))
+			return true;
+	return false;
+}
+
 int snap_frames(struct snap *s, const struct pickle_value *block, uint32_t ids[static SNAP_FRAMES_MAX], size_t *ret_n)
 {
 	const struct pickle_value *frames = pickle_get(block, "frames");
-	size_t n = MIN(pickle_len(frames), (size_t)SNAP_FRAMES_MAX);
+	size_t n = pickle_len(frames), skip = 0;
 	/* PyTorch 2.0 kept the frames in a list of the block's history. */
 	if (n == 0) {
 		const struct pickle_value *history = pickle_get(block, "history");
 		frames = pickle_get(pickle_at(history, 0), "frames");
-		n = MIN(pickle_len(frames), (size_t)SNAP_FRAMES_MAX);
+		n = pickle_len(frames);
 	}
+	while (skip + 1 < n && asks_for_all(pickle_at(frames, skip)))
+		skip++;
+	n = MIN(n - skip, (size_t)SNAP_FRAMES_MAX);
 	for (size_t i = 0; i < n; i++) {
-		int r = frame_of(s, pickle_at(frames, i), &ids[i]);
+		int r = frame_of(s, pickle_at(frames, skip + i), &ids[i]);
 		if (r < 0)
 			return r;
 	}

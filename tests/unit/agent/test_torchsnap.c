@@ -49,6 +49,33 @@ static void blocks_in_use_stand_by_their_frames_and_devices_by_their_pieces(void
 	heapset_free(h);
 }
 
+/*
+ * Recorded with PyTorch 2.11 on an H200: each stack begins with the recorder and the allocator, and those of gradients have no
+ * Python frame at all.
+ */
+static void frames_of_the_recorder_and_the_allocator_are_left_out(void **state)
+{
+	(void)state;
+	struct heapset *h = read_snap(FIXTURES "/torch/cpp_frames.pickle", 0);
+	const struct heapset_want want = {.what = HEAPSET_LIVE, .lines = true};
+	struct heapset_row *rows;
+	size_t n;
+	char text[5][300] = {""};
+	assert_int_equal(heapset_rows(h, &want, &rows, &n), 0);
+	assert_int_equal(n, 4);
+	for (size_t i = 0; i < n; i++) {
+		heapset_headline(h, rows[i].node, text[i], sizeof(text[i]));
+		assert_null(strstr(text[i], "unwind"));
+		assert_null(strstr(text[i], "CachingAllocator"));
+	}
+	assert_string_equal(text[0], "cuda_jobs.py:32 step -> torch");
+	assert_non_null(strstr(text[1], "at::cuda::setWorkspaceForHandle"));
+	assert_string_equal(text[2], "cuda_jobs.py:308 snapshot");
+	assert_non_null(strstr(text[3], "create_out"));
+	free(rows);
+	heapset_free(h);
+}
+
 static void the_form_of_older_releases_is_read(void **state)
 {
 	(void)state;
@@ -132,6 +159,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(blocks_in_use_stand_by_their_frames_and_devices_by_their_pieces),
+		cmocka_unit_test(frames_of_the_recorder_and_the_allocator_are_left_out),
 		cmocka_unit_test(the_form_of_older_releases_is_read),
 		cmocka_unit_test(a_history_tells_of_peaks_and_lives_and_of_running_out),
 		cmocka_unit_test(what_is_no_snapshot_is_said_to_be_none),
