@@ -103,10 +103,21 @@ static double gain(const struct speedview *v, double want, double have)
 	return speed_fair(v, want) / MAX(speed_has(v, have), 0.01);
 }
 
+/* True if PyTorch's DataLoader says by the workers' names that they are its own. */
+static bool are_named_loaders(const struct speedview *v, const struct pool *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (strcmp(v->f->process[p->worker[i]].name, "pt_data_worker") != 0)
+			return false;
+	return true;
+}
+
 static void loaders(const struct speedview *v, const struct pool *p, struct findings *all)
 {
 	double waits = p->workers_only;
-	if (p->lead_busy < 0.08 || waits < 0.15 || p->mean < 0.75 || p->lead_only > 0.15)
+	/* The main process of a pool has nothing else to do; one that trains on a GPU takes little of a processor. */
+	double least_busy = are_named_loaders(v, p) ? 0.005 : 0.08;
+	if (p->lead_busy < least_busy || waits < 0.15 || p->mean < 0.75 || p->lead_only > 0.15)
 		return;
 	/* What they would use with the processors alone is what they want to use. */
 	double have = v->beside ? p->lead_run + p->worker_run : p->lead_busy + p->mean * (double)p->n;

@@ -246,6 +246,23 @@ static void a_loader_that_cannot_keep_up_is_named(void **state)
 	scene_expect(&s, "loader-bound", 4);
 }
 
+/* With a GPU the main process takes hardly any processor time; seen on an H200, 7.6 % of it. */
+static void a_loader_that_cannot_keep_up_with_a_gpu_is_named(void **state)
+{
+	(void)state;
+	scene_begin(&s, 16);
+	scene_one(&s, ROLE_MAIN, "RLLLLLLLLLLLLLLLLLLLLLLLLLLLLL");
+	for (int i = 0; i < 2; i++) {
+		scene_one(&s, ROLE_LOADER, "R");
+		TEXT_COPY(s.process[s.f.n_processes - 1].name, "pt_data_worker");
+	}
+	scene_expect(&s, "loader-bound", 8);
+	/* the same of workers that may be a pool: its main process has nothing else to do */
+	for (size_t i = 1; i < s.f.n_processes; i++)
+		TEXT_COPY(s.process[i].name, "python3");
+	scene_expect_nothing(&s);
+}
+
 static void more_loaders_do_not_bring_more_than_the_processors(void **state)
 {
 	(void)state;
@@ -695,6 +712,7 @@ int main(void)
 		cmocka_unit_test(a_main_process_that_looks_now_and_then_is_named),
 		cmocka_unit_test(waiting_for_a_disk_is_named),
 		cmocka_unit_test(a_loader_that_cannot_keep_up_is_named),
+		cmocka_unit_test(a_loader_that_cannot_keep_up_with_a_gpu_is_named),
 		cmocka_unit_test(more_loaders_do_not_bring_more_than_the_processors),
 		cmocka_unit_test(one_worker_that_serves_everything_is_named),
 		cmocka_unit_test(one_busy_actor_of_ray_among_idle_ones_is_named),
