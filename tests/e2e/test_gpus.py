@@ -207,10 +207,14 @@ def test_mem_tells_gpu_memory_by_process(vigil, fake, holder):
     fake(MACHINE, f"process 0 compute {holder.pid} 1000", f"process 1 compute {holder.pid} 234")
     (row,) = vigil("mem", holder.pid, "--json", env=fake.env).json()["processes"]
     assert row["gpu_bytes"] == 1234
+    head, line = (text for text in vigil("mem", holder.pid, env=fake.env).out.decode().splitlines()
+                  if " PSS " in text or f" {holder.pid} " in text)
+    assert "GPU" in head and "1.21 KiB" in line
     fake(MACHINE, "delay nvmlInit_v2 60000")
     begun = time.monotonic()
     (row,) = vigil("mem", holder.pid, "--json", env=fake.env).json()["processes"]
     assert "gpu_bytes" not in row and time.monotonic() - begun < 15
+    assert b"GPU" not in vigil("mem", holder.pid, env=fake.env).out, "no column where nothing is known"
 
 
 def test_wrong_words_are_refused(vigil):

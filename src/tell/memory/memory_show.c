@@ -232,10 +232,22 @@ static bool names_jobs(const struct footprint *f)
 	return !f->subject[0] && f->n_jobs > 0;
 }
 
-/* The columns: with the job where the whole node is shown. Returns how many. */
-static size_t process_columns(const struct footprint *f, struct textcol dst[static 10])
+#define PROCESS_COLUMNS 11
+enum { PROCESS_GPU = 8, PROCESS_JOB = 9 };
+
+static bool has_gpus(const struct footprint *f)
 {
-	static const struct textcol all[] = {
+	for (size_t i = 0; i < f->n; i++)
+		if (f->rows[i].has_gpu)
+			return true;
+	return false;
+}
+
+/* The columns: with the job where the whole node is shown, with the GPU where a driver tells of it. Returns how many. */
+static size_t process_columns(const struct footprint *f, struct textcol dst[static PROCESS_COLUMNS],
+			      size_t ret_which[static PROCESS_COLUMNS])
+{
+	static const struct textcol all[PROCESS_COLUMNS] = {
 		{.head = "PID", .width = 8},
 		{.head = "RANK", .width = 5, .spare = 1},
 		{.head = "ROLE", .width = 10, .left = true, .spare = 2},
@@ -244,20 +256,26 @@ static size_t process_columns(const struct footprint *f, struct textcol dst[stat
 		{.head = "SHARED", .width = 11, .spare = 6},
 		{.head = "PSS", .width = 11, .spare = 5},
 		{.head = "SWAP", .width = 11, .spare = 3},
-		{.head = "JOB", .width = 16, .gap = 2, .left = true, .cut = true},
+		[PROCESS_GPU] = {.head = "GPU", .width = 11},
+		[PROCESS_JOB] = {.head = "JOB", .width = 16, .gap = 2, .left = true, .cut = true},
 		{.head = "COMMAND", .width = 16, .most = 60},
 	};
-	memcpy(dst, all, sizeof(all));
-	if (names_jobs(f))
-		return ARRAY_SIZE(all);
-	dst[8] = dst[9];
-	dst[8].gap = 2;
-	return ARRAY_SIZE(all) - 1;
+	const bool gpus = has_gpus(f), jobs = names_jobs(f);
+	size_t n = 0;
+	for (size_t i = 0; i < PROCESS_COLUMNS; i++) {
+		if ((i == PROCESS_GPU && !gpus) || (i == PROCESS_JOB && !jobs))
+			continue;
+		ret_which[n] = i;
+		dst[n++] = all[i];
+	}
+	if (!jobs)
+		dst[n - 1].gap = 2;
+	return n;
 }
 
 static void process_line(const struct textout *p, const struct footprint *f, const struct footprint_row *r)
 {
-	char own[16], rss[16], shared[16], pss[16], swap[16], rank[16] = "-", pid[16];
+	char own[16], rss[16], shared[16], pss[16], swap[16], gpu[16], rank[16] = "-", pid[16];
 	if (r->who.rank != NO_RANK)
 		TEXT_FORMAT(rank, "%d", r->who.rank);
 	const char *pss_text = r->pss == PSS_KNOWN    ? size_format(r->pss_bytes, pss)
@@ -265,24 +283,34 @@ static void process_line(const struct textout *p, const struct footprint *f, con
 			       : r->pss == PSS_DENIED ? "denied"
 						      : "-";
 	TEXT_FORMAT(pid, "%d", r->pid);
-	struct textcol cols[10];
-	struct textcells cells = {
-		.text = {pid, rank, r->has_role ? role_name(r->who.role) : "-", size_format(r->own_bytes, own),
-			 size_format(r->rss_bytes, rss), size_format(r->shared_bytes, shared), pss_text,
-			 r->swap_bytes ? size_format(r->swap_bytes, swap) : "-"},
+	const char *const text[PROCESS_COLUMNS] = {
+		pid,
+		rank,
+		r->has_role ? role_name(r->who.role) : "-",
+		size_format(r->own_bytes, own),
+		size_format(r->rss_bytes, rss),
+		size_format(r->shared_bytes, shared),
+		pss_text,
+		r->swap_bytes ? size_format(r->swap_bytes, swap) : "-",
+		r->has_gpu ? size_format(r->gpu_bytes, gpu) : "-",
+		r->job[0] ? r->job : "-",
+		r->command[0] ? r->command : r->comm,
 	};
-	const char *command = r->command[0] ? r->command : r->comm;
-	cells.text[8] = names_jobs(f) ? r->job[0] ? r->job : "-" : command;
-	cells.text[9] = command;
-	textcols_row(p, cols, process_columns(f, cols), 2, &cells);
+	struct textcol cols[PROCESS_COLUMNS];
+	struct textcells cells = {.text = {NULL}};
+	size_t which[PROCESS_COLUMNS], n = process_columns(f, cols, which);
+	for (size_t i = 0; i < n; i++)
+		cells.text[i] = text[which[i]];
+	textcols_row(p, cols, n, 2, &cells);
 }
 
 static void processes_text(const struct textout *p, const struct footprint *f)
 {
-	struct textcol cols[10];
+	struct textcol cols[PROCESS_COLUMNS];
+	size_t which[PROCESS_COLUMNS], n = process_columns(f, cols, which);
 	char own[16];
 	textout_heading(p, "processes");
-	textcols_head(p, cols, process_columns(f, cols), 2, false);
+	textcols_head(p, cols, n, 2, false);
 	for (size_t i = 0; i < f->n; i++)
 		process_line(p, f, &f->rows[i]);
 	fputc('\n', p->to);
