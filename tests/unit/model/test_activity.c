@@ -69,6 +69,19 @@ static void of_two_equal_rows_the_innermost_frame_wins(void **state)
 	assert_int_equal(found_in(turned, 2, WAIT_SOCKET).kind, ACTIVITY_CHECKPOINT);
 }
 
+/* Seen on an H200: a program that replayed a graph was said to compile, which is excused for half an hour. */
+static void a_graph_that_is_replayed_is_not_compiled(void **state)
+{
+	(void)state;
+	struct dump_frame replay[] = {python("CUDAGraph.replay", TORCH "cuda/graphs.py", 1),
+				      python("long_queue", "/job/train.py", 2)},
+			  capture[] = {python("CUDAGraph.capture_end", TORCH "cuda/graphs.py", 1),
+				       python("graph.__exit__", TORCH "cuda/graphs.py", 2),
+				       python("long_queue", "/job/train.py", 3)};
+	assert_int_equal(found_in(replay, 2, WAIT_RUNNING).kind, ACTIVITY_UNKNOWN);
+	assert_int_equal(found_in(capture, 3, WAIT_RUNNING).kind, ACTIVITY_COMPILE);
+}
+
 static void a_debugger_wins_over_everything(void **state)
 {
 	(void)state;
@@ -223,6 +236,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_wait_for_ranks_wins_over_the_work_inside_and_around_it),
 		cmocka_unit_test(of_two_equal_rows_the_innermost_frame_wins),
+		cmocka_unit_test(a_graph_that_is_replayed_is_not_compiled),
 		cmocka_unit_test(a_debugger_wins_over_everything),
 		cmocka_unit_test(the_text_leaves_out_what_is_unknown),
 		cmocka_unit_test(a_text_that_does_not_fit_is_cut),
