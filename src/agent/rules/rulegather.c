@@ -12,6 +12,7 @@
 #include "model/gpu/gpuwatch.h"
 #include "model/rules/ibwatch.h"
 #include "model/stacks/stackline.h"
+#include "sense/gpu/xid.h"
 #include "sense/log/kmsg.h"
 #include "sense/ns.h"
 
@@ -342,6 +343,16 @@ struct kernel_lines {
 	int64_t offset_ms;
 };
 
+/* The process that a record is about; 0: none, or one whose trouble is that of all. */
+static pid_t subject_of(struct span text)
+{
+	struct xid x;
+	pid_t subject = kmsg_subject(text);
+	if (subject == 0 && xid_parse(text, &x) && (xid_action(&x) == XID_APP || xid_action(&x) == XID_FOLLOWS))
+		subject = x.pid;
+	return subject;
+}
+
 static void kernel_record(const struct kmsg_record *r, void *data)
 {
 	struct kernel_lines *k = data;
@@ -352,7 +363,7 @@ static void kernel_record(const struct kmsg_record *r, void *data)
 	if (r->facility != 0 || (k->g->started_unix_ms > 0 && when < k->g->started_unix_ms - 1000))
 		return;
 	/* records about a process of another job do not count; in a container its pid cannot be compared with ours */
-	pid_t subject = kmsg_subject(r->text);
+	pid_t subject = subject_of(r->text);
 	if (subject && (!k->g->first_namespace || !rulegather_is_ours(k->g, subject, &rank)))
 		return;
 	kmsg_line_format(r, k->offset_ms, text, sizeof(text));

@@ -622,6 +622,7 @@ static void somebody_else_s_process_in_the_kernel_s_log_is_his(void **state)
 	process_add(&j, 4711, 1, "python", "train.py:main");
 	kernel_says(&j, "3", "INFO: task backup:77 blocked for more than 120 seconds.");
 	kernel_says(&j, "3", "Out of memory: Killed process 77 (backup) total-vm:1kB, anon-rss:1kB");
+	kernel_says(&j, "3", "NVRM: Xid (PCI:0000:05:00): 43, pid=77, name=python3, channel 0x0000000a");
 	/* a program can write there what it likes, but not as the kernel */
 	kernel_says(&j, "14", "NVRM: Xid (PCI:0000:05:00): 79, pid=4711, somebody wrote this");
 	job_ask(&j);
