@@ -1,5 +1,6 @@
 """vigil gpus on fake driver libraries; what must be so of a real one as well is in test_gpus_any.py."""
 import os
+import re
 import subprocess
 import sys
 import time
@@ -207,9 +208,8 @@ def test_mem_tells_gpu_memory_by_process(vigil, fake, holder):
     fake(MACHINE, f"process 0 compute {holder.pid} 1000", f"process 1 compute {holder.pid} 234")
     (row,) = vigil("mem", holder.pid, "--json", env=fake.env).json()["processes"]
     assert row["gpu_bytes"] == 1234
-    head, line = (text for text in vigil("mem", holder.pid, env=fake.env).out.decode().splitlines()
-                  if " PSS " in text or f" {holder.pid} " in text)
-    assert "GPU" in head and "1.21 KiB" in line
+    text = vigil("mem", holder.pid, env=fake.env).out.decode()
+    assert re.search(rf"  GPU  COMMAND\n +{holder.pid} .* 1\.21 KiB  ", text), text
     fake(MACHINE, "delay nvmlInit_v2 60000")
     begun = time.monotonic()
     (row,) = vigil("mem", holder.pid, "--json", env=fake.env).json()["processes"]

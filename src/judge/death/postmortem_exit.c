@@ -75,6 +75,20 @@ static const struct {
 	{SIGSYS, "sigsys", "made a system call that its seccomp filter forbids"},
 };
 
+static void timeout_of_one_rank(struct pm *p, const struct log_hint *h)
+{
+	char who[PM_WHO];
+	pm_verdict(p, INCIDENT_CRASH, KILLER_NONE, "collective_timeout", CONFIDENCE_MEDIUM);
+	pm_summary(p, "%s ended itself because a collective operation did not end in time; no other rank takes part.",
+		   pm_who(p->d, who));
+	pm_text(p,
+		"NCCL's watchdog aborts the process. The job has one rank, so the operation waited for nothing but the "
+		"device: work that was queued there before it did not end. %s",
+		h->text);
+	incident_advice_add(p->i, "Look for a kernel that does not end: CUDA_LAUNCH_BLOCKING=1 stops at the line that "
+				  "starts it; vigil gpus shows errors of the device (Xid).");
+}
+
 /* The message before abort() is the cause. */
 static bool abort_reason(struct pm *p)
 {
@@ -82,15 +96,7 @@ static bool abort_reason(struct pm *p)
 	char who[PM_WHO];
 	pm_who(p->d, who);
 	if (h && p->d->world_size == 1) {
-		pm_verdict(p, INCIDENT_CRASH, KILLER_NONE, "collective_timeout", CONFIDENCE_MEDIUM);
-		pm_summary(p, "%s ended itself because a collective operation did not end in time; no other rank takes part.",
-			   who);
-		pm_text(p,
-			"NCCL's watchdog aborts the process. The job has one rank, so the operation waited for nothing but "
-			"the device: work that was queued there before it did not end. %s",
-			h->text);
-		incident_advice_add(p->i, "Look for a kernel that does not end: CUDA_LAUNCH_BLOCKING=1 stops at the line that "
-					  "starts it; vigil gpus shows errors of the device (Xid).");
+		timeout_of_one_rank(p, h);
 		return true;
 	}
 	if (h) {

@@ -6,7 +6,7 @@
 /* Who spins for the device uses one processor; more than this is another thread's work. */
 static const double spinner_cores = 1.2;
 
-static const struct dump_frame *python_of(const struct dump_thread *t)
+static const struct dump_frame *top_python(const struct dump_thread *t)
 {
 	for (size_t i = 0; t && i < t->n_frames; i++)
 		if (t->frames[i].kind == FRAME_PYTHON)
@@ -20,13 +20,14 @@ static const struct dump_frame *python_of(const struct dump_thread *t)
  */
 static bool is_one_wait(const struct hang_work *w, const struct stackgroup_rank *r)
 {
-	const struct dump_frame *top = python_of(r->acting);
+	const struct dump_frame *top = top_python(r->acting);
 	if (r->idle)
 		return true;
 	if (!top || top != r->activity.user || top->state == 0)
 		return false;
 	for (size_t i = 0; i < MIN(w->c->n_dumps, HANG_DUMPS); i++) {
-		const struct dump_frame *f = python_of(hang_thread_in(w->c->dumps[i], r->process->pid, r->acting->tid));
+		const struct dump_thread *t = hang_thread_in(w->c->dumps[i], r->process->pid, r->acting->tid);
+		const struct dump_frame *f = top_python(t);
 		if (!f || f->state != top->state)
 			return false;
 	}
@@ -54,8 +55,8 @@ void hang_kernel_is(struct hang_work *w, const struct stackgroup_rank *r)
 	hang_doing(w, r, doing, sizeof(doing));
 	hang_says(w, "%s waits for its device: %s.", hang_who(r->rank, who), doing);
 	hang_says(w,
-		  "The device is %.0f %% busy, takes little power (%.0f W) and hardly touches its memory: one kernel runs "
-		  "there and does not end.",
+		  "The device is %.0f %% busy, takes little power (%.0f W) and hardly touches its memory: one kernel "
+		  "runs there and does not end.",
 		  l->seen.gpu[LIVENESS_GPU_BUSY], l->seen.gpu[LIVENESS_GPU_POWER]);
 	if (has_peers(w))
 		hang_says(w, "A collective to which a rank on another machine has not come looks the same.");

@@ -166,8 +166,7 @@ bool hang_graph_stands(const struct hang_work *w); /* a rank that does not work 
 bool hang_stopper_lives(const struct hang_work *w, const struct waitgraph_sink *s);
 /* True if the threads beside the end, a main thread, are services that each rank has: none of them works for it. */
 bool hang_only_services_beside(const struct hang_work *w, const struct waitgraph_sink *s);
-/* Adds which children have left of a process that waits for the others of them at this end. */
-void hang_says_who_left(struct hang_work *w, const struct waitgraph_sink *s);
+void hang_says_who_left(struct hang_work *w, const struct waitgraph_sink *s); /* of children that are waited for */
 bool hang_graph_explains(struct hang_work *w); /* a stopped helper, a silent server */
 void hang_visitor_of_none(struct hang_work *w, const struct waitgraph_sink *s); /* no rank is left to come */
 bool hang_python_locks(struct hang_work *w); /* the same for locks without owners */
@@ -176,8 +175,7 @@ bool hang_disk(struct hang_work *w);
 bool hang_busy(struct hang_work *w); /* works, but makes no step */
 bool hang_silent_log(struct hang_work *w); /* works, but prints nothing any more */
 bool hang_shared_error(struct hang_work *w); /* of the one rank that is at its end, in an output without names */
-/* True of the rank of a job of one that waits for one kernel, which takes little power and does not end. */
-bool hang_awaits_kernel(const struct hang_work *w, const struct stackgroup_rank *r);
+bool hang_awaits_kernel(const struct hang_work *w, const struct stackgroup_rank *r); /* one that does not end */
 void hang_kernel_is(struct hang_work *w, const struct stackgroup_rank *r);
 bool hang_one_stands(struct hang_work *w); /* a rank that others wait for, or a job without ranks */
 bool hang_all_wait(struct hang_work *w);

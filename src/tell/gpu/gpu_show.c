@@ -327,7 +327,9 @@ static void xids_text_show(const struct textout *p, const struct gpuview *v)
 			x->is_switch ? "SXid" : "Xid", x->number);
 		if (x->pid)
 			fprintf(p->to, ", pid %d", x->pid);
-		fprintf(p->to, ", %zu more lines of the same incident\n      ", more);
+		if (more)
+			fprintf(p->to, ", %zu more line%s of the same incident", more, more == 1 ? "" : "s");
+		fputs("\n      ", p->to);
 		textout_text(p, 6, "%s", xid_meaning(x) ? xid_meaning(x) : x->text[0] ? x->text : "not in our table");
 	}
 	if (v->n_xids_dropped)

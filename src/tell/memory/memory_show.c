@@ -243,7 +243,7 @@ static bool has_gpus(const struct footprint *f)
 	return false;
 }
 
-/* The columns: with the job where the whole node is shown, with the GPU where a driver tells of it. Returns how many. */
+/* With the job where the whole node is shown, with the GPU where a driver tells of it. Returns how many. */
 static size_t process_columns(const struct footprint *f, struct textcol dst[static PROCESS_COLUMNS],
 			      size_t ret_which[static PROCESS_COLUMNS])
 {

@@ -50,8 +50,8 @@ static void blocks_in_use_stand_by_their_frames_and_devices_by_their_pieces(void
 }
 
 /*
- * Recorded with PyTorch 2.11 on an H200: each stack begins with the recorder and the allocator, and those of gradients have no
- * Python frame at all.
+ * Recorded with PyTorch 2.11 on an H200: each stack begins with the recorder and the allocator, and those of gradients
+ * have no Python frame at all.
  */
 static void frames_of_the_recorder_and_the_allocator_are_left_out(void **state)
 {
