@@ -183,6 +183,23 @@ def test_pipeline_send_without_receive(tmp_path):
     assert (j["kind"], j["culprit_ranks"]) == ("p2p", [2])
 
 
+REAL = ROOT / "tests/fixtures/nccl"
+
+
+@pytest.mark.parametrize("files, kind, culprits, number, says", [
+    ("skips_rank_*", "mismatch", [0, 1], 473, "rank 1 called all_reduce of [[1024]]"),
+    ("waits_rank_*", "missing", [1], 473, "at /job/cuda_jobs.py:122 (ranks); rank 1 did not join"),
+    ("one_rank_0", "equal", [], 61, "at /job/cuda_jobs.py:139 (one_rank_of_nccl)"),
+    ("ras-2.30.7.json", "missing", [1], 480, "0x726b0b0d8b464369/0x78bc2b116e34b0e2:0xfa1a048aca8e96ec; rank 1 did not join"),
+    ("ras-2.30.7.txt", "missing", [1], 480, "rank 1 did not join"),
+])
+def test_what_a_real_nccl_left(files, kind, culprits, number, says):
+    """Two ranks of NCCL 2.30.7 (one: 2.28.9) under PyTorch 2.11 on an H200: one left a call out, waited, or was alone."""
+    j = verdict(*sorted(REAL.glob(files)))
+    assert (j["kind"], j["culprit_ranks"], j["number"], j["op"]) == (kind, culprits, number, "all_reduce"), j
+    assert says in j["text"], j
+
+
 def test_equal_counts(tmp_path):
     ranks = world(4)
     for r in ranks:

@@ -66,7 +66,7 @@ struct ncclras_rank {
 	bool unresponsive, dead;
 };
 struct ncclras_comm {
-	char hash[40]; /* hexadecimal; in JSON followed by "/" and the secondary hash */
+	char hash[64]; /* hexadecimal; in JSON followed by "/" and the secondary hash, "0x1:0x2" since 2.28 */
 	int32_t size;
 	struct ncclras_rank *ranks;
 	size_t n_ranks;

@@ -168,6 +168,23 @@ static void a_library_that_clears_the_whole_list_is_judged_by_its_symbols(void *
 	assert_int_equal(nvml_stride(raw, 2, false), 32); /* at 24 there is no pid */
 }
 
+/* What driver 580.159.04 writes for one process: 24 bytes, of which it leaves the padding as it was. */
+static void the_list_of_a_real_driver_is_read(void **state)
+{
+	(void)state;
+	static const uint8_t seen[24] = {0x62, 0x05, 0, 0, 0xa5, 0xa5, 0xa5, 0xa5, 0, 0, 0x80, 0xa4,
+					 0,    0,    0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+	uint8_t raw[32 * 2];
+	memset(raw, NVML_POISON, sizeof(raw));
+	memcpy(raw, seen, sizeof(seen));
+	assert_int_equal(nvml_stride(raw, 1, false), 24);
+	assert_int_equal(nvml_stride(raw, 1, true), 24);
+	struct nvml_process_v2 one;
+	memcpy(&one, raw, sizeof(one));
+	assert_int_equal(one.pid, 1378);
+	assert_true(one.used_bytes == UINT64_C(2759852032));
+}
+
 static void an_old_library_gives_what_it_has(void **state)
 {
 	(void)state;
@@ -547,6 +564,7 @@ int main(void)
 		cmocka_unit_test(nvml_values_arrive_with_their_units),
 		cmocka_unit_test(both_sizes_of_process_records_are_understood),
 		cmocka_unit_test(a_library_that_clears_the_whole_list_is_judged_by_its_symbols),
+		cmocka_unit_test(the_list_of_a_real_driver_is_read),
 		cmocka_unit_test(an_old_library_gives_what_it_has),
 		cmocka_unit_test(a_lost_device_is_a_finding_and_is_left_alone),
 		cmocka_unit_test(reset_and_mismatch_are_findings),
