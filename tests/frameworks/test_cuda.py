@@ -97,7 +97,7 @@ def test_a_kernel_that_does_not_end_is_told(vigil, job, words):
     result = vigil.finish(job("spins", *words, options=("--on-hang", "kill")), 300)
     report = vigil.why()
     assert result.status == 124 and (report["kind"], report["cause"]["id"]) == ("hang", "gpu_stuck"), report
-    assert "one kernel runs there and does not end" in report["cause"]["text"] and report["culprit_ranks"] == []
+    assert "one kernel runs there and does not end" in report["cause"]["text"] and not report.get("culprit_ranks")
     assert 180_000 <= report["hang"]["standstill_ms"] <= 200_000
 
 
