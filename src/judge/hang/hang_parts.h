@@ -183,7 +183,7 @@ bool hang_by_counters(struct hang_work *w); /* without stacks */
 void hang_unknown(struct hang_work *w);
 /* What logs and the collective library add to a verdict, or are in place of one. */
 bool hang_collective_says(struct hang_work *w);
-bool hang_collective_alone(struct hang_work *w); /* the same where stacks have said nothing, so none is a better witness */
+bool hang_collective_alone(struct hang_work *w); /* the same where stacks have said nothing */
 void hang_collective_joins(struct hang_work *w);
 void hang_book_joins(struct hang_work *w);
 bool hang_is_refused(const struct hang_work *w, int32_t rank); /* it tries to connect in vain, again and again */
