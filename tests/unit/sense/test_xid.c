@@ -120,7 +120,7 @@ static void faults_of_two_programs_are_two_incidents(void **state)
 {
 	(void)state;
 	struct xids x = fed(
-		"3,1,49540304,-;NVRM: GPU at PCI:0000:00:06: GPU-5cfea423-98d5-6f25-1a65-583d07eda906\n"
+		"3,1,49540304,-;NVRM: GPU at PCI:0000:00:06: GPU-00000000-0000-0000-0000-000000000001\n"
 		"3,2,49540316,-;NVRM: Xid (PCI:0000:00:06): 43, pid=802, name=python3, channel 0x0000001e\n"
 		"3,3,49748228,-;NVRM: Xid (PCI:0000:00:06): 31, pid=801, name=python3, channel 0x00000032, intr "
 		"00000000. MMU Fault: ENGINE GRAPHICS GPC1 GPCCLIENT_T1_8 faulted @ 0x8360_de040000. Fault is of type "
