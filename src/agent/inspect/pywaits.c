@@ -244,8 +244,10 @@ static void owner_by_with(struct pylook *k, const struct still_thread *t, struct
 		return;
 	buf_printf(&b, "with %s", strcmp(o->held.type, "Condition") == 0 ? "Condition" : "lock");
 	pytext_place_add(&b, &k->v->rt, f, o->line);
-	if (t->wait.owner)
+	if (t->wait.owner) {
+		h->proof |= !o->held.may_release && !is_inherited(k, &t->wait);
 		return;
+	}
 	h->kind = WAITHINT_OWNER;
 	h->owner_tid = owner->py->tid;
 	h->proof = !o->held.may_release;
@@ -279,7 +281,7 @@ static int hint_make(struct pylook *k, struct still_thread *t)
 	if (t->wait.owner) {
 		h->kind = WAITHINT_OWNER;
 		h->owner_tid = t->wait.owner;
-		h->proof = !t->wait.owner_likely || !is_inherited(k, &t->wait);
+		h->proof = !t->wait.owner_likely || (!t->wait.anybody && !is_inherited(k, &t->wait));
 	}
 	if (!t->wait.joins)
 		owner_by_with(k, t, h);

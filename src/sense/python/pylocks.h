@@ -40,6 +40,7 @@ struct pylock_wait {
 	/* index of the outermost frame of the library, so that frame + 1 is the program's own; SIZE_MAX: none */
 	size_t frame;
 	pid_t owner; /* thread that the object itself names (RLock, multiprocessing, Thread.join); 0: none */
+	bool anybody; /* others than the owner may release it: only its open `with` proves that it is held */
 	bool owner_likely; /* another process may hold it instead: the name is inherited over fork */
 	bool joins; /* it waits for owner to end */
 	bool timed; /* the wait ends by itself */

@@ -8,6 +8,7 @@
 /* Modules/_multiprocessing/semaphore.c; RLock: Modules/_threadmodule.c. */
 enum {
 	SEMLOCK_LAST_AT = 24,
+	SEMLOCK_RECURSIVE = 0, /* kind of an RLock's; 1 is a semaphore's and a Lock's */
 	RLOCK_OWNER_AT = 24,
 };
 
@@ -163,19 +164,24 @@ static void join_owner(struct waiting *x)
 
 /*
  * A lock of multiprocessing counts in its process. A child that was forked while it was held has inherited the count,
- * unless multiprocessing forked it.
+ * unless multiprocessing forked it. A semaphore of one looks like a lock, and is given back by others: that of a bounded
+ * Queue by whoever takes from it. So but for an RLock's there is an owner only where a `with Lock` waits.
  */
 static void semlock_owner(struct waiting *x)
 {
 	struct pyobjs *o = &x->p->objs;
 	uint64_t last = 0;
-	int32_t counts[2] = {0}; /* count, the most that the semaphore may have */
+	int32_t counts[3] = {0, 0, -1}; /* count, the most that the semaphore may have, kind */
 	if (pyobj_u64(o, x->w->object + SEMLOCK_LAST_AT, &last) != 0 ||
 	    pyobj_get(o, x->w->object + SEMLOCK_COUNT_AT, counts, sizeof(counts)) != 0 || counts[0] <= 0 ||
 	    counts[1] != 1)
 		return;
+	const bool is_rlock = counts[2] == SEMLOCK_RECURSIVE;
+	if (!is_rlock && (x->w->frame == SIZE_MAX || strcmp(x->w->type, "Lock") != 0))
+		return;
 	x->w->owner = tid_of(x, last);
 	x->w->owner_likely = true;
+	x->w->anybody = !is_rlock;
 }
 
 static void owner_find(struct waiting *x)
