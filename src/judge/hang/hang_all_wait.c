@@ -197,9 +197,11 @@ static bool mismatched(struct hang_work *w)
 	/* Of a sender and a receiver that do not match one is wrong, and it may be either. */
 	bool paired = first->activity.kind == ACTIVITY_P2P || other->activity.kind == ACTIVITY_P2P;
 	bool sure = named && clear && !paired && hang_all_still(w);
-	hang_is(w, "mismatched_collective", sure ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+	/* of many that are two halves nobody is named */
+	bool halves = !clear && w->g.n > 2;
+	hang_is(w, "mismatched_collective", sure ? CONFIDENCE_HIGH : halves ? CONFIDENCE_LOW : CONFIDENCE_MEDIUM);
 	w->v->proved = sure;
-	for (size_t i = 0; i < w->g.n; i++)
+	for (size_t i = 0; i < w->g.n && !halves; i++)
 		if (!clear || !alike(first, &w->g.rank[i]))
 			hang_accuse(w, w->g.rank[i].rank);
 	hang_doing(w, first, a, sizeof(a));
@@ -347,13 +349,17 @@ static bool stalled(struct hang_work *w)
 		bn |= w->g.rank[i].activity.also_sync_bn;
 	if (!hang_old_enough(w, HANG_FIRM))
 		return true;
-	hang_is(w, bn ? "sync_batch_norm" : "equal_count_stall", CONFIDENCE_MEDIUM);
+	/* Which group each call is for is not seen from outside: MPI's communicators can be crossed at one line. */
+	bool crossed = one->activity.op && strncmp(one->activity.op, "MPI_", 4) == 0;
+	hang_is(w, bn ? "sync_batch_norm" : "equal_count_stall", crossed ? CONFIDENCE_LOW : CONFIDENCE_MEDIUM);
 	hang_doing(w, one, doing, sizeof(doing));
 	hang_says(w, "All %zu ranks are in the same call, and it does not end: %s.", w->g.n, doing);
 	if (bn)
 		hang_says(w, "It is the exchange of a synchronised batch normalisation.");
 	else
 		hang_says(w, "No rank is missing, so what is below does not move: the network, a GPU, or the library.");
+	if (crossed)
+		hang_says(w, "Or they are in it for different communicators, each of which waits for the others.");
 	return true;
 }
 

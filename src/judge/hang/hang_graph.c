@@ -268,6 +268,9 @@ static uint64_t limit_of(struct hang_work *w, const struct waitgraph_sink *s)
 	uint64_t limit_ns = limit_of_call(w, end);
 	/* A server that waits for its visitors ends no wait by itself: the limit of who waits for it does. */
 	bool serves = s->end == WAITEND_VISITOR && !end_is_main(w, s);
+	for (size_t i = 0; i < g->n_nodes && s->end == WAITEND_CIRCLE; i++) /* any of them may end the circle */
+		if (g->node[i].thread && g->node[i].component == end->component)
+			limit_ns = MAX(limit_ns, limit_of_call(w, &g->node[i]));
 	for (size_t i = 0; i < g->n_nodes && (!end->thread || serves); i++) {
 		const struct waitgraph_node *n = &g->node[i];
 		for (uint32_t k = 0; k < n->n_edges; k++)

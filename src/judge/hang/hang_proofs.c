@@ -39,9 +39,16 @@ static bool waits_for_living(const struct hang_work *w, const struct stackgroup_
 	return s->n_ranks > 0;
 }
 
+/* True if the end is a server beside the ranks that waits for another request: who has ended could have made it. */
+static bool is_server_beside(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph_node *n = &w->c->graph->node[s->node];
+	return s->end == WAITEND_VISITOR && n->thread && !s->of_main && s->n_followers > 0;
+}
+
 /*
  * True if each rank that lives waits on memory that it shares with others (a barrier), so that any of them could end
- * it, or for somebody who has ended.
+ * it, for a server that waits for somebody to come, or for somebody who has ended.
  */
 static bool all_wait_on_shared(const struct hang_work *w)
 {
@@ -52,7 +59,7 @@ static bool all_wait_on_shared(const struct hang_work *w)
 		if (l && l->seen.exited)
 			continue;
 		const struct waitgraph_sink *s = r->process ? waitgraph_end_of(w->c->graph, r->process->pid) : NULL;
-		if (!s || (s->end != WAITEND_ANY && s->end != WAITEND_GONE))
+		if (!s || (s->end != WAITEND_ANY && s->end != WAITEND_GONE && !is_server_beside(w, s)))
 			return false;
 		n++;
 	}

@@ -164,8 +164,8 @@ static void join_owner(struct waiting *x)
 
 /*
  * A lock of multiprocessing counts in its process. A child that was forked while it was held has inherited the count,
- * unless multiprocessing forked it. A semaphore of one looks like a lock, and is given back by others: that of a bounded
- * Queue by whoever takes from it. So but for an RLock's there is an owner only where a `with Lock` waits.
+ * unless multiprocessing forked it. A semaphore of one looks like a lock, and is given back by others: that of a
+ * bounded Queue by whoever takes from it. So but for an RLock's there is an owner only where a `with Lock` waits.
  */
 static void semlock_owner(struct waiting *x)
 {
