@@ -87,3 +87,46 @@ void hang_says_who_left(struct hang_work *w, const struct waitgraph_sink *s)
 		hang_says(w, "%zu other children of theirs have left: what is missing may have been the part of one.",
 			  n);
 }
+
+/* True if no main process can go on, were their shared memory nobody else's, and some thread waits on such memory. */
+static bool is_closed(const struct hang_work *w)
+{
+	const struct waitgraph *g = w->c->graph;
+	size_t mains = 0, alive = 0;
+	for (size_t i = 0; g && i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		if (!n->main || !n->who || !n->who->main)
+			continue;
+		if (!n->dead_within)
+			return false;
+		mains++;
+		alive += !n->dead;
+	}
+	return mains > 0 && alive > 0;
+}
+
+bool hang_closed_job(struct hang_work *w)
+{
+	const struct waitgraph_sink *s = w->c->graph && w->c->graph->n_sinks > 0 ? &w->c->graph->sink[0] : NULL;
+	char way[600], ranks[96] = "";
+	int32_t all[HANG_CULPRITS];
+	size_t n = 0;
+	if (!s || !is_closed(w) || hang_first_waiting(w))
+		return false;
+	if (!hang_old_enough(w, HANG_FIRM))
+		return true;
+	hang_is(w, "orphaned_wait", w->many && s->n_followers == 0 ? CONFIDENCE_LOW : CONFIDENCE_MEDIUM);
+	for (size_t i = 0; i < w->g.n && n < ARRAY_SIZE(all); i++)
+		if (w->g.rank[i].rank != NO_RANK)
+			all[n++] = w->g.rank[i].rank;
+	hang_ranks_text(all, n, ranks, sizeof(ranks));
+	ranks[0] = 'R'; /* "ranks" begins a sentence here */
+	waitgraph_way_text(w->c->graph, s, way, sizeof(way));
+	hang_says(w, "%s.", way);
+	hang_says(w,
+		  "%s wait for one another by memory that they share: none could go on, and nobody else is seen "
+		  "to have it.",
+		  n > 1 ? ranks : "All its processes");
+	hang_says_who_left(w, s);
+	return true;
+}

@@ -109,7 +109,8 @@ static bool serves_beside(const struct hang_work *w, const struct waitgraph_sink
 	for (size_t i = 0; i < g->n_nodes; i++) {
 		const struct waitgraph_node *n = &g->node[i];
 		bool ticks = n->fact && n->fact->kind == WAITFACT_CLOCK;
-		if (n->thread && n->process == end->process && n != end && !n->dead && !ticks)
+		bool never = n->dead || (n->dead_within && end->dead_within);
+		if (n->thread && n->process == end->process && n != end && !never && !ticks)
 			return true;
 	}
 	return false;

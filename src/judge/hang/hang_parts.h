@@ -126,8 +126,7 @@ bool hang_stands_for_a_cause(const struct hang_work *w, int32_t rank);
 const struct stackgroup_rank *hang_culprit(const struct hang_work *w);
 /* The first rank that waits for others; NULL: none. */
 const struct stackgroup_rank *hang_first_waiting(const struct hang_work *w);
-/* True when every rank has one stack in all dumps, of at least two, and uses no processor unless it waits. */
-bool hang_all_still(const struct hang_work *w);
+bool hang_all_still(const struct hang_work *w); /* every rank has one stack in all dumps, of at least two */
 
 /* Processes and threads of the dumps; NULL: not in there. */
 const struct stackdump *hang_newest(const struct hang_work *w);
@@ -168,6 +167,7 @@ bool hang_stopper_lives(const struct hang_work *w, const struct waitgraph_sink *
 bool hang_only_services_beside(const struct hang_work *w, const struct waitgraph_sink *s);
 void hang_says_who_left(struct hang_work *w, const struct waitgraph_sink *s); /* of children that are waited for */
 bool hang_graph_explains(struct hang_work *w); /* a stopped helper, a silent server */
+bool hang_closed_job(struct hang_work *w); /* all of it waits on memory that its own processes share */
 void hang_visitor_of_none(struct hang_work *w, const struct waitgraph_sink *s); /* no rank is left to come */
 bool hang_python_locks(struct hang_work *w); /* the same for locks without owners */
 bool hang_gil(struct hang_work *w);

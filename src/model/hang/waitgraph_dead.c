@@ -21,6 +21,7 @@ struct spread {
 	uint32_t *pending;
 	size_t n_pending;
 	uint32_t n_nodes;
+	bool shared_is_whole; /* nobody outside of the job has the memory that its processes share */
 	const struct waitfacts *now;
 };
 
@@ -59,12 +60,22 @@ static bool has_ended(const struct spread *s, pid_t pid)
 	return p && p->state == 'Z';
 }
 
+/* True if another process of the job has the memory as well; what one has alone may be another job's. */
+static bool is_shared_within(const struct spread *s, const struct waitgraph_node *x, const struct waitfact *f)
+{
+	for (uint32_t k = 0; f->kind == WAITFACT_SHARED && k < f->n_holders; k++)
+		if (s->now->holder[f->first_holder + k].pid != x->process->pid)
+			return true;
+	return false;
+}
+
 /* Everybody who could make this alternative happen. */
 static int wakers_of(struct build *b, struct spread *s, uint32_t i, const struct waitfact *f)
 {
 	const struct waitgraph_node *x = &b->g->node[i];
 	bool of_process = f->kind == WAITFACT_FUTEX && f->n_holders == 0;
-	if (f->kind == WAITFACT_CLOCK || (!f->complete && !f->owner_gone)) {
+	bool shared = s->shared_is_whole && is_shared_within(s, x, f);
+	if (f->kind == WAITFACT_CLOCK || (!f->complete && !f->owner_gone && !shared)) {
 		is_live(s, i);
 		return 0;
 	}
@@ -166,23 +177,38 @@ static int mark_all(struct build *b, struct spread *s)
 	spread(s);
 	for (uint32_t i = 0; i < s->n_nodes; i++) {
 		struct waitgraph_node *x = &b->g->node[i];
-		x->dead = x->thread && !x->thread->ended && !s->live[i];
-		b->g->n_dead += x->dead;
+		bool never = x->thread && !x->thread->ended && !s->live[i];
+		x->dead |= never && !s->shared_is_whole;
+		x->dead_within |= never;
+		b->g->n_dead += never && !s->shared_is_whole;
 	}
 	return 0;
 }
 
-int waitgraph_mark_dead(struct build *b)
+static int mark_with(struct build *b, bool shared_is_whole)
 {
 	size_t n = b->g->n_nodes + b->in->now->n_processes;
-	if (b->g->one_look || b->in->now->cut || n == 0)
-		return 0;
 	cleanup(freep) bool *live = calloc(n, sizeof(*live));
 	cleanup(freep) uint32_t *pending = calloc(n, sizeof(*pending));
-	struct spread s = {.live = live, .pending = pending, .n_nodes = (uint32_t)b->g->n_nodes, .now = b->in->now};
+	struct spread s = {.live = live,
+			   .pending = pending,
+			   .n_nodes = (uint32_t)b->g->n_nodes,
+			   .shared_is_whole = shared_is_whole,
+			   .now = b->in->now};
 	if (!live || !pending)
 		return -ENOMEM;
 	int r = mark_all(b, &s);
 	free(s.wake);
 	return r;
+}
+
+int waitgraph_mark_dead(struct build *b)
+{
+	bool shares = false;
+	if (b->g->one_look || b->in->now->cut || b->g->n_nodes + b->in->now->n_processes == 0)
+		return 0;
+	for (size_t i = 0; i < b->in->now->n_facts && !shares; i++)
+		shares = b->in->now->fact[i].kind == WAITFACT_SHARED;
+	int r = mark_with(b, false);
+	return r == 0 && shares ? mark_with(b, true) : r;
 }
