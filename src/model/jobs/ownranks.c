@@ -80,7 +80,8 @@ static bool is_taken(const struct sorted *s, const struct ownranks_process *p)
  */
 static size_t reported_below(const struct sorted *s, pid_t parent)
 {
-	size_t n = 0, by_torch = 0;
+	size_t n = 0, by_torch = 0, by_option = 0;
+	bool first = false;
 	for (size_t i = 0; i < s->n; i++) {
 		const struct ownranks_process *p = &s->p[i];
 		if (!has_reported(p, parent))
@@ -89,7 +90,11 @@ static size_t reported_below(const struct sorted *s, pid_t parent)
 			return 0;
 		n++;
 		by_torch += p->reported == OWNRANKS_BY_TORCH;
+		by_option += p->reported == OWNRANKS_BY_OPTION;
+		first |= p->number == 0;
 	}
+	if (by_option > 0 && !first) /* --rank 8 may be the size of an adapter, and those that run a sweep */
+		return 0;
 	return n == 1 && by_torch == 0 ? 0 : n;
 }
 

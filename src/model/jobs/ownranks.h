@@ -15,7 +15,7 @@
 
 enum ownranks_source {
 	OWNRANKS_NOTHING, /* it was not read, or has no number */
-	OWNRANKS_BY_OPTION, /* its command line says it; accepted likewise */
+	OWNRANKS_BY_OPTION, /* its command line says it; accepted if siblings have other numbers, and one has 0 */
 	OWNRANKS_BY_NAME, /* an argument is called rank; accepted only if siblings reported other numbers */
 	OWNRANKS_BY_TORCH, /* the process index that torch.multiprocessing passes */
 	OWNRANKS_BY_RAY, /* Ray Train's own number; accepted unless two workers have the same */

@@ -103,6 +103,22 @@ static void a_shell_may_start_them_in_a_loop(void **state)
 	is(2, ROLE_MAIN, 1);
 }
 
+static void sizes_of_adapters_are_no_ranks(void **state)
+{
+	(void)state;
+	add(10, 1, ROLE_SHELL, NO_RANK);
+	optioned(11, 10, ROLE_MAIN, 4);
+	optioned(12, 10, ROLE_MAIN, 8);
+	optioned(13, 10, ROLE_MAIN, 16);
+	ownranks_name(p, n);
+	is(1, ROLE_MAIN, NO_RANK);
+	is(3, ROLE_MAIN, NO_RANK);
+	optioned(14, 10, ROLE_MAIN, 0);
+	ownranks_name(p, n);
+	is(1, ROLE_MAIN, 4);
+	is(4, ROLE_MAIN, 0);
+}
+
 static void an_option_of_one_alone_says_nothing(void **state)
 {
 	(void)state;
@@ -268,6 +284,7 @@ int main(void)
 		cmocka_unit_test_setup(programs_with_a_number_as_an_option_are_ranks, begin),
 		cmocka_unit_test_setup(a_shell_may_start_them_in_a_loop, begin),
 		cmocka_unit_test_setup(an_option_of_one_alone_says_nothing, begin),
+		cmocka_unit_test_setup(sizes_of_adapters_are_no_ranks, begin),
 		cmocka_unit_test_setup(one_alone_is_believed_of_torch_only, begin),
 		cmocka_unit_test_setup(a_number_that_two_have_makes_nobody_a_rank, begin),
 		cmocka_unit_test_setup(a_launcher_s_rank_keeps_its_number, begin),
