@@ -321,10 +321,10 @@ static void ranks_range(struct comparing *c)
 }
 
 /* True if they meet at a loopback address, or at a port of which no address is told: it is one of this machine. */
-static bool meets_here(struct span environ)
+static bool meets_here(struct span variables)
 {
-	struct span address = variable(environ, "MASTER_ADDR");
-	return address.p ? local_name(address) : variable(environ, "MASTER_PORT").p != NULL;
+	struct span address = variable(variables, "MASTER_ADDR");
+	return address.p ? local_name(address) : variable(variables, "MASTER_PORT").p != NULL;
 }
 
 /*
