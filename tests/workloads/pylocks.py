@@ -151,15 +151,16 @@ def many():
 
 
 def fork():
-    sem.acquire()
-    if os.fork() == 0:
-        def wants():
-            print(json.dumps({"pid": os.getpid(), "tid": threading.get_native_id()}), flush=True)
-            sem.acquire()
-        threading.Thread(target=wants, daemon=True).start()
-        sys.stdin.read()
-        os._exit(0)
-    os.wait()
+    with sem:
+        if os.fork() == 0:
+            def wants():
+                print(json.dumps({"pid": os.getpid(), "tid": threading.get_native_id()}), flush=True)
+                with sem:
+                    pass
+            threading.Thread(target=wants, daemon=True).start()
+            sys.stdin.read()
+            os._exit(0)
+        os.wait()
 
 
 threads = {}
