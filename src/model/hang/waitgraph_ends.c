@@ -366,7 +366,7 @@ bool waitgraph_awaits_its_own(const struct waitgraph_node *n)
 	return n->hint && n->hint->kind == WAITHINT_TEXT && !n->hint->proof && !n->timed && n->thread->n > 1;
 }
 
-/* True if the others of this circle wait for each other, or for one of it, by better arrows than such a loop's. */
+/* True if not all of the circle are such loops: of these none is more the end than another. */
 static bool has_others(const struct waitgraph *g, uint32_t component)
 {
 	for (size_t i = 0; i < g->n_nodes; i++)
@@ -375,6 +375,7 @@ static bool has_others(const struct waitgraph *g, uint32_t component)
 	return false;
 }
 
+/* In a circle of several processes such loops are the ends. True if there were any. */
 static bool own_arrows_drop(struct waitgraph *g, uint32_t component)
 {
 	bool dropped = false, others = has_others(g, component);

@@ -5,7 +5,8 @@
  *  - A frame inside `with lock:` keeps the lock's bound `__exit__` on its evaluation stack; the exception table of its
  *    code (CPython: InternalDocs/exception_handling.md) says how deep the stack is there. Up to 3.10 it is the block
  *    stack of the frame (f_blockstack). threading.Lock, RLock, Condition.
- *  - threading.RLock and multiprocessing's locks have fields that tell owner and count.
+ *  - threading.RLock and multiprocessing's locks have fields that tell owner and count. Of the latter all but an RLock
+ *    may be given back by others, so they count only where a `with` waits.
  *  - The lock that a thread waits for: up to 3.12 the futex lies in the lock, in 3.13 its address is in the lock
  *    object, from 3.14 on the thread parks and the parking entry has the lock's address.
  *  - An object (queue.Queue, Event, Condition, Lock) with no more references than the waiting thread's own frames and
