@@ -119,7 +119,7 @@ static inline enum waitfact_kind wait_kind_of(struct span w)
 	return WAITFACT_UNKNOWN;
 }
 
-/* <kind> [id n] [peer n] [write] [by pid|pid.tid ...] [open] [owner] [gone] [left pid] [timed] [naps] [text <rest>] */
+/* <kind> [id n] [peer n] [unread n] [write] [by pid|pid.tid ...] [open] [owner] [gone] [left pid] [timed] [naps] [text ..] */
 static inline void wait_fact_line(struct wait_scenario *s, int look, struct waitfact_thread *t, struct span rest)
 {
 	struct waitfacts *f = &s->facts[look];
@@ -136,6 +136,8 @@ static inline void wait_fact_line(struct wait_scenario *s, int look, struct wait
 			x->peer_id = (uint64_t)wait_number(&rest);
 		} else if (wait_word(&rest, "type")) {
 			x->message_type = wait_number(&rest);
+		} else if (wait_word(&rest, "unread")) {
+			x->unread = (uint32_t)wait_number(&rest);
 		} else if (wait_word(&rest, "write")) {
 			x->to_write = true;
 		} else if (wait_word(&rest, "open")) {

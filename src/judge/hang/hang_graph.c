@@ -214,8 +214,11 @@ bool hang_graph_proof(struct hang_work *w)
 	/* That none of many can go on is proved; which of them is to blame is not, where each waits for several. */
 	bool guess = !s->closed || s->circle < WAITGRAPH_LIKELY;
 	bool nameless = s->end == WAITEND_CIRCLE && guess && s->n_ranks > 1;
-	graph_is(w, s, id, nameless ? CONFIDENCE_LOW : confidence_of(w, s));
-	w->v->n_culprits = nameless ? 0 : w->v->n_culprits;
+	const struct waitgraph_node *reader = hang_unread_by(w, s);
+	graph_is(w, s, id, nameless && !reader ? CONFIDENCE_LOW : confidence_of(w, s));
+	w->v->n_culprits = nameless && !reader ? 0 : w->v->n_culprits;
+	if (reader)
+		hang_unread_says(w, reader);
 	w->v->proved = true;
 	hang_says(w, "It cannot go on by itself: this is proved by the threads' waits, seen twice.");
 	return true;

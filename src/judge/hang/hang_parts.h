@@ -101,10 +101,7 @@ uint64_t hang_sleep_made_again(const struct hang_work *w, const struct stackgrou
 /* True for a short sleep that was made again and again for longer than is benign: a loop that waits for something. */
 bool hang_polls(const struct hang_work *w, const struct stackgroup_rank *r);
 const struct waithint *hang_retries(const struct hang_work *w, const struct stackgroup_rank *r); /* NULL: nothing */
-/*
- * True if the others wait, by the names of their calls or by the graph, for a rank whose sleep, by the kernel, ends
- * after the time for which a sleep is excused: that time need not pass to know that.
- */
+/* True if the others wait for a rank whose sleep, by the kernel, ends after the time for which one is excused. */
 bool hang_outsleeps(const struct hang_work *w, const struct stackgroup_rank *r);
 /* The same of a process beside the ranks that some wait for, likely at least. */
 bool hang_end_outsleeps(const struct hang_work *w, const struct waitgraph_sink *s, uint64_t excuse_ns);
@@ -168,6 +165,9 @@ bool hang_only_services_beside(const struct hang_work *w, const struct waitgraph
 void hang_says_who_left(struct hang_work *w, const struct waitgraph_sink *s); /* of children that are waited for */
 bool hang_graph_explains(struct hang_work *w); /* a stopped helper, a silent server */
 bool hang_closed_job(struct hang_work *w); /* all of it waits on memory that its own processes share */
+/* Who of a circle lets lie what it was sent, and waits for more (EPOLLET); NULL: nobody, several, or no rank's. */
+const struct waitgraph_node *hang_unread_by(const struct hang_work *w, const struct waitgraph_sink *s);
+void hang_unread_says(struct hang_work *w, const struct waitgraph_node *n); /* and accuses it alone */
 void hang_visitor_of_none(struct hang_work *w, const struct waitgraph_sink *s); /* no rank is left to come */
 bool hang_python_locks(struct hang_work *w); /* the same for locks without owners */
 bool hang_gil(struct hang_work *w);

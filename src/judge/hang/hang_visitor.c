@@ -1,4 +1,8 @@
-/* A rank that waits for somebody to come, while all the others wait for it. */
+/*
+ * A rank that all the others wait for, and that waits for what does not come: a visitor, or bytes beyond those that lie
+ * there.
+ */
+#include "base/units.h"
 #include "judge/hang/hang_parts.h"
 
 /* True if it is waited for because it has a lock, so that nobody but itself can let the others go on. */
@@ -63,4 +67,44 @@ void hang_visitor_of_none(struct hang_work *w, const struct waitgraph_sink *s)
 	}
 	w->v->confidence = CONFIDENCE_LOW;
 	w->v->n_culprits = 0;
+}
+
+/* ---- what lies there already ---- */
+
+static const struct waitgraph_edge *unread_edge(const struct waitgraph *g, const struct waitgraph_node *n)
+{
+	for (uint32_t i = 0; i < n->n_edges; i++) {
+		const struct waitgraph_edge *e = &g->edge[n->first_edge + i];
+		if (e->fact && e->fact->unread > 0)
+			return e;
+	}
+	return NULL;
+}
+
+const struct waitgraph_node *hang_unread_by(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *one = NULL;
+	for (size_t i = 0; i < g->n_nodes && s->end == WAITEND_CIRCLE; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		if (n->component != g->node[s->node].component || !unread_edge(g, n))
+			continue;
+		if (one)
+			return NULL;
+		one = n;
+	}
+	return one && one->who && one->who->rank != NO_RANK ? one : NULL;
+}
+
+void hang_unread_says(struct hang_work *w, const struct waitgraph_node *n)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_edge *e = unread_edge(g, n);
+	char who[160], bytes[16];
+	w->v->n_culprits = 0;
+	hang_accuse(w, n->who->rank);
+	waitgraph_who_text(g, (uint32_t)(n - g->node), who, sizeof(who));
+	hang_says(w, "%s has not read the %s that lie in its socket (%s), and waits for the next ones.", who,
+		  size_format(e->fact->unread, bytes), e->fact->text);
+	hang_advise(w, "read until there is nothing left: an edge-triggered wait (EPOLLET) tells of new bytes only");
 }

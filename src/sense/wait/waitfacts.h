@@ -88,6 +88,7 @@ struct waitfact {
 	 * inode of the own end of sockets and of pipes, number of an eventfd, address of a futex, pid of a child.
 	 */
 	uint64_t id;
+	uint32_t unread; /* bytes in a socket of which the next ones are waited for (EPOLLET, EPOLLONESHOT) */
 	uint64_t peer_id; /* inode of the other end of a TCP or unix connection on this machine; 0: none, or unknown */
 	/* WAITFACT_MESSAGE of System V, to be received: the type that is asked for, as msgrcv(2) takes it. */
 	int64_t message_type;

@@ -116,6 +116,8 @@ static int socket_resolve(struct waitlook *l, struct pend *p)
 		f->kind = WAITFACT_LISTEN;
 		return 0;
 	}
+	/* A wait for what lies there already would be over: it is one for what comes after it. */
+	f->unread = f->to_write ? 0 : s->receive_queue_bytes;
 	int r = fdsearch_want(&l->search, p->own);
 	if (r == 0 && to_name)
 		return receiver_resolve(l, p, f, s);
