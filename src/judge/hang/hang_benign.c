@@ -224,19 +224,23 @@ static void benign_is(struct hang_work *w, const char *id, uint64_t most_ns)
 		w->v->again_ns = MAX(sub_floor(most_ns, w->standstill_ns), NS_PER_S);
 }
 
-/* True of a rank that waits for a word from anybody, while nobody waits for it: who works may be the one to speak. */
+/*
+ * True of a rank that waits for a word from anybody, while nobody waits for it but because it does not come itself: who
+ * works or sleeps may be the one to speak.
+ */
 static bool waits_for_a_word(const struct hang_work *w, const struct stackgroup_rank *r)
 {
 	const struct waitgraph *g = w->c->graph;
 	const struct waitgraph_sink *s = g && r->process ? waitgraph_end_of(g, r->process->pid) : NULL;
-	return s && s->end == WAITEND_VISITOR && s->of_main && s->n_followers == 0 && !hang_works(w, r);
+	const bool unasked = s && s->end == WAITEND_VISITOR && s->of_main && (s->n_followers == 0 || g->by_absence);
+	return unasked && !hang_works(w, r);
 }
 
 bool hang_benign(struct hang_work *w)
 {
 	struct benign_reason first = {.id = NULL}, e;
 	uint64_t soonest = UINT64_MAX; /* the first allowed time to end */
-	bool works = false;
+	bool works = false, sleeps = false;
 	const struct stackgroup_rank *who = NULL;
 	size_t n = 0;
 	for (size_t i = 0; i < w->n_blocking; i++) {
@@ -247,12 +251,13 @@ bool hang_benign(struct hang_work *w)
 			continue;
 		soonest = e.most_ns ? MIN(soonest, e.most_ns) : soonest;
 		works |= e.must_work;
+		sleeps |= strcmp(e.id, "sleep") == 0 && !hang_retries(w, r);
 		if (!first.id) {
 			first = e;
 			who = r;
 		}
 	}
-	for (size_t i = 0; works && i < w->n_blocking; i++) {
+	for (size_t i = 0; (works || sleeps) && i < w->n_blocking; i++) {
 		bool word = !w->benign[i] && waits_for_a_word(w, &w->g.rank[w->blocking[i]]);
 		w->benign[i] |= word;
 		n += word;

@@ -3,13 +3,26 @@
  * other, over a pipe or lock that all of them share, one of the children that has ended may be the one whose part is
  * missing: none of those that live could bring it. That it had the same in its hands is what it has from its parent.
  */
+#include <math.h>
 #include <sys/wait.h>
 
-#include "judge/hang/hang_parts.h"
+#include "base/text.h"
+#include "judge/hang/hang_gone.h"
 
 static bool is_in(const struct waitgraph *g, const struct waitgraph_sink *s, const struct waitgraph_node *n)
 {
 	return n->thread && n->component == g->node[s->node].component;
+}
+
+/* So far from each other are the end of a process and the standstill that it leaves behind. */
+static const uint64_t leaving_ns = 10 * NS_PER_S;
+/* Where more processes end than these, that one did then says little. */
+static const uint32_t ends_most = 4;
+
+bool hang_then(const struct hang_work *w, uint64_t at_ns)
+{
+	const double slack = (double)leaving_ns + w->p->gap_ns;
+	return at_ns > 0 && fabs((double)at_ns - (double)w->m->since_ns) < slack;
 }
 
 /* What a process and its children hand on to each other. */
@@ -88,6 +101,42 @@ void hang_says_who_left(struct hang_work *w, const struct waitgraph_sink *s)
 			  n);
 }
 
+/* How the process ended, as the end of a sentence. */
+static const char *left_how(const struct liveness_counters *c, char dst[static 48])
+{
+	const bool by_signal = c->last_gone.has_status && WIFSIGNALED(c->last_gone.wait_status);
+	if (by_signal)
+		text_format(dst, 48, "was ended by signal %d", WTERMSIG(c->last_gone.wait_status));
+	else if (c->last_gone.has_status)
+		text_format(dst, 48, "left with status %d", WEXITSTATUS(c->last_gone.wait_status));
+	else
+		text_copy(dst, 48, "ended");
+	return dst;
+}
+
+const struct liveness *hang_left_then(const struct hang_work *w)
+{
+	for (size_t i = 0; i < w->p->n; i++) {
+		const struct liveness *l = &w->p->rank[i];
+		if (l->seen.last_gone.pid != 0 && l->seen.n_gone <= ends_most && hang_then(w, l->gone_ns))
+			return l;
+	}
+	return NULL;
+}
+
+bool hang_says_who_left_then(struct hang_work *w)
+{
+	char how[48];
+	const struct liveness *l = hang_left_then(w);
+	const struct liveness_counters *c = l ? &l->seen : NULL;
+	if (!c)
+		return false;
+	hang_says(w, "Process %d (%s%s%s) %s when the job came to a stand: what is missing may have been its part.",
+		  (int)c->last_gone.pid, c->last_gone.name, c->last_gone.role[0] ? ", " : "", c->last_gone.role,
+		  left_how(c, how));
+	return true;
+}
+
 /* True if no main process can go on, were their shared memory nobody else's, and some thread waits on such memory. */
 static bool is_closed(const struct hang_work *w)
 {
@@ -115,7 +164,7 @@ bool hang_closed_job(struct hang_work *w)
 		return false;
 	if (!hang_old_enough(w, HANG_FIRM))
 		return true;
-	hang_is(w, "orphaned_wait", w->many && s->n_followers == 0 ? CONFIDENCE_LOW : CONFIDENCE_MEDIUM);
+	hang_is(w, "orphaned_wait", CONFIDENCE_LOW);
 	for (size_t i = 0; i < w->g.n && n < ARRAY_SIZE(all); i++)
 		if (w->g.rank[i].rank != NO_RANK)
 			all[n++] = w->g.rank[i].rank;
@@ -127,6 +176,11 @@ bool hang_closed_job(struct hang_work *w)
 		  "%s wait for one another by memory that they share: none could go on, and nobody else is seen "
 		  "to have it.",
 		  n > 1 ? ranks : "All its processes");
-	hang_says_who_left(w, s);
+	/* Who it was that should have gone on is explained by its end alone. */
+	const bool explained = hang_says_who_left_then(w);
+	if (!explained)
+		hang_says_who_left(w, s);
+	else if (!w->many || s->n_followers > 0)
+		w->v->confidence = CONFIDENCE_MEDIUM;
 	return true;
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "judge/hang/hang_parts.h"
+#include "judge/hang/hang_gone.h"
 
 /* Work and sleep beside a rank are looked at again after this time. */
 static const uint64_t beside_again_ns = 30 * NS_PER_S;
@@ -85,10 +85,11 @@ static void way_says(struct hang_work *w, const struct waitgraph_sink *s)
 static void graph_is(struct hang_work *w, const struct waitgraph_sink *s, const char *id, enum confidence c)
 {
 	hang_is(w, id, c);
-	/* a process of no rank that several ranks wait for is nobody's */
-	for (size_t i = 0; i < s->n_ranks && (!s->of_waiters || s->outside || s->n_ranks == 1); i++)
-		hang_accuse(w, s->rank[i]);
 	const struct waitgraph_node *n = &w->c->graph->node[s->node];
+	/* a process of no rank that several ranks wait for is nobody's, nor is a server that waits for itself */
+	bool theirs = !s->of_waiters || s->outside || (s->n_ranks == 1 && !waitgraph_waits_for_itself(n));
+	for (size_t i = 0; theirs && i < s->n_ranks; i++)
+		hang_accuse(w, s->rank[i]);
 	w->v->lost_pid = n->process && n->hint && n->hint->lost ? n->process->pid : 0;
 	way_says(w, s);
 	hang_says_who_left(w, s);
@@ -348,7 +349,8 @@ bool hang_graph_benign(struct hang_work *w)
 		return benign_end(w, s, "sleep", "an event loop waits for its timers",
 				  s->n_followers > 0 ? sleep : long_sleep);
 	uint64_t own = s->end == WAITEND_OWN && hang_only_services_beside(w, s) ? own_services_ns : own_thread_ns;
-	bool by_thread = !waitgraph_awaits_its_own(&w->c->graph->node[s->node]);
+	const struct waitgraph_node *end = &w->c->graph->node[s->node];
+	bool by_thread = !waitgraph_awaits_its_own(end) && !waitgraph_waits_for_itself(end);
 	if (s->end == WAITEND_OWN && by_thread && !s->dead && w->standstill_ns < patience(w, own))
 		return benign_end(w, s, "own_thread", "it waits for another thread of its own", own);
 	if (s->end == WAITEND_TRACED && !end_is_main(w, s) && w->standstill_ns < sleep)
@@ -437,6 +439,8 @@ static const char *explained_id(const struct hang_work *w, const struct waitgrap
 	case WAITEND_GONE:
 		return "abandoned_wait";
 	case WAITEND_OWN:
+		if (waitgraph_waits_for_itself(n))
+			return "deadlock";
 		return s->n_followers > 0 && waitgraph_awaits_its_own(n) && !end_is_main(w, s) ? "waits_for_process"
 											       : NULL;
 	case WAITEND_CIRCLE: /* event loops beside the main threads are idle when all is well, too */
@@ -480,7 +484,8 @@ bool hang_graph_explains(struct hang_work *w)
 	const struct waitgraph_node *n = s ? &w->c->graph->node[s->node] : NULL;
 	const char *id = s ? explained_id(w, s) : NULL;
 	bool held = s && (s->end == WAITEND_STOPPED || s->end == WAITEND_FROZEN || s->end == WAITEND_NOBODY ||
-			  s->end == WAITEND_GONE || (s->end == WAITEND_CIRCLE && !of_messages(w, s)));
+			  s->end == WAITEND_GONE || waitgraph_waits_for_itself(n) ||
+			  (s->end == WAITEND_CIRCLE && !of_messages(w, s)));
 	bool by_stacks = s && (s->end == WAITEND_CLOCK || s->end == WAITEND_STOPPED || s->end == WAITEND_TRACED ||
 			       s->end == WAITEND_STORAGE || s->end == WAITEND_PERSON);
 	if (!id || (end_is_main(w, s) && by_stacks))

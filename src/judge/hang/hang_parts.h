@@ -1,6 +1,6 @@
 /*
- * Shared by the parts of the hang judge. Each part looks at one kind of proof; true when it has decided, false when it
- * left the verdict as it was (but for evidence). Only hang*.c include this.
+ * Shared by the parts of the hang judge. Each part looks at one kind of proof; true when it has decided, else the verdict
+ * is as it was (but for evidence). Only hang*.c include this.
  */
 #pragma once
 
@@ -58,10 +58,7 @@ uint64_t hang_time(uint64_t given_ns, uint64_t usual_ns);
 
 /* Since when the job stands; 0: it does not. text: the reason. */
 uint64_t hang_since(const struct hang_settings *s, const struct liveness_set *p, char *text, size_t cap);
-/*
- * Since when the log, which was regular, is silent while other signs move, if hang_since has no other reason; 0: not
- * so.
- */
+/* Since when the log, which was regular, is silent while other signs move, if hang_since has no reason; 0: not so. */
 uint64_t hang_log_silent(const struct hang_settings *s, const struct liveness_set *p, double *ret_usual_s);
 /* The time without a step after which one is missed. */
 uint64_t hang_missed_ns(const struct hang_settings *s, const struct liveness_set *p);
@@ -151,6 +148,7 @@ bool hang_dead(struct hang_work *w);
 bool hang_not_started(struct hang_work *w);
 bool hang_lock_proofs(struct hang_work *w); /* fork, OpenMP, threads that wait for each other */
 bool hang_graph_proof(struct hang_work *w); /* circles, and waits that nobody is left to end */
+bool hang_threads_circle(struct hang_work *w); /* of threads beside a main one that only sleeps */
 bool hang_goroutines(struct hang_work *w); /* a main goroutine that nobody is left to wake */
 bool hang_graph_benign(struct hang_work *w); /* the others wait for work, a sleep or a time limit */
 bool hang_benign(struct hang_work *w);
@@ -162,9 +160,7 @@ bool hang_graph_stands(const struct hang_work *w); /* a rank that does not work 
 bool hang_stopper_lives(const struct hang_work *w, const struct waitgraph_sink *s);
 /* True if the threads beside the end, a main thread, are services that each rank has: none of them works for it. */
 bool hang_only_services_beside(const struct hang_work *w, const struct waitgraph_sink *s);
-void hang_says_who_left(struct hang_work *w, const struct waitgraph_sink *s); /* of children that are waited for */
 bool hang_graph_explains(struct hang_work *w); /* a stopped helper, a silent server */
-bool hang_closed_job(struct hang_work *w); /* all of it waits on memory that its own processes share */
 /* Who of a circle lets lie what it was sent, and waits for more (EPOLLET); NULL: nobody, several, or no rank's. */
 const struct waitgraph_node *hang_unread_by(const struct hang_work *w, const struct waitgraph_sink *s);
 void hang_unread_says(struct hang_work *w, const struct waitgraph_node *n); /* and accuses it alone */

@@ -3,7 +3,10 @@
 
 #include "base/text.h"
 #include "base/units.h"
-#include "judge/hang/hang_parts.h"
+#include "judge/hang/hang_gone.h"
+
+/* So long may a rank that has done its work take to end while nothing of it moves. */
+static const uint64_t finishing_ns = 30 * NS_PER_S;
 
 /* How a process ended, in words. */
 static void ending(const struct liveness *l, char *dst, size_t cap)
@@ -135,6 +138,50 @@ static void dead_is(struct hang_work *w, const struct ends *e, bool sure)
 	w->v->proved = e->bad && sure;
 }
 
+/* True if each rank that lives has done its work, and waits for a thread of its own before it ends. */
+static bool all_join_threads(const struct hang_work *w)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < w->g.n; i++) {
+		const struct stackgroup_rank *r = &w->g.rank[i];
+		const struct liveness *l = liveness_find(w->p, r->rank);
+		if (l && l->seen.exited)
+			continue;
+		if (!hang_joins_thread(r))
+			return false;
+		n++;
+	}
+	return n > 0;
+}
+
+/* True if each rank that lives looks for something again and again, between naps. */
+static bool all_look(const struct hang_work *w)
+{
+	size_t n = 0;
+	for (size_t i = 0; w->c->graph && i < w->g.n; i++) {
+		const struct stackgroup_rank *r = &w->g.rank[i];
+		const struct liveness *l = liveness_find(w->p, r->rank);
+		if (l && l->seen.exited)
+			continue;
+		const struct waitgraph_node *x = r->process ? waitgraph_thread(w->c->graph, r->process->pid, 0) : NULL;
+		if (!x || x->end != WAITEND_CLOCK || !x->naps)
+			return false;
+		n++;
+	}
+	return n > 0;
+}
+
+/* A rank failed when the job came to a stand, and the others look since then for what does not come. */
+static bool left_looking(struct hang_work *w, const struct ends *e)
+{
+	if (!e->bad || !w->stepping || !hang_then(w, e->bad->exited_ns) || !all_look(w))
+		return false;
+	if (!hang_old_enough(w, HANG_EXPLAINED))
+		return true;
+	dead_is(w, e, false);
+	return true;
+}
+
 /* A rank has ended while others wait for it. */
 bool hang_dead(struct hang_work *w)
 {
@@ -143,12 +190,17 @@ bool hang_dead(struct hang_work *w)
 	if (!e.bad && !e.good)
 		return false;
 	living(w, &waiting, &at_end, &all);
-	const bool shared = all_wait_on_shared(w);
+	const bool finishing = !e.bad && w->has_stacks && at_end == all && all_join_threads(w);
+	if (finishing && w->standstill_ns >= finishing_ns)
+		return false;
+	const bool shared = !finishing && all_wait_on_shared(w);
 	if (shared) /* who has ended was one of those who could have ended their waits */
 		waiting = all;
 	if (!shared && !e.bad && w->n_blocking > 0 && waiting > 0) /* they may wait for a rank that is still there */
 		return false;
-	if (w->has_stacks && waiting == 0) {
+	if (w->has_stacks && (waiting == 0 || finishing)) {
+		if (left_looking(w, &e))
+			return true;
 		if (e.bad || all == 0 || at_end < all)
 			return false;
 		w->v->benign = true;
@@ -220,8 +272,8 @@ bool hang_not_started(struct hang_work *w)
 	for (size_t i = 0; i < f->n_ranks; i++)
 		hang_accuse(w, f->ranks[i]);
 	hang_ranks_text(w->v->culprits, w->v->n_culprits, ranks, sizeof(ranks));
-	hang_says(w, "%s: %s %s missing, and the others wait for %s.", f->text, ranks,
-		  f->n_ranks == 1 ? "is" : "are", f->n_ranks == 1 ? "it" : "them");
+	hang_says(w, "%s: %s %s missing, and the others wait for %s.", f->text, ranks, f->n_ranks == 1 ? "is" : "are",
+		  f->n_ranks == 1 ? "it" : "them");
 	return true;
 }
 

@@ -1,8 +1,7 @@
-#include <math.h>
 #include <string.h>
 
 #include "base/units.h"
-#include "judge/hang/hang_parts.h"
+#include "judge/hang/hang_gone.h"
 #include "model/jobs/role.h"
 
 /*
@@ -11,8 +10,6 @@
  */
 static const uint64_t spin_ns = 45 * NS_PER_S, compute_ns = 90 * NS_PER_S, busy_ns = 5 * 60 * NS_PER_S;
 static const uint64_t gpu_busy_ns = 30 * 60 * NS_PER_S, busy_again_ns = 30 * NS_PER_S;
-/* So far from each other are the end of a rank and the standstill that it leaves behind. */
-static const uint64_t leaving_ns = 10 * NS_PER_S;
 /* More ranks that only stand somewhere are not named. */
 static const size_t most_named = 2;
 static const double spin_gaps = 20, busy_gaps = 30;
@@ -164,9 +161,7 @@ static bool spin_for_another(struct hang_work *w)
 /* True of a rank that ended when the job came to a stand. */
 static bool left_then(const struct hang_work *w, const struct liveness *l)
 {
-	double slack = (double)leaving_ns + w->p->gap_ns;
-	return !l->serves && l->seen.exited && l->exited_ns > 0 &&
-	       fabs((double)l->exited_ns - (double)w->m->since_ns) < slack;
+	return !l->serves && l->seen.exited && hang_then(w, l->exited_ns);
 }
 
 /*
@@ -534,7 +529,8 @@ bool hang_one_stands(struct hang_work *w)
 			hang_thread_of_stacks(w, r);
 		if (id && strcmp(id, "poll_loop") == 0)
 			loop_says(w, r);
-		hang_says_refused(w, r->rank);
+		if (!hang_says_refused(w, r->rank) && !why && !hang_first_waiting(w))
+			hang_says_who_left_then(w);
 	}
 	if (!anyone)
 		accuse_all(w);
@@ -576,7 +572,8 @@ void hang_unknown(struct hang_work *w)
 	char stood[24], doing[300], who[HANG_WHO];
 	const struct stackgroup_rank *r = hang_culprit(w);
 	bool little = w->has_stacks && computes_a_little(w);
-	if (!hang_old_enough(w, little ? HANG_DOUBTFUL : HANG_VAGUE)) {
+	enum hang_proof need = little ? HANG_DOUBTFUL : hang_left_then(w) ? HANG_EXPLAINED : HANG_VAGUE;
+	if (!hang_old_enough(w, need)) {
 		if (little) /* the next look may find more */
 			w->v->again_ns = MIN(w->v->again_ns, look_again_ns);
 		return;
@@ -604,6 +601,7 @@ void hang_unknown(struct hang_work *w)
 	hang_who(r->rank, who);
 	who[0] = r->rank == NO_RANK ? 'T' : 'R';
 	hang_says(w, "%s stands %s.", who, doing);
+	hang_says_who_left_then(w);
 	if (hang_first_waiting(w) || w->stalled_rank)
 		accuse_all(w);
 }

@@ -1,4 +1,7 @@
-/* A main thread that waits for a thread of its own process: which one it is, and where that stands. */
+/*
+ * Threads of one process that are waited for: by its main thread (which one it is, and where that stands), or by each
+ * other, while the main thread sleeps.
+ */
 #include <string.h>
 
 #include "judge/hang/hang_parts.h"
@@ -65,4 +68,67 @@ void hang_thread_of_stacks(struct hang_work *w, const struct stackgroup_rank *r)
 	}
 	if (more > 0)
 		hang_says(w, "%zu more threads are in the stacks.", more);
+}
+
+/* ---- threads that wait for each other ---- */
+
+/* The only thread that can end this one's wait, of the same process, by what the kernel or a lock says; NULL: none. */
+static const struct waitgraph_node *owed_by(const struct waitgraph *g, const struct waitgraph_node *n)
+{
+	const struct waitgraph_edge *e = n->n_edges == 1 ? &g->edge[n->first_edge] : NULL;
+	if (!n->dead || !n->thread || !e || !e->fact || e->hint || e->quality != WAITGRAPH_PROOF)
+		return NULL;
+	const struct waitgraph_node *to = &g->node[e->to];
+	bool owner = e->fact->kind == WAITFACT_THREAD || e->fact->kind == WAITFACT_LOCK;
+	return owner && to->thread && to->process == n->process ? to : NULL;
+}
+
+static bool is_in_circle(const struct waitgraph *g, const struct waitgraph_node *n)
+{
+	const struct waitgraph_node *at = owed_by(g, n);
+	for (size_t i = 0; at && at != n && i < WAITGRAPH_RANKS; i++)
+		at = owed_by(g, at);
+	return at == n;
+}
+
+/* True if it is a main process's main thread that sleeps for hours: the others do the work. */
+static bool only_sleeps(const struct waitgraph_node *n)
+{
+	return n && n->who && n->who->main && n->end == WAITEND_CLOCK && n->thread && n->thread->n == 1 &&
+	       MAX(n->thread->limit_ns, n->thread->left_ns) >= HANG_SLEEP_SURE_NS;
+}
+
+static void circle_says(struct hang_work *w, const struct waitgraph_node *n)
+{
+	char who[160], wait[300];
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *at = n;
+	do {
+		waitgraph_who_text(g, (uint32_t)(at - g->node), who, sizeof(who));
+		waitgraph_wait_text(at, wait, sizeof(wait));
+		hang_says(w, "%s waits: %s.", who, wait);
+		at = owed_by(g, at);
+	} while (at && at != n);
+	hang_says(w,
+		  "None of them can go on, which is proved by their waits, seen twice; the main thread only sleeps.");
+}
+
+bool hang_threads_circle(struct hang_work *w)
+{
+	const struct waitgraph *g = w->c->graph;
+	for (size_t i = 0; g && i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		const struct waitgraph_node *main =
+			n->dead && n->process ? waitgraph_thread(g, n->process->pid, 0) : NULL;
+		if (!only_sleeps(main) || !is_in_circle(g, n))
+			continue;
+		if (!hang_old_enough(w, HANG_FIRM))
+			return true;
+		hang_is(w, "deadlock", w->stepping ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+		hang_accuse(w, main->who->rank);
+		circle_says(w, n);
+		w->v->proved = w->stepping;
+		return true;
+	}
+	return false;
 }

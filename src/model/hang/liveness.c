@@ -266,6 +266,8 @@ static void rank_step(struct liveness_set *all, const struct liveness_counters *
 		cadence_lines(&p->log, all->now_ns);
 	if (!first && (before.n_come != s->n_come || before.n_gone != s->n_gone || before.processes != s->processes))
 		p->changed_ns = all->now_ns;
+	if (!first && before.last_gone.pid != s->last_gone.pid)
+		p->gone_ns = all->now_ns;
 	if (before.state != s->state)
 		p->state_ns = all->now_ns;
 	if (s->exited && p->exited_ns == 0)

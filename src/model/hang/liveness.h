@@ -135,7 +135,7 @@ struct liveness { /* of one rank */
 	bool serves; /* has no rank while others have one (a launcher): its activity says nothing about the job */
 	uint64_t first_ns, changed_ns; /* first seen; when a process last started or ended */
 	uint64_t state_ns; /* since when it has its present state letter */
-	uint64_t exited_ns; /* when it was first seen to have ended; 0: it has not */
+	uint64_t exited_ns, gone_ns; /* when it, and seen.last_gone, was first seen to have ended; 0: never */
 	struct liveness_counters seen; /* as of the last sample */
 	struct liveness_trace trace[LIVENESS_COUNTERS];
 	uint64_t gpu_alive_ns; /* when a device was last neither idle nor spinning */

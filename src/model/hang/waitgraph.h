@@ -159,6 +159,11 @@ bool waitgraph_leads_to_rank(const struct waitgraph *g, uint32_t node);
 /* True of an event loop whose task waits for something of its own process: which connection leads to it is a guess. */
 bool waitgraph_awaits_its_own(const struct waitgraph_node *n);
 /*
+ * True if the only thread of a process waits for the other end of a connection, and that is its own process's too: a
+ * server that asks itself.
+ */
+bool waitgraph_waits_for_itself(const struct waitgraph_node *n);
+/*
  * The way to an end, from the ranks that wait: "ranks 1, 3 → rank 0 (recv, tcp …) → rank 2 (queue.Queue.get at
  * data.py:25)". At most 5 steps; ranks that go the same way share a word.
  */

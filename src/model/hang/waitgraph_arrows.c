@@ -462,6 +462,25 @@ static int to_hints(struct build *b, uint32_t from)
 	return n;
 }
 
+/* True if a child or a sibling of the process has ended and is not waited for yet. */
+static bool has_lost_kin(const struct waitfacts *now, const struct waitfact_process *p)
+{
+	for (size_t i = 0; i < now->n_processes; i++) {
+		const struct waitfact_process *x = &now->process[i];
+		if (x->state == 'Z' && x->wanted && (x->ppid == p->pid || x->ppid == p->ppid))
+			return true;
+	}
+	return false;
+}
+
+bool waitgraph_left_alone(const struct waitfacts *now, const struct waitgraph_node *n, const struct waitfact *f)
+{
+	for (uint32_t i = 0; i < f->n_holders; i++)
+		if (now->holder[f->first_holder + i].pid != n->process->pid)
+			return false;
+	return f->kind == WAITFACT_SHARED && n->process->n_threads == 1 && has_lost_kin(now, n->process);
+}
+
 /* The end of a thread without arrows, by its alternatives: the most telling one. */
 static void end_without_arrows(struct build *b, uint32_t from)
 {
@@ -472,7 +491,8 @@ static void end_without_arrows(struct build *b, uint32_t from)
 	for (size_t i = 0; i < n; i++) {
 		enum waitgraph_end e = end_of_kind(&f[i]);
 		/* Only its own process could end it: another thread of it, as with the alarm of an event loop. */
-		if (e == WAITEND_NONE && waitgraph_nobody_known(b->in->now, x, &f[i]))
+		if (waitgraph_left_alone(b->in->now, x, &f[i]) ||
+		    (e == WAITEND_NONE && waitgraph_nobody_known(b->in->now, x, &f[i])))
 			e = WAITEND_ANY;
 		else if (e == WAITEND_NONE || e == WAITEND_OWN)
 			e = f[i].complete && x->process->n_threads == 1 ? WAITEND_NOBODY : WAITEND_OWN;

@@ -60,13 +60,16 @@ static bool has_ended(const struct spread *s, pid_t pid)
 	return p && p->state == 'Z';
 }
 
-/* True if another process of the job has the memory as well; what one has alone may be another job's. */
+/*
+ * True if another process of the job has the memory as well, or had it and has ended; what one has alone may be another
+ * job's.
+ */
 static bool is_shared_within(const struct spread *s, const struct waitgraph_node *x, const struct waitfact *f)
 {
 	for (uint32_t k = 0; f->kind == WAITFACT_SHARED && k < f->n_holders; k++)
 		if (s->now->holder[f->first_holder + k].pid != x->process->pid)
 			return true;
-	return false;
+	return waitgraph_left_alone(s->now, x, f);
 }
 
 /* Everybody who could make this alternative happen. */

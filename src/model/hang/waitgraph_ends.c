@@ -361,6 +361,13 @@ static bool asks_a_helper(const struct waitgraph *g, const struct waitgraph_node
 	return false;
 }
 
+bool waitgraph_waits_for_itself(const struct waitgraph_node *n)
+{
+	const struct waitfact *f = n->fact;
+	return n->end == WAITEND_OWN && f && !n->timed && n->thread->n == 1 && n->process->n_threads == 1 &&
+	       (f->kind == WAITFACT_TCP || f->kind == WAITFACT_UNIX) && f->n_holders == 1;
+}
+
 bool waitgraph_awaits_its_own(const struct waitgraph_node *n)
 {
 	return n->hint && n->hint->kind == WAITHINT_TEXT && !n->hint->proof && !n->timed && n->thread->n > 1;

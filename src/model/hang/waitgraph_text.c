@@ -84,6 +84,10 @@ static const char *end_of_node_text(const struct waitgraph_node *n)
 		return "only another request could end it";
 	if (n->end == WAITEND_OWN && waitgraph_awaits_its_own(n))
 		return "only its own process could bring that";
+	if (waitgraph_waits_for_itself(n))
+		return "it would have to end the wait itself";
+	if (n->end == WAITEND_ANY && n->fact && n->fact->kind == WAITFACT_SHARED && n->fact->n_holders < 2)
+		return "no other process that lives has it";
 	return waitgraph_end_text(n->end);
 }
 

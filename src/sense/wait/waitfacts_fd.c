@@ -166,9 +166,13 @@ static void timerfd_take(struct waiting *c, const struct fdentry *e)
 	struct fdinfo info;
 	const bool told = fdtable_info(c->l->w, &c->p->fds, e->fd, &info) == 0 && (info.has & FDINFO_TIMER);
 	const bool set = told && info.timer_set;
-	struct waitfact *f = waitfact_add(c, set ? WAITFACT_CLOCK : WAITFACT_UNKNOWN);
-	if (f)
-		TEXT_FORMAT(f->text, "timerfd %d%s", e->fd, set || !told ? "" : ", which is not set");
+	const bool off = told && !set;
+	struct waitfact *f = waitfact_add(c, set ? WAITFACT_CLOCK : off ? WAITFACT_EVENTFD : WAITFACT_UNKNOWN);
+	if (!f)
+		return;
+	TEXT_FORMAT(f->text, "timerfd %d%s", e->fd, off ? ", which is not set" : "");
+	if (off)
+		waitfact_pend(c->l, &(struct pend){.kind = PEND_TIMER, .pid = c->t->pid});
 }
 
 static void other_take(struct waiting *c, const struct fdentry *e)

@@ -176,6 +176,8 @@ static int pends_want(struct waitlook *l)
 {
 	for (size_t i = 0; i < l->n_pend; i++) {
 		struct pend *p = &l->pend[i];
+		if (p->kind == PEND_TIMER)
+			continue;
 		int r = p->kind == PEND_SOCKET ? socket_resolve(l, p) : fdsearch_want(&l->search, p->own);
 		if (r)
 			return r;
@@ -321,6 +323,26 @@ static void file_lock_finish(struct waitlook *l, const struct pend *p, struct wa
 	f->complete = !p->is_remote && p->nameless <= 1 && whole(l, p->own, (struct fdobject){FDOBJECT_NONE, 0});
 }
 
+/*
+ * A timer that is not set: who has it could set it. The kernel gives it no number, so that each process with any timer
+ * may be one; that nobody else has it is known where no other one has any.
+ */
+static void timer_finish(struct waitlook *l, const struct pend *p, struct waitfact *f)
+{
+	f->complete = !l->kin.hidden && l->search.n_rings == 0;
+	for (size_t i = 0; i < l->n_procs; i++) {
+		const struct waitproc *x = &l->proc[i];
+		bool has = x->kin->pid == p->pid;
+		for (size_t k = 0; k < x->fds.n && !has; k++)
+			has = x->fds.entry[k].kind == FD_TIMER;
+		if (has)
+			waitfact_holder_append(l, f, x->kin->pid);
+		f->complete = f->complete && x->fds_read && (!has || x->kin->pid == p->pid);
+	}
+	for (size_t i = 0; i < l->kin.n; i++)
+		f->complete = f->complete && (l->kin.item[i].wanted || l->kin.item[i].ppid != p->pid);
+}
+
 static void pend_finish(struct waitlook *l, const struct pend *p)
 {
 	const struct fdobject none = {FDOBJECT_NONE, 0};
@@ -343,6 +365,9 @@ static void pend_finish(struct waitlook *l, const struct pend *p)
 		break;
 	case PEND_FLOCK:
 		file_lock_finish(l, p, f);
+		break;
+	case PEND_TIMER:
+		timer_finish(l, p, f);
 		break;
 	case PEND_QUEUE:
 		pend_holders(l, f, p->own, -1, none);

@@ -26,7 +26,7 @@ struct waitproc {
 };
 
 /* What becomes of a fact after the pass over all descriptors. */
-enum pend_kind { PEND_SOCKET, PEND_PIPE, PEND_EVENTFD, PEND_FUSE, PEND_FLOCK, PEND_QUEUE };
+enum pend_kind { PEND_SOCKET, PEND_PIPE, PEND_EVENTFD, PEND_FUSE, PEND_FLOCK, PEND_QUEUE, PEND_TIMER };
 struct pend {
 	enum pend_kind kind;
 	uint32_t fact;
@@ -34,6 +34,7 @@ struct pend {
 	uint8_t access; /* pipes: what the holders do, O_RDONLY or O_WRONLY; file locks: enum fdinfo_lock */
 	bool named; /* a FIFO: anybody may open it */
 	bool pair; /* both ends of a unix socket were made together */
+	pid_t pid; /* timers: whose it is */
 	uint32_t nameless; /* file locks: lines that name no living process */
 	bool is_remote; /* file locks: another machine may hold it */
 	/* Sockets: hashes of the two forms of the unix address that a blocked send names; [0] is 0: it names none. */

@@ -419,6 +419,34 @@ static void body_timerfd(void)
 	(void)!read(e, &v, sizeof(v));
 }
 
+static void body_timerfd_off(void)
+{
+	uint64_t v;
+	(void)!read(timerfd_create(CLOCK_MONOTONIC, 0), &v, sizeof(v));
+}
+
+static void body_timerfd_of_two(void)
+{
+	uint64_t v;
+	int e = timerfd_create(CLOCK_MONOTONIC, 0);
+	if (fork_inner() == 0)
+		pause_for_ever();
+	(void)!read(e, &v, sizeof(v));
+}
+
+static void a_timer_that_is_not_set_waits_for_who_has_it(void **state)
+{
+	(void)state;
+	const struct waitfact_thread *t;
+	start(body_timerfd_off);
+	const struct waitfact *a = await_fact((struct expected){WAITFACT_EVENTFD, true, 1, child}, &t);
+	assert_non_null(strstr(a->text, "which is not set"));
+	child_end();
+	start(body_timerfd_of_two);
+	/* a child, which was not asked for, has it as well */
+	await_fact((struct expected){WAITFACT_EVENTFD, false, 1, child}, &t);
+}
+
 static void body_signalfd(void)
 {
 	sigset_t s;
@@ -464,12 +492,7 @@ static void a_timer_that_is_not_set_is_no_clock(void **state)
 	await_fact((struct expected){WAITFACT_CLOCK, false, 0, 0}, &t);
 	child_end();
 	start(body_poll_unset_timer);
-	const struct waitfact *a;
-	const uint64_t until = clock_mono_ns() + DEADLINE_NS;
-	do /* before it is in poll, something else is unknown of it */
-		a = await_fact((struct expected){WAITFACT_UNKNOWN, false, 0, 0}, &t);
-	while (!strstr(a->text, "not set") && clock_mono_ns() < until);
-	assert_non_null(strstr(a->text, "not set"));
+	await_fact((struct expected){WAITFACT_EVENTFD, true, 1, child}, &t);
 }
 
 static void body_pidfd(void)
@@ -789,6 +812,7 @@ int main(void)
 		FACTS(a_connection_in_another_network_namespace_has_both_ends),
 		FACTS(a_descriptor_on_its_way_leaves_nothing_complete),
 		FACTS(an_eventfd_names_everybody_who_has_it),
+		FACTS(a_timer_that_is_not_set_waits_for_who_has_it),
 		FACTS(a_timer_and_a_signal_have_no_holders),
 		FACTS(a_timer_that_is_not_set_is_no_clock),
 		FACTS(a_pidfd_waits_for_the_end_of_its_process),

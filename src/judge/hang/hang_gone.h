@@ -1,0 +1,18 @@
+/*
+ * What the hang judge's parts say of processes of the job that have left: that one ended is seen, that it was its part
+ * which is missing is concluded. Only hang*.c include this.
+ */
+#pragma once
+
+#include "judge/hang/hang_parts.h"
+
+/* Adds which children left, of an end whose processes wait for them by what they have from their parent. */
+void hang_says_who_left(struct hang_work *w, const struct waitgraph_sink *s);
+/* True of a moment (0: none) at which the job came to a stand, or so. */
+bool hang_then(const struct hang_work *w, uint64_t at_ns);
+/* The rank, or launcher, of which a process ended then, where few do; NULL: none. */
+const struct liveness *hang_left_then(const struct hang_work *w);
+/* Adds that it did, and that this may be the cause; false: none did. */
+bool hang_says_who_left_then(struct hang_work *w);
+/* All of the job waits on memory that its own processes share. */
+bool hang_closed_job(struct hang_work *w);
