@@ -144,10 +144,11 @@ static bool in_known_calls(const struct hang_work *w, const struct waitgraph_sin
 	return s->end == WAITEND_CIRCLE && s->n_ranks > 1 && known == s->n_ranks;
 }
 
-/* Of several ranks it holds up none but itself, as far as the graph knows: other parts say what that means. */
+/* Of several ranks that live it holds up none but itself, as far as the graph knows: other parts say what it means. */
 static bool stands_alone(const struct hang_work *w, const struct waitgraph_sink *s)
 {
-	return w->many && s->n_followers == 0 && s->n_ranks == 1;
+	bool ended;
+	return w->many && s->n_followers == 0 && s->n_ranks == 1 && hang_live_ranks(w->p, &ended) > 1;
 }
 
 /* True if each rank that lives stands in a wait of its own that nobody is left to end. */
@@ -509,7 +510,8 @@ bool hang_graph_explains(struct hang_work *w)
 	bool seen = held || s->end == WAITEND_PERSON; /* no more is to be learned by waiting */
 	if (!hang_old_enough(w, seen ? HANG_FIRM : visitor ? HANG_DOUBTFUL : HANG_EXPLAINED))
 		return true;
-	bool lost = n->hint && n->hint->lost; /* read from a pool, which proves nothing */
+	/* read from a pool, which proves nothing; a server of the same port may have its connection */
+	bool lost = (n->hint && n->hint->lost) || waitgraph_waits_for_itself(n);
 	bool sure = held && s->circle == WAITGRAPH_PROOF && !lost;
 	graph_is(w, s, id, sure ? confidence_of(w, s) : MIN(confidence_of(w, s), CONFIDENCE_MEDIUM));
 	if (of_messages(w, s) && !s->closed) {

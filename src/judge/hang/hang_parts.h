@@ -1,6 +1,6 @@
 /*
- * Shared by the parts of the hang judge. Each part looks at one kind of proof; true when it has decided, else the verdict
- * is as it was (but for evidence). Only hang*.c include this.
+ * Shared by the parts of the hang judge. Each part looks at one kind of proof; true when it has decided, else the
+ * verdict is as it was (but for evidence). Only hang*.c include this.
  */
 #pragma once
 

@@ -8,16 +8,17 @@
 /* So long may a rank that has done its work take to end while nothing of it moves. */
 static const uint64_t finishing_ns = 30 * NS_PER_S;
 
-/* How a process ended, in words. */
-static void ending(const struct liveness *l, char *dst, size_t cap)
+/* How a rank, or the first of several, ended, in words. */
+static void ending(const struct liveness *l, bool several, char *dst, size_t cap)
 {
 	int status = l->seen.wait_status;
+	const char *have = several ? "have" : "has";
 	if (!l->seen.has_status)
-		text_format(dst, cap, "has ended");
+		text_format(dst, cap, "%s ended", have);
 	else if (WIFEXITED(status))
-		text_format(dst, cap, "has ended with exit code %d", WEXITSTATUS(status));
+		text_format(dst, cap, "%s ended with exit code %d", have, WEXITSTATUS(status));
 	else
-		text_format(dst, cap, "was ended by signal %d", WTERMSIG(status));
+		text_format(dst, cap, "%s ended by signal %d", several ? "were" : "was", WTERMSIG(status));
 }
 
 static bool ended_well(const struct liveness *l)
@@ -129,11 +130,12 @@ static void dead_is(struct hang_work *w, const struct ends *e, bool sure)
 			hang_accuse(w, l->rank);
 	}
 	hang_ranks_text(w->v->culprits, w->v->n_culprits, ranks, sizeof(ranks));
-	ending(one, how, sizeof(how));
+	ending(one, w->v->n_culprits > 1, how, sizeof(how));
 	hang_says(w, "%s %s, %s ago; the job lives on, the other ranks wait for %s.", ranks, how,
 		  duration_format(w->p->now_ns - one->exited_ns, stood), w->v->n_culprits == 1 ? "it" : "them");
 	if (!e->bad)
-		hang_says(w, "It had fewer batches than they have: the data are split unevenly.");
+		hang_says(w, "%s had fewer batches than the others: the data are split unevenly.",
+			  w->v->n_culprits > 1 ? "They" : "It");
 	progress_of_ends(w);
 	w->v->proved = e->bad && sure;
 }
@@ -190,7 +192,8 @@ bool hang_dead(struct hang_work *w)
 	if (!e.bad && !e.good)
 		return false;
 	living(w, &waiting, &at_end, &all);
-	const bool finishing = !e.bad && w->has_stacks && at_end == all && all_join_threads(w);
+	const bool failed = e.bad && e.bad->seen.has_status;
+	const bool finishing = !failed && w->has_stacks && at_end == all && all_join_threads(w);
 	if (finishing && w->standstill_ns >= finishing_ns)
 		return false;
 	const bool shared = !finishing && all_wait_on_shared(w);

@@ -100,13 +100,13 @@ static bool only_sleeps(const struct waitgraph_node *n)
 
 static void circle_says(struct hang_work *w, const struct waitgraph_node *n)
 {
-	char who[160], wait[300];
+	char name[100], wait[300];
 	const struct waitgraph *g = w->c->graph;
 	const struct waitgraph_node *at = n;
 	do {
-		waitgraph_who_text(g, (uint32_t)(at - g->node), who, sizeof(who));
+		name_of(w, at->process->pid, at->thread->tid, name, sizeof(name));
 		waitgraph_wait_text(at, wait, sizeof(wait));
-		hang_says(w, "%s waits: %s.", who, wait);
+		hang_says(w, "Thread %s of process %d waits: %s.", name, (int)at->process->pid, wait);
 		at = owed_by(g, at);
 	} while (at && at != n);
 	hang_says(w,

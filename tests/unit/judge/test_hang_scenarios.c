@@ -196,16 +196,13 @@ static void rank_word(struct scenario *s, struct rates *r, struct span key, stru
 		r->seen.n_compilers = (uint32_t)int_of(next(rest, where));
 	else if (span_eq(key, "burst")) /* every 15 s */
 		r->burst[LIVENESS_WRITTEN] = (double)size_of(next(rest, where), where);
-	else if (span_eq(key, "left")) { /* a process of its that was no main one */
+	else if (span_eq(key, "left") || span_eq(key, "lost-loader")) {
+		bool loader = key.len > 4;
 		r->seen.last_gone.pid = int_of(next(rest, where));
-		TEXT_COPY(r->seen.last_gone.name, "python");
-		r->seen.n_gone++;
-	} else if (span_eq(key, "lost-loader")) {
-		r->seen.last_gone.pid = int_of(next(rest, where));
-		TEXT_COPY(r->seen.last_gone.role, "loader");
-		TEXT_COPY(r->seen.last_gone.name, "pt_data_worker");
-		r->seen.last_gone.has_status = true;
-		r->seen.last_gone.wait_status = 9;
+		r->seen.last_gone.wait_status = (r->seen.last_gone.has_status = loader) ? 9 : 0;
+		TEXT_COPY(r->seen.last_gone.role, loader ? "loader" : "");
+		TEXT_COPY(r->seen.last_gone.name, loader ? "pt_data_worker" : "python");
+		r->seen.n_gone += !loader;
 	} else
 		fail_msg("%s: unknown sign '%.*s'", where, (int)key.len, key.p);
 }
