@@ -21,7 +21,8 @@ struct spread {
 	uint32_t *pending;
 	size_t n_pending;
 	uint32_t n_nodes;
-	bool shared_is_whole; /* nobody outside of the job has the memory that its processes share */
+	bool shared_is_whole; /* nobody outside of the job has its shared memory, or opens its FIFOs */
+	bool fifos; /* several processes open one */
 	const struct waitfacts *now;
 };
 
@@ -60,12 +61,29 @@ static bool has_ended(const struct spread *s, pid_t pid)
 	return p && p->state == 'Z';
 }
 
+/* True if several processes of the job open a FIFO, each of which nobody has open: they may open each other's. */
+static bool several_open_fifos(const struct waitfacts *now)
+{
+	pid_t first = 0;
+	for (size_t i = 0; i < now->n_threads; i++) {
+		const struct waitfact_thread *t = &now->thread[i];
+		if (t->n != 1 || now->fact[t->first].kind != WAITFACT_FIFO || t->pid == first)
+			continue;
+		if (first)
+			return true;
+		first = t->pid;
+	}
+	return false;
+}
+
 /*
  * True if another process of the job has the memory as well, or had it and has ended; what one has alone may be another
  * job's.
  */
 static bool is_shared_within(const struct spread *s, const struct waitgraph_node *x, const struct waitfact *f)
 {
+	if (f->kind == WAITFACT_FIFO)
+		return s->fifos;
 	for (uint32_t k = 0; f->kind == WAITFACT_SHARED && k < f->n_holders; k++)
 		if (s->now->holder[f->first_holder + k].pid != x->process->pid)
 			return true;
@@ -197,6 +215,7 @@ static int mark_with(struct build *b, bool shared_is_whole)
 			   .pending = pending,
 			   .n_nodes = (uint32_t)b->g->n_nodes,
 			   .shared_is_whole = shared_is_whole,
+			   .fifos = several_open_fifos(b->in->now),
 			   .now = b->in->now};
 	if (!live || !pending)
 		return -ENOMEM;
@@ -211,7 +230,7 @@ int waitgraph_mark_dead(struct build *b)
 	if (b->g->one_look || b->in->now->cut || b->g->n_nodes + b->in->now->n_processes == 0)
 		return 0;
 	for (size_t i = 0; i < b->in->now->n_facts && !shares; i++)
-		shares = b->in->now->fact[i].kind == WAITFACT_SHARED;
+		shares = b->in->now->fact[i].kind == WAITFACT_SHARED || b->in->now->fact[i].kind == WAITFACT_FIFO;
 	int r = mark_with(b, false);
 	return r == 0 && shares ? mark_with(b, true) : r;
 }

@@ -165,27 +165,63 @@ static size_t end_of_others(const struct waitgraph_in *in, const struct waitgrap
 	return end;
 }
 
-/* Ranks that poll wait for something that they look at. Where all others come to one end, it is that. */
-static int polling_arrows_add(const struct waitgraph_in *in, struct waitgraph *g, bool *ret)
+/*
+ * The one rank of at least three that does not try for a lock file which is there, if all others do: it has had its
+ * turn, or has it. WAITGRAPH_NONE: there is no such rank.
+ */
+static uint32_t only_one_without_a_try(const struct waitgraph_in *in, const struct waitgraph *g)
 {
-	size_t end = end_of_others(in, g), n = 0;
-	const struct waitgraph_sink *s = end != SIZE_MAX ? &g->sink[end] : NULL;
-	if (!s || s->end == WAITEND_VISITOR || s->end == WAITEND_CLOCK || !g->node[s->node].thread)
-		return 0;
-	uint32_t to = s->node;
+	uint32_t one = WAITGRAPH_NONE;
+	size_t n = 0;
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *x = &g->node[i];
+		if (!is_main(x))
+			continue;
+		n++;
+		if (polls(in, x) && x->hint && x->hint->kind == WAITHINT_RETRY && x->hint->exists)
+			continue;
+		if (one != WAITGRAPH_NONE)
+			return WAITGRAPH_NONE;
+		one = i;
+	}
+	return n > 2 ? one : WAITGRAPH_NONE;
+}
+
+static int polling_arrows_to(const struct waitgraph_in *in, struct waitgraph *g, uint32_t to, enum waitgraph_quality q)
+{
+	int n = 0;
 	for (uint32_t i = 0; i < g->n_nodes; i++) {
 		if (!polls(in, &g->node[i]) || g->node[i].n_edges > 0)
 			continue;
 		if (edges_move_to_end(g, i) < 0)
 			return -ENOMEM;
-		g->edge[g->n_edges++] =
-			(struct waitgraph_edge){.to = to, .quality = WAITGRAPH_POSSIBLE, .fact = g->node[i].fact};
+		g->edge[g->n_edges++] = (struct waitgraph_edge){.to = to, .quality = q, .fact = g->node[i].fact};
 		g->node[i].n_edges = 1;
 		g->node[i].end = WAITEND_NONE;
 		n++;
 	}
-	g->by_polling = *ret = n > 0;
-	return 0;
+	return n;
+}
+
+/*
+ * Ranks that poll wait for something that they look at. Where all others come to one end, it is that. One that waits
+ * for a rank which tries for a lock file, as all others do, is what these wait for: the lock is passed round.
+ */
+static int polling_arrows_add(const struct waitgraph_in *in, struct waitgraph *g, bool *ret)
+{
+	size_t end = end_of_others(in, g);
+	const struct waitgraph_sink *s = end != SIZE_MAX ? &g->sink[end] : NULL;
+	if (!s || s->end == WAITEND_VISITOR || !g->node[s->node].thread)
+		return 0;
+	const bool circle = s->end == WAITEND_CLOCK && polls(in, &g->node[s->node]);
+	const uint32_t one = circle ? only_one_without_a_try(in, g) : WAITGRAPH_NONE;
+	if (s->end == WAITEND_CLOCK && one == WAITGRAPH_NONE)
+		return 0;
+	int n = one == WAITGRAPH_NONE ? polling_arrows_to(in, g, s->node, WAITGRAPH_POSSIBLE)
+				      : polling_arrows_to(in, g, one, WAITGRAPH_LIKELY);
+	*ret = n > 0;
+	g->by_polling = n > 0 && one == WAITGRAPH_NONE;
+	return MIN(n, 0);
 }
 
 int waitgraph_guess(const struct waitgraph_in *in, struct waitgraph *g, bool *ret)
