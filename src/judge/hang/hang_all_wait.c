@@ -276,6 +276,19 @@ static void pair_says(struct hang_work *w, const struct stackgroup_rank *one)
 	hang_says(w, "Rank %d waits in %s: there are only these two, so they wait for each other.", other->rank, doing);
 }
 
+/* True if every rank of the job is in a send: none receives, so none of the sends can end. */
+static bool all_send(const struct hang_work *w)
+{
+	static const char *const sends[] = {"MPI_Send", "MPI_Ssend", "MPI_Rsend", "send"};
+	size_t n = 0, live = 0;
+	for (size_t i = 0; i < w->p->n; i++)
+		live += !w->p->rank[i].serves;
+	for (size_t i = 0; i < w->g.n; i++)
+		for (size_t k = 0; k < ARRAY_SIZE(sends); k++)
+			n += w->g.rank[i].activity.op && strcmp(w->g.rank[i].activity.op, sends[k]) == 0;
+	return n == w->g.n && n == live && n > 1;
+}
+
 static bool p2p(struct hang_work *w)
 {
 	size_t n = 0;
@@ -299,15 +312,17 @@ static bool p2p(struct hang_work *w)
 	 * Rank 0 alone may be the one that the others send to; and of all, or of senders beside ranks that have gone on
 	 * to a collective, each may be the one. Two have only each other.
 	 */
-	const bool pair = only_two(w) && w->v->n_culprits == 2;
-	if (w->v->n_culprits == w->g.n || !elsewhere || elsewhere->rank == 0) {
+	const bool pair = only_two(w) && w->v->n_culprits == 2, sends = all_send(w);
+	if (!sends && (w->v->n_culprits == w->g.n || !elsewhere || elsewhere->rank == 0)) {
 		w->v->confidence = CONFIDENCE_LOW;
 		w->v->n_culprits = pair ? 2 : 0;
 	}
 	hang_doing(w, one, doing, sizeof(doing));
 	hang_says(w, "%zu of %zu ranks wait in a send or receive whose counterpart does not come: rank %d in %s.", n,
 		  w->g.n, one->rank, doing);
-	if (pair) {
+	if (sends) {
+		hang_says(w, "All ranks send and none receives, so each waits for another one to receive first.");
+	} else if (pair) {
 		pair_says(w, one);
 	} else if (elsewhere) {
 		hang_doing(w, elsewhere, doing, sizeof(doing));
