@@ -75,7 +75,6 @@ uint64_t hang_io_gpu(struct hang_history *m, const struct hang_settings *s, cons
 		     size_t cap);
 void hang_io_gpu_judge(struct hang_work *w);
 
-/* ---- texts ---- */
 void hang_is(struct hang_work *w, const char *id, enum confidence c);
 void hang_says(struct hang_work *w, const char *fmt, ...) printf_like(2, 3);
 void hang_advise(struct hang_work *w, const char *fmt, ...) printf_like(2, 3);
@@ -166,6 +165,8 @@ const struct waitgraph_node *hang_unread_by(const struct hang_work *w, const str
 void hang_unread_says(struct hang_work *w, const struct waitgraph_node *n); /* and accuses it alone */
 void hang_visitor_of_none(struct hang_work *w, const struct waitgraph_sink *s); /* no rank is left to come */
 bool hang_python_locks(struct hang_work *w); /* the same for locks without owners */
+/* The interpreter's lock, of a thread that waits for something else; others try for it with a limit, which is none. */
+bool hang_gil_blocked(struct hang_work *w);
 bool hang_gil(struct hang_work *w);
 bool hang_disk(struct hang_work *w);
 bool hang_busy(struct hang_work *w); /* works, but makes no step */

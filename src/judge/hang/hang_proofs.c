@@ -294,7 +294,7 @@ static bool wants_gil(const struct hang_work *w, pid_t pid, const struct dump_th
 }
 
 /* One thread has the interpreter's lock in each dump, stands where it stood, and others want it. */
-bool hang_gil(struct hang_work *w)
+static bool gil_is_held(struct hang_work *w, bool by_one_that_runs)
 {
 	const struct stackdump *d = hang_newest(w);
 	for (size_t i = 0; i < d->n && w->c->n_dumps > 1; i++) {
@@ -314,7 +314,7 @@ bool hang_gil(struct hang_work *w)
 		bool blocked = still && holder->wait.kind != WAIT_RUNNING && holder->wait.kind != WAIT_STOPPED;
 		bool native = still && holder->n_frames > 0 && holder->frames[0].kind == FRAME_NATIVE &&
 			      (!holder->frames[0].module || !strstr(holder->frames[0].module, "python"));
-		if (!blocked && !native)
+		if (!blocked && !(native && by_one_that_runs))
 			continue;
 		if (!hang_old_enough(w, HANG_FIRM))
 			return true;
@@ -331,6 +331,16 @@ bool hang_gil(struct hang_work *w)
 		return true;
 	}
 	return false;
+}
+
+bool hang_gil_blocked(struct hang_work *w)
+{
+	return gil_is_held(w, false);
+}
+
+bool hang_gil(struct hang_work *w)
+{
+	return gil_is_held(w, true);
 }
 
 static bool of_blocking(const struct hang_work *w, int32_t rank)
