@@ -113,10 +113,11 @@ def hints(answer):
     return {(t["hint"]["kind"], t["tid"]): t for p in answer["processes"] for t in p["threads"] if "hint" in t}
 
 
+@pytest.mark.parametrize("how,function", [("plainly", "build"), ("within", "lock")])
 @pytest.mark.parametrize("python", FOUND, ids=str)
-def test_a_loop_of_naps_says_what_it_tries_again(python, binary, tmp_path):
+def test_a_loop_of_naps_says_what_it_tries_again(python, how, function, binary, tmp_path):
     placed = python.place(RETRY)
-    process = subprocess.Popen([*python.argv, placed], stdout=subprocess.PIPE, text=True, env=python.env())
+    process = subprocess.Popen([*python.argv, placed, how], stdout=subprocess.PIPE, text=True, env=python.env())
     try:
         truth = json.loads(process.stdout.readline())
 
@@ -124,7 +125,7 @@ def test_a_loop_of_naps_says_what_it_tries_again(python, binary, tmp_path):
             found = [t for (kind, tid), t in hints(ask(binary, truth["main"])).items() if kind == "retry"]
             return found and found[0]
         thread = wait_for(told, what="a look at the nap")
-        assert thread["hint"]["text"] == f"tries again after FileExistsError of {truth['path']} at triesagain.py:{truth['line']} in build"
+        assert thread["hint"]["text"] == f"tries again after FileExistsError of {truth['path']} at triesagain.py:{truth['line']} in {function}"
         assert thread["end"] == "sleeps" and thread["main"] and not thread["hint"]["proof"]
     finally:
         process.kill()

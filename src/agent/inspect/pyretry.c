@@ -44,6 +44,23 @@ static bool is_exception(struct retry *x, uint64_t object)
 	return true;
 }
 
+/*
+ * The same of a generator that runs (a with-block's, for one): its own pair, in the generator, whose next one out lies
+ * in the thread's state.
+ */
+static bool generator_exception_find(struct retry *x, uint64_t tstate, uint64_t pair_at)
+{
+	uint64_t pair[4];
+	const bool late = x->v->rt.minor >= 11;
+	const size_t value = late ? 0 : 1, next = late ? 1 : 3;
+	if (pair_at % 8 || pair_at < 4096 || pyobj_get(&x->objs, pair_at, pair, (next + 1) * sizeof(*pair)) != 0)
+		return false;
+	if (pair[next] <= tstate || pair[next] >= tstate + STATE_WORDS * 8 || !is_exception(x, pair[value]))
+		return false;
+	x->exception = pair[value];
+	return true;
+}
+
 /* The exception that a thread handles; 0: none. */
 static void exception_find(struct retry *x, uint64_t tstate)
 {
@@ -59,6 +76,10 @@ static void exception_find(struct retry *x, uint64_t tstate)
 			return;
 		}
 	}
+	for (size_t i = 0; i < STATE_WORDS; i++)
+		if ((word[i] < tstate || word[i] >= tstate + sizeof(word)) &&
+		    generator_exception_find(x, tstate, word[i]))
+			return;
 }
 
 /* True if this frame handles it: a traceback begins with the frame that does. */
