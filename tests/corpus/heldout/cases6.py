@@ -1,0 +1,133 @@
+"""What is true of each program of programs6; `cases6.py` as a program writes truth6.json. `see`: check4.py."""
+from cases4 import CIRCLE, GONE, NEVER, cycle, outside, ranks, role
+from kitcases import Book, all_of
+
+BOOK = Book("h6-", "programs6")
+CASES, hang, quiet = BOOK.cases, BOOK.hang, BOOK.quiet
+
+# A process that adds up, agents, marker files, services
+hang("decoder-swallow", "queue get", "h6_decoder_swallow.py", ranks(2), "queue|get|empty|thread|" + NEVER,
+     "the decoding thread of rank 2 has swallowed an error and left, the others wait for the process that adds up",
+     {"rank2": "futex@get .*queue", "reducer": "epoll", **all_of(4, "recvfrom>reducer", 2)})
+hang("save-lock-kept", "lock", "h6_save_lock_kept.py", ranks(0), "lock|itself|acquire|saving|" + NEVER,
+     "rank 0 has kept a lock over an error that it told, and wants it again",
+     {"rank0": "futex@save ", "rank1": "recvfrom>reducer", "rank2": "recvfrom>reducer", "reducer": "epoll"})
+hang("marker-cwd", "file", "h6_marker_cwd.py", outside(r"epoch3|done\.3"), r"done\.|epoch3|file|exist|sleep|poll|" + NEVER,
+     "all ranks look for a marker of rank 3, which it made in another folder", all_of(4, "~nanosleep@train "), needs=["mpiexec"],
+     also=[ranks(3), ranks(0, 1, 2, 3), {"nobody": NEVER}])
+hang("refused-forever", "connect", "h6_refused_forever.py", role("features"), "refused|connect|retr|" + GONE,
+     "a service has left with 0, rank 1 dials it for ever", {"features": "gone", "rank1": "~nanosleep@fetch ", "rank0": "recvfrom>rank1", "rank2": "recvfrom>rank1"},
+     gone=True, also=[ranks(1), outside(r"refused|127\.0\.0\.1:\d+")])
+hang("read-to-end", "tcp recv", "h6_read_to_end.py", cycle("rank2", "metrics"), CIRCLE + "|recv|tcp|end of|metrics|socket",
+     "rank 2 waits for the answer to a post without a length, the server for the end of the post",
+     {"rank2": "recvfrom>metrics", "metrics": "recvfrom>rank2", "rank0": "recvfrom>reducer", "rank1": "recvfrom>reducer"}, also=[ranks(2), role("metrics")])
+hang("tunnel-stopped", "stopped", "h6_tunnel_stopped.py", role("tunnel"), "stopped|SIGSTOP|suspended", "the tunnel between rank 1 and its store is stopped",
+     {"tunnel": "stopped", "rank1": "recvfrom>tunnel", "store": "recvfrom>tunnel", "rank0": "recvfrom>rank1", "rank2": "recvfrom"})
+hang("aio-tool-calls-back", "asyncio", "h6_aio_tool_calls_back.py", cycle("main", "converter"), CIRCLE + "|child|pipe|read|block|event loop|recv",
+     "a handler blocks the loop for a tool that asks the same loop", {"main": "read|poll", "converter": "recvfrom", "client": "recvfrom>main"},
+     also=[role("main"), role("converter"), ranks(0)])
+hang("gather-event", "asyncio", "h6_gather_event.py", role("main"), "asyncio|event|epoll|task|wait|gather|" + NEVER,
+     "one of five gathered tasks waits for an event that a failed one does not set", {"main": "epoll"})
+hang("aio-permit-lost", "asyncio", "h6_aio_permit_lost.py", role("main"), "asyncio|semaphore|acquire|permit|epoll|task|" + NEVER,
+     "three failed requests have kept the three permits", {"main": "epoll"})
+hang("future-callback", "future", "h6_future_callback.py", role("main"), "future|result|callback|thread|" + NEVER,
+     "the callback that sets a future has failed", {"main": "futex@result "}, loud=True)
+hang("notify-before", "mp condition", "h6_notify_before.py", cycle("main", "scorer"), CIRCLE + "|condition|wait|notif|semaphore|futex|join|" + NEVER,
+     "the parent has notified before the child waited, and joins it", {"scorer": "futex@score ", "main": "wait4>scorer"},
+     also=[role("scorer"), role("main"), ranks(0)])
+hang("event-setter-died", "mp event", "h6_event_setter_died.py", role("indexer"), GONE + "|event|semaphore|" + NEVER,
+     "the process that would set an event has ended with an error", {"indexer": "gone", "main": "futex@wait "}, gone=True, loud=True,
+     also=[role("main"), ranks(0), {"nobody": NEVER}])
+hang("imap-generator", "mp pool", "h6_imap_generator.py", role("main"), "queue|get|generator|names|pool|next|" + NEVER,
+     "the generator of a pool's tasks reads a queue that nobody fills", {"main": "*futex@names "})
+hang("slots-killed", "mp semaphore", "h6_slots_killed.py", role("eval0"), "killed|SIGKILL|semaphore|slot|" + GONE,
+     "two of three were killed with their slots of a semaphore", {"eval0": "gone", "eval1": "gone", "eval2": "futex@evaluate ", "main": "wait4>eval2"},
+     gone=True, also=[role("eval1"), role("eval2"), {"nobody": NEVER}])
+hang("head-keeps", "file", "h6_head_keeps.sh", role("cutter"), r"approved\.flag|sleep|file|pipe|poll|child|read",
+     "the reader of a pipe looks for a file that nobody makes", {"cutter": "~wait4", "packer": "write>cutter"}, needs=["bash"],
+     also=[outside(r"approved\.flag")])
+hang("two-sorters", "pipe", "h6_two_sorters.py", cycle("main", "sort1"), CIRCLE + "|pipe|read|stdin|end of|inherit|write end",
+     "the second sort keeps the first one's input open, and reads its own from main, which waits for the first",
+     {"sort0": "read>sort1", "sort1": "read>main", "main": "wait4>sort0"},
+     also=[cycle("main", "sort0", "sort1"), role("sort1"), role("main"), ranks(0)])
+hang("tail-grep", "pipe", "h6_tail_grep.sh", role("tail"), r"train\.log|tail|inotify|pipe|read|Finished|" + GONE + "|" + NEVER,
+     "a wrapper reads tail -f of a log that nobody writes any more", {"trainer": "gone", "main": "read>tail", "tail": "read|poll|select|~nanosleep"},
+     needs=["bash", "setpriv"], also=[role("trainer"), role("main"), outside(r"train\.log"), ranks(0)])
+hang("fifo-own-writer", "fifo", "h6_fifo_own_writer.py", role("main"), "fifo|itself|own|writer|pipe|requests|" + NEVER,
+     "the reader of a FIFO is its only writer, the sampler has left with 0", {"main": "read", "sampler": "gone"},
+     also=[ranks(0), role("sampler"), outside("requests"), {"nobody": NEVER}])
+hang("health-lock", "flock", "h6_health_lock.py", cycle("main", "cleaner"), CIRCLE + r"|flock|lock|cache\.lock|recv",
+     "a cleaner asks the trainer under the lock that the trainer wants", {"main": "flock>cleaner", "cleaner": "recvfrom"},
+     also=[role("cleaner"), role("main")])
+hang("key-lock-dead", "lock key", "h6_key_lock_dead.py", ranks(1), r"killed|SIGKILL|lock:vocab|key|lock|sleep|retr|" + GONE,
+     "rank 1 was killed with a lock in a server of keys", {"rank1": "gone", "rank0": "~nanosleep@work |sleep", "rank2": "~nanosleep@work |sleep"},
+     gone=True, also=[outside("lock:vocab")])
+hang("building-forever", "http", "h6_building_forever.py", role("index"), r"index|http|202|sleep|retr|poll|server|port",
+     "the thread of a service that would end 202 has failed", {"index": "~poll|epoll", "rank0": "~nanosleep@search |sleep", "rank1": "~nanosleep@search |sleep"},
+     also=[outside(r"/index|127\.0\.0\.1:\d+"), ranks(0, 1)])
+hang("two-services", "tcp recv", "h6_two_services.py", cycle("tokenizer", "normalizer"), CIRCLE + "|recv|tcp|socket",
+     "two services of one thread each ask each other", {"tokenizer": "recvfrom>normalizer", "normalizer": "recvfrom", "main": "recvfrom>tokenizer"},
+     also=[role("normalizer"), role("tokenizer")])
+
+# ZeroMQ, gRPC, MPI, pools, C, C++, Rust, Go, Node, Java, bash
+hang("zmq-identity", "zeromq", "h6_zmq_identity.py", cycle("main", "router"), "zmq|zeromq|recv|poll|identity|" + CIRCLE + "|" + NEVER,
+     "a router sends to the old name of a client that came back under a new one", {"main": "poll", "router": "poll"}, needs=["zmq"],
+     also=[role("router"), role("main"), ranks(0)])
+hang("zmq-linger", "zeromq", "h6_zmq_linger.py", ranks(2), "zmq|zeromq|term|linger|context|poll|futex|send|refused|" + NEVER,
+     "rank 2 ends its context, which waits to send to a collector that was never started", {"rank2": "poll|futex@term", "rank0": "gone", "rank1": "gone"},
+     needs=["zmq"], also=[outside(r"127\.0\.0\.1:\d+")])
+hang("grpc-half", "grpc", "h6_grpc_half.py", cycle("main", "server"), CIRCLE + "|grpc|result|stream|queue|get|futex|" + NEVER,
+     "a stream of requests is never ended, the server answers at its end", {"main": "*futex@result ", "server": "*~futex|epoll"}, needs=["grpc"],
+     also=[role("main"), ranks(0), role("server")])
+hang("grpc-wait-ready", "grpc", "h6_grpc_wait_ready.py", role("scorer"), "grpc|ready|connect|refused|channel|scorer|" + GONE,
+     "a server has left with 0, rank 1 calls it until it is ready", {"scorer": "gone", "rank1": "*~futex|epoll@train", "rank0": "recvfrom>reducer", "rank2": "recvfrom>reducer"},
+     needs=["grpc"], gone=True, also=[ranks(1), outside(r"127\.0\.0\.1:\d+")])
+hang("mpi-tag", "mpi", "3 h6_mpi_tag.py", ranks(0), "recv|tag|barrier|collective|not in|elsewhere|message|" + CIRCLE,
+     "rank 1 has sent under another tag and is in the barrier, rank 0 waits for the right one", all_of(3, "spin"), needs=["mpi4py", "mpiexec"],
+     also=[ranks(1), cycle("rank0", "rank1"), cycle("rank0", "rank1", "rank2")])
+hang("mpi-empty-shard", "mpi", "4 h6_mpi_empty_shard.py", ranks(0), "recv|barrier|not in|elsewhere|message|collective|" + CIRCLE,
+     "rank 2 had nothing to send and is in the barrier, rank 0 waits for its result", all_of(4, "spin"), needs=["mpi4py", "mpiexec"],
+     also=[ranks(2), cycle("rank0", "rank2"), cycle("rank0", "rank1", "rank2", "rank3")])
+hang("mpi-window", "mpi", "3 h6_mpi_window.py", cycle("rank1", "rank2"), CIRCLE + "|lock|window|recv|barrier|elsewhere",
+     "rank 1 waits for a message under the lock of a window that rank 2 wants first", all_of(3, "spin"), needs=["mpi4py", "mpiexec"],
+     also=[ranks(1), ranks(2)])
+hang("mpi-reader-thread", "mpi", "4 h6_mpi_reader_thread.py", ranks(2), "queue|get|thread|empty|" + CIRCLE + "|" + NEVER,
+     "thread and main thread of rank 2 wait for each other's buffers, the others are in MPI",
+     {"rank2": "futex@module>", "rank0": "spin", "rank1": "spin", "rank3": "spin"}, needs=["mpi4py", "mpiexec"])
+hang("pool-callback", "sleep", "h6_pool_callback.py", role("main"), "sleep|poll|callback|loop|pool|done|" + NEVER,
+     "the callbacks that give a pool its next tasks have failed, main looks at a counter", {"main": "~nanosleep@module>"})
+hang("prefetch-order", "mp queue", "h6_prefetch_order.py", cycle("main", "loader1"), CIRCLE + "|queue|get|read|pipe|batch|" + NEVER,
+     "loader 1 has given no batch for an index and waits for the next one, main wants that batch first", {"main": "read@batches ", "loader0": "read|futex", "loader1": "read|futex"},
+     also=[role("loader1"), role("main"), ranks(0), cycle("main", "loader0", "loader1")])
+hang("ring-done-flag", "process-shared condition", "h6_ring_done_flag.c", role("producer"), GONE + "|cond|futex|" + NEVER,
+     "the producer of a ring in shared memory has left with 0 and did not say so", {"producer": "gone", "main": "futex"}, gone=True,
+     also=[role("main"), ranks(0), {"nobody": NEVER}])
+hang("cancel-mutex", "mutex", "h6_cancel_mutex.c", role("main"), "mutex|lock|futex|thread|" + GONE, "a thread was cancelled with a mutex",
+     {"main": "futex"}, proved=True)
+hang("waitall-short", "unix recv", "h6_waitall_short.c", cycle("main", "worker"), CIRCLE + "|recv|unix|socket",
+     "the reader waits for the last 4 bytes of a message, the writer for the answer", {"main": "recvfrom>worker", "worker": "recvfrom>main"},
+     also=[role("worker"), role("main")])
+hang("unix-backlog", "unix connect", "h6_unix_backlog.py", role("service"), r"pipe|accept|connect|service|read|itself|" + NEVER,
+     "a service that listens reads a pipe that it alone writes, ranks block in connect", {"service": "read", "rank3": "connect|recvfrom", "rank2": "connect|recvfrom"})
+hang("async-destructor", "future", "h6_async_destructor.cpp", role("main"), "futex|future|thread|join|wait|async|" + CIRCLE + "|" + NEVER,
+     "the destructor of a future joins a thread that waits for what main does next", {"main": "*futex"})
+hang("guard-temporary", "mutex", "h6_guard_temporary.rs", role("main"), "mutex|lock|futex|itself|" + CIRCLE, "the guard of a match is held when its arm locks again",
+     {"main": "futex"})
+hang("collector", "go", "h6_collector.go", role("main"), "chan|send|wait|goroutine|futex|collect|" + NEVER, "a collector has returned, workers send to nobody",
+     {"main": "*~futex|epoll"})
+hang("mutex-js", "node", "h6_mutex.js", role("main"), "promise|await|epoll|event loop|idle|lock|" + NEVER, "a lock made of promises was never released", {"main": "epoll"})
+hang("latch-java", "latch", "h6_Latch.java", role("main"), "latch|await|park|futex|condition|countdown|" + NEVER, "a task that would count a latch down has failed",
+     {"main": "*~futex"}, needs=["java", "javac"])
+hang("pgrep-self", "process", "h6_pgrep_self.sh imagenet-sketch-v4b", role("main"), r"itself|pgrep|sleep|loop|poll|child|imagenet|wait|" + NEVER,
+     "a script waits for the end of all processes with a word in their command, itself among them", {"main": "~wait4"}, needs=["bash", "pgrep"], also=[outside("imagenet-sketch-v4b|pgrep")])
+hang("world-of-four", "accept", "h6_world_of_four.py", ranks(0), "accept|connect|world|rank 3|listen|join|missing|rendezvous|never came",
+     "three ranks were started for a world of four", {"rank0": "accept", "rank1": "recvfrom>rank0", "rank2": "recvfrom>rank0"},
+     also=[ranks(3), ranks(0, 1, 2), outside("rank 3|fourth"), role("launcher")])
+hang("wrong-peer", "unix recv", "h6_wrong_peer.py", cycle("rank1", "rank2", "rank3"), CIRCLE + "|recv|unix|socket",
+     "stage 3 takes its input from stage 1, which sends to stage 2", {"rank0": "recvfrom>rank1", "rank1": "recvfrom>rank2", "rank2": "recvfrom>rank3", "rank3": "recvfrom>rank1"},
+     also=[ranks(3)])
+hang("saver-gone", "pipe", "h6_saver_gone.py", role("saver"), GONE + "|pipe|read|" + NEVER, "a saver has left with 0, its loaders keep its end of the pipe",
+     {"saver": "gone", "main": "read>loader0", "loader0": "~nanosleep", "loader1": "~nanosleep"}, gone=True, also=[role("loader0"), role("loader1"), role("main"), ranks(0)])
+
+if __name__ == "__main__":
+    BOOK.write("truth6.json")
