@@ -129,5 +129,72 @@ hang("wrong-peer", "unix recv", "h6_wrong_peer.py", cycle("rank1", "rank2", "ran
 hang("saver-gone", "pipe", "h6_saver_gone.py", role("saver"), GONE + "|pipe|read|" + NEVER, "a saver has left with 0, its loaders keep its end of the pipe",
      {"saver": "gone", "main": "read>loader0", "loader0": "~nanosleep", "loader1": "~nanosleep"}, gone=True, also=[role("loader0"), role("loader1"), role("main"), ranks(0)])
 
+# Servers that wait for more, lost wakeups, ends of jobs
+hang("arrival-dropped", "tcp recv", "h6_arrival_dropped.py", cycle("rank2", "barrier"), CIRCLE + "|recv|tcp|barrier|socket|accept|" + NEVER,
+     "a service of barriers has dropped rank 2's arrival, all wait for the service", {**all_of(3, "recvfrom>barrier"), "barrier": "*recvfrom>rank2"},
+     also=[role("barrier"), ranks(2), ranks(0, 1, 2), cycle("rank0", "rank1", "rank2", "barrier")])
+hang("batcher-size", "tcp recv", "h6_batcher_size.py", role("server"), "server|queue|get|batch|recv|tcp|accept|" + NEVER,
+     "a server computes for four callers at once, and one of them has left with 0",
+     {**all_of(4, "recvfrom>server", 3), "rank3": "gone", "server": "*futex@batcher|listcomp"}, also=[ranks(3), cycle("rank0", "rank1", "rank2", "server")])
+hang("op-mismatch", "tcp recv", "h6_op_mismatch.py", ranks(0), "sum|recv|tcp|accuracy|not in|elsewhere|reducer|" + CIRCLE,
+     "rank 0 alone sums an accuracy, the others are in the next gradient's sum", {**all_of(4, "recvfrom>reducer"), "reducer": "epoll"}, needs=["tqdm"],
+     also=[role("reducer"), cycle("rank0", "rank1", "rank2", "rank3"), ranks(0, 1, 2, 3)])
+hang("wait-for-server", "child", "h6_wait_for_server.sh", role("page"), "child|wait|accept|poll|server|listen|http",
+     "a script waits for all its children, one of them is a server", {"main": "wait4>page", "page": "~poll|select|epoll"}, needs=["bash", "setpriv"], also=[role("main"), ranks(0)])
+hang("log-queue", "queue put", "h6_log_queue.py", role("main"), "queue|put|full|thread|log|" + NEVER, "the thread that writes log records has failed, their queue is full",
+     {"main": "futex@put .*queue"})
+hang("import-thread", "thread join", "h6_import_thread.py", role("main"), "import|join|thread|lock|" + CIRCLE, "a module joins a thread that imports the module",
+     {"main": "*futex@register "})
+hang("finalizer-lock", "lock", "h6_finalizer_lock.py", role("main"), "lock|itself|__del__|" + CIRCLE, "a finalizer takes the lock that its thread has", {"main": "futex@__del__ "})
+hang("loop-stopped", "future", "h6_loop_stopped.py", role("main"), "future|result|loop|thread|asyncio|" + NEVER, "a coroutine was given to a loop whose thread has left",
+     {"main": "futex@result "})
+hang("aio-wait-pipe", "pipe", "h6_aio_wait_pipe.py", cycle("main", "child"), CIRCLE + "|pipe|full|write|epoll|child|output",
+     "asyncio waits for the end of a child whose output it does not read", {"main": "epoll", "child": "write>main"}, also=[role("main"), role("child"), ranks(0)])
+hang("manager-barrier", "mp manager", "h6_manager_barrier.py", role("worker2"), GONE + "|barrier|manager|" + NEVER, "one of three at a Manager's barrier has left with 0",
+     {"worker2": "gone", "worker0": "read>manager", "worker1": "read>manager", "main": "wait4>worker0"}, gone=True, also=[role("manager"), {"nobody": NEVER}])
+hang("array-spin", "spin", "h6_array_spin.py", role("actor"), GONE + "|spin|loop|shared|busy|" + NEVER, "a counter in shared memory is polled without a pause, its writer has left with 0",
+     {"actor": "gone", "main": "spin"}, needs=["numpy"], gone=True, also=[role("main"), ranks(0)])
+hang("notify-one", "condition", "h6_notify_one.py", role("main"), "condition|wait|notif|event|thread|futex|" + NEVER, "a notify has woken the wrong one of two consumers",
+     {"main": "*futex@consume "})
+hang("list-open", "file", "h6_list_open.sh", role("lister"), "CLOSED|inbox|sleep|file|pipe|read|poll|child|stdin|xargs",
+     "xargs reads a list whose writer looks for a file that nobody makes", {"lister": "~wait4", "xargs": "read>lister", "main": "wait4"}, needs=["bash", "xargs"],
+     also=[outside("CLOSED|inbox")])
+hang("actor-self", "tcp recv", "h6_actor_self.py", cycle("actor1", "router"), CIRCLE + "|recv|tcp|lock|itself|router",
+     "an actor asks the router for itself", {"actor1": "recvfrom>router", "actor0": "recvfrom>router", "main": "recvfrom>router", "router": "*futex@attend "},
+     also=[role("actor1"), role("router")])
+hang("tracer-left", "traced", "h6_tracer_left.c", role("uploader"), r"trac|stopped|profil|flock|lock|ptrace|pause",
+     "a profiler has stopped a worker and waits for a file's lock that an uploader holds", {"worker": "stopped", "profiler": "flock>uploader", "uploader": "pause", "main": "read>worker"},
+     also=[role("profiler"), outside(r"profile\.out")])
+hang("scheduler-lost", "tcp recv", "h6_scheduler_lost.py", role("worker1"), GONE + "|scheduler|recv|tcp|select|" + CIRCLE + "|" + NEVER,
+     "a worker has left with 0 and its task is lost, the one started for it waits for tasks",
+     {"scheduler": "select", "main": "recvfrom>scheduler"}, gone=True, also=[role("worker0"), role("scheduler"), role("main"), ranks(0), cycle("main", "scheduler")])
+hang("sigwait", "signal", "h6_sigwait.c", cycle("main", "worker"), CIRCLE + "|signal|sigwait|" + NEVER, "a thread that signals the worker has ended, main waits for the worker",
+     {"main": "wait4>worker", "worker": "rt_sigtimedwait|128|sigtimedwait"}, also=[role("worker"), role("main"), ranks(0)])
+hang("ack-of-agent", "unix recv", "h6_ack_of_agent.py", cycle("rank1", "agent"), CIRCLE + r"|turn10|file|recv|sleep|agent|unix",
+     "an agent answers rank 1 when it has made a file, rank 1 makes it after the answer",
+     {"rank1": "recvfrom>agent", "rank0": "recvfrom>agent", "rank2": "recvfrom>agent", "agent": "~nanosleep@agent "}, also=[role("agent"), ranks(1), outside(r"turn10\.1")])
+hang("ticking-bar", "barrier", "h6_ticking_bar.py", ranks(0), "barrier|wait|thread|condition|parties|" + NEVER,
+     "a thread of rank 0 has left a barrier of threads, another one draws a bar each second", {"rank0": "futex@wait .*threading", "rank1": "recvfrom>reducer", "rank2": "recvfrom>reducer"})
+
+# Healthy ones
+quiet("q-build-child", "child", "h6_q_build_child.py", 71, "a script of rank 0 compiles for 64 s", "kernels are built")
+quiet("q-slow-checkpoint", "thread join", "h6_q_slow_checkpoint.py", 72, "a thread of rank 0 writes 32 KB a second for 68 s", "checkpoint on a slow disk")
+quiet("q-trickle-aio", "asyncio", "h6_q_trickle_aio.py", 77, "90 bytes each 4 s", "slow download by asyncio")
+quiet("q-evaluate-hash", "tcp recv", "h6_q_evaluate_hash.py", 72, "rank 2 computes for 66 s in native code", "evaluation on one rank")
+quiet("q-rounds-event", "condition", "h6_q_rounds_event.py", 84, "waits with a limit of 40 s", "collector of metrics")
+quiet("q-idle-threads", "accept", "h6_q_idle_threads.py", 74, "the next request comes after 70 s", "HTTP server of threads")
+quiet("q-lockf-holder", "posix lock", "h6_q_lockf_holder.py", 70, "rank 0 works under the lock for 65 s", "tokenizing under a lock")
+quiet("q-line-consumer", "pipe", "h6_q_line_consumer.sh", 75, "the reader takes a line each 6 s", "slow reader in bash", needs=["bash"])
+quiet("q-refused-then-up", "connect", "h6_q_refused_then_up.py", 66, "the server computes for 63 s before it listens", "retry until a server is up")
+quiet("q-sort", "compute", "h6_q_sort.c", 69, "sorts for 64 s", "sorting in C")
+quiet("q-checksum-file", "fifo open", "h6_q_checksum_file.py", 67, "rank 0 reads a file for 64 s", "checksum of a file")
+quiet("q-labeler-pause", "tcp recv", "h6_q_labeler_pause.py", 75, "the other side sleeps for 70 s", "answer of a person")
+quiet("q-mpi-one-works", "mpi", "2 h6_q_mpi_one_works.py", 68, "rank 1 computes for 62 s, the other one is in a reduction", "late rank in MPI", needs=["mpi4py", "mpiexec"])
+quiet("q-grpc-deadline", "grpc", "h6_q_grpc_deadline.py", 71, "a call with a limit of 66 s", "gRPC call that runs out of time", needs=["grpc"])
+quiet("q-zmq-poll-limit", "zeromq", "h6_q_zmq_poll_limit.py", 75, "polls with a limit of 33 s, the actor sleeps 70 s", "ZeroMQ learner", needs=["zmq"])
+quiet("q-aio-wait-for", "asyncio", "h6_q_aio_wait_for.py", 74, "waits with a limit of 68 s", "asyncio program")
+quiet("q-pool-long-tasks", "future", "h6_q_pool_long_tasks.py", 67, "two workers compute for 64 s", "last tasks of a pool")
+quiet("q-manager-lock-works", "mp manager", "h6_q_manager_lock_works.py", 70, "a worker computes for 63 s under a Manager's lock", "merging under a lock")
+
 if __name__ == "__main__":
     BOOK.write("truth6.json")
