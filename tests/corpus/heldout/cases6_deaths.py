@@ -155,7 +155,7 @@ memory("captured", "m6_captured.py", "450M", "launcher", "a launcher keeps all l
 memory("goroutines", "m6_goroutines.go", "400M", "main", "goroutines wait for ever and keep their stacks")
 memory("backlog", "m6_backlog.rs", "400M", "main", "a channel without a bound and a slow consumer")
 memory("listeners", "m6_listeners.js", "450M", "main", "listeners that nobody removes keep their rows")
-memory("unjoined", "m6_unjoined.c", "400M", "main", "threads that nobody joins keep their stacks")
+memory("answers", "m6_answers.c", "400M", "main", "threads wait for ever and keep their stacks")
 memory("rank-helper", "m6_rank_helper.py", "500M", "helper1", "a helper of rank 1 grows, the ranks are steady", ["rank0", "rank1", "helper0"], rank=1, nproc=2)
 memory("plateau-then", "m6_plateau_then.py", "450M", "scorer", "a cache has grown to its size, a scorer goes on growing", ["cacher", "main"])
 memory("third-task", "m6_third_task.sh", "400M", "grower", "the third of six tasks of xargs grows", ["script"])

@@ -1,11 +1,11 @@
 #include <pthread.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 static void *work(void *n)
 {
-    char line[300 << 10];
-    memset(line, 1, sizeof(line));
+    volatile char line[300 << 10];
+    for (unsigned long k = 0; k < sizeof(line); k++)
+        line[k] = 1;
     return (void *)(long)line[*(int *)n];
 }
 int main(void)

@@ -7,5 +7,6 @@ for n in range(200):
         f.write(b"\1" * (4 << 20))
         f.flush()
         kept.append(mmap.mmap(f.fileno(), 4 << 20))
+        sum(kept[-1][::4096])
     os.unlink(path)
     steps(1, n, 0.12)
