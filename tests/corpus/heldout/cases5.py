@@ -1,52 +1,9 @@
-"""What is true of each program of programs5; `cases5.py` as a program writes truth5.json. `see`: check4.py.
+"""What is true of each program of programs5; `cases5.py` as a program writes truth5.json. `see`: check4.py."""
+from cases4 import CIRCLE, GONE, NEVER, cycle, outside, ranks, role
+from kitcases import Book, all_of
 
-A rank that is to blame may be told by its number or by its pid; a job of one process has rank 0 or none."""
-import json
-import os
-import re
-
-from cases4 import CIRCLE, GONE, NEVER, cycle, needs, outside, ranks, role
-
-CASES = []
-HERE = "{here}/programs5/"
-
-
-def hang(name, wait, run, culprit, why, about, see, also=(), **more):
-    truth, also = {"culprit": culprit, "why": why.split("|")}, list(also)
-    if culprit == role("main") and list(see) == ["main"]:
-        also.append(ranks(0))
-    if list(culprit) == ["ranks"] and len(culprit["ranks"]) == 1:
-        also.append(role("rank%d" % culprit["ranks"][0], culprit["ranks"][0]))
-    if also:
-        truth["also"] = also
-    for key in ("gone", "proved"):
-        if key in more:
-            truth[key] = more.pop(key)
-    CASES.append({"name": "h5-" + name, "class": "hang", "wait": wait, "run": command(run), "needs": needs(run, more.pop("needs", ())),
-                  "truth": truth, "about": about, "see": see, **more})
-
-
-def quiet(name, wait, run, seconds, why, about, **more):
-    CASES.append({"name": "h5-" + name, "class": "benign", "wait": wait, "run": command(run), "needs": needs(run, more.pop("needs", ())),
-                  "seconds": seconds, "truth": {"why_quiet": why}, "about": about, **more})
-
-
-def command(run):
-    """"x.py ..." with python, x.js with node, x.sh with bash, x.java with java, others compiled; "N x.py": by mpiexec; "N* x.go": as ranks."""
-    words, before = run.split(), []
-    if re.fullmatch(r"\d+\*", words[0]):
-        before = ["{python}", "{here}/programs4/kit4.py", words.pop(0)[:-1], "--"]
-    elif words[0].isdigit():
-        before = ["mpiexec", "-n", words.pop(0)]
-    stem, _, kind = words[0].rpartition(".")
-    with_ = {"py": ["{python}"], "js": ["node"], "sh": ["bash"], "java": ["java"], "pl": ["perl"]}
-    own = [*with_[kind], HERE + words[0]] if kind in with_ else ["{bin}/" + stem]
-    return [*before, *own, *words[1:], *(["{python}"] if kind == "sh" else [])]
-
-
-def all_of(n, state, *but):
-    return {"rank%d" % r: state for r in range(n) if r not in but}
-
+BOOK = Book("h5-", "programs5")
+CASES, hang, quiet = BOOK.cases, BOOK.hang, BOOK.quiet
 
 # Ranks, servers of parameters, queues
 hang("butterfly-notify", "condition", "h5_butterfly_notify.py", ranks(5), "condition|wait|notif|thread|" + NEVER,
@@ -295,10 +252,4 @@ quiet("q-future-limit", "future", "h5_q_future_limit.py", 76, "waits 72 s with a
 quiet("q-tqdm-eval", "tcp recv", "h5_q_tqdm_eval.py", 72, "rank 0 evaluates for 69 s, the others wait for it", "bar of slow parts", needs=["tqdm"])
 
 if __name__ == "__main__":
-    here = os.path.dirname(os.path.abspath(__file__))
-    names = [c["name"] for c in CASES]
-    assert len(names) == len(set(names)), [n for n in names if names.count(n) > 1]
-    hidden = ("see", "loud")
-    with open(here + "/truth5.json", "w") as f:
-        f.write("[\n" + ",\n".join(json.dumps({k: v for k, v in c.items() if k not in hidden}) for c in CASES) + "\n]\n")
-    print({k: sum(c["class"] == k for c in CASES) for k in ("hang", "benign")})
+    BOOK.write("truth5.json")

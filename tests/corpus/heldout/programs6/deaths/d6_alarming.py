@@ -1,0 +1,10 @@
+from kitd6 import *
+epochs(3)
+p = subprocess.Popen([sys.executable, "-c", "import os; os.abort()"])
+p.wait()
+say("worker 3 was killed by SIGABRT, a new one takes its shard")
+epochs(3, 4)
+say("Killed")
+print("RuntimeError: NCCL error in retry 1, retry 2 is fine")
+epochs(3, 7)
+print("test accuracy 0.9131")

@@ -1,0 +1,3 @@
+from kitd6 import *
+role("main")
+epochs(200, pause=0.2)
