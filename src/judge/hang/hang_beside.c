@@ -71,6 +71,19 @@ static bool in_all_others(const struct waitgraph *g, const struct waitgraph_node
 	return others > 0;
 }
 
+bool hang_worker_beside(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *end = &g->node[s->node];
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		bool acts = n->end == WAITEND_RUNS || (n->end == WAITEND_CLOCK && !n->naps);
+		if (n->thread && n->process == end->process && n != end && acts)
+			return true;
+	}
+	return false;
+}
+
 /*
  * A main thread waits for another thread of its own, and all that are alive there only nap: heartbeats, which the other
  * ranks have as well, at the same place, while these do not wait for a thread. Nobody then makes what it waits for.
