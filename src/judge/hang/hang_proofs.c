@@ -176,7 +176,8 @@ static bool all_look(const struct hang_work *w)
 /* A rank failed when the job came to a stand, and the others look since then for what does not come. */
 static bool left_looking(struct hang_work *w, const struct ends *e)
 {
-	if (!e->bad || !w->stepping || !hang_then(w, e->bad->exited_ns) || !all_look(w))
+	const bool failed = e->bad && e->bad->seen.has_status;
+	if (!e->bad || (!w->stepping && !failed) || !hang_then(w, e->bad->exited_ns) || !all_look(w))
 		return false;
 	if (!hang_old_enough(w, HANG_EXPLAINED))
 		return true;

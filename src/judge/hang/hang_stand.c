@@ -441,13 +441,6 @@ bool hang_stands_for_a_cause(const struct hang_work *w, int32_t rank)
 	return r->activity.kind == ACTIVITY_LOADER_WAIT || !says_no_more_than_where(hang_stand_cause_of(w, r, &c));
 }
 
-/* True if somebody outside of its process has to end the wait. */
-static bool for_others(const struct stackgroup_rank *r)
-{
-	bool by_kind = r->acting && (r->acting->wait.kind == WAIT_SOCKET || r->acting->wait.kind == WAIT_PIPE);
-	return by_kind || (r->activity.kind == ACTIVITY_JOIN && !hang_joins_thread(r));
-}
-
 /* What it waits for, as the graph has it where that knows more than the kernel: the queue of which a lock is a part. */
 static void waits_says(struct hang_work *w, const struct stackgroup_rank *r, const char *text, const char *doing)
 {
@@ -514,15 +507,19 @@ bool hang_one_stands(struct hang_work *w)
 			c = CONFIDENCE_HIGH;
 		else if (drawn)
 			c = MIN(by_graph, CONFIDENCE_MEDIUM);
-		else if (!why && for_others(r) && !hang_first_waiting(w)) /* it says where, and neither who nor why */
+		else if (!why && !hang_first_waiting(w)) /* it says where, and neither who nor why */
 			c = CONFIDENCE_LOW;
 		hang_is(w, id ? id : "missing_rank", anyone ? CONFIDENCE_LOW : c);
 		w->v->unexplained = !why;
 		hang_doing(w, r, doing, sizeof(doing));
 		hang_who(r->rank, who);
 		char stands[HANG_WHO + 60];
-		TEXT_FORMAT(stands, hang_first_waiting(w) ? "%s is not with the others: it stands still,"
-							  : "%s stands still:", who);
+		if (r->rank == NO_RANK && r->process)
+			TEXT_FORMAT(stands, "The job's process %d (%s) stands still:", (int)r->process->pid,
+				    r->process->name);
+		else
+			TEXT_FORMAT(stands, hang_first_waiting(w) ? "%s is not with the others: it stands still,"
+								  : "%s stands still:", who);
 		waits_says(w, r, stands, doing);
 		lock_says(w, r);
 		if (hang_joins_thread(r) && !hang_thread_of_graph(w, r->process->pid))
