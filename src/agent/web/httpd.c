@@ -431,7 +431,8 @@ void httpd_stream_begin(struct httpd_call *c, const struct httpd_stream *s)
 	}
 	answer_headers(c->of, r, "text/event-stream");
 	answer_policy(r, NULL);
-	(void)mhd.header(r, "Cache-Control", "no-store");
+	/* a proxy that compresses would hold events back until it has enough of them (RFC 9111) */
+	(void)mhd.header(r, "Cache-Control", "no-store, no-transform");
 	(void)mhd.header(r, "X-Accel-Buffering", "no");
 	c->response = r;
 	c->status = MHD_HTTP_OK;

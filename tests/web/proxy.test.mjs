@@ -1,0 +1,85 @@
+// The page of vigil itself behind a proxy of the kind that notebooks and editors in a browser have: below a prefix, with the
+// Host that the browser sent, and compressing whatever an answer does not forbid (the "compression" of code-server; RFC 9111, no-transform).
+import assert from "node:assert/strict";
+import { createServer, request } from "node:http";
+import { after, before, test as always } from "node:test";
+import { createGzip } from "node:zlib";
+import { browser, noBrowser } from "./kit.mjs";
+import { end, job, server } from "./live.mjs";
+
+const PREFIX = "/user/ann/proxy/9877/";
+const STEPS = "import time\nfor i in range(10**6):\n    print(f'step {i}/1000000', flush=True); time.sleep(0.1)";
+const test = (name, body) => always(name, { skip: noBrowser }, body);
+
+/** Passes a request on without its prefix. What is compressed comes once there is enough of it, as that proxy does it. */
+function pass(to, asked, answer) {
+	if (!asked.url.startsWith(PREFIX)) {
+		answer.writeHead(404).end();
+		return;
+	}
+	const { hostname, port } = new URL(to);
+	const path = `/${asked.url.slice(PREFIX.length)}`;
+	const { "accept-encoding": takes, ...headers } = asked.headers;
+	const inner = request({ hostname, port, path, method: asked.method, headers }, (got) => {
+		const kept = /no-transform/.test(got.headers["cache-control"] ?? "") || !/gzip/.test(takes ?? "");
+		const { "content-length": length, ...others } = got.headers;
+		if (kept || asked.method === "HEAD" || got.statusCode === 204 || got.statusCode === 304) {
+			answer.writeHead(got.statusCode, got.headers);
+			got.pipe(answer);
+			return;
+		}
+		answer.writeHead(got.statusCode, { ...others, "content-encoding": "gzip" });
+		got.pipe(createGzip()).pipe(answer);
+	});
+	inner.on("error", () => answer.destroy());
+	answer.on("close", () => inner.destroy());
+	asked.pipe(inner);
+}
+
+let at;
+let id;
+let chromium;
+let proxy;
+let url;
+
+before(async () => {
+	if (noBrowser) return;
+	at = await server();
+	id = await job(at, "behind", 2, ["/usr/bin/python3", "-u", "-c", STEPS]);
+	proxy = createServer((asked, answer) => pass(at.url, asked, answer));
+	await new Promise((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+	url = `http://127.0.0.1:${proxy.address().port}${PREFIX}`;
+	chromium = await browser();
+});
+after(async () => {
+	await chromium?.close();
+	proxy?.closeAllConnections();
+	proxy?.close();
+	await end();
+});
+
+test("behind a proxy with a prefix that compresses, news stream in and the buttons work", async () => {
+	const page = await (await chromium.newContext()).newPage();
+	const outside = [];
+	page.on("request", (r) => r.url().startsWith(url) || outside.push(r.url()));
+	page.setDefaultTimeout(30_000);
+	await page.goto(`${url}#token=${at.token}`);
+	await page.waitForSelector(".overview");
+	await page.goto(`${url}#/job/${id}`);
+	await page.waitForSelector(".ranks .cell");
+	await page.waitForFunction(() => /live/.test(document.querySelector(".link").textContent));
+	const said = () => document.querySelector(".verdict h1").innerText;
+	const first = await (await page.waitForFunction(`/step/.test((${said})()) && (${said})()`)).jsonValue();
+	await page.waitForFunction((old) => document.querySelector(".verdict h1").innerText !== old, first);
+	await page.getByRole("button", { name: "Look now" }).click();
+	await page.waitForSelector("#stacks >> text=<module>");
+	await page.goto(`${url}#/job/${id}/processes`);
+	await page.locator("table a").first().click();
+	await page.getByRole("button", { name: "Start", exact: true }).click();
+	await page.waitForSelector("text=<module>");
+	await page.goto(`${url}#/job/${id}/logs`);
+	await page.waitForSelector("text=/step \\d+.1000000/");
+	const [saved] = await Promise.all([page.waitForEvent("download"), page.getByText("Download").first().click()]);
+	assert.match(saved.suggestedFilename(), /\.log$/);
+	assert.deepEqual(outside, []);
+});
