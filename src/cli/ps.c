@@ -1,10 +1,13 @@
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "agent/jobs/members.h"
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/units.h"
+#include "base/vec.h"
 #include "cli/commands.h"
 #include "agent/jobs/past.h"
 #include "cli/view.h"
@@ -30,7 +33,6 @@ static const struct option options[] = {
 	OPTION_END,
 };
 
-#define STORED_MOST 256 /* processes of one job in the store: its ranks, of each attempt */
 #define TASKS_CAP 65536
 
 struct list {
@@ -45,12 +47,13 @@ struct list {
 	bool listed;
 	struct members members; /* of the current job, as it runs now */
 	/* processes of the current job that were shown from the store */
-	struct proc_id stored[STORED_MOST];
-	size_t n_stored;
+	struct proc_id *stored; /* owned */
+	size_t n_stored, stored_cap;
 };
 
 static void list_done(struct list *l)
 {
+	free(l->stored);
 	members_done(&l->members);
 	live_done(&l->live);
 	if (l->listed)
@@ -72,8 +75,17 @@ static const struct textcol columns[] = {
 	{.head = "COMMAND", .width = 16, .gap = 2},
 };
 
+/* Of two runs of Ray Train at once a rank says nothing without its run. False: it is none of these, or ended. */
+static bool train_read(const struct list *l, const struct job_process *p, bool live, struct rayworker_train *ret)
+{
+	return live && p->rank == NO_RANK && strcmp(p->role, role_name(ROLE_RAY_WORKER)) == 0 &&
+	       rayworker_train_read(&l->view->world, p->pid, ret);
+}
+
 static void print_row(struct list *l, const struct job_process *p, bool live)
 {
+	char command[600];
+	struct rayworker_train train;
 	const struct textout *out = &l->view->paper;
 	char rank[12] = "-", own[16], rss[16], shared[16], peak[16], exit[24], step[48] = "-", attempt[16],
 	     pid[16];
@@ -82,6 +94,11 @@ static void print_row(struct list *l, const struct job_process *p, bool live)
 		TEXT_FORMAT(step, "%llu/%llu", (unsigned long long)s->step, (unsigned long long)s->total);
 	else if (s)
 		TEXT_FORMAT(step, "%llu", (unsigned long long)s->step);
+	TEXT_COPY(command, p->command[0] ? p->command : p->name);
+	if (train_read(l, p, live, &train)) {
+		(void)snprintf(rank, sizeof(rank), "%d", train.rank);
+		TEXT_FORMAT(command, "run %s: %s", train.run[0] ? train.run : "?", p->command);
+	}
 	if (p->rank != NO_RANK)
 		(void)snprintf(rank, sizeof(rank), "%d", p->rank);
 	TEXT_FORMAT(attempt, "%u", p->attempt);
@@ -96,7 +113,7 @@ static void print_row(struct list *l, const struct job_process *p, bool live)
 			 measured ? size_format(p->rss_bytes, rss) : "-",
 			 measured ? size_format(p->shared_bytes, shared) : "-",
 			 p->peak_own_bytes > 0 ? size_format(p->peak_own_bytes, peak) : "-", step, state,
-			 p->command[0] ? p->command : p->name},
+			 command},
 	};
 	textcols_row(out, columns, ARRAY_SIZE(columns), 0, &cells);
 }
@@ -153,7 +170,9 @@ static int show_process(void *ctx, const struct job_process *stored)
 	/* a worker of Ray Train gets its number long after its start */
 	if (now && now->task->start_ticks == p.start_ticks && p.rank == NO_RANK)
 		p.rank = now->who.rank;
-	if (live && l->n_stored < STORED_MOST)
+	if (live && vec_room(&l->stored, &l->stored_cap, l->n_stored + 1) < 0)
+		return -ENOMEM;
+	if (live)
 		l->stored[l->n_stored++] = (struct proc_id){p.pid, p.start_ticks};
 	if (live)
 		peak_put(l, &p);

@@ -1,5 +1,6 @@
 """Ranks that a Python program starts out of itself have their numbers wherever a job's processes are listed."""
 import json
+import shutil
 import subprocess
 import sys
 
@@ -148,3 +149,47 @@ def test_the_timeline_has_a_lane_for_each(vigil, begun, tmp_path, by):
     events = events["traceEvents"] if isinstance(events, dict) else events
     lanes = {e["args"]["name"].split(" (")[0] for e in events if e.get("ph") == "M" and "name" in e.get("args", {})}
     assert lanes >= {f"rank {r}" for r in range(RANKS)}, lanes
+
+
+def test_of_hundreds_of_ranks_each_is_listed_once(vigil, tmp_path):
+    program = shutil.copy("/bin/sleep", tmp_path / "trainer")
+    start = f"r=0; while [ $r -lt 280 ]; do RANK=$r WORLD_SIZE=280 {program} 300 & r=$((r + 1)); done; wait"
+    vigil.start("run", "--hang-after", "0", "--", "sh", "-c", start, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def listed():
+        rows = [json.loads(line) for line in vigil("ps", "last", "--json").out.splitlines()]
+        known = {p.get("rank") for p in rows if "started_unix_ms" in p}  # the supervisor has seen them, too
+        return rows if known >= set(range(280)) else None
+    rows = wait_for(listed, 60, "all ranks to be seen")
+    assert len({p["pid"] for p in rows}) == len(rows)
+
+
+# Two runs of Ray Train on one node, as their processes and files look from outside (Ray 2.60): both have a rank 0 and a rank 1.
+TRAIN = """
+import json, os, subprocess, sys
+logs = sys.argv[1]
+os.makedirs(f"{logs}/train")
+workers = []
+for n, (run, rank) in enumerate([("first", 0), ("first", 1), ("second", 0), ("second", 1)]):
+    worker = f"{n + 1:056x}"
+    line = {"message": "x", "world_rank": rank, "local_rank": rank, "run_name": run}
+    with open(f"{logs}/train/ray-train-sys-worker-{worker}.log", "w") as log:
+        log.write(json.dumps(line) + "\\n")
+    with open(f"{logs}/worker-{worker}-01000000-{n + 1}.out", "w") as out:
+        workers.append(subprocess.Popen(["ray::RayTrainWorker", "300"], executable="/bin/sleep", stdout=out))
+for w in workers:
+    w.wait()
+"""
+
+
+def test_ranks_of_two_runs_of_ray_train_stand_with_their_run(vigil, tmp_path):
+    vigil.start("run", "--", sys.executable, "-c", TRAIN, str(tmp_path / "session" / "logs"), stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL)
+
+    def told():
+        rows = [json.loads(line) for line in vigil("ps", "last", "--json").out.splitlines()]
+        return sorted((p["ray"]["train_run"], p["ray"]["train_rank"]) for p in rows if "train_run" in p.get("ray", {}))
+    both = [("first", 0), ("first", 1), ("second", 0), ("second", 1)]
+    wait_for(lambda: told() == both, 30, "the four workers")
+    table = [line.split() for line in vigil("ps", "last").out.decode().splitlines() if "ray::" in line]
+    assert sorted((row[row.index("run") + 1], row[2]) for row in table) == [(f"{run}:", str(rank)) for run, rank in both]

@@ -153,6 +153,54 @@ def test_every_kind_of_profile_in_every_form_of_its_command(vigil):
         assert server.get(f"{one}/data?format={'svg' if kind == 'calls' else 'pstats'}").status == 400
 
 
+FEEDS = """
+import multiprocessing, time
+def feed(queue):
+    while True:
+        queue.put(b"x" * 1000)
+        time.sleep(0.05)
+if __name__ == "__main__":
+    queue = multiprocessing.Queue(4)
+    multiprocessing.Process(target=feed, args=(queue,)).start()
+    for i in range(100000):
+        queue.get()
+        print(f"step {i}/100000", flush=True)
+"""
+
+
+def test_a_worker_is_listed_looked_into_and_ended(vigil, tmp_path):
+    program = tmp_path / "feeds.py"
+    program.write_text(FEEDS)
+    run_job(vigil, sys.executable, str(program))
+    server = Server(vigil)
+    A, B, P = "/api/v1/jobs/{job}", "/api/v1/jobs/last", "/api/v1/profiles"
+    wait_for(lambda: server.get("/api/v1/jobs").json()["total"] == 1, 20, "the job")
+
+    def workers():
+        rows = check(server.get(f"{B}/processes?all=1"), A + "/processes").json()["processes"]
+        return [p for p in rows if p["role"] == "worker" and p["running"]]
+    worker = wait_for(workers, 30, "the worker to be listed")[0]
+    assert worker["own_bytes"] > 0 and "feeds.py" in worker["command"]
+    assert all(p["role"] == "main" for p in server.get(f"{B}/processes").json()["processes"])
+    job = worker["job"]
+
+    def looked_into():
+        answer = server.post(P, {"kind": "stack", "job": job, "pid": worker["pid"]})
+        assert answer.status in (202, 404), answer  # 404 until the supervisor's next look has seen it
+        return answer.json() if answer.status == 202 else None
+    profile = f"{P}/{wait_for(looked_into, 30, 'the worker to be known')['id']}"
+    done = wait_for(lambda: (o := server.get(profile).json())["state"] != "running" and o, 30, "its stack")
+    assert done["state"] == "done" and b"feed" in server.get(f"{profile}/data").body
+    assert b"feed" in server.get(f"/worker/traceback?pid={worker['pid']}").body
+    stranger = os.getpid()
+    assert server.post(P, {"kind": "stack", "job": job, "pid": stranger}).status == 404
+    assert server.post(f"{B}/signal", {"pid": stranger, "signal": "KILL"}).status == 404
+    assert server.post(f"{B}/signal", {"pid": worker["pid"], "signal": "KILL"}).status == 204
+    wait_for(lambda: not workers(), 20, "the worker to be gone")
+    assert [e["kind"] for e in server.get(f"{B}/events?kind=signal").json()["events"]] == ["signal"]
+    assert server.post(P, {"kind": "stack", "job": job, "pid": worker["pid"]}).status == 404
+
+
 def test_at_most_four_profiles_and_none_outlives_the_server(vigil, job):
     server, id = job
     for _ in range(4):

@@ -720,6 +720,18 @@ test("a process is ended only after one was asked", async () => {
 	await done(page);
 });
 
+test("a worker of one of two runs of Ray Train has its number with the run", async () => {
+	const page = await newPage();
+	const ray = { worker_id: "00ab", train_rank: 1, train_run: "second" };
+	const processes = [{ pid: 4711, role: "ray_worker", name: "ray::RayTrainWo", running: true, ray }];
+	await page.route("**/processes?*", (route) => route.fulfill({ json: { schema: "vigil.processes/1", processes } }));
+	await go(page, `${WELL}/processes`);
+	assert.match(await text(page, "tbody tr"), /^1 of second\s.*4711/);
+	await page.getByRole("link", { name: /4711/ }).click();
+	await page.waitForSelector("text=second, rank 1");
+	await done(page);
+});
+
 test("any moment can be gone back to, and has an address", async () => {
 	const page = await newPage({ viewport: { width: 390, height: 844 } });
 	await go(page, DIED);

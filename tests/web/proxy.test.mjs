@@ -8,7 +8,7 @@ import { browser, noBrowser } from "./kit.mjs";
 import { end, job, server } from "./live.mjs";
 
 const PREFIX = "/user/ann/proxy/9877/";
-const STEPS = "import time\nfor i in range(10**6):\n    print(f'step {i}/1000000', flush=True); time.sleep(0.1)";
+const STEPS = "import multiprocessing, time\nmultiprocessing.Process(target=time.sleep, args=(900,), daemon=True).start()\nfor i in range(10**6):\n    print(f'step {i}/1000000', flush=True); time.sleep(0.1)";
 const test = (name, body) => always(name, { skip: noBrowser }, body);
 
 /** Passes a request on without its prefix. What is compressed comes once there is enough of it, as that proxy does it. */
@@ -74,9 +74,10 @@ test("behind a proxy with a prefix that compresses, news stream in and the butto
 	await page.getByRole("button", { name: "Look now" }).click();
 	await page.waitForSelector("#stacks >> text=<module>");
 	await page.goto(`${url}#/job/${id}/processes`);
-	await page.locator("table a").first().click();
+	// A data loader is a process like any other: it is listed, and its stack is one click away.
+	await page.getByRole("row", { name: "worker" }).first().getByRole("link").click();
 	await page.getByRole("button", { name: "Start", exact: true }).click();
-	await page.waitForSelector("text=<module>");
+	await page.waitForSelector("text=_bootstrap");
 	await page.goto(`${url}#/job/${id}/logs`);
 	await page.waitForSelector("text=/step \\d+.1000000/");
 	const [saved] = await Promise.all([page.waitForEvent("download"), page.getByText("Download").first().click()]);

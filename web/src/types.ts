@@ -94,6 +94,8 @@ export interface Process {
 	running?: boolean;
 	step?: number;
 	steps_total?: number;
+	/** Ray's own names of a worker, and its number in a run of Ray Train. */
+	ray?: { worker_id?: string; job_id?: string; train_rank?: number; train_run?: string };
 }
 
 export interface MemorySeries {

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "sense/proc/proc.h"
 #include "sense/rank.h"
 
 char *past_read(const struct job *j, size_t *ret_len, int *ret_error)
@@ -152,6 +153,40 @@ static int stored_take(void *ctx, const struct job_process *stored)
 	return p->fn(p->ctx, &one);
 }
 
+static struct job_process process_of(const struct job *j, const struct series_process *s)
+{
+	struct job_process p = {.attempt = s->attempt,
+				.pid = s->pid,
+				.ppid = s->ppid,
+				.start_ticks = s->start_ticks,
+				.rank = s->rank,
+				.started_unix_ms = s->started_unix_ms,
+				.ended_unix_ms = s->ended_unix_ms};
+	TEXT_COPY(p.job, j->id);
+	TEXT_COPY(p.role, s->role);
+	TEXT_COPY(p.name, s->name);
+	return p;
+}
+
+bool past_find_running(const struct world *w, const struct job *j, pid_t pid, struct job_process *ret)
+{
+	size_t len, n = 0;
+	int error;
+	struct proc_stat st;
+	if (proc_stat_read(w, pid, &st) != 0 || proc_is_over(&st))
+		return false;
+	cleanup(freep) char *text = past_read(j, &len, &error);
+	cleanup(freep) struct series_process *list = NULL;
+	if (job_processes_of((struct span){text, len}, &list, &n) < 0)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (list[i].pid == pid && list[i].start_ticks == st.start_ticks) {
+			*ret = process_of(j, &list[i]);
+			return true;
+		}
+	return false;
+}
+
 int past_each_process(struct store *store, const struct job *j, past_process_fn *fn, void *ctx)
 {
 	size_t len;
@@ -167,16 +202,7 @@ int past_each_process(struct store *store, const struct job *j, past_process_fn 
 		const struct series_process *s = &p.of[i];
 		if (s->pid == 0 || !is_shown(s))
 			continue;
-		struct job_process one = {.attempt = s->attempt,
-					  .pid = s->pid,
-					  .ppid = s->ppid,
-					  .start_ticks = s->start_ticks,
-					  .rank = s->rank,
-					  .started_unix_ms = s->started_unix_ms,
-					  .ended_unix_ms = s->ended_unix_ms};
-		TEXT_COPY(one.job, j->id);
-		TEXT_COPY(one.role, s->role);
-		TEXT_COPY(one.name, s->name);
+		const struct job_process one = process_of(j, s);
 		r = fn(ctx, &one);
 	}
 	return r;

@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "model/jobs/job.h"
+#include "sense/world.h"
 #include "tell/jobs/jobpast.h"
 #include "tell/store/store.h"
 
@@ -28,6 +29,11 @@ typedef int past_process_fn(void *ctx, const struct job_process *p);
  * that they were last known by, then those that only the series has. 0, what fn returned, or a negative errno.
  */
 int must_check past_each_process(struct store *s, const struct job *j, past_process_fn *fn, void *ctx);
+/*
+ * A process of any role that the job's vigil has seen and that runs now, with the name and the start by which it was
+ * seen. False: it is none.
+ */
+bool past_find_running(const struct world *w, const struct job *j, pid_t pid, struct job_process *ret);
 /* The job's steps as past_steps has them, from the end of the file only: enough for what is going on now. */
 void past_steps_tail(const struct job *j, struct job_steps *ret);
 /* The beginning of the series (what makes it one) and its last bytes, malloc'ed; NULL: there is none. */

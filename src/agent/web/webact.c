@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "act/target.h"
+#include "agent/jobs/past.h"
 #include "agent/web/web.h"
 #include "base/buf.h"
 #include "base/clock.h"
@@ -80,7 +81,8 @@ void web_signal(const struct webcall *c)
 	int r = store_each_process(c->web->store, j.id, chosen_take, &chosen);
 	if (r < 0)
 		return web_store_failed(c, r, "the processes");
-	if (chosen.found.pid == 0 || !job_is_open(&j))
+	bool found = chosen.found.pid != 0 || (pid > 0 && past_find_running(&c->web->world, &j, chosen.pid, &chosen.found));
+	if (!found || !job_is_open(&j))
 		return web_fail(c, 404, "absent", "job %s runs no such process", j.id);
 	act_signal(c, &j, &chosen.found, number);
 }

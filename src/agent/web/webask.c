@@ -9,14 +9,16 @@
 #include "agent/web/webchild.h"
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/file.h"
 
 #define ASKS 16
 #define RUNNING_MOST 4
 #define WAITING_MOST 64
+#define LIST_MOST (16 * MIB) /* of what a command prints a line each */
 
 struct ask {
 	struct web *web;
-	char key[240], type[64], attachment[160];
+	char key[240], type[64], attachment[160], list_head[200];
 	bool running, finds;
 	int out_fd; /* -1: none */
 	uint64_t done_ns, keep_ns;
@@ -62,12 +64,37 @@ static void ask_answer(const struct ask *a, struct httpd_call *call)
 	httpd_reply(call, &answer);
 }
 
+/* Makes one object of the lines that the command has printed. A negative errno. */
+static int list_make(struct ask *a)
+{
+	cleanup(freep) char *text = NULL;
+	size_t len = 0;
+	int r = lseek(a->out_fd, 0, SEEK_SET) < 0 ? -errno : file_slurp_fd(a->out_fd, LIST_MOST, &text, &len);
+	cleanup(closep) int fd = memfd_create("list", MFD_CLOEXEC);
+	if (r < 0 || fd < 0)
+		return r < 0 ? r : -errno;
+	while (len > 0 && text[len - 1] == '\n')
+		len--;
+	for (size_t i = 0; i < len; i++)
+		text[i] = text[i] == '\n' ? ',' : text[i];
+	r = file_write_all(fd, a->list_head, strlen(a->list_head));
+	if (r == 0)
+		r = file_write_all(fd, text, len);
+	if (r == 0)
+		r = file_write_all(fd, "]}", 2);
+	if (r == 0) {
+		closep(&a->out_fd);
+		a->out_fd = take_fd(&fd);
+	}
+	return r;
+}
+
 static void ask_done(void *ctx, int wait_status, const char *said)
 {
 	struct ask *a = ctx;
 	struct stat st;
 	int exit_status = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : -1;
-	bool some = fstat(a->out_fd, &st) == 0 && st.st_size > 0;
+	bool some = fstat(a->out_fd, &st) == 0 && (st.st_size > 0 || a->list_head[0]);
 	a->running = false;
 	a->done_ns = clock_mono_ns();
 	a->status = some && (exit_status == 0 || (a->finds && exit_status == 1)) ? 200
@@ -75,6 +102,8 @@ static void ask_done(void *ctx, int wait_status, const char *said)
 		    : exit_status == 3						 ? 403
 										 : 503;
 	TEXT_COPY(a->said, said[0] ? said : "it took too long, or ended without an answer");
+	if (a->status == 200 && a->list_head[0] && list_make(a) < 0)
+		a->status = 503;
 	for (size_t i = 0; i < a->n; i++)
 		ask_answer(a, a->waiting[i]);
 	a->n = 0;
@@ -88,6 +117,7 @@ static bool ask_start(struct ask *a, struct web *w, const struct webask *want)
 	TEXT_COPY(a->key, want->key);
 	TEXT_COPY(a->type, want->type);
 	TEXT_COPY(a->attachment, want->attachment ? want->attachment : "");
+	TEXT_COPY(a->list_head, want->list_head ? want->list_head : "");
 	a->keep_ns = want->keep_ns;
 	const struct webchild_want how = {
 		.argv = want->argv, .out_fd = a->out_fd, .limit_ns = want->limit_ns, .done = ask_done, .ctx = a};
@@ -225,6 +255,21 @@ void web_timeline(const struct webcall *c)
 		    (unsigned long long)points);
 	webask(c, &(struct webask){
 			  .key = key, .argv = argv, .type = JSON, .limit_ns = 60 * NS_PER_S, .keep_ns = 2 * NS_PER_S});
+}
+
+/* What runs of the job, its workers too, and the main processes that ended. */
+void web_processes_now(const struct webcall *c, const struct job *j)
+{
+	char key[200], head[200];
+	const char *const argv[] = {"ps", "--json", "--all", j->id, NULL};
+	TEXT_FORMAT(key, "ps %s", j->id);
+	TEXT_FORMAT(head, "{\"schema\": \"vigil.processes/1\", \"job\": \"%s\", \"processes\": [", j->id);
+	webask(c, &(struct webask){.key = key,
+				   .argv = argv,
+				   .type = JSON,
+				   .limit_ns = 60 * NS_PER_S,
+				   .keep_ns = 1 * NS_PER_S,
+				   .list_head = head});
 }
 
 void web_waits(const struct webcall *c)

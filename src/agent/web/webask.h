@@ -14,6 +14,8 @@ struct webask {
 	uint64_t limit_ns;
 	uint64_t keep_ns; /* so long it is given again */
 	bool finds; /* exit status 1 is an answer, too: doctor */
+	/* The command prints an object a line: they become an array behind this text, "]}" ends it. NULL: it does not. */
+	const char *list_head;
 };
 
 /* Ends the call, now or later. */
@@ -25,6 +27,7 @@ void webask_free(struct web *w);
 /* Handlers. */
 void web_node(const struct webcall *c);
 void web_doctor(const struct webcall *c);
+void web_processes_now(const struct webcall *c, const struct job *j);
 void web_timeline(const struct webcall *c);
 void web_waits(const struct webcall *c);
 void web_stacks(const struct webcall *c);

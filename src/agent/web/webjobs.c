@@ -3,6 +3,7 @@
 #include "agent/jobs/joblife.h"
 #include "agent/jobs/past.h"
 #include "agent/web/web.h"
+#include "agent/web/webask.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "sense/proc/proc.h"
@@ -148,9 +149,15 @@ static int webprocess_take(void *ctx, const struct job_process *stored)
 
 void web_processes(const struct webcall *c)
 {
+	struct fault f = {.text = ""};
 	struct job j;
+	bool all;
+	if (weburl_flag(&c->url, "all", &all, &f) < 0)
+		return web_fault(c, &f);
 	if (!web_job(c, &j))
 		return;
+	if (all && job_is_open(&j))
+		return web_processes_now(c, &j);
 	struct part l = {c->web, js_array()};
 	int r = past_each_process(c->web->store, &j, webprocess_take, &l);
 	struct js *o = js_object();

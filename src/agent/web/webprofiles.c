@@ -199,9 +199,7 @@ void web_profile_start(const struct webcall *c)
 		return;
 	if (!job_is_open(&j) && !webprofile_of_the_dead(want.kind))
 		return web_fail(c, 409, "ended", "job %s has ended; there is nothing to look into", j.id);
-	struct job of_pid;
-	if (want.pid > 0 &&
-	    (store_find_job_of_pid(c->web->store, want.pid, &of_pid) != 0 || strcmp(of_pid.id, j.id) != 0))
+	if (want.pid > 0 && !web_job_has(c, &j, want.pid))
 		return web_fail(c, 404, "absent", "process %d is none of job %s", (int)want.pid, j.id);
 	profile_begin(c, &j, &want);
 }

@@ -3,6 +3,7 @@
 
 #include "agent/jobs/joblife.h"
 #include "agent/jobs/livefollows.h"
+#include "agent/jobs/past.h"
 #include "agent/web/web.h"
 #include "base/buf.h"
 #include "base/clock.h"
@@ -102,6 +103,27 @@ bool web_job(const struct webcall *c, struct job *ret)
 	return r == 0;
 }
 
+bool web_job_has(const struct webcall *c, const struct job *j, pid_t pid)
+{
+	struct job found;
+	struct job_process p;
+	if (store_find_job_of_pid(c->web->store, pid, &found) == 0 && strcmp(found.id, j->id) == 0)
+		return true;
+	return job_is_open(j) && past_find_running(&c->web->world, j, pid, &p);
+}
+
+struct owner {
+	const struct webcall *call;
+	pid_t pid;
+};
+
+static int owner_take(void *ctx, const struct job *j)
+{
+	const struct owner *o = ctx;
+	struct job_process p;
+	return job_is_open(j) && past_find_running(&o->call->web->world, j, o->pid, &p);
+}
+
 bool web_may_look(const struct webcall *c, pid_t pid)
 {
 	struct proc_status st;
@@ -115,6 +137,8 @@ bool web_may_look(const struct webcall *c, pid_t pid)
 	if (st.uid == geteuid() && geteuid() != 0)
 		return true;
 	if (s && store_find_job_of_pid(s, pid, &j) == 0 && job_is_open(&j))
+		return true;
+	if (s && store_each_job(s, 0, owner_take, &(struct owner){c, pid}) == STORE_STOPPED)
 		return true;
 	web_fail(c, 403, "forbidden", "process %d is of no job that vigil watches here", (int)pid);
 	return false;

@@ -19,6 +19,10 @@ const stateText = (p: Process) =>
 				? `ended, status ${p.exit_code}`
 				: "ended";
 
+/** With its run where only that tells whose rank it is. */
+const rankText = (p: Process) =>
+	p.rank ?? (p.ray?.train_rank === undefined ? "–" : `${p.ray.train_rank} of ${p.ray.train_run ?? "a run"}`);
+
 function Table({ processes, job }: { processes: Process[]; job: string }) {
 	const sorted = [...processes].sort(
 		(a, b) =>
@@ -45,9 +49,9 @@ function Table({ processes, job }: { processes: Process[]; job: string }) {
 					<tbody>
 						{shown.map((p) => (
 							<tr key={`${p.pid}.${p.started_unix_ms}`}>
-								<td>{p.rank ?? "–"}</td>
+								<td>{rankText(p)}</td>
 								<td>
-									<a href={link(["job", job, "process", p.pid])}>
+									<a href={link(["job", job, "process", p.pid])} title={p.command}>
 										{p.name ?? "?"} {p.pid}
 									</a>
 								</td>
@@ -137,6 +141,8 @@ function One({ process: p, me, job }: { process: Process; me: Me | undefined; jo
 					items={[
 						["state", stateText(p)],
 						["role", p.role],
+						["run of Ray Train", p.ray?.train_run && `${p.ray.train_run}, rank ${p.ray.train_rank}`],
+						["worker of Ray", p.ray?.worker_id],
 						["own memory", bytes(p.own_bytes)],
 						["shared", bytes(p.shared_bytes)],
 						["resident", bytes(p.rss_bytes)],
@@ -177,7 +183,7 @@ function One({ process: p, me, job }: { process: Process; me: Me | undefined; jo
 
 export default function Processes({ route, me }: { route: Route; me?: Me }) {
 	const { job } = useJob();
-	const load = useLoad<{ processes: Process[] }>(jobPath(job.id, "processes"));
+	const load = useLoad<{ processes: Process[] }>(jobPath(job.id, "processes"), { all: 1 });
 	useNews(() => {}, (first) => first || load.reload());
 	if (route.page === "process") {
 		return (
