@@ -86,8 +86,7 @@ static void print_row(const struct list *l, const struct job *j)
 {
 	const struct textout *p = &l->view->paper;
 	char when[24], ran[24], peak[16] = "-", exit[16] = "-", kills[16] = "-", step[48] = "-", attempt[16];
-	if (job_is_open(j))
-		past_step_short(j, step);
+	past_step_short(j, step);
 	if (j->has_exit)
 		(void)snprintf(exit, sizeof(exit), "%d", j->exit_status);
 	if (j->peak_bytes > 0)
@@ -126,11 +125,9 @@ static int jobs_show_one(void *ctx, const struct job *stored)
 		print_word(j.name);
 	} else if (l->options->json) {
 		cleanup(js_freep) struct js *o = job_json(&j);
-		if (job_is_open(&j)) {
-			static struct job_steps known;
-			past_steps(&j, &known);
-			past_steps_put(o, &known);
-		}
+		static struct job_steps known;
+		past_steps_tail(&j, &known);
+		past_steps_put(o, &known);
 		ignore(js_write(o, stdout, 0), "main looks at stdout in the end");
 	} else {
 		print_row(l, &j);

@@ -118,6 +118,7 @@ def test_ranks_and_steps_are_the_same_in_every_command_and_after_the_end(vigil, 
     (shown,) = rows(vigil, "show", "last")
     assert sorted(r["rank"] for r in shown["processes"]) == [0, 1, 2] and not any(r["running"] for r in shown["processes"])
     assert shown["steps"][0]["total"] == 20000
+    assert re.search(r" \d+/20000 ", vigil("jobs").out.decode()) and rows(vigil, "jobs")[0]["steps"] == shown["steps"]
     counters = {e["name"] for e in vigil("timeline", "last", "-o", "-").json()["traceEvents"] if e["ph"] == "C"}
     assert "step" in counters, counters
 

@@ -153,6 +153,12 @@ def test_every_kind_of_profile_in_every_form_of_its_command(vigil):
         assert server.get(f"{one}/data?format={'svg' if kind == 'calls' else 'pstats'}").status == 400
 
 
+def test_the_one_process_of_a_job_is_shown_after_its_end(vigil):
+    assert vigil("run", "--name", "one", "--", sys.executable, "-c", "raise SystemExit(3)").status == 3
+    told = check(Server(vigil).get("/api/v1/jobs/one/ranks"), "/api/v1/jobs/{job}/ranks").json()
+    assert [(r["state"], r["exit_code"]) for r in told["ranks"]] == [("ended", 3)], told
+
+
 FEEDS = """
 import multiprocessing, time
 def feed(queue):

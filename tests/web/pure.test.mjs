@@ -51,6 +51,11 @@ test("ranks are listed in runs", () => {
 	assert.equal(format.rankList([0, 1]), "0, 1");
 });
 
+test("a sentence that tells the steps is not said twice", () => {
+	for (const sentence of ["step 5 of 100, 1.9/s", "steps 66 to 68 of 5000, 3/s, 27 m 29 s left"]) assert.ok(format.tellsSteps(sentence));
+	for (const sentence of ["it runs; no steps are seen", "held up by rank 2", undefined]) assert.ok(!format.tellsSteps(sentence));
+});
+
 test("time left is told only where there is a speed and an end", () => {
 	assert.equal(format.timeLeft(50, 150, 2), 50_000);
 	assert.equal(format.timeLeft(50, undefined, 2), undefined);

@@ -7,7 +7,6 @@ import { duration } from "./format";
 import { setTheme, theme, useLink, useNow, useWanted, type Theme } from "./hooks";
 import { live } from "./live";
 import { Events } from "./pages/events";
-import { IncidentPage } from "./pages/incident";
 import { JobPage } from "./pages/job";
 import { JobFrame } from "./pages/jobframe";
 import { Overview } from "./pages/overview";
@@ -43,6 +42,8 @@ function lazy(load: () => Promise<{ default: ComponentType<{ route: Route; me?: 
 	};
 }
 
+const incident = () => import("./pages/incident");
+const IncidentPage = lazy(incident);
 const Logs = lazy(() => import("./pages/logs"));
 const Processes = lazy(() => import("./pages/processes"));
 const Profiles = lazy(() => import("./pages/profiles"));
@@ -60,6 +61,7 @@ function useRoute(known: boolean): Route {
 		let turns = 0;
 		const changed = async () => {
 			const [next, turn] = [parseRoute(location.hash), ++turns];
+			if (next.page === "incident") incident().catch(() => {});
 			const first = asks.current && tokenOf(location.hash) === undefined ? firstOf(next, shown.current) : [];
 			shown.current = next;
 			if (first.length > 0) {
@@ -261,7 +263,7 @@ function OfAll({ route, me }: { route: Route; me?: Me }) {
 		case "events":
 			return <Events route={route} />;
 		case "incident":
-			return <IncidentPage key={route.id} id={route.id!} />;
+			return <IncidentPage key={route.id} route={route} me={me} />;
 		case "node":
 			return <NodePage route={route} me={me} />;
 		case "profile":

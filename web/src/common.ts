@@ -3,3 +3,4 @@
 import "./adapt";
 import "./pages/jobframe";
 import "./ui/palette";
+import "./ui/stacks";

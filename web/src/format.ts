@@ -101,6 +101,9 @@ export function words(id: string): string {
 	return id.replace(/_/g, " ");
 }
 
+/** The sentence on a job tells its steps already. */
+export const tellsSteps = (sentence?: string): boolean => /\bsteps? \d/.test(sentence ?? "");
+
 /** What is left at this speed; absent when that cannot be told. */
 export function timeLeft(step?: number, total?: number, perS?: number): number | undefined {
 	if (step == null || total == null || !perS || perS <= 0 || total < step) return undefined;

@@ -92,7 +92,7 @@ void past_steps_put(struct js *o, const struct job_steps *s)
 void past_step_short(const struct job *j, char dst[static 48])
 {
 	static struct job_steps s;
-	past_steps(j, &s);
+	past_steps_tail(j, &s);
 	const struct job_step *low = &s.of[0];
 	for (uint32_t i = 1; i < s.n; i++)
 		low = s.of[i].step < low->step ? &s.of[i] : low;
@@ -153,7 +153,7 @@ static int stored_take(void *ctx, const struct job_process *stored)
 	return p->fn(p->ctx, &one);
 }
 
-static struct job_process process_of(const struct job *j, const struct series_process *s)
+static struct job_process past_process_of(const struct job *j, const struct series_process *s)
 {
 	struct job_process p = {.attempt = s->attempt,
 				.pid = s->pid,
@@ -181,7 +181,7 @@ bool past_find_running(const struct world *w, const struct job *j, pid_t pid, st
 		return false;
 	for (size_t i = 0; i < n; i++)
 		if (list[i].pid == pid && list[i].start_ticks == st.start_ticks) {
-			*ret = process_of(j, &list[i]);
+			*ret = past_process_of(j, &list[i]);
 			return true;
 		}
 	return false;
@@ -202,7 +202,7 @@ int past_each_process(struct store *store, const struct job *j, past_process_fn 
 		const struct series_process *s = &p.of[i];
 		if (s->pid == 0 || !is_shown(s))
 			continue;
-		const struct job_process one = process_of(j, s);
+		const struct job_process one = past_process_of(j, s);
 		r = fn(ctx, &one);
 	}
 	return r;

@@ -16,7 +16,7 @@ char *past_read(const struct job *j, size_t *ret_len, int *ret_error);
 void past_steps(const struct job *j, struct job_steps *ret);
 /* The steps in words, for a job that runs with its rate; empty: none are known. */
 void past_steps_text(const struct job *j, const struct job_steps *s, char *dst, size_t cap);
-/* "812/5000" of the rank that is behind; unchanged if nothing is known. */
+/* "812/5000" of the rank that is behind, from the end of the series; unchanged if nothing is known. */
 void past_step_short(const struct job *j, char dst[static 48]);
 /* The step of a process that is its rank's main one, in the attempt of s; NULL: it is none, or nothing is known. */
 const struct job_step *past_step_of(const struct job_steps *s, const struct job_process *p);

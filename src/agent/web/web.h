@@ -95,7 +95,7 @@ void web_store_close(struct web *w);
 struct store *web_store_or_fail(const struct webcall *c);
 /* The job of the path, brought up to date; false after an answer. */
 bool web_job(const struct webcall *c, struct job *ret);
-/* True if this process is of the job: one of its main processes in the store, or one that its vigil has seen and that runs. */
+/* True if this process is of the job: a main process in the store, or one that its vigil has seen and that runs. */
 bool web_job_has(const struct webcall *c, const struct job *j, pid_t pid);
 /*
  * True if this process may be looked into on behalf of the caller: it runs as this user, or is of a job of the store.

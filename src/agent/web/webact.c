@@ -81,7 +81,9 @@ void web_signal(const struct webcall *c)
 	int r = store_each_process(c->web->store, j.id, chosen_take, &chosen);
 	if (r < 0)
 		return web_store_failed(c, r, "the processes");
-	bool found = chosen.found.pid != 0 || (pid > 0 && past_find_running(&c->web->world, &j, chosen.pid, &chosen.found));
+	bool found = chosen.found.pid != 0;
+	if (!found && pid > 0) /* a worker is in no store */
+		found = past_find_running(&c->web->world, &j, chosen.pid, &chosen.found);
 	if (!found || !job_is_open(&j))
 		return web_fail(c, 404, "absent", "job %s runs no such process", j.id);
 	act_signal(c, &j, &chosen.found, number);

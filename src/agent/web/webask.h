@@ -14,7 +14,7 @@ struct webask {
 	uint64_t limit_ns;
 	uint64_t keep_ns; /* so long it is given again */
 	bool finds; /* exit status 1 is an answer, too: doctor */
-	/* The command prints an object a line: they become an array behind this text, "]}" ends it. NULL: it does not. */
+	/* The command prints an object a line; they become an array behind this text, and "]}" ends it. NULL: no. */
 	const char *list_head;
 };
 

@@ -27,7 +27,8 @@ struct ranks {
 static int rank_take(void *ctx, const struct job_process *p)
 {
 	struct ranks *all = ctx;
-	bool is_main = strcmp(p->role, "main") == 0 && p->rank != NO_RANK;
+	/* of an ended job it is not known any more which process was the first */
+	bool is_main = strcmp(p->role, "main") == 0 && (p->rank != NO_RANK || all->main_pid == 0);
 	if (p->attempt != all->attempt || (!is_main && p->pid != all->main_pid))
 		return 0;
 	for (size_t i = 0; i < all->n; i++)

@@ -1,9 +1,10 @@
 // One report: what happened, why, what to do, and everything that proves it.
+import "../common";
 import type { ComponentChildren } from "preact";
 import { incidentPath } from "../api";
 import { bytes, bytesPerS, duration, percent, words } from "../format";
 import { useLoad, useNow } from "../hooks";
-import { link } from "../route";
+import { link, type Route } from "../route";
 import type { Incident, IncidentStack, MemoryHolder } from "../types";
 import { Bar, Card, Facts, Frames, Show, When } from "../ui/parts";
 import { GroupedStacks, groupsOfReport } from "../ui/stacks";
@@ -252,8 +253,8 @@ function Report({ incident }: { incident: Incident }) {
 	);
 }
 
-export function IncidentPage({ id }: { id: string }) {
-	const load = useLoad<Incident>(incidentPath(id));
+export default function IncidentPage({ route }: { route: Route }) {
+	const load = useLoad<Incident>(incidentPath(route.id!));
 	return (
 		<Show of={load} what="Report">
 			{(incident) => <Report incident={incident} />}

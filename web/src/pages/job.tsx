@@ -3,7 +3,7 @@ import { useMemo, useState } from "preact/hooks";
 import { memoryPoint, memorySeries, ranksOf, withWaits } from "../adapt";
 import { ranksAsked } from "../ahead";
 import { jobPath } from "../api";
-import { clock, timeLeft, words } from "../format";
+import { clock, tellsSteps, timeLeft, words } from "../format";
 import { useAfterPaint, useEvery, useLoad, useNews, useNow, type Loaded } from "../hooks";
 import { appendPoint, mergeRanks } from "../merge";
 import type { Route } from "../route";
@@ -61,7 +61,7 @@ function StepPicture({ job, ranks }: { job: Job; ranks: Rank[] }) {
 				<Bar ratio={first.step! / first.total} label={`step ${first.step} of ${first.total}`} tone="good" />
 			) : null}
 			<p>
-				{!/\bstep \d/.test(job.health?.sentence ?? "") && (
+				{!tellsSteps(job.health?.sentence) && (
 					<b>
 						{stepText({
 							...job,

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { JOBS, LAST_INCIDENTS } from "../ahead";
 import { get } from "../api";
-import { ago, bytes, count, decimal, duration, timeLeft, words } from "../format";
+import { ago, bytes, count, decimal, duration, tellsSteps, timeLeft, words } from "../format";
 import { useLoad, useNews, useNow } from "../hooks";
 import { link } from "../route";
 import type { Event, Job } from "../types";
@@ -65,7 +65,7 @@ function JobRow({ job, now }: { job: Job; now: number }) {
 		: job.ended_unix_ms !== undefined
 			? `ended ${ago(job.ended_unix_ms, now)}`
 			: "";
-	const told = /\bstep \d/.test(job.health?.sentence ?? "");
+	const told = tellsSteps(job.health?.sentence);
 	const facts = [
 		life,
 		job.nproc ? `${job.nproc} ${job.nproc === 1 ? "rank" : "ranks"}` : "",
