@@ -27,7 +27,7 @@ static void overview(void)
 	      "Usage: vigil COMMAND [OPTIONS] …\n\n"
 	      "Examples:\n"
 	      "  vigil run -- python train.py      start a job and keep watch over it\n"
-	      "  vigil why                         what happened to the last one, and what to do\n\n"
+	      "  vigil why                         what happened to the last, and what to do\n\n"
 	      "Commands:\n",
 	      stdout);
 	for (size_t i = 0; commands[i]; i++) {

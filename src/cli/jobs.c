@@ -73,20 +73,23 @@ static const struct textcol columns[] = {
 	{.head = "JOB", .width = 20, .left = true, .cut = true},
 	{.head = "STATE", .width = 8, .left = true, .cut = true},
 	{.head = "EXIT", .width = 4, .spare = 1},
-	{.head = "STARTED", .width = 19, .spare = 4},
-	{.head = "RAN", .width = 11},
-	{.head = "TRY", .width = 3, .spare = 5},
-	{.head = "PEAK", .width = 8, .spare = 2},
-	{.head = "MEM+OTH", .width = 8, .spare = 3},
-	{.head = "STEP", .width = 13, .spare = 6},
-	{.head = "COMMAND", .width = 16, .gap = 2},
+	{.head = "STARTED", .width = 19, .spare = 6},
+	{.head = "RAN", .width = 10},
+	{.head = "TRY", .width = 3, .spare = 8},
+	{.head = "PEAK", .width = 8, .spare = 4},
+	{.head = "MEM+OTH", .width = 7, .spare = 7},
+	{.head = "STEP", .width = 11, .spare = 2},
+	{.head = "RATE", .width = 7, .spare = 5},
+	{.head = "LEFT", .width = 9, .spare = 3},
+	{.head = "COMMAND", .width = 10, .gap = 2},
 };
 
 static void print_row(const struct list *l, const struct job *j)
 {
 	const struct textout *p = &l->view->paper;
-	char when[24], ran[24], peak[16] = "-", exit[16] = "-", kills[16] = "-", step[48] = "-", attempt[16];
-	past_step_short(j, step);
+	char when[24], ran[24], peak[16] = "-", exit[16] = "-", kills[16] = "-", attempt[16];
+	struct job_step_cells steps;
+	past_step_cells(j, &steps);
 	if (j->has_exit)
 		(void)snprintf(exit, sizeof(exit), "%d", j->exit_status);
 	if (j->peak_bytes > 0)
@@ -98,7 +101,8 @@ static void print_row(const struct list *l, const struct job *j)
 		textcols_head(p, columns, ARRAY_SIZE(columns), 0, true);
 	const struct textcells cells = {
 		.text = {j->id, job_state_name(j->state), exit, time_format(j->started_unix_ms, when),
-			 job_ran(j, l->now_unix_ms, ran), attempt, peak, kills, step, j->command},
+			 job_ran(j, l->now_unix_ms, ran), attempt, peak, kills, steps.step,
+			 steps.rate, steps.left, j->command},
 		.ink = {[1] = state_ink(j->state)},
 	};
 	textcols_row(p, columns, ARRAY_SIZE(columns), 0, &cells);

@@ -5,6 +5,7 @@
 
 #include "agent/jobs/members.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/units.h"
 #include "base/vec.h"
@@ -62,17 +63,19 @@ static void list_done(struct list *l)
 
 static const struct textcol columns[] = {
 	{.head = "JOB", .width = 20, .left = true, .cut = true},
-	{.head = "TRY", .width = 3, .spare = 6},
+	{.head = "TRY", .width = 3, .spare = 9},
 	{.head = "RANK", .width = 4},
 	{.head = "ROLE", .width = 10, .left = true, .cut = true, .spare = 1},
-	{.head = "PID", .width = 8},
+	{.head = "PID", .width = 7},
 	{.head = "OWN", .width = 10},
-	{.head = "RESIDENT", .width = 10, .spare = 4},
-	{.head = "SHARED", .width = 10, .spare = 5},
-	{.head = "PEAK", .width = 10, .spare = 3},
-	{.head = "STEP", .width = 13, .spare = 7},
-	{.head = "STATE", .width = 8, .left = true, .spare = 2},
-	{.head = "COMMAND", .width = 16, .gap = 2},
+	{.head = "RESIDENT", .width = 10, .spare = 6},
+	{.head = "SHARED", .width = 10, .spare = 8},
+	{.head = "PEAK", .width = 10, .spare = 5},
+	{.head = "STEP", .width = 11, .spare = 2},
+	{.head = "RATE", .width = 7, .spare = 7},
+	{.head = "LEFT", .width = 9, .spare = 4},
+	{.head = "STATE", .width = 8, .left = true, .spare = 3},
+	{.head = "COMMAND", .width = 10, .gap = 2},
 };
 
 /* Of two runs of Ray Train at once a rank says nothing without its run. False: it is none of these, or ended. */
@@ -87,13 +90,9 @@ static void print_row(struct list *l, const struct job_process *p, bool live)
 	char command[600];
 	struct rayworker_train train;
 	const struct textout *out = &l->view->paper;
-	char rank[12] = "-", own[16], rss[16], shared[16], peak[16], exit[24], step[48] = "-", attempt[16],
-	     pid[16];
-	const struct job_step *s = past_step_of(&l->steps, p);
-	if (s && s->has_total)
-		TEXT_FORMAT(step, "%llu/%llu", (unsigned long long)s->step, (unsigned long long)s->total);
-	else if (s)
-		TEXT_FORMAT(step, "%llu", (unsigned long long)s->step);
+	char rank[12] = "-", own[16], rss[16], shared[16], peak[16], exit[24], attempt[16], pid[16];
+	struct job_step_cells steps;
+	job_step_cells(&l->steps, past_step_of(&l->steps, p), live ? clock_unix_ms() : 0, &steps);
 	TEXT_COPY(command, p->command[0] ? p->command : p->name);
 	if (train_read(l, p, live, &train)) {
 		(void)snprintf(rank, sizeof(rank), "%d", train.rank);
@@ -112,7 +111,8 @@ static void print_row(struct list *l, const struct job_process *p, bool live)
 			 measured ? size_format(p->own_bytes, own) : "-",
 			 measured ? size_format(p->rss_bytes, rss) : "-",
 			 measured ? size_format(p->shared_bytes, shared) : "-",
-			 p->peak_own_bytes > 0 ? size_format(p->peak_own_bytes, peak) : "-", step, state,
+			 p->peak_own_bytes > 0 ? size_format(p->peak_own_bytes, peak) : "-", steps.step,
+			 steps.rate, steps.left, state,
 			 command},
 	};
 	textcols_row(out, columns, ARRAY_SIZE(columns), 0, &cells);

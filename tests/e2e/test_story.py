@@ -110,7 +110,8 @@ def test_ranks_and_steps_are_the_same_in_every_command_and_after_the_end(vigil, 
     said = vigil("show", "last").out.decode()
     assert re.search(r"progress +step \d+ of 20000, \d+/s, ", said), said
     assert re.search(r"  step \d+ of 20000, \d+/s, ", vigil("why").out.decode())
-    assert re.search(r" \d+/20000 ", vigil("jobs").out.decode())
+    for words in (["jobs"], ["ps", "last"]):  # step, rate, time left
+        assert re.search(r" \d+/20000 +[\d.e+]+/s +\d+\.?\d* m?s? ?", vigil(*words).out.decode()), words
     over.touch()
     assert p.wait(30) == 0
     for words in (["ps", "last"], ["ps", "--all"]):

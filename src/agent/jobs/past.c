@@ -89,17 +89,11 @@ void past_steps_put(struct js *o, const struct job_steps *s)
 	js_put_i64(o, "steps_unix_ms", s->time_unix_ms);
 }
 
-void past_step_short(const struct job *j, char dst[static 48])
+void past_step_cells(const struct job *j, struct job_step_cells *ret)
 {
 	static struct job_steps s;
 	past_steps_tail(j, &s);
-	const struct job_step *low = &s.of[0];
-	for (uint32_t i = 1; i < s.n; i++)
-		low = s.of[i].step < low->step ? &s.of[i] : low;
-	if (s.n > 0 && low->has_total)
-		(void)text_format(dst, 48, "%llu/%llu", (unsigned long long)low->step, (unsigned long long)low->total);
-	else if (s.n > 0)
-		(void)text_format(dst, 48, "%llu", (unsigned long long)low->step);
+	job_step_cells(&s, job_steps_low(&s), job_is_open(j) ? clock_unix_ms() : 0, ret);
 }
 
 const struct job_step *past_step_of(const struct job_steps *s, const struct job_process *p)

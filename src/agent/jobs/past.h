@@ -16,8 +16,8 @@ char *past_read(const struct job *j, size_t *ret_len, int *ret_error);
 void past_steps(const struct job *j, struct job_steps *ret);
 /* The steps in words, for a job that runs with its rate; empty: none are known. */
 void past_steps_text(const struct job *j, const struct job_steps *s, char *dst, size_t cap);
-/* "812/5000" of the rank that is behind, from the end of the series; unchanged if nothing is known. */
-void past_step_short(const struct job *j, char dst[static 48]);
+/* Of the rank that is behind, from the end of the series. */
+void past_step_cells(const struct job *j, struct job_step_cells *ret);
 /* The step of a process that is its rank's main one, in the attempt of s; NULL: it is none, or nothing is known. */
 const struct job_step *past_step_of(const struct job_steps *s, const struct job_process *p);
 /* "steps" of vigil.job/1. Nothing if none are known. */

@@ -79,6 +79,43 @@ const struct job_step *job_steps_find(const struct job_steps *s, int32_t rank)
 	return NULL;
 }
 
+const struct job_step *job_steps_low(const struct job_steps *s)
+{
+	const struct job_step *low = s->n > 0 ? &s->of[0] : NULL;
+	for (uint32_t i = 1; i < s->n; i++)
+		low = s->of[i].step < low->step ? &s->of[i] : low;
+	return low;
+}
+
+/* False: nobody can tell. */
+static bool left_text(const struct job_step *s, char dst[static 24])
+{
+	double left_s = s->has_total && s->total > s->step ? (double)(s->total - s->step) / s->per_s : 0;
+	if (left_s >= 1 && left_s < 1e8)
+		(void)duration_format((uint64_t)left_s * NS_PER_S, dst);
+	return left_s >= 1 && left_s < 1e8;
+}
+
+static void rate_add(struct buf *b, const struct job_step *s)
+{
+	buf_printf(b, s->per_s < 10 ? "%.2g/s" : "%.0f/s", s->per_s);
+}
+
+void job_step_cells(const struct job_steps *s, const struct job_step *step, int64_t now_unix_ms,
+		    struct job_step_cells *ret)
+{
+	*ret = (struct job_step_cells){"-", "-", "-"};
+	if (step && step->has_total)
+		TEXT_FORMAT(ret->step, "%llu/%llu", (unsigned long long)step->step, (unsigned long long)step->total);
+	else if (step)
+		TEXT_FORMAT(ret->step, "%llu", (unsigned long long)step->step);
+	if (!step || !step->has_rate || now_unix_ms == 0 || now_unix_ms - s->time_unix_ms > still_ms)
+		return;
+	struct buf b = BUF_ON(ret->rate);
+	rate_add(&b, step);
+	ignore(left_text(step, ret->left), "then it stays a dash");
+}
+
 void job_steps_text(const struct job_steps *s, int64_t now_unix_ms, char *dst, size_t cap)
 {
 	struct buf b = {.text = dst, .cap = cap};
@@ -104,10 +141,10 @@ void job_steps_text(const struct job_steps *s, int64_t now_unix_ms, char *dst, s
 	}
 	if (now_unix_ms == 0 || !low->has_rate)
 		return;
-	buf_printf(&b, low->per_s < 10 ? ", %.2g/s" : ", %.0f/s", low->per_s);
-	double left_s = low->has_total && low->total > low->step ? (double)(low->total - low->step) / low->per_s : 0;
-	if (left_s >= 1 && left_s < 1e8)
-		buf_printf(&b, ", %s left", duration_format((uint64_t)left_s * NS_PER_S, left));
+	buf_add(&b, ", ");
+	rate_add(&b, low);
+	if (left_text(low, left))
+		buf_printf(&b, ", %s left", left);
 }
 
 /* ---- processes ---- */

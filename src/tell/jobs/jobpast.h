@@ -31,6 +31,15 @@ bool job_steps_of(struct span series, uint32_t attempt, struct job_steps *ret);
  * m 20 s". Empty if there are none. now_unix_ms 0: the job has ended, only the step is told.
  */
 void job_steps_text(const struct job_steps *s, int64_t now_unix_ms, char *dst, size_t cap);
+/* What a table has of a rank: "812/5000", "1.9/s", "36 m 02 s"; "-" for what is not known. */
+struct job_step_cells {
+	char step[48], rate[24], left[24];
+};
+/* The rank that is behind; NULL: no steps are known. */
+const struct job_step *job_steps_low(const struct job_steps *s);
+/* step: one of s, or NULL. Rate and time left are of a job that runs (now_unix_ms not 0) and does not stand. */
+void job_step_cells(const struct job_steps *s, const struct job_step *step, int64_t now_unix_ms,
+		    struct job_step_cells *ret);
 /* [{"rank", "step", "total", "per_s"}, ...]; what is not known is absent. Owned by the caller. */
 struct js *job_steps_json(const struct job_steps *s);
 /* The step of one rank, NULL: it is not known. */
