@@ -73,7 +73,7 @@ export function tick(ctx) {
 		news(ctx, client);
 		if (client.job === change.job && client.topics.has("memory"))
 			send(client, "memory", { schema: "vigil.memory_point/1", ...change.point });
-		if (!client.job && client.topics.has("jobs")) {
+		if (!client.job && client.topics.has("jobs") && !ctx.control.noJobs) {
 			const entry = ctx.world.jobs.get(change.job);
 			send(client, "jobs", { schema: "vigil.jobs/1", jobs: [{ ...entry.job, health: entry.health }] });
 		}
