@@ -71,7 +71,7 @@ static void print_job(const struct view *v, const struct job *j, const struct li
 		textout_value(p, "watched by", "pid %ld%s", (long)j->supervisor_pid, j->adopted ? " (adopted)" : "");
 	if (j->nproc > 1)
 		textout_value(p, "ranks", "%u", j->nproc);
-	if (live && strncmp(live->health.sentence, "step", 4) != 0) /* else progress says it */
+	if (live)
 		textout_value(p, "now", "%s", live->health.sentence);
 	if (steps[0])
 		textout_value(p, "progress", "%s", steps);
