@@ -3,7 +3,7 @@ import type { ComponentType } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { answered, askAhead, firstOf, getAhead, ME } from "./ahead";
 import { apiUrl, responseOf, session, written } from "./api";
-import { duration } from "./format";
+import { ago } from "./format";
 import { setTheme, theme, useLink, useNow, useWanted, type Theme } from "./hooks";
 import { live } from "./live";
 import { Events } from "./pages/events";
@@ -123,7 +123,7 @@ function LinkMark() {
 		? "live"
 		: quiet === undefined
 			? "connecting…"
-			: `last seen ${duration(Math.round(quiet / 1000) * 1000).replace(".0", "")} ago`;
+			: `last seen ${ago(link.seen, Date.now())}`;
 	return (
 		<span
 			class={`link ${fresh ? "good" : "warn"}`}
