@@ -215,7 +215,8 @@ const struct command command_jobs = {
 	.usage = "vigil jobs [--running] [-n N] [--forget TIME] [--json]",
 	.summary = "list the jobs, newest first",
 	.about = "MEM+OTH counts the processes that were ended for memory and those that died otherwise. A job is lost "
-		 "when the vigil in charge of it is gone without saying how the job ended.\n",
+		 "when the vigil in charge of it is gone without saying how the job ended. STEP is of the rank "
+		 "that is behind, by what it prints; RATE (over the last minute) and LEFT are of jobs that run.\n",
 	.examples = "vigil jobs\n"
 		    "vigil jobs --running --json\n"
 		    "vigil jobs --forget 30d        # what is older is removed from the state directory",

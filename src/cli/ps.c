@@ -299,7 +299,8 @@ const struct command command_ps = {
 	.summary = "list the processes of running jobs with their memory",
 	.about = "OWN is what ending the process would free: its private memory, each page counted once among the "
 		 "forks that have it (resident less shared where that cannot be read within 3 s). Numbers of "
-		 "running processes are read as the command runs; those of ended ones are the last that were seen. Of "
+		 "running processes are read as the command runs; those of ended ones are the last that were seen. "
+		 "STEP, RATE (over the last minute) and LEFT are by what the rank prints. Of "
 		 "a job that has ended its main processes are listed, of one that runs all.",
 	.examples = "vigil ps\n"
 		    "vigil ps last --all",
