@@ -49,6 +49,16 @@ static void steps(uint32_t attempt, uint64_t s, uint64_t rank0, uint64_t rank1, 
 	assert_int_equal(series_add_steps(writer, &row), 0);
 }
 
+static void cells_are(const struct job_steps *s, const struct job_step *step, int64_t now_unix_ms, const char *at,
+		      const char *rate, const char *left)
+{
+	struct job_step_cells cells;
+	job_step_cells(s, step, now_unix_ms, &cells);
+	assert_string_equal(cells.step, at);
+	assert_string_equal(cells.rate, rate);
+	assert_string_equal(cells.left, left);
+}
+
 static void the_last_step_and_the_rate_of_the_last_minute_are_told(void **state)
 {
 	(void)state;
@@ -72,8 +82,13 @@ static void the_last_step_and_the_rate_of_the_last_minute_are_told(void **state)
 	assert_string_equal(words, "step 760 of 5000");
 	job_steps_text(&s, 231000 + 3 * 60000, words, sizeof(words));
 	assert_string_equal(words, "step 760 of 5000, no other for 3 m 01 s");
+	cells_are(&s, one, 231000, "760/5000", "2/s", "35 m 20 s");
+	cells_are(&s, one, 0, "760/5000", "-", "-"); /* it has ended */
+	cells_are(&s, one, 231000 + 3 * 60000, "760/5000", "-", "-"); /* it stands */
+	cells_are(&s, NULL, 231000, "-", "-", "-");
 	job_steps_of(written(), 2, &s);
 	assert_int_equal(s.n, 0);
+	assert_null(job_steps_low(&s));
 	job_steps_text(&s, 231000, words, sizeof(words));
 	assert_string_equal(words, "");
 }
@@ -87,6 +102,7 @@ static void ranks_that_are_apart_are_told_apart(void **state)
 	assert_false(job_steps_of(written(), 0, &s)); /* an earlier record could give them a rate */
 	job_steps_text(&s, 11000, words, sizeof(words));
 	assert_string_equal(words, "steps 7 to 9");
+	assert_int_equal(job_steps_low(&s)->step, 7);
 	assert_false(s.of[0].has_rate);
 }
 
