@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sense/native/cython.h"
-#include "sense/native/lines.h"
+#include "sense/native/lineserver.h"
 #include "sense/native/names.h"
 #include "sense/native/perfmap.h"
 #include "sense/native/unwind.h"
@@ -42,11 +42,11 @@ bool native_is_eval_loop(const char *name);
 struct native_file {
 	struct elf elf; /* fd is closed after loading (-1); later reads open the file again */
 	char module[64]; /* base name */
-	bool tried_eh, tried_symbols, tried_lines;
+	bool tried_eh, tried_symbols;
 	bool is_python; /* defines _PyRuntime; known with the symbols */
 	struct ehtable *eh; /* NULL: none */
 	struct symtab *symbols; /* NULL: none */
-	struct lines *lines; /* NULL: none */
+	uint32_t lines, lines_of; /* its number in the server of this number; 0: none */
 	const char *cython_path; /* the C file that was read last; NULL: none */
 	struct cython_source cython;
 	struct evalparts eval;
@@ -59,8 +59,9 @@ struct natives {
 	struct native_file *bucket[NATIVE_BUCKETS];
 	struct native_file *open; /* the file read last: its descriptor stays open, because it is often read again */
 	struct names *names;
-	struct libdw *libdw; /* NULL: not loaded, or not installed */
-	bool tried_libdw;
+	struct lineserver *lines; /* of one user at a time; NULL: none yet */
+	uint32_t lines_number; /* of the server, counted up with each */
+	struct lineserver_limits lines_limits;
 	uint64_t eh_bytes; /* of the tables that were loaded */
 };
 

@@ -59,6 +59,8 @@ struct unwind_trace {
 /* Tables and symbols of files, shared by all processes. Not locked: one thread. */
 struct natives;
 struct natives *natives_new(void);
+/* What reading source lines may take all in all; 1 GiB and 60 s of a processor as it is made. */
+void natives_limit_lines(struct natives *n, uint64_t memory_bytes, uint32_t cpu_s);
 struct natives *natives_free(struct natives *n);
 static inline void natives_freep(struct natives **n)
 {

@@ -1,0 +1,164 @@
+"""A user's program brings debug information that names other files, or grows when it is read, and root's vigil looks at its stack."""
+import os
+import shutil
+import struct
+import subprocess
+import time
+import zlib
+
+import pytest
+
+from conftest import wait_for
+from hangkit import events
+from strangerkit import ATTACKER, attacker, home, needs_root, place  # noqa: F401
+
+pytestmark = [needs_root, pytest.mark.skipif(not shutil.which("gcc") or not shutil.which("objcopy"), reason="takes gcc and objcopy")]
+
+# Two threads that each wait for a lock that the other one holds, in functions with source lines.
+PROGRAM = """
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static pthread_mutex_t m[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
+static pthread_barrier_t both;
+static int cross(int i)
+{
+	pthread_mutex_lock(&m[i]);
+	pthread_barrier_wait(&both);
+	if (i == 0)
+		puts("ready");
+	fflush(stdout);
+	return pthread_mutex_lock(&m[!i]);
+}
+static void *other(void *p) { cross(1); return p; }
+int main(void)
+{
+	pthread_t t;
+	pthread_barrier_init(&both, 0, 2);
+	pthread_create(&t, 0, other, 0);
+	return cross(0);
+}
+"""
+LINE = PROGRAM[:PROGRAM.index("return pthread")].count("\n") + 1
+
+
+def tool(folder, *args):
+    subprocess.run([str(a) for a in args], check=True, cwd=folder, capture_output=True)
+
+
+@pytest.fixture
+def compiled(home):
+    """compiled() makes the program with debug information; compiled(section=bytes, ...) adds or replaces sections."""
+    def make(link=None, **sections):
+        (home / "cross.c").write_text(PROGRAM)
+        tool(home, "gcc", "-g", "-gdwarf-4", "-O0", "-o", "cross", "cross.c", "-lpthread")
+        if link:
+            tool(home, "objcopy", "--dump-section", ".debug_abbrev=abbrev", "cross")
+            rows = (home / "abbrev").read_bytes()
+            assert rows.count(b"\x1b\x0e") == 1  # DW_AT_comp_dir, DW_FORM_strp
+            sections["debug_abbrev"] = rows.replace(b"\x1b\x0e", b"\x1b\xa1\x3e")  # DW_FORM_GNU_strp_alt
+            sections["gnu_debugaltlink"] = os.fsencode(link) + b"\0" + bytes(range(20))
+        for name, content in sections.items():
+            (home / name).write_bytes(content)
+            manner = "--update-section" if name == "debug_abbrev" else "--add-section"
+            tool(home, "objcopy", manner, f".{name}={name}", "cross")
+        return home / "cross"
+    return make
+
+
+def stands(program):
+    """The program, as the attacker runs it, once it stands."""
+    process = subprocess.Popen([str(program)], user=ATTACKER, group=ATTACKER, extra_groups=[], cwd=program.parent,
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    assert process.stdout.readline() == b"ready\n"
+    return process
+
+
+@pytest.fixture
+def run():
+    started = []
+
+    def start(program):
+        started.append(stands(program))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+def test_source_lines_of_another_users_program_are_shown(vigil, compiled, run):
+    process = run(compiled())
+    result = vigil("stack", "--native", process.pid)
+    assert result.status == 0 and f"cross.c:{LINE}".encode() in result.out, result
+
+
+def test_a_fifo_that_debug_information_names_is_not_waited_for(vigil, compiled, run, place):
+    """Only root may open it, and somebody waits to be let go by a reader."""
+    fifo = place / "fifo"
+    os.mkfifo(fifo, 0o600)
+    writer = subprocess.Popen(["/usr/bin/python3", "-c", "import os, sys; os.open(sys.argv[1], os.O_WRONLY)", fifo])
+    try:
+        process = run(compiled(link=fifo))
+        begun = time.monotonic()
+        result = vigil("stack", "--native", process.pid, timeout=40)
+        assert result.status == 0 and b"cross" in result.out and time.monotonic() - begun < 30, result
+        assert writer.poll() is None
+    finally:
+        writer.kill()
+        writer.wait()
+
+
+def test_a_users_own_fifo_in_debug_information_costs_seconds(vigil, compiled, run, home):
+    fifo = home / "fifo"
+    os.mkfifo(fifo, 0o666)
+    os.chown(fifo, ATTACKER, ATTACKER)
+    process = run(compiled(link=fifo))
+    begun = time.monotonic()
+    result = vigil("stack", "--native", process.pid, timeout=40)
+    assert result.status == 0 and b"cross" in result.out and time.monotonic() - begun < 30, result
+
+
+def compressed(size):
+    """The content of a section with SHF_COMPRESSED: so many zeros."""
+    z, parts = zlib.compressobj(9), [struct.pack("<IIQQ", 1, 0, size, 1)]
+    for _ in range(size >> 20):
+        parts.append(z.compress(bytes(1 << 20)))
+    return b"".join([*parts, z.flush()])
+
+
+def mark_compressed(path, name):
+    """Sets SHF_COMPRESSED, which objcopy does not take as a flag."""
+    data = bytearray(path.read_bytes())
+    at, = struct.unpack_from("<Q", data, 0x28)
+    each, many, names = struct.unpack_from("<HHH", data, 0x3a)
+    strings, = struct.unpack_from("<Q", data, at + names * each + 0x18)
+    for i in range(many):
+        text, = struct.unpack_from("<I", data, at + i * each)
+        if data[strings + text:].startswith(name.encode() + b"\0"):
+            struct.pack_into("<Q", data, at + i * each + 8, 0x800)
+    path.write_bytes(data)
+
+
+def test_debug_information_that_grows_when_it_is_read_takes_no_memory_of_vigil(vigil, compiled, run):
+    """A section of 6 GiB in 6 MiB of file."""
+    program = compiled(debug_macro=compressed(6 << 30))
+    mark_compressed(program, ".debug_macro")
+    process = run(program)
+    looker = vigil.start("stack", "--native", process.pid, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, used = os.wait4(looker.pid, 0)  # of it and of what it started
+    looker.returncode = os.waitstatus_to_exitcode(status)
+    assert looker.returncode == 0 and used.ru_maxrss < 1200 << 10, used
+
+
+def test_a_watch_tells_of_the_hang_all_the_same(vigil, compiled, run, home):
+    """The stacks of threads that hold each other's locks are read with source lines."""
+    os.mkfifo(home / "fifo", 0o600)
+    process = run(compiled(link=home / "fifo"))
+    watch = vigil.start("watch", "--pid", process.pid, "--hang-after", "4s")
+    wait_for(lambda: events(vigil, "hang"), 90, "the report")
+    process.kill()
+    vigil.finish(watch, 30)
+    assert not vigil.crashes()
