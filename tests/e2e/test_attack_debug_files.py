@@ -1,5 +1,6 @@
 """A user's program brings debug information that names other files, or grows when it is read, and root's vigil looks at its stack."""
 import os
+import pathlib
 import shutil
 import struct
 import subprocess
@@ -9,7 +10,7 @@ import zlib
 import pytest
 
 from conftest import wait_for
-from hangkit import events
+from hangkit import events, watcher_of
 from strangerkit import ATTACKER, attacker, home, needs_root, place  # noqa: F401
 
 pytestmark = [needs_root, pytest.mark.skipif(not shutil.which("gcc") or not shutil.which("objcopy"), reason="takes gcc and objcopy")]
@@ -162,3 +163,33 @@ def test_a_watch_tells_of_the_hang_all_the_same(vigil, compiled, run, home):
     process.kill()
     vigil.finish(watch, 30)
     assert not vigil.crashes()
+
+
+def with_symbols(path, many):
+    """Makes the symbol table so long: names of one function at 64 places, over and over."""
+    data = bytearray(path.read_bytes())
+    at, = struct.unpack_from("<Q", data, 0x28)
+    each, sections = struct.unpack_from("<HH", data, 0x3a)
+    header = next(at + i * each for i in range(sections) if struct.unpack_from("<I", data, at + i * each + 4)[0] == 2)
+    offset, size = struct.unpack_from("<QQ", data, header + 0x18)
+    old = bytes(data[offset:offset + size])
+    name, _, _, section, value, _ = next(s for s in struct.iter_unpack("<IBBHQQ", old) if s[1] == 0x12 and s[3] and s[4])
+    some = b"".join(struct.pack("<IBBHQQ", name, 0x12, 0, section, value + i % 64, 1) for i in range(1 << 16))
+    table = old + some * (many >> 16)
+    data += bytes(-len(data) % 8)
+    struct.pack_into("<QQ", data, header + 0x18, len(data), len(table))
+    path.write_bytes(data + table)
+
+
+def test_symbols_without_number_take_no_memory_of_the_watcher(vigil, compiled, run):
+    program = compiled()
+    with_symbols(program, 6 << 20)
+    process = run(program)
+    watch = vigil.start("watch", "--pid", process.pid, "--hang-after", "4s")
+    watcher = watcher_of(watch)
+    wait_for(lambda: events(vigil, "hang"), 90, "the report")
+    status = pathlib.Path(f"/proc/{watcher}/status").read_text()
+    process.kill()
+    vigil.finish(watch, 30)
+    most_kib = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))
+    assert most_kib < 120 << 10, status

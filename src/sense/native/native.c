@@ -16,14 +16,15 @@ struct natives *natives_new(void)
 	struct natives *n = calloc(1, sizeof(*n));
 	if (!n)
 		return NULL;
-	n->lines_limits = (struct lineserver_limits){.memory_bytes = GIB, .cpu_s = 60};
+	n->limits = (struct natives_limits){
+		.symbols = 32 * 1024 * 1024, .lines = {.memory_bytes = GIB, .cpu_s = 60}};
 	n->names = names_new();
 	return n->names ? n : natives_free(n);
 }
 
-void natives_limit_lines(struct natives *n, uint64_t memory_bytes, uint32_t cpu_s)
+void natives_limit(struct natives *n, const struct natives_limits *most)
 {
-	n->lines_limits = (struct lineserver_limits){.memory_bytes = memory_bytes, .cpu_s = cpu_s};
+	n->limits = *most;
 }
 
 static struct native_file *file_free(struct native_file *f)

@@ -20,6 +20,9 @@ struct ehtable *ehtable_free(struct ehtable *t);
 /* symtab.c: one file's functions, sorted. debug: the file's separate debug file, or NULL. */
 struct symtab;
 int must_check symtab_load(const struct elf *e, const struct elf *debug, struct symtab **ret);
+/* The same for at most so many functions, of 16 bytes each, and 64 while they are loaded; with more there are none. */
+int must_check symtab_load_most(const struct elf *e, const struct elf *debug, size_t most, struct symtab **ret);
+size_t symtab_rows(const struct symtab *t);
 struct symtab *symtab_free(struct symtab *t);
 /* The function at vaddr; *ret_name is borrowed and mangled, as in the file. False: none. */
 bool symtab_find(const struct symtab *t, uint64_t vaddr, const char **ret_name, uint64_t *ret_start);
@@ -61,7 +64,8 @@ struct natives {
 	struct names *names;
 	struct lineserver *lines; /* of one user at a time; NULL: none yet */
 	uint32_t lines_number; /* of the server, counted up with each */
-	struct lineserver_limits lines_limits;
+	struct natives_limits limits;
+	size_t n_symbols; /* of the tables that were loaded */
 	uint64_t eh_bytes; /* of the tables that were loaded */
 };
 

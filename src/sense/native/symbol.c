@@ -31,8 +31,11 @@ static void symbols_load(struct native *p, const struct native_spot *s)
 	bool stripped = !elf_section(&f->elf, ".symtab");
 	bool has_debug = stripped && s->row->path[0] == '/' &&
 			 debugfile_open(p->world, p->remote->pid, &f->elf, s->row->path, &debug) == 0;
-	if (symtab_load(&f->elf, has_debug ? &debug : NULL, &f->symbols) != 0)
+	if (symtab_load_most(&f->elf, has_debug ? &debug : NULL, p->files->limits.symbols - p->files->n_symbols,
+			     &f->symbols) != 0)
 		f->symbols = NULL;
+	else
+		p->files->n_symbols += symtab_rows(f->symbols);
 	elf_done(&debug);
 	f->is_python = native_defines_python(&f->elf);
 	if (f->is_python)
@@ -143,7 +146,7 @@ static struct lineserver *lines_server(struct native *p)
 	if (n->lines && lineserver_uid(n->lines) != user.uid)
 		n->lines = lineserver_free(n->lines);
 	if (!n->lines) {
-		n->lines = lineserver_new(p->world, &user, &n->lines_limits);
+		n->lines = lineserver_new(p->world, &user, &n->limits.lines);
 		n->lines_number++;
 	}
 	return n->lines;
