@@ -122,6 +122,24 @@ def test_a_users_own_fifo_in_debug_information_costs_seconds(vigil, compiled, ru
     assert result.status == 0 and b"cross" in result.out and time.monotonic() - begun < 30, result
 
 
+def test_names_of_a_closed_debug_file_are_not_shown_to_whom_links_to_it(vigil, home, place, run):
+    """A program with a root of its own lies beside a link that leads, on the machine, to a debug file that only root can read."""
+    closed, jail = place / "closed", home / "jail"
+    closed.mkdir(0o700)
+    jail.mkdir()
+    (home / "cross.c").write_text(PROGRAM.replace("cross(", "secret_name("))
+    tool(home, "gcc", "-static", "-g", "-O0", "-Wl,--build-id", "-o", "jail/cross", "cross.c", "-lpthread")
+    tool(home, "objcopy", "--only-keep-debug", "jail/cross", closed / "cross.debug")
+    tool(home, "strip", "jail/cross")
+    tool(home, "objcopy", f"--add-gnu-debuglink={closed / 'cross.debug'}", "jail/cross")
+    (jail / "cross.debug").symlink_to(closed / "cross.debug")
+    start = home / "start"
+    start.write_text(f"#!/bin/sh\nexec unshare -Ur --root={jail} /cross\n")
+    start.chmod(0o755)
+    result = vigil("stack", "--native", run(start).pid)
+    assert result.status == 0 and b"cross" in result.out and b"secret_name" not in result.out, result
+
+
 def compressed(size):
     """The content of a section with SHF_COMPRESSED: so many zeros."""
     z, parts = zlib.compressobj(9), [struct.pack("<IIQQ", 1, 0, size, 1)]
