@@ -261,6 +261,21 @@ int foreign_open(const struct foreign_place *at, const char *path, int *ret_fd)
 	return open_type(at, path, S_IFREG, O_RDONLY, ret_fd);
 }
 
+int foreign_open_own(const struct foreign_place *at, const char *path, int *ret_fd)
+{
+	cleanup(closep) int fd = -1;
+	struct stat st;
+	int r = foreign_open(at, path, &fd);
+	if (r)
+		return r;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (st.st_uid != 0 && st.st_uid != (at->as ? at->as->uid : geteuid()))
+		return FOREIGN_OTHER;
+	*ret_fd = take_fd(&fd);
+	return 0;
+}
+
 int foreign_open_both(const struct foreign_place *at, const char *path, int *ret_fd)
 {
 	return open_type(at, path, S_IFREG, O_RDWR, ret_fd);

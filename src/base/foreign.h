@@ -59,6 +59,11 @@ int must_check foreign_open(const struct foreign_place *at, const char *path, in
  * who could have put anything there. The last part of the path may be no link.
  */
 int must_check foreign_open_kept(const char *path, int *ret_fd);
+/*
+ * The same of a file that belongs to the user, or to root: for names that anybody could have taken before, as in /tmp,
+ * and content that is believed. FOREIGN_OTHER: it is another user's.
+ */
+int must_check foreign_open_own(const struct foreign_place *at, const char *path, int *ret_fd);
 /* The same as foreign_open for reading and writing. */
 int must_check foreign_open_both(const struct foreign_place *at, const char *path, int *ret_fd);
 /* The writing end of a FIFO, which does not block. -ENXIO: nobody reads. */

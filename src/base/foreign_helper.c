@@ -56,7 +56,7 @@ static bool line_is(struct span line, const struct place_id *id)
 
 static bool line_is_near(struct span line)
 {
-	static const char *const near[] = {"overlay", "tmpfs", "btrfs",	  "ramfs",    "zfs",
+	static const char *const near[] = {"overlay", "tmpfs", "btrfs",	    "ramfs",	"zfs",
 					   "rootfs",  "ubifs", "hugetlbfs", "bcachefs", "devtmpfs"};
 	struct span word;
 	while (span_word(&line, &word))
@@ -304,7 +304,23 @@ int foreign_in_helper(foreign_work *work, const void *arg, int dirfd, uint64_t w
 
 /* ---- a helper that stays ---- */
 
-int foreign_server_start(foreign_serve *serve, const void *arg, int dirfd, struct foreign_server *ret)
+typedef pid_t forker(int *ret_pidfd);
+
+/* As fork(2), with all signals blocked in between: what follows in the helper may allocate. */
+static pid_t whole_fork(int *ret_pidfd)
+{
+	sigset_t all, old;
+	(void)sigfillset(&all);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
+	pid_t pid = fork();
+	int e = errno;
+	if (pid != 0)
+		(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
+	*ret_pidfd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+	return pid < 0 ? -e : pid;
+}
+
+static int server_start(forker *fork_it, foreign_serve *serve, const void *arg, int dirfd, struct foreign_server *ret)
 {
 	int pair[2], pidfd = -1;
 	helpers_reap();
@@ -312,7 +328,7 @@ int foreign_server_start(foreign_serve *serve, const void *arg, int dirfd, struc
 		return -errno;
 	cleanup(closep) int ours = pair[0];
 	cleanup(closep) int theirs = pair[1];
-	pid_t pid = quiet_fork(&pidfd);
+	pid_t pid = fork_it(&pidfd);
 	if (pid == 0) {
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 		(void)prctl(PR_SET_NAME, "vigil-helper");
@@ -324,6 +340,16 @@ int foreign_server_start(foreign_serve *serve, const void *arg, int dirfd, struc
 		return pid;
 	*ret = (struct foreign_server){pid, pidfd, take_fd(&ours)};
 	return 0;
+}
+
+int foreign_server_start(foreign_serve *serve, const void *arg, int dirfd, struct foreign_server *ret)
+{
+	return server_start(quiet_fork, serve, arg, dirfd, ret);
+}
+
+int foreign_worker_start(foreign_serve *serve, const void *arg, int dirfd, struct foreign_server *ret)
+{
+	return server_start(whole_fork, serve, arg, dirfd, ret);
 }
 
 bool foreign_server_answers(const struct foreign_server *s, uint64_t wait_ns)

@@ -1,8 +1,8 @@
 /*
- * For base/foreign and sense/lockwait only: work on a name whose file system may never answer (a server of
- * files that is gone, a file system in user space that stands), or on a process whose memory lock may never come, is
- * done by a helper process, which can be abandoned. A thread could not: whoever waits in the kernel for such an answer
- * may not even be killed, and a process ends only with all its threads.
+ * For base/foreign, sense/lockwait and sense/native/lineserver only: work on a name whose file system may never answer
+ * (a server of files that is gone, a file system in user space that stands), or on a process whose memory lock may
+ * never come, is done by a helper process, which can be abandoned. A thread could not: whoever waits in the kernel for
+ * such an answer may not even be killed, and a process ends only with all its threads.
  */
 #pragma once
 
@@ -36,7 +36,7 @@ int must_check foreign_in_helper(foreign_work *work, const void *arg, int dirfd,
 struct foreign_server {
 	pid_t pid;
 	int pidfd; /* -1: not to be had */
-	int fd;    /* our end of a pair of SOCK_SEQPACKET */
+	int fd; /* our end of a pair of SOCK_SEQPACKET */
 };
 
 /* Called in the helper, which may not allocate; it ends where this returns. arg is copied memory. */
@@ -44,6 +44,11 @@ typedef void foreign_serve(const void *arg, int fd);
 
 /* The helper keeps of all descriptors only dirfd and its end. It ends when the thread that calls this does. */
 int must_check foreign_server_start(foreign_serve *serve, const void *arg, int dirfd, struct foreign_server *ret);
+/*
+ * The same for one that may allocate and call libraries. It is a child like any other: its end gives SIGCHLD. Who takes
+ * in all children there are (waitpid(-1)) may not start one.
+ */
+int must_check foreign_worker_start(foreign_serve *serve, const void *arg, int dirfd, struct foreign_server *ret);
 /* Waits until something can be received. False: no answer in wait_ns, or more where it had no processor. */
 bool foreign_server_answers(const struct foreign_server *s, uint64_t wait_ns);
 /* Lets it end by itself, or ends it. Empty afterwards. */

@@ -86,6 +86,7 @@ static int of_job(const struct world *w, const struct collectives_options *o, co
 {
 	const struct members_want members = {.ask = true,
 					     .job_id = s->is_job ? s->job.id : NULL,
+					     .uid = s->job.uid,
 					     .root = s->pid,
 					     .group = s->is_job ? s->job.cgroup : NULL};
 	const struct collectives_want want = {.members = &members,

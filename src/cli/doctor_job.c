@@ -55,6 +55,7 @@ static int watched(const struct world *w, const struct doctor_job *d, const stru
 	const struct members_want members = {
 		.ask = true,
 		.job_id = s->is_job ? s->job.id : NULL,
+		.uid = s->job.uid,
 		.root = s->pid,
 		.group = s->is_job ? s->job.cgroup : NULL,
 	};

@@ -33,6 +33,7 @@ static int gpus_show(const struct world *w, const struct gpus_options *o, const 
 	const struct members_want members = {
 		.ask = true,
 		.job_id = s && s->is_job ? s->job.id : NULL,
+		.uid = s ? s->job.uid : 0,
 		.root = s ? s->pid : 0,
 		.group = s && s->is_job ? s->job.cgroup : NULL,
 	};

@@ -57,3 +57,11 @@ void guard_options_sweep(const struct guard_options *g, const struct world *w, c
 	else if (gone.jobs > 0)
 		log_debug("%zu ended jobs were forgotten (--keep-jobs, --keep-jobs-for)", gone.jobs);
 }
+
+void guard_options_stay(const struct guard_options *g, const struct world *w, const char *state_dir)
+{
+	const struct retention keep = {.most_bytes = g->keep_jobs, .longest_ns = g->keep_jobs_for};
+	int r = retention_stay(w, state_dir, &keep);
+	if (r < 0)
+		log_warning("what ended jobs leave is not removed while this runs: %s", strerror(-r));
+}

@@ -40,6 +40,8 @@ struct watch_spec watch_spec_of(const struct guard_options *g, const struct hang
 
 /* Forget what ended jobs left, if it is time. What goes wrong with that is no reason to fail: it is debug talk. */
 void guard_options_sweep(const struct guard_options *g, const struct world *w, const char *state_dir);
+/* For a vigil that stays: a process of its own does so from now on. */
+void guard_options_stay(const struct guard_options *g, const struct world *w, const char *state_dir);
 
 /* Rows for an option table whose struct S holds a struct guard_options named `guard`. */
 #define GUARD_OPTIONS(S)                                                                                               \

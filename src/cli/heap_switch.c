@@ -113,7 +113,8 @@ static int switch_job(const struct world *w, const char *state, const struct sub
 	char folder[400];
 	struct tasks tasks = {.n = 0};
 	struct members m = {.n = 0};
-	const struct members_want want = {.job_id = s->job.id, .root = s->pid, .group = s->job.cgroup};
+	const struct members_want want = {
+		.job_id = s->job.id, .uid = s->job.uid, .root = s->pid, .group = s->job.cgroup};
 	int status = 0, r = tasks_init(&tasks, PROCESSES_MAX, -1);
 	folder_of(w, s, folder, sizeof(folder));
 	if (r == 0)

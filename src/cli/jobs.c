@@ -144,6 +144,8 @@ static int jobs_show_one(void *ctx, const struct job *stored)
 static bool lives(void *ctx, const struct job *stored)
 {
 	struct job j = *stored;
+	if (!job_is_open(stored))
+		return false;
 	view_refresh(ctx, &j);
 	return job_is_open(&j);
 }
@@ -153,13 +155,14 @@ static int forget(struct view *v, const struct jobs_options *o)
 	struct forgotten gone;
 	struct fault f = {.text = ""};
 	char note[256], size[16], age[24];
+	const int64_t before_unix_ms = clock_unix_ms() - (int64_t)(o->forget_ns / NS_PER_MS);
+	const struct forget_want want = {before_unix_ms, before_unix_ms, lives, v};
 	v->store = store_close(v->store);
 	int r = store_open(v->state, STORE_WRITE, &v->store, note, &f);
 	if (r == 0 && note[0])
 		log_warning("%s", note);
 	if (r == 0)
-		r = forget_jobs(v->store, v->state, clock_unix_ms() - (int64_t)(o->forget_ns / NS_PER_MS), lives, v,
-				&gone, &f);
+		r = forget_jobs(v->store, v->state, &want, &gone, &f);
 	if (r < 0) {
 		log_error("%s", f.text);
 		return r == -EACCES || r == -EPERM || r == -EROFS ? EXIT_DENIED : EXIT_PROBLEM;

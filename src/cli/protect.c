@@ -122,6 +122,7 @@ static int apply(const struct world *w, const struct protect_options *o, const s
 	static struct protectjob s; /* too large for the stack */
 	const struct members_want members = {
 		.job_id = who->is_job ? who->job.id : NULL,
+		.uid = who->job.uid,
 		.root = who->pid,
 		.also = who->also,
 		.n_also = who->n_also,

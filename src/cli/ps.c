@@ -194,7 +194,7 @@ static int members_now(struct list *l, const struct job *j)
 {
 	const struct world *w = &l->view->world;
 	const struct members_want want = {
-		.ask = true, .job_id = j->id, .root = j->adopted ? j->pid : 0, .group = j->cgroup};
+		.ask = true, .job_id = j->id, .uid = j->uid, .root = j->adopted ? j->pid : 0, .group = j->cgroup};
 	members_done(&l->members);
 	if (!l->view->has_world || !job_is_open(j))
 		return 0;

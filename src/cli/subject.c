@@ -180,6 +180,7 @@ struct members_want subject_members(const struct subject *s)
 	return (struct members_want){
 		.ask = true,
 		.job_id = s->is_job ? s->job.id : NULL,
+		.uid = s->job.uid,
 		.root = s->pid,
 		.also = s->also,
 		.n_also = s->n_also,

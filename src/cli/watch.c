@@ -132,7 +132,10 @@ static int adopt(const struct guard_options *g, const struct hang_options *hang,
 	spec.watch.state_dir = state;
 	private_umask();
 	leftover_clear(&w, state);
-	guard_options_sweep(g, &w, state); /* before: the agent does not end */
+	if (service)
+		guard_options_stay(g, &w, state);
+	else
+		guard_options_sweep(g, &w, state); /* before: it may watch for months */
 	return adopt_run(&spec, &w);
 }
 

@@ -1,7 +1,4 @@
-"""A user without rights names files, and vigil of root is asked to act: it does for that user what the user could do alone.
-
-The attacker is a number that nobody has; nothing is written into the user data base.
-"""
+"""A user without rights names files, and vigil of root is asked to act: it does for that user what the user could do alone."""
 import ctypes
 import os
 import pathlib
@@ -9,75 +6,24 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
 import pytest
 
-from conftest import ROOT, end_tree, wait_for
+from conftest import ROOT, wait_for
 from deadkit import dead_files  # noqa: F401
 from hangkit import events
 from ranksim import RasServer, ras_report, world as ranks
+from strangerkit import ATTACKER, attacker, home, needs_root, place  # noqa: F401
 
-ATTACKER = 60717
 pytestmark = [
-    pytest.mark.skipif(os.geteuid() != 0, reason="takes root, whose vigil is asked to do what a user wants"),
+    needs_root,
     pytest.mark.skipif(not shutil.which("unshare") or not shutil.which("mount"), reason="takes unshare and mount"),
 ]
 BINARY = pathlib.Path(os.environ.get("VIGIL", ROOT / "build/src/cli/vigil")).resolve()
 LIBRARY = BINARY.parents[2] / "preload/libvigil_heap.so"
 attaches = pytest.mark.skipif(not LIBRARY.exists() or os.uname().machine != "x86_64",
                               reason="nothing can be loaded into a program by this build")
-
-
-@pytest.fixture
-def place():
-    """A folder that everybody can pass: pytest's own are closed."""
-    path = pathlib.Path(tempfile.mkdtemp(prefix="vigil-foreign-", dir="/var/tmp"))
-    path.chmod(0o755)
-    yield path
-    shutil.rmtree(path, ignore_errors=True)
-
-
-@pytest.fixture
-def home(place):
-    path = place / "home"
-    path.mkdir()
-    os.chown(path, ATTACKER, ATTACKER)
-    return path
-
-
-@pytest.fixture
-def attacker(home):
-    """attacker(script, *args): a Python program of the user's; returned once it has printed "ready"."""
-    started = []
-
-    def start(script, *args, namespaces=False, env=None, name="attack.py", **popen):
-        file = home / name
-        file.write_text(script)
-        command = ["/usr/bin/python3", "-u", str(file), *map(str, args)]
-        if namespaces:
-            inner = 'mount -t tmpfs tmpfs /tmp && exec "$@"'
-            command = ["unshare", "-Urm", "sh", "-c", inner, "-", *command]
-        process = subprocess.Popen(command, user=ATTACKER, group=ATTACKER, extra_groups=[], stdin=subprocess.DEVNULL,
-                                   stdout=popen.pop("stdout", subprocess.PIPE), stderr=popen.pop("stderr", subprocess.PIPE), cwd=home,
-                                   env={"PATH": os.environ["PATH"], "HOME": str(home), **(env or {})}, **popen)
-        started.append(process)
-        if process.stdout and process.stdout.readline() != b"ready\n":
-            process.wait(10)
-            said = process.stderr.read().decode(errors="replace")
-            if namespaces and ("unshare" in said or "mount" in said):
-                pytest.skip(f"users may make no namespaces here: {said.strip()}")
-            pytest.fail(said)
-        return process
-
-    yield start
-    for process in started:
-        end_tree(process)
-        process.wait(10)
-        for stream in (process.stdout, process.stderr):
-            if stream:
-                stream.close()
 
 
 def untouched(path):
@@ -345,6 +291,22 @@ def test_no_other_host_is_asked_because_a_job_names_it(vigil, attacker):
     process = attacker(RANK, env={**RANK_ENV, "NCCL_RAS_ADDR": "192.0.2.1:80"})
     result = vigil("collectives", process.pid, "--force", "--wait", "3s")
     assert b"no address of this host" in result.out, result
+
+
+@pytest.mark.parametrize("owner", ["stranger", "user"])
+def test_a_dump_is_believed_if_it_is_of_the_jobs_user(vigil, attacker, place, owner):
+    """Where anybody may make files, as in /tmp, which is where PyTorch writes by itself, another user was first."""
+    shared = place / "shared"
+    shared.mkdir()
+    shared.chmod(0o1777)
+    for rank in ranks(2):
+        path = rank.call().call(done=False).write(shared)
+        os.chown(path, ATTACKER if owner == "user" else ATTACKER + 1, 0)
+        path.chmod(0o644)
+    process = attacker(RANK, env={**RANK_ENV, "TORCH_FR_DUMP_TEMP_FILE": str(shared / "nccl_trace_rank_")})
+    result = vigil("collectives", process.pid, "--no-ras")
+    assert (b"another user's" in result.out) == (owner == "stranger"), result
+    assert (b"all_reduce" in result.out) == (owner == "user"), result
 
 
 # ---- races ----

@@ -68,3 +68,16 @@ def test_old_jobs_go_by_themselves_when_a_run_ends(vigil):
     assert done.status == 0 and not done.err.strip(), done
     assert old not in names(vigil) and old not in folders(vigil)
     assert young in names(vigil) and len(names(vigil)) == 3
+
+
+def test_old_jobs_go_by_themselves_while_a_service_stays(vigil):
+    """It does not end, and its jobs come and go for months."""
+    assert vigil("run", "--name", "old", "--keep-jobs", "0", "--", "sh", "-c", "exit 3").status == 3
+    old, = names(vigil)
+    vigil.start("agent", "--command", "nothing-of-this-name", "--keep-jobs-for", "30d")
+    wait_for((vigil.state / "swept").exists, 20, "the first look")
+    assert old in names(vigil)
+    age(vigil, old, 40)
+    os.utime(vigil.state / "swept", (time.time() - 7200,) * 2)
+    wait_for(lambda: old not in names(vigil), 60, "the next look")
+    assert old not in folders(vigil)

@@ -247,7 +247,7 @@ static int64_t mtime_ns(const struct living *l, const char *path)
 	const struct foreign_place at = place_of(l);
 	cleanup(closep) int fd = -1;
 	struct stat st;
-	if (l->root_fd < 0 || foreign_open(&at, path, &fd) != 0 || fstat(fd, &st) != 0)
+	if (l->root_fd < 0 || foreign_open_own(&at, path, &fd) != 0 || fstat(fd, &st) != 0)
 		return 0;
 	return (int64_t)st.st_mtim.tv_sec * (int64_t)NS_PER_S + st.st_mtim.tv_nsec;
 }

@@ -4,6 +4,9 @@
 #include "sense/proc/procfile.h"
 
 static const uint64_t kept_ns = 10 * NS_PER_S;
+/* What the files of one user's programs may take; the service has 256 MiB for everything. */
+static const struct natives_limits most = {.symbols = 2 * 1024 * 1024,
+					   .lines = {.memory_bytes = 64 * MIB, .cpu_s = 5}};
 
 struct natives *hangsymbols_of(struct hangsymbols *s, const struct world *w, pid_t pid)
 {
@@ -17,6 +20,7 @@ struct natives *hangsymbols_of(struct hangsymbols *s, const struct world *w, pid
 	struct natives *fresh = s->n < HANGSYMBOLS_USERS ? natives_new() : NULL;
 	if (!fresh)
 		return NULL;
+	natives_limit(fresh, &most);
 	s->of[s->n].uid = user.uid;
 	s->of[s->n++].natives = fresh;
 	return fresh;

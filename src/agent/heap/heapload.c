@@ -123,7 +123,8 @@ static void who_ended(const char *dir, struct who *to)
 static void who_of_job(const struct world *w, const struct job *j, const struct heapload_want *want, const char *dir,
 		       struct who *to)
 {
-	const struct members_want members = {.ask = true, .job_id = j->id, .root = j->pid, .group = j->cgroup};
+	const struct members_want members = {
+		.ask = true, .job_id = j->id, .uid = j->uid, .root = j->pid, .group = j->cgroup};
 	struct store *s = NULL;
 	char note[256];
 	struct fault f;

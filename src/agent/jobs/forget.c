@@ -90,9 +90,7 @@ uint64_t forget_job_bytes(int state_fd, const struct job *j)
 }
 
 struct old {
-	int64_t before_unix_ms;
-	forget_lives_fn *lives;
-	void *ctx;
+	const struct forget_want *want;
 	size_t n, kept;
 	struct {
 		char id[64];
@@ -103,8 +101,7 @@ struct old {
 static int old_add(void *ctx, const struct job *j)
 {
 	struct old *o = ctx;
-	if (!is_name(j->id) || forget_ended_unix_ms(j) >= o->before_unix_ms ||
-	    (job_is_open(j) && o->lives(o->ctx, j))) {
+	if (!is_name(j->id) || forget_ended_unix_ms(j) >= o->want->before_unix_ms || o->want->stays(o->want->ctx, j)) {
 		o->kept++;
 		return 0;
 	}
@@ -161,8 +158,8 @@ static int profiles_forget(int state, int64_t before_unix_ms, struct forgotten *
 	return r;
 }
 
-int forget_jobs(struct store *s, const char *state_dir, int64_t before_unix_ms, forget_lives_fn *lives, void *ctx,
-		struct forgotten *ret, struct fault *f)
+int forget_jobs(struct store *s, const char *state_dir, const struct forget_want *want, struct forgotten *ret,
+		struct fault *f)
 {
 	static struct old old;
 	cleanup(closep) int state = open(state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -171,7 +168,7 @@ int forget_jobs(struct store *s, const char *state_dir, int64_t before_unix_ms, 
 		return fault_set(f, -errno, "%s: %s", state_dir, strerror(errno));
 	cleanup(closep) int jobs = openat(state, "jobs", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	do {
-		old = (struct old){.before_unix_ms = before_unix_ms, .lives = lives, .ctx = ctx};
+		old = (struct old){.want = want};
 		int r = store_each_job(s, 0, old_add, &old);
 		if (r < 0)
 			return fault_set(f, r, "the jobs could not be read: %s", strerror(-r));
@@ -184,5 +181,5 @@ int forget_jobs(struct store *s, const char *state_dir, int64_t before_unix_ms, 
 				return r;
 		}
 	} while (old.n == JOBS_AT_ONCE);
-	return profiles_forget(state, before_unix_ms, ret, f);
+	return profiles_forget(state, want->profiles_before_unix_ms, ret, f);
 }

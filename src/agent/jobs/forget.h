@@ -16,17 +16,21 @@ struct forgotten {
 	uint64_t bytes; /* disk space of the removed files */
 };
 
-/* True if a job whose record says that it runs does run. */
-typedef bool forget_lives_fn(void *ctx, const struct job *j);
+struct forget_want {
+	int64_t before_unix_ms; /* jobs that ended before this are removed */
+	int64_t profiles_before_unix_ms; /* profiles of processes without a job that were changed before this are */
+	/* True of a job that is not to be removed, though it seems to have ended before that: it runs. */
+	bool (*stays)(void *ctx, const struct job *j);
+	void *ctx;
+};
 
 /* When the job ended; of a lost one, which has no time of its end, when it started. */
 int64_t forget_ended_unix_ms(const struct job *j);
 /* Disk space of what forget_jobs would remove of this job, less its kept output (agent/jobs/keptoutput has that). */
 uint64_t forget_job_bytes(int state_fd, const struct job *j);
 /*
- * Removes jobs that ended before before_unix_ms. A job whose folder cannot be
- * removed keeps its record, so that a second call tries again; the call
- * returns that error.
+ * A job whose folder cannot be removed keeps its record, so that a second call tries again; the call returns that
+ * error.
  */
-int must_check forget_jobs(struct store *s, const char *state_dir, int64_t before_unix_ms, forget_lives_fn *lives,
-			   void *ctx, struct forgotten *ret, struct fault *f);
+int must_check forget_jobs(struct store *s, const char *state_dir, const struct forget_want *want,
+			   struct forgotten *ret, struct fault *f);

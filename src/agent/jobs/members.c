@@ -8,7 +8,7 @@
 
 #define ENVIRON_CAP (128 * 1024)
 
-enum { IN = 1, ROLE_DONE = 2 };
+enum { IN = 1, ROLE_DONE = 2, CLAIMED = 4 /* by its environment alone */ };
 
 struct members_sweep {
 	const struct world *w;
@@ -60,6 +60,24 @@ static bool environ_matches(struct members_sweep *g, pid_t pid)
 	return value.p && span_eq(value, g->want->job_id);
 }
 
+/* True if the job has a process of this user that was not found by its environment. */
+static bool has_user(const struct members_sweep *g, uid_t uid)
+{
+	struct proc_status st;
+	for (size_t i = 0; i < g->t->n; i++)
+		if (g->flags[i] & IN && !(g->flags[i] & CLAIMED) &&
+		    proc_status_read(g->w, g->t->rows[i].pid, &st) == 0 && st.uid == uid)
+			return true;
+	return false;
+}
+
+static bool claims(struct members_sweep *g, pid_t pid)
+{
+	struct proc_status st;
+	return environ_matches(g, pid) && proc_status_read(g->w, pid, &st) == 0 &&
+	       (st.uid == g->want->uid || has_user(g, st.uid));
+}
+
 static size_t index_of(const struct tasks *t, pid_t pid)
 {
 	const struct task_row *row = pid > 0 ? tasks_find(t, pid) : NULL;
@@ -87,11 +105,16 @@ static void members_choose(struct members_sweep *g)
 {
 	for (size_t i = 0; i < g->t->n; i++) {
 		pid_t pid = g->t->rows[i].pid;
-		if (!g->want || members_is_root(g->want, pid) || group_matches(g, pid) || environ_matches(g, pid))
+		if (!g->want || members_is_root(g->want, pid) || group_matches(g, pid))
 			g->flags[i] |= IN;
 	}
-	if (g->want)
-		descend(g);
+	if (!g->want)
+		return;
+	descend(g);
+	for (size_t i = 0; i < g->t->n; i++)
+		if (!(g->flags[i] & IN) && claims(g, g->t->rows[i].pid))
+			g->flags[i] |= IN | CLAIMED;
+	descend(g);
 }
 
 /* Row of the parent, if it is a member; pid 1 does not count as a parent. */

@@ -4,6 +4,10 @@
  * group, or if it descends from a process that belongs to it. No single way
  * finds all: a double fork breaks the descent, a program may clear its
  * environment, and a job may have no control group.
+ *
+ * Anybody can put the name of a job into an environment, and read it off the
+ * job's control group: only processes of the job's user are believed, and of
+ * users whom the job has processes of by its group or by descent.
  */
 #pragma once
 
@@ -16,6 +20,7 @@
 
 struct members_want {
 	const char *job_id; /* NULL or empty: not by environment */
+	uid_t uid; /* of the job's user; for job_id only */
 	pid_t root; /* 0: not by descent */
 	const pid_t *also; /* further roots; borrowed */
 	size_t n_also;

@@ -24,3 +24,10 @@ enum { RETENTION_LATER = 1 }; /* the last sweep was less than an hour ago, or an
 /* *ret is empty unless 0 is returned. The store is opened in haste, so a reader's lock holds nobody up. */
 int must_check retention_sweep(const struct world *w, const char *state_dir, const struct retention *keep,
 			       int64_t now_unix_ms, struct forgotten *ret, struct fault *f);
+
+/*
+ * Starts a process that sweeps as often as there may be a sweep, and ends with its parent: for a vigil that stays,
+ * whose jobs come and go. To be called before this process opens the store, which SQLite does not bear across a fork.
+ * -errno.
+ */
+int must_check retention_stay(const struct world *w, const char *state_dir, const struct retention *keep);

@@ -6,7 +6,7 @@
 void runprotect_apply(const struct world *w, struct recorder *k, const struct job *j, bool quiet)
 {
 	static struct protectjob sh; /* large */
-	const struct members_want members = {.job_id = j->id, .root = j->pid, .group = j->cgroup};
+	const struct members_want members = {.job_id = j->id, .uid = j->uid, .root = j->pid, .group = j->cgroup};
 	const struct protectjob_want want = {
 		.members = &members, .subject = j->name, .key = j->id, .level = PROTECT_NORMAL, .guarded = true};
 	struct fault f = {.text = ""};

@@ -481,11 +481,11 @@ int flightrec_read(const struct foreign_place *at, const char *path, struct flig
 	cleanup(freep) char *bytes = NULL;
 	size_t len = 0;
 	cleanup(closep) int fd = -1;
-	int r = foreign_open(at, path, &fd);
+	int r = foreign_open_own(at, path, &fd);
 	if (r == 0)
 		r = file_slurp_fd(fd, FLIGHTREC_FILE_MAX, &bytes, &len);
 	if (r == FOREIGN_OTHER)
-		return fault_set(f, FLIGHTREC_FOREIGN, "%s: it is no regular file", path);
+		return fault_set(f, FLIGHTREC_FOREIGN, "%s: it is no regular file, or another user's", path);
 	if (r == -ENOENT || r == -ENOTDIR)
 		return fault_set(f, FLIGHTREC_NONE, "%s: there is no such file", path);
 	if (r < 0)

@@ -159,11 +159,11 @@ int ncclring_read(const struct foreign_place *at, const char *path, struct ncclr
 	cleanup(freep) char *bytes = NULL;
 	size_t len = 0;
 	cleanup(closep) int fd = -1;
-	int r = foreign_open(at, path, &fd);
+	int r = foreign_open_own(at, path, &fd);
 	if (r == 0)
 		r = file_slurp_fd(fd, NCCLRING_FILE_MAX, &bytes, &len);
 	if (r == FOREIGN_OTHER)
-		return fault_set(f, NCCLRING_FOREIGN, "%s: it is no regular file", path);
+		return fault_set(f, NCCLRING_FOREIGN, "%s: it is no regular file, or another user's", path);
 	if (r == -ENOENT || r == -ENOTDIR)
 		return fault_set(f, NCCLRING_NONE, "%s: there is no such file", path);
 	if (r == -ETIMEDOUT)

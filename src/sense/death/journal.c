@@ -71,8 +71,32 @@ static int matches_add(const struct api *a, sd_journal *j)
 	return 0;
 }
 
+/* The users of services: those of the system's packages, and what DynamicUser= gives (systemd.exec(5)). */
+static bool is_services(uint64_t uid)
+{
+	return uid < 1000 || (uid >= 61184 && uid <= 65519);
+}
+
+bool journal_sender_is_believed(struct span transport, struct span uid, uid_t ours)
+{
+	uint64_t sender;
+	if (span_eq(transport, "kernel"))
+		return true;
+	return uid.p && span_u64(uid, &sender) == 0 && (is_services(sender) || sender == ours);
+}
+
+/* The name under which an entry stands is the sender's to choose; fields that begin with "_" are journald's own. */
+static bool entry_is_believed(const struct api *a, sd_journal *j)
+{
+	char transport[32];
+	span_copy(field(a, j, "_TRANSPORT"), transport, sizeof(transport)); /* as the next get_data may free it */
+	return journal_sender_is_believed(span_of(transport), field(a, j, "_UID"), geteuid());
+}
+
 static void entry_feed(const struct api *a, sd_journal *j, struct killerlog *k, uint64_t usec)
 {
+	if (!entry_is_believed(a, j))
+		return;
 	struct span ident = field(a, j, "SYSLOG_IDENTIFIER");
 	char name[64];
 	span_copy(ident, name, sizeof(name)); /* the next get_data may invalidate ident */

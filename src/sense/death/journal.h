@@ -8,6 +8,8 @@
  */
 #pragma once
 
+#include <sys/types.h>
+
 #include "sense/death/facts.h"
 #include "sense/death/killerlog.h"
 #include "sense/world.h"
@@ -22,3 +24,10 @@
 int must_check journal_read_killers(const struct world *w, int64_t since_unix_ms, int64_t until_unix_ms,
 				    uint64_t mono_deadline_ns, size_t max, struct killerlog *k, char why[static 120],
 				    size_t *ret_read);
+
+/*
+ * True of an entry of the kernel's, of root's, of a service's user or of our own (ours). Any other user can write what
+ * a killer would have written, and would then be believed to have seen it end a process. transport, uid: the fields
+ * _TRANSPORT and _UID, which journald fills. Pure.
+ */
+bool journal_sender_is_believed(struct span transport, struct span uid, uid_t ours);

@@ -73,11 +73,12 @@ static bool fits(const struct wanted *wanted, const struct elf *debug)
 	return wanted->link[0] && crc_of(debug, &crc) == 0 && crc == wanted->crc;
 }
 
-static bool try_path(const struct world *w, pid_t pid, const struct wanted *wanted, const char *path, struct elf *ret)
+static bool try_path(const struct world *w, pid_t pid, unsigned ours, const struct wanted *wanted, const char *path,
+		     struct elf *ret)
 {
 	int fd = -1;
 	struct elf e = {.fd = -1};
-	if (rootfile_open(w, pid, path, ROOTFILE_LINKS, &fd) != 0 || elf_open_fd(fd, &e) != 0)
+	if (rootfile_open(w, pid, path, ROOTFILE_LINKS | ours, &fd) != 0 || elf_open_fd(fd, &e) != 0)
 		return false;
 	if (fits(wanted, &e)) {
 		*ret = e;
@@ -87,13 +88,15 @@ static bool try_path(const struct world *w, pid_t pid, const struct wanted *want
 	return false;
 }
 
-static bool try_root(const struct world *w, pid_t pid, const struct wanted *wanted, const char *path, struct elf *ret)
+/* ours: 0, or ROOTFILE_OURS. */
+static bool try_root(const struct world *w, pid_t pid, unsigned ours, const struct wanted *wanted, const char *path,
+		     struct elf *ret)
 {
 	char full[4500], rest[2 * ELF_BUILD_ID_MAX + 1];
 	if (wanted->elf->n_build_id > 1) {
 		hex_of(wanted->elf, 1, rest, sizeof(rest));
 		TEXT_FORMAT(full, "/usr/lib/debug/.build-id/%02x/%s.debug", wanted->elf->build_id[0], rest);
-		if (try_path(w, pid, wanted, full, ret))
+		if (try_path(w, pid, ours, wanted, full, ret))
 			return true;
 	}
 	const char *slash = strrchr(path, '/');
@@ -102,7 +105,7 @@ static bool try_root(const struct world *w, pid_t pid, const struct wanted *want
 	static const char *const forms[][2] = {{"", "/"}, {"", "/.debug/"}, {"/usr/lib/debug", "/"}};
 	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
 		TEXT_FORMAT(full, "%s%.*s%s%s", forms[i][0], (int)(slash - path), path, forms[i][1], wanted->link);
-		if (strcmp(full, path) != 0 && try_path(w, pid, wanted, full, ret))
+		if (strcmp(full, path) != 0 && try_path(w, pid, ours, wanted, full, ret))
 			return true;
 	}
 	return false;
@@ -123,7 +126,7 @@ static bool try_fetched(const struct world *w, const struct wanted *wanted, stru
 		TEXT_FORMAT(path, "%s/.cache/debuginfod_client/%s/debuginfo", home, id);
 	else
 		return false;
-	return try_path(w, 0, wanted, path, ret);
+	return try_path(w, 0, 0, wanted, path, ret);
 }
 
 int debugfile_open(const struct world *w, pid_t pid, const struct elf *e, const char *path, struct elf *ret)
@@ -132,9 +135,9 @@ int debugfile_open(const struct world *w, pid_t pid, const struct elf *e, const 
 	link_read(&wanted);
 	if (!e->n_build_id && !wanted.link[0])
 		return WORLD_ABSENT;
-	if (try_root(w, pid, &wanted, path, ret))
+	if (try_root(w, pid, 0, &wanted, path, ret))
 		return 0;
-	if (rootfile_differs(w, pid) && try_root(w, 0, &wanted, path, ret))
+	if (rootfile_differs(w, pid) && try_root(w, pid, ROOTFILE_OURS, &wanted, path, ret))
 		return 0;
 	return try_fetched(w, &wanted, ret) ? 0 : WORLD_ABSENT;
 }

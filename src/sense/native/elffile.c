@@ -400,26 +400,62 @@ static int range_load(const struct elf *e, uint64_t at, uint64_t len, void **ret
 	return 0;
 }
 
+/* Where a name stands in the strings of a table: of as many places as symbols of one name could need. */
+struct name_places {
+	uint64_t at[16];
+	size_t n;
+};
+
+#define SCAN_BYTES ((size_t)256 * 1024)
+
+/* Piece by piece: a table can be as large as its user's disk. */
+static int names_scan(const struct table *t, const char *name, char *piece, struct name_places *ret)
+{
+	const size_t len = strlen(name) + 1;
+	for (uint64_t from = 0; from < t->strings_bytes; from += SCAN_BYTES) {
+		const size_t n = (size_t)MIN(SCAN_BYTES + len - 1, t->strings_bytes - from);
+		int r = elf_read(t->elf, t->strings + from, piece, n);
+		if (r)
+			return r;
+		for (const char *p = piece; (p = memmem(p, n - (size_t)(p - piece), name, len)); p++)
+			if (ret->n < ARRAY_SIZE(ret->at))
+				ret->at[ret->n++] = from + (uint64_t)(p - piece);
+	}
+	return ret->n > 0 ? 0 : ELF_NONE;
+}
+
+static bool elffile_is_named(const struct name_places *names, const Elf64_Sym *s)
+{
+	for (size_t i = 0; i < names->n; i++)
+		if (s->st_shndx != SHN_UNDEF && s->st_name == names->at[i])
+			return true;
+	return false;
+}
+
 static int scan_find(const struct table *t, const char *name, struct elf_symbol *ret)
 {
-	cleanup(freep) void *symbols = NULL;
-	cleanup(freep) void *strings = NULL;
-	size_t len = strlen(name) + 1;
-	int r = range_load(t->elf, t->symbols, t->symbols_bytes, &symbols);
-	if (r == 0)
-		r = range_load(t->elf, t->strings, t->strings_bytes, &strings);
-	if (r)
-		return r;
-	const Elf64_Sym *s = symbols;
-	for (size_t i = 0; i < t->symbols_bytes / sizeof(*s); i++) {
-		if (s[i].st_shndx == SHN_UNDEF || s[i].st_name >= t->strings_bytes ||
-		    t->strings_bytes - s[i].st_name < len || memcmp((char *)strings + s[i].st_name, name, len) != 0)
-			continue;
-		*ret = (struct elf_symbol){
-			.value = s[i].st_value, .size = s[i].st_size, .type = ELF64_ST_TYPE(s[i].st_info)};
-		return 0;
+	struct name_places names = {.n = 0};
+	const size_t len = strlen(name) + 1;
+	cleanup(freep) char *piece = malloc(SCAN_BYTES + len);
+	if (!piece)
+		return -ENOMEM;
+	if (t->symbols_bytes > SYMBOLS_MAX || t->strings_bytes > SYMBOLS_MAX)
+		return ELF_NONE;
+	int r = names_scan(t, name, piece, &names);
+	for (uint64_t from = 0; r == 0 && from < t->symbols_bytes;
+	     from += SCAN_BYTES / sizeof(Elf64_Sym) * sizeof(Elf64_Sym)) {
+		const size_t n = (size_t)MIN(SCAN_BYTES, t->symbols_bytes - from) / sizeof(Elf64_Sym);
+		r = elf_read(t->elf, t->symbols + from, piece, n * sizeof(Elf64_Sym));
+		const Elf64_Sym *s = (const void *)piece;
+		for (size_t i = 0; r == 0 && i < n; i++) {
+			if (!elffile_is_named(&names, &s[i]))
+				continue;
+			*ret = (struct elf_symbol){
+				.value = s[i].st_value, .size = s[i].st_size, .type = ELF64_ST_TYPE(s[i].st_info)};
+			return 0;
+		}
 	}
-	return ELF_NONE;
+	return r ? r : ELF_NONE;
 }
 
 static bool table_of(const struct elf *e, const char *name, struct table *ret)

@@ -42,6 +42,14 @@ struct lines {
 	Dwarf *dwarf;
 };
 
+static struct libdw *libdw_free(struct libdw *d)
+{
+	if (d && d->library)
+		dlclose(d->library);
+	free(d);
+	return NULL;
+}
+
 struct libdw *libdw_load(void)
 {
 	static const char *const names[] = {"libdw.so.1"};
@@ -76,11 +84,16 @@ struct libdw *libdw_load(void)
 	return d->library && d->elf_version(EV_CURRENT) != EV_NONE ? d : libdw_free(d);
 }
 
-struct libdw *libdw_free(struct libdw *d)
+static struct lines *lines_free(struct lines *l)
 {
-	if (d && d->library)
-		dlclose(d->library);
-	free(d);
+	if (!l)
+		return NULL;
+	if (l->dwarf)
+		l->api->end(l->dwarf);
+	if (l->elf)
+		l->api->elf_end(l->elf);
+	closep(&l->fd);
+	free(l);
 	return NULL;
 }
 
@@ -97,19 +110,6 @@ struct lines *lines_open(const struct libdw *d, int fd)
 	if (l->elf)
 		l->dwarf = d->begin_elf(l->elf, DWARF_C_READ, NULL);
 	return l->dwarf ? l : lines_free(l);
-}
-
-struct lines *lines_free(struct lines *l)
-{
-	if (!l)
-		return NULL;
-	if (l->dwarf)
-		l->api->end(l->dwarf);
-	if (l->elf)
-		l->api->elf_end(l->elf);
-	closep(&l->fd);
-	free(l);
-	return NULL;
 }
 
 /* Finds the compilation unit of an address: by .debug_aranges, which clang does not write, else by asking each unit. */

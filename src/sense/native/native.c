@@ -16,8 +16,15 @@ struct natives *natives_new(void)
 	struct natives *n = calloc(1, sizeof(*n));
 	if (!n)
 		return NULL;
+	n->limits = (struct natives_limits){
+		.symbols = 32 * 1024 * 1024, .lines = {.memory_bytes = GIB, .cpu_s = 60}};
 	n->names = names_new();
 	return n->names ? n : natives_free(n);
+}
+
+void natives_limit(struct natives *n, const struct natives_limits *most)
+{
+	n->limits = *most;
 }
 
 static struct native_file *file_free(struct native_file *f)
@@ -27,7 +34,6 @@ static struct native_file *file_free(struct native_file *f)
 	elf_done(&f->elf);
 	f->eh = ehtable_free(f->eh);
 	f->symbols = symtab_free(f->symbols);
-	f->lines = lines_free(f->lines);
 	cython_done(&f->cython);
 	free(f);
 	return NULL;
@@ -43,7 +49,7 @@ struct natives *natives_free(struct natives *n)
 			file_free(f);
 		}
 	n->names = names_free(n->names);
-	n->libdw = libdw_free(n->libdw);
+	n->lines = lineserver_free(n->lines);
 	free(n);
 	return NULL;
 }

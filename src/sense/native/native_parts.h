@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sense/native/cython.h"
-#include "sense/native/lines.h"
+#include "sense/native/lineserver.h"
 #include "sense/native/names.h"
 #include "sense/native/perfmap.h"
 #include "sense/native/unwind.h"
@@ -20,6 +20,9 @@ struct ehtable *ehtable_free(struct ehtable *t);
 /* symtab.c: one file's functions, sorted. debug: the file's separate debug file, or NULL. */
 struct symtab;
 int must_check symtab_load(const struct elf *e, const struct elf *debug, struct symtab **ret);
+/* The same for at most so many functions, of 16 bytes each, and 64 while they are loaded; with more there are none. */
+int must_check symtab_load_most(const struct elf *e, const struct elf *debug, size_t most, struct symtab **ret);
+size_t symtab_rows(const struct symtab *t);
 struct symtab *symtab_free(struct symtab *t);
 /* The function at vaddr; *ret_name is borrowed and mangled, as in the file. False: none. */
 bool symtab_find(const struct symtab *t, uint64_t vaddr, const char **ret_name, uint64_t *ret_start);
@@ -42,11 +45,11 @@ bool native_is_eval_loop(const char *name);
 struct native_file {
 	struct elf elf; /* fd is closed after loading (-1); later reads open the file again */
 	char module[64]; /* base name */
-	bool tried_eh, tried_symbols, tried_lines;
+	bool tried_eh, tried_symbols;
 	bool is_python; /* defines _PyRuntime; known with the symbols */
 	struct ehtable *eh; /* NULL: none */
 	struct symtab *symbols; /* NULL: none */
-	struct lines *lines; /* NULL: none */
+	uint32_t lines, lines_of; /* its number in the server of this number; 0: none */
 	const char *cython_path; /* the C file that was read last; NULL: none */
 	struct cython_source cython;
 	struct evalparts eval;
@@ -59,8 +62,10 @@ struct natives {
 	struct native_file *bucket[NATIVE_BUCKETS];
 	struct native_file *open; /* the file read last: its descriptor stays open, because it is often read again */
 	struct names *names;
-	struct libdw *libdw; /* NULL: not loaded, or not installed */
-	bool tried_libdw;
+	struct lineserver *lines; /* of one user at a time; NULL: none yet */
+	uint32_t lines_number; /* of the server, counted up with each */
+	struct natives_limits limits;
+	size_t n_symbols; /* of the tables that were loaded */
 	uint64_t eh_bytes; /* of the tables that were loaded */
 };
 

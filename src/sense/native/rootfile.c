@@ -24,7 +24,7 @@ int rootfile_open(const struct world *w, pid_t pid, const char *path, unsigned f
 	struct foreign_user user;
 	if (path[0] != '/' || w->proc_fd < 0)
 		return WORLD_ABSENT;
-	int r = root_open(w, pid, &root);
+	int r = root_open(w, flags & ROOTFILE_OURS ? 0 : pid, &root);
 	if (r == 0 && pid)
 		r = procfile_user(w, pid, &user);
 	if (r)

@@ -2,7 +2,7 @@
  * Files as a process sees them: paths are resolved below its own root (proc(5), /proc/PID/root), symbolic links
  * included, so that a link in a container cannot lead to files of the host (openat2(2), RESOLVE_IN_ROOT). Only regular
  * files are opened, never FIFOs or devices. The rights are those of the process's user (sense/proc/procfile);
- * below our own root (pid 0) they are vigil's own.
+ * with pid 0, below our own root, they are vigil's own: not for a path that a process has a say in.
  */
 #pragma once
 
@@ -10,7 +10,10 @@
 
 #include "sense/world.h"
 
-enum { ROOTFILE_LINKS = 1 /* the last part of the path may be a symbolic link */ };
+enum {
+	ROOTFILE_LINKS = 1, /* the last part of the path may be a symbolic link */
+	ROOTFILE_OURS = 2, /* below our own root, with the rights of the process's user all the same */
+};
 
 /* path: absolute. pid 0: our own root. WORLD_ABSENT, WORLD_DENIED, WORLD_GONE. */
 int must_check rootfile_open(const struct world *w, pid_t pid, const char *path, unsigned flags, int *ret_fd);

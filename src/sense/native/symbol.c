@@ -6,6 +6,7 @@
 #include "sense/native/debugfile.h"
 #include "sense/native/ehframe.h"
 #include "sense/native/native_parts.h"
+#include "sense/proc/procfile.h"
 
 static const char loop_name[] = "_PyEval_EvalFrameDefault";
 
@@ -30,8 +31,11 @@ static void symbols_load(struct native *p, const struct native_spot *s)
 	bool stripped = !elf_section(&f->elf, ".symtab");
 	bool has_debug = stripped && s->row->path[0] == '/' &&
 			 debugfile_open(p->world, p->remote->pid, &f->elf, s->row->path, &debug) == 0;
-	if (symtab_load(&f->elf, has_debug ? &debug : NULL, &f->symbols) != 0)
+	if (symtab_load_most(&f->elf, has_debug ? &debug : NULL, p->files->limits.symbols - p->files->n_symbols,
+			     &f->symbols) != 0)
 		f->symbols = NULL;
+	else
+		p->files->n_symbols += symtab_rows(f->symbols);
 	elf_done(&debug);
 	f->is_python = native_defines_python(&f->elf);
 	if (f->is_python)
@@ -132,17 +136,34 @@ void native_symbol(struct native *p, uint64_t pc, bool exact, struct native_symb
 	ret->name = names_keep(p->files->names, text);
 }
 
-static void lines_load(struct native *p, const struct native_spot *s)
+/* The process that reads lines for the user of this process; NULL: it cannot be had. */
+static struct lineserver *lines_server(struct native *p)
+{
+	struct natives *n = p->files;
+	struct foreign_user user;
+	if (procfile_user(p->world, p->remote->pid, &user) != 0)
+		return NULL;
+	if (n->lines && lineserver_uid(n->lines) != user.uid)
+		n->lines = lineserver_free(n->lines);
+	if (!n->lines) {
+		n->lines = lineserver_new(p->world, &user, &n->limits.lines);
+		n->lines_number++;
+	}
+	return n->lines;
+}
+
+static void lines_load(struct native *p, const struct native_spot *s, struct lineserver *server)
 {
 	struct native_file *f = s->file;
 	struct elf debug = {.fd = -1};
-	f->tried_lines = true;
+	f->lines_of = p->files->lines_number;
+	f->lines = 0;
 	if (elf_section(&f->elf, ".debug_line") || elf_section(&f->elf, ".zdebug_line")) {
-		f->lines = lines_open(p->files->libdw, dup(f->elf.fd));
+		f->lines = lineserver_add(server, f->elf.fd);
 		return;
 	}
 	if (s->row->path[0] == '/' && debugfile_open(p->world, p->remote->pid, &f->elf, s->row->path, &debug) == 0)
-		f->lines = lines_open(p->files->libdw, take_fd(&debug.fd));
+		f->lines = lineserver_add(server, debug.fd);
 	elf_done(&debug);
 }
 
@@ -177,7 +198,7 @@ static void cython_place(struct native *p, const struct native_spot *s, struct n
 	    strncmp(name, "__pyx_", 6) != 0 || !(c = cython_source(p, s, ret->file)))
 		return;
 	bool found = strstr(name, "__pyx_pw_") &&
-		     lines_find_inlined(s->file->lines, s->vaddr, c_path, sizeof(c_path), &line) &&
+		     lineserver_find(p->files->lines, s->file->lines, s->vaddr, true, c_path, sizeof(c_path), &line) &&
 		     strcmp(c_path, ret->file) == 0 && cython_line(c, c_path, line, file, sizeof(file), &ret->line);
 	if (!found && !cython_line(c, ret->file, ret->line, file, sizeof(file), &ret->line))
 		return;
@@ -193,15 +214,13 @@ void native_line(struct native *p, uint64_t pc, bool exact, struct native_symbol
 	uint64_t back = exact || pc == 0 ? 0 : 1;
 	native_symbol(p, pc, exact, ret);
 	native_spot_at(p, pc - back, &s);
-	if (!n->tried_libdw) {
-		n->tried_libdw = true;
-		n->libdw = libdw_load();
-	}
-	if (!n->libdw || !s.file)
+	struct lineserver *server = s.file ? lines_server(p) : NULL;
+	if (!server)
 		return;
-	if (!s.file->tried_lines && native_file_open(p, &s))
-		lines_load(p, &s);
-	if (!s.file->lines || !lines_find(s.file->lines, s.vaddr, file, sizeof(file), &line))
+	if (s.file->lines_of != n->lines_number && native_file_open(p, &s))
+		lines_load(p, &s, server);
+	if (s.file->lines_of != n->lines_number ||
+	    !lineserver_find(server, s.file->lines, s.vaddr, false, file, sizeof(file), &line))
 		return;
 	ret->file = names_keep(n->names, file);
 	ret->line = line;

@@ -47,7 +47,7 @@ struct part {
 
 struct loading {
 	struct symtab *t;
-	size_t cap;
+	size_t cap, most;
 	struct part part[EXEC_PARTS_MAX]; /* where code is */
 	size_t n_parts, last_part;
 	bool complete; /* functions that are not exported are named too */
@@ -174,6 +174,8 @@ static int symtab_row_add(struct loading *l, const Elf64_Sym *s, uint8_t table)
 	/* No code model spreads one file's code over more than 4 GiB. */
 	if (!part || s->st_value - t->base > UINT32_MAX)
 		return 0;
+	if (t->n >= l->most)
+		return ELF_NOT;
 	if (vec_room(&t->rows, &l->cap, t->n + 1) < 0)
 		return -ENOMEM;
 	t->rows[t->n++] = (struct symbol){
@@ -296,6 +298,16 @@ static void symtab_freep(struct symtab **t)
 
 int symtab_load(const struct elf *e, const struct elf *debug, struct symtab **ret)
 {
+	return symtab_load_most(e, debug, SIZE_MAX, ret);
+}
+
+size_t symtab_rows(const struct symtab *t)
+{
+	return t->n;
+}
+
+int symtab_load_most(const struct elf *e, const struct elf *debug, size_t most, struct symtab **ret)
+{
 	cleanup(symtab_freep) struct symtab *t = calloc(1, sizeof(*t));
 	if (t)
 		t->names = calloc(TABLES, sizeof(*t->names));
@@ -303,7 +315,7 @@ int symtab_load(const struct elf *e, const struct elf *debug, struct symtab **re
 		return -ENOMEM;
 	for (size_t i = 0; i < TABLES; i++)
 		t->names[i].fd = -1;
-	struct loading l = {.t = t};
+	struct loading l = {.t = t, .most = most};
 	parts_find(&l, e);
 	int r = tables_load(&l, e, debug);
 	if (r == 0 && t->n == 0)

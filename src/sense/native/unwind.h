@@ -12,6 +12,7 @@
 #pragma once
 
 #include "sense/native/elffile.h"
+#include "sense/native/lineserver.h"
 #include "sense/proc/remote.h"
 
 #define UNWIND_FRAMES 4096
@@ -59,6 +60,15 @@ struct unwind_trace {
 /* Tables and symbols of files, shared by all processes. Not locked: one thread. */
 struct natives;
 struct natives *natives_new(void);
+/*
+ * What programs' files may cost all in all, as a user could make files of any size. As they are made: 32 Mi functions,
+ * 1 GiB and 60 s for lines. Whoever has more is shown without names, or without lines.
+ */
+struct natives_limits {
+	size_t symbols; /* functions with names, of 16 bytes each */
+	struct lineserver_limits lines;
+};
+void natives_limit(struct natives *n, const struct natives_limits *most);
 struct natives *natives_free(struct natives *n);
 static inline void natives_freep(struct natives **n)
 {

@@ -60,7 +60,8 @@ static struct forgotten forget(int64_t before_ms)
 {
 	struct forgotten r;
 	struct fault f = {.text = ""};
-	if (forget_jobs(store, made.dir, before_ms, lives, (void *)(uintptr_t) "alive", &r, &f) != 0)
+	const struct forget_want want = {before_ms, before_ms, lives, (void *)(uintptr_t) "alive"};
+	if (forget_jobs(store, made.dir, &want, &r, &f) != 0)
 		fail_msg("%s", f.text);
 	return r;
 }
@@ -130,7 +131,8 @@ static void a_folder_that_is_too_deep_keeps_its_record(void **state)
 	struct fault f = {.text = ""};
 	job_put("deep", JOB_DONE, 1, 2);
 	made_folder(&made, "jobs/deep/1/2/3/4/5/6/7/8");
-	assert_int_equal(forget_jobs(store, made.dir, NOW_MS, lives, (void *)(uintptr_t) "alive", &r, &f), -ELOOP);
+	const struct forget_want want = {NOW_MS, NOW_MS, lives, (void *)(uintptr_t) "alive"};
+	assert_int_equal(forget_jobs(store, made.dir, &want, &r, &f), -ELOOP);
 	assert_non_null(strstr(f.text, "the folder of job deep could not be removed"));
 	assert_true(is_stored("deep"));
 }

@@ -6,6 +6,17 @@
 static struct made_world made;
 static struct tasks tasks;
 
+static void user_set(pid_t pid, uid_t uid)
+{
+	char path[64], text[128];
+	TEXT_FORMAT(path, "proc/%d/status", (int)pid);
+	TEXT_FORMAT(
+		text,
+		"Name:\tx\nState:\tS (sleeping)\nTgid:\t%d\nPid:\t%d\nPPid:\t1\nUid:\t%u\t%u\t%u\t%u\nThreads:\t1\n",
+		(int)pid, (int)pid, uid, uid, uid, uid);
+	made_write(&made, path, text, strlen(text));
+}
+
 static int begin(void **state)
 {
 	(void)state;
@@ -21,8 +32,10 @@ static int begin(void **state)
 		{.pid = 15, .ppid = 1, .comm = "tool", .start_ticks = 130, .group = "/vigil-jj"},
 		{.pid = 99, .ppid = 1, .comm = "other", .start_ticks = 140, .environ = "VIGIL_JOB_ID=j-11"},
 	};
-	for (size_t i = 0; i < ARRAY_SIZE(list); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(list); i++) {
 		made_process(&made, &list[i]);
+		user_set(list[i].pid, 1000);
+	}
 	return tasks_init(&tasks, 64, -1) | tasks_scan(&tasks, &made.w);
 }
 
@@ -48,8 +61,19 @@ static void expect(const struct members_want *want, const pid_t *pids, size_t n)
 static void a_process_is_found_by_its_environment(void **state)
 {
 	(void)state;
-	const struct members_want want = {.job_id = "j-1"};
+	const struct members_want want = {.job_id = "j-1", .uid = 1000};
 	expect(&want, (const pid_t[]){9, 11, 13}, 3); /* 9 descends from 11, whose number is higher */
+}
+
+static void another_users_process_that_names_the_job_is_none_of_it(void **state)
+{
+	(void)state;
+	const struct members_want want = {.job_id = "j-1", .uid = 1000},
+				  of_root = {.job_id = "j-1", .uid = 0, .root = 10};
+	user_set(13, 1001);
+	expect(&want, (const pid_t[]){9, 11}, 2);
+	user_set(13, 1000);
+	expect(&of_root, (const pid_t[]){9, 10, 11, 13}, 4); /* the job has processes of that user by descent */
 }
 
 static void a_process_is_found_by_descent(void **state)
@@ -77,7 +101,7 @@ static void without_a_job_every_process_is_a_row(void **state)
 static void a_row_has_the_job_the_rank_and_the_command(void **state)
 {
 	(void)state;
-	const struct members_want want = {.job_id = "j-1"};
+	const struct members_want want = {.job_id = "j-1", .uid = 1000};
 	struct members m;
 	assert_int_equal(members_read(&made.w, &tasks, &want, &m), 0);
 	assert_string_equal(m.row[1].job, "j-1");
@@ -91,6 +115,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_process_is_found_by_its_environment),
+		cmocka_unit_test(another_users_process_that_names_the_job_is_none_of_it),
 		cmocka_unit_test(a_process_is_found_by_descent),
 		cmocka_unit_test(a_process_is_found_by_its_group_and_groups_below_it),
 		cmocka_unit_test(without_a_job_every_process_is_a_row),

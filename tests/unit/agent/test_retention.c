@@ -34,10 +34,10 @@ static struct store *opened(enum store_mode mode)
 }
 
 /* A job that ended so many hours ago and left a report of so many KiB, and output. */
-static void job_put(const char *id, enum job_state how, int hours, size_t kib)
+static void job_put_of(uid_t uid, const char *id, enum job_state how, int hours, size_t kib)
 {
 	static char filler[256 * 1024];
-	struct job j = {.state = how, .started_unix_ms = NOW_MS - hours * HOUR_MS};
+	struct job j = {.uid = uid, .state = how, .started_unix_ms = NOW_MS - hours * HOUR_MS};
 	char path[128];
 	cleanup(store_closep) struct store *s = opened(STORE_WRITE);
 	TEXT_COPY(j.id, id);
@@ -51,6 +51,11 @@ static void job_put(const char *id, enum job_state how, int hours, size_t kib)
 	made_write(&made, path, filler, kib * 1024);
 	TEXT_FORMAT(path, "jobs/%s/attempt-0/rank-0.out", id);
 	made_write(&made, path, filler, sizeof(filler));
+}
+
+static void job_put(const char *id, enum job_state how, int hours, size_t kib)
+{
+	job_put_of(1000, id, how, hours, kib);
 }
 
 static bool is_kept(const char *id)
@@ -85,6 +90,19 @@ static void the_jobs_that_ended_first_make_room(void **state)
 	assert_int_equal(gone.jobs, 1);
 	assert_false(is_kept("first"));
 	assert_true(is_kept("second") && is_kept("third"));
+}
+
+static void the_jobs_of_the_user_who_left_most_make_room(void **state)
+{
+	(void)state;
+	struct forgotten gone;
+	job_put_of(1001, "others", JOB_FAILED, 90, 100);
+	job_put("first", JOB_DONE, 4, 100);
+	job_put("second", JOB_DONE, 3, 100);
+	job_put("third", JOB_DONE, 2, 100);
+	assert_int_equal(sweep(220 * KIB, 0, NOW_MS, &gone), 0);
+	assert_int_equal(gone.jobs, 2);
+	assert_true(is_kept("others") && is_kept("third"));
 }
 
 static void what_fits_is_kept_and_output_does_not_count(void **state)
@@ -157,6 +175,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(the_jobs_that_ended_first_make_room, begin, end),
+		cmocka_unit_test_setup_teardown(the_jobs_of_the_user_who_left_most_make_room, begin, end),
 		cmocka_unit_test_setup_teardown(what_fits_is_kept_and_output_does_not_count, begin, end),
 		cmocka_unit_test_setup_teardown(what_is_too_old_goes_though_there_is_room, begin, end),
 		cmocka_unit_test_setup_teardown(a_job_that_runs_stays_and_a_lost_one_goes, begin, end),

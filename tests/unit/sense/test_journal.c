@@ -46,12 +46,29 @@ static void a_deadline_in_the_past_reads_nothing(void **state)
 	assert_int_equal(k.n, 0);
 }
 
+static void what_another_user_writes_in_a_killers_name_is_not_believed(void **state)
+{
+	(void)state;
+	const struct span none = {NULL, 0};
+	assert_true(journal_sender_is_believed(SPAN("kernel"), none, 1000));
+	assert_true(journal_sender_is_believed(SPAN("stdout"), SPAN("0"), 1000));
+	assert_true(journal_sender_is_believed(SPAN("journal"), SPAN("997"), 0)); /* systemd-oom */
+	assert_true(journal_sender_is_believed(SPAN("stdout"), SPAN("61440"), 0)); /* earlyoom, DynamicUser=yes */
+	assert_true(journal_sender_is_believed(SPAN("stdout"), SPAN("1000"), 1000));
+	assert_false(journal_sender_is_believed(SPAN("syslog"), SPAN("1000"), 0));
+	assert_false(journal_sender_is_believed(SPAN("syslog"), SPAN("1001"), 1000));
+	assert_false(journal_sender_is_believed(SPAN("syslog"), SPAN("65534"), 0)); /* nobody */
+	assert_false(journal_sender_is_believed(SPAN("syslog"), none, 0));
+	assert_false(journal_sender_is_believed(SPAN("syslog"), SPAN("0x"), 0));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_recorded_machine_has_no_journal),
 		cmocka_unit_test(the_live_journal_is_read_or_says_why_not),
 		cmocka_unit_test(a_deadline_in_the_past_reads_nothing),
+		cmocka_unit_test(what_another_user_writes_in_a_killers_name_is_not_believed),
 	};
 	return cmocka_run_group_tests_name("sense/death/journal", tests, NULL, NULL);
 }
