@@ -351,7 +351,8 @@ bool hang_graph_benign(struct hang_work *w)
 				  s->n_followers > 0 ? sleep : long_sleep);
 	uint64_t own = s->end == WAITEND_OWN && hang_only_services_beside(w, s) ? own_services_ns : own_thread_ns;
 	const struct waitgraph_node *end = &w->c->graph->node[s->node];
-	bool by_thread = (!waitgraph_awaits_its_own(end) || hang_worker_beside(w, s)) && !waitgraph_waits_for_itself(end);
+	bool by_thread = !waitgraph_awaits_its_own(end) || hang_worker_beside(w, s);
+	by_thread = by_thread && !waitgraph_waits_for_itself(end);
 	if (s->end == WAITEND_OWN && by_thread && !s->dead && w->standstill_ns < patience(w, own))
 		return benign_end(w, s, "own_thread", "it waits for another thread of its own", own);
 	if (s->end == WAITEND_TRACED && !end_is_main(w, s) && w->standstill_ns < sleep)
