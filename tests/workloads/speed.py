@@ -204,6 +204,45 @@ def poll(fixed, seconds):
 
 
 @planted
+def asks(fixed, seconds):
+    """Hands work to a process per processor, and asks without a pause whether it is done."""
+    ends = []
+    for _ in os.sched_getaffinity(0):
+        ours, theirs = FORK.Pipe()
+        FORK.Process(target=answer, args=(theirs,), daemon=True).start()
+        ends.append(ours)
+
+    def one():
+        for c in ends:
+            c.send(0.05)
+        for c in ends:
+            while not fixed and not c.poll(0):
+                pass
+            c.recv()
+    return rounds(seconds, one)
+
+
+def answer(end):
+    while True:
+        work(end.recv())
+        end.send(None)
+
+
+@planted
+def asks_thread(fixed, seconds):
+    """Asks for the end of each task of a thread, and keeps Python's lock from it."""
+    ours, theirs = FORK.Pipe()
+    threading.Thread(target=answer, args=(theirs,), daemon=True).start()
+
+    def one():
+        ours.send(0.05)
+        while not fixed and not ours.poll(0):
+            time.sleep(0)
+        ours.recv()
+    return rounds(seconds, one)
+
+
+@planted
 def cpuset(fixed, seconds):
     """Two busy processes that may use one processor."""
     if not fixed:
@@ -687,6 +726,43 @@ def event_loop(seconds):
                 await asyncio.sleep(0.02)
                 work(0.001)
         tasks = [asyncio.create_task(tick()) for _ in range(5)]
+        await asyncio.sleep(seconds)
+        for t in tasks:
+            t.cancel()
+    asyncio.run(main())
+    return 0
+
+
+@healthy
+def looks_meanwhile(seconds):
+    """Asks between pieces of its own work whether a message has come."""
+    ours, _theirs = FORK.Pipe()
+
+    def one():
+        work(0.0005)
+        ours.poll(0)
+    return rounds(seconds, one)
+
+
+@healthy
+def busy_loop(seconds):
+    """An event loop that never rests, as there is always something to pass on."""
+    import asyncio
+
+    async def main():
+        a, b = socket.socketpair()
+        reader, _ = await asyncio.open_connection(sock=a)
+        _, writer = await asyncio.open_connection(sock=b)
+
+        async def send():
+            while True:
+                writer.write(b"x" * 100)
+                await asyncio.sleep(0)
+
+        async def take():
+            while True:
+                await reader.read(1000)
+        tasks = [asyncio.create_task(send()), asyncio.create_task(take())]
         await asyncio.sleep(seconds)
         for t in tasks:
             t.cancel()

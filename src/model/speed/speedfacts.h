@@ -45,6 +45,12 @@ struct speed_thread {
 	uint32_t lock; /* the futex it waited for most while in SPEED_MUTEX or SPEED_LOCK: equal numbers, equal place */
 	bool lock_shared; /* that futex may be one of several processes; else equal numbers count within one */
 	uint32_t processor; /* where it last ran */
+	/*
+	 * Instants at which it was caught on its processor; of them, in a system call other than futex, and in one that
+	 * asks and does not wait (sense/speed/askcall), the last of which is named. 0: that may not be seen.
+	 */
+	uint32_t caught, calls, asks;
+	char ask[32];
 	char *at; /* n_sweeps letters */
 };
 

@@ -166,6 +166,68 @@ static void many_that_are_hardly_felt_take_little_of_a_gain(void **state)
 	assert_true(s.found.row[0].speedup_now > 1.85);
 }
 
+static void asks(struct speed_thread *t, uint32_t caught, uint32_t calls, uint32_t n)
+{
+	t->caught = caught;
+	t->calls = calls;
+	t->asks = n;
+	TEXT_COPY(t->ask, "poll");
+}
+
+static void a_thread_that_asks_beside_two_that_work_is_named(void **state)
+{
+	(void)state;
+	scene_begin(&s, 2);
+	struct speed_thread *lead = scene_one(&s, ROLE_MAIN, "R");
+	for (int i = 0; i < 2; i++)
+		scene_one(&s, ROLE_WORKER, "R");
+	for (int i = 0; i < 3; i++) {
+		s.thread[i].run = 2.0 / 3;
+		s.thread[i].queued = 1.0 / 3;
+	}
+	asks(lead, 100, 30, 30);
+	scene_expect(&s, "busy-waiting", 1.5);
+	lead->caught = 11; /* too few instants */
+	assert_true(!scene_first(&s) || strcmp(scene_first(&s)->id, "busy-waiting") != 0);
+}
+
+static void a_thread_that_asks_beside_idle_processors_costs_no_time(void **state)
+{
+	(void)state;
+	scene_begin(&s, 4);
+	struct speed_thread *lead = scene_one(&s, ROLE_MAIN, "R");
+	scene_one(&s, ROLE_WORKER, "R");
+	asks(lead, 100, 12, 11);
+	const struct finding *f = scene_first(&s);
+	assert_non_null(f);
+	assert_string_equal(f->id, "busy-waiting");
+	assert_true(f->speedup == 0 && f->weight < 0.2);
+}
+
+static void a_thread_that_asks_holds_the_gil(void **state)
+{
+	(void)state;
+	scene_begin(&s, 4);
+	size_t p = scene_process(&s, ROLE_MAIN);
+	struct speed_thread *lead = scene_thread(&s, p, "RG", 0);
+	scene_thread(&s, p, "GR", 0);
+	asks(lead, 100, 20, 20);
+	scene_expect(&s, "busy-waiting", 2);
+}
+
+static void a_thread_that_asks_between_work_is_well(void **state)
+{
+	(void)state;
+	scene_begin(&s, 2);
+	struct speed_thread *lead = scene_one(&s, ROLE_MAIN, "R");
+	asks(lead, 100, 9, 9); /* it computes most of the time */
+	scene_expect_nothing(&s);
+	asks(lead, 100, 60, 40); /* and gets something by each second call */
+	scene_expect_nothing(&s);
+	asks(lead, 100, 0, 0);
+	scene_expect_nothing(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -183,6 +245,10 @@ int main(void)
 		cmocka_unit_test(a_main_process_that_computes_beside_idle_workers_is_well),
 		cmocka_unit_test(files_that_do_not_fit_into_the_groups_memory_are_named),
 		cmocka_unit_test(many_that_are_hardly_felt_take_little_of_a_gain),
+		cmocka_unit_test(a_thread_that_asks_beside_two_that_work_is_named),
+		cmocka_unit_test(a_thread_that_asks_beside_idle_processors_costs_no_time),
+		cmocka_unit_test(a_thread_that_asks_holds_the_gil),
+		cmocka_unit_test(a_thread_that_asks_between_work_is_well),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,83 @@
+/* Busy waiting: a thread that asks again and again whether something has come, and never waits for it. */
+#include "base/buf.h"
+#include "judge/speed/speed_parts.h"
+
+/* Fewer instants tell nothing. Of the calls, so many that ask for each one that does something. */
+#define LEAST_CAUGHT 12
+#define ASKS_EACH 8
+
+/* Where nothing is gained by it but a processor for others: enough to be said, after all that costs time. */
+static const double in_vain = 0.12;
+
+bool speed_only_asks(const struct speedfacts *f, const struct speed_thread *t)
+{
+	/* A loop of an interpreter is in its call for a tenth of the time; one that works between two is not. */
+	return t->caught >= LEAST_CAUGHT && t->asks >= 3 && t->asks * 10 >= t->caught &&
+	       (t->calls - t->asks) * ASKS_EACH <= t->asks && speed_share(f, t, "R") >= 0.25;
+}
+
+bool speed_has_asker(const struct speedfacts *f, size_t process)
+{
+	for (size_t i = 0; i < f->n_threads; i++)
+		if (f->thread[i].process == process && speed_only_asks(f, &f->thread[i]))
+			return true;
+	return false;
+}
+
+/* How many times as fast the others are that want a processor beside it. */
+static double gain_of_processor(const struct speedview *v, double asking)
+{
+	const double others = v->wanted - asking;
+	if (others < 0.1)
+		return 1;
+	const double now = speed_has(v, v->wanted) * others / v->wanted;
+	return speed_fair(v, others) / MAX(now, 0.01);
+}
+
+/* The same of those that want Python's lock, which it takes each time it asks. */
+static double gain_of_gil(const struct speedview *v, const struct speed_thread *asker)
+{
+	double run = 0, waiting = 0;
+	for (size_t i = 0; i < v->f->n_threads; i++) {
+		const struct speed_thread *t = &v->f->thread[i];
+		if (t == asker || t->process != asker->process)
+			continue;
+		run += speed_share(v->f, t, "R");
+		waiting += speed_share(v->f, t, "G");
+	}
+	return run >= 0.05 ? MIN(run + waiting, 1) / MIN(run, 1) : 1;
+}
+
+void speed_ask_rules(const struct speedview *v, struct findings *all)
+{
+	const struct speed_thread *who = NULL;
+	size_t n = 0;
+	double asking = 0;
+	for (size_t i = 0; i < v->f->n_threads; i++) {
+		const struct speed_thread *t = &v->f->thread[i];
+		if (!speed_only_asks(v->f, t))
+			continue;
+		n++;
+		asking += speed_share(v->f, t, "R");
+		who = !who || t->run > who->run ? t : who;
+	}
+	if (!who)
+		return;
+	const double gain = MAX(gain_of_processor(v, asking), gain_of_gil(v, who));
+	const bool gains = gain > 1 / (1 - SPEED_LEAST_COST);
+	struct finding *f =
+		speed_add(v, all, "busy-waiting", "medium", gains ? gain : 0, gains ? 0 : -in_vain,
+			  "thread %d (%s) of process %d waits without sleeping: it uses %.2f processors to ask again "
+			  "and again whether something has come (%s)",
+			  who->tid, who->comm, v->f->process[who->process].pid, who->run, who->ask);
+	if (!f)
+		return;
+	finding_evidence(f, "of %u instants at which it ran it was asking at %u, and in another system call at %u",
+			 who->caught, who->asks, who->calls - who->asks);
+	if (n > 1)
+		finding_evidence(f, "%zu threads of the job do so", n);
+	if (!gains)
+		finding_evidence(f, "nothing of the job waits for that processor now, so no gain is told");
+	finding_advice(f, "wait for the event itself (queue.get, Event.wait, join, ray.wait or poll with a time-out); if "
+			  "the short delay of asking is meant, all is well");
+}
