@@ -36,7 +36,7 @@ EXPECTED = {
     "neighbour": "others-busy", "cold_reads": "disk-wait", "output": "output-wait", "small_io": "small-io",
     "process_each": "process-each", "big_args": "main-bound", "uneven_ranks": "uneven-tasks", "thrash": "memory-pressure",
     "gil_loader": "gil-bound", "slower": "steps-slower", "nan_loss": "loss-broken",
-    "asks": "busy-waiting", "asks_thread": "busy-waiting",
+    "asks": "busy-waiting",
 }
 # They are not about speed as it is now.
 NO_SPEED = ("stopped", "memory_fit", "nan_loss")

@@ -91,7 +91,6 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="the calls of a thread
     ("faults", "page-faults", (None, None)),
     ("gil_loader", "gil-bound", (1.1, 2.1)),
     pytest.param("asks", "busy-waiting", (1.1, 2.1), marks=needs_root),
-    pytest.param("asks_thread", "busy-waiting", (1.1, 2.5), marks=needs_root),
 ])
 def test_a_planted_fault_is_named_first_with_its_gain(vigil, program, name, finding, speedup):
     found = first(vigil, program(name).pid, finding)

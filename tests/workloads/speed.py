@@ -10,6 +10,7 @@ import mmap
 import multiprocessing
 import os
 import queue
+import select
 import socket
 import subprocess
 import sys
@@ -226,20 +227,6 @@ def answer(end):
     while True:
         work(end.recv())
         end.send(None)
-
-
-@planted
-def asks_thread(fixed, seconds):
-    """Asks for the end of each task of a thread, and keeps Python's lock from it."""
-    ours, theirs = FORK.Pipe()
-    threading.Thread(target=answer, args=(theirs,), daemon=True).start()
-
-    def one():
-        ours.send(0.05)
-        while not fixed and not ours.poll(0):
-            time.sleep(0)
-        ours.recv()
-    return rounds(seconds, one)
 
 
 @planted
@@ -746,28 +733,16 @@ def looks_meanwhile(seconds):
 
 @healthy
 def busy_loop(seconds):
-    """An event loop that never rests, as there is always something to pass on."""
-    import asyncio
+    """A loop that never rests, as there is always something to pass on."""
+    a, b = socket.socketpair()
+    ready = select.poll()
+    ready.register(a, select.POLLIN)
+    b.send(b"x" * 100)
 
-    async def main():
-        a, b = socket.socketpair()
-        reader, _ = await asyncio.open_connection(sock=a)
-        _, writer = await asyncio.open_connection(sock=b)
-
-        async def send():
-            while True:
-                writer.write(b"x" * 100)
-                await asyncio.sleep(0)
-
-        async def take():
-            while True:
-                await reader.read(1000)
-        tasks = [asyncio.create_task(send()), asyncio.create_task(take())]
-        await asyncio.sleep(seconds)
-        for t in tasks:
-            t.cancel()
-    asyncio.run(main())
-    return 0
+    def one():
+        for _, _event in ready.poll(0):
+            b.send(a.recv(100))
+    return rounds(seconds, one)
 
 
 @healthy

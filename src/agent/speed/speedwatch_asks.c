@@ -7,11 +7,28 @@
 
 /* A thread is looked at once it was seen to run so often, up to so many times, and left alone where that is in vain. */
 #define RUNS_BEFORE 8
-#define CAUGHT_MOST 150
+#define CAUGHT_MOST 300
 #define MISSED_MOST 20
 /* In one sweep. */
-#define CATCHES 2
+#define THREADS_MOST 4
+#define IN_A_ROW 4
 
+static void call_count(struct speed_thread *t, struct remote *r, const struct unwind_regs *regs)
+{
+	uint64_t arg[4];
+	t->caught++;
+	if (!regs->in_call || regs->call == SYS_futex)
+		return;
+	for (size_t k = 0; k < ARRAY_SIZE(arg); k++)
+		arg[k] = unwind_call_argument(regs, k);
+	t->calls++;
+	if (!askcall_is(r, regs->call, arg))
+		return;
+	t->asks++;
+	TEXT_COPY(t->ask, syscall_name((int64_t)regs->call));
+}
+
+/* A thread that was caught is caught again at once, some microseconds later each time. */
 static void thread_catch(struct speedwatch *s, size_t i)
 {
 	struct speedwatch_thread *own = &s->thread[i];
@@ -23,34 +40,26 @@ static void thread_catch(struct speedwatch *s, size_t i)
 		remote_open(s->w, s->f->process[t->process].pid, &p->remote);
 		p->stopper = stopper_new(s->w, s->f->process[t->process].pid, &p->remote);
 	}
-	if (!p->stopper || stopper_catch(p->stopper, s->instant, t->tid, NULL, 0, NULL, &n_bytes, &regs, s->stack)) {
-		own->missed++;
-		return;
+	for (int k = 0; p->stopper && k < IN_A_ROW; k++) {
+		if (stopper_catch(p->stopper, s->instant, t->tid, NULL, 0, NULL, &n_bytes, &regs, s->stack)) {
+			own->missed += k == 0;
+			return;
+		}
+		call_count(t, &p->remote, &regs);
 	}
-	own->missed = 0;
-	t->caught++;
-	if (!regs.in_call || regs.call == SYS_futex)
-		return;
-	uint64_t arg[4];
-	for (size_t k = 0; k < ARRAY_SIZE(arg); k++)
-		arg[k] = unwind_call_argument(&regs, k);
-	t->calls++;
-	if (!askcall_is(&p->remote, regs.call, arg))
-		return;
-	t->asks++;
-	TEXT_COPY(t->ask, syscall_name((int64_t)regs.call));
 }
 
 void speedwatch_asks(struct speedwatch *s)
 {
 	size_t n = s->f->n_threads, caught = 0;
-	for (size_t k = 0; k < n && caught < CATCHES; k++) {
+	for (size_t k = 0; k < n && caught < THREADS_MOST; k++) {
 		const size_t i = (k + s->f->n_sweeps) % n; /* each has its turn */
 		struct speedwatch_thread *own = &s->thread[i];
 		if (own->gone || own->letter != SPEED_RUN || own->left > 0)
 			continue;
 		own->runs++;
-		if (own->runs <= RUNS_BEFORE || own->missed >= MISSED_MOST || s->f->thread[i].caught >= CAUGHT_MOST)
+		if (own->runs <= RUNS_BEFORE || s->f->thread[i].caught >= CAUGHT_MOST ||
+		    (s->f->thread[i].caught == 0 && own->missed >= MISSED_MOST))
 			continue;
 		if (!s->instant)
 			s->instant = instant_new(s->w);

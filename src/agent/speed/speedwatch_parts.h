@@ -22,7 +22,7 @@ struct speedwatch_thread {
 	char schedstat[48];
 	uint32_t idle; /* looks in a row at which it had not run */
 	uint32_t left; /* sweeps to leave it alone from now on */
-	uint32_t runs, missed; /* sweeps at which it ran; times in a row that it could not be caught */
+	uint32_t runs, missed; /* sweeps at which it ran; times that it could not be caught */
 };
 
 #define SPEEDWATCH_CHILDREN 16

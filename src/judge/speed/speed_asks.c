@@ -9,19 +9,12 @@
 /* Where nothing is gained by it but a processor for others: enough to be said, after all that costs time. */
 static const double in_vain = 0.12;
 
-bool speed_only_asks(const struct speedfacts *f, const struct speed_thread *t)
+/* True of a thread that uses a processor to ask again and again, and asks the kernel for hardly anything else. */
+static bool only_asks(const struct speedfacts *f, const struct speed_thread *t)
 {
 	/* A loop of an interpreter is in its call for a tenth of the time; one that works between two is not. */
 	return t->caught >= LEAST_CAUGHT && t->asks >= 3 && t->asks * 10 >= t->caught &&
 	       (t->calls - t->asks) * ASKS_EACH <= t->asks && speed_share(f, t, "R") >= 0.25;
-}
-
-bool speed_has_asker(const struct speedfacts *f, size_t process)
-{
-	for (size_t i = 0; i < f->n_threads; i++)
-		if (f->thread[i].process == process && speed_only_asks(f, &f->thread[i]))
-			return true;
-	return false;
 }
 
 /* How many times as fast the others are that want a processor beside it. */
@@ -34,20 +27,6 @@ static double gain_of_processor(const struct speedview *v, double asking)
 	return speed_fair(v, others) / MAX(now, 0.01);
 }
 
-/* The same of those that want Python's lock, which it takes each time it asks. */
-static double gain_of_gil(const struct speedview *v, const struct speed_thread *asker)
-{
-	double run = 0, waiting = 0;
-	for (size_t i = 0; i < v->f->n_threads; i++) {
-		const struct speed_thread *t = &v->f->thread[i];
-		if (t == asker || t->process != asker->process)
-			continue;
-		run += speed_share(v->f, t, "R");
-		waiting += speed_share(v->f, t, "G");
-	}
-	return run >= 0.05 ? MIN(run + waiting, 1) / MIN(run, 1) : 1;
-}
-
 void speed_ask_rules(const struct speedview *v, struct findings *all)
 {
 	const struct speed_thread *who = NULL;
@@ -55,7 +34,7 @@ void speed_ask_rules(const struct speedview *v, struct findings *all)
 	double asking = 0;
 	for (size_t i = 0; i < v->f->n_threads; i++) {
 		const struct speed_thread *t = &v->f->thread[i];
-		if (!speed_only_asks(v->f, t))
+		if (!only_asks(v->f, t))
 			continue;
 		n++;
 		asking += speed_share(v->f, t, "R");
@@ -63,7 +42,7 @@ void speed_ask_rules(const struct speedview *v, struct findings *all)
 	}
 	if (!who)
 		return;
-	const double gain = MAX(gain_of_processor(v, asking), gain_of_gil(v, who));
+	const double gain = gain_of_processor(v, asking);
 	const bool gains = gain > 1 / (1 - SPEED_LEAST_COST);
 	struct finding *f =
 		speed_add(v, all, "busy-waiting", "medium", gains ? gain : 0, gains ? 0 : -in_vain,

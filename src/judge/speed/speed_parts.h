@@ -43,11 +43,6 @@ double speed_without_wait(const struct speedview *v, const struct speed_thread *
 struct finding *speed_add(const struct speedview *v, struct findings *all, const char *id, const char *confidence,
 			  double speedup, double cost, const char *fmt, ...) printf_like(7, 8);
 
-/* True of a thread that uses a processor to ask again and again, and asks the kernel for hardly anything else. */
-bool speed_only_asks(const struct speedfacts *f, const struct speed_thread *t);
-/* True if one of its threads does. */
-bool speed_has_asker(const struct speedfacts *f, size_t process);
-
 void speed_ask_rules(const struct speedview *v, struct findings *all);
 void speed_machine_rules(const struct speedview *v, struct findings *all);
 void speed_memory_rules(const struct speedview *v, struct findings *all);

@@ -194,7 +194,7 @@ void speed_thread_rules(const struct speedview *v, struct findings *all)
 	/* Ranks are alike: the first one speaks for all. */
 	const size_t before = all->n;
 	for (size_t i = 0; i < v->f->n_processes && all->n == before; i++)
-		if (v->f->process[i].python && !speed_has_asker(v->f, i))
+		if (v->f->process[i].python)
 			gil_turns(v, i, all);
 	locks(v, all);
 	oversubscribed(v, all);

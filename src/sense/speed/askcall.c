@@ -5,12 +5,23 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 
 /* struct timespec or timeval: both are two words. NULL waits for ever. */
 static bool no_time(struct remote *r, uint64_t addr)
 {
 	uint64_t word[2];
 	return addr != 0 && remote_read(r, addr, word, sizeof(word)) == 0 && word[0] == 0 && word[1] == 0;
+}
+
+/* A sleep until a time that has come: what Python makes of a sleep of zero. */
+static bool is_past(struct remote *r, uint64_t clock, uint64_t addr)
+{
+	struct timespec until, now;
+	if (clock > CLOCK_BOOTTIME || remote_read(r, addr, &until, sizeof(until)) != 0 ||
+	    clock_gettime((clockid_t)clock, &now) < 0)
+		return false;
+	return until.tv_sec != now.tv_sec ? until.tv_sec < now.tv_sec : until.tv_nsec <= now.tv_nsec;
 }
 
 bool askcall_is(struct remote *r, uint32_t nr, const uint64_t arg[static 4])
@@ -31,7 +42,7 @@ bool askcall_is(struct remote *r, uint32_t nr, const uint64_t arg[static 4])
 	case SYS_nanosleep:
 		return no_time(r, arg[0]);
 	case SYS_clock_nanosleep:
-		return (arg[1] & 1) == 0 && no_time(r, arg[2]); /* 1: TIMER_ABSTIME */
+		return (arg[1] & TIMER_ABSTIME) ? is_past(r, arg[0], arg[2]) : no_time(r, arg[2]);
 	case SYS_wait4:
 		return (arg[2] & WNOHANG) != 0;
 	case SYS_waitid:

@@ -204,17 +204,6 @@ static void a_thread_that_asks_beside_idle_processors_costs_no_time(void **state
 	assert_true(f->speedup == 0 && f->weight < 0.2);
 }
 
-static void a_thread_that_asks_holds_the_gil(void **state)
-{
-	(void)state;
-	scene_begin(&s, 4);
-	size_t p = scene_process(&s, ROLE_MAIN);
-	struct speed_thread *lead = scene_thread(&s, p, "RG", 0);
-	scene_thread(&s, p, "GR", 0);
-	asks(lead, 100, 20, 20);
-	scene_expect(&s, "busy-waiting", 2);
-}
-
 static void a_thread_that_asks_between_work_is_well(void **state)
 {
 	(void)state;
@@ -247,7 +236,6 @@ int main(void)
 		cmocka_unit_test(many_that_are_hardly_felt_take_little_of_a_gain),
 		cmocka_unit_test(a_thread_that_asks_beside_two_that_work_is_named),
 		cmocka_unit_test(a_thread_that_asks_beside_idle_processors_costs_no_time),
-		cmocka_unit_test(a_thread_that_asks_holds_the_gil),
 		cmocka_unit_test(a_thread_that_asks_between_work_is_well),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
