@@ -36,6 +36,7 @@ static void thread_catch(struct speedwatch *s, size_t i)
 	struct speedwatch_process *p = &s->process[t->process];
 	struct unwind_regs regs;
 	size_t n_bytes;
+	const uint32_t asks_before = t->asks;
 	if (!p->stopper) {
 		remote_open(s->w, s->f->process[t->process].pid, &p->remote);
 		p->stopper = stopper_new(s->w, s->f->process[t->process].pid, &p->remote);
@@ -43,10 +44,11 @@ static void thread_catch(struct speedwatch *s, size_t i)
 	for (int k = 0; p->stopper && k < IN_A_ROW; k++) {
 		if (stopper_catch(p->stopper, s->instant, t->tid, NULL, 0, NULL, &n_bytes, &regs, s->stack)) {
 			own->missed += k == 0;
-			return;
+			break;
 		}
 		call_count(t, &p->remote, &regs);
 	}
+	t->ask_sweeps += t->asks > asks_before;
 }
 
 void speedwatch_asks(struct speedwatch *s)

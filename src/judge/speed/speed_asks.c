@@ -2,8 +2,9 @@
 #include "base/buf.h"
 #include "judge/speed/speed_parts.h"
 
-/* Fewer instants tell nothing. Of the calls, so many that ask for each one that does something. */
-#define LEAST_CAUGHT 12
+/* Fewer instants and sweeps tell nothing. Of the calls, so many that ask for each one that does something. */
+#define LEAST_CAUGHT 40
+#define LEAST_SWEEPS 4
 #define ASKS_EACH 8
 
 /* Where nothing is gained by it but a processor for others: enough to be said, after all that costs time. */
@@ -13,7 +14,7 @@ static const double in_vain = 0.12;
 static bool only_asks(const struct speedfacts *f, const struct speed_thread *t)
 {
 	/* A loop of an interpreter is in its call for a tenth of the time; one that works between two is not. */
-	return t->caught >= LEAST_CAUGHT && t->asks >= 3 && t->asks * 10 >= t->caught &&
+	return t->caught >= LEAST_CAUGHT && t->ask_sweeps >= LEAST_SWEEPS && t->asks * 10 >= t->caught &&
 	       (t->calls - t->asks) * ASKS_EACH <= t->asks && speed_share(f, t, "R") >= 0.25;
 }
 
@@ -57,6 +58,7 @@ void speed_ask_rules(const struct speedview *v, struct findings *all)
 		finding_evidence(f, "%zu threads of the job do so", n);
 	if (!gains)
 		finding_evidence(f, "nothing of the job waits for that processor now, so no gain is told");
-	finding_advice(f, "wait for the event itself (queue.get, Event.wait, join, ray.wait or poll with a time-out); if "
-			  "the short delay of asking is meant, all is well");
+	finding_advice(f,
+		       "wait for the event itself (queue.get, Event.wait, join, ray.wait or poll with a time-out); if "
+		       "the short delay of asking is meant, all is well");
 }

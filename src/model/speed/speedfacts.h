@@ -47,9 +47,10 @@ struct speed_thread {
 	uint32_t processor; /* where it last ran */
 	/*
 	 * Instants at which it was caught on its processor; of them, in a system call other than futex, and in one that
-	 * asks and does not wait (sense/speed/askcall), the last of which is named. 0: that may not be seen.
+	 * asks and does not wait (sense/speed/askcall), the last of which is named. Some of them follow each other
+	 * within microseconds: ask_sweeps is in how many sweeps it asked. 0: that may not be seen.
 	 */
-	uint32_t caught, calls, asks;
+	uint32_t caught, calls, asks, ask_sweeps;
 	char ask[32];
 	char *at; /* n_sweeps letters */
 };

@@ -12,7 +12,8 @@
 #define UNMAPPED 0x10
 
 /* The memory of this very program, but for the first page. */
-static ssize_t own_readv(struct remote *r, const struct iovec *into, size_t n_into, const struct iovec *from, size_t n_from)
+static ssize_t own_readv(struct remote *r, const struct iovec *into, size_t n_into, const struct iovec *from,
+			 size_t n_from)
 {
 	(void)r;
 	assert_int_equal(n_into, 1);
