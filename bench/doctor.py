@@ -44,7 +44,7 @@ NO_SPEED = ("stopped", "memory_fit", "nan_loss")
 OF_OUTPUT = {"slower": 8, "nan_loss": 2}
 HEALTHY = ["compute", "two_processes", "numpy_alone", "numpy_threads", "sleeping", "cron", "idle_server", "thread_server",
            "pool_even", "loader_ahead", "hash_threads", "pipeline", "barrier", "child", "event_loop", "writer", "idle_pool", "many_threads",
-           "looks_meanwhile", "busy_loop"]
+           "looks_meanwhile", "busy_loop", "cooperative"]
 GROUPS = pathlib.Path("/sys/fs/cgroup")
 
 

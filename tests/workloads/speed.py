@@ -211,13 +211,15 @@ def asks(fixed, seconds):
     for _ in os.sched_getaffinity(0):
         ours, theirs = FORK.Pipe()
         FORK.Process(target=answer, args=(theirs,), daemon=True).start()
-        ends.append(ours)
+        ready = select.poll()
+        ready.register(ours, select.POLLIN)
+        ends.append((ours, ready))
 
     def one():
-        for c in ends:
+        for c, _ in ends:
             c.send(0.05)
-        for c in ends:
-            while not fixed and not c.poll(0):
+        for c, ready in ends:
+            while not fixed and not ready.poll(0):
                 pass
             c.recv()
     return rounds(seconds, one)
@@ -729,6 +731,23 @@ def looks_meanwhile(seconds):
         work(0.0005)
         ours.poll(0)
     return rounds(seconds, one)
+
+
+@healthy
+def cooperative(seconds):
+    """Coroutines that compute in small pieces and let the others go on after each."""
+    import asyncio
+
+    async def main():
+        end = time.monotonic() + seconds
+
+        async def one():
+            while time.monotonic() < end:
+                sum(range(500))
+                await asyncio.sleep(0)
+        await asyncio.gather(one(), one())
+    asyncio.run(main())
+    return 0
 
 
 @healthy

@@ -11,13 +11,13 @@
 #define MISSED_MOST 20
 /* In one sweep. */
 #define THREADS_MOST 4
-#define IN_A_ROW 4
+#define IN_A_ROW 8
 
 static void call_count(struct speed_thread *t, struct remote *r, const struct unwind_regs *regs)
 {
 	uint64_t arg[4];
 	t->caught++;
-	if (!regs->in_call || regs->call == SYS_futex)
+	if (!regs->in_call || regs->call == SYS_futex || regs->call == SYS_sched_yield)
 		return;
 	for (size_t k = 0; k < ARRAY_SIZE(arg); k++)
 		arg[k] = unwind_call_argument(regs, k);

@@ -13,8 +13,8 @@ static const double in_vain = 0.12;
 /* True of a thread that uses a processor to ask again and again, and asks the kernel for hardly anything else. */
 static bool only_asks(const struct speedfacts *f, const struct speed_thread *t)
 {
-	/* A loop of an interpreter is in its call for a tenth of the time; one that works between two is not. */
-	return t->caught >= LEAST_CAUGHT && t->ask_sweeps >= LEAST_SWEEPS && t->asks * 10 >= t->caught &&
+	/* Who works between two calls is in them for a smaller part: an event loop that never rests, for a tenth. */
+	return t->caught >= LEAST_CAUGHT && t->ask_sweeps >= LEAST_SWEEPS && t->asks * 4 >= t->caught &&
 	       (t->calls - t->asks) * ASKS_EACH <= t->asks && speed_share(f, t, "R") >= 0.25;
 }
 
@@ -43,10 +43,10 @@ void speed_ask_rules(const struct speedview *v, struct findings *all)
 	}
 	if (!who)
 		return;
-	const double gain = gain_of_processor(v, asking);
-	const bool gains = gain > 1 / (1 - SPEED_LEAST_COST);
+	const double cost = 1 - 1 / gain_of_processor(v, asking);
+	const bool gains = cost >= SPEED_LEAST_COST;
 	struct finding *f =
-		speed_add(v, all, "busy-waiting", "medium", gains ? gain : 0, gains ? 0 : -in_vain,
+		speed_add(v, all, "busy-waiting", "medium", 0, gains ? -cost : -in_vain,
 			  "thread %d (%s) of process %d waits without sleeping: it uses %.2f processors to ask again "
 			  "and again whether something has come (%s)",
 			  who->tid, who->comm, v->f->process[who->process].pid, who->run, who->ask);
@@ -56,7 +56,11 @@ void speed_ask_rules(const struct speedview *v, struct findings *all)
 			 who->caught, who->asks, who->calls - who->asks);
 	if (n > 1)
 		finding_evidence(f, "%zu threads of the job do so", n);
-	if (!gains)
+	if (gains)
+		finding_evidence(f,
+				 "others of the job want that processor; whoever shares it with them is the last to be "
+				 "done, so the gain is larger than their mean loss, and none is told");
+	else
 		finding_evidence(f, "nothing of the job waits for that processor now, so no gain is told");
 	finding_advice(f,
 		       "wait for the event itself (queue.get, Event.wait, join, ray.wait or poll with a time-out); if "

@@ -27,8 +27,6 @@ static bool is_past(struct remote *r, uint64_t clock, uint64_t addr)
 bool askcall_is(struct remote *r, uint32_t nr, const uint64_t arg[static 4])
 {
 	switch (nr) {
-	case SYS_sched_yield:
-		return true;
 #ifdef SYS_poll
 	case SYS_poll:
 		return (int32_t)arg[2] == 0;

@@ -1,6 +1,7 @@
 /*
  * System calls that ask whether something has come and do not wait for it: a poll with a time of zero, a receive that
- * may not block, sched_yield. A thread that makes hardly any other call waits, and uses a processor for that.
+ * may not block. A thread that makes hardly any other call waits, and uses a processor for that. Not sched_yield, by
+ * which the threads of numeric libraries spin between two pieces of work.
  */
 #pragma once
 
