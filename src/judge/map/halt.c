@@ -90,8 +90,7 @@ int halt_parse(const char *text, struct halt *ret, struct fault *f)
 enum halt_when halt_judge(const struct halt *h, uint64_t failed, uint64_t succeeded, uint64_t total)
 {
 	uint64_t n = h->what == HALT_FAIL ? failed : h->what == HALT_SUCCESS ? succeeded : failed + succeeded;
-	bool reached =
-		h->count > 0 ? n >= h->count : n > 0 && total > 0 && (double)n >= h->share_ratio * (double)total;
+	bool reached = h->count > 0 ? n >= h->count : n > 0 && total > 0 && (double)n >= h->share_ratio * (double)total;
 	return reached ? h->when : HALT_NEVER;
 }
 
