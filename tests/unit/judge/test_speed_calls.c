@@ -31,6 +31,21 @@ static void two_processes_that_take_turns_at_one_lock_are_named(void **state)
 		assert_string_not_equal(s.found.row[i].id, "one-at-a-time");
 }
 
+static void who_takes_turns_gains_no_more_than_their_number(void **state)
+{
+	(void)state;
+	scene_begin(&s, 2);
+	scene_one(&s, ROLE_MAIN, "c");
+	for (int i = 0; i < 2; i++) {
+		struct speed_thread *t = scene_one(&s, ROLE_WORKER, i == 0 ? "RRLL" : "LLRR");
+		t->lock = 77;
+		t->lock_shared = true;
+		t->run = 0.2; /* neighbours take the rest */
+		t->queued = 0.3;
+	}
+	scene_expect(&s, "lock-contention", 2);
+}
+
 static void equal_places_of_two_processes_are_two_locks(void **state)
 {
 	(void)state;
@@ -225,6 +240,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(two_processes_that_take_turns_at_one_lock_are_named),
+		cmocka_unit_test(who_takes_turns_gains_no_more_than_their_number),
 		cmocka_unit_test(equal_places_of_two_processes_are_two_locks),
 		cmocka_unit_test(a_main_thread_that_looks_for_a_thread_now_and_then_is_named),
 		cmocka_unit_test(a_thread_that_sleeps_between_its_own_work_is_well),
