@@ -36,13 +36,15 @@ EXPECTED = {
     "neighbour": "others-busy", "cold_reads": "disk-wait", "output": "output-wait", "small_io": "small-io",
     "process_each": "process-each", "big_args": "main-bound", "uneven_ranks": "uneven-tasks", "thrash": "memory-pressure",
     "gil_loader": "gil-bound", "slower": "steps-slower", "nan_loss": "loss-broken",
+    "asks": "busy-waiting",
 }
 # They are not about speed as it is now.
 NO_SPEED = ("stopped", "memory_fit", "nan_loss")
 # They are run by vigil, as their output says what is wrong; what they did before counts as well.
 OF_OUTPUT = {"slower": 8, "nan_loss": 2}
 HEALTHY = ["compute", "two_processes", "numpy_alone", "numpy_threads", "sleeping", "cron", "idle_server", "thread_server",
-           "pool_even", "loader_ahead", "hash_threads", "pipeline", "barrier", "child", "event_loop", "writer", "idle_pool", "many_threads"]
+           "pool_even", "loader_ahead", "hash_threads", "pipeline", "barrier", "child", "event_loop", "writer", "idle_pool", "many_threads",
+           "looks_meanwhile", "busy_loop", "cooperative"]
 GROUPS = pathlib.Path("/sys/fs/cgroup")
 
 

@@ -2,14 +2,15 @@
 """vigil map beside GNU parallel and xargs.
 
     bench/map.py tiny [--tasks N=10000] [--rounds N=5]     many tasks that do nothing: tasks a second
-    bench/map.py memory [--mem MIB=3072] [--rounds N=3] [--bag numbers|files] [--grow MIB=200] [--memfree SIZE…]
+    bench/map.py memory [--mem MIB=3072] [--rounds N=3] [--bag numbers|files] [--needs mixed|loaders] [--grow MIB=200] [--memfree SIZE…]
                                                            a bag that needs much more memory than there is: time to the end
     bench/map.py killed [--trials N=100]                   the runner is killed at random and resumed: is every task run?
 
 Prints one JSON object a line, and a table at the end. tiny: the programs take turns in each round, and the numbers are medians.
 memory: tasks grow by so many MiB a second to what they need; with --bag files the inputs are files of that size. In a machine
-of --mem (box.sh; root, lxcfs), beside each of the settings of parallel that --memfree names; a task that did
-not end well is lost. VIGIL is the program (build/src/cli/vigil).
+of --mem (box.sh; root, lxcfs), beside each of the settings of parallel that --memfree names (its manual has no advice for that; of
+--memsuspend it says the size of a task, so the largest one is 1200M); a task that did not end well is lost. Before that it says
+which time no scheduler can go below, and which one would take that knows all of all tasks beforehand. VIGIL is the program (build/src/cli/vigil).
 """
 import argparse
 import collections
@@ -36,11 +37,17 @@ import os
 need, held = os.path.getsize(sys.argv[1]) >> 20 if "/" in sys.argv[1] else int(sys.argv[1]), []
 while need > 50 * len(held):
     held.append(b"x" * (min(50, need - 50 * len(held)) << 20)); time.sleep(50 / int(os.environ["GROW_MIB_PER_S"]))
-time.sleep(2); print(need)
+time.sleep(float(os.environ["HOLD_S"])); print(need)
 """
-# Sizes in MiB, seeded: most fit many times into 3 GiB, some twice.
-RNG = random.Random(45)
-NEEDS = [RNG.choice((100, 150, 200, 300, 300, 400, 600, 900, 1200)) for _ in range(30)]
+# Sizes in MiB, seeded. mixed: most fit many times into 3 GiB, some twice. loaders: few fit at once, and they wait more than they grow.
+BAGS = {"mixed": (30, (100, 150, 200, 300, 300, 400, 600, 900, 1200), 2), "loaders": (20, (300, 400, 500, 600, 800, 1000, 1200), 4)}
+
+
+def bag_of(args):
+    """What each task needs, and how long it then works on that."""
+    tasks, sizes, hold_s = BAGS[args.needs]
+    rng = random.Random(args.seed)
+    return [rng.choice(sizes) for _ in range(tasks)], hold_s
 
 
 def environment(state):
@@ -106,7 +113,8 @@ def box_kills():
 
 def memory_inside(args, state):
     """In the box: the runners and their tasks live under its limit."""
-    os.environ["GROW_MIB_PER_S"] = str(args.grow)
+    needs, hold_s = bag_of(args)
+    os.environ["GROW_MIB_PER_S"], os.environ["HOLD_S"] = str(args.grow), str(hold_s)
     task = [sys.executable, "-S", "-c", GROW]
     quoted = f"{sys.executable} -S {state / 'grow.py'}"
     (state / "grow.py").write_text(GROW)
@@ -114,9 +122,9 @@ def memory_inside(args, state):
     programs = {"vigil map": [VIGIL, "map", *jobs, *task]}
     for free in args.memfree:
         programs[f"parallel --memfree {free}"] = ["parallel", *jobs, "--memfree", free, "--retries", "50", quoted]
-    lines = [str(n) for n in NEEDS]
+    lines = [str(n) for n in needs]
     if args.bag == "files":
-        for i, n in enumerate(NEEDS):
+        for i, n in enumerate(needs):
             lines[i] = str(state / f"input-{i}")
             with open(lines[i], "wb") as sparse:
                 sparse.truncate(n << 20)
@@ -131,17 +139,48 @@ def memory_inside(args, state):
                 wall, cpu, done = timed(inside, inputs, environment(state), out)
                 out.seek(0)
                 ended = collections.Counter(int(x) for x in out.read().split())
-            lost = sum((collections.Counter(NEEDS) - ended).values())
+            lost = sum((collections.Counter(needs) - ended).values())
             say(what="memory", program=name, wall_s=round(wall, 2), cpu_s=round(cpu, 2), status=done.returncode, lost=lost,
-                twice=sum((ended - collections.Counter(NEEDS)).values()), kernel_kills=box_kills() - before)
+                twice=sum((ended - collections.Counter(needs)).values()), kernel_kills=box_kills() - before)
+
+
+def course(need, hold_s, grow):
+    """What a task holds in each tenth of a second of its life, as GROW has it."""
+    return [min(need, 50 * (int(i * grow / 500) + 1)) for i in range(round((need / grow + hold_s) * 10))]
+
+
+def earliest(order, courses, room):
+    """Seconds to the end if each task in turn starts as early as it fits, all being known of all, no task more than 12th."""
+    used, running, end = [0] * 20000, [0] * 20000, 0
+    for i in order:
+        at, c = 0, courses[i]
+        while any(used[at + k] + m > room or running[at + k] >= 12 for k, m in enumerate(c)):
+            at += 1
+        for k, m in enumerate(c):
+            used[at + k] += m
+            running[at + k] += 1
+        end = max(end, at + len(c))
+    return end / 10
+
+
+def bounds(args):
+    """What no scheduler can do better, and what one does that knows each task's memory in each moment before it starts."""
+    needs, hold_s = bag_of(args)
+    courses, rng = [course(n, hold_s, args.grow) for n in needs], random.Random(1)
+    orders = [range(len(needs)), sorted(range(len(needs)), key=lambda i: -needs[i]), *(rng.sample(range(len(needs)), len(needs)) for _ in range(50))]
+    ends = [earliest(order, courses, args.mem) for order in orders]
+    say(what="bound", needs=args.needs, area_s=round(sum(map(sum, courses)) / 10 / args.mem, 1), longest_s=max(map(len, courses)) / 10,
+        places_s=round(sum(map(len, courses)) / 10 / 12, 1), all_known_in_order_s=ends[0], all_known_best_of_52_orders_s=min(ends))
 
 
 def memory(args, state):
+    if not os.environ.get("BOX_CGROUP"):
+        bounds(args)
     if os.environ.get("BOX_CGROUP"):
         memory_inside(args, state)
         return
     command = [str(ROOT / "bench/box.sh"), "--mem", str(args.mem), "--", sys.executable, __file__, "memory", "--rounds", str(args.rounds),
-               "--bag", args.bag, "--grow", str(args.grow), "--memfree", *args.memfree]
+               "--bag", args.bag, "--needs", args.needs, "--seed", str(args.seed), "--grow", str(args.grow), "--memfree", *args.memfree]
     rows = []
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as box:
         for line in box.stdout:
@@ -199,10 +238,11 @@ def main():
     parser.add_argument("--rounds", type=int, default=0)
     parser.add_argument("--mem", type=int, default=3072)
     parser.add_argument("--bag", choices=["numbers", "files"], default="numbers")
+    parser.add_argument("--needs", choices=list(BAGS), default="mixed")
     parser.add_argument("--grow", type=int, default=200)
     parser.add_argument("--memfree", nargs="+", default=["300M", "600M", "1200M"])
     parser.add_argument("--trials", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=45)
     args = parser.parse_args()
     args.rounds = args.rounds or {"tiny": 5, "memory": 3, "killed": 1}[args.what]
     state = pathlib.Path(tempfile.mkdtemp(prefix="vigil-bench-map."))

@@ -69,6 +69,9 @@ def first(vigil, what, name):
 needs_two = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two processors")
 
 
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="the calls of a thread that runs are seen with BPF")
+
+
 @needs_two
 @pytest.mark.slow
 @pytest.mark.parametrize("name, finding, speedup", [
@@ -87,6 +90,7 @@ needs_two = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs t
     ("big_args", "main-bound", (None, None)),
     ("faults", "page-faults", (None, None)),
     ("gil_loader", "gil-bound", (1.1, 2.1)),
+    pytest.param("asks", "busy-waiting", (None, None), marks=needs_root),
 ])
 def test_a_planted_fault_is_named_first_with_its_gain(vigil, program, name, finding, speedup):
     found = first(vigil, program(name).pid, finding)
@@ -104,7 +108,8 @@ def test_a_stopped_process_is_named(vigil, program):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["compute", "sleeping", "cron", "idle_server", "thread_server", "pool_even", "loader_ahead",
-                                  "hash_threads", "pipeline", "child", "event_loop", "idle_pool", "many_threads"])
+                                  "hash_threads", "pipeline", "child", "event_loop", "idle_pool", "many_threads",
+                                  "looks_meanwhile", "busy_loop", "cooperative"])
 def test_a_healthy_program_has_no_finding(vigil, program, name):
     told = look(vigil, program(name).pid, 4)
     assert own(told) == []

@@ -84,6 +84,9 @@ def test_no_input_becomes_a_command_wherever_it_stands(bag, tmp_path, shell, scr
     ("exit {}", ["0", "3", "200"], []), ("kill -{} $$", ["9", "15", "6"], []), ("exit {}", ["0", "7", "3"], ["--halt", "now,fail=1"]),
     ("exit {}", ["0", "7", "3"], ["--halt", "soon,fail=1"]), ("exit {}", ["5", "0", "3"], ["--halt", "now,success=1"]),
     ("exit {}", ["5", "0", "3"], ["--halt", "now,done=1"]), ("echo {}; exit 1", ["a"], ["--retries", "3"]),
+    ("exit {}", list("00110000"), ["--halt", "now,fail=2"]), ("exit {}", list("01000000"), ["--halt", "soon,fail=10%"]),
+    ("exit {}", list("011000"), ["--halt", "now,fail=50%"]), ("exit {}", list("0010000000"), ["--halt", "now,done=30%"]),
+    ("exit {}", list("1100"), ["--halt", "-1"]), ("exit {}", list("1010"), ["--halt", "30%"]),
     ("sleep {}", ["9"], ["--timeout", "0.3"]),
 ])
 def test_the_joblog_and_the_status_are_those_of_gnu_parallel(bag, tmp_path, script, inputs, extra):

@@ -10,6 +10,7 @@ import mmap
 import multiprocessing
 import os
 import queue
+import select
 import socket
 import subprocess
 import sys
@@ -201,6 +202,33 @@ def poll(fixed, seconds):
             time.sleep(0.25)
         outbox.get()
     return rounds(seconds, one)
+
+
+@planted
+def asks(fixed, seconds):
+    """Hands work to a process per processor, and asks without a pause whether it is done."""
+    ends = []
+    for _ in os.sched_getaffinity(0):
+        ours, theirs = FORK.Pipe()
+        FORK.Process(target=answer, args=(theirs,), daemon=True).start()
+        ready = select.poll()
+        ready.register(ours, select.POLLIN)
+        ends.append((ours, ready))
+
+    def one():
+        for c, _ in ends:
+            c.send(0.05)
+        for c, ready in ends:
+            while not fixed and not ready.poll(0):
+                pass
+            c.recv()
+    return rounds(seconds, one)
+
+
+def answer(end):
+    while True:
+        work(end.recv())
+        end.send(None)
 
 
 @planted
@@ -692,6 +720,48 @@ def event_loop(seconds):
             t.cancel()
     asyncio.run(main())
     return 0
+
+
+@healthy
+def looks_meanwhile(seconds):
+    """Asks between pieces of its own work whether a message has come."""
+    ours, _theirs = FORK.Pipe()
+
+    def one():
+        work(0.0005)
+        ours.poll(0)
+    return rounds(seconds, one)
+
+
+@healthy
+def cooperative(seconds):
+    """Coroutines that compute in small pieces and let the others go on after each."""
+    import asyncio
+
+    async def main():
+        end = time.monotonic() + seconds
+
+        async def one():
+            while time.monotonic() < end:
+                sum(range(500))
+                await asyncio.sleep(0)
+        await asyncio.gather(one(), one())
+    asyncio.run(main())
+    return 0
+
+
+@healthy
+def busy_loop(seconds):
+    """A loop that never rests, as there is always something to pass on."""
+    a, b = socket.socketpair()
+    ready = select.poll()
+    ready.register(a, select.POLLIN)
+    b.send(b"x" * 100)
+
+    def one():
+        for _, _event in ready.poll(0):
+            b.send(a.recv(100))
+    return rounds(seconds, one)
 
 
 @healthy

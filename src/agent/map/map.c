@@ -262,7 +262,7 @@ int map_run(const struct map_spec *spec, const struct world *w)
 		map_bar_close(m);
 		map_strays_last(m);
 		map_groups_close(m);
-		status = m->fatal ? m->fatal : map_exit_status(&m->tally);
+		status = m->fatal ? m->fatal : map_exit_status(&spec->halt, &m->tally, m->total);
 		map_job_end(m, status);
 	}
 	finish(m);

@@ -32,6 +32,7 @@ static void speedwatch_done(struct speedwatch *s)
 		s->process[i].watch = threadwatch_free(s->process[i].watch);
 		closep(&s->process[i].children_fd);
 	}
+	speedwatch_asks_done(s);
 	free(s->process);
 	free(s->thread);
 	tasks_done(&s->tasks);

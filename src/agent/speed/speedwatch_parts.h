@@ -3,6 +3,7 @@
 
 #include "agent/inspect/procview.h"
 #include "agent/speed/speedwatch.h"
+#include "sense/native/stopper.h"
 #include "sense/speed/cpustat.h"
 #include "sense/wait/threadwait.h"
 
@@ -21,6 +22,7 @@ struct speedwatch_thread {
 	char schedstat[48];
 	uint32_t idle; /* looks in a row at which it had not run */
 	uint32_t left; /* sweeps to leave it alone from now on */
+	uint32_t runs, missed; /* sweeps at which it ran; times that it could not be caught */
 };
 
 #define SPEEDWATCH_CHILDREN 16
@@ -36,6 +38,8 @@ struct speedwatch_process {
 	uint64_t reaped_begin_ns, reaped_ns;
 	bool has_io;
 	struct iocalls io_begin;
+	struct stopper *stopper; /* NULL: no thread of it was caught; else remote is open */
+	struct remote remote;
 	bool gone;
 };
 
@@ -54,6 +58,8 @@ struct speedwatch {
 	uint64_t running; /* sum over the sweeps of the machine's runnable threads, without vigil */
 	size_t n_running;
 	struct cpuset_bits allowed; /* of all threads together */
+	struct instant *instant; /* owned, as the stack; NULL: not wanted yet */
+	struct unwind_stack *stack;
 };
 
 /* The processes of the job and their threads, and those that have been added since. -ENOMEM. */
@@ -62,6 +68,9 @@ int must_check speedwatch_processes(struct speedwatch *s);
 int must_check speedwatch_new_threads(struct speedwatch *s);
 /* One instant of all threads. -ENOMEM. */
 int must_check speedwatch_sweep(struct speedwatch *s);
+/* After a sweep: the system calls of some threads that run, where that is permitted without stopping them. */
+void speedwatch_asks(struct speedwatch *s);
+void speedwatch_asks_done(struct speedwatch *s);
 /* Children of the main processes that are not watched themselves: they came, and most of them go soon. */
 void speedwatch_children_begin(struct speedwatch *s);
 void speedwatch_children(struct speedwatch *s);

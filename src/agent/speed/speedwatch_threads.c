@@ -365,6 +365,7 @@ int speedwatch_sweep(struct speedwatch *s)
 		if (r)
 			return r;
 	}
+	speedwatch_asks(s);
 	speedwatch_children(s);
 	s->f->n_sweeps++;
 	return 0;

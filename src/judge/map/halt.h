@@ -2,10 +2,10 @@
  * When a bag of tasks ends before all of it has run (--halt, as GNU parallel spells it), and the exit status of a bag.
  * Pure.
  *
- *   never · soon,fail=N · now,success=P% · …,done=N · 0 never · 1 soon,fail=1 · 2 now,fail=1
+ *   never · soon,fail=N · now,success=P% · …,done=N · 0 never · 1 soon,fail=1 · 2 now,fail=1 · -1 soon,success=1 ·
+ *   -2 now,success=1 · P% soon,fail=P%
  *
- * soon: no task is started any more. now: those that run are ended as well. A share counts of all tasks, and not before
- * three tasks are counted.
+ * soon: no task is started any more. now: those that run are ended as well. A share is one of all tasks.
  */
 #pragma once
 
@@ -34,5 +34,9 @@ struct map_tally {
 	int halt_status; /* of the task that made the end */
 	int stop_signal; /* the user's; 0: none */
 };
-/* The exit status of `vigil map`. */
-int map_exit_status(const struct map_tally *t);
+/*
+ * The exit status of `vigil map`: the number of failed tasks; with --halt that of the task that made the end where one
+ * was waited for, 0 where several were to succeed and did, and where a share was waited for, how many in a hundred
+ * have failed. total 0: not known.
+ */
+int map_exit_status(const struct halt *h, const struct map_tally *t, uint64_t total);

@@ -160,6 +160,7 @@ static void speed_rules(const struct speedview *v, struct findings *ret)
 	speed_thread_rules(v, ret);
 	speed_wait_rules(v, ret);
 	speed_call_rules(v, ret);
+	speed_ask_rules(v, ret);
 	speed_pool_rules(v, ret);
 }
 

@@ -43,6 +43,7 @@ double speed_without_wait(const struct speedview *v, const struct speed_thread *
 struct finding *speed_add(const struct speedview *v, struct findings *all, const char *id, const char *confidence,
 			  double speedup, double cost, const char *fmt, ...) printf_like(7, 8);
 
+void speed_ask_rules(const struct speedview *v, struct findings *all);
 void speed_machine_rules(const struct speedview *v, struct findings *all);
 void speed_memory_rules(const struct speedview *v, struct findings *all);
 void speed_thread_rules(const struct speedview *v, struct findings *all);

@@ -109,6 +109,8 @@ static void locks(const struct speedview *v, struct findings *all)
 		double rest = MAX(v->run - t.running, 0);
 		double speedup =
 			speed_fair(v, t.running + t.waiting + rest) / MAX(speed_has(v, t.running + rest), 0.01);
+		/* Neighbours make running look small: one of them runs or wants to at a time, so not more than all. */
+		speedup = MIN(speedup, (double)t.n);
 		struct finding *o = speed_add(v, all, "lock-contention", t.mutex ? "high" : "medium", speedup, 0,
 					      "%zu threads of process %d%s take turns at one lock", t.n,
 					      f->process[f->thread[i].process].pid,

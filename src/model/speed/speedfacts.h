@@ -45,6 +45,13 @@ struct speed_thread {
 	uint32_t lock; /* the futex it waited for most while in SPEED_MUTEX or SPEED_LOCK: equal numbers, equal place */
 	bool lock_shared; /* that futex may be one of several processes; else equal numbers count within one */
 	uint32_t processor; /* where it last ran */
+	/*
+	 * Instants at which it was caught on its processor; of them, in a system call (futex and sched_yield are left
+	 * out), and in one that asks and does not wait (sense/speed/askcall), the last of which is named. Some of them
+	 * follow each other within microseconds: ask_sweeps is in how many sweeps it asked. 0: that may not be seen.
+	 */
+	uint32_t caught, calls, asks, ask_sweeps;
+	char ask[32];
 	char *at; /* n_sweeps letters */
 };
 

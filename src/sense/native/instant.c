@@ -69,8 +69,10 @@ bool instant_step_aside(struct instant *in, uint32_t processor)
 
 #if defined(__x86_64__)
 /* struct pt_regs (asm/ptrace.h): r15 r14 r13 r12 bp bx r11 r10 r9 r8 ax cx dx si di orig_ax ip cs flags sp ss. */
+#define WORD_CALL 15 /* no number of a call where the thread was interrupted in its own code */
 #define WORD_CS 17
 #define WORD_SP 19
+#define CALLS_MAX 1024
 #define USER_CS 0x33 /* the code segment of a 64-bit program */
 #define RED_ZONE_BYTES 128
 /* Index in struct pt_regs for each DWARF register: ax dx cx bx si di bp sp r8 … r15 ip. */
@@ -141,6 +143,8 @@ int instant_take(struct instant *in, const struct instant_want *want, struct ins
 	*ret->regs = (struct unwind_regs){.valid = (UINT64_C(1) << ARRAY_SIZE(word_of)) - 1};
 	for (size_t i = 0; i < ARRAY_SIZE(word_of); i++)
 		ret->regs->reg[i] = d->word[word_of[i]];
+	ret->regs->in_call = d->word[WORD_CALL] < CALLS_MAX;
+	ret->regs->call = ret->regs->in_call ? (uint32_t)d->word[WORD_CALL] : 0;
 	ret->stack->sp = d->stack_from;
 	ret->stack->n_bytes = MIN((size_t)d->n_stack, sizeof(ret->stack->bytes));
 	memcpy(ret->stack->bytes, d->stack, ret->stack->n_bytes);

@@ -33,12 +33,17 @@
 #define REG_SP 7
 #define REG_PC 16
 static const uint8_t arguments[6] = {5, 4, 1, 10, 8, 9}; /* of system calls: rdi rsi rdx r10 r8 r9 */
-#else
+#else /* aarch64 */
 #define RED_ZONE_BYTES 0
 #define REG_SP 31
 #define REG_PC 32
 static const uint8_t arguments[6] = {0, 1, 2, 3, 4, 5};
 #endif
+
+uint64_t unwind_call_argument(const struct unwind_regs *r, size_t i)
+{
+	return r->reg[arguments[i]];
+}
 
 struct take_job {
 	pid_t tid;

@@ -23,7 +23,11 @@ struct unwind_regs {
 	 * aarch64: x0..x30, sp, pc. */
 	uint64_t reg[33];
 	uint64_t valid; /* bit n: reg[n] is known */
+	bool in_call; /* it was in a system call, of this number; false also where that is not known */
+	uint32_t call;
 };
+/* The argument of a system call that it was in: i is 0 to 5. */
+uint64_t unwind_call_argument(const struct unwind_regs *r, size_t i);
 #define UNWIND_ALL_VALID ((UINT64_C(1) << 33) - 1)
 uint64_t unwind_sp(const struct unwind_regs *r);
 

@@ -11,10 +11,10 @@ static const struct speed_word {
 	char letter;
 	const char *word;
 } words[] = {
-	{SPEED_RUN, "running"}, {SPEED_GIL, "gil"},	    {SPEED_MUTEX, "mutex"},   {SPEED_LOCK, "lock"},
-	{SPEED_SLEEP, "sleep"}, {SPEED_POLL, "poll"},	    {SPEED_PIPE, "pipe"},     {SPEED_SOCKET, "socket"},
-	{SPEED_CHILD, "child"}, {SPEED_FILE, "file"},	    {SPEED_DISK, "disk"},     {SPEED_MEMORY, "memory"},
-	{SPEED_GPU, "gpu"},	{SPEED_STOPPED, "stopped"}, {SPEED_WRITE, "write"},   {SPEED_OTHER, "unknown"},
+	{SPEED_RUN, "running"}, {SPEED_GIL, "gil"},	    {SPEED_MUTEX, "mutex"}, {SPEED_LOCK, "lock"},
+	{SPEED_SLEEP, "sleep"}, {SPEED_POLL, "poll"},	    {SPEED_PIPE, "pipe"},   {SPEED_SOCKET, "socket"},
+	{SPEED_CHILD, "child"}, {SPEED_FILE, "file"},	    {SPEED_DISK, "disk"},   {SPEED_MEMORY, "memory"},
+	{SPEED_GPU, "gpu"},	{SPEED_STOPPED, "stopped"}, {SPEED_WRITE, "write"}, {SPEED_OTHER, "unknown"},
 };
 
 static struct js *shares_json(const struct speedfacts *f, const struct speed_thread *t)
@@ -92,6 +92,15 @@ struct js *speedshow_json(const struct speedshow *s)
 	return j;
 }
 
+/* The calls of threads that run may not be seen everywhere. */
+static bool saw_calls(const struct speedfacts *f)
+{
+	for (size_t i = 0; i < f->n_threads; i++)
+		if (f->thread[i].caught > 0)
+			return true;
+	return false;
+}
+
 void speedshow_text(const struct speedshow *s, FILE *to)
 {
 	const struct speedfacts *f = s->facts;
@@ -105,9 +114,10 @@ void speedshow_text(const struct speedshow *s, FILE *to)
 	textout_text(
 		&p, 0,
 		"Looked at: processors and quota, thread pools, Python's GIL, locks, loaders and workers, sleeping, "
-		"disks and output, tiny reads, short-lived children, page faults, swap and memory, %sstolen time%s. "
+		"disks and output, tiny reads, short-lived children, page faults, swap and memory, %s%sstolen time%s. "
 		"Not seen from outside: memory bandwidth, caches, and what a GPU does inside.",
-		m->has_clock ? "clocks, " : "", m->nodes > 1 && m->has_remote ? ", NUMA nodes" : "");
+		m->has_clock ? "clocks, " : "", saw_calls(f) ? "busy waiting, " : "",
+		m->nodes > 1 && m->has_remote ? ", NUMA nodes" : "");
 	if (f->n_denied)
 		textout_text(&p, 0,
 			     "Of %zu processes it may not be read what they wait for: be their user, or root, to learn "

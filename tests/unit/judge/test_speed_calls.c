@@ -31,6 +31,21 @@ static void two_processes_that_take_turns_at_one_lock_are_named(void **state)
 		assert_string_not_equal(s.found.row[i].id, "one-at-a-time");
 }
 
+static void who_takes_turns_gains_no_more_than_their_number(void **state)
+{
+	(void)state;
+	scene_begin(&s, 2);
+	scene_one(&s, ROLE_MAIN, "c");
+	for (int i = 0; i < 2; i++) {
+		struct speed_thread *t = scene_one(&s, ROLE_WORKER, i == 0 ? "RRLL" : "LLRR");
+		t->lock = 77;
+		t->lock_shared = true;
+		t->run = 0.2; /* neighbours take the rest */
+		t->queued = 0.3;
+	}
+	scene_expect(&s, "lock-contention", 2);
+}
+
 static void equal_places_of_two_processes_are_two_locks(void **state)
 {
 	(void)state;
@@ -166,10 +181,66 @@ static void many_that_are_hardly_felt_take_little_of_a_gain(void **state)
 	assert_true(s.found.row[0].speedup_now > 1.85);
 }
 
+static void asks(struct speed_thread *t, uint32_t caught, uint32_t calls, uint32_t n)
+{
+	t->caught = caught;
+	t->calls = calls;
+	t->asks = n;
+	t->ask_sweeps = n / 2;
+	TEXT_COPY(t->ask, "poll");
+}
+
+static void a_thread_that_asks_beside_two_that_work_is_named(void **state)
+{
+	(void)state;
+	scene_begin(&s, 2);
+	struct speed_thread *lead = scene_one(&s, ROLE_MAIN, "R");
+	for (int i = 0; i < 2; i++)
+		scene_one(&s, ROLE_WORKER, "R");
+	for (int i = 0; i < 3; i++) {
+		s.thread[i].run = 2.0 / 3;
+		s.thread[i].queued = 1.0 / 3;
+	}
+	asks(lead, 100, 30, 30);
+	scene_expect(&s, "busy-waiting", 0);
+	assert_true(s.found.row[0].weight > 0.3);
+	lead->ask_sweeps = 3; /* that may be chance */
+	assert_true(!scene_first(&s) || strcmp(scene_first(&s)->id, "busy-waiting") != 0);
+	asks(lead, 39, 30, 30); /* too few instants */
+	assert_true(!scene_first(&s) || strcmp(scene_first(&s)->id, "busy-waiting") != 0);
+}
+
+static void a_thread_that_asks_beside_idle_processors_costs_no_time(void **state)
+{
+	(void)state;
+	scene_begin(&s, 4);
+	struct speed_thread *lead = scene_one(&s, ROLE_MAIN, "R");
+	scene_one(&s, ROLE_WORKER, "R");
+	asks(lead, 100, 32, 30);
+	const struct finding *f = scene_first(&s);
+	assert_non_null(f);
+	assert_string_equal(f->id, "busy-waiting");
+	assert_true(f->speedup == 0 && f->weight < 0.2);
+}
+
+static void a_thread_that_asks_between_work_is_well(void **state)
+{
+	(void)state;
+	scene_begin(&s, 2);
+	struct speed_thread *lead = scene_one(&s, ROLE_MAIN, "R");
+	asks(lead, 100, 20, 20); /* it computes most of the time */
+	scene_expect_nothing(&s);
+	asks(lead, 100, 60, 40); /* and gets something by each second call */
+	scene_expect_nothing(&s);
+	asks(lead, 100, 0, 0);
+	scene_expect_nothing(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(two_processes_that_take_turns_at_one_lock_are_named),
+		cmocka_unit_test(who_takes_turns_gains_no_more_than_their_number),
 		cmocka_unit_test(equal_places_of_two_processes_are_two_locks),
 		cmocka_unit_test(a_main_thread_that_looks_for_a_thread_now_and_then_is_named),
 		cmocka_unit_test(a_thread_that_sleeps_between_its_own_work_is_well),
@@ -183,6 +254,9 @@ int main(void)
 		cmocka_unit_test(a_main_process_that_computes_beside_idle_workers_is_well),
 		cmocka_unit_test(files_that_do_not_fit_into_the_groups_memory_are_named),
 		cmocka_unit_test(many_that_are_hardly_felt_take_little_of_a_gain),
+		cmocka_unit_test(a_thread_that_asks_beside_two_that_work_is_named),
+		cmocka_unit_test(a_thread_that_asks_beside_idle_processors_costs_no_time),
+		cmocka_unit_test(a_thread_that_asks_between_work_is_well),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
