@@ -88,6 +88,12 @@ static bool slurm_talk(struct span line)
 	return span_starts(line, "srun: ") || span_starts(line, "slurmstepd: ");
 }
 
+/* What C++ says of the exception below "terminate called after throwing an instance of". */
+static bool says_what(struct span line)
+{
+	return span_starts(span_trim(line), "what():");
+}
+
 /* How many lines back the reason stands; 0: the last line. */
 static size_t reason_at(const struct reading *r, size_t have)
 {
@@ -96,8 +102,8 @@ static size_t reason_at(const struct reading *r, size_t have)
 		struct span line = *kept(r, back);
 		if (span_starts(line, "SUMMARY: ") && summary == 0)
 			summary = back;
-		if (indented(line) || around_frames(line) || numbered_frame(line) || sanitizer_talk(line) ||
-		    wordless(line))
+		bool below = indented(line) && !says_what(line);
+		if (below || around_frames(line) || numbered_frame(line) || sanitizer_talk(line) || wordless(line))
 			continue;
 		if (back > 0 && names_function(line, *kept(r, back - 1)))
 			continue;

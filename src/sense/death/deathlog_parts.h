@@ -19,6 +19,7 @@ struct reading {
 	bool ignored; /* the next traceback, or this one, is of an exception that Python itself passes over */
 	bool of_thread; /* the next traceback, or this one, is of a thread that it ends */
 	int32_t traceback_rank;
+	uint8_t text_lines; /* so many of the next lines, while they are indented, are of the exception's text */
 	uint32_t traceback_line; /* where it began */
 	bool group; /* inside the tree of an ExceptionGroup */
 	bool group_member; /* the next line in it is the exception of a member, or its traceback */

@@ -4,6 +4,9 @@
 #include "base/buf.h"
 #include "sense/death/deathlog_parts.h"
 
+/* Lines of an exception's text below its first one that are taken where that one promises more. */
+#define TEXT_LINES 3
+
 /* Tracebacks before the last one that are kept. */
 #define EARLIER 4
 
@@ -79,10 +82,28 @@ static void exception_add(struct reading *r, struct span line, int32_t rank)
 		keep_as_earlier(r, last);
 	}
 	deathlog_hint_add(r->d, &h);
+	r->text_lines = !r->group_member && line.p[line.len - 1] == ':' ? TEXT_LINES : 0;
 	if (!span_starts(line, "MemoryError"))
 		return;
 	h = deathlog_hint_make(r, "python_memory_error", line, rank);
 	deathlog_hint_add(r->d, &h);
+}
+
+/* "grpc…Error: <… of RPC that terminated with:", and below, indented: "status = StatusCode.UNAVAILABLE". */
+static bool text_line(struct reading *r, struct span line, int32_t rank)
+{
+	struct log_hint *last = r->text_lines > 0 && rank == r->traceback_rank ? last_traceback(r, rank) : NULL;
+	const struct span more = span_trim(line);
+	if (!last || more.len == 0 || more.p == line.p) {
+		r->text_lines = 0;
+		return false;
+	}
+	r->text_lines--;
+	struct buf b = {.text = last->text, .len = strlen(last->text), .cap = sizeof(last->text)};
+	char printable[200];
+	span_copy(more, printable, sizeof(printable));
+	buf_printf(&b, " %s", printable);
+	return true;
 }
 
 /* "    s.bind(('127.0.0.1', 29511))" in the source lines of a traceback. */
@@ -168,6 +189,8 @@ bool traceback_line(struct reading *r, struct span line, int32_t rank)
 		r->bind_port = 0;
 		return true;
 	}
+	if (!r->traceback && text_line(r, line, rank))
+		return true;
 	if (!r->traceback || rank != r->traceback_rank)
 		return false;
 	if (line.len == 0 || line.p[0] == ' ' || line.p[0] == '\t') {

@@ -55,6 +55,29 @@ static void the_last_line_of_the_last_traceback_counts(void **state)
 	assert_string_equal(hint("last_line", n)->text, "after: this");
 }
 
+static void an_exception_that_promises_more_has_the_lines_below_it(void **state)
+{
+	(void)state;
+	size_t n = fed(SPAN("Traceback (most recent call last):\n  File \"a\", line 1\n"
+			    "grpc._channel._InactiveRpcError: <_InactiveRpcError of RPC that terminated with:\n"
+			    "\tstatus = StatusCode.UNAVAILABLE\n\tdetails = \"failed to connect to all addresses\"\n"
+			    "\tdebug_error_string = \"UNKNOWN:x\"\n\tmore\n>\n"));
+	assert_string_equal(hint("python_traceback", n)->text,
+			    "grpc._channel._InactiveRpcError: <_InactiveRpcError of RPC that terminated with: status = "
+			    "StatusCode.UNAVAILABLE details = \"failed to connect to all addresses\" "
+			    "debug_error_string = \"UNKNOWN:x\"");
+	n = fed(SPAN("Traceback (most recent call last):\n  File \"a\", line 1\nValueError: bad:\nafter: this\n"));
+	assert_string_equal(hint("python_traceback", n)->text, "ValueError: bad:");
+}
+
+static void what_an_exception_of_c_says_is_the_reason(void **state)
+{
+	(void)state;
+	size_t n = fed(SPAN("iteration 9\nterminate called after throwing an instance of 'std::logic_error'\n"
+			    "  what():  cache index is inconsistent\n"));
+	assert_string_equal(hint("last_line", n)->text, "what():  cache index is inconsistent");
+}
+
 static void both_ends_of_chained_exceptions_are_one_traceback(void **state)
 {
 	(void)state;
@@ -362,6 +385,8 @@ int main(void)
 		cmocka_unit_test(several_gpu_messages_tell_whether_tensors_grew),
 		cmocka_unit_test(a_worker_s_pid_and_signal_are_taken),
 		cmocka_unit_test(the_last_line_of_the_last_traceback_counts),
+		cmocka_unit_test(an_exception_that_promises_more_has_the_lines_below_it),
+		cmocka_unit_test(what_an_exception_of_c_says_is_the_reason),
 		cmocka_unit_test(both_ends_of_chained_exceptions_are_one_traceback),
 		cmocka_unit_test(an_exception_that_python_ignores_ends_nothing),
 		cmocka_unit_test(the_reason_stands_before_the_frames_of_a_stack),
