@@ -1,7 +1,8 @@
 """What is true of each slow job and of the healthy ones beside them; as a program writes truth_slow6.json.
 
-`ways` are what a careful person would be content with: the kind of incident and who is to blame (score.py's culprits). `onset`: seconds
-after which it is slow, `factor` by how much a step is longer than before (`since_first`: the own part of the rank against the others')."""
+`kind` are the kinds of incident that a careful person would be content with, `culprit` and `also` are score.py's; of an own server (`world`)
+the ranks are to be blamed together or not at all. `onset`: seconds after which it is slow, `factor` by how much a step is longer than
+before (`since_first`: by how much that rank's own part is longer than the others')."""
 import json
 import os
 
@@ -33,54 +34,50 @@ def command(run):
     return before + own
 
 
-def slow(name, run, ways, why, about, factor, needs=(), **more):
-    truth = {"ways": [{"kind": kind, "culprit": who} for kind, *whom in ways for who in whom], "why": [why]}
+def slow(name, run, kind, culprit, why, about, factor, also=(), needs=(), **more):
+    truth = {"kind": kind.split(), "culprit": culprit, "also": list(also), "why": [why]}
     CASES.append({"name": "s6-" + name, "class": "slow", "run": command(run), "needs": list(needs), "about": about, "seconds": 210, "onset": 72,
                   "factor": factor, "truth": truth, **more})
 
 
 def healthy(name, run, about, seconds, needs=()):
     CASES.append({"name": "s6-q-" + name, "class": "healthy", "run": command(run), "needs": list(needs), "about": about, "seconds": seconds,
-                  "truth": {"ways": [], "why": []}})
+                  "truth": {"kind": ["none"]}})
 
 
-def straggler(*whom):
-    return ("straggler", *whom)
-
-
-def slowdown(*whom):
-    return ("slowdown", *whom)
-
-
-slow("hub-compute", "s6_hub_compute.py", [straggler(ranks(2))], CPU, "rank 2 computes more, sums at rank 0 over TCP", 2.0)
-slow("mesh-loader", "s6_mesh_loader.py", [straggler(ranks(1), role("loader1", 1))], DATA + "|queue",
-     "the loading process of rank 1 sleeps longer between items, unix sockets and tqdm", 3.5, needs=["tqdm"])
-slow("pipe-feed", "s6_pipe_feed.py", [straggler(ranks(0), role("decoder0", 0))], DATA + "|pipe|decod",
-     "the decoder that rank 0 reads from by a pipe is slow, a ring of pipes", 3.0)
-slow("neighbour", "s6_neighbour.py", [straggler(ranks(1), role("neighbour")), slowdown(ranks(1), role("neighbour"))],
+# One rank
+slow("hub-compute", "s6_hub_compute.py", "straggler", ranks(2), CPU, "rank 2 computes more, sums at rank 0 over TCP", 2.0)
+slow("mesh-loader", "s6_mesh_loader.py", "straggler", ranks(1), DATA + "|queue",
+     "the loading process of rank 1 sleeps longer between items, unix sockets and tqdm", 3.5, also=[role("loader1", 1)], needs=["tqdm"])
+slow("pipe-feed", "s6_pipe_feed.py", "straggler", ranks(0), DATA + "|pipe|decod",
+     "the decoder that rank 0 reads from by a pipe is slow, a ring of pipes", 3.0, also=[role("decoder0", 0)])
+slow("neighbour", "s6_neighbour.py", "straggler slowdown", ranks(1),
      r"cpu|processor|core\b|cores|neighbour|shares|runnable|run queue|steal|compet",
-     "three busy processes are bound to the core of rank 1", 1.9, needs=["taskset"])
-slow("zmq-gc", "s6_zmq_gc.py", [straggler(ranks(3))], CPU + "|garbage|gc|collect",
+     "three busy processes are bound to the core of rank 1", 1.9, also=[role("neighbour", 1)], needs=["taskset"])
+slow("zmq-gc", "s6_zmq_gc.py", "straggler", ranks(3), CPU + "|garbage|gc|collect",
      "rank 3 collects garbage in each step, ZeroMQ", 2.0, needs=["zmq"])
-slow("mpi-checkpoint", "3 s6_mpi_checkpoint.py", [straggler(ranks(0))], r"checkpoint|save|sav|writ|disk|fsync|\bIO\b|I/O|storage",
+slow("mpi-checkpoint", "3 s6_mpi_checkpoint.py", "straggler", ranks(0), r"checkpoint|save|sav|writ|disk|fsync|\bIO\b|I/O|storage",
      "rank 0 writes its checkpoint in each step, MPI", 2.1, needs=["mpi4py", "numpy", "mpiexec"])
-slow("shm-sem", "4* s6_shm_sem.c", [straggler(ranks(1))], CPU, "rank 1 computes more, semaphores in shared memory, C", 2.2, needs=["gcc"])
-slow("files-small", "s6_files_small.py", [straggler(ranks(2))], DATA + "|file|open",
+slow("shm-sem", "4* s6_shm_sem.c", "straggler", ranks(1), CPU, "rank 1 computes more, semaphores in shared memory, C", 2.2, needs=["gcc"])
+slow("files-small", "s6_files_small.py", "straggler", ranks(2), DATA + "|file|open",
      "rank 2 reads many small files, sums by files of a folder", 2.7)
-slow("queue-lock", "s6_queue_lock.py", [slowdown(ranks(), ranks(0, 1, 2, 3)), slowdown(outside("lock"))],
-     r"lock|contend|semaphore|turns|\bIO\b|I/O|disk|sleep|writ",
-     "all workers hold one lock longer in each step, queues of multiprocessing", 2.1)
-slow("all-compute", "s6_all_compute.py", [slowdown(ranks(), ranks(0, 1))], CPU, "both ranks compute more alike, a ring over TCP", 2.0)
-slow("data-server", "s6_data_server.py", [slowdown(ranks(), ranks(0, 1, 2, 3), role("server")), straggler(role("server"))],
-     r"server|wait|recv|http|tcp|network|data|load|sleep|service|read", "the server that all ranks fetch from is slow", 3.0)
-slow("first-step", "s6_first_step.py", [straggler(ranks(3))], CPU + "|work|more|slow",
+slow("first-step", "s6_first_step.py", "straggler", ranks(3), CPU + "|work|more|slow",
      "rank 3 has three times the work from the first step on, a tree over TCP", 3.0, since_first=3, onset=0, seconds=170)
-slow("alternates", "s6_alternates.py", [straggler(ranks(1))], CPU, "rank 1 computes more in two of three steps, recursive doubling over TCP", 2.1,
+slow("alternates", "s6_alternates.py", "straggler", ranks(1), CPU, "rank 1 computes more in two of three steps, recursive doubling over TCP", 2.1,
      needs=["tqdm"])
-slow("param-server", "s6_param_server.py", [slowdown(ranks(), ranks(0, 1, 2), role("server")), straggler(role("server"))],
-     r"server|wait|recv|tcp|comput|cpu|update|parameter|process", "the server of parameters, no rank, computes more", 2.2)
-slow("one-loader", "s6_one_loader.py", [slowdown(ranks(), ranks(0)), straggler(ranks(0))], DATA + "|queue",
-     "a single process waits for its loading threads, whose disk is slow", 3.8, needs=["tqdm"])
+
+# All together
+slow("queue-lock", "s6_queue_lock.py", "slowdown", ranks(), r"lock|contend|semaphore|turns|\bIO\b|I/O|disk|sleep|writ",
+     "all workers hold one lock longer in each step, queues of multiprocessing", 2.1, also=[ranks(0, 1, 2, 3)])
+slow("all-compute", "s6_all_compute.py", "slowdown", ranks(), CPU, "both ranks compute more alike, a ring over TCP", 2.0, also=[ranks(0, 1)])
+SERVED = r"server|serve\b|127\.0\.0\.1:\d+|localhost:\d+"
+slow("http-batches", "s6_http_batches.py", "slowdown straggler", role("server"),
+     r"serve|wait|recv|http|tcp|network|data|load|sleep|service|read", "the server that all ranks fetch from is slow", 3.0,
+     world=4, also=[outside(SERVED)])
+slow("push-pull", "s6_push_pull.py", "slowdown straggler", role("server"), r"serve|wait|recv|tcp|comput|cpu|update|parameter|process",
+     "the server of parameters, no rank, computes more", 2.2, world=3, also=[outside(SERVED)])
+slow("one-loader", "s6_one_loader.py", "slowdown", ranks(), DATA + "|queue",
+     "a single process waits for its loading threads, whose disk is slow", 3.8, also=[ranks(0)], needs=["tqdm"])
 
 healthy("jitter", "s6_q_jitter.py", "reads and batches vary by chance on all ranks", 180)
 healthy("evaluation", "s6_q_evaluation.py", "rank 0 evaluates for 14 s each 60 steps", 180)
