@@ -53,7 +53,7 @@ slow("pipe-feed", "s6_pipe_feed.py", "straggler", ranks(0), DATA + "|pipe|decod"
      "the decoder that rank 0 reads from by a pipe is slow, a ring of pipes", 3.0, also=[role("decoder0", 0)])
 slow("neighbour", "s6_neighbour.py", "straggler slowdown", ranks(1),
      r"cpu|processor|core\b|cores|neighbour|shares|runnable|run queue|steal|compet",
-     "three busy processes are bound to the core of rank 1", 1.9, also=[role("neighbour", 1)], needs=["taskset"])
+     "four busy processes are bound to the core of rank 1", 2.6, also=[role("neighbour", 1)], needs=["taskset"])
 slow("zmq-gc", "s6_zmq_gc.py", "straggler", ranks(3), CPU + "|garbage|gc|collect",
      "rank 3 collects garbage in each step, ZeroMQ", 2.0, needs=["zmq"])
 slow("mpi-checkpoint", "3 s6_mpi_checkpoint.py", "straggler", ranks(0), r"checkpoint|save|sav|writ|disk|fsync|\bIO\b|I/O|storage",

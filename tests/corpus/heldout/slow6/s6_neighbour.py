@@ -1,4 +1,4 @@
-"""Two ranks bound to a core each; three busy processes of somebody else are bound to the core of rank 1 later."""
+"""Two ranks bound to a core each; four busy processes of somebody else are bound to the core of rank 1 later."""
 import os
 import subprocess
 import sys
@@ -10,7 +10,7 @@ def neighbours(core):
     kit6.role("starter")
     while not kit6.slow():
         kit6.disk(0.2)
-    busy = [subprocess.Popen(["taskset", "-c", str(core), sys.executable, "-c", "while True: pass"], preexec_fn=kit6.with_parent) for _ in range(3)]
+    busy = [subprocess.Popen(["taskset", "-c", str(core), sys.executable, "-c", "while True: pass"], preexec_fn=kit6.with_parent) for _ in range(4)]
     for p in busy:
         kit6.role("neighbour", p.pid)
     while True:

@@ -12,7 +12,7 @@ N = 3
 def decode(rank):
     out = sys.stdout.buffer
     while True:
-        kit6.disk(0.085 if rank == 0 and kit6.slow() else 0.025)
+        kit6.disk(0.33 if rank == 0 and kit6.slow() else 0.11)
         out.write(bytes(20000))
         out.flush()
 
@@ -33,7 +33,7 @@ def train(rank, ring):
     decoder = kit6.start([sys.executable, __file__, "decode", str(rank)], "decoder%d" % rank, stdout=-1)
     laps, step, total = kit6.Laps(rank), 0, 0
     while total < kit6.STOP:
-        decoder.stdout.read(20 * 20000)
+        decoder.stdout.read(4 * 20000)
         kit6.work(0.05)
         laps.mine()
         total = ring_sum(ring[rank][0], ring[(rank + 1) % N][1], kit6.vote(rank))
