@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Without vigil: do the slow jobs become slow as cases6.py tells, and do the healthy ones not? check6.py [--only REGEX] [--jobs N]
-[--python FILE] [--scale 0.25]: a part of the job's time, each step as long as ever. Prints the median step before and after, by rank the own part."""
+[--python FILE] [--scale 0.4]: a part of the job's time, each step as long as ever. Prints the mean step before and after, and by rank the
+own part less what it waited for a processor, which on a busy machine says nothing of the job (of s6-neighbour it says all)."""
 import argparse
 import concurrent.futures
 import os
@@ -22,7 +23,7 @@ import score  # noqa: E402
 
 def laps_of(folder):
     rows = [line.split() for path in sorted(folder.glob("laps.*")) for line in path.read_text().splitlines()]
-    return [(int(r[0]), int(r[1]), float(r[2]), float(r[3]), float(r[4])) for r in rows if len(r) == 5 and int(r[1]) > 1]
+    return [(int(r[0]), int(r[1]), *map(float, r[2:])) for r in rows if len(r) == 6 and int(r[1]) > 1]
 
 
 def run(case, args, bin_dir):
@@ -53,21 +54,25 @@ def middle(values):
 
 def parts(case, laps, scale):
     """By rank the mean own part before and after, and the mean step of all."""
-    cut = case.get("onset", kit6.GOOD) * scale
+    cut, late = case.get("onset", kit6.GOOD) * scale, case["name"] != "s6-neighbour"
     halves = [[x for x in laps if x[2] < cut - 2], [x for x in laps if x[2] > cut + 2]]
-    own = {r: [middle([x[3] for x in half if x[0] == r]) for half in halves] for r in sorted({x[0] for x in laps})}
+    own = {r: [middle([x[3] - late * x[5] for x in half if x[0] == r]) for half in halves] for r in sorted({x[0] for x in laps})}
     return own, [middle([x[4] for x in half]) for half in halves]
 
 
-def verdict(case, code, own, step):
+def longest(own, half):
+    return max(v[half] for v in own.values())
+
+
+def verdict(case, code, own):
     if code != 0:
         return "ended with %s" % code
+    before, after = longest(own, 0), longest(own, 1)
     if case["class"] == "healthy":
-        return "ok"
+        return "ok %.2f" % (after / before if before else 0)
     if "since_first" in case:
-        grown = own[case["since_first"]][1] / max(v[1] for r, v in own.items() if r != case["since_first"])
-    else:
-        grown = step[1] / step[0] if step[0] else 0
+        before = max(v[1] for r, v in own.items() if r != case["since_first"])
+    grown = after / before if before else 0
     blamed = case["truth"]["culprit"].get("ranks", [])
     slowest = max(own, key=lambda r: own[r][1])
     if len(blamed) == 1 and slowest != blamed[0]:
@@ -90,7 +95,7 @@ def main():
         for done in concurrent.futures.as_completed([pool.submit(run, c, args, bin_dir) for c in cases]):
             case, code, laps, tail = done.result()
             own, step = parts(case, laps, args.scale)
-            word = verdict(case, code, own, step) if laps else "no laps: %r" % tail
+            word = verdict(case, code, own) if laps else "no laps: %r" % tail
             bad += not word.startswith("ok")
             each = " ".join("%d: %.2f>%.2f" % (r, *v) for r, v in own.items())
             print("%-18s %s; step %.2f>%.2f; own %s" % (case["name"], word, *step, each), flush=True)

@@ -47,20 +47,28 @@ def disk(seconds):
 
 
 class Laps:
-    """A line a step for check6.py: rank, step, when it began, its own part and the whole, in seconds. Nothing without CORPUS_LAPS."""
+    """A line a step for check6.py: rank, step, when it began, its own part and the whole, and of its own part what it waited for a processor
+    (its first thread). In seconds; nothing without CORPUS_LAPS."""
 
     def __init__(self, rank):
         path = os.environ.get("CORPUS_LAPS")
         self.out = open("%s.%s" % (path, rank), "a", buffering=1) if path else None
-        self.rank, self.step = rank, 0
+        self.rank, self.step, self.late = rank, 0, 0
         self.begin = self.own = time.monotonic()
+        self.delay = self.delayed()
+
+    def delayed(self):
+        if not self.out:
+            return 0
+        with open("/proc/thread-self/schedstat") as f:
+            return int(f.read().split()[1]) / 1e9
 
     def mine(self):
-        self.own = time.monotonic()
+        self.own, self.late = time.monotonic(), self.delayed() - self.delay
 
     def done(self):
         now = time.monotonic()
         if self.out:
-            line = "%s %d %.3f %.4f %.4f\n" % (self.rank, self.step, clock() - (now - self.begin), self.own - self.begin, now - self.begin)
-            self.out.write(line)
-        self.begin, self.step = now, self.step + 1
+            row = (self.rank, self.step, clock() - (now - self.begin), self.own - self.begin, now - self.begin, self.late)
+            self.out.write("%d %d %.3f %.4f %.4f %.4f\n" % row)
+        self.begin, self.step, self.delay = time.monotonic(), self.step + 1, self.delayed()

@@ -100,6 +100,17 @@ static FILE *open_laps(int rank)
 	return fopen(path, "a");
 }
 
+static double delayed(void)
+{
+	unsigned long long ran = 0, waited = 0;
+	FILE *f = fopen("/proc/thread-self/schedstat", "r");
+	if (f && fscanf(f, "%llu %llu", &ran, &waited) != 2)
+		waited = 0;
+	if (f)
+		fclose(f);
+	return (double)waited * 1e-9;
+}
+
 int main(void)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -108,13 +119,14 @@ int main(void)
 	struct board *b = open_board(rank, getenv("MASTER_PORT"));
 	FILE *laps = open_laps(rank);
 	for (int step = 1; total < 1000; step++) {
-		double t0 = at(CLOCK_MONOTONIC), since = t0 - begin;
+		double t0 = at(CLOCK_MONOTONIC), since = t0 - begin, late = laps ? delayed() : 0;
 		read_block(0.3);
 		relax(rank == 1 && since > 72 * scale ? 0.5 : 0.06);
 		double t1 = at(CLOCK_MONOTONIC);
+		late = laps ? delayed() - late : 0;
 		total = all_sum(b, rank, world, rank == 0 && since > 210 * scale ? 1000 : 1);
 		if (laps)
-			fprintf(laps, "%d %d %.3f %.4f %.4f\n", rank, step - 1, since, t1 - t0, at(CLOCK_MONOTONIC) - t0);
+			fprintf(laps, "%d %d %.3f %.4f %.4f %.4f\n", rank, step - 1, since, t1 - t0, at(CLOCK_MONOTONIC) - t0, late);
 		if (rank == 0 && step % 2 == 0)
 			printf("iter: %d residual: %.6f\n", step, 1.0 / step), fflush(stdout);
 	}
