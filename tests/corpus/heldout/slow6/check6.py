@@ -64,7 +64,7 @@ def longest(own, half):
     return max(v[half] for v in own.values())
 
 
-def verdict(case, code, own):
+def verdict(case, code, own, step):
     if code != 0:
         return "ended with %s" % code
     before, after = longest(own, 0), longest(own, 1)
@@ -77,7 +77,8 @@ def verdict(case, code, own):
     slowest = max(own, key=lambda r: own[r][1])
     if len(blamed) == 1 and slowest != blamed[0]:
         return "rank %d is slowest" % slowest
-    return "ok %.2f" % grown if 1.5 <= grown <= 4.5 else "factor %.2f" % grown
+    least = min(grown, step[1] / step[0]) if step[0] else grown  # what is read ahead is no own part
+    return "ok %.2f" % grown if 1.5 <= grown and least <= 4.5 else "factor %.2f" % grown
 
 
 def main():
@@ -95,7 +96,7 @@ def main():
         for done in concurrent.futures.as_completed([pool.submit(run, c, args, bin_dir) for c in cases]):
             case, code, laps, tail = done.result()
             own, step = parts(case, laps, args.scale)
-            word = verdict(case, code, own) if laps else "no laps: %r" % tail
+            word = verdict(case, code, own, step) if laps else "no laps: %r" % tail
             bad += not word.startswith("ok")
             each = " ".join("%d: %.2f>%.2f" % (r, *v) for r, v in own.items())
             print("%-18s %s; step %.2f>%.2f; own %s" % (case["name"], word, *step, each), flush=True)
