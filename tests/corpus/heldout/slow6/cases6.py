@@ -2,7 +2,8 @@
 
 `kind` are the kinds of incident that a careful person would be content with, `culprit` and `also` are score.py's; of an own server (`world`)
 the ranks are to be blamed together or not at all. `onset`: seconds after which it is slow, `factor` by how much a step is longer than
-before (`since_first`: by how much that rank's own part is longer than the others')."""
+before (`since_first`: by how much that rank's own part is longer than the others').
+`after`: number of a server's laps (check6.py)."""
 import json
 import os
 
@@ -75,9 +76,9 @@ slow("http-batches", "s6_http_batches.py", "slowdown straggler", role("server"),
      r"serve|wait|recv|http|tcp|network|data|load|sleep|service|read", "the server that all ranks fetch from is slow", 3.0,
      world=4, also=[outside(SERVED)])
 slow("push-pull", "s6_push_pull.py", "slowdown straggler", role("server"), r"serve|wait|recv|tcp|comput|cpu|update|parameter|process",
-     "the server of parameters, no rank, computes more", 2.2, world=3, also=[outside(SERVED)])
+     "the server of parameters, no rank, computes more", 2.2, world=3, after=3, also=[outside(SERVED)])
 slow("one-loader", "s6_one_loader.py", "slowdown", ranks(), DATA + "|queue",
-     "a single process waits for its loading threads, whose disk is slow", 3.8, also=[ranks(0)], needs=["tqdm"])
+     "a single process waits for its loading threads, whose disk is slow", 3.2, also=[ranks(0)], needs=["tqdm"])
 
 healthy("jitter", "s6_q_jitter.py", "reads and batches vary by chance on all ranks", 180)
 healthy("evaluation", "s6_q_evaluation.py", "rank 0 evaluates for 14 s each 60 steps", 180)

@@ -60,14 +60,15 @@ def parts(case, laps, scale):
     return own, [middle([x[4] for x in half]) for half in halves]
 
 
-def longest(own, half):
-    return max(v[half] for v in own.values())
+def longest(own, half, after):
+    """Of the ranks' parts, and that of a server whose turn comes after them."""
+    return max(v[half] for r, v in own.items() if r != after) + (own[after][half] if after else 0)
 
 
 def verdict(case, code, own, step):
     if code != 0:
         return "ended with %s" % code
-    before, after = longest(own, 0), longest(own, 1)
+    before, after = (longest(own, half, case.get("after")) for half in (0, 1))
     if case["class"] == "healthy":
         return "ok %.2f" % (after / before if before else 0)
     if "since_first" in case:

@@ -11,7 +11,7 @@ import kit6
 def load(batches):
     while True:
         for _ in range(10):
-            read_image(0.2 if kit6.slow() else 0.05)
+            read_image(0.16 if kit6.slow() else 0.05)
         batches.put(bytes(100000))
 
 
