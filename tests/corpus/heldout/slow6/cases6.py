@@ -1,8 +1,8 @@
 """What is true of each slow job and of the healthy ones beside them; as a program writes truth_slow6.json.
 
 `kind` are the kinds of incident that a careful person would be content with, `culprit` and `also` are score.py's; of an own server (`world`)
-the ranks are to be blamed together or not at all. `onset`: seconds after which it is slow, `factor` by how much a step is longer than
-before (`since_first`: by how much that rank's own part is longer than the others').
+the ranks are to be blamed together or not at all. `onset`: seconds after which it is slow, `factor` by how much a step is planned to be longer
+than before (`since_first`: by how much that rank's own part is longer than the others').
 `after`: number of a server's laps (check6.py)."""
 import json
 import os
