@@ -12,7 +12,7 @@ def load(queue, rank):
     kit6.role("loader%d" % rank)
     while True:
         for _ in range(8):
-            read_sample(0.16 if rank == 1 and kit6.slow() else 0.035)
+            read_sample(0.13 if rank == 1 and kit6.slow() else 0.035)
         queue.put(bytes(4096))
 
 
