@@ -73,6 +73,7 @@ struct round {
 	struct dump_process process[WAITSHARE_RANKS];
 	struct dump_thread thread[WAITSHARE_RANKS];
 	uint8_t sign[WAITSHARE_RANKS]; /* enum waitshare_sign */
+	const char *whom[WAITSHARE_RANKS]; /* what it waits for, if no rank; borrowed; NULL: unknown */
 	bool unknown; /* some thread is in a wait that is not known yet */
 };
 
@@ -91,6 +92,7 @@ static bool rank_sample(struct hangshares *s, size_t i, struct round *to, size_t
 	const struct pythread *py = main_thread(l);
 	to->sign[at] = (uint8_t)((sharewaits_for_ranks(s->waits, l->pid, &t->wait) ? WAITSHARE_FOR_RANKS : 0) |
 				 (l->has_python ? 0 : WAITSHARE_NATIVE));
+	to->whom[at] = sharewaits_whom(s->waits, l->pid, &t->wait);
 	to->unknown |= sharewaits_unknown(s->waits, l->pid, &t->wait);
 	enum procview_still still = procview_still_of(t->wait.kind, t->wait.has_syscall ? t->wait.nr : -1);
 	if (py && procview_sample(l, l->pid, py, still, &look) == 0 &&
@@ -135,6 +137,9 @@ void hangshares_sample(struct hangshares *s, const struct hangprocs *procs, stru
 	if (n) {
 		struct stackdump d = {.captured_unix_ms = s->w->unix_ms(), .processes = k->process, .n = n};
 		waitshare_add(to, &d, k->sign);
+		for (size_t i = 0; i < n; i++)
+			if (k->whom[i])
+				waitshare_whom(to, k->process[i].rank, k->whom[i]);
 	}
 	for (size_t i = 0; i < n; i++)
 		free(k->thread[i].frames);

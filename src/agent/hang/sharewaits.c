@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "agent/hang/hangwaits.h"
+#include "base/buf.h"
 #include "base/hash.h"
 #include "base/units.h"
 #include "model/hang/waitgraph.h"
+#include "model/hang/waitshare.h"
 
 /* Time for all reads of one round of samples, and their number. */
 static const uint64_t learn_ns = 150 * NS_PER_MS;
@@ -19,6 +21,7 @@ struct known_call {
 	int64_t nr;
 	uint64_t arg0;
 	bool for_ranks;
+	char whom[WAITSHARE_WHOM]; /* "": unknown, or a rank */
 };
 
 struct sharewaits {
@@ -61,10 +64,29 @@ bool sharewaits_for_ranks(const struct sharewaits *s, pid_t pid, const struct th
 	return k && k->pid != 0 && k->for_ranks;
 }
 
+const char *sharewaits_whom(const struct sharewaits *s, pid_t pid, const struct threadwait *t)
+{
+	const struct known_call *k = s && blocks(t) ? slot_of(s, pid, t->nr, t->arg[0]) : NULL;
+	return k && k->pid != 0 && k->whom[0] ? k->whom : NULL;
+}
+
 bool sharewaits_unknown(const struct sharewaits *s, pid_t pid, const struct threadwait *t)
 {
 	const struct known_call *k = s && blocks(t) ? slot_of(s, pid, t->nr, t->arg[0]) : NULL;
 	return k && k->pid == 0;
+}
+
+/* The first of those who could end the wait, and the wait. */
+static void whom_take(const struct waitgraph *g, const struct waitgraph_node *n, char dst[static WAITSHARE_WHOM])
+{
+	char who[64], wait[100];
+	waitgraph_wait_text(n, wait, sizeof(wait));
+	if (n->n_edges > 0) {
+		waitgraph_who_text(g, g->edge[n->first_edge].to, who, sizeof(who));
+		text_format(dst, WAITSHARE_WHOM, "%s (%s)", who, wait);
+	} else {
+		text_copy(dst, WAITSHARE_WHOM, wait);
+	}
 }
 
 static void calls_keep(struct sharewaits *s, const struct waitgraph *g)
@@ -74,9 +96,14 @@ static void calls_keep(struct sharewaits *s, const struct waitgraph *g)
 		if (!n->main || !n->who || !n->who->main || n->thread->runs || n->thread->nr < 0)
 			continue;
 		struct known_call *k = slot_of(s, n->thread->pid, n->thread->nr, n->thread->arg0);
-		if (k)
-			*k = (struct known_call){n->thread->pid, n->thread->nr, n->thread->arg0,
-						 waitgraph_leads_to_rank(g, (uint32_t)i)};
+		if (!k)
+			continue;
+		*k = (struct known_call){.pid = n->thread->pid,
+					 .nr = n->thread->nr,
+					 .arg0 = n->thread->arg0,
+					 .for_ranks = waitgraph_leads_to_rank(g, (uint32_t)i)};
+		if (!k->for_ranks)
+			whom_take(g, n, k->whom);
 	}
 }
 

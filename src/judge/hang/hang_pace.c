@@ -214,11 +214,9 @@ static void split(struct hang_work *w, const struct waitshare *s, const struct s
 		TEXT_COPY(w->v->split, "sleep");
 		hang_says(w, "It sleeps %.0f %% of its time.", part(r->sleeping, r) * 100);
 	} else if (part(r->other, r) - median_of(s, x->at, other_share) > half) {
-		TEXT_COPY(w->v->split, "wait");
-		hang_says(w,
-			  "It neither computes nor waits for the others in %.0f %% of the looks: it waits for "
-			  "something of its own, a file or a lock.",
-			  part(r->other, r) * 100);
+		TEXT_COPY(w->v->split, strncmp(r->whom, "loader ", 7) == 0 ? "loader" : "wait");
+		hang_says(w, "It neither computes nor waits for the others in %.0f %% of the looks: it waits for %s.",
+			  part(r->other, r) * 100, r->whom[0] ? r->whom : "something of its own, a file or a lock");
 		hang_advise(w, "`vigil stack` shows what that rank waits for while the others wait for it");
 		w->v->confidence = MIN(w->v->confidence, CONFIDENCE_MEDIUM);
 	} else {
@@ -355,10 +353,13 @@ static bool clock_judge(struct hang_work *w)
 static void slowdown_split(struct hang_work *w)
 {
 	const struct liveness_set *p = w->p;
-	double loader = 0, ranks = 0;
+	double loader = 0, ranks = 0, other = 0;
+	const char *whom = "";
 	for (size_t i = 0; w->c->shares && i < w->c->shares->n; i++) {
 		loader += part(w->c->shares->rank[i].loader, &w->c->shares->rank[i]) / (double)w->c->shares->n;
 		ranks += waitshare_waiting(&w->c->shares->rank[i]) / (double)w->c->shares->n;
+		other += part(w->c->shares->rank[i].other, &w->c->shares->rank[i]) / (double)w->c->shares->n;
+		whom = whom[0] ? whom : w->c->shares->rank[i].whom;
 	}
 	if (loader > 0.3) {
 		TEXT_COPY(w->v->split, "loader");
@@ -373,6 +374,11 @@ static void slowdown_split(struct hang_work *w)
 			  ranks * 100);
 		hang_advise(w, "look at the links: port_xmit_wait and error counters in /sys/class/infiniband, "
 			       "retransmits in `nstat`");
+	} else if (other > 0.3 && whom[0]) {
+		TEXT_COPY(w->v->split, "wait");
+		hang_says(w, "The ranks spend %.0f %% of their time waiting for what is no rank, as for %s.",
+			  other * 100, whom);
+		hang_advise(w, "`vigil waits` shows whom the ranks wait for, `vigil timeline` since when");
 	} else {
 		hang_advise(w, "`vigil timeline` shows since when, `vigil flame` against a recording of before "
 			       "(--against) what takes longer");

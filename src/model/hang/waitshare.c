@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/buf.h"
 #include "sense/death/facts.h"
 
 static struct waitshare_rank *waitshare_find_or_add(struct waitshare *w, int32_t rank)
@@ -46,6 +47,13 @@ void waitshare_add(struct waitshare *w, const struct stackdump *d, const uint8_t
 		if (r)
 			count(r, &p->threads[0], sign & WAITSHARE_FOR_RANKS);
 	}
+}
+
+void waitshare_whom(struct waitshare *w, int32_t rank, const char *whom)
+{
+	for (size_t i = 0; i < w->n; i++)
+		if (w->rank[i].rank == rank)
+			TEXT_COPY(w->rank[i].whom, whom);
 }
 
 double waitshare_waiting(const struct waitshare_rank *r)

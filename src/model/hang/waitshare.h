@@ -8,6 +8,7 @@
 #include "model/hang/activity.h"
 
 #define WAITSHARE_RANKS 64
+#define WAITSHARE_WHOM 120
 
 struct waitshare_rank {
 	int32_t rank;
@@ -18,6 +19,7 @@ struct waitshare_rank {
 	uint32_t running; /* samples on a processor or ready to run, or of unknown state */
 	uint32_t sleeping; /* samples in a sleep */
 	uint32_t other; /* samples in any other wait */
+	char whom[WAITSHARE_WHOM]; /* what such a wait was for, as last seen: "loader 812 (read, pipe 4711)" */
 };
 
 struct waitshare {
@@ -39,5 +41,7 @@ enum waitshare_sign {
  * of each process of the dump, WAITSHARE_*; NULL: nothing.
  */
 void waitshare_add(struct waitshare *w, const struct stackdump *d, const uint8_t *signs);
+/* What a rank's wait that is for no other rank is for. */
+void waitshare_whom(struct waitshare *w, int32_t rank, const char *whom);
 /* Ratio of samples in a wait for other ranks, 0 to 1; 0 without samples. */
 double waitshare_waiting(const struct waitshare_rank *r);

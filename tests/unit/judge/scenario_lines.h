@@ -53,3 +53,24 @@ static void waits_line(struct wait_scenario *s, struct span rest)
 	assert_true(wait_word(&rest, "none"));
 	wait_scenario_begin(s);
 }
+
+/* <looks> [ranks|gpu|loader|running|sleeping|other <n>] ... [whom <rest>] */
+static inline struct waitshare_rank share_of(struct span rest, const char *where)
+{
+	struct waitshare_rank r = {.n = (uint32_t)int_of(next(&rest, where))};
+	struct span w;
+	while (span_word(&rest, &w)) {
+		if (span_eq(w, "whom")) {
+			span_copy(span_trim(rest), r.whom, sizeof(r.whom));
+			break;
+		}
+		uint32_t n = (uint32_t)int_of(next(&rest, where));
+		*(span_eq(w, "ranks")	   ? &r.ranks
+		  : span_eq(w, "loader")   ? &r.loader
+		  : span_eq(w, "running")  ? &r.running
+		  : span_eq(w, "sleeping") ? &r.sleeping
+		  : span_eq(w, "gpu")	   ? &r.gpu
+					   : &r.other) = n;
+	}
+	return r;
+}

@@ -723,19 +723,8 @@ static void collective_line(struct scenario *s, struct span rest, const char *wh
 static void share_line(struct scenario *s, struct span rest, const char *where)
 {
 	int32_t from, to;
-	struct waitshare_rank r = {.rank = 0};
-	struct span w;
 	set_of(s, next(&rest, where), &from, &to);
-	r.n = (uint32_t)int_of(next(&rest, where));
-	while (span_word(&rest, &w)) {
-		uint32_t n = (uint32_t)int_of(next(&rest, where));
-		*(span_eq(w, "ranks")	   ? &r.ranks
-		  : span_eq(w, "loader")   ? &r.loader
-		  : span_eq(w, "running")  ? &r.running
-		  : span_eq(w, "sleeping") ? &r.sleeping
-		  : span_eq(w, "gpu")	   ? &r.gpu
-					   : &r.other) = n;
-	}
+	struct waitshare_rank r = share_of(rest, where);
 	for (r.rank = from; r.rank <= to; r.rank++)
 		s->shares.rank[s->shares.n++] = r;
 }
