@@ -83,3 +83,5 @@ int must_check foreign_replace(const struct foreign_place *at, const char *name,
 int must_check foreign_copy(const struct foreign_place *at, const char *path, int to_dir, const char *to_name);
 /* unlinkat(2); a link is removed, not followed. */
 int must_check foreign_unlink(const struct foreign_place *at, const char *path, int flags);
+/* True of a helper of this process that stays: who lists a job's processes leaves it out as it leaves itself. */
+bool foreign_is_own_helper(pid_t pid);

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdalign.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -17,6 +18,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/foreign.h"
 
 #define MOUNTS_TEXT_MAX ((size_t)4 << 20)
 #define DEAD_FOLDERS 4
@@ -304,6 +306,26 @@ int foreign_in_helper(foreign_work *work, const void *arg, int dirfd, uint64_t w
 
 /* ---- a helper that stays ---- */
 
+/* Those of this process; one is set by who starts it, and taken out by who ends it. More are not known. */
+static _Atomic pid_t staying[8];
+
+static void staying_change(pid_t from, pid_t to)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(staying); i++) {
+		pid_t old = from;
+		if (atomic_compare_exchange_strong(&staying[i], &old, to))
+			return;
+	}
+}
+
+bool foreign_is_own_helper(pid_t pid)
+{
+	for (size_t i = 0; pid > 0 && i < ARRAY_SIZE(staying); i++)
+		if (atomic_load(&staying[i]) == pid)
+			return true;
+	return false;
+}
+
 typedef pid_t forker(int *ret_pidfd);
 
 /* As fork(2), with all signals blocked in between: what follows in the helper may allocate. */
@@ -338,6 +360,7 @@ static int server_start(forker *fork_it, foreign_serve *serve, const void *arg, 
 	}
 	if (pid < 0)
 		return pid;
+	staying_change(0, pid);
 	*ret = (struct foreign_server){pid, pidfd, take_fd(&ours)};
 	return 0;
 }
@@ -360,8 +383,10 @@ bool foreign_server_answers(const struct foreign_server *s, uint64_t wait_ns)
 void foreign_server_end(struct foreign_server *s)
 {
 	closep(&s->fd); /* it reads that nothing more comes */
-	if (s->pid > 0)
+	if (s->pid > 0) {
+		staying_change(s->pid, 0);
 		helper_end(s->pid, s->pidfd, true);
+	}
 	closep(&s->pidfd);
 	s->pid = -1;
 }
@@ -370,8 +395,10 @@ int foreign_server_leave(struct foreign_server *s)
 {
 	struct pollfd p = {.fd = s->pidfd, .events = POLLIN};
 	closep(&s->fd);
-	if (s->pid > 0)
+	if (s->pid > 0) {
+		staying_change(s->pid, 0);
 		helper_end(s->pid, s->pidfd, false);
+	}
 	s->pid = -1;
 	if (s->pidfd >= 0 && poll(&p, 1, 0) > 0)
 		closep(&s->pidfd);

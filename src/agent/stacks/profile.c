@@ -7,6 +7,7 @@
 #include "agent/host/host.h"
 #include "agent/stacks/profproc.h"
 #include "base/buf.h"
+#include "base/foreign.h"
 #include "base/hash.h"
 #include "base/vec.h"
 
@@ -133,7 +134,7 @@ static int member_add(struct recording *r, const struct member *m)
 		return 0;
 	}
 	/* vigil leaves itself out where it was started by the process that it records */
-	if (is_refused(r, m->task->pid) || m->task->pid == getpid())
+	if (is_refused(r, m->task->pid) || m->task->pid == getpid() || foreign_is_own_helper(m->task->pid))
 		return 0;
 	if (vec_room(&r->procs, &r->cap, r->n + 1) < 0)
 		return -ENOMEM;

@@ -8,6 +8,7 @@
 #include "agent/stacks/snapgo.h"
 #include "agent/stacks/snaptasks.h"
 #include "base/buf.h"
+#include "base/foreign.h"
 #include "base/hash.h"
 #include "base/mask.h"
 #include "base/vec.h"
@@ -390,7 +391,8 @@ static int of_members(struct snap *s)
 		}
 		bool is_root = has_root && m.row[i].task->pid == root;
 		/* vigil leaves itself out where it was started by the process that it reads */
-		if (!is_root && m.row[i].task->pid == getpid())
+		pid_t pid = m.row[i].task->pid;
+		if (!is_root && (pid == getpid() || foreign_is_own_helper(pid)))
 			continue;
 		if (!is_root)
 			r = process_add(s, m.row[i].task->pid);

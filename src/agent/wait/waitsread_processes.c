@@ -4,6 +4,7 @@
 
 #include "agent/wait/waitsread_parts.h"
 #include "agent/wait/waitwho.h"
+#include "base/foreign.h"
 
 #define WAITSREAD_TASKS 65536
 /* As many as the watcher reads. */
@@ -14,6 +15,12 @@ void waitsread_processes_done(struct waitsread_processes *p)
 	free(p->pid);
 	free(p->who);
 	*p = (struct waitsread_processes){.n = 0};
+}
+
+/* vigil leaves itself out where it was started by the process that it reads. */
+static bool is_ours(pid_t pid)
+{
+	return pid == getpid() || foreign_is_own_helper(pid);
 }
 
 static const struct member *member_of(const struct members *m, pid_t pid)
@@ -41,7 +48,7 @@ static void mains_choose(const struct members *m, bool *main)
 {
 	for (size_t i = 0; i < m->n; i++) {
 		size_t best = SIZE_MAX;
-		if (claim(m, &m->row[i]) == 0 || m->row[i].task->pid == getpid())
+		if (claim(m, &m->row[i]) == 0 || is_ours(m->row[i].task->pid))
 			continue;
 		for (size_t k = 0; k < i; k++)
 			if (main[k] && m->row[k].who.rank == m->row[i].who.rank)
@@ -61,7 +68,7 @@ static void main_of_tree(const struct members *m, pid_t root, bool *main)
 	for (size_t i = 0; i < m->n; i++) {
 		if (main[i])
 			return;
-		if (first == SIZE_MAX && m->row[i].task->pid != getpid())
+		if (first == SIZE_MAX && !is_ours(m->row[i].task->pid))
 			first = i;
 		if (m->row[i].task->pid == root)
 			first = i;
@@ -78,7 +85,7 @@ static void list(const struct members *m, const bool *main, struct waitsread_pro
 	for (int turn = 0; turn < 2; turn++)
 		for (size_t i = 0; i < m->n; i++) {
 			pid_t pid = m->row[i].task->pid;
-			if (main[i] != (turn == 0) || pid == getpid())
+			if (main[i] != (turn == 0) || is_ours(pid))
 				continue; /* vigil leaves itself out where the job has started it */
 			if (p->n == WAITSREAD_PIDS) {
 				p->cut = true;
