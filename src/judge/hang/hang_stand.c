@@ -507,7 +507,7 @@ bool hang_one_stands(struct hang_work *w)
 			c = CONFIDENCE_HIGH;
 		else if (drawn)
 			c = MIN(by_graph, CONFIDENCE_MEDIUM);
-		else if (!why && !hang_first_waiting(w)) /* it says where, and neither who nor why */
+		else if (!why && !hang_joins_thread(r) && !hang_first_waiting(w)) /* where, and neither who nor why */
 			c = CONFIDENCE_LOW;
 		hang_is(w, id ? id : "missing_rank", anyone ? CONFIDENCE_LOW : c);
 		w->v->unexplained = !why;
