@@ -18,7 +18,7 @@ void waitsread_processes_done(struct waitsread_processes *p)
 }
 
 /* vigil leaves itself out where it was started by the process that it reads. */
-static bool is_ours(pid_t pid)
+static bool waitsread_is_own(pid_t pid)
 {
 	return pid == getpid() || foreign_is_own_helper(pid);
 }
@@ -48,7 +48,7 @@ static void mains_choose(const struct members *m, bool *main)
 {
 	for (size_t i = 0; i < m->n; i++) {
 		size_t best = SIZE_MAX;
-		if (claim(m, &m->row[i]) == 0 || is_ours(m->row[i].task->pid))
+		if (claim(m, &m->row[i]) == 0 || waitsread_is_own(m->row[i].task->pid))
 			continue;
 		for (size_t k = 0; k < i; k++)
 			if (main[k] && m->row[k].who.rank == m->row[i].who.rank)
@@ -68,7 +68,7 @@ static void main_of_tree(const struct members *m, pid_t root, bool *main)
 	for (size_t i = 0; i < m->n; i++) {
 		if (main[i])
 			return;
-		if (first == SIZE_MAX && !is_ours(m->row[i].task->pid))
+		if (first == SIZE_MAX && !waitsread_is_own(m->row[i].task->pid))
 			first = i;
 		if (m->row[i].task->pid == root)
 			first = i;
@@ -85,7 +85,7 @@ static void list(const struct members *m, const bool *main, struct waitsread_pro
 	for (int turn = 0; turn < 2; turn++)
 		for (size_t i = 0; i < m->n; i++) {
 			pid_t pid = m->row[i].task->pid;
-			if (main[i] != (turn == 0) || is_ours(pid))
+			if (main[i] != (turn == 0) || waitsread_is_own(pid))
 				continue; /* vigil leaves itself out where the job has started it */
 			if (p->n == WAITSREAD_PIDS) {
 				p->cut = true;
