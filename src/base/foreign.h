@@ -60,8 +60,8 @@ int must_check foreign_open(const struct foreign_place *at, const char *path, in
  */
 int must_check foreign_open_kept(const char *path, int *ret_fd);
 /*
- * The same of a file that belongs to the user, or to root: for names that anybody could have taken before, as in /tmp,
- * and content that is believed. FOREIGN_OTHER: it is another user's.
+ * As foreign_open, of a file that belongs to the user, or to root: for names that anybody could have taken before, as
+ * in /tmp, and content that is believed. FOREIGN_OTHER: it is another user's.
  */
 int must_check foreign_open_own(const struct foreign_place *at, const char *path, int *ret_fd);
 /* The same as foreign_open for reading and writing. */

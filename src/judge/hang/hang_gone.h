@@ -14,5 +14,5 @@ bool hang_then(const struct hang_work *w, uint64_t at_ns);
 const struct liveness *hang_left_then(const struct hang_work *w);
 /* Adds that it did, and that this may be the cause; false: none did. */
 bool hang_says_who_left_then(struct hang_work *w);
-/* All of the job waits on memory that its own processes share. */
+/* All of the job waits on memory that its own processes share, or for FIFOs that they open. */
 bool hang_closed_job(struct hang_work *w);

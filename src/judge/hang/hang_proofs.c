@@ -28,6 +28,12 @@ static bool ended_well(const struct liveness *l)
 	return l->seen.has_progress && l->seen.progress.has_total && l->seen.progress.step >= l->seen.progress.total;
 }
 
+static bool is_over(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct liveness *l = liveness_find(w->p, r->rank);
+	return l && l->seen.exited;
+}
+
 /* True if it waits, in the end, for ranks that live, as far as the graph knows: then not for one that has ended. */
 static bool waits_for_living(const struct hang_work *w, const struct stackgroup_rank *r)
 {
@@ -59,8 +65,7 @@ static bool all_wait_on_shared(const struct hang_work *w)
 	size_t n = 0;
 	for (size_t i = 0; w->c->graph && i < w->g.n; i++) {
 		const struct stackgroup_rank *r = &w->g.rank[i];
-		const struct liveness *l = liveness_find(w->p, r->rank);
-		if (l && l->seen.exited)
+		if (is_over(w, r))
 			continue;
 		const struct waitgraph_sink *s = r->process ? waitgraph_end_of(w->c->graph, r->process->pid) : NULL;
 		if (!s || (s->end != WAITEND_ANY && s->end != WAITEND_GONE && !is_server_beside(w, s)))
@@ -76,8 +81,7 @@ static void living(const struct hang_work *w, size_t *ret_waiting, size_t *ret_e
 	*ret_waiting = *ret_ending = *ret_all = 0;
 	for (size_t i = 0; i < w->g.n; i++) {
 		const struct stackgroup_rank *r = &w->g.rank[i];
-		const struct liveness *l = liveness_find(w->p, r->rank);
-		if (l && l->seen.exited)
+		if (is_over(w, r))
 			continue;
 		++*ret_all;
 		*ret_waiting += hang_waits(w, r) && !waits_for_living(w, r);
@@ -146,8 +150,7 @@ static bool all_join_threads(const struct hang_work *w)
 	size_t n = 0;
 	for (size_t i = 0; i < w->g.n; i++) {
 		const struct stackgroup_rank *r = &w->g.rank[i];
-		const struct liveness *l = liveness_find(w->p, r->rank);
-		if (l && l->seen.exited)
+		if (is_over(w, r))
 			continue;
 		if (!hang_joins_thread(r))
 			return false;
@@ -162,8 +165,7 @@ static bool all_look(const struct hang_work *w)
 	size_t n = 0;
 	for (size_t i = 0; w->c->graph && i < w->g.n; i++) {
 		const struct stackgroup_rank *r = &w->g.rank[i];
-		const struct liveness *l = liveness_find(w->p, r->rank);
-		if (l && l->seen.exited)
+		if (is_over(w, r))
 			continue;
 		const struct waitgraph_node *x = r->process ? waitgraph_thread(w->c->graph, r->process->pid, 0) : NULL;
 		if (!x || x->end != WAITEND_CLOCK || !x->naps)
