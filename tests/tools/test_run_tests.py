@@ -106,3 +106,34 @@ def test_many_failures_and_broken_phases_are_not_run_again(monkeypatch):
 
 def pytest_must_not_run():
     raise AssertionError("it was run")
+
+
+def meson_runs(module, monkeypatch, first, second):
+    asked, left = [], [first, second]
+
+    def once(directory, suites, env=None, names=()):
+        asked.append(list(names))
+        t = module.Tally()
+        t.passed, t.failed = left.pop(0)
+        return t
+    monkeypatch.setattr(module, "meson_once", once)
+    return module.meson_tests("build", ["unit"]), asked
+
+
+def test_a_subtest_that_fails_is_run_again_with_its_program(monkeypatch):
+    t, asked = meson_runs(load(), monkeypatch, (10, ["sense/a: x", "sense/b: y"]), (7, ["sense/b: y"]))
+    assert asked == [[], ["sense/a", "sense/b"]]
+    assert (t.passed, t.failed, t.unsteady) == (11, ["sense/b: y"], ["sense/a: x"])
+
+
+def test_a_program_that_crashed_or_is_too_many_is_not_run_again(monkeypatch):
+    module = load()
+    for failed in (["sense/a: error, exit status -11"], ["sense/a: x", "sense/b: fail, exit status 1"], ["meson test in build: exit status 2"],
+                   [f"sense/a: {i}" for i in range(module.AGAIN_MOST + 1)]):
+        t, asked = meson_runs(module, monkeypatch, (10, failed), (10, []))
+        assert (t.failed, len(asked)) == (failed, 1)
+
+
+def test_a_program_that_crashes_when_it_is_run_again_has_failed(monkeypatch):
+    t, _ = meson_runs(load(), monkeypatch, (10, ["sense/a: x"]), (0, ["sense/a: error, exit status -11"]))
+    assert t.failed == ["sense/a: x"] and not t.unsteady
