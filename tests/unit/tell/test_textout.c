@@ -37,6 +37,25 @@ static void a_text_that_does_not_fit_ends_between_characters(void **state)
 	assert_string_equal(clean("abc", 1), "");
 }
 
+static const char *folded(const char *text, size_t width)
+{
+	textout_fold(memfile_open(&out), text, strlen(text), width);
+	return memfile_text(&out);
+}
+
+static void wide_lines_are_folded_by_words_and_paths(void **state)
+{
+	(void)state;
+	assert_string_equal(folded("short\n  one two three\n", 40), "short\n  one two three\n");
+	assert_string_equal(folded("  one two three four\n", 14), "  one two\n      three\n      four\n");
+	assert_string_equal(folded("  f (/srv/aaaa/bbbb/cccc.py:7)\n", 16), "  f (/srv/aaaa/\n      bbbb/\n      cccc.py:7)\n");
+	assert_string_equal(folded("abcdefghijklmnop\n\n", 8), "abcdefgh\n    ijkl\n    mnop\n\n");
+	assert_string_equal(folded("\033[1mone\033[0m two\n", 7), "\033[1mone\033[0m two\n");
+	assert_string_equal(folded("\xc3\xa9\xc3\xa9\xc3\xa9 x\n", 5), "\xc3\xa9\xc3\xa9\xc3\xa9 x\n");
+	assert_string_equal(folded("", 8), "");
+	assert_string_equal(folded("        deep one\n", 8), "        d\n    eep\n    one\n");
+}
+
 static void columns_are_code_points(void **state)
 {
 	(void)state;
@@ -100,6 +119,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(control_characters_and_broken_text_are_taken_out),
 		cmocka_unit_test(a_text_that_does_not_fit_ends_between_characters),
+		cmocka_unit_test(wide_lines_are_folded_by_words_and_paths),
 		cmocka_unit_test(columns_are_code_points),
 		cmocka_unit_test(cells_are_cut_and_filled_up),
 		cmocka_unit_test(paragraphs_are_wrapped_under_themselves),
