@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "cli/commands.h"
+#include "cli/pager.h"
 #include "agent/jobs/logfiles.h"
 #include "cli/recording.h"
 #include "cli/view.h"
@@ -136,6 +137,8 @@ static int write_calls(const struct showing *s, const struct calls *c, const str
 		.title = title,
 		.sources = sources,
 	};
+	if (s->format != CALLS_TABLE)
+		pager_whole_lines();
 	if (s->format == CALLS_HTML)
 		return calls_html(c, &want, to);
 	if (s->format == CALLS_PSTATS)
@@ -548,5 +551,6 @@ const struct command command_calls = {
 	.options_size = sizeof(struct calls_options),
 	.defaults = &defaults,
 	.run = calls_run,
+	.paged = true,
 	.usage_status = EXIT_USAGE,
 };

@@ -449,5 +449,6 @@ const struct command command_heap = {
 	.options_size = sizeof(struct heap_options),
 	.defaults = &defaults,
 	.run = heap_run,
+	.paged = true,
 	.usage_status = EXIT_USAGE,
 };

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "cli/commands.h"
 #include "cli/heap_save.h"
+#include "cli/pager.h"
 #include "cli/recording.h"
 #include "tell/stacks/flame.h"
 
@@ -80,9 +81,14 @@ static int heap_write(const struct heap_write_want *s, const struct heap_show_wa
 {
 	if (format == HEAP_JSON)
 		return heap_json_write(s->set, want, to);
-	if (format != HEAP_TABLE)
+	if (format != HEAP_TABLE) {
+		pager_whole_lines();
 		return write_stacks(s, want, format, to, f);
-	const struct textout paper = {.to = to, .colour = to == stdout && isatty(STDOUT_FILENO) && !getenv("NO_COLOR")};
+	}
+	const bool shown = to == stdout;
+	const struct textout paper = {.to = to,
+				      .colour = shown && isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
+				      .width = shown ? textout_width(stdout) : 0};
 	return heap_table(s->set, want, &paper);
 }
 

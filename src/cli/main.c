@@ -132,7 +132,7 @@ static int call(const struct command *c, int argc, char **argv)
 	if (r == 0)
 		r = option_parse(c, argc, argv, opts, &rest, &f);
 	if (r == OPTION_HELP || (r == 0 && c->paged))
-		pager_begin();
+		pager_begin(r == 0 && c != &command_help); /* its examples are copied */
 	if (r == OPTION_HELP) {
 		option_help(c, stdout);
 		return 0;

@@ -12,6 +12,7 @@
 #include "base/base.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "tell/text/textout.h"
 
 #define PAGER_WORDS 16
 
@@ -21,6 +22,7 @@ static struct {
 	FILE *terminal; /* stdout as it was; NULL: nothing is kept */
 	char *text;
 	size_t len;
+	bool pages, folds;
 } kept;
 
 /* The pager's words, as blanks part them: no shell looks at them. False: the user wants none. */
@@ -42,18 +44,32 @@ static bool pager_words(char *dst, size_t cap, char *word[static PAGER_WORDS + 1
 	return n > 0 && strcmp(word[0], "cat") != 0;
 }
 
-void pager_begin(void)
+/* True if somebody sits at a terminal that a pager can use. */
+static bool pager_wanted(void)
 {
 	const char *term = getenv("TERM");
 	char words[512], *word[PAGER_WORDS + 1];
-	if (kept.terminal || !isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO) || !term || strcmp(term, "dumb") == 0 ||
-	    !pager_words(words, sizeof(words), word))
+	return isatty(STDIN_FILENO) && term && strcmp(term, "dumb") != 0 && pager_words(words, sizeof(words), word);
+}
+
+void pager_begin(bool folds)
+{
+	if (kept.terminal || !isatty(STDOUT_FILENO))
+		return;
+	kept.pages = pager_wanted();
+	kept.folds = folds;
+	if (!kept.pages && !kept.folds)
 		return;
 	FILE *to = open_memstream(&kept.text, &kept.len);
 	if (!to)
 		return;
 	kept.terminal = stdout;
 	stdout = to;
+}
+
+void pager_whole_lines(void)
+{
+	kept.folds = false;
 }
 
 /* Lines that a terminal of so many columns needs for the text; escape sequences take no room. */
@@ -141,6 +157,27 @@ static bool pager_show(const char *text, size_t len)
 	return !(WIFEXITED(status) && (WEXITSTATUS(status) == 126 || WEXITSTATUS(status) == 127));
 }
 
+/* JSON stays as it is, for who copies it. */
+static void kept_fold(void)
+{
+	char *folded = NULL;
+	size_t len = 0;
+	const size_t width = textout_width(stdout);
+	if (!kept.folds || width == 0 || kept.len == 0 || kept.text[0] == '{' || kept.text[0] == '[')
+		return;
+	FILE *to = open_memstream(&folded, &len);
+	if (!to)
+		return;
+	textout_fold(to, kept.text, kept.len, width);
+	if (fclose(to) != 0) {
+		free(folded);
+		return;
+	}
+	free(kept.text);
+	kept.text = folded;
+	kept.len = len;
+}
+
 static bool restore(bool page)
 {
 	if (!kept.terminal)
@@ -148,7 +185,8 @@ static bool restore(bool page)
 	bool whole = fclose(stdout) == 0;
 	stdout = kept.terminal;
 	kept.terminal = NULL;
-	if (!page || pager_fits(kept.text, kept.len) || !pager_show(kept.text, kept.len))
+	kept_fold();
+	if (!page || !kept.pages || pager_fits(kept.text, kept.len) || !pager_show(kept.text, kept.len))
 		whole = fwrite(kept.text, 1, kept.len, stdout) == kept.len && fflush(stdout) == 0 && whole;
 	free(kept.text);
 	kept.text = NULL;

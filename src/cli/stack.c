@@ -9,7 +9,6 @@
 #include "cli/commands.h"
 #include "cli/subject.h"
 #include "tell/stacks/stack_show.h"
-#include "tell/text/textout.h"
 
 struct stack_options {
 	const char *state;
@@ -81,7 +80,6 @@ static void show(const struct stack_options *o, const struct stackdump *d, const
 		.color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
 		.all_threads = o->threads == THREADS_ALL,
 		.locals = o->locals,
-		.width = textout_width(stdout),
 		.waits = waits,
 		.waits_late = late,
 	};

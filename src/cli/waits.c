@@ -5,6 +5,7 @@
 #include "agent/wait/waitsread.h"
 #include "base/log.h"
 #include "cli/commands.h"
+#include "cli/pager.h"
 #include "cli/subject.h"
 #include "tell/stacks/waits_show.h"
 
@@ -74,9 +75,12 @@ static void waits_show(const struct waits_options *o, const struct subject *s, c
 		ignore(js_write(j, stdout, 0), "main looks at stdout in the end");
 		js_free(j);
 	} else if (o->dot) {
+		pager_whole_lines();
 		waits_dot(&view, &how, stdout);
 	} else {
-		const struct textout paper = {.to = stdout, .colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR")};
+		const struct textout paper = {.to = stdout,
+					      .colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
+					      .width = textout_width(stdout)};
 		waits_text(&view, &how, &paper);
 	}
 }

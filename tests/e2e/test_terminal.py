@@ -1,5 +1,6 @@
 """What commands print on a terminal: no wider than it, paged when longer, and vigil's lines apart from the job's."""
 import fcntl
+import json
 import os
 import pty
 import re
@@ -92,6 +93,29 @@ def test_no_line_is_wider_than_the_terminal(vigil, terminal, columns):
         widest = max(lines, key=columns_of)
         limit = max(columns, 80) if command == ["help"] else columns  # examples are not broken
         assert columns_of(widest) <= limit, (command, widest)
+
+
+@pytest.mark.parametrize("columns", [50, 80])
+def test_no_line_of_a_stack_is_wider_than_the_terminal(vigil, terminal, columns):
+    code = "import queue\ndef a_name_that_is_rather_long_for_a_function(q):\n    print('ready', flush=True)\n    q.get()\n"
+    code += "a_name_that_is_rather_long_for_a_function(queue.Queue())"
+    job = subprocess.Popen(["python3", "-c", code, "an argument " * 20], stdout=subprocess.PIPE, text=True)
+    try:
+        assert job.stdout.readline() == "ready\n"
+        for command in (["stack", "--native"], ["waits"], ["calls", "-d", "0.3"], ["doctor", "-d", "1"]):
+            with open(os.devnull, "wb") as messages:
+                text = terminal(*command, str(job.pid), columns=columns, stderr=messages, env={"VIGIL_PAGER": ""}).read()
+            lines = text.split("\n")
+            assert command[0] == "doctor" or "get" in text, text
+            widest = max(lines, key=columns_of)
+            assert columns_of(widest) <= columns, (command, widest)
+        with open(os.devnull, "wb") as messages:
+            text = terminal("stack", "--json", str(job.pid), columns=columns, stderr=messages, env={"VIGIL_PAGER": ""}).read()
+        assert json.loads(text)["processes"] and any(columns_of(line) > columns for line in text.split("\n"))
+    finally:
+        job.kill()
+        job.wait()
+        job.stdout.close()
 
 
 def test_the_least_important_columns_go_first(vigil, terminal):

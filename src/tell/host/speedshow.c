@@ -105,7 +105,7 @@ void speedshow_text(const struct speedshow *s, FILE *to)
 {
 	const struct speedfacts *f = s->facts;
 	const struct speed_machine *m = &f->machine;
-	const struct textout p = {.to = to};
+	const struct textout p = {.to = to, .width = textout_width(to)};
 	textout_text(
 		&p, 0,
 		"Looked %zu times within %.1f s at %zu threads in %zu processes: they used %.2f processors, wanted "

@@ -222,7 +222,7 @@ static void process_text(const struct dump_process *p, const struct stack_show *
 			      hidden == 1 ? "thread runs" : "threads run", hidden == 1 ? "it" : "them");
 }
 
-static void dump_text(const struct stackdump *d, const struct stack_show *how, FILE *to)
+void stack_text(const struct stackdump *d, const struct stack_show *how, FILE *to)
 {
 	for (size_t i = 0; i < d->n; i++) {
 		if (i)
@@ -240,16 +240,6 @@ static void dump_text(const struct stackdump *d, const struct stack_show *how, F
 		(void)fputs("\npossibly wrong: a thread ran while it was read, so some of its frames may be of another "
 			    "moment\n",
 			    to);
-}
-
-void stack_text(const struct stackdump *d, const struct stack_show *how, FILE *to)
-{
-	cleanup(freep) char *text = NULL;
-	size_t len = 0;
-	FILE *wide = how->width ? open_memstream(&text, &len) : NULL;
-	dump_text(d, how, wide ? wide : to);
-	if (wide && fclose(wide) == 0)
-		textout_fold(to, text, len, how->width);
 }
 
 /* ---- JSON --------------------------------------------------------------------------------------------------- */

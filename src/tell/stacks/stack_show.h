@@ -14,7 +14,6 @@ struct stack_show {
 	bool color;
 	bool all_threads; /* false: idle pool threads with the same stack are folded to one line */
 	bool locals;
-	size_t width; /* columns of the terminal, which wider lines are broken by; 0: lines stay whole */
 	const struct waitgraph *waits; /* whom the threads wait for; NULL: not told */
 	bool waits_late; /* the time was up before every Python was asked about its locks and tasks */
 };
