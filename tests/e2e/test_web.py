@@ -92,6 +92,8 @@ def test_what_children_answer(vigil, job):
     svg = server.get(f"/worker/cpu_profile?pid={pid}&duration=1")
     assert svg.status == 200 and b"<svg" in svg.body and svg.headers["Content-Type"] == "image/svg+xml"
     assert server.get("/worker/traceback?pid=1").status == 403
+    task = server.get("/task/traceback?task_id=ab&attempt_number=0&node_id=cd")
+    assert task.status == 404 and "/worker/traceback" in task.json()["text"]
     assert server.get("/worker/traceback?pid=x").status == 400
     assert server.get(f"/worker/traceback?pid={pid}&ip=10.0.0.1").status == 400
 

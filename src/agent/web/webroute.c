@@ -79,7 +79,7 @@ static bool path_fits(const char *path, const struct weburl *u, const char *ids[
 
 bool webroute_is_data(const struct weburl *u)
 {
-	static const char *const heads[] = {"api", "metrics", "worker", "memory_profile"};
+	static const char *const heads[] = {"api", "metrics", "worker", "task", "memory_profile"};
 	for (size_t i = 0; i < ARRAY_SIZE(heads) && u->n_segments > 0; i++)
 		if (strcmp(u->segment[0], heads[i]) == 0)
 			return true;

@@ -66,13 +66,21 @@ static handler_fn *const handlers[] = {
 	[ROUTE_METRICS] = web_metrics,
 };
 
+static const char *no_route_text(const struct weburl *u)
+{
+	if (u->n_segments > 0 && strcmp(u->segment[0], "task") == 0)
+		return "Ray alone knows which process has a task's number; `vigil ps` and /api/v1/jobs/JOB/processes name the "
+		       "workers of running tasks, and /worker/traceback?pid= looks into one";
+	return "there is no such route; /api/v1/openapi.json lists them";
+}
+
 static void route_refuse(const struct webcall *c, int status, const char *allow)
 {
 	cleanup(js_freep) struct js *o = NULL;
 	if (status == 400)
 		return web_fail(c, 400, "bad_request", "an id in the path holds what no id has");
 	if (status == 404)
-		return web_fail(c, 404, "absent", "there is no such route; /api/v1/openapi.json lists them");
+		return web_fail(c, 404, "absent", "%s", no_route_text(&c->url));
 	o = web_error_json("method", "the route is there, and not with this method");
 	char *text = js_text(o, 0);
 	struct httpd_answer a = {.status = 405,

@@ -200,7 +200,7 @@ export function RankFacts({ rank, job }: { rank: Rank; job: string }) {
 
 function Legend({ ranks }: { ranks: Rank[] }) {
 	const counts = new Map<string, number>();
-	for (const rank of ranks) counts.set(stateOf(rank), (counts.get(stateOf(rank)) ?? 0) + 1);
+	for (const rank of ranks) if (!rank.culprit) counts.set(stateOf(rank), (counts.get(stateOf(rank)) ?? 0) + 1);
 	const culprits = ranks.filter((r) => r.culprit).length;
 	return (
 		<p class="legend">
