@@ -370,7 +370,7 @@ static int flame_run(const void *options, int argc, char **argv)
 	struct fault f = {.text = ""};
 	cleanup(chosen_done) struct chosen c = {.against = NULL};
 	char state[256];
-	const char *what = argc == 1 ? argv[0] : "last";
+	const char *what = argc == 1 ? argv[0] : NULL;
 	if (argc > 1) {
 		log_error("one JOB, PID or recording is expected, not %d; see 'vigil help flame'", argc);
 		return EXIT_USAGE;
@@ -383,7 +383,7 @@ static int flame_run(const void *options, int argc, char **argv)
 		log_error("%s", f.text);
 		return r;
 	}
-	if (stat(what, &st) == 0 && S_ISREG(st.st_mode))
+	if (what && stat(what, &st) == 0 && S_ISREG(st.st_mode))
 		return of_file(o, &c, what);
 	r = subject_open(o->state, what, &w, state, sizeof(state), &s);
 	if (r)
@@ -413,8 +413,9 @@ const struct command command_flame = {
 		 "shows what "
 		 "the threads wait for.\n"
 		 "\n"
-		 "JOB may also be the name of a Ray task or actor (preprocess, Learner, Learner.learn): all workers of "
-		 "the running jobs, or else of this machine, that are called so.\n"
+		 "Without JOB it is the newest job that runs. JOB may also be the name of a Ray task or actor "
+		 "(preprocess, Learner, Learner.learn): all workers of the running jobs, or else of this machine, that "
+		 "are called so.\n"
 		 "\n"
 		 "Given a recording (json or folded) instead of a job, writes it in another form; so it does with what "
 		 "'vigil heap --json' and 'vigil stack --json' print. With --against, shows what differs: red is more, "

@@ -141,7 +141,7 @@ static int stack_run(const void *options, int argc, char **argv)
 		log_error("one JOB or PID is expected, not %d; see 'vigil help stack'", argc);
 		return EXIT_USAGE;
 	}
-	int r = subject_open(o->state, argc == 1 ? argv[0] : "last", &w, state, sizeof(state), &s);
+	int r = subject_open(o->state, argc == 1 ? argv[0] : NULL, &w, state, sizeof(state), &s);
 	if (r)
 		return r;
 	return take_and_show(&w, o, &s);
@@ -158,8 +158,9 @@ const struct command command_stack = {
 		 "without stopping it. CPython 3.8 to 3.15 is understood; programs that are not Python show native "
 		 "frames, and those made by Go their goroutines, equal ones once.\n"
 		 "\n"
-		 "JOB may also be the name of a Ray task or actor (preprocess, Learner, Learner.learn): all workers of "
-		 "the running jobs, or else of this machine, that are called so.\n"
+		 "Without JOB it is the newest job that runs. JOB may also be the name of a Ray task or actor "
+		 "(preprocess, Learner, Learner.learn): all workers of the running jobs, or else of this machine, that "
+		 "are called so.\n"
 		 "\n"
 		 "Jobs started by `vigil run` can always be looked into by the user who started them. For others the "
 		 "rules of "

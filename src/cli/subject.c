@@ -188,12 +188,47 @@ struct members_want subject_members(const struct subject *s)
 	};
 }
 
+struct newest {
+	const struct world *w;
+	bool ended; /* one that is later than id has ended */
+	char id[sizeof(((struct job *)0)->id)]; /* the newest that runs; empty: none */
+};
+
+static int newest_take(void *ctx, const struct job *j)
+{
+	struct newest *n = ctx;
+	if (!job_is_open(j) || j->pid <= 0 || !process_exists(n->w, j->pid)) {
+		n->ended = true;
+		return 0;
+	}
+	TEXT_COPY(n->id, j->id);
+	return 1;
+}
+
+/* Commands that look at what runs mean a job that does. */
+static void newest_running(const struct world *w, const char *state, struct newest *ret)
+{
+	cleanup(store_closep) struct store *store = NULL;
+	char note[256];
+	struct fault f = {.text = ""};
+	*ret = (struct newest){.w = w};
+	if (store_open(state, STORE_READ, &store, note, &f) == 0)
+		ignore(store_each_job(store, 0, newest_take, ret), "without a store there is no last job either");
+	if (ret->id[0] && ret->ended)
+		log_info("job %s, the newest that runs", ret->id);
+}
+
 int subject_open(const char *given, const char *what, struct world *ret_w, char *state, size_t cap, struct subject *ret)
 {
 	struct fault f = {.text = ""};
+	struct newest newest;
 	if (world_open(NULL, ret_w, &f) < 0 || state_dir(given, state, cap, &f) < 0) {
 		log_error("%s", f.text);
 		return EXIT_PROBLEM;
+	}
+	if (!what) {
+		newest_running(ret_w, state, &newest);
+		what = newest.id[0] ? newest.id : "last";
 	}
 	int r = subject_find_all(ret_w, state, what, ret, &f);
 	if (r)

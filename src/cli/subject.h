@@ -36,7 +36,8 @@ int must_check subject_find_all(const struct world *w, const char *state, const 
 struct members_want subject_members(const struct subject *s);
 /*
  * What commands about one subject begin with: opens the world, finds the state directory (given: --state, or NULL) and
- * in it the subject (subject_find_all). Returns an exit status; what is wrong has then been said.
+ * in it the subject (subject_find_all). what: NULL, if none was named: the newest job that runs, which is said if a
+ * later one has ended, else the last one. Returns an exit status; what is wrong has then been said.
  */
 int must_check subject_open(const char *given, const char *what, struct world *ret_w, char *state, size_t cap,
 			    struct subject *ret);

@@ -152,7 +152,7 @@ static int waits_run(const void *options, int argc, char **argv)
 	int r = check(o, argc);
 	if (r)
 		return r;
-	r = subject_open(o->state, argc == 1 ? argv[0] : "last", &w, state, sizeof(state), &s);
+	r = subject_open(o->state, argc == 1 ? argv[0] : NULL, &w, state, sizeof(state), &s);
 	if (r)
 		return r;
 	return take_and_show(&w, o, state, &s);
@@ -168,8 +168,9 @@ const struct command command_waits = {
 		 "main processes wait for first, with the way to it; then each process, and of its threads those that "
 		 "are in somebody's way. Nothing is stopped or changed.\n"
 		 "\n"
-		 "JOB may also be the name of a Ray task or actor (preprocess, Learner, Learner.learn): all workers of "
-		 "the running jobs, or else of this machine, that are called so.\n"
+		 "Without JOB it is the newest job that runs. JOB may also be the name of a Ray task or actor "
+		 "(preprocess, Learner, Learner.learn): all workers of the running jobs, or else of this machine, that "
+		 "are called so.\n"
 		 "\n"
 		 "An end is proved if it is certain that none of its threads can ever run again: nobody else is able "
 		 "to end their waits, and no time limit does. A process that may not be looked into, a host without "

@@ -480,3 +480,20 @@ def test_a_process_that_may_not_be_read_is_status_3_even_where_its_child_may(nob
     finally:
         psutil.Process(child).kill()
         parent.wait(10)
+
+
+def test_without_a_name_what_looks_at_a_job_takes_one_that_runs(vigil):
+    lives = subprocess.Popen([vigil.binary, "run", "--name", "lives", "--", "python3", "-uc", "print('ready'); input()"],
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=vigil.environment({}))
+    try:
+        assert lives.stdout.readline() == "ready\n"
+        assert vigil("stack").err == b""
+        assert vigil("run", "--name", "later", "--", "true").status == 0
+        for command in (["stack"], ["waits", "--json"], ["flame", "-d", "0.2", "-o", os.devnull]):
+            got = vigil(*command)
+            assert got.status == 0 and b"job lives" in got.err and b"the newest that runs" in got.err, (command, got.err)
+        assert vigil("stack", "last").status == 4
+    finally:
+        lives.communicate("\n")
+    ended = vigil("stack")
+    assert ended.status == 4 and b"job later" in ended.err
