@@ -69,8 +69,9 @@ static handler_fn *const handlers[] = {
 static const char *no_route_text(const struct weburl *u)
 {
 	if (u->n_segments > 0 && strcmp(u->segment[0], "task") == 0)
-		return "Ray alone knows which process has a task's number; `vigil ps` and /api/v1/jobs/JOB/processes name the "
-		       "workers of running tasks, and /worker/traceback?pid= looks into one";
+		return "Ray alone knows which process has a task's number; `vigil ps` and "
+		       "/api/v1/jobs/JOB/processes name the workers of running tasks, and "
+		       "/worker/traceback?pid= looks into one";
 	return "there is no such route; /api/v1/openapi.json lists them";
 }
 

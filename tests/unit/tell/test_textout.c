@@ -48,7 +48,8 @@ static void wide_lines_are_folded_by_words_and_paths(void **state)
 	(void)state;
 	assert_string_equal(folded("short\n  one two three\n", 40), "short\n  one two three\n");
 	assert_string_equal(folded("  one two three four\n", 14), "  one two\n      three\n      four\n");
-	assert_string_equal(folded("  f (/srv/aaaa/bbbb/cccc.py:7)\n", 16), "  f (/srv/aaaa/\n      bbbb/\n      cccc.py:7)\n");
+	assert_string_equal(folded("  f (/srv/aaaa/bbbb/cccc.py:7)\n", 16),
+			    "  f (/srv/aaaa/\n      bbbb/\n      cccc.py:7)\n");
 	assert_string_equal(folded("abcdefghijklmnop\n\n", 8), "abcdefgh\n    ijkl\n    mnop\n\n");
 	assert_string_equal(folded("\033[1mone\033[0m two\n", 7), "\033[1mone\033[0m two\n");
 	assert_string_equal(folded("\xc3\xa9\xc3\xa9\xc3\xa9 x\n", 5), "\xc3\xa9\xc3\xa9\xc3\xa9 x\n");
