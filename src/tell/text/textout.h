@@ -47,6 +47,7 @@ size_t textout_width(FILE *to);
 void textout_clean(const char *text, char *dst, size_t cap);
 /*
  * Writes lines that are wider than `width` columns as several, broken before a word or, within a long one, behind a
- * '/'; they go on four columns further in. Colours (ESC [ … m) take no columns. `text` is clean, and may be of many lines.
+ * '/'; they go on four columns further in. Colours (ESC [ … m) take no columns. `text` is clean, and may be of many
+ * lines.
  */
 void textout_fold(FILE *to, const char *text, size_t len, size_t width);
