@@ -109,6 +109,8 @@ def test_counters_go_on_when_jobs_are_forgotten(vigil):
     assert f'incident_id="{job}.' in next(x for x in text.splitlines() if x.startswith("vigil_kills_total{"))
     before = samples(text, True)
     assert value(before, "vigil_kills_total", policy="none", name="victim") == 1
+    told = json.loads(vigil("why", job, "--json").out)["cause"]["id"]
+    assert value(before, "vigil_kills_total", cause=told) == 1
     assert value(before, "vigil_incidents_total", kind="killed_by") == 1
     assert value(before, "vigil_jobs_ended_total", state="failed") == 1
     with sqlite3.connect(vigil.state / "vigil.db") as db:

@@ -239,7 +239,7 @@ static struct metrics_count *count_find(struct metrics_facts *f, const struct me
 
 static struct metrics_count *count_at(struct metrics_facts *f, const struct metrics_count *like)
 {
-	const struct metrics_count other = {.what = like->what, .label = {"other", "other", "other"}};
+	const struct metrics_count other = {.what = like->what, .label = {"other", "other", "other", "other"}};
 	struct metrics_count *have = count_find(f, like);
 	size_t n = 0;
 	if (have)
@@ -295,12 +295,13 @@ static void kill_count(struct metrics_facts *f, const struct js *key, struct met
 	char name[64], killer[32];
 	unhex(js_as_text(js_at(key, 3), ""), name, sizeof(name));
 	text_copy(killer, sizeof(killer), killer_name(killer_of(js_as_text(js_at(how, 0), "unknown"))));
-	const char *policy = js_as_text(js_at(how, 1), "");
+	const char *policy = js_as_text(js_at(how, 1), ""), *cause = js_as_text(js_at(how, 3), "");
 	c.what = METRICS_KILLS;
 	memset(c.label, 0, sizeof(c.label));
 	(void)metrics_name(killer, c.label[0], sizeof(c.label[0]));
 	(void)metrics_name(policy[0] ? policy : "none", c.label[1], sizeof(c.label[1]));
 	(void)metrics_name(name, c.label[2], sizeof(c.label[2]));
+	(void)metrics_name(cause[0] ? cause : "unknown", c.label[3], sizeof(c.label[3]));
 	count_add(f, &c);
 }
 

@@ -72,9 +72,11 @@ struct metrics_job {
 
 enum metrics_what { METRICS_KILLS, METRICS_INCIDENTS, METRICS_RETRIES, METRICS_ENDED, METRICS_WHAT_MAX };
 /* A counter over all jobs that the store has or had. label: see metrics.md. */
+enum { METRICS_COUNT_LABELS = 4 };
+
 struct metrics_count {
 	enum metrics_what what;
-	char label[3][64];
+	char label[METRICS_COUNT_LABELS][64];
 	uint64_t n;
 	char incident[64]; /* the newest one that was counted; empty: none is kept */
 	int64_t time_unix_ms;

@@ -252,12 +252,12 @@ void metrics_of_jobs(struct metricset *s, const struct metrics_facts *f)
 void metrics_of_counts(struct metricset *s, const struct metrics_facts *f)
 {
 	static const struct {
-		const char *name, *help, *label[3];
+		const char *name, *help, *label[METRICS_COUNT_LABELS];
 	} of[] = {
 		[METRICS_KILLS] = {"vigil_kills",
-				   "Processes and jobs that something ended, with who did it, by which policy, and the "
-				   "name of the job.",
-				   {"killer", "policy", "name"}},
+				   "Processes and jobs that something ended, with who did it, by which policy, the "
+				   "name of the job, and the cause.",
+				   {"killer", "policy", "name", "cause"}},
 		[METRICS_INCIDENTS] = {"vigil_incidents", "Incidents of all jobs by kind.", {"kind"}},
 		[METRICS_RETRIES] = {"vigil_retries",
 				     "Ends of attempts after which vigil retried the job or gave it up.",
@@ -273,7 +273,7 @@ void metrics_of_counts(struct metricset *s, const struct metrics_facts *f)
 			struct metric_sample *m = metricset_add(s, family, (double)c->n);
 			m->incident = c->incident;
 			m->incident_unix_ms = c->time_unix_ms;
-			for (size_t k = 0; k < 3 && of[w].label[k]; k++)
+			for (size_t k = 0; k < METRICS_COUNT_LABELS && of[w].label[k]; k++)
 				metricset_label(s, m, of[w].label[k], c->label[k]);
 		}
 	}

@@ -135,13 +135,14 @@ const char store_lent_tables[] = LENT("job", "id") LENT("process", "job,attempt,
 #define NEWEST_INCIDENT "ORDER BY " TO_COME("time_unix_ms") ", time_unix_ms DESC, rowid DESC LIMIT 1"
 
 /*
- * What is counted over all jobs, one row each: ["incident", kind, [killer, policy, what was done then], name] and
- * ["ended", state]. The name is in hexadecimal, since it may be no UTF-8.
+ * What is counted over all jobs, one row each: ["incident", kind, [killer, policy, what was done then, cause], name]
+ * and ["ended", state]. The name is in hexadecimal, since it may be no UTF-8.
  */
 #define TALLY_ROWS(jobs, incidents)                                                                                    \
 	"SELECT json_array('incident',i.kind,json_extract(CASE WHEN json_valid(i.json) THEN i.json ELSE '{}' END,"     \
-	"'$.killer','$.policy.name','$.retry.next'),hex(coalesce((SELECT name FROM job j WHERE j.id=i.job),''))) AS "  \
-	"key,1 AS n,i.time_unix_ms AS t,i.id AS id FROM incident i " incidents                                         \
+	"'$.killer','$.policy.name','$.retry.next','$.cause.id'),"                                                     \
+	"hex(coalesce((SELECT name FROM job j WHERE j.id=i.job),''))) AS key,1 AS n,i.time_unix_ms AS t,i.id AS id "   \
+	"FROM incident i " incidents                                                                                   \
 	" UNION ALL SELECT json_array('ended',state),1,ended_unix_ms,'' FROM job WHERE state IN('done','failed',"      \
 	"'lost')" jobs
 /* Counts of forgotten jobs are notes of no job. */

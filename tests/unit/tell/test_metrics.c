@@ -182,8 +182,9 @@ static void a_counter_has_the_incident_as_exemplar_in_openmetrics_only(void **st
 {
 	(void)state;
 	count_set(0, METRICS_KILLS, "vigil", "retriable", "train", 2);
+	TEXT_COPY(counts[0].label[3], "job_outgrew_memory");
 	TEXT_COPY(counts[0].incident, "train-ab12.1");
-#define KILL "vigil_kills_total{killer=\"vigil\",policy=\"retriable\",name=\"train\"} 2"
+#define KILL "vigil_kills_total{killer=\"vigil\",policy=\"retriable\",name=\"train\",cause=\"job_outgrew_memory\"} 2"
 	written(METRICS_OPENMETRICS);
 	assert_line(KILL " # {incident_id=\"train-ab12.1\"} 1 1795231059.123");
 	written(METRICS_PROMETHEUS);

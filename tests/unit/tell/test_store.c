@@ -202,31 +202,35 @@ static void what_is_counted_survives_its_jobs(void **state)
 	char before[1000], after[1000];
 	struct buf b = BUF_ON(before), c = BUF_ON(after);
 	assert_int_equal(store_put_job(s, &j), 0);
-	put_killed(s, "a.1", "{\"killer\":\"vigil\",\"policy\":{\"name\":\"large\"},\"retry\":{\"next\":\"retry\"}}",
+	put_killed(s, "a.1", "{\"killer\":\"vigil\",\"policy\":{\"name\":\"large\"},\"retry\":{\"next\":\"retry\"},"
+		   "\"cause\":{\"id\":\"c\"}}",
 		   5);
-	put_killed(s, "a.2", "{\"killer\":\"vigil\",\"policy\":{\"name\":\"large\"},\"retry\":{\"next\":\"retry\"}}",
+	put_killed(s, "a.2", "{\"killer\":\"vigil\",\"policy\":{\"name\":\"large\"},\"retry\":{\"next\":\"retry\"},"
+		   "\"cause\":{\"id\":\"c\"}}",
 		   7);
 	put_killed(s, "a.3", "no JSON at all", 8);
 	tallies(s, &b);
 	assert_string_equal(before,
-			    "[\"incident\",\"memory_kill\",[\"vigil\",\"large\",\"retry\"],\"74FF\"]=[2,7,\"a.2\"]\n"
-			    "[\"incident\",\"memory_kill\",[null,null,null],\"74FF\"]=[1,8,\"a.3\"]\n"
+			    "[\"incident\",\"memory_kill\","
+			    "[\"vigil\",\"large\",\"retry\",\"c\"],\"74FF\"]=[2,7,\"a.2\"]\n"
+			    "[\"incident\",\"memory_kill\",[null,null,null,null],\"74FF\"]=[1,8,\"a.3\"]\n"
 			    "[\"ended\",\"failed\"]=[1,9,\"\"]\n");
 	assert_int_equal(store_forget_job(s, "a"), 0);
 	assert_int_equal(store_forget_job(s, "a"), 0); /* nothing is counted twice */
 	tallies(s, &c);
 	assert_string_equal(after,
 			    "[\"ended\",\"failed\"]=[1,0,\"\"]\n"
-			    "[\"incident\",\"memory_kill\",[\"vigil\",\"large\",\"retry\"],\"74FF\"]=[2,0,\"\"]\n"
-			    "[\"incident\",\"memory_kill\",[null,null,null],\"74FF\"]=[1,0,\"\"]\n");
+			    "[\"incident\",\"memory_kill\",[\"vigil\",\"large\",\"retry\",\"c\"],\"74FF\"]=[2,0,\"\"]\n"
+			    "[\"incident\",\"memory_kill\",[null,null,null,null],\"74FF\"]=[1,0,\"\"]\n");
 	assert_int_equal(store_put_job(s, &j), 0); /* another job of the same name */
-	put_killed(s, "a.1", "{\"killer\":\"vigil\",\"policy\":{\"name\":\"large\"},\"retry\":{\"next\":\"retry\"}}",
+	put_killed(s, "a.1", "{\"killer\":\"vigil\",\"policy\":{\"name\":\"large\"},\"retry\":{\"next\":\"retry\"},"
+		   "\"cause\":{\"id\":\"c\"}}",
 		   11);
 	tallies(s, &c);
 	assert_non_null(strstr(after, "\"74FF\"]=[3,11,\"a.1\"]"));
 	assert_int_equal(store_forget_job(s, "a"), 0);
 	tallies(s, &c);
-	assert_non_null(strstr(after, "[\"vigil\",\"large\",\"retry\"],\"74FF\"]=[3,0,\"\"]"));
+	assert_non_null(strstr(after, "[\"vigil\",\"large\",\"retry\",\"c\"],\"74FF\"]=[3,0,\"\"]"));
 	assert_non_null(strstr(after, "[\"ended\",\"failed\"]=[2,0,\"\"]"));
 }
 
