@@ -20,7 +20,7 @@ struct speedwatch_thread {
 	char letter; /* as last seen; 0: never */
 	int schedstat_fd; /* -1: none is kept */
 	char schedstat[48];
-	uint32_t idle; /* looks in a row at which it had not run */
+	uint64_t idle_since_ns; /* it has not run since this sweep */
 	uint32_t left; /* sweeps to leave it alone from now on */
 	uint32_t runs, missed; /* sweeps at which it ran; times that it could not be caught */
 };
@@ -53,7 +53,7 @@ struct speedwatch {
 	struct speedwatch_thread *thread; /* owned */
 	size_t own_thread_cap;
 	size_t sweep_cap;
-	uint64_t begin_ns;
+	uint64_t begin_ns, sweep_ns;
 	struct tasks tasks; /* owned; all processes of the machine at the start, until around takes them */
 	uint64_t running; /* sum over the sweeps of the machine's runnable threads, without vigil */
 	size_t n_running;

@@ -17,11 +17,11 @@
 #define SPEEDWATCH_PROCESSES 1024
 #define SPEEDWATCH_THREADS 8192
 /*
- * Sweeps for which a thread is left alone that has not run for many of them. One that then begins to is seen so late,
+ * Sweeps for which a thread is left alone that has not run at all for so long. One that then begins to is seen so late,
  * so a thread that works now and then is looked at each time.
  */
 #define SKIP_MOST 4
-#define IDLE_SWEEPS 40
+#define IDLE_NS NS_PER_S
 /* Interpreters whose lock is looked for: finding it takes some milliseconds each. */
 #define SPEEDWATCH_PYTHONS 128
 
@@ -312,7 +312,7 @@ static int thread_look_anew(struct speedwatch *s, size_t i)
 	struct speedwatch_thread *own = &s->thread[i];
 	const struct speed_thread *of = &s->f->thread[i];
 	struct speedwatch_process *p = &s->process[of->process];
-	own->idle = 0;
+	own->idle_since_ns = s->sweep_ns;
 	own->letter = '\0';
 	if (!p->watch)
 		p->watch = threadwatch_new(s->w, s->f->process[of->process].pid);
@@ -338,8 +338,7 @@ static int thread_look(struct speedwatch *s, size_t i)
 	if (own->left > 0) {
 		own->left--;
 	} else if (has_not_run(s, i) && own->letter && own->letter != SPEED_RUN) {
-		own->idle++;
-		own->left = own->idle > IDLE_SWEEPS ? SKIP_MOST : 0;
+		own->left = s->sweep_ns - own->idle_since_ns > IDLE_NS ? SKIP_MOST : 0;
 	} else {
 		int r = thread_look_anew(s, i);
 		if (r)
@@ -356,6 +355,7 @@ static int thread_look(struct speedwatch *s, size_t i)
 int speedwatch_sweep(struct speedwatch *s)
 {
 	uint64_t running;
+	s->sweep_ns = s->w->mono_ns();
 	if (loadavg_read(s->w, &running) == 0) {
 		s->running += sub_floor(running, 1); /* vigil itself runs */
 		s->n_running++;
