@@ -114,7 +114,7 @@ struct heap_header {
 
 	/* Its state. */
 	uint32_t state; /* enum heap_state; RUNNING in a process that has ended: it was killed */
-	uint32_t unused32;
+	uint32_t copied_of; /* in a copy that vigil made of another user's: 1 + that uid; else 0 */
 	uint64_t last_mono_ns; /* coarse clock at the latest sample or free of a sample */
 
 	/* Control: the only words that other processes write. Each thread reads them when its countdown has run out. */

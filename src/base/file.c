@@ -183,15 +183,18 @@ static int copy_sparse(int from, int to)
 	return errno == ENXIO ? 0 : -errno; /* ENXIO: no more data up to the end */
 }
 
-int file_copy_fd(int from, int to_dir, const char *to_name)
+int file_copy_fd(int from, int to_dir, const char *to_name, const struct file_patch *patch)
 {
 	char beside[PATH_MAX];
 	if (text_format(beside, sizeof(beside), "%s.new", to_name) >= (int)sizeof(beside))
 		return -ENAMETOOLONG;
-	cleanup(closep) int to = openat(to_dir, beside, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	(void)unlinkat(to_dir, beside, 0);
+	cleanup(closep) int to = openat(to_dir, beside, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (to < 0)
 		return -errno;
 	int r = copy_sparse(from, to);
+	if (r == 0 && patch && patch->len && pwrite(to, patch->bytes, patch->len, patch->at) != (ssize_t)patch->len)
+		r = -EIO;
 	if (r == 0 && renameat(to_dir, beside, to_dir, to_name) < 0)
 		r = -errno;
 	if (r < 0)

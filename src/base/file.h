@@ -34,11 +34,18 @@ int must_check file_write_at(int dirfd, const char *path, const char *text);
 int must_check file_write_all(int fd, const void *data, size_t len);
 /* Writes a temporary file beside it, calls fsync and renames it: readers see the old or the new file, never a part. */
 int must_check file_replace(const char *path, const void *data, size_t len, mode_t mode);
+/* Bytes that a copy has instead of those of the file. */
+struct file_patch {
+	off_t at;
+	const void *bytes;
+	size_t len; /* 0: none */
+};
 /*
  * Copies an open regular file as it is now and keeps its holes: written beside the target as "<to_name>.new" with mode
- * 0600, then renamed. to_dir as of openat(2); links are not followed. On -errno there is no new file.
+ * 0600, then renamed. to_dir as of openat(2); links are not followed, and what somebody has put there under that name
+ * is replaced, not written to. patch may be NULL. On -errno there is no new file.
  */
-int must_check file_copy_fd(int from, int to_dir, const char *to_name);
+int must_check file_copy_fd(int from, int to_dir, const char *to_name, const struct file_patch *patch);
 /* mkdir -p; existing directories are fine. */
 int must_check file_mkdirs(const char *path, mode_t mode);
 

@@ -336,7 +336,7 @@ int foreign_copy(const struct foreign_place *at, const char *path, int to_dir, c
 	int r = foreign_open(at, path, &from);
 	if (r)
 		return r < 0 ? r : -EINVAL;
-	return file_copy_fd(from, to_dir, to_name);
+	return file_copy_fd(from, to_dir, to_name, NULL);
 }
 
 /* ---- making and removing ---- */

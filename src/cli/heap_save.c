@@ -4,9 +4,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/file.h"
 #include "base/foreign.h"
 #include "base/path.h"
+#include "sense/heap/heapregion.h"
 #include "sense/proc/procfile.h"
 
 static bool is_wanted(const struct heapset_want *want, const struct heapset_process *p)
@@ -28,7 +28,7 @@ static int save_one(const struct world *w, const struct heapset_process *p, int 
 	cleanup(closep) int fd = -1;
 	int r = profile_open(w, p, &fd);
 	if (r == 0)
-		r = file_copy_fd(fd, dir, name);
+		r = heapregion_copy(fd, dir, name);
 	return r < 0 ? fault_set(f, r, "%s cannot be copied: %s", p->file, strerror(-r)) : 0;
 }
 

@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	assert(fd >= 0 && file_write_all(fd, data, size) == 0);
 	if (elf_open_fd(fd, &e) != 0)
 		return 0;
-	if (symtab_load(&e, NULL, &t) != 0)
+	if (symtab_load(&e, NULL, SIZE_MAX, &t) != 0)
 		t = NULL;
 	for (uint64_t at = 0; t && at < 0x20000; at += 0x31) {
 		const char *name;

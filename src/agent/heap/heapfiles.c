@@ -149,9 +149,11 @@ static void copies_make(const struct world *w, const struct heapfolder *all, con
 	}
 	struct foreign_user owner;
 	const struct foreign_place in = {.dirfd = all->fd, .as = foreign_owner(all->fd, &owner)};
-	for (size_t i = 0; i < n; i++)
-		ignore(foreign_copy(&in, running[i]->name, old.fd, running[i]->name),
-		       "the file itself is still there");
+	for (size_t i = 0; i < n; i++) {
+		cleanup(closep) int fd = -1;
+		if (foreign_open(&in, running[i]->name, &fd) == 0)
+			ignore(heapregion_copy(fd, old.fd, running[i]->name), "the file itself is still there");
+	}
 	for (size_t i = 0; i < n; i++)
 		copy_note(w, running[i], old.fd);
 	heapfolder_done(&old);

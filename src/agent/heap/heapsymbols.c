@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "model/stacks/stackmerge.h"
 #include "sense/proc/maps.h"
+#include "sense/proc/procfile.h"
 #include "sense/python/pycode.h"
 
 #define TEXT_MAX 4096
@@ -35,7 +36,8 @@ struct heapsymbols {
 	uint32_t cut, broken, nowhere; /* ids of the notes */
 	/* The current profile. */
 	const struct heapregion *r;
-	pid_t pid;
+	struct foreign_user user; /* whose it is: what it names is looked up with these rights */
+	pid_t pid; /* of that user; 0: it does not run */
 	struct maps maps; /* of the process, if it runs; read when a place is in no mapping that the profile knows */
 	bool has_maps;
 	uint8_t minor;
@@ -88,6 +90,22 @@ struct heapsymbols *heapsymbols_free(struct heapsymbols *n)
 	return NULL;
 }
 
+/*
+ * The profile says itself of which process it is. A process of its owner's is believed, and one of a profile of root's
+ * that has become another user since.
+ */
+static void whose(struct heapsymbols *n, const struct heapregion *r, pid_t pid)
+{
+	struct foreign_user running;
+	n->user = r->owner;
+	n->pid = 0;
+	if (pid == 0 || procfile_user(n->world, pid, &running) != 0 ||
+	    (running.uid != r->owner.uid && r->owner.uid != geteuid()))
+		return;
+	n->user = running;
+	n->pid = pid;
+}
+
 int heapsymbols_begin(struct heapsymbols *n, const struct heapregion *r, pid_t pid)
 {
 	codes_done(n);
@@ -99,7 +117,7 @@ int heapsymbols_begin(struct heapsymbols *n, const struct heapregion *r, pid_t p
 		return -ENOMEM;
 	n->n_codes = r->n_codes;
 	n->r = r;
-	n->pid = pid;
+	whose(n, r, pid);
 	n->minor = (uint8_t)(r->header.python_version >> 16);
 	return 0;
 }
@@ -153,7 +171,8 @@ static int place_name(struct heapsymbols *n, const struct heapregion_module *m, 
 					    .offset = p->offset,
 					    .since_unix_ns =
 						    (int64_t)MIN(n->r->header.begun_unix_ns, (uint64_t)INT64_MAX)};
-	offline_symbol(n->offline, n->pid, &where, &s);
+	const struct rootfile_view view = {.pid = n->pid, .as = &n->user};
+	offline_symbol(n->offline, &view, &where, &s);
 	const struct frame f = {
 		.kind = FRAME_NATIVE, .name = s.name, .file = "", .module = module_text(path, s.module)};
 	uint32_t id;

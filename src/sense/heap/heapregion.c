@@ -12,6 +12,7 @@
 #define HEADER_LEAST 2080
 /* The most passes over a file whose peak is renewed while it is read. */
 #define PASSES_MAX 3
+#define GID_NOBODY ((gid_t)65534)
 
 /* Tables in the header's order, with the smallest size of a row: that of the first version 1. */
 enum table { T_STACK_INDEX, T_STACKS, T_FRAMES, T_LIVE_PTR, T_LIVE, T_CODES, T_MODULES, T_BYTES, TABLES };
@@ -471,6 +472,31 @@ static int passes_read(int fd, size_t len, struct heapregion *ret, struct fault 
 	}
 }
 
+/* A group of a copied profile's user is not known, so nobody's. */
+static void owner_fill(const struct stat *st, uint32_t copied_of, struct foreign_user *ret)
+{
+	*ret = (struct foreign_user){.uid = st->st_uid, .gid = st->st_gid};
+	if (copied_of && st->st_uid == geteuid())
+		*ret = (struct foreign_user){.uid = copied_of - 1, .gid = GID_NOBODY};
+}
+
+int heapregion_copy(int from, int to_dir, const char *to_name)
+{
+	struct heap_header h;
+	struct stat st;
+	struct foreign_user owner;
+	if (fstat(from, &st) < 0)
+		return -errno;
+	if (st.st_size > (off_t)HEAP_FILE_BYTES_MAX)
+		return -EFBIG;
+	if (pread(from, &h, sizeof(h), 0) < (ssize_t)HEADER_LEAST)
+		return file_copy_fd(from, to_dir, to_name, NULL); /* no reader takes it for a profile */
+	owner_fill(&st, h.copied_of, &owner);
+	h.copied_of = owner.uid == geteuid() ? 0 : owner.uid + 1;
+	const struct file_patch whose = {offsetof(struct heap_header, copied_of), &h.copied_of, sizeof(h.copied_of)};
+	return file_copy_fd(from, to_dir, to_name, &whose);
+}
+
 int heapregion_read(int dirfd, const char *path, struct heapregion *ret, struct fault *f)
 {
 	struct foreign_user owner;
@@ -490,9 +516,11 @@ int heapregion_read(int dirfd, const char *path, struct heapregion *ret, struct 
 				 (long long)st.st_size);
 	/* At most HEAP_FILE_BYTES_MAX bytes are read, even of a longer file. */
 	r = passes_read(fd, (size_t)MIN(st.st_size, (off_t)HEAP_FILE_BYTES_MAX), ret, f);
-	if (r == 0)
-		ret->inode = st.st_ino;
-	return r;
+	if (r)
+		return r;
+	ret->inode = st.st_ino;
+	owner_fill(&st, ret->header.copied_of, &ret->owner);
+	return 0;
 }
 
 const char *heapregion_lost_words(enum heap_lost why)

@@ -16,6 +16,7 @@
 #include <sys/types.h>
 
 #include "base/fault.h"
+#include "base/foreign.h"
 #include "base/text.h"
 #include "preload/heapregion.h"
 
@@ -90,6 +91,8 @@ struct heapregion {
 	uint8_t *image; /* owned; the bytes read, which the spans point into */
 	size_t image_len;
 	uint64_t inode; /* of the file; 0: it was parsed only */
+	/* Whose the file is, or was before vigil copied it: the content is that user's. All 0: it was parsed only. */
+	struct foreign_user owner;
 };
 
 /*
@@ -103,6 +106,11 @@ int must_check heapregion_parse(const uint8_t *image, size_t len, const uint64_t
  * file is opened with the rights of its owner, who could have put anything there; AT_FDCWD: a path that a person typed.
  */
 int must_check heapregion_read(int dirfd, const char *path, struct heapregion *ret, struct fault *f);
+/*
+ * Copies an open profile, to_dir and to_name as of file_copy_fd. The copy, which is ours, says whose it was. -EFBIG: it
+ * is longer than a profile can be.
+ */
+int must_check heapregion_copy(int from, int to_dir, const char *to_name);
 void heapregion_done(struct heapregion *r);
 /* True if the first bytes are those of a heap profile of any version. */
 bool heapregion_is(const void *bytes, size_t len);

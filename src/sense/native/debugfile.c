@@ -4,13 +4,14 @@
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "sense/native/rootfile.h"
 
 #define LINK_MAX 4096
 /* Larger files are not checked: the checksum reads the whole file, 2 s for 1 GiB. */
 #define CHECKED_MAX GIB
 
 struct wanted {
+	const struct world *world;
+	const struct rootfile_view *view;
 	const struct elf *elf;
 	char link[256]; /* name of the debug file; "": no link */
 	uint32_t crc;
@@ -73,12 +74,13 @@ static bool fits(const struct wanted *wanted, const struct elf *debug)
 	return wanted->link[0] && crc_of(debug, &crc) == 0 && crc == wanted->crc;
 }
 
-static bool try_path(const struct world *w, pid_t pid, unsigned ours, const struct wanted *wanted, const char *path,
-		     struct elf *ret)
+/* ours: 0, or ROOTFILE_OURS. */
+static bool try_path(const struct wanted *wanted, unsigned ours, const char *path, struct elf *ret)
 {
 	int fd = -1;
 	struct elf e = {.fd = -1};
-	if (rootfile_open(w, pid, path, ROOTFILE_LINKS | ours, &fd) != 0 || elf_open_fd(fd, &e) != 0)
+	if (rootfile_open_as(wanted->world, wanted->view, path, ROOTFILE_LINKS | ours, &fd) != 0 ||
+	    elf_open_fd(fd, &e) != 0)
 		return false;
 	if (fits(wanted, &e)) {
 		*ret = e;
@@ -88,15 +90,13 @@ static bool try_path(const struct world *w, pid_t pid, unsigned ours, const stru
 	return false;
 }
 
-/* ours: 0, or ROOTFILE_OURS. */
-static bool try_root(const struct world *w, pid_t pid, unsigned ours, const struct wanted *wanted, const char *path,
-		     struct elf *ret)
+static bool try_root(const struct wanted *wanted, unsigned ours, const char *path, struct elf *ret)
 {
 	char full[4500], rest[2 * ELF_BUILD_ID_MAX + 1];
 	if (wanted->elf->n_build_id > 1) {
 		hex_of(wanted->elf, 1, rest, sizeof(rest));
 		TEXT_FORMAT(full, "/usr/lib/debug/.build-id/%02x/%s.debug", wanted->elf->build_id[0], rest);
-		if (try_path(w, pid, ours, wanted, full, ret))
+		if (try_path(wanted, ours, full, ret))
 			return true;
 	}
 	const char *slash = strrchr(path, '/');
@@ -105,13 +105,13 @@ static bool try_root(const struct world *w, pid_t pid, unsigned ours, const stru
 	static const char *const forms[][2] = {{"", "/"}, {"", "/.debug/"}, {"/usr/lib/debug", "/"}};
 	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
 		TEXT_FORMAT(full, "%s%.*s%s%s", forms[i][0], (int)(slash - path), path, forms[i][1], wanted->link);
-		if (strcmp(full, path) != 0 && try_path(w, pid, ours, wanted, full, ret))
+		if (strcmp(full, path) != 0 && try_path(wanted, ours, full, ret))
 			return true;
 	}
 	return false;
 }
 
-static bool try_fetched(const struct world *w, const struct wanted *wanted, struct elf *ret)
+static bool try_fetched(const struct wanted *wanted, struct elf *ret)
 {
 	char path[1024], id[2 * ELF_BUILD_ID_MAX + 1];
 	const char *own = getenv("DEBUGINFOD_CACHE_PATH"), *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -126,18 +126,19 @@ static bool try_fetched(const struct world *w, const struct wanted *wanted, stru
 		TEXT_FORMAT(path, "%s/.cache/debuginfod_client/%s/debuginfo", home, id);
 	else
 		return false;
-	return try_path(w, 0, 0, wanted, path, ret);
+	return try_path(wanted, ROOTFILE_OURS, path, ret);
 }
 
-int debugfile_open(const struct world *w, pid_t pid, const struct elf *e, const char *path, struct elf *ret)
+int debugfile_open(const struct world *w, const struct rootfile_view *view, const struct elf *e, const char *path,
+		   struct elf *ret)
 {
-	struct wanted wanted = {.elf = e};
+	struct wanted wanted = {.world = w, .view = view, .elf = e};
 	link_read(&wanted);
 	if (!e->n_build_id && !wanted.link[0])
 		return WORLD_ABSENT;
-	if (try_root(w, pid, 0, &wanted, path, ret))
+	if (try_root(&wanted, 0, path, ret))
 		return 0;
-	if (rootfile_differs(w, pid) && try_root(w, pid, ROOTFILE_OURS, &wanted, path, ret))
+	if (rootfile_differs(w, view->pid) && try_root(&wanted, ROOTFILE_OURS, path, ret))
 		return 0;
-	return try_fetched(w, &wanted, ret) ? 0 : WORLD_ABSENT;
+	return try_fetched(&wanted, ret) ? 0 : WORLD_ABSENT;
 }

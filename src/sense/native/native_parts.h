@@ -19,9 +19,8 @@ struct ehtable *ehtable_free(struct ehtable *t);
 
 /* symtab.c: one file's functions, sorted. debug: the file's separate debug file, or NULL. */
 struct symtab;
-int must_check symtab_load(const struct elf *e, const struct elf *debug, struct symtab **ret);
-/* The same for at most so many functions, of 16 bytes each, and 64 while they are loaded; with more there are none. */
-int must_check symtab_load_most(const struct elf *e, const struct elf *debug, size_t most, struct symtab **ret);
+/* At most so many functions, of 16 bytes each, and 64 while they are loaded; with more there are none. */
+int must_check symtab_load(const struct elf *e, const struct elf *debug, size_t most, struct symtab **ret);
 size_t symtab_rows(const struct symtab *t);
 struct symtab *symtab_free(struct symtab *t);
 /* The function at vaddr; *ret_name is borrowed and mangled, as in the file. False: none. */

@@ -8,16 +8,18 @@
 #include "base/path.h"
 #include "sense/native/debugfile.h"
 #include "sense/native/native_parts.h"
-#include "sense/native/rootfile.h"
 
 /* A process maps some hundreds of files; a job with many kinds of processes some thousands. */
 #define FILES_MAX 8192
+/* Functions of all files, of 16 bytes each: a file can be named many times, by its links. */
+#define SYMBOLS_MOST ((size_t)8 * 1024 * 1024)
 #define BUCKETS 1024
 
 struct offline_file {
 	struct offline_file *next;
 	char *path; /* owned */
 	uint64_t inode;
+	uid_t uid; /* with whose rights it was read */
 	bool there, is_python;
 	const char *module; /* kept in names */
 	Elf64_Phdr *load; /* owned: PT_LOAD segments */
@@ -30,7 +32,7 @@ struct offline {
 	const struct world *world;
 	struct names *names;
 	struct offline_file *bucket[BUCKETS];
-	size_t n_files, n_missing;
+	size_t n_files, n_missing, n_symbols;
 	const char *first_missing;
 };
 
@@ -87,12 +89,13 @@ static bool is_the_one(int fd, const struct offline_place *p)
 	return st.st_ino == p->inode || changed < p->since_unix_ns;
 }
 
-static int open_there(const struct offline *o, pid_t pid, const struct offline_place *p, struct elf *ret)
+static int open_there(const struct offline *o, const struct rootfile_view *view, const struct offline_place *p,
+		      struct elf *ret)
 {
-	const pid_t roots[] = {pid, 0};
-	for (size_t i = pid ? 0 : 1; i < ARRAY_SIZE(roots); i++) {
+	const unsigned roots[] = {0, ROOTFILE_OURS};
+	for (size_t i = view->pid ? 0 : 1; i < ARRAY_SIZE(roots); i++) {
 		int fd = -1;
-		if (rootfile_open(o->world, roots[i], p->path, ROOTFILE_LINKS, &fd) != 0)
+		if (rootfile_open_as(o->world, view, p->path, ROOTFILE_LINKS | roots[i], &fd) != 0)
 			continue;
 		if (!is_the_one(fd, p)) {
 			closep(&fd);
@@ -111,17 +114,20 @@ static void segments_copy(struct offline_file *f, const struct elf *e)
 			f->load[f->n_load++] = e->phdr[i];
 }
 
-static void file_load(struct offline *o, pid_t pid, const struct offline_place *p, struct offline_file *f)
+static void file_load(struct offline *o, const struct rootfile_view *view, const struct offline_place *p,
+		      struct offline_file *f)
 {
 	struct elf e = {.fd = -1}, debug = {.fd = -1};
-	if (open_there(o, pid, p, &e) != 0)
+	if (open_there(o, view, p, &e) != 0)
 		return;
 	f->there = true;
 	segments_copy(f, &e);
 	bool stripped = !elf_section(&e, ".symtab");
-	bool has_debug = stripped && debugfile_open(o->world, pid, &e, p->path, &debug) == 0;
-	if (symtab_load(&e, has_debug ? &debug : NULL, &f->symbols) != 0)
+	bool has_debug = stripped && debugfile_open(o->world, view, &e, p->path, &debug) == 0;
+	if (symtab_load(&e, has_debug ? &debug : NULL, SYMBOLS_MOST - o->n_symbols, &f->symbols) != 0)
 		f->symbols = NULL;
+	else
+		o->n_symbols += symtab_rows(f->symbols);
 	elf_done(&debug);
 	f->is_python = native_defines_python(&e);
 	if (f->is_python)
@@ -134,11 +140,13 @@ static size_t bucket_of(const struct offline_place *p)
 	return (size_t)(hash_bytes(HASH_START ^ p->inode, p->path, strlen(p->path)) % BUCKETS);
 }
 
-static struct offline_file *offline_file_of(struct offline *o, pid_t pid, const struct offline_place *p)
+static struct offline_file *offline_file_of(struct offline *o, const struct rootfile_view *view,
+					    const struct offline_place *p)
 {
+	const uid_t uid = view->as ? view->as->uid : geteuid();
 	size_t at = bucket_of(p);
 	for (struct offline_file *f = o->bucket[at]; f; f = f->next)
-		if (f->inode == p->inode && strcmp(f->path, p->path) == 0)
+		if (f->inode == p->inode && f->uid == uid && strcmp(f->path, p->path) == 0)
 			return f;
 	if (o->n_files == FILES_MAX)
 		return NULL;
@@ -146,13 +154,14 @@ static struct offline_file *offline_file_of(struct offline *o, pid_t pid, const 
 	if (!f)
 		return NULL;
 	f->inode = p->inode;
+	f->uid = uid;
 	f->path = strdup(p->path);
 	f->module = names_keep(o->names, path_name(p->path));
 	if (!f->path) {
 		file_free(f);
 		return NULL;
 	}
-	file_load(o, pid, p, f);
+	file_load(o, view, p, f);
 	if (!f->there && o->n_missing++ == 0)
 		o->first_missing = names_keep(o->names, p->path);
 	f->next = o->bucket[at];
@@ -193,12 +202,13 @@ static bool named(struct offline *o, const struct offline_file *f, uint64_t vadd
 	return false;
 }
 
-void offline_symbol(struct offline *o, pid_t pid, const struct offline_place *place, struct native_symbol *ret)
+void offline_symbol(struct offline *o, const struct rootfile_view *view, const struct offline_place *place,
+		    struct native_symbol *ret)
 {
 	char text[24];
 	*ret = (struct native_symbol){.kind = NATIVE_UNKNOWN, .module = "", .file = ""};
 	uint64_t shown = place->offset;
-	struct offline_file *f = place->path[0] == '/' ? offline_file_of(o, pid, place) : NULL;
+	struct offline_file *f = place->path[0] == '/' ? offline_file_of(o, view, place) : NULL;
 	if (f) {
 		uint64_t vaddr;
 		ret->module = f->module;

@@ -29,10 +29,11 @@ static void symbols_load(struct native *p, const struct native_spot *s)
 	f->tried_symbols = true;
 	/* A file with its full symbol table needs no debug file. */
 	bool stripped = !elf_section(&f->elf, ".symtab");
+	const struct rootfile_view seen = {.pid = p->remote->pid};
 	bool has_debug = stripped && s->row->path[0] == '/' &&
-			 debugfile_open(p->world, p->remote->pid, &f->elf, s->row->path, &debug) == 0;
-	if (symtab_load_most(&f->elf, has_debug ? &debug : NULL, p->files->limits.symbols - p->files->n_symbols,
-			     &f->symbols) != 0)
+			 debugfile_open(p->world, &seen, &f->elf, s->row->path, &debug) == 0;
+	if (symtab_load(&f->elf, has_debug ? &debug : NULL, p->files->limits.symbols - p->files->n_symbols,
+			&f->symbols) != 0)
 		f->symbols = NULL;
 	else
 		p->files->n_symbols += symtab_rows(f->symbols);
@@ -162,7 +163,8 @@ static void lines_load(struct native *p, const struct native_spot *s, struct lin
 		f->lines = lineserver_add(server, f->elf.fd);
 		return;
 	}
-	if (s->row->path[0] == '/' && debugfile_open(p->world, p->remote->pid, &f->elf, s->row->path, &debug) == 0)
+	const struct rootfile_view seen = {.pid = p->remote->pid};
+	if (s->row->path[0] == '/' && debugfile_open(p->world, &seen, &f->elf, s->row->path, &debug) == 0)
 		f->lines = lineserver_add(server, debug.fd);
 	elf_done(&debug);
 }

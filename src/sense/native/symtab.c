@@ -296,17 +296,12 @@ static void symtab_freep(struct symtab **t)
 	*t = symtab_free(*t);
 }
 
-int symtab_load(const struct elf *e, const struct elf *debug, struct symtab **ret)
-{
-	return symtab_load_most(e, debug, SIZE_MAX, ret);
-}
-
 size_t symtab_rows(const struct symtab *t)
 {
 	return t->n;
 }
 
-int symtab_load_most(const struct elf *e, const struct elf *debug, size_t most, struct symtab **ret)
+int symtab_load(const struct elf *e, const struct elf *debug, size_t most, struct symtab **ret)
 {
 	cleanup(symtab_freep) struct symtab *t = calloc(1, sizeof(*t));
 	if (t)

@@ -80,7 +80,7 @@ static int open_debug(struct place *p, struct made *file, struct elf *ret)
 {
 	struct elf e;
 	assert_int_equal(elf_open_fd(image_fd(&file->image), &e), 0);
-	int r = debugfile_open(&p->w, getpid(), &e, p->path, ret);
+	int r = debugfile_open(&p->w, &(struct rootfile_view){.pid = getpid()}, &e, p->path, ret);
 	elf_done(&e);
 	return r;
 }
@@ -103,7 +103,7 @@ static void the_linked_file_is_taken_by_its_checksum_only(void **state)
 	uint64_t start;
 	struct elf e;
 	assert_int_equal(elf_open_fd(image_fd(&file.image), &e), 0);
-	assert_int_equal(symtab_load(&e, &found, &s), 0);
+	assert_int_equal(symtab_load(&e, &found, SIZE_MAX, &s), 0);
 	assert_true(symtab_find(s, IMAGE_TEXT + 63, &name, &start));
 	assert_string_equal(name, "hidden");
 	symtab_free(s);

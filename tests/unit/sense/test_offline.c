@@ -7,6 +7,8 @@
 #include "sense/proc/maps.h"
 #include "sense/native/offline.h"
 
+static const struct rootfile_view ours;
+
 /* Where in which file an address of this very program lies. */
 static void place_of(uint64_t addr, struct offline_place *ret, struct maps *m)
 {
@@ -41,7 +43,7 @@ static void functions_are_named_by_file_and_offset(void **state)
 	place_of(code_of("lfind") + 1, &p, &m);
 	/* of a process that lives, and of one that is gone */
 	for (pid_t pid = getpid();; pid = 0) {
-		offline_symbol(o, pid, &p, &s);
+		offline_symbol(o, &(struct rootfile_view){.pid = pid}, &p, &s);
 		assert_int_equal(s.kind, NATIVE_FUNCTION);
 		assert_non_null(strstr(s.name, "lfind"));
 		assert_int_equal(s.offset, 1);
@@ -66,7 +68,7 @@ static void a_file_that_was_replaced_gives_no_names(void **state)
 	assert_non_null(o);
 	place_of(code_of("lfind"), &p, &m);
 	p.inode++;
-	offline_symbol(o, 0, &p, &s);
+	offline_symbol(o, &ours, &p, &s);
 	assert_int_equal(s.kind, NATIVE_UNKNOWN);
 	assert_int_equal(strncmp(s.name, "0x", 2), 0);
 	assert_non_null(strstr(s.module, "libc"));
@@ -75,7 +77,7 @@ static void a_file_that_was_replaced_gives_no_names(void **state)
 	/* an overlay may number it otherwise: older than the process, it is the same */
 	p.inode++;
 	p.since_unix_ns = clock_unix_ms() * (int64_t)NS_PER_MS;
-	offline_symbol(o, 0, &p, &s);
+	offline_symbol(o, &ours, &p, &s);
 	assert_int_equal(s.kind, NATIVE_FUNCTION);
 	maps_done(&m);
 	offline_free(o);
@@ -92,15 +94,15 @@ static void what_is_no_file_is_shown_by_its_offset(void **state)
 	const struct offline_place vdso = {.path = "[vdso]", .offset = 0x123}, none = {.path = "", .offset = 0x77},
 				   gone = {.path = "/nowhere/lib.so", .offset = 0x99},
 				   folder = {.path = "/tmp", .offset = 1};
-	offline_symbol(o, 0, &vdso, &s);
+	offline_symbol(o, &ours, &vdso, &s);
 	assert_string_equal(s.name, "0x123");
 	assert_string_equal(s.module, "[vdso]");
-	offline_symbol(o, 0, &none, &s);
+	offline_symbol(o, &ours, &none, &s);
 	assert_string_equal(s.module, "");
-	offline_symbol(o, 0, &gone, &s);
+	offline_symbol(o, &ours, &gone, &s);
 	assert_string_equal(s.name, "0x99");
 	assert_string_equal(s.module, "lib.so");
-	offline_symbol(o, 0, &folder, &s);
+	offline_symbol(o, &ours, &folder, &s);
 	assert_int_equal(s.kind, NATIVE_UNKNOWN);
 	offline_free(o);
 	fixture_close(&w);
@@ -125,7 +127,7 @@ static void python_s_evaluation_loop_is_known(void **state)
 	} loop = {.object = dlsym(lib, "_PyEval_EvalFrameDefault")};
 	assert_non_null(loop.object);
 	place_of(loop.addr + 1, &p, &m);
-	offline_symbol(o, getpid(), &p, &s);
+	offline_symbol(o, &(struct rootfile_view){.pid = getpid()}, &p, &s);
 	assert_int_equal(s.kind, NATIVE_EVAL_LOOP);
 	maps_done(&m);
 	offline_free(o);

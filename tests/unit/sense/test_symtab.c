@@ -62,7 +62,7 @@ static void a_function_is_named_from_its_first_to_its_last_byte(void **state)
 	struct symtab *s;
 	const char *name;
 	uint64_t start = 0;
-	assert_int_equal(symtab_load(&e, NULL, &s), 0);
+	assert_int_equal(symtab_load(&e, NULL, SIZE_MAX, &s), 0);
 	assert_string_equal(name_at(s, 0xff), "-");
 	assert_string_equal(name_at(s, 0x100), "first");
 	assert_string_equal(name_at(s, 0x11f), "first");
@@ -96,7 +96,7 @@ static void of_several_names_the_plainest_wins_whatever_their_order(void **state
 				add(&t, groups[g][(first + i) % 4], i % 2 ? STB_WEAK : STB_GLOBAL, STT_FUNC, 0x100,
 				    0x20);
 			struct elf e = file_of(&t, false);
-			assert_int_equal(symtab_load(&e, NULL, &s), 0);
+			assert_int_equal(symtab_load(&e, NULL, SIZE_MAX, &s), 0);
 			assert_string_equal(name_at(s, 0x110), groups[g][0]);
 			symtab_free(s);
 			elf_done(&e);
@@ -113,7 +113,7 @@ static void a_function_without_a_size_ends_where_the_next_begins(void **state)
 	add(&t, "label", STB_LOCAL, STT_NOTYPE, 0x9010, 0);
 	add(&t, "last", STB_GLOBAL, STT_FUNC, 0xa000, 0);
 	struct elf e = file_of(&t, false);
-	assert_int_equal(symtab_load(&e, NULL, &s), 0);
+	assert_int_equal(symtab_load(&e, NULL, SIZE_MAX, &s), 0);
 	assert_string_equal(name_at(s, 0x8fff), "start");
 	assert_string_equal(name_at(s, 0x9020), "next"); /* a label within says less */
 	assert_string_equal(name_at(s, 0x9100), "-");
@@ -123,7 +123,7 @@ static void a_function_without_a_size_ends_where_the_next_begins(void **state)
 	elf_done(&e);
 	/* Only exported names: what follows may be a function of which no name is left. */
 	e = file_of(&t, true);
-	assert_int_equal(symtab_load(&e, NULL, &s), 0);
+	assert_int_equal(symtab_load(&e, NULL, SIZE_MAX, &s), 0);
 	assert_string_equal(name_at(s, 0xfff), "start");
 	assert_string_equal(name_at(s, 0x1000), "-");
 	symtab_free(s);
@@ -138,7 +138,7 @@ static void a_function_within_another_is_itself_and_the_rest_the_other(void **st
 	add(&t, "outer", STB_GLOBAL, STT_FUNC, 0x100, 0x100);
 	add(&t, "inner", STB_GLOBAL, STT_FUNC, 0x140, 0x10);
 	struct elf e = file_of(&t, false);
-	assert_int_equal(symtab_load(&e, NULL, &s), 0);
+	assert_int_equal(symtab_load(&e, NULL, SIZE_MAX, &s), 0);
 	assert_string_equal(name_at(s, 0x13f), "outer");
 	assert_string_equal(name_at(s, 0x140), "inner");
 	assert_string_equal(name_at(s, 0x150), "outer");
@@ -156,10 +156,10 @@ static void the_separate_file_names_what_was_stripped(void **state)
 	add(&all, "exported", STB_GLOBAL, STT_FUNC, 0x100, 0x20);
 	add(&all, "hidden", STB_LOCAL, STT_FUNC, 0x200, 0x20);
 	struct elf e = file_of(&few, true), debug = file_of(&all, false);
-	assert_int_equal(symtab_load(&e, NULL, &s), 0);
+	assert_int_equal(symtab_load(&e, NULL, SIZE_MAX, &s), 0);
 	assert_string_equal(name_at(s, 0x210), "-");
 	symtab_free(s);
-	assert_int_equal(symtab_load(&e, &debug, &s), 0);
+	assert_int_equal(symtab_load(&e, &debug, SIZE_MAX, &s), 0);
 	elf_done(&e);
 	elf_done(&debug); /* names stay readable */
 	assert_string_equal(name_at(s, 0x210), "hidden");
@@ -195,7 +195,7 @@ static void without_section_headers_the_dynamic_linkers_tables_serve(void **stat
 		struct symtab *s;
 		assert_int_equal(elf_open_fd(image_fd(&m), &e), 0);
 		assert_int_equal(e.n_shdr, 0);
-		assert_int_equal(symtab_load(&e, NULL, &s), 0);
+		assert_int_equal(symtab_load(&e, NULL, SIZE_MAX, &s), 0);
 		assert_string_equal(name_at(s, 0x11f), "one");
 		assert_string_equal(name_at(s, 0x200), "two");
 		assert_string_equal(name_at(s, 0x220), "-");
@@ -213,7 +213,7 @@ static void tables_that_lie_name_nothing(void **state)
 	add(&t, "nowhere", STB_GLOBAL, STT_FUNC, 0x50, 0x10);
 	t.symbol[2].st_name = 100000;
 	struct elf e = file_of(&t, false);
-	assert_int_equal(symtab_load(&e, NULL, &s), 0);
+	assert_int_equal(symtab_load(&e, NULL, SIZE_MAX, &s), 0);
 	assert_string_equal(name_at(s, 0x55), "-");
 	assert_string_equal(name_at(s, 0xfffff), "wide"); /* but not beyond its section */
 	assert_string_equal(name_at(s, 0x100000), "-");
@@ -221,7 +221,7 @@ static void tables_that_lie_name_nothing(void **state)
 	elf_done(&e);
 	t = table_new();
 	e = file_of(&t, false);
-	assert_int_equal(symtab_load(&e, NULL, &s), ELF_NONE);
+	assert_int_equal(symtab_load(&e, NULL, SIZE_MAX, &s), ELF_NONE);
 	elf_done(&e);
 }
 
@@ -264,7 +264,7 @@ static void a_million_functions_are_loaded_quickly_and_kept_small(void **state)
 	struct timespec a, b;
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
 	size_t before = heap_bytes();
-	assert_int_equal(symtab_load(&e, NULL, &s), 0);
+	assert_int_equal(symtab_load(&e, NULL, SIZE_MAX, &s), 0);
 	size_t held = heap_bytes() - before;
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
 	elf_done(&e);
