@@ -8,6 +8,7 @@
 #include "cli/nearest.h"
 #include "cli/pager.h"
 #include "sense/lockwait.h"
+#include "sense/native/lineserver.h"
 
 const struct command *const commands[] = {
 	&command_run,
@@ -164,6 +165,9 @@ static void standing_say(const struct command *c)
 int main(int argc, char **argv)
 {
 	const char *name = argc >= 2 ? argv[1] : NULL;
+	if (name && strcmp(name, LINESERVER_COMMAND) == 0)
+		return lineserver_main();
+	lineserver_has_program();
 	if (getenv("VIGIL_DEBUG"))
 		log_set_level(LOG_LEVEL_DEBUG);
 	if (!name) {

@@ -7,6 +7,7 @@ import subprocess
 import time
 import zlib
 
+import psutil
 import pytest
 
 from conftest import wait_for
@@ -120,6 +121,41 @@ def test_a_users_own_fifo_in_debug_information_costs_seconds(vigil, compiled, ru
     begun = time.monotonic()
     result = vigil("stack", "--native", process.pid, timeout=40)
     assert result.status == 0 and b"cross" in result.out and time.monotonic() - begun < 30, result
+
+
+def reader_of_lines(vigil):
+    """The process of a vigil that reads debug information, once it is the attacker."""
+    for child in psutil.Process(vigil.pid).children(recursive=True):
+        try:
+            if child.name() == "vigil-helper" and child.uids().real == ATTACKER:
+                return child.pid
+        except psutil.NoSuchProcess:
+            continue
+    return None
+
+
+def memory_has(pid, text):
+    with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
+        for row in maps:
+            span, rights = row.split()[:2]
+            start, end = (int(n, 16) for n in span.split("-"))
+            if rights.startswith("r") and "[v" not in row:
+                memory.seek(start)
+                if text in memory.read(end - start):
+                    return True
+    return False
+
+
+def test_who_reads_a_users_debug_information_has_nothing_of_roots_memory(vigil, compiled, run, home):
+    """libdw reads behind the end of what it is given. It waits at the user's FIFO here."""
+    os.mkfifo(home / "fifo", 0o666)
+    os.chown(home / "fifo", ATTACKER, ATTACKER)
+    process = run(compiled(link=home / "fifo"))
+    looker = vigil.start("stack", "--native", process.pid, env={"A_SECRET_OF_ROOT": "TOKEN-4711"})
+    reader = wait_for(lambda: reader_of_lines(looker), what="who reads lines")
+    assert memory_has(looker.pid, b"TOKEN-4711")
+    assert not memory_has(reader, b"TOKEN-4711")
+    assert vigil.finish(looker, 40).status == 0
 
 
 def test_names_of_a_closed_debug_file_are_not_shown_to_whom_links_to_it(vigil, home, place, run):

@@ -1,11 +1,13 @@
 #include "sense/native/lineserver.h"
 
+#include <fcntl.h>
 #include <grp.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 
 #include "base/buf.h"
 #include "base/file.h"
@@ -38,10 +40,10 @@ struct lineserver {
 
 /* ---- in the process ---- */
 
+/* The first thing that it is sent. */
 struct begin {
-	const struct world *w;
-	const struct foreign_user *as;
-	const struct lineserver_limits *limits;
+	struct foreign_user as;
+	struct lineserver_limits limits;
 	pid_t parent;
 };
 
@@ -52,16 +54,16 @@ static bool limit_set(int what, uint64_t n)
 }
 
 /* The limit counts all mappings, so it lies above what there are now. */
-static bool limits_set(const struct begin *b)
+static bool limits_set(int proc_fd, const struct lineserver_limits *most)
 {
 	char text[128];
 	size_t len;
 	uint64_t pages;
-	if (file_read_at(b->w->proc_fd, "self/statm", text, sizeof(text), &len) != 0 ||
+	if (file_read_at(proc_fd, "self/statm", text, sizeof(text), &len) != 0 ||
 	    span_u64_prefix((struct span){text, len}, &pages) != 0)
 		return false;
-	return limit_set(RLIMIT_AS, pages * (uint64_t)sysconf(_SC_PAGESIZE) + b->limits->memory_bytes) &&
-	       limit_set(RLIMIT_CPU, b->limits->cpu_s) && limit_set(RLIMIT_CORE, 0);
+	return limit_set(RLIMIT_AS, pages * (uint64_t)sysconf(_SC_PAGESIZE) + most->memory_bytes) &&
+	       limit_set(RLIMIT_CPU, most->cpu_s) && limit_set(RLIMIT_CORE, 0);
 }
 
 /* The groups first, as afterwards they may not be changed. */
@@ -90,17 +92,23 @@ static void answer_make(const struct libdw *d, const struct request *q, int fd, 
 	}
 }
 
-static void lines_serve(const void *arg, int to)
+static bool begin_receive(int from, struct begin *ret)
+{
+	cleanup(closep) int none = -1;
+	return fdpass_receive(from, ret, sizeof(*ret), &none) == 0;
+}
+
+static void lines_serve(int proc_fd, int to)
 {
 	static struct lines *all[FILES_MOST];
 	static struct answer a;
-	const struct begin *b = arg;
+	struct begin b;
 	uint32_t n = 0;
 	struct libdw *d = libdw_load();
-	if (!d || !limits_set(b) || !user_become(b->as))
+	if (!d || !begin_receive(to, &b) || !limits_set(proc_fd, &b.limits) || !user_become(&b.as))
 		return;
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* which a change of user takes away */
-	if (getppid() != b->parent)
+	if (getppid() != b.parent)
 		return;
 	for (;;) {
 		struct request q;
@@ -114,18 +122,65 @@ static void lines_serve(const void *arg, int to)
 	}
 }
 
+/* ---- its beginning ---- */
+
+/* Where the program finds what it is given. */
+enum { TO_FD = STDIN_FILENO, PROC_FD = STDERR_FILENO + 1, FD_FIRST };
+
+static bool has_program;
+
+void lineserver_has_program(void)
+{
+	has_program = true;
+}
+
+int lineserver_main(void)
+{
+	int null = open("/dev/null", O_RDWR);
+	for (int fd = STDOUT_FILENO; null >= 0 && fd <= STDERR_FILENO; fd++)
+		if (fd != null)
+			(void)dup2(null, fd);
+	(void)prctl(PR_SET_NAME, "vigil-helper");
+	lines_serve(PROC_FD, TO_FD);
+	return 1;
+}
+
+/* Without secrets that the environment has. */
+static void program_start(int proc_fd, int to)
+{
+	static char name[] = "vigil", command[] = LINESERVER_COMMAND, path[4096];
+	char *argv[] = {name, command, NULL}, *env[] = {NULL, NULL};
+	const char *libraries = getenv("LD_LIBRARY_PATH");
+	if (libraries && text_format(path, sizeof(path), "LD_LIBRARY_PATH=%s", libraries) < (int)sizeof(path))
+		env[0] = path;
+	/* What others have the numbers of is moved out of the way first. */
+	int proc = fcntl(proc_fd, F_DUPFD_CLOEXEC, FD_FIRST), socket = fcntl(to, F_DUPFD_CLOEXEC, FD_FIRST);
+	if (proc >= 0 && socket >= 0 && dup2(socket, TO_FD) == TO_FD && dup2(proc, PROC_FD) == PROC_FD)
+		(void)syscall(SYS_execveat, proc, "self/exe", argv, env, 0);
+}
+
+static void lineserver_start(const void *arg, int to)
+{
+	const int *proc_fd = arg;
+	if (has_program)
+		program_start(*proc_fd, to);
+	else
+		lines_serve(*proc_fd, to);
+}
+
 /* ---- for the others ---- */
 
 struct lineserver *lineserver_new(const struct world *w, const struct foreign_user *as,
 				  const struct lineserver_limits *limits)
 {
 	struct lineserver *s = calloc(1, sizeof(*s));
-	const struct begin b = {w, as, limits, getpid()};
+	const struct begin b = {*as, *limits, getpid()};
 	if (!s)
 		return NULL;
 	s->server = (struct foreign_server){-1, -1, -1};
 	s->uid = as->uid;
-	if (foreign_worker_start(lines_serve, &b, w->proc_fd, &s->server) != 0)
+	if (foreign_worker_start(lineserver_start, &w->proc_fd, w->proc_fd, &s->server) != 0 ||
+	    fdpass_send(s->server.fd, &b, sizeof(b), -1) != 0)
 		return lineserver_free(s);
 	return s;
 }

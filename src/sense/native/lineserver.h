@@ -3,11 +3,22 @@
  * make libdw take any memory and time, and open further files by name (.gnu_debugaltlink), a FIFO or a device among
  * them. That process therefore has the rights of that user and no more, limits of memory and of processor time, and is
  * ended when it does not answer. From then on there are no lines; nothing else is lost.
+ *
+ * libdw can read behind the end of what it is given, and the answer then has what lies there. A program that can be
+ * started as one that reads lines is therefore executed anew, so that nothing of this process's memory is in it, nor of
+ * its environment. Others, as tests, do without.
  */
 #pragma once
 
 #include "base/foreign.h"
 #include "sense/world.h"
+
+#define LINESERVER_COMMAND "read-lines"
+
+/* Called once by the program that calls lineserver_main when its first argument is LINESERVER_COMMAND. */
+void lineserver_has_program(void);
+/* Serves the socket on descriptor 0; the process is to end then. */
+int lineserver_main(void);
 
 struct lineserver_limits {
 	uint64_t memory_bytes; /* beside what this process has */
