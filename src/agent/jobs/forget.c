@@ -135,27 +135,39 @@ static int job_forget(struct store *s, int jobs, const char *id, struct forgotte
 	return 0;
 }
 
-/* Removes heap/pid-…: profiles that `vigil heap --attach` made of processes without a job. */
+/*
+ * Removes heap/pid-…: profiles that `vigil heap --attach` made of processes without a job. Such a folder belongs to the
+ * user of the process, who can put into it what cannot be removed, and can set its time of modification, but that of
+ * its last change not to one to come. The fault is of the first that stays.
+ */
 static int profiles_forget(int state, int64_t before_unix_ms, struct forgotten *ret, struct fault *f)
 {
 	cleanup(closep) int fd = openat(state, "heap", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	DIR *dir = fd >= 0 ? fdopendir(dup(fd)) : NULL;
-	int r = 0;
+	int first = 0;
 	if (!dir)
 		return 0;
-	for (const struct dirent *d; r == 0 && (d = readdir(dir));) {
+	for (const struct dirent *d; (d = readdir(dir));) {
 		struct stat st;
 		if (strncmp(d->d_name, "pid-", 4) != 0 || fstatat(fd, d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-		    !S_ISDIR(st.st_mode) || (int64_t)st.st_mtim.tv_sec * 1000 >= before_unix_ms)
+		    !S_ISDIR(st.st_mode) || (int64_t)MIN(st.st_mtim.tv_sec, st.st_ctim.tv_sec) * 1000 >= before_unix_ms)
 			continue;
-		r = tree_remove(fd, d->d_name, DEPTH_MOST, &ret->bytes);
-		if (r < 0)
-			r = fault_set(f, r, "heap/%s could not be removed: %s", d->d_name, strerror(-r));
-		else
-			ret->folders++;
+		int r = tree_remove(fd, d->d_name, DEPTH_MOST, &ret->bytes);
+		ret->folders += r == 0;
+		if (r < 0 && first == 0)
+			first = fault_set(f, r, "heap/%s could not be removed: %s", d->d_name, strerror(-r));
 	}
 	(void)closedir(dir);
-	return r;
+	return first;
+}
+
+/* One that stays keeps no other from going; what is told is the first. */
+static void error_keep(int r, const struct fault *why, int *first, struct fault *f)
+{
+	if (r >= 0 || *first < 0)
+		return;
+	*first = r;
+	*f = *why;
 }
 
 int forget_jobs(struct store *s, const char *state_dir, const struct forget_want *want, struct forgotten *ret,
@@ -163,6 +175,8 @@ int forget_jobs(struct store *s, const char *state_dir, const struct forget_want
 {
 	static struct old old;
 	cleanup(closep) int state = open(state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int first = 0;
+	size_t gone;
 	*ret = (struct forgotten){.jobs = 0};
 	if (state < 0)
 		return fault_set(f, -errno, "%s: %s", state_dir, strerror(errno));
@@ -173,13 +187,17 @@ int forget_jobs(struct store *s, const char *state_dir, const struct forget_want
 		if (r < 0)
 			return fault_set(f, r, "the jobs could not be read: %s", strerror(-r));
 		ret->kept = old.kept;
+		gone = ret->jobs;
 		for (size_t i = 0; i < old.n; i++) {
-			r = users_forget(state, old.job[i].uid, old.job[i].id, ret, f);
+			struct fault why;
+			r = users_forget(state, old.job[i].uid, old.job[i].id, ret, &why);
 			if (r == 0)
-				r = job_forget(s, jobs, old.job[i].id, ret, f);
-			if (r < 0)
-				return r;
+				r = job_forget(s, jobs, old.job[i].id, ret, &why);
+			error_keep(r, &why, &first, f);
 		}
-	} while (old.n == JOBS_AT_ONCE);
-	return profiles_forget(state, want->profiles_before_unix_ms, ret, f);
+	} while (old.n == JOBS_AT_ONCE && ret->jobs > gone);
+	struct fault why;
+	int r = profiles_forget(state, want->profiles_before_unix_ms, ret, &why);
+	error_keep(r, &why, &first, f);
+	return first;
 }

@@ -29,8 +29,8 @@ int64_t forget_ended_unix_ms(const struct job *j);
 /* Disk space of what forget_jobs would remove of this job, less its kept output (agent/jobs/keptoutput has that). */
 uint64_t forget_job_bytes(int state_fd, const struct job *j);
 /*
- * A job whose folder cannot be removed keeps its record, so that a second call tries again; the call returns that
- * error.
+ * A job whose folder cannot be removed keeps its record, so that a second call tries again; the others go, and the call
+ * returns the first error.
  */
 int must_check forget_jobs(struct store *s, const char *state_dir, const struct forget_want *want,
 			   struct forgotten *ret, struct fault *f);

@@ -1,5 +1,8 @@
 #include "testing.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include "agent/jobs/forget.h"
 #include "made_world.h"
 
@@ -150,6 +153,47 @@ static void profiles_without_a_job_go_by_their_age(void **state)
 	assert_true(is_there("heap/j-1"));
 }
 
+/* Such a folder is its user's, who may put anything into it, and say of when it is. */
+static void what_a_user_does_to_one_folder_of_profiles_keeps_no_other(void **state)
+{
+	(void)state;
+	struct forgotten r;
+	struct fault f = {.text = ""};
+	const struct timespec later = {.tv_sec = 7258118400}, times[2] = {later, later};
+	static const char *const names[] = {"heap/pid-1", "heap/pid-2", "heap/pid-3", "heap/pid-4",
+					    "heap/pid-5", "heap/pid-6", "heap/pid-7"};
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		char path[64];
+		TEXT_FORMAT(path, "%s%s", names[i], i == 2 || i == 5 ? "/1/2/3/4/5/6/7/8/9" : "");
+		made_folder(&made, path);
+	}
+	char first[200];
+	TEXT_FORMAT(first, "%s/%s", made.dir, names[0]);
+	assert_int_equal(utimensat(AT_FDCWD, first, times, 0), 0);
+	const struct forget_want want = {0, clock_unix_ms() + 10000, lives, (void *)(uintptr_t) "alive"};
+	assert_int_equal(forget_jobs(store, made.dir, &want, &r, &f), -ELOOP);
+	assert_non_null(strstr(f.text, "heap/pid-"));
+	assert_int_equal(r.folders, 5);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		assert_int_equal(is_there(names[i]), i == 2 || i == 5);
+}
+
+static void one_job_that_cannot_be_removed_keeps_no_other(void **state)
+{
+	(void)state;
+	struct forgotten r;
+	struct fault f = {.text = ""};
+	job_put("one", JOB_DONE, 1, 2);
+	job_put("two", JOB_DONE, 1, 2);
+	job_put("three", JOB_DONE, 1, 2);
+	made_folder(&made, "jobs/two/1/2/3/4/5/6/7/8");
+	const struct forget_want want = {NOW_MS, NOW_MS, lives, (void *)(uintptr_t) "alive"};
+	assert_int_equal(forget_jobs(store, made.dir, &want, &r, &f), -ELOOP);
+	assert_int_equal(r.jobs, 2);
+	assert_true(is_stored("two"));
+	assert_false(is_stored("one") || is_stored("three"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -159,6 +203,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_record_with_a_path_for_an_id_removes_nothing, begin, end),
 		cmocka_unit_test_setup_teardown(a_folder_that_is_too_deep_keeps_its_record, begin, end),
 		cmocka_unit_test_setup_teardown(profiles_without_a_job_go_by_their_age, begin, end),
+		cmocka_unit_test_setup_teardown(what_a_user_does_to_one_folder_of_profiles_keeps_no_other, begin, end),
+		cmocka_unit_test_setup_teardown(one_job_that_cannot_be_removed_keeps_no_other, begin, end),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
