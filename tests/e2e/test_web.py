@@ -203,7 +203,10 @@ def test_a_worker_is_listed_looked_into_and_ended(vigil, tmp_path):
     stranger = os.getpid()
     assert server.post(P, {"kind": "stack", "job": job, "pid": stranger}).status == 404
     assert server.post(f"{B}/signal", {"pid": stranger, "signal": "KILL"}).status == 404
-    assert server.post(f"{B}/signal", {"pid": worker["pid"], "signal": "KILL"}).status == 204
+    ended = {"pid": worker["pid"], "signal": "KILL"}
+    refused = server.post(f"{B}/signal", {**ended, "start_ticks": worker["start_ticks"] - 1})
+    assert refused.status == 409 and workers(), refused  # one that had the number before
+    assert server.post(f"{B}/signal", {**ended, "start_ticks": worker["start_ticks"]}).status == 204
     wait_for(lambda: not workers(), 20, "the worker to be gone")
     assert [e["kind"] for e in server.get(f"{B}/events?kind=signal").json()["events"]] == ["signal"]
     assert server.post(P, {"kind": "stack", "job": job, "pid": worker["pid"]}).status == 404
@@ -257,7 +260,10 @@ def test_a_signal_reaches_a_rank_and_is_noted(vigil, job):
     assert server.post(B, {"rank": 1, "signal": "HUP"}).status == 400
     assert server.post(B, {"rank": 1, "pid": 1, "signal": "KILL"}).status == 400
     assert server.post(B, {"pid": 1, "signal": "KILL"}).status == 404
-    assert server.post(B, {"rank": 1, "signal": "KILL"}).status == 204
+    main = next(p for p in server.get(f"/api/v1/jobs/{id}/processes").json()["processes"] if p["rank"] == 1)
+    known = {"rank": 1, "signal": "KILL", "start_ticks": main["start_ticks"]}
+    assert server.post(B, {**known, "start_ticks": main["start_ticks"] - 1}).status == 409
+    assert server.post(B, known).status == 204
     wait_for(lambda: server.get(f"/api/v1/jobs/{id}").json()["state"] == "failed", 30, "the job to end")
     assert any(e["kind"] == "signal" and "from the page" in e["text"] for e in server.get(f"/api/v1/jobs/{id}/events").json()["events"])
     health = server.get(f"/api/v1/jobs/{id}").json()["health"]

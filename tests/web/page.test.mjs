@@ -716,7 +716,7 @@ test("a process is ended only after one was asked", async () => {
 	await accessible(page, "dialog");
 	await page.getByRole("button", { name: "Send SIGTERM" }).click();
 	await page.waitForSelector("text=SIGTERM was sent");
-	assert.deepEqual(server.control.signal, { pid: 18074, signal: "TERM" });
+	assert.deepEqual(server.control.signal, { pid: 18074, signal: "TERM", start_ticks: 18074 * 7 });
 	await done(page);
 });
 

@@ -186,7 +186,7 @@ function recorded(name, now) {
 		timeline: d.timeline,
 		running,
 		events: d.events.map((e) => ({ ...e, severity: severity(e.kind) })),
-		processes: d.processes,
+		processes: d.processes.map((p) => ({ start_ticks: p.pid * 7, ...p })),
 	};
 	entry.health = healthOf(name, d.job, d.incident, entry.events);
 	entry.ranks = ranksOf(entry);

@@ -77,6 +77,7 @@ export interface Rank {
 export interface Process {
 	pid: number;
 	ppid?: number;
+	start_ticks?: number;
 	rank?: number;
 	role?: string;
 	name?: string;

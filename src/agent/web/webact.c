@@ -71,6 +71,7 @@ void web_signal(const struct webcall *c)
 	const char *name = js_get_text(o, "signal", "");
 	int number = strcmp(name, "TERM") == 0 ? SIGTERM : strcmp(name, "KILL") == 0 ? SIGKILL : 0;
 	int64_t rank = js_get_i64(o, "rank", -1), pid = js_get_i64(o, "pid", 0);
+	int64_t ticks = js_get_i64(o, "start_ticks", 0);
 	if (number == 0)
 		return web_fail(c, 400, "bad_request", "signal: TERM or KILL is expected");
 	if ((rank < 0) == (pid <= 0) || rank > INT32_MAX || pid > INT32_MAX)
@@ -86,5 +87,8 @@ void web_signal(const struct webcall *c)
 		found = past_find_running(&c->web->world, &j, chosen.pid, &chosen.found);
 	if (!found || !job_is_open(&j))
 		return web_fail(c, 404, "absent", "job %s runs no such process", j.id);
+	if (ticks > 0 && (uint64_t)ticks != chosen.found.start_ticks)
+		return web_fail(c, 409, "ended", "process %d is another one now than the one that was seen",
+				(int)chosen.found.pid);
 	act_signal(c, &j, &chosen.found, number);
 }

@@ -61,6 +61,8 @@ struct js *process_json(const struct job_process *p)
 	js_put_i64(o, "pid", p->pid);
 	if (p->ppid > 0)
 		js_put_i64(o, "ppid", p->ppid);
+	if (p->start_ticks > 0)
+		js_put_u64(o, "start_ticks", p->start_ticks);
 	if (p->rank != NO_RANK)
 		js_put_i64(o, "rank", p->rank);
 	js_put_text_if(o, "role", p->role);

@@ -81,17 +81,24 @@ type Signal = "TERM" | "KILL";
 function End({ job, process }: { job: string; process: Process }) {
 	const dialog = useRef<HTMLDialogElement>(null);
 	const [signal, setSignal] = useState<Signal>("TERM");
+	// Who was asked about: the number may be another process's by the time of the answer.
+	const [meant, setMeant] = useState(process);
 	const [error, setError] = useState<ApiError>();
 	const [sent, setSent] = useState<Signal>();
 	const ask = (s: Signal) => {
 		setSignal(s);
+		setMeant(process);
 		setError(undefined);
 		dialog.current?.showModal();
 	};
 	const go = async () => {
 		dialog.current?.close();
 		try {
-			await send("POST", jobPath(job, "signal"), { pid: process.pid, signal });
+			await send("POST", jobPath(job, "signal"), {
+				pid: meant.pid,
+				signal,
+				start_ticks: meant.start_ticks,
+			});
 			setSent(signal);
 		} catch (e) {
 			setError(e as ApiError);
@@ -111,8 +118,8 @@ function End({ job, process }: { job: string; process: Process }) {
 			{error && <Fault error={error} />}
 			<dialog ref={dialog} aria-label="End this process?">
 				<h2>
-					Send SIG{signal} to process {process.pid}
-					{process.rank !== undefined ? ` (rank ${process.rank})` : ""}?
+					Send SIG{signal} to process {meant.pid}
+					{meant.rank !== undefined ? ` (rank ${meant.rank})` : ""}?
 				</h2>
 				<p>The other ranks of {job} will probably fail without it.</p>
 				<p class="actions">
@@ -189,7 +196,8 @@ export default function Processes({ route, me }: { route: Route; me?: Me }) {
 		return (
 			<Show of={load} what="Process">
 				{({ processes }) => {
-					const found = processes.find((p) => String(p.pid) === route.id);
+					const those = processes.filter((p) => String(p.pid) === route.id);
+					const found = those.find((p) => p.running) ?? those[0];
 					return found ? (
 						<One process={found} me={me} job={job.id} />
 					) : (
