@@ -320,6 +320,25 @@ def test_a_command_with_a_newline_and_control_bytes_in_its_name_is_told_safely(v
         json.loads(line)
 
 
+# Waits for a lock on a file whose name begins an escape (U+009B, as ESC [ does) and turns the direction of writing.
+LOCKS_TWICE = """
+import fcntl, os, sys, threading
+name = os.path.join(sys.argv[1], "x\\x9b31m\\u202egnp")
+held, wanted = open(name, "w"), open(name, "w")
+fcntl.flock(held, fcntl.LOCK_EX)
+print("begun", flush=True)
+fcntl.flock(wanted, fcntl.LOCK_EX)
+"""
+
+
+def test_names_of_files_that_control_a_terminal_are_told_safely(vigil, begin, tmp_path):
+    process = begin("/usr/bin/python3", "-c", LOCKS_TWICE, tmp_path)
+    for command in (["stack"], ["waits", "--all"]):
+        shown = wait_for(lambda c=command: b"31m" in (r := vigil(*c, process.pid)).out and r, what="the lock")
+        for control in ("\x9b", "\u202e", "\x1b"):
+            assert control.encode() not in shown.out, (command, shown)
+
+
 def test_every_mistake_of_a_settings_file_is_told_at_once(vigil, tmp_path):
     file = tmp_path / "vigil.yaml"
     file.write_text("memory_treshold: 0.9\nrun:\n  retries: many\n  grace: 5s\nnotify:\n  - name: a\n")

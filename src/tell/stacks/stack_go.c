@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "tell/stacks/stack_show_parts.h"
+#include "tell/text/textout.h"
 
 #define IDS_SHOWN 8
 
@@ -20,7 +21,7 @@ static void group_head(const struct dump_goroutines *g, const struct stack_show 
 	if (g->n > IDS_SHOWN)
 		(void)fprintf(to, " and %" PRIu64 " more", g->n - IDS_SHOWN);
 	(void)fputs(": ", to);
-	stack_show_put_text(to, g->wait[0] ? g->wait : g->state);
+	textout_put(to, g->wait[0] ? g->wait : g->state);
 	(void)fputc('\n', to);
 }
 

@@ -42,27 +42,21 @@ const char *stack_shade(const struct stack_show *how, const char *code)
 	return how->color ? code : "";
 }
 
-void stack_show_put_text(FILE *to, const char *text)
-{
-	for (const char *p = text; *p; p++)
-		(void)fputc((unsigned char)*p < 0x20 || *p == 0x7f ? '?' : *p, to);
-}
-
 void stack_frame_text(const struct dump_frame *f, const struct stack_show *how, FILE *to)
 {
 	(void)fprintf(to, "      %s", stack_shade(how, f->kind == FRAME_PYTHON ? "\033[1m" : "\033[2m"));
-	stack_show_put_text(to, f->name);
+	textout_put(to, f->name);
 	(void)fputs(stack_shade(how, "\033[0m"), to);
 	if (f->file) {
 		(void)fputs(" (", to);
-		stack_show_put_text(to, f->file);
+		textout_put(to, f->file);
 		if (f->line > 0)
 			(void)fprintf(to, ":%d", f->line);
 		(void)fputc(')', to);
 	}
 	if (f->module && f->kind != FRAME_PYTHON) {
 		(void)fputs(" [", to);
-		stack_show_put_text(to, f->module);
+		textout_put(to, f->module);
 		(void)fputc(']', to);
 	}
 	if (f->interp_id)
@@ -70,9 +64,9 @@ void stack_frame_text(const struct dump_frame *f, const struct stack_show *how, 
 	(void)fputc('\n', to);
 	for (size_t i = 0; i < f->n_locals; i++) {
 		(void)fprintf(to, "          %s", f->locals[i].is_arg ? "argument " : "");
-		stack_show_put_text(to, f->locals[i].name);
+		textout_put(to, f->locals[i].name);
 		(void)fputs(" = ", to);
-		stack_show_put_text(to, f->locals[i].value);
+		textout_put(to, f->locals[i].value);
 		(void)fputc('\n', to);
 	}
 }
@@ -95,16 +89,16 @@ static void thread_head(const struct dump_thread *t, const struct stack_show *ho
 	}
 	(void)fprintf(to, "  %sThread %d%s", stack_shade(how, "\033[36m"), (int)t->tid, stack_shade(how, "\033[0m"));
 	(void)fputs(" \"", to);
-	stack_show_put_text(to, t->name);
+	textout_put(to, t->name);
 	(void)fprintf(to, "\"%s: ", t->main ? " (main)" : "");
-	stack_show_put_text(to, t->wait.text[0] ? t->wait.text : t->wait_kind);
+	textout_put(to, t->wait.text[0] ? t->wait.text : t->wait_kind);
 	gil_text(t, to);
 	if (t->approximate)
 		(void)fputs(", Python and native frames joined by a best guess", to);
 	(void)fputc('\n', to);
 	if (t->note[0]) {
 		(void)fputs("      (", to);
-		stack_show_put_text(to, t->note);
+		textout_put(to, t->note);
 		(void)fputs(")\n", to);
 	}
 }
@@ -152,7 +146,7 @@ static void thread_text(const struct dump_process *p, size_t i, bool *done, cons
 	waits_for(p, i, how, line);
 	if (line[0]) {
 		(void)fputs("      ", to);
-		stack_show_put_text(to, line);
+		textout_put(to, line);
 		(void)fputc('\n', to);
 	}
 	for (size_t k = i + 1; !how->all_threads && k < p->n_threads; k++)
@@ -190,14 +184,14 @@ static void process_head(const struct dump_process *p, const struct stack_show *
 		(void)fprintf(to, ", CPython %s", p->python);
 	if (p->go[0]) {
 		(void)fputs(", ", to);
-		stack_show_put_text(to, p->go);
+		textout_put(to, p->go);
 	}
 	(void)fputs(": ", to);
-	stack_show_put_text(to, p->command[0] ? p->command : p->name);
+	textout_put(to, p->command[0] ? p->command : p->name);
 	(void)fputc('\n', to);
 	if (p->note[0]) {
 		(void)fputs("  (", to);
-		stack_show_put_text(to, p->note);
+		textout_put(to, p->note);
 		(void)fputs(")\n", to);
 	}
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tell/stacks/stack_show_parts.h"
+#include "tell/text/textout.h"
 
 #define NAMES_SHOWN 8
 
@@ -23,7 +24,7 @@ static bool stands_alike(const struct dump_task *a, const struct dump_task *b)
 static void quoted(const char *name, FILE *to)
 {
 	(void)fputc('"', to);
-	stack_show_put_text(to, name);
+	textout_put(to, name);
 	(void)fputc('"', to);
 }
 
@@ -37,7 +38,7 @@ static void task_head(const struct dump_process *p, const struct dump_task *t, c
 		(void)fputs(" is about to run, or runs", to);
 	if (t->awaits[0]) {
 		(void)fputs(" awaits ", to);
-		stack_show_put_text(to, t->awaits);
+		textout_put(to, t->awaits);
 	}
 	if (t->timed)
 		(void)fputs(", with a time limit", to);

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/text.h"
+#include "base/utf8.h"
 
 void textout_ink(const struct textout *p, enum textout_ink ink)
 {
@@ -14,38 +15,42 @@ void textout_ink(const struct textout *p, enum textout_ink ink)
 		fputs(codes[ink], p->to);
 }
 
-/* Length of the well-formed UTF-8 sequence at s; 0 if it is none or a control character. */
-static size_t sequence(const unsigned char *s)
+/* Length of the UTF-8 sequence at s; 0 if it is none, or controls how a text is shown (base/utf8). */
+static size_t sequence(const char *s, size_t len)
 {
-	if (s[0] < 0x80)
-		return s[0] >= 0x20 && s[0] != 0x7f;
-	size_t n = s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : s[0] >= 0xe0 ? 3 : s[0] >= 0xc2 ? 2 : 0;
-	if (n == 0 || s[0] >= 0xf5)
-		return 0;
-	for (size_t i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	return n == 2 && s[0] == 0xc2 && s[1] < 0xa0 ? 0 : n; /* U+0080 to U+009F are control characters, too */
+	uint32_t code;
+	size_t n = utf8_char(s, len, &code);
+	return n > 0 && !utf8_hidden(code) ? n : 0;
 }
 
 void textout_clean(const char *text, char *dst, size_t cap)
 {
-	const unsigned char *s = (const unsigned char *)text;
-	size_t at = 0;
-	while (*s && at + 1 < cap) {
-		size_t n = sequence(s);
+	size_t at = 0, n;
+	for (size_t left = strlen(text); left > 0 && at + 1 < cap; text += n, left -= n) {
+		n = sequence(text, left);
 		if (n == 0) {
-			dst[at++] = *s == '\n' || *s == '\t' ? ' ' : '?';
-			s++;
+			dst[at++] = *text == '\n' || *text == '\t' ? ' ' : '?';
+			n = 1;
 			continue;
 		}
 		if (at + n >= cap)
 			break;
-		memcpy(dst + at, s, n);
+		memcpy(dst + at, text, n);
 		at += n;
-		s += n;
 	}
 	dst[at] = '\0';
+}
+
+void textout_put(FILE *to, const char *text)
+{
+	for (size_t left = strlen(text), n; left > 0; text += n, left -= n) {
+		n = sequence(text, left);
+		if (n > 0)
+			fwrite(text, 1, n, to);
+		else
+			fputc('?', to);
+		n = MAX(n, (size_t)1);
+	}
 }
 
 size_t textout_columns(const char *text, size_t len)

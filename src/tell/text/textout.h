@@ -43,8 +43,10 @@ size_t textout_columns(const char *text, size_t len);
  * Columns of the terminal that `to` is: the terminal's own number, else COLUMNS, else 80; at least 40. 0 if it is none.
  */
 size_t textout_width(FILE *to);
-/* Copy without control characters and broken UTF-8. */
+/* Copy without control characters (those that turn the direction of writing too) and broken UTF-8. */
 void textout_clean(const char *text, char *dst, size_t cap);
+/* Writes it so, whatever its length; '?' for each byte that is left out, for ends of lines too. */
+void textout_put(FILE *to, const char *text);
 /*
  * Writes lines that are wider than `width` columns as several, broken before a word or, within a long one, behind a
  * '/'; they go on four columns further in. Colours (ESC [ … m) take no columns. `text` is clean, and may be of many

@@ -24,8 +24,18 @@ static void control_characters_and_broken_text_are_taken_out(void **state)
 	assert_string_equal(clean("a\033[2Jb\x7f", 256), "a?[2Jb?");
 	assert_string_equal(clean("two\nlines\tand\rmore", 256), "two lines and?more");
 	assert_string_equal(clean("\xc2\x9b" "31m", 256), "??31m"); /* U+009B begins escapes as ESC [ does */
+	assert_string_equal(clean("a\xe2\x80\xaegnp.sh", 256), "a???gnp.sh"); /* U+202E: shown from right to left */
+	assert_string_equal(clean("a\xe2\x80\xa8z", 256), "a???z"); /* U+2028: another line */
 	assert_string_equal(clean("\xc3\xa9\xe9\x96\xa2\xf0\x9f\x98\x80", 256), "\xc3\xa9\xe9\x96\xa2\xf0\x9f\x98\x80");
 	assert_string_equal(clean("\xc0\xaf\xff\xe9\x96", 256), "?????"); /* overlong, never valid, cut short */
+}
+
+static void a_text_of_any_length_is_written_so(void **state)
+{
+	(void)state;
+	struct textout p = {.to = memfile_open(&out)};
+	textout_put(p.to, "a\xc2\x9b" "31m\n\xe2\x80\xae\xff\xc3\xa9");
+	assert_string_equal(memfile_text(&out), "a??31m?????\xc3\xa9");
 }
 
 static void a_text_that_does_not_fit_ends_between_characters(void **state)
@@ -119,6 +129,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(control_characters_and_broken_text_are_taken_out),
+		cmocka_unit_test(a_text_of_any_length_is_written_so),
 		cmocka_unit_test(a_text_that_does_not_fit_ends_between_characters),
 		cmocka_unit_test(wide_lines_are_folded_by_words_and_paths),
 		cmocka_unit_test(columns_are_code_points),
