@@ -1,5 +1,6 @@
 """A user's heap profile names files that only root can read, and root asks vigil for the names of functions."""
 import os
+import pathlib
 import shutil
 import struct
 import subprocess
@@ -106,6 +107,30 @@ def test_functions_of_a_file_that_only_root_may_read_are_not_named(vigil, profil
         profile = saved
     shown = names(vigil, profile)
     assert b"secret_name" not in shown and b"lib.so" in shown
+
+
+def test_a_link_in_a_folder_that_roots_vigil_gave_away_leads_nowhere_else(vigil, profiled, home, place, attacker):
+    """The folder of an attached process lies in root's state and is the user's; another process names a link in it."""
+    given = vigil.state / "heap" / "pid-1-2"
+    given.mkdir(parents=True)
+    os.chown(given, ATTACKER, ATTACKER)
+    (given / "link").symlink_to(place / "closed")
+    named = attacker("import time; print('ready', flush=True); time.sleep(600)", name="named.py",
+                     env={"VIGIL_HEAP_DIR": str(given / "link" / "in")})
+    ticks = pathlib.Path(f"/proc/{named.pid}/stat").read_text().rsplit(")", 1)[1].split()[19]
+    _, profile = profiled()
+    data = bytearray(profile.read_bytes())
+    struct.pack_into("<iiQ", data, 216, named.pid, 0, int(ticks))
+    name = f"{named.pid}.{ticks}.heap"
+    for folder, owner in ((given / "in", ATTACKER), (place / "closed" / "in", 0)):
+        folder.mkdir(mode=0o700)
+        (folder / name).write_bytes(data)
+        os.chown(folder / name, owner, owner)
+        os.chown(folder, owner, owner)
+    assert vigil("heap", named.pid).status != 0
+    (given / "link").unlink()
+    (given / "link").symlink_to(".")
+    assert vigil("heap", named.pid).status == 0
 
 
 def test_a_debug_file_that_only_root_may_read_names_nothing(vigil, profiled, home, place):

@@ -260,6 +260,20 @@ static bool is_in_state(const char *state, const char *dir)
 }
 
 /*
+ * A folder of our state directory: folders in it were given to users, whose links may lead nowhere else. Without root
+ * nothing was given to anybody.
+ */
+static int state_folder_open(const char *state, const char *dir)
+{
+	int fd = -1;
+	if (geteuid() != 0)
+		return open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup(closep) int top = open(state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const struct foreign_place below = {.dirfd = top, .flags = FOREIGN_IN_ROOT};
+	return top >= 0 && foreign_folder(&below, dir + strlen(state), &fd) == 0 ? fd : -1;
+}
+
+/*
  * Opens the folder that a process names, or that was made for it; -1: it cannot be. *ret_seen_by: 0 for a folder of our
  * own state directory, else the process, through which it is seen.
  */
@@ -270,7 +284,7 @@ static int heapload_folder_open(const struct world *w, pid_t pid, const char *st
 	bool ours = is_in_state(state, dir);
 	*ret_seen_by = ours ? 0 : pid;
 	if (ours)
-		return open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		return state_folder_open(state, dir);
 	return procfile_folder(w, pid, dir, &fd) == 0 ? fd : -1;
 }
 
