@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "judge/death/consequence.h"
+#include "judge/death/postmortem.h"
 #include "tell/incident/report.h"
 
 /* A kill's numbers are complete within milliseconds; a stuck victim may take seconds. */
@@ -202,7 +203,7 @@ static const struct rank *root_death(struct super *s, const struct rank *first, 
 	const struct rank *silent = NULL; /* the only one that does not speak of a lost peer */
 	uint32_t n_silent = 0;
 	autopsy_rank(s, first, first->wait_status, in);
-	if (in->kind != INCIDENT_PEER_LOST || in->n_culprits > 0)
+	if (!postmortem_may_follow(in))
 		return first;
 	for (uint32_t i = 0, n = 0; i < s->nproc && n < most; i++) {
 		const struct rank *r = &s->rank[i];
@@ -218,7 +219,8 @@ static const struct rank *root_death(struct super *s, const struct rank *first, 
 			continue;
 		}
 		bool asked = other.killer == KILLER_VIGIL || (other.killer == KILLER_SIGNAL && r->ended_by_us);
-		if (other.kind == INCIDENT_PEER_LOST || asked || other.cause.confidence == CONFIDENCE_LOW)
+		const bool follows = other.kind == INCIDENT_PEER_LOST || postmortem_may_follow(&other);
+		if (follows || asked || other.cause.confidence == CONFIDENCE_LOW)
 			continue;
 		incident_evidence_add(&other, "other_rank", "", in->time_unix_ms, "rank %d (pid %d) noticed it: %.250s",
 				      first->rank, (int)first->proc.pid, in->summary);

@@ -89,6 +89,7 @@ static bool asked_to_stop(struct pm *p)
 	pm_text(p, "%s",
 		d->stop_signal == SIGINT ? "Ctrl-C, or a SIGINT sent to vigil, was passed on to the job."
 					 : "vigil was told to end the job and passed that on.");
+	pm_stop_sender(p);
 	if (e->signal == SIGKILL)
 		pm_text(p, "It did not end by itself in time, so SIGKILL followed.");
 	return true;

@@ -143,3 +143,6 @@ struct death {
  * explains a SIGKILL.
  */
 void postmortem(const struct death *d, struct incident *ret);
+
+/* True when it says of a rank only that a peer was lost, and not which: another rank may have ended before. */
+bool postmortem_may_follow(const struct incident *i);

@@ -187,11 +187,28 @@ static bool stack_was_full(const struct pm *p)
 	return false;
 }
 
+/* What stands before the last line, or the cause that it was told with. */
+static void before_last_told(struct pm *p, const struct log_hint *last)
+{
+	if (last->first[0])
+		pm_quote(p, last->direct ? "Its cause was" : "Before it came", last->first, false);
+}
+
 static void last_words_told(struct pm *p, const struct log_hint *last)
 {
 	pm_quote(p, "The last line of its output is", last->text, false);
-	if (last->first[0])
-		pm_quote(p, "Before it came", last->first, false);
+	before_last_told(p, last);
+}
+
+/* An MPI library says which rank aborted the world; why, that rank has said before. */
+static void mpi_abort_told(struct pm *p)
+{
+	const struct log_hint *h = pm_hint(p->d, "mpi_abort");
+	if (!h || h->rank == NO_RANK)
+		return;
+	pm_text(p, "By MPI's words rank %d called MPI_Abort, which ends all ranks.", h->rank);
+	if (p->i->n_culprits == 0)
+		pm_culprit(p, h->rank);
 }
 
 bool pm_crash(struct pm *p)
@@ -325,8 +342,8 @@ static void exit_leftover(struct pm *p)
 	pm_summary(p, "%s ended by itself with exit status %d%s: %.200s", pm_who(p->d, who), code, words, last->text);
 	pm_quote(p, errors ? "The last line that it wrote to stderr is" : "The last line of its output is", last->text,
 		 strlen(last->text) + 1 >= sizeof(last->text));
-	if (last->first[0])
-		pm_quote(p, "Before it came", last->first, false);
+	before_last_told(p, last);
+	mpi_abort_told(p);
 	if (last->loop && code == 1 &&
 	    pm_latest_traceback(p->d)) /* another thread's bar may go on after the last exception */
 		pm_quote(p, "The last exception in its log, after which it said more, was",

@@ -41,8 +41,11 @@ bool pm_peerish(const char *text)
 
 bool pm_broken_pipe(const char *text)
 {
-	static const char *const words[] = {"ConnectionResetError", "ConnectionRefusedError", "BrokenPipeError",
-					    "EOFError", "exited unexpectedly"};
+	static const char *const words[] = {
+		"ConnectionResetError", "ConnectionRefusedError", "BrokenPipeError", "ConnectionAbortedError",
+		"RemoteDisconnected",	"IncompleteRead",	  "EOFError",	     "exited unexpectedly"};
+	if (strstr(text, "EOF when reading a line")) /* of its standard input */
+		return false;
 	for (size_t w = 0; w < ARRAY_SIZE(words); w++)
 		if (strstr(text, words[w]))
 			return true;
@@ -176,13 +179,14 @@ static bool torchrun_verdict(struct pm *p)
 	return true;
 }
 
-/* A rank that ended before this one lost its connection, by itself: the first of them. */
-static const struct death_rank *ended_before(const struct death *d)
+/* A rank that ended before this one lost its connection, by itself: the first of them. within_ms < 0: at any time. */
+static const struct death_rank *ended_before(const struct death *d, int64_t within_ms)
 {
 	const struct death_rank *found = NULL;
 	for (size_t k = 0; k < d->n_ranks; k++) {
 		const struct death_rank *r = &d->ranks[k];
-		if (r->pid == d->pid || r->by_us || r->end_unix_ms > d->end_unix_ms)
+		if (r->pid == d->pid || r->by_us || r->end_unix_ms > d->end_unix_ms ||
+		    (within_ms >= 0 && r->end_unix_ms < d->end_unix_ms - within_ms))
 			continue;
 		if (!found || r->end_unix_ms < found->end_unix_ms)
 			found = r;
@@ -230,7 +234,7 @@ static bool peer_verdict(struct pm *p)
 		     "failed because a peer it talks to was gone; it is not the cause.");
 	p->i->n_culprits = 0; /* the rank in the message is the one that noticed the loss */
 	struct death_rank below;
-	const struct death_rank *first = ended_before(p->d);
+	const struct death_rank *first = ended_before(p->d, -1);
 	if (!first && pm_early_rank(p->d, &below))
 		first = &below;
 	if (first) {
@@ -240,6 +244,36 @@ static bool peer_verdict(struct pm *p)
 	incident_advice_add(p->i, "Look at the rank that ended first: vigil show %s lists the ends in order.",
 			    p->d->job);
 	return true;
+}
+
+/*
+ * A plain exception of a broken connection does not say whose other end it was. Where a rank had left with 0, or by a
+ * signal, shortly before, it was most likely that one's: one that failed may itself have noticed the loss only.
+ */
+static bool connection_verdict(struct pm *p)
+{
+	const int64_t shortly_ms = 60000;
+	const struct log_hint *err = last_error(p->d);
+	struct death_rank below;
+	if (!err || !(pm_peerish(err->text) || pm_broken_pipe(err->text)) || pm_cause_before(p->d, err))
+		return false;
+	const struct death_rank *first = ended_before(p->d, shortly_ms);
+	if (!first && pm_early_rank(p->d, &below) && p->d->end_unix_ms - below.end_unix_ms <= shortly_ms)
+		first = &below;
+	if (!first || (WIFEXITED(first->wait_status) && first->wait_status != 0))
+		return false;
+	pm_verdict(p, INCIDENT_PEER_LOST, KILLER_NONE, "rank_ended_early", CONFIDENCE_MEDIUM);
+	pm_quote(p, "It ended with", err->text, false);
+	ended_early_told(p, first);
+	return true;
+}
+
+bool postmortem_may_follow(const struct incident *i)
+{
+	const bool exception = i->kind == INCIDENT_ERROR_EXIT && strcmp(i->cause.id, "python_exception") == 0;
+	return i->n_culprits == 0 &&
+	       (i->kind == INCIDENT_PEER_LOST ||
+		(exception && i->victim.rank != NO_RANK && (pm_peerish(i->summary) || pm_broken_pipe(i->summary))));
 }
 
 static bool memory_words(struct pm *p)
@@ -306,6 +340,9 @@ static void said_besides(struct pm *p, const struct log_hint *h)
 	if (w)
 		pm_text(p, "Its worker %s (pid %d) had ended by itself with exit status %d.", w->name, (int)w->pid,
 			WEXITSTATUS(w->wait_status));
+	/* Both write into one log: the reason of the other one is its last words. */
+	if (h->before[0] && (w || strstr(h->text, "CalledProcessError")))
+		pm_quote(p, "The last words before that in its log are", h->before, false);
 }
 
 static bool exception_verdict(struct pm *p)
@@ -318,8 +355,10 @@ static bool exception_verdict(struct pm *p)
 	if (before)
 		return other_s_exception(p, before, h);
 	if (h) {
+		/* A thread's exception ends no process, and one may have been told before it that was handled. */
+		const bool sure = p->end.exited && p->end.code == 1 && !h->of_thread && !pm_thread_after(p->d, h);
 		pm_verdict(p, INCIDENT_ERROR_EXIT, KILLER_NONE, "python_exception",
-			   p->end.exited && p->end.code == 1 ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+			   sure ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
 		pm_summary(p, "%s ended with a Python exception: %.250s", pm_who(p->d, who), h->text);
 		pm_exception_text(p, h);
 		said_besides(p, h);
@@ -376,7 +415,8 @@ bool pm_log(struct pm *p)
 		return e->signal == SIGABRT ? false : e->signal == SIGINT && exception_verdict(p);
 	if (pm_port(p) || pm_limit_words(p) || pm_disk(p))
 		return true;
-	if (dataloader_verdict(p) || torchrun_verdict(p) || peer_verdict(p) || memory_words(p) || exception_verdict(p))
+	if (dataloader_verdict(p) || torchrun_verdict(p) || peer_verdict(p) || memory_words(p) ||
+	    connection_verdict(p) || exception_verdict(p))
 		return true;
 	return false;
 }

@@ -49,6 +49,7 @@ const struct log_hint *pm_cause_before(const struct death *d, const struct log_h
 const struct log_hint *pm_said_before(const struct death *d, const struct log_hint *reporter);
 /* The latest exception in the same log that ended a thread of the process before this one ended the process; NULL. */
 const struct log_hint *pm_thread_before(const struct death *d, const struct log_hint *last);
+bool pm_thread_after(const struct death *d, const struct log_hint *last); /* an exception of a thread stands after it */
 const struct log_hint *pm_latest_traceback(const struct death *d); /* also one after which the program went on; NULL */
 bool pm_reports_other(const char *text); /* the text of an exception by which a launcher reports on a child */
 bool pm_lost_worker(const char *text); /* the text of one that the end of a worker causes in its parent */
@@ -79,6 +80,7 @@ void pm_worker_said(struct pm *p, const struct death *whole); /* adds what the p
 bool pm_kernel(struct pm *p);
 bool pm_killer_by_pid(struct pm *p);
 bool pm_sender(struct pm *p);
+void pm_stop_sender(struct pm *p); /* adds who sent the signal that was passed on */
 bool pm_worker_sender(struct pm *p); /* a process sent the signal that, by the log, ended a worker */
 bool pm_worker_sender_silent(struct pm *p); /* the same where nothing else gives a reason */
 bool pm_limit_signal(struct pm *p); /* the kernel ended it at a resource limit */

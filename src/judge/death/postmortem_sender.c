@@ -72,6 +72,32 @@ static void sender_evidence(struct pm *p, const struct signal_sent *s, const cha
 			      s->sender_command[0] ? ", command " : "", s->sender_command);
 }
 
+static void sender_named(struct pm *p, const struct signal_sent *s)
+{
+	pm_killer_text(p, "%s, pid %d, uid %u%s%s", s->sender_comm, (int)s->sender, (unsigned)s->sender_uid,
+		       s->sender_command[0] ? ": " : "", s->sender_command);
+}
+
+/* A signal to the whole group comes to vigil, which passes it on, and to the process. */
+void pm_stop_sender(struct pm *p)
+{
+	const struct death *d = p->d;
+	const struct signal_sent *found = NULL;
+	const char *name = signame(d->stop_signal);
+	for (size_t n = 0; n < d->n_signals; n++) {
+		const struct signal_sent *s = &d->signals[n];
+		if (s->target == d->pid && s->signal == d->stop_signal && !s->from_kernel && s->sender != d->pid &&
+		    strcmp(s->sender_comm, "vigil") != 0 && pm_time_fits(d, s->time_unix_ms, 60000))
+			found = s;
+	}
+	if (!found || !name)
+		return;
+	sender_named(p, found);
+	pm_text(p, "%s (pid %d, uid %u) was seen to send %s to the process as well.", found->sender_comm,
+		(int)found->sender, (unsigned)found->sender_uid, name);
+	sender_evidence(p, found, name);
+}
+
 static void own_signal_verdict(struct pm *p, const struct signal_sent *s)
 {
 	char who[PM_WHO];
@@ -134,8 +160,7 @@ static void sender_verdict(struct pm *p, const struct signal_sent *s, enum kille
 	char who[PM_WHO];
 	const char *name = signame(s->signal);
 	pm_verdict(p, pm_kind_of(k), k, k == KILLER_SIGNAL ? "signal_sent" : "signal_sent_by_daemon", CONFIDENCE_HIGH);
-	pm_killer_text(p, "%s, pid %d, uid %u%s%s", s->sender_comm, (int)s->sender, (unsigned)s->sender_uid,
-		       s->sender_command[0] ? ": " : "", s->sender_command);
+	sender_named(p, s);
 	pm_summary(p, "%s was ended by %s, sent by %s (pid %d, uid %u).", pm_who(p->d, who), name ? name : "a signal",
 		   s->sender_comm, (int)s->sender, (unsigned)s->sender_uid);
 	pm_text(p, "The kernel was seen delivering the signal, so the sender is certain%s.",
@@ -210,8 +235,7 @@ static void worker_killer_verdict(struct pm *p, const struct signal_sent *s, enu
 {
 	enum killer k = sender_killer(s->sender_comm);
 	pm_verdict(p, pm_kind_of(k), k, "worker_signal_sent", c);
-	pm_killer_text(p, "%s, pid %d, uid %u%s%s", s->sender_comm, (int)s->sender, (unsigned)s->sender_uid,
-		       s->sender_command[0] ? ": " : "", s->sender_command);
+	sender_named(p, s);
 	sender_evidence(p, s, signame(s->signal));
 }
 

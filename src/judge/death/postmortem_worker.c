@@ -292,7 +292,11 @@ static const struct process_end *worker_of(const struct pm *p, bool *ret_sure)
 	if (pm_lost_worker(said->text))
 		return missed_worker(d, 0);
 	*ret_sure = false;
-	return d->rank == NO_RANK && pm_peerish(said->text) && !pm_cause_before(d, said) ? missed_worker(d, 0) : NULL;
+	if (pm_cause_before(d, said))
+		return NULL;
+	if (d->rank == NO_RANK && pm_peerish(said->text))
+		return missed_worker(d, 0);
+	return pm_broken_pipe(said->text) ? ended_by_stranger(d) : NULL;
 }
 
 bool pm_worker_focus(const struct pm *p, struct death *ret, bool *ret_sure)

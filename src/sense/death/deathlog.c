@@ -57,6 +57,8 @@ static const struct pattern patterns[] = {
 	{"bad_alloc", {"std::bad_alloc", NULL}, NULL, NULL, NULL},
 	{"cannot_fork", {"[Errno 12] Cannot allocate memory", NULL}, NULL, NULL, NULL},
 	{"device_assert", {": block: [", "Assertion `"}, NULL, NULL, NULL},
+	{"mpi_abort", {"application called MPI_Abort(MPI_COMM_WORLD,", NULL}, NULL, NULL, NULL},
+	{"mpi_abort", {"MPI_ABORT was invoked on rank ", " in communicator MPI_COMM_WORLD"}, NULL, NULL, NULL},
 	{"python_fatal", {"Fatal Python error: ", NULL}, NULL, NULL, NULL},
 	{"torchrun_child", {"failed (exitcode: ", "(pid: "}, "(pid: ", NULL, NULL},
 	{"torchrun_terminating", {"Sending process ", "closing signal "}, "Sending process ", "closing signal ", NULL},
@@ -127,64 +129,6 @@ static int signal_at(struct span s)
 	return signame_parse(s);
 }
 
-/*
- * Merges a message with earlier ones of the same kind: the numbers of the last message are kept, and whether the
- * memory in tensors ever fell from one message to the next.
- */
-static void gpu_join(const struct log_hint *before, struct log_hint *h)
-{
-	if (!before->has_gpu)
-		return;
-	struct gpuoom now = h->gpu;
-	bool has = h->has_gpu;
-	h->has_gpu = true;
-	h->gpu = has ? now : before->gpu;
-	h->gpu_messages = before->gpu_messages;
-	h->gpu_first_allocated_bytes = before->gpu_first_allocated_bytes;
-	h->gpu_fell = before->gpu_fell;
-	/* The same message is often written twice: by the code that caught it and in the traceback. */
-	if (!has || (now.allocated.bytes == before->gpu.allocated.bytes && now.tried.bytes == before->gpu.tried.bytes))
-		return;
-	h->gpu_messages++;
-	h->gpu_fell |= now.allocated.bytes < before->gpu.allocated.bytes;
-}
-
-/* Room for one more: the hint that was written first gives way. */
-static struct log_hint *hint_room(struct deathlog *d)
-{
-	struct log_hint *oldest = NULL;
-	if (d->n < d->cap)
-		return &d->hints[d->n++];
-	for (size_t i = 0; i < d->n; i++)
-		if (!oldest || d->hints[i].line < oldest->line)
-			oldest = &d->hints[i];
-	return oldest;
-}
-
-void deathlog_hint_add(struct deathlog *d, const struct log_hint *add)
-{
-	struct log_hint join = *add, *h = &join, *room;
-	for (size_t i = 0; i < d->n; i++)
-		if (strcmp(d->hints[i].id, h->id) == 0 && strcmp(d->hints[i].source, h->source) == 0 &&
-		    d->hints[i].rank == h->rank && d->hints[i].pid == h->pid) {
-			gpu_join(&d->hints[i], h);
-			d->hints[i] = *h;
-			return;
-		}
-	room = hint_room(d);
-	if (room)
-		*room = *h;
-}
-
-struct log_hint deathlog_hint_make(const struct reading *r, const char *id, struct span text, int32_t rank)
-{
-	struct log_hint h = {.rank = rank, .line = r->line, .at_bytes = r->at_bytes, .first_line = r->line};
-	TEXT_COPY(h.id, id);
-	TEXT_COPY(h.source, r->source);
-	span_copy(span_trim(text), h.text, sizeof(h.text));
-	return h;
-}
-
 /* bash reports for a script: "train.sh: line 3: 20178 Killed                  python3 train.py" */
 static bool shell_killed(struct reading *r, struct span line, int32_t rank)
 {
@@ -223,6 +167,16 @@ static uint16_t port_in(struct span line)
 	return 0;
 }
 
+/* "… - process 1", "invoked on rank 1 in": the number in MPI_COMM_WORLD of the process that aborted it. */
+static int32_t aborted_rank(struct span line)
+{
+	struct span at = span_after(line, "- process ");
+	uint64_t v;
+	if (!at.p)
+		at = span_after(line, "invoked on rank ");
+	return at.p && span_u64_prefix(at, &v) == 0 && v < 1000000 ? (int32_t)v : NO_RANK;
+}
+
 /* True for a line with a known message. */
 static bool match_patterns(struct reading *r, struct span line, int32_t rank)
 {
@@ -250,6 +204,8 @@ static bool match_patterns(struct reading *r, struct span line, int32_t rank)
 		uint64_t lr;
 		if (local.p && span_u64_prefix(local, &lr) == 0 && lr < 1000000)
 			h.rank = (int32_t)lr;
+		if (strcmp(p->id, "mpi_abort") == 0)
+			h.rank = aborted_rank(line);
 		if (strcmp(p->id, "port_in_use") == 0)
 			h.port = port_in(line) ? port_in(line) : r->bind_port;
 		deathlog_hint_add(r->d, &h);
@@ -395,15 +351,17 @@ static void line_read(struct reading *r, struct span line)
 {
 	int32_t rank = take_rank(&line, r->rank);
 	struct span whole = line;
-	bool told = traceback_group(r, &line, rank);
-	told |= traceback_line(r, line, rank);
-	told |= match_patterns(r, line, rank);
+	bool of_traceback = traceback_group(r, &line, rank);
+	of_traceback |= traceback_line(r, line, rank);
+	bool told = match_patterns(r, line, rank) || of_traceback;
 	torchrun_line(r, line);
 	killers_line(r, line);
 	if (!told && !r->root_cause && line.len > 0 && line.p[0] != ' ' && line.p[0] != '\t' && !of_an_end(line))
 		logshape_add(&r->shape, line, r->line);
-	if (span_trim(line).len > 0)
-		r->latest[r->n_latest++ % DEATHLOG_LATEST] = whole;
+	if (span_trim(line).len == 0)
+		return;
+	r->latest[r->n_latest++ % DEATHLOG_LATEST] = whole;
+	r->previous = of_traceback || line.p[0] == ' ' || line.p[0] == '\t' ? (struct span){NULL, 0} : line;
 }
 
 /* What became of the program after each message is known only when all has been read. */
@@ -417,7 +375,10 @@ static void order_set(struct reading *r)
 		h->to_end = r->line - h->line;
 		h->went_on = logshape_went_on(&r->shape, h->line);
 		h->after = logshape_after(&r->shape, h->line);
+		if (logshape_repeats(&r->shape, span_of(h->before)))
+			h->before[0] = '\0';
 	}
+	traceback_main_first(d, r->source);
 }
 
 void deathlog_parse(struct deathlog *d, struct span tail, const char *source, int32_t rank)

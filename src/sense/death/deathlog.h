@@ -10,11 +10,11 @@
  * torchrun_child torchrun_terminating peer_closed store_lost
  * collective_timeout ray_worker_died keyboard_interrupt
  * port_in_use file_too_large too_many_files no_room_for_process
- * torch_write_failed device_assert earlier_traceback last_line
+ * torch_write_failed device_assert mpi_abort earlier_traceback last_line
  *
- * python_traceback is the last one of its log and rank, earlier_traceback those before it. Exceptions that are chained
- * are one traceback. last_line is what a log ends with, whatever it says, before the frames of
- * a stack.
+ * python_traceback is the last one of its log and rank, or the main thread's where nothing but exceptions of other
+ * threads follows it; earlier_traceback are the others. Exceptions that are chained are one traceback. last_line is
+ * what a log ends with, whatever it says, before the frames of a stack and what an MPI launcher says of the end.
  *
  * The text may hold any bytes; '\r' ends a line as '\n' does (progress bars). Allocates nothing.
  */

@@ -11,6 +11,12 @@ static bool indented(struct span line)
 	return line.len > 0 && (line.p[0] == ' ' || line.p[0] == '\t');
 }
 
+/* The causes of an error of Rust's anyhow stand indented below it; Java's stand on the line itself. */
+static bool causes_follow(struct span line)
+{
+	return span_eq(span_trim(line), "Caused by:");
+}
+
 /* What runtimes (Go, Rust, Node.js, V8, Fortran, sanitizers) write around the frames of a stack. */
 static bool around_frames(struct span line)
 {
@@ -18,6 +24,7 @@ static bool around_frames(struct span line)
 					     "Node.js v",
 					     "goroutine ",
 					     "stack backtrace:",
+					     "Stack backtrace:",
 					     "exit status ",
 					     "[signal SIG",
 					     "created by ",
@@ -32,7 +39,7 @@ static bool around_frames(struct span line)
 	for (size_t i = 0; i < ARRAY_SIZE(starts); i++)
 		if (span_starts(line, starts[i]))
 			return true;
-	return false;
+	return causes_follow(line);
 }
 
 static size_t digits_at(struct span line, size_t from)
@@ -82,10 +89,43 @@ static const struct span *kept(const struct reading *r, size_t back)
 	return &r->latest[(r->n_latest - 1 - back) % DEATHLOG_LATEST];
 }
 
-/* What Slurm says of how a step ended: the reason is what the step itself said before. */
-static bool slurm_talk(struct span line)
+/*
+ * What Slurm and MPI's launchers say of how a step or rank ended: the reason is what that one itself said before. Open
+ * MPI frames it with rulers, which have no words.
+ */
+static bool launcher_talk(struct span line)
 {
-	return span_starts(line, "srun: ") || span_starts(line, "slurmstepd: ");
+	static const char *const starts[] = {"srun: ",
+					     "slurmstepd: ",
+					     "application called MPI_Abort(",
+					     "MPI_ABORT was invoked on rank ",
+					     "with errorcode ",
+					     "NOTE: invoking MPI_ABORT causes ",
+					     "You may or may not see output from other processes, ",
+					     "exactly when Open MPI kills them.",
+					     "Primary job  terminated normally, but ",
+					     "a non-zero exit code. Per user-direction, the job has been aborted.",
+					     "mpirun noticed that process rank ",
+					     "mpirun detected that one or more processes exited ",
+					     "the job to be terminated. The first process to do so was:",
+					     "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: ",
+					     "This typically refers to a problem with your application.",
+					     "Please see the FAQ page for debugging suggestions"};
+	if (line.len > 4 && line.p[0] == '=' && span_starts((struct span){line.p + 1, line.len - 1}, "   "))
+		return true; /* of MPICH's box: "=   EXIT CODE: 139" */
+	if (span_starts(line, "Abort(") && span_has(line, " application called MPI_Abort("))
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(starts); i++)
+		if (span_starts(line, starts[i]))
+			return true;
+	return false;
+}
+
+/* The line of a launcher's talk that says most: where a rank's signal or its abort is named. */
+static bool says_how(struct span line)
+{
+	return span_has(line, "MPI_A") || span_starts(line, "YOUR APPLICATION TERMINATED") ||
+	       span_starts(line, "mpirun noticed ");
 }
 
 /* What C++ says of the exception below "terminate called after throwing an instance of". */
@@ -97,7 +137,7 @@ static bool says_what(struct span line)
 /* How many lines back the reason stands; 0: the last line. */
 static size_t reason_at(const struct reading *r, size_t have)
 {
-	size_t summary = 0, slurm = have;
+	size_t summary = 0, talk = have;
 	for (size_t back = 0; back < have; back++) {
 		struct span line = *kept(r, back);
 		if (span_starts(line, "SUMMARY: ") && summary == 0)
@@ -107,14 +147,14 @@ static size_t reason_at(const struct reading *r, size_t have)
 			continue;
 		if (back > 0 && names_function(line, *kept(r, back - 1)))
 			continue;
-		if (slurm_talk(line)) {
-			slurm = MIN(slurm, back);
+		if (launcher_talk(line)) {
+			talk = says_how(line) ? back : MIN(talk, back);
 			continue;
 		}
-		return slurm < have && logshape_repeats(&r->shape, line) ? slurm : back;
+		return talk < have && logshape_repeats(&r->shape, line) ? talk : back;
 	}
-	if (slurm < have)
-		return slurm;
+	if (talk < have)
+		return talk;
 	return summary; /* the stacks of a long report may fill all that is kept */
 }
 
@@ -249,6 +289,32 @@ static void told_inside(const struct reading *r, struct span last)
 	}
 }
 
+static struct span after_mark(struct span line, const char *mark)
+{
+	line = span_trim(line);
+	return span_starts(line, mark) ? span_after(line, mark) : (struct span){NULL, 0};
+}
+
+/*
+ * The first cause of the error at this line, as runtimes write it below: Node's "[cause]: …" and .NET's "---> …" among
+ * the frames, anyhow's last line below "Caused by:".
+ */
+static struct span cause_below(const struct reading *r, size_t at)
+{
+	struct span cause = {NULL, 0};
+	bool listed = false;
+	for (size_t back = at; back-- > 0;) {
+		const struct span line = *kept(r, back);
+		const struct span node = after_mark(line, "[cause]: "), net = after_mark(line, "---> ");
+		listed = indented(line) ? listed : causes_follow(line);
+		if (node.p || net.p)
+			cause = node.p ? node : net;
+		else if (listed && indented(line))
+			cause = span_trim(line);
+	}
+	return cause;
+}
+
 /* A line that comes again, with the same numbers or with others; bars may begin with blanks. */
 static bool comes_again(const struct reading *r, size_t have, size_t at)
 {
@@ -276,6 +342,13 @@ void deathlog_last(struct reading *r)
 	told_inside(r, *kept(r, at));
 	struct log_hint h = deathlog_hint_make(r, "last_line", json_exception(*kept(r, at)), r->rank);
 	h.loop = comes_again(r, have, at);
+	const struct span cause = cause_below(r, at);
+	if (cause.p) {
+		span_copy(cause, h.first, sizeof(h.first));
+		h.direct = true;
+		deathlog_hint_add(r->d, &h);
+		return;
+	}
 	struct span before[BEFORE];
 	for (size_t back = at + 1; back < have && n < BEFORE; back++) {
 		struct span line = *kept(r, back);

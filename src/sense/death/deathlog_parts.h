@@ -24,6 +24,8 @@ struct reading {
 	bool group; /* inside the tree of an ExceptionGroup */
 	bool group_member; /* the next line in it is the exception of a member, or its traceback */
 	bool chained, direct; /* the next traceback belongs to the one before it */
+	struct span previous; /* the line before this one; empty: there is none, or it is of a traceback */
+	struct span before_traceback; /* the same of the line that the traceback began with */
 	uint16_t bind_port; /* of a call of bind() in the traceback's source lines; 0: none */
 	bool root_cause; /* inside the "Root Cause" block of torchrun */
 	struct log_hint torchrun;
@@ -38,3 +40,8 @@ void deathlog_last(struct reading *r);
 bool traceback_group(struct reading *r, struct span *line, int32_t rank);
 /* True when the line belongs to a Python traceback. */
 bool traceback_line(struct reading *r, struct span line, int32_t rank);
+/*
+ * After its main thread's exception Python waits for the other threads, and what one of them raises then stands last.
+ * The main one ended the process where nothing but tracebacks follows it: makes it python_traceback.
+ */
+void traceback_main_first(const struct deathlog *d, const char *source);

@@ -70,14 +70,18 @@ static void exception_add(struct reading *r, struct span line, int32_t rank)
 	struct log_hint *last = last_traceback(r, rank);
 	h.first_line = r->traceback_line;
 	h.of_thread = r->of_thread;
+	if (r->before_traceback.len < sizeof(h.before))
+		span_copy(r->before_traceback, h.before, sizeof(h.before));
 	if (r->group_member && last) {
 		member_add(&h, last);
 		h.first_line = last->first_line;
 		h.direct = true;
+		TEXT_COPY(h.before, last->before);
 	} else if (r->chained && last) {
 		TEXT_COPY(h.first, last->first[0] ? last->first : last->text);
 		h.first_line = last->first_line;
 		h.direct = r->direct;
+		TEXT_COPY(h.before, last->before);
 	} else if (last && !stopped) {
 		keep_as_earlier(r, last);
 	}
@@ -186,6 +190,7 @@ bool traceback_line(struct reading *r, struct span line, int32_t rank)
 		r->traceback = true;
 		r->traceback_rank = rank;
 		r->traceback_line = r->line;
+		r->before_traceback = r->previous;
 		r->bind_port = 0;
 		return true;
 	}
@@ -203,4 +208,35 @@ bool traceback_line(struct reading *r, struct span line, int32_t rank)
 	r->ignored = r->of_thread = false;
 	r->chained = r->direct = r->group_member = false;
 	return true;
+}
+
+static bool of_log(const struct log_hint *h, const char *id, const char *source)
+{
+	return strcmp(h->id, id) == 0 && strcmp(h->source, source) == 0;
+}
+
+/* The latest exception of the main thread that only tracebacks follow, before this one of another thread; NULL. */
+static struct log_hint *main_before(const struct deathlog *d, const struct log_hint *of_thread)
+{
+	struct log_hint *found = NULL;
+	for (size_t i = 0; i < d->n; i++) {
+		struct log_hint *h = &d->hints[i];
+		if (of_log(h, "earlier_traceback", of_thread->source) && h->rank == of_thread->rank && !h->of_thread &&
+		    h->after == 0 && (!found || h->line > found->line))
+			found = h;
+	}
+	return found;
+}
+
+void traceback_main_first(const struct deathlog *d, const char *source)
+{
+	for (size_t i = 0; i < d->n; i++) {
+		struct log_hint *last = &d->hints[i];
+		struct log_hint *main =
+			last->of_thread && of_log(last, "python_traceback", source) ? main_before(d, last) : NULL;
+		if (!main)
+			continue;
+		TEXT_COPY(main->id, "python_traceback");
+		TEXT_COPY(last->id, "earlier_traceback");
+	}
 }

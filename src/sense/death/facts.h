@@ -157,9 +157,10 @@ struct log_hint {
 	uint32_t to_end;           /* all lines after it */
 	bool went_on;              /* lines of the program's loop come after it, so it was handled (logshape) */
 	bool of_thread;            /* an exception that ended a thread, and was not the main one's */
+	char before[200];          /* of a traceback: the line right before it, where that is no step; "": none */
 	bool loop;                 /* of last_line: a line that comes again and again, as a progress bar's */
-	char first[200];           /* of a chain of exceptions: the first; of last_line: lines before it; "": none */
-	bool direct;               /* the first exception was raised on ("direct cause"); false: while it was handled */
+	char first[200];           /* of a chain: the first exception; of last_line: lines before it; "": none */
+	bool direct;               /* the first was the direct cause; false: came before, or it was being handled */
 	bool has_gpu;
 	struct gpuoom gpu;         /* cuda_oom: numbers of the last message that has more than the size */
 	uint32_t gpu_messages;     /* number of such messages */
