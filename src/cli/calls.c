@@ -347,7 +347,8 @@ static int show_samples(struct showing *s, const struct view *v, const struct su
 {
 	cleanup(stackset_freep) struct stackset *set = NULL;
 	struct fault f = {.text = ""};
-	const struct members_want members = {.ask = true, .job_id = what->is_job ? what->job.id : NULL,
+	const struct members_want members = {.ask = true,
+					     .job_id = what->is_job ? what->job.id : NULL,
 					     .uid = what->job.uid,
 					     .root = what->pid,
 					     .group = what->is_job ? what->job.cgroup : NULL};

@@ -134,7 +134,7 @@ void postmortem(const struct death *d, struct incident *ret)
 		pm_killer_by_group, pm_counters,     pm_first_error,
 		pm_timeout,	    pm_shm,	     pm_log,
 		pm_own_error,	    pm_crash,	     pm_worker_sender_silent,
-		pm_failed_child,
+		pm_asked_to_end,    pm_failed_child,
 	};
 	struct pm p = {.d = d, .end = ending_of(d), .i = ret};
 	memset(ret, 0, sizeof(*ret));

@@ -326,6 +326,26 @@ static bool other_s_exception(struct pm *p, const struct log_hint *first, const 
 	return true;
 }
 
+/*
+ * A child that had left with an error: its exception, or its last words, stand in the same log before the parent's
+ * exception, which may only report that. Where the parent's words do not speak of a child, only one that left moments
+ * before is told.
+ */
+static void left_child_told(struct pm *p, const struct log_hint *h)
+{
+	const int64_t missed_ms = 120000, moments_ms = 3000;
+	const bool reports = pm_lost_worker(h->text) || pm_reports_other(h->text);
+	const struct process_end *w = pm_left_worker(p->d, reports ? missed_ms : moments_ms);
+	const struct log_hint *before = w && WEXITSTATUS(w->wait_status) == 1 ? pm_latest_before(p->d, h) : NULL;
+	if (w)
+		pm_text(p, "Its worker %s (pid %d) had ended by itself with exit status %d.", w->name, (int)w->pid,
+			WEXITSTATUS(w->wait_status));
+	if (before)
+		pm_quote(p, "The exception before that in its log is", before->text, false);
+	else if (h->before[0] && (w || strstr(h->text, "CalledProcessError")))
+		pm_quote(p, "The last words before that in its log are", h->before, false);
+}
+
 /* What else is known of the exception: words of the device, a thread that had ended, a worker that had left. */
 static void said_besides(struct pm *p, const struct log_hint *h)
 {
@@ -336,13 +356,15 @@ static void said_besides(struct pm *p, const struct log_hint *h)
 		pm_quote(p, "A thread of it had ended with an exception before", thread->text, false);
 	if (h->rank == NO_RANK && p->d->rank == NO_RANK && p->i->n_culprits == 0)
 		pm_culprit(p, pm_failed_rank(p->d));
-	const struct process_end *w = pm_lost_worker(h->text) ? pm_left_worker(p->d) : NULL;
-	if (w)
-		pm_text(p, "Its worker %s (pid %d) had ended by itself with exit status %d.", w->name, (int)w->pid,
-			WEXITSTATUS(w->wait_status));
-	/* Both write into one log: the reason of the other one is its last words. */
-	if (h->before[0] && (w || strstr(h->text, "CalledProcessError")))
-		pm_quote(p, "The last words before that in its log are", h->before, false);
+	left_child_told(p, h);
+	pm_asking_signal_told(p);
+}
+
+/* Of a rank among several: the other end of its connection was closed, perhaps by another rank. */
+static bool closed_by_a_peer(const struct death *d, const struct log_hint *h)
+{
+	return d->rank != NO_RANK && d->world_size > 1 && !strstr(h->text, "ConnectionRefusedError") &&
+	       (pm_peerish(h->text) || pm_broken_pipe(h->text));
 }
 
 static bool exception_verdict(struct pm *p)
@@ -362,6 +384,10 @@ static bool exception_verdict(struct pm *p)
 		pm_summary(p, "%s ended with a Python exception: %.250s", pm_who(p->d, who), h->text);
 		pm_exception_text(p, h);
 		said_besides(p, h);
+		if (closed_by_a_peer(p->d, h)) {
+			p->i->cause.confidence = CONFIDENCE_LOW;
+			pm_text(p, "Another rank may have been first: who closed the other end is not known.");
+		}
 		if (ray_lost_worker(h)) {
 			TEXT_COPY(p->i->cause.id, "ray_worker_died");
 			p->i->cause.confidence = CONFIDENCE_LOW;

@@ -118,6 +118,18 @@ const struct log_hint *pm_thread_before(const struct death *d, const struct log_
 	return found;
 }
 
+const struct log_hint *pm_latest_before(const struct death *d, const struct log_hint *last)
+{
+	const struct log_hint *found = NULL;
+	for (size_t k = 0; k < d->n_hints; k++) {
+		const struct log_hint *h = &d->hints[k];
+		if (id_is(h, "earlier_traceback") && !h->of_thread && !h->went_on && h->rank == last->rank &&
+		    strcmp(h->source, last->source) == 0 && h->line < last->line && (!found || h->line > found->line))
+			found = h;
+	}
+	return found;
+}
+
 bool pm_thread_after(const struct death *d, const struct log_hint *last)
 {
 	for (size_t k = 0; k < d->n_hints; k++) {

@@ -49,6 +49,8 @@ const struct log_hint *pm_cause_before(const struct death *d, const struct log_h
 const struct log_hint *pm_said_before(const struct death *d, const struct log_hint *reporter);
 /* The latest exception in the same log that ended a thread of the process before this one ended the process; NULL. */
 const struct log_hint *pm_thread_before(const struct death *d, const struct log_hint *last);
+const struct log_hint *pm_latest_before(const struct death *d,
+					const struct log_hint *last); /* the exception before it */
 bool pm_thread_after(const struct death *d, const struct log_hint *last); /* an exception of a thread stands after it */
 const struct log_hint *pm_latest_traceback(const struct death *d); /* also one after which the program went on; NULL */
 bool pm_reports_other(const char *text); /* the text of an exception by which a launcher reports on a child */
@@ -69,7 +71,8 @@ void pm_line_evidence(struct pm *p, const struct killer_line *l);
  * false where that is likely only.
  */
 bool pm_worker_focus(const struct pm *p, struct death *ret, bool *ret_sure);
-const struct process_end *pm_left_worker(const struct death *d); /* a child that left with a status of its own; NULL */
+/* A child that left with a status of its own, at most so long before; NULL. */
+const struct process_end *pm_left_worker(const struct death *d, int64_t within_ms);
 int32_t pm_failed_rank(const struct death *d); /* of the rank below the process that failed first; NO_RANK */
 bool pm_early_rank(const struct death *d, struct death_rank *ret); /* below it the first to end, well or by a signal */
 bool pm_failed_child(struct pm *p); /* a launcher ended, with words of its own, as one of its processes had failed */
@@ -80,6 +83,8 @@ void pm_worker_said(struct pm *p, const struct death *whole); /* adds what the p
 bool pm_kernel(struct pm *p);
 bool pm_killer_by_pid(struct pm *p);
 bool pm_sender(struct pm *p);
+bool pm_asked_to_end(struct pm *p); /* it left shortly after a signal that asks a process to end */
+void pm_asking_signal_told(struct pm *p); /* adds that signal to an exception */
 void pm_stop_sender(struct pm *p); /* adds who sent the signal that was passed on */
 bool pm_worker_sender(struct pm *p); /* a process sent the signal that, by the log, ended a worker */
 bool pm_worker_sender_silent(struct pm *p); /* the same where nothing else gives a reason */

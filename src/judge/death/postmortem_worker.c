@@ -100,11 +100,11 @@ static const struct process_end *ended_by_stranger(const struct death *d)
 	return found ? found : crashed_just_before(d);
 }
 
-const struct process_end *pm_left_worker(const struct death *d)
+const struct process_end *pm_left_worker(const struct death *d, int64_t within_ms)
 {
 	for (size_t k = 0; k < d->n_ends; k++) {
 		const struct process_end *e = &d->ends[k];
-		if (in_time(d, e, missed_ms) && e->parent == d->pid && WIFEXITED(e->wait_status) && e->wait_status != 0)
+		if (in_time(d, e, within_ms) && e->parent == d->pid && WIFEXITED(e->wait_status) && e->wait_status != 0)
 			return e;
 	}
 	return NULL;

@@ -23,6 +23,8 @@ static bool around_frames(struct span line)
 	static const char *const starts[] = {"note: ",
 					     "Node.js v",
 					     "goroutine ",
+					     "Thread 0x", /* of faulthandler */
+					     "Current thread 0x",
 					     "stack backtrace:",
 					     "Stack backtrace:",
 					     "exit status ",
@@ -128,10 +130,13 @@ static bool says_how(struct span line)
 	       span_starts(line, "mpirun noticed ");
 }
 
-/* What C++ says of the exception below "terminate called after throwing an instance of". */
+/*
+ * An indented line that is no frame: what C++ says of the exception below "terminate called after throwing an instance
+ * of", and the panic of a Go function that was handling one.
+ */
 static bool says_what(struct span line)
 {
-	return span_starts(span_trim(line), "what():");
+	return span_starts(span_trim(line), "what():") || span_starts(span_trim(line), "panic: ");
 }
 
 /* How many lines back the reason stands; 0: the last line. */
@@ -297,7 +302,7 @@ static struct span after_mark(struct span line, const char *mark)
 
 /*
  * The first cause of the error at this line, as runtimes write it below: Node's "[cause]: …" and .NET's "---> …" among
- * the frames, anyhow's last line below "Caused by:".
+ * the frames, the first of Node's "[errors]: [", anyhow's last line below "Caused by:".
  */
 static struct span cause_below(const struct reading *r, size_t at)
 {
@@ -309,6 +314,8 @@ static struct span cause_below(const struct reading *r, size_t at)
 		listed = indented(line) ? listed : causes_follow(line);
 		if (node.p || net.p)
 			cause = node.p ? node : net;
+		else if (back > 0 && !cause.p && span_eq(span_trim(line), "[errors]: ["))
+			cause = span_trim(*kept(r, back - 1));
 		else if (listed && indented(line))
 			cause = span_trim(line);
 	}
@@ -331,38 +338,47 @@ static bool comes_again(const struct reading *r, size_t have, size_t at)
 	return logshape_repeats(&near, line);
 }
 
+/*
+ * The lines before that at this one, at most BEFORE, the latest first. Of an error that was told with its stack right
+ * before only the line above the stack.
+ */
+static size_t lines_before(const struct reading *r, size_t have, size_t at, struct span *ret)
+{
+	const bool stack = at + 1 < have && indented(*kept(r, at + 1));
+	const size_t most = stack ? 1 : BEFORE;
+	size_t n = 0;
+	for (size_t back = at + 1; back < have && n < most; back++) {
+		struct span line = *kept(r, back);
+		if (stack && indented(line))
+			continue;
+		if (indented(line) || logshape_repeats(&r->shape, line) || ended_traceback(r, line) ||
+		    (stack && !span_has(line, ": ")))
+			break;
+		if (!wordless(line))
+			ret[n++] = line;
+	}
+	return n;
+}
+
 void deathlog_last(struct reading *r)
 {
 	const size_t have = MIN(r->n_latest, (size_t)DEATHLOG_LATEST);
-	size_t at, n = 0;
 	if (have == 0)
 		return;
-	at = first_panic_at(r, have, reason_at(r, have));
-	at = json_error_at(r, have, at);
+	const size_t at = json_error_at(r, have, first_panic_at(r, have, reason_at(r, have)));
+	const struct span cause = cause_below(r, at);
 	told_inside(r, *kept(r, at));
 	struct log_hint h = deathlog_hint_make(r, "last_line", json_exception(*kept(r, at)), r->rank);
 	h.loop = comes_again(r, have, at);
-	const struct span cause = cause_below(r, at);
 	if (cause.p) {
 		span_copy(cause, h.first, sizeof(h.first));
 		h.direct = true;
-		deathlog_hint_add(r->d, &h);
-		return;
+	} else {
+		struct span before[BEFORE];
+		struct buf b = BUF_ON(h.first);
+		buf_reset(&b);
+		for (size_t n = lines_before(r, have, at, before); n-- > 0;)
+			buf_printf(&b, "%s%.*s", b.len ? " / " : "", (int)MIN(before[n].len, (size_t)150), before[n].p);
 	}
-	struct span before[BEFORE];
-	for (size_t back = at + 1; back < have && n < BEFORE; back++) {
-		struct span line = *kept(r, back);
-		if (indented(line) || logshape_repeats(&r->shape, line))
-			break;
-		if (ended_traceback(r, line))
-			break;
-		if (wordless(line))
-			continue;
-		before[n++] = line;
-	}
-	struct buf b = BUF_ON(h.first);
-	buf_reset(&b);
-	while (n-- > 0)
-		buf_printf(&b, "%s%.*s", b.len ? " / " : "", (int)MIN(before[n].len, (size_t)150), before[n].p);
 	deathlog_hint_add(r->d, &h);
 }
