@@ -13,12 +13,12 @@
 
 struct subject {
 	bool is_job;
-	struct job job;      /* if is_job */
-	pid_t pid;           /* the process, or the job's main process (0: none) */
+	struct job job; /* if is_job */
+	pid_t pid; /* the process, or the job's main process (0: none) */
 	pid_t also[RAYFIND_MOST - 1]; /* further workers of Ray of the name */
 	size_t n_also;
-	char text[160];      /* "job train-3f2a", "process 812 and its descendants" */
-	char key[96];        /* for the store and for file names: the job's id, or "pid-812" */
+	char text[160]; /* "job train-3f2a", "process 812 and its descendants" */
+	char key[96]; /* for the store and for file names: the job's id, or "pid-812" */
 };
 
 enum { SUBJECT_NONE = 4 }; /* no such job or process; also the exit status */

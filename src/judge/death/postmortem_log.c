@@ -28,30 +28,6 @@ static const struct log_hint *last_error(const struct death *d)
 	return pm_hint(d, "python_traceback");
 }
 
-bool pm_peerish(const char *text)
-{
-	static const char *const words[] = {
-		"closed by peer", "reset by peer", "DistBackendError",	    "DistNetworkError", "NCCL",
-		"gloo",		  "Gloo",	   "remote process exited", "ncclRemoteError",	"Broken pipe"};
-	for (size_t w = 0; w < ARRAY_SIZE(words); w++)
-		if (strstr(text, words[w]))
-			return true;
-	return false;
-}
-
-bool pm_broken_pipe(const char *text)
-{
-	static const char *const words[] = {
-		"ConnectionResetError", "ConnectionRefusedError", "BrokenPipeError", "ConnectionAbortedError",
-		"RemoteDisconnected",	"IncompleteRead",	  "EOFError",	     "exited unexpectedly"};
-	if (strstr(text, "EOF when reading a line")) /* of its standard input */
-		return false;
-	for (size_t w = 0; w < ARRAY_SIZE(words); w++)
-		if (strstr(text, words[w]))
-			return true;
-	return false;
-}
-
 static bool dataloader_verdict(struct pm *p)
 {
 	const struct log_hint *h = pm_hint(p->d, "dataloader_killed");
@@ -108,8 +84,6 @@ static bool sibling_before(const struct death *d, const struct log_hint *h, stru
 	return true;
 }
 
-static void ended_early_told(struct pm *p, const struct death_rank *r);
-
 /* The launcher saw one rank end first; another one's exception came before, in a log that does not say whose. */
 static bool rank_unknown_verdict(struct pm *p, const struct log_hint *h, const struct log_hint *root)
 {
@@ -165,7 +139,7 @@ static bool torchrun_verdict(struct pm *p)
 		pm_verdict(p, INCIDENT_PEER_LOST, KILLER_NONE, "rank_ended_early", CONFIDENCE_MEDIUM);
 		p->i->n_culprits = 0;
 		pm_quote(p, "The rank that noticed said", err->text, false);
-		ended_early_told(p, &early);
+		pm_ended_early_told(p, &early);
 		return true;
 	}
 	pm_verdict(p, INCIDENT_ERROR_EXIT, KILLER_NONE, "torchrun_rank_failed", CONFIDENCE_MEDIUM);
@@ -177,103 +151,6 @@ static bool torchrun_verdict(struct pm *p)
 			pm_exception_text(p, err);
 	}
 	return true;
-}
-
-/* A rank that ended before this one lost its connection, by itself: the first of them. within_ms < 0: at any time. */
-static const struct death_rank *ended_before(const struct death *d, int64_t within_ms)
-{
-	const struct death_rank *found = NULL;
-	for (size_t k = 0; k < d->n_ranks; k++) {
-		const struct death_rank *r = &d->ranks[k];
-		if (r->pid == d->pid || r->by_us || r->end_unix_ms > d->end_unix_ms ||
-		    (within_ms >= 0 && r->end_unix_ms < d->end_unix_ms - within_ms))
-			continue;
-		if (!found || r->end_unix_ms < found->end_unix_ms)
-			found = r;
-	}
-	return found;
-}
-
-/* The one that notices a loss is not the cause; the rank that ended first is, also where it ended well. */
-static void ended_early_told(struct pm *p, const struct death_rank *r)
-{
-	char who[PM_WHO], ago[24], how[48];
-	uint64_t before_ms = (uint64_t)(p->d->end_unix_ms - r->end_unix_ms);
-	const int signal = WIFSIGNALED(r->wait_status) ? WTERMSIG(r->wait_status) : 0;
-	if (signal)
-		TEXT_FORMAT(how, "by %s", signame(signal) ? signame(signal) : "a signal");
-	else
-		TEXT_FORMAT(how, "with exit status %d", WEXITSTATUS(r->wait_status));
-	TEXT_COPY(p->i->cause.id, r->wait_status == 0 ? "rank_ended_early" : "rank_ended_first");
-	pm_summary(p, "%s lost its connection to a rank that was gone: rank %d (pid %d) had ended %s before, %s.",
-		   pm_who(p->d, who), r->rank, (int)r->pid, duration_format(before_ms * NS_PER_MS, ago), how);
-	if (r->wait_status == 0)
-		pm_text(p,
-			"Rank %d ended well while the others still needed it: ranks that leave a loop early, have "
-			"fewer batches, or end without a last barrier do so.",
-			r->rank);
-	pm_culprit(p, r->rank);
-	incident_advice_add(p->i, "Look at why rank %d ended: vigil logs %s --rank %d.", r->rank, p->d->job, r->rank);
-}
-
-static bool peer_verdict(struct pm *p)
-{
-	const struct log_hint *h = pm_hint(p->d, "peer_closed"), *err = last_error(p->d);
-	const char *id = "peer_closed_connection";
-	if (!h) {
-		h = pm_hint(p->d, "store_lost");
-		id = "rendezvous_store_lost";
-	}
-	if (!h && p->d->world_size != 1) {
-		h = pm_hint(p->d, "collective_timeout");
-		id = "collective_timeout";
-	}
-	if (!h || (err && (!pm_peerish(err->text) || pm_cause_before(p->d, err))))
-		return false;
-	hint_verdict(p, h, INCIDENT_PEER_LOST, id, CONFIDENCE_MEDIUM,
-		     "failed because a peer it talks to was gone; it is not the cause.");
-	p->i->n_culprits = 0; /* the rank in the message is the one that noticed the loss */
-	struct death_rank below;
-	const struct death_rank *first = ended_before(p->d, -1);
-	if (!first && pm_early_rank(p->d, &below))
-		first = &below;
-	if (first) {
-		ended_early_told(p, first);
-		return true;
-	}
-	incident_advice_add(p->i, "Look at the rank that ended first: vigil show %s lists the ends in order.",
-			    p->d->job);
-	return true;
-}
-
-/*
- * A plain exception of a broken connection does not say whose other end it was. Where a rank had left with 0, or by a
- * signal, shortly before, it was most likely that one's: one that failed may itself have noticed the loss only.
- */
-static bool connection_verdict(struct pm *p)
-{
-	const int64_t shortly_ms = 60000;
-	const struct log_hint *err = last_error(p->d);
-	struct death_rank below;
-	if (!err || !(pm_peerish(err->text) || pm_broken_pipe(err->text)) || pm_cause_before(p->d, err))
-		return false;
-	const struct death_rank *first = ended_before(p->d, shortly_ms);
-	if (!first && pm_early_rank(p->d, &below) && p->d->end_unix_ms - below.end_unix_ms <= shortly_ms)
-		first = &below;
-	if (!first || (WIFEXITED(first->wait_status) && first->wait_status != 0))
-		return false;
-	pm_verdict(p, INCIDENT_PEER_LOST, KILLER_NONE, "rank_ended_early", CONFIDENCE_MEDIUM);
-	pm_quote(p, "It ended with", err->text, false);
-	ended_early_told(p, first);
-	return true;
-}
-
-bool postmortem_may_follow(const struct incident *i)
-{
-	const bool exception = i->kind == INCIDENT_ERROR_EXIT && strcmp(i->cause.id, "python_exception") == 0;
-	return i->n_culprits == 0 &&
-	       (i->kind == INCIDENT_PEER_LOST ||
-		(exception && i->victim.rank != NO_RANK && (pm_peerish(i->summary) || pm_broken_pipe(i->summary))));
 }
 
 static bool memory_words(struct pm *p)
@@ -326,26 +203,6 @@ static bool other_s_exception(struct pm *p, const struct log_hint *first, const 
 	return true;
 }
 
-/*
- * A child that had left with an error: its exception, or its last words, stand in the same log before the parent's
- * exception, which may only report that. Where the parent's words do not speak of a child, only one that left moments
- * before is told.
- */
-static void left_child_told(struct pm *p, const struct log_hint *h)
-{
-	const int64_t missed_ms = 120000, moments_ms = 3000;
-	const bool reports = pm_lost_worker(h->text) || pm_reports_other(h->text);
-	const struct process_end *w = pm_left_worker(p->d, reports ? missed_ms : moments_ms);
-	const struct log_hint *before = w && WEXITSTATUS(w->wait_status) == 1 ? pm_latest_before(p->d, h) : NULL;
-	if (w)
-		pm_text(p, "Its worker %s (pid %d) had ended by itself with exit status %d.", w->name, (int)w->pid,
-			WEXITSTATUS(w->wait_status));
-	if (before)
-		pm_quote(p, "The exception before that in its log is", before->text, false);
-	else if (h->before[0] && (w || strstr(h->text, "CalledProcessError")))
-		pm_quote(p, "The last words before that in its log are", h->before, false);
-}
-
 /* What else is known of the exception: words of the device, a thread that had ended, a worker that had left. */
 static void said_besides(struct pm *p, const struct log_hint *h)
 {
@@ -356,15 +213,8 @@ static void said_besides(struct pm *p, const struct log_hint *h)
 		pm_quote(p, "A thread of it had ended with an exception before", thread->text, false);
 	if (h->rank == NO_RANK && p->d->rank == NO_RANK && p->i->n_culprits == 0)
 		pm_culprit(p, pm_failed_rank(p->d));
-	left_child_told(p, h);
+	pm_child_told(p, h);
 	pm_asking_signal_told(p);
-}
-
-/* Of a rank among several: the other end of its connection was closed, perhaps by another rank. */
-static bool closed_by_a_peer(const struct death *d, const struct log_hint *h)
-{
-	return d->rank != NO_RANK && d->world_size > 1 && !strstr(h->text, "ConnectionRefusedError") &&
-	       (pm_peerish(h->text) || pm_broken_pipe(h->text));
 }
 
 static bool exception_verdict(struct pm *p)
@@ -384,10 +234,7 @@ static bool exception_verdict(struct pm *p)
 		pm_summary(p, "%s ended with a Python exception: %.250s", pm_who(p->d, who), h->text);
 		pm_exception_text(p, h);
 		said_besides(p, h);
-		if (closed_by_a_peer(p->d, h)) {
-			p->i->cause.confidence = CONFIDENCE_LOW;
-			pm_text(p, "Another rank may have been first: who closed the other end is not known.");
-		}
+		pm_peer_doubted(p, h);
 		if (ray_lost_worker(h)) {
 			TEXT_COPY(p->i->cause.id, "ray_worker_died");
 			p->i->cause.confidence = CONFIDENCE_LOW;
@@ -441,8 +288,8 @@ bool pm_log(struct pm *p)
 		return e->signal == SIGABRT ? false : e->signal == SIGINT && exception_verdict(p);
 	if (pm_port(p) || pm_limit_words(p) || pm_disk(p))
 		return true;
-	if (dataloader_verdict(p) || torchrun_verdict(p) || peer_verdict(p) || memory_words(p) ||
-	    connection_verdict(p) || exception_verdict(p))
+	if (dataloader_verdict(p) || torchrun_verdict(p) || pm_peer(p) || memory_words(p) || pm_connection(p) ||
+	    exception_verdict(p))
 		return true;
 	return false;
 }

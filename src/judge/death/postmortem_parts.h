@@ -71,9 +71,11 @@ void pm_line_evidence(struct pm *p, const struct killer_line *l);
  * false where that is likely only.
  */
 bool pm_worker_focus(const struct pm *p, struct death *ret, bool *ret_sure);
+const struct process_end *pm_ended_child(const struct death *d); /* that a stranger or a fault ended moments before */
 /* A child that left with a status of its own, at most so long before; NULL. */
 const struct process_end *pm_left_worker(const struct death *d, int64_t within_ms);
 int32_t pm_failed_rank(const struct death *d); /* of the rank below the process that failed first; NO_RANK */
+size_t pm_failed_ranks(const struct death *d); /* how many of those did not end well */
 bool pm_early_rank(const struct death *d, struct death_rank *ret); /* below it the first to end, well or by a signal */
 bool pm_failed_child(struct pm *p); /* a launcher ended, with words of its own, as one of its processes had failed */
 bool pm_timeout(struct pm *p); /* timeout(1) ended its command */
@@ -85,6 +87,12 @@ bool pm_killer_by_pid(struct pm *p);
 bool pm_sender(struct pm *p);
 bool pm_asked_to_end(struct pm *p); /* it left shortly after a signal that asks a process to end */
 void pm_asking_signal_told(struct pm *p); /* adds that signal to an exception */
+bool pm_peer(struct pm *p); /* a library says that a peer was lost */
+bool pm_connection(struct pm *p); /* its exception is one that a rank which was gone may cause */
+void pm_peer_doubted(struct pm *p,
+		     const struct log_hint *h); /* the same where no rank was: its exception is no cause */
+void pm_ended_early_told(struct pm *p, const struct death_rank *r);
+void pm_child_told(struct pm *p, const struct log_hint *h); /* h: its exception */
 void pm_stop_sender(struct pm *p); /* adds who sent the signal that was passed on */
 bool pm_worker_sender(struct pm *p); /* a process sent the signal that, by the log, ended a worker */
 bool pm_worker_sender_silent(struct pm *p); /* the same where nothing else gives a reason */

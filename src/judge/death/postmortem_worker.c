@@ -84,9 +84,8 @@ static const struct process_end *crashed_just_before(const struct death *d)
  * The last child that a stranger ended shortly before: a program that ends without an exception, with words of its own,
  * may have missed it.
  */
-static const struct process_end *ended_by_stranger(const struct death *d)
+static const struct process_end *ended_by_stranger(const struct death *d, int64_t shortly_ms)
 {
-	const int64_t shortly_ms = 10000;
 	const struct process_end *found = NULL;
 	for (size_t k = 0; k < d->n_ends; k++) {
 		const struct process_end *e = &d->ends[k];
@@ -98,6 +97,12 @@ static const struct process_end *ended_by_stranger(const struct death *d)
 				found = e;
 	}
 	return found ? found : crashed_just_before(d);
+}
+
+const struct process_end *pm_ended_child(const struct death *d)
+{
+	const int64_t moments_ms = 2000;
+	return ended_by_stranger(d, moments_ms);
 }
 
 const struct process_end *pm_left_worker(const struct death *d, int64_t within_ms)
@@ -153,6 +158,15 @@ int32_t pm_failed_rank(const struct death *d)
 			return rank_of(d, e);
 	}
 	return NO_RANK;
+}
+
+size_t pm_failed_ranks(const struct death *d)
+{
+	size_t n = 0;
+	for (size_t k = 0; k < d->n_ends; k++)
+		n += in_time(d, &d->ends[k], missed_ms) && d->ends[k].wait_status != 0 &&
+		     rank_of(d, &d->ends[k]) != NO_RANK;
+	return n;
 }
 
 bool pm_early_rank(const struct death *d, struct death_rank *ret)
@@ -274,6 +288,7 @@ static pid_t named_worker(const struct death *d)
 /* *ret_sure: the words, or the status, say that it is about this worker */
 static const struct process_end *worker_of(const struct pm *p, bool *ret_sure)
 {
+	const int64_t shortly_ms = 10000;
 	const struct death *d = p->d;
 	const struct ending *e = &p->end;
 	*ret_sure = true;
@@ -288,7 +303,7 @@ static const struct process_end *worker_of(const struct pm *p, bool *ret_sure)
 		return mirrored_worker(d, e->reported);
 	*ret_sure = said;
 	if (!said)
-		return ended_by_stranger(d);
+		return ended_by_stranger(d, shortly_ms);
 	if (pm_lost_worker(said->text))
 		return missed_worker(d, 0);
 	*ret_sure = false;
@@ -296,7 +311,7 @@ static const struct process_end *worker_of(const struct pm *p, bool *ret_sure)
 		return NULL;
 	if (d->rank == NO_RANK && pm_peerish(said->text))
 		return missed_worker(d, 0);
-	return pm_broken_pipe(said->text) ? ended_by_stranger(d) : NULL;
+	return pm_broken_pipe(said->text) ? ended_by_stranger(d, shortly_ms) : NULL;
 }
 
 bool pm_worker_focus(const struct pm *p, struct death *ret, bool *ret_sure)

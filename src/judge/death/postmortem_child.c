@@ -1,0 +1,61 @@
+/* What is known of the children of a process that ended with an exception of its own. */
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/signame.h"
+#include "judge/death/postmortem_parts.h"
+
+/* A child that a signal ended moments before: from whom, if that was seen. */
+static void ended_child_told(struct pm *p)
+{
+	const struct process_end *e = pm_ended_child(p->d);
+	const struct signal_sent *from = NULL;
+	if (!e)
+		return;
+	const int signal = WTERMSIG(e->wait_status);
+	for (size_t n = 0; n < p->d->n_signals; n++) {
+		const struct signal_sent *s = &p->d->signals[n];
+		if (s->target == e->pid && s->signal == signal && !s->from_kernel && s->sender != e->pid)
+			from = s;
+	}
+	pm_text(p, "Moments before, its child %s (pid %d) had been ended by %s", e->name, (int)e->pid,
+		signame(signal) ? signame(signal) : "a signal");
+	if (from)
+		pm_text(p, "sent by %s (pid %d, uid %u).", from->sender_comm, (int)from->sender,
+			(unsigned)from->sender_uid);
+	else
+		pm_text(p, "that no other process was seen to send.");
+}
+
+/* multiprocessing says "Process ForkProcess-1:" before the exception that ended one of its processes. */
+static bool of_process(const struct log_hint *h)
+{
+	const size_t n = strlen(h->before);
+	return strncmp(h->before, "Process ", 8) == 0 && h->before[n - 1] == ':';
+}
+
+/*
+ * A child that had left with an error: its exception, or its last words, stand in the same log before the parent's
+ * exception, which may only report that. Where the parent's words do not speak of a child, only one that left moments
+ * before is told.
+ */
+static void left_child_told(struct pm *p, const struct log_hint *h)
+{
+	const int64_t missed_ms = 120000, moments_ms = 3000;
+	const bool reports = pm_lost_worker(h->text) || pm_reports_other(h->text);
+	const struct process_end *w = pm_left_worker(p->d, reports ? missed_ms : moments_ms);
+	const struct log_hint *before = pm_latest_before(p->d, h);
+	if (w)
+		pm_text(p, "Its worker %s (pid %d) had ended by itself with exit status %d.", w->name, (int)w->pid,
+			WEXITSTATUS(w->wait_status));
+	if (before && ((w && WEXITSTATUS(w->wait_status) == 1) || of_process(before)))
+		pm_quote(p, "The exception before that in its log is", before->text, false);
+	else if (h->before[0] && (w || strstr(h->text, "CalledProcessError")))
+		pm_quote(p, "The last words before that in its log are", h->before, false);
+}
+
+void pm_child_told(struct pm *p, const struct log_hint *h)
+{
+	left_child_told(p, h);
+	ended_child_told(p);
+}

@@ -1,0 +1,163 @@
+/* Verdicts on a process that failed for want of another one: which rank was gone first. */
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/signame.h"
+#include "base/units.h"
+#include "judge/death/postmortem_parts.h"
+
+bool pm_peerish(const char *text)
+{
+	static const char *const words[] = {
+		"closed by peer", "reset by peer", "DistBackendError",	    "DistNetworkError", "NCCL",
+		"gloo",		  "Gloo",	   "remote process exited", "ncclRemoteError",	"Broken pipe"};
+	for (size_t w = 0; w < ARRAY_SIZE(words); w++)
+		if (strstr(text, words[w]))
+			return true;
+	return false;
+}
+
+bool pm_broken_pipe(const char *text)
+{
+	static const char *const words[] = {
+		"ConnectionResetError", "ConnectionRefusedError", "BrokenPipeError", "ConnectionAbortedError",
+		"RemoteDisconnected",	"IncompleteRead",	  "EOFError",	     "exited unexpectedly"};
+	if (strstr(text, "EOF when reading a line")) /* of its standard input */
+		return false;
+	for (size_t w = 0; w < ARRAY_SIZE(words); w++)
+		if (strstr(text, words[w]))
+			return true;
+	return false;
+}
+
+/* A rank that ended before this one lost its connection, by itself: the first of them. within_ms < 0: at any time. */
+static const struct death_rank *ended_before(const struct death *d, int64_t within_ms)
+{
+	const struct death_rank *found = NULL;
+	for (size_t k = 0; k < d->n_ranks; k++) {
+		const struct death_rank *r = &d->ranks[k];
+		if (r->pid == d->pid || r->by_us || r->end_unix_ms > d->end_unix_ms ||
+		    (within_ms >= 0 && r->end_unix_ms < d->end_unix_ms - within_ms))
+			continue;
+		if (!found || r->end_unix_ms < found->end_unix_ms)
+			found = r;
+	}
+	return found;
+}
+
+/* The one that notices a loss is not the cause; the rank that ended first is, also where it ended well. */
+void pm_ended_early_told(struct pm *p, const struct death_rank *r)
+{
+	char who[PM_WHO], ago[24], how[48];
+	uint64_t before_ms = (uint64_t)(p->d->end_unix_ms - r->end_unix_ms);
+	const int signal = WIFSIGNALED(r->wait_status) ? WTERMSIG(r->wait_status) : 0;
+	if (signal)
+		TEXT_FORMAT(how, "by %s", signame(signal) ? signame(signal) : "a signal");
+	else
+		TEXT_FORMAT(how, "with exit status %d", WEXITSTATUS(r->wait_status));
+	TEXT_COPY(p->i->cause.id, r->wait_status == 0 ? "rank_ended_early" : "rank_ended_first");
+	pm_summary(p, "%s failed for want of a rank that was gone: rank %d (pid %d) had ended %s before, %s.",
+		   pm_who(p->d, who), r->rank, (int)r->pid, duration_format(before_ms * NS_PER_MS, ago), how);
+	if (r->wait_status == 0)
+		pm_text(p,
+			"Rank %d ended well while the others still needed it: ranks that leave a loop early, have "
+			"fewer batches, or end without a last barrier do so.",
+			r->rank);
+	pm_culprit(p, r->rank);
+	incident_advice_add(p->i, "Look at why rank %d ended: vigil logs %s --rank %d.", r->rank, p->d->job, r->rank);
+}
+
+bool pm_peer(struct pm *p)
+{
+	const struct log_hint *h = pm_hint(p->d, "peer_closed"), *err = pm_hint(p->d, "python_traceback");
+	const char *id = "peer_closed_connection";
+	char who[PM_WHO];
+	if (!h) {
+		h = pm_hint(p->d, "store_lost");
+		id = "rendezvous_store_lost";
+	}
+	if (!h && p->d->world_size != 1) {
+		h = pm_hint(p->d, "collective_timeout");
+		id = "collective_timeout";
+	}
+	if (!h || (err && (!pm_peerish(err->text) || pm_cause_before(p->d, err))))
+		return false;
+	/* The rank in the message is the one that noticed the loss. */
+	pm_verdict(p, INCIDENT_PEER_LOST, KILLER_NONE, id, CONFIDENCE_MEDIUM);
+	pm_summary(p, "%s failed because a peer it talks to was gone; it is not the cause.", pm_who(p->d, who));
+	pm_quote(p, "Its log says", h->text, strlen(h->text) + 1 >= sizeof(h->text));
+	struct death_rank below;
+	const struct death_rank *first = ended_before(p->d, -1);
+	if (!first && pm_early_rank(p->d, &below))
+		first = &below;
+	if (first) {
+		pm_ended_early_told(p, first);
+		return true;
+	}
+	incident_advice_add(p->i, "Look at the rank that ended first: vigil show %s lists the ends in order.",
+			    p->d->job);
+	return true;
+}
+
+/* An exception of one that waited for another process until a limit. */
+static bool waited_in_vain(const char *text)
+{
+	return strstr(text, "TimeoutError") || strstr(text, "timed out") || strstr(text, "Timeout");
+}
+
+/* A lost connection, or a wait that came to nothing, which may both be another rank's fault; NULL. */
+static const struct log_hint *of_a_peer(const struct death *d)
+{
+	const struct log_hint *h = pm_hint(d, "python_traceback");
+	bool peer = h && (pm_peerish(h->text) || pm_broken_pipe(h->text) || waited_in_vain(h->text));
+	return peer && !pm_cause_before(d, h) ? h : NULL;
+}
+
+/* All other ranks have ended well: this one may have been the last that still had something to do. */
+static bool is_the_last(const struct death *d)
+{
+	size_t n = 0;
+	for (size_t k = 0; k < d->n_ranks; k++)
+		n += d->ranks[k].pid != d->pid && d->ranks[k].wait_status == 0;
+	return d->world_size > 0 && n + 1 >= d->world_size;
+}
+
+/*
+ * A plain exception does not say whose other end it was. Where a rank had left with 0, or by a signal, shortly before,
+ * it was most likely that one's: one that failed may itself have noticed the loss only.
+ */
+bool pm_connection(struct pm *p)
+{
+	const int64_t shortly_ms = 60000;
+	const struct log_hint *h = of_a_peer(p->d);
+	struct death_rank below;
+	const struct death_rank *first = h ? ended_before(p->d, shortly_ms) : NULL;
+	bool launched = h && !first && pm_early_rank(p->d, &below);
+	if (launched && p->d->end_unix_ms - below.end_unix_ms <= shortly_ms)
+		first = &below;
+	if (!first || (WIFEXITED(first->wait_status) && first->wait_status != 0))
+		return false;
+	bool sure = launched ? pm_failed_ranks(p->d) > 1 : !is_the_last(p->d);
+	pm_verdict(p, INCIDENT_PEER_LOST, KILLER_NONE, "rank_ended_early", sure ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW);
+	pm_quote(p, "It ended with", h->text, false);
+	pm_ended_early_told(p, first);
+	return true;
+}
+
+void pm_peer_doubted(struct pm *p, const struct log_hint *h)
+{
+	const struct death *d = p->d;
+	if (d->rank == NO_RANK || d->world_size < 2 || of_a_peer(d) != h || strstr(h->text, "ConnectionRefusedError"))
+		return;
+	p->i->cause.confidence = CONFIDENCE_LOW;
+	pm_text(p, "Another rank may have been first: which one it lost or waited for is not known.");
+}
+
+bool postmortem_may_follow(const struct incident *i)
+{
+	const bool exception = i->kind == INCIDENT_ERROR_EXIT && strcmp(i->cause.id, "python_exception") == 0;
+	return i->n_culprits == 0 &&
+	       (i->kind == INCIDENT_PEER_LOST ||
+		(exception && i->victim.rank != NO_RANK &&
+		 (pm_peerish(i->summary) || pm_broken_pipe(i->summary) || waited_in_vain(i->summary))));
+}
