@@ -200,7 +200,7 @@ static bool is_bad_end(const struct process_end *e, pid_t parent, struct deathfa
 }
 
 const struct process_end *deathfacts_bad_end(const struct deathfacts *g, pid_t parent, struct deathfacts_span when,
-					       const struct signal_sent **ret_signal)
+					     const struct signal_sent **ret_signal)
 {
 	const struct process_end *end = NULL;
 	*ret_signal = NULL;
@@ -353,12 +353,13 @@ static bool tail_placed(struct slow *s, const char *path, uint64_t kept_bytes, s
 }
 
 /*
- * A traceback in stderr that was handled: on stdout the program's loop went on after it and before the last words in
- * stderr. One burst may be what a failing program flushes at its end.
+ * What in stderr was handled: on stdout the program's loop went on after it, before the last words in stderr or after
+ * them. One burst may be what a failing program flushes at its end.
  */
 static void steps_elsewhere(struct slow *s, const struct deathfacts_logs *logs, const char *err_source, size_t n)
 {
 	const uint32_t bursts_least = 3;
+	struct streamorder_part end;
 	struct span tail;
 	uint64_t from = 0;
 	if (!logs->order || !tail_placed(s, logs->err, logs->order->err_bytes, &tail, &from))
@@ -366,10 +367,15 @@ static void steps_elsewhere(struct slow *s, const struct deathfacts_logs *logs, 
 	const uint64_t err_from = from;
 	if (!tail_placed(s, logs->out, logs->order->out_bytes, &tail, &from))
 		return;
+	const bool went_on = streamorder_after_last(logs->order, &end) && end.bursts >= bursts_least &&
+			     deathlog_steps_between(tail, sub_floor(end.out_from, from), sub_floor(end.out_to, from));
 	for (size_t i = 0; i < n; i++) {
 		struct log_hint *h = &s->hints[i];
 		struct streamorder_part part;
-		if (strcmp(h->id, "python_traceback") != 0 || strcmp(h->source, err_source) != 0 || h->went_on ||
+		if (strcmp(h->source, err_source) != 0)
+			continue;
+		h->out_went_on = went_on;
+		if (strcmp(h->id, "python_traceback") != 0 || h->went_on ||
 		    !streamorder_after(logs->order, err_from + h->at_bytes, &part) || part.bursts < bursts_least)
 			continue;
 		h->went_on = deathlog_steps_between(tail, sub_floor(part.out_from, from), sub_floor(part.out_to, from));

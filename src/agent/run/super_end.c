@@ -167,6 +167,12 @@ static bool failed_by_itself(const struct rank *r)
 	       (signal != SIGTERM && signal != SIGKILL);
 }
 
+/* It left by a call of exit() with a status of its own: Python leaves with 1 after an exception. */
+static bool chose_to_end(const struct rank *r)
+{
+	return failed_by_itself(r) && WIFEXITED(r->wait_status) && WEXITSTATUS(r->wait_status) > 1;
+}
+
 /* The report was judged by what the rank ended with, but the signal that it was asked to end with came before. */
 static void real_status(const struct rank *r, struct incident *in)
 {
@@ -201,6 +207,7 @@ static const struct rank *root_death(struct super *s, const struct rank *first, 
 	const uint32_t most = 8;
 	static struct incident other; /* large */
 	const struct rank *silent = NULL; /* the only one that does not speak of a lost peer */
+	const struct rank *chosen = NULL; /* left by itself, with a status that no exception gives */
 	uint32_t n_silent = 0;
 	autopsy_rank(s, first, first->wait_status, in);
 	if (!postmortem_may_follow(in))
@@ -220,6 +227,8 @@ static const struct rank *root_death(struct super *s, const struct rank *first, 
 		}
 		bool asked = other.killer == KILLER_VIGIL || (other.killer == KILLER_SIGNAL && r->ended_by_us);
 		const bool follows = other.kind == INCIDENT_PEER_LOST || postmortem_may_follow(&other);
+		if (!follows && !asked && !chosen && chose_to_end(r))
+			chosen = r;
 		if (follows || asked || other.cause.confidence == CONFIDENCE_LOW)
 			continue;
 		incident_evidence_add(&other, "other_rank", "", in->time_unix_ms, "rank %d (pid %d) noticed it: %.250s",
@@ -230,6 +239,11 @@ static const struct rank *root_death(struct super *s, const struct rank *first, 
 			other.culprit_ranks[other.n_culprits++] = r->rank;
 		*in = other;
 		return r;
+	}
+	if (chosen) {
+		memset(in, 0, sizeof(*in));
+		autopsy_rank(s, chosen, chosen->wait_status, in);
+		return chosen;
 	}
 	if (silent && strcmp(in->cause.id, "collective_timeout") == 0)
 		waited_for(silent, in);

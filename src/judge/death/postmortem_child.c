@@ -39,6 +39,22 @@ static bool of_process(const struct log_hint *h)
  * exception, which may only report that. Where the parent's words do not speak of a child, only one that left moments
  * before is told.
  */
+/*
+ * More exceptions in the log than children that Python ended for one: the last is the parent's own. Otherwise the parent
+ * may have said nothing, and the last is a child's.
+ */
+static bool has_its_own(const struct death *d, const struct log_hint *last)
+{
+	size_t children = 0, exceptions = 1;
+	for (size_t k = 0; k < d->n_ends; k++)
+		children += d->ends[k].parent == d->pid && WIFEXITED(d->ends[k].wait_status) &&
+			    WEXITSTATUS(d->ends[k].wait_status) == 1;
+	for (size_t k = 0; k < d->n_hints; k++)
+		exceptions += strcmp(d->hints[k].id, "earlier_traceback") == 0 && !d->hints[k].of_thread &&
+			      strcmp(d->hints[k].source, last->source) == 0;
+	return exceptions > children;
+}
+
 static void left_child_told(struct pm *p, const struct log_hint *h)
 {
 	const int64_t missed_ms = 120000, moments_ms = 3000;
@@ -48,9 +64,10 @@ static void left_child_told(struct pm *p, const struct log_hint *h)
 	if (w)
 		pm_text(p, "Its worker %s (pid %d) had ended by itself with exit status %d.", w->name, (int)w->pid,
 			WEXITSTATUS(w->wait_status));
-	if (before && ((w && WEXITSTATUS(w->wait_status) == 1) || of_process(before)))
+	const bool raised = w && WEXITSTATUS(w->wait_status) == 1;
+	if (before && (of_process(before) || (raised && has_its_own(p->d, h))))
 		pm_quote(p, "The exception before that in its log is", before->text, false);
-	else if (h->before[0] && (w || strstr(h->text, "CalledProcessError")))
+	else if (h->before[0] && ((w && (!raised || reports)) || strstr(h->text, "CalledProcessError")))
 		pm_quote(p, "The last words before that in its log are", h->before, false);
 }
 

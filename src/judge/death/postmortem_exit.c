@@ -333,7 +333,9 @@ static void exit_leftover(struct pm *p)
 	char who[PM_WHO], id[48];
 	TEXT_FORMAT(id, "exit_%d", code);
 	pm_verdict(p, INCIDENT_ERROR_EXIT, KILLER_NONE, ray ? "ray_worker_died" : id,
-		   code == 126 || code == 127 || (errors && !ray && !last->loop) ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW);
+		   code == 126 || code == 127 || (errors && !ray && !last->loop && !last->out_went_on)
+			   ? CONFIDENCE_MEDIUM
+			   : CONFIDENCE_LOW);
 	if (ray || !last) {
 		pm_summary(p, "%s ended by itself with exit status %d%s.", pm_who(p->d, who), code, words);
 		pm_text(p, "%s", ray ? pm_ray_words : "It gave no reason: nothing was kept of its output.");

@@ -38,12 +38,30 @@ bool pm_lost_worker(const char *text)
 	return false;
 }
 
+/* Another process of the job is known to have failed, or it is not known whether one did. */
+static bool others_failed(const struct death *d)
+{
+	for (size_t k = 0; k < d->n_ends; k++)
+		if (d->ends[k].pid != d->pid && d->ends[k].wait_status != 0)
+			return true;
+	return pm_unavailable(d, "signals");
+}
+
+/*
+ * The program went on after it. Steps on stdout after all words in stderr prove that only where no other process that
+ * writes there has failed: launchers have one log for all.
+ */
+static bool lived_on(const struct death *d, const struct log_hint *h)
+{
+	return h->went_on || (h->out_went_on && !others_failed(d));
+}
+
 /* The traceback that the process of this rank ended with, by any log: the one that was not lived on after. */
 static const struct log_hint *final_traceback(const struct death *d, int32_t rank)
 {
 	for (size_t k = 0; k < d->n_hints; k++) {
 		const struct log_hint *h = &d->hints[k];
-		if (id_is(h, "python_traceback") && h->rank == rank && !h->went_on)
+		if (id_is(h, "python_traceback") && h->rank == rank && !lived_on(d, h))
 			return h;
 	}
 	return NULL;
@@ -68,7 +86,7 @@ static bool is_past(const struct death *d, const struct log_hint *h)
 {
 	if (h->line == 0 || id_is(h, "last_line") || strncmp(h->id, "torchrun_", 9) == 0)
 		return false;
-	if (h->went_on)
+	if (lived_on(d, h))
 		return true;
 	if (is_report(h) || id_is(h, "python_traceback"))
 		return false;
@@ -165,6 +183,13 @@ const struct log_hint *pm_said_before(const struct death *d, const struct log_hi
 	return found;
 }
 
+/* Lines of a loop are no reason, nor is what a program said in stderr before it went on with other words. */
+static int worth_of_last(const struct log_hint *h)
+{
+	const bool errors = strstr(h->source, "stderr") != NULL;
+	return h->loop ? errors : errors && !h->out_went_on ? 4 : errors ? 2 : 3;
+}
+
 /* The last line of stderr, where programs give their reasons, or else of stdout; of a loop only where both are. */
 const struct log_hint *pm_last_line(const struct death *d)
 {
@@ -173,8 +198,7 @@ const struct log_hint *pm_last_line(const struct death *d)
 		const struct log_hint *h = &d->hints[k];
 		if (!id_is(h, "last_line"))
 			continue;
-		bool errors = strstr(h->source, "stderr") != NULL;
-		if (!found || (found->loop != h->loop ? found->loop : errors))
+		if (!found || worth_of_last(h) > worth_of_last(found))
 			found = h;
 	}
 	return found;

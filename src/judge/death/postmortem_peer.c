@@ -58,7 +58,12 @@ void pm_ended_early_told(struct pm *p, const struct death_rank *r)
 	TEXT_COPY(p->i->cause.id, r->wait_status == 0 ? "rank_ended_early" : "rank_ended_first");
 	pm_summary(p, "%s failed for want of a rank that was gone: rank %d (pid %d) had ended %s before, %s.",
 		   pm_who(p->d, who), r->rank, (int)r->pid, duration_format(before_ms * NS_PER_MS, ago), how);
-	if (r->wait_status == 0)
+	const struct signal_sent *asked = pm_asking_signal(p->d, r->pid, r->end_unix_ms, 15000);
+	if (asked && r->wait_status == 0) {
+		pm_asked_verdict(p, asked);
+		pm_text(p, "Rank %d left after %s, sent by %s (pid %d, uid %u), had asked it to end.", r->rank,
+			signame(asked->signal), asked->sender_comm, (int)asked->sender, (unsigned)asked->sender_uid);
+	} else if (r->wait_status == 0)
 		pm_text(p,
 			"Rank %d ended well while the others still needed it: ranks that leave a loop early, have "
 			"fewer batches, or end without a last barrier do so.",

@@ -78,19 +78,26 @@ static void sender_named(struct pm *p, const struct signal_sent *s)
 		       s->sender_command[0] ? ": " : "", s->sender_command);
 }
 
-/* The latest signal of those that ask a process to end, from another process, in the time before its end. */
-static const struct signal_sent *asking_signal(const struct death *d, int64_t before_ms)
+const struct signal_sent *pm_asking_signal(const struct death *d, pid_t pid, int64_t end_ms, int64_t before_ms)
 {
 	const struct signal_sent *found = NULL;
-	for (size_t n = 0; n < d->n_signals; n++) {
+	for (size_t n = 0; n < d->n_signals && end_ms > 0; n++) {
 		const struct signal_sent *s = &d->signals[n];
 		bool asks = s->signal == SIGTERM || s->signal == SIGINT || s->signal == SIGQUIT || s->signal == SIGHUP;
-		bool other = s->sender != d->pid && !s->from_kernel && strcmp(s->sender_comm, "vigil") != 0;
-		if (asks && other && s->target == d->pid && s->time_unix_ms > 0 && s->time_unix_ms <= d->end_unix_ms &&
-		    pm_time_fits(d, s->time_unix_ms, before_ms))
+		bool other = s->sender != pid && !s->from_kernel && strcmp(s->sender_comm, "vigil") != 0;
+		if (asks && other && s->target == pid && s->time_unix_ms <= end_ms &&
+		    s->time_unix_ms >= end_ms - before_ms && pm_time_fits(d, s->time_unix_ms, -1))
 			found = s;
 	}
 	return found;
+}
+
+void pm_asked_verdict(struct pm *p, const struct signal_sent *s)
+{
+	const enum killer k = sender_killer(s->sender_comm);
+	pm_verdict(p, pm_kind_of(k), k, "ended_after_signal", CONFIDENCE_MEDIUM);
+	sender_named(p, s);
+	sender_evidence(p, s, signame(s->signal));
 }
 
 /*
@@ -101,14 +108,13 @@ bool pm_asked_to_end(struct pm *p)
 {
 	const int64_t shortly_ms = 15000;
 	const struct death *d = p->d;
-	const struct signal_sent *s = p->end.exited && p->end.failed ? asking_signal(d, shortly_ms) : NULL;
+	const struct signal_sent *s =
+		p->end.exited && p->end.failed ? pm_asking_signal(d, d->pid, d->end_unix_ms, shortly_ms) : NULL;
 	const struct log_hint *last = pm_last_line(d);
 	char who[PM_WHO];
 	if (!s || p->end.reported || d->end_unix_ms == 0)
 		return false;
-	const enum killer k = sender_killer(s->sender_comm);
-	pm_verdict(p, pm_kind_of(k), k, "ended_after_signal", CONFIDENCE_MEDIUM);
-	sender_named(p, s);
+	pm_asked_verdict(p, s);
 	pm_summary(p, "%s ended with exit status %d after %s, sent by %s (pid %d, uid %u), had asked it to end.",
 		   pm_who(d, who), p->end.code, signame(s->signal), s->sender_comm, (int)s->sender,
 		   (unsigned)s->sender_uid);
@@ -116,14 +122,13 @@ bool pm_asked_to_end(struct pm *p)
 		   "because of it is likely.");
 	if (last)
 		pm_quote(p, "The last line of its output is", last->text, false);
-	sender_evidence(p, s, signame(s->signal));
 	return true;
 }
 
 void pm_asking_signal_told(struct pm *p)
 {
 	const int64_t moments_ms = 5000;
-	const struct signal_sent *s = asking_signal(p->d, moments_ms);
+	const struct signal_sent *s = pm_asking_signal(p->d, p->d->pid, p->d->end_unix_ms, moments_ms);
 	if (!s)
 		return;
 	pm_text(p, "Shortly before, %s had been sent to it by %s (pid %d, uid %u).", signame(s->signal), s->sender_comm,

@@ -360,8 +360,11 @@ static void line_read(struct reading *r, struct span line)
 		logshape_add(&r->shape, line, r->line);
 	if (span_trim(line).len == 0)
 		return;
-	r->latest[r->n_latest++ % DEATHLOG_LATEST] = whole;
-	r->previous = of_traceback || line.p[0] == ' ' || line.p[0] == '\t' ? (struct span){NULL, 0} : line;
+	const bool indented = line.p[0] == ' ' || line.p[0] == '\t';
+	r->n_frames = indented ? r->n_frames + 1 : 0;
+	if (r->n_frames <= DEATHLOG_LATEST / 2)
+		r->latest[r->n_latest++ % DEATHLOG_LATEST] = whole;
+	r->previous = of_traceback || indented ? (struct span){NULL, 0} : line;
 }
 
 /* What became of the program after each message is known only when all has been read. */

@@ -37,6 +37,9 @@ static bool around_frames(struct span line)
 					     "freed by thread ",
 					     "previously allocated by thread ",
 					     "Shadow byte",
+					     "HINT: this may be a false positive",
+					     "Address 0x",
+					     "allocated by thread ",
 					     "SUMMARY: "};
 	for (size_t i = 0; i < ARRAY_SIZE(starts); i++)
 		if (span_starts(line, starts[i]))

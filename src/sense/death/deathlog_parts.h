@@ -15,6 +15,7 @@ struct reading {
 	uint64_t at_bytes; /* where it begins in the text */
 	struct span latest[DEATHLOG_LATEST]; /* the latest lines that are not empty; a ring */
 	size_t n_latest;
+	uint32_t n_frames; /* indented lines in a row; of very many only the first are kept */
 	bool traceback; /* inside a traceback: its last line has not come yet */
 	bool ignored; /* the next traceback, or this one, is of an exception that Python itself passes over */
 	bool of_thread; /* the next traceback, or this one, is of a thread that it ends */

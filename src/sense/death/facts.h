@@ -156,6 +156,7 @@ struct log_hint {
 	uint32_t after;            /* lines after it, without tracebacks, stack frames and known messages */
 	uint32_t to_end;           /* all lines after it */
 	bool went_on;              /* lines of the program's loop come after it, so it was handled (logshape) */
+	bool out_went_on;          /* the same on stdout, after all of stderr, which has the message */
 	bool of_thread;            /* an exception that ended a thread, and was not the main one's */
 	char before[200];          /* of a traceback: the line right before it, where that is no step; "": none */
 	bool loop;                 /* of last_line: a line that comes again and again, as a progress bar's */

@@ -48,3 +48,13 @@ bool streamorder_after(const struct streamorder *o, uint64_t err_at, struct stre
 	}
 	return false;
 }
+
+bool streamorder_after_last(const struct streamorder *o, struct streamorder_part *ret)
+{
+	if (o->lost || o->n == 0 || o->mark[o->n - 1].out_at == o->out_bytes)
+		return false;
+	*ret = (struct streamorder_part){.out_from = o->mark[o->n - 1].out_at,
+					 .out_to = o->out_bytes,
+					 .bursts = o->bursts - o->mark[o->n - 1].bursts};
+	return true;
+}

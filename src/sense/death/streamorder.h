@@ -39,3 +39,5 @@ struct streamorder_part {
 
 /* False: not known, or nothing came. */
 bool streamorder_after(const struct streamorder *o, uint64_t err_at, struct streamorder_part *ret);
+/* The same between the last words in stderr and the end of stdout. */
+bool streamorder_after_last(const struct streamorder *o, struct streamorder_part *ret);

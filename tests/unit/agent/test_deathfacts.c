@@ -145,26 +145,36 @@ static void file_made(char *path, const char *text)
 	assert_int_equal(file_write_all(fd, text, strlen(text)), 0);
 }
 
-/* A traceback in stderr; then steps on stdout, in so many bursts; then the last words in stderr. */
-static void judged_with_steps(unsigned bursts, size_t not_kept, struct incident *ret)
+/* A traceback in stderr; then steps on stdout, in so many bursts, and its end; then the last words in stderr. */
+struct words {
+	unsigned bursts;
+	size_t not_kept; /* bytes of stderr */
+	const char *out_end, *err_end; /* NULL: none */
+	bool watched; /* how the processes of the job end was seen */
+};
+
+static void judged_with_steps(struct words w, struct incident *ret)
 {
-	static const char out[] = "step 1 loss 0.5\nstep 2 loss 0.4\nstep 3 loss 0.3\nstep 4 loss 0.2\n";
 	static const char first[] = "Traceback (most recent call last):\n  File \"a\"\nOSError: refused\n";
-	static const char last[] = "early stopping: no patience left\n";
-	char out_path[] = "/tmp/vigil-gather-XXXXXX", err_path[] = "/tmp/vigil-gather-XXXXXX", err[200];
+	char out_path[] = "/tmp/vigil-gather-XXXXXX", err_path[] = "/tmp/vigil-gather-XXXXXX", err[200], out[200];
+	const char *out_end = w.out_end ? w.out_end : "", *err_end = w.err_end ? w.err_end : "";
 	const size_t step = strlen("step 1 loss 0.5\n");
 	struct streamorder order = {.n = 0};
-	TEXT_FORMAT(err, "%s%s", first, last);
+	TEXT_FORMAT(err, "%s%s", first, err_end);
+	TEXT_FORMAT(out, "step 1 loss 0.5\nstep 2 loss 0.4\nstep 3 loss 0.3\nstep 4 loss 0.2\n%s", out_end);
 	file_made(out_path, out);
 	file_made(err_path, err);
 	streamorder_out(&order, step, 1 * NS_PER_S);
 	streamorder_err(&order, strlen(first));
 	for (unsigned i = 1; i < 4; i++)
-		streamorder_out(&order, step, 2 * NS_PER_S + i * (bursts > 1 ? NS_PER_S : 1));
-	streamorder_err(&order, strlen(last) + not_kept);
+		streamorder_out(&order, step, 2 * NS_PER_S + i * (w.bursts > 1 ? NS_PER_S : 1));
+	streamorder_out(&order, strlen(out_end), 9 * NS_PER_S);
+	streamorder_err(&order, strlen(err_end) + w.not_kept);
 	cleanup(deathfacts_freep) struct deathfacts *g = deathfacts_new(&world, NULL);
 	struct death d = death_of(1 << 21, 1 << 8, clock_unix_ms());
 	struct deathfacts_logs logs = {.out = out_path, .err = err_path, .order = &order};
+	if (w.watched)
+		deathfacts_signals_unavailable(g, NULL);
 	deathfacts_read(g, &logs, &d);
 	postmortem(&d, ret);
 	assert_int_equal(unlink(out_path), 0);
@@ -174,15 +184,32 @@ static void judged_with_steps(unsigned bursts, size_t not_kept, struct incident 
 static void an_exception_after_which_stdout_went_on_was_handled(void **state)
 {
 	(void)state;
+	static const char last[] = "early stopping: no patience left\n";
 	static struct incident i;
-	judged_with_steps(3, 0, &i);
+	judged_with_steps((struct words){.bursts = 3, .err_end = last}, &i);
 	assert_string_equal(i.cause.id, "exit_1");
 	assert_non_null(strstr(i.summary, "early stopping"));
 	/* what a failing program flushes at its end comes at once */
-	judged_with_steps(1, 0, &i);
+	judged_with_steps((struct words){.bursts = 1, .err_end = last}, &i);
 	assert_string_equal(i.cause.id, "python_exception");
 	/* the kept file is not what was read: no order */
-	judged_with_steps(3, 1, &i);
+	judged_with_steps((struct words){.bursts = 3, .not_kept = 1, .err_end = last}, &i);
+	assert_string_equal(i.cause.id, "python_exception");
+}
+
+static void the_last_words_may_stand_on_stdout(void **state)
+{
+	(void)state;
+	static const char last[] = "ERROR: the checksum differs\n";
+	static struct incident i;
+	judged_with_steps((struct words){.bursts = 3, .out_end = last, .watched = true}, &i);
+	assert_string_equal(i.cause.id, "exit_1");
+	assert_non_null(strstr(i.summary, "the checksum differs"));
+	assert_int_equal(i.cause.confidence, CONFIDENCE_LOW);
+	judged_with_steps((struct words){.bursts = 1, .out_end = last, .watched = true}, &i);
+	assert_string_equal(i.cause.id, "python_exception");
+	/* another process of the job may have failed and said that, while this one's steps went on */
+	judged_with_steps((struct words){.bursts = 3, .out_end = last}, &i);
 	assert_string_equal(i.cause.id, "python_exception");
 }
 
@@ -278,6 +305,7 @@ int main(void)
 		cmocka_unit_test(a_sigkill_by_hand_stays_unknown_and_lists_what_was_read),
 		cmocka_unit_test(the_log_s_last_words_come_through_the_helper_process),
 		cmocka_unit_test(an_exception_after_which_stdout_went_on_was_handled),
+		cmocka_unit_test(the_last_words_may_stand_on_stdout),
 		cmocka_unit_test(a_sender_that_was_seen_is_named),
 		cmocka_unit_test(a_clean_exit_costs_no_helper_process),
 		cmocka_unit_test(a_real_kernel_kill_at_a_group_s_limit_is_proved_by_its_record),

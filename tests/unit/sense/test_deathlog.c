@@ -337,6 +337,19 @@ static void only_slurm_and_ray_are_believed_in_a_job_s_own_output(void **state)
 	assert_string_equal(said[0].source, "rank 2 stderr");
 }
 
+static void the_head_of_a_very_long_stack_is_found(void **state)
+{
+	(void)state;
+	static char text[64 * 1024];
+	struct buf b = BUF_ON(text);
+	buf_reset(&b);
+	buf_add(&b, "Exception in thread \"main\" java.lang.StackOverflowError\n");
+	for (int i = 0; i < 1024; i++)
+		buf_add(&b, "\tat J6.f(J6.java:1)\n");
+	assert_string_equal(hint("last_line", fed(span_of(text)))->text,
+			    "Exception in thread \"main\" java.lang.StackOverflowError");
+}
+
 static void ordinary_words_are_no_hint(void **state)
 {
 	(void)state;
@@ -399,6 +412,7 @@ int main(void)
 		cmocka_unit_test(torchrun_s_root_cause_is_taken_apart),
 		cmocka_unit_test(sizes_in_messages_become_bytes),
 		cmocka_unit_test(only_slurm_and_ray_are_believed_in_a_job_s_own_output),
+		cmocka_unit_test(the_head_of_a_very_long_stack_is_found),
 		cmocka_unit_test(ordinary_words_are_no_hint),
 		cmocka_unit_test(binary_garbage_is_survived),
 		cmocka_unit_test(of_a_huge_file_only_the_tail_is_read),

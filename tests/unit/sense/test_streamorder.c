@@ -26,6 +26,25 @@ static void what_came_on_stdout_after_a_place_in_stderr_is_known(void **state)
 	assert_false(streamorder_after(&o, 0, &part));
 }
 
+static void what_came_on_stdout_after_all_of_stderr_is_known(void **state)
+{
+	(void)state;
+	struct streamorder o = {.n = 0};
+	struct streamorder_part part;
+	assert_false(streamorder_after_last(&o, &part));
+	streamorder_out(&o, 10, 1 * step_ns);
+	streamorder_err(&o, 100);
+	assert_false(streamorder_after_last(&o, &part));
+	streamorder_out(&o, 5, 2 * step_ns);
+	streamorder_out(&o, 5, 3 * step_ns);
+	assert_true(streamorder_after_last(&o, &part));
+	assert_int_equal(part.out_from, 10);
+	assert_int_equal(part.out_to, 20);
+	assert_int_equal(part.bursts, 2);
+	o.lost = true;
+	assert_false(streamorder_after_last(&o, &part));
+}
+
 static void what_is_flushed_at_once_is_one_burst(void **state)
 {
 	(void)state;
@@ -58,6 +77,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_came_on_stdout_after_a_place_in_stderr_is_known),
+		cmocka_unit_test(what_came_on_stdout_after_all_of_stderr_is_known),
 		cmocka_unit_test(what_is_flushed_at_once_is_one_burst),
 		cmocka_unit_test(of_many_changes_the_latest_are_known),
 	};
