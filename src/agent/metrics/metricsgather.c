@@ -201,8 +201,8 @@ static void notes_take(struct gathering *g, struct metrics_job *j)
 		struct profilenote p;
 		profilenote_read(g->store, j->job.id, (enum profilenote_kind)k, &p);
 		if (p.n > 0)
-			j->profiles[n++] = (struct metrics_profiles){
-				profilenote_kind_name((enum profilenote_kind)k), p.n, p.took_ns};
+			j->profiles[n++] = (struct metrics_profiles){profilenote_kind_name((enum profilenote_kind)k),
+								     p.n, p.took_ns};
 	}
 }
 

@@ -198,6 +198,13 @@ static void waited_for(const struct rank *r, struct incident *in)
 	in->culprit_ranks[in->n_culprits++] = r->rank;
 }
 
+static const struct rank *chosen_death(struct super *s, const struct rank *r, struct incident *in)
+{
+	memset(in, 0, sizeof(*in));
+	autopsy_rank(s, r, r->wait_status, in);
+	return r;
+}
+
 /*
  * The rank that was found to have ended first may only have noticed that another one was gone, which took longer to
  * end: its death is told then.
@@ -240,13 +247,12 @@ static const struct rank *root_death(struct super *s, const struct rank *first, 
 		*in = other;
 		return r;
 	}
-	if (chosen) {
-		memset(in, 0, sizeof(*in));
-		autopsy_rank(s, chosen, chosen->wait_status, in);
-		return chosen;
-	}
+	if (chosen)
+		return chosen_death(s, chosen, in);
 	if (silent && strcmp(in->cause.id, "collective_timeout") == 0)
 		waited_for(silent, in);
+	else if (in->kind == INCIDENT_PEER_LOST && s->nproc > 1) /* which rank was gone first is not known */
+		in->cause.confidence = CONFIDENCE_LOW;
 	return first;
 }
 

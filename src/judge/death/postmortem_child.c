@@ -40,8 +40,8 @@ static bool of_process(const struct log_hint *h)
  * before is told.
  */
 /*
- * More exceptions in the log than children that Python ended for one: the last is the parent's own. Otherwise the parent
- * may have said nothing, and the last is a child's.
+ * More exceptions in the log than children that Python ended for one: the last is the parent's own. Otherwise the
+ * parent may have said nothing, and the last is a child's.
  */
 static bool has_its_own(const struct death *d, const struct log_hint *last)
 {

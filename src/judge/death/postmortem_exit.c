@@ -200,6 +200,18 @@ static void last_words_told(struct pm *p, const struct log_hint *last)
 	before_last_told(p, last);
 }
 
+/* A shell says that its command was ended by a signal; what runs it may then speak of a number only. */
+static void shell_s_words_told(struct pm *p, const struct log_hint *last)
+{
+	static const char *const ids[] = {"segfault", "bus_error", "killed_word"};
+	const uint32_t near_lines = 10;
+	for (size_t k = 0; k < ARRAY_SIZE(ids); k++) {
+		const struct log_hint *h = pm_hint(p->d, ids[k]);
+		if (h && h->pid > 0 && h->to_end <= near_lines && !strstr(last->text, h->text))
+			pm_quote(p, "The shell had said", h->text, false);
+	}
+}
+
 /* An MPI library says which rank aborted the world; why, that rank has said before. */
 static void mpi_abort_told(struct pm *p)
 {
@@ -345,6 +357,7 @@ static void exit_leftover(struct pm *p)
 	pm_quote(p, errors ? "The last line that it wrote to stderr is" : "The last line of its output is", last->text,
 		 strlen(last->text) + 1 >= sizeof(last->text));
 	before_last_told(p, last);
+	shell_s_words_told(p, last);
 	mpi_abort_told(p);
 	if (last->loop && code == 1 &&
 	    pm_latest_traceback(p->d)) /* another thread's bar may go on after the last exception */

@@ -89,7 +89,7 @@ static bool rank_unknown_verdict(struct pm *p, const struct log_hint *h, const s
 {
 	char who[PM_WHO];
 	p->i->n_culprits = 0;
-	pm_verdict(p, INCIDENT_ERROR_EXIT, KILLER_NONE, "torchrun_rank_failed", CONFIDENCE_MEDIUM);
+	pm_verdict(p, INCIDENT_ERROR_EXIT, KILLER_NONE, "torchrun_rank_failed", CONFIDENCE_LOW);
 	pm_summary(p, "%s failed because one of its ranks ended with: %.250s", pm_who(p->d, who), root->text);
 	pm_quote(p, root->first[0] ? root->first : "It said", root->text, false);
 	pm_text(p,

@@ -49,11 +49,11 @@ static bool others_failed(const struct death *d)
 
 /*
  * The program went on after it. Steps on stdout after all words in stderr prove that only where no other process that
- * writes there has failed: launchers have one log for all.
+ * writes there has failed, as launchers have one log for all, and where it did not end a thread, which others survive.
  */
 static bool lived_on(const struct death *d, const struct log_hint *h)
 {
-	return h->went_on || (h->out_went_on && !others_failed(d));
+	return h->went_on || (h->out_went_on && !h->of_thread && !others_failed(d));
 }
 
 /* The traceback that the process of this rank ended with, by any log: the one that was not lived on after. */

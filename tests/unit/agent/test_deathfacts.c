@@ -150,22 +150,24 @@ struct words {
 	unsigned bursts;
 	size_t not_kept; /* bytes of stderr */
 	const char *out_end, *err_end; /* NULL: none */
+	bool of_thread; /* the traceback */
 	bool watched; /* how the processes of the job end was seen */
 };
 
 static void judged_with_steps(struct words w, struct incident *ret)
 {
 	static const char first[] = "Traceback (most recent call last):\n  File \"a\"\nOSError: refused\n";
-	char out_path[] = "/tmp/vigil-gather-XXXXXX", err_path[] = "/tmp/vigil-gather-XXXXXX", err[200], out[200];
+	char out_path[] = "/tmp/vigil-gather-XXXXXX", err_path[] = "/tmp/vigil-gather-XXXXXX", err[260], out[200];
 	const char *out_end = w.out_end ? w.out_end : "", *err_end = w.err_end ? w.err_end : "";
 	const size_t step = strlen("step 1 loss 0.5\n");
 	struct streamorder order = {.n = 0};
-	TEXT_FORMAT(err, "%s%s", first, err_end);
+	const char *thread = w.of_thread ? "Exception in thread writer:\n" : "";
+	TEXT_FORMAT(err, "%s%s%s", thread, first, err_end);
 	TEXT_FORMAT(out, "step 1 loss 0.5\nstep 2 loss 0.4\nstep 3 loss 0.3\nstep 4 loss 0.2\n%s", out_end);
 	file_made(out_path, out);
 	file_made(err_path, err);
 	streamorder_out(&order, step, 1 * NS_PER_S);
-	streamorder_err(&order, strlen(first));
+	streamorder_err(&order, strlen(thread) + strlen(first));
 	for (unsigned i = 1; i < 4; i++)
 		streamorder_out(&order, step, 2 * NS_PER_S + i * (w.bursts > 1 ? NS_PER_S : 1));
 	streamorder_out(&order, strlen(out_end), 9 * NS_PER_S);
@@ -207,6 +209,9 @@ static void the_last_words_may_stand_on_stdout(void **state)
 	assert_non_null(strstr(i.summary, "the checksum differs"));
 	assert_int_equal(i.cause.confidence, CONFIDENCE_LOW);
 	judged_with_steps((struct words){.bursts = 1, .out_end = last, .watched = true}, &i);
+	assert_string_equal(i.cause.id, "python_exception");
+	/* the main thread goes on without a thread that has ended */
+	judged_with_steps((struct words){.bursts = 3, .out_end = last, .of_thread = true, .watched = true}, &i);
 	assert_string_equal(i.cause.id, "python_exception");
 	/* another process of the job may have failed and said that, while this one's steps went on */
 	judged_with_steps((struct words){.bursts = 3, .out_end = last}, &i);
