@@ -67,8 +67,22 @@ static void left_child_told(struct pm *p, const struct log_hint *h)
 	const bool raised = w && WEXITSTATUS(w->wait_status) == 1;
 	if (before && (of_process(before) || (raised && has_its_own(p->d, h))))
 		pm_quote(p, "The exception before that in its log is", before->text, false);
-	else if (h->before[0] && ((w && (!raised || reports)) || strstr(h->text, "CalledProcessError")))
+	else if (h->before[0] && (w || strstr(h->text, "CalledProcessError")))
 		pm_quote(p, "The last words before that in its log are", h->before, false);
+}
+
+void pm_left_child_told(struct pm *p)
+{
+	const int64_t moments_ms = 3000;
+	const uint32_t near_lines = 20;
+	const struct process_end *w = pm_left_worker(p->d, moments_ms);
+	const struct log_hint *said = w && WEXITSTATUS(w->wait_status) == 1 ? pm_latest_traceback(p->d) : NULL;
+	if (!w)
+		return;
+	pm_text(p, "Moments before, its child %s (pid %d) had ended by itself with exit status %d.", w->name,
+		(int)w->pid, WEXITSTATUS(w->wait_status));
+	if (said && said->to_end <= near_lines)
+		pm_quote(p, "The last exception in the log is", said->text, false);
 }
 
 void pm_child_told(struct pm *p, const struct log_hint *h)

@@ -183,10 +183,22 @@ const struct log_hint *pm_said_before(const struct death *d, const struct log_hi
 	return found;
 }
 
+/* It ends an exception that the program lived on after. */
+static bool ends_past_traceback(const struct death *d, const struct log_hint *last)
+{
+	for (size_t k = 0; k < d->n_hints; k++)
+		if (id_is(&d->hints[k], "python_traceback") && lived_on(d, &d->hints[k]) &&
+		    strcmp(d->hints[k].source, last->source) == 0 && strcmp(d->hints[k].text, last->text) == 0)
+			return true;
+	return false;
+}
+
 /* Lines of a loop are no reason, nor is what a program said in stderr before it went on with other words. */
-static int worth_of_last(const struct log_hint *h)
+static int worth_of_last(const struct death *d, const struct log_hint *h)
 {
 	const bool errors = strstr(h->source, "stderr") != NULL;
+	if (ends_past_traceback(d, h))
+		return -1;
 	return h->loop ? errors : errors && !h->out_went_on ? 4 : errors ? 2 : 3;
 }
 
@@ -198,7 +210,7 @@ const struct log_hint *pm_last_line(const struct death *d)
 		const struct log_hint *h = &d->hints[k];
 		if (!id_is(h, "last_line"))
 			continue;
-		if (!found || worth_of_last(h) > worth_of_last(found))
+		if (!found || worth_of_last(d, h) > worth_of_last(d, found))
 			found = h;
 	}
 	return found;

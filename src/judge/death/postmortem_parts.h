@@ -96,6 +96,7 @@ void pm_child_told(struct pm *p, const struct log_hint *h); /* h: its exception 
 /* The latest signal of those that ask a process to end, sent by another one, so long before its end. */
 const struct signal_sent *pm_asking_signal(const struct death *d, pid_t pid, int64_t end_ms, int64_t before_ms);
 void pm_asked_verdict(struct pm *p, const struct signal_sent *s);
+void pm_left_child_told(struct pm *p); /* the same where it has no exception */
 void pm_stop_sender(struct pm *p); /* adds who sent the signal that was passed on */
 bool pm_worker_sender(struct pm *p); /* a process sent the signal that, by the log, ended a worker */
 bool pm_worker_sender_silent(struct pm *p); /* the same where nothing else gives a reason */

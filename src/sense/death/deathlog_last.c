@@ -142,10 +142,24 @@ static bool says_what(struct span line)
 	return span_starts(span_trim(line), "what():") || span_starts(span_trim(line), "panic: ");
 }
 
+/* The JVM frames its report of a fault with "#"; the fault stands below the head. SIZE_MAX: there is none. */
+static size_t jvm_fault_at(const struct reading *r, size_t have)
+{
+	for (size_t back = 0; back < have; back++)
+		if (span_starts(*kept(r, back), "# A fatal error has been detected by the Java Runtime Environment"))
+			for (size_t at = back; at-- > 0;)
+				if (span_starts(*kept(r, at), "#  "))
+					return at;
+	return SIZE_MAX;
+}
+
 /* How many lines back the reason stands; 0: the last line. */
 static size_t reason_at(const struct reading *r, size_t have)
 {
 	size_t summary = 0, talk = have;
+	const size_t fault = jvm_fault_at(r, have);
+	if (fault != SIZE_MAX)
+		return fault;
 	for (size_t back = 0; back < have; back++) {
 		struct span line = *kept(r, back);
 		if (span_starts(line, "SUMMARY: ") && summary == 0)

@@ -208,6 +208,10 @@ static void the_last_words_may_stand_on_stdout(void **state)
 	assert_string_equal(i.cause.id, "exit_1");
 	assert_non_null(strstr(i.summary, "the checksum differs"));
 	assert_int_equal(i.cause.confidence, CONFIDENCE_LOW);
+	/* what was handled is not its last word */
+	judged_with_steps((struct words){.bursts = 3, .watched = true}, &i);
+	assert_string_equal(i.cause.id, "exit_1");
+	assert_null(strstr(i.summary, "refused"));
 	judged_with_steps((struct words){.bursts = 1, .out_end = last, .watched = true}, &i);
 	assert_string_equal(i.cause.id, "python_exception");
 	/* the main thread goes on without a thread that has ended */
