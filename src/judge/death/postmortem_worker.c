@@ -346,7 +346,8 @@ void pm_worker_said(struct pm *p, const struct death *whole)
 		said = pm_last_line(whole);
 	if (said)
 		pm_quote(p, "It said", said->text, false);
-	if (root && p->i->n_culprits == 0)
+	/* The launcher may have seen another one end first, which had only noticed it. */
+	if (root && (root->pid == 0 || root->pid == p->d->pid) && p->i->n_culprits == 0)
 		pm_culprit(p, root->rank);
 	else if (p->d->rank != NO_RANK && p->i->n_culprits == 0)
 		pm_culprit(p, p->d->rank);
