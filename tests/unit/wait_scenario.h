@@ -119,8 +119,8 @@ static inline enum waitfact_kind wait_kind_of(struct span w)
 	return WAITFACT_UNKNOWN;
 }
 
-/* <kind> [id n] [peer n] [unread n] [write] [by pid|pid.tid ..] [open] [owner] [gone] [left pid] [timed|naps] [text ..]
- */
+/* <kind> [id n] [peer n] [unread n] [write] [by pid|pid.tid ..] [open] [owner] [all] [gone] [left pid] [timed|naps]
+ * [text ..] */
 static inline void wait_fact_line(struct wait_scenario *s, int look, struct waitfact_thread *t, struct span rest)
 {
 	struct waitfacts *f = &s->facts[look];
@@ -145,6 +145,8 @@ static inline void wait_fact_line(struct wait_scenario *s, int look, struct wait
 			x->complete = false;
 		} else if (wait_word(&rest, "owner")) {
 			x->owner = true;
+		} else if (wait_word(&rest, "all")) {
+			x->all = true;
 		} else if (wait_word(&rest, "gone")) {
 			x->owner_gone = true;
 		} else if (wait_word(&rest, "left")) {
@@ -247,7 +249,7 @@ static inline void wait_looks_line(struct wait_scenario *s, struct span rest)
 }
 
 /* hint <pid> <tid> owner|usual <pid> <tid, 0: ended>|nobody|lost|rank <n>|fact <id>|text|key|call|idle|handler|within|
- * retry [exists]
+ * retry [exists] [missing [others]]
  * [likely|possible] [limit <seconds>] [says <rest>] */
 static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
 {
@@ -285,6 +287,8 @@ static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
 	} else if (wait_word(&rest, "retry")) {
 		h->kind = WAITHINT_RETRY;
 		h->exists = wait_word(&rest, "exists");
+		h->missing = wait_word(&rest, "missing");
+		h->others_there = wait_word(&rest, "others");
 	} else if (wait_word(&rest, "within")) {
 		h->kind = WAITHINT_WITHIN;
 	} else {

@@ -53,19 +53,17 @@ static const struct waitfact_thread *sleeping_child(const struct waitfacts *f, c
 	return child && is_clock(f, child) ? child : NULL;
 }
 
-/* A shell's loop around `sleep`: it waits for a child that sleeps, at each look for another one. */
-static bool sleeps_by_children(const struct waitgraph_in *in, const struct waitfact_thread *t)
+bool waitgraph_sleeps_by_children(const struct waitgraph_in *in, const struct waitfact_thread *t)
 {
 	const struct waitfact_thread *before = in->before ? waitfacts_thread(in->before, t->pid, t->tid) : NULL;
 	return before && sleeping_child(in->before, before) && sleeping_child(in->now, t);
 }
 
-/* It has just begun, as the sleep of such a loop. */
-static bool is_sleep_of_a_loop(const struct waitgraph_in *in, const struct waitfact_thread *t)
+bool waitgraph_is_sleep_of_a_loop(const struct waitgraph_in *in, const struct waitfact_thread *t)
 {
 	const struct waitfact_process *p = waitfacts_process(in->now, t->pid);
 	const struct waitfact_thread *parent = p ? waitfacts_thread(in->now, p->ppid, p->ppid) : NULL;
-	return parent && sleeping_child(in->now, parent) == t && sleeps_by_children(in, parent);
+	return parent && sleeping_child(in->now, parent) == t && waitgraph_sleeps_by_children(in, parent);
 }
 
 /* True if it took next to no processor time between the two looks, be it awake at one of them. */
@@ -84,11 +82,11 @@ static bool moves(const struct waitgraph_in *in, const struct waitfact_thread *t
 		return true;
 	const struct waitfact_thread *before = in->before ? waitfacts_thread(in->before, t->pid, t->tid) : NULL;
 	if (!before)
-		return in->before != NULL && !is_sleep_of_a_loop(in, t); /* it has just begun */
+		return in->before != NULL && !waitgraph_is_sleep_of_a_loop(in, t); /* it has just begun */
 	uint64_t ticks = t->user_ticks + t->system_ticks - before->user_ticks - before->system_ticks;
 	if (before->runs || ticks >= WAITGRAPH_WORKING_TICKS)
 		return true;
-	if ((is_clock(in->now, t) && is_clock(in->before, before)) || sleeps_by_children(in, t))
+	if ((is_clock(in->now, t) && is_clock(in->before, before)) || waitgraph_sleeps_by_children(in, t))
 		return false;
 	return !same_facts(in->before, before, in->now, t) || (!t->timed && t->runs_so_far != before->runs_so_far);
 }
@@ -279,6 +277,8 @@ static int build_all(struct build *b)
 		waitgraph_idle_loop(b, (uint32_t)i);
 	if (r == 0)
 		r = waitgraph_mark_dead(b);
+	if (r == 0)
+		r = waitgraph_narrow_all(b->g);
 	return r ? r : waitgraph_find_ends(b->in, b->g);
 }
 

@@ -316,14 +316,16 @@ static int to_holders(struct build *b, uint32_t from, const struct waitfact *f)
 	int users = to_users(b, from, f, pids, n, q);
 	if (users != 0)
 		return users;
-	n = narrowed(b, pids, n, keep_no_launcher);
+	n = f->all ? n : narrowed(b, pids, n, keep_no_launcher);
 	if (f->kind == WAITFACT_TCP || f->kind == WAITFACT_UNIX || f->kind == WAITFACT_PIPE) {
 		n = narrowed(b, pids, n, keep_no_waiting_parent);
 		n = narrowed(b, pids, n, keep_oldest);
 		n = narrowed(b, pids, n, keep_mains);
 	}
-	if (n > 1 || all > HOLDERS / 2)
+	if ((n > 1 && !f->all) || all > HOLDERS / 2)
 		q = WAITGRAPH_POSSIBLE;
+	else if (f->all)
+		q = WAITGRAPH_PROOF;
 	for (size_t i = 0; i < n; i++)
 		if (waitgraph_to_process(b, from, pids[i], q, f) < 0)
 			return -ENOMEM;

@@ -9,7 +9,10 @@
 #include "base/vec.h"
 #include "model/hang/waitgraph_parts.h"
 
-/* "If `by` is live, `node` is." by: a node, or, from n_nodes on, a process: any thread of it. */
+/*
+ * "If `by` is live, `node` is." by: a node, or, from n_nodes on, a process: any thread of it. Behind the processes
+ * stand the locks of which all holders have to let go: such a one is live when each of them is.
+ */
 struct wakes {
 	uint32_t by, node;
 };
@@ -17,10 +20,12 @@ struct wakes {
 struct spread {
 	struct wakes *wake; /* sorted by `by` */
 	size_t n, cap;
-	bool *live; /* nodes, then processes */
+	bool *live; /* nodes, then processes, then locks */
 	uint32_t *pending;
 	size_t n_pending;
 	uint32_t n_nodes;
+	uint32_t first_lock, n_locks; /* index of the first one; how many there are so far */
+	uint32_t *missing; /* of each lock: holders that are not live yet */
 	bool shared_is_whole; /* nobody outside of the job has its shared memory, or opens its FIFOs */
 	bool fifos; /* several processes open one */
 	const struct waitfacts *now;
@@ -90,12 +95,36 @@ static bool is_shared_within(const struct spread *s, const struct waitgraph_node
 	return waitgraph_left_alone(s->now, x, f);
 }
 
+/*
+ * All holders have to let go. One that is not live keeps the thread where it is, whoever else may hold the lock as
+ * well, so the list need not be whole.
+ */
+static int all_wake(struct build *b, struct spread *s, uint32_t i, const struct waitfact *f)
+{
+	const uint32_t lock = s->first_lock + s->n_locks;
+	uint32_t *missing = &s->missing[s->n_locks++];
+	for (uint32_t k = 0; k < f->n_holders; k++) {
+		const struct waitfact_holder *h = &s->now->holder[f->first_holder + k];
+		uint32_t by = h->tid ? waitgraph_node_of(b, h->pid, h->tid) : process_index(s, h->pid);
+		if (by == WAITGRAPH_NONE) /* it may let go, or has */
+			continue;
+		++*missing;
+		if (wake_add(s, by, lock) < 0)
+			return -ENOMEM;
+	}
+	if (*missing == 0)
+		is_live(s, i);
+	return wake_add(s, lock, i);
+}
+
 /* Everybody who could make this alternative happen. */
 static int wakers_of(struct build *b, struct spread *s, uint32_t i, const struct waitfact *f)
 {
 	const struct waitgraph_node *x = &b->g->node[i];
 	bool of_process = f->kind == WAITFACT_FUTEX && f->n_holders == 0;
 	bool shared = s->shared_is_whole && is_shared_within(s, x, f);
+	if (f->all)
+		return all_wake(b, s, i, f);
 	if (f->kind == WAITFACT_CLOCK || (!f->complete && !f->owner_gone && !shared)) {
 		is_live(s, i);
 		return 0;
@@ -165,6 +194,13 @@ static int wakers_of_node(struct build *b, struct spread *s, uint32_t i)
 	return 0;
 }
 
+/* A holder that becomes live is counted once, as it does so once. */
+static void woken(struct spread *s, uint32_t i)
+{
+	if (i < s->first_lock || --s->missing[i - s->first_lock] == 0)
+		is_live(s, i);
+}
+
 static void spread(struct spread *s)
 {
 	while (s->n_pending > 0) {
@@ -178,7 +214,7 @@ static void spread(struct spread *s)
 				hi = mid;
 		}
 		for (; lo < s->n && s->wake[lo].by == by; lo++)
-			is_live(s, s->wake[lo].node);
+			woken(s, s->wake[lo].node);
 	}
 }
 
@@ -206,18 +242,30 @@ static int mark_all(struct build *b, struct spread *s)
 	return 0;
 }
 
+static size_t locks_of_all(const struct waitfacts *now)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < now->n_facts; i++)
+		n += now->fact[i].all;
+	return n;
+}
+
 static int mark_with(struct build *b, bool shared_is_whole)
 {
-	size_t n = b->g->n_nodes + b->in->now->n_processes;
+	const size_t first_lock = b->g->n_nodes + b->in->now->n_processes, n_locks = locks_of_all(b->in->now);
+	const size_t n = first_lock + n_locks;
 	cleanup(freep) bool *live = calloc(n, sizeof(*live));
 	cleanup(freep) uint32_t *pending = calloc(n, sizeof(*pending));
+	cleanup(freep) uint32_t *missing = calloc(n_locks + 1, sizeof(*missing));
 	struct spread s = {.live = live,
 			   .pending = pending,
 			   .n_nodes = (uint32_t)b->g->n_nodes,
+			   .first_lock = (uint32_t)first_lock,
+			   .missing = missing,
 			   .shared_is_whole = shared_is_whole,
 			   .fifos = several_open_fifos(b->in->now),
 			   .now = b->in->now};
-	if (!live || !pending)
+	if (!live || !pending || !missing)
 		return -ENOMEM;
 	int r = mark_all(b, &s);
 	free(s.wake);

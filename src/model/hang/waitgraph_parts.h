@@ -32,6 +32,12 @@ struct build {
 	size_t n_outside, cap_outside;
 };
 
+/* ---- waitgraph.c: nodes ---- */
+/* A shell's loop around `sleep`: it waits for a child that sleeps, at each look for another one. */
+bool waitgraph_sleeps_by_children(const struct waitgraph_in *in, const struct waitfact_thread *t);
+/* The child that such a loop waits for now. */
+bool waitgraph_is_sleep_of_a_loop(const struct waitgraph_in *in, const struct waitfact_thread *t);
+
 /* ---- waitgraph_arrows.c: to whom the arrows of a node lead ---- */
 int must_check waitgraph_arrows(struct build *b, uint32_t node);
 /* Draws one arrow; of two to the same node the better one is kept. f, h: either may be NULL. */
@@ -93,6 +99,10 @@ int must_check waitgraph_polled_memory(const struct waitgraph_in *in, struct wai
 
 /* ---- waitgraph_dead.c: which threads can never run again ---- */
 int must_check waitgraph_mark_dead(struct build *b);
+
+/* ---- waitgraph_all.c: waits that end when all of several holders have let go ---- */
+/* Leaves, of the arrows of such waits, those to whom it is that they can never end. After the dead are marked. */
+int must_check waitgraph_narrow_all(struct waitgraph *g);
 
 /* ---- waitgraph_guess.c: arrows by what the ends together say; *ret: there are new ones ---- */
 int must_check waitgraph_guess(const struct waitgraph_in *in, struct waitgraph *g, bool *ret);

@@ -41,6 +41,8 @@ struct waithint {
 	bool proof; /* read from the object itself, twice the same; false: likely */
 	bool one_of; /* any of several such hints may be the one, so each is only possible */
 	bool exists; /* of RETRY: it wants to make a file or folder that is there already */
+	bool missing; /* of RETRY: it looks for a file or folder that is not there */
+	bool others_there; /* of RETRY: likewise, and for others that differ by a number alone and are there */
 	uint64_t limit_ns; /* of CALL: for how long it waits at most, from its beginning; 0: without end, or unknown */
 	uint64_t left_ns; /* of CALL: for how long it still waits at most; 0: likewise */
 	bool lost; /* of NOBODY: a result that was asked for and is lost, so that no server idles in this wait */

@@ -69,7 +69,9 @@ static void field_take(struct fdinfo *f, struct span key, struct span value)
 		f->timer_set = timer_is_set(value);
 		f->has |= FDINFO_TIMER;
 	} else if (span_eq(key, "lock")) {
-		f->locks |= lock_kind(value);
+		const uint8_t kind = lock_kind(value);
+		f->locks |= kind;
+		f->n_own += kind != 0 && kind != FDINFO_LOCK_POSIX;
 	}
 }
 

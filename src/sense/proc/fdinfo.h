@@ -32,6 +32,7 @@ struct fdinfo {
 	uint64_t fuse_connection; /* minor number of the file system that a descriptor of /dev/fuse serves */
 	bool timer_set; /* of FDINFO_TIMER */
 	uint8_t locks; /* enum fdinfo_lock: file locks that this descriptor holds */
+	uint32_t n_own; /* lines of FLOCK and OFD locks: those are of the open file, not of the process */
 };
 
 /* Pure. */

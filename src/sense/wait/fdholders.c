@@ -102,8 +102,11 @@ static int held_add(struct pass *p, struct fdobject o, pid_t pid, const struct f
 	}
 	if (vec_room(&s->held, &s->cap_held, s->n_held + 1) < 0)
 		return -ENOMEM;
-	s->held[s->n_held++] =
-		(struct fdheld){.object = o, .pid = pid, .access = (uint8_t)info->access, .locks = info->locks};
+	s->held[s->n_held++] = (struct fdheld){.object = o,
+					       .pid = pid,
+					       .access = (uint8_t)info->access,
+					       .locks = info->locks,
+					       .n_locks = info->n_own};
 	return 0;
 }
 
@@ -256,6 +259,7 @@ static void held_join(struct fdsearch *s)
 			if (last->access != s->held[i].access)
 				last->access = O_RDWR;
 			last->locks |= s->held[i].locks;
+			last->n_locks += s->held[i].n_locks;
 		} else {
 			s->held[n++] = s->held[i];
 		}

@@ -65,6 +65,7 @@ struct fdheld {
 	pid_t pid;
 	uint8_t access; /* O_RDONLY … of pipes; the union of several descriptors, as O_RDWR */
 	uint8_t locks; /* files: enum fdinfo_lock of the locks that its descriptors hold */
+	uint32_t n_locks; /* files: how many FLOCK and OFD locks these are; a descriptor that was copied counts again */
 };
 
 struct fdsearch {

@@ -80,6 +80,8 @@ struct waitfact {
 	bool to_write; /* waits for room: a full pipe or socket */
 	bool complete; /* the holders are all that could end it */
 	bool owner; /* the only holder has to end it: it owns the lock, is the child, traces the thread */
+	/* Each holder has a lock of its own in the way: the wait does not end before all of them have let go. */
+	bool all;
 	/* WAITFACT_LOCK: its owner is no thread any more; no holders then. complete: it was inherited over fork. */
 	bool owner_gone;
 	pid_t left; /* WAITFACT_SEMAPHORE: who changed it last, and has ended since; 0: none, or unknown */

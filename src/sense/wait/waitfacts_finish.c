@@ -297,6 +297,18 @@ static void socket_finish(struct waitlook *l, const struct pend *p, struct waitf
 }
 
 /*
+ * True if each process that has the file has exactly one lock of it, and there are as many locks: then each has one of
+ * its own. Of fewer locks than processes one may be a copy of another's, by fork, and either of them could let go.
+ */
+static bool each_has_its_own(const struct pend *p, const struct fdheld *h, size_t n, size_t found)
+{
+	for (size_t i = 0; i < n; i++)
+		if ((h[i].locks & p->access) && h[i].n_locks != 1)
+			return false;
+	return found == p->of_files;
+}
+
+/*
  * flock and OFD locks: whoever has the descriptor that holds it, also by fork; /proc/locks names who took a flock, and
  * that process may have ended. POSIX locks are no descriptor's, so those that were named stay.
  */
@@ -313,14 +325,18 @@ static void file_lock_finish(struct waitlook *l, const struct pend *p, struct wa
 		return;
 	for (size_t i = 0; i < n_named; i++)
 		named[i] = l->f->holder[f->first_holder + i];
+	const bool all_known = whole(l, p->own, (struct fdobject){FDOBJECT_NONE, 0});
+	const bool own_each = all_known && each_has_its_own(p, h, n, found);
 	f->n_holders = 0;
 	for (size_t i = 0; i < n_named; i++)
 		waitfact_holder_add(l, f, named[i].pid, named[i].tid);
 	for (size_t i = 0; i < n; i++)
-		if (h[i].locks & kind)
+		/* The lock that its own file has is in nobody's way but the others'. */
+		if ((h[i].locks & kind) && !(own_each && h[i].pid == p->pid && p->own_locks == 1))
 			waitfact_holder_add(l, f, h[i].pid, 0);
 	f->owner = f->n_holders == 1;
-	f->complete = !p->is_remote && p->nameless <= 1 && whole(l, p->own, (struct fdobject){FDOBJECT_NONE, 0});
+	f->all = own_each && f->n_holders > 0;
+	f->complete = !p->is_remote && (p->nameless <= 1 || (own_each && p->nameless <= p->of_files)) && all_known;
 }
 
 /*

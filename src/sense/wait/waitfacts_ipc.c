@@ -65,15 +65,17 @@ static bool lock_wanted(struct waiting *c, struct filelock *ret)
 	return true;
 }
 
-/* Adds who is said to hold it; returns how many lines name nobody. */
-static size_t lock_holders(struct waiting *c, struct waitfact *f, const struct filelock *wanted)
+/* Adds who is said to hold it; returns how many lines name nobody. *ret_of_files: lines of flock and OFD locks. */
+static size_t lock_holders(struct waiting *c, struct waitfact *f, const struct filelock *wanted, size_t *ret_of_files)
 {
 	struct span text = waitlook_locks(c->l), line;
 	struct filelock held;
 	size_t nameless = 0;
+	*ret_of_files = 0;
 	while (span_line(&text, &line)) {
 		if (filelock_parse(line, &held) != 0 || !filelock_blocks(&held, wanted))
 			continue;
+		*ret_of_files += held.type != FILELOCK_POSIX;
 		if (held.pid > 0 && kinship_find(&c->l->kin, held.pid))
 			waitfact_holder_add(c->l, f, held.pid, 0);
 		else
@@ -101,19 +103,24 @@ void waiting_file_lock(struct waiting *c)
 	wanted.minor = m.minor;
 	wanted.inode = info.inode;
 	f->id = info.inode;
-	const size_t nameless = lock_holders(c, f, &wanted);
+	size_t of_files;
+	const size_t nameless = lock_holders(c, f, &wanted, &of_files);
 	/* A lock of a remote file may be held by another machine. */
 	const bool is_remote = mount_is_remote(m.type);
 	f->complete = !is_remote && f->n_holders > 0 && nameless == 0;
 	f->owner = f->n_holders == 1 && nameless == 0;
+	f->all = of_files == 0 && f->n_holders > 0; /* POSIX locks are of processes */
 	if (wanted.type == FILELOCK_POSIX && nameless == 0)
 		return;
 	/* flock and OFD locks stay while any process has the descriptor that took them: the pass finds those. */
 	waitfact_pend(c->l,
 		      &(struct pend){.kind = PEND_FLOCK,
 				     .own = {FDOBJECT_FILE, e->number},
+				     .pid = c->t->pid,
 				     .access = wanted.type == FILELOCK_FLOCK ? FDINFO_LOCK_FLOCK : FDINFO_LOCK_OFD,
 				     .nameless = (uint32_t)MIN(nameless, (size_t)UINT32_MAX),
+				     .of_files = (uint32_t)MIN(of_files, (size_t)UINT32_MAX),
+				     .own_locks = info.n_own,
 				     .is_remote = is_remote});
 }
 

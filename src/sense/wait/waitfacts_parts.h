@@ -34,8 +34,10 @@ struct pend {
 	uint8_t access; /* pipes: what the holders do, O_RDONLY or O_WRONLY; file locks: enum fdinfo_lock */
 	bool named; /* a FIFO: anybody may open it */
 	bool pair; /* both ends of a unix socket were made together */
-	pid_t pid; /* timers: whose it is */
+	pid_t pid; /* timers and file locks: whose it is */
 	uint32_t nameless; /* file locks: lines that name no living process */
+	uint32_t of_files; /* file locks: lines that are in the way of flock and OFD locks, its own file's too */
+	uint32_t own_locks; /* file locks: how many of these its own file has */
 	bool is_remote; /* file locks: another machine may hold it */
 	/* Sockets: hashes of the two forms of the unix address that a blocked send names; [0] is 0: it names none. */
 	uint64_t to_name[2];

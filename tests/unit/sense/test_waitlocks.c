@@ -13,13 +13,7 @@
 #include <sys/sem.h>
 
 #include "base/file.h"
-#include "waitfacts_fixture.h"
-
-static void must(bool ok)
-{
-	if (!ok)
-		_exit(99);
-}
+#include "lockfile_fixture.h"
 
 /* ---- locks of threads ---- */
 
@@ -307,147 +301,6 @@ static void a_child_that_nobody_could_ask_for_yet_is_read_as_well(void **state)
 		const struct waitfact_process *p = waitfacts_process(&facts, inner);
 		seen = p && p->wanted && p->n_threads == 1 && fact_of(inner, WAITFACT_CLOCK, &t);
 	}
-}
-
-/* ---- files ---- */
-
-static char lock_path[64];
-
-static void body_flock(void)
-{
-	int first = open(lock_path, O_RDWR);
-	must(first >= 0 && flock(first, LOCK_EX) == 0);
-	/* The inner process has the descriptor as well; a stranger asks for the lock. */
-	if (fork_inner() == 0)
-		pause_for_ever();
-	pid_t stranger = fork_inner();
-	if (stranger == 0) {
-		close(first);
-		(void)flock(open(lock_path, O_RDWR), LOCK_EX);
-		pause_for_ever();
-	}
-	pause_for_ever();
-}
-
-static void lock_file_make(char dir[static 32])
-{
-	(void)text_copy(dir, 32, "/tmp/vigil-waitlocks-XXXXXX");
-	assert_non_null(mkdtemp(dir));
-	TEXT_FORMAT(lock_path, "%s/lock", dir);
-	int fd = open(lock_path, O_RDWR | O_CREAT, 0600);
-	assert_true(fd >= 0);
-	close(fd);
-}
-
-static void lock_file_remove(const char *dir)
-{
-	child_end();
-	unlink(lock_path);
-	rmdir(dir);
-}
-
-/* The child of pid that waits in this way, once there is one. */
-static const struct waitfact *await_inner(enum waitfact_kind kind, uint32_t n_holders, pid_t *ret)
-{
-	const struct waitfact_thread *t;
-	const uint64_t until = clock_mono_ns() + DEADLINE_NS;
-	char path[64], text[512];
-	size_t len;
-	TEXT_FORMAT(path, "%d/task/%d/children", (int)child, (int)child);
-	do {
-		pause_1ms();
-		assert_int_equal(file_read_at(w.proc_fd, path, text, sizeof(text), &len), 0);
-		struct span rest = {text, len}, word;
-		uint64_t pid;
-		while (span_word(&rest, &word)) {
-			assert_int_equal(span_u64(word, &pid), 0);
-			*ret = (pid_t)pid;
-			facts_read(ret, 1);
-			const struct waitfact *a = fact_of(*ret, kind, &t);
-			if (a && a->n_holders == n_holders && (a->complete || !all_is_seen()))
-				return a;
-		}
-	} while (clock_mono_ns() < until);
-	facts_show();
-	fail_msg("no inner process waits so");
-	return NULL;
-}
-
-static void a_flock_is_held_by_all_who_have_its_descriptor(void **state)
-{
-	(void)state;
-	char dir[32];
-	pid_t stranger = 0;
-	lock_file_make(dir);
-	start(body_flock);
-	const struct waitfact *a = await_inner(WAITFACT_FILE_LOCK, 2, &stranger);
-	assert_true(holds(a, child) && !holds(a, stranger) && !a->owner);
-	assert_string_equal(a->text, lock_path);
-	lock_file_remove(dir);
-}
-
-static int lock_command;
-
-static void body_record_lock(void)
-{
-	struct flock l = {.l_type = F_WRLCK, .l_start = 100, .l_len = 10}, other = {.l_type = F_WRLCK, .l_len = 50};
-	int first = open(lock_path, O_RDWR);
-	must(fcntl(first, F_SETLK, &l) == 0);
-	if (fork_inner() == 0) {
-		int second = open(lock_path, O_RDWR);
-		/* Another range is free, and taking it is no wait. */
-		must(fcntl(second, F_SETLK, &other) == 0);
-		l.l_start = 109;
-		l.l_len = 1;
-		(void)fcntl(second, lock_command, &l);
-		pause_for_ever();
-	}
-	pause_for_ever();
-}
-
-static void a_record_lock_names_the_process_that_took_it(void **state)
-{
-	(void)state;
-	char dir[32];
-	pid_t inner = 0;
-	const int command[] = {F_SETLKW, F_OFD_SETLKW};
-	for (size_t i = 0; i < ARRAY_SIZE(command); i++) {
-		/* A new file each time: the inner process of the time before may still be ending. */
-		lock_file_make(dir);
-		lock_command = command[i];
-		start(body_record_lock);
-		const struct waitfact *a;
-		/* The open file description's own record lock is another owner's: the process stands in its own way. */
-		a = await_inner(WAITFACT_FILE_LOCK, 1, &inner);
-		assert_true(holds(a, child) && a->owner);
-		lock_file_remove(dir);
-	}
-}
-
-static void body_ofd_lock(void)
-{
-	struct flock l = {.l_type = F_WRLCK};
-	int first = open(lock_path, O_RDWR);
-	must(fcntl(first, F_OFD_SETLK, &l) == 0);
-	if (fork_inner() == 0) {
-		close(first);
-		l = (struct flock){.l_type = F_WRLCK};
-		(void)fcntl(open(lock_path, O_RDWR), F_OFD_SETLKW, &l);
-		pause_for_ever();
-	}
-	pause_for_ever();
-}
-
-static void an_ofd_lock_is_found_by_its_descriptor(void **state)
-{
-	(void)state;
-	char dir[32];
-	pid_t inner = 0;
-	lock_file_make(dir);
-	start(body_ofd_lock);
-	const struct waitfact *a = await_inner(WAITFACT_FILE_LOCK, 1, &inner);
-	assert_true(holds(a, child) && a->owner);
-	lock_file_remove(dir);
 }
 
 /* ---- what is looked at again and again ---- */
@@ -804,9 +657,6 @@ int main(void)
 		FACTS(a_sleep_ends_by_the_clock),
 		FACTS(a_parent_waits_for_its_children),
 		FACTS(a_child_that_nobody_could_ask_for_yet_is_read_as_well),
-		FACTS(a_flock_is_held_by_all_who_have_its_descriptor),
-		FACTS(a_record_lock_names_the_process_that_took_it),
-		FACTS(an_ofd_lock_is_found_by_its_descriptor),
 		FACTS(who_naps_may_look_for_a_lock_that_another_has),
 		FACTS(a_lock_for_reading_or_of_its_own_file_is_nothing_to_look_for),
 		FACTS(who_naps_may_look_at_memory_that_another_writes),
