@@ -14,5 +14,17 @@ bool hang_then(const struct hang_work *w, uint64_t at_ns);
 const struct liveness *hang_left_then(const struct hang_work *w);
 /* Adds that it did, and that this may be the cause; false: none did. */
 bool hang_says_who_left_then(struct hang_work *w);
+/*
+ * The end is a call without a time limit whose answer has no connection to come by, and its process is refused where it
+ * tries to connect: the server has gone.
+ */
+bool hang_call_refused(struct hang_work *w);
+/* True of a rank that is refused where it connects, or looks for one of several files that is not there. */
+bool hang_tries_in_vain(const struct hang_work *w, const struct stackgroup_rank *r);
+/*
+ * True of a job without steps and ranks in which a process waits for a child that sleeps, as a shell does: that is no
+ * more known to be a hang than if the process slept itself.
+ */
+bool hang_sleeps_by_child(const struct hang_work *w, const struct waitgraph_sink *s);
 /* All of the job waits on memory that its own processes share, or for FIFOs that they open. */
 bool hang_closed_job(struct hang_work *w);

@@ -2,10 +2,12 @@
 #include <errno.h>
 
 #include "base/units.h"
-#include "judge/hang/hang_parts.h"
+#include "judge/hang/hang_gone.h"
 
 /* One attempt that fails may be a look whether somebody is there. */
 static const uint64_t attempts_least = 2;
+/* A server that is started again, or late, has this time before its caller is told of, as a loop of tries has. */
+static const uint64_t call_refused_ns = 2 * 60 * NS_PER_S, call_again_ns = 30 * NS_PER_S;
 /* Who tried no more for so long does something else now. */
 static const uint64_t given_up_ns = 60 * NS_PER_S;
 
@@ -54,6 +56,48 @@ bool hang_says_refused(struct hang_work *w, int32_t rank)
 		    "look for who should listen at %s: whether it was started, whether it ended, and whether it "
 		    "listens at that address",
 		    r->address);
+	return true;
+}
+
+/* ---- calls ---- */
+
+/*
+ * The main thread of a rank that others wait for, where it waits for the answer of a call and its arrows do not leave
+ * its process: no connection was found by which the answer could come. NULL: there is none.
+ */
+static const struct waitgraph_node *unconnected_call(const struct hang_work *w)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_sink *s = g && g->n_sinks > 0 ? &g->sink[0] : NULL;
+	const struct waitgraph_node *n = s && s->one_process && s->n_followers > 0 ? &g->node[s->node] : NULL;
+	const bool main_calls = n && n->main && n->calls && n->who && n->who->main && n->hint;
+	return main_calls && !n->hint->limit_ns && !n->hint->left_ns ? n : NULL;
+}
+
+bool hang_call_refused(struct hang_work *w)
+{
+	char who[HANG_WHO];
+	const struct waitgraph_node *n = unconnected_call(w);
+	if (!n || !hang_is_refused(w, n->who->rank))
+		return false;
+	uint64_t most_ns = MIN(hang_time(w->s->sleep_ns, HANG_SLEEP_NS), call_refused_ns);
+	most_ns = w->s->has_after ? MIN(most_ns, w->s->after_ns) : most_ns;
+	hang_who(n->who->rank, who);
+	if (w->standstill_ns < most_ns) {
+		w->v->kind = HANG_NONE;
+		w->v->benign = true;
+		TEXT_COPY(w->v->id, "call_refused");
+		hang_says(w, "its server may come back: %s waits for the %s", who, n->hint->text);
+		w->v->again_ns = MAX(MIN(call_again_ns, most_ns - w->standstill_ns), NS_PER_S);
+		return true;
+	}
+	hang_is(w, "call_unanswered", CONFIDENCE_MEDIUM);
+	hang_accuse(w, n->who->rank);
+	who[0] = n->who->rank == NO_RANK ? 'T' : 'R';
+	hang_says(w, "%s waits for the %s.", who, n->hint->text);
+	ignore(hang_says_refused(w, n->who->rank), "it is, as was asked");
+	ignore(hang_says_who_left_then(w), "nobody need have left");
+	hang_says_who_waits(w);
 	return true;
 }
 

@@ -138,7 +138,10 @@ int refused_take(const struct refused *k, struct refused_row *row, size_t cap, s
 
 void refused_format(const struct refused_row *r, char *dst, size_t cap)
 {
+	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff}; /* IPv4 through a socket of IPv6 */
 	char text[INET6_ADDRSTRLEN] = "?";
-	ignore(inet_ntop(r->v6 ? AF_INET6 : AF_INET, r->address, text, sizeof(text)) != NULL, "a question mark then");
-	(void)text_format(dst, cap, r->v6 ? "[%s]:%u" : "%s:%u", text, r->port);
+	const bool v4 = !r->v6 || memcmp(r->address, mapped, sizeof(mapped)) == 0;
+	const uint8_t *address = r->address + (r->v6 && v4 ? sizeof(mapped) : 0);
+	ignore(inet_ntop(v4 ? AF_INET : AF_INET6, address, text, sizeof(text)) != NULL, "a question mark then");
+	(void)text_format(dst, cap, v4 ? "%s:%u" : "[%s]:%u", text, r->port);
 }

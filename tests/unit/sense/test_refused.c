@@ -101,6 +101,19 @@ static void who_is_refused_is_counted_by_address(void **state)
 	refused_free(k);
 }
 
+static void an_address_of_ipv4_within_ipv6_is_written_as_one(void **state)
+{
+	(void)state;
+	char text[64];
+	const struct refused_row mapped = {
+		.v6 = true, .port = 50051, .address = {[10] = 0xff, [11] = 0xff, [12] = 127, [15] = 1}};
+	const struct refused_row other = {.v6 = true, .port = 50051, .address = {[15] = 1}};
+	refused_format(&mapped, text, sizeof(text));
+	assert_string_equal(text, "127.0.0.1:50051");
+	refused_format(&other, text, sizeof(text));
+	assert_string_equal(text, "[::1]:50051");
+}
+
 static void a_child_that_tries_names_its_parent(void **state)
 {
 	(void)state;
@@ -161,6 +174,7 @@ static void addresses_are_written_as_people_write_them(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_address_of_ipv4_within_ipv6_is_written_as_one),
 		cmocka_unit_test(who_is_refused_is_counted_by_address),
 		cmocka_unit_test(a_child_that_tries_names_its_parent),
 		cmocka_unit_test(a_connection_takes_back_what_was_counted),
