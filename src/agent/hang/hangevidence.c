@@ -41,6 +41,10 @@ void hangevidence_begin(struct hangevidence *g, const struct hang_step *step, co
 	g->next_ns = g->dump_ns = now_ns;
 	g->dumps_over = !(step->want & HANG_WANT_STACKS);
 	g->natives = tools->natives;
+	if (!g->dumps_over && step->dumps > 1) { /* a standstill is suspected */
+		g->waits.lookups = tools->lookups;
+		hanglookups_begin(tools->lookups, e->procs);
+	}
 	if (step->want & HANG_WANT_SHARES)
 		g->shares = calloc(1, sizeof(*g->shares));
 	if (step->want & HANG_WANT_BOOK && tools->rules) {

@@ -43,6 +43,7 @@ struct hangevidence {
 struct hangevidence_tools {
 	struct hangrules *rules; /* of the attempt; NULL: there are none */
 	struct natives *natives; /* symbols, of all jobs: jobs mostly have the same libraries; NULL: none are kept */
+	struct hanglookups *lookups; /* of all jobs, counts already; NULL: none are counted */
 };
 
 /* Drops what g holds and begins. */

@@ -95,6 +95,29 @@ static int places_take(struct hangwaits *h, const struct stackdump *d)
 	return 0;
 }
 
+/* What an exception says of a loop is more than what it looks for. */
+static bool retries_already(const struct hangwaits *h, const struct waithint *hint)
+{
+	for (size_t i = 0; i < h->n_hints; i++)
+		if (h->hint[i].kind == WAITHINT_RETRY && h->hint[i].pid == hint->pid && h->hint[i].tid == hint->tid)
+			return true;
+	return false;
+}
+
+/* Which files threads look for that are not there. */
+static int lookups_add(struct hangwaits *h)
+{
+	enum { HINTS_MOST = 256 };
+	cleanup(freep) struct waithint *hint = calloc(HINTS_MOST, sizeof(*hint));
+	if (!hint)
+		return -ENOMEM;
+	size_t n = hanglookups_hints(h->lookups, &h->look[h->n_looks - 1], hint, HINTS_MOST);
+	for (size_t i = 0; i < n; i++)
+		if (!retries_already(h, &hint[i]) && hint_add(h, &hint[i]) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
 /* Who usually ended such waits. */
 static int habits_take(struct hangwaits *h, const struct world *w, const struct wakehist *wakes)
 {
@@ -117,6 +140,8 @@ const struct waitgraph *hangwaits_make(struct hangwaits *h, const struct world *
 	if (h->n_looks == 0 || !h->who)
 		return NULL;
 	int r = locks_read(h, w);
+	if (r == 0)
+		r = lookups_add(h);
 	if (r == 0)
 		r = places_take(h, dump);
 	if (r == 0)

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "agent/hang/hangprocs.h"
+#include "agent/hang/hanglookups.h"
 #include "model/hang/waitgraph.h"
 #include "model/hang/wakehist.h"
 #include "model/stacks/stackdump.h"
@@ -14,6 +14,7 @@ struct hangwaits {
 	size_t n_looks;
 	struct waitgraph_who *who; /* owned */
 	size_t n_who;
+	struct hanglookups *lookups; /* which files are looked for; borrowed; NULL: unknown */
 	struct waithint *hint; /* of Python's locks, and where threads stand; owned */
 	size_t n_hints, cap_hints;
 	struct waitgraph graph; /* owned; points into the looks */

@@ -12,6 +12,7 @@
 
 #include "agent/hang/hangdevices.h"
 #include "agent/hang/hangevidence.h"
+#include "agent/hang/hanglookups.h"
 #include "agent/hang/hangrefused.h"
 #include "agent/hang/hangsymbols.h"
 #include "agent/hang/hangwakers.h"
@@ -91,6 +92,7 @@ struct watch {
 	struct hangdevices devices;
 	struct hangwakers *wakers; /* NULL without memory */
 	struct hangrefused *refused; /* likewise */
+	struct hanglookups *lookups; /* likewise */
 	struct progress_patterns progress; /* the user's */
 	struct hang_job job[HANG_JOBS];
 	size_t n_jobs;
@@ -146,6 +148,7 @@ static bool hangwatch_begin(struct watch *k)
 	hangdevices_open(&k->devices, &k->w);
 	k->wakers = hangwakers_new(&k->w);
 	k->refused = hangrefused_new(&k->w);
+	k->lookups = hanglookups_new(&k->w);
 	k->jobs_seq = UINT32_MAX;
 	patterns_begin(k);
 	return k->procstats != NULL;
@@ -352,7 +355,10 @@ static struct hangevidence_tools tools_of(struct watch *k, const struct watched 
 {
 	const struct hangprocs *c = j->sample.procs;
 	return (struct hangevidence_tools){
-		.rules = rules, .natives = hangsymbols_of(&k->symbols, &k->w, c->n_now ? c->now[0].pid : 0)};
+		.rules = rules,
+		.natives = hangsymbols_of(&k->symbols, &k->w, c->n_now ? c->now[0].pid : 0),
+		.lookups = k->lookups,
+	};
 }
 
 /*
@@ -797,6 +803,14 @@ static bool any_suspected(const struct watch *k)
 	return false;
 }
 
+static bool any_gathers(const struct watch *k)
+{
+	for (size_t i = 0; i < k->n_jobs; i++)
+		if (k->watched[i] && k->watched[i]->evidence.busy && !k->watched[i]->evidence.complete)
+			return true;
+	return false;
+}
+
 /* Does what is due for all jobs. Returns when the next thing is due. */
 static uint64_t hangwatch_round(struct watch *k)
 {
@@ -824,6 +838,8 @@ static uint64_t hangwatch_round(struct watch *k)
 			next = MIN(next, j->evidence.next_ns);
 	}
 	hangrefused_step(k->refused, any_suspected(k));
+	if (!any_gathers(k))
+		hanglookups_end(k->lookups);
 	next = MIN(next, wakers_step(k));
 	next = MIN(next, hangsymbols_rest(&k->symbols, k->w.mono_ns(), any_busy(k)));
 	atomic_store(&k->shm->cpu_ns, own_cpu_ns());

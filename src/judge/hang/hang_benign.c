@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "judge/hang/hang_parts.h"
+#include "judge/hang/hang_gone.h"
 
 /* How long a silent upload at the end may take. */
 static const uint64_t upload_ns = 5 * 60 * NS_PER_S;
@@ -52,11 +52,20 @@ static bool has_printed(const struct hang_work *w)
 	return false;
 }
 
-/* True if all ranks try in vain to connect, again and again: a server that has gone, or was never started. */
-static bool all_are_refused(const struct hang_work *w)
+bool hang_tries_in_vain(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct waithint *retry = w->many ? hang_retries(w, r) : NULL;
+	return hang_is_refused(w, r->rank) || (retry && retry->missing && retry->others_there);
+}
+
+/*
+ * True if all ranks try in vain, again and again: to connect to a server that has gone, or was never started, or to
+ * find one of several files, of which the others are there.
+ */
+static bool all_try_in_vain(const struct hang_work *w)
 {
 	for (size_t i = 0; i < w->n_blocking; i++)
-		if (!hang_is_refused(w, w->g.rank[w->blocking[i]].rank))
+		if (!hang_tries_in_vain(w, &w->g.rank[w->blocking[i]]))
 			return false;
 	return w->n_blocking > 0 && w->n_blocking == w->g.n;
 }
@@ -68,13 +77,13 @@ static bool all_are_refused(const struct hang_work *w)
 static uint64_t polls_after_ns(const struct hang_work *w, const struct stackgroup_rank *r)
 {
 	uint64_t said = hang_sleep_ns_of(w, r);
-	bool refused = all_are_refused(w);
-	bool waited_for = (refused && has_printed(w)) || (w->many && w->n_blocking < w->g.n);
+	bool in_vain = all_try_in_vain(w);
+	bool waited_for = (in_vain && has_printed(w)) || (w->many && w->n_blocking < w->g.n);
 	/* It tries for a lock file again and again: who made it is long done, as a rule, or has ended. */
 	const struct waithint *retry = hang_retries(w, r);
 	bool lock_file = retry && retry->exists;
 	if (r->activity.kind != ACTIVITY_SLEEP || said == 0 || said >= 60 * NS_PER_S || works_beside(w, r) ||
-	    (!w->stepping && !lock_file && !refused && w->n_blocking == w->g.n))
+	    (!w->stepping && !lock_file && !in_vain && w->n_blocking == w->g.n))
 		return 0;
 	uint64_t least = hang_time(w->s->sleep_ns, HANG_SLEEP_NS);
 	return MAX(said * sleep_times, waited_for || lock_file ? MIN(least, waited_for_ns) : least);

@@ -489,7 +489,7 @@ bool hang_one_stands(struct hang_work *w)
 	if (!id && !loader && (awake || (r->compared && !r->unchanged)))
 		return false;
 	bool changed = r->compared && !r->unchanged, kernel = hang_awaits_kernel(w, r);
-	bool told = !anyone || hang_is_refused(w, r->rank); /* hang_benign has given the loop its time */
+	bool told = !anyone || hang_tries_in_vain(w, r); /* hang_benign has given the loop its time */
 	enum hang_proof need = told && !kernel ? HANG_FIRM : changed || kernel ? HANG_DOUBTFUL : HANG_VAGUE;
 	if (!hang_old_enough(w, need)) /* kernels of minutes that keep one multiprocessor busy are rare, but healthy */
 		return true;

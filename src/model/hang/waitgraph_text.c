@@ -270,6 +270,12 @@ static bool starts(const struct waitgraph_node *n)
 	return n->main && n->who && n->who->main;
 }
 
+/* True of a loop of which is known what it looks for. */
+static bool is_loop(const struct waitgraph_node *n)
+{
+	return n->polled || (n->hint && n->hint->kind == WAITHINT_RETRY);
+}
+
 static void way_write(const struct text_work *t, const struct way *longest, struct buf *b)
 {
 	int32_t rank[WAITGRAPH_RANKS];
@@ -281,10 +287,10 @@ static void way_write(const struct text_work *t, const struct way *longest, stru
 			rank[n++] = t->g->node[i].who->rank;
 	const struct waitgraph_node *waiter = waiter_by_habit(t->g, longest->step[0]);
 	if (n == 0)
-		step_add(t->g, longest->step[0], t->g->node[longest->step[0]].polled != NULL, false, b);
+		step_add(t->g, longest->step[0], is_loop(&t->g->node[longest->step[0]]), false, b);
 	else
 		ranks_add(rank, n, b);
-	if (n > 0 && (waiter || t->g->node[longest->step[0]].polled))
+	if (n > 0 && (waiter || is_loop(&t->g->node[longest->step[0]])))
 		step_wait_add(t->g, longest->step[0], waiter, b);
 	for (size_t i = 1; i < longest->n; i++) {
 		if (longest->n > STEPS_SHOWN && i >= STEPS_SHOWN - 2 && i < longest->n - 1) {

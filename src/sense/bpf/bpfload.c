@@ -13,6 +13,7 @@
 #pragma push_macro("unused")
 #undef unused
 #include "instant.skel.h"
+#include "lookups.skel.h"
 #include "refused.skel.h"
 #include "sigwatch.skel.h"
 #include "taskiter.skel.h"
@@ -262,4 +263,38 @@ int bpf_refused_load(struct bpf_refused_fds *ret, char *why, size_t cap)
 	(void)libbpf_set_print(no_talk);
 	int r = refused_load(ret);
 	return r < 0 ? condition_of(r, "seeing connections that are refused", why, cap) : 0;
+}
+
+static void lookups_skel_freep(struct lookups_bpf **skel)
+{
+	lookups_bpf__destroy(*skel);
+}
+
+static int lookups_load(const uint8_t *path_argument, struct bpf_lookups_fds *ret)
+{
+	cleanup(closep) int prog = -1, watched = -1;
+	int rows = -1;
+	cleanup(lookups_skel_freep) struct lookups_bpf *skel = lookups_bpf__open();
+	if (!skel)
+		return -errno;
+	memcpy((void *)skel->rodata->path_argument, path_argument, sizeof(skel->rodata->path_argument));
+	int r = lookups_bpf__load(skel);
+	if (r == 0)
+		r = fd_keep(bpf_program__fd(skel->progs.lookups), &prog);
+	if (r == 0)
+		r = fd_keep(bpf_map__fd(skel->maps.watched), &watched);
+	if (r == 0)
+		r = fd_keep(bpf_map__fd(skel->maps.rows), &rows);
+	if (r < 0)
+		return r;
+	*ret = (struct bpf_lookups_fds){.prog_fd = take_fd(&prog), .watched_fd = take_fd(&watched), .rows_fd = rows};
+	return 0;
+}
+
+int bpf_lookups_load(const uint8_t *path_argument, struct bpf_lookups_fds *ret, char *why, size_t cap)
+{
+	cleanup(memlock_restore) unused struct memlock limit = memlock_remember();
+	(void)libbpf_set_print(no_talk);
+	int r = lookups_load(path_argument, ret);
+	return r < 0 ? condition_of(r, "seeing which files are looked for in vain", why, cap) : 0;
 }

@@ -1,7 +1,8 @@
 /*
  * Loads vigil's BPF programs into the kernel and returns plain descriptors. The only user of libbpf: the readers of the
- * descriptors (sense/proc/tasks, sense/death/sigwatch, sense/native/instant, sense/net/refused, sense/wait/wakers) do
- * not need it, in any process they are passed to. A program stays in the kernel as long as its link is open.
+ * descriptors (sense/proc/tasks, sense/death/sigwatch, sense/native/instant, sense/net/refused, sense/proc/lookups,
+ * sense/wait/wakers) do not need it, in any process they are passed to. A program stays in the kernel as long as its
+ * link is open.
  *
  * Needs Linux 5.8 with BTF (an instant 5.17, wakers 5.15 on x86_64), and CAP_BPF + CAP_PERFMON (or CAP_SYS_ADMIN).
  * Built without BPF the same functions return WORLD_ABSENT.
@@ -61,3 +62,14 @@ struct bpf_refused_fds {
 
 /* Loads the program that counts attempts to connect in vain, without attaching it. Both are the caller's. */
 int must_check bpf_refused_load(struct bpf_refused_fds *ret, char *why, size_t cap);
+
+struct bpf_lookups_fds {
+	int prog_fd; /* to be attached and detached, as that of wakers */
+	int watched_fd, rows_fd; /* its maps, as in sense/bpf/records.h */
+};
+
+/*
+ * Loads the program that counts lookups of files that are not there, without attaching it. path_argument: of each
+ * system call by number, which argument is a path; records.h says how many. All descriptors are the caller's.
+ */
+int must_check bpf_lookups_load(const uint8_t *path_argument, struct bpf_lookups_fds *ret, char *why, size_t cap);

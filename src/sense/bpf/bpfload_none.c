@@ -41,3 +41,10 @@ int bpf_refused_load(struct bpf_refused_fds *ret, char *why, size_t cap)
 	(void)ret;
 	return absent(why, cap);
 }
+
+int bpf_lookups_load(const uint8_t *path_argument, struct bpf_lookups_fds *ret, char *why, size_t cap)
+{
+	(void)path_argument;
+	(void)ret;
+	return absent(why, cap);
+}

@@ -125,7 +125,7 @@ struct kernel_siginfo {
 };
 
 struct pt_regs {
-	unsigned long sp, di, orig_ax;
+	unsigned long sp, di, si, orig_ax;
 };
 
 struct in6_words {

@@ -135,6 +135,28 @@ struct bpf_refused_count {
 	unsigned pad;
 };
 
+/* Lookups of files, of those that are there by calls that only ask. Numbers are of the initial pid namespace. */
+#define BPF_LOOKUP_CALLS 512
+#define BPF_LOOKUP_PROCESSES 4096
+#define BPF_LOOKUP_ROWS 2048
+#define BPF_LOOKUP_PATH 192
+#define BPF_LOOKUP_CWD (-100) /* AT_FDCWD */
+/* Which argument of a call is the path, and whether the call only asks whether the file is there. */
+#define BPF_LOOKUP_ARGUMENT 3
+#define BPF_LOOKUP_ASKS 4
+
+struct bpf_lookup_key {
+	unsigned tgid, tid;
+	int folder; /* the descriptor of the folder from which a relative path starts, or BPF_LOOKUP_CWD */
+	unsigned found; /* 1: it is there */
+	char path[BPF_LOOKUP_PATH];
+};
+
+struct bpf_lookup_count {
+	unsigned long long n;
+	unsigned long long last_ns; /* CLOCK_MONOTONIC */
+};
+
 /* Who ends one certain wait: asked by the reader, answered once. */
 struct bpf_waker_asked {
 	unsigned long long arg; /* of the wait that is meant */

@@ -1,0 +1,129 @@
+#include "agent/hang/hanglookups.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "sense/proc/lookups.h"
+
+/* One lookup that fails is no loop. */
+static const uint64_t lookups_least = 2;
+
+struct hanglookups {
+	const struct world *w;
+	struct lookups *bpf; /* NULL: off */
+	bool denied; /* not permitted, or not possible here */
+	struct lookups_row row[LOOKUPS_ROWS];
+};
+
+struct hanglookups *hanglookups_new(const struct world *w)
+{
+	struct hanglookups *h = calloc(1, sizeof(*h));
+	if (h)
+		h->w = w;
+	return h;
+}
+
+void hanglookups_begin(struct hanglookups *h, const struct hangprocs *procs)
+{
+	char why[200];
+	if (!h || h->denied)
+		return;
+	if (!h->bpf && lookups_open(h->w, &h->bpf, why, sizeof(why)) != 0) {
+		h->denied = true;
+		h->bpf = NULL;
+	}
+	for (size_t i = 0; h->bpf && i < procs->n_now; i++)
+		ignore(lookups_watch(h->bpf, procs->now[i].pid), "no room: what it looks for is not told");
+}
+
+void hanglookups_end(struct hanglookups *h)
+{
+	if (h && h->bpf)
+		h->bpf = lookups_free(h->bpf);
+}
+
+/* The system's own files are asked for by every library, and whether they are there is nobody's doing. */
+static bool is_of_the_system(const char *path)
+{
+	static const char *const tops[] = {"/etc", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"};
+	for (size_t i = 0; i < ARRAY_SIZE(tops); i++)
+		if (strncmp(path, tops[i], strlen(tops[i])) == 0 && path[strlen(tops[i])] == '/')
+			return true;
+	return false;
+}
+
+/* True if the paths differ by one number alone: "/data/done.3" and "/data/done.12". */
+static bool differ_by_a_number(const char *a, const char *b)
+{
+	size_t at = 0, i, k;
+	while (a[at] && a[at] == b[at])
+		at++;
+	while (at > 0 && a[at - 1] >= '0' && a[at - 1] <= '9') /* digits that the numbers share */
+		at--;
+	for (i = at; a[i] >= '0' && a[i] <= '9'; i++)
+		;
+	for (k = at; b[k] >= '0' && b[k] <= '9'; k++)
+		;
+	return i > at && k > at && strcmp(a + at, b + at) != 0 && strcmp(a + i, b + k) == 0;
+}
+
+/* Another file of the same kind that the thread looks for as often, and finds; NULL: none. */
+static const struct lookups_row *found_beside(const struct hanglookups *h, size_t n_rows, const struct lookups_row *r)
+{
+	for (size_t i = 0; i < n_rows; i++) {
+		const struct lookups_row *x = &h->row[i];
+		if (x->found && x->pid == r->pid && x->tid == r->tid && x->folder == r->folder &&
+		    x->n >= lookups_least && differ_by_a_number(x->path, r->path))
+			return x;
+	}
+	return NULL;
+}
+
+/*
+ * "looks again and again for /data/done.3, which is not there (done.0 is)"; of a long path the end is shown. beside may
+ * be NULL.
+ */
+static void lookup_say(const struct world *w, const struct lookups_row *r, const struct lookups_row *beside,
+		       struct waithint *h)
+{
+	const size_t most = 80;
+	char path[1024], shown[1024], other[24] = "";
+	lookups_path(w, r, path, sizeof(path));
+	span_copy(span_of(path), shown, sizeof(shown));
+	const size_t len = strlen(shown);
+	const bool cut = len > most;
+	const char *name = beside ? strrchr(beside->path, '/') : NULL;
+	if (beside)
+		span_copy(span_of(name ? name + 1 : beside->path), other, sizeof(other));
+	TEXT_FORMAT(h->text, "looks again and again for %s%s, which is not there%s%s%s", cut ? "…" : "",
+		    shown + (cut ? len - most : 0), other[0] ? " (" : "", other, other[0] ? " is)" : "");
+	h->others_there = beside != NULL;
+}
+
+/* Of two rows of a thread the one that says more of what it waits for. */
+static bool says_more(const struct lookups_row *a, const struct lookups_row *b)
+{
+	return a->n != b->n ? a->n > b->n : a->last_ns > b->last_ns;
+}
+
+size_t hanglookups_hints(struct hanglookups *h, const struct waitfacts *facts, struct waithint *ret, size_t cap)
+{
+	size_t n_rows = 0, n = 0;
+	if (!h || !h->bpf || lookups_take(h->bpf, h->row, LOOKUPS_ROWS, &n_rows) < 0)
+		return 0;
+	for (size_t i = 0; i < facts->n_threads && n < cap; i++) {
+		const struct waitfact_thread *t = &facts->thread[i];
+		const struct lookups_row *best = NULL;
+		for (size_t k = 0; k < n_rows; k++) {
+			const struct lookups_row *r = &h->row[k];
+			if (!r->found && r->pid == t->pid && r->tid == t->tid && r->n >= lookups_least &&
+			    !is_of_the_system(r->path) && (!best || says_more(r, best)))
+				best = r;
+		}
+		if (!best)
+			continue;
+		ret[n] = (struct waithint){.kind = WAITHINT_RETRY, .pid = t->pid, .tid = t->tid, .missing = true};
+		lookup_say(h->w, best, found_beside(h, n_rows, best), &ret[n++]);
+	}
+	return n;
+}

@@ -1,0 +1,71 @@
+/*
+ * Counts lookups of files that are not there: system calls that name a path and end with ENOENT, of watched processes,
+ * by thread and path; and of those that are there by calls that only ask (stat, access). Attached for a few seconds
+ * while a suspected job is looked at; sense/proc/lookups.c reads it.
+ *
+ * At the end of a system call its arguments are still in the registers as they were, and the page of the path has just
+ * been read by the kernel. This is so on x86_64; elsewhere the program is not loaded.
+ */
+#include "kernel_types.bpf.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "records.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+enum { NO_SUCH_FILE = -2 };
+
+/* Of each system call by number BPF_LOOKUP_ARGUMENT and BPF_LOOKUP_ASKS; 0: it names no path. Filled when loaded. */
+const volatile __u8 path_argument[BPF_LOOKUP_CALLS] = {};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, BPF_LOOKUP_PROCESSES);
+	__type(key, __u32);
+	__type(value, __u32);
+} watched SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, BPF_LOOKUP_ROWS);
+	__type(key, struct bpf_lookup_key);
+	__type(value, struct bpf_lookup_count);
+} rows SEC(".maps");
+
+/* arguments: the registers, the call's result */
+SEC("tp_btf/sys_exit")
+int lookups(__u64 *args)
+{
+	struct pt_regs *regs = (void *)args[0];
+	long result = (long)args[1];
+	if (result != NO_SUCH_FILE && result != 0)
+		return 0;
+	struct task_struct *me = bpf_get_current_task_btf();
+	__u32 tgid = me->tgid;
+	if (!bpf_map_lookup_elem(&watched, &tgid))
+		return 0;
+	unsigned long nr = BPF_CORE_READ(regs, orig_ax);
+	if (nr >= BPF_LOOKUP_CALLS)
+		return 0;
+	__u8 call = path_argument[nr], argument = call & BPF_LOOKUP_ARGUMENT;
+	if (argument == 0 || (result == 0 && !(call & BPF_LOOKUP_ASKS)))
+		return 0;
+	struct bpf_lookup_key key = {
+		.tgid = tgid, .tid = me->pid, .folder = BPF_LOOKUP_CWD, .found = result == 0};
+	unsigned long first = BPF_CORE_READ(regs, di), path = first;
+	if (argument == 2) {
+		key.folder = (int)first;
+		path = BPF_CORE_READ(regs, si);
+	}
+	long len = bpf_probe_read_user_str(key.path, sizeof(key.path), (void *)path);
+	if (len <= 1 || len >= (long)sizeof(key.path)) /* what does not fit is not told */
+		return 0;
+	struct bpf_lookup_count now = {.n = 1, .last_ns = bpf_ktime_get_ns()};
+	struct bpf_lookup_count *before = bpf_map_lookup_elem(&rows, &key);
+	if (before)
+		now.n += before->n;
+	bpf_map_update_elem(&rows, &key, &now, BPF_ANY);
+	return 0;
+}

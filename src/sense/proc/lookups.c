@@ -1,0 +1,178 @@
+#include "sense/proc/lookups.h"
+
+#include <linux/bpf.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "sense/bpf/bpfload.h"
+#include "sense/bpf/records.h"
+#include "sense/ns.h"
+
+#define LOOKUPS_AT_ONCE 64
+
+struct lookups {
+	struct bpf_lookups_fds fds;
+	int link_fd;
+};
+
+static int lookups_call(int command, union bpf_attr *attr)
+{
+	long r = syscall(SYS_bpf, command, attr, sizeof(*attr));
+	return r < 0 ? -errno : (int)r;
+}
+
+/* Calls that ask for a file, which of their arguments names it, and whether they do no more than ask. */
+static void arguments_fill(uint8_t argument[static BPF_LOOKUP_CALLS])
+{
+	static const struct {
+		int nr;
+		uint8_t at;
+	} calls[] = {
+#ifdef SYS_open
+		{SYS_open, 1},
+		{SYS_readlink, 1},
+		{SYS_stat, 1 | BPF_LOOKUP_ASKS},
+		{SYS_lstat, 1 | BPF_LOOKUP_ASKS},
+		{SYS_access, 1 | BPF_LOOKUP_ASKS},
+#endif
+		{SYS_openat, 2},
+		{SYS_readlinkat, 2},
+		{SYS_newfstatat, 2 | BPF_LOOKUP_ASKS},
+		{SYS_statx, 2 | BPF_LOOKUP_ASKS},
+		{SYS_faccessat, 2 | BPF_LOOKUP_ASKS},
+#ifdef SYS_openat2
+		{SYS_openat2, 2},
+#endif
+#ifdef SYS_faccessat2
+		{SYS_faccessat2, 2 | BPF_LOOKUP_ASKS},
+#endif
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
+		if (calls[i].nr >= 0 && calls[i].nr < BPF_LOOKUP_CALLS)
+			argument[calls[i].nr] = calls[i].at;
+}
+
+static bool lookups_sees_numbers(const struct world *w)
+{
+	struct stat st;
+	return w->proc_fd >= 0 && fstatat(w->proc_fd, "self/ns/pid", &st, 0) == 0 && st.st_ino == PID_NAMESPACE_FIRST;
+}
+
+static int lookups_attach(struct lookups *k)
+{
+	union bpf_attr a;
+	memset(&a, 0, sizeof(a));
+	a.raw_tracepoint.prog_fd = (uint32_t)k->fds.prog_fd;
+	int fd = lookups_call(BPF_RAW_TRACEPOINT_OPEN, &a);
+	if (fd < 0)
+		return fd;
+	k->link_fd = fd;
+	return 0;
+}
+
+int lookups_open(const struct world *w, struct lookups **ret, char *why, size_t cap)
+{
+	uint8_t argument[BPF_LOOKUP_CALLS] = {};
+	if (!lookups_sees_numbers(w)) {
+		(void)text_copy(why, cap,
+				"seeing which files are looked for takes the machine's own process numbers, and vigil "
+				"runs in a container that has others");
+		return WORLD_ABSENT;
+	}
+	struct lookups *k = calloc(1, sizeof(*k));
+	if (!k)
+		return -ENOMEM;
+	*k = (struct lookups){.fds = {-1, -1, -1}, .link_fd = -1};
+	arguments_fill(argument);
+	int r = bpf_lookups_load(argument, &k->fds, why, cap);
+	if (r == 0)
+		r = lookups_attach(k);
+	if (r)
+		k = lookups_free(k);
+	*ret = k;
+	return r;
+}
+
+struct lookups *lookups_free(struct lookups *k)
+{
+	if (!k)
+		return NULL;
+	closep(&k->link_fd);
+	closep(&k->fds.prog_fd);
+	closep(&k->fds.watched_fd);
+	closep(&k->fds.rows_fd);
+	free(k);
+	return NULL;
+}
+
+int lookups_watch(struct lookups *k, pid_t pid)
+{
+	union bpf_attr a;
+	const uint32_t key = (uint32_t)pid, value = 1;
+	memset(&a, 0, sizeof(a));
+	a.map_fd = (uint32_t)k->fds.watched_fd;
+	a.key = (uint64_t)(uintptr_t)&key;
+	a.value = (uint64_t)(uintptr_t)&value;
+	a.flags = BPF_ANY;
+	return lookups_call(BPF_MAP_UPDATE_ELEM, &a);
+}
+
+static void lookups_row_take(const struct bpf_lookup_key *key, const struct bpf_lookup_count *c,
+			     struct lookups_row *ret)
+{
+	*ret = (struct lookups_row){
+		.pid = (pid_t)key->tgid,
+		.tid = (pid_t)key->tid,
+		.folder = key->folder,
+		.found = key->found,
+		.n = c->n,
+		.last_ns = c->last_ns,
+	};
+	memcpy(ret->path, key->path, sizeof(ret->path) - 1);
+}
+
+int lookups_take(const struct lookups *k, struct lookups_row *row, size_t cap, size_t *ret_n)
+{
+	struct bpf_lookup_key key[LOOKUPS_AT_ONCE];
+	struct bpf_lookup_count value[LOOKUPS_AT_ONCE];
+	size_t n = 0;
+	uint64_t position = 0;
+	int r = 0;
+	for (bool first = true; n < cap && r == 0; first = false) {
+		union bpf_attr a;
+		memset(&a, 0, sizeof(a));
+		a.batch.map_fd = (uint32_t)k->fds.rows_fd;
+		a.batch.in_batch = first ? 0 : (uint64_t)(uintptr_t)&position;
+		a.batch.out_batch = (uint64_t)(uintptr_t)&position;
+		a.batch.keys = (uint64_t)(uintptr_t)key;
+		a.batch.values = (uint64_t)(uintptr_t)value;
+		a.batch.count = (uint32_t)MIN((size_t)LOOKUPS_AT_ONCE, cap - n);
+		r = lookups_call(BPF_MAP_LOOKUP_BATCH, &a);
+		const size_t got = r == 0 || r == -ENOENT ? a.batch.count : 0;
+		for (size_t i = 0; i < got; i++)
+			lookups_row_take(&key[i], &value[i], &row[n + i]);
+		n += got;
+	}
+	*ret_n = n;
+	/* The last batch ends with ENOENT; a bucket that does not fit, with ENOSPC. */
+	return r == -ENOENT || r == -ENOSPC ? 0 : r;
+}
+
+void lookups_path(const struct world *w, const struct lookups_row *r, char *dst, size_t cap)
+{
+	char link[40];
+	size_t len = 0;
+	if (r->folder == LOOKUPS_CWD)
+		TEXT_FORMAT(link, "%d/cwd", (int)r->pid);
+	else
+		TEXT_FORMAT(link, "%d/fd/%d", (int)r->pid, r->folder);
+	const ssize_t n = r->path[0] == '/' ? 0 : readlinkat(w->proc_fd, link, dst, cap - 1);
+	if (n > 0 && (size_t)n + 2 < cap) {
+		len = (size_t)n;
+		dst[len++] = '/';
+	}
+	(void)text_copy(dst + len, cap - len, r->path);
+}

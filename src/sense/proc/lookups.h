@@ -1,0 +1,42 @@
+/*
+ * Which files processes look for that are not there, and which that are by calls that only ask, counted by a BPF
+ * program while it is on (sense/bpf/lookups.bpf.c, tracepoint sys_exit, x86_64). A loop that asks whether a file exists
+ * blocks on nothing, so that nothing in /proc tells what it is for.
+ *
+ * On, each system call on the machine takes 28 ns more, so it is to be on for seconds only; loading 14 ms. Memory in
+ * the kernel is bounded: 0.7 MB. Process numbers are those of the initial pid namespace, so vigil has to run in it.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/base.h"
+#include "sense/world.h"
+
+#define LOOKUPS_ROWS 2048 /* most that are counted */
+#define LOOKUPS_PATH 192
+#define LOOKUPS_CWD (-100) /* AT_FDCWD */
+
+struct lookups_row {
+	pid_t pid, tid;
+	bool found; /* it is there, and the call only asked for that */
+	int folder; /* the descriptor of the folder from which a relative path starts; LOOKUPS_CWD: the current one */
+	char path[LOOKUPS_PATH]; /* as the program gave it, so any bytes; longer ones are not told */
+	uint64_t n; /* lookups since it was switched on */
+	uint64_t last_ns; /* of the world's monotonic clock */
+};
+
+struct lookups;
+
+/*
+ * Loads it and switches it on; nobody is watched yet. WORLD_ABSENT, WORLD_DENIED: why (cap bytes) is then a sentence
+ * for people. -errno.
+ */
+int must_check lookups_open(const struct world *w, struct lookups **ret, char *why, size_t cap);
+struct lookups *lookups_free(struct lookups *k);
+/* Watches a process as well, if there is room. -errno. */
+int must_check lookups_watch(struct lookups *k, pid_t pid);
+/* What was counted so far; it stays. At most cap rows. *ret_n: their number. -errno. */
+int must_check lookups_take(const struct lookups *k, struct lookups_row *row, size_t cap, size_t *ret_n);
+/* The path of a row, from the folder as the process has it now; relative where that is not known. */
+void lookups_path(const struct world *w, const struct lookups_row *r, char *dst, size_t cap);

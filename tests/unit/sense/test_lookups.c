@@ -1,0 +1,127 @@
+/* Lookups of files that are not there, counted by the kernel. */
+#include "testing.h"
+#include "world_fixture.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "sense/proc/lookups.h"
+
+static struct lookups_row row[LOOKUPS_ROWS];
+
+/* Whatever is not possible here is said and skipped; VIGIL_NEED_BPF=1 makes that a failure. */
+static struct lookups *opened(const struct world *w)
+{
+	char why[200] = "";
+	struct lookups *k = NULL;
+	int r = lookups_open(w, &k, why, sizeof(why));
+	if (r == WORLD_ABSENT || r == WORLD_DENIED) {
+		assert_null(k);
+		assert_true(why[0] != '\0');
+		if (getenv("VIGIL_NEED_BPF"))
+			fail_msg("%s", why);
+		print_message("skipped: %s\n", why);
+		skip();
+	}
+	assert_int_equal(r, 0);
+	return k;
+}
+
+static const struct lookups_row *row_of(const struct lookups *k, pid_t pid, const char *path)
+{
+	size_t n = 0;
+	assert_int_equal(lookups_take(k, row, LOOKUPS_ROWS, &n), 0);
+	for (size_t i = 0; i < n; i++)
+		if (row[i].pid == pid && strcmp(row[i].path, path) == 0)
+			return &row[i];
+	return NULL;
+}
+
+static void a_file_that_is_not_there_is_counted_by_path(void **state)
+{
+	(void)state;
+	struct world w = live_world();
+	struct stat st;
+	struct lookups *k = opened(&w);
+	static const char missing[] = "/tmp/vigil-test/nobody/made/this", other[] = "vigil-test-not-here-either";
+	assert_int_equal(lookups_watch(k, getpid()), 0);
+	const uint64_t before_ns = w.mono_ns();
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(stat(missing, &st), -1);
+	assert_int_equal(open(missing, O_RDONLY), -1);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(stat("/tmp", &st), 0);
+	const struct lookups_row *r = row_of(k, getpid(), missing);
+	assert_non_null(r);
+	assert_int_equal(r->n, 4);
+	assert_int_equal(r->tid, getpid());
+	assert_true(r->last_ns >= before_ns && r->last_ns <= w.mono_ns());
+	assert_false(r->found);
+	r = row_of(k, getpid(), "/tmp");
+	assert_non_null(r);
+	assert_true(r->found);
+	assert_int_equal(r->n, 2);
+	assert_int_equal(access(other, F_OK), -1);
+	r = row_of(k, getpid(), other);
+	assert_non_null(r);
+	assert_int_equal(r->folder, LOOKUPS_CWD);
+	int top = open("/", O_PATH | O_CLOEXEC); /* more than a question */
+	assert_null(row_of(k, getpid(), "/"));
+	assert_int_equal(faccessat(top, "vigil-test-below", F_OK, 0), -1);
+	r = row_of(k, getpid(), "vigil-test-below");
+	assert_non_null(r);
+	assert_int_equal(r->folder, top);
+	close(top);
+	lookups_free(k);
+}
+
+static void what_is_too_long_is_not_told(void **state)
+{
+	(void)state;
+	struct world w = live_world();
+	struct lookups *k = opened(&w);
+	char path[LOOKUPS_PATH + 8];
+	size_t n = 0;
+	assert_int_equal(lookups_watch(k, getpid()), 0);
+	memset(path, 'x', sizeof(path));
+	path[0] = '/';
+	path[LOOKUPS_PATH] = '\0';
+	assert_int_equal(access(path, F_OK), -1);
+	path[LOOKUPS_PATH - 2] = '\0';
+	assert_int_equal(access(path, F_OK), -1);
+	assert_int_equal(lookups_take(k, row, LOOKUPS_ROWS, &n), 0);
+	size_t own = 0;
+	for (size_t i = 0; i < n; i++)
+		own += row[i].pid == getpid() && row[i].path[1] == 'x';
+	assert_int_equal(own, 1);
+	assert_non_null(row_of(k, getpid(), path));
+	lookups_free(k);
+}
+
+static void who_is_not_watched_is_not_counted(void **state)
+{
+	(void)state;
+	struct world w = live_world();
+	struct lookups *k = opened(&w);
+	static const char missing[] = "/vigil-test-of-a-child";
+	int status;
+	const pid_t child = fork();
+	if (child == 0)
+		_exit(access(missing, F_OK) == 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	assert_null(row_of(k, child, missing));
+	lookups_free(k);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_file_that_is_not_there_is_counted_by_path),
+		cmocka_unit_test(what_is_too_long_is_not_told),
+		cmocka_unit_test(who_is_not_watched_is_not_counted),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
