@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "judge/hang/hang_parts.h"
+#include "judge/hang/hang_gone.h"
 
 /* A sleep of this length may be the pause that somebody makes before he lets a stopped process go on. */
 static const uint64_t pause_least_ns = 5 * NS_PER_S;
@@ -102,4 +102,18 @@ bool hang_only_services_beside(const struct hang_work *w, const struct waitgraph
 			return false;
 	}
 	return true;
+}
+
+bool hang_sleeps_by_child(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph *g = w->c->graph;
+	if (w->many || w->stepping || s->end != WAITEND_CLOCK)
+		return false;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		const struct waitgraph_edge *e = n->n_edges == 1 ? &g->edge[n->first_edge] : NULL;
+		if (e && e->to == s->node && e->fact && e->fact->kind == WAITFACT_CHILD)
+			return true;
+	}
+	return false;
 }

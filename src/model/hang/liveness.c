@@ -37,8 +37,8 @@ static const double floors[LIVENESS_COUNTERS] = {
 /* Processor time per second above which a process works; below, it may be a loop that looks, naps and looks again. */
 static const double working = 0.1 * 1e9;
 
-/* What a small program reads to begin: heads of its libraries. A shell's loop around `sleep` begins one a second. */
-static const uint64_t begin_read = 16 * 1024;
+/* What a small program reads to begin: heads of its libraries. A shell's loop around `sleep` begins two a second. */
+static const uint64_t begin_read = 16 * 1024, begin_a_second = 2;
 
 /* Noise of the whole node in words of 4 bytes per second: subnet managers and heartbeats send too. */
 static const double rdma_floor = 4096;
@@ -231,12 +231,12 @@ static void progress_step(struct liveness *p, const struct liveness_counters *be
 	}
 }
 
-/* Leaves out what began processes have read to begin. Between rare samples one a second may come and go unseen. */
+/* Leaves out what began processes have read to begin. Between rare samples some may come and go unseen. */
 static void beginnings_take(struct liveness_trace *read, uint64_t came, uint64_t now_ns)
 {
 	uint64_t seconds = (now_ns - read->last_ns + NS_PER_S / 2) / NS_PER_S;
 	if (read->known && came > 0)
-		read->last += MAX(came, seconds) * begin_read;
+		read->last += MAX(came, seconds * begin_a_second) * begin_read;
 }
 
 static void works_step(struct liveness *p)

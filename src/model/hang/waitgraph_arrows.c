@@ -208,14 +208,33 @@ static bool keep_no_launcher(const struct build *b, pid_t pid, const pid_t *all,
 	return !who || !who->launcher;
 }
 
-/* A parent that does no more than wait for the ends of its children has what they have, and uses none of it. */
+/* The only thread of a process; NULL: it has more, or is not known. */
+static const struct waitfact_thread *only_thread(const struct build *b, pid_t pid)
+{
+	const struct waitfact_process *p = waitfacts_process(b->in->now, pid);
+	return p && p->n_threads == 1 ? waitfacts_thread(b->in->now, pid, pid) : NULL;
+}
+
+/* The sleep of a shell's loop has what the shell has, and uses none of it. */
+static bool keep_no_sleep_of_a_loop(const struct build *b, pid_t pid, const pid_t *all, size_t n)
+{
+	(void)all;
+	(void)n;
+	const struct waitfact_thread *t = only_thread(b, pid);
+	return !t || !waitgraph_is_sleep_of_a_loop(b->in, t);
+}
+
+/*
+ * A parent that does no more than wait for the ends of its children has what they have, and uses none of it; one that
+ * only sleeps by them is at work itself.
+ */
 static bool keep_no_waiting_parent(const struct build *b, pid_t pid, const pid_t *all, size_t n)
 {
 	(void)all;
 	(void)n;
-	const struct waitfact_process *p = waitfacts_process(b->in->now, pid);
-	const struct waitfact_thread *t = p && p->n_threads == 1 ? waitfacts_thread(b->in->now, pid, pid) : NULL;
-	return !t || t->n != 1 || b->in->now->fact[t->first].kind != WAITFACT_CHILD;
+	const struct waitfact_thread *t = only_thread(b, pid);
+	return !t || t->n != 1 || b->in->now->fact[t->first].kind != WAITFACT_CHILD ||
+	       waitgraph_sleeps_by_children(b->in, t);
 }
 
 static bool keep_oldest(const struct build *b, pid_t pid, const pid_t *all, size_t n)
@@ -318,6 +337,7 @@ static int to_holders(struct build *b, uint32_t from, const struct waitfact *f)
 		return users;
 	n = f->all ? n : narrowed(b, pids, n, keep_no_launcher);
 	if (f->kind == WAITFACT_TCP || f->kind == WAITFACT_UNIX || f->kind == WAITFACT_PIPE) {
+		n = narrowed(b, pids, n, keep_no_sleep_of_a_loop);
 		n = narrowed(b, pids, n, keep_no_waiting_parent);
 		n = narrowed(b, pids, n, keep_oldest);
 		n = narrowed(b, pids, n, keep_mains);
