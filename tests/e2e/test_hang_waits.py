@@ -10,7 +10,7 @@ from conftest import wait_for
 from hangkit import events, looks, shown
 
 RING = '''
-import os, socket, subprocess, sys, time
+import fcntl, os, socket, struct, subprocess, sys, time
 SERVER = """
 import select, socket
 s = socket.create_server(("127.0.0.1", 0))
@@ -46,6 +46,11 @@ for step in range(100000):
     if step == 20 and sys.argv[2] == "server" and rank == 1:
         server = subprocess.Popen([sys.executable, "-c", SERVER], stdout=subprocess.PIPE)
         socket.create_connection(("127.0.0.1", int(server.stdout.readline()))).recv(1)
+    if step == 20 and sys.argv[2].startswith("upgrade"):
+        shared = open(sys.argv[2].partition(" ")[2], "a+")
+        for kind in [fcntl.F_RDLCK, fcntl.F_WRLCK][:2 if rank < 2 else 1]:
+            fcntl.fcntl(shared, fcntl.F_OFD_SETLKW, struct.pack("hhqqi4x", kind, 0, 0, 0, 0))
+            right.send(b"x") + len(left.recv(1))
     if step == 20 and sys.argv[2] == "sleep" and rank == 1:
         time.sleep(25)
         sys.exit(0)
@@ -95,6 +100,14 @@ def test_an_address_that_is_tried_in_vain_is_evidence(vigil):
     told = [e["text"] for e in report["evidence"] if "in vain" in e["text"]]
     assert len(told) == 1, shown(report)
     assert re.search(r"process \d+ of rank 1 tried \d+ times in vain to connect to 127.0.0.1:\d+, and it was refused", told[0])
+
+
+def test_ranks_that_share_a_lock_and_both_want_it_alone_are_a_circle(vigil, tmp_path):
+    result = ring(vigil, f"upgrade {tmp_path / 'index'}")
+    assert result.status == 124, result
+    report = vigil.why()
+    assert looks(report) == ("hang", "wait_circle", [0, 1])
+    assert report["cause"]["confidence"] == "high" and "cannot go on by itself" in report["cause"]["text"]
 
 
 def test_who_keeps_the_only_writer_of_its_pipe_is_named_by_all_that_wait_for_it(vigil):

@@ -1,0 +1,133 @@
+/* What real processes look for in vain, as hints for the graph of waits. */
+#include "testing.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "waitfacts_fixture.h"
+
+#include "agent/hang/hanglookups.h"
+#include "sense/proc/lookups.h"
+
+static char dir[32];
+static bool with_others;
+
+/* Looks for a mark between naps, and for the system's own files as libraries do. */
+static void body_looks(void)
+{
+	const struct timespec nap = {.tv_nsec = 2 * NS_PER_MS};
+	struct stat st;
+	if (chdir(dir) < 0)
+		_exit(99);
+	for (;;) {
+		for (int i = 0; i < 3; i++)
+			(void)stat("/etc/vigil-test-is-not-here", &st);
+		(void)access("epoch3/done.2", F_OK);
+		if (with_others)
+			(void)access("epoch3/done.10", F_OK);
+		nanosleep(&nap, NULL);
+	}
+}
+
+/* Where the kernel permits no such program the tests are skipped; VIGIL_NEED_BPF=1 makes that a failure. */
+static void need_bpf(void)
+{
+	char why[200] = "";
+	struct lookups *k = NULL;
+	int r = lookups_open(&w, &k, why, sizeof(why));
+	lookups_free(k);
+	if (r == 0)
+		return;
+	if (getenv("VIGIL_NEED_BPF"))
+		fail_msg("%s", why);
+	skip();
+}
+
+static struct waithint hint_awaited(struct hanglookups *h, bool others)
+{
+	struct hangprocs_member member = {.pid = child, .main = true};
+	struct hangprocs procs = {.now = &member, .n_now = 1};
+	struct waithint hint[4];
+	const uint64_t until = clock_mono_ns() + DEADLINE_NS;
+	hanglookups_begin(h, &procs);
+	while (clock_mono_ns() < until) {
+		facts_read(&child, 1);
+		if (hanglookups_hints(h, &facts, hint, ARRAY_SIZE(hint)) == 1 && hint[0].others_there == others)
+			return hint[0];
+		pause_1ms();
+	}
+	fail_msg("the child is not said to look for anything");
+	return hint[0];
+}
+
+static void folder_make(void)
+{
+	char path[64];
+	(void)text_copy(dir, sizeof(dir), "/tmp/vigil-lookups-XXXXXX");
+	assert_non_null(mkdtemp(dir));
+	TEXT_FORMAT(path, "%s/epoch3", dir);
+	assert_int_equal(mkdir(path, 0700), 0);
+	TEXT_FORMAT(path, "%s/epoch3/done.10", dir);
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	close(fd);
+}
+
+static void folder_remove(void)
+{
+	char path[64];
+	child_end();
+	TEXT_FORMAT(path, "%s/epoch3/done.10", dir);
+	unlink(path);
+	TEXT_FORMAT(path, "%s/epoch3", dir);
+	rmdir(path);
+	rmdir(dir);
+}
+
+static void a_loop_is_said_to_look_for_what_it_does_not_find(void **state)
+{
+	(void)state;
+	char want[160];
+	need_bpf();
+	for (int others = 0; others < 2; others++) {
+		struct hanglookups *h = hanglookups_new(&w);
+		assert_non_null(h);
+		folder_make();
+		with_others = others;
+		start(body_looks);
+		const struct waithint hint = hint_awaited(h, others);
+		assert_true(hint.kind == WAITHINT_RETRY && hint.missing && !hint.exists);
+		assert_int_equal(hint.pid, child);
+		assert_int_equal(hint.tid, child);
+		TEXT_FORMAT(want, "looks again and again for %s/epoch3/done.2, which is not there%s", dir,
+			    others ? " (done.10 is)" : "");
+		assert_string_equal(hint.text, want);
+		hanglookups_end(h);
+		struct waithint none[2];
+		assert_int_equal(hanglookups_hints(h, &facts, none, ARRAY_SIZE(none)), 0);
+		folder_remove();
+		free(h);
+	}
+}
+
+static void without_a_watcher_nothing_is_told(void **state)
+{
+	(void)state;
+	struct hangprocs procs = {.n_now = 0};
+	struct waithint hint[2];
+	hanglookups_begin(NULL, &procs);
+	hanglookups_end(NULL);
+	assert_int_equal(hanglookups_hints(NULL, &facts, hint, ARRAY_SIZE(hint)), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		FACTS(a_loop_is_said_to_look_for_what_it_does_not_find),
+		FACTS(without_a_watcher_nothing_is_told),
+	};
+	return cmocka_run_group_tests(tests, group_setup, group_teardown);
+}
