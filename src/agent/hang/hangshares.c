@@ -5,11 +5,16 @@
 #include "agent/hang/sharewaits.h"
 #include "agent/inspect/procview.h"
 #include "base/buf.h"
+#include "sense/speed/cpustat.h"
+
+/* The quota of a control group is read again after so many samples. */
+#define QUOTA_EVERY 25
 
 struct hangshares {
 	const struct world *w;
 	struct procview *view[WAITSHARE_RANKS];
 	int32_t rank[WAITSHARE_RANKS];
+	struct cpuquota quota[WAITSHARE_RANKS]; /* before the first sample; without cores: it has none */
 	char role[WAITSHARE_RANKS][16];
 	size_t n;
 	struct sharewaits *waits; /* NULL without memory */
@@ -26,6 +31,7 @@ struct hangshares *hangshares_new(const struct world *w, const struct hangprocs 
 			continue;
 		s->rank[s->n] = m->who.rank;
 		TEXT_COPY(s->role[s->n], role_name(m->who.role));
+		ignore(cpuquota_read(w, m->pid, &s->quota[s->n]), "it has no group that counts, or has ended");
 		s->n++;
 	}
 	if (s) {
@@ -118,7 +124,22 @@ static void forget(struct hangshares *s, size_t i)
 	s->n--;
 	s->view[i] = s->view[s->n];
 	s->rank[i] = s->rank[s->n];
+	s->quota[i] = s->quota[s->n];
 	memcpy(s->role[i], s->role[s->n], sizeof(s->role[i]));
+}
+
+/* How often the quota held each rank back since before the first sample. */
+static void quotas_read(const struct hangshares *s, struct waitshare *to)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		const struct cpuquota *was = &s->quota[i];
+		struct cpuquota now;
+		if (was->cores <= 0 || cpuquota_read(s->w, s->view[i]->pid, &now) != 0 ||
+		    strcmp(now.group, was->group) != 0)
+			continue;
+		waitshare_quota(to, s->rank[i], now.cores, sub_floor(now.periods, was->periods),
+				sub_floor(now.throttled, was->throttled));
+	}
 }
 
 void hangshares_sample(struct hangshares *s, const struct hangprocs *procs, struct waitshare *to)
@@ -140,6 +161,8 @@ void hangshares_sample(struct hangshares *s, const struct hangprocs *procs, stru
 		for (size_t i = 0; i < n; i++)
 			if (k->whom[i])
 				waitshare_whom(to, k->process[i].rank, k->whom[i]);
+		if (to->samples % QUOTA_EVERY == 0)
+			quotas_read(s, to);
 	}
 	for (size_t i = 0; i < n; i++)
 		free(k->thread[i].frames);

@@ -130,7 +130,8 @@ struct hang_verdict {
 	bool unexplained; /* it says where the job stands and not why: what ended right before may be the cause */
 	uint64_t limit_until_ns; /* when the time limit ends within which the job waits; 0: none */
 	double ratio; /* straggler, slowdown: how much slower; 0.1 is 10 % */
-	/* straggler, slowdown: "compute", "host", "loader", "network", "gpu", "sleep", "wait"; "": unknown */
+	/* straggler, slowdown: "compute", "host", "quota", "stopped", "memory", "loader", "network", "gpu", "sleep",
+	 * "wait"; "": unknown */
 	char split[24];
 	char advice[HANG_ADVICE][320];
 	size_t n_advice;

@@ -14,6 +14,8 @@ static const uint32_t samples_least = 40;
 /* A rank that is slower by exactly the ratio shows a little less in half of the samplings. */
 static const double ratio_slack = 0.7;
 static const double clock_ratio = 0.9;
+/* A quota that held a group back in so many more of its periods than the others' groups is what makes it slow. */
+static const double throttled_least = 0.2;
 /* Steps that must pass during the samples: shares of one long wait say nothing of a pace. */
 static const uint64_t steps_least = 5;
 /*
@@ -103,6 +105,21 @@ static double other_share(const struct waitshare_rank *r)
 	return part(r->other, r);
 }
 
+static double stopped_share(const struct waitshare_rank *r)
+{
+	return part(r->stopped, r);
+}
+
+static double memory_share(const struct waitshare_rank *r)
+{
+	return part(r->memory, r);
+}
+
+static double running_share(const struct waitshare_rank *r)
+{
+	return part(r->running, r);
+}
+
 struct straggler {
 	bool perhaps; /* not clear: a second round is worth it */
 	size_t at; /* index of the slowest */
@@ -187,40 +204,93 @@ static void say_clock(struct hang_work *w, const struct liveness *l)
 		     : "look at that GPU (`vigil gpus`, nvidia-smi -q -d CLOCK,PERFORMANCE): its clock is held down");
 }
 
+/* True if most of the time that the slow rank lacks is in this class of looks. */
+static bool is_it(const struct waitshare *s, const struct straggler *x, double (*value)(const struct waitshare_rank *))
+{
+	return value(&s->rank[x->at]) - median_of(s, x->at, value) > (x->others - x->least) / 2;
+}
+
+static void split_is(struct hang_work *w, const char *split)
+{
+	TEXT_COPY(w->v->split, split);
+}
+
+/* Somebody or something keeps it from running: it is stopped, its group has used up its quota, or its cores are busy. */
+static bool split_held_back(struct hang_work *w, const struct waitshare *s, const struct straggler *x)
+{
+	const struct waitshare_rank *r = &s->rank[x->at];
+	double queued = hang_queues(w, r->rank), queued_others = 0;
+	for (size_t i = 0; i < s->n; i++)
+		queued_others += i != x->at ? hang_queues(w, s->rank[i].rank) / (double)(s->n - 1) : 0;
+	bool queues = queued - queued_others > (x->others - x->least) / 2;
+	if (is_it(s, x, stopped_share)) {
+		split_is(w, "stopped");
+		hang_says(w,
+			  "It is stopped in %.0f %% of the looks, and goes on again: by signals (SIGSTOP, SIGCONT), a "
+			  "debugger or the freezer of its control group.",
+			  stopped_share(r) * 100);
+		hang_advise(w, "find who stops it: a manager of power, memory or jobs, a debugger, kill -STOP");
+	} else if ((queues || is_it(s, x, running_share)) &&
+		   waitshare_throttled(r) - median_of(s, x->at, waitshare_throttled) > throttled_least) {
+		split_is(w, "quota");
+		hang_says(w,
+			  "The processor quota of its control group (%.1f cores) held it back in %.0f %% of the "
+			  "periods, those of the others less.",
+			  r->quota_cores, waitshare_throttled(r) * 100);
+		hang_advise(w, "raise the quota of that rank's group (cpu.max, cpu.cfs_quota_us, a container's CPU "
+			       "limit), or start fewer threads in it");
+	} else if (queues) {
+		split_is(w, "host");
+		hang_says(w, "Its threads wait %.2f s a second for a processor: others use the same cores.", queued);
+		hang_advise(w,
+			    "look at what else runs on its cores: pinning of ranks, OMP_NUM_THREADS, loaders' workers");
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* It waits for something that is no rank. */
+static bool split_waits(struct hang_work *w, const struct waitshare *s, const struct straggler *x)
+{
+	const struct waitshare_rank *r = &s->rank[x->at];
+	const char *whom = waitshare_usual_whom(r);
+	if (is_it(s, x, sleep_share)) {
+		split_is(w, "sleep");
+		hang_says(w, "It sleeps %.0f %% of its time.", sleep_share(r) * 100);
+	} else if (is_it(s, x, memory_share)) {
+		split_is(w, "memory");
+		hang_says(w,
+			  "It waits for memory in %.0f %% of the looks: pages that are read back from disk or swap, or "
+			  "memory.high of its control group.",
+			  memory_share(r) * 100);
+		hang_advise(w, "look at its memory and the limit of its group (`vigil ps`), and at swap");
+	} else if (is_it(s, x, other_share)) {
+		split_is(w, strncmp(whom, "loader ", 7) == 0 ? "loader" : "wait");
+		hang_says(w, "It neither computes nor waits for the others in %.0f %% of the looks: it waits for %s.",
+			  other_share(r) * 100, whom[0] ? whom : "something of its own, a file or a lock");
+		hang_advise(w, "`vigil stack` shows what that rank waits for while the others wait for it");
+		w->v->confidence = MIN(w->v->confidence, CONFIDENCE_MEDIUM);
+	} else {
+		return false;
+	}
+	return true;
+}
+
 /* Names what the slow rank spends the time on that the others spend waiting. */
 static void split(struct hang_work *w, const struct waitshare *s, const struct straggler *x)
 {
 	const struct waitshare_rank *r = &s->rank[x->at];
 	const struct liveness *l = liveness_find(w->p, r->rank);
-	double half = (x->others - x->least) / 2, queued = hang_queues(w, r->rank), queued_others = 0;
-	size_t n = 0;
-	for (size_t i = 0; i < s->n; i++)
-		if (i != x->at)
-			queued_others += hang_queues(w, s->rank[i].rank), n++;
-	queued_others /= (double)n;
-	if (part(r->loader, r) - median_of(s, x->at, loader_share) > half) {
-		TEXT_COPY(w->v->split, "loader");
-		hang_says(w, "It spends %.0f %% of its time waiting for its data loader.", part(r->loader, r) * 100);
+	if (is_it(s, x, loader_share)) {
+		split_is(w, "loader");
+		hang_says(w, "It spends %.0f %% of its time waiting for its data loader.", loader_share(r) * 100);
 		hang_advise(w, "give that rank's data loader more workers, or look at the storage that it reads from");
 	} else if (clock_low(w->p, r->rank) && l) {
-		TEXT_COPY(w->v->split, "gpu");
+		split_is(w, "gpu");
 		say_clock(w, l);
-	} else if (queued - queued_others > half) {
-		TEXT_COPY(w->v->split, "host");
-		hang_says(w, "Its threads wait %.2f s a second for a processor: others use the same cores.", queued);
-		hang_advise(w,
-			    "look at what else runs on its cores: pinning of ranks, OMP_NUM_THREADS, loaders' workers");
-	} else if (part(r->sleeping, r) - median_of(s, x->at, sleep_share) > half) {
-		TEXT_COPY(w->v->split, "sleep");
-		hang_says(w, "It sleeps %.0f %% of its time.", part(r->sleeping, r) * 100);
-	} else if (part(r->other, r) - median_of(s, x->at, other_share) > half) {
-		TEXT_COPY(w->v->split, strncmp(r->whom, "loader ", 7) == 0 ? "loader" : "wait");
-		hang_says(w, "It neither computes nor waits for the others in %.0f %% of the looks: it waits for %s.",
-			  part(r->other, r) * 100, r->whom[0] ? r->whom : "something of its own, a file or a lock");
-		hang_advise(w, "`vigil stack` shows what that rank waits for while the others wait for it");
-		w->v->confidence = MIN(w->v->confidence, CONFIDENCE_MEDIUM);
-	} else {
-		TEXT_COPY(w->v->split, "compute");
+	} else if (!split_held_back(w, s, x) && !split_waits(w, s, x)) {
+		split_is(w, "compute");
 		hang_says(w, "It spends that time computing.");
 		hang_advise(w, "compare its input sizes and what only it does (logging, saving) with the others'; "
 			       "`vigil flame` shows where its time goes");
@@ -359,7 +429,7 @@ static void slowdown_split(struct hang_work *w)
 		loader += part(w->c->shares->rank[i].loader, &w->c->shares->rank[i]) / (double)w->c->shares->n;
 		ranks += waitshare_waiting(&w->c->shares->rank[i]) / (double)w->c->shares->n;
 		other += part(w->c->shares->rank[i].other, &w->c->shares->rank[i]) / (double)w->c->shares->n;
-		whom = whom[0] ? whom : w->c->shares->rank[i].whom;
+		whom = whom[0] ? whom : waitshare_usual_whom(&w->c->shares->rank[i]);
 	}
 	if (loader > 0.3) {
 		TEXT_COPY(w->v->split, "loader");

@@ -5,13 +5,19 @@
 #include "base/buf.h"
 #include "sense/death/facts.h"
 
-static struct waitshare_rank *waitshare_find_or_add(struct waitshare *w, int32_t rank)
+static struct waitshare_rank *waitshare_find(struct waitshare *w, int32_t rank)
 {
 	for (size_t i = 0; i < w->n; i++)
 		if (w->rank[i].rank == rank)
 			return &w->rank[i];
-	if (w->n == WAITSHARE_RANKS)
-		return NULL;
+	return NULL;
+}
+
+static struct waitshare_rank *waitshare_find_or_add(struct waitshare *w, int32_t rank)
+{
+	struct waitshare_rank *r = waitshare_find(w, rank);
+	if (r || w->n == WAITSHARE_RANKS)
+		return r;
 	w->rank[w->n] = (struct waitshare_rank){.rank = rank};
 	return &w->rank[w->n++];
 }
@@ -21,7 +27,10 @@ static void count(struct waitshare_rank *r, const struct dump_thread *t, bool fo
 	struct activity_found found;
 	activity_of(t, &found);
 	r->n++;
-	if (for_ranks || activity_waits_for_ranks(found.kind))
+	/* A call or a frame says what it did before it was stopped. */
+	if (t->wait.kind == WAIT_STOPPED)
+		r->stopped++;
+	else if (for_ranks || activity_waits_for_ranks(found.kind))
 		r->ranks++;
 	else if (found.kind == ACTIVITY_GPU_SYNC)
 		r->gpu++;
@@ -31,6 +40,8 @@ static void count(struct waitshare_rank *r, const struct dump_thread *t, bool fo
 		r->sleeping++;
 	else if (t->wait.kind == WAIT_RUNNING || t->wait.kind == WAIT_UNKNOWN)
 		r->running++;
+	else if (t->wait.kind == WAIT_MEMORY)
+		r->memory++;
 	else
 		r->other++;
 }
@@ -51,9 +62,44 @@ void waitshare_add(struct waitshare *w, const struct stackdump *d, const uint8_t
 
 void waitshare_whom(struct waitshare *w, int32_t rank, const char *whom)
 {
-	for (size_t i = 0; i < w->n; i++)
-		if (w->rank[i].rank == rank)
-			TEXT_COPY(w->rank[i].whom, whom);
+	struct waitshare_rank *r = waitshare_find(w, rank);
+	size_t at = 0;
+	if (!r)
+		return;
+	for (size_t i = 0; i < WAITSHARE_WHOMS; i++) {
+		if (r->whom[i].n > 0 && strcmp(r->whom[i].text, whom) == 0) {
+			r->whom[i].n++;
+			return;
+		}
+		if (r->whom[i].n < r->whom[at].n)
+			at = i;
+	}
+	TEXT_COPY(r->whom[at].text, whom);
+	r->whom[at].n = 1;
+}
+
+const char *waitshare_usual_whom(const struct waitshare_rank *r)
+{
+	const struct waitshare_whom *best = &r->whom[0];
+	for (size_t i = 1; i < WAITSHARE_WHOMS; i++)
+		if (r->whom[i].n > best->n)
+			best = &r->whom[i];
+	return best->text;
+}
+
+void waitshare_quota(struct waitshare *w, int32_t rank, double cores, uint64_t periods, uint64_t throttled)
+{
+	struct waitshare_rank *r = waitshare_find(w, rank);
+	if (!r)
+		return;
+	r->quota_cores = cores;
+	r->periods = periods;
+	r->throttled = throttled;
+}
+
+double waitshare_throttled(const struct waitshare_rank *r)
+{
+	return r->periods > 0 ? (double)MIN(r->throttled, r->periods) / (double)r->periods : 0;
 }
 
 double waitshare_waiting(const struct waitshare_rank *r)

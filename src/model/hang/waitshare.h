@@ -9,6 +9,12 @@
 
 #define WAITSHARE_RANKS 64
 #define WAITSHARE_WHOM 120
+#define WAITSHARE_WHOMS 4
+
+struct waitshare_whom {
+	char text[WAITSHARE_WHOM]; /* "loader 812 (read, pipe 4711)" */
+	uint32_t n; /* samples; 0: free */
+};
 
 struct waitshare_rank {
 	int32_t rank;
@@ -18,8 +24,16 @@ struct waitshare_rank {
 	uint32_t loader; /* samples in a wait for data */
 	uint32_t running; /* samples on a processor or ready to run, or of unknown state */
 	uint32_t sleeping; /* samples in a sleep */
+	uint32_t stopped; /* samples in which it was stopped (SIGSTOP, a debugger) or its control group frozen */
+	uint32_t memory; /* samples in a wait for memory: page faults from disk, swap, memory.high */
 	uint32_t other; /* samples in any other wait */
-	char whom[WAITSHARE_WHOM]; /* what such a wait was for, as last seen: "loader 812 (read, pipe 4711)" */
+	struct waitshare_whom whom[WAITSHARE_WHOMS]; /* what other waits were for; the rarest gives way to a new one */
+	/*
+	 * Of its control group, during the samples: periods of its processor quota, those in which the quota was used up
+	 * and the group held back, and the quota. All 0: it has none, or that is unknown.
+	 */
+	uint64_t periods, throttled;
+	double quota_cores;
 };
 
 struct waitshare {
@@ -41,7 +55,13 @@ enum waitshare_sign {
  * of each process of the dump, WAITSHARE_*; NULL: nothing.
  */
 void waitshare_add(struct waitshare *w, const struct stackdump *d, const uint8_t *signs);
-/* What a rank's wait that is for no other rank is for. */
+/* In one sample a rank's wait that is for no other rank is for this. */
 void waitshare_whom(struct waitshare *w, int32_t rank, const char *whom);
+/* What most of such waits of a rank were for; "": unknown. */
+const char *waitshare_usual_whom(const struct waitshare_rank *r);
+/* What the quota of a rank's control group did during the samples so far. */
+void waitshare_quota(struct waitshare *w, int32_t rank, double cores, uint64_t periods, uint64_t throttled);
+/* Ratio of the quota's periods in which the group was held back, 0 to 1; 0: none, or no quota. */
+double waitshare_throttled(const struct waitshare_rank *r);
 /* Ratio of samples in a wait for other ranks, 0 to 1; 0 without samples. */
 double waitshare_waiting(const struct waitshare_rank *r);

@@ -54,22 +54,30 @@ static void waits_line(struct wait_scenario *s, struct span rest)
 	wait_scenario_begin(s);
 }
 
-/* <looks> [ranks|gpu|loader|running|sleeping|other <n>] ... [whom <rest>] */
+/* <looks> [ranks|gpu|loader|running|sleeping|stopped|memory|other|periods|throttled <n>] ... [whom <rest>] */
 static inline struct waitshare_rank share_of(struct span rest, const char *where)
 {
 	struct waitshare_rank r = {.n = (uint32_t)int_of(next(&rest, where))};
 	struct span w;
 	while (span_word(&rest, &w)) {
 		if (span_eq(w, "whom")) {
-			span_copy(span_trim(rest), r.whom, sizeof(r.whom));
+			span_copy(span_trim(rest), r.whom[0].text, sizeof(r.whom[0].text));
+			r.whom[0].n = r.other;
 			break;
 		}
 		uint32_t n = (uint32_t)int_of(next(&rest, where));
+		if (span_eq(w, "periods") || span_eq(w, "throttled")) {
+			r.quota_cores = 1;
+			*(span_eq(w, "periods") ? &r.periods : &r.throttled) = n;
+			continue;
+		}
 		*(span_eq(w, "ranks")	   ? &r.ranks
 		  : span_eq(w, "loader")   ? &r.loader
 		  : span_eq(w, "running")  ? &r.running
 		  : span_eq(w, "sleeping") ? &r.sleeping
 		  : span_eq(w, "gpu")	   ? &r.gpu
+		  : span_eq(w, "stopped")  ? &r.stopped
+		  : span_eq(w, "memory")   ? &r.memory
 					   : &r.other) = n;
 	}
 	return r;

@@ -93,6 +93,48 @@ static void ranks_beyond_the_limit_are_left_out(void **state)
 	assert_int_equal(shares.rank[WAITSHARE_RANKS - 1].rank, WAITSHARE_RANKS - 1);
 }
 
+/* It was stopped in the middle of a wait for the others: that is no wait for them. */
+static void who_is_stopped_waits_for_nobody(void **state)
+{
+	(void)state;
+	begin();
+	sample(1, "main", all_reduce, c10d, WAIT_STOPPED);
+	sample(1, "main", step, train, WAIT_MEMORY);
+	assert_int_equal(shares.rank[0].ranks, 0);
+	assert_int_equal(shares.rank[0].stopped, 1);
+	assert_int_equal(shares.rank[0].memory, 1);
+	assert_int_equal(shares.rank[0].other, 0);
+}
+
+static void whom_it_waits_for_most_is_kept(void **state)
+{
+	(void)state;
+	begin();
+	sample(1, "main", step, train, WAIT_PIPE);
+	for (int i = 0; i < 3; i++)
+		waitshare_whom(&shares, 1, "decoder 812 (read, pipe 4711)");
+	for (int i = 0; i < 20; i++) {
+		char text[32];
+		TEXT_FORMAT(text, "/data/%d.bin", i);
+		waitshare_whom(&shares, 1, text);
+	}
+	waitshare_whom(&shares, 2, "nobody has seen it");
+	assert_string_equal(waitshare_usual_whom(&shares.rank[0]), "decoder 812 (read, pipe 4711)");
+	assert_int_equal(shares.n, 1);
+}
+
+static void a_quota_counts_by_its_periods(void **state)
+{
+	(void)state;
+	begin();
+	sample(1, "main", step, train, WAIT_RUNNING);
+	assert_float_equal(waitshare_throttled(&shares.rank[0]), 0, 1e-9);
+	waitshare_quota(&shares, 1, 0.5, 40, 30);
+	assert_float_equal(waitshare_throttled(&shares.rank[0]), 0.75, 1e-9);
+	waitshare_quota(&shares, 1, 0.5, 40, 90); /* a kernel that counts otherwise */
+	assert_float_equal(waitshare_throttled(&shares.rank[0]), 1, 1e-9);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -101,6 +143,9 @@ int main(void)
 		cmocka_unit_test(workers_and_processes_without_a_rank_are_left_out),
 		cmocka_unit_test(a_process_without_a_stack_is_left_out),
 		cmocka_unit_test(ranks_beyond_the_limit_are_left_out),
+		cmocka_unit_test(who_is_stopped_waits_for_nobody),
+		cmocka_unit_test(whom_it_waits_for_most_is_kept),
+		cmocka_unit_test(a_quota_counts_by_its_periods),
 	};
 	return cmocka_run_group_tests_name("model/hang/waitshare", tests, NULL, NULL);
 }
