@@ -17,6 +17,9 @@ static const uint64_t recover_ns = 40 * NS_PER_S;
 static const uint64_t again_benign_ns = 30 * NS_PER_S, again_most_ns = 10 * 60 * NS_PER_S;
 /* Stragglers are sampled for once steps run, and then every 10 minutes. */
 static const uint64_t shares_first_steps = 10, shares_every_ns = 10 * 60 * NS_PER_S;
+/* Sooner where steps have become longer lately; each such round takes twice as long to come as the one before. */
+static const uint64_t shares_early_ns = 20 * NS_PER_S;
+#define SHARES_DOUBLINGS 5
 static const uint32_t share_samples = 250;
 static const uint64_t share_least_ns = 5 * NS_PER_S, share_most_ns = 20 * NS_PER_S;
 static const uint64_t report_again_ns = 30 * 60 * NS_PER_S;
@@ -41,6 +44,15 @@ static void ask_shares(struct hang_history *m, const struct liveness_set *p, str
 	m->shares_steps = p->n_steps;
 }
 
+static bool shares_early(struct hang_history *m, const struct liveness_set *p)
+{
+	uint64_t least_ns = shares_early_ns << MIN(m->shares_early, (uint32_t)SHARES_DOUBLINGS);
+	if (p->now_ns - m->shares_ns < least_ns || !hang_slower_lately(p))
+		return false;
+	m->shares_early++;
+	return true;
+}
+
 /* Without a standstill: asks for samples when one rank may be slower than the others, or the job slower than before. */
 static void check_pace(struct hang_history *m, const struct hang_settings *s, const struct liveness_set *p,
 			 struct hang_step *ret)
@@ -51,7 +63,7 @@ static void check_pace(struct hang_history *m, const struct hang_settings *s, co
 		return;
 	if (!s->no_straggler && p->has_ranks && hang_live_ranks(p, &ended) > 1 && p->has_step_time &&
 	    p->n_steps >= shares_first_steps)
-		due = m->shares_ns == 0 || p->now_ns - m->shares_ns > shares_every_ns;
+		due = m->shares_ns == 0 || p->now_ns - m->shares_ns > shares_every_ns || shares_early(m, p);
 	bool slow = hang_slower(p, s->slowdown_ratio > 0 ? s->slowdown_ratio : HANG_SLOWDOWN_RATIO, &pace) &&
 		    (m->slowdown_ns == 0 || p->now_ns - m->slowdown_ns > report_again_ns);
 	if (!due && !slow)
