@@ -2,6 +2,7 @@
 
 #include "base/units.h"
 #include "judge/hang/hang_parts.h"
+#include "model/hang/steptrend.h"
 
 /* A step is late after this part of the time after which it is missed. */
 static const uint64_t late_part = 2;
@@ -47,7 +48,7 @@ static void ask_shares(struct hang_history *m, const struct liveness_set *p, str
 static bool shares_early(struct hang_history *m, const struct liveness_set *p)
 {
 	uint64_t least_ns = shares_early_ns << MIN(m->shares_early, (uint32_t)SHARES_DOUBLINGS);
-	if (p->now_ns - m->shares_ns < least_ns || !hang_slower_lately(p))
+	if (p->now_ns - m->shares_ns < least_ns || !steptrend_slower_lately(p))
 		return false;
 	m->shares_early++;
 	return true;
@@ -57,14 +58,14 @@ static bool shares_early(struct hang_history *m, const struct liveness_set *p)
 static void check_pace(struct hang_history *m, const struct hang_settings *s, const struct liveness_set *p,
 			 struct hang_step *ret)
 {
-	struct hang_pace pace;
+	struct steptrend pace;
 	bool ended, due = false;
 	if (m->asked_ns)
 		return;
 	if (!s->no_straggler && p->has_ranks && hang_live_ranks(p, &ended) > 1 && p->has_step_time &&
 	    p->n_steps >= shares_first_steps)
 		due = m->shares_ns == 0 || p->now_ns - m->shares_ns > shares_every_ns || shares_early(m, p);
-	bool slow = hang_slower(p, s->slowdown_ratio > 0 ? s->slowdown_ratio : HANG_SLOWDOWN_RATIO, &pace) &&
+	bool slow = steptrend_slower(p, s->slowdown_ratio > 0 ? s->slowdown_ratio : HANG_SLOWDOWN_RATIO, &pace) &&
 		    (m->slowdown_ns == 0 || p->now_ns - m->slowdown_ns > report_again_ns);
 	if (!due && !slow)
 		return;

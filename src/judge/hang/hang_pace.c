@@ -6,16 +6,6 @@
 #include "judge/hang/hang_parts.h"
 #include "model/hang/steptrend.h"
 
-/* Measured step times needed on both sides of a change; fewer prove nothing. */
-#define RECENT 16
-#define BEFORE_LEAST 32
-/* The last of them must be long still. */
-#define LAST 8
-/* Steps that grow little by little do so by plan more often than by a fault: they have to double. */
-static const double gradual_times = 5, jump_least = 0.65;
-/* The mean step of so much time, seen in so many looks, against that of as much time before: worth looking into. */
-static const double lately_s = 10, lately_ratio = 1.3;
-#define LATELY_GAPS 5
 /* The share of samplings of equal ranks in which a rank is named by chance. */
 static const double chance = 0.003;
 static const uint32_t samples_least = 40;
@@ -42,92 +32,6 @@ static void sort(double *v, size_t n)
 			v[k] = v[k - 1];
 		v[k] = x;
 	}
-}
-
-/* The middle one of some values, which are sorted by this: of an even number the higher. */
-static double middle(double *v, size_t n)
-{
-	sort(v, n);
-	return v[n / 2];
-}
-
-/* Compares the last `recent` of n steps, newest first, with those before: medians, and quartiles that must not overlap. */
-static bool slower_since(const double *step, size_t n, size_t recent, double ratio, struct hang_pace *ret)
-{
-	double before[LIVENESS_STEPS], after[LIVENESS_STEPS];
-	size_t m = n - recent;
-	memcpy(after, step, recent * sizeof(*step));
-	memcpy(before, step + recent, m * sizeof(*step));
-	struct hang_pace pace = {.now_s = middle(after, recent), .base_s = middle(before, m), .n_recent = recent};
-	if (pace.base_s <= 0 || after[recent / 4] <= before[m * 3 / 4])
-		return false;
-	pace.ratio = pace.now_s / pace.base_s - 1;
-	if (pace.ratio < ratio || pace.ratio <= ret->ratio)
-		return false;
-	*ret = pace;
-	return true;
-}
-
-/* Step times, newest first. */
-static size_t steps_copy(const struct liveness_set *p, double v[static LIVENESS_STEPS])
-{
-	size_t n = (size_t)MIN(p->n_step_times, LIVENESS_STEPS);
-	for (size_t i = 0; i < n; i++)
-		v[i] = (double)p->step_s[(p->n_step_times - 1 - i) % LIVENESS_STEPS];
-	return n;
-}
-
-/* True if at no time they became longer by most of that. */
-static bool is_gradual(const double *step, size_t n, const struct hang_pace *pace)
-{
-	double oldest_first[LIVENESS_STEPS];
-	for (size_t i = 0; i < n; i++)
-		oldest_first[i] = step[n - 1 - i];
-	return steptrend_jump(oldest_first, n) < (pace->now_s - pace->base_s) * jump_least;
-}
-
-/*
- * When the steps became longer is not known, and they may have been for a while when evidence is there: of several
- * numbers of recent steps the one counts by which they differ most. The last of all must be long as well.
- */
-bool hang_slower(const struct liveness_set *p, double ratio, struct hang_pace *ret)
-{
-	static const size_t recent[] = {RECENT, 24, 32, 48, 64, 96, 128};
-	double step[LIVENESS_STEPS], last[LAST];
-	size_t n = steps_copy(p, step);
-	*ret = (struct hang_pace){.ratio = 0};
-	for (size_t i = 0; i < ARRAY_SIZE(recent) && n >= recent[i] + BEFORE_LEAST; i++)
-		ignore(slower_since(step, n, recent[i], ratio, ret), "ret->ratio says it");
-	if (ret->ratio <= 0)
-		return false;
-	memcpy(last, step, sizeof(last));
-	if (middle(last, LAST) < ret->base_s * (1 + ratio))
-		return false;
-	ret->gradual = is_gradual(step, n, ret);
-	return !ret->gradual || ret->ratio >= ratio * gradual_times;
-}
-
-/* Steps of the gaps from one on, up to so much time and so many gaps; the mean time of one. 0: unknown. */
-static double gaps_step_s(const struct liveness_set *p, size_t *at, double least_s)
-{
-	size_t n = (size_t)MIN(p->n_gaps, LIVENESS_GAPS), gaps = 0;
-	double time_s = 0, steps = 0;
-	for (; *at < n && (time_s < least_s || gaps < LATELY_GAPS); (*at)++) {
-		size_t k = (p->n_gaps - 1 - *at) % LIVENESS_GAPS;
-		if (p->gap_step_s[k] <= 0)
-			continue;
-		gaps++;
-		time_s += (double)p->gap_s[k];
-		steps += (double)(p->gap_s[k] / p->gap_step_s[k]);
-	}
-	return gaps >= LATELY_GAPS && time_s >= least_s ? time_s / steps : 0;
-}
-
-bool hang_slower_lately(const struct liveness_set *p)
-{
-	size_t at = 0;
-	double now_s = gaps_step_s(p, &at, lately_s), before_s = gaps_step_s(p, &at, lately_s);
-	return before_s > 0 && now_s > before_s * lately_ratio;
 }
 
 /* ---- stragglers ---- */
@@ -529,10 +433,10 @@ static void slowdown_split(struct hang_work *w)
 
 static bool slowdown_judge(struct hang_work *w)
 {
-	struct hang_pace pace;
+	struct steptrend pace;
 	char before[24], now[24];
 	double ratio = w->s->slowdown_ratio > 0 ? w->s->slowdown_ratio : HANG_SLOWDOWN_RATIO;
-	if (!hang_slower(w->p, ratio, &pace))
+	if (!steptrend_slower(w->p, ratio, &pace))
 		return false;
 	hang_is(w, "slowdown", pace.gradual ? CONFIDENCE_LOW : CONFIDENCE_MEDIUM);
 	w->v->kind = HANG_SLOWDOWN;

@@ -192,12 +192,4 @@ void hang_refused_evidence(struct hang_work *w);
 void hang_groups(struct hang_work *w);
 void hang_common_evidence(struct hang_work *w);
 
-struct hang_pace {
-	double base_s, now_s, ratio; /* a step's time before and now; how much slower */
-	size_t n_recent; /* steps of now */
-	bool gradual; /* it became so little by little */
-};
-bool hang_slower(const struct liveness_set *p, double ratio, struct hang_pace *ret);
-/* True if the steps of the last looks take longer than those before: no proof, but a reason to look for a straggler. */
-bool hang_slower_lately(const struct liveness_set *p);
 void hang_pace_judge(struct hang_work *w);

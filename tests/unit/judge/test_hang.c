@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "judge/hang/hang.h"
 #include "judge/hang/hang_parts.h"
+#include "model/hang/steptrend.h"
 #include "judge/plain_words.h"
 
 static uint64_t seed = 1;
@@ -35,9 +36,9 @@ static void a_quarter_slower_is_found_within_sixteen_steps(void **state)
 	(void)state;
 	size_t found = 0;
 	for (int i = 0; i < 300; i++) {
-		struct hang_pace pace;
+		struct steptrend pace;
 		struct liveness_set *p = paced(120, 16, 0.1, 0.25);
-		found += hang_slower(p, 0.20, &pace) && pace.ratio > 0.15 && pace.ratio < 0.35;
+		found += steptrend_slower(p, 0.20, &pace) && pace.ratio > 0.15 && pace.ratio < 0.35;
 		free(p);
 	}
 	assert_true(found >= 290);
@@ -47,9 +48,9 @@ static void noise_is_no_slowdown(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 2000; i++) {
-		struct hang_pace pace;
+		struct steptrend pace;
 		struct liveness_set *p = paced(60 + (size_t)i % 300, 0, 0.2, 0);
-		if (hang_slower(p, 0.20, &pace))
+		if (steptrend_slower(p, 0.20, &pace))
 			fail_msg("run %d: %.0f %% slower by chance", i, pace.ratio * 100);
 		free(p);
 	}
@@ -58,12 +59,12 @@ static void noise_is_no_slowdown(void **state)
 static void a_few_slow_steps_are_none_and_few_steps_say_nothing(void **state)
 {
 	(void)state;
-	struct hang_pace pace;
+	struct steptrend pace;
 	struct liveness_set *p = paced(120, 6, 0.05, 3);
-	assert_false(hang_slower(p, 0.20, &pace));
+	assert_false(steptrend_slower(p, 0.20, &pace));
 	free(p);
 	p = paced(40, 16, 0, 1);
-	assert_false(hang_slower(p, 0.20, &pace));
+	assert_false(steptrend_slower(p, 0.20, &pace));
 	free(p);
 }
 
@@ -72,7 +73,7 @@ static double slower_by(double before_s, double now_s, double length_s, bool exa
 {
 	struct liveness_set *p = calloc(1, sizeof(*p));
 	struct liveness_sample *look = calloc(1, sizeof(*look));
-	struct hang_pace pace;
+	struct steptrend pace;
 	double ratio = 0, next = before_s, last = 0;
 	assert_true(p && look);
 	look->n = 1;
@@ -90,7 +91,7 @@ static double slower_by(double before_s, double now_s, double length_s, bool exa
 			x->progress.last_step_slack_ns = exact ? 0 : NS_PER_S;
 		}
 		liveness_take(p, look);
-		if (ratio <= 0 && hang_slower(p, 0.20, &pace))
+		if (ratio <= 0 && steptrend_slower(p, 0.20, &pace))
 			ratio = pace.ratio;
 	}
 	free(look);
