@@ -20,8 +20,8 @@ struct known_call {
 	pid_t pid; /* 0: free */
 	int64_t nr;
 	uint64_t arg0;
-	bool for_ranks;
-	char whom[WAITSHARE_WHOM]; /* "": unknown, or a rank */
+	bool for_ranks, for_lock;
+	char whom[WAITSHARE_WHOM]; /* "": unknown, or a rank and no lock */
 };
 
 struct sharewaits {
@@ -64,6 +64,12 @@ bool sharewaits_for_ranks(const struct sharewaits *s, pid_t pid, const struct th
 	return k && k->pid != 0 && k->for_ranks;
 }
 
+bool sharewaits_for_lock(const struct sharewaits *s, pid_t pid, const struct threadwait *t)
+{
+	const struct known_call *k = s && blocks(t) ? slot_of(s, pid, t->nr, t->arg[0]) : NULL;
+	return k && k->pid != 0 && k->for_lock;
+}
+
 const char *sharewaits_whom(const struct sharewaits *s, pid_t pid, const struct threadwait *t)
 {
 	const struct known_call *k = s && blocks(t) ? slot_of(s, pid, t->nr, t->arg[0]) : NULL;
@@ -89,6 +95,11 @@ static void whom_take(const struct waitgraph *g, const struct waitgraph_node *n,
 	}
 }
 
+static bool is_lock(const struct waitfact *f)
+{
+	return f && (f->kind == WAITFACT_LOCK || f->kind == WAITFACT_FILE_LOCK);
+}
+
 static void calls_keep(struct sharewaits *s, const struct waitgraph *g)
 {
 	for (size_t i = 0; i < g->n_nodes; i++) {
@@ -101,8 +112,9 @@ static void calls_keep(struct sharewaits *s, const struct waitgraph *g)
 		*k = (struct known_call){.pid = n->thread->pid,
 					 .nr = n->thread->nr,
 					 .arg0 = n->thread->arg0,
-					 .for_ranks = waitgraph_leads_to_rank(g, (uint32_t)i)};
-		if (!k->for_ranks)
+					 .for_ranks = waitgraph_leads_to_rank(g, (uint32_t)i),
+					 .for_lock = is_lock(n->fact)};
+		if (!k->for_ranks || k->for_lock)
 			whom_take(g, n, k->whom);
 	}
 }

@@ -15,7 +15,9 @@ struct sharewaits *sharewaits_new(void); /* NULL without memory */
 struct sharewaits *sharewaits_free(struct sharewaits *s);
 /* True if the main thread of pid, which is in this wait, waits for another rank. */
 bool sharewaits_for_ranks(const struct sharewaits *s, pid_t pid, const struct threadwait *t);
-/* What it waits for, if that is no other rank: "loader 812 of rank 1 (read, pipe 4711)". NULL: unknown. */
+/* The same for a lock that its owner, another rank, has to release. */
+bool sharewaits_for_lock(const struct sharewaits *s, pid_t pid, const struct threadwait *t);
+/* What it waits for, if that is no other rank or a lock: "loader 812 of rank 1 (read, pipe 4711)". NULL: unknown. */
 const char *sharewaits_whom(const struct sharewaits *s, pid_t pid, const struct threadwait *t);
 /* True if it blocks in a call that is not known yet. */
 bool sharewaits_unknown(const struct sharewaits *s, pid_t pid, const struct threadwait *t);

@@ -71,7 +71,7 @@ static void check_pace(struct hang_history *m, const struct hang_settings *s, co
 		return;
 	if (slow)
 		ret->want |= HANG_WANT_BOOK;
-	if (p->has_ranks && !s->no_straggler)
+	if ((p->has_ranks || slow) && !s->no_straggler)
 		ret->want |= HANG_WANT_SHARES;
 	if (ret->want)
 		ask_shares(m, p, ret);
@@ -153,6 +153,8 @@ static void pace_kept(struct hang_history *m, const struct hang_verdict *v, cons
 	m->shares_ns = again ? 0 : p->now_ns;
 	m->shares_again = again;
 	m->shares_asked = false;
+	if (v->kind == HANG_NONE && v->spent.valid)
+		m->spent = v->spent;
 	if (v->kind == HANG_SLOWDOWN) {
 		m->slowdown_ns = p->now_ns;
 		m->slowdown_steps = p->n_steps;

@@ -115,6 +115,7 @@ struct hang_history {
 	uint64_t shares_steps;
 	bool shares_asked, shares_again; /* again: the last round was not clear, and is repeated once */
 	uint32_t shares_early; /* rounds that were not due, but steps had become longer */
+	struct hang_spent spent; /* while nothing was wrong, by the last samples */
 	uint64_t straggler_ns, slowdown_ns; /* last reported; 0: never */
 	int32_t straggler_rank;
 	uint64_t slowdown_steps;

@@ -105,6 +105,13 @@ struct hang_group {
 	bool unchanged;
 };
 
+/* What the time of a step was spent on, over all ranks. */
+struct hang_spent {
+	bool valid;
+	double step_s;
+	double part[WAITSHARE_CLASSES];
+};
+
 /* Plain data without pointers. */
 struct hang_verdict {
 	enum hang_kind kind;
@@ -130,9 +137,10 @@ struct hang_verdict {
 	bool unexplained; /* it says where the job stands and not why: what ended right before may be the cause */
 	uint64_t limit_until_ns; /* when the time limit ends within which the job waits; 0: none */
 	double ratio; /* straggler, slowdown: how much slower; 0.1 is 10 % */
-	/* straggler, slowdown: "compute", "host", "quota", "stopped", "memory", "loader", "network", "gpu", "sleep",
-	 * "wait"; "": unknown */
+	/* straggler, slowdown: "compute", "host", "quota", "stopped", "memory", "loader", "lock", "network", "gpu",
+	 * "sleep", "wait"; "": unknown */
 	char split[24];
+	struct hang_spent spent; /* of the samples for stragglers */
 	char advice[HANG_ADVICE][320];
 	size_t n_advice;
 	struct {

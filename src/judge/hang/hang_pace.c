@@ -335,10 +335,23 @@ bool hang_ripe(const struct hang_settings *s, const struct hang_case *c)
 	return p->now_ns - p->step_ns >= hang_missed_ns(s, p) || p->now_ns > c->shares->last_ns + after_most_ns;
 }
 
+static void spent_keep(struct hang_work *w)
+{
+	const struct waitshare *s = w->c->shares;
+	struct hang_spent *to = &w->v->spent;
+	if (!s || s->n == 0 || !w->p->has_step_time)
+		return;
+	to->valid = true;
+	to->step_s = w->p->step_time_ns / 1e9;
+	for (size_t i = 0; i < WAITSHARE_CLASSES; i++)
+		to->part[i] = waitshare_part(s, (enum waitshare_class)i);
+}
+
 static bool shares_judge(struct hang_work *w)
 {
 	const struct waitshare *s = w->c->shares;
 	struct straggler x = {.perhaps = false};
+	spent_keep(w);
 	double ratio = w->s->straggler_ratio > 0 ? w->s->straggler_ratio : HANG_STRAGGLER_RATIO;
 	if (!s)
 		return false;
@@ -396,35 +409,106 @@ static bool clock_judge(struct hang_work *w)
 	return false;
 }
 
-static void slowdown_split(struct hang_work *w)
+/* What takes longer, in words, and what to do about it. */
+struct spending {
+	enum waitshare_class of;
+	const char *split, *what, *advice;
+};
+static const struct spending spendings[] = {
+	{WAITSHARE_LOADER, "loader", "waiting for data",
+	 "more data loader workers, or faster storage; `vigil flame` on a worker shows what it waits for"},
+	{WAITSHARE_LOCK, "lock", "waiting for a lock that they take in turns",
+	 "hold that lock for a shorter time: `vigil stack` shows what its holder does, `vigil flame` what takes long"},
+	{WAITSHARE_OTHER, "wait", "waiting for what is no rank",
+	 "`vigil waits` shows whom they wait for, `vigil timeline` since when"},
+	{WAITSHARE_SLEEPS, "sleep", "sleeping", "`vigil stack` shows where, `vigil timeline` since when"},
+	{WAITSHARE_STOPPED, "stopped", "stopped (SIGSTOP, a debugger, the freezer)",
+	 "find who stops them: a manager of power, memory or jobs, a debugger, kill -STOP"},
+	{WAITSHARE_MEMORY, "memory", "waiting for memory (pages read back from disk or swap, memory.high)",
+	 "look at memory and the limit of the group (`vigil ps`), and at swap"},
+	{WAITSHARE_RUNS, "compute", "computing, or waiting for a processor",
+	 "`vigil flame` against a recording of before (--against) shows what takes longer, `vigil doctor` who else "
+	 "uses the processors"},
+};
+
+/* By how much longer the job does this in each step than when nothing was wrong; unknown: how long. */
+static double spent_more_s(const struct hang_work *w, const struct steptrend *pace, enum waitshare_class c)
+{
+	const struct hang_spent *before = &w->m->spent;
+	double now_s = waitshare_part(w->c->shares, c) * pace->now_s;
+	return before->valid ? now_s - before->part[c] * before->step_s : now_s;
+}
+
+/* The one that has grown by most of what the steps have; NULL: none, or no samples. */
+static const struct spending *spending_of(const struct hang_work *w, const struct steptrend *pace)
+{
+	const struct hang_spent *before = &w->m->spent;
+	double longer_s = before->valid ? pace->now_s - before->step_s : pace->now_s * 0.6;
+	if (!w->c->shares || w->c->shares->n == 0 || longer_s <= 0)
+		return NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(spendings); i++)
+		if (spent_more_s(w, pace, spendings[i].of) > longer_s / 2)
+			return &spendings[i];
+	return NULL;
+}
+
+/* What most waits of the rank that waits most were for. */
+static const char *whom_of_all(const struct waitshare *s)
+{
+	const struct waitshare_rank *most = &s->rank[0];
+	for (size_t i = 1; i < s->n; i++)
+		if (part(s->rank[i].other + s->rank[i].locks, &s->rank[i]) > part(most->other + most->locks, most))
+			most = &s->rank[i];
+	return waitshare_usual_whom(most);
+}
+
+static void say_spending(struct hang_work *w, const struct spending *x)
+{
+	const struct waitshare *s = w->c->shares;
+	const char *whom = whom_of_all(s), *who = s->n > 1 ? "The ranks spend" : "It spends";
+	double now = waitshare_part(s, x->of);
+	bool tells = whom[0] && x->of != WAITSHARE_LOADER && x->of != WAITSHARE_RUNS;
+	split_is(w, x->split);
+	if (w->m->spent.valid)
+		hang_says(w, "%s %.0f %% of the time %s, before it was %.0f %%%s%s.", who, now * 100, x->what,
+			  w->m->spent.part[x->of] * 100, tells ? ": for " : "", tells ? whom : "");
+	else
+		hang_says(w, "%s %.0f %% of the time %s%s%s.", who, now * 100, x->what, tells ? ": for " : "",
+			  tells ? whom : "");
+	hang_advise(w, "%s", x->advice);
+}
+
+/* The mean of what the ranks' main threads are ready to run, but have no processor, a second. */
+static double queued_by_all(const struct hang_work *w)
+{
+	double sum = 0;
+	size_t n = 0;
+	for (size_t i = 0; i < w->p->n; i++)
+		if (!w->p->rank[i].serves)
+			sum += hang_queues(w, w->p->rank[i].rank), n++;
+	return n > 0 ? sum / (double)n : 0;
+}
+
+static void slowdown_split(struct hang_work *w, const struct steptrend *pace)
 {
 	const struct liveness_set *p = w->p;
-	double loader = 0, ranks = 0, other = 0;
-	const char *whom = "";
-	for (size_t i = 0; w->c->shares && i < w->c->shares->n; i++) {
-		loader += part(w->c->shares->rank[i].loader, &w->c->shares->rank[i]) / (double)w->c->shares->n;
-		ranks += waitshare_waiting(&w->c->shares->rank[i]) / (double)w->c->shares->n;
-		other += part(w->c->shares->rank[i].other, &w->c->shares->rank[i]) / (double)w->c->shares->n;
-		whom = whom[0] ? whom : waitshare_usual_whom(&w->c->shares->rank[i]);
-	}
-	if (loader > 0.3) {
-		TEXT_COPY(w->v->split, "loader");
-		hang_says(w, "The ranks spend %.0f %% of their time waiting for data.", loader * 100);
-		hang_advise(w, "more data loader workers, or faster storage; `vigil flame` on a worker shows what it "
-			       "waits for");
-	} else if (ranks > 0.3 && (p->rdma_wait.rate > 0 || p->retransmits.rate > 10)) {
-		TEXT_COPY(w->v->split, "network");
+	const struct spending *x = spending_of(w, pace);
+	double ranks = w->c->shares ? waitshare_part(w->c->shares, WAITSHARE_RANKS_WAIT) : 0;
+	double queued = queued_by_all(w);
+	if ((!x || x->of == WAITSHARE_RUNS) && queued * pace->now_s > (pace->now_s - pace->base_s) / 2) {
+		split_is(w, "host");
+		hang_says(w, "Its ranks wait %.2f s a second for a processor: others use the same cores.", queued);
+		hang_advise(w, "`vigil doctor` and `top` show what else runs on these processors");
+	} else if (!x && ranks > 0.3 && (p->rdma_wait.rate > 0 || p->retransmits.rate > 10)) {
+		split_is(w, "network");
 		hang_says(w,
 			  "All ranks wait in collectives %.0f %% of their time, and the network is congested or loses "
 			  "data.",
 			  ranks * 100);
 		hang_advise(w, "look at the links: port_xmit_wait and error counters in /sys/class/infiniband, "
 			       "retransmits in `nstat`");
-	} else if (other > 0.3 && whom[0]) {
-		TEXT_COPY(w->v->split, "wait");
-		hang_says(w, "The ranks spend %.0f %% of their time waiting for what is no rank, as for %s.",
-			  other * 100, whom);
-		hang_advise(w, "`vigil waits` shows whom the ranks wait for, `vigil timeline` since when");
+	} else if (x) {
+		say_spending(w, x);
 	} else {
 		hang_advise(w, "`vigil timeline` shows since when, `vigil flame` against a recording of before "
 			       "(--against) what takes longer");
@@ -450,7 +534,7 @@ static bool slowdown_judge(struct hang_work *w)
 			     "or where something grows with each step.");
 	hang_evidence(w, "progress", "log", "median of the last %d step times against that of the %d before",
 		      (int)pace.n_recent, (int)(MIN(w->p->n_step_times, LIVENESS_STEPS) - pace.n_recent));
-	slowdown_split(w);
+	slowdown_split(w, &pace);
 	return true;
 }
 

@@ -22,50 +22,9 @@ static struct waitshare_rank *waitshare_find_or_add(struct waitshare *w, int32_t
 	return &w->rank[w->n++];
 }
 
-static void count(struct waitshare_rank *r, const struct dump_thread *t, bool for_ranks)
+static void whom_keep(struct waitshare_rank *r, const char *whom)
 {
-	struct activity_found found;
-	activity_of(t, &found);
-	r->n++;
-	/* A call or a frame says what it did before it was stopped. */
-	if (t->wait.kind == WAIT_STOPPED)
-		r->stopped++;
-	else if (for_ranks || activity_waits_for_ranks(found.kind))
-		r->ranks++;
-	else if (found.kind == ACTIVITY_GPU_SYNC)
-		r->gpu++;
-	else if (found.kind == ACTIVITY_LOADER_WAIT)
-		r->loader++;
-	else if (found.kind == ACTIVITY_SLEEP)
-		r->sleeping++;
-	else if (t->wait.kind == WAIT_RUNNING || t->wait.kind == WAIT_UNKNOWN)
-		r->running++;
-	else if (t->wait.kind == WAIT_MEMORY)
-		r->memory++;
-	else
-		r->other++;
-}
-
-void waitshare_add(struct waitshare *w, const struct stackdump *d, const uint8_t *signs)
-{
-	w->samples++;
-	for (size_t i = 0; i < d->n; i++) {
-		const struct dump_process *p = &d->processes[i];
-		bool is_main = p->rank != NO_RANK && (!p->role[0] || strcmp(p->role, "main") == 0);
-		uint8_t sign = signs ? signs[i] : 0;
-		bool has_stack = p->n_threads > 0 && (p->threads[0].n_frames > 0 || sign & WAITSHARE_NATIVE);
-		struct waitshare_rank *r = is_main && has_stack ? waitshare_find_or_add(w, p->rank) : NULL;
-		if (r)
-			count(r, &p->threads[0], sign & WAITSHARE_FOR_RANKS);
-	}
-}
-
-void waitshare_whom(struct waitshare *w, int32_t rank, const char *whom)
-{
-	struct waitshare_rank *r = waitshare_find(w, rank);
 	size_t at = 0;
-	if (!r)
-		return;
 	for (size_t i = 0; i < WAITSHARE_WHOMS; i++) {
 		if (r->whom[i].n > 0 && strcmp(r->whom[i].text, whom) == 0) {
 			r->whom[i].n++;
@@ -76,6 +35,98 @@ void waitshare_whom(struct waitshare *w, int32_t rank, const char *whom)
 	}
 	TEXT_COPY(r->whom[at].text, whom);
 	r->whom[at].n = 1;
+}
+
+/* What it waits for, and where: "loader 812 (read, pipe 4711), at train.py:40 in step". */
+static void whom_add(struct waitshare_rank *r, const struct activity_found *found, const char *whom)
+{
+	char place[WAITSHARE_WHOM], text[2 * WAITSHARE_WHOM];
+	activity_text(found, place, sizeof(place));
+	bool both = whom && whom[0] && place[0];
+	TEXT_FORMAT(text, "%s%s%s", whom ? whom : "", both ? ", " : "", place);
+	if (text[0])
+		whom_keep(r, text);
+}
+
+/* A lock by its frames, or by what the kernel knows of it. */
+static bool for_lock(const struct activity_found *found, uint8_t sign)
+{
+	return sign & WAITSHARE_FOR_LOCK || (found->kind == ACTIVITY_LOCK && strcmp(found->op, "a lock") == 0);
+}
+
+static void count(struct waitshare_rank *r, const struct dump_thread *t, uint8_t sign, const char *whom)
+{
+	struct activity_found found;
+	activity_of(t, &found);
+	r->n++;
+	bool runs = t->wait.kind == WAIT_RUNNING || t->wait.kind == WAIT_UNKNOWN, tell = false;
+	bool ranks = sign & WAITSHARE_FOR_RANKS || activity_waits_for_ranks(found.kind);
+	/* A call or a frame says what it did before it was stopped. */
+	if (t->wait.kind == WAIT_STOPPED)
+		r->stopped++;
+	else if (ranks)
+		r->ranks++, r->locks += tell = !runs && for_lock(&found, sign);
+	else if (found.kind == ACTIVITY_GPU_SYNC)
+		r->gpu++;
+	else if (found.kind == ACTIVITY_LOADER_WAIT)
+		r->loader++;
+	else if (found.kind == ACTIVITY_SLEEP)
+		r->sleeping++, tell = true;
+	else if (runs)
+		r->running++;
+	else if (t->wait.kind == WAIT_MEMORY)
+		r->memory++;
+	else
+		r->other++, tell = true;
+	if (tell)
+		whom_add(r, &found, whom);
+}
+
+void waitshare_add(struct waitshare *w, const struct stackdump *d, const uint8_t *signs, const char *const *whom)
+{
+	w->samples++;
+	for (size_t i = 0; i < d->n; i++) {
+		const struct dump_process *p = &d->processes[i];
+		bool is_main = p->rank != NO_RANK && (!p->role[0] || strcmp(p->role, "main") == 0);
+		uint8_t sign = signs ? signs[i] : 0;
+		bool has_stack = p->n_threads > 0 && (p->threads[0].n_frames > 0 || sign & WAITSHARE_NATIVE);
+		struct waitshare_rank *r = is_main && has_stack ? waitshare_find_or_add(w, p->rank) : NULL;
+		if (r)
+			count(r, &p->threads[0], sign, whom ? whom[i] : NULL);
+	}
+}
+
+static uint32_t class_of(const struct waitshare_rank *r, enum waitshare_class c)
+{
+	switch (c) {
+	case WAITSHARE_RANKS_WAIT:
+		return r->ranks - r->locks;
+	case WAITSHARE_LOCK:
+		return r->locks;
+	case WAITSHARE_GPU:
+		return r->gpu;
+	case WAITSHARE_LOADER:
+		return r->loader;
+	case WAITSHARE_RUNS:
+		return r->running;
+	case WAITSHARE_SLEEPS:
+		return r->sleeping;
+	case WAITSHARE_STOPPED:
+		return r->stopped;
+	case WAITSHARE_MEMORY:
+		return r->memory;
+	default:
+		return r->other;
+	}
+}
+
+double waitshare_part(const struct waitshare *w, enum waitshare_class c)
+{
+	double part = 0;
+	for (size_t i = 0; i < w->n; i++)
+		if (w->rank[i].n > 0)
+			part += (double)class_of(&w->rank[i], c) / (double)w->rank[i].n / (double)w->n;
+	return part;
 }
 
 const char *waitshare_usual_whom(const struct waitshare_rank *r)

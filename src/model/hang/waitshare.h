@@ -8,7 +8,7 @@
 #include "model/hang/activity.h"
 
 #define WAITSHARE_RANKS 64
-#define WAITSHARE_WHOM 120
+#define WAITSHARE_WHOM 160
 #define WAITSHARE_WHOMS 4
 
 struct waitshare_whom {
@@ -16,10 +16,25 @@ struct waitshare_whom {
 	uint32_t n; /* samples; 0: free */
 };
 
+/* What a look shows, by the time that it stands for. */
+enum waitshare_class {
+	WAITSHARE_RANKS_WAIT, /* for other ranks, and no lock */
+	WAITSHARE_LOCK, /* for a lock that other ranks take as well */
+	WAITSHARE_GPU,
+	WAITSHARE_LOADER,
+	WAITSHARE_RUNS,
+	WAITSHARE_SLEEPS,
+	WAITSHARE_STOPPED,
+	WAITSHARE_MEMORY,
+	WAITSHARE_OTHER,
+	WAITSHARE_CLASSES,
+};
+
 struct waitshare_rank {
-	int32_t rank;
+	int32_t rank; /* of a job without ranks 0 */
 	uint32_t n; /* samples with a stack; the sum of the counts below */
 	uint32_t ranks; /* samples in a wait for other ranks */
+	uint32_t locks; /* those of `ranks` in a wait for a lock */
 	uint32_t gpu; /* samples in a wait for the device */
 	uint32_t loader; /* samples in a wait for data */
 	uint32_t running; /* samples on a processor or ready to run, or of unknown state */
@@ -27,7 +42,8 @@ struct waitshare_rank {
 	uint32_t stopped; /* samples in which it was stopped (SIGSTOP, a debugger) or its control group frozen */
 	uint32_t memory; /* samples in a wait for memory: page faults from disk, swap, memory.high */
 	uint32_t other; /* samples in any other wait */
-	struct waitshare_whom whom[WAITSHARE_WHOMS]; /* what other waits were for; the rarest gives way to a new one */
+	/* What other waits, waits for locks and sleeps were for or where; the rarest gives way to a new one. */
+	struct waitshare_whom whom[WAITSHARE_WHOMS];
 	/*
 	 * Of its control group, during the samples: periods of its processor quota, those in which the quota was used up
 	 * and the group held back, and the quota. All 0: it has none, or that is unknown.
@@ -48,16 +64,18 @@ struct waitshare {
 enum waitshare_sign {
 	WAITSHARE_FOR_RANKS = 1, /* by the kernel's facts it waits for another rank */
 	WAITSHARE_NATIVE = 2, /* a program without Python: it counts without a stack */
+	WAITSHARE_FOR_LOCK = 4, /* by the kernel's facts it waits for a lock that others hold */
 };
 
 /*
  * Adds one sample. The dump may hold main threads only, without details of waits. Ranks beyond 64 are left out. signs:
- * of each process of the dump, WAITSHARE_*; NULL: nothing.
+ * of each process of the dump, WAITSHARE_*; NULL: nothing. whom: what each waits for, by the kernel's facts ("loader 812
+ * (read, pipe 4711)"); NULL, or an element is NULL: unknown.
  */
-void waitshare_add(struct waitshare *w, const struct stackdump *d, const uint8_t *signs);
-/* In one sample a rank's wait that is for no other rank is for this. */
-void waitshare_whom(struct waitshare *w, int32_t rank, const char *whom);
-/* What most of such waits of a rank were for; "": unknown. */
+void waitshare_add(struct waitshare *w, const struct stackdump *d, const uint8_t *signs, const char *const *whom);
+/* The part of the looks at all ranks that show this. */
+double waitshare_part(const struct waitshare *w, enum waitshare_class c);
+/* What most waits of a rank that are for no rank were for, or where it slept; "": unknown. */
 const char *waitshare_usual_whom(const struct waitshare_rank *r);
 /* What the quota of a rank's control group did during the samples so far. */
 void waitshare_quota(struct waitshare *w, int32_t rank, double cores, uint64_t periods, uint64_t throttled);

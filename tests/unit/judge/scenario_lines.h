@@ -54,7 +54,7 @@ static void waits_line(struct wait_scenario *s, struct span rest)
 	wait_scenario_begin(s);
 }
 
-/* <looks> [ranks|gpu|loader|running|sleeping|stopped|memory|other|periods|throttled <n>] ... [whom <rest>] */
+/* <looks> [ranks|gpu|loader|running|sleeping|stopped|memory|locks|other|periods|throttled <n>] ... [whom <rest>] */
 static inline struct waitshare_rank share_of(struct span rest, const char *where)
 {
 	struct waitshare_rank r = {.n = (uint32_t)int_of(next(&rest, where))};
@@ -62,7 +62,7 @@ static inline struct waitshare_rank share_of(struct span rest, const char *where
 	while (span_word(&rest, &w)) {
 		if (span_eq(w, "whom")) {
 			span_copy(span_trim(rest), r.whom[0].text, sizeof(r.whom[0].text));
-			r.whom[0].n = r.other;
+			r.whom[0].n = r.other + r.locks;
 			break;
 		}
 		uint32_t n = (uint32_t)int_of(next(&rest, where));
@@ -78,6 +78,7 @@ static inline struct waitshare_rank share_of(struct span rest, const char *where
 		  : span_eq(w, "gpu")	   ? &r.gpu
 		  : span_eq(w, "stopped")  ? &r.stopped
 		  : span_eq(w, "memory")   ? &r.memory
+		  : span_eq(w, "locks")	   ? &r.locks
 					   : &r.other) = n;
 	}
 	return r;

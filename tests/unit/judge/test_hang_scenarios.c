@@ -723,7 +723,12 @@ static void collective_line(struct scenario *s, struct span rest, const char *wh
 static void share_line(struct scenario *s, struct span rest, const char *where)
 {
 	int32_t from, to;
-	set_of(s, next(&rest, where), &from, &to);
+	struct span set = next(&rest, where);
+	if (span_eq(set, "none")) {
+		s->shares.n = 0;
+		return;
+	}
+	set_of(s, set, &from, &to);
 	struct waitshare_rank r = share_of(rest, where);
 	for (r.rank = from; r.rank <= to; r.rank++)
 		s->shares.rank[s->shares.n++] = r;

@@ -18,7 +18,7 @@ static void sample(int32_t rank, const char *role, char *name, char *file, enum 
 	struct dump_process p = {.pid = 10, .rank = rank, .threads = &t, .n_threads = 1};
 	text_copy(p.role, sizeof(p.role), role);
 	const struct stackdump d = {.processes = &p, .n = 1};
-	waitshare_add(&shares, &d, NULL);
+	waitshare_add(&shares, &d, NULL, NULL);
 }
 
 static void begin(void)
@@ -76,7 +76,7 @@ static void a_process_without_a_stack_is_left_out(void **state)
 	struct dump_thread empty = {.main = true};
 	struct dump_process p[] = {{.pid = 1, .rank = 0}, {.pid = 2, .rank = 1, .threads = &empty, .n_threads = 1}};
 	const struct stackdump d = {.processes = p, .n = 2};
-	waitshare_add(&shares, &d, NULL);
+	waitshare_add(&shares, &d, NULL, NULL);
 	assert_int_equal(shares.samples, 1);
 	assert_int_equal(shares.n, 0);
 }
@@ -106,21 +106,54 @@ static void who_is_stopped_waits_for_nobody(void **state)
 	assert_int_equal(shares.rank[0].other, 0);
 }
 
+/* One sample in which the kernel's facts say what it waits for. */
+static void sample_for(int32_t rank, enum wait_kind wait, uint8_t sign, const char *whom)
+{
+	struct dump_frame f = {.kind = FRAME_PYTHON, .name = step, .file = train, .line = 7};
+	struct dump_thread t = {.main = true, .has_python = true, .frames = &f, .n_frames = 1, .wait.kind = wait};
+	struct dump_process p = {.pid = 10, .rank = rank, .threads = &t, .n_threads = 1};
+	const struct stackdump d = {.processes = &p, .n = 1};
+	waitshare_add(&shares, &d, &sign, &whom);
+}
+
 static void whom_it_waits_for_most_is_kept(void **state)
 {
 	(void)state;
 	begin();
-	sample(1, "main", step, train, WAIT_PIPE);
 	for (int i = 0; i < 3; i++)
-		waitshare_whom(&shares, 1, "decoder 812 (read, pipe 4711)");
+		sample_for(1, WAIT_PIPE, 0, "decoder 812 (read, pipe 4711)");
 	for (int i = 0; i < 20; i++) {
 		char text[32];
 		TEXT_FORMAT(text, "/data/%d.bin", i);
-		waitshare_whom(&shares, 1, text);
+		sample_for(1, WAIT_FILE, 0, text);
 	}
-	waitshare_whom(&shares, 2, "nobody has seen it");
-	assert_string_equal(waitshare_usual_whom(&shares.rank[0]), "decoder 812 (read, pipe 4711)");
-	assert_int_equal(shares.n, 1);
+	sample_for(1, WAIT_RUNNING, 0, "nothing: it runs");
+	sample_for(2, WAIT_FILE, 0, NULL);
+	assert_string_equal(waitshare_usual_whom(&shares.rank[0]),
+			    "decoder 812 (read, pipe 4711), at train.py:7 in step");
+	assert_string_equal(waitshare_usual_whom(&shares.rank[1]), "at train.py:7 in step");
+}
+
+static void a_wait_for_a_lock_of_other_ranks_is_one_for_ranks_and_told_apart(void **state)
+{
+	(void)state;
+	begin();
+	sample_for(1, WAIT_FILE, WAITSHARE_FOR_RANKS | WAITSHARE_FOR_LOCK, "rank 0 (flock, /data/x.lock)");
+	sample_for(1, WAIT_SOCKET, WAITSHARE_FOR_RANKS, NULL);
+	sample_for(1, WAIT_FILE, 0, "disk");
+	sample_for(1, WAIT_RUNNING, 0, NULL);
+	assert_int_equal(shares.rank[0].ranks, 2);
+	assert_int_equal(shares.rank[0].locks, 1);
+	assert_float_equal(waitshare_part(&shares, WAITSHARE_LOCK), 0.25, 1e-9);
+	assert_float_equal(waitshare_part(&shares, WAITSHARE_RANKS_WAIT), 0.25, 1e-9);
+	assert_float_equal(waitshare_part(&shares, WAITSHARE_OTHER), 0.25, 1e-9);
+	assert_float_equal(waitshare_part(&shares, WAITSHARE_RUNS), 0.25, 1e-9);
+	sample_for(2, WAIT_RUNNING, 0, NULL);
+	assert_float_equal(waitshare_part(&shares, WAITSHARE_RUNS), 0.625, 1e-9);
+	double all = 0;
+	for (size_t i = 0; i < WAITSHARE_CLASSES; i++)
+		all += waitshare_part(&shares, (enum waitshare_class)i);
+	assert_float_equal(all, 1, 1e-9);
 }
 
 static void a_quota_counts_by_its_periods(void **state)
@@ -145,6 +178,7 @@ int main(void)
 		cmocka_unit_test(ranks_beyond_the_limit_are_left_out),
 		cmocka_unit_test(who_is_stopped_waits_for_nobody),
 		cmocka_unit_test(whom_it_waits_for_most_is_kept),
+		cmocka_unit_test(a_wait_for_a_lock_of_other_ranks_is_one_for_ranks_and_told_apart),
 		cmocka_unit_test(a_quota_counts_by_its_periods),
 	};
 	return cmocka_run_group_tests_name("model/hang/waitshare", tests, NULL, NULL);
