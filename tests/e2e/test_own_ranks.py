@@ -97,6 +97,45 @@ def test_a_variable_that_a_rank_sets_itself_is_its_number(vigil, tmp_path):
     wait_for(lambda: ranks_of_stacks(vigil) == [0, 1, 2], 30, "the ranks")
 
 
+# The parent adds up for its children, which are the ranks: they have set the variables of a launcher themselves.
+HUB = """
+import multiprocessing, os, subprocess, sys, time
+
+def train(number, up, down):
+    os.environ.update(RANK=str(number), WORLD_SIZE="3")
+    helper = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    while True:
+        time.sleep(0.1)
+        up.put(number)
+        down.get()
+
+if __name__ == "__main__":
+    context = multiprocessing.get_context("fork")
+    up, down = context.Queue(), [context.Queue() for _ in range(3)]
+    for number in range(3):
+        if "{by}" == "fork":
+            if os.fork() == 0:
+                train(number, up, down[number])
+        else:
+            context.Process(target=train, args=(number, up, down[number]), daemon=True).start()
+    while True:
+        for _ in down:
+            up.get()
+        for one in down:
+            one.put(0)
+"""
+
+
+@pytest.mark.parametrize("by", ("fork", "multiprocessing"))
+def test_children_that_set_rank_and_world_size_are_ranks_whatever_their_parent_does(vigil, tmp_path, by):
+    program = tmp_path / "hub.py"
+    program.write_text(HUB.replace("{by}", by))
+    vigil.start("run", "--", sys.executable, program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_for(lambda: ranks_of_stacks(vigil) == [0, 1, 2], 30, "the ranks")
+    helpers = [p for p in processes_of_stacks(vigil) if p["role"] == "helper"]
+    assert sorted(p.get("rank") for p in helpers) == [0, 1, 2], helpers
+
+
 BY_OPTION = """
 import subprocess, sys, time
 if "--rank" in sys.argv:

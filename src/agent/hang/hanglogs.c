@@ -168,11 +168,12 @@ static void line_take(struct hanglogs *l, struct follow *f, struct span text, ui
 			return;
 	}
 	struct lane *a = &l->lane[lane];
-	uint64_t steps = a->progress.n_steps;
+	uint64_t steps = a->progress.n_steps, lines = a->progress.n_lines;
 	progress_feed(&a->progress, text.p, text.len, now_ns);
 	progress_feed(&a->progress, "\n", 1, now_ns);
 	a->lines++;
-	f->step_lane = SIZE_MAX;
+	bool again = f->step_lane == lane && a->progress.n_lines > lines && a->step_ns == now_ns;
+	f->step_lane = again ? lane : SIZE_MAX; /* ranks that share an output say the same step, one after the other */
 	if (a->progress.n_steps == steps)
 		return;
 	uint64_t stamp_ns = stamp_of(l, &line);
@@ -207,17 +208,31 @@ static void bar_take(struct hanglogs *l, struct follow *f, uint64_t now_ns)
 	f->len = 0;
 }
 
-/* The last line of a file was written at the file's time of modification. */
+/* True if a rank said in this reading that it is at the step that the last line shows. */
+static bool is_level(const struct hanglogs *l, const struct lane *a, const struct lane *last)
+{
+	const struct progress_line *x = &a->progress.last, *y = &last->progress.last;
+	return a->step_slack_ns > 0 && a->step_ns == l->now_ns && x->has_step && y->has_step && x->step == y->step;
+}
+
+/*
+ * The last line of a file was written at the file's time of modification. Ranks that share it say that they are at the
+ * same step right after each other, and which of them is the last is chance: it is the time of all of them.
+ */
 static void step_time(struct hanglogs *l, const struct follow *f, const struct stat *st)
 {
-	if (f->step_lane == SIZE_MAX || f->len > 0 || l->lane[f->step_lane].step_slack_ns == 0)
+	if (f->step_lane == SIZE_MAX || f->len > 0)
 		return;
-	struct lane *a = &l->lane[f->step_lane];
+	const struct lane *last = &l->lane[f->step_lane];
 	uint64_t at_ns = mono_of(l, st->st_mtim.tv_sec * (int64_t)NS_PER_S + st->st_mtim.tv_nsec);
-	if (at_ns == 0 || at_ns + a->step_slack_ns < a->step_ns)
-		return;
-	a->step_ns = at_ns;
-	a->step_slack_ns = 0;
+	for (size_t i = 0; i < l->n && at_ns > 0; i++) {
+		struct lane *a = &l->lane[i];
+		bool shares = a == last || (l->lane[f->lane].rank == NO_RANK && is_level(l, a, last));
+		if (!shares || a->step_slack_ns == 0 || at_ns + a->step_slack_ns < a->step_ns)
+			continue;
+		a->step_ns = at_ns;
+		a->step_slack_ns = 0;
+	}
 }
 
 static void file_follow(struct hanglogs *l, const struct world *w, struct follow *f, uint64_t now_ns)

@@ -70,14 +70,29 @@ static bool is_servant(const char *file)
 }
 
 /* A function may set its rank's variable itself, as launchers do for programs that they start. */
-static bool of_variable(struct procview *l, int32_t *ret)
+static bool variable_read(const struct world *w, struct remote *r, const char *name, int32_t *ret)
 {
 	char text[16];
 	uint64_t v;
-	if (livenv_read(l->w, &l->remote, "RANK", text, sizeof(text)) != 0 || span_u64(span_of(text), &v) != 0 ||
-	    v >= RANK_LIMIT)
+	if (livenv_read(w, r, name, text, sizeof(text)) != 0 || span_u64(span_of(text), &v) != 0 || v >= RANK_LIMIT)
 		return false;
 	*ret = (int32_t)v;
+	return true;
+}
+
+/* It says itself which rank it is, and of how many. */
+static bool world_ask(const struct world *w, pid_t pid, struct spawnranks_one *one)
+{
+	struct remote r;
+	int32_t rank = 0, world = 0;
+	remote_open(w, pid, &r);
+	bool has = variable_read(w, &r, "RANK", &rank) && variable_read(w, &r, "WORLD_SIZE", &world);
+	remote_done(&r);
+	if (!has || rank >= world || world < 2)
+		return false;
+	one->told = OWNRANKS_BY_WORLD;
+	one->number = rank;
+	one->world = world;
 	return true;
 }
 
@@ -95,7 +110,7 @@ static enum spawnrank of_target(struct procview *l, const struct pyframe *f, enu
 	for (size_t i = 0; i < ARRAY_SIZE(argument_names) && !torch && !*ret_told; i++)
 		if (local_number(&locals, argument_names[i], ret))
 			*ret_told = OWNRANKS_BY_NAME;
-	if (!*ret_told && of_variable(l, ret))
+	if (!*ret_told && variable_read(l->w, &l->remote, "RANK", ret))
 		*ret_told = OWNRANKS_BY_NAME;
 	return *ret_told ? SPAWNRANK_OVER : SPAWNRANK_LATER; /* it may set the variable later */
 }
@@ -175,8 +190,10 @@ static enum spawnrank number_ask(const struct world *w, const struct ownranks_pr
 		done = spawnrank_read(w, p->pid, &one->told, &one->number);
 		starts = one->told == OWNRANKS_NOTHING || only_waits(w, p->ppid);
 	}
-	if (starts)
+	if (starts && (one->told != OWNRANKS_NOTHING || done == SPAWNRANK_OVER))
 		return done;
+	if (!p->who.has_option && world_ask(w, p->pid, one))
+		return SPAWNRANK_OVER;
 	one->told = OWNRANKS_NOTHING;
 	return SPAWNRANK_LATER; /* the parent may still be starting other processes */
 }
@@ -261,6 +278,7 @@ static void told_fill(const struct spawnranks *s, struct ownranks_process *p)
 		return;
 	p->reported = one->told;
 	p->number = one->number;
+	p->world = one->world;
 	p->local = one->local;
 }
 

@@ -59,19 +59,23 @@ static void check_pace(struct hang_history *m, const struct hang_settings *s, co
 			 struct hang_step *ret)
 {
 	struct steptrend pace;
-	bool ended, due = false;
+	bool ended, due = false, early = false;
 	if (m->asked_ns)
 		return;
-	if (!s->no_straggler && p->has_ranks && hang_live_ranks(p, &ended) > 1 && p->has_step_time &&
-	    p->n_steps >= shares_first_steps)
-		due = m->shares_ns == 0 || p->now_ns - m->shares_ns > shares_every_ns || shares_early(m, p);
+	bool steps = !s->no_straggler && p->has_step_time && p->n_steps >= shares_first_steps;
+	if (steps && !p->has_ranks) /* once, for what a slowdown is compared with */
+		due = m->shares_ns == 0;
+	else if (steps && hang_live_ranks(p, &ended) > 1)
+		due = m->shares_ns == 0 || p->now_ns - m->shares_ns > shares_every_ns;
+	early = steps && !due && p->has_ranks && hang_live_ranks(p, &ended) > 1 && shares_early(m, p);
 	bool slow = steptrend_slower(p, s->slowdown_ratio > 0 ? s->slowdown_ratio : HANG_SLOWDOWN_RATIO, &pace) &&
 		    (m->slowdown_ns == 0 || p->now_ns - m->slowdown_ns > report_again_ns);
-	if (!due && !slow)
+	m->shares_calm = due && !slow;
+	if (!due && !early && !slow)
 		return;
 	if (slow)
 		ret->want |= HANG_WANT_BOOK;
-	if ((p->has_ranks || slow) && !s->no_straggler)
+	if (!s->no_straggler)
 		ret->want |= HANG_WANT_SHARES;
 	if (ret->want)
 		ask_shares(m, p, ret);
@@ -153,7 +157,7 @@ static void pace_kept(struct hang_history *m, const struct hang_verdict *v, cons
 	m->shares_ns = again ? 0 : p->now_ns;
 	m->shares_again = again;
 	m->shares_asked = false;
-	if (v->kind == HANG_NONE && v->spent.valid)
+	if (v->kind == HANG_NONE && v->spent.valid && m->shares_calm)
 		m->spent = v->spent;
 	if (v->kind == HANG_SLOWDOWN) {
 		m->slowdown_ns = p->now_ns;

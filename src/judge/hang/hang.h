@@ -114,6 +114,7 @@ struct hang_history {
 	uint64_t shares_ns; /* when stragglers were last sampled for */
 	uint64_t shares_steps;
 	bool shares_asked, shares_again; /* again: the last round was not clear, and is repeated once */
+	bool shares_calm; /* the round that was asked for was due, and steps are as long as ever */
 	uint32_t shares_early; /* rounds that were not due, but steps had become longer */
 	struct hang_spent spent; /* while nothing was wrong, by the last samples */
 	uint64_t straggler_ns, slowdown_ns; /* last reported; 0: never */

@@ -110,6 +110,7 @@ struct hang_spent {
 	bool valid;
 	double step_s;
 	double part[WAITSHARE_CLASSES];
+	double queued; /* of which the ranks' main threads were ready and had no processor */
 };
 
 /* Plain data without pointers. */

@@ -14,6 +14,8 @@ static const double ratio_slack = 0.7;
 static const double clock_ratio = 0.9;
 /* A quota that held a group back in so many more of its periods than the others' groups is what makes it slow. */
 static const double throttled_least = 0.2;
+/* A part of the time that is large where it is not known how large it was, and by how much a larger one has grown. */
+static const double part_large = 0.3, part_grown = 0.1;
 /* Steps that must pass during the samples: shares of one long wait say nothing of a pace. */
 static const uint64_t steps_least = 5;
 /*
@@ -230,7 +232,7 @@ static bool split_held_back(struct hang_work *w, const struct waitshare *s, cons
 static bool split_waits(struct hang_work *w, const struct waitshare *s, const struct straggler *x)
 {
 	const struct waitshare_rank *r = &s->rank[x->at];
-	const char *whom = waitshare_usual_whom(r);
+	const struct waitshare_whom *whom = waitshare_usual_whom(r);
 	if (is_it(s, x, sleep_share)) {
 		split_is(w, "sleep");
 		hang_says(w, "It sleeps %.0f %% of its time.", sleep_share(r) * 100);
@@ -242,9 +244,10 @@ static bool split_waits(struct hang_work *w, const struct waitshare *s, const st
 			  memory_share(r) * 100);
 		hang_advise(w, "look at its memory and the limit of its group (`vigil ps`), and at swap");
 	} else if (is_it(s, x, other_share)) {
-		split_is(w, strncmp(whom, "loader ", 7) == 0 ? "loader" : "wait");
-		hang_says(w, "It neither computes nor waits for the others in %.0f %% of the looks: it waits for %s.",
-			  other_share(r) * 100, whom[0] ? whom : "something of its own, a file or a lock");
+		split_is(w, strncmp(whom->text, "loader ", 7) == 0 ? "loader" : "wait");
+		hang_says(w, "It neither computes nor waits for the others in %.0f %% of the looks: it waits %s%s.",
+			  other_share(r) * 100, whom->named ? "for " : "",
+			  whom->text[0] ? whom->text : "for something of its own, a file or a lock");
 		hang_advise(w, "`vigil stack` shows what that rank waits for while the others wait for it");
 		w->v->confidence = MIN(w->v->confidence, CONFIDENCE_MEDIUM);
 	} else {
@@ -335,6 +338,17 @@ bool hang_ripe(const struct hang_settings *s, const struct hang_case *c)
 	return p->now_ns - p->step_ns >= hang_missed_ns(s, p) || p->now_ns > c->shares->last_ns + after_most_ns;
 }
 
+/* The mean of what the ranks' main threads are ready to run, but have no processor, a second. */
+static double queued_of_all(const struct hang_work *w)
+{
+	double sum = 0;
+	size_t n = 0;
+	for (size_t i = 0; i < w->p->n; i++)
+		if (!w->p->rank[i].serves)
+			sum += hang_queues(w, w->p->rank[i].rank), n++;
+	return n > 0 ? sum / (double)n : 0;
+}
+
 static void spent_keep(struct hang_work *w)
 {
 	const struct waitshare *s = w->c->shares;
@@ -345,6 +359,7 @@ static void spent_keep(struct hang_work *w)
 	to->step_s = w->p->step_time_ns / 1e9;
 	for (size_t i = 0; i < WAITSHARE_CLASSES; i++)
 		to->part[i] = waitshare_part(s, (enum waitshare_class)i);
+	to->queued = queued_of_all(w);
 }
 
 static bool shares_judge(struct hang_work *w)
@@ -431,75 +446,64 @@ static const struct spending spendings[] = {
 	 "uses the processors"},
 };
 
-/* By how much longer the job does this in each step than when nothing was wrong; unknown: how long. */
-static double spent_more_s(const struct hang_work *w, const struct steptrend *pace, enum waitshare_class c)
+/* The part of a step that is spent so is larger than before by so much, and has grown by most of what the step has. */
+static bool has_grown(const struct hang_spent *before, double part, double part_before, const struct steptrend *pace)
 {
-	const struct hang_spent *before = &w->m->spent;
-	double now_s = waitshare_part(w->c->shares, c) * pace->now_s;
-	return before->valid ? now_s - before->part[c] * before->step_s : now_s;
+	double longer_s = pace->now_s - before->step_s;
+	return part - part_before > part_grown && part * pace->now_s - part_before * before->step_s > longer_s / 2;
 }
 
-/* The one that has grown by most of what the steps have; NULL: none, or no samples. */
+/*
+ * What the steps spend longer on; NULL: nothing in particular, or it is not known. Where the job was not sampled before,
+ * only what is no work of its own counts.
+ */
 static const struct spending *spending_of(const struct hang_work *w, const struct steptrend *pace)
 {
 	const struct hang_spent *before = &w->m->spent;
-	double longer_s = before->valid ? pace->now_s - before->step_s : pace->now_s * 0.6;
-	if (!w->c->shares || w->c->shares->n == 0 || longer_s <= 0)
-		return NULL;
-	for (size_t i = 0; i < ARRAY_SIZE(spendings); i++)
-		if (spent_more_s(w, pace, spendings[i].of) > longer_s / 2)
+	for (size_t i = 0; w->c->shares && i < ARRAY_SIZE(spendings); i++) {
+		enum waitshare_class c = spendings[i].of;
+		double part = waitshare_part(w->c->shares, c);
+		bool own = c == WAITSHARE_SLEEPS || c == WAITSHARE_RUNS;
+		if (before->valid ? has_grown(before, part, before->part[c], pace) : !own && part > part_large)
 			return &spendings[i];
+	}
 	return NULL;
-}
-
-/* What most waits of the rank that waits most were for. */
-static const char *whom_of_all(const struct waitshare *s)
-{
-	const struct waitshare_rank *most = &s->rank[0];
-	for (size_t i = 1; i < s->n; i++)
-		if (part(s->rank[i].other + s->rank[i].locks, &s->rank[i]) > part(most->other + most->locks, most))
-			most = &s->rank[i];
-	return waitshare_usual_whom(most);
 }
 
 static void say_spending(struct hang_work *w, const struct spending *x)
 {
 	const struct waitshare *s = w->c->shares;
-	const char *whom = whom_of_all(s), *who = s->n > 1 ? "The ranks spend" : "It spends";
+	const char *whom = waitshare_whom_of_all(s)->text, *who = s->n > 1 ? "The ranks spend" : "It spends";
 	double now = waitshare_part(s, x->of);
 	bool tells = whom[0] && x->of != WAITSHARE_LOADER && x->of != WAITSHARE_RUNS;
 	split_is(w, x->split);
 	if (w->m->spent.valid)
 		hang_says(w, "%s %.0f %% of the time %s, before it was %.0f %%%s%s.", who, now * 100, x->what,
-			  w->m->spent.part[x->of] * 100, tells ? ": for " : "", tells ? whom : "");
+			  w->m->spent.part[x->of] * 100, tells ? ": " : "", tells ? whom : "");
 	else
-		hang_says(w, "%s %.0f %% of the time %s%s%s.", who, now * 100, x->what, tells ? ": for " : "",
+		hang_says(w, "%s %.0f %% of the time %s%s%s.", who, now * 100, x->what, tells ? ": " : "",
 			  tells ? whom : "");
 	hang_advise(w, "%s", x->advice);
 }
 
-/* The mean of what the ranks' main threads are ready to run, but have no processor, a second. */
-static double queued_by_all(const struct hang_work *w)
-{
-	double sum = 0;
-	size_t n = 0;
-	for (size_t i = 0; i < w->p->n; i++)
-		if (!w->p->rank[i].serves)
-			sum += hang_queues(w, w->p->rank[i].rank), n++;
-	return n > 0 ? sum / (double)n : 0;
-}
-
-static void slowdown_split(struct hang_work *w, const struct steptrend *pace)
+/* Names what the steps spend longer on. False: nothing in particular. */
+static bool slowdown_split(struct hang_work *w, const struct steptrend *pace)
 {
 	const struct liveness_set *p = w->p;
+	const struct hang_spent *before = &w->m->spent;
 	const struct spending *x = spending_of(w, pace);
 	double ranks = w->c->shares ? waitshare_part(w->c->shares, WAITSHARE_RANKS_WAIT) : 0;
-	double queued = queued_by_all(w);
-	if ((!x || x->of == WAITSHARE_RUNS) && queued * pace->now_s > (pace->now_s - pace->base_s) / 2) {
+	double queued = queued_of_all(w);
+	if ((!x || x->of == WAITSHARE_RUNS) && before->valid && has_grown(before, queued, before->queued, pace)) {
 		split_is(w, "host");
-		hang_says(w, "Its ranks wait %.2f s a second for a processor: others use the same cores.", queued);
+		hang_says(w,
+			  "The main threads wait %.2f s a second for a processor, before it was %.2f s: others use the "
+			  "same cores.",
+			  queued, before->queued);
 		hang_advise(w, "`vigil doctor` and `top` show what else runs on these processors");
-	} else if (!x && ranks > 0.3 && (p->rdma_wait.rate > 0 || p->retransmits.rate > 10)) {
+	} else if (x) {
+		say_spending(w, x);
+	} else if (ranks > part_large && (p->rdma_wait.rate > 0 || p->retransmits.rate > 10)) {
 		split_is(w, "network");
 		hang_says(w,
 			  "All ranks wait in collectives %.0f %% of their time, and the network is congested or loses "
@@ -507,12 +511,12 @@ static void slowdown_split(struct hang_work *w, const struct steptrend *pace)
 			  ranks * 100);
 		hang_advise(w, "look at the links: port_xmit_wait and error counters in /sys/class/infiniband, "
 			       "retransmits in `nstat`");
-	} else if (x) {
-		say_spending(w, x);
 	} else {
 		hang_advise(w, "`vigil timeline` shows since when, `vigil flame` against a recording of before "
 			       "(--against) what takes longer");
+		return false;
 	}
+	return true;
 }
 
 static bool slowdown_judge(struct hang_work *w)
@@ -534,7 +538,8 @@ static bool slowdown_judge(struct hang_work *w)
 			     "or where something grows with each step.");
 	hang_evidence(w, "progress", "log", "median of the last %d step times against that of the %d before",
 		      (int)pace.n_recent, (int)(MIN(w->p->n_step_times, LIVENESS_STEPS) - pace.n_recent));
-	slowdown_split(w, &pace);
+	if (!slowdown_split(w, &pace))
+		w->v->confidence = CONFIDENCE_LOW;
 	return true;
 }
 

@@ -5,6 +5,9 @@
 #include "base/buf.h"
 #include "sense/death/facts.h"
 
+/* One sample in which the kernel says for whom counts as so many that show the place alone. */
+static const uint32_t named_times = 8;
+
 static struct waitshare_rank *waitshare_find(struct waitshare *w, int32_t rank)
 {
 	for (size_t i = 0; i < w->n; i++)
@@ -22,7 +25,7 @@ static struct waitshare_rank *waitshare_find_or_add(struct waitshare *w, int32_t
 	return &w->rank[w->n++];
 }
 
-static void whom_keep(struct waitshare_rank *r, const char *whom)
+static void whom_keep(struct waitshare_rank *r, const char *whom, bool named)
 {
 	size_t at = 0;
 	for (size_t i = 0; i < WAITSHARE_WHOMS; i++) {
@@ -35,6 +38,7 @@ static void whom_keep(struct waitshare_rank *r, const char *whom)
 	}
 	TEXT_COPY(r->whom[at].text, whom);
 	r->whom[at].n = 1;
+	r->whom[at].named = named;
 }
 
 /* What it waits for, and where: "loader 812 (read, pipe 4711), at train.py:40 in step". */
@@ -45,7 +49,7 @@ static void whom_add(struct waitshare_rank *r, const struct activity_found *foun
 	bool both = whom && whom[0] && place[0];
 	TEXT_FORMAT(text, "%s%s%s", whom ? whom : "", both ? ", " : "", place);
 	if (text[0])
-		whom_keep(r, text);
+		whom_keep(r, text, whom && whom[0]);
 }
 
 /* A lock by its frames, or by what the kernel knows of it. */
@@ -129,13 +133,27 @@ double waitshare_part(const struct waitshare *w, enum waitshare_class c)
 	return part;
 }
 
-const char *waitshare_usual_whom(const struct waitshare_rank *r)
+static uint32_t weight(const struct waitshare_whom *x)
+{
+	return x->named ? x->n * named_times : x->n;
+}
+
+const struct waitshare_whom *waitshare_usual_whom(const struct waitshare_rank *r)
 {
 	const struct waitshare_whom *best = &r->whom[0];
 	for (size_t i = 1; i < WAITSHARE_WHOMS; i++)
-		if (r->whom[i].n > best->n)
+		if (weight(&r->whom[i]) > weight(best))
 			best = &r->whom[i];
-	return best->text;
+	return best;
+}
+
+const struct waitshare_whom *waitshare_whom_of_all(const struct waitshare *w)
+{
+	const struct waitshare_whom *best = waitshare_usual_whom(&w->rank[0]);
+	for (size_t i = 1; i < w->n; i++)
+		if (weight(waitshare_usual_whom(&w->rank[i])) > weight(best))
+			best = waitshare_usual_whom(&w->rank[i]);
+	return best;
 }
 
 void waitshare_quota(struct waitshare *w, int32_t rank, double cores, uint64_t periods, uint64_t throttled)

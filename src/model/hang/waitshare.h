@@ -12,8 +12,9 @@
 #define WAITSHARE_WHOMS 4
 
 struct waitshare_whom {
-	char text[WAITSHARE_WHOM]; /* "loader 812 (read, pipe 4711)" */
+	char text[WAITSHARE_WHOM]; /* "loader 812 (read, pipe 4711), at train.py:40 in step" */
 	uint32_t n; /* samples; 0: free */
+	bool named; /* it says for whom or what, by the kernel's facts, not only where */
 };
 
 /* What a look shows, by the time that it stands for. */
@@ -75,8 +76,13 @@ enum waitshare_sign {
 void waitshare_add(struct waitshare *w, const struct stackdump *d, const uint8_t *signs, const char *const *whom);
 /* The part of the looks at all ranks that show this. */
 double waitshare_part(const struct waitshare *w, enum waitshare_class c);
-/* What most waits of a rank that are for no rank were for, or where it slept; "": unknown. */
-const char *waitshare_usual_whom(const struct waitshare_rank *r);
+/*
+ * What most waits of a rank that are for no rank were for, or where it slept; "": unknown. What is named counts for more
+ * than a place, as the kernel's facts are read now and then only.
+ */
+const struct waitshare_whom *waitshare_usual_whom(const struct waitshare_rank *r);
+/* The same of the rank for which it is known best. There is at least one. */
+const struct waitshare_whom *waitshare_whom_of_all(const struct waitshare *w);
 /* What the quota of a rank's control group did during the samples so far. */
 void waitshare_quota(struct waitshare *w, int32_t rank, double cores, uint64_t periods, uint64_t throttled);
 /* Ratio of the quota's periods in which the group was held back, 0 to 1; 0: none, or no quota. */

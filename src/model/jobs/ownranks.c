@@ -63,12 +63,23 @@ static bool has_reported(const struct ownranks_process *p, pid_t parent)
 	return p->ppid == parent && p->reported != OWNRANKS_NOTHING && !p->ended;
 }
 
+/* True if o was started by p, or by somebody who was: what p has set it has from p. */
+static bool is_below(const struct sorted *s, const struct ownranks_process *o, const struct ownranks_process *p)
+{
+	for (size_t i = 0; o && i < s->n; i++) {
+		if (o->ppid == p->pid)
+			return true;
+		o = parent_of(s, o);
+	}
+	return false;
+}
+
 static bool is_taken(const struct sorted *s, const struct ownranks_process *p)
 {
 	for (size_t i = 0; i < s->n; i++) {
 		const struct ownranks_process *o = &s->p[i];
 		bool sibling = has_reported(o, p->ppid), rank = sibling || (o->who.role == ROLE_MAIN && !o->ended);
-		if (o != p && rank && (sibling ? o->number : o->who.rank) == p->number)
+		if (o != p && rank && !is_below(s, o, p) && (sibling ? o->number : o->who.rank) == p->number)
 			return true;
 	}
 	return false;
@@ -80,7 +91,8 @@ static bool is_taken(const struct sorted *s, const struct ownranks_process *p)
  */
 static size_t reported_below(const struct sorted *s, pid_t parent)
 {
-	size_t n = 0, by_torch = 0, by_option = 0;
+	size_t n = 0, by_torch = 0, by_option = 0, by_world = 0;
+	int32_t world = 0;
 	bool first = false;
 	for (size_t i = 0; i < s->n; i++) {
 		const struct ownranks_process *p = &s->p[i];
@@ -91,11 +103,25 @@ static size_t reported_below(const struct sorted *s, pid_t parent)
 		n++;
 		by_torch += p->reported == OWNRANKS_BY_TORCH;
 		by_option += p->reported == OWNRANKS_BY_OPTION;
+		by_world += p->reported == OWNRANKS_BY_WORLD;
+		world = p->reported == OWNRANKS_BY_WORLD ? MAX(world, p->world) : world;
 		first |= p->number == 0;
 	}
+	if (by_world > 0 && (by_world != n || n != (size_t)world))
+		return 0;
 	if (by_option > 0 && !first) /* --rank 8 may be the size of an adapter, and those that run a sweep */
 		return 0;
 	return n == 1 && by_torch == 0 ? 0 : n;
+}
+
+/* What it has started with its own variables are no ranks beside it. */
+static void helpers_name(const struct sorted *s, const struct ownranks_process *p)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		struct ownranks_process *o = &s->p[i];
+		if (o->who.role == ROLE_MAIN && o->who.rank == p->number && o != p && is_below(s, o, p))
+			o->who.role = ROLE_HELPER;
+	}
 }
 
 static void children_name(const struct sorted *s, struct ownranks_process *parent, size_t reported)
@@ -108,6 +134,7 @@ static void children_name(const struct sorted *s, struct ownranks_process *paren
 			continue;
 		p->who = (struct role_info){
 			.rank = p->number, .local_rank = p->number, .role = ROLE_MAIN, .own_number = true};
+		helpers_name(s, p);
 		p->who.world_size = (size_t)p->number < reported ? (int32_t)reported : 0;
 	}
 }

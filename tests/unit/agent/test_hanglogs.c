@@ -115,6 +115,53 @@ static void a_step_s_time_is_the_file_s_or_the_line_s(void **state)
 	hanglogs_free(l);
 }
 
+/* Ranks that share an output tell of the same step right after each other: the last line's time is that of all of them. */
+static void the_last_line_s_time_is_that_of_all_ranks_at_its_step(void **state)
+{
+	(void)state;
+	const int64_t unix_ms = 1795860281000;
+	struct hanglogs *l = hanglogs_new(NULL);
+	hanglogs_begin(l, dir, NULL, 0);
+	append("rank-0.out", "rank 0: step 5\nrank 1: step 5\n");
+	hanglogs_read(l, NULL, 50 * NS_PER_S, unix_ms);
+	append("rank-0.out", "rank 2: step 5\nrank 0: step 6\nrank 1: step 7\nrank 2: step 6\n");
+	written_at("rank-0.out", unix_ms + 800);
+	hanglogs_read(l, NULL, 51 * NS_PER_S, unix_ms + 1000);
+	for (int32_t rank = 0; rank < 3; rank += 2) {
+		struct liveness_progress p = seen_of(l, NO_RANK, rank).progress;
+		assert_true(p.last_step_ns == 51 * NS_PER_S - 200 * NS_PER_MS && p.last_step_slack_ns == 0);
+	}
+	struct liveness_progress p = seen_of(l, NO_RANK, 1).progress; /* it was at another one: when, is not known */
+	assert_true(p.last_step_ns == 51 * NS_PER_S && p.last_step_slack_ns == NS_PER_S);
+	hanglogs_free(l);
+}
+
+/* The same where the lines do not say whose they are. */
+static void a_step_that_is_told_again_at_once_has_the_file_s_time(void **state)
+{
+	(void)state;
+	const int64_t unix_ms = 1795860281000;
+	struct hanglogs *l = hanglogs_new(NULL);
+	hanglogs_begin(l, dir, NULL, 0);
+	append("rank-0.out", "step 1\nstep 1\n");
+	hanglogs_read(l, NULL, 50 * NS_PER_S, unix_ms);
+	append("rank-0.out", "step 2\nstep 2\n");
+	written_at("rank-0.out", unix_ms + 600);
+	hanglogs_read(l, NULL, 51 * NS_PER_S, unix_ms + 1000);
+	struct liveness_progress p = seen_of(l, NO_RANK, NO_RANK).progress;
+	assert_true(p.last_step_ns == 51 * NS_PER_S - 400 * NS_PER_MS && p.last_step_slack_ns == 0);
+	/* a second later it is a line of its own */
+	append("rank-0.out", "step 3\n");
+	written_at("rank-0.out", unix_ms + 1500);
+	hanglogs_read(l, NULL, 52 * NS_PER_S, unix_ms + 2000);
+	append("rank-0.out", "step 3\n");
+	written_at("rank-0.out", unix_ms + 2900);
+	hanglogs_read(l, NULL, 53 * NS_PER_S, unix_ms + 3000);
+	p = seen_of(l, NO_RANK, NO_RANK).progress;
+	assert_true(p.last_step_ns == 52 * NS_PER_S - 500 * NS_PER_MS && p.last_step_slack_ns == 0);
+	hanglogs_free(l);
+}
+
 static void a_bar_is_read_as_it_stands(void **state)
 {
 	(void)state;
@@ -206,6 +253,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(each_rank_has_its_own_steps, folder_make, folder_drop),
 		cmocka_unit_test_setup_teardown(a_step_s_time_is_the_file_s_or_the_line_s, folder_make, folder_drop),
+		cmocka_unit_test_setup_teardown(the_last_line_s_time_is_that_of_all_ranks_at_its_step, folder_make, folder_drop),
+		cmocka_unit_test_setup_teardown(a_step_that_is_told_again_at_once_has_the_file_s_time, folder_make, folder_drop),
 		cmocka_unit_test_setup_teardown(a_bar_is_read_as_it_stands, folder_make, folder_drop),
 		cmocka_unit_test_setup_teardown(lines_of_a_launcher_go_to_the_rank_they_name, folder_make, folder_drop),
 		cmocka_unit_test_setup_teardown(the_output_of_a_job_of_one_is_that_of_its_rank, folder_make,

@@ -63,6 +63,7 @@ static inline struct waitshare_rank share_of(struct span rest, const char *where
 		if (span_eq(w, "whom")) {
 			span_copy(span_trim(rest), r.whom[0].text, sizeof(r.whom[0].text));
 			r.whom[0].n = r.other + r.locks;
+			r.whom[0].named = true;
 			break;
 		}
 		uint32_t n = (uint32_t)int_of(next(&rest, where));

@@ -63,6 +63,58 @@ static void children_that_tell_numbers_are_ranks(void **state)
 	is(5, ROLE_LOADER, 1);
 }
 
+static void of_world(pid_t pid, int32_t number, int32_t world)
+{
+	told(pid, 10, OWNRANKS_BY_WORLD, number);
+	p[n - 1].world = world;
+}
+
+static void who_has_set_the_variables_of_a_rank_is_one_when_all_have(void **state)
+{
+	(void)state;
+	add(10, 1, ROLE_MAIN, NO_RANK);
+	of_world(11, 1, 3);
+	of_world(12, 0, 3);
+	ownranks_name(p, n);
+	is(1, ROLE_LOADER, NO_RANK); /* one is missing */
+	of_world(13, 2, 3);
+	add(14, 12, ROLE_MAIN, 0); /* what a rank starts has its variables from it */
+	add(15, 14, ROLE_MAIN, 0);
+	ownranks_name(p, n);
+	is(0, ROLE_LAUNCHER, NO_RANK);
+	is(1, ROLE_MAIN, 1);
+	is(2, ROLE_MAIN, 0);
+	is(3, ROLE_MAIN, 2);
+	is(4, ROLE_HELPER, 0);
+	is(5, ROLE_HELPER, 0);
+	assert_int_equal(p[1].who.world_size, 3);
+}
+
+static void neither_too_many_nor_the_same_number_twice_are_ranks(void **state)
+{
+	(void)state;
+	add(10, 1, ROLE_MAIN, NO_RANK);
+	of_world(11, 0, 2);
+	of_world(12, 1, 2);
+	of_world(13, 2, 3);
+	of_world(14, 3, 2);
+	ownranks_name(p, n);
+	is(1, ROLE_LOADER, NO_RANK);
+	(void)begin(NULL);
+	add(10, 1, ROLE_MAIN, NO_RANK);
+	of_world(11, 0, 2);
+	of_world(12, 0, 2);
+	ownranks_name(p, n);
+	is(1, ROLE_LOADER, NO_RANK);
+	(void)begin(NULL);
+	add(10, 1, ROLE_MAIN, NO_RANK);
+	of_world(11, 0, 2);
+	of_world(12, 1, 2);
+	add(13, 1, ROLE_MAIN, 1); /* another process is that rank */
+	ownranks_name(p, n);
+	is(1, ROLE_LOADER, NO_RANK);
+}
+
 static void optioned(pid_t pid, pid_t ppid, enum role role, int32_t number)
 {
 	struct ownranks_process *one = add(pid, ppid, role, NO_RANK);
@@ -281,6 +333,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(children_that_tell_numbers_are_ranks, begin),
+		cmocka_unit_test_setup(who_has_set_the_variables_of_a_rank_is_one_when_all_have, begin),
+		cmocka_unit_test_setup(neither_too_many_nor_the_same_number_twice_are_ranks, begin),
 		cmocka_unit_test_setup(programs_with_a_number_as_an_option_are_ranks, begin),
 		cmocka_unit_test_setup(a_shell_may_start_them_in_a_loop, begin),
 		cmocka_unit_test_setup(an_option_of_one_alone_says_nothing, begin),

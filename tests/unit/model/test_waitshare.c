@@ -129,9 +129,18 @@ static void whom_it_waits_for_most_is_kept(void **state)
 	}
 	sample_for(1, WAIT_RUNNING, 0, "nothing: it runs");
 	sample_for(2, WAIT_FILE, 0, NULL);
-	assert_string_equal(waitshare_usual_whom(&shares.rank[0]),
+	assert_string_equal(waitshare_usual_whom(&shares.rank[0])->text,
 			    "decoder 812 (read, pipe 4711), at train.py:7 in step");
-	assert_string_equal(waitshare_usual_whom(&shares.rank[1]), "at train.py:7 in step");
+	assert_string_equal(waitshare_usual_whom(&shares.rank[1])->text, "at train.py:7 in step");
+	/* a place that was seen more often says less */
+	for (int i = 0; i < 9; i++)
+		sample_for(2, WAIT_FILE, 0, NULL);
+	assert_false(waitshare_usual_whom(&shares.rank[1])->named);
+	sample_for(2, WAIT_FILE, 0, "/data/x");
+	sample_for(2, WAIT_FILE, 0, "/data/x");
+	assert_true(waitshare_usual_whom(&shares.rank[1])->named);
+	assert_string_equal(waitshare_whom_of_all(&shares)->text,
+			    "decoder 812 (read, pipe 4711), at train.py:7 in step");
 }
 
 static void a_wait_for_a_lock_of_other_ranks_is_one_for_ranks_and_told_apart(void **state)
