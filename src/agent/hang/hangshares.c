@@ -21,7 +21,7 @@ struct hangshares {
 };
 
 /* Of a job without ranks the one main process counts as rank 0. */
-static int32_t rank_of(const struct hangprocs *c, const struct hangprocs_member *m)
+static int32_t hangshares_rank_of(const struct hangprocs *c, const struct hangprocs_member *m)
 {
 	size_t mains = 0;
 	for (size_t i = 0; i < c->n_now; i++)
@@ -38,7 +38,7 @@ struct hangshares *hangshares_new(const struct world *w, const struct hangprocs 
 		struct fault f = {.text = ""};
 		if (!m->main || m->state == 'Z' || procview_open(w, m->pid, &want, &s->view[s->n], &f) != 0)
 			continue;
-		s->rank[s->n] = rank_of(c, m);
+		s->rank[s->n] = hangshares_rank_of(c, m);
 		TEXT_COPY(s->role[s->n], role_name(m->who.role));
 		ignore(cpuquota_read(w, m->pid, &s->quota[s->n]), "it has no group that counts, or has ended");
 		s->n++;
@@ -107,6 +107,7 @@ static bool rank_sample(struct hangshares *s, size_t i, struct round *to, size_t
 	const struct pythread *py = main_thread(l);
 	to->sign[at] = (uint8_t)((sharewaits_for_ranks(s->waits, l->pid, &t->wait) ? WAITSHARE_FOR_RANKS : 0) |
 				 (sharewaits_for_lock(s->waits, l->pid, &t->wait) ? WAITSHARE_FOR_LOCK : 0) |
+				 (sharewaits_unknown(s->waits, l->pid, &t->wait) ? WAITSHARE_UNREAD : 0) |
 				 (l->has_python ? 0 : WAITSHARE_NATIVE));
 	to->whom[at] = sharewaits_whom(s->waits, l->pid, &t->wait);
 	to->unknown |= sharewaits_unknown(s->waits, l->pid, &t->wait);

@@ -178,7 +178,7 @@ static bool starts_by_option(const struct world *w, const struct ownranks_proces
 
 /* Asks one process. */
 static enum spawnrank number_ask(const struct world *w, const struct ownranks_process *p,
-				  const struct ownranks_process *parent, struct spawnranks_one *one)
+				 const struct ownranks_process *parent, struct spawnranks_one *one)
 {
 	bool starts;
 	enum spawnrank done = SPAWNRANK_OVER;

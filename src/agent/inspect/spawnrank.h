@@ -5,8 +5,8 @@
  * the index that torch passes, else an argument called rank or local_rank, else the variable RANK that the function has
  * set.
  *
- * Where the parent does other work than to wait, as one that adds up for its ranks does, and for a child of fork(2), the
- * variables RANK and WORLD_SIZE count that the child has set itself.
+ * Where the parent does other work than to wait, as one that adds up for its ranks does, and for a child of fork(2),
+ * the variables RANK and WORLD_SIZE count that the child has set itself.
  *
  * A process that serves its parent (a loader, pool or manager) runs a function of a library and is no rank. The child
  * of a program that does more than wait for its children (an actor of a learner) is none either. model/jobs/ownranks.h

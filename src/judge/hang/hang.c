@@ -56,7 +56,7 @@ static bool shares_early(struct hang_history *m, const struct liveness_set *p)
 
 /* Without a standstill: asks for samples when one rank may be slower than the others, or the job slower than before. */
 static void check_pace(struct hang_history *m, const struct hang_settings *s, const struct liveness_set *p,
-			 struct hang_step *ret)
+		       struct hang_step *ret)
 {
 	struct steptrend pace;
 	bool ended, due = false, early = false;
@@ -105,7 +105,7 @@ static void moves(struct hang_history *m, struct hang_step *ret)
 }
 
 void hang_check(struct hang_history *m, const struct hang_settings *s, const struct liveness_set *p,
-	       struct hang_step *ret)
+		struct hang_step *ret)
 {
 	char text[sizeof(ret->text)];
 	*ret = (struct hang_step){.state = HANG_OK};

@@ -121,13 +121,13 @@ static bool straggler_of(const struct waitshare *s, double ratio, struct straggl
 	for (size_t i = 0; i < s->n; i++) {
 		if (s->rank[i].n < samples_least)
 			return false;
-		if (at == SIZE_MAX || waitshare_waiting(&s->rank[i]) < waitshare_waiting(&s->rank[at]))
+		if (at == SIZE_MAX || waitshare_waiting_most(&s->rank[i]) < waitshare_waiting_most(&s->rank[at]))
 			at = i;
 	}
 	if (s->n < 2)
 		return false;
 	*ret = (struct straggler){
-		.at = at, .least = waitshare_waiting(&s->rank[at]), .others = waiting_of_others(s, at)};
+		.at = at, .least = waitshare_waiting_most(&s->rank[at]), .others = waiting_of_others(s, at)};
 	double diff = ret->others - ret->least;
 	for (size_t i = 0; i < s->n; i++)
 		others += i != at ? s->rank[i].n : 0;
@@ -173,9 +173,9 @@ static void say_clock(struct hang_work *w, const struct liveness *l)
 	bool throttle = why & (GPU_REASON_HW_SLOWDOWN | GPU_REASON_POWER_BRAKE);
 	hang_says(w, "Its GPU runs at %.0f MHz, those of the others at %.0f MHz%s.", clock_of(l),
 		  other_clocks(w->p, l->rank),
-		  heat	  ? ", held down by heat"
+		  heat	     ? ", held down by heat"
 		  : throttle ? ", held down by its power supply"
-			  : "");
+			     : "");
 	hang_advise(
 		w,
 		heat ? "look at the cooling of that GPU (`vigil gpus`): it is too hot to run at full clock"
@@ -183,7 +183,8 @@ static void say_clock(struct hang_work *w, const struct liveness *l)
 }
 
 /* True if most of the time that the slow rank lacks is in this class of looks. */
-static bool is_it(const struct waitshare *s, const struct straggler *x, double (*value)(const struct waitshare_rank *))
+static bool lacks_it(const struct waitshare *s, const struct straggler *x,
+		     double (*value)(const struct waitshare_rank *))
 {
 	return value(&s->rank[x->at]) - median_of(s, x->at, value) > (x->others - x->least) / 2;
 }
@@ -193,7 +194,7 @@ static void split_is(struct hang_work *w, const char *split)
 	TEXT_COPY(w->v->split, split);
 }
 
-/* Somebody or something keeps it from running: it is stopped, its group has used up its quota, or its cores are busy. */
+/* Somebody or something keeps it from running: it is stopped, its group's quota is used up, or its cores are busy. */
 static bool split_held_back(struct hang_work *w, const struct waitshare *s, const struct straggler *x)
 {
 	const struct waitshare_rank *r = &s->rank[x->at];
@@ -201,14 +202,14 @@ static bool split_held_back(struct hang_work *w, const struct waitshare *s, cons
 	for (size_t i = 0; i < s->n; i++)
 		queued_others += i != x->at ? hang_queues(w, s->rank[i].rank) / (double)(s->n - 1) : 0;
 	bool queues = queued - queued_others > (x->others - x->least) / 2;
-	if (is_it(s, x, stopped_share)) {
+	if (lacks_it(s, x, stopped_share)) {
 		split_is(w, "stopped");
 		hang_says(w,
 			  "It is stopped in %.0f %% of the looks, and goes on again: by signals (SIGSTOP, SIGCONT), a "
 			  "debugger or the freezer of its control group.",
 			  stopped_share(r) * 100);
 		hang_advise(w, "find who stops it: a manager of power, memory or jobs, a debugger, kill -STOP");
-	} else if ((queues || is_it(s, x, running_share)) &&
+	} else if ((queues || lacks_it(s, x, running_share)) &&
 		   waitshare_throttled(r) - median_of(s, x->at, waitshare_throttled) > throttled_least) {
 		split_is(w, "quota");
 		hang_says(w,
@@ -232,22 +233,25 @@ static bool split_held_back(struct hang_work *w, const struct waitshare *s, cons
 static bool split_waits(struct hang_work *w, const struct waitshare *s, const struct straggler *x)
 {
 	const struct waitshare_rank *r = &s->rank[x->at];
-	const struct waitshare_whom *whom = waitshare_usual_whom(r);
-	if (is_it(s, x, sleep_share)) {
+	const struct waitshare_whom *whom = waitshare_usual_whom(r, WAITSHARE_OTHER);
+	const struct waitshare_whom *nap = waitshare_usual_whom(r, WAITSHARE_SLEEPS);
+	if (lacks_it(s, x, sleep_share)) {
 		split_is(w, "sleep");
-		hang_says(w, "It sleeps %.0f %% of its time.", sleep_share(r) * 100);
-	} else if (is_it(s, x, memory_share)) {
+		hang_says(w, "It sleeps %.0f %% of its time%s%s.", sleep_share(r) * 100, nap ? ", " : "",
+			  nap ? nap->text : "");
+		hang_advise(w, "look at what it sleeps for there: a limit of its own, a retry, a device that it polls");
+	} else if (lacks_it(s, x, memory_share)) {
 		split_is(w, "memory");
 		hang_says(w,
 			  "It waits for memory in %.0f %% of the looks: pages that are read back from disk or swap, or "
 			  "memory.high of its control group.",
 			  memory_share(r) * 100);
 		hang_advise(w, "look at its memory and the limit of its group (`vigil ps`), and at swap");
-	} else if (is_it(s, x, other_share)) {
-		split_is(w, strncmp(whom->text, "loader ", 7) == 0 ? "loader" : "wait");
+	} else if (lacks_it(s, x, other_share)) {
+		split_is(w, whom && strncmp(whom->text, "loader ", 7) == 0 ? "loader" : "wait");
 		hang_says(w, "It neither computes nor waits for the others in %.0f %% of the looks: it waits %s%s.",
-			  other_share(r) * 100, whom->named ? "for " : "",
-			  whom->text[0] ? whom->text : "for something of its own, a file or a lock");
+			  other_share(r) * 100, whom && whom->named ? "for " : "",
+			  whom ? whom->text : "for something of its own, a file or a lock");
 		hang_advise(w, "`vigil stack` shows what that rank waits for while the others wait for it");
 		w->v->confidence = MIN(w->v->confidence, CONFIDENCE_MEDIUM);
 	} else {
@@ -261,7 +265,7 @@ static void split(struct hang_work *w, const struct waitshare *s, const struct s
 {
 	const struct waitshare_rank *r = &s->rank[x->at];
 	const struct liveness *l = liveness_find(w->p, r->rank);
-	if (is_it(s, x, loader_share)) {
+	if (lacks_it(s, x, loader_share)) {
 		split_is(w, "loader");
 		hang_says(w, "It spends %.0f %% of its time waiting for its data loader.", loader_share(r) * 100);
 		hang_advise(w, "give that rank's data loader more workers, or look at the storage that it reads from");
@@ -446,7 +450,7 @@ static const struct spending spendings[] = {
 	 "uses the processors"},
 };
 
-/* The part of a step that is spent so is larger than before by so much, and has grown by most of what the step has. */
+/* The part of a step that is spent so is larger than before, and has grown by most of what the step has. */
 static bool has_grown(const struct hang_spent *before, double part, double part_before, const struct steptrend *pace)
 {
 	double longer_s = pace->now_s - before->step_s;
@@ -454,8 +458,8 @@ static bool has_grown(const struct hang_spent *before, double part, double part_
 }
 
 /*
- * What the steps spend longer on; NULL: nothing in particular, or it is not known. Where the job was not sampled before,
- * only what is no work of its own counts.
+ * What the steps spend longer on; NULL: nothing in particular, or it is not known. Where the job was not sampled
+ * before, only what is no work of its own counts.
  */
 static const struct spending *spending_of(const struct hang_work *w, const struct steptrend *pace)
 {
@@ -473,16 +477,16 @@ static const struct spending *spending_of(const struct hang_work *w, const struc
 static void say_spending(struct hang_work *w, const struct spending *x)
 {
 	const struct waitshare *s = w->c->shares;
-	const char *whom = waitshare_whom_of_all(s)->text, *who = s->n > 1 ? "The ranks spend" : "It spends";
+	const struct waitshare_whom *whom = waitshare_whom_of_all(s, x->of);
+	const char *who = s->n > 1 ? "The ranks spend" : "It spends";
 	double now = waitshare_part(s, x->of);
-	bool tells = whom[0] && x->of != WAITSHARE_LOADER && x->of != WAITSHARE_RUNS;
 	split_is(w, x->split);
 	if (w->m->spent.valid)
 		hang_says(w, "%s %.0f %% of the time %s, before it was %.0f %%%s%s.", who, now * 100, x->what,
-			  w->m->spent.part[x->of] * 100, tells ? ": " : "", tells ? whom : "");
+			  w->m->spent.part[x->of] * 100, whom ? ": " : "", whom ? whom->text : "");
 	else
-		hang_says(w, "%s %.0f %% of the time %s%s%s.", who, now * 100, x->what, tells ? ": " : "",
-			  tells ? whom : "");
+		hang_says(w, "%s %.0f %% of the time %s%s%s.", who, now * 100, x->what, whom ? ": " : "",
+			  whom ? whom->text : "");
 	hang_advise(w, "%s", x->advice);
 }
 
@@ -534,8 +538,9 @@ static bool slowdown_judge(struct hang_work *w)
 		  duration_format((uint64_t)(pace.base_s * 1e9), before),
 		  duration_format((uint64_t)(pace.now_s * 1e9), now), pace.ratio * 100);
 	if (pace.gradual)
-		hang_says(w, "Steps have become longer little by little, as they do by plan (longer sequences, more data) "
-			     "or where something grows with each step.");
+		hang_says(w,
+			  "Steps have become longer little by little, as they do by plan (longer sequences, more data) "
+			  "or where something grows with each step.");
 	hang_evidence(w, "progress", "log", "median of the last %d step times against that of the %d before",
 		      (int)pace.n_recent, (int)(MIN(w->p->n_step_times, LIVENESS_STEPS) - pace.n_recent));
 	if (!slowdown_split(w, &pace))

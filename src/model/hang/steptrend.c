@@ -31,8 +31,8 @@ double steptrend_jump(const double *step_s, size_t n)
 	return most;
 }
 
-/* Compares the last `recent` of n steps, oldest first, with those before: medians, and quartiles that must not overlap. */
-static void since(const double *step, size_t n, size_t recent, double ratio, struct steptrend *ret)
+/* Compares the last `recent` of n steps with those before: medians, and quartiles that must not overlap. */
+static void steptrend_since(const double *step, size_t n, size_t recent, double ratio, struct steptrend *ret)
 {
 	double v[LIVENESS_STEPS], base_s, quarter_s, now_s;
 	size_t m = n - recent;
@@ -43,8 +43,7 @@ static void since(const double *step, size_t n, size_t recent, double ratio, str
 	now_s = stats_median(v, recent);
 	if (base_s <= 0 || v[recent / 4] <= quarter_s || now_s / base_s - 1 < MAX(ratio, ret->ratio))
 		return;
-	*ret = (struct steptrend){
-		.base_s = base_s, .now_s = now_s, .ratio = now_s / base_s - 1, .n_recent = recent};
+	*ret = (struct steptrend){.base_s = base_s, .now_s = now_s, .ratio = now_s / base_s - 1, .n_recent = recent};
 }
 
 /* Oldest first. */
@@ -67,7 +66,7 @@ bool steptrend_slower(const struct liveness_set *p, double ratio, struct steptre
 	size_t n = steps_copy(p, step);
 	*ret = (struct steptrend){.ratio = 0};
 	for (size_t i = 0; i < ARRAY_SIZE(recent) && n >= recent[i] + BEFORE_LEAST; i++)
-		since(step, n, recent[i], ratio, ret);
+		steptrend_since(step, n, recent[i], ratio, ret);
 	if (ret->ratio <= 0 || middle_of(&step[n - LAST]) < ret->base_s * (1 + ratio / 2))
 		return false;
 	ret->gradual = steptrend_jump(step, n) < (ret->now_s - ret->base_s) * jump_least;

@@ -1,7 +1,7 @@
 /*
  * Whether a job's steps have become longer, by their measured times: at once, as when a disk, a server or a neighbour
- * becomes slow, or little by little, as when a plan lengthens the sequences, or something grows with each step. Pure; no
- * allocation.
+ * becomes slow, or little by little, as when a plan lengthens the sequences, or something grows with each step. Pure;
+ * no allocation.
  */
 #pragma once
 

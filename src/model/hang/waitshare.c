@@ -25,31 +25,31 @@ static struct waitshare_rank *waitshare_find_or_add(struct waitshare *w, int32_t
 	return &w->rank[w->n++];
 }
 
-static void whom_keep(struct waitshare_rank *r, const char *whom, bool named)
+static void whom_keep(struct waitshare_rank *r, const struct waitshare_whom *whom)
 {
 	size_t at = 0;
 	for (size_t i = 0; i < WAITSHARE_WHOMS; i++) {
-		if (r->whom[i].n > 0 && strcmp(r->whom[i].text, whom) == 0) {
-			r->whom[i].n++;
+		struct waitshare_whom *x = &r->whom[i];
+		if (x->n > 0 && x->of == whom->of && strcmp(x->text, whom->text) == 0) {
+			x->n++;
 			return;
 		}
-		if (r->whom[i].n < r->whom[at].n)
+		if (x->n < r->whom[at].n)
 			at = i;
 	}
-	TEXT_COPY(r->whom[at].text, whom);
-	r->whom[at].n = 1;
-	r->whom[at].named = named;
+	r->whom[at] = *whom;
 }
 
 /* What it waits for, and where: "loader 812 (read, pipe 4711), at train.py:40 in step". */
-static void whom_add(struct waitshare_rank *r, const struct activity_found *found, const char *whom)
+static void whom_add(struct waitshare_rank *r, enum waitshare_class c, const struct activity_found *found,
+		     const char *whom)
 {
-	char place[WAITSHARE_WHOM], text[2 * WAITSHARE_WHOM];
+	char place[WAITSHARE_WHOM];
+	struct waitshare_whom x = {.n = 1, .of = c, .named = c != WAITSHARE_SLEEPS && whom && whom[0]};
 	activity_text(found, place, sizeof(place));
-	bool both = whom && whom[0] && place[0];
-	TEXT_FORMAT(text, "%s%s%s", whom ? whom : "", both ? ", " : "", place);
-	if (text[0])
-		whom_keep(r, text, whom && whom[0]);
+	TEXT_FORMAT(x.text, "%s%s%s", x.named ? whom : "", x.named && place[0] ? ", " : "", place);
+	if (x.text[0])
+		whom_keep(r, &x);
 }
 
 /* A lock by its frames, or by what the kernel knows of it. */
@@ -63,27 +63,33 @@ static void count(struct waitshare_rank *r, const struct dump_thread *t, uint8_t
 	struct activity_found found;
 	activity_of(t, &found);
 	r->n++;
-	bool runs = t->wait.kind == WAIT_RUNNING || t->wait.kind == WAIT_UNKNOWN, tell = false;
+	bool runs = t->wait.kind == WAIT_RUNNING || t->wait.kind == WAIT_UNKNOWN;
 	bool ranks = sign & WAITSHARE_FOR_RANKS || activity_waits_for_ranks(found.kind);
 	/* A call or a frame says what it did before it was stopped. */
-	if (t->wait.kind == WAIT_STOPPED)
+	if (t->wait.kind == WAIT_STOPPED) {
 		r->stopped++;
-	else if (ranks)
-		r->ranks++, r->locks += tell = !runs && for_lock(&found, sign);
-	else if (found.kind == ACTIVITY_GPU_SYNC)
+	} else if (ranks) {
+		r->ranks++;
+		if (!runs && for_lock(&found, sign)) {
+			r->locks++;
+			whom_add(r, WAITSHARE_LOCK, &found, whom);
+		}
+	} else if (found.kind == ACTIVITY_GPU_SYNC) {
 		r->gpu++;
-	else if (found.kind == ACTIVITY_LOADER_WAIT)
+	} else if (found.kind == ACTIVITY_LOADER_WAIT) {
 		r->loader++;
-	else if (found.kind == ACTIVITY_SLEEP)
-		r->sleeping++, tell = true;
-	else if (runs)
+	} else if (found.kind == ACTIVITY_SLEEP) {
+		r->sleeping++;
+		whom_add(r, WAITSHARE_SLEEPS, &found, NULL);
+	} else if (runs) {
 		r->running++;
-	else if (t->wait.kind == WAIT_MEMORY)
+	} else if (t->wait.kind == WAIT_MEMORY) {
 		r->memory++;
-	else
-		r->other++, tell = true;
-	if (tell)
-		whom_add(r, &found, whom);
+	} else {
+		r->other++;
+		r->unknown += sign & WAITSHARE_UNREAD ? 1 : 0;
+		whom_add(r, WAITSHARE_OTHER, &found, whom);
+	}
 }
 
 void waitshare_add(struct waitshare *w, const struct stackdump *d, const uint8_t *signs, const char *const *whom)
@@ -133,26 +139,30 @@ double waitshare_part(const struct waitshare *w, enum waitshare_class c)
 	return part;
 }
 
-static uint32_t weight(const struct waitshare_whom *x)
+static uint32_t whom_weight(const struct waitshare_whom *x)
 {
 	return x->named ? x->n * named_times : x->n;
 }
 
-const struct waitshare_whom *waitshare_usual_whom(const struct waitshare_rank *r)
+const struct waitshare_whom *waitshare_usual_whom(const struct waitshare_rank *r, enum waitshare_class c)
 {
-	const struct waitshare_whom *best = &r->whom[0];
-	for (size_t i = 1; i < WAITSHARE_WHOMS; i++)
-		if (weight(&r->whom[i]) > weight(best))
-			best = &r->whom[i];
+	const struct waitshare_whom *best = NULL;
+	for (size_t i = 0; i < WAITSHARE_WHOMS; i++) {
+		const struct waitshare_whom *x = &r->whom[i];
+		if (x->n > 0 && x->of == c && (!best || whom_weight(x) > whom_weight(best)))
+			best = x;
+	}
 	return best;
 }
 
-const struct waitshare_whom *waitshare_whom_of_all(const struct waitshare *w)
+const struct waitshare_whom *waitshare_whom_of_all(const struct waitshare *w, enum waitshare_class c)
 {
-	const struct waitshare_whom *best = waitshare_usual_whom(&w->rank[0]);
-	for (size_t i = 1; i < w->n; i++)
-		if (weight(waitshare_usual_whom(&w->rank[i])) > weight(best))
-			best = waitshare_usual_whom(&w->rank[i]);
+	const struct waitshare_whom *best = NULL;
+	for (size_t i = 0; i < w->n; i++) {
+		const struct waitshare_whom *x = waitshare_usual_whom(&w->rank[i], c);
+		if (x && (!best || whom_weight(x) > whom_weight(best)))
+			best = x;
+	}
 	return best;
 }
 
@@ -174,4 +184,9 @@ double waitshare_throttled(const struct waitshare_rank *r)
 double waitshare_waiting(const struct waitshare_rank *r)
 {
 	return r->n > 0 ? (double)r->ranks / (double)r->n : 0;
+}
+
+double waitshare_waiting_most(const struct waitshare_rank *r)
+{
+	return r->n > 0 ? (double)(r->ranks + r->unknown) / (double)r->n : 0;
 }

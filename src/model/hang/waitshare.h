@@ -9,13 +9,7 @@
 
 #define WAITSHARE_RANKS 64
 #define WAITSHARE_WHOM 160
-#define WAITSHARE_WHOMS 4
-
-struct waitshare_whom {
-	char text[WAITSHARE_WHOM]; /* "loader 812 (read, pipe 4711), at train.py:40 in step" */
-	uint32_t n; /* samples; 0: free */
-	bool named; /* it says for whom or what, by the kernel's facts, not only where */
-};
+#define WAITSHARE_WHOMS 6
 
 /* What a look shows, by the time that it stands for. */
 enum waitshare_class {
@@ -31,6 +25,13 @@ enum waitshare_class {
 	WAITSHARE_CLASSES,
 };
 
+struct waitshare_whom {
+	char text[WAITSHARE_WHOM]; /* "loader 812 (read, pipe 4711), at train.py:40 in step" */
+	uint32_t n; /* samples; 0: free */
+	enum waitshare_class of; /* WAITSHARE_LOCK, WAITSHARE_SLEEPS or WAITSHARE_OTHER */
+	bool named; /* it says for whom or what, by the kernel's facts, not only where */
+};
+
 struct waitshare_rank {
 	int32_t rank; /* of a job without ranks 0 */
 	uint32_t n; /* samples with a stack; the sum of the counts below */
@@ -43,11 +44,12 @@ struct waitshare_rank {
 	uint32_t stopped; /* samples in which it was stopped (SIGSTOP, a debugger) or its control group frozen */
 	uint32_t memory; /* samples in a wait for memory: page faults from disk, swap, memory.high */
 	uint32_t other; /* samples in any other wait */
+	uint32_t unknown; /* those of `other` that may be for other ranks: the kernel's facts of them were never read */
 	/* What other waits, waits for locks and sleeps were for or where; the rarest gives way to a new one. */
 	struct waitshare_whom whom[WAITSHARE_WHOMS];
 	/*
-	 * Of its control group, during the samples: periods of its processor quota, those in which the quota was used up
-	 * and the group held back, and the quota. All 0: it has none, or that is unknown.
+	 * Of its control group, during the samples: periods of its processor quota, those in which the quota was used
+	 * up and the group held back, and the quota. All 0: it has none, or that is unknown.
 	 */
 	uint64_t periods, throttled;
 	double quota_cores;
@@ -65,27 +67,31 @@ struct waitshare {
 enum waitshare_sign {
 	WAITSHARE_FOR_RANKS = 1, /* by the kernel's facts it waits for another rank */
 	WAITSHARE_NATIVE = 2, /* a program without Python: it counts without a stack */
+	WAITSHARE_UNREAD = 8, /* the kernel's facts of this wait were not read yet */
 	WAITSHARE_FOR_LOCK = 4, /* by the kernel's facts it waits for a lock that others hold */
 };
 
 /*
  * Adds one sample. The dump may hold main threads only, without details of waits. Ranks beyond 64 are left out. signs:
- * of each process of the dump, WAITSHARE_*; NULL: nothing. whom: what each waits for, by the kernel's facts ("loader 812
- * (read, pipe 4711)"); NULL, or an element is NULL: unknown.
+ * of each process of the dump, WAITSHARE_*; NULL: nothing. whom: what each waits for, by the kernel's facts ("loader
+ * 812 (read, pipe 4711)"); NULL, or an element is NULL: unknown.
  */
 void waitshare_add(struct waitshare *w, const struct stackdump *d, const uint8_t *signs, const char *const *whom);
 /* The part of the looks at all ranks that show this. */
 double waitshare_part(const struct waitshare *w, enum waitshare_class c);
 /*
- * What most waits of a rank that are for no rank were for, or where it slept; "": unknown. What is named counts for more
- * than a place, as the kernel's facts are read now and then only.
+ * What most waits of a rank of this class (WAITSHARE_LOCK, WAITSHARE_OTHER) were for, or where it slept
+ * (WAITSHARE_SLEEPS); NULL: unknown. What is named counts for more than a place, as the kernel's facts are read now and
+ * then only.
  */
-const struct waitshare_whom *waitshare_usual_whom(const struct waitshare_rank *r);
-/* The same of the rank for which it is known best. There is at least one. */
-const struct waitshare_whom *waitshare_whom_of_all(const struct waitshare *w);
+const struct waitshare_whom *waitshare_usual_whom(const struct waitshare_rank *r, enum waitshare_class c);
+/* The same of the rank for which it is known best. */
+const struct waitshare_whom *waitshare_whom_of_all(const struct waitshare *w, enum waitshare_class c);
 /* What the quota of a rank's control group did during the samples so far. */
 void waitshare_quota(struct waitshare *w, int32_t rank, double cores, uint64_t periods, uint64_t throttled);
 /* Ratio of the quota's periods in which the group was held back, 0 to 1; 0: none, or no quota. */
 double waitshare_throttled(const struct waitshare_rank *r);
 /* Ratio of samples in a wait for other ranks, 0 to 1; 0 without samples. */
 double waitshare_waiting(const struct waitshare_rank *r);
+/* The same with those that may be for other ranks. */
+double waitshare_waiting_most(const struct waitshare_rank *r);

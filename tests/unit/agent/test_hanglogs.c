@@ -115,8 +115,8 @@ static void a_step_s_time_is_the_file_s_or_the_line_s(void **state)
 	hanglogs_free(l);
 }
 
-/* Ranks that share an output tell of the same step right after each other: the last line's time is that of all of them. */
-static void the_last_line_s_time_is_that_of_all_ranks_at_its_step(void **state)
+/* Ranks that share an output tell of the same step right after each other: the last line's time is that of all. */
+static void the_last_line_s_time_is_that_of_ranks_at_its_step(void **state)
 {
 	(void)state;
 	const int64_t unix_ms = 1795860281000;
@@ -137,7 +137,7 @@ static void the_last_line_s_time_is_that_of_all_ranks_at_its_step(void **state)
 }
 
 /* The same where the lines do not say whose they are. */
-static void a_step_that_is_told_again_at_once_has_the_file_s_time(void **state)
+static void a_step_told_again_at_once_has_the_file_s_time(void **state)
 {
 	(void)state;
 	const int64_t unix_ms = 1795860281000;
@@ -253,8 +253,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(each_rank_has_its_own_steps, folder_make, folder_drop),
 		cmocka_unit_test_setup_teardown(a_step_s_time_is_the_file_s_or_the_line_s, folder_make, folder_drop),
-		cmocka_unit_test_setup_teardown(the_last_line_s_time_is_that_of_all_ranks_at_its_step, folder_make, folder_drop),
-		cmocka_unit_test_setup_teardown(a_step_that_is_told_again_at_once_has_the_file_s_time, folder_make, folder_drop),
+		cmocka_unit_test_setup_teardown(the_last_line_s_time_is_that_of_ranks_at_its_step, folder_make,
+						folder_drop),
+		cmocka_unit_test_setup_teardown(a_step_told_again_at_once_has_the_file_s_time, folder_make,
+						folder_drop),
 		cmocka_unit_test_setup_teardown(a_bar_is_read_as_it_stands, folder_make, folder_drop),
 		cmocka_unit_test_setup_teardown(lines_of_a_launcher_go_to_the_rank_they_name, folder_make, folder_drop),
 		cmocka_unit_test_setup_teardown(the_output_of_a_job_of_one_is_that_of_its_rank, folder_make,

@@ -54,7 +54,8 @@ static void waits_line(struct wait_scenario *s, struct span rest)
 	wait_scenario_begin(s);
 }
 
-/* <looks> [ranks|gpu|loader|running|sleeping|stopped|memory|locks|other|periods|throttled <n>] ... [whom <rest>] */
+/* <looks> [ranks|gpu|loader|running|sleeping|stopped|memory|locks|unknown|other|periods|throttled <n>] ...
+   [whom <rest>] */
 static inline struct waitshare_rank share_of(struct span rest, const char *where)
 {
 	struct waitshare_rank r = {.n = (uint32_t)int_of(next(&rest, where))};
@@ -63,6 +64,7 @@ static inline struct waitshare_rank share_of(struct span rest, const char *where
 		if (span_eq(w, "whom")) {
 			span_copy(span_trim(rest), r.whom[0].text, sizeof(r.whom[0].text));
 			r.whom[0].n = r.other + r.locks;
+			r.whom[0].of = r.locks ? WAITSHARE_LOCK : WAITSHARE_OTHER;
 			r.whom[0].named = true;
 			break;
 		}
@@ -80,6 +82,7 @@ static inline struct waitshare_rank share_of(struct span rest, const char *where
 		  : span_eq(w, "stopped")  ? &r.stopped
 		  : span_eq(w, "memory")   ? &r.memory
 		  : span_eq(w, "locks")	   ? &r.locks
+		  : span_eq(w, "unknown")  ? &r.unknown
 					   : &r.other) = n;
 	}
 	return r;

@@ -272,7 +272,7 @@ static void shares_of_waiting_are_counted_by_rank(void **state)
 	struct waitshare *w = calloc(1, sizeof(*w));
 	world64_make(a, 5, 0);
 	for (int i = 0; i < 10; i++)
-		waitshare_add(w, &a->d, NULL);
+		waitshare_add(w, &a->d, NULL, NULL);
 	assert_int_equal(w->samples, 10);
 	assert_int_equal(w->n, 64);
 	for (size_t i = 0; i < w->n; i++) {

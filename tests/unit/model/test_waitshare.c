@@ -129,18 +129,34 @@ static void whom_it_waits_for_most_is_kept(void **state)
 	}
 	sample_for(1, WAIT_RUNNING, 0, "nothing: it runs");
 	sample_for(2, WAIT_FILE, 0, NULL);
-	assert_string_equal(waitshare_usual_whom(&shares.rank[0])->text,
+	assert_string_equal(waitshare_usual_whom(&shares.rank[0], WAITSHARE_OTHER)->text,
 			    "decoder 812 (read, pipe 4711), at train.py:7 in step");
-	assert_string_equal(waitshare_usual_whom(&shares.rank[1])->text, "at train.py:7 in step");
+	assert_string_equal(waitshare_usual_whom(&shares.rank[1], WAITSHARE_OTHER)->text, "at train.py:7 in step");
 	/* a place that was seen more often says less */
 	for (int i = 0; i < 9; i++)
 		sample_for(2, WAIT_FILE, 0, NULL);
-	assert_false(waitshare_usual_whom(&shares.rank[1])->named);
+	assert_false(waitshare_usual_whom(&shares.rank[1], WAITSHARE_OTHER)->named);
 	sample_for(2, WAIT_FILE, 0, "/data/x");
 	sample_for(2, WAIT_FILE, 0, "/data/x");
-	assert_true(waitshare_usual_whom(&shares.rank[1])->named);
-	assert_string_equal(waitshare_whom_of_all(&shares)->text,
+	assert_true(waitshare_usual_whom(&shares.rank[1], WAITSHARE_OTHER)->named);
+	assert_string_equal(waitshare_whom_of_all(&shares, WAITSHARE_OTHER)->text,
 			    "decoder 812 (read, pipe 4711), at train.py:7 in step");
+}
+
+/* It may be for other ranks, so the rank is not the one that waits least. */
+static void what_was_never_read_is_known_to_be_unknown(void **state)
+{
+	(void)state;
+	begin();
+	sample_for(1, WAIT_LOCK, WAITSHARE_UNREAD, NULL);
+	sample_for(1, WAIT_RUNNING, WAITSHARE_UNREAD, NULL);
+	sample_for(1, WAIT_LOCK, 0, NULL);
+	sample_for(1, WAIT_SOCKET, WAITSHARE_FOR_RANKS, NULL);
+	assert_float_equal(waitshare_waiting(&shares.rank[0]), 0.25, 1e-9);
+	assert_float_equal(waitshare_waiting_most(&shares.rank[0]), 0.5, 1e-9);
+	assert_null(waitshare_usual_whom(&shares.rank[0], WAITSHARE_SLEEPS));
+	sample_for(1, WAIT_SLEEP, 0, NULL);
+	assert_non_null(waitshare_usual_whom(&shares.rank[0], WAITSHARE_SLEEPS));
 }
 
 static void a_wait_for_a_lock_of_other_ranks_is_one_for_ranks_and_told_apart(void **state)
@@ -187,6 +203,7 @@ int main(void)
 		cmocka_unit_test(ranks_beyond_the_limit_are_left_out),
 		cmocka_unit_test(who_is_stopped_waits_for_nobody),
 		cmocka_unit_test(whom_it_waits_for_most_is_kept),
+		cmocka_unit_test(what_was_never_read_is_known_to_be_unknown),
 		cmocka_unit_test(a_wait_for_a_lock_of_other_ranks_is_one_for_ranks_and_told_apart),
 		cmocka_unit_test(a_quota_counts_by_its_periods),
 	};
