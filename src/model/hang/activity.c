@@ -9,6 +9,7 @@
 enum strength {
 	OUTER, /* a coarse outline, used only when nothing better matches */
 	WAIT, /* a plain wait whose purpose is unknown */
+	PURPOSE, /* the wait that such a plain one is part of */
 	WORK, /* names the purpose of the work or wait */
 	DEVICE, /* waits for the device, whatever the purpose */
 	RANKS, /* waits for other ranks, whatever the purpose */
@@ -166,9 +167,9 @@ static const struct row python_rows[] = {
 	{ACTIVITY_JOIN, WAIT, "result", "concurrent/futures/", "a future"},
 	{ACTIVITY_LOCK, WAIT, "wait", "threading.py", "a lock"},
 	{ACTIVITY_LOCK, WAIT, "acquire", NULL, "a lock"},
-	{ACTIVITY_LOCK, WAIT, "get", "multiprocessing/queues.py", "a queue"},
-	{ACTIVITY_LOCK, WAIT, "get", "queue.py", "a queue"},
-	{ACTIVITY_LOCK, WAIT, "put", "queue.py", "a queue"},
+	{ACTIVITY_LOCK, PURPOSE, "get", "multiprocessing/queues.py", "a queue"},
+	{ACTIVITY_LOCK, PURPOSE, "get", "queue.py", "a queue"},
+	{ACTIVITY_LOCK, PURPOSE, "put", "queue.py", "a queue"},
 	{ACTIVITY_LOCK, WAIT, "__enter__", "multiprocessing/synchronize.py", "a lock"},
 	{ACTIVITY_LOCK, WAIT, "*", "multiprocessing/connection.py", "a pipe"},
 };
