@@ -82,6 +82,16 @@ static void a_graph_that_is_replayed_is_not_compiled(void **state)
 	assert_int_equal(found_in(capture, 3, WAIT_RUNNING).kind, ACTIVITY_COMPILE);
 }
 
+static void who_waits_in_a_queue_waits_for_no_lock(void **state)
+{
+	(void)state;
+	struct dump_frame f[] = {python("Condition.wait", "/usr/lib/python3.11/threading.py", 320),
+				 python("Queue.get", "/usr/lib/python3.11/queue.py", 171),
+				 python("train", "/job/train.py", 2)};
+	assert_string_equal(found_in(f, 3, WAIT_LOCK).op, "a queue");
+	assert_string_equal(found_in(f, 1, WAIT_LOCK).op, "a lock");
+}
+
 static void a_debugger_wins_over_everything(void **state)
 {
 	(void)state;
@@ -237,6 +247,7 @@ int main(void)
 		cmocka_unit_test(a_wait_for_ranks_wins_over_the_work_inside_and_around_it),
 		cmocka_unit_test(of_two_equal_rows_the_innermost_frame_wins),
 		cmocka_unit_test(a_graph_that_is_replayed_is_not_compiled),
+		cmocka_unit_test(who_waits_in_a_queue_waits_for_no_lock),
 		cmocka_unit_test(a_debugger_wins_over_everything),
 		cmocka_unit_test(the_text_leaves_out_what_is_unknown),
 		cmocka_unit_test(a_text_that_does_not_fit_is_cut),
