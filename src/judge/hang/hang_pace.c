@@ -523,6 +523,19 @@ static bool slowdown_split(struct hang_work *w, const struct steptrend *pace)
 	return true;
 }
 
+/* What a step's time was spent on, in percent. */
+static void spent_evidence(struct hang_work *w, const char *when, const struct hang_spent *x)
+{
+	if (x->valid)
+		hang_evidence(
+			w, "shares", "stacks, sampled",
+			"%s: waits for ranks %.0f %%, locks %.0f %%, data %.0f %%, others %.0f %%, sleeps %.0f %%, "
+			"runs %.0f %%, of which %.0f %% without a processor",
+			when, x->part[WAITSHARE_RANKS_WAIT] * 100, x->part[WAITSHARE_LOCK] * 100,
+			x->part[WAITSHARE_LOADER] * 100, x->part[WAITSHARE_OTHER] * 100,
+			x->part[WAITSHARE_SLEEPS] * 100, x->part[WAITSHARE_RUNS] * 100, x->queued * 100);
+}
+
 static bool slowdown_judge(struct hang_work *w)
 {
 	struct steptrend pace;
@@ -543,6 +556,8 @@ static bool slowdown_judge(struct hang_work *w)
 			  "or where something grows with each step.");
 	hang_evidence(w, "progress", "log", "median of the last %d step times against that of the %d before",
 		      (int)pace.n_recent, (int)(MIN(w->p->n_step_times, LIVENESS_STEPS) - pace.n_recent));
+	spent_evidence(w, "before", &w->m->spent);
+	spent_evidence(w, "now", &w->v->spent);
 	if (!slowdown_split(w, &pace))
 		w->v->confidence = CONFIDENCE_LOW;
 	return true;

@@ -88,7 +88,10 @@ static void count(struct waitshare_rank *r, const struct dump_thread *t, uint8_t
 	} else {
 		r->other++;
 		r->unknown += sign & WAITSHARE_UNREAD ? 1 : 0;
-		whom_add(r, WAITSHARE_OTHER, &found, whom);
+		/* a lock of its own process is known as such once its facts were read */
+		bool lock = sign & WAITSHARE_UNREAD && for_lock(&found, sign);
+		r->unknown_locks += lock ? 1 : 0;
+		whom_add(r, lock ? WAITSHARE_LOCK : WAITSHARE_OTHER, &found, whom);
 	}
 }
 
@@ -112,7 +115,7 @@ static uint32_t class_of(const struct waitshare_rank *r, enum waitshare_class c)
 	case WAITSHARE_RANKS_WAIT:
 		return r->ranks - r->locks;
 	case WAITSHARE_LOCK:
-		return r->locks;
+		return r->locks + r->unknown_locks;
 	case WAITSHARE_GPU:
 		return r->gpu;
 	case WAITSHARE_LOADER:
@@ -126,7 +129,7 @@ static uint32_t class_of(const struct waitshare_rank *r, enum waitshare_class c)
 	case WAITSHARE_MEMORY:
 		return r->memory;
 	default:
-		return r->other;
+		return r->other - r->unknown_locks;
 	}
 }
 

@@ -44,6 +44,7 @@ struct waitshare_rank {
 	uint32_t stopped; /* samples in which it was stopped (SIGSTOP, a debugger) or its control group frozen */
 	uint32_t memory; /* samples in a wait for memory: page faults from disk, swap, memory.high */
 	uint32_t other; /* samples in any other wait */
+	uint32_t unknown_locks; /* those of `unknown` that are waits for a lock by their frames */
 	uint32_t unknown; /* those of `other` that may be for other ranks: the kernel's facts of them were never read */
 	/* What other waits, waits for locks and sleeps were for or where; the rarest gives way to a new one. */
 	struct waitshare_whom whom[WAITSHARE_WHOMS];

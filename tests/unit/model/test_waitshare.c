@@ -159,6 +159,28 @@ static void what_was_never_read_is_known_to_be_unknown(void **state)
 	assert_non_null(waitshare_usual_whom(&shares.rank[0], WAITSHARE_SLEEPS));
 }
 
+static char enter[] = "SemLock.__enter__", synchronize[] = "/usr/lib/python3.11/multiprocessing/synchronize.py";
+
+/* By its frame it is a lock; that other processes have it is not known yet. */
+static void a_lock_of_which_nothing_was_read_is_a_lock(void **state)
+{
+	(void)state;
+	begin();
+	struct dump_frame f[] = {{.kind = FRAME_PYTHON, .name = enter, .file = synchronize, .line = 95},
+				 {.kind = FRAME_PYTHON, .name = step, .file = train, .line = 7}};
+	struct dump_thread t = {.main = true, .has_python = true, .frames = f, .n_frames = 2, .wait.kind = WAIT_LOCK};
+	struct dump_process p = {.pid = 10, .rank = 1, .threads = &t, .n_threads = 1};
+	const struct stackdump d = {.processes = &p, .n = 1};
+	const uint8_t unread = WAITSHARE_UNREAD, none = 0;
+	waitshare_add(&shares, &d, &unread, NULL);
+	assert_float_equal(waitshare_part(&shares, WAITSHARE_LOCK), 1, 1e-9);
+	assert_string_equal(waitshare_usual_whom(&shares.rank[0], WAITSHARE_LOCK)->text,
+			    "a lock at train.py:7 in step");
+	waitshare_add(&shares, &d, &none, NULL); /* it is one of its own threads' */
+	assert_float_equal(waitshare_part(&shares, WAITSHARE_LOCK), 0.5, 1e-9);
+	assert_float_equal(waitshare_part(&shares, WAITSHARE_OTHER), 0.5, 1e-9);
+}
+
 static void a_wait_for_a_lock_of_other_ranks_is_one_for_ranks_and_told_apart(void **state)
 {
 	(void)state;
@@ -203,6 +225,7 @@ int main(void)
 		cmocka_unit_test(ranks_beyond_the_limit_are_left_out),
 		cmocka_unit_test(who_is_stopped_waits_for_nobody),
 		cmocka_unit_test(whom_it_waits_for_most_is_kept),
+		cmocka_unit_test(a_lock_of_which_nothing_was_read_is_a_lock),
 		cmocka_unit_test(what_was_never_read_is_known_to_be_unknown),
 		cmocka_unit_test(a_wait_for_a_lock_of_other_ranks_is_one_for_ranks_and_told_apart),
 		cmocka_unit_test(a_quota_counts_by_its_periods),
