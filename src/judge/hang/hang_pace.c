@@ -15,7 +15,7 @@ static const double clock_ratio = 0.9;
 /* A quota that held a group back in so many more of its periods than the others' groups is what makes it slow. */
 static const double throttled_least = 0.2;
 /* A part of the time that is large where it is not known how large it was, and by how much a larger one has grown. */
-static const double part_large = 0.3, part_grown = 0.1;
+static const double part_large = 0.3, part_grown = 0.1, grown_least = 0.3, nearly = 0.75;
 /* Steps that must pass during the samples: shares of one long wait say nothing of a pace. */
 static const uint64_t steps_least = 5;
 /*
@@ -450,28 +450,44 @@ static const struct spending spendings[] = {
 	 "uses the processors"},
 };
 
-/* The part of a step that is spent so is larger than before, and has grown by most of what the step has. */
-static bool has_grown(const struct hang_spent *before, double part, double part_before, const struct steptrend *pace)
+/*
+ * By how much longer a step is spent so than before, where that is a larger part of it than it was, and a third of what
+ * the step has grown by at least; else 0.
+ */
+static double grown_s(const struct hang_spent *before, double part, double part_before, const struct steptrend *pace)
 {
-	double longer_s = pace->now_s - before->step_s;
-	return part - part_before > part_grown && part * pace->now_s - part_before * before->step_s > longer_s / 2;
+	double more_s = part * pace->now_s - part_before * before->step_s;
+	bool large = part - part_before > part_grown && more_s > (pace->now_s - before->step_s) * grown_least;
+	return large ? more_s : 0;
+}
+
+/* The same for a class; where the job was not sampled before, what is no work of its own counts as a whole. */
+static double spent_more_s(const struct hang_work *w, const struct steptrend *pace, enum waitshare_class c)
+{
+	const struct hang_spent *before = &w->m->spent;
+	double part = waitshare_part(w->c->shares, c);
+	bool own = c == WAITSHARE_SLEEPS || c == WAITSHARE_RUNS;
+	if (before->valid)
+		return grown_s(before, part, before->part[c], pace);
+	return !own && part > part_large ? part * pace->now_s : 0;
 }
 
 /*
- * What the steps spend longer on; NULL: nothing in particular, or it is not known. Where the job was not sampled
- * before, only what is no work of its own counts.
+ * What the steps spend longer on; NULL: nothing in particular, or it is not known. Where ranks wait for a lock or for
+ * data, some of them wait for the others as well: of two that have grown nearly alike the first of the table is it.
  */
 static const struct spending *spending_of(const struct hang_work *w, const struct steptrend *pace)
 {
-	const struct hang_spent *before = &w->m->spent;
+	const struct spending *best = NULL;
+	double most_s = 0;
 	for (size_t i = 0; w->c->shares && i < ARRAY_SIZE(spendings); i++) {
-		enum waitshare_class c = spendings[i].of;
-		double part = waitshare_part(w->c->shares, c);
-		bool own = c == WAITSHARE_SLEEPS || c == WAITSHARE_RUNS;
-		if (before->valid ? has_grown(before, part, before->part[c], pace) : !own && part > part_large)
-			return &spendings[i];
+		double more_s = spent_more_s(w, pace, spendings[i].of);
+		if (more_s * nearly <= most_s)
+			continue;
+		best = &spendings[i];
+		most_s = more_s;
 	}
-	return NULL;
+	return best;
 }
 
 static void say_spending(struct hang_work *w, const struct spending *x)
@@ -498,7 +514,7 @@ static bool slowdown_split(struct hang_work *w, const struct steptrend *pace)
 	const struct spending *x = spending_of(w, pace);
 	double ranks = w->c->shares ? waitshare_part(w->c->shares, WAITSHARE_RANKS_WAIT) : 0;
 	double queued = queued_of_all(w);
-	if ((!x || x->of == WAITSHARE_RUNS) && before->valid && has_grown(before, queued, before->queued, pace)) {
+	if ((!x || x->of == WAITSHARE_RUNS) && before->valid && grown_s(before, queued, before->queued, pace) > 0) {
 		split_is(w, "host");
 		hang_says(w,
 			  "The main threads wait %.2f s a second for a processor, before it was %.2f s: others use the "
