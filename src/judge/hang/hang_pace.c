@@ -15,7 +15,7 @@ static const double clock_ratio = 0.9;
 /* A quota that held a group back in so many more of its periods than the others' groups is what makes it slow. */
 static const double throttled_least = 0.2;
 /* A part of the time that is large where it is not known how large it was, and by how much a larger one has grown. */
-static const double part_large = 0.3, part_grown = 0.1, grown_least = 0.3, nearly = 0.75;
+static const double part_large = 0.3, part_grown = 0.1, grown_least = 0.3, nearly = 0.5;
 /* Steps that must pass during the samples: shares of one long wait say nothing of a pace. */
 static const uint64_t steps_least = 5;
 /*
@@ -474,7 +474,7 @@ static double spent_more_s(const struct hang_work *w, const struct steptrend *pa
 
 /*
  * What the steps spend longer on; NULL: nothing in particular, or it is not known. Where ranks wait for a lock or for
- * data, some of them wait for the others as well: of two that have grown nearly alike the first of the table is it.
+ * data, some of them wait for the others as well: the first of the table is it that has grown by half as much as any.
  */
 static const struct spending *spending_of(const struct hang_work *w, const struct steptrend *pace)
 {
