@@ -12,7 +12,7 @@
 #define SIDE 8
 /* Steps that grow little by little do so by plan more often than by a fault: they have to double. */
 static const double gradual_ratio = 1.0, jump_least = 0.65;
-/* The mean step of so much time, seen in so many looks, against that of as much time before: worth looking into. */
+/* The steps of so much time, seen in so many looks, against those of as much time before: worth looking into. */
 static const double lately_s = 10, lately_ratio = 1.3;
 #define LATELY_GAPS 5
 
@@ -73,25 +73,33 @@ bool steptrend_slower(const struct liveness_set *p, double ratio, struct steptre
 	return !ret->gradual || ret->ratio >= MAX(gradual_ratio, ratio);
 }
 
-/* The mean step of the gaps from one on, for so much time and so many gaps. 0: unknown. */
-static double gaps_step_s(const struct liveness_set *p, size_t *at, double least_s)
+/*
+ * Quarters of the steps' times in the gaps from one on, for so much time and so many gaps. One long gap, as for a
+ * checkpoint, moves none of them much. False: there are not enough.
+ */
+static bool gaps_quarters(const struct liveness_set *p, size_t *at, double quarter_s[static 3])
 {
 	size_t n = (size_t)MIN(p->n_gaps, LIVENESS_GAPS), gaps = 0;
-	double time_s = 0, steps = 0;
-	for (; *at < n && (time_s < least_s || gaps < LATELY_GAPS); (*at)++) {
+	double time_s = 0, v[LIVENESS_GAPS];
+	for (; *at < n && (time_s < lately_s || gaps < LATELY_GAPS); (*at)++) {
 		size_t k = (p->n_gaps - 1 - *at) % LIVENESS_GAPS;
 		if (p->gap_step_s[k] <= 0)
 			continue;
-		gaps++;
+		v[gaps++] = (double)p->gap_step_s[k];
 		time_s += (double)p->gap_s[k];
-		steps += (double)(p->gap_s[k] / p->gap_step_s[k]);
 	}
-	return gaps >= LATELY_GAPS && time_s >= least_s ? time_s / steps : 0;
+	if (gaps < LATELY_GAPS || time_s < lately_s)
+		return false;
+	quarter_s[1] = stats_median(v, gaps);
+	quarter_s[0] = v[gaps / 4];
+	quarter_s[2] = v[gaps * 3 / 4];
+	return true;
 }
 
 bool steptrend_slower_lately(const struct liveness_set *p)
 {
 	size_t at = 0;
-	double now_s = gaps_step_s(p, &at, lately_s), before_s = gaps_step_s(p, &at, lately_s);
-	return before_s > 0 && now_s > before_s * lately_ratio;
+	double now_s[3], before_s[3];
+	return gaps_quarters(p, &at, now_s) && gaps_quarters(p, &at, before_s) &&
+	       now_s[1] > before_s[1] * lately_ratio && now_s[0] > before_s[2];
 }

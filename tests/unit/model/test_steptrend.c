@@ -60,6 +60,29 @@ static void shorter_few_and_equal_steps_have_none(void **state)
 	assert_float_equal(steptrend_jump(s, 16), 8, 1e-9);
 }
 
+/* Looks a second apart, each at this many seconds a step. */
+static bool lately(double before_s, double now_s, size_t n_now, double pause_s)
+{
+	static struct liveness_set p;
+	p = (struct liveness_set){.n_gaps = 32};
+	for (size_t i = 0; i < 32; i++) {
+		double step_s = i + n_now >= 32 ? now_s : before_s;
+		p.gap_step_s[i] = (float)(i == 28 && pause_s > 0 ? pause_s : step_s);
+		p.gap_s[i] = (float)(i == 28 && pause_s > 0 ? pause_s : 1.2);
+	}
+	return steptrend_slower_lately(&p);
+}
+
+static void a_pause_is_no_slower_pace(void **state)
+{
+	(void)state;
+	assert_true(lately(0.5, 0.8, 10, 0));
+	assert_false(lately(0.5, 0.5, 10, 0));
+	assert_false(lately(0.5, 0.5, 10, 8)); /* a checkpoint: the mean step is long, the others are as ever */
+	assert_false(lately(0.8, 0.5, 10, 0));
+	assert_false(lately(0.5, 0.8, 3, 0));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -67,6 +90,7 @@ int main(void)
 		cmocka_unit_test(what_grows_with_each_step_has_small_jumps),
 		cmocka_unit_test(long_steps_here_and_there_change_nothing),
 		cmocka_unit_test(shorter_few_and_equal_steps_have_none),
+		cmocka_unit_test(a_pause_is_no_slower_pace),
 	};
 	return cmocka_run_group_tests_name("model/hang/steptrend", tests, NULL, NULL);
 }
