@@ -35,11 +35,6 @@ static bool of_process(const struct log_hint *h)
 }
 
 /*
- * A child that had left with an error: its exception, or its last words, stand in the same log before the parent's
- * exception, which may only report that. Where the parent's words do not speak of a child, only one that left moments
- * before is told.
- */
-/*
  * More exceptions in the log than children that Python ended for one: the last is the parent's own. Otherwise the
  * parent may have said nothing, and the last is a child's.
  */
@@ -55,6 +50,11 @@ static bool has_its_own(const struct death *d, const struct log_hint *last)
 	return exceptions > children;
 }
 
+/*
+ * A child that had left with an error: its exception, or its last words, stand in the same log before the parent's
+ * exception, which may only report that. Where the parent's words do not speak of a child, only one that left moments
+ * before is told.
+ */
 static void left_child_told(struct pm *p, const struct log_hint *h)
 {
 	const int64_t missed_ms = 120000, moments_ms = 3000;
