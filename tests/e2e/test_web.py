@@ -217,8 +217,12 @@ def test_at_most_four_profiles_and_none_outlives_the_server(vigil, job):
     for _ in range(4):
         assert server.post("/api/v1/profiles", {"kind": "flame", "job": id, "seconds": 600}).status == 202
     assert server.post("/api/v1/profiles", {"kind": "flame", "job": id}).status == 429
-    children = [p for p in vigil.strays() if "flame" in p.cmdline() and p.ppid() == server.pid]
-    assert len(children) == 4
+
+    def recorders():
+        found = [p for p in vigil.strays() if "flame" in p.cmdline() and p.ppid() == server.pid]
+        assert len(found) <= 4
+        return found if len(found) == 4 else None
+    children = wait_for(recorders, 20, "four profiles to have begun")
     server.process.kill()
     server.process.wait(10)
     wait_for(lambda: not any(p.is_running() and p.status() != "zombie" for p in children), 20, "the children to end")
