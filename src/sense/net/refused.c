@@ -1,40 +1,23 @@
 #include "sense/net/refused.h"
 
 #include <arpa/inet.h>
-#include <linux/bpf.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "sense/bpf/bpfcall.h"
 #include "sense/bpf/bpfload.h"
 #include "sense/bpf/records.h"
-#include "sense/ns.h"
-
-#define ROWS_AT_ONCE 128
 
 struct refused {
 	struct bpf_refused_fds fds;
 	int link_fd; /* -1: off */
 };
 
-static int refused_bpf_call(int command, union bpf_attr *attr)
-{
-	long r = syscall(SYS_bpf, command, attr, sizeof(*attr));
-	return r < 0 ? -errno : (int)r;
-}
-
-static bool numbers_are_the_kernels(const struct world *w)
-{
-	struct stat st;
-	return w->proc_fd >= 0 && fstatat(w->proc_fd, "self/ns/pid", &st, 0) == 0 && st.st_ino == PID_NAMESPACE_FIRST;
-}
-
 int refused_open(const struct world *w, struct refused **ret, char *why, size_t cap)
 {
 	struct bpf_refused_fds fds;
-	if (!numbers_are_the_kernels(w)) {
+	if (!bpf_sees_numbers(w)) {
 		(void)text_copy(
 			why, cap,
 			"seeing connections that are refused takes the machine's own process numbers, and vigil "
@@ -66,8 +49,18 @@ struct refused *refused_free(struct refused *k)
 	return NULL;
 }
 
-static void row_take(const struct bpf_refused_key *key, const struct bpf_refused_count *c, struct refused_row *ret)
+struct refused_reading {
+	struct refused_row *row; /* NULL: they are dropped */
+	struct bpf_refused_key key[BPF_ROWS_AT_ONCE];
+	struct bpf_refused_count value[BPF_ROWS_AT_ONCE];
+};
+
+static void row_take(void *ctx, size_t row, size_t at)
 {
+	struct refused_reading *reading = ctx;
+	const struct bpf_refused_key *key = &reading->key[at];
+	const struct bpf_refused_count *c = &reading->value[at];
+	struct refused_row *ret = &reading->row[row];
 	*ret = (struct refused_row){
 		.pid = (pid_t)key->tgid,
 		.parent = (pid_t)key->parent,
@@ -80,46 +73,23 @@ static void row_take(const struct bpf_refused_key *key, const struct bpf_refused
 	memcpy(ret->address, key->address, sizeof(ret->address));
 }
 
-/* Reads all rows in batches, or drops them: then row may be NULL. */
-static int rows_walk(const struct refused *k, int command, struct refused_row *row, size_t cap, size_t *ret_n)
+/* Reads all rows, or drops them: then row is NULL. */
+static int rows_walk(const struct refused *k, struct refused_row *row, size_t cap, size_t *ret_n)
 {
-	struct bpf_refused_key key[ROWS_AT_ONCE];
-	struct bpf_refused_count value[ROWS_AT_ONCE];
-	size_t n = 0;
-	uint64_t position = 0;
-	int r = 0;
-	for (bool first = true; n < cap && r == 0; first = false) {
-		union bpf_attr a;
-		memset(&a, 0, sizeof(a));
-		a.batch.map_fd = (uint32_t)k->fds.rows_fd;
-		a.batch.in_batch = first ? 0 : (uint64_t)(uintptr_t)&position;
-		a.batch.out_batch = (uint64_t)(uintptr_t)&position;
-		a.batch.keys = (uint64_t)(uintptr_t)key;
-		a.batch.values = (uint64_t)(uintptr_t)value;
-		a.batch.count = (uint32_t)MIN((size_t)ROWS_AT_ONCE, cap - n);
-		r = refused_bpf_call(command, &a);
-		const size_t got = r == 0 || r == -ENOENT ? a.batch.count : 0;
-		for (size_t i = 0; row && i < got; i++)
-			row_take(&key[i], &value[i], &row[n + i]);
-		n += got;
-	}
-	*ret_n = n;
-	/* The last batch ends with ENOENT; a bucket that does not fit, with ENOSPC. */
-	return r == -ENOENT || r == -ENOSPC ? 0 : r;
+	struct refused_reading reading = {.row = row};
+	const struct bpf_rows rows = {k->fds.rows_fd, reading.key, reading.value, row ? row_take : NULL, &reading};
+	return bpf_rows_read(&rows, !row, cap, ret_n);
 }
 
 int refused_on(struct refused *k)
 {
-	union bpf_attr a;
 	size_t dropped;
 	if (k->link_fd >= 0)
 		return 0;
-	int r = rows_walk(k, BPF_MAP_LOOKUP_AND_DELETE_BATCH, NULL, REFUSED_ROWS, &dropped);
+	int r = rows_walk(k, NULL, REFUSED_ROWS, &dropped);
 	if (r < 0)
 		return r;
-	memset(&a, 0, sizeof(a));
-	a.raw_tracepoint.prog_fd = (uint32_t)k->fds.prog_fd;
-	int fd = refused_bpf_call(BPF_RAW_TRACEPOINT_OPEN, &a);
+	int fd = bpf_tracepoint_open(k->fds.prog_fd);
 	if (fd < 0)
 		return fd;
 	k->link_fd = fd;
@@ -133,7 +103,7 @@ void refused_off(struct refused *k)
 
 int refused_take(const struct refused *k, struct refused_row *row, size_t cap, size_t *ret_n)
 {
-	return rows_walk(k, BPF_MAP_LOOKUP_BATCH, row, cap, ret_n);
+	return rows_walk(k, row, cap, ret_n);
 }
 
 void refused_format(const struct refused_row *r, char *dst, size_t cap)

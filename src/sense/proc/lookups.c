@@ -1,28 +1,18 @@
 #include "sense/proc/lookups.h"
 
-#include <linux/bpf.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "sense/bpf/bpfcall.h"
 #include "sense/bpf/bpfload.h"
 #include "sense/bpf/records.h"
-#include "sense/ns.h"
-
-#define LOOKUPS_AT_ONCE 64
 
 struct lookups {
 	struct bpf_lookups_fds fds;
 	int link_fd;
 };
-
-static int lookups_call(int command, union bpf_attr *attr)
-{
-	long r = syscall(SYS_bpf, command, attr, sizeof(*attr));
-	return r < 0 ? -errno : (int)r;
-}
 
 /* Calls that ask for a file, which of their arguments names it, and whether they do no more than ask. */
 static void arguments_fill(uint8_t argument[static BPF_LOOKUP_CALLS])
@@ -55,28 +45,10 @@ static void arguments_fill(uint8_t argument[static BPF_LOOKUP_CALLS])
 			argument[calls[i].nr] = calls[i].at;
 }
 
-static bool lookups_sees_numbers(const struct world *w)
-{
-	struct stat st;
-	return w->proc_fd >= 0 && fstatat(w->proc_fd, "self/ns/pid", &st, 0) == 0 && st.st_ino == PID_NAMESPACE_FIRST;
-}
-
-static int lookups_attach(struct lookups *k)
-{
-	union bpf_attr a;
-	memset(&a, 0, sizeof(a));
-	a.raw_tracepoint.prog_fd = (uint32_t)k->fds.prog_fd;
-	int fd = lookups_call(BPF_RAW_TRACEPOINT_OPEN, &a);
-	if (fd < 0)
-		return fd;
-	k->link_fd = fd;
-	return 0;
-}
-
 int lookups_open(const struct world *w, struct lookups **ret, char *why, size_t cap)
 {
 	uint8_t argument[BPF_LOOKUP_CALLS] = {};
-	if (!lookups_sees_numbers(w)) {
+	if (!bpf_sees_numbers(w)) {
 		(void)text_copy(why, cap,
 				"seeing which files are looked for takes the machine's own process numbers, and vigil "
 				"runs in a container that has others");
@@ -88,8 +60,10 @@ int lookups_open(const struct world *w, struct lookups **ret, char *why, size_t 
 	*k = (struct lookups){.fds = {-1, -1, -1}, .link_fd = -1};
 	arguments_fill(argument);
 	int r = bpf_lookups_load(argument, &k->fds, why, cap);
-	if (r == 0)
-		r = lookups_attach(k);
+	if (r == 0) {
+		k->link_fd = bpf_tracepoint_open(k->fds.prog_fd);
+		r = MIN(k->link_fd, 0);
+	}
 	if (r)
 		k = lookups_free(k);
 	*ret = k;
@@ -117,48 +91,36 @@ int lookups_watch(struct lookups *k, pid_t pid)
 	a.key = (uint64_t)(uintptr_t)&key;
 	a.value = (uint64_t)(uintptr_t)&value;
 	a.flags = BPF_ANY;
-	return lookups_call(BPF_MAP_UPDATE_ELEM, &a);
+	return bpf_call(BPF_MAP_UPDATE_ELEM, &a);
 }
 
-static void lookups_row_take(const struct bpf_lookup_key *key, const struct bpf_lookup_count *c,
-			     struct lookups_row *ret)
+struct lookups_reading {
+	struct lookups_row *row;
+	struct bpf_lookup_key key[BPF_ROWS_AT_ONCE];
+	struct bpf_lookup_count value[BPF_ROWS_AT_ONCE];
+};
+
+static void lookups_row_take(void *ctx, size_t row, size_t at)
 {
+	struct lookups_reading *reading = ctx;
+	const struct bpf_lookup_key *key = &reading->key[at];
+	struct lookups_row *ret = &reading->row[row];
 	*ret = (struct lookups_row){
 		.pid = (pid_t)key->tgid,
 		.tid = (pid_t)key->tid,
 		.folder = key->folder,
 		.found = key->found,
-		.n = c->n,
-		.last_ns = c->last_ns,
+		.n = reading->value[at].n,
+		.last_ns = reading->value[at].last_ns,
 	};
 	memcpy(ret->path, key->path, sizeof(ret->path) - 1);
 }
 
 int lookups_take(const struct lookups *k, struct lookups_row *row, size_t cap, size_t *ret_n)
 {
-	struct bpf_lookup_key key[LOOKUPS_AT_ONCE];
-	struct bpf_lookup_count value[LOOKUPS_AT_ONCE];
-	size_t n = 0;
-	uint64_t position = 0;
-	int r = 0;
-	for (bool first = true; n < cap && r == 0; first = false) {
-		union bpf_attr a;
-		memset(&a, 0, sizeof(a));
-		a.batch.map_fd = (uint32_t)k->fds.rows_fd;
-		a.batch.in_batch = first ? 0 : (uint64_t)(uintptr_t)&position;
-		a.batch.out_batch = (uint64_t)(uintptr_t)&position;
-		a.batch.keys = (uint64_t)(uintptr_t)key;
-		a.batch.values = (uint64_t)(uintptr_t)value;
-		a.batch.count = (uint32_t)MIN((size_t)LOOKUPS_AT_ONCE, cap - n);
-		r = lookups_call(BPF_MAP_LOOKUP_BATCH, &a);
-		const size_t got = r == 0 || r == -ENOENT ? a.batch.count : 0;
-		for (size_t i = 0; i < got; i++)
-			lookups_row_take(&key[i], &value[i], &row[n + i]);
-		n += got;
-	}
-	*ret_n = n;
-	/* The last batch ends with ENOENT; a bucket that does not fit, with ENOSPC. */
-	return r == -ENOENT || r == -ENOSPC ? 0 : r;
+	struct lookups_reading reading = {.row = row};
+	const struct bpf_rows rows = {k->fds.rows_fd, reading.key, reading.value, lookups_row_take, &reading};
+	return bpf_rows_read(&rows, false, cap, ret_n);
 }
 
 void lookups_path(const struct world *w, const struct lookups_row *r, char *dst, size_t cap)

@@ -8,14 +8,13 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/vec.h"
+#include "sense/ns.h"
 #include "sense/proc/proc.h"
 
 /* Processes that are read at most; pid_max is 4 million. */
 #define PROCESSES_MAX 200000
 /* Generations that are followed; parents that change meanwhile could form a circle. */
 #define GENERATIONS_MAX 256
-/* include/linux/proc_ns.h: PROC_PID_INIT_INO, the first pid namespace. */
-#define FIRST_PID_NAMESPACE UINT64_C(0xeffffffc)
 
 enum { LIKELY_NEAR, LIKELY_SESSION, LIKELY_USER, LIKELY_OTHER };
 
@@ -70,7 +69,7 @@ static bool processes_are_hidden(const struct world *w, const struct kinship *k)
 		return false;
 	const ssize_t n = readlinkat(w->proc_fd, "self/ns/pid", link, sizeof(link));
 	const struct span number = n > 0 ? span_after((struct span){link, (size_t)n}, ":[") : (struct span){NULL, 0};
-	return !number.p || span_u64_prefix(number, &inode) < 0 || inode != FIRST_PID_NAMESPACE || !kinship_find(k, 1);
+	return !number.p || span_u64_prefix(number, &inode) < 0 || inode != PID_NAMESPACE_FIRST || !kinship_find(k, 1);
 }
 
 int kinship_read(const struct world *w, struct kinship *ret)

@@ -1,17 +1,15 @@
 #include "sense/wait/wakers.h"
 
-#include <linux/bpf.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "sense/bpf/bpfcall.h"
 #include "sense/bpf/bpfload.h"
 #include "sense/bpf/records.h"
-#include "sense/ns.h"
 
 #define BATCH 256
 
@@ -96,12 +94,6 @@ enum wake_kind wake_kind_of(int64_t nr)
 
 /* ---- maps and the program, without libbpf ---- */
 
-static int bpf_call(int command, union bpf_attr *attr)
-{
-	long r = syscall(SYS_bpf, command, attr, sizeof(*attr));
-	return r < 0 ? -errno : (int)r;
-}
-
 static union bpf_attr element(int fd, const void *key, void *value)
 {
 	union bpf_attr a;
@@ -133,12 +125,6 @@ static void numbers_clear(int fd)
 	}
 }
 
-static bool in_initial_namespace(const struct world *w)
-{
-	struct stat st;
-	return w->proc_fd >= 0 && fstatat(w->proc_fd, "self/ns/pid", &st, 0) == 0 && st.st_ino == PID_NAMESPACE_FIRST;
-}
-
 static int load(struct bpf_wakers_fds *ret, char *why, size_t cap)
 {
 	uint16_t waits[BPF_WAKER_CALLS] = {0}, ends[BPF_WAKER_CALLS] = {0};
@@ -155,7 +141,7 @@ static int load(struct bpf_wakers_fds *ret, char *why, size_t cap)
 int wakers_open(const struct world *w, struct wakers **ret, char *why, size_t cap)
 {
 	struct bpf_wakers_fds fds;
-	if (!in_initial_namespace(w) || w->ticks_per_s == 0) {
+	if (!bpf_sees_numbers(w) || w->ticks_per_s == 0) {
 		(void)text_copy(why, cap,
 				"seeing who ends waits takes the machine's own process numbers, and vigil runs in a "
 				"container that has others");
@@ -206,12 +192,9 @@ void wakers_clear(struct wakers *k)
 
 int wakers_on(struct wakers *k)
 {
-	union bpf_attr a;
 	if (k->link_fd >= 0)
 		return 0;
-	memset(&a, 0, sizeof(a));
-	a.raw_tracepoint.prog_fd = (uint32_t)k->fds.prog_fd;
-	int fd = bpf_call(BPF_RAW_TRACEPOINT_OPEN, &a);
+	int fd = bpf_tracepoint_open(k->fds.prog_fd);
 	if (fd < 0)
 		return fd;
 	k->link_fd = fd;
@@ -237,37 +220,29 @@ static void thread_take(const struct wakers *k, uint32_t tid, const struct bpf_w
 	span_copy((struct span){t->comm, strnlen(t->comm, sizeof(t->comm))}, ret->name, sizeof(ret->name));
 }
 
-static void waker_row_take(const struct wakers *k, const struct bpf_waker_key *key, const struct bpf_waker_count *c,
-			   struct waker_row *ret)
+struct waker_reading {
+	const struct wakers *k;
+	struct waker_row *row;
+	struct bpf_waker_key key[BPF_ROWS_AT_ONCE];
+	struct bpf_waker_count value[BPF_ROWS_AT_ONCE];
+};
+
+static void waker_row_take(void *ctx, size_t row, size_t at)
 {
+	struct waker_reading *reading = ctx;
+	const struct bpf_waker_key *key = &reading->key[at];
+	const struct bpf_waker_count *c = &reading->value[at];
+	struct waker_row *ret = &reading->row[row];
 	*ret = (struct waker_row){.kind = wake_kind_of(key->nr), .arg = key->arg, .n = c->n};
-	thread_take(k, key->wakee, &c->wakee, &ret->wakee);
-	thread_take(k, key->waker, &c->waker, &ret->waker);
+	thread_take(reading->k, key->wakee, &c->wakee, &ret->wakee);
+	thread_take(reading->k, key->waker, &c->waker, &ret->waker);
 }
 
 int wakers_take(struct wakers *k, struct waker_row *row, size_t cap, size_t *ret_n)
 {
-	struct bpf_waker_key key[BATCH];
-	struct bpf_waker_count value[BATCH];
-	size_t n = 0;
-	uint64_t position = 0;
-	int r = 0;
-	for (bool first = true; n < cap && r == 0; first = false) {
-		union bpf_attr a;
-		memset(&a, 0, sizeof(a));
-		a.batch.map_fd = (uint32_t)k->fds.pairs_fd;
-		a.batch.in_batch = first ? 0 : (uint64_t)(uintptr_t)&position;
-		a.batch.out_batch = (uint64_t)(uintptr_t)&position;
-		a.batch.keys = (uint64_t)(uintptr_t)key;
-		a.batch.values = (uint64_t)(uintptr_t)value;
-		a.batch.count = (uint32_t)MIN((size_t)BATCH, cap - n);
-		r = bpf_call(BPF_MAP_LOOKUP_AND_DELETE_BATCH, &a);
-		for (uint32_t i = 0; (r == 0 || r == -ENOENT) && i < a.batch.count && n < cap; i++)
-			waker_row_take(k, &key[i], &value[i], &row[n++]);
-	}
-	*ret_n = n;
-	/* The last batch ends with ENOENT; a bucket that does not fit, with ENOSPC: the rest comes another time. */
-	return r == -ENOENT || r == -ENOSPC ? 0 : r;
+	struct waker_reading reading = {.k = k, .row = row};
+	const struct bpf_rows rows = {k->fds.pairs_fd, reading.key, reading.value, waker_row_take, &reading};
+	return bpf_rows_read(&rows, true, cap, ret_n);
 }
 
 int wakers_ask(struct wakers *k, pid_t tid, uint64_t turns, uint64_t arg)
