@@ -14,14 +14,19 @@ static bool id_is(const struct log_hint *h, const char *id)
 	return strcmp(h->id, id) == 0;
 }
 
+bool pm_has_any(const char *text, const char *const *words, size_t n)
+{
+	for (size_t w = 0; w < n; w++)
+		if (strstr(text, words[w]))
+			return true;
+	return false;
+}
+
 bool pm_reports_other(const char *text)
 {
 	static const char *const words[] = {"ChildFailedError",	      "CalledProcessError", "ProcessRaisedException",
 					    "ProcessExitedException", "RayTaskError",	    "SystemExit"};
-	for (size_t w = 0; w < ARRAY_SIZE(words); w++)
-		if (strstr(text, words[w]))
-			return true;
-	return false;
+	return pm_has_any(text, words, ARRAY_SIZE(words));
 }
 
 bool pm_lost_worker(const char *text)
@@ -32,10 +37,7 @@ bool pm_lost_worker(const char *text)
 		"terminated with signal", "died with <Signals",	   "terminated with exit code",
 		"WorkerCrashedError",	  "ActorDiedError",	   "unexpectedly terminated",
 		"WorkerLostError"};
-	for (size_t w = 0; w < ARRAY_SIZE(words); w++)
-		if (strstr(text, words[w]))
-			return true;
-	return false;
+	return pm_has_any(text, words, ARRAY_SIZE(words));
 }
 
 /* Another process of the job is known to have failed, or it is not known whether one did. */

@@ -53,6 +53,7 @@ const struct log_hint *pm_latest_before(const struct death *d,
 					const struct log_hint *last); /* the exception before it */
 bool pm_thread_after(const struct death *d, const struct log_hint *last); /* an exception of a thread stands after it */
 const struct log_hint *pm_latest_traceback(const struct death *d); /* also one after which the program went on; NULL */
+bool pm_has_any(const char *text, const char *const *words, size_t n);
 bool pm_reports_other(const char *text); /* the text of an exception by which a launcher reports on a child */
 bool pm_lost_worker(const char *text); /* the text of one that the end of a worker causes in its parent */
 void pm_order_evidence(struct pm *p); /* the messages of the logs, and which of them are past */

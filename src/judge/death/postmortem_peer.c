@@ -11,10 +11,7 @@ bool pm_peerish(const char *text)
 	static const char *const words[] = {
 		"closed by peer", "reset by peer", "DistBackendError",	    "DistNetworkError", "NCCL",
 		"gloo",		  "Gloo",	   "remote process exited", "ncclRemoteError",	"Broken pipe"};
-	for (size_t w = 0; w < ARRAY_SIZE(words); w++)
-		if (strstr(text, words[w]))
-			return true;
-	return false;
+	return pm_has_any(text, words, ARRAY_SIZE(words));
 }
 
 bool pm_broken_pipe(const char *text)
@@ -24,10 +21,7 @@ bool pm_broken_pipe(const char *text)
 		"RemoteDisconnected",	"IncompleteRead",	  "EOFError",	     "exited unexpectedly"};
 	if (strstr(text, "EOF when reading a line")) /* of its standard input */
 		return false;
-	for (size_t w = 0; w < ARRAY_SIZE(words); w++)
-		if (strstr(text, words[w]))
-			return true;
-	return false;
+	return pm_has_any(text, words, ARRAY_SIZE(words));
 }
 
 /* A rank that ended before this one lost its connection, by itself: the first of them. within_ms < 0: at any time. */

@@ -36,22 +36,22 @@ static bool is_bound(const struct waitgraph *g, uint32_t node, bool of_locks)
 }
 
 /* The shortest way from a thread back to itself; from[] of each node on it is the one before. */
-static bool circle_find(const struct waitgraph *g, uint32_t start, bool of_locks, uint32_t *from, uint32_t *todo)
+static bool circle_find(const struct waitgraph *g, uint32_t start, bool of_locks, uint32_t *from, uint32_t *queue)
 {
 	size_t n = 0, done = 0;
 	for (size_t i = 0; i < g->n_nodes; i++)
 		from[i] = WAITGRAPH_NONE;
-	todo[n++] = start;
+	queue[n++] = start;
 	for (; done < n; done++) {
-		const struct waitgraph_node *x = &g->node[todo[done]];
-		for (uint32_t k = 0; is_bound(g, todo[done], of_locks) && k < x->n_edges; k++) {
+		const struct waitgraph_node *x = &g->node[queue[done]];
+		for (uint32_t k = 0; is_bound(g, queue[done], of_locks) && k < x->n_edges; k++) {
 			const uint32_t to = g->edge[x->first_edge + k].to;
 			if (from[to] != WAITGRAPH_NONE)
 				continue;
-			from[to] = todo[done];
+			from[to] = queue[done];
 			if (to == start)
 				return true;
-			todo[n++] = to;
+			queue[n++] = to;
 		}
 	}
 	return false;
@@ -84,12 +84,12 @@ int waitgraph_narrow_all(struct waitgraph *g)
 	if (starts == 0 || starts > STARTS_MOST)
 		return 0;
 	cleanup(freep) uint32_t *from = calloc(g->n_nodes + 1, sizeof(*from));
-	cleanup(freep) uint32_t *todo = calloc(g->n_nodes + 1, sizeof(*todo));
-	if (!from || !todo)
+	cleanup(freep) uint32_t *queue = calloc(g->n_nodes + 1, sizeof(*queue));
+	if (!from || !queue)
 		return -ENOMEM;
 	for (int of_locks = 1; of_locks >= 0; of_locks--)
 		for (uint32_t i = 0; i < g->n_nodes; i++)
-			if (needs_all(g, i) && g->node[i].n_edges > 1 && circle_find(g, i, of_locks, from, todo))
+			if (needs_all(g, i) && g->node[i].n_edges > 1 && circle_find(g, i, of_locks, from, queue))
 				circle_keep(g, i, from);
 	return 0;
 }
