@@ -140,8 +140,10 @@ char *duration_format(uint64_t ns, char dst[static 24])
 		(void)snprintf(dst, 24, "%.1f s", s);
 	else if (s < 3600)
 		(void)snprintf(dst, 24, "%d m %02d s", (int)s / 60, (int)s % 60);
-	else
+	else if (s < 3 * 86400.0)
 		(void)snprintf(dst, 24, "%.0f h %02d m", floor(s / 3600), (int)fmod(s, 3600) / 60);
+	else
+		(void)snprintf(dst, 24, "%.0f d %02d h", floor(s / 86400), (int)fmod(s, 86400) / 3600);
 	return dst;
 }
 

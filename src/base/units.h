@@ -18,7 +18,7 @@ int must_check duration_parse(const char *text, uint64_t *ret_ns, struct fault *
 char *size_format(uint64_t bytes, char dst[static 16]);
 /* "1.25GB" in Ray's manner: units of 2^30, two decimals. */
 char *size_format_gb(uint64_t bytes, char dst[static 24]);
-/* "320 ms", "12.4 s", "3 m 20 s", "2 h 05 m". */
+/* "320 ms", "12.4 s", "3 m 20 s", "2 h 05 m", "30 d 00 h". */
 char *duration_format(uint64_t ns, char dst[static 24]);
 /* "2026-11-20 10:04:41" in local time. */
 char *time_format(int64_t unix_ms, char dst[static 24]);

@@ -10,8 +10,12 @@
 
 /* The time over which a rate is told. */
 static const uint64_t rate_ns = 60 * NS_PER_S;
-/* A step that is older is told with its age. */
-static const int64_t still_ms = 60000;
+/*
+ * A job stands, and its last step is told with its age, after so many steps' time, within these bounds.
+ * The series has steps every 10 s at least.
+ */
+static const double still_steps = 20;
+static const int64_t still_least_ms = 20000, still_most_ms = 60000;
 
 static const struct series_step *step_of(const struct series_steps *s, int32_t rank)
 {
@@ -101,6 +105,14 @@ static void rate_add(struct buf *b, const struct job_step *s)
 	buf_printf(b, s->per_s < 10 ? "%.2g/s" : "%.0f/s", s->per_s);
 }
 
+static bool is_still(const struct job_steps *s, const struct job_step *step, int64_t now_unix_ms)
+{
+	int64_t still_ms = still_most_ms;
+	if (step->has_rate && step->per_s * (double)still_most_ms > still_steps * 1000)
+		still_ms = MAX(still_least_ms, (int64_t)(still_steps * 1000 / step->per_s));
+	return now_unix_ms - s->time_unix_ms > still_ms;
+}
+
 void job_step_cells(const struct job_steps *s, const struct job_step *step, int64_t now_unix_ms,
 		    struct job_step_cells *ret)
 {
@@ -109,7 +121,7 @@ void job_step_cells(const struct job_steps *s, const struct job_step *step, int6
 		TEXT_FORMAT(ret->step, "%llu/%llu", (unsigned long long)step->step, (unsigned long long)step->total);
 	else if (step)
 		TEXT_FORMAT(ret->step, "%llu", (unsigned long long)step->step);
-	if (!step || !step->has_rate || now_unix_ms == 0 || now_unix_ms - s->time_unix_ms > still_ms)
+	if (!step || !step->has_rate || now_unix_ms == 0 || is_still(s, step, now_unix_ms))
 		return;
 	struct buf b = BUF_ON(ret->rate);
 	rate_add(&b, step);
@@ -134,7 +146,7 @@ void job_steps_text(const struct job_steps *s, int64_t now_unix_ms, char *dst, s
 	if (low->has_total)
 		buf_printf(&b, " of %llu", (unsigned long long)low->total);
 	char left[24];
-	if (now_unix_ms - s->time_unix_ms > still_ms) {
+	if (is_still(s, low, now_unix_ms)) {
 		buf_printf(&b, ", no other for %s",
 			   duration_format((uint64_t)(now_unix_ms - s->time_unix_ms) * NS_PER_MS, left));
 		return;

@@ -98,6 +98,9 @@ static void durations_are_shown_in_their_own_unit(void **state)
 	assert_string_equal(duration_format(12400 * NS_PER_MS, dst), "12.4 s");
 	assert_string_equal(duration_format(200 * NS_PER_S, dst), "3 m 20 s");
 	assert_string_equal(duration_format(7500 * NS_PER_S, dst), "2 h 05 m");
+	assert_string_equal(duration_format(49 * 3600 * NS_PER_S, dst), "49 h 00 m");
+	assert_string_equal(duration_format(30 * 86400 * NS_PER_S, dst), "30 d 00 h");
+	assert_string_equal(duration_format((86400 * 9 + 3599) * NS_PER_S, dst), "9 d 00 h");
 }
 
 static void a_time_beyond_all_years_is_shown_as_nothing(void **state)

@@ -85,6 +85,11 @@ static void the_last_step_and_the_rate_of_the_last_minute_are_told(void **state)
 	cells_are(&s, one, 231000, "760/5000", "2/s", "35 m 20 s");
 	cells_are(&s, one, 0, "760/5000", "-", "-"); /* it has ended */
 	cells_are(&s, one, 231000 + 3 * 60000, "760/5000", "-", "-"); /* it stands */
+	/* of two steps a second none for 20 s is no rate any more */
+	cells_are(&s, one, 250000, "760/5000", "2/s", "35 m 20 s");
+	cells_are(&s, one, 250001, "760/5000", "-", "-");
+	job_steps_text(&s, 250001, words, sizeof(words));
+	assert_string_equal(words, "step 760 of 5000, no other for 20.0 s");
 	cells_are(&s, NULL, 231000, "-", "-", "-");
 	job_steps_of(written(), 2, &s);
 	assert_int_equal(s.n, 0);
@@ -104,6 +109,18 @@ static void ranks_that_are_apart_are_told_apart(void **state)
 	assert_string_equal(words, "steps 7 to 9");
 	assert_int_equal(job_steps_low(&s)->step, 7);
 	assert_false(s.of[0].has_rate);
+}
+
+static void a_job_of_few_steps_stands_later(void **state)
+{
+	(void)state;
+	static struct job_steps s;
+	steps(0, 10, 1, 1, 100);
+	steps(0, 40, 2, 2, 100);
+	steps(0, 70, 3, 3, 100);
+	job_steps_of(written(), 0, &s);
+	cells_are(&s, &s.of[0], 129000, "3/100", "0.033/s", "48 m 30 s");
+	cells_are(&s, &s.of[0], 131000, "3/100", "-", "-");
 }
 
 static void a_step_that_begins_anew_has_no_rate_of_less_than_nothing(void **state)
@@ -160,6 +177,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(the_last_step_and_the_rate_of_the_last_minute_are_told, begin, end),
+		cmocka_unit_test_setup_teardown(a_job_of_few_steps_stands_later, begin, end),
 		cmocka_unit_test_setup_teardown(ranks_that_are_apart_are_told_apart, begin, end),
 		cmocka_unit_test_setup_teardown(a_step_that_begins_anew_has_no_rate_of_less_than_nothing, begin, end),
 		cmocka_unit_test_setup_teardown(a_process_has_its_latest_rank_role_and_end, begin, end),
