@@ -44,8 +44,8 @@ class Program:
                 return None
         return wait_for(said, what="the pool to come to its task")
 
-    def threads(self):
-        done = subprocess.run([self.binary, "waits", str(self.process.pid), "--seconds", "0", "--json"],
+    def threads(self, seconds=0):
+        done = subprocess.run([self.binary, "waits", str(self.process.pid), "--seconds", str(seconds), "--json"],
                               capture_output=True, text=True, timeout=60)
         assert done.returncode == 0, done.stderr
         return {t["tid"]: t for p in json.loads(done.stdout)["processes"] for t in p["threads"]}
@@ -131,7 +131,65 @@ def test_where_all_workers_have_other_tasks_all_are_waited_for(program, python, 
     assert len(thread["arrows"]) == 2 and not thread["hint"]["proof"], thread
 
 
+@pytest.mark.parametrize("case", ["naps", "e-naps"])
+@pytest.mark.parametrize("python", FOUND, ids=str)
+def test_who_sleeps_until_results_are_there_waits_for_a_worker_that_can_never_go_on(program, python, case):
+    running = program(python, "fork", case)
+    pid, tid = running.who()
+
+    def arrow():
+        thread = running.threads(seconds=2)[running.process.pid]
+        return [(a["to"]["pid"], a["to"]["tid"], a["quality"]) for a in thread["arrows"]] and thread
+    thread = wait_for(arrow, 60, what="an arrow of a main thread that sleeps")
+    assert [(a["to"]["pid"], a["to"]["tid"], a["quality"]) for a in thread["arrows"]] == [(pid, tid, "likely")], thread
+    assert thread["hint"]["kind"] == "task" and "pools.py" in thread["hint"]["text"], thread
+
+
+JOBLIB = """
+import os, sys, threading
+from joblib import Parallel, delayed
+def work(k, folder):
+    if k == 3:
+        open(f"{folder}/new", "w").write(f"{os.getpid()} {threading.get_native_id()}")
+        os.replace(f"{folder}/new", f"{folder}/who")
+        os.read(os.pipe()[0], 1)
+    return k
+Parallel(n_jobs=2, backend=sys.argv[1])(delayed(work)(k, sys.argv[2]) for k in range(6))
+"""
+
+
+@pytest.mark.parametrize("backend", ["loky", "multiprocessing"])
+def test_the_pools_of_joblib_are_read(binary, tmp_path, backend):
+    """Some releases wait for the result, others sleep and look."""
+    (tmp_path / "train.py").write_text(JOBLIB)
+    running = subprocess.Popen(["/usr/bin/python3", tmp_path / "train.py", backend, tmp_path], start_new_session=True,
+                               stderr=subprocess.DEVNULL)
+    try:
+        who = wait_for(lambda: (tmp_path / "who").exists() and (tmp_path / "who").read_text(), 60, "the task")
+        pid, tid = (int(n) for n in who.split())
+
+        def arrow():
+            done = subprocess.run([binary, "waits", str(running.pid), "--seconds", "2", "--json"], capture_output=True, text=True,
+                                  timeout=60)
+            threads = {t["tid"]: t for p in json.loads(done.stdout)["processes"] for t in p["threads"]}
+            return threads[running.pid] if threads.get(running.pid, {}).get("arrows") else None
+        thread = wait_for(arrow, 60, "an arrow")
+        assert [(a["to"]["pid"], a["to"]["tid"]) for a in thread["arrows"]] == [(pid, tid)], thread
+        assert "train.py" in thread["hint"]["text"] + thread["hint"]["owner_text"], thread
+    finally:
+        os.killpg(running.pid, signal.SIGKILL)
+        running.wait(30)
+
+
 # ---- healthy ones ----
+
+@pytest.mark.parametrize("python", FOUND, ids=str)
+def test_who_sleeps_while_a_worker_computes_waits_for_nobody(program, python):
+    running = program(python, "fork", "naps-works")
+    running.who()
+    thread = running.threads(seconds=2)[running.process.pid]
+    assert not thread["arrows"], thread
+
 
 
 @pytest.mark.parametrize("python", FOUND, ids=str)

@@ -289,6 +289,10 @@ static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
 		h->exists = wait_word(&rest, "exists");
 		h->missing = wait_word(&rest, "missing");
 		h->others_there = wait_word(&rest, "others");
+	} else if (wait_word(&rest, "task")) {
+		h->kind = WAITHINT_TASK;
+		h->proof = false;
+		h->owner_pid = h->owner_tid = (pid_t)wait_number(&rest);
 	} else if (wait_word(&rest, "within")) {
 		h->kind = WAITHINT_WITHIN;
 	} else {

@@ -101,6 +101,10 @@ def pool_case(ctx):
             pool.join()
         elif CASE == "apply":
             pool.apply(stand)
+        elif CASE in ("naps", "naps-works"):
+            result = pool.apply_async(stand if CASE == "naps" else sleeps)
+            while not result.ready():
+                time.sleep(0.05)
         elif CASE == "behind":
             others = [pool.apply_async(first_stands, (0,)) for _ in range(2)]
             pool.map(same, range(4))
@@ -154,6 +158,10 @@ def executor_case(ctx):
             pool.submit(stand)
         elif case == "works":
             pool.submit(sleeps).result()
+        elif case == "naps":
+            future = pool.submit(stand)
+            while not future.done():
+                time.sleep(0.05)
         elif case == "input":
             pool.submit(same, 1).result()
             say()

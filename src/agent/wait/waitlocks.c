@@ -79,11 +79,11 @@ static int locks_of(const struct waitpool_in *in, pid_t pid, struct asked asked,
 		return -ENOMEM;
 	if (pygrpc_hints(in->w, view, hint, n_hints, cap_hints) == -ENOMEM)
 		return -ENOMEM;
+	if ((asked.locks || asked.naps) && waitpool_read(in, view, asked.naps, hint, n_hints, cap_hints) == -ENOMEM)
+		return -ENOMEM;
 	if (!asked.locks && !asked.loops)
 		return 0;
 	if (loader_of(in->w, in->now, view, hint, n_hints, cap_hints) < 0)
-		return -ENOMEM;
-	if (asked.locks && waitpool_read(in, view, hint, n_hints, cap_hints) == -ENOMEM)
 		return -ENOMEM;
 	if (!asked.locks || pywaits_read(in->w, view, &found, &n) != 0 || n == 0)
 		return 0;

@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/vec.h"
 #include "sense/proc/proc.h"
-#include "sense/python/pylocks.h"
+#include "sense/rank.h"
 
 #define OWN_MOST 256 /* threads of the process itself */
 #define ANCESTORS 8 /* between a worker and the process: forkserver has one */
@@ -21,7 +21,7 @@ static void wait_text(const struct procview *v, const struct pystack *s, const s
 	struct buf b = {.text = dst, .cap = cap};
 	size_t last = wait->frame;
 	buf_reset(&b);
-	while (last + 1 < s->n && pylocks_is_library(&s->frames[last + 1]))
+	while (last + 1 < s->n && pypool_is_library(&s->frames[last + 1]))
 		last++;
 	const struct pyframe *f = &s->frames[last];
 	const char *name = f->known ? strrchr(f->known->name, '.') : NULL;
@@ -68,6 +68,7 @@ static void own_read(struct pooling *x, const struct pythread *py)
 		pytext_place_add(&b, &v->rt, &s.frames[at], 0);
 	x->n_own++;
 	x->n_waits += t->wait.of != PYPOOL_NONE;
+	x->n_pools += t->pool.role != PYPOOL_NO_ROLE;
 }
 
 static int own_threads(struct pooling *x)
@@ -106,7 +107,7 @@ static void worker_place(struct procview *v, const struct pystack *s, struct poo
 	size_t at = k->worker.frame;
 	/* Of one that has not begun: where it is on its way, for example in an import. */
 	for (size_t i = s->n; k->worker.state == PYPOOL_STARTS && at == SIZE_MAX && i-- > 0;)
-		if (!pylocks_is_library(&s->frames[i]) && s->frames[i].known && s->frames[i].known->name[0] != '<')
+		if (!pypool_is_library(&s->frames[i]) && s->frames[i].known && s->frames[i].known->name[0] != '<')
 			at = i;
 	buf_reset(&b);
 	if (at < s->n)
@@ -179,21 +180,68 @@ static int workers_look(struct pooling *x)
 	return e;
 }
 
+/* ---- a main thread that sleeps ---- */
+
+/* " at train.py:20 in main", outside of the library */
+static void nap_text(struct pooling *x, char *dst, size_t cap)
+{
+	const struct pythread *py = NULL, *main;
+	struct pystack s;
+	size_t n = 0, at = 0;
+	struct buf b = {.text = dst, .cap = cap};
+	buf_reset(&b);
+	if (procview_python_threads(x->v, &py, &n) != 0)
+		return;
+	main = procview_python_thread(py, n, x->v->pid);
+	if (!main || pystacks_read(x->v->stacks, main, false, &s) != 0)
+		return;
+	while (at < s.n && pypool_is_library(&s.frames[at]))
+		at++;
+	if (at < s.n)
+		pytext_place_add(&b, &x->v->rt, &s.frames[at], 0);
+}
+
+static int tasks_tell(struct pooling *x, struct waithint **hint, size_t *n_hints, size_t *cap_hints)
+{
+	char place[120];
+	nap_text(x, place, sizeof(place));
+	for (size_t i = 0; i < x->n_workers; i++) {
+		const struct pooled_worker *k = &x->worker[i];
+		if (k->worker.state != PYPOOL_HAS || k->worker.of == PYPOOL_NONE)
+			continue;
+		if (vec_room(hint, cap_hints, *n_hints + 1) < 0)
+			return -ENOMEM;
+		struct waithint *h = &(*hint)[(*n_hints)++];
+		*h = (struct waithint){.kind = WAITHINT_TASK,
+				       .pid = x->v->pid,
+				       .tid = x->v->pid,
+				       .owner_pid = k->pid,
+				       .owner_tid = k->pid,
+				       .rank = NO_RANK};
+		TEXT_FORMAT(h->text, "sleeps and looks for results of its pool again and again%s", place);
+		TEXT_FORMAT(h->owner_text, "has a task%s", k->place);
+	}
+	return 0;
+}
+
 static void pooling_done(struct pooling *x)
 {
 	free(x->own);
 	free(x->worker);
 }
 
-int waitpool_read(const struct waitpool_in *in, struct procview *v, struct waithint **hint, size_t *n_hints,
+int waitpool_read(const struct waitpool_in *in, struct procview *v, bool naps, struct waithint **hint, size_t *n_hints,
 		  size_t *cap_hints)
 {
 	cleanup(pooling_done) struct pooling x = {.in = in, .v = v};
 	if (!v->has_python || !v->stacks)
 		return 0;
 	int e = own_threads(&x);
-	if (e == 0 && x.n_waits)
+	naps &= x.n_pools > 0;
+	if (e == 0 && (x.n_waits || naps))
 		e = workers_look(&x);
+	if (e == 0 && naps)
+		e = tasks_tell(&x, hint, n_hints, cap_hints);
 	for (size_t i = 0; i < x.n_own && e == 0 && x.n_waits; i++) {
 		struct waitpool_found found = {.n = 0};
 		if (x.own[i].wait.of == PYPOOL_NONE)

@@ -7,6 +7,9 @@
  * else workers in their initializer or not begun; else those that all have other tasks. Nobody: all workers wait for
  * work and the pool's threads have none to pass on, so that whoever had the task has ended; or workers end before they
  * take one and are made anew again and again. None of this proves: a pool may be given other tasks meanwhile.
+ *
+ * A main thread that sleeps for moments may do so until results are there (joblib does): then each worker that has a
+ * task is a hint of its own (WAITHINT_TASK).
  */
 #pragma once
 
@@ -21,6 +24,9 @@ struct waitpool_in {
 	uint64_t until_ns; /* no other worker is looked into after this time */
 };
 
-/* Adds hints to an array that base/vec.h lets grow. Nothing of threads that run or cannot be read. -ENOMEM. */
-int must_check waitpool_read(const struct waitpool_in *in, struct procview *v, struct waithint **hint, size_t *n_hints,
-			     size_t *cap_hints);
+/*
+ * Adds hints to an array that base/vec.h lets grow. Nothing of threads that run or cannot be read.
+ * naps: its main thread sleeps for a moment. -ENOMEM.
+ */
+int must_check waitpool_read(const struct waitpool_in *in, struct procview *v, bool naps, struct waithint **hint,
+			     size_t *n_hints, size_t *cap_hints);

@@ -36,6 +36,7 @@ struct pooling {
 	struct pooled_thread *own; /* those that stand still; owned */
 	size_t n_own, n_waits;
 	size_t n_unread; /* other threads of the process: they run, or cannot be read */
+	size_t n_pools; /* threads of pools' own */
 	struct pooled_worker *worker; /* owned */
 	size_t n_workers, cap_workers;
 };

@@ -50,10 +50,22 @@ static bool is_only_end(const struct hang_work *w, const struct waitgraph_sink *
 	return s->n_followers > 0;
 }
 
+/* True if somebody comes to this end by sleeping, who may do so until the tasks of its pool are done. */
+static bool slept_for(const struct waitgraph *g, const struct waitgraph_sink *s)
+{
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		if (n->n_edges > 0 && n->hint && n->hint->kind == WAITHINT_TASK && n->sink == (uint32_t)(s - g->sink))
+			return true;
+	}
+	return false;
+}
+
 /* That the others look again and again for what this end should bring is a guess. */
 static bool guessed(const struct hang_work *w, const struct waitgraph_sink *s)
 {
-	return w->c->graph->by_polling && s->n_followers > 0 && s->quality == WAITGRAPH_POSSIBLE;
+	const struct waitgraph *g = w->c->graph;
+	return s->n_followers > 0 && ((g->by_polling && s->quality == WAITGRAPH_POSSIBLE) || slept_for(g, s));
 }
 
 /* How sure it is that this is what the others wait for. */

@@ -2,7 +2,7 @@
  * Whom a thread waits for that never blocks: it looks, sleeps for a moment, and looks again. That it has a file open
  * which another process has locked, or maps memory that others may write, does not prove that it looks there. So the
  * arrows are likely at best; and those of memory, which nearly every process shares with some other, are drawn only
- * where none of the others can go on.
+ * where none of the others can go on. So are those to workers that have a task of the thread's own pool.
  */
 #include <string.h>
 
@@ -209,6 +209,62 @@ static int arrows_to_sharers(struct waitgraph *g, uint32_t from, const struct sh
 	return 0;
 }
 
+/* ---- the tasks of a pool ---- */
+
+static const struct waithint *task_hint(const struct waitgraph_in *in, pid_t napper, pid_t worker)
+{
+	for (size_t i = 0; i < in->n_hints; i++) {
+		const struct waithint *h = &in->hint[i];
+		if (h->kind == WAITHINT_TASK && h->pid == napper && (worker == 0 || h->owner_pid == worker))
+			return h;
+	}
+	return NULL;
+}
+
+/* True if a thread of its own process, or a process that it has started, may bring what it sleeps for. */
+static bool others_may_go_on(struct walk *w, uint32_t of)
+{
+	const struct waitgraph_node *x = &w->g->node[of];
+	for (uint32_t i = 0; i < w->g->n_nodes; i++) {
+		const struct waitgraph_node *y = &w->g->node[i];
+		bool own = y->thread && y->process == x->process;
+		if (own && (y->end == WAITEND_RUNS || y->end == WAITEND_STORAGE || y->end == WAITEND_OUTSIDE))
+			return true;
+		if (!y->thread || !y->main || own || y->process->ppid != x->process->pid)
+			continue;
+		if (is_stuck(w, y->process, of) == STUCK_NOT)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Who sleeps between looks at the results of its pool waits for the workers that have a task, if none of these can go
+ * on, nor anybody else whom it could wait for.
+ */
+static int arrows_to_tasks(const struct waitgraph_in *in, struct waitgraph *g, struct walk *w, uint32_t from)
+{
+	struct waitgraph_node *x = &g->node[from];
+	const struct waithint *h = task_hint(in, x->thread->pid, 0);
+	if (!h || others_may_go_on(w, from))
+		return 0;
+	x->first_edge = (uint32_t)g->n_edges;
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *to = &g->node[i];
+		h = to->thread && to->main ? task_hint(in, x->thread->pid, to->thread->pid) : NULL;
+		enum stuck stuck = h ? is_stuck(w, to->process, from) : STUCK_NOT;
+		if (stuck != STUCK_PROVED && stuck != STUCK_STOPPED)
+			continue;
+		if (vec_room(&g->edge, &g->cap_edges, g->n_edges + 1) < 0)
+			return -ENOMEM;
+		g->edge[g->n_edges++] = (struct waitgraph_edge){.to = i, .quality = WAITGRAPH_LIKELY, .hint = h};
+		x->n_edges++;
+		x->hint = h;
+		x->end = WAITEND_NONE;
+	}
+	return 0;
+}
+
 /* Of a thread that runs at both looks: who alone may change what it looks at, if that one does not run. */
 static void beside_find(const struct waitgraph_in *in, struct waitgraph *g, uint32_t i)
 {
@@ -235,6 +291,10 @@ int waitgraph_polled_memory(const struct waitgraph_in *in, struct waitgraph *g)
 		if (x->thread && x->main)
 			beside_find(in, g, i);
 		if (!x->thread || !x->main || !x->naps || x->end != WAITEND_CLOCK || x->n_edges > 0)
+			continue;
+		if (arrows_to_tasks(in, g, &w, i) < 0)
+			return -ENOMEM;
+		if (x->n_edges > 0)
 			continue;
 		size_t n = sharers_list(in, x->thread, sharer);
 		enum stuck stuck = n == SIZE_MAX ? STUCK_NOT : all_stuck(in, &w, sharer, n, i);

@@ -109,9 +109,21 @@ static int pypool_result(int e)
 	return e < 0 || e == WORLD_GONE || e == WORLD_DENIED ? e : 0;
 }
 
+bool pypool_is_library(const struct pyframe *f)
+{
+	return pylocks_is_library(f) ||
+	       (f->known && (strstr(f->known->file, "/joblib/") || strstr(f->known->file, "/loky/")));
+}
+
 static bool stands_in(const struct pyframe *f, const char *name, const char *file)
 {
-	return pylocks_is_function(f, name, file) && pylocks_is_library(f);
+	return pylocks_is_function(f, name, file) && pypool_is_library(f);
+}
+
+/* In the executor of concurrent.futures, or loky's. */
+static bool in_executor(const struct pyframe *f, const char *name)
+{
+	return stands_in(f, name, "process.py") || stands_in(f, name, "process_executor.py");
 }
 
 /* ---- who waits ---- */
@@ -170,7 +182,7 @@ static int wait_read(struct pyobjs *o, const struct pyframe *f, struct pypool_wa
 		return result_read(o, f, ret);
 	if (stands_in(f, "join", "pool.py"))
 		return end_read(o, f, PYPOOL_POOL, ret);
-	if (stands_in(f, "shutdown", "process.py"))
+	if (in_executor(f, "shutdown"))
 		return end_read(o, f, PYPOOL_EXECUTOR, ret);
 	for (size_t i = 0; i < ARRAY_SIZE(of_futures); i++)
 		if (stands_in(f, of_futures[i], "_base.py"))
@@ -208,10 +220,16 @@ int pypool_wait_read(const struct pyrt *rt, struct remote *r, const struct pyfra
 
 /* ---- workers ---- */
 
+/* joblib's pool has a queue of its own in a file of that name. */
+static bool gets_task(const struct pyframe *f)
+{
+	return stands_in(f, "get", "queues.py") || stands_in(f, "get", "pool.py");
+}
+
 /* What stands within the loop of a worker that gets its tasks from a queue. */
 static enum pypool_state waiting_state(const struct pyframe *frames, size_t loop)
 {
-	if (loop < 2 || !stands_in(&frames[loop - 1], "get", "queues.py"))
+	if (loop < 2 || !gets_task(&frames[loop - 1]))
 		return PYPOOL_UNKNOWN;
 	if (stands_in(&frames[loop - 2], "recv_bytes", "connection.py"))
 		return PYPOOL_READS;
@@ -222,7 +240,7 @@ static enum pypool_state waiting_state(const struct pyframe *frames, size_t loop
 static size_t own_frame(const struct pyframe *frames, size_t within)
 {
 	for (size_t i = within; i-- > 0;)
-		if (!pylocks_is_library(&frames[i]))
+		if (!pypool_is_library(&frames[i]))
 			return i;
 	return SIZE_MAX;
 }
@@ -275,7 +293,7 @@ static int executor_worker_read(struct pyobjs *o, const struct pyframe *frames, 
 	if (item)
 		return number_attr(o, item, "work_id", &ret->job);
 	ret->state = waiting_state(frames, at);
-	bool begins = at == 0 || !stands_in(&frames[at - 1], "get", "queues.py");
+	bool begins = at == 0 || !gets_task(&frames[at - 1]);
 	if (begins)
 		ret->state = is_none(o, initializer) ? PYPOOL_UNKNOWN : PYPOOL_INITS;
 	return 0;
@@ -291,7 +309,7 @@ int pypool_worker_read(const struct pyrt *rt, struct remote *r, const struct pyf
 		return 0;
 	for (size_t i = n; i-- > 0;) { /* the outermost: a task may use a pool itself */
 		bool pool = stands_in(&frames[i], "worker", "pool.py");
-		if (!pool && !stands_in(&frames[i], "_process_worker", "process.py"))
+		if (!pool && !in_executor(&frames[i], "_process_worker"))
 			continue;
 		int e = pool ? pool_worker_read(&o, frames, i, &w) : executor_worker_read(&o, frames, i, &w);
 		if (e == 0)
@@ -308,7 +326,7 @@ int pypool_worker_read(const struct pyrt *rt, struct remote *r, const struct pyf
 static bool only_library(const struct pyframe *frames, size_t within)
 {
 	for (size_t i = 0; i < within; i++)
-		if (!pylocks_is_library(&frames[i]))
+		if (!pypool_is_library(&frames[i]))
 			return false;
 	return true;
 }
@@ -362,7 +380,7 @@ int pypool_thread_read(const struct pyrt *rt, struct remote *r, const struct pyf
 		else if (stands_in(&frames[i], "_handle_results", "pool.py"))
 			t.role = PYPOOL_TAKES_IN;
 		else if (stands_in(&frames[i], "_queue_management_worker", "process.py") ||
-			 stands_in(&frames[i], "run", "process.py"))
+			 in_executor(&frames[i], "run"))
 			t.role = PYPOOL_MANAGES;
 		else
 			continue;
@@ -452,6 +470,16 @@ static bool is_one_of(const uint64_t *futures, size_t n, uint64_t future)
 	return false;
 }
 
+/* loky's work items keep what they have in slots: four objects right behind the head. */
+static int item_future(struct pyobjs *o, uint64_t item, const uint64_t *futures, size_t n, uint64_t *ret)
+{
+	int e = pyobj_attr(o, item, "future", ret);
+	for (uint64_t at = 2; e == REMOTE_FAULT && at < 6; at++)
+		if (pyobj_u64(o, item + at * sizeof(uint64_t), ret) == 0 && is_one_of(futures, n, *ret))
+			return 0;
+	return e;
+}
+
 int pypool_tasks(const struct pyrt *rt, struct remote *r, const struct pypool_thread *manager, const uint64_t *futures,
 		 size_t n, uint64_t ret[static PYPOOL_TASKS], size_t *ret_n)
 {
@@ -465,7 +493,7 @@ int pypool_tasks(const struct pyrt *rt, struct remote *r, const struct pypool_th
 		e = items_some(&o, manager->pending, from, item, &n_items, &more);
 		for (size_t i = 0; e == 0 && i < n_items && *ret_n < PYPOOL_TASKS; i++) {
 			uint64_t its = 0, number = 0;
-			e = pyobj_attr(&o, item[i].object, "future", &its);
+			e = item_future(&o, item[i].object, futures, n, &its);
 			if (e || !is_one_of(futures, n, its))
 				continue;
 			e = pyobj_index(&o, item[i].name, &number);

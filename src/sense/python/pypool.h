@@ -1,9 +1,9 @@
 /*
  * What the objects of Python's process pools say, read from outside: for which task a thread waits, which task a worker
  * has, and what the pool's own threads do. multiprocessing.Pool (multiprocessing/pool.py: the job's number is in the
- * result and in the loop of the worker that has it; numbers are one process's, of all its pools) and
+ * result and in the loop of the worker that has it; numbers are one process's, of all its pools),
  * concurrent.futures.ProcessPoolExecutor (concurrent/futures/process.py: the manager thread's dict leads from the
- * number of a task to its future). No code of the process runs.
+ * number of a task to its future) and joblib's loky, which is made after the latter. No code of the process runs.
  *
  * Frames are those of a thread, innermost first. A function of the program that has the same name in a file of the same
  * name is told apart by its variables. All functions: WORLD_GONE, WORLD_DENIED; what cannot be read says nothing.
@@ -16,7 +16,7 @@
 enum pypool_of {
 	PYPOOL_NONE,
 	PYPOOL_POOL, /* multiprocessing.Pool, or its ThreadPool */
-	PYPOOL_EXECUTOR, /* concurrent.futures.ProcessPoolExecutor; of a wait: any executor's future */
+	PYPOOL_EXECUTOR, /* concurrent.futures.ProcessPoolExecutor, loky's; of a wait: any executor's future */
 };
 
 /* For what a thread waits. */
@@ -77,6 +77,9 @@ struct pypool_member {
 
 #define PYPOOL_MEMBERS 256
 #define PYPOOL_TASKS 64 /* for which one thread waits at the same time */
+
+/* Of multiprocessing, threading, queue, concurrent.futures, joblib or loky. */
+bool pypool_is_library(const struct pyframe *f);
 
 int must_check pypool_wait_read(const struct pyrt *rt, struct remote *r, const struct pyframe *frames, size_t n,
 				struct pypool_wait *ret);
