@@ -1,0 +1,123 @@
+"""What is true of each program of programs7; `cases7.py` as a program writes truth7.json. `see`: check4.py."""
+from cases4 import CIRCLE, GONE, NEVER, cycle, outside, ranks, role
+from kitcases import Book, all_of
+
+BOOK = Book("h7-", "programs7")
+CASES, hang, quiet = BOOK.cases, BOOK.hang, BOOK.quiet
+NOBODY = {"nobody": NEVER}
+
+# Ranks
+hang("chain-branch", "tcp recv", "h7_chain_branch.py", ranks(2), "recv|tcp|not in|elsewhere|readline|" + CIRCLE,
+     "rank 2 skips a sum and waits for a loss scale from rank 0, which is in the sum",
+     {"rank2": "recvfrom>rank0", "rank1": "recvfrom>rank2", "rank0": "recvfrom>rank1", "rank3": "recvfrom>rank2"},
+     also=[cycle("rank0", "rank1", "rank2"), cycle("rank0", "rank1", "rank2", "rank3")])
+hang("mp-barrier", "mp barrier", "h7_mp_barrier.py", role("worker3"), GONE + "|barrier|parties|" + NEVER, "one of four at a barrier has returned",
+     {"worker3": "gone", "worker0": "futex", "worker1": "futex", "worker2": "futex", "main": "wait4>worker0"}, gone=True, also=[NOBODY])
+hang("bucket-thread", "queue get", "h7_bucket_thread.py", ranks(1), "queue|get|empty|thread|" + NEVER,
+     "the thread that sums for rank 1 has failed, the others' threads wait for it",
+     {"rank1": "futex@get .*queue", "rank0": "*recvfrom>rank1", "rank2": "*recvfrom>rank1"})
+hang("filelock-barrier", "flock", "h7_filelock_barrier.py", ranks(0), "flock|cache.lock|lock|barrier|recv|" + CIRCLE,
+     "rank 0 is in a sum with the lock that all others want first", {"rank0": "recvfrom>rank1", "rank1": "flock>rank0", "rank2": "flock>rank0", "rank3": "flock>rank0"},
+     also=[cycle("rank0", "rank1"), cycle("rank0", "rank1", "rank2", "rank3")])
+hang("eval-extra", "shared counter", "h7_eval_extra.py", ranks(0), GONE + "|poll|sleep|loop|counter|shared|meet|" + NEVER,
+     "rank 0 has one batch more and waits for ranks that have left with 0", {"rank0": "~nanosleep@meet ", "rank1": "gone", "rank2": "gone"},
+     also=[ranks(1, 2), ranks(1), ranks(2), role("rank1"), role("rank2"), role("rank0"), NOBODY])
+hang("ps-stale", "tcp recv", "h7_ps_stale.py", cycle("rank2", "ps"), CIRCLE + "|recv|tcp|server|select|push|version|" + NEVER,
+     "a server of parameters has dropped rank 2's push and waits for it, rank 2 for the server", {**all_of(4, "recvfrom>ps"), "ps": "epoll"},
+     also=[role("ps"), ranks(2), role("rank2"), cycle("rank0", "rank1", "rank2", "rank3", "ps")])
+hang("rollout-short", "mp condition", "h7_rollout_short.py", cycle("main", "actor1"), CIRCLE + "|queue|get|condition|wait|pipe|" + NEVER,
+     "a learner waits for a rollout of actor 1, which waits for the learner's weights", {"main": "read@learn ", "actor0": "futex", "actor1": "futex", "actor2": "futex"},
+     also=[role("main"), ranks(0), role("actor1"), cycle("main", "actor0", "actor1", "actor2")])
+hang("mpi-branch", "mpi", "4 h7_mpi_branch.py", ranks(3), "mpi|barrier|allreduce|not in|elsewhere|reload", "rank 3 is alone in a barrier of another communicator",
+     all_of(4, "spin"), needs=["mpi4py", "mpiexec"])
+hang("mpi-early", "mpi", "4 h7_mpi_early.py", ranks(2), "mpi|recv|finali|" + GONE, "rank 2 has taken an empty list for the end, rank 0 waits for its answer",
+     all_of(4, "spin"), needs=["mpi4py", "mpiexec"], also=[ranks(0)])
+hang("schedule-1f1b", "tcp recv", "h7_schedule_1f1b.py", cycle("rank2", "rank3"), CIRCLE + "|recv|tcp|stage", "stage 2 waits for stage 3's gradient before its output is sent",
+     {"rank2": "recvfrom>rank3", "rank3": "recvfrom>rank2", "rank1": "recvfrom>rank2", "rank0": "recvfrom>rank1"}, also=[ranks(2), role("rank2")])
+hang("two-groups", "tcp recv", "h7_two_groups.py", ranks(5), "recv|tcp|not in|elsewhere|plan|" + CIRCLE, "rank 5 waits for a plan that rank 0 sends nobody",
+     {"rank5": "recvfrom>rank0", "rank4": "recvfrom>rank5", "rank2": "recvfrom>rank4", "rank0": "recvfrom>rank2", "rank1": "recvfrom", "rank7": "recvfrom"},
+     also=[cycle("rank0", "rank2", "rank4", "rank5")])
+hang("loop-result", "future", "h7_loop_result.py", ranks(0), "future|result|loop|asyncio|itself|futex|lock|wait|" + NEVER,
+     "rank 0's loop waits for what only this loop could do", {"rank0": "futex@result ", **all_of(4, "recvfrom>rank0", 0)})
+hang("pid-file", "poll", "h7_pid_file.py", ranks(0), r"pid|launcher|sleep|poll|exist|loop|/proc|" + NEVER, "rank 0 waits for the end of its own launcher",
+     {"rank0": "~nanosleep@free ", "rank1": "recvfrom>reducer", "rank2": "recvfrom>reducer"}, also=[outside(r"trainer\.pid"), role("launcher"), cycle("rank0", "launcher")])
+hang("serial-service", "connect", "h7_serial_service.py", role("service"), r"connect|accept|backlog|recv|service|agent|pause|tcp|listen",
+     "a service reads from a silent client, rank 1's connection is not taken", {"service": "recvfrom>agent", "agent": "pause", "rank1": "connect", "rank0": "recvfrom>rank1"},
+     also=[role("agent"), outside(r"127\.0\.0\.1:\d+")])
+hang("decoder-stopped", "stopped", "h7_decoder_stopped.py", role("decoder3"), "stopped|SIGSTOP|suspended", "the decoder of rank 3 is stopped",
+     {"decoder3": "stopped", "rank3": "read>decoder3", "rank2": "recvfrom>rank3", "rank0": "recvfrom>rank1"})
+hang("tee-thread", "pipe full", "h7_tee_thread.py", ranks(1), "pipe|full|write|itself|" + NEVER, "rank 1 writes into a pipe that only its own ended thread read",
+     {"rank1": "write", "rank0": "recvfrom>rank1"})
+hang("rendezvous-names", "tcp recv", "h7_rendezvous_names.py", role("rendezvous"), "rendezvous|recv|http|condition|join|server|tcp|" + NEVER + "|" + CIRCLE,
+     "two workers have joined under one name, the server waits for a third", {**all_of(3, "recvfrom>rendezvous"), "rendezvous": "*futex"},
+     also=[ranks(1, 2), ranks(1), ranks(2), outside(r"127\.0\.0\.1:\d+"), cycle("rank0", "rank1", "rank2", "rendezvous")])
+hang("bucket-go", "go", "3* h7_bucket.go", ranks(1), "epoll|read|recv|tcp|socket|goroutine|futex|chan|" + CIRCLE + "|" + NEVER, "the sender of rank 1 has returned",
+     {"rank0": "*~epoll|futex", "rank1": "*~epoll|futex", "rank2": "*~epoll|futex"}, also=[cycle("rank0", "rank1")])
+hang("usr1-mutex", "mutex", "2* h7_usr1_mutex.c", ranks(1), "mutex|lock|itself|signal|futex|" + CIRCLE, "a handler of rank 1 wants the mutex that the interrupted thread has",
+     {"rank1": "futex", "rank0": "recvfrom>rank1"})
+hang("server-slots", "tcp recv", "h7_server_slots.py", role("server"), "server|semaphore|acquire|slot|recv|tcp|futex|" + NEVER,
+     "two failed requests have kept a server's slots", {**all_of(3, "recvfrom>server"), "server": "*futex@handle "}, also=[outside(r"127\.0\.0\.1:\d+")])
+
+# Pipelines, pools, servers, ends
+hang("zstd-wait", "child", "h7_zstd_wait.py", cycle("main", "zstd"), CIRCLE + "|child|pipe|full|write|wait|zstd|output",
+     "main waits for the end of zstd, whose output it does not read", {"main": "wait4>zstd", "zstd": "write>main"}, needs=["zstd"],
+     also=[role("main"), ranks(0), role("zstd")])
+hang("nested-submit", "future", "h7_nested_submit.py", role("main"), "pool|future|result|thread|submit|itself|executor|" + CIRCLE + "|" + NEVER,
+     "tasks wait for others of their own full pool", {"main": "futex@result "})
+hang("fifo-log", "fifo open", "h7_fifo_log.sh", role("main"), r"fifo|log\.pipe|open|reader|pipe|nobody|" + GONE,
+     "the reader of a FIFO has left at its limit of lines, the shell opens it again", {"main": "~wait4", "shipper": "gone"}, needs=["bash"],
+     also=[role("shipper"), ranks(0), outside(r"log\.pipe")])
+hang("decode-slots", "mp semaphore", "h7_decode_slots.py", role("loader0"), GONE + "|semaphore|acquire|slot|" + NEVER, "two loaders were killed with the two slots",
+     {"loader0": "gone", "loader1": "gone", "loader2": "futex", "main": "read@get "}, gone=True, also=[role("loader1"), NOBODY])
+hang("pool-maxtasks", "lock", "h7_pool_maxtasks.py", role("worker"), r"lock|fork|inherit|acquire|tokenize|" + NEVER,
+     "a worker was forked while another thread had the lock", {"main": "futex@get ", "worker": "futex@tokenize "}, also=[role("main"), ranks(0)])
+hang("writer-gone", "mp queue put", "h7_writer_gone.py", role("writer"), GONE + "|queue|put|full|semaphore|" + NEVER, "the writer has left with 0, its queue is full",
+     {"writer": "gone", "tokenizer0": "futex@put ", "tokenizer1": "futex@put ", "main": "wait4>tokenizer0"}, gone=True, also=[NOBODY])
+hang("capture-daemon", "pipe", "h7_capture_daemon.py", role("daemon"), "pipe|read|poll|output|open|end of|daemon|inherit|descriptor",
+     "a daemon keeps the output of its script open, main reads it to the end", {"main": "poll>daemon", "daemon": "~nanosleep"})
+hang("gzip-stdin", "pipe", "h7_gzip_stdin.py", cycle("trainer2", "gzip2"), CIRCLE + "|pipe|read|stdin|end of|close|gzip",
+     "a trainer reads gzip's output, gzip waits for the end of its input", {"trainer2": "read>gzip2", "gzip2": "read>trainer2", "trainer0": "gone", "main": "wait4>trainer2"},
+     also=[role("trainer2"), role("gzip2")])
+hang("http-pending", "poll", "h7_http_pending.py", role("server"), r"poll|sleep|http|server|queued|thread|loop|" + NEVER, "the thread of a server that runs jobs has ended, main asks again and again",
+     {"main": "~nanosleep@module>", "server": "~poll|select"}, also=[role("main"), ranks(0), outside(r"127\.0\.0\.1:\d+")])
+hang("claim-rs", "poll", "h7_claim.rs", role("worker"), r"poll|sleep|loop|claim|task|file|" + GONE + "|" + NEVER, "a worker has left with claimed tasks, main looks for their end",
+     {"main": "~nanosleep", "worker": "gone"}, gone=True, also=[role("main"), ranks(0), NOBODY, outside("tasks|claim")])
+hang("aio-circle", "asyncio", "h7_aio_circle.py", role("main"), "asyncio|future|await|task|epoll|gather|" + CIRCLE + "|" + NEVER, "two tasks await futures that the other sets",
+     {"main": "epoll"})
+hang("phases-c", "barrier", "h7_phases.c", role("main"), "barrier|futex|thread|join|" + NEVER, "one of four threads at a barrier has returned", {"main": "*futex"})
+hang("overcount-cpp", "condition", "h7_overcount.cpp", role("main"), "cond|wait|futex|notif|" + NEVER, "a count was passed, its condition is never true", {"main": "futex"})
+hang("registry-java", "class init", "h7_Registry.java", role("main"), "class|init|futex|lock|monitor|thread|" + CIRCLE + "|" + NEVER,
+     "two threads initialize two classes that need each other", {"main": "*~futex"}, needs=["java", "javac"])
+hang("finished-uploader", "flock", "h7_finished_uploader.py", role("syncer"), r"flock|runs\.lock|lock|signal|pause|child",
+     "a syncing process keeps a lock and waits for a signal, the uploader and main wait", {"main": "wait4>uploader", "uploader": "flock>syncer", "syncer": "pause"})
+hang("ring-wraps", "shared memory", "h7_ring_wraps.py", cycle("main", "writer"), CIRCLE + "|poll|sleep|shared|ring|counter|loop|" + NEVER,
+     "a ring is full for its writer and empty for its reader", {"main": "~nanosleep@module>", "writer": "~nanosleep@write "}, needs=["numpy"],
+     also=[role("main"), ranks(0), role("writer")])
+hang("aio-queue-join", "asyncio", "h7_aio_queue_join.py", role("main"), "asyncio|queue|join|task|epoll|await|" + NEVER, "a fetcher has failed without task_done", {"main": "epoll"})
+hang("trial-running", "sqlite", "h7_trial_running.py", role("trial2"), GONE + "|trial|poll|sleep|study|loop|database|" + NEVER, "a killed trial is running in the table",
+     {"main": "~nanosleep@module>", "trial2": "gone", "trial0": "gone", "trial1": "gone"}, gone=True, also=[role("main"), ranks(0), outside(r"study\.db"), NOBODY])
+hang("evaluator-watch", "file", "h7_evaluator_watch.py", cycle("main", "evaluator"), CIRCLE + r"|result-8|ckpt-8|file|exist|poll|sleep|loop|" + NEVER,
+     "evaluator and trainer look for each other's files", {"main": "~nanosleep@wait_for ", "evaluator": "~nanosleep@wait_for "},
+     also=[outside(r"result-8\.json|ckpt-8\.done"), role("main"), ranks(0), role("evaluator")])
+hang("unpickle-result", "pool", "h7_unpickle_result.py", role("main"), "pool|thread|result|condition|wait|next|queue|unpickl|" + NEVER,
+     "the thread of a pool that reads results has failed", {"main": "futex@next "}, loud=True)
+hang("paused-js", "node", "h7_paused.js", cycle("main", "child"), CIRCLE + "|pipe|full|write|pause|read|output|child", "main has paused the output of the child whose end it waits for",
+     {"main": "epoll", "child": "write|poll"}, also=[role("main"), ranks(0), role("child")])
+hang("ipc-ack-js", "node", "h7_ipc_ack.js", role("main"), CIRCLE + "|epoll|message|ipc|unix|socket|worker|" + NEVER, "a primary answers the wrong worker, all wait for it",
+     {"main": "epoll", "worker0": "epoll", "worker1": "epoll", "worker2": "epoll", "worker3": "epoll"},
+     also=[ranks(0), cycle("main", "worker0", "worker1", "worker2", "worker3"), cycle("main", "worker0"), cycle("main", "worker3"), cycle("main", "worker2")])
+hang("permits-rs", "condition", "h7_permits.rs", role("main"), "cond|futex|permit|thread|join|panick|wait|" + NEVER, "two threads have panicked with the two permits", {"main": "*futex"})
+hang("convert-go", "child", "h7_convert.go", cycle("main", "sort"), CIRCLE + "|child|pipe|stdin|read|sort|wait|close", "main waits for sort, sort for the end of its input",
+     {"main": "*~waitid|futex|epoll", "sort": "read>main"}, also=[role("main"), ranks(0), role("sort")])
+hang("scorer-cpp", "tcp recv", "h7_scorer.cpp", role("server"), "server|recv|tcp|thread|answer|" + CIRCLE + "|" + NEVER, "the scoring thread of a server has left, requests are taken",
+     {"main": "recvfrom>server", "server": "recvfrom>main"}, also=[cycle("main", "server")])
+hang("handler-waits", "event", "h7_handler_waits.py", role("main"), "event|wait|handler|signal|drain|itself|lock|" + CIRCLE + "|" + NEVER,
+     "a handler waits for what the code under it would do", {"main": "futex@drain "})
+hang("bar-lock", "mp rlock", "h7_bar_lock.py", role("worker1"), GONE + "|lock|semaphore|acquire|" + NEVER, "a worker was killed with the lock of the bars",
+     {"worker1": "gone", "worker2": "futex", "main": "wait4>worker2"}, gone=True, needs=["tqdm"], also=[NOBODY])
+hang("grpc-watchers", "grpc", "h7_grpc_watchers.py", role("server"), "grpc|server|rpc|pool|call|condition|wait|tcp|" + NEVER, "two streams have a server's two threads, a call waits for one",
+     {"main": "futex@module>", "server": "*futex@watch "}, needs=["grpc"], also=[outside(r"127\.0\.0\.1:\d+"), role("watcher0"), role("watcher1")])
+hang("zmq-inproc", "zeromq", "h7_zmq_inproc.py", role("main"), "zmq|zeromq|recv|thread|poll|inproc|itself|" + NEVER, "the thread at the other end of a pair has left", {"main": "poll"}, needs=["zmq"])
+
+if __name__ == "__main__":
+    BOOK.write("truth7.json")
