@@ -17,8 +17,8 @@ def communicate(rank, line, todo, done):
 
 
 def train(rank, world, port):
-    todo, done = queue.Queue(), queue.Queue()
-    threading.Thread(target=communicate, args=(rank, kit7.Line(rank, world, port), todo, done), name="comm", daemon=True).start()
+    line, todo, done = kit7.Line(rank, world, port), queue.Queue(), queue.Queue()
+    threading.Thread(target=communicate, args=(rank, line, todo, done), name="comm", daemon=True).start()
     for step in range(1000):
         todo.put((step, 1.0))
         kit7.crunch(0.25)

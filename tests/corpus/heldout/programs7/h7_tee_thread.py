@@ -8,7 +8,7 @@ import kit7
 def copy(end, path):
     out = open(path, "w", buffering=1)
     try:
-        for line in open(end, encoding="utf-8"):
+        for line in open(end, encoding="utf-8", closefd=False):
             out.write(line)
     except UnicodeDecodeError as error:
         out.write("tee: %s\n" % error)
