@@ -1,0 +1,3 @@
+from kitd7 import *
+role("main")
+train(1000)
