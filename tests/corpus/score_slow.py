@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Score what vigil tells of slow jobs (heldout/slow6, its truth in truth_slow6.json).
+"""Score what vigil tells of slow jobs (heldout/slow*, their truth in truth_slow*.json).
 
 score_slow.py [--vigil FILE] [--only REGEX] [--jobs N] [--totals] [--python FILE] [--bin DIR] [--out FILE] [--list]
 
@@ -20,7 +20,7 @@ import time
 import score as hangs
 
 FOLDER = hangs.HERE / "heldout"
-TRUTH = FOLDER / "slow6/truth_slow6.json"
+TRUTHS = sorted(FOLDER.glob("slow*/truth_slow*.json"))
 
 
 def arguments():
@@ -117,14 +117,15 @@ def totals(rows):
 
 def main():
     args = arguments()
-    cases = [c for c in json.loads(TRUTH.read_text()) if re.search(args.only, c["name"])]
+    cases = [c for path in TRUTHS for c in json.loads(path.read_text()) if re.search(args.only, c["name"])]
     if args.list:
         print("\n".join(f"{c['name']:20} {c['class']}" for c in cases))
         return 0
     with tempfile.TemporaryDirectory(prefix="corpus-bin-") as own:
         bin_dir, rows = pathlib.Path(args.bin or own), []
         bin_dir.mkdir(exist_ok=True)
-        hangs.compiled(FOLDER / "slow6", bin_dir, hangs.stems(cases))
+        for path in TRUTHS:
+            hangs.compiled(path.parent, bin_dir, hangs.stems(cases))
         with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
             for done in concurrent.futures.as_completed([pool.submit(run, args, c, bin_dir) for c in cases]):
                 rows.append(done.result())

@@ -116,7 +116,7 @@ hang("handler-waits", "event", "h7_handler_waits.py", role("main"), "event|wait|
 hang("bar-lock", "mp rlock", "h7_bar_lock.py", role("worker1"), GONE + "|lock|semaphore|acquire|" + NEVER, "a worker was killed with the lock of the bars",
      {"worker1": "gone", "worker2": "futex", "main": "wait4>worker2"}, gone=True, needs=["tqdm"], also=[NOBODY])
 hang("grpc-watchers", "grpc", "h7_grpc_watchers.py", role("server"), "grpc|server|rpc|pool|call|condition|wait|tcp|" + NEVER, "two streams have a server's two threads, a call waits for one",
-     {"main": "futex@module>", "server": "*futex@watch "}, needs=["grpc"], also=[outside(r"127\.0\.0\.1:\d+"), role("watcher0"), role("watcher1")])
+     {"main": "~epoll|futex@_blocking", "server": "*futex@watch "}, needs=["grpc"], also=[outside(r"127\.0\.0\.1:\d+"), role("watcher0"), role("watcher1")])
 hang("zmq-inproc", "zeromq", "h7_zmq_inproc.py", role("main"), "zmq|zeromq|recv|thread|poll|inproc|itself|" + NEVER, "the thread at the other end of a pair has left", {"main": "poll"}, needs=["zmq"])
 
 # Healthy ones
