@@ -119,6 +119,27 @@ hang("grpc-watchers", "grpc", "h7_grpc_watchers.py", role("server"), "grpc|serve
      {"main": "~epoll|futex@_blocking", "server": "*futex@watch "}, needs=["grpc"], also=[outside(r"127\.0\.0\.1:\d+"), role("watcher0"), role("watcher1")])
 hang("zmq-inproc", "zeromq", "h7_zmq_inproc.py", role("main"), "zmq|zeromq|recv|thread|poll|inproc|itself|" + NEVER, "the thread at the other end of a pair has left", {"main": "poll"}, needs=["zmq"])
 
+# More of them
+hang("half-close", "tcp recv", "h7_half_close.py", role("server"), "server|recv|tcp|answer|accept|close|" + NEVER, "a server has seen the end of its input and neither answers nor closes",
+     {"main": "recvfrom>server", "server": "accept"}, also=[outside(r"127\.0\.0\.1:\d+")])
+hang("finalizer-put", "queue put", "h7_finalizer_put.py", role("main"), "queue|put|full|itself|__del__|finaliz|" + NEVER, "a finalizer puts into a full queue that its own thread empties",
+     {"main": "futex@__del__ "})
+hang("import-executor", "future", "h7_import_executor.py", ranks(1), "import|future|result|thread|lock|" + CIRCLE, "rank 1 waits in an import for a thread that imports the same module",
+     {"rank1": "*futex@result ", "rank0": "recvfrom>rank1", "rank2": "recvfrom>rank1"})
+hang("finished-pool", "queue get", "h7_finished_pool.py", ranks(1), "queue|get|thread|join|exit|pool|shutdown|finished|" + NEVER, "rank 1 joins a thread at its end that waits for a queue",
+     {"rank1": "*futex@collect ", "rank0": "gone", "launcher": "~nanosleep"})
+hang("generator-self", "queue get", "h7_generator_self.py", role("main"), "queue|get|empty|thread|generator|" + NEVER, "the thread that fills a queue wanted the generator that waits for it",
+     {"main": "futex@batches "})
+hang("child-stdin", "child", "h7_child_stdin.py", cycle("main", "cleaner"), CIRCLE + "|child|stdin|read|pipe|wait|answer|input", "main waits for a tool that asks main by its input",
+     {"main": "wait4>cleaner", "cleaner": "read>main"}, also=[role("cleaner"), role("main"), ranks(0)])
+hang("crew-cpp", "process-shared barrier", "h7_crew.cpp", role("crew4"), GONE + "|barrier|futex|" + NEVER, "the fifth of six at a barrier in shared memory has left with 0",
+     {"crew4": "gone", "crew0": "futex", "crew5": "futex", "main": "wait4"}, gone=True, also=[NOBODY, ranks(4)])
+hang("recover-go", "go mutex", "h7_recover.go", role("main"), "mutex|lock|futex|chan|goroutine|recover|" + NEVER, "a recovered panic has kept a mutex", {"main": "*~futex|epoll"})
+hang("slots-ring", "process-shared semaphore", "h7_slots_ring.c", cycle("main", "filler"), CIRCLE + "|semaphore|futex|sem_wait|slot|" + NEVER,
+     "slots were not given back: main waits for a full one, the filler for an empty one", {"main": "futex", "filler": "futex"}, also=[role("main"), ranks(0), NOBODY])
+hang("health-circle", "poll", "h7_health_circle.py", cycle("rank0", "rank1", "rank2"), CIRCLE + r"|poll|sleep|http|health|register|ready|503|loop|" + NEVER,
+     "rank 0 is ready when all are registered, they register when it is ready", all_of(3, "~nanosleep"), also=[ranks(0), ranks(1, 2), role("rank0"), outside(r"127\.0\.0\.1:\d+")])
+
 # Healthy ones
 quiet("q-filelock-prep", "flock", "h7_q_filelock_prep.py", 68, "rank 0 hashes for 62 s under the lock", "cache is built under a lock")
 quiet("q-barrier-late", "mp barrier", "h7_q_barrier_late.py", 69, "worker 2 multiplies for 64 s", "late process at a barrier", needs=["numpy"])

@@ -1,5 +1,6 @@
 from kitd7 import *
 role("main")
+signal.signal(signal.SIGINT, signal.default_int_handler)
 try:
     train(1000)
 except KeyboardInterrupt:
