@@ -23,7 +23,7 @@ def healthy(name, run, about, seconds, needs=()):
 slow("long-documents", "s7_long_documents.py", "straggler", ranks(1), CPU + "|token|regular", "rank 1 has longer documents to tokenize", 2.1)
 slow("prefetch-disk", "s7_prefetch_disk.py", "straggler", ranks(3), DATA + "|queue|prefetch", "the thread that reads ahead for rank 3 has a slow disk", 2.4)
 slow("sync-each", "s7_sync_each.py", "straggler", ranks(0), r"checkpoint|save|sav|writ|disk|fsync|\bIO\b|I/O|storage|sleep", "rank 0 writes its state in each step to a slow disk", 2.6)
-slow("duty-cycle", "s7_duty_cycle.py", "straggler slowdown", ranks(2), r"stop|SIGSTOP|SIGCONT|frozen|throttl|suspend|signal", "rank 2 is stopped for 0.6 s of each second", 2.2,
+slow("duty-cycle", "s7_duty_cycle.py", "straggler slowdown", ranks(2), r"stop|SIGSTOP|SIGCONT|frozen|throttl|suspend|signal", "rank 2 is stopped for 0.6 s of each second", 1.7,
      also=[role("throttle"), role("rank2", 2)])
 slow("busy-thread", "s7_busy_thread.py", "straggler", ranks(1), CPU + "|GIL|interpreter|thread|quality", "a thread of rank 1 computes all the time", 1.6)
 slow("log-lock", "s7_log_lock.py", "slowdown", ranks(), r"lock|contend|turns|\bIO\b|I/O|disk|sleep|writ|metrics\.csv", "all ranks write under one lock to a slow disk", 3.0,
