@@ -131,9 +131,9 @@ def test_where_all_workers_have_other_tasks_all_are_waited_for(program, python, 
     assert len(thread["arrows"]) == 2 and not thread["hint"]["proof"], thread
 
 
-@pytest.mark.parametrize("case", ["naps", "e-naps"])
+@pytest.mark.parametrize("case", ["naps", "asks", "e-naps"])
 @pytest.mark.parametrize("python", FOUND, ids=str)
-def test_who_sleeps_until_results_are_there_waits_for_a_worker_that_can_never_go_on(program, python, case):
+def test_who_looks_for_results_again_and_again_waits_for_a_worker_that_can_never_go_on(program, python, case):
     running = program(python, "fork", case)
     pid, tid = running.who()
 

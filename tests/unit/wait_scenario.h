@@ -33,6 +33,7 @@ static inline void wait_scenario_begin(struct wait_scenario *s)
 		s->facts[i].thread = s->thread[i];
 		s->facts[i].fact = s->fact[i];
 		s->facts[i].holder = s->holder[i];
+		s->facts[i].taken_ns = (uint64_t)i * 2 * NS_PER_S;
 	}
 }
 
@@ -211,12 +212,14 @@ static inline void wait_thread_line(struct wait_scenario *s, struct span rest, b
 		*t = (struct waitfact_thread){
 			.pid = pid, .tid = tid, .readable = true, .nr = 1, .first = (uint32_t)f->n_facts};
 		struct span r = rest;
-		if (wait_word(&r, "runs"))
+		if (wait_word(&r, "runs")) {
 			t->runs = true;
-		else if (wait_word(&r, "ended"))
+			t->user_ticks = wait_word(&r, "lightly") ? 0 : (uint64_t)look * 100;
+		} else if (wait_word(&r, "ended")) {
 			t->ended = true;
-		else
+		} else {
 			wait_fact_line(s, look, t, r);
+		}
 		if (now_only)
 			t->runs_so_far = 1;
 	}

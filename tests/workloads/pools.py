@@ -7,6 +7,7 @@ import concurrent.futures
 import multiprocessing as mp
 import os
 import pathlib
+import queue
 import signal
 import sys
 import threading
@@ -105,6 +106,15 @@ def pool_case(ctx):
             result = pool.apply_async(stand if CASE == "naps" else sleeps)
             while not result.ready():
                 time.sleep(0.05)
+        elif CASE == "asks":
+            with ctx.Manager() as manager:
+                news = manager.Queue()
+                result = pool.apply_async(stand)
+                while not result.ready():
+                    try:
+                        news.get(timeout=0.05)
+                    except queue.Empty:
+                        pass
         elif CASE == "behind":
             others = [pool.apply_async(first_stands, (0,)) for _ in range(2)]
             pool.map(same, range(4))

@@ -79,7 +79,7 @@ static int locks_of(const struct waitpool_in *in, pid_t pid, struct asked asked,
 		return -ENOMEM;
 	if (pygrpc_hints(in->w, view, hint, n_hints, cap_hints) == -ENOMEM)
 		return -ENOMEM;
-	if ((asked.locks || asked.naps) && waitpool_read(in, view, asked.naps, hint, n_hints, cap_hints) == -ENOMEM)
+	if ((asked.locks || asked.naps) && waitpool_read(in, view, hint, n_hints, cap_hints) == -ENOMEM)
 		return -ENOMEM;
 	if (!asked.locks && !asked.loops)
 		return 0;

@@ -180,7 +180,21 @@ static int workers_look(struct pooling *x)
 	return e;
 }
 
-/* ---- a main thread that sleeps ---- */
+/* ---- a main thread that does not wait for a result ---- */
+
+static bool main_waits(const struct pooling *x)
+{
+	for (size_t i = 0; i < x->n_own; i++)
+		if (x->own[i].tid == x->v->pid)
+			return x->own[i].wait.of != PYPOOL_NONE;
+	return false;
+}
+
+/* Code that was made at run time says nothing to anybody: a proxy's methods. */
+static bool is_made(const struct pyframe *f)
+{
+	return f->known && f->known->file[0] == '<';
+}
 
 /* " at train.py:20 in main", outside of the library */
 static void nap_text(struct pooling *x, char *dst, size_t cap)
@@ -195,7 +209,7 @@ static void nap_text(struct pooling *x, char *dst, size_t cap)
 	main = procview_python_thread(py, n, x->v->pid);
 	if (!main || pystacks_read(x->v->stacks, main, false, &s) != 0)
 		return;
-	while (at < s.n && pypool_is_library(&s.frames[at]))
+	while (at < s.n && (pypool_is_library(&s.frames[at]) || is_made(&s.frames[at])))
 		at++;
 	if (at < s.n)
 		pytext_place_add(&b, &x->v->rt, &s.frames[at], 0);
@@ -218,7 +232,7 @@ static int tasks_tell(struct pooling *x, struct waithint **hint, size_t *n_hints
 				       .owner_pid = k->pid,
 				       .owner_tid = k->pid,
 				       .rank = NO_RANK};
-		TEXT_FORMAT(h->text, "sleeps and looks for results of its pool again and again%s", place);
+		TEXT_FORMAT(h->text, "looks for results of its pool again and again%s", place);
 		TEXT_FORMAT(h->owner_text, "has a task%s", k->place);
 	}
 	return 0;
@@ -230,17 +244,17 @@ static void pooling_done(struct pooling *x)
 	free(x->worker);
 }
 
-int waitpool_read(const struct waitpool_in *in, struct procview *v, bool naps, struct waithint **hint, size_t *n_hints,
+int waitpool_read(const struct waitpool_in *in, struct procview *v, struct waithint **hint, size_t *n_hints,
 		  size_t *cap_hints)
 {
 	cleanup(pooling_done) struct pooling x = {.in = in, .v = v};
 	if (!v->has_python || !v->stacks)
 		return 0;
 	int e = own_threads(&x);
-	naps &= x.n_pools > 0;
-	if (e == 0 && (x.n_waits || naps))
+	bool looks = x.n_pools > 0 && !main_waits(&x);
+	if (e == 0 && (x.n_waits || looks))
 		e = workers_look(&x);
-	if (e == 0 && naps)
+	if (e == 0 && looks)
 		e = tasks_tell(&x, hint, n_hints, cap_hints);
 	for (size_t i = 0; i < x.n_own && e == 0 && x.n_waits; i++) {
 		struct waitpool_found found = {.n = 0};

@@ -8,8 +8,8 @@
  * work and the pool's threads have none to pass on, so that whoever had the task has ended; or workers end before they
  * take one and are made anew again and again. None of this proves: a pool may be given other tasks meanwhile.
  *
- * A main thread that sleeps for moments may do so until results are there (joblib does): then each worker that has a
- * task is a hint of its own (WAITHINT_TASK).
+ * A main thread that looks for results again and again, and sleeps or asks somebody in between (joblib, datasets), does
+ * not wait for one: each worker that has a task is a hint of its own (WAITHINT_TASK).
  */
 #pragma once
 
@@ -24,9 +24,6 @@ struct waitpool_in {
 	uint64_t until_ns; /* no other worker is looked into after this time */
 };
 
-/*
- * Adds hints to an array that base/vec.h lets grow. Nothing of threads that run or cannot be read.
- * naps: its main thread sleeps for a moment. -ENOMEM.
- */
-int must_check waitpool_read(const struct waitpool_in *in, struct procview *v, bool naps, struct waithint **hint,
-			     size_t *n_hints, size_t *cap_hints);
+/* Adds hints to an array that base/vec.h lets grow. -ENOMEM. */
+int must_check waitpool_read(const struct waitpool_in *in, struct procview *v, struct waithint **hint, size_t *n_hints,
+			     size_t *cap_hints);

@@ -2,7 +2,8 @@
  * Whom a thread waits for that never blocks: it looks, sleeps for a moment, and looks again. That it has a file open
  * which another process has locked, or maps memory that others may write, does not prove that it looks there. So the
  * arrows are likely at best; and those of memory, which nearly every process shares with some other, are drawn only
- * where none of the others can go on. So are those to workers that have a task of the thread's own pool.
+ * where none of the others can go on. So are those to workers that have a task of the thread's own pool, whatever it
+ * does between its looks.
  */
 #include <string.h>
 
@@ -221,32 +222,62 @@ static const struct waithint *task_hint(const struct waitgraph_in *in, pid_t nap
 	return NULL;
 }
 
-/* True if a thread of its own process, or a process that it has started, may bring what it sleeps for. */
-static bool others_may_go_on(struct walk *w, uint32_t of)
+/* Less than a tenth of a processor between the looks. Ticks are hundredths of a second on every Linux. */
+static bool is_light(const struct waitgraph_in *in, const struct waitfact_thread *t)
 {
-	const struct waitgraph_node *x = &w->g->node[of];
-	for (uint32_t i = 0; i < w->g->n_nodes; i++) {
-		const struct waitgraph_node *y = &w->g->node[i];
-		bool own = y->thread && y->process == x->process;
-		if (own && (y->end == WAITEND_RUNS || y->end == WAITEND_STORAGE || y->end == WAITEND_OUTSIDE))
-			return true;
-		if (!y->thread || !y->main || own || y->process->ppid != x->process->pid)
+	const struct waitfact_thread *before = in->before ? waitfacts_thread(in->before, t->pid, t->tid) : NULL;
+	if (!before)
+		return false;
+	uint64_t ticks = t->user_ticks + t->system_ticks - before->user_ticks - before->system_ticks;
+	return ticks * 100 * NS_PER_MS < in->now->taken_ns - in->before->taken_ns;
+}
+
+/* True of what a main thread does that looks, and sleeps or asks somebody in between. */
+static bool may_look(const struct waitgraph_in *in, const struct waitgraph_node *x)
+{
+	return (x->end == WAITEND_CLOCK && x->naps) || (x->end == WAITEND_RUNS && is_light(in, x->thread));
+}
+
+/* True if a thread of its own, or of a process that it has started, works, or may be brought something from outside. */
+static bool others_may_go_on(const struct waitgraph_in *in, const struct waitgraph *g, uint32_t of)
+{
+	const struct waitgraph_node *x = &g->node[of];
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *y = &g->node[i];
+		if (!y->thread || i == of || (y->process != x->process && y->process->ppid != x->process->pid))
 			continue;
-		if (is_stuck(w, y->process, of) == STUCK_NOT)
+		bool outside = y->end == WAITEND_STORAGE || y->end == WAITEND_OUTSIDE || y->end == WAITEND_DEVICE;
+		if (outside || (y->end == WAITEND_RUNS && !is_light(in, y->thread)))
 			return true;
 	}
 	return false;
 }
 
+static bool tasks_are_stuck(const struct waitgraph_in *in, struct walk *w, uint32_t of)
+{
+	const struct waitgraph *g = w->g;
+	bool any = false;
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *y = &g->node[i];
+		if (!y->thread || !y->main || !task_hint(in, g->node[of].thread->pid, y->thread->pid))
+			continue;
+		enum stuck stuck = is_stuck(w, y->process, of);
+		if (stuck == STUCK_NOT)
+			return false;
+		any |= stuck != STUCK_WAITS_FOR_IT;
+	}
+	return any;
+}
+
 /*
- * Who sleeps between looks at the results of its pool waits for the workers that have a task, if none of these can go
- * on, nor anybody else whom it could wait for.
+ * Who looks for results of its pool again and again waits for the workers that have a task, if none of these can go on
+ * and nobody else works whom it could wait for.
  */
 static int arrows_to_tasks(const struct waitgraph_in *in, struct waitgraph *g, struct walk *w, uint32_t from)
 {
 	struct waitgraph_node *x = &g->node[from];
 	const struct waithint *h = task_hint(in, x->thread->pid, 0);
-	if (!h || others_may_go_on(w, from))
+	if (!h || !may_look(in, x) || others_may_go_on(in, g, from) || !tasks_are_stuck(in, w, from))
 		return 0;
 	x->first_edge = (uint32_t)g->n_edges;
 	for (uint32_t i = 0; i < g->n_nodes; i++) {
@@ -290,11 +321,9 @@ int waitgraph_polled_memory(const struct waitgraph_in *in, struct waitgraph *g)
 		const struct waitgraph_node *x = &g->node[i];
 		if (x->thread && x->main)
 			beside_find(in, g, i);
-		if (!x->thread || !x->main || !x->naps || x->end != WAITEND_CLOCK || x->n_edges > 0)
-			continue;
-		if (arrows_to_tasks(in, g, &w, i) < 0)
+		if (x->thread && x->main && x->n_edges == 0 && arrows_to_tasks(in, g, &w, i) < 0)
 			return -ENOMEM;
-		if (x->n_edges > 0)
+		if (!x->thread || !x->main || !x->naps || x->end != WAITEND_CLOCK || x->n_edges > 0)
 			continue;
 		size_t n = sharers_list(in, x->thread, sharer);
 		enum stuck stuck = n == SIZE_MAX ? STUCK_NOT : all_stuck(in, &w, sharer, n, i);

@@ -31,8 +31,8 @@ enum waithint_kind {
 	WAITHINT_RETRY, /* no more than what did not work, in words: it sleeps, and will try again */
 	WAITHINT_HANDLER, /* it works on the call of another process, whatever it waits for; beside another hint */
 	/*
-	 * It sleeps, and owner_pid has a task of a pool of its process: one hint for each such worker. That it sleeps
-	 * until these tasks are done is not known.
+	 * owner_pid has a task of a pool of its process: one hint for each such worker, of a main thread that does not
+	 * wait for a result. Whether it looks for one now and then is not known.
 	 */
 	WAITHINT_TASK,
 };

@@ -41,7 +41,7 @@ bool pylocks_is_function(const struct pyframe *f, const char *name, const char *
 
 bool pylocks_is_library(const struct pyframe *f)
 {
-	static const char *const folders[] = {"/concurrent/futures/", "/multiprocessing/"};
+	static const char *const folders[] = {"/concurrent/futures/", "/multiprocessing/", "/multiprocess/"};
 	static const char *const files[] = {"threading.py", "queue.py"};
 	if (!f->known)
 		return false;
