@@ -10,6 +10,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct span text = {(const char *)data, size};
 	struct fdinfo f;
 	struct epoll_member m;
+	struct inotify_watch x;
+	struct span watches = text;
 	size_t n = 0;
 	fdinfo_parse(text, &f);
 	assert(f.access >= 0 && f.access <= O_ACCMODE && f.locks < 8);
@@ -17,6 +19,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		assert(m.fd >= 0);
 		n++;
 	}
+	assert(n <= size);
+	for (n = 0; inotify_watch_next(&watches, &x); n++)
+		assert(x.minor < 1 << 20);
 	assert(n <= size);
 	return 0;
 }

@@ -120,7 +120,7 @@ static inline enum waitfact_kind wait_kind_of(struct span w)
 	return WAITFACT_UNKNOWN;
 }
 
-/* <kind> [id n] [peer n] [unread n] [write] [by pid|pid.tid ..] [open] [owner] [all] [gone] [left pid] [timed|naps]
+/* <kind> [id n] [peer n] [unread n] [write] [hangup] [by pid|pid.tid ..] [open] [owner] [all] [gone] [left pid] [timed|naps]
  * [text ..] */
 static inline void wait_fact_line(struct wait_scenario *s, int look, struct waitfact_thread *t, struct span rest)
 {
@@ -142,6 +142,8 @@ static inline void wait_fact_line(struct wait_scenario *s, int look, struct wait
 			x->unread = (uint32_t)wait_number(&rest);
 		} else if (wait_word(&rest, "write")) {
 			x->to_write = true;
+		} else if (wait_word(&rest, "hangup")) {
+			x->hangup = true;
 		} else if (wait_word(&rest, "open")) {
 			x->complete = false;
 		} else if (wait_word(&rest, "owner")) {

@@ -104,10 +104,15 @@ bool hang_only_services_beside(const struct hang_work *w, const struct waitgraph
 	return true;
 }
 
-bool hang_sleeps_by_child(const struct hang_work *w, const struct waitgraph_sink *s)
+bool hang_by_design(const struct hang_work *w, const struct waitgraph_sink *s)
 {
 	const struct waitgraph *g = w->c->graph;
-	if (w->many || w->stepping || s->end != WAITEND_CLOCK)
+	const struct waitfact *f = g->node[s->node].fact;
+	if (w->many || w->stepping)
+		return false;
+	if (s->end == WAITEND_VISITOR && f && f->kind == WAITFACT_CHANGE)
+		return true;
+	if (s->end != WAITEND_CLOCK)
 		return false;
 	for (size_t i = 0; i < g->n_nodes; i++) {
 		const struct waitgraph_node *n = &g->node[i];

@@ -537,7 +537,7 @@ bool hang_graph_explains(struct hang_work *w)
 	if (s->outside && !w->many && w->g.n == 1 && w->g.rank[0].process && hang_joins_thread(&w->g.rank[0]) &&
 	    hang_thread_of_graph(w, w->g.rank[0].process->pid))
 		TEXT_COPY(w->v->id, "waits_for_thread");
-	if (visitor || hang_sleeps_by_child(w, s)) /* a person may come; and sleeping may be what the program is for */
+	if (visitor || hang_by_design(w, s)) /* a person may come; and sleeping may be what the program is for */
 		w->v->confidence = CONFIDENCE_LOW;
 	if (s->end == WAITEND_VISITOR)
 		hang_visitor_of_none(w, s);

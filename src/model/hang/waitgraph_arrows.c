@@ -4,11 +4,6 @@
 #include "base/vec.h"
 #include "model/hang/waitgraph_parts.h"
 
-/* Ancestors that are followed to see whether a process has a descriptor from another one. */
-#define ANCESTORS 16
-/* Holders of one thing that are told apart; of more, each one is only possible. */
-#define HOLDERS 64
-
 static struct waitgraph_node *node_at(const struct build *b, uint32_t i)
 {
 	return &b->g->node[i];
@@ -164,88 +159,10 @@ int waitgraph_to_process(struct build *b, uint32_t from, pid_t pid, enum waitgra
 
 /* ---- who is meant by the holders ---- */
 
-/* True if `pid` descends from one of the others, so that it has the descriptor from it. */
-static bool descends(const struct build *b, pid_t pid, const pid_t *others, size_t n)
-{
-	const struct waitfact_process *p = waitfacts_process(b->in->now, pid);
-	for (int up = 0; p && up < ANCESTORS && p->ppid > 1; up++) {
-		for (size_t i = 0; i < n; i++)
-			if (others[i] == p->ppid && others[i] != pid)
-				return true;
-		p = waitfacts_process(b->in->now, p->ppid);
-	}
-	return false;
-}
-
-/* Processes of the list that a test keeps; the list itself where it keeps none. */
-static size_t narrowed(const struct build *b, pid_t *pids, size_t n,
-		       bool (*keep)(const struct build *b, pid_t pid, const pid_t *all, size_t n))
-{
-	pid_t kept[HOLDERS];
-	size_t k = 0;
-	for (size_t i = 0; i < n; i++)
-		if (keep(b, pids[i], pids, n))
-			kept[k++] = pids[i];
-	if (k == 0)
-		return n;
-	memcpy(pids, kept, k * sizeof(*kept));
-	return k;
-}
-
-static bool keep_mains(const struct build *b, pid_t pid, const pid_t *all, size_t n)
-{
-	(void)all;
-	(void)n;
-	const struct waitgraph_who *who = waitgraph_who_of(b->in, pid);
-	return who && who->main;
-}
-
-static bool keep_no_launcher(const struct build *b, pid_t pid, const pid_t *all, size_t n)
-{
-	(void)all;
-	(void)n;
-	const struct waitgraph_who *who = waitgraph_who_of(b->in, pid);
-	return !who || !who->launcher;
-}
-
-/* The only thread of a process; NULL: it has more, or is not known. */
-static const struct waitfact_thread *only_thread(const struct build *b, pid_t pid)
-{
-	const struct waitfact_process *p = waitfacts_process(b->in->now, pid);
-	return p && p->n_threads == 1 ? waitfacts_thread(b->in->now, pid, pid) : NULL;
-}
-
-/* The sleep of a shell's loop has what the shell has, and uses none of it. */
-static bool keep_no_sleep_of_a_loop(const struct build *b, pid_t pid, const pid_t *all, size_t n)
-{
-	(void)all;
-	(void)n;
-	const struct waitfact_thread *t = only_thread(b, pid);
-	return !t || !waitgraph_is_sleep_of_a_loop(b->in, t);
-}
-
-/*
- * A parent that does no more than wait for the ends of its children has what they have, and uses none of it; one that
- * only sleeps by them is at work itself.
- */
-static bool keep_no_waiting_parent(const struct build *b, pid_t pid, const pid_t *all, size_t n)
-{
-	(void)all;
-	(void)n;
-	const struct waitfact_thread *t = only_thread(b, pid);
-	return !t || t->n != 1 || b->in->now->fact[t->first].kind != WAITFACT_CHILD ||
-	       waitgraph_sleeps_by_children(b->in, t);
-}
-
-static bool keep_oldest(const struct build *b, pid_t pid, const pid_t *all, size_t n)
-{
-	return !descends(b, pid, all, n);
-}
-
 static size_t holder_pids(const struct build *b, const struct waitfact *f, pid_t own, pid_t *pids)
 {
 	size_t n = 0;
-	for (uint32_t i = 0; i < f->n_holders && n < HOLDERS; i++) {
+	for (uint32_t i = 0; i < f->n_holders && n < WAITGRAPH_HOLDERS; i++) {
 		const struct waitfact_holder *h = &b->in->now->holder[f->first_holder + i];
 		bool seen = h->tid != 0 || h->pid == own;
 		for (size_t k = 0; k < n && !seen; k++)
@@ -313,7 +230,7 @@ static int to_holder_threads(struct build *b, uint32_t from, const struct waitfa
 /* Returns the number of arrows, or -ENOMEM. */
 static int to_holders(struct build *b, uint32_t from, const struct waitfact *f)
 {
-	pid_t pids[HOLDERS];
+	pid_t pids[WAITGRAPH_HOLDERS];
 	const struct waitfact_process *own = node_at(b, from)->process;
 	int threads = to_holder_threads(b, from, f);
 	size_t n = holder_pids(b, f, own->pid, pids), all = n;
@@ -332,17 +249,13 @@ static int to_holders(struct build *b, uint32_t from, const struct waitfact *f)
 	enum waitgraph_quality q = n == 1 ? WAITGRAPH_PROOF : WAITGRAPH_LIKELY;
 	if (f->kind == WAITFACT_SEMAPHORE || f->kind == WAITFACT_MESSAGE || f->kind == WAITFACT_SHARED)
 		q = n == 1 ? WAITGRAPH_LIKELY : WAITGRAPH_POSSIBLE;
+	if (f->kind == WAITFACT_CHANGE)
+		q = WAITGRAPH_LIKELY;
 	int users = to_users(b, from, f, pids, n, q);
 	if (users != 0)
 		return users;
-	n = f->all ? n : narrowed(b, pids, n, keep_no_launcher);
-	if (f->kind == WAITFACT_TCP || f->kind == WAITFACT_UNIX || f->kind == WAITFACT_PIPE) {
-		n = narrowed(b, pids, n, keep_no_sleep_of_a_loop);
-		n = narrowed(b, pids, n, keep_no_waiting_parent);
-		n = narrowed(b, pids, n, keep_oldest);
-		n = narrowed(b, pids, n, keep_mains);
-	}
-	if ((n > 1 && !f->all) || all > HOLDERS / 2)
+	n = f->all ? n : waitgraph_meant(b, f, pids, n);
+	if ((n > 1 && !f->all) || all > WAITGRAPH_HOLDERS / 2)
 		q = WAITGRAPH_POSSIBLE;
 	else if (f->all)
 		q = WAITGRAPH_PROOF;
@@ -384,15 +297,27 @@ static enum waitgraph_end end_of_kind(const struct waitfact *f)
 		       : f->n_holders > 0	   ? WAITEND_NONE
 		       : f->kind == WAITFACT_FUTEX ? WAITEND_OWN
 		       : f->complete		   ? WAITEND_NOBODY
+		       : f->kind == WAITFACT_CHANGE ? WAITEND_VISITOR
 		       : waitgraph_has_a_name(f)   ? WAITEND_ANY
 						   : WAITEND_OUTSIDE;
 	}
 }
 
+/* Only that the other end of a pipe is closed is told: of several alternatives it is not the one that is meant. */
+static bool is_only_a_hangup(const struct build *b, uint32_t from, const struct waitfact *f)
+{
+	size_t n;
+	const struct waitfact *all = waitgraph_facts(b, node_at(b, from), &n);
+	for (size_t i = 0; f->hangup && i < n; i++)
+		if (!all[i].hangup)
+			return true;
+	return false;
+}
+
 /* Alternatives that nearly every loop has beside those it is about: its own alarm clock, and visitors. */
 static bool beside_the_point(const struct build *b, uint32_t from, const struct waitfact *f)
 {
-	pid_t pids[HOLDERS];
+	pid_t pids[WAITGRAPH_HOLDERS];
 	if (f->kind == WAITFACT_LISTEN || f->kind == WAITFACT_CLOCK || f->kind == WAITFACT_SIGNAL)
 		return true;
 	return f->n_holders > 0 &&
@@ -408,6 +333,8 @@ static int to_fact(struct build *b, uint32_t from, const struct waitfact *f)
 		return to_threads(b, from, node_at(b, from)->process, f, false);
 	if (end_of_kind(f) == WAITEND_NONE)
 		return to_holders(b, from, f);
+	if (f->kind == WAITFACT_TRACED)
+		return waitgraph_to_tracer(b, from, f);
 	if (end_of_kind(f) != WAITEND_OUTSIDE)
 		return 0;
 	if (outside_node(b, 0, f, &to) < 0 || waitgraph_arrow(b, from, to, WAITGRAPH_PROOF, f, NULL) < 0)
@@ -420,7 +347,8 @@ static int to_facts(struct build *b, uint32_t from, bool all)
 	size_t n;
 	const struct waitfact *f = waitgraph_facts(b, node_at(b, from), &n);
 	for (size_t i = 0; i < n; i++)
-		if ((all || !beside_the_point(b, from, &f[i])) && to_fact(b, from, &f[i]) < 0)
+		if ((all || !beside_the_point(b, from, &f[i])) && !is_only_a_hangup(b, from, &f[i]) &&
+		    to_fact(b, from, &f[i]) < 0)
 			return -ENOMEM;
 	const struct waitgraph_node *x = node_at(b, from);
 	/* Of several alternatives any may be the one. */
@@ -510,8 +438,11 @@ static void end_without_arrows(struct build *b, uint32_t from)
 	struct waitgraph_node *x = node_at(b, from);
 	const struct waitfact *f = waitgraph_facts(b, x, &n);
 	x->end = n ? WAITEND_NOBODY : WAITEND_UNKNOWN;
+	bool first = true;
 	for (size_t i = 0; i < n; i++) {
 		enum waitgraph_end e = end_of_kind(&f[i]);
+		if (is_only_a_hangup(b, from, &f[i]))
+			continue;
 		/* Only its own process could end it: another thread of it, as with the alarm of an event loop. */
 		if (waitgraph_left_alone(b->in->now, x, &f[i]) ||
 		    (e == WAITEND_NONE && waitgraph_nobody_known(b->in->now, x, &f[i])))
@@ -519,10 +450,11 @@ static void end_without_arrows(struct build *b, uint32_t from)
 		else if (e == WAITEND_NONE || e == WAITEND_OWN)
 			e = f[i].complete && x->process->n_threads == 1 ? WAITEND_NOBODY : WAITEND_OWN;
 		/* One that may come is an answer; nobody is one only where it holds for all. */
-		if (i == 0 || x->end == WAITEND_NOBODY || x->end == WAITEND_CLOCK) {
+		if (first || x->end == WAITEND_NOBODY || x->end == WAITEND_CLOCK) {
 			x->end = e;
 			x->fact = &f[i];
 		}
+		first = false;
 	}
 	const bool alone = x->end == WAITEND_OWN && x->process->n_threads == 1;
 	if ((x->end == WAITEND_NOBODY || alone) && x->timed) /* the timer of an event loop */

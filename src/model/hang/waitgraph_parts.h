@@ -62,6 +62,17 @@ uint32_t waitgraph_node_of(const struct build *b, pid_t pid, pid_t tid); /* WAIT
 const struct waithint *const *waitgraph_hints(const struct build *b, pid_t pid, pid_t tid, size_t *ret_n);
 const struct waitgraph_who *waitgraph_who_of(const struct waitgraph_in *in, pid_t pid);
 
+/* ---- waitgraph_meant.c: who is meant, of all who could end a wait ---- */
+/* Holders of one thing that are told apart; of more, each one is only possible. */
+#define WAITGRAPH_HOLDERS 64
+/* Leaves, of the n processes that have what a thread waits for, those that use it; their number, 1 at least. */
+size_t waitgraph_meant(const struct build *b, const struct waitfact *f, pid_t *pids, size_t n);
+/*
+ * An arrow to the tracer of a thread, if that is one of the job's and waits itself: it will not let go before that is
+ * over. Of one that works, sleeps or waits for children or a person there is none. The number, or -ENOMEM.
+ */
+int must_check waitgraph_to_tracer(struct build *b, uint32_t from, const struct waitfact *f);
+
 /* ---- waitgraph_calls.c: calls of other processes whose answers another thread reads ---- */
 /* Arrows of a thread that waits for an answer, to who works on calls in the servers; their number, or -ENOMEM. */
 int must_check waitgraph_calls(struct build *b, uint32_t node);

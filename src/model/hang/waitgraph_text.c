@@ -54,7 +54,7 @@ static const char *verb(const struct waitfact *f)
 	case WAITFACT_DATAGRAM:
 		return f->to_write ? "send, " : "recv, ";
 	case WAITFACT_PIPE:
-		return f->to_write ? "write, full " : "read, empty ";
+		return f->hangup ? "end of " : f->to_write ? "write, full " : "read, empty ";
 	case WAITFACT_LISTEN:
 		return "accept, ";
 	case WAITFACT_CONNECT:

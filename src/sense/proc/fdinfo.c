@@ -143,3 +143,18 @@ bool epoll_member_next(struct span *rest, struct epoll_member *ret)
 	}
 	return false;
 }
+
+bool inotify_watch_next(struct span *rest, struct inotify_watch *ret)
+{
+	struct span line;
+	uint64_t inode, device;
+	while (span_line(rest, &line)) {
+		if (!span_starts(line, "inotify wd:") || !key_number(line, " ino:", 16, &inode) ||
+		    !key_number(line, " sdev:", 16, &device) || device > UINT32_MAX)
+			continue;
+		/* As the kernel numbers devices inside. */
+		*ret = (struct inotify_watch){inode, (uint32_t)(device >> 20), (uint32_t)(device & 0xfffff)};
+		return true;
+	}
+	return false;
+}

@@ -56,3 +56,11 @@ struct epoll_member {
 };
 /* Takes the next line "tfd:" of an epoll descriptor off the front; false at the end. Pure. */
 bool epoll_member_next(struct span *rest, struct epoll_member *ret);
+
+/* One file that an inotify descriptor watches. */
+struct inotify_watch {
+	uint64_t inode;
+	uint32_t major, minor; /* its file system's device */
+};
+/* Takes the next line "inotify wd:" off the front; false at the end. Pure. */
+bool inotify_watch_next(struct span *rest, struct inotify_watch *ret);

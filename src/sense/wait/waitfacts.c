@@ -44,6 +44,7 @@ const char *waitfact_kind_name(enum waitfact_kind k)
 		[WAITFACT_FROZEN] = "frozen",
 		[WAITFACT_STORAGE] = "storage",
 		[WAITFACT_FUSE] = "fuse",
+		[WAITFACT_CHANGE] = "file change",
 		[WAITFACT_TERMINAL] = "terminal",
 		[WAITFACT_DEVICE] = "device",
 	};

@@ -65,6 +65,11 @@ enum waitfact_kind {
 	WAITFACT_FROZEN, /* its control group is frozen */
 	WAITFACT_STORAGE, /* a file system or block device; text has the mount and its server */
 	WAITFACT_FUSE, /* a file system served by a process; holders: its daemon */
+	/*
+	 * A change of files that are watched (inotify); holders: the other wanted processes that have one of them open
+	 * to write; never complete.
+	 */
+	WAITFACT_CHANGE,
 	WAITFACT_TERMINAL, /* input by a person */
 	WAITFACT_DEVICE, /* a GPU or another device */
 };
@@ -78,6 +83,7 @@ struct waitfact_holder {
 struct waitfact {
 	enum waitfact_kind kind;
 	bool to_write; /* waits for room: a full pipe or socket */
+	bool hangup; /* a pipe that is polled for nothing: only that its other end is closed is told */
 	bool complete; /* the holders are all that could end it */
 	bool owner; /* the only holder has to end it: it owns the lock, is the child, traces the thread */
 	/* Each holder has a lock of its own in the way: the wait does not end before all of them have let go. */

@@ -22,7 +22,7 @@ static void link_text(struct waiting *c, int fd, char *dst, size_t cap)
 	span_copy((struct span){link, n > 0 ? (size_t)n : 0}, dst, cap);
 }
 
-static void pipe_add(struct waiting *c, const struct fdentry *e, bool writes)
+static void pipe_add(struct waiting *c, const struct fdentry *e, bool writes, bool hangup)
 {
 	const bool named = e->kind == FD_FILE;
 	struct waitfact *f = waitfact_add(c, WAITFACT_PIPE);
@@ -30,6 +30,7 @@ static void pipe_add(struct waiting *c, const struct fdentry *e, bool writes)
 		return;
 	f->id = e->number;
 	f->to_write = writes;
+	f->hangup = hangup;
 	if (named)
 		link_text(c, e->fd, f->text, sizeof(f->text));
 	else
@@ -51,9 +52,9 @@ static void pipe_take(struct waiting *c, const struct fdentry *e, bool to_read, 
 	/* A reading end waits for writers, a writing end for readers, whatever poll asks for: their end is reported. */
 	const bool both = access == O_RDWR;
 	if (access == O_RDONLY || (both && (to_read || !to_write)))
-		pipe_add(c, e, false);
+		pipe_add(c, e, false, !to_read);
 	if (access == O_WRONLY || (both && to_write))
-		pipe_add(c, e, true);
+		pipe_add(c, e, true, !to_write);
 }
 
 /* The name to which a blocked send goes, if it gives a unix address; its length, 0: it gives none. */
@@ -229,6 +230,9 @@ void waiting_fd(struct waiting *c, int fd, bool to_read, bool to_write, int dept
 		break;
 	case FD_PIDFD:
 		pidfd_take(c, e);
+		break;
+	case FD_INOTIFY:
+		waiting_change(c, fd);
 		break;
 	case FD_FILE:
 		file_take(c, e, to_read, to_write);

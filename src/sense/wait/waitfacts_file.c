@@ -8,6 +8,10 @@
 #include "sense/wait/waitfacts_parts.h"
 
 #define PATH_SHOWN_MAX 4096
+/* Files of one inotify descriptor, and descriptors of a job that are compared with them. */
+#define WATCHES_MAX 64
+#define WATCHED_TEXT_MAX 16384
+#define COMPARED_MAX 4096
 
 /* ---- mountinfo ---- */
 
@@ -185,4 +189,77 @@ void waiting_file(struct waiting *c, int fd)
 	} else if (!has_mount && !path[0] && wchan[0]) {
 		TEXT_FORMAT(f->text, "in %s", wchan);
 	}
+}
+
+/* ---- changes of files ---- */
+
+void waiting_change(struct waiting *c, int fd)
+{
+	struct waitfact *f = waitfact_add(c, WAITFACT_CHANGE);
+	if (!f)
+		return;
+	TEXT_FORMAT(f->text, "a change of files (inotify)");
+	waitfact_pend(c->l, &(struct pend){.kind = PEND_CHANGE, .pid = c->t->pid, .fd = fd});
+}
+
+static size_t watches_read(struct waitlook *l, const struct pend *p, struct inotify_watch *watch)
+{
+	char dir[40];
+	cleanup(freep) char *text = malloc(WATCHED_TEXT_MAX);
+	size_t len, n = 0;
+	TEXT_FORMAT(dir, "%d/fdinfo", (int)p->pid);
+	if (!text)
+		l->error = -ENOMEM;
+	if (!text || fdinfo_text(l->w, dir, p->fd, text, WATCHED_TEXT_MAX, &len) != 0)
+		return 0;
+	struct span rest = {text, len};
+	while (n < WATCHES_MAX && inotify_watch_next(&rest, &watch[n]))
+		n++;
+	return n;
+}
+
+static bool is_watched(struct waitlook *l, struct waitproc *x, const struct fdinfo *info,
+		       const struct inotify_watch *watch, size_t n)
+{
+	struct waitmount m;
+	for (size_t i = 0; i < n; i++)
+		if (watch[i].inode == info->inode)
+			return waitmount_by_id(waitproc_mounts(l, x), info->mount_id, &m) &&
+			       m.major == watch[i].major && m.minor == watch[i].minor;
+	return false;
+}
+
+/* Looks for a watched file among the descriptors of a process; its name, and whether it has it open to write. */
+static bool change_of(struct waitlook *l, struct waitproc *x, const struct inotify_watch *watch, size_t n,
+		      size_t *left, char name[64])
+{
+	const uint32_t needs = FDINFO_FLAGS | FDINFO_INODE | FDINFO_MOUNT;
+	struct fdinfo info;
+	for (size_t k = 0; k < x->fds.n && *left > 0; k++) {
+		const struct fdentry *e = &x->fds.entry[k];
+		if (e->kind != FD_FILE)
+			continue;
+		--*left;
+		if (fdtable_info(l->w, &x->fds, e->fd, &info) != 0 || (info.has & needs) != needs ||
+		    !is_watched(l, x, &info, watch, n))
+			continue;
+		waitlook_link(l, x->kin->pid, e->fd, name, 64);
+		if (info.access != O_RDONLY)
+			return true;
+	}
+	return false;
+}
+
+void waitlook_change(struct waitlook *l, const struct pend *p, struct waitfact *f)
+{
+	char name[64] = "";
+	size_t left = COMPARED_MAX;
+	struct inotify_watch watch[WATCHES_MAX];
+	const size_t n = watches_read(l, p, watch);
+	f->id = n ? watch[0].inode : 0;
+	for (size_t i = 0; i < l->n_procs && n > 0; i++)
+		if (change_of(l, &l->proc[i], watch, n, &left, name) && l->proc[i].kin->pid != p->pid)
+			waitfact_holder_append(l, f, l->proc[i].kin->pid);
+	if (name[0])
+		TEXT_FORMAT(f->text, "a change of %s", name);
 }

@@ -176,7 +176,7 @@ static int pends_want(struct waitlook *l)
 {
 	for (size_t i = 0; i < l->n_pend; i++) {
 		struct pend *p = &l->pend[i];
-		if (p->kind == PEND_TIMER)
+		if (p->kind == PEND_TIMER || p->kind == PEND_CHANGE)
 			continue;
 		int r = p->kind == PEND_SOCKET ? socket_resolve(l, p) : fdsearch_want(&l->search, p->own);
 		if (r)
@@ -384,6 +384,9 @@ static void pend_finish(struct waitlook *l, const struct pend *p)
 		break;
 	case PEND_TIMER:
 		timer_finish(l, p, f);
+		break;
+	case PEND_CHANGE:
+		waitlook_change(l, p, f);
 		break;
 	case PEND_QUEUE:
 		pend_holders(l, f, p->own, -1, none);

@@ -26,7 +26,7 @@ struct waitproc {
 };
 
 /* What becomes of a fact after the pass over all descriptors. */
-enum pend_kind { PEND_SOCKET, PEND_PIPE, PEND_EVENTFD, PEND_FUSE, PEND_FLOCK, PEND_QUEUE, PEND_TIMER };
+enum pend_kind { PEND_SOCKET, PEND_PIPE, PEND_EVENTFD, PEND_FUSE, PEND_FLOCK, PEND_QUEUE, PEND_TIMER, PEND_CHANGE };
 struct pend {
 	enum pend_kind kind;
 	uint32_t fact;
@@ -34,7 +34,8 @@ struct pend {
 	uint8_t access; /* pipes: what the holders do, O_RDONLY or O_WRONLY; file locks: enum fdinfo_lock */
 	bool named; /* a FIFO: anybody may open it */
 	bool pair; /* both ends of a unix socket were made together */
-	pid_t pid; /* timers and file locks: whose it is */
+	pid_t pid; /* timers, file locks and changes of files: whose it is */
+	int fd; /* changes of files: the descriptor that watches them */
 	uint32_t nameless; /* file locks: lines that name no living process */
 	uint32_t of_files; /* file locks: lines that are in the way of flock and OFD locks, its own file's too */
 	uint32_t own_locks; /* file locks: how many of these its own file has */
@@ -122,6 +123,9 @@ void waitlook_link(struct waitlook *l, pid_t pid, int fd, char *dst, size_t cap)
 void waiting_file(struct waiting *c, int fd);
 /* True for a file of procfs, sysfs and the like, which can be polled. */
 bool waiting_fd_is_kernels(struct waiting *c, int fd);
+/* A descriptor of inotify; and who could change what it watches, when the descriptors of all are known. */
+void waiting_change(struct waiting *c, int fd);
+void waitlook_change(struct waitlook *l, const struct pend *p, struct waitfact *f);
 /* waitfacts_call.c: all alternatives of one thread. */
 void waiting_read(struct waiting *c);
 /* waitfacts_finish.c: what needs the sockets and the pass over all descriptors. */

@@ -70,6 +70,23 @@ static void members_of_an_epoll_are_taken_one_by_one(void **state)
 	assert_false(epoll_member_next(&rest, &m));
 }
 
+static void watches_of_an_inotify_are_taken_one_by_one(void **state)
+{
+	(void)state;
+	struct inotify_watch x;
+	struct span rest = span_of("pos:\t0\nflags:\t00\nino:\t1039\n"
+				   "inotify wd:1 ino:60805c sdev:fe00003 mask:2 ignored_mask:0 fhandle-bytes:8\n"
+				   "inotify wd:2 ino:zz sdev:fe00000 mask:2\n"
+				   "inotify wd:3 ino:7 sdev:ffffffffff mask:2\n"
+				   "inotify wd:4 ino:8\n"
+				   "inotify wd:5 ino:9 sdev:2b mask:2\n");
+	assert_true(inotify_watch_next(&rest, &x));
+	assert_true(x.inode == 0x60805c && x.major == 254 && x.minor == 3);
+	assert_true(inotify_watch_next(&rest, &x));
+	assert_true(x.inode == 9 && x.major == 0 && x.minor == 0x2b);
+	assert_false(inotify_watch_next(&rest, &x));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -77,6 +94,7 @@ int main(void)
 		cmocka_unit_test(what_kinds_of_files_add),
 		cmocka_unit_test(nonsense_sets_nothing),
 		cmocka_unit_test(members_of_an_epoll_are_taken_one_by_one),
+		cmocka_unit_test(watches_of_an_inotify_are_taken_one_by_one),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,126 @@
+/* Who is meant, of all who could end a wait: who uses what several have, and whom a tracer waits for. */
+#include <string.h>
+
+#include "model/hang/waitgraph_parts.h"
+
+/* Ancestors that are followed to see whether a process has a descriptor from another one. */
+#define ANCESTORS 16
+
+/* True if `pid` descends from one of the others, so that it has the descriptor from it. */
+static bool descends(const struct build *b, pid_t pid, const pid_t *others, size_t n)
+{
+	const struct waitfact_process *p = waitfacts_process(b->in->now, pid);
+	for (int up = 0; p && up < ANCESTORS && p->ppid > 1; up++) {
+		for (size_t i = 0; i < n; i++)
+			if (others[i] == p->ppid && others[i] != pid)
+				return true;
+		p = waitfacts_process(b->in->now, p->ppid);
+	}
+	return false;
+}
+
+/* Processes of the list that a test keeps; the list itself where it keeps none. */
+static size_t narrowed(const struct build *b, pid_t *pids, size_t n,
+		       bool (*keep)(const struct build *b, pid_t pid, const pid_t *all, size_t n))
+{
+	pid_t kept[WAITGRAPH_HOLDERS];
+	size_t k = 0;
+	for (size_t i = 0; i < n; i++)
+		if (keep(b, pids[i], pids, n))
+			kept[k++] = pids[i];
+	if (k == 0)
+		return n;
+	memcpy(pids, kept, k * sizeof(*kept));
+	return k;
+}
+
+static bool keep_mains(const struct build *b, pid_t pid, const pid_t *all, size_t n)
+{
+	(void)all;
+	(void)n;
+	const struct waitgraph_who *who = waitgraph_who_of(b->in, pid);
+	return who && who->main;
+}
+
+static bool keep_no_launcher(const struct build *b, pid_t pid, const pid_t *all, size_t n)
+{
+	(void)all;
+	(void)n;
+	const struct waitgraph_who *who = waitgraph_who_of(b->in, pid);
+	return !who || !who->launcher;
+}
+
+/* The only thread of a process; NULL: it has more, or is not known. */
+static const struct waitfact_thread *only_thread(const struct build *b, pid_t pid)
+{
+	const struct waitfact_process *p = waitfacts_process(b->in->now, pid);
+	return p && p->n_threads == 1 ? waitfacts_thread(b->in->now, pid, pid) : NULL;
+}
+
+/* The sleep of a shell's loop has what the shell has, and uses none of it. */
+static bool keep_no_sleep_of_a_loop(const struct build *b, pid_t pid, const pid_t *all, size_t n)
+{
+	(void)all;
+	(void)n;
+	const struct waitfact_thread *t = only_thread(b, pid);
+	return !t || !waitgraph_is_sleep_of_a_loop(b->in, t);
+}
+
+/*
+ * A parent that does no more than wait for the ends of its children has what they have, and uses none of it; one that
+ * only sleeps by them is at work itself.
+ */
+static bool keep_no_waiting_parent(const struct build *b, pid_t pid, const pid_t *all, size_t n)
+{
+	(void)all;
+	(void)n;
+	const struct waitfact_thread *t = only_thread(b, pid);
+	return !t || t->n != 1 || b->in->now->fact[t->first].kind != WAITFACT_CHILD ||
+	       waitgraph_sleeps_by_children(b->in, t);
+}
+
+static bool keep_oldest(const struct build *b, pid_t pid, const pid_t *all, size_t n)
+{
+	return !descends(b, pid, all, n);
+}
+
+size_t waitgraph_meant(const struct build *b, const struct waitfact *f, pid_t *pids, size_t n)
+{
+	n = narrowed(b, pids, n, keep_no_launcher);
+	if (f->kind != WAITFACT_TCP && f->kind != WAITFACT_UNIX && f->kind != WAITFACT_PIPE &&
+	    f->kind != WAITFACT_CHANGE)
+		return n;
+	n = narrowed(b, pids, n, keep_no_sleep_of_a_loop);
+	n = narrowed(b, pids, n, keep_no_waiting_parent);
+	n = narrowed(b, pids, n, keep_oldest);
+	return narrowed(b, pids, n, keep_mains);
+}
+
+/* The thread of the job with this number, which need not be a main one; WAITGRAPH_NONE: it is none of the job's. */
+static uint32_t thread_numbered(const struct build *b, uint64_t tid)
+{
+	for (uint32_t i = 0; i < b->g->n_nodes; i++)
+		if (b->g->node[i].thread && (uint64_t)b->g->node[i].thread->tid == tid)
+			return i;
+	return WAITGRAPH_NONE;
+}
+
+/*
+ * True if a tracer is held up itself: it waits for one thing, which neither the clock, a person, a signal nor a child
+ * brings. One that waits for children waits for what it traces, or may be told of it by SIGCONT.
+ */
+static bool is_held_up(const struct build *b, const struct waitgraph_node *n)
+{
+	size_t n_facts;
+	const struct waitfact *f = waitgraph_facts(b, n, &n_facts);
+	return n->end == WAITEND_NONE && n_facts == 1 && f->kind != WAITFACT_CLOCK && f->kind != WAITFACT_CHILD &&
+	       f->kind != WAITFACT_SIGNAL && f->kind != WAITFACT_TERMINAL && f->kind != WAITFACT_UNKNOWN;
+}
+
+int waitgraph_to_tracer(struct build *b, uint32_t from, const struct waitfact *f)
+{
+	const uint32_t to = f->id ? thread_numbered(b, f->id) : WAITGRAPH_NONE;
+	if (to == WAITGRAPH_NONE || to == from || !is_held_up(b, &b->g->node[to]))
+		return 0;
+	return waitgraph_arrow(b, from, to, WAITGRAPH_PROOF, f, NULL) < 0 ? -ENOMEM : 1;
+}
