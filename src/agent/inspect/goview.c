@@ -95,6 +95,20 @@ static void other_find(struct goproc *p, const struct goroutines *s, const bool 
 
 /* ---- the second look ---- */
 
+/* Whether goroutines that stand for ever are what the main one waits for. */
+static int owed_find(struct goproc *p, const struct goroutines *now, const bool *reached, bool *ret)
+{
+	bool cut = false;
+	cleanup(freep) bool *stuck = calloc(now->n + 1, sizeof(*stuck));
+	if (!stuck)
+		return -ENOMEM;
+	if (!gostand_stuck(now, reached, stuck))
+		return 0;
+	int r = goreach_spread(p, now, stuck, &cut);
+	*ret = r == 0 && !cut && stuck[0];
+	return r;
+}
+
 static int conclude(struct goproc *p, const struct goroutines *before, const struct goroutines *now,
 		    struct gostand *ret)
 {
@@ -113,9 +127,10 @@ static int conclude(struct goproc *p, const struct goroutines *before, const str
 	if (now->n == 0 || now->item[0].state != GOROUTINE_WAITS)
 		return 0;
 	goroutine_text(p, &now->item[0], ret->text, sizeof(ret->text));
-	if (ret->kind == GOSTAND_NOBODY)
-		other_find(p, now, reached, ret);
-	return 0;
+	if (ret->kind != GOSTAND_NOBODY)
+		return 0;
+	other_find(p, now, reached, ret);
+	return owed_find(p, now, reached, &ret->owed);
 }
 
 int goview_compare(const struct world *w, const struct goview *v, struct gostand *ret)

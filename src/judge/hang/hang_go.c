@@ -50,7 +50,10 @@ static void stand_says(struct hang_work *w, const struct gostand *s)
 	if (s->since_ns && s->since_ns < w->p->now_ns)
 		TEXT_FORMAT(long_for, ", for %s at least", duration_format(w->p->now_ns - s->since_ns, since));
 	hang_says(w, "%s: %s%s; no goroutine that is still alive comes to what it waits for.", who, s->text, long_for);
-	if (s->other[0])
+	if (s->other[0] && s->owed)
+		hang_says(w, "Those that could end it stand themselves, and nobody is left for these either: %s.",
+			  s->other);
+	else if (s->other[0])
 		hang_says(w, "Beside it, %s.", s->other);
 	hang_evidence(
 		w, "goroutines", "memory of the process",
@@ -83,8 +86,11 @@ bool hang_goroutines(struct hang_work *w)
 		const struct gostand *s = &w->c->go[i];
 		if (s->kind != GOSTAND_NOBODY)
 			continue;
-		/* A program that makes no steps may leave its work to goroutines that wait for requests. */
-		if (!w->stepping && s->serves)
+		/*
+		 * A program that makes no steps may leave its work to goroutines that wait for requests, and its main
+		 * one in a wait that is meant for ever: nobody at all could end that.
+		 */
+		if (!w->stepping && s->serves && !s->owed)
 			return false;
 		n++;
 	}

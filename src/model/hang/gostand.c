@@ -55,6 +55,16 @@ void gostand_living(const struct goroutines *before, const struct goroutines *no
 	}
 }
 
+bool gostand_stuck(const struct goroutines *now, const bool *reached, bool *ret_stuck)
+{
+	bool any = false;
+	for (size_t i = 0; i < now->n; i++) {
+		ret_stuck[i] = i > 0 && !reached[i] && gostand_waits_inside(&now->item[i]);
+		any |= ret_stuck[i];
+	}
+	return any;
+}
+
 static enum gostand_kind kind_of(const struct goroutine *g, bool still, bool reached, bool cut)
 {
 	if (g->wait == GOWAIT_IO && still)
@@ -72,7 +82,7 @@ void gostand_make(const struct goroutines *before, const struct goroutines *now,
 		  bool cut, struct gostand *ret)
 {
 	ret->n = ret->n_stand = 0;
-	ret->serves = false;
+	ret->serves = ret->owed = false;
 	ret->kind = GOSTAND_UNKNOWN;
 	ret->since_ns = 0;
 	for (size_t i = 0; i < now->n; i++) {

@@ -24,6 +24,7 @@ struct gostand {
 	int32_t rank; /* NO_RANK */
 	enum gostand_kind kind;
 	bool serves; /* a goroutine waits for a descriptor or in a call: a request may come */
+	bool owed; /* of `nobody`: a goroutine that stands itself, and that nobody is left to wake, comes to it */
 	char version[GO_VERSION_MAX];
 	char text[200]; /* "goroutine 1 waits in sync.WaitGroup.Wait at gowait.go:38 in main.main" */
 	char other[200]; /* another one that stands for the same object, or in the program's code; "": none */
@@ -35,6 +36,11 @@ struct gostand {
 bool gostand_waits_inside(const struct goroutine *g);
 /* lives: for each goroutine of `now`, whether it counts as living. Those of the runtime itself do not. */
 void gostand_living(const struct goroutines *before, const struct goroutines *now, bool *lives);
+/*
+ * Where a second search begins: at those that stand, and that nobody who lives comes to. Whoever they come to waits for
+ * them. False: there are none.
+ */
+bool gostand_stuck(const struct goroutines *now, const bool *reached, bool *ret_stuck);
 /*
  * What is true of goroutine 1. reached: what goreach_spread made of `lives`; cut: it found nothing out. Fills kind,
  * serves and the numbers.

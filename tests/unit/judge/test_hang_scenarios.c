@@ -734,7 +734,7 @@ static void share_line(struct scenario *s, struct span rest, const char *where)
 		s->shares.rank[s->shares.n++] = r;
 }
 
-/* go SET KIND [serves] [TEXT]; go none */
+/* go SET KIND [serves] [owed] [TEXT]; go none */
 static void go_line(struct scenario *s, struct span rest, const char *where)
 {
 	static const char *const kinds[] = {"unknown", "lives", "outside", "somebody", "nobody"};
@@ -755,6 +755,12 @@ static void go_line(struct scenario *s, struct span rest, const char *where)
 	rest = span_trim(rest);
 	if (span_starts(rest, "serves")) {
 		g.serves = true;
+		(void)span_word(&rest, &w);
+	}
+	rest = span_trim(rest);
+	if (span_starts(rest, "owed")) {
+		g.owed = true;
+		TEXT_COPY(g.other, "goroutine 21 waits in chan send at worker.go:20 in main.work");
 		(void)span_word(&rest, &w);
 	}
 	span_copy(span_trim(rest), g.text, sizeof(g.text));

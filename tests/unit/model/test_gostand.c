@@ -102,6 +102,21 @@ static void the_others_are_counted_and_may_serve(void **state)
 	assert_int_equal(g.kind, GOSTAND_UNKNOWN);
 }
 
+static void those_that_nobody_comes_to_are_where_a_second_search_begins(void **state)
+{
+	(void)state;
+	struct goroutine all[] = {waiting(1, GOWAIT_GROUP, 0x5000), waiting(2, GOWAIT_CHAN, 0x6000),
+				  waiting(3, GOWAIT_CHAN, 0x7000), waiting(4, GOWAIT_IO, 0),
+				  waiting(5, GOWAIT_FOREVER, 0)};
+	const struct goroutines s = {.item = all, .n = 5, .n_all = 5};
+	const bool reached[] = {false, false, true, true, false}, want[] = {false, true, false, false, false};
+	const bool all_reached[] = {false, true, true, true, true};
+	bool stuck[5];
+	assert_true(gostand_stuck(&s, reached, stuck));
+	assert_memory_equal(stuck, want, sizeof(want));
+	assert_false(gostand_stuck(&s, all_reached, stuck));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -110,6 +125,7 @@ int main(void)
 		cmocka_unit_test(what_a_clock_may_end_is_not_told),
 		cmocka_unit_test(a_nil_channel_ends_for_nobody_and_an_empty_select_is_meant),
 		cmocka_unit_test(the_others_are_counted_and_may_serve),
+		cmocka_unit_test(those_that_nobody_comes_to_are_where_a_second_search_begins),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
