@@ -611,6 +611,32 @@ def test_a_job_without_steps_that_falls_silent_and_goes_round_is_told_of_but_not
     p.wait(20)
 
 
+MODULE = """
+import time
+for i in range(60):
+    print(f"step {i}/400", flush=True)
+    time.sleep(0.1)
+x = 1.0
+while True:
+    x = x * 1.0000001 if x < 9 else 1.0
+"""
+
+
+@pytest.mark.slow
+def test_a_module_that_computes_does_not_only_look(vigil, tmp_path):
+    """Its variables are the module's, of which nothing is known: that they do not change is not said."""
+    script = tmp_path / "job.py"
+    script.write_text(MODULE)
+    first = ("nice", "-n", "-10") if os.geteuid() == 0 else ()
+    p = vigil.start("run", "--", sys.executable, script, prefix=first)
+    wait_for(lambda: events(vigil, "suspected"), 90, "the suspicion")
+    begin = time.monotonic()
+    wait_for(lambda: events(vigil, "hang") or time.monotonic() - begin > 75, 100, "a minute without a step")
+    assert not events(vigil, "hang"), vigil.why(events(vigil, "hang")[0]["incident"])
+    p.terminate()
+    p.wait(20)
+
+
 @pytest.mark.slow
 def test_an_evaluation_that_prints_nothing_is_none(vigil, silent):
     p = silent("evaluate")

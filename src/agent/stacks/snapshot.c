@@ -61,11 +61,11 @@ static int locals_of(struct procview *l, const struct pyframe *py, bool unmasked
 	return 0;
 }
 
-/* 0: it has returned by now. */
+/* 0: it has returned by now, or has no variables of its own: those of a module are globals, which are not read. */
 static uint64_t variables_hash(struct procview *l, const struct pyframe *py)
 {
 	cleanup(pylocals_done) struct pylocals locals = {.n = 0};
-	if (pylocals_read(&l->rt, &l->remote, py->addr, py->code, &locals) != 0)
+	if (pylocals_read(&l->rt, &l->remote, py->addr, py->code, &locals) != 0 || locals.n == 0)
 		return 0;
 	uint64_t h = HASH_START;
 	for (size_t i = 0; i < locals.n; i++) {
