@@ -110,7 +110,7 @@ def test_a_main_goroutine_that_nobody_is_left_to_wake_is_told(vigil, built, comp
 def concluded(binary, pid, seconds=1):
     """What two looks say of goroutine 1: unknown, lives, outside, somebody, nobody."""
     told = subprocess.run([binary.parents[2] / "tests/tool/gopeek", str(pid), str(seconds)], capture_output=True, text=True, timeout=60)
-    return re.match(r"(\w+)( \(serves\))?:", told.stdout)
+    return re.match(r"(\w+)( \(serves\))?( \(owed\))?:", told.stdout)
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
@@ -132,6 +132,14 @@ def test_a_server_whose_main_goroutine_waits_for_ever_serves(binary, built, star
     process = started(built(COMPILERS[0]), "server", stdout=subprocess.PIPE)
     assert process.stdout.readline() == b"ready\n"
     wait_for(lambda: (concluded(binary, process.pid) or [None] * 3)[2], 60, "its listener to wait")
+    assert not concluded(binary, process.pid)[3], "nobody could end the wait of its main goroutine, as is meant"
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_goroutines_that_stand_for_ever_are_whom_the_main_one_waits_for(binary, built, started, compiler):
+    for _ in range(4):  # what happens to lie in the heap differs from run to run
+        process = started(built(compiler), "stuck", "quick")
+        wait_for(lambda: (found := concluded(binary, process.pid)) and found[1] == "nobody" and found[2] and found[3], 30, "all to stand")
 
 
 def test_ten_thousand_goroutines_are_read_and_the_rest_counted(vigil, built, started):

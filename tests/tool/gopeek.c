@@ -38,8 +38,8 @@ static int conclude(const struct world *w, pid_t pid, const char *seconds)
 	e = goview_compare(w, &v, &s);
 	goview_done(&v);
 	if (e == 0)
-		printf("%s%s: %s; %s; %u of %u stand; %llu us\n", kinds[s.kind], s.serves ? " (serves)" : "", s.text,
-		       s.other, s.n_stand, s.n, (unsigned long long)((w->mono_ns() - began_ns) / 1000));
+		printf("%s%s%s: %s; %s; %u of %u stand; %llu us\n", kinds[s.kind], s.serves ? " (serves)" : "",
+		       s.owed ? " (owed)" : "", s.text, s.other, s.n_stand, s.n, (unsigned long long)((w->mono_ns() - began_ns) / 1000));
 	return e;
 }
 

@@ -191,6 +191,13 @@ static int timers_look(struct reach *k, uint64_t processor)
 	return range_look(k, slice[0], slice[0] + slice[1] * k->p->at.timer_bytes);
 }
 
+/* True if an object of the heap is large enough to have the timers of a runtime.p that begins here. */
+static bool holds_timers(const struct reach *k, uint64_t p)
+{
+	struct goobject o;
+	return goheap_object(k->heap, p, &o) && p - o.base + k->p->at.p_timers + 2 * sizeof(uint64_t) <= o.bytes;
+}
+
 /* runtime.allp: a slice of runtime.p, each of which has its number and a state first. */
 static bool is_processors(struct reach *k, const uint64_t slice[static 3], uint64_t p[static PROCESSORS_MAX])
 {
@@ -199,8 +206,8 @@ static bool is_processors(struct reach *k, const uint64_t slice[static 3], uint6
 		return false;
 	for (size_t i = 0; i < slice[1]; i++) {
 		uint32_t head[2];
-		if (p[i] == 0 || p[i] % 8 || remote_read(k->p->remote, p[i], head, sizeof(head)) != 0 || head[0] != i ||
-		    head[1] > 4)
+		if (p[i] == 0 || p[i] % 8 || !holds_timers(k, p[i]) ||
+		    remote_read(k->p->remote, p[i], head, sizeof(head)) != 0 || head[0] != i || head[1] > 4)
 			return false;
 	}
 	return true;

@@ -142,6 +142,19 @@ func main() {
 		}
 	case "sleep":
 		time.Sleep(time.Hour)
+	case "stuck": // a collector has returned, workers send to nobody, and a page is served beside
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			panic(err)
+		}
+		go func() { l.Accept() }()
+		results, wg := make(chan int), &sync.WaitGroup{}
+		for i := 0; i < 3; i++ {
+			wg.Add(1)
+			go func() { defer wg.Done(); results <- i }()
+		}
+		go func() { <-results }()
+		wg.Wait()
 	case "server":
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
