@@ -1,7 +1,10 @@
 /*
  * A rank that all the others wait for, and that waits for what does not come: a visitor, or bytes beyond those that lie
- * there.
+ * there. And a process beside the ranks that all of them wait for, while it waits for them.
  */
+#include <string.h>
+
+#include "base/text.h"
 #include "base/units.h"
 #include "judge/hang/hang_parts.h"
 
@@ -107,4 +110,98 @@ void hang_unread_says(struct hang_work *w, const struct waitgraph_node *n)
 	hang_says(w, "%s has not read the %s that lie in its socket (%s), and waits for the next ones.", who,
 		  size_format(e->fact->unread, bytes), e->fact->text);
 	hang_advise(w, "read until there is nothing left: an edge-triggered wait (EPOLLET) tells of new bytes only");
+}
+
+/* ---- a server beside the ranks ---- */
+
+/* The process to whose threads all arrows of a node lead, if it is of no rank; NULL: none, or several. */
+static const struct waitfact_process *only_server(const struct waitgraph *g, const struct waitgraph_node *n)
+{
+	const struct waitfact_process *p = NULL;
+	for (uint32_t i = 0; i < n->n_edges; i++) {
+		const struct waitgraph_node *to = &g->node[g->edge[n->first_edge + i].to];
+		bool of_rank = to->who && to->who->rank != NO_RANK;
+		if (!to->thread || !to->process || of_rank || (p && to->process != p))
+			return NULL;
+		p = to->process;
+	}
+	return p;
+}
+
+/* The one for which all ranks wait, if all are in its circle; WAITGRAPH_NONE: there is none. */
+static uint32_t server_of_all(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitfact_process *server = NULL;
+	for (size_t i = 0; i < w->g.n; i++) {
+		const struct stackgroup_rank *r = &w->g.rank[i];
+		const struct waitgraph_node *n = r->process ? waitgraph_thread(g, r->process->pid, 0) : NULL;
+		const struct waitfact_process *p = n ? only_server(g, n) : NULL;
+		if (!p || (server && p != server) || n->component != g->node[s->node].component || hang_works(w, r))
+			return WAITGRAPH_NONE;
+		server = p;
+	}
+	for (uint32_t i = 0; server && i < g->n_nodes; i++)
+		if (g->node[i].process == server && g->node[i].component == g->node[s->node].component)
+			return i;
+	return WAITGRAPH_NONE;
+}
+
+/*
+ * The place of the program at which two stacks part, seen from outside: a line of one function. NULL: they part in
+ * different functions, as those of ranks with different work do, or not at all.
+ */
+static const struct dump_frame *parts_at(const struct dump_thread *a, const struct dump_thread *b)
+{
+	for (size_t i = 0; i < MIN(a->n_frames, b->n_frames); i++) {
+		const struct dump_frame *x = &a->frames[a->n_frames - 1 - i], *y = &b->frames[b->n_frames - 1 - i];
+		bool same = x->kind == y->kind && strcmp(x->name, y->name) == 0 &&
+			    strcmp(x->file ? x->file : "", y->file ? y->file : "") == 0;
+		if (!same)
+			return NULL;
+		if (x->line != y->line)
+			return x;
+	}
+	return NULL;
+}
+
+/* Where most ranks have come from, and where one has: words, as the work of ranks may differ. */
+static void odd_one_says(struct hang_work *w)
+{
+	const struct stackgroup_group *most = &w->g.group[0], *few = &w->g.group[1];
+	if (w->g.n_groups != 2 || few->n != 1 || most->n < 2)
+		return;
+	const struct stackgroup_rank *a = &w->g.rank[most->first], *b = &w->g.rank[few->first];
+	const struct dump_frame *x = a->acting && b->acting ? parts_at(a->acting, b->acting) : NULL;
+	const struct dump_frame *y = x ? parts_at(b->acting, a->acting) : NULL;
+	if (x && y && x->kind == FRAME_PYTHON)
+		hang_says(w, "Rank %d has come to it from line %d of %s, the others from line %d.", b->rank, y->line,
+			  x->name, x->line);
+}
+
+/*
+ * Every rank waits for the answer of one process beside them, and that one waits for the ranks: what they have sent
+ * does not fit together, or something was lost. Whose fault it is is not known.
+ */
+bool hang_server_of_all(struct hang_work *w)
+{
+	char who[160], wait[480];
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_sink *s = g && g->n_sinks > 0 ? &g->sink[0] : NULL;
+	if (!s || !w->many || w->g.n < 2 || s->end != WAITEND_CIRCLE || !s->all_wait || hang_first_waiting(w))
+		return false;
+	for (size_t i = 0; i < w->g.n; i++)
+		if (hang_stands_for_a_cause(w, w->g.rank[i].rank))
+			return false;
+	const uint32_t server = server_of_all(w, s);
+	if (server == WAITGRAPH_NONE)
+		return false;
+	if (!hang_old_enough(w, HANG_VAGUE))
+		return true;
+	hang_is(w, "wait_circle", CONFIDENCE_LOW);
+	waitgraph_who_text(g, server, who, sizeof(who));
+	waitgraph_wait_text(&g->node[server], wait, sizeof(wait));
+	hang_says(w, "All ranks wait for %s, and that one waits for them: %s.", who, wait);
+	odd_one_says(w);
+	return true;
 }
