@@ -39,7 +39,8 @@ static int conclude(const struct world *w, pid_t pid, const char *seconds)
 	goview_done(&v);
 	if (e == 0)
 		printf("%s%s%s: %s; %s; %u of %u stand; %llu us\n", kinds[s.kind], s.serves ? " (serves)" : "",
-		       s.owed ? " (owed)" : "", s.text, s.other, s.n_stand, s.n, (unsigned long long)((w->mono_ns() - began_ns) / 1000));
+		       s.owed ? " (owed)" : "", s.text, s.other, s.n_stand, s.n,
+		       (unsigned long long)((w->mono_ns() - began_ns) / 1000));
 	return e;
 }
 

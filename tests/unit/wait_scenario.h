@@ -120,8 +120,10 @@ static inline enum waitfact_kind wait_kind_of(struct span w)
 	return WAITFACT_UNKNOWN;
 }
 
-/* <kind> [id n] [peer n] [unread n] [write] [hangup] [by pid|pid.tid ..] [open] [owner] [all] [gone] [left pid] [timed|naps]
- * [text ..] */
+/*
+ * <kind> [id n] [peer n] [unread n] [write] [hangup] [by pid|pid.tid ..] [open] [owner] [all] [gone] [left pid]
+ * [timed|naps] [text ..]
+ */
 static inline void wait_fact_line(struct wait_scenario *s, int look, struct waitfact_thread *t, struct span rest)
 {
 	struct waitfacts *f = &s->facts[look];

@@ -23,8 +23,8 @@ bool hang_call_refused(struct hang_work *w);
 bool hang_tries_in_vain(const struct hang_work *w, const struct stackgroup_rank *r);
 /*
  * True of a job without steps and ranks in which a process waits for a child that sleeps, as a shell does: that is no
- * more known to be a hang than if the process slept itself. Or for a change of a file that nobody of the job has open to
- * write: whoever follows a log waits for lines that may come from anywhere.
+ * more known to be a hang than if the process slept itself. Or for a change of a file that nobody of the job has open
+ * to write: whoever follows a log waits for lines that may come from anywhere.
  */
 bool hang_by_design(const struct hang_work *w, const struct waitgraph_sink *s);
 /* All of the job waits on memory that its own processes share, or for FIFOs that they open. */

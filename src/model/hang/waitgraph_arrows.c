@@ -293,13 +293,13 @@ static enum waitgraph_end end_of_kind(const struct waitfact *f)
 	case WAITFACT_UNKNOWN:
 		return WAITEND_UNKNOWN;
 	default:
-		return f->owner_gone || f->left	   ? WAITEND_GONE
-		       : f->n_holders > 0	   ? WAITEND_NONE
-		       : f->kind == WAITFACT_FUTEX ? WAITEND_OWN
-		       : f->complete		   ? WAITEND_NOBODY
+		return f->owner_gone || f->left	    ? WAITEND_GONE
+		       : f->n_holders > 0	    ? WAITEND_NONE
+		       : f->kind == WAITFACT_FUTEX  ? WAITEND_OWN
+		       : f->complete		    ? WAITEND_NOBODY
 		       : f->kind == WAITFACT_CHANGE ? WAITEND_VISITOR
-		       : waitgraph_has_a_name(f)   ? WAITEND_ANY
-						   : WAITEND_OUTSIDE;
+		       : waitgraph_has_a_name(f)    ? WAITEND_ANY
+						    : WAITEND_OUTSIDE;
 	}
 }
 

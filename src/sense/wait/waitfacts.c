@@ -286,8 +286,8 @@ static int thread_add(struct waitlook *l, struct waitproc *p, pid_t tid)
 static void exit_read(const struct world *w, const struct kin *k, struct waitfact_process *ret)
 {
 	const uid_t own = geteuid();
-	ret->has_exit = k->state == 'Z' && (own == 0 || own == k->uid) &&
-			proc_exit_read(w, k->pid, &ret->exit_status) == 0;
+	ret->has_exit =
+		k->state == 'Z' && (own == 0 || own == k->uid) && proc_exit_read(w, k->pid, &ret->exit_status) == 0;
 }
 
 static int process_read(struct waitlook *l, struct waitproc *p, struct waitfact_process *ret)

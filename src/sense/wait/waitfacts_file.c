@@ -230,12 +230,12 @@ static bool is_watched(struct waitlook *l, struct waitproc *x, const struct fdin
 }
 
 /* Looks for a watched file among the descriptors of a process; its name, and whether it has it open to write. */
-static bool change_of(struct waitlook *l, struct waitproc *x, const struct inotify_watch *watch, size_t n,
-		      size_t *left, char name[64])
+static bool change_of(struct waitlook *l, struct waitproc *x, const struct inotify_watch *watch, size_t n, size_t *left,
+		      char name[64])
 {
 	const uint32_t needs = FDINFO_FLAGS | FDINFO_INODE | FDINFO_MOUNT;
 	struct fdinfo info;
-	for (size_t k = 0; k < x->fds.n && *left > 0; k++) {
+	for (size_t k = 0; k<x->fds.n && * left> 0; k++) {
 		const struct fdentry *e = &x->fds.entry[k];
 		if (e->kind != FD_FILE)
 			continue;
