@@ -33,8 +33,22 @@ static const struct {
 	{SIGSYS, "SIGSYS", "Bad system call"},
 };
 
+/* As shells list them (kill -l): 34 is the first that programs may use, the C library keeps 32 and 33. */
+#define REAL_TIME_FIRST 34
+#define REAL_TIME_LAST 64
+
+static const char *const real_time[] = {
+	"SIGRTMIN",    "SIGRTMIN+1",  "SIGRTMIN+2",  "SIGRTMIN+3",  "SIGRTMIN+4",  "SIGRTMIN+5",  "SIGRTMIN+6",
+	"SIGRTMIN+7",  "SIGRTMIN+8",  "SIGRTMIN+9",  "SIGRTMIN+10", "SIGRTMIN+11", "SIGRTMIN+12", "SIGRTMIN+13",
+	"SIGRTMIN+14", "SIGRTMIN+15", "SIGRTMAX-14", "SIGRTMAX-13", "SIGRTMAX-12", "SIGRTMAX-11", "SIGRTMAX-10",
+	"SIGRTMAX-9",  "SIGRTMAX-8",  "SIGRTMAX-7",  "SIGRTMAX-6",  "SIGRTMAX-5",  "SIGRTMAX-4",  "SIGRTMAX-3",
+	"SIGRTMAX-2",  "SIGRTMAX-1",  "SIGRTMAX"};
+_Static_assert(ARRAY_SIZE(real_time) == REAL_TIME_LAST - REAL_TIME_FIRST + 1, "a name for each");
+
 const char *signame(int sig)
 {
+	if (sig >= REAL_TIME_FIRST && sig <= REAL_TIME_LAST)
+		return real_time[sig - REAL_TIME_FIRST];
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
 		if (table[i].sig == sig)
 			return table[i].name;
@@ -51,5 +65,8 @@ int signame_parse(struct span s)
 		if (span_eq(s, table[i].name) || span_eq(s, table[i].name + strlen("SIG")) ||
 		    span_eq(s, table[i].words))
 			return table[i].sig;
+	for (int sig = REAL_TIME_FIRST; sig <= REAL_TIME_LAST; sig++)
+		if (span_eq(s, signame(sig)) || span_eq(s, signame(sig) + strlen("SIG")))
+			return sig;
 	return 0;
 }

@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 
-/* "SIGKILL"; "signal 64" style names are not made: NULL for a number without a name. */
+/* "SIGKILL", "SIGRTMIN+3"; "signal 33" style names are not made: NULL for a number without a name. */
 const char *signame(int sig);
 /* 0 if it names no signal. */
 int signame_parse(struct span s);

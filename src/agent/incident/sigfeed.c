@@ -1,5 +1,6 @@
 #include "agent/incident/sigfeed.h"
 
+#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -126,6 +127,7 @@ static void signal_keep(struct sigfeed *f, const struct sigwatch_event *e)
 					       : e->sender_inner,
 		.sender_uid = e->sender_uid,
 		.from_kernel = e->from_kernel,
+		.of_timer = e->code == SI_TIMER,
 		.fault_addr = e->fault_addr,
 		.stack_pointer = e->stack_pointer,
 		.time_unix_ms = e->time_unix_ms,

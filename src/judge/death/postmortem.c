@@ -81,6 +81,8 @@ static bool asked_to_stop(struct pm *p)
 	bool crash = e->signal == SIGSEGV || e->signal == SIGBUS || e->signal == SIGILL || e->signal == SIGFPE;
 	if (crash || !d->stopping)
 		return false;
+	if (d->stop_signal && pm_stopped_itself(p))
+		return true;
 	const char *sig = d->stop_signal ? signame(d->stop_signal) : NULL;
 	pm_verdict(p, INCIDENT_KILLED_BY, KILLER_SIGNAL, "asked_to_stop", CONFIDENCE_HIGH);
 	pm_killer_text(p, "you asked: vigil passed on %s", sig ? sig : "the stop");
@@ -99,7 +101,7 @@ static void status_evidence(struct pm *p)
 {
 	const struct death *d = p->d;
 	const struct ending *e = &p->end;
-	const char *name = e->reported ? signame(e->reported) : NULL;
+	const char *name = e->signal || e->reported < PM_REAL_TIME ? signame(e->reported) : NULL;
 	if (!e->known)
 		incident_evidence_add(p->i, "wait_status", "wait(2)", d->end_unix_ms,
 				      "the exit status is unknown: the process was not a child of vigil");

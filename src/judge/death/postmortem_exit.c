@@ -359,6 +359,7 @@ static void exit_leftover(struct pm *p)
 	before_last_told(p, last);
 	shell_s_words_told(p, last);
 	pm_left_child_told(p);
+	pm_asking_signal_told(p);
 	mpi_abort_told(p);
 	if (last->loop && code == 1 &&
 	    pm_latest_traceback(p->d)) /* another thread's bar may go on after the last exception */
@@ -378,7 +379,7 @@ void pm_leftover(struct pm *p)
 		pm_advise_unknown_kill(p);
 	} else if (e->reported == SIGKILL) {
 		sigkill_unknown(p);
-	} else if (e->reported && (e->signal || signame(e->reported))) {
+	} else if (e->signal || (e->reported < PM_REAL_TIME && signame(e->reported))) {
 		other_signal(p);
 	} else {
 		exit_leftover(p);

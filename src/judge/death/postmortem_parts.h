@@ -19,6 +19,9 @@ struct ending {
 	bool failed; /* anything but exit 0; unknown counts as failed */
 };
 
+/* Exit statuses from 128 + this one on are the program's own: no shell tells of real-time signals by them. */
+#define PM_REAL_TIME 32
+
 struct pm {
 	const struct death *d;
 	struct ending end;
@@ -87,7 +90,7 @@ bool pm_kernel(struct pm *p);
 bool pm_killer_by_pid(struct pm *p);
 bool pm_sender(struct pm *p);
 bool pm_asked_to_end(struct pm *p); /* it left shortly after a signal that asks a process to end */
-void pm_asking_signal_told(struct pm *p); /* adds that signal to an exception */
+void pm_asking_signal_told(struct pm *p); /* adds that signal, or SIGUSR1 or SIGUSR2, to an exception or last words */
 bool pm_peer(struct pm *p); /* a library says that a peer was lost */
 bool pm_connection(struct pm *p); /* its exception is one that a rank which was gone may cause */
 void pm_peer_doubted(struct pm *p,
@@ -98,6 +101,7 @@ void pm_child_told(struct pm *p, const struct log_hint *h); /* h: its exception 
 const struct signal_sent *pm_asking_signal(const struct death *d, pid_t pid, int64_t end_ms, int64_t before_ms);
 void pm_asked_verdict(struct pm *p, const struct signal_sent *s);
 void pm_left_child_told(struct pm *p); /* the same where it has no exception */
+bool pm_stopped_itself(struct pm *p); /* it sent itself and vigil the signal that vigil passed on */
 void pm_stop_sender(struct pm *p); /* adds who sent the signal that was passed on */
 bool pm_worker_sender(struct pm *p); /* a process sent the signal that, by the log, ended a worker */
 bool pm_worker_sender_silent(struct pm *p); /* the same where nothing else gives a reason */

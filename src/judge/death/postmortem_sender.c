@@ -78,18 +78,36 @@ static void sender_named(struct pm *p, const struct signal_sent *s)
 		       s->sender_command[0] ? ": " : "", s->sender_command);
 }
 
-const struct signal_sent *pm_asking_signal(const struct death *d, pid_t pid, int64_t end_ms, int64_t before_ms)
+/* It asks a process to end. */
+static bool asks(int signal)
+{
+	return signal == SIGTERM || signal == SIGINT || signal == SIGQUIT || signal == SIGHUP;
+}
+
+/* It asks to end, or has the meaning that the program gives it: schedulers announce an end by it. */
+static bool asks_or_announces(int signal)
+{
+	return asks(signal) || signal == SIGUSR1 || signal == SIGUSR2;
+}
+
+/* The latest signal of a kind to this process by another one, so long before its end. */
+static const struct signal_sent *signal_before(const struct death *d, pid_t pid, int64_t end_ms, int64_t before_ms,
+					       bool (*is_one)(int signal))
 {
 	const struct signal_sent *found = NULL;
 	for (size_t n = 0; n < d->n_signals && end_ms > 0; n++) {
 		const struct signal_sent *s = &d->signals[n];
-		bool asks = s->signal == SIGTERM || s->signal == SIGINT || s->signal == SIGQUIT || s->signal == SIGHUP;
 		bool other = s->sender != pid && !s->from_kernel && strcmp(s->sender_comm, "vigil") != 0;
-		if (asks && other && s->target == pid && s->time_unix_ms <= end_ms &&
+		if (is_one(s->signal) && other && s->target == pid && s->time_unix_ms <= end_ms &&
 		    s->time_unix_ms >= end_ms - before_ms && pm_time_fits(d, s->time_unix_ms, -1))
 			found = s;
 	}
 	return found;
+}
+
+const struct signal_sent *pm_asking_signal(const struct death *d, pid_t pid, int64_t end_ms, int64_t before_ms)
+{
+	return signal_before(d, pid, end_ms, before_ms, asks);
 }
 
 void pm_asked_verdict(struct pm *p, const struct signal_sent *s)
@@ -128,7 +146,8 @@ bool pm_asked_to_end(struct pm *p)
 void pm_asking_signal_told(struct pm *p)
 {
 	const int64_t moments_ms = 5000;
-	const struct signal_sent *s = pm_asking_signal(p->d, p->d->pid, p->d->end_unix_ms, moments_ms);
+	const struct signal_sent *s =
+		signal_before(p->d, p->d->pid, p->d->end_unix_ms, moments_ms, asks_or_announces);
 	if (!s)
 		return;
 	pm_text(p, "Shortly before, %s had been sent to it by %s (pid %d, uid %u).", signame(s->signal), s->sender_comm,
@@ -154,6 +173,41 @@ void pm_stop_sender(struct pm *p)
 	pm_text(p, "%s (pid %d, uid %u) was seen to send %s to the process as well.", found->sender_comm,
 		(int)found->sender, (unsigned)found->sender_uid, name);
 	sender_evidence(p, found, name);
+}
+
+/*
+ * The signal that the process sent itself and its whole group, to which vigil belongs as a rule: it is the first of its
+ * kind that the process got, and vigil passed the same on at once. NULL: the signal came from elsewhere.
+ */
+static const struct signal_sent *own_group_signal(const struct death *d)
+{
+	const int64_t at_once_ms = 2000;
+	const struct signal_sent *first = NULL;
+	int64_t until_ms = d->end_unix_ms;
+	for (size_t n = d->n_signals; n-- > 0;) {
+		const struct signal_sent *s = &d->signals[n];
+		if (s->target != d->pid || s->signal != d->stop_signal || !pm_time_fits(d, s->time_unix_ms, 60000))
+			continue;
+		until_ms = strcmp(s->sender_comm, "vigil") == 0 ? s->time_unix_ms : until_ms;
+		first = s;
+	}
+	bool own = first && first->sender == d->pid && !first->from_kernel;
+	return own && until_ms - first->time_unix_ms <= at_once_ms ? first : NULL;
+}
+
+bool pm_stopped_itself(struct pm *p)
+{
+	const struct signal_sent *s = own_group_signal(p->d);
+	const char *name = s ? signame(s->signal) : NULL;
+	char who[PM_WHO];
+	if (!s || !name)
+		return false;
+	pm_verdict(p, INCIDENT_KILLED_BY, KILLER_SIGNAL, "signal_sent", CONFIDENCE_HIGH);
+	pm_killer_text(p, "the process itself, pid %d", (int)s->sender);
+	pm_summary(p, "%s ended itself: it sent %s to its own process group.", pm_who(p->d, who), name);
+	pm_text(p, "Vigil belongs to that group as well, so it passed the signal on to the whole job.");
+	sender_evidence(p, s, name);
+	return true;
 }
 
 static void own_signal_verdict(struct pm *p, const struct signal_sent *s)
@@ -190,13 +244,13 @@ static bool kernel_signal_verdict(struct pm *p, const struct signal_sent *s)
 	const char *name = signame(s->signal);
 	incident_evidence_add(p->i, "signal", "signal trace", s->time_unix_ms, "%s came from the kernel itself",
 			      name ? name : "the signal");
-	if (s->signal == SIGALRM || s->signal == SIGVTALRM || s->signal == SIGPROF) {
+	if (s->of_timer || s->signal == SIGALRM || s->signal == SIGVTALRM || s->signal == SIGPROF) {
 		pm_verdict(p, INCIDENT_KILLED_BY, KILLER_SIGNAL, "own_timer", CONFIDENCE_HIGH);
 		pm_killer_text(p, "the kernel, for a timer that the process had set");
 		pm_summary(p,
-			   "%s ended by %s: a timer of its own (alarm(2), setitimer(2)) ran out, and it has no handler "
-			   "for that.",
-			   pm_who(p->d, who), name);
+			   "%s ended by %s: a timer of its own (alarm(2), setitimer(2), timer_create(2)) ran out, and it has "
+			   "no handler for that.",
+			   pm_who(p->d, who), name ? name : "a signal");
 		return true;
 	}
 	if (s->signal != SIGINT && s->signal != SIGHUP)

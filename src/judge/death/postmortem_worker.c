@@ -66,6 +66,12 @@ static const struct process_end *mirrored_worker(const struct death *d, int sign
 	return found;
 }
 
+/* The kernel ends a process by these where nobody has sent anything: by a fault of its own, or at one of its limits. */
+static bool by_own_doing(int signal)
+{
+	return pm_is_crash(signal) || signal == SIGXCPU || signal == SIGXFSZ;
+}
+
 /* A child that crashed moments before: a program that then leaves with words of its own has most likely missed it. */
 static const struct process_end *crashed_just_before(const struct death *d)
 {
@@ -73,7 +79,7 @@ static const struct process_end *crashed_just_before(const struct death *d)
 	const struct process_end *found = NULL;
 	for (size_t k = 0; k < d->n_ends; k++) {
 		const struct process_end *e = &d->ends[k];
-		if (in_time(d, e, moments_ms) && pm_is_crash(worker_signal_of(e)) && e->parent == d->pid &&
+		if (in_time(d, e, moments_ms) && by_own_doing(worker_signal_of(e)) && e->parent == d->pid &&
 		    !ended_by_job(d, e))
 			found = e;
 	}
@@ -105,11 +111,40 @@ const struct process_end *pm_ended_child(const struct death *d)
 	return ended_by_stranger(d, moments_ms);
 }
 
+/* Its parent started another one after it, so the parent went on. */
+static bool replaced(const struct death *d, const struct process_end *e)
+{
+	const int64_t clock_ms = 10; /* a tick of the kernel's clock of process starts */
+	for (size_t k = 0; k < d->n_ends; k++)
+		if (d->ends[k].parent == e->parent && d->ends[k].start_unix_ms > e->time_unix_ms + clock_ms)
+			return true;
+	return false;
+}
+
+/*
+ * Scripts ask small programs that answer by their status, again and again: one like it had ended before, and its parent
+ * went on.
+ */
+static bool answers_by_status(const struct death *d, const struct process_end *e)
+{
+	const int64_t brief_ms = 1000;
+	if (!WIFEXITED(e->wait_status) || e->start_unix_ms == 0 || e->time_unix_ms - e->start_unix_ms >= brief_ms)
+		return false;
+	for (size_t k = 0; k < d->n_ends; k++) {
+		const struct process_end *b = &d->ends[k];
+		if (b->parent == e->parent && b->wait_status == e->wait_status && strcmp(b->name, e->name) == 0 &&
+		    b->time_unix_ms - b->start_unix_ms < brief_ms && replaced(d, b))
+			return true;
+	}
+	return false;
+}
+
 const struct process_end *pm_left_worker(const struct death *d, int64_t within_ms)
 {
 	for (size_t k = 0; k < d->n_ends; k++) {
 		const struct process_end *e = &d->ends[k];
-		if (in_time(d, e, within_ms) && e->parent == d->pid && WIFEXITED(e->wait_status) && e->wait_status != 0)
+		if (in_time(d, e, within_ms) && e->parent == d->pid && WIFEXITED(e->wait_status) &&
+		    e->wait_status != 0 && !answers_by_status(d, e))
 			return e;
 	}
 	return NULL;
@@ -202,7 +237,7 @@ static const struct process_end *first_failed_child(const struct death *d)
 {
 	for (size_t k = 0; k < d->n_ends; k++) {
 		const struct process_end *e = &d->ends[k];
-		if (e->parent != d->pid || !failed_itself(d, e))
+		if (e->parent != d->pid || !failed_itself(d, e) || (rank_of(d, e) == NO_RANK && answers_by_status(d, e)))
 			continue;
 		bool launched = rank_of(d, e) != NO_RANK || siblings_ended_after(d, e);
 		return launched && WIFEXITED(e->wait_status) ? e : NULL;

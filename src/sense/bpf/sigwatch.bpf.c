@@ -44,6 +44,9 @@ static __always_inline int is_below(struct task_struct *t)
 /* CHLD CONT STOP TSTP TTIN TTOU URG WINCH: they end nothing. */
 #define NEVER (BIT(17) | BIT(18) | BIT(19) | BIT(20) | BIT(21) | BIT(22) | BIT(23) | BIT(28))
 
+/* USR1 USR2: what schedulers announce an end by. */
+#define NOTICES (BIT(10) | BIT(12))
+
 /*
  * All others end a process that has no handler for them. With one they may come a thousand times in a second, as
  * timers do.
@@ -61,8 +64,16 @@ static __always_inline int ends(struct task_struct *t, int sig)
 /* include/trace/events/signal.h: the target ignores this signal. */
 #define TRACE_SIGNAL_IGNORED 1
 
+/* include/uapi/asm-generic/siginfo.h: by kill(2), sigqueue(3), tgkill(2); anything else is the kernel's own doing. */
 #define SI_USER 0
 #define SI_KERNEL 0x80
+#define SI_QUEUE (-1)
+#define SI_TKILL (-6)
+
+static __always_inline int by_process(int code)
+{
+	return code == SI_USER || code == SI_QUEUE || code == SI_TKILL;
+}
 
 /* include/linux/sched/signal.h: values in place of a siginfo, "a user" (0) and "the kernel" (1). */
 static __always_inline int code_of(const struct kernel_siginfo *info)
@@ -72,6 +83,15 @@ static __always_inline int code_of(const struct kernel_siginfo *info)
 	if ((unsigned long)info == 1)
 		return SI_KERNEL;
 	return BPF_CORE_READ(info, si_code);
+}
+
+/*
+ * One that the process handles. From the job's own processes they may come a thousand times in a second, so only those
+ * from outside are recorded.
+ */
+static __always_inline int may_be_notice(int sig, int code)
+{
+	return below && sig > 0 && sig < 64 && (NOTICES >> sig & 1) && by_process(code);
 }
 
 /* The kernel raises the signal of a fault in the thread that made it. */
@@ -91,13 +111,18 @@ static __always_inline void fault_of(const struct kernel_siginfo *info, struct b
 SEC("tp_btf/signal_generate")
 int sigwatch(__u64 *args)
 {
-	int sig = (int)args[0];
+	int sig = (int)args[0], code = code_of((void *)args[1]);
 	struct task_struct *target = (void *)args[2];
-	if ((int)args[4] == TRACE_SIGNAL_IGNORED || !ends(target, sig))
+	if ((int)args[4] == TRACE_SIGNAL_IGNORED)
 		return 0;
 	struct task_struct *sender = (void *)bpf_get_current_task();
 	struct task_struct *leader = BPF_CORE_READ(target, group_leader);
+	const int ending = ends(target, sig);
+	if (!ending && !may_be_notice(sig, code))
+		return 0;
 	if (below && !is_below(leader))
+		return 0;
+	if (!ending && is_below(BPF_CORE_READ(sender, group_leader)))
 		return 0;
 	struct bpf_signal_record *r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
 	if (!r) {
@@ -107,13 +132,13 @@ int sigwatch(__u64 *args)
 	r->boot_ns = bpf_ktime_get_boot_ns();
 	r->target_start_boot_ns = BPF_CORE_READ(leader, start_boottime);
 	r->signal = sig;
-	r->code = code_of((void *)args[1]);
+	r->code = code;
 	r->target = BPF_CORE_READ(target, tgid);
 	r->target_inner = pidns_innermost(BPF_CORE_READ(leader, thread_pid));
 	r->sender = (int)(bpf_get_current_pid_tgid() >> 32);
 	r->sender_inner = pidns_innermost(BPF_CORE_READ(sender, group_leader, thread_pid));
 	r->sender_uid = (unsigned)bpf_get_current_uid_gid();
-	r->from_kernel = r->code > 0;
+	r->from_kernel = !by_process(code);
 	r->lost = lost;
 	r->pad = 0;
 	fault_of((void *)args[1], r);

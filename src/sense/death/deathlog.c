@@ -9,6 +9,8 @@
 #include "base/signame.h"
 #include "sense/death/deathlog_parts.h"
 
+#define COMMAND_LINES 100 /* of a command in a shell's report; more are read as lines of the log */
+
 struct pattern {
 	const char *id;
 	const char *all[2]; /* each must be in the line; NULL: none */
@@ -129,6 +131,29 @@ static int signal_at(struct span s)
 	return signame_parse(s);
 }
 
+/* The quotation mark that is still open behind this text, which begins inside of `open`, or outside with 0. */
+static char quote_open(struct span text, char open)
+{
+	for (size_t i = 0; i < text.len; i++) {
+		char c = text.p[i];
+		if (c == open)
+			open = 0;
+		else if (open == 0 && (c == '\'' || c == '"'))
+			open = c;
+	}
+	return open;
+}
+
+/* bash repeats the whole command in its report, which may have many lines. */
+static bool of_shell_s_command(struct reading *r, struct span line)
+{
+	if (r->command_quote == 0 || r->command_lines == 0)
+		return false;
+	r->command_lines--;
+	r->command_quote = quote_open(line, r->command_quote);
+	return true;
+}
+
 /* bash reports for a script: "train.sh: line 3: 20178 Killed                  python3 train.py" */
 static bool shell_killed(struct reading *r, struct span line, int32_t rank)
 {
@@ -144,6 +169,8 @@ static bool shell_killed(struct reading *r, struct span line, int32_t rank)
 	struct log_hint h = deathlog_hint_make(r, killed ? "killed_word" : segv ? "segfault" : "bus_error", line, rank);
 	h.pid = (pid_t)pid;
 	deathlog_hint_add(r->d, &h);
+	r->command_quote = quote_open(rest, 0);
+	r->command_lines = COMMAND_LINES;
 	return true;
 }
 
@@ -347,9 +374,31 @@ static bool of_an_end(struct span line)
 	return of_rays_list(line) || span_has(line, " 0x") || span_has(line, "(0x") || span_has(line, "NCCL ");
 }
 
+/* A line between the indented ones of a stack: what runtimes write there, and Go's functions, with their places below. */
+static bool of_a_stack(const struct reading *r, struct span line)
+{
+	return deathlog_around_frames(line) || (r->tab_below && line.p[line.len - 1] == ')');
+}
+
+/* A traceback may begin behind a progress bar, which has no end of line. */
+static void cut_bar(struct reading *r, struct span *line)
+{
+	const struct span head = SPAN("Traceback (most recent call last):");
+	if (line->len <= head.len || memcmp(line->p + line->len - head.len, head.p, head.len) != 0)
+		return;
+	const struct span bar = {line->p, line->len - head.len};
+	if (!logshape_repeats(&r->shape, bar))
+		return;
+	logshape_add(&r->shape, bar, r->line);
+	*line = (struct span){bar.p + bar.len, head.len};
+}
+
 static void line_read(struct reading *r, struct span line)
 {
+	if (of_shell_s_command(r, line))
+		return;
 	int32_t rank = take_rank(&line, r->rank);
+	cut_bar(r, &line);
 	struct span whole = line;
 	bool of_traceback = traceback_group(r, &line, rank);
 	of_traceback |= traceback_line(r, line, rank);
@@ -361,7 +410,7 @@ static void line_read(struct reading *r, struct span line)
 	if (span_trim(line).len == 0)
 		return;
 	const bool indented = line.p[0] == ' ' || line.p[0] == '\t';
-	r->n_frames = indented ? r->n_frames + 1 : 0;
+	r->n_frames = indented || of_a_stack(r, line) ? r->n_frames + 1 : 0;
 	if (r->n_frames <= DEATHLOG_LATEST / 2)
 		r->latest[r->n_latest++ % DEATHLOG_LATEST] = whole;
 	r->previous = of_traceback || indented ? (struct span){NULL, 0} : line;
@@ -394,6 +443,7 @@ void deathlog_parse(struct deathlog *d, struct span tail, const char *source, in
 			continue;
 		r.line++;
 		r.at_bytes = (uint64_t)(line.p - begin);
+		r.tab_below = tail.len > 0 && tail.p[0] == '\t';
 		line_read(&r, line);
 	}
 	if (r.root_cause && r.torchrun.rank != NO_RANK)

@@ -18,11 +18,12 @@ static bool causes_follow(struct span line)
 }
 
 /* What runtimes (Go, Rust, Node.js, V8, Fortran, sanitizers) write around the frames of a stack. */
-static bool around_frames(struct span line)
+bool deathlog_around_frames(struct span line)
 {
 	static const char *const starts[] = {"note: ",
 					     "Node.js v",
 					     "goroutine ",
+					     "runtime stack:", /* of Go's own thread */
 					     "Thread 0x", /* of faulthandler */
 					     "Current thread 0x",
 					     "stack backtrace:",
@@ -44,7 +45,7 @@ static bool around_frames(struct span line)
 	for (size_t i = 0; i < ARRAY_SIZE(starts); i++)
 		if (span_starts(line, starts[i]))
 			return true;
-	return causes_follow(line);
+	return causes_follow(line) || (span_starts(line, "...") && span_has(line, " frames elided..."));
 }
 
 static size_t digits_at(struct span line, size_t from)
@@ -165,7 +166,7 @@ static size_t reason_at(const struct reading *r, size_t have)
 		if (span_starts(line, "SUMMARY: ") && summary == 0)
 			summary = back;
 		bool below = indented(line) && !says_what(line);
-		if (below || around_frames(line) || numbered_frame(line) || sanitizer_talk(line) || wordless(line))
+		if (below || deathlog_around_frames(line) || numbered_frame(line) || sanitizer_talk(line) || wordless(line))
 			continue;
 		if (back > 0 && names_function(line, *kept(r, back - 1)))
 			continue;

@@ -15,7 +15,8 @@ struct reading {
 	uint64_t at_bytes; /* where it begins in the text */
 	struct span latest[DEATHLOG_LATEST]; /* the latest lines that are not empty; a ring */
 	size_t n_latest;
-	uint32_t n_frames; /* indented lines in a row; of very many only the first are kept */
+	uint32_t n_frames; /* lines of a stack in a row; of very many only the first are kept */
+	bool tab_below; /* the next line begins with a tab */
 	bool traceback; /* inside a traceback: its last line has not come yet */
 	bool ignored; /* the next traceback, or this one, is of an exception that Python itself passes over */
 	bool of_thread; /* the next traceback, or this one, is of a thread that it ends */
@@ -28,6 +29,8 @@ struct reading {
 	struct span previous; /* the line before this one; empty: there is none, or it is of a traceback */
 	struct span before_traceback; /* the same of the line that the traceback began with */
 	uint16_t bind_port; /* of a call of bind() in the traceback's source lines; 0: none */
+	char command_quote; /* inside a quoted word of a command that a shell repeats; 0: not */
+	uint32_t command_lines; /* so many of the next lines may be of that command */
 	bool root_cause; /* inside the "Root Cause" block of torchrun */
 	struct log_hint torchrun;
 	struct logshape shape;
@@ -35,6 +38,8 @@ struct reading {
 
 void deathlog_hint_add(struct deathlog *d, const struct log_hint *add);
 struct log_hint deathlog_hint_make(const struct reading *r, const char *id, struct span text, int32_t rank);
+/* True for what runtimes write around and between the frames of a stack, which is no reason. */
+bool deathlog_around_frames(struct span line);
 /* Adds the hint last_line. */
 void deathlog_last(struct reading *r);
 /* Takes the branches of an ExceptionGroup's tree off the line. True when the line belongs to such a tree. */

@@ -137,6 +137,18 @@ static void end_add(struct scene *s, struct span v)
 	span_copy(span_trim(v), e->name, sizeof(e->name));
 }
 
+/* PID UNIX_MS: when one that was seen to end had begun; of several with this number the last */
+static void begin_set(struct scene *s, struct span v)
+{
+	pid_t pid = (pid_t)word_number(&v);
+	for (size_t k = s->d.n_ends; k-- > 0;)
+		if (s->ends[k].pid == pid) {
+			s->ends[k].start_unix_ms = (int64_t)word_number(&v);
+			return;
+		}
+	fail_msg("no end of this process");
+}
+
 /* NUMBER soft hard; the other limits are none */
 static void limit_add(struct scene *s, struct span v)
 {
@@ -229,6 +241,15 @@ static bool field_of_surroundings(struct scene *s, struct span key, struct span 
 		group_add(s, v);
 	} else if (span_eq(key, "signal")) {
 		signal_add(s, v);
+	} else if (span_eq(key, "timer_signal")) {
+		struct span w;
+		struct signal_sent *g = &s->signals[s->d.n_signals++];
+		assert_true(span_word(&v, &w));
+		*g = (struct signal_sent){.signal = signame_parse(w),
+					  .target = s->d.pid,
+					  .from_kernel = true,
+					  .of_timer = true,
+					  .time_unix_ms = number(v)};
 	} else if (span_eq(key, "worker_signal")) {
 		pid_t worker = (pid_t)word_number(&v);
 		signal_add(s, v);
@@ -240,6 +261,8 @@ static bool field_of_surroundings(struct scene *s, struct span key, struct span 
 		s->signals[s->d.n_signals - 1].of_job = true;
 	} else if (span_eq(key, "kin")) {
 		kin_add(s, v);
+	} else if (span_eq(key, "begin_of")) {
+		begin_set(s, v);
 	} else if (span_eq(key, "end_of")) {
 		end_add(s, v);
 	} else if (span_eq(key, "limit")) {
