@@ -359,7 +359,7 @@ static void exit_leftover(struct pm *p)
 	before_last_told(p, last);
 	shell_s_words_told(p, last);
 	pm_left_child_told(p);
-	pm_asking_signal_told(p);
+	pm_notice_told(p);
 	mpi_abort_told(p);
 	if (last->loop && code == 1 &&
 	    pm_latest_traceback(p->d)) /* another thread's bar may go on after the last exception */

@@ -90,7 +90,8 @@ bool pm_kernel(struct pm *p);
 bool pm_killer_by_pid(struct pm *p);
 bool pm_sender(struct pm *p);
 bool pm_asked_to_end(struct pm *p); /* it left shortly after a signal that asks a process to end */
-void pm_asking_signal_told(struct pm *p); /* adds that signal, or SIGUSR1 or SIGUSR2, to an exception or last words */
+void pm_asking_signal_told(struct pm *p); /* adds that signal to an exception */
+void pm_notice_told(struct pm *p); /* adds SIGUSR1 or SIGUSR2, by which schedulers announce an end, to last words */
 bool pm_peer(struct pm *p); /* a library says that a peer was lost */
 bool pm_connection(struct pm *p); /* its exception is one that a rank which was gone may cause */
 void pm_peer_doubted(struct pm *p,

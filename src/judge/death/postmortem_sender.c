@@ -84,10 +84,10 @@ static bool asks(int signal)
 	return signal == SIGTERM || signal == SIGINT || signal == SIGQUIT || signal == SIGHUP;
 }
 
-/* It asks to end, or has the meaning that the program gives it: schedulers announce an end by it. */
-static bool asks_or_announces(int signal)
+/* It has the meaning that the program gives it: schedulers announce an end by it. */
+static bool announces(int signal)
 {
-	return asks(signal) || signal == SIGUSR1 || signal == SIGUSR2;
+	return signal == SIGUSR1 || signal == SIGUSR2;
 }
 
 /* The latest signal of a kind to this process by another one, so long before its end. */
@@ -143,16 +143,25 @@ bool pm_asked_to_end(struct pm *p)
 	return true;
 }
 
-void pm_asking_signal_told(struct pm *p)
+static void shortly_before_told(struct pm *p, bool (*is_one)(int signal))
 {
 	const int64_t moments_ms = 5000;
-	const struct signal_sent *s =
-		signal_before(p->d, p->d->pid, p->d->end_unix_ms, moments_ms, asks_or_announces);
+	const struct signal_sent *s = signal_before(p->d, p->d->pid, p->d->end_unix_ms, moments_ms, is_one);
 	if (!s)
 		return;
 	pm_text(p, "Shortly before, %s had been sent to it by %s (pid %d, uid %u).", signame(s->signal), s->sender_comm,
 		(int)s->sender, (unsigned)s->sender_uid);
 	sender_evidence(p, s, signame(s->signal));
+}
+
+void pm_asking_signal_told(struct pm *p)
+{
+	shortly_before_told(p, asks);
+}
+
+void pm_notice_told(struct pm *p)
+{
+	shortly_before_told(p, announces);
 }
 
 /* A signal to the whole group comes to vigil, which passes it on, and to the process. */
@@ -248,8 +257,8 @@ static bool kernel_signal_verdict(struct pm *p, const struct signal_sent *s)
 		pm_verdict(p, INCIDENT_KILLED_BY, KILLER_SIGNAL, "own_timer", CONFIDENCE_HIGH);
 		pm_killer_text(p, "the kernel, for a timer that the process had set");
 		pm_summary(p,
-			   "%s ended by %s: a timer of its own (alarm(2), setitimer(2), timer_create(2)) ran out, and it has "
-			   "no handler for that.",
+			   "%s ended by %s: a timer of its own (alarm(2), setitimer(2), timer_create(2)) ran out, and "
+			   "it has no handler for that.",
 			   pm_who(p->d, who), name ? name : "a signal");
 		return true;
 	}

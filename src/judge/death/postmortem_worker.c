@@ -237,9 +237,10 @@ static const struct process_end *first_failed_child(const struct death *d)
 {
 	for (size_t k = 0; k < d->n_ends; k++) {
 		const struct process_end *e = &d->ends[k];
-		if (e->parent != d->pid || !failed_itself(d, e) || (rank_of(d, e) == NO_RANK && answers_by_status(d, e)))
+		const bool numbered = rank_of(d, e) != NO_RANK;
+		if (e->parent != d->pid || !failed_itself(d, e) || (!numbered && answers_by_status(d, e)))
 			continue;
-		bool launched = rank_of(d, e) != NO_RANK || siblings_ended_after(d, e);
+		bool launched = numbered || siblings_ended_after(d, e);
 		return launched && WIFEXITED(e->wait_status) ? e : NULL;
 	}
 	return NULL;

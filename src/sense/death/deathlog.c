@@ -374,7 +374,7 @@ static bool of_an_end(struct span line)
 	return of_rays_list(line) || span_has(line, " 0x") || span_has(line, "(0x") || span_has(line, "NCCL ");
 }
 
-/* A line between the indented ones of a stack: what runtimes write there, and Go's functions, with their places below. */
+/* A line between indented ones: what runtimes write around frames, and Go's functions, with their places below. */
 static bool of_a_stack(const struct reading *r, struct span line)
 {
 	return deathlog_around_frames(line) || (r->tab_below && line.p[line.len - 1] == ')');

@@ -166,7 +166,8 @@ static size_t reason_at(const struct reading *r, size_t have)
 		if (span_starts(line, "SUMMARY: ") && summary == 0)
 			summary = back;
 		bool below = indented(line) && !says_what(line);
-		if (below || deathlog_around_frames(line) || numbered_frame(line) || sanitizer_talk(line) || wordless(line))
+		if (below || deathlog_around_frames(line) || numbered_frame(line) || sanitizer_talk(line) ||
+		    wordless(line))
 			continue;
 		if (back > 0 && names_function(line, *kept(r, back - 1)))
 			continue;

@@ -117,7 +117,7 @@ struct signal_sent {
 	char sender_comm[32];
 	char sender_command[120];  /* "" unknown */
 	bool from_kernel;
-	bool of_timer;             /* from the kernel, for a timer of timer_create(2); those of setitimer(2) are not marked */
+	bool of_timer;             /* from the kernel, for a timer of timer_create(2) */
 	/* a fault (SIGSEGV, SIGBUS): the address that was touched, and the stack pointer then; 0: unknown */
 	uint64_t fault_addr, stack_pointer;
 	bool of_job;               /* the target belongs to the job, as only signals to the job were watched */
