@@ -66,6 +66,17 @@ void pm_ended_early_told(struct pm *p, const struct death_rank *r)
 	incident_advice_add(p->i, "Look at why rank %d ended: vigil logs %s --rank %d.", r->rank, p->d->job, r->rank);
 }
 
+/* It is no rank itself, and started some. */
+static bool starts_ranks(const struct death *d)
+{
+	bool below = false;
+	for (size_t k = 0; k < d->n_ends && !below; k++)
+		below = d->ends[k].pid != d->pid && d->ends[k].rank != NO_RANK;
+	for (size_t k = 0; k < d->n_former && !below; k++)
+		below = d->former[k].pid != d->pid && d->former[k].rank != NO_RANK;
+	return below && d->rank == NO_RANK;
+}
+
 bool pm_peer(struct pm *p)
 {
 	const struct log_hint *h = pm_hint(p->d, "peer_closed"), *err = pm_hint(p->d, "python_traceback");
@@ -92,6 +103,10 @@ bool pm_peer(struct pm *p)
 	if (first) {
 		pm_ended_early_told(p, first);
 		return true;
+	}
+	if (starts_ranks(p->d)) { /* the log is that of several */
+		p->i->cause.confidence = CONFIDENCE_LOW;
+		pm_text(p, "Which of its processes was gone first is not known.");
 	}
 	incident_advice_add(p->i, "Look at the rank that ended first: vigil show %s lists the ends in order.",
 			    p->d->job);
