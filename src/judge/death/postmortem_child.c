@@ -15,12 +15,14 @@ static void ended_child_told(struct pm *p)
 	const int signal = WTERMSIG(e->wait_status);
 	for (size_t n = 0; n < p->d->n_signals; n++) {
 		const struct signal_sent *s = &p->d->signals[n];
-		if (s->target == e->pid && s->signal == signal && !s->from_kernel && s->sender != e->pid)
+		if (s->target == e->pid && s->signal == signal && !s->from_kernel)
 			from = s;
 	}
 	pm_text(p, "Moments before, its child %s (pid %d) had been ended by %s", e->name, (int)e->pid,
 		signame(signal) ? signame(signal) : "a signal");
-	if (from)
+	if (from && from->sender == e->pid)
+		pm_text(p, "which it had sent itself.");
+	else if (from)
 		pm_text(p, "sent by %s (pid %d, uid %u).", from->sender_comm, (int)from->sender,
 			(unsigned)from->sender_uid);
 	else

@@ -130,17 +130,21 @@ bool pm_is_crash(int signal)
 
 /*
  * True when it sent itself the signal of a fault (kill -SEGV, raise()), so no memory fault happened. abort() sends
- * itself a signal by design and does not count.
+ * itself a signal by design and does not count, nor does a handler that sends once more what the kernel had sent for a
+ * fault, as Python's faulthandler does.
  */
 static bool sent_itself(const struct death *d, int signal)
 {
+	bool own = false;
 	for (size_t n = 0; n < d->n_signals && signal != SIGABRT; n++) {
 		const struct signal_sent *s = &d->signals[n];
-		if (s->target == d->pid && s->sender == d->pid && s->signal == signal && !s->from_kernel &&
-		    pm_time_fits(d, s->time_unix_ms, 60000))
-			return true;
+		if (s->target != d->pid || s->signal != signal || !pm_time_fits(d, s->time_unix_ms, 60000))
+			continue;
+		if (s->from_kernel)
+			return false;
+		own |= s->sender == d->pid;
 	}
-	return false;
+	return own;
 }
 
 /* The address that a fault touched lies where the stack would have grown to; the numbers are the kernel's. */
@@ -354,9 +358,13 @@ static void exit_leftover(struct pm *p)
 		return;
 	}
 	pm_summary(p, "%s ended by itself with exit status %d%s: %.200s", pm_who(p->d, who), code, words, last->text);
-	pm_quote(p, errors ? "The last line that it wrote to stderr is" : "The last line of its output is", last->text,
-		 strlen(last->text) + 1 >= sizeof(last->text));
+	pm_quote(p,
+		 last->of_error ? "The last error in its output is"
+		 : errors	? "The last line that it wrote to stderr is"
+				: "The last line of its output is",
+		 last->text, strlen(last->text) + 1 >= sizeof(last->text));
 	before_last_told(p, last);
+	pm_peer_doubted(p, last);
 	shell_s_words_told(p, last);
 	pm_left_child_told(p);
 	pm_notice_told(p);

@@ -39,6 +39,43 @@ static const struct death_rank *ended_before(const struct death *d, int64_t with
 	return found;
 }
 
+/*
+ * A rank that left with 0 at the same moment, unasked: a program closes its connections before its process is gone. It
+ * may as well have left because this one had failed.
+ */
+static const struct death_rank *left_at_once(const struct death *d)
+{
+	const int64_t moment_ms = 1000;
+	const struct death_rank *found = NULL;
+	for (size_t k = 0; k < d->n_ranks && !pm_unavailable(d, "signals"); k++) {
+		const struct death_rank *r = &d->ranks[k];
+		bool asked = false;
+		for (size_t n = 0; n < d->n_signals; n++)
+			asked |= d->signals[n].target == r->pid;
+		if (r->pid == d->pid || r->wait_status != 0 || asked || r->end_unix_ms < d->end_unix_ms ||
+		    r->end_unix_ms > d->end_unix_ms + moment_ms)
+			continue;
+		if (!found || r->end_unix_ms < found->end_unix_ms)
+			found = r;
+	}
+	return found;
+}
+
+static void left_at_once_told(struct pm *p, const struct death_rank *r)
+{
+	char who[PM_WHO];
+	p->i->cause.confidence = CONFIDENCE_LOW;
+	TEXT_COPY(p->i->cause.id, "rank_ended_early");
+	pm_summary(p, "%s failed for want of another rank, most likely rank %d (pid %d), which left at that moment "
+		      "with exit status 0.", pm_who(p->d, who), r->rank, (int)r->pid);
+	pm_text(p,
+		"Rank %d was not asked to end. A program closes its connections before its process is gone; that it left "
+		"because of the failure is possible as well.",
+		r->rank);
+	pm_culprit(p, r->rank);
+	incident_advice_add(p->i, "Look at why rank %d ended: vigil logs %s --rank %d.", r->rank, p->d->job, r->rank);
+}
+
 /* The one that notices a loss is not the cause; the rank that ended first is, also where it ended well. */
 void pm_ended_early_told(struct pm *p, const struct death_rank *r)
 {
@@ -104,6 +141,10 @@ bool pm_peer(struct pm *p)
 		pm_ended_early_told(p, first);
 		return true;
 	}
+	if (left_at_once(p->d)) {
+		left_at_once_told(p, left_at_once(p->d));
+		return true;
+	}
 	if (starts_ranks(p->d)) { /* the log is that of several */
 		p->i->cause.confidence = CONFIDENCE_LOW;
 		pm_text(p, "Which of its processes was gone first is not known.");
@@ -119,11 +160,21 @@ static bool waited_in_vain(const char *text)
 	return strstr(text, "TimeoutError") || strstr(text, "timed out") || strstr(text, "Timeout");
 }
 
-/* A lost connection, or a wait that came to nothing, which may both be another rank's fault; NULL. */
+static bool lost_connection(const char *text)
+{
+	return pm_peerish(text) || pm_broken_pipe(text);
+}
+
+/*
+ * A lost connection, or a wait that came to nothing, which may both be another rank's fault; NULL. A program that
+ * handles such an exception may leave with words of its own about it.
+ */
 static const struct log_hint *of_a_peer(const struct death *d)
 {
-	const struct log_hint *h = pm_hint(d, "python_traceback");
-	bool peer = h && (pm_peerish(h->text) || pm_broken_pipe(h->text) || waited_in_vain(h->text));
+	const struct log_hint *h = pm_hint(d, "python_traceback"), *last = pm_last_line(d);
+	if (!h)
+		return last && !last->loop && lost_connection(last->text) ? last : NULL;
+	bool peer = lost_connection(h->text) || waited_in_vain(h->text);
 	return peer && !pm_cause_before(d, h) ? h : NULL;
 }
 
@@ -149,6 +200,13 @@ bool pm_connection(struct pm *p)
 	bool launched = h && !first && pm_early_rank(p->d, &below);
 	if (launched && p->d->end_unix_ms - below.end_unix_ms <= shortly_ms)
 		first = &below;
+	const struct death_rank *leaving = h && !first ? left_at_once(p->d) : NULL;
+	if (leaving) {
+		pm_verdict(p, INCIDENT_PEER_LOST, KILLER_NONE, "rank_ended_early", CONFIDENCE_LOW);
+		pm_quote(p, "It ended with", h->text, false);
+		left_at_once_told(p, leaving);
+		return true;
+	}
 	if (!first || (WIFEXITED(first->wait_status) && first->wait_status != 0))
 		return false;
 	bool sure = launched ? pm_failed_ranks(p->d) > 1 : !is_the_last(p->d);
@@ -169,9 +227,10 @@ void pm_peer_doubted(struct pm *p, const struct log_hint *h)
 
 bool postmortem_may_follow(const struct incident *i)
 {
-	const bool exception = i->kind == INCIDENT_ERROR_EXIT && strcmp(i->cause.id, "python_exception") == 0;
+	const bool error = i->kind == INCIDENT_ERROR_EXIT && i->victim.rank != NO_RANK;
+	const bool exception = error && strcmp(i->cause.id, "python_exception") == 0;
+	const bool words = error && strncmp(i->cause.id, "exit_", 5) == 0;
 	return i->n_culprits == 0 &&
-	       (i->kind == INCIDENT_PEER_LOST ||
-		(exception && i->victim.rank != NO_RANK &&
-		 (pm_peerish(i->summary) || pm_broken_pipe(i->summary) || waited_in_vain(i->summary))));
+	       (i->kind == INCIDENT_PEER_LOST || ((exception || words) && lost_connection(i->summary)) ||
+		(exception && waited_in_vain(i->summary)));
 }

@@ -4,9 +4,11 @@
  */
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "base/signame.h"
+#include "base/units.h"
 #include "judge/death/postmortem_parts.h"
 
 /* A process that misses a worker ends within this time: pools look once in a while, launchers ask the others to end. */
@@ -66,10 +68,31 @@ static const struct process_end *mirrored_worker(const struct death *d, int sign
 	return found;
 }
 
-/* The kernel ends a process by these where nobody has sent anything: by a fault of its own, or at one of its limits. */
-static bool by_own_doing(int signal)
+/* The kernel sends SIGKILL at the hard limit of processor time, whose ticks may be twice what is told as used. */
+static bool killed_at_limit(const struct death *d, const struct process_end *e)
 {
-	return pm_is_crash(signal) || signal == SIGXCPU || signal == SIGXFSZ;
+	const uint64_t limit_s = e->hard_limit[RLIMIT_CPU];
+	bool kernel = false;
+	for (size_t n = 0; n < d->n_signals; n++)
+		kernel |= d->signals[n].target == e->pid && d->signals[n].signal == SIGKILL && d->signals[n].from_kernel;
+	return kernel && worker_signal_of(e) == SIGKILL && limit_s != UINT64_MAX &&
+	       e->cpu_ns >= limit_s * NS_PER_S / 2;
+}
+
+/* The kernel ended it, and nobody asked for that: by a fault of its own, or at one of its limits. */
+static bool by_own_doing(const struct death *d, const struct process_end *e)
+{
+	const int signal = worker_signal_of(e);
+	return pm_is_crash(signal) || signal == SIGXCPU || signal == SIGXFSZ || killed_at_limit(d, e);
+}
+
+static bool sent_itself_end(const struct death *d, const struct process_end *e)
+{
+	for (size_t n = 0; n < d->n_signals; n++)
+		if (d->signals[n].target == e->pid && d->signals[n].sender == e->pid && !d->signals[n].from_kernel &&
+		    d->signals[n].signal == worker_signal_of(e))
+			return true;
+	return false;
 }
 
 /* A child that crashed moments before: a program that then leaves with words of its own has most likely missed it. */
@@ -79,7 +102,7 @@ static const struct process_end *crashed_just_before(const struct death *d)
 	const struct process_end *found = NULL;
 	for (size_t k = 0; k < d->n_ends; k++) {
 		const struct process_end *e = &d->ends[k];
-		if (in_time(d, e, moments_ms) && by_own_doing(worker_signal_of(e)) && e->parent == d->pid &&
+		if (in_time(d, e, moments_ms) && (by_own_doing(d, e) || sent_itself_end(d, e)) && e->parent == d->pid &&
 		    !ended_by_job(d, e))
 			found = e;
 	}

@@ -241,6 +241,33 @@ static size_t json_error_at(const struct reading *r, size_t have, size_t at)
 	return at;
 }
 
+/* The level by which loggers mark a line, as a word in its first part: 2 of an error, 1 of anything less; 0: none. */
+static int level_of(struct span line)
+{
+	static const char *const words[] = {"ERROR", "CRITICAL", "FATAL", "INFO", "DEBUG", "WARNING", "WARN", "NOTICE"};
+	const size_t n_errors = 3, first_part = 80, len = MIN(line.len, first_part);
+	for (size_t at = 0, n; at < len; at += n + 1) {
+		for (n = 0; at + n < len && line.p[at + n] >= 'A' && line.p[at + n] <= 'Z';)
+			n++;
+		for (size_t k = 0; k < ARRAY_SIZE(words); k++)
+			if (span_eq((struct span){line.p + at, n}, words[k]))
+				return k < n_errors ? 2 : 1;
+	}
+	return 0;
+}
+
+/* After the line of an error a logger may have told, as lesser ones, what else was done on the way out. */
+static size_t logged_error_at(const struct reading *r, size_t have, size_t at)
+{
+	for (size_t back = at; back < have && level_of(*kept(r, back)) > 0; back++) {
+		if (logshape_repeats(&r->shape, *kept(r, back)))
+			break;
+		if (level_of(*kept(r, back)) == 2)
+			return back;
+	}
+	return at;
+}
+
 /* The exception at the end of a traceback that stands in a JSON string, with its line ends escaped; else the line. */
 static struct span json_exception(struct span line)
 {
@@ -384,11 +411,13 @@ void deathlog_last(struct reading *r)
 	const size_t have = MIN(r->n_latest, (size_t)DEATHLOG_LATEST);
 	if (have == 0)
 		return;
-	const size_t at = json_error_at(r, have, first_panic_at(r, have, reason_at(r, have)));
+	const size_t end = first_panic_at(r, have, reason_at(r, have));
+	const size_t at = logged_error_at(r, have, json_error_at(r, have, end));
 	const struct span cause = cause_below(r, at);
 	told_inside(r, *kept(r, at));
 	struct log_hint h = deathlog_hint_make(r, "last_line", json_exception(*kept(r, at)), r->rank);
 	h.loop = comes_again(r, have, at);
+	h.of_error = at > end;
 	if (cause.p) {
 		span_copy(cause, h.first, sizeof(h.first));
 		h.direct = true;

@@ -160,6 +160,7 @@ struct log_hint {
 	bool out_went_on;          /* the same on stdout, after all of stderr, which has the message */
 	bool of_thread;            /* an exception that ended a thread, and was not the main one's */
 	char before[200];          /* of a traceback: the line right before it, where that is no step; "": none */
+	bool of_error;             /* of last_line: lines of lesser levels come after it */
 	bool loop;                 /* of last_line: a line that comes again and again, as a progress bar's */
 	char first[200];           /* of a chain: the first exception; of last_line: lines before it; "": none */
 	bool direct;               /* the first was the direct cause; false: came before, or it was being handled */

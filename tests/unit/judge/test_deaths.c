@@ -149,6 +149,18 @@ static void begin_set(struct scene *s, struct span v)
 	fail_msg("no end of this process");
 }
 
+/* PID NUMBER soft hard cpu_ms: of the process that was seen to end last */
+static void end_limit_set(struct scene *s, struct span v)
+{
+	struct process_end *e = &s->ends[s->d.n_ends - 1];
+	assert_int_equal(e->pid, (pid_t)word_number(&v));
+	size_t i = word_number(&v);
+	assert_true(i < PROCESS_LIMITS);
+	e->soft_limit[i] = word_number(&v);
+	e->hard_limit[i] = word_number(&v);
+	e->cpu_ns = word_number(&v) * 1000000;
+}
+
 /* NUMBER soft hard; the other limits are none */
 static void limit_add(struct scene *s, struct span v)
 {
@@ -261,6 +273,8 @@ static bool field_of_surroundings(struct scene *s, struct span key, struct span 
 		s->signals[s->d.n_signals - 1].of_job = true;
 	} else if (span_eq(key, "kin")) {
 		kin_add(s, v);
+	} else if (span_eq(key, "end_limit")) {
+		end_limit_set(s, v);
 	} else if (span_eq(key, "begin_of")) {
 		begin_set(s, v);
 	} else if (span_eq(key, "end_of")) {

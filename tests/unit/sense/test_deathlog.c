@@ -176,6 +176,14 @@ static void the_reason_stands_before_the_frames_of_a_stack(void **state)
 		{SPAN("{\"level\": \"info\", \"step\": 1}\n{\"level\": \"error\", \"event\": \"lost\"}\n"
 		      "{\"level\": \"info\", \"step\": 2}\n{\"level\": \"info\", \"event\": \"leaving\"}\n"),
 		 "{\"level\": \"info\", \"event\": \"leaving\"}"},
+		{SPAN("INFO:root:step 1\nINFO:root:step 2\nERROR:root:validation set has 0 rows\nINFO:root:closing "
+		      "writers\nINFO:root:saved\n2026-11-26 16:41:00,113 - train - INFO - bye\n"),
+		 "ERROR:root:validation set has 0 rows"},
+		/* The loop went on after it, so it was handled. */
+		{SPAN("INFO:root:step 1\nERROR:root:lost a replica\nINFO:root:step 2\nINFO:root:step 3\n"
+		      "INFO:root:bye\n"),
+		 "INFO:root:bye"},
+		{SPAN("ERROR:root:no rows\nplain words\nINFO:root:bye\n"), "INFO:root:bye"},
 		{SPAN("==71==ERROR: AddressSanitizer: a child's\n==71==ABORTING\nno licence for 8 devices\n"),
 		 "no licence for 8 devices"},
 	};
