@@ -66,10 +66,13 @@ static void left_at_once_told(struct pm *p, const struct death_rank *r)
 	char who[PM_WHO];
 	p->i->cause.confidence = CONFIDENCE_LOW;
 	TEXT_COPY(p->i->cause.id, "rank_ended_early");
-	pm_summary(p, "%s failed for want of another rank, most likely rank %d (pid %d), which left at that moment "
-		      "with exit status 0.", pm_who(p->d, who), r->rank, (int)r->pid);
+	pm_summary(p,
+		   "%s failed for want of another rank, most likely rank %d (pid %d), which left at that moment "
+		   "with exit status 0.",
+		   pm_who(p->d, who), r->rank, (int)r->pid);
 	pm_text(p,
-		"Rank %d was not asked to end. A program closes its connections before its process is gone; that it left "
+		"Rank %d was not asked to end. A program closes its connections before its process is gone; that it "
+		"left "
 		"because of the failure is possible as well.",
 		r->rank);
 	pm_culprit(p, r->rank);

@@ -74,9 +74,9 @@ static bool killed_at_limit(const struct death *d, const struct process_end *e)
 	const uint64_t limit_s = e->hard_limit[RLIMIT_CPU];
 	bool kernel = false;
 	for (size_t n = 0; n < d->n_signals; n++)
-		kernel |= d->signals[n].target == e->pid && d->signals[n].signal == SIGKILL && d->signals[n].from_kernel;
-	return kernel && worker_signal_of(e) == SIGKILL && limit_s != UINT64_MAX &&
-	       e->cpu_ns >= limit_s * NS_PER_S / 2;
+		kernel |=
+			d->signals[n].target == e->pid && d->signals[n].signal == SIGKILL && d->signals[n].from_kernel;
+	return kernel && worker_signal_of(e) == SIGKILL && limit_s != UINT64_MAX && e->cpu_ns >= limit_s * NS_PER_S / 2;
 }
 
 /* The kernel ended it, and nobody asked for that: by a fault of its own, or at one of its limits. */

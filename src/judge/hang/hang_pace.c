@@ -552,6 +552,68 @@ static void spent_evidence(struct hang_work *w, const char *when, const struct h
 			x->part[WAITSHARE_SLEEPS] * 100, x->part[WAITSHARE_RUNS] * 100, x->queued * 100);
 }
 
+/* ---- ranks that poll for one that is slow ---- */
+
+/* A straggler by the samples in which sleeps at one place are waits, and that place. */
+struct polled {
+	struct straggler x;
+	char place[WAITSHARE_WHOM];
+};
+
+/* The place at which most others sleep while one rank does not, by the difference in shares. False: there is none. */
+static bool polled_find(const struct waitshare *s, double ratio, struct waitshare *as_waits, struct polled *ret)
+{
+	double most = 0;
+	for (size_t i = 0; i < MIN(s->n, (size_t)2); i++) { /* of two ranks at least one is not the slow one */
+		for (size_t k = 0; k < WAITSHARE_WHOMS; k++) {
+			const struct waitshare_whom *nap = &s->rank[i].whom[k];
+			struct straggler x;
+			if (nap->n == 0 || nap->of != WAITSHARE_SLEEPS)
+				continue;
+			waitshare_naps_as_waits(s, nap->text, as_waits);
+			if (!straggler_of(as_waits, ratio, &x) || x.others - x.least <= most)
+				continue;
+			most = x.others - x.least;
+			ret->x = x;
+			TEXT_COPY(ret->place, nap->text);
+		}
+	}
+	if (most > 0)
+		waitshare_naps_as_waits(s, ret->place, as_waits);
+	return most > 0;
+}
+
+/*
+ * Steps have become longer, and all ranks but one spend that time sleeping at one place between two looks for the
+ * others: they wait for that one. What it always had more to do is no reason, so the difference must be half of what
+ * the steps have grown by.
+ */
+static bool polled_judge(struct hang_work *w, const struct steptrend *pace)
+{
+	static struct waitshare as_waits; /* large */
+	struct polled found;
+	double ratio = w->s->straggler_ratio > 0 ? w->s->straggler_ratio : HANG_STRAGGLER_RATIO;
+	if (!w->c->shares || pace->gradual || !stepped(w) || !polled_find(w->c->shares, ratio, &as_waits, &found))
+		return false;
+	const struct straggler *x = &found.x;
+	if ((x->others - x->least) * pace->now_s < (pace->now_s - pace->base_s) * nearly)
+		return false;
+	const int32_t rank = as_waits.rank[x->at].rank;
+	hang_is(w, "straggler", CONFIDENCE_MEDIUM);
+	w->v->kind = HANG_STRAGGLER;
+	w->v->ratio = x->ratio;
+	hang_accuse(w, rank);
+	hang_says(
+		w,
+		"Rank %d is slower than the others: they look for it again and again, %s, in %.0f %% of the looks, it "
+		"for them in %.0f %%.",
+		rank, found.place, x->others * 100, x->least * 100);
+	split(w, &as_waits, x);
+	w->v->known_already = w->m->straggler_ns > 0 && w->m->straggler_rank == rank &&
+			      w->p->now_ns - w->m->straggler_ns < 30 * 60 * NS_PER_S;
+	return true;
+}
+
 static bool slowdown_judge(struct hang_work *w)
 {
 	struct steptrend pace;
@@ -574,7 +636,7 @@ static bool slowdown_judge(struct hang_work *w)
 		      (int)pace.n_recent, (int)(MIN(w->p->n_step_times, LIVENESS_STEPS) - pace.n_recent));
 	spent_evidence(w, "before", &w->m->spent);
 	spent_evidence(w, "now", &w->v->spent);
-	if (!slowdown_split(w, &pace))
+	if (!polled_judge(w, &pace) && !slowdown_split(w, &pace))
 		w->v->confidence = CONFIDENCE_LOW;
 	return true;
 }

@@ -169,6 +169,23 @@ const struct waitshare_whom *waitshare_whom_of_all(const struct waitshare *w, en
 	return best;
 }
 
+void waitshare_naps_as_waits(const struct waitshare *w, const char *place, struct waitshare *ret)
+{
+	*ret = *w;
+	for (size_t i = 0; i < ret->n; i++) {
+		struct waitshare_rank *r = &ret->rank[i];
+		for (size_t k = 0; k < WAITSHARE_WHOMS; k++) {
+			struct waitshare_whom *x = &r->whom[k];
+			if (x->n == 0 || x->of != WAITSHARE_SLEEPS || strcmp(x->text, place) != 0)
+				continue;
+			const uint32_t naps = MIN(x->n, r->sleeping);
+			r->sleeping -= naps;
+			r->ranks += naps;
+			x->n = 0;
+		}
+	}
+}
+
 void waitshare_quota(struct waitshare *w, int32_t rank, double cores, uint64_t periods, uint64_t throttled)
 {
 	struct waitshare_rank *r = waitshare_find(w, rank);

@@ -92,6 +92,11 @@ const struct waitshare_whom *waitshare_whom_of_all(const struct waitshare *w, en
 void waitshare_quota(struct waitshare *w, int32_t rank, double cores, uint64_t periods, uint64_t throttled);
 /* Ratio of the quota's periods in which the group was held back, 0 to 1; 0: none, or no quota. */
 double waitshare_throttled(const struct waitshare_rank *r);
+/*
+ * The same samples with the sleeps of each rank at this place counted as waits for other ranks: ranks that poll for
+ * each other sleep in between. *ret is overwritten.
+ */
+void waitshare_naps_as_waits(const struct waitshare *w, const char *place, struct waitshare *ret);
 /* Ratio of samples in a wait for other ranks, 0 to 1; 0 without samples. */
 double waitshare_waiting(const struct waitshare_rank *r);
 /* The same with those that may be for other ranks. */

@@ -162,10 +162,8 @@ struct {
 
 static const struct environment nothing;
 
-#define WORD5(a, b, c, d, e)                                                                                           \
-	((__u64)(a) | (__u64)(b) << 8 | (__u64)(c) << 16 | (__u64)(d) << 24 | (__u64)(e) << 32)
-#define WORD8(a, b, c, d, e, f, g, h)                                                                                  \
-	(WORD5(a, b, c, d, e) | (__u64)(f) << 40 | (__u64)(g) << 48 | (__u64)(h) << 56)
+#define WORD5(a, b, c, d, e) ((__u64)(a) | (__u64)(b) << 8 | (__u64)(c) << 16 | (__u64)(d) << 24 | (__u64)(e) << 32)
+#define WORD8(a, b, c, d, e, f, g, h) (WORD5(a, b, c, d, e) | (__u64)(f) << 40 | (__u64)(g) << 48 | (__u64)(h) << 56)
 
 /* The first letters of the variables that model/jobs/role reads. */
 static __always_inline int numbers_ranks(__u64 begin)

@@ -55,12 +55,18 @@ static void waits_line(struct wait_scenario *s, struct span rest)
 }
 
 /* <looks> [ranks|gpu|loader|running|sleeping|stopped|memory|locks|unknown|other|periods|throttled <n>] ...
-   [whom <rest>] */
+   [naps <n> <place>] [whom <rest>] */
 static inline struct waitshare_rank share_of(struct span rest, const char *where)
 {
 	struct waitshare_rank r = {.n = (uint32_t)int_of(next(&rest, where))};
 	struct span w;
 	while (span_word(&rest, &w)) {
+		if (span_eq(w, "naps")) { /* its sleeps: <n> at one place, the rest at others */
+			r.whom[1].of = WAITSHARE_SLEEPS;
+			r.whom[1].n = (uint32_t)int_of(next(&rest, where));
+			span_copy(next(&rest, where), r.whom[1].text, sizeof(r.whom[1].text));
+			continue;
+		}
 		if (span_eq(w, "whom")) {
 			span_copy(span_trim(rest), r.whom[0].text, sizeof(r.whom[0].text));
 			r.whom[0].n = r.other + r.locks;
