@@ -217,6 +217,15 @@ static void said_besides(struct pm *p, const struct log_hint *h)
 	pm_asking_signal_told(p);
 }
 
+/* What the process said after its exception, in the same log: programs tell so what they make of one. */
+static void said_after(struct pm *p, const struct log_hint *h)
+{
+	const struct log_hint *last = pm_last_line(p->d);
+	if (last && h->after > 0 && !last->loop && strcmp(last->source, h->source) == 0 &&
+	    strncmp(last->text, h->text, strlen(h->text)) != 0)
+		pm_quote(p, "After that it said", last->text, false);
+}
+
 static bool exception_verdict(struct pm *p)
 {
 	const struct log_hint *h = last_error(p->d), *stop = pm_hint(p->d, "keyboard_interrupt");
@@ -233,6 +242,7 @@ static bool exception_verdict(struct pm *p)
 			   sure ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
 		pm_summary(p, "%s ended with a Python exception: %.250s", pm_who(p->d, who), h->text);
 		pm_exception_text(p, h);
+		said_after(p, h);
 		said_besides(p, h);
 		pm_peer_doubted(p, h);
 		if (ray_lost_worker(h)) {

@@ -101,6 +101,18 @@ static bool is_past(const struct death *d, const struct log_hint *h)
 	return !t && !id_is(h, "earlier_traceback") && h->after >= LINES_AFTER;
 }
 
+bool pm_past_words(const struct death *d, const char *text)
+{
+	char begin[100];
+	for (size_t k = 0; k < d->n_hints; k++) {
+		const struct log_hint *h = &d->hints[k];
+		TEXT_COPY(begin, h->text);
+		if (begin[0] && is_past(d, h) && strstr(text, begin))
+			return true;
+	}
+	return false;
+}
+
 const struct log_hint *pm_hint(const struct death *d, const char *id)
 {
 	for (size_t k = 0; k < d->n_hints; k++)

@@ -45,6 +45,7 @@ bool pm_unit_covers(const char *unit, const char *cgroup); /* it is a component 
 bool pm_time_fits(const struct death *d, int64_t t, int64_t before_end_ms); /* unknown times fit */
 const struct death_former *pm_former(const struct death *d, pid_t pid);
 const struct log_hint *pm_hint(const struct death *d, const char *id); /* NULL also where it is past */
+bool pm_past_words(const struct death *d, const char *text); /* it has a message that the program lived on after */
 const struct log_hint *pm_last_line(const struct death *d); /* NULL: no output, or none that could be read */
 /* The exception in the same log that another process had ended with when this one reported its end; NULL. */
 const struct log_hint *pm_cause_before(const struct death *d, const struct log_hint *reporter);
@@ -63,6 +64,7 @@ void pm_order_evidence(struct pm *p); /* the messages of the logs, and which of 
 bool pm_peerish(const char *text); /* the text of an exception that a lost peer causes */
 bool pm_broken_pipe(const char *text); /* the text of one that the end of a process on this machine causes */
 extern const char pm_ray_words[]; /* what is known of a Ray worker's death */
+bool pm_of_job(const struct death *d, pid_t pid); /* the process, or another one that was seen in its job */
 bool pm_unavailable(const struct death *d, const char *source);
 uint64_t pm_group_kills(const struct death *d); /* growth of the own group's OOM counter; 0: none or unknown */
 

@@ -185,7 +185,7 @@ void pm_stop_sender(struct pm *p)
 }
 
 /*
- * The signal that the process sent itself and its whole group, to which vigil belongs as a rule: it is the first of its
+ * The signal that the process, or another one of the job, sent it and its whole group, to which vigil belongs as a rule: it is the first of its
  * kind that the process got, and vigil passed the same on at once. NULL: the signal came from elsewhere.
  */
 static const struct signal_sent *own_group_signal(const struct death *d)
@@ -200,7 +200,7 @@ static const struct signal_sent *own_group_signal(const struct death *d)
 		until_ms = strcmp(s->sender_comm, "vigil") == 0 ? s->time_unix_ms : until_ms;
 		first = s;
 	}
-	bool own = first && first->sender == d->pid && !first->from_kernel;
+	bool own = first && !first->from_kernel && pm_of_job(d, first->sender);
 	return own && until_ms - first->time_unix_ms <= at_once_ms ? first : NULL;
 }
 
@@ -212,8 +212,14 @@ bool pm_stopped_itself(struct pm *p)
 	if (!s || !name)
 		return false;
 	pm_verdict(p, INCIDENT_KILLED_BY, KILLER_SIGNAL, "signal_sent", CONFIDENCE_HIGH);
-	pm_killer_text(p, "the process itself, pid %d", (int)s->sender);
-	pm_summary(p, "%s ended itself: it sent %s to its own process group.", pm_who(p->d, who), name);
+	if (s->sender == p->d->pid) {
+		pm_killer_text(p, "the process itself, pid %d", (int)s->sender);
+		pm_summary(p, "%s ended itself: it sent %s to its own process group.", pm_who(p->d, who), name);
+	} else {
+		sender_named(p, s);
+		pm_summary(p, "%s was ended by %s, which a process of its job, %s (pid %d), sent to the process group.",
+			   pm_who(p->d, who), name, s->sender_comm, (int)s->sender);
+	}
 	pm_text(p, "Vigil belongs to that group as well, so it passed the signal on to the whole job.");
 	sender_evidence(p, s, name);
 	return true;

@@ -23,6 +23,14 @@ static int worker_signal_of(const struct process_end *e)
 	return WIFSIGNALED(e->wait_status) ? WTERMSIG(e->wait_status) : 0;
 }
 
+bool pm_of_job(const struct death *d, pid_t pid)
+{
+	bool member = pid == d->pid || pm_former(d, pid);
+	for (size_t k = 0; k < d->n_ends && !member; k++)
+		member = d->ends[k].pid == pid;
+	return member;
+}
+
 /* True when the job ended the worker itself, as pools and launchers end those that are left. */
 static bool ended_by_job(const struct death *d, const struct process_end *e)
 {
@@ -30,10 +38,7 @@ static bool ended_by_job(const struct death *d, const struct process_end *e)
 		const struct signal_sent *s = &d->signals[n];
 		if (s->target != e->pid || s->signal != worker_signal_of(e) || s->from_kernel || s->sender == e->pid)
 			continue;
-		bool member = s->sender == d->pid || s->sender == e->parent || pm_former(d, s->sender);
-		for (size_t k = 0; k < d->n_ends && !member; k++)
-			member = d->ends[k].pid == s->sender;
-		if (member || strcmp(s->sender_comm, "vigil") == 0)
+		if (s->sender == e->parent || pm_of_job(d, s->sender) || strcmp(s->sender_comm, "vigil") == 0)
 			return true;
 	}
 	return false;
@@ -324,11 +329,20 @@ bool pm_failed_child(struct pm *p)
 bool pm_timeout(struct pm *p)
 {
 	char who[PM_WHO];
-	if (!p->end.exited || p->end.code != 124 || strcmp(p->d->name, "timeout") != 0)
+	const bool own = strcmp(p->d->name, "timeout") == 0;
+	const struct process_end *child = own ? NULL : pm_left_worker(p->d, mirrored_ms);
+	bool below = child && strcmp(child->name, "timeout") == 0 && WEXITSTATUS(child->wait_status) == 124;
+	if (!p->end.exited || p->end.code != 124 || (!own && !below))
 		return false;
-	pm_verdict(p, INCIDENT_KILLED_BY, KILLER_SIGNAL, "timeout_expired", CONFIDENCE_HIGH);
-	pm_killer_text(p, "timeout, pid %d", (int)p->d->pid);
-	pm_summary(p, "%s ended its command at its time limit (exit status 124).", pm_who(p->d, who));
+	pm_verdict(p, INCIDENT_KILLED_BY, KILLER_SIGNAL, "timeout_expired", own ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+	pm_killer_text(p, "timeout, pid %d", (int)(own ? p->d->pid : child->pid));
+	if (own)
+		pm_summary(p, "%s ended its command at its time limit (exit status 124).", pm_who(p->d, who));
+	else
+		pm_summary(p,
+			   "%s left with the status of its child timeout (pid %d), which ended its command at its time "
+			   "limit (exit status 124).",
+			   pm_who(p->d, who), (int)child->pid);
 	return true;
 }
 

@@ -384,17 +384,29 @@ static bool comes_again(const struct reading *r, size_t have, size_t at)
 	return logshape_repeats(&near, line);
 }
 
+/* "wandb: Synced 6 files": a part of a program that marks its lines so. Its mark; empty: none. */
+static struct span mark_of(struct span line)
+{
+	size_t n = 0;
+	while (n < line.len && line.p[n] > ' ')
+		n++;
+	return n > 2 && n < line.len && line.p[n - 1] == ':' ? (struct span){line.p, n} : (struct span){NULL, 0};
+}
+
 /*
- * The lines before that at this one, at most BEFORE, the latest first. Of an error that was told with its stack right
+ * The lines before that at this one, at most BEFORE, the latest first. Of one part's several lines the latest only. Of an error that was told with its stack right
  * before only the line above the stack.
  */
 static size_t lines_before(const struct reading *r, size_t have, size_t at, struct span *ret)
 {
 	const bool stack = at + 1 < have && indented(*kept(r, at + 1));
 	const size_t most = stack ? 1 : BEFORE;
+	const struct span mark = mark_of(*kept(r, at));
 	size_t n = 0;
 	for (size_t back = at + 1; back < have && n < most; back++) {
-		struct span line = *kept(r, back);
+		struct span line = *kept(r, back), own = mark_of(line);
+		if (n > 0 && mark.len > 0 && own.len == mark.len && memcmp(own.p, mark.p, mark.len) == 0)
+			continue;
 		if (stack && indented(line))
 			continue;
 		if (indented(line) || logshape_repeats(&r->shape, line) || ended_traceback(r, line) ||

@@ -178,7 +178,7 @@ bool traceback_line(struct reading *r, struct span line, int32_t rank)
 		r->traceback = false;
 		return true;
 	}
-	if (span_starts(line, "Exception in thread ")) {
+	if (span_starts(line, "Exception in thread ") || span_starts(line, "Task exception was never retrieved")) {
 		r->of_thread = true;
 		r->traceback = false;
 		return true;
