@@ -217,11 +217,11 @@ static void said_besides(struct pm *p, const struct log_hint *h)
 	pm_asking_signal_told(p);
 }
 
-/* What the process said after its exception, in the same log: programs tell so what they make of one. */
+/* What the process said after an exception that did not end it by itself, in the same log. */
 static void said_after(struct pm *p, const struct log_hint *h)
 {
 	const struct log_hint *last = pm_last_line(p->d);
-	if (last && h->after > 0 && !last->loop && strcmp(last->source, h->source) == 0 &&
+	if (h->of_thread && last && h->after > 0 && !last->loop && strcmp(last->source, h->source) == 0 &&
 	    strncmp(last->text, h->text, strlen(h->text)) != 0)
 		pm_quote(p, "After that it said", last->text, false);
 }

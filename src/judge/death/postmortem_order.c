@@ -101,7 +101,25 @@ static bool is_past(const struct death *d, const struct log_hint *h)
 	return !t && !id_is(h, "earlier_traceback") && h->after >= LINES_AFTER;
 }
 
-bool pm_past_words(const struct death *d, const char *text)
+/* This line of "stderr:12" is of a traceback before the final one, which speaks for itself. */
+static bool of_earlier_traceback(const struct death *d, const char *place)
+{
+	const struct span at = span_of(place), stream = span_before(at, ":");
+	uint64_t line;
+	if (!stream.p || span_u64(span_after(at, ":"), &line) < 0)
+		return false;
+	for (size_t k = 0; k < d->n_hints; k++) {
+		const struct log_hint *h = &d->hints[k], *t = final_traceback(d, h->rank);
+		if (id_is(h, "earlier_traceback") && !h->of_thread && t && speaks_for_itself(t) &&
+		    strcmp(t->source, h->source) == 0 &&
+		    span_has(span_of(h->source), "stderr") == span_eq(stream, "stderr") && line >= h->first_line &&
+		    line <= h->line)
+			return true;
+	}
+	return false;
+}
+
+bool pm_past_words(const struct death *d, const char *place, const char *text)
 {
 	char begin[100];
 	for (size_t k = 0; k < d->n_hints; k++) {
@@ -110,7 +128,7 @@ bool pm_past_words(const struct death *d, const char *text)
 		if (begin[0] && is_past(d, h) && strstr(text, begin))
 			return true;
 	}
-	return false;
+	return of_earlier_traceback(d, place);
 }
 
 const struct log_hint *pm_hint(const struct death *d, const char *id)

@@ -45,7 +45,8 @@ bool pm_unit_covers(const char *unit, const char *cgroup); /* it is a component 
 bool pm_time_fits(const struct death *d, int64_t t, int64_t before_end_ms); /* unknown times fit */
 const struct death_former *pm_former(const struct death *d, pid_t pid);
 const struct log_hint *pm_hint(const struct death *d, const char *id); /* NULL also where it is past */
-bool pm_past_words(const struct death *d, const char *text); /* it has a message that the program lived on after */
+/* A line of a log ("stderr:12") has a message that the program lived on after, or is of an earlier traceback. */
+bool pm_past_words(const struct death *d, const char *place, const char *text);
 const struct log_hint *pm_last_line(const struct death *d); /* NULL: no output, or none that could be read */
 /* The exception in the same log that another process had ended with when this one reported its end; NULL. */
 const struct log_hint *pm_cause_before(const struct death *d, const struct log_hint *reporter);

@@ -23,7 +23,7 @@ void pm_rules(struct pm *p)
 		incident_evidence_add(p->i, "rule", v->evidence[k].source, v->evidence[k].time_unix_ms, "%s",
 				      v->evidence[k].text);
 	if (!postmortem_rules_may_name(p->i, v) || v->role != RULE_ROOT ||
-	    (v->n_evidence > 0 && pm_past_words(p->d, v->evidence[0].text)))
+	    (v->n_evidence > 0 && pm_past_words(p->d, v->evidence[0].source, v->evidence[0].text)))
 		return;
 	TEXT_COPY(p->i->cause.id, v->id);
 	p->i->cause.confidence = confidences[v->confidence];

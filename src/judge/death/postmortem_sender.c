@@ -185,8 +185,9 @@ void pm_stop_sender(struct pm *p)
 }
 
 /*
- * The signal that the process, or another one of the job, sent it and its whole group, to which vigil belongs as a rule: it is the first of its
- * kind that the process got, and vigil passed the same on at once. NULL: the signal came from elsewhere.
+ * The signal that the process, or another one of the job, sent it and its whole group, to which vigil belongs as a
+ * rule: it is the first of its kind that the process got, and vigil passed the same on at once. NULL: the signal came
+ * from elsewhere.
  */
 static const struct signal_sent *own_group_signal(const struct death *d)
 {

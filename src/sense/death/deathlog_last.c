@@ -394,8 +394,8 @@ static struct span mark_of(struct span line)
 }
 
 /*
- * The lines before that at this one, at most BEFORE, the latest first. Of one part's several lines the latest only. Of an error that was told with its stack right
- * before only the line above the stack.
+ * The lines before that at this one, at most BEFORE, the latest first. Of one part's several lines the latest only. Of
+ * an error that was told with its stack right before only the line above the stack.
  */
 static size_t lines_before(const struct reading *r, size_t have, size_t at, struct span *ret)
 {

@@ -273,12 +273,13 @@ static bool field_of_surroundings(struct scene *s, struct span key, struct span 
 		s->signals[s->d.n_signals - 1].of_job = true;
 	} else if (span_eq(key, "kin")) {
 		kin_add(s, v);
-	} else if (span_eq(key, "rule")) { /* ID line: the rule book names it by that line, with medium confidence */
-		struct span id;
-		assert_true(span_word(&v, &id));
+	} else if (span_eq(key, "rule")) { /* ID PLACE line: the rule book names it by that line */
+		struct span id, place;
+		assert_true(span_word(&v, &id) && span_word(&v, &place));
 		d->rules = (struct cause_verdict){
 			.valid = true, .role = RULE_ROOT, .confidence = RULE_MEDIUM, .n_evidence = 1};
 		span_copy(id, d->rules.id, sizeof(d->rules.id));
+		span_copy(place, d->rules.evidence[0].source, sizeof(d->rules.evidence[0].source));
 		span_copy(span_trim(v), d->rules.evidence[0].text, sizeof(d->rules.evidence[0].text));
 	} else if (span_eq(key, "end_limit")) {
 		end_limit_set(s, v);
