@@ -255,8 +255,8 @@ static inline void wait_looks_line(struct wait_scenario *s, struct span rest)
 		}
 }
 
-/* hint <pid> <tid> owner|usual <pid> <tid, 0: ended>|nobody|lost|rank <n>|fact <id>|text|key|call|idle|handler|within|
- * retry [exists] [missing [others]]
+/* hint <pid> <tid> owner|usual <pid> <tid, 0: ended>|nobody|lost|rank <n>|fact <id>|text|
+ * key [rank <n>]|call|idle|handler|within|retry [exists] [missing [others]]
  * [likely|possible] [limit <seconds>] [says <rest>] */
 static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
 {
@@ -285,6 +285,10 @@ static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
 		h->id = (uint64_t)wait_number(&rest);
 	} else if (wait_word(&rest, "key")) {
 		h->kind = WAITHINT_KEY;
+		if (wait_word(&rest, "rank")) {
+			h->by_rank = true;
+			h->rank = (int32_t)wait_number(&rest);
+		}
 	} else if (wait_word(&rest, "call")) {
 		h->kind = WAITHINT_CALL;
 	} else if (wait_word(&rest, "idle")) {

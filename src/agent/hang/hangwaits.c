@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "agent/wait/waitcalls.h"
 #include "agent/wait/waitlocks.h"
 #include "agent/wait/waitwho.h"
 #include "agent/wait/wakeplace.h"
@@ -95,6 +96,18 @@ static int places_take(struct hangwaits *h, const struct stackdump *d)
 	return 0;
 }
 
+/* Which ranks have not come to the calls that the others are in. */
+static int missing_take(struct hangwaits *h, const struct stackdump *d)
+{
+	cleanup(freep) struct waitcall *call = NULL;
+	struct waitmissing_in in = {.facts = &h->look[h->n_looks - 1], .who = h->who, .n_who = h->n_who};
+	if (!d)
+		return 0;
+	int e = waitcalls_of_dump(d, h->who, h->n_who, &call, &in.n_calls);
+	in.call = call;
+	return e ? e : waitmissing_add(&in, &h->hint, &h->n_hints, &h->cap_hints);
+}
+
 /* What an exception says of a loop is more than what it looks for. */
 static bool retries_already(const struct hangwaits *h, const struct waithint *hint)
 {
@@ -140,6 +153,8 @@ const struct waitgraph *hangwaits_make(struct hangwaits *h, const struct world *
 	if (h->n_looks == 0 || !h->who)
 		return NULL;
 	int r = locks_read(h, w);
+	if (r == 0)
+		r = missing_take(h, dump);
 	if (r == 0)
 		r = lookups_add(h);
 	if (r == 0)

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "agent/wait/waitcalls.h"
 #include "agent/wait/waitlocks.h"
 #include "agent/wait/waitsread_parts.h"
 #include "agent/wait/wakeplace.h"
@@ -123,6 +124,18 @@ static int habits_read(struct taking *t, uint64_t until_ns)
 	return wakehint_add(&in, &r->hint, &r->n_hints, &t->cap_hints);
 }
 
+/* Which ranks have not come to the calls that the others are in. */
+static int missing_read(struct taking *t, uint64_t until_ns)
+{
+	struct waitsread *r = t->r;
+	cleanup(freep) struct waitcall *call = NULL;
+	struct waitmissing_in in = {.facts = &r->look[0], .who = r->who, .n_who = r->n_who};
+	if (waitcalls_read(t->w, &r->look[0], r->who, r->n_who, until_ns, &call, &in.n_calls) < 0)
+		return -ENOMEM;
+	in.call = call;
+	return waitmissing_add(&in, &r->hint, &r->n_hints, &t->cap_hints);
+}
+
 /* What Python says of its locks: in the time between the looks, which is there anyway. */
 static int hints_read(struct taking *t)
 {
@@ -131,6 +144,8 @@ static int hints_read(struct taking *t)
 	uint64_t until_ns = began_ns + (t->want->budget_ns ? t->want->budget_ns : usual_ns);
 	int e = waitlocks_read(t->w, NULL, &r->look[0], r->who, r->n_who, until_ns, t->want->stop, &r->hint,
 			       &r->n_hints, &t->cap_hints);
+	if (e == 0)
+		e = missing_read(t, until_ns);
 	if (e == 0 && t->want->wakes && t->want->wakes->n > 0)
 		e = habits_read(t, until_ns);
 	r->took_ns += t->w->mono_ns() - began_ns;

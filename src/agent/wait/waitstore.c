@@ -4,6 +4,8 @@
 #include "base/buf.h"
 #include "base/vec.h"
 #include "sense/framework/storekey.h"
+#include "sense/framework/storesetter.h"
+#include "sense/rank.h"
 
 /* Threads of a process that are asked: those that wait for a store are few. */
 static const size_t threads_most = 8;
@@ -24,7 +26,10 @@ static bool waitstore_key(const struct world *w, const struct maps *m, struct re
 	if (!standstill_token(w, t->pid, t->tid, token, &call) || storekey_read(m, r, call.sp, &key) != 0 ||
 	    standstill_moved(w, t->pid, t->tid, token))
 		return false;
-	*ret = (struct waithint){.kind = WAITHINT_KEY, .pid = t->pid, .tid = t->tid};
+	*ret = (struct waithint){.kind = WAITHINT_KEY, .pid = t->pid, .tid = t->tid, .rank = NO_RANK};
+	enum storesetter setter = key.n == 1 ? storesetter_of(key.key, &ret->rank) : STORESETTER_UNKNOWN;
+	ret->by_rank = setter == STORESETTER_RANK;
+	ret->by_last = setter == STORESETTER_LAST;
 	struct buf b = BUF_ON(ret->text);
 	buf_reset(&b);
 	buf_printf(&b, "key \"%s\"", key.key);

@@ -220,7 +220,8 @@ bool hang_graph_proof(struct hang_work *w)
 		return one_is_dead(w, s);
 	if (!id)
 		return false;
-	w->dead = alone || in_known_calls(w, s) || (s->n_ranks == 1 && hang_stands_for_a_cause(w, s->rank[0]));
+	w->dead = alone || in_known_calls(w, s) || hang_several_missing(w, s) ||
+		  (s->n_ranks == 1 && hang_stands_for_a_cause(w, s->rank[0]));
 	if (w->dead)
 		return false;
 	if (!hang_old_enough(w, HANG_CERTAIN))
@@ -518,7 +519,8 @@ bool hang_graph_explains(struct hang_work *w)
 		return false; /* where a rank waits for a signal says more */
 	if (stands_alone(w, s) && !serves_beside(w, s))
 		return each_stands(w, s);
-	if (serves_beside(w, s) || in_known_calls(w, s) || (s->n_ranks == 1 && hang_stands_for_a_cause(w, s->rank[0])))
+	if (serves_beside(w, s) || in_known_calls(w, s) || hang_several_missing(w, s) ||
+	    (s->n_ranks == 1 && hang_stands_for_a_cause(w, s->rank[0])))
 		return false;
 	bool seen = held || s->end == WAITEND_PERSON; /* no more is to be learned by waiting */
 	if (!hang_old_enough(w, seen ? HANG_FIRM : visitor ? HANG_DOUBTFUL : HANG_EXPLAINED))

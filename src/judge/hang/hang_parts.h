@@ -161,6 +161,8 @@ bool hang_stopper_lives(const struct hang_work *w, const struct waitgraph_sink *
 bool hang_only_services_beside(const struct hang_work *w, const struct waitgraph_sink *s);
 /* True if another thread of its process runs, or sleeps. */
 bool hang_worker_beside(const struct hang_work *w, const struct waitgraph_sink *s);
+/* True if it is one of several ranks that have not come to a call: where the ranks stand names them all. */
+bool hang_several_missing(const struct hang_work *w, const struct waitgraph_sink *s);
 bool hang_graph_explains(struct hang_work *w); /* a stopped helper, a silent server */
 /* Who of a circle lets lie what it was sent, and waits for more (EPOLLET); NULL: nobody, several, or no rank's. */
 const struct waitgraph_node *hang_unread_by(const struct hang_work *w, const struct waitgraph_sink *s);

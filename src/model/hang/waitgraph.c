@@ -149,9 +149,9 @@ const struct waithint *const *waitgraph_hints(const struct build *b, pid_t pid, 
 /* The hint of a thread that says most of its wait; NULL: none. place: the one that says where it stands. */
 static const struct waithint *best_hint(const struct build *b, pid_t pid, pid_t tid, bool place)
 {
-	static const enum waithint_kind of_wait[] = {WAITHINT_CALL, WAITHINT_NOBODY, WAITHINT_OWNER, WAITHINT_RANK,
-						     WAITHINT_FACT, WAITHINT_WITHIN, WAITHINT_IDLE,  WAITHINT_TEXT,
-						     WAITHINT_KEY,  WAITHINT_RETRY};
+	static const enum waithint_kind of_wait[] = {WAITHINT_CALL, WAITHINT_NOBODY, WAITHINT_OWNER, WAITHINT_KEY,
+						     WAITHINT_RANK, WAITHINT_FACT,   WAITHINT_WITHIN, WAITHINT_IDLE,
+						     WAITHINT_TEXT, WAITHINT_RETRY};
 	static const enum waithint_kind of_place[] = {WAITHINT_PLACE};
 	size_t n, n_kinds = place ? ARRAY_SIZE(of_place) : ARRAY_SIZE(of_wait);
 	const struct waithint *const *h = waitgraph_hints(b, pid, tid, &n);

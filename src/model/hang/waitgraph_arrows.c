@@ -362,7 +362,7 @@ static int to_rank(struct build *b, uint32_t from, const struct waithint *h, enu
 	int n = 0;
 	for (uint32_t k = 0; k < b->g->n_nodes; k++) {
 		const struct waitgraph_node *x = node_at(b, k);
-		if (!x->main || !x->who || !x->who->main || x->who->rank != h->rank)
+		if (k == from || !x->main || !x->who || !x->who->main || x->who->rank != h->rank)
 			continue;
 		n++;
 		if (waitgraph_arrow(b, from, k, q, NULL, h) < 0)
@@ -402,7 +402,8 @@ static int to_hints(struct build *b, uint32_t from)
 							 : WAITGRAPH_LIKELY;
 		uint32_t owner = h[i]->kind == WAITHINT_OWNER ? waitgraph_node_of(b, h[i]->owner_pid, h[i]->owner_tid)
 							      : WAITGRAPH_NONE;
-		int added = h[i]->kind == WAITHINT_RANK	  ? to_rank(b, from, h[i], q)
+		bool of_rank = h[i]->kind == WAITHINT_RANK || (h[i]->kind == WAITHINT_KEY && h[i]->by_rank);
+		int added = of_rank			  ? to_rank(b, from, h[i], q)
 			    : h[i]->kind == WAITHINT_FACT ? to_one_fact(b, from, h[i]->id, q)
 							  : owner != WAITGRAPH_NONE;
 		if (added < 0 || (owner != WAITGRAPH_NONE && waitgraph_arrow(b, from, owner, q, NULL, h[i]) < 0))

@@ -2,7 +2,7 @@
  * What is known of a thread's wait beside the kernel's facts: the holder of a lock that stores none, a wait that nobody
  * can end, the ranks that a collective waits for, who usually ended such waits. Made by whoever can read it
  * (agent/inspect/pywaits of Python's locks, pyasync of the tasks of an event loop, model/hang/wakehint of earlier
- * wakes), used by model/hang/waitgraph. Plain data.
+ * wakes, model/hang/waitmissing of collectives), used by model/hang/waitgraph. Plain data.
  */
 #pragma once
 
@@ -17,7 +17,8 @@ enum waithint_kind {
 	WAITHINT_FACT, /* of the facts of the thread the one with this id is meant: one hint for each */
 	WAITHINT_TEXT, /* no more than what it waits for, in words */
 	WAITHINT_USUAL, /* owner_tid of owner_pid usually ended such a wait; owner_tid 0: it has ended */
-	WAITHINT_KEY, /* no more than the key of a store that it waits for, in words; whoever sets it is not known */
+	/* The key of a store that it waits for, in words; who sets it is told by by_rank alone, one hint for each */
+	WAITHINT_KEY,
 	WAITHINT_PLACE, /* no more than where it stands: "train.py:40 in step"; may be beside another hint */
 	/*
 	 * The answer to a call of another process, over a connection of its own process that another thread of it
@@ -45,6 +46,8 @@ struct waithint {
 	uint64_t id; /* as in struct waitfact */
 	bool proof; /* read from the object itself, twice the same; false: likely */
 	bool one_of; /* any of several such hints may be the one, so each is only possible */
+	bool by_rank; /* of KEY: `rank` sets it, or has to come before another one does */
+	bool by_last; /* of KEY: the last of all ranks to come sets it */
 	bool exists; /* of RETRY: it wants to make a file or folder that is there already */
 	bool missing; /* of RETRY: it looks for a file or folder that is not there */
 	bool others_there; /* of RETRY: likewise, and for others that differ by a number alone and are there */

@@ -1,0 +1,42 @@
+/*
+ * The ranks that have not come to a call in which ranks meet, such as a collective, the barrier of a store or its
+ * start: as hints for the graph, an arrow from each rank that waits in one to each that is elsewhere.
+ *
+ * Who is in a call is known by stacks (agent/wait/waitcalls) and by keys of a store. A rank is elsewhere only where
+ * something says so: its whole stack, or a wait that no such call makes, as a sleep, a lock of Python's or a child's
+ * end. One of which neither is known may be in the call as well. Which ranks a collective is of is not seen, so of
+ * several ranks that are elsewhere, or beside one of which nothing is known, each is only possible. Nothing is proved
+ * by it.
+ */
+#pragma once
+
+#include "model/hang/waitgraph.h"
+
+#define WAITCALL_OP 48
+
+enum waitcall_state {
+	/* It may be in a call: an asynchronous one, one of two ranks, or one that the stack does not show. */
+	WAITCALL_UNKNOWN,
+	WAITCALL_IN, /* its main thread waits in a call to which all ranks of a group come */
+	WAITCALL_STORE, /* its main thread waits for a store, or is about to be in such a call */
+	WAITCALL_OUT, /* the whole stacks of its threads show no such call */
+};
+
+/* What the stacks of a rank's main process say. */
+struct waitcall {
+	pid_t pid;
+	enum waitcall_state state;
+	char op[WAITCALL_OP]; /* "all_reduce"; "": none */
+};
+
+struct waitmissing_in {
+	const struct waitfacts *facts;
+	const struct waitgraph_who *who;
+	size_t n_who;
+	const struct waitcall *call;
+	size_t n_calls;
+};
+
+/* Adds hints of WAITHINT_RANK, and of WAITHINT_KEY by those that have by_last. Pure. -ENOMEM. */
+int must_check waitmissing_add(const struct waitmissing_in *in, struct waithint **hint, size_t *n_hints,
+			       size_t *cap_hints);
