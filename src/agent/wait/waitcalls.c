@@ -167,8 +167,8 @@ int waitcalls_read(const struct world *w, const struct waitfacts *facts, const s
 	if (!c)
 		return -ENOMEM;
 	for (size_t i = 0; ranks > 1 && i < n_who && w->mono_ns() < until_ns; i++) {
-		const struct waitfact_thread *t = is_rank(&who[i]) ? waitfacts_thread(facts, who[i].pid, who[i].pid)
-								   : NULL;
+		const struct waitfact_thread *t =
+			is_rank(&who[i]) ? waitfacts_thread(facts, who[i].pid, who[i].pid) : NULL;
 		if (t && may_be_in_one(facts, t))
 			n += python_call(w, who[i].pid, &c[n]);
 	}

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "agent/wait/waitloader.h"
+#include "agent/wait/waitpeer.h"
 #include "agent/wait/waitpool.h"
 #include "agent/wait/waitshared.h"
 #include "agent/wait/waitstore.h"
@@ -36,6 +37,14 @@ static struct asked asks_python(const struct waitfacts *f, const struct waitfact
 	return ret;
 }
 
+static int waithint_add(const struct waithint *one, struct waithint **hint, size_t *n_hints, size_t *cap_hints)
+{
+	if (vec_room(hint, cap_hints, *n_hints + 1) < 0)
+		return -ENOMEM;
+	(*hint)[(*n_hints)++] = *one;
+	return 0;
+}
+
 static int loader_of(const struct world *w, const struct waitfacts *facts, struct procview *view,
 		     struct waithint **hint, size_t *n_hints, size_t *cap_hints)
 {
@@ -43,10 +52,18 @@ static int loader_of(const struct world *w, const struct waitfacts *facts, struc
 	bool found = false;
 	if (waitloader_read(w, facts, view, &one, &found) != 0 || !found)
 		return 0;
-	if (vec_room(hint, cap_hints, *n_hints + 1) < 0)
-		return -ENOMEM;
-	(*hint)[(*n_hints)++] = one;
-	return 0;
+	return waithint_add(&one, hint, n_hints, cap_hints);
+}
+
+/* The rank with which its main thread exchanges a message. */
+static int message_of(const struct world *w, struct procview *view, struct waithint **hint, size_t *n_hints,
+		      size_t *cap_hints)
+{
+	struct waithint one;
+	bool found = false;
+	if (waitpeer_read(w, view, &one, &found) != 0 || !found)
+		return 0;
+	return waithint_add(&one, hint, n_hints, cap_hints);
 }
 
 /* What its main thread tries again. */
@@ -57,10 +74,7 @@ static int retry_of(const struct world *w, struct procview *view, struct waithin
 	bool found = false;
 	if (pyretry_read(w, view, &one, &found) != 0 || !found)
 		return 0;
-	if (vec_room(hint, cap_hints, *n_hints + 1) < 0)
-		return -ENOMEM;
-	(*hint)[(*n_hints)++] = one;
-	return 0;
+	return waithint_add(&one, hint, n_hints, cap_hints);
 }
 
 static int locks_of(const struct waitpool_in *in, pid_t pid, struct asked asked, struct waithint **hint,
@@ -84,6 +98,8 @@ static int locks_of(const struct waitpool_in *in, pid_t pid, struct asked asked,
 	if (!asked.locks && !asked.loops)
 		return 0;
 	if (loader_of(in->w, in->now, view, hint, n_hints, cap_hints) < 0)
+		return -ENOMEM;
+	if (asked.locks && message_of(in->w, view, hint, n_hints, cap_hints) < 0)
 		return -ENOMEM;
 	if (!asked.locks || pywaits_read(in->w, view, &found, &n) != 0 || n == 0)
 		return 0;

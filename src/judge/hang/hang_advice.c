@@ -28,6 +28,9 @@ static const struct {
 	 {"check that MASTER_ADDR:MASTER_PORT is reachable from every node (firewall, wrong interface, name "
 	  "resolution)",
 	  "set NCCL_DEBUG=INFO (and NCCL_SOCKET_IFNAME or GLOO_SOCKET_IFNAME) to see how far the ranks come"}},
+	{"store_key_not_set",
+	 {"look for the line that sets this key, and for the condition under which a rank comes to it",
+	  "what every rank waits for has to be set before any of them waits"}},
 	{"store_lost",
 	 {"look first at rank 0, which serves the store: why did it end or stop answering?",
 	  "end the job and start it from the last checkpoint: a lost store does not come back"}},

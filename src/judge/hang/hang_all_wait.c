@@ -289,6 +289,26 @@ static bool all_send(const struct hang_work *w)
 	return n == w->g.n && n == live && n > 1;
 }
 
+/* Ranks of which each waits for a message with the next one: no other one can end that. */
+static bool message_circle(struct hang_work *w)
+{
+	const struct waitgraph_sink *s = hang_message_circle(w);
+	char way[600];
+	if (!s)
+		return false;
+	if (!hang_old_enough(w, HANG_FIRM))
+		return true;
+	hang_is(w, "p2p_wait", CONFIDENCE_MEDIUM);
+	for (size_t i = 0; i < s->n_ranks; i++)
+		hang_accuse(w, s->rank[i]);
+	waitgraph_way_text(w->c->graph, s, way, sizeof(way));
+	hang_says(w, "Each of these ranks waits for a message with the next one: %s.", way);
+	hang_says(w, s->n_ranks == 2
+			     ? "Both are in their calls, so the messages do not match: the order, the tag or the group."
+			     : "All of them are in such calls, so one has to make another call first.");
+	return true;
+}
+
 static bool p2p(struct hang_work *w)
 {
 	size_t n = 0;
@@ -331,18 +351,36 @@ static bool p2p(struct hang_work *w)
 	return true;
 }
 
+/* The store has taken their questions, and answers when somebody sets what they wait for. */
+static bool key_not_set(struct hang_work *w, const struct stackgroup_rank *one)
+{
+	char doing[300];
+	hang_is(w, "store_key_not_set", CONFIDENCE_MEDIUM);
+	hang_doing(w, one, doing, sizeof(doing));
+	hang_says(w, "All ranks wait for the store, and none of them is left to set what they wait for: rank %d in %s.",
+		  one->rank, doing);
+	hang_store_key_says(w);
+	return true;
+}
+
 static bool store(struct hang_work *w)
 {
 	const struct stackgroup_rank *one = NULL;
 	const struct liveness *zero = liveness_find(w->p, 0);
 	char doing[300];
-	for (size_t i = 0; i < w->g.n && !one; i++)
-		if (w->g.rank[i].activity.kind == ACTIVITY_STORE)
+	size_t n = 0;
+	for (size_t i = 0; i < w->g.n; i++) {
+		n += w->g.rank[i].activity.kind == ACTIVITY_STORE;
+		if (!one && w->g.rank[i].activity.kind == ACTIVITY_STORE)
 			one = &w->g.rank[i];
-	if (!one)
+	}
+	/* Who is in another call has not come to what the others wait for. */
+	if (!one || (w->stepping && n < w->g.n && !(zero && zero->seen.exited)))
 		return false;
 	if (!hang_old_enough(w, HANG_FIRM))
 		return true;
+	if (!(zero && zero->seen.exited) && hang_waits_for_key(w))
+		return key_not_set(w, one);
 	bool lost = w->stepping || (zero && zero->seen.exited);
 	hang_is(w, lost ? "store_lost" : "rendezvous", CONFIDENCE_MEDIUM);
 	if (lost)
@@ -404,7 +442,8 @@ bool hang_all_wait(struct hang_work *w)
 		}
 	if (w->n_unseen > 0)
 		return w->n_unseen * 2 < w->g.n && one_unseen(w);
-	return uneven(w) || p2p(w) || store(w) || epoch_over_for_some(w) || mismatched(w) || stalled(w);
+	return uneven(w) || message_circle(w) || p2p(w) || store(w) || epoch_over_for_some(w) || mismatched(w) ||
+	       stalled(w);
 }
 
 /* The GPU of a waiting rank spins; that of a rank that never got there does not. */

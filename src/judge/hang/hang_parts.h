@@ -103,6 +103,8 @@ bool hang_outsleeps(const struct hang_work *w, const struct stackgroup_rank *r);
 bool hang_end_outsleeps(const struct hang_work *w, const struct waitgraph_sink *s, uint64_t excuse_ns);
 /* Adds "Ranks 0-2 wait for the others: all_reduce at train.py:40 in step.", or nothing where no rank waits. */
 void hang_says_who_waits(struct hang_work *w);
+void hang_store_key_says(struct hang_work *w); /* "Ranks 0 and 2 wait for key "ready/1" of the store." */
+bool hang_waits_for_key(const struct hang_work *w); /* a rank that waits, for a key that is known */
 void hang_advise_for(struct hang_work *w, const char *id); /* the usual one for a cause */
 
 /* ---- questions about ranks ---- */
@@ -161,6 +163,7 @@ bool hang_stopper_lives(const struct hang_work *w, const struct waitgraph_sink *
 bool hang_only_services_beside(const struct hang_work *w, const struct waitgraph_sink *s);
 /* True if another thread of its process runs, or sleeps. */
 bool hang_worker_beside(const struct hang_work *w, const struct waitgraph_sink *s);
+const struct waitgraph_sink *hang_message_circle(const struct hang_work *w); /* of sends and receives; NULL: none */
 /* True if it is one of several ranks that have not come to a call: where the ranks stand names them all. */
 bool hang_several_missing(const struct hang_work *w, const struct waitgraph_sink *s);
 bool hang_graph_explains(struct hang_work *w); /* a stopped helper, a silent server */

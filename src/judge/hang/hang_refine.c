@@ -31,6 +31,7 @@ static const struct {
 	{"rank_not_started", HANG_REFINE_NEVER},
 	{"rendezvous_mismatch", HANG_REFINE_NEVER},
 	{"store_lost", HANG_REFINE_NEVER},
+	{"store_key_not_set", HANG_REFINE_NEVER},
 	{"mismatched_collective", HANG_REFINE_NEVER},
 	{"collective_order", HANG_REFINE_NEVER},
 	{"one_rank_failed", HANG_REFINE_NEVER},

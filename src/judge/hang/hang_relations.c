@@ -135,3 +135,23 @@ bool hang_several_missing(const struct hang_work *w, const struct waitgraph_sink
 	}
 	return false;
 }
+
+/* True if a main thread of the circle waits for the one rank that its call names. */
+static bool names_its_peer(const struct hang_work *w, const struct waitgraph_node *n)
+{
+	const struct waitgraph_edge *e = n->n_edges == 1 ? &w->c->graph->edge[n->first_edge] : NULL;
+	const struct stackgroup_rank *r = n->main && n->who ? stackgroups_find(&w->g, n->who->rank) : NULL;
+	return e && is_of_rank(e) && r && r->activity.kind == ACTIVITY_P2P;
+}
+
+const struct waitgraph_sink *hang_message_circle(const struct hang_work *w)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_sink *s = g && g->n_sinks > 0 ? &g->sink[0] : NULL;
+	if (!s || s->end != WAITEND_CIRCLE || !s->closed || s->n_ranks < 2)
+		return NULL;
+	for (size_t i = 0; i < g->n_nodes; i++)
+		if (g->node[i].component == g->node[s->node].component && !names_its_peer(w, &g->node[i]))
+			return NULL;
+	return s;
+}

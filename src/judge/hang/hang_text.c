@@ -205,8 +205,15 @@ static const char *store_key_of(const struct hang_work *w, const struct stackgro
 	return n && n->hint && n->hint->kind == WAITHINT_KEY ? n->hint->text : "";
 }
 
-/* "Ranks 0 and 2 wait for key "ready/1" of the store.": what the first rank with a key waits for, and who as well. */
-static void store_key_says(struct hang_work *w)
+bool hang_waits_for_key(const struct hang_work *w)
+{
+	for (size_t i = 0; i < w->g.n; i++)
+		if (hang_waits(w, &w->g.rank[i]) && store_key_of(w, &w->g.rank[i])[0])
+			return true;
+	return false;
+}
+
+void hang_store_key_says(struct hang_work *w)
 {
 	int32_t ranks[STACKGROUP_RANKS];
 	char text[200];
@@ -241,7 +248,7 @@ void hang_says_who_waits(struct hang_work *w)
 	hang_doing(w, one, doing, sizeof(doing));
 	text[0] = 'R'; /* "ranks" begins a sentence here */
 	hang_says(w, "%s wait%s for the others: %s.", text, n == 1 ? "s" : "", doing);
-	store_key_says(w);
+	hang_store_key_says(w);
 }
 
 void hang_groups(struct hang_work *w)

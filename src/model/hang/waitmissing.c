@@ -10,15 +10,17 @@ enum place {
 	PLACE_UNKNOWN,
 	PLACE_CALL, /* in a collective */
 	PLACE_STORE, /* it starts, or waits for a store that does not answer yet */
+	PLACE_PEER, /* it exchanges a message with one rank, which is known */
 	PLACE_KEY, /* it waits for a key that the last of all ranks sets */
 	PLACE_ELSEWHERE,
 };
 
 struct standing {
 	const struct waitgraph_who *who;
-	const struct waithint *key; /* of PLACE_KEY */
+	const struct waithint *key; /* that it waits for; NULL: none */
 	const struct waitcall *call; /* of PLACE_CALL and PLACE_STORE */
 	enum place place;
+	bool peer; /* whom it waits for is known */
 };
 
 struct gathering {
@@ -74,6 +76,7 @@ static bool hints_take(const struct waithint *hint, size_t n_hints, pid_t pid, s
 			continue;
 		if (hint[i].kind == WAITHINT_KEY)
 			s->key = &hint[i];
+		s->peer |= hint[i].kind == WAITHINT_RANK;
 		python |= is_of_python(&hint[i]);
 	}
 	return python;
@@ -91,6 +94,8 @@ static void waitmissing_stands(const struct waitmissing_in *in, const struct wai
 		s->place = PLACE_STORE; /* whose key it is says more than who else has not come */
 	else if (s->key && s->key->by_last)
 		s->place = PLACE_KEY;
+	else if (s->peer)
+		s->place = PLACE_PEER;
 	else if (c && c->state == WAITCALL_IN)
 		s->place = PLACE_CALL;
 	else if (c && c->state == WAITCALL_STORE)
@@ -139,10 +144,14 @@ static bool has_not_come(const struct standing *s, const struct standing *other)
 		return true;
 	switch (s->place) {
 	case PLACE_KEY: /* no rank goes on before all have come to this very key */
-		return other->place == PLACE_CALL || other->place == PLACE_STORE ||
+		return other->place == PLACE_CALL || other->place == PLACE_STORE || other->place == PLACE_PEER ||
 		       (other->place == PLACE_KEY && strcmp(other->key->text, s->key->text) != 0);
+	case PLACE_STORE: /* all ranks start together, and make new groups together */
+		return other->place == PLACE_CALL || other->place == PLACE_PEER;
 	case PLACE_CALL:
-		return other->place == PLACE_KEY;
+		if (other->place == PLACE_STORE)
+			return true;
+		return other->place == PLACE_KEY || other->place == PLACE_PEER;
 	default:
 		return false;
 	}
@@ -184,8 +193,8 @@ int waitmissing_add(const struct waitmissing_in *in, struct waithint **hint, siz
 	for (size_t i = 0; i < g.n; i++) {
 		const struct standing *s = &g.rank[i];
 		const bool known = s->key && s->key->by_rank;
-		const bool waits = s->place == PLACE_CALL || (s->place == PLACE_STORE && !known) ||
-				   s->place == PLACE_KEY;
+		const bool waits =
+			s->place == PLACE_CALL || (s->place == PLACE_STORE && !known) || s->place == PLACE_KEY;
 		const size_t n = waits ? missing_of(&g, s) : 0;
 		for (size_t k = 0; n > 0 && k < g.n; k++)
 			if (k != i && has_not_come(s, &g.rank[k]) &&

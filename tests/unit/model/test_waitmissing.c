@@ -186,6 +186,29 @@ static void a_key_of_a_rank_says_whom_it_waits_for(void **state)
 	assert_string_equal(arrows(&j), "2>1 3>1");
 }
 
+static void who_exchanges_a_message_with_another_is_not_in_the_barrier(void **state)
+{
+	(void)state;
+	struct job j;
+	job_begin(&j);
+	hint_of(&j, 0, WAITHINT_RANK)->rank = 2;
+	is_in(&j, 0, WAITCALL_UNKNOWN, "");
+	for (int32_t i = 1; i < RANKS; i++)
+		is_in(&j, i, WAITCALL_IN, "barrier");
+	assert_string_equal(arrows(&j), "1>0 2>0 3>0");
+}
+
+static void a_new_group_waits_for_who_is_in_another_call(void **state)
+{
+	(void)state;
+	struct job j;
+	job_begin(&j);
+	for (int32_t i = 0; i < 3; i++)
+		is_in(&j, i, WAITCALL_STORE, "new_group");
+	is_in(&j, 3, WAITCALL_IN, "all_reduce");
+	assert_string_equal(arrows(&j), "0>3 1>3 2>3 3>0? 3>1? 3>2?");
+}
+
 static void a_key_of_the_program_s_own_says_nothing(void **state)
 {
 	(void)state;
@@ -209,6 +232,8 @@ int main(void)
 		cmocka_unit_test(a_number_that_two_have_tells_nothing),
 		cmocka_unit_test(the_barrier_of_a_store_waits_for_who_is_not_at_its_key),
 		cmocka_unit_test(a_key_of_a_rank_says_whom_it_waits_for),
+		cmocka_unit_test(who_exchanges_a_message_with_another_is_not_in_the_barrier),
+		cmocka_unit_test(a_new_group_waits_for_who_is_in_another_call),
 		cmocka_unit_test(a_key_of_the_program_s_own_says_nothing),
 	};
 	return cmocka_run_group_tests_name("model/waitmissing", tests, NULL, NULL);
