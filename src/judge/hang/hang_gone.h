@@ -1,6 +1,6 @@
 /*
  * What the hang judge's parts say of processes of the job that have left: that one ended is seen, that it was its part
- * which is missing is concluded. Only hang*.c include this.
+ * which is missing is concluded. And of processes beside the ranks. Only hang*.c include this.
  */
 #pragma once
 
@@ -27,5 +27,7 @@ bool hang_tries_in_vain(const struct hang_work *w, const struct stackgroup_rank 
  * to write: whoever follows a log waits for lines that may come from anywhere.
  */
 bool hang_by_design(const struct hang_work *w, const struct waitgraph_sink *s);
+/* Every rank waits for one process beside them, and that one for them. */
+bool hang_server_of_all(struct hang_work *w);
 /* All of the job waits on memory that its own processes share, or for FIFOs that they open. */
 bool hang_closed_job(struct hang_work *w);

@@ -182,7 +182,6 @@ bool hang_shared_error(struct hang_work *w); /* of the one rank that is at its e
 bool hang_awaits_kernel(const struct hang_work *w, const struct stackgroup_rank *r); /* one that does not end */
 void hang_kernel_is(struct hang_work *w, const struct stackgroup_rank *r);
 bool hang_one_stands(struct hang_work *w); /* a rank that others wait for, or a job without ranks */
-bool hang_server_of_all(struct hang_work *w); /* every rank waits for one process beside them, and that one for them */
 bool hang_all_wait(struct hang_work *w);
 bool hang_by_counters(struct hang_work *w); /* without stacks */
 void hang_unknown(struct hang_work *w);
