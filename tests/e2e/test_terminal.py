@@ -144,6 +144,21 @@ def test_a_message_does_not_stick_to_a_progress_bar(vigil, terminal):
     assert "\n\r\n" not in text.split("3/100", 1)[1].split("vigil:", 1)[0], "one new line is enough"
 
 
+@pytest.mark.parametrize("where", ["> all 2>&1", "2> all", "2>&1 | cat > all"])
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_a_message_in_a_file_does_not_stick_to_a_progress_bar(vigil, binary, tmp_path, where, stream):
+    """As people have it who go home: vigil run -- python train.py > log 2>&1 &"""
+    bar = BAR.replace("stderr", stream)
+    (tmp_path / "bar.py").write_text(bar)
+    done = subprocess.run(["bash", "-c", f"{binary} run -- python3 bar.py {where}"], cwd=tmp_path,
+                          env=vigil.environment(), capture_output=True, timeout=60)
+    text = (tmp_path / "all").read_text()
+    assert "vigil: " in text, (done, text)
+    line = next(line for line in text.split("\n") if "vigil: " in line)
+    assert line.startswith("vigil: "), text
+    assert "\n\n" not in text, text
+
+
 def test_a_message_after_a_whole_line_has_no_empty_line_before_it(vigil, terminal):
     text = terminal("run", "--", "python3", "-c", "import os; print('done \\x1b[32mwell\\n\\x1b[0m', end='', flush=True)\n"
                     "os.kill(os.getpid(), 9)").read()

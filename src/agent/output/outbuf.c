@@ -15,7 +15,7 @@ void outbuf_open(struct outbuf *o, int proc_fd, int fd)
 {
 	struct stat st;
 	char path[32];
-	*o = (struct outbuf){.fd = fd, .kind = OUTBUF_PATIENT};
+	*o = (struct outbuf){.fd = fd, .kind = OUTBUF_PATIENT, .line = &o->mid_line};
 	if (fstat(fd, &st) < 0)
 		return;
 	if (S_ISSOCK(st.st_mode))
@@ -38,12 +38,17 @@ void outbuf_open(struct outbuf *o, int proc_fd, int fd)
 	o->splices = S_ISFIFO(st.st_mode);
 }
 
+void outbuf_same_target(struct outbuf *o, struct outbuf *first)
+{
+	o->line = &first->mid_line;
+}
+
 void outbuf_close(struct outbuf *o)
 {
 	if (o->ours)
 		closep(&o->fd);
 	free(o->kept);
-	*o = (struct outbuf){.fd = -1};
+	*o = (struct outbuf){.fd = -1, .line = &o->mid_line};
 }
 
 void outbuf_grow(struct outbuf *o)
@@ -129,6 +134,7 @@ int outbuf_splice(struct outbuf *o, int pipe_fd, size_t n, size_t *ret)
 		return OUTBUF_BROKEN;
 	ssize_t r = splice(pipe_fd, NULL, o->fd, NULL, n, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
 	if (r >= 0) {
+		*o->line = false; /* what it was is not known */
 		*ret = (size_t)r;
 		return 0;
 	}
@@ -184,19 +190,18 @@ static void remember_line(struct outbuf *o, const char *p, size_t n)
 	for (size_t s = 0; (s = sequence_at_end(p, n)) > 0;)
 		n -= s;
 	if (n > 0)
-		o->mid_line = p[n - 1] != '\n';
+		*o->line = p[n - 1] != '\n';
 }
 
 int outbuf_put_lines(struct outbuf *o, const char *p, size_t n)
 {
-	int r = o->terminal && o->mid_line ? outbuf_put(o, "\n", 1) : 0;
+	int r = *o->line ? outbuf_put(o, "\n", 1) : 0;
 	return r == 0 ? outbuf_put(o, p, n) : r;
 }
 
 int outbuf_put(struct outbuf *o, const char *p, size_t n)
 {
-	if (o->terminal)
-		remember_line(o, p, n);
+	remember_line(o, p, n);
 	int r = outbuf_push(o);
 	if (r == 0 && o->len == 0)
 		r = pass_on(o, &p, &n);

@@ -27,7 +27,8 @@ struct outbuf {
 	bool gone; /* the reader has gone */
 	bool splices; /* splice(2) to it was not refused yet */
 	bool terminal;
-	bool mid_line; /* of a terminal: what it was given last did not end a line (a progress bar) */
+	bool mid_line; /* what it was given last did not end a line (a progress bar) */
+	bool *line; /* mid_line of what is written there: its own, or that of another buffer with the same target */
 	bool blocked; /* it took nothing of what was spliced: wait until it can be written again */
 	enum outbuf_kind kind;
 	char *kept; /* what is kept: len bytes from kept + at on */
@@ -37,6 +38,8 @@ struct outbuf {
 /* fd: borrowed. proc_fd: /proc, -1 without. Never fails: at worst writes may block. */
 void outbuf_open(struct outbuf *o, int proc_fd, int fd);
 void outbuf_close(struct outbuf *o);
+/* Two buffers write to the same file: where one left a line unfinished the other knows. first: borrowed. */
+void outbuf_same_target(struct outbuf *o, struct outbuf *first);
 static inline bool outbuf_is_full(const struct outbuf *o)
 {
 	return o->len >= OUTBUF_FULL_BYTES || o->blocked;
@@ -63,7 +66,7 @@ enum {
 
 /* Write all of it, now or later. Takes it even when full: the caller decides. */
 int must_check outbuf_put(struct outbuf *o, const char *p, size_t n);
-/* The same for whole lines of vigil's own: on a terminal they begin at the begin of a line. */
+/* The same for whole lines of vigil's own: they begin at the begin of a line. */
 int must_check outbuf_put_lines(struct outbuf *o, const char *p, size_t n);
 /* Move up to n bytes from a pipe, while nothing is kept; *ret: how many. 0 of them: blocked, or the pipe is empty. */
 int must_check outbuf_splice(struct outbuf *o, int pipe_fd, size_t n, size_t *ret);

@@ -37,12 +37,15 @@ int super_output_open(struct super *s)
 	struct stat out, err;
 	struct pump *p = &s->output.pump;
 	outbuf_open(&p->out, s->w->proc_fd, STDOUT_FILENO);
-	bool one = fstat(STDOUT_FILENO, &out) == 0 && fstat(STDERR_FILENO, &err) == 0 && out.st_dev == err.st_dev &&
-		   out.st_ino == err.st_ino && p->out.kind != OUTBUF_PATIENT;
-	p->err = (struct outbuf){.fd = -1};
+	bool same = fstat(STDOUT_FILENO, &out) == 0 && fstat(STDERR_FILENO, &err) == 0 && out.st_dev == err.st_dev &&
+		    out.st_ino == err.st_ino;
+	bool one = same && p->out.kind != OUTBUF_PATIENT;
+	p->err = (struct outbuf){.fd = -1, .line = &p->err.mid_line};
 	p->err_to = one ? &p->out : &p->err; /* one reader gets both in the order they were written */
 	if (!one)
 		outbuf_open(&p->err, s->w->proc_fd, STDERR_FILENO);
+	if (same && !one)
+		outbuf_same_target(&p->err, &p->out);
 	s->output.news_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (s->output.news_fd < 0)
 		return -errno;
