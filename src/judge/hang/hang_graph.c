@@ -515,8 +515,9 @@ bool hang_graph_explains(struct hang_work *w)
 	bool guess = w->c->graph->by_absence || guessed(w, s);
 	if (guess && waiting && activity_waits_for_ranks(waiting->activity.kind))
 		return false; /* a call that is known by name says better that a rank is missing */
-	if (n->who && n->who->main && n->fact && n->fact->kind == WAITFACT_SIGNAL)
-		return false; /* where a rank waits for a signal says more */
+	bool notice = n->fact && (n->fact->kind == WAITFACT_SIGNAL || n->fact->kind == WAITFACT_CHANGE);
+	if (n->who && n->who->main && notice)
+		return false; /* where a rank waits for a signal, or for a file to change, says more */
 	if (stands_alone(w, s) && !serves_beside(w, s))
 		return each_stands(w, s);
 	if (serves_beside(w, s) || in_known_calls(w, s) || hang_several_missing(w, s) ||
