@@ -36,6 +36,16 @@ static bool of_process(const struct log_hint *h)
 	return strncmp(h->before, "Process ", 8) == 0 && h->before[n - 1] == ':';
 }
 
+/* Shells and make have no exceptions: all that stand in their log are their children's. */
+static bool is_shell(const char *name)
+{
+	static const char *const names[] = {"sh", "bash", "dash", "zsh", "ksh", "make"};
+	for (size_t k = 0; k < ARRAY_SIZE(names); k++)
+		if (strcmp(name, names[k]) == 0)
+			return true;
+	return false;
+}
+
 /*
  * More exceptions in the log than children that Python ended for one: the last is the parent's own. Otherwise the
  * parent may have said nothing, and the last is a child's.
@@ -66,7 +76,7 @@ static void left_child_told(struct pm *p, const struct log_hint *h)
 	if (w)
 		pm_text(p, "Its worker %s (pid %d) had ended by itself with exit status %d.", w->name, (int)w->pid,
 			WEXITSTATUS(w->wait_status));
-	const bool raised = w && WEXITSTATUS(w->wait_status) == 1;
+	const bool raised = w && WEXITSTATUS(w->wait_status) == 1 && !is_shell(p->d->name);
 	if (before && (of_process(before) || (raised && has_its_own(p->d, h))))
 		pm_quote(p, "The exception before that in its log is", before->text, false);
 	else if (h->before[0] && (w || strstr(h->text, "CalledProcessError")))

@@ -204,6 +204,16 @@ static void last_words_told(struct pm *p, const struct log_hint *last)
 	before_last_told(p, last);
 }
 
+/* What the C library or C++ says before abort(), where the last line may be of another process; else the last line. */
+static void abort_words_told(struct pm *p)
+{
+	const struct log_hint *said = pm_hint(p->d, "abort_words"), *last = pm_last_line(p->d);
+	if (said && (p->d->worker_of[0] || !last))
+		pm_quote(p, "It had said", said->text, false);
+	else if (last)
+		last_words_told(p, last);
+}
+
 /* A shell says that its command was ended by a signal; what runs it may then speak of a number only. */
 static void shell_s_words_told(struct pm *p, const struct log_hint *last)
 {
@@ -264,8 +274,8 @@ bool pm_crash(struct pm *p)
 			e->code, e->reported, signame(e->reported));
 	if (fatal)
 		pm_text(p, "Python said: %s", fatal->text);
-	else if (e->reported == SIGABRT && pm_last_line(p->d))
-		last_words_told(p, pm_last_line(p->d));
+	else if (e->reported == SIGABRT)
+		abort_words_told(p);
 	if (e->reported == SIGBUS)
 		shm_evidence(p);
 	if (e->reported == SIGSEGV && stack_was_full(p))

@@ -65,7 +65,7 @@ static void cpu_verdict(struct pm *p, const char *which, uint64_t limit_s)
 										    : CONFIDENCE_MEDIUM);
 	pm_killer_text(p, "the kernel, at the limit of processor time");
 	duration_format(limit_s * NS_PER_S, limit);
-	pm_summary(p, "%s used up its processor time: the %s limit is %s (RLIMIT_CPU, ulimit -t).", who, which, limit);
+	pm_summary(p, "%s used up its CPU time: the %s limit is %s (RLIMIT_CPU, ulimit -t).", who, which, limit);
 	pm_text(p,
 		"The kernel ends a process with %s when it has used %llu s of processor time, however little of it "
 		"went into the work that mattered.",

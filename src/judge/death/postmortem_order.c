@@ -80,7 +80,8 @@ static bool is_report(const struct log_hint *h)
 {
 	return strncmp(h->id, "torchrun_", 9) == 0 || strncmp(h->id, "dataloader_", 11) == 0 || id_is(h, "last_line") ||
 	       id_is(h, "ray_worker_died") || id_is(h, "device_assert") || id_is(h, "killed_word") ||
-	       id_is(h, "mpi_abort") || id_is(h, "python_fatal") || id_is(h, "segfault") || id_is(h, "bus_error");
+	       id_is(h, "abort_words") || id_is(h, "mpi_abort") || id_is(h, "python_fatal") || id_is(h, "segfault") ||
+	       id_is(h, "bus_error");
 }
 
 /* True when the program lived on after the message, or said more after it. */
@@ -159,8 +160,8 @@ const struct log_hint *pm_thread_before(const struct death *d, const struct log_
 	const struct log_hint *found = NULL;
 	for (size_t k = 0; k < d->n_hints; k++) {
 		const struct log_hint *h = &d->hints[k];
-		if (!id_is(h, "earlier_traceback") || !h->of_thread || last->of_thread || h->rank != last->rank ||
-		    strcmp(h->source, last->source) != 0 || h->line > last->line)
+		if (!id_is(h, "earlier_traceback") || !h->of_thread || h->of_task || last->of_thread ||
+		    h->rank != last->rank || strcmp(h->source, last->source) != 0 || h->line > last->line)
 			continue;
 		if (!found || h->line > found->line)
 			found = h;

@@ -57,6 +57,9 @@ static const struct pattern patterns[] = {
 	{"numpy_memory_error", {"Unable to allocate ", " for an array with shape"}, NULL, NULL, "Unable to allocate "},
 	{"torch_cpu_oom", {"DefaultCPUAllocator: ", "allocate memory"}, NULL, NULL, "you tried to allocate "},
 	{"bad_alloc", {"std::bad_alloc", NULL}, NULL, NULL, NULL},
+	{"abort_words", {"terminate called after throwing an instance of", NULL}, NULL, NULL, NULL},
+	{"abort_words", {": Assertion `", "' failed"}, NULL, NULL, NULL},
+	{"abort_words", {"*** stack smashing detected ***", NULL}, NULL, NULL, NULL},
 	{"cannot_fork", {"[Errno 12] Cannot allocate memory", NULL}, NULL, NULL, NULL},
 	{"device_assert", {": block: [", "Assertion `"}, NULL, NULL, NULL},
 	{"mpi_abort", {"application called MPI_Abort(MPI_COMM_WORLD,", NULL}, NULL, NULL, NULL},
@@ -192,6 +195,20 @@ static uint16_t port_in(struct span line)
 				return (uint16_t)v;
 	}
 	return 0;
+}
+
+/* "  what():  CUDA error: …" right below "terminate called after throwing an instance of 'c10::Error'". */
+static void what_line(struct reading *r, struct span line)
+{
+	for (size_t i = 0; i < r->d->n && span_starts(span_trim(line), "what():"); i++) {
+		struct log_hint *h = &r->d->hints[i];
+		if (strcmp(h->id, "abort_words") != 0 || strcmp(h->source, r->source) != 0 || h->line + 1 != r->line)
+			continue;
+		char what[sizeof(h->text)];
+		struct buf b = {.text = h->text, .len = strlen(h->text), .cap = sizeof(h->text)};
+		span_copy(span_trim(line), what, sizeof(what));
+		buf_printf(&b, " %s", what);
+	}
 }
 
 /* "… - process 1", "invoked on rank 1 in": the number in MPI_COMM_WORLD of the process that aborted it. */
@@ -403,6 +420,7 @@ static void line_read(struct reading *r, struct span line)
 	bool of_traceback = traceback_group(r, &line, rank);
 	of_traceback |= traceback_line(r, line, rank);
 	bool told = match_patterns(r, line, rank) || of_traceback;
+	what_line(r, line);
 	torchrun_line(r, line);
 	killers_line(r, line);
 	if (!told && !r->root_cause && line.len > 0 && line.p[0] != ' ' && line.p[0] != '\t' && !of_an_end(line))

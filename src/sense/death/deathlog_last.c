@@ -400,7 +400,7 @@ static struct span mark_of(struct span line)
 static size_t lines_before(const struct reading *r, size_t have, size_t at, struct span *ret)
 {
 	const bool stack = at + 1 < have && indented(*kept(r, at + 1));
-	const size_t most = stack ? 1 : BEFORE;
+	const size_t most = stack ? 1 : BEFORE, details = 4; /* so few lines may also be those of a message */
 	const struct span mark = mark_of(*kept(r, at));
 	size_t n = 0;
 	for (size_t back = at + 1; back < have && n < most; back++) {
@@ -410,7 +410,7 @@ static size_t lines_before(const struct reading *r, size_t have, size_t at, stru
 		if (stack && indented(line))
 			continue;
 		if (indented(line) || logshape_repeats(&r->shape, line) || ended_traceback(r, line) ||
-		    (stack && !span_has(line, ": ")))
+		    (stack && back > at + 1 + details && !span_has(line, ": ")))
 			break;
 		if (!wordless(line))
 			ret[n++] = line;

@@ -20,6 +20,7 @@ struct reading {
 	bool traceback; /* inside a traceback: its last line has not come yet */
 	bool ignored; /* the next traceback, or this one, is of an exception that Python itself passes over */
 	bool of_thread; /* the next traceback, or this one, is of a thread that it ends */
+	bool of_task; /* of_thread: it is of a task, which ends none */
 	int32_t traceback_rank;
 	uint8_t text_lines; /* so many of the next lines, while they are indented, are of the exception's text */
 	uint32_t traceback_line; /* where it began */

@@ -70,6 +70,7 @@ static void exception_add(struct reading *r, struct span line, int32_t rank)
 	struct log_hint *last = last_traceback(r, rank);
 	h.first_line = r->traceback_line;
 	h.of_thread = r->of_thread;
+	h.of_task = r->of_thread && r->of_task;
 	if (r->before_traceback.len < sizeof(h.before))
 		span_copy(r->before_traceback, h.before, sizeof(h.before));
 	if (r->group_member && last) {
@@ -178,8 +179,10 @@ bool traceback_line(struct reading *r, struct span line, int32_t rank)
 		r->traceback = false;
 		return true;
 	}
-	if (span_starts(line, "Exception in thread ") || span_starts(line, "Task exception was never retrieved")) {
+	const bool task = span_starts(line, "Task exception was never retrieved"); /* asyncio, of one nobody awaits */
+	if (task || span_starts(line, "Exception in thread ")) {
 		r->of_thread = true;
+		r->of_task = task;
 		r->traceback = false;
 		return true;
 	}

@@ -159,6 +159,7 @@ struct log_hint {
 	bool went_on;              /* lines of the program's loop come after it, so it was handled (logshape) */
 	bool out_went_on;          /* the same on stdout, after all of stderr, which has the message */
 	bool of_thread;            /* an exception that ended a thread, and was not the main one's */
+	bool of_task;              /* of_thread: of a task of asyncio's that nobody has awaited */
 	char before[200];          /* of a traceback: the line right before it, where that is no step; "": none */
 	bool of_error;             /* of last_line: lines of lesser levels come after it */
 	bool loop;                 /* of last_line: a line that comes again and again, as a progress bar's */
