@@ -385,6 +385,30 @@ static void exit_leftover(struct pm *p)
 			 pm_latest_traceback(p->d)->text, false);
 }
 
+/* Signals and ends were watched, and SIGKILL was sent to nobody and ended nobody. */
+static bool nobody_killed(const struct death *d)
+{
+	if (pm_unavailable(d, "signals"))
+		return false;
+	for (size_t n = 0; n < d->n_signals; n++)
+		if (d->signals[n].signal == SIGKILL && pm_time_fits(d, d->signals[n].time_unix_ms, 120000))
+			return false;
+	for (size_t k = 0; k < d->n_ends; k++)
+		if (WIFSIGNALED(d->ends[k].wait_status) && WTERMSIG(d->ends[k].wait_status) == SIGKILL)
+			return false;
+	return true;
+}
+
+/* It left with 137, and no process of the job was killed. */
+static void chosen_137(struct pm *p)
+{
+	exit_leftover(p);
+	p->i->cause.confidence = CONFIDENCE_LOW;
+	pm_text(p, "137 is 128+9, as shells and container run-times report SIGKILL, but no process of the job was seen "
+		   "to be "
+		   "killed: the program chose that status, or it is that of a process elsewhere.");
+}
+
 void pm_leftover(struct pm *p)
 {
 	const struct ending *e = &p->end;
@@ -395,6 +419,8 @@ void pm_leftover(struct pm *p)
 		pm_summary(p, "%s is gone; how it ended was not seen, because it was not a child of vigil.", who);
 		pm_text(p, "Nothing that was looked at names it.");
 		pm_advise_unknown_kill(p);
+	} else if (e->exited && e->reported == SIGKILL && p->d->n_ends > 0 && nobody_killed(p->d)) {
+		chosen_137(p);
 	} else if (e->reported == SIGKILL) {
 		sigkill_unknown(p);
 	} else if (e->signal || (e->reported < PM_REAL_TIME && signame(e->reported))) {
