@@ -243,6 +243,37 @@ def test_the_rank_that_left_early_with_0_is_told_of(vigil):
     assert "rank 1" in report["summary"] and "exit status 0" in report["summary"], report
 
 
+def test_the_rank_whose_worker_was_killed_is_told_though_another_one_ended_first(vigil, tmp_path, stranger):
+    pid = stranger(tmp_path / "pid", signal.SIGKILL)
+    report = died(vigil, python(f"""
+        import os, signal, socket, subprocess, sys, time
+        rank, name = int(os.environ["RANK"]), "\\0missed-" + os.environ["MASTER_PORT"]
+        if rank == 0:
+            door = socket.socket(socket.AF_UNIX); door.bind(name); door.listen(1)
+            link, _ = door.accept()
+            if not link.recv(1):
+                raise RuntimeError("gloo/transport/tcp/pair.cc:589] Connection closed by peer [127.0.0.1]:1")
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        link = socket.socket(socket.AF_UNIX)
+        while link.connect_ex(name):
+            time.sleep(0.05)
+        time.sleep(2)
+        worker = subprocess.Popen(["sleep", "60"])
+        open("{tmp_path}/part", "w").write(str(worker.pid))
+        os.rename("{tmp_path}/part", "{tmp_path}/pid")
+        worker.wait()
+        print("Traceback (most recent call last):\\nRuntimeError: DataLoader worker (pid %d) is killed by signal: Killed." % worker.pid,
+              file=sys.stderr, flush=True)
+        link.close()
+        signal.sigtimedwait([], 1)
+        os._exit(1)
+        """), "--nproc", "2")
+    if not watches_signals(report):
+        pytest.skip("signals cannot be watched here")
+    assert report["killer"] == "signal" and f"pid {pid}" in words(report) + report["killer_text"], report
+    assert report.get("culprit_ranks") == [1] or report["victim"].get("rank") == 1, report
+
+
 def test_the_rank_that_noticed_is_not_told_before_the_one_that_failed(vigil):
     """Rank 1 fails first and takes a while to end; rank 0 notices and is gone at once."""
     report = died(vigil, python("""

@@ -205,6 +205,12 @@ static const struct rank *chosen_death(struct super *s, const struct rank *r, st
 	return r;
 }
 
+/* The report is on the rank's own end, and not on that of a worker which it then missed. */
+static bool of_itself(const struct incident *i, const struct rank *r)
+{
+	return i->victim.pid == r->proc.pid && strcmp(i->cause.id, "worker_signal_sent") != 0;
+}
+
 /*
  * The rank that was found to have ended first may only have noticed that another one was gone, which took longer to
  * end: its death is told then.
@@ -228,11 +234,14 @@ static const struct rank *root_death(struct super *s, const struct rank *first, 
 		memset(&other, 0, sizeof(other));
 		/* what it says it ended with came before we asked it to end */
 		autopsy_rank(s, r, asked_to_end ? 1 << 8 : r->wait_status, &other);
-		if (asked_to_end && (other.kind == INCIDENT_KILLED_BY || strncmp(other.cause.id, "exit_", 5) == 0)) {
+		const bool own = of_itself(&other, r);
+		if (asked_to_end && own &&
+		    (other.kind == INCIDENT_KILLED_BY || strncmp(other.cause.id, "exit_", 5) == 0)) {
 			silent = n_silent++ ? NULL : r;
 			continue;
 		}
-		bool asked = other.killer == KILLER_VIGIL || (other.killer == KILLER_SIGNAL && r->ended_by_us);
+		bool asked = other.killer == KILLER_VIGIL ||
+			     (other.killer == KILLER_SIGNAL && r->ended_by_us && own);
 		const bool follows = other.kind == INCIDENT_PEER_LOST || postmortem_may_follow(&other);
 		if (!follows && !asked && !chosen && chose_to_end(r))
 			chosen = r;
