@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from conftest import VENV
+from conftest import VENV, wait_for
 
 PYTHON = str(VENV / "python")
 SCRIPT = str(pathlib.Path(__file__).with_name("torch_modern.py"))
@@ -41,7 +41,9 @@ def looks(report):
 @pytest.mark.parametrize("how, what, cause, says", [
     ("ddp", "stopped", "rank_stopped", "is stopped (state T: SIGSTOP)"),
     ("fsdp", "stopped", "rank_stopped", "is stopped (state T: SIGSTOP)"),
-    ("hand", "missing", "missing_rank", "Ranks 0 and 1 wait for the others: TCPStore at torch_modern.py:"),
+    ("hand", "missing", "orphaned_wait", "→ rank 2 (Event.wait at torch_modern.py:"),
+    ("ddp", "lock", "orphaned_wait", "Ranks 0, 1 → rank 2 (Event.wait at torch_modern.py:"),
+    ("hand", "group", "mismatched_collective", "rank 2 in all_reduce at torch_modern.py:"),
     ("ddp", "loader", "loader_stuck", "in Numbers.__getitem__; stopped by a signal"),
 ])
 def test_the_rank_and_the_cause_are_named(vigil, how, what, cause, says):
@@ -49,6 +51,31 @@ def test_the_rank_and_the_cause_are_named(vigil, how, what, cause, says):
     assert looks(report) == (cause, "high", [2]), report
     assert says in report["cause"]["text"], report
     assert {s.get("rank") for s in report["stacks"]} >= set(range(RANKS)), "the stacks of all ranks"
+
+
+def test_a_send_and_a_receive_that_do_not_match_name_both_ranks(vigil):
+    result = vigil("run", "--hang-after", "6s", "--on-hang", "kill", "--on-hang-needs", "medium", "--nproc", 4, "--",
+                   PYTHON, "-u", SCRIPT, "hand", "tags", "--culprit", 1, timeout=240)
+    assert result.status == 124, result
+    report = vigil.why()
+    assert looks(report) == ("p2p_wait", "medium", [1, 2]), report
+    assert "rank 1 (send at torch_modern.py:" in report["cause"]["text"], report
+
+
+def test_the_graph_of_waits_leads_to_the_rank_that_has_not_come(vigil):
+    job = vigil.start("run", "--nproc", RANKS, "--", PYTHON, "-u", SCRIPT, "hand", "asleep", "--culprit", 1)
+    while b"step 19/" not in job.stdout.readline():
+        assert job.poll() is None
+
+    def leads():
+        graph = json.loads(vigil("waits", job.pid, "--json").out)
+        rank = {p["pid"]: p.get("rank") for p in graph["processes"]}
+        arrows = {(rank[p["pid"]], rank.get(a["to"].get("pid"))): a
+                  for p in graph["processes"] for a in p["threads"][0]["arrows"]}
+        return arrows if {(0, 1), (2, 1)} <= set(arrows) else None
+    arrows = wait_for(leads, 60)
+    assert arrows[0, 1]["kind"] == "collective" and arrows[0, 1]["source"] == "hint", arrows
+    assert arrows[0, 1]["quality"] == "likely" and "all_reduce" in arrows[0, 1]["text"], arrows
 
 
 def sleeper(vigil, *command, options=()):

@@ -103,6 +103,15 @@ def ask_for_a_key(mine, culprit, pause):
         store.wait([f"shard/{culprit}"], datetime.timedelta(seconds=1800))
 
 
+def exchange_in_vain(rank, culprit):
+    """The culprit sends to the next rank, which wants another message of it."""
+    other = (culprit + 1) % dist.get_world_size()
+    if rank == culprit:
+        dist.send(torch.ones(4), other, tag=5)
+    elif rank == other:
+        dist.recv(torch.ones(4), culprit, tag=6)
+
+
 def meet_fate(what, model, pause):
     if what == "stopped":
         os.kill(os.getpid(), signal.SIGSTOP)
@@ -110,6 +119,8 @@ def meet_fate(what, model, pause):
         time.sleep(pause)
     elif what == "raises":
         raise RuntimeError("a bad batch")
+    elif what == "lock":
+        threading.Event().wait()
     elif what == "evaluates":
         evaluate(model, pause)
     elif what == "saves":
@@ -123,7 +134,7 @@ def meet_fate(what, model, pause):
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("how", choices=("hand", "ddp", "fsdp"))
-    p.add_argument("what", choices=("none", "missing", "late", "stopped", "asleep", "raises", "loader", "key", "nap", "evaluates",
+    p.add_argument("what", choices=("none", "missing", "late", "stopped", "asleep", "raises", "loader", "key", "lock", "tags", "group", "nap", "evaluates",
                                      "saves", "downloads", "compiles"))
     p.add_argument("--culprit", type=int, default=1)
     p.add_argument("--steps", type=int, default=2000)
@@ -145,6 +156,11 @@ def main():
     for step, batch in enumerate(DataLoader(data, batch_size=1, num_workers=1 if args.what in ("loader", "none") else 0)):
         if step == args.at_step and args.what == "key":
             ask_for_a_key(mine, args.culprit, args.pause)
+        elif step == args.at_step and args.what == "tags":
+            exchange_in_vain(rank, args.culprit)
+        elif step == args.at_step and args.what == "group":
+            if not mine:
+                dist.new_group()
         elif step == args.at_step and mine:
             meet_fate(args.what, model, args.pause)
         optimiser.zero_grad()

@@ -375,7 +375,7 @@ static bool store(struct hang_work *w)
 			one = &w->g.rank[i];
 	}
 	/* Who is in another call has not come to what the others wait for. */
-	if (!one || (w->stepping && n < w->g.n && !(zero && zero->seen.exited)))
+	if (!one || (n < w->g.n && !(zero && zero->seen.exited)))
 		return false;
 	if (!hang_old_enough(w, HANG_FIRM))
 		return true;
