@@ -30,7 +30,7 @@ def looks(report):
 
 @pytest.mark.parametrize("ranks", SIZES)
 @pytest.mark.parametrize("what, cause, confidence, says", [
-    ("missing", "missing_rank", "high", 'TCPStore at torch_hang.py:'),
+    ("missing", "orphaned_wait", "high", '(Event.wait at torch_hang.py:'),
     ("loader", "loader_stuck", "high", "in Numbers.__getitem__"),
     ("exception", "one_rank_failed", "medium", "RuntimeError: a bad batch"),
     ("uneven", "uneven_last_epoch", "medium", "has come to the end of its epoch"),
@@ -42,7 +42,7 @@ def test_the_rank_and_the_cause_are_named(vigil, what, cause, confidence, says, 
     assert says in report["cause"]["text"], report
 
 
-@pytest.mark.parametrize("what, cause", [("missing", "missing_rank"), ("loader", "loader_stuck"), ("mismatch", "mismatched_collective")])
+@pytest.mark.parametrize("what, cause", [("missing", "orphaned_wait"), ("loader", "loader_stuck"), ("mismatch", "mismatched_collective")])
 def test_ranks_of_torch_s_spawn_have_their_numbers(vigil, what, cause):
     """Nothing outside of their memory says them."""
     report = hangs(vigil, 4, what, 2, spawned=True)
