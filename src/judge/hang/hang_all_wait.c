@@ -379,7 +379,7 @@ static bool store(struct hang_work *w)
 		return false;
 	if (!hang_old_enough(w, HANG_FIRM))
 		return true;
-	if (!(zero && zero->seen.exited) && hang_waits_for_key(w))
+	if (w->stepping && !(zero && zero->seen.exited) && hang_waits_for_key(w))
 		return key_not_set(w, one);
 	bool lost = w->stepping || (zero && zero->seen.exited);
 	hang_is(w, lost ? "store_lost" : "rendezvous", CONFIDENCE_MEDIUM);
