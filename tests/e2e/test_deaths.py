@@ -128,6 +128,30 @@ def test_a_killed_worker_of_a_pool_is_the_cause_with_its_sender(vigil, tmp_path,
     assert "BrokenProcessPool" in words(report), report
 
 
+@pytest.mark.parametrize("say", ["One of the subprocesses has abruptly died during map operation.", "worker 0 was killed, giving up",
+                                 "a process in the pool crashed"])
+def test_a_program_that_says_that_a_worker_of_its_own_died_is_believed(vigil, tmp_path, stranger, say):
+    """Every library has words of its own for it; which worker, and by what, the kernel has told."""
+    pid = stranger(tmp_path / "pid", signal.SIGKILL)
+    report = died(vigil, python(f"""
+        import os, subprocess, sys, time
+        time.sleep(1.5)
+        workers = [subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) for _ in range(2)]
+        open("{tmp_path}/part", "w").write(str(workers[0].pid))
+        os.rename("{tmp_path}/part", "{tmp_path}/pid")
+        workers[0].wait()
+        time.sleep(3)
+        workers[1].terminate()
+        workers[1].wait()
+        raise RuntimeError("{say}")
+        """), status=1)
+    if not watches_signals(report):
+        pytest.skip("signals cannot be watched here")
+    assert report["killer"] == "signal" and f"pid {pid}" in report["summary"], report
+    assert str(report["victim"]["pid"]) == (tmp_path / "pid").read_text(), report
+    assert say in words(report), report
+
+
 def test_a_worker_that_crashed_long_before_its_launcher_ended_is_told(vigil, tmp_path, stranger):
     """As torchrun does, the launcher takes seconds to end the others and to report."""
     pid = stranger(tmp_path / "pid", signal.SIGKILL)

@@ -37,7 +37,10 @@ bool pm_lost_worker(const char *text)
 		"terminated with signal", "died with <Signals",	   "terminated with exit code",
 		"WorkerCrashedError",	  "ActorDiedError",	   "unexpectedly terminated",
 		"WorkerLostError"};
-	return pm_has_any(text, words, ARRAY_SIZE(words));
+	static const char *const who[] = {"worker", "Worker", "process", "Process", "child", "Child"};
+	static const char *const fate[] = {"died", "crashed", "was killed", "been killed", "is dead", "got killed"};
+	return pm_has_any(text, words, ARRAY_SIZE(words)) ||
+	       (pm_has_any(text, who, ARRAY_SIZE(who)) && pm_has_any(text, fate, ARRAY_SIZE(fate)));
 }
 
 /* Another process of the job is known to have failed, or it is not known whether one did. */
