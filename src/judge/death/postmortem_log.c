@@ -142,7 +142,9 @@ static bool torchrun_verdict(struct pm *p)
 		pm_ended_early_told(p, &early);
 		return true;
 	}
-	pm_verdict(p, INCIDENT_ERROR_EXIT, KILLER_NONE, "torchrun_rank_failed", CONFIDENCE_MEDIUM);
+	/* It may have noticed only that another one, whose end was not seen, was gone. */
+	pm_verdict(p, INCIDENT_ERROR_EXIT, KILLER_NONE, "torchrun_rank_failed",
+		   err && pm_peerish(err->text) ? CONFIDENCE_LOW : CONFIDENCE_MEDIUM);
 	pm_summary(p, "%s failed because rank %d (%s) exited with status %d.", who, h->rank, pid_words, h->exit_code);
 	pm_text(p, "torchrun ended the other ranks after it.");
 	if (err && (err->rank == h->rank || err->rank == NO_RANK) && !pm_reports_other(err->text)) {
