@@ -26,6 +26,7 @@ struct standing {
 struct gathering {
 	struct standing rank[WAITGRAPH_RANKS];
 	size_t n;
+	bool elsewhere; /* at least one of them is */
 	bool whole; /* all ranks from 0 on are there, and of each it is known where it stands */
 };
 
@@ -131,6 +132,7 @@ static bool gather(const struct waitmissing_in *in, const struct waithint *hint,
 		if (t && !t->ended)
 			waitmissing_stands(in, hint, n_hints, s);
 		g->whole &= s->place != PLACE_UNKNOWN;
+		g->elsewhere |= s->place == PLACE_ELSEWHERE;
 	}
 	for (size_t i = 0; i < g->n; i++)
 		g->whole &= has_rank(g, (int32_t)i);
@@ -138,10 +140,13 @@ static bool gather(const struct waitmissing_in *in, const struct waithint *hint,
 }
 
 /* True if the second rank has not come to where the first one waits. */
-static bool has_not_come(const struct standing *s, const struct standing *other)
+static bool has_not_come(const struct gathering *g, const struct standing *s, const struct standing *other)
 {
 	if (other->place == PLACE_ELSEWHERE)
 		return true;
+	/* Who has gone on from the start to a collective may be ahead of one that still waits for the one elsewhere. */
+	if (g->elsewhere && s->place != PLACE_KEY)
+		return false;
 	switch (s->place) {
 	case PLACE_KEY: /* no rank goes on before all have come to this very key */
 		return other->place == PLACE_CALL || other->place == PLACE_STORE || other->place == PLACE_PEER ||
@@ -174,7 +179,7 @@ static size_t missing_of(const struct gathering *g, const struct standing *s)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < g->n; i++)
-		n += &g->rank[i] != s && has_not_come(s, &g->rank[i]);
+		n += &g->rank[i] != s && has_not_come(g, s, &g->rank[i]);
 	return n;
 }
 
@@ -197,7 +202,7 @@ int waitmissing_add(const struct waitmissing_in *in, struct waithint **hint, siz
 			s->place == PLACE_CALL || (s->place == PLACE_STORE && !known) || s->place == PLACE_KEY;
 		const size_t n = waits ? missing_of(&g, s) : 0;
 		for (size_t k = 0; n > 0 && k < g.n; k++)
-			if (k != i && has_not_come(s, &g.rank[k]) &&
+			if (k != i && has_not_come(&g, s, &g.rank[k]) &&
 			    missing_hint_add(s, g.rank[k].who->rank, n > 1 || !g.whole, hint, n_hints, cap_hints) < 0)
 				return -ENOMEM;
 	}

@@ -209,6 +209,18 @@ static void a_new_group_waits_for_who_is_in_another_call(void **state)
 	assert_string_equal(arrows(&j), "0>3 1>3 2>3 3>0? 3>1? 3>2?");
 }
 
+static void who_has_gone_on_from_the_start_is_not_missing_there(void **state)
+{
+	(void)state;
+	struct job j;
+	job_begin(&j);
+	is_in(&j, 0, WAITCALL_STORE, "TCPStore");
+	is_in(&j, 1, WAITCALL_OUT, "");
+	is_in(&j, 2, WAITCALL_IN, "all_reduce");
+	is_in(&j, 3, WAITCALL_IN, "all_reduce");
+	assert_string_equal(arrows(&j), "0>1 2>1 3>1");
+}
+
 static void a_key_of_the_program_s_own_says_nothing(void **state)
 {
 	(void)state;
@@ -234,6 +246,7 @@ int main(void)
 		cmocka_unit_test(a_key_of_a_rank_says_whom_it_waits_for),
 		cmocka_unit_test(who_exchanges_a_message_with_another_is_not_in_the_barrier),
 		cmocka_unit_test(a_new_group_waits_for_who_is_in_another_call),
+		cmocka_unit_test(who_has_gone_on_from_the_start_is_not_missing_there),
 		cmocka_unit_test(a_key_of_the_program_s_own_says_nothing),
 	};
 	return cmocka_run_group_tests_name("model/waitmissing", tests, NULL, NULL);
