@@ -165,7 +165,7 @@ def test_the_pools_of_joblib_are_read(binary, tmp_path, backend):
     """Some releases wait for the result, others sleep and look."""
     (tmp_path / "train.py").write_text(JOBLIB)
     running = subprocess.Popen(["/usr/bin/python3", tmp_path / "train.py", backend, tmp_path], start_new_session=True,
-                               stderr=subprocess.DEVNULL)
+                               stderr=subprocess.DEVNULL, env={**os.environ, "JOBLIB_TEMP_FOLDER": str(tmp_path)})
     try:
         who = wait_for(lambda: (tmp_path / "who").exists() and (tmp_path / "who").read_text(), 60, "the task")
         pid, tid = (int(n) for n in who.split())
@@ -179,8 +179,10 @@ def test_the_pools_of_joblib_are_read(binary, tmp_path, backend):
         assert [(a["to"]["pid"], a["to"]["tid"]) for a in thread["arrows"]] == [(pid, tid)], thread
         assert "train.py" in thread["hint"]["text"] + thread["hint"]["owner_text"], thread
     finally:
-        os.killpg(running.pid, signal.SIGKILL)
+        os.killpg(running.pid, signal.SIGKILL)  # joblib's cleaner as well
         running.wait(30)
+        for left in pathlib.Path("/dev/shm").glob(f"sem.loky-{running.pid}-*"):
+            left.unlink(missing_ok=True)
 
 
 # ---- healthy ones ----
