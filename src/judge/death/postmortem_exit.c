@@ -404,9 +404,8 @@ static void chosen_137(struct pm *p)
 {
 	exit_leftover(p);
 	p->i->cause.confidence = CONFIDENCE_LOW;
-	pm_text(p, "137 is 128+9, as shells and container run-times report on signal 9, but no process of the job was "
-		   "seen "
-		   "to end by it: the program chose that status, or it is that of a process elsewhere.");
+	pm_text(p, "137 is 128+9, as shells and container run-times report on signal 9, but no process of the job "
+		   "was seen to end by it: the program chose that status, or it is that of a process elsewhere.");
 }
 
 void pm_leftover(struct pm *p)

@@ -71,9 +71,8 @@ static void left_at_once_told(struct pm *p, const struct death_rank *r)
 		   "with exit status 0.",
 		   pm_who(p->d, who), r->rank, (int)r->pid);
 	pm_text(p,
-		"Rank %d was not asked to end. A program closes its connections before its process is gone; that it "
-		"left "
-		"because of the failure is possible as well.",
+		"Rank %d was not asked to end. A program closes its connections before its process is gone; "
+		"that it left because of the failure is possible as well.",
 		r->rank);
 	pm_culprit(p, r->rank);
 	incident_advice_add(p->i, "Look at why rank %d ended: vigil logs %s --rank %d.", r->rank, p->d->job, r->rank);

@@ -50,12 +50,13 @@ static bool is_only_end(const struct hang_work *w, const struct waitgraph_sink *
 	return s->n_followers > 0;
 }
 
-/* True if somebody comes to this end by sleeping, who may do so until the tasks of its pool are done. */
+/* True if somebody comes to this end by sleeping: until tasks of its pool, or its children, are done, most likely. */
 static bool slept_for(const struct waitgraph *g, const struct waitgraph_sink *s)
 {
 	for (size_t i = 0; i < g->n_nodes; i++) {
 		const struct waitgraph_node *n = &g->node[i];
-		if (n->n_edges > 0 && n->hint && n->hint->kind == WAITHINT_TASK && n->sink == (uint32_t)(s - g->sink))
+		bool slept = n->watches || (n->hint && n->hint->kind == WAITHINT_TASK);
+		if (n->n_edges > 0 && slept && n->sink == (uint32_t)(s - g->sink))
 			return true;
 	}
 	return false;
@@ -459,7 +460,7 @@ static const char *explained_id(const struct hang_work *w, const struct waitgrap
 		return s->n_followers > 0 && waitgraph_awaits_its_own(n) && !end_is_main(w, s) ? "waits_for_process"
 											       : NULL;
 	case WAITEND_CIRCLE: /* event loops beside the main threads are idle when all is well, too */
-		if (of_messages(w, s))
+		if (of_messages(w, s) || (s->dead && slept_for(w->c->graph, s)))
 			return proof_id(w, s);
 		return s->closed && in_the_way(w, s) && s->circle >= WAITGRAPH_LIKELY ? proof_id(w, s) : NULL;
 	default:

@@ -66,17 +66,20 @@ static bool keep_no_sleep_of_a_loop(const struct build *b, pid_t pid, const pid_
 	return !t || !waitgraph_is_sleep_of_a_loop(b->in, t);
 }
 
-/*
- * A parent that does no more than wait for the ends of its children has what they have, and uses none of it; one that
- * only sleeps by them is at work itself.
- */
+/* One that only sleeps by its children is at work itself. */
+bool waitgraph_waits_for_children(const struct build *b, pid_t pid)
+{
+	const struct waitfact_thread *t = only_thread(b, pid);
+	return t && t->n == 1 && b->in->now->fact[t->first].kind == WAITFACT_CHILD &&
+	       !waitgraph_sleeps_by_children(b->in, t);
+}
+
+/* A parent that does no more than wait for the ends of its children has what they have, and uses none of it. */
 static bool keep_no_waiting_parent(const struct build *b, pid_t pid, const pid_t *all, size_t n)
 {
 	(void)all;
 	(void)n;
-	const struct waitfact_thread *t = only_thread(b, pid);
-	return !t || t->n != 1 || b->in->now->fact[t->first].kind != WAITFACT_CHILD ||
-	       waitgraph_sleeps_by_children(b->in, t);
+	return !waitgraph_waits_for_children(b, pid);
 }
 
 static bool keep_oldest(const struct build *b, pid_t pid, const pid_t *all, size_t n)

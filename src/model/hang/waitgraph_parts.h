@@ -67,6 +67,8 @@ const struct waitgraph_who *waitgraph_who_of(const struct waitgraph_in *in, pid_
 #define WAITGRAPH_HOLDERS 64
 /* Leaves, of the n processes that have what a thread waits for, those that use it; their number, 1 at least. */
 size_t waitgraph_meant(const struct build *b, const struct waitfact *f, pid_t *pids, size_t n);
+/* Its only thread waits for the ends of its children. */
+bool waitgraph_waits_for_children(const struct build *b, pid_t pid);
 /*
  * An arrow to the tracer of a thread, if that is one of the job's and waits itself: it will not let go before that is
  * over. Of one that works, sleeps or waits for children or a person there is none. The number, or -ENOMEM.

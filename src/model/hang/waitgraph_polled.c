@@ -85,6 +85,7 @@ struct walk {
 	uint32_t *todo; /* nodes that were reached */
 	size_t n, done;
 	bool *seen;
+	bool timers; /* a side thread that only sleeps is none that may go on: heartbeats, monitors */
 };
 
 static void walk_to(struct walk *w, uint32_t node)
@@ -123,6 +124,8 @@ static enum stuck is_stuck(struct walk *w, const struct waitfact_process *p, uin
 			held |= held_still(x);
 			continue;
 		}
+		if (w->timers && !x->main && x->end == WAITEND_CLOCK)
+			continue;
 		moves |= x->n_edges == 0 && !x->dead;
 		dead &= x->dead;
 		for (uint32_t k = 0; k < x->n_edges; k++)
@@ -296,6 +299,57 @@ static int arrows_to_tasks(const struct waitgraph_in *in, struct waitgraph *g, s
 	return 0;
 }
 
+/* ---- children ---- */
+
+/*
+ * True if two children at least can never go on, or are held, and no child may. One of them has to wait for another
+ * process, as ranks do: helpers that were left over do not. And most are no idle helpers.
+ */
+static bool children_are_stuck(struct walk *w, uint32_t of)
+{
+	const struct waitgraph_node *x = &w->g->node[of];
+	size_t stuck = 0, idle = 0, waiting = 0;
+	for (uint32_t i = 0; i < w->g->n_nodes; i++) {
+		const struct waitgraph_node *y = &w->g->node[i];
+		if (!y->thread || !y->main || y->process->ppid != x->process->pid)
+			continue;
+		enum stuck how = is_stuck(w, y->process, of);
+		if (how == STUCK_NOT)
+			return false;
+		stuck += how != STUCK_WAITS_FOR_IT;
+		idle += how == STUCK_WAITS_FOR_IT;
+		waiting += how != STUCK_WAITS_FOR_IT && y->n_edges > 0;
+	}
+	return stuck > 1 && stuck > idle && waiting > 0;
+}
+
+/*
+ * A launcher of the program's own naps between looks at its children: it waits for them, if none of them can go on and
+ * it does not belong to those for whom they wait.
+ */
+static int arrows_to_children(struct waitgraph *g, struct walk *w, uint32_t from)
+{
+	struct waitgraph_node *x = &g->node[from];
+	w->timers = true;
+	bool stuck = x->end == WAITEND_CLOCK && x->naps && children_are_stuck(w, from);
+	if (stuck)
+		x->first_edge = (uint32_t)g->n_edges;
+	for (uint32_t i = 0; stuck && i < g->n_nodes; i++) {
+		const struct waitgraph_node *to = &g->node[i];
+		if (!to->thread || !to->main || to->process->ppid != x->process->pid ||
+		    is_stuck(w, to->process, from) == STUCK_WAITS_FOR_IT)
+			continue;
+		if (vec_room(&g->edge, &g->cap_edges, g->n_edges + 1) < 0)
+			return -ENOMEM;
+		g->edge[g->n_edges++] = (struct waitgraph_edge){.to = i, .quality = WAITGRAPH_LIKELY};
+		x->n_edges++;
+	}
+	x->watches = stuck;
+	x->end = stuck ? WAITEND_NONE : x->end;
+	w->timers = false;
+	return 0;
+}
+
 /* Of a thread that runs at both looks: who alone may change what it looks at, if that one does not run. */
 static void beside_find(const struct waitgraph_in *in, struct waitgraph *g, uint32_t i)
 {
@@ -328,6 +382,8 @@ int waitgraph_polled_memory(const struct waitgraph_in *in, struct waitgraph *g)
 		size_t n = sharers_list(in, x->thread, sharer);
 		enum stuck stuck = n == SIZE_MAX ? STUCK_NOT : all_stuck(in, &w, sharer, n, i);
 		if (stuck != STUCK_NOT && arrows_to_sharers(g, i, sharer, n, stuck) < 0)
+			return -ENOMEM;
+		if (x->n_edges == 0 && arrows_to_children(g, &w, i) < 0)
 			return -ENOMEM;
 	}
 	return 0;

@@ -98,6 +98,8 @@ void waitgraph_wait_text(const struct waitgraph_node *n, char *dst, size_t cap)
 	bool retry = n->hint && n->hint->kind == WAITHINT_RETRY;
 	if (n->hint && n->hint->text[0] && !(retry && n->polled))
 		buf_add(&b, n->hint->text);
+	else if (n->watches)
+		buf_add(&b, "sleeps between looks at its children");
 	else if (n->polled)
 		buf_printf(&b, "%s %s",
 			   n->polled->kind == WAITFACT_FILE_LOCK ? "tries again and again to get the"
