@@ -133,12 +133,6 @@ static const struct process_end *ended_by_stranger(const struct death *d, int64_
 	return found ? found : crashed_just_before(d);
 }
 
-const struct process_end *pm_ended_child(const struct death *d)
-{
-	const int64_t moments_ms = 2000;
-	return ended_by_stranger(d, moments_ms);
-}
-
 /* Its parent started another one after it, so the parent went on. */
 static bool replaced(const struct death *d, const struct process_end *e)
 {
@@ -147,6 +141,25 @@ static bool replaced(const struct death *d, const struct process_end *e)
 		if (d->ends[k].parent == e->parent && d->ends[k].start_unix_ms > e->time_unix_ms + clock_ms)
 			return true;
 	return false;
+}
+
+/* Its parent started another one like it, and that one has ended well: the loss was made good. */
+static bool made_good(const struct death *d, const struct process_end *e)
+{
+	for (size_t k = 0; k < d->n_ends; k++) {
+		const struct process_end *o = &d->ends[k];
+		if (o->parent == e->parent && o->wait_status == 0 && o->start_unix_ms >= e->time_unix_ms &&
+		    strcmp(o->name, e->name) == 0)
+			return true;
+	}
+	return false;
+}
+
+const struct process_end *pm_ended_child(const struct death *d)
+{
+	const int64_t moments_ms = 2000;
+	const struct process_end *e = ended_by_stranger(d, moments_ms);
+	return e && made_good(d, e) ? NULL : e;
 }
 
 /*
