@@ -131,9 +131,12 @@ static bool may_be_in_one(const struct waitfacts *f, const struct waitfact_threa
 static struct dump_thread python_thread(const struct pystack *s, struct dump_frame frame[static FRAMES_MOST])
 {
 	struct dump_thread t = {.frames = frame, .has_python = true};
-	for (size_t i = 0; i < s->n && t.n_frames < FRAMES_MOST; i++)
-		frame[t.n_frames++] = (struct dump_frame){
-			.kind = FRAME_PYTHON, .name = s->frames[i].known->name, .file = s->frames[i].known->file};
+	for (size_t i = 0; i < s->n && t.n_frames < FRAMES_MOST; i++) {
+		const struct pycode *c = s->frames[i].known;
+		if (c)
+			frame[t.n_frames++] =
+				(struct dump_frame){.kind = FRAME_PYTHON, .name = c->name, .file = c->file};
+	}
 	return t;
 }
 
