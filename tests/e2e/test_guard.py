@@ -93,7 +93,8 @@ def test_a_job_of_many_processes_ends_whole(vigil, small_machine, count):
     assert box.kernel_kills() == 0
     report = vigil.why()
     assert report["action"]["processes_ended"] == count + 1
-    assert "stuck" not in json.dumps(report), "the dead are not called stuck"
+    own = {key: value for key, value in report.items() if key != "top"}  # other programs of the machine have names of their own
+    assert "stuck" not in json.dumps(own), "the dead are not called stuck"
     no_trace(vigil, box)
 
 

@@ -274,7 +274,7 @@ static bool field_of_surroundings(struct scene *s, struct span key, struct span 
 	} else if (span_eq(key, "kin")) {
 		kin_add(s, v);
 	} else if (span_eq(key, "rule")) { /* ID PLACE line: the rule book names it by that line */
-		struct span id, place;
+		struct span id = {}, place = {};
 		assert_true(span_word(&v, &id) && span_word(&v, &place));
 		d->rules = (struct cause_verdict){
 			.valid = true, .role = RULE_ROOT, .confidence = RULE_MEDIUM, .n_evidence = 1};
