@@ -123,12 +123,12 @@ bool hang_several_missing(const struct hang_work *w, const struct waitgraph_sink
 {
 	const struct waitgraph *g = w->c->graph;
 	for (size_t i = 0; i < g->n_nodes; i++) {
-		const struct waitgraph_edge *e = &g->edge[g->node[i].first_edge];
 		size_t n = 0;
 		bool leads = false;
 		for (uint32_t k = 0; k < g->node[i].n_edges; k++) {
-			n += is_of_rank(&e[k]);
-			leads |= is_of_rank(&e[k]) && g->node[e[k].to].component == g->node[s->node].component;
+			const struct waitgraph_edge *e = &g->edge[g->node[i].first_edge + k];
+			n += is_of_rank(e);
+			leads |= is_of_rank(e) && g->node[e->to].component == g->node[s->node].component;
 		}
 		if (leads && n > 1)
 			return true;
