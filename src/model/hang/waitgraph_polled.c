@@ -188,6 +188,17 @@ static enum stuck all_stuck(const struct waitgraph_in *in, struct walk *w, struc
 	return n_held > 0 ? STUCK_STOPPED : n_dead == 1 && n == 1 ? STUCK_PROVED : STUCK_NOT;
 }
 
+/* One more arrow of the node whose arrows are the last ones so far. */
+static int last_arrow_add(struct waitgraph *g, uint32_t from, struct waitgraph_edge e)
+{
+	if (vec_room(&g->edge, &g->cap_edges, g->n_edges + 1) < 0)
+		return -ENOMEM;
+	g->edge[g->n_edges++] = e;
+	g->node[from].n_edges++;
+	g->node[from].end = WAITEND_NONE;
+	return 0;
+}
+
 static int arrows_to_sharers(struct waitgraph *g, uint32_t from, const struct sharer *sharer, size_t n,
 			     enum stuck stuck)
 {
@@ -198,16 +209,14 @@ static int arrows_to_sharers(struct waitgraph *g, uint32_t from, const struct sh
 		for (size_t k = 0; to->thread && to->main && k < n; k++) {
 			if (sharer[k].pid != to->thread->pid || sharer[k].stuck != stuck)
 				continue;
-			if (vec_room(&g->edge, &g->cap_edges, g->n_edges + 1) < 0)
-				return -ENOMEM;
-			g->edge[g->n_edges++] = (struct waitgraph_edge){
+			const struct waitgraph_edge e = {
 				.to = i,
 				.quality = stuck == STUCK_STOPPED ? WAITGRAPH_LIKELY : WAITGRAPH_POSSIBLE,
 				.fact = sharer[k].fact,
 			};
-			x->n_edges++;
+			if (last_arrow_add(g, from, e) < 0)
+				return -ENOMEM;
 			x->polled = sharer[k].fact;
-			x->end = WAITEND_NONE;
 		}
 	}
 	return 0;
@@ -289,12 +298,10 @@ static int arrows_to_tasks(const struct waitgraph_in *in, struct waitgraph *g, s
 		enum stuck stuck = h ? is_stuck(w, to->process, from) : STUCK_NOT;
 		if (stuck != STUCK_PROVED && stuck != STUCK_STOPPED)
 			continue;
-		if (vec_room(&g->edge, &g->cap_edges, g->n_edges + 1) < 0)
+		const struct waitgraph_edge e = {.to = i, .quality = WAITGRAPH_LIKELY, .hint = h};
+		if (last_arrow_add(g, from, e) < 0)
 			return -ENOMEM;
-		g->edge[g->n_edges++] = (struct waitgraph_edge){.to = i, .quality = WAITGRAPH_LIKELY, .hint = h};
-		x->n_edges++;
 		x->hint = h;
-		x->end = WAITEND_NONE;
 	}
 	return 0;
 }
@@ -339,13 +346,11 @@ static int arrows_to_children(struct waitgraph *g, struct walk *w, uint32_t from
 		if (!to->thread || !to->main || to->process->ppid != x->process->pid ||
 		    is_stuck(w, to->process, from) == STUCK_WAITS_FOR_IT)
 			continue;
-		if (vec_room(&g->edge, &g->cap_edges, g->n_edges + 1) < 0)
+		const struct waitgraph_edge e = {.to = i, .quality = WAITGRAPH_LIKELY};
+		if (last_arrow_add(g, from, e) < 0)
 			return -ENOMEM;
-		g->edge[g->n_edges++] = (struct waitgraph_edge){.to = i, .quality = WAITGRAPH_LIKELY};
-		x->n_edges++;
 	}
 	x->watches = stuck;
-	x->end = stuck ? WAITEND_NONE : x->end;
 	w->timers = false;
 	return 0;
 }
