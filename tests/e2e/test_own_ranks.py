@@ -169,6 +169,44 @@ def test_a_shell_starts_them_in_a_loop(vigil, tmp_path):
     wait_for(lambda: ranks_of_stacks(vigil) == [0, 1, 2], 30, "the ranks")
 
 
+# The numbers have names of the program's own, and the launcher naps between two looks at its children.
+BY_VARIABLE = """
+import os, subprocess, sys, time
+if len(sys.argv) > 1 or "WORKER_ID" in os.environ:
+    while True:
+        time.sleep(0.1)
+some = {start}
+while any(p.poll() is None for p in some):
+    time.sleep(0.3)
+"""
+STARTS = {
+    "variable": "[subprocess.Popen([sys.executable, __file__], env=dict(os.environ, WORKER_ID=str(n), NUM_WORKERS='3')) for n in range(3)]",
+    "place": "[subprocess.Popen([sys.executable, __file__, str(n), '3']) for n in range(3)]",
+    "option": "[subprocess.Popen([sys.executable, __file__, f'--part={n}', '--parts', '3']) for n in range(3)]",
+    "folds": "[subprocess.Popen([sys.executable, __file__, f'--fold={n}', '--folds', '3']) for n in range(3)]",
+    "no size": "[subprocess.Popen([sys.executable, __file__, f'--part={n}']) for n in range(3)]",
+}
+
+
+@pytest.mark.parametrize("how", ["variable", "place", "option"])
+def test_programs_side_by_side_that_differ_in_one_number_are_ranks(vigil, tmp_path, how):
+    program = tmp_path / "launch.py"
+    program.write_text(BY_VARIABLE.format(start=STARTS[how]))
+    vigil.start("run", "--", sys.executable, program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_for(lambda: ranks_of_stacks(vigil) == [0, 1, 2], 30, "the ranks")
+    assert [p["role"] for p in processes_of_stacks(vigil)].count("launcher") == 1
+
+
+@pytest.mark.parametrize("how", ["folds", "no size"])
+def test_a_sweep_has_no_ranks(vigil, tmp_path, how):
+    program = tmp_path / "launch.py"
+    program.write_text(BY_VARIABLE.format(start=STARTS[how]))
+    vigil.start("run", "--", sys.executable, program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_for(lambda: len(processes_of_stacks(vigil)) >= 4, 20, "the trials")
+    for _ in range(3):
+        assert all("rank" not in p for p in processes_of_stacks(vigil))
+
+
 def test_who_trains_itself_has_no_ranks_below_it(vigil, tmp_path):
     program = tmp_path / "learner.py"
     program.write_text(BY_OPTION.format(then=TRAINS))

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "agent/inspect/procview.h"
+#include "agent/inspect/siblingrank.h"
 #include "sense/framework/rayworker.h"
 #include "sense/native/livenv.h"
 #include "sense/python/pylocals.h"
@@ -11,6 +12,8 @@
 #define RANK_LIMIT 100000
 /* A process is asked this many times at most: it imports modules first. */
 #define ASK_MOST 6
+/* Children are compared half a second after each other, then ever more rarely, once a minute in the end. */
+#define SIBLING_GAPS 7
 static const uint64_t ask_gap_ns = NS_PER_S / 2;
 static const uint64_t raytrain_gap_ns = 2 * NS_PER_S;
 /* A join that is waited in is among this many innermost frames. */
@@ -271,6 +274,71 @@ static bool raytrain_ask(struct spawnranks *s, const struct world *w, const stru
 	return true;
 }
 
+/* True if the children of a process are to be compared now. */
+static bool parent_due(struct spawnranks *s, const struct ownranks_process *parent, uint64_t first_ns, uint64_t now_ns)
+{
+	struct spawnranks_parent *one = &s->parents[0];
+	for (size_t i = 0; i < SPAWNRANK_PARENTS; i++) {
+		struct spawnranks_parent *k = &s->parents[i];
+		if (k->pid == parent->pid && k->start_ticks == parent->start_ticks) {
+			one = k;
+			break;
+		}
+		one = k->due_ns < one->due_ns ? k : one;
+	}
+	if (one->pid != parent->pid || one->start_ticks != parent->start_ticks)
+		*one = (struct spawnranks_parent){parent->pid, parent->start_ticks, now_ns + first_ns, 0};
+	if (now_ns < one->due_ns)
+		return false;
+	one->due_ns = now_ns + (ask_gap_ns << one->asked);
+	one->asked += one->asked < SIBLING_GAPS;
+	return true;
+}
+
+static void sibling_keep(struct spawnranks *s, const struct ownranks_process *p, int32_t number, int32_t world)
+{
+	struct spawnranks_one *one = &s->of[spawnrank_slot(s, p->pid)];
+	if (!one->pid && s->n == SPAWNRANKS / 2)
+		return;
+	s->n += one->pid == 0;
+	s->n_told += one->pid == 0 || one->told == OWNRANKS_NOTHING;
+	*one = (struct spawnranks_one){.pid = p->pid, .start_ticks = p->start_ticks, .over = true,
+				       .told = OWNRANKS_BY_SIBLINGS, .number = number, .world = world};
+}
+
+/* Counts, for each process, the children that may be ranks by what they were started with. */
+static void siblings_count(const struct ownranks_process *p, size_t n, int32_t *children)
+{
+	memset(children, 0, n * sizeof(*children));
+	for (size_t i = 0; i < n; i++) {
+		const struct ownranks_process *up = ownranks_parent(p, n, &p[i]);
+		if (up && siblingrank_may_be(&p[i], up))
+			children[up - p]++;
+	}
+}
+
+/* Compares the children of each process that may have started ranks. True: some have numbers now. */
+static bool siblings_ask(struct spawnranks *s, const struct world *w, const struct ownranks_process *p, size_t n,
+			 uint64_t first_ns)
+{
+	cleanup(freep) int32_t *children = calloc(n ? n : 1, 3 * sizeof(*children));
+	int32_t *number = children ? children + n : NULL, *world = children ? number + n : NULL;
+	bool any = false;
+	if (!children)
+		return false;
+	siblings_count(p, n, children);
+	for (size_t i = 0; i < n; i++) {
+		if (children[i] < 2 || !parent_due(s, &p[i], first_ns, w->mono_ns()) ||
+		    !siblingrank_read(w, p, n, &p[i], number, world))
+			continue;
+		for (size_t k = 0; k < n; k++)
+			if (world[k] > 0)
+				sibling_keep(s, &p[k], number[k], world[k]);
+		any = true;
+	}
+	return any;
+}
+
 static void told_fill(const struct spawnranks *s, struct ownranks_process *p)
 {
 	const struct spawnranks_one *one = &s->of[spawnrank_slot(s, p->pid)];
@@ -295,6 +363,7 @@ bool spawnranks_update(struct spawnranks *s, const struct world *w, struct ownra
 		else if (p[i].who.role == ROLE_RAY_WORKER && p[i].who.rank == NO_RANK && !p[i].ended)
 			others |= raytrain_ask(s, w, &p[i], &most);
 	}
+	others |= siblings_ask(s, w, p, n, first_ns);
 	if (!others)
 		return false;
 	for (size_t i = 0; i < n && s->n_told > 0; i++)

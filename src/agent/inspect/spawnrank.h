@@ -8,6 +8,9 @@
  * Where the parent does other work than to wait, as one that adds up for its ranks does, and for a child of fork(2),
  * the variables RANK and WORLD_SIZE count that the child has set itself.
  *
+ * Programs that one process has started side by side have their numbers in arguments or variables of any name
+ * (agent/inspect/siblingrank.h).
+ *
  * A process that serves its parent (a loader, pool or manager) runs a function of a library and is no rank. The child
  * of a program that does more than wait for its children (an actor of a learner) is none either. model/jobs/ownranks.h
  * decides what follows from the answers. Workers of Ray Train are asked by way of their log
@@ -19,6 +22,8 @@
 #include "sense/world.h"
 
 #define SPAWNRANKS 1024 /* power of two; at most half of them are used */
+
+#define SPAWNRANK_PARENTS 16
 
 /* Processes that were asked and their answers. Each is asked once, or a few times at growing intervals. */
 struct spawnranks {
@@ -32,6 +37,13 @@ struct spawnranks {
 		int32_t number, local, world;
 	} of[SPAWNRANKS];
 	size_t n, n_told;
+	/* Processes whose children are compared with each other; the one that is due first makes room. */
+	struct spawnranks_parent {
+		pid_t pid;
+		uint64_t start_ticks;
+		uint64_t due_ns;
+		uint32_t asked;
+	} parents[SPAWNRANK_PARENTS];
 };
 
 struct spawnranks *spawnranks_new(void); /* NULL: no memory */

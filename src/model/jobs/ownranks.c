@@ -43,7 +43,7 @@ static bool may_start(const struct role_info *parent)
 static bool may_start_by(enum ownranks_source how, const struct role_info *parent)
 {
 	bool shell = parent->rank == NO_RANK && (parent->role == ROLE_SHELL || parent->role == ROLE_LAUNCHER);
-	return may_start(parent) || (how == OWNRANKS_BY_OPTION && shell);
+	return may_start(parent) || ((how == OWNRANKS_BY_OPTION || how == OWNRANKS_BY_SIBLINGS) && shell);
 }
 
 static bool may_be_by_option(const struct role_info *who)
@@ -85,6 +85,11 @@ static bool is_taken(const struct sorted *s, const struct ownranks_process *p)
 	return false;
 }
 
+static bool has_world(enum ownranks_source how)
+{
+	return how == OWNRANKS_BY_WORLD || how == OWNRANKS_BY_SIBLINGS;
+}
+
 /*
  * Number of children that reported a rank; 0 if a number is doubtful: reported twice, or also held by another
  * process.
@@ -103,8 +108,8 @@ static size_t reported_below(const struct sorted *s, pid_t parent)
 		n++;
 		by_torch += p->reported == OWNRANKS_BY_TORCH;
 		by_option += p->reported == OWNRANKS_BY_OPTION;
-		by_world += p->reported == OWNRANKS_BY_WORLD;
-		world = p->reported == OWNRANKS_BY_WORLD ? MAX(world, p->world) : world;
+		by_world += has_world(p->reported);
+		world = has_world(p->reported) ? MAX(world, p->world) : world;
 		first |= p->number == 0;
 	}
 	if (by_world > 0 && (by_world != n || n != (size_t)world))

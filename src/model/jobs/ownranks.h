@@ -20,6 +20,7 @@ enum ownranks_source {
 	OWNRANKS_BY_TORCH, /* the process index that torch.multiprocessing passes */
 	/* It has set RANK and WORLD_SIZE itself; accepted if exactly so many siblings have told as many numbers. */
 	OWNRANKS_BY_WORLD,
+	OWNRANKS_BY_SIBLINGS, /* its arguments or variables and those of its siblings have the numbers; accepted as these */
 	OWNRANKS_BY_RAY, /* Ray Train's own number; accepted unless two workers have the same */
 };
 
@@ -29,7 +30,7 @@ struct ownranks_process {
 	bool ended; /* a zombie: another process may have its number by now */
 	enum ownranks_source reported;
 	int32_t number; /* valid unless reported is OWNRANKS_NOTHING */
-	int32_t world; /* of OWNRANKS_BY_WORLD: WORLD_SIZE */
+	int32_t world; /* of OWNRANKS_BY_WORLD and OWNRANKS_BY_SIBLINGS: how many they are */
 	int32_t local; /* of OWNRANKS_BY_RAY: the number on this machine, or NO_RANK */
 	struct role_info who;
 };

@@ -184,6 +184,40 @@ static void an_option_of_one_alone_says_nothing(void **state)
 	is(2, ROLE_MAIN, NO_RANK);
 }
 
+static void numbered(pid_t pid, enum role role, int32_t number, int32_t world)
+{
+	struct ownranks_process *one = add(pid, 10, role, NO_RANK);
+	one->reported = OWNRANKS_BY_SIBLINGS;
+	one->number = number;
+	one->world = world;
+}
+
+static void siblings_that_were_started_with_numbers_are_ranks(void **state)
+{
+	(void)state;
+	add(10, 1, ROLE_MAIN, NO_RANK);
+	add(11, 10, ROLE_HELPER, NO_RANK); /* a server of theirs */
+	numbered(12, ROLE_HELPER, 1, 2);
+	ownranks_name(p, n);
+	is(2, ROLE_HELPER, NO_RANK);
+	numbered(13, ROLE_HELPER, 0, 2);
+	add(14, 13, ROLE_WORKER, NO_RANK);
+	ownranks_name(p, n);
+	is(0, ROLE_LAUNCHER, NO_RANK);
+	is(1, ROLE_HELPER, NO_RANK);
+	is(2, ROLE_MAIN, 1);
+	is(3, ROLE_MAIN, 0);
+	is(4, ROLE_WORKER, 0);
+	assert_int_equal(p[3].who.world_size, 2);
+	(void)begin(NULL);
+	add(10, 1, ROLE_SHELL, NO_RANK);
+	numbered(12, ROLE_MAIN, 1, 2);
+	numbered(13, ROLE_MAIN, 0, 2);
+	ownranks_name(p, n);
+	is(0, ROLE_SHELL, NO_RANK);
+	is(1, ROLE_MAIN, 1);
+}
+
 static void one_alone_is_believed_of_torch_only(void **state)
 {
 	(void)state;
@@ -339,6 +373,7 @@ int main(void)
 		cmocka_unit_test_setup(a_shell_may_start_them_in_a_loop, begin),
 		cmocka_unit_test_setup(an_option_of_one_alone_says_nothing, begin),
 		cmocka_unit_test_setup(sizes_of_adapters_are_no_ranks, begin),
+		cmocka_unit_test_setup(siblings_that_were_started_with_numbers_are_ranks, begin),
 		cmocka_unit_test_setup(one_alone_is_believed_of_torch_only, begin),
 		cmocka_unit_test_setup(a_number_that_two_have_makes_nobody_a_rank, begin),
 		cmocka_unit_test_setup(a_launcher_s_rank_keeps_its_number, begin),

@@ -1,0 +1,18 @@
+/*
+ * Reads what the programs that one process has started were started with, and whether these are ranks by their numbers
+ * (model/jobs/siblings.h). A fork has its parent's arguments and variables, so it has none. The parent is a shell,
+ * or it waits for a child or naps when it is looked at; one that does other work has helpers.
+ */
+#pragma once
+
+#include "model/jobs/ownranks.h"
+#include "sense/world.h"
+
+/* True if p may be one of them; parent: its parent. */
+bool siblingrank_may_be(const struct ownranks_process *p, const struct ownranks_process *parent);
+/*
+ * p: all processes of a job, sorted by pid. Sets ret_world[i] and ret_number[i] of each child of `parent` that has a
+ * number, ret_world[i] to 0 of all others. True: at least two have. Takes some 30 us a child.
+ */
+bool siblingrank_read(const struct world *w, const struct ownranks_process *p, size_t n,
+		      const struct ownranks_process *parent, int32_t *ret_number, int32_t *ret_world);
