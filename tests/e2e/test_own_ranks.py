@@ -197,6 +197,41 @@ def test_programs_side_by_side_that_differ_in_one_number_are_ranks(vigil, tmp_pa
     assert [p["role"] for p in processes_of_stacks(vigil)].count("launcher") == 1
 
 
+# The same for functions that multiprocessing runs, whatever their arguments are called.
+BY_ARGUMENT = """
+import multiprocessing, time
+
+def work({number}, queue, {size}):
+    while True:
+        time.sleep(0.1)
+
+if __name__ == "__main__":
+    context = multiprocessing.get_context("{by}")
+    queue = context.Queue()
+    some = [context.Process(target=work, args=(n, queue, {value})) for n in range(3)]
+    [p.start() for p in some]
+    [p.join() for p in some]
+"""
+
+
+@pytest.mark.parametrize("by", ["fork", "spawn"])
+def test_functions_side_by_side_that_were_called_with_numbers_are_ranks(vigil, tmp_path, by):
+    program = tmp_path / "start.py"
+    program.write_text(BY_ARGUMENT.format(number="wid", size="n_workers", value=3, by=by))
+    vigil.start("run", "--", sys.executable, program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_for(lambda: ranks_of_stacks(vigil) == [0, 1, 2], 30, "the ranks")
+
+
+@pytest.mark.parametrize("number, size, value", [("wid", "n_items", 7), ("seed", "n_seeds", 3), ("wid", "epochs", 3)])
+def test_other_numbers_of_functions_make_no_ranks(vigil, tmp_path, number, size, value):
+    program = tmp_path / "start.py"
+    program.write_text(BY_ARGUMENT.format(number=number, size=size, value=value, by="fork"))
+    vigil.start("run", "--", sys.executable, program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_for(lambda: len(processes_of_stacks(vigil)) >= 4, 20, "the workers")
+    for _ in range(3):
+        assert all("rank" not in p for p in processes_of_stacks(vigil))
+
+
 @pytest.mark.parametrize("how", ["folds", "no size"])
 def test_a_sweep_has_no_ranks(vigil, tmp_path, how):
     program = tmp_path / "launch.py"

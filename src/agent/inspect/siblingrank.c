@@ -14,13 +14,49 @@ struct sibling_text {
 	char arguments[ARGUMENTS_MAX], environment[ENVIRONMENT_MAX];
 };
 
-struct sibling_list {
-	size_t n;
-	size_t at[SIBLINGS_MOST]; /* in the job's list */
-	uint64_t shape[SIBLINGS_MOST];
-	struct siblings_one one[SIBLINGS_MOST];
-	struct sibling_text text[];
-};
+bool siblingrank_add(struct siblingrank_list *l, size_t at, struct span arguments)
+{
+	if (l->n == SIBLINGS_MOST)
+		return false;
+	l->of[l->n++] = (struct siblingrank_one){
+		.at = at, .shape = siblings_shape(arguments), .text = {.arguments = arguments}};
+	return true;
+}
+
+/* Numbers all of the shape of one of them, which is the first of its shape. */
+static bool group_number(struct siblingrank_list *l, size_t first, struct span above)
+{
+	struct siblings_one group[SIBLINGS_MOST];
+	int32_t number[SIBLINGS_MOST];
+	size_t n = 0;
+	for (size_t i = first; i < l->n; i++)
+		if (l->of[i].shape == l->of[first].shape)
+			group[n++] = l->of[i].text;
+	if (!siblings_number(group, n, above, number))
+		return false;
+	for (size_t i = first, k = 0; i < l->n; i++)
+		if (l->of[i].shape == l->of[first].shape) {
+			l->of[i].number = number[k++];
+			l->of[i].world = (int32_t)n;
+		}
+	return true;
+}
+
+static bool is_first(const struct siblingrank_list *l, size_t at)
+{
+	for (size_t i = 0; i < at; i++)
+		if (l->of[i].shape == l->of[at].shape)
+			return false;
+	return true;
+}
+
+bool siblingrank_number(struct siblingrank_list *l, struct span above)
+{
+	bool any = false;
+	for (size_t i = 0; i < l->n; i++)
+		any |= is_first(l, i) && group_number(l, i, above);
+	return any;
+}
 
 bool siblingrank_may_be(const struct ownranks_process *p, const struct ownranks_process *parent)
 {
@@ -40,84 +76,46 @@ static bool only_starts(const struct world *w, const struct ownranks_process *pa
 	       (t.kind == WAIT_CHILD || t.kind == WAIT_SLEEP);
 }
 
-static bool sibling_read(const struct world *w, pid_t pid, struct sibling_text *text, struct siblings_one *ret)
+/* Reads one child into a list and its text; false: it cannot be read, or the list is full. */
+static bool sibling_read(const struct world *w, pid_t pid, struct sibling_text *text, struct siblingrank_list *l,
+			 size_t at)
 {
-	size_t len;
-	if (proc_arguments_read(w, pid, text->arguments, sizeof(text->arguments), &len) != 0 || len == 0)
+	size_t len, env;
+	if (proc_arguments_read(w, pid, text->arguments, sizeof(text->arguments), &len) != 0 || len == 0 ||
+	    proc_environ_read(w, pid, text->environment, sizeof(text->environment), &env) != 0 ||
+	    !siblingrank_add(l, at, (struct span){text->arguments, len}))
 		return false;
-	ret->arguments = (struct span){text->arguments, len};
-	if (proc_environ_read(w, pid, text->environment, sizeof(text->environment), &len) != 0)
-		return false;
-	ret->environment = (struct span){text->environment, len};
+	l->of[l->n - 1].text.environment = (struct span){text->environment, env};
 	return true;
 }
 
-static struct sibling_list *list_read(const struct world *w, const struct ownranks_process *p, size_t n,
-				      const struct ownranks_process *parent)
+static size_t siblings_of(const struct ownranks_process *p, size_t n, const struct ownranks_process *parent)
 {
 	size_t most = 0;
 	for (size_t i = 0; i < n; i++)
 		most += p[i].ppid == parent->pid && siblingrank_may_be(&p[i], parent) ? 1 : 0;
-	if (most < 2 || most > SIBLINGS_MOST)
-		return NULL;
-	struct sibling_list *l = calloc(1, sizeof(*l) + most * sizeof(l->text[0]));
-	for (size_t i = 0; l && i < n; i++) {
-		if (p[i].ppid != parent->pid || !siblingrank_may_be(&p[i], parent) ||
-		    !sibling_read(w, p[i].pid, &l->text[l->n], &l->one[l->n]))
-			continue;
-		l->at[l->n] = i;
-		l->shape[l->n] = siblings_shape(l->one[l->n].arguments);
-		l->n++;
-	}
-	return l;
-}
-
-/* All that are of the shape of the first one; takes them off the list. */
-static size_t group_take(struct sibling_list *l, struct siblings_one *group, size_t *at)
-{
-	size_t n = 0, left = 0;
-	uint64_t shape = l->shape[0];
-	for (size_t i = 0; i < l->n; i++) {
-		if (l->shape[i] == shape) {
-			at[n] = l->at[i];
-			group[n++] = l->one[i];
-			continue;
-		}
-		l->at[left] = l->at[i];
-		l->shape[left] = l->shape[i];
-		l->one[left++] = l->one[i];
-	}
-	l->n = left;
-	return n;
-}
-
-static bool groups_number(struct sibling_list *l, struct span above, int32_t *ret_number, int32_t *ret_world)
-{
-	static _Thread_local struct siblings_one group[SIBLINGS_MOST];
-	size_t at[SIBLINGS_MOST];
-	int32_t number[SIBLINGS_MOST];
-	bool any = false;
-	while (l->n > 0) {
-		size_t n = group_take(l, group, at);
-		if (!siblings_number(group, n, above, number))
-			continue;
-		for (size_t i = 0; i < n; i++) {
-			ret_number[at[i]] = number[i];
-			ret_world[at[i]] = (int32_t)n;
-		}
-		any = true;
-	}
-	return any;
+	return most;
 }
 
 bool siblingrank_read(const struct world *w, const struct ownranks_process *p, size_t n,
 		      const struct ownranks_process *parent, int32_t *ret_number, int32_t *ret_world)
 {
 	char above[ENVIRONMENT_MAX];
-	size_t len = 0;
+	size_t len = 0, most = siblings_of(p, n, parent);
 	memset(ret_world, 0, n * sizeof(*ret_world));
-	if (!only_starts(w, parent) || proc_environ_read(w, parent->pid, above, sizeof(above), &len) != 0)
+	if (most < 2 || most > SIBLINGS_MOST || !only_starts(w, parent) ||
+	    proc_environ_read(w, parent->pid, above, sizeof(above), &len) != 0)
 		return false;
-	cleanup(freep) struct sibling_list *l = list_read(w, p, n, parent);
-	return l && groups_number(l, (struct span){above, len}, ret_number, ret_world);
+	cleanup(freep) struct siblingrank_list *l = calloc(1, sizeof(*l));
+	cleanup(freep) struct sibling_text *text = calloc(most, sizeof(*text));
+	for (size_t i = 0; l && text && i < n && l->n < most; i++)
+		if (p[i].ppid == parent->pid && siblingrank_may_be(&p[i], parent))
+			ignore(sibling_read(w, p[i].pid, &text[l->n], l, i), "the others are compared without it");
+	if (!l || !text || !siblingrank_number(l, (struct span){above, len}))
+		return false;
+	for (size_t i = 0; i < l->n; i++) {
+		ret_number[l->of[i].at] = l->of[i].number;
+		ret_world[l->of[i].at] = l->of[i].world;
+	}
+	return true;
 }

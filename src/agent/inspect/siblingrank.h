@@ -6,7 +6,24 @@
 #pragma once
 
 #include "model/jobs/ownranks.h"
+#include "model/jobs/siblings.h"
 #include "sense/world.h"
+
+/* Children of one process; the texts are the caller's. */
+struct siblingrank_list {
+	size_t n;
+	struct siblingrank_one {
+		size_t at; /* the caller's own */
+		uint64_t shape;
+		struct siblings_one text;
+		int32_t number, world; /* once found: its number, and of how many; world is 0 otherwise */
+	} of[SIBLINGS_MOST];
+};
+
+/* False: it is full, and nothing can be said. */
+bool siblingrank_add(struct siblingrank_list *l, size_t at, struct span arguments);
+/* Numbers each group of one shape. above: the parent's environment. True: at least two have a number. */
+bool siblingrank_number(struct siblingrank_list *l, struct span above);
 
 /* True if p may be one of them; parent: its parent. */
 bool siblingrank_may_be(const struct ownranks_process *p, const struct ownranks_process *parent);

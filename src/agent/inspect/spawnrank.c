@@ -99,8 +99,22 @@ static bool world_ask(const struct world *w, pid_t pid, struct spawnranks_one *o
 	return true;
 }
 
-static enum spawnrank of_target(struct procview *l, const struct pyframe *f, enum ownranks_source *ret_told,
-				int32_t *ret)
+/* What it was called with, as a command line would have it: the function and "--NAME=NUMBER" of each small number. */
+static void target_write(const struct pycode *code, const struct pylocals *l, struct spawnrank_target *ret)
+{
+	int n = snprintf(ret->text, sizeof(ret->text), "%s", code->name ? code->name : "?");
+	for (size_t i = 0; i < l->n && n >= 0 && (size_t)n < sizeof(ret->text); i++) {
+		uint64_t v;
+		ret->len = (size_t)n;
+		if (l->items[i].is_arg && l->items[i].value && span_u64(span_of(l->items[i].value), &v) == 0)
+			n += snprintf(ret->text + n + 1, sizeof(ret->text) - (size_t)n - 1, "--%s=%llu",
+				      l->items[i].name, (unsigned long long)v) + 1;
+	}
+	if (n >= 0 && (size_t)n < sizeof(ret->text))
+		ret->len = (size_t)n;
+}
+
+static enum spawnrank of_target(struct procview *l, const struct pyframe *f, struct spawnranks_one *one)
 {
 	cleanup(pylocals_done) struct pylocals locals = {.n = 0};
 	bool torch = is_frame(f, "_wrap", "torch/multiprocessing/spawn.py");
@@ -108,14 +122,15 @@ static enum spawnrank of_target(struct procview *l, const struct pyframe *f, enu
 		return SPAWNRANK_OVER;
 	if (pylocals_read(&l->rt, &l->remote, f->addr, f->code, &locals) != 0)
 		return SPAWNRANK_LATER;
-	if (torch && local_number(&locals, "i", ret))
-		*ret_told = OWNRANKS_BY_TORCH;
-	for (size_t i = 0; i < ARRAY_SIZE(argument_names) && !torch && !*ret_told; i++)
-		if (local_number(&locals, argument_names[i], ret))
-			*ret_told = OWNRANKS_BY_NAME;
-	if (!*ret_told && variable_read(l->w, &l->remote, "RANK", ret))
-		*ret_told = OWNRANKS_BY_NAME;
-	return *ret_told ? SPAWNRANK_OVER : SPAWNRANK_LATER; /* it may set the variable later */
+	target_write(f->known, &locals, &one->target);
+	if (torch && local_number(&locals, "i", &one->number))
+		one->told = OWNRANKS_BY_TORCH;
+	for (size_t i = 0; i < ARRAY_SIZE(argument_names) && !torch && !one->told; i++)
+		if (local_number(&locals, argument_names[i], &one->number))
+			one->told = OWNRANKS_BY_NAME;
+	if (!one->told && variable_read(l->w, &l->remote, "RANK", &one->number))
+		one->told = OWNRANKS_BY_NAME;
+	return one->told ? SPAWNRANK_OVER : SPAWNRANK_LATER; /* it may set the variable later */
 }
 
 /* Reads the Python frames of the main thread. False: there are none now; *ret_later: there may be some later. */
@@ -140,17 +155,16 @@ static bool main_frames(const struct world *w, pid_t pid, struct procview **ret,
 /*
  * Reads a rank from the arguments of the function that the process runs, while it runs. Takes about half a millisecond.
  */
-static enum spawnrank spawnrank_read(const struct world *w, pid_t pid, enum ownranks_source *ret_told,
-				     int32_t *ret_number)
+static enum spawnrank spawnrank_read(const struct world *w, pid_t pid, struct spawnranks_one *one)
 {
 	cleanup(procview_closep) struct procview *l = NULL;
 	struct procview_sample sample;
 	bool later;
-	*ret_told = OWNRANKS_NOTHING;
+	one->told = OWNRANKS_NOTHING;
 	if (!main_frames(w, pid, &l, &sample, &later))
 		return later ? SPAWNRANK_LATER : SPAWNRANK_OVER;
 	const struct pyframe *target = target_of(&sample.python);
-	return target ? of_target(l, target, ret_told, ret_number) : SPAWNRANK_LATER;
+	return target ? of_target(l, target, one) : SPAWNRANK_LATER;
 }
 
 /* True: the program waits for processes that it started. A program that does other work is no launcher. */
@@ -190,7 +204,7 @@ static enum spawnrank number_ask(const struct world *w, const struct ownranks_pr
 		one->number = p->who.option;
 		starts = starts_by_option(w, parent) || only_waits(w, p->ppid);
 	} else {
-		done = spawnrank_read(w, p->pid, &one->told, &one->number);
+		done = spawnrank_read(w, p->pid, one);
 		starts = one->told == OWNRANKS_NOTHING || only_waits(w, p->ppid);
 	}
 	if (starts && (one->told != OWNRANKS_NOTHING || done == SPAWNRANK_OVER))
@@ -306,13 +320,40 @@ static void sibling_keep(struct spawnranks *s, const struct ownranks_process *p,
 				       .told = OWNRANKS_BY_SIBLINGS, .number = number, .world = world};
 }
 
-/* Counts, for each process, the children that may be ranks by what they were started with. */
-static void siblings_count(const struct ownranks_process *p, size_t n, int32_t *children)
+/* Children of a process that run a function of the program and have told nothing yet. */
+static bool has_target(const struct spawnranks *s, const struct ownranks_process *p, const struct spawnranks_one **ret)
 {
+	*ret = &s->of[spawnrank_slot(s, p->pid)];
+	return !p->ended && role_serves(p->who.role) && (*ret)->pid && (*ret)->start_ticks == p->start_ticks &&
+	       (*ret)->told == OWNRANKS_NOTHING && (*ret)->target.len > 0;
+}
+
+/* Compares what the children of one process were called with. True: they have numbers now. */
+static bool targets_compare(struct spawnranks *s, const struct world *w, const struct ownranks_process *p, size_t n,
+			    const struct ownranks_process *parent)
+{
+	const struct spawnranks_one *one;
+	cleanup(freep) struct siblingrank_list *l = calloc(1, sizeof(*l));
+	for (size_t i = 0; l && i < n; i++)
+		if (p[i].ppid == parent->pid && has_target(s, &p[i], &one) &&
+		    !siblingrank_add(l, i, (struct span){one->target.text, one->target.len}))
+			return false;
+	if (!l || !siblingrank_number(l, (struct span){"", 0}) || !only_waits(w, parent->pid))
+		return false;
+	for (size_t i = 0; i < l->n; i++)
+		if (l->of[i].world > 0)
+			sibling_keep(s, &p[l->of[i].at], l->of[i].number, l->of[i].world);
+	return true;
+}
+
+/* Counts, for each process, the children that may have numbers by comparison. */
+static void siblings_count(const struct spawnranks *s, const struct ownranks_process *p, size_t n, int32_t *children)
+{
+	const struct spawnranks_one *one;
 	memset(children, 0, n * sizeof(*children));
 	for (size_t i = 0; i < n; i++) {
 		const struct ownranks_process *up = ownranks_parent(p, n, &p[i]);
-		if (up && siblingrank_may_be(&p[i], up))
+		if (up && (siblingrank_may_be(&p[i], up) || has_target(s, &p[i], &one)))
 			children[up - p]++;
 	}
 }
@@ -326,10 +367,12 @@ static bool siblings_ask(struct spawnranks *s, const struct world *w, const stru
 	bool any = false;
 	if (!children)
 		return false;
-	siblings_count(p, n, children);
+	siblings_count(s, p, n, children);
 	for (size_t i = 0; i < n; i++) {
-		if (children[i] < 2 || !parent_due(s, &p[i], first_ns, w->mono_ns()) ||
-		    !siblingrank_read(w, p, n, &p[i], number, world))
+		if (children[i] < 2 || !parent_due(s, &p[i], first_ns, w->mono_ns()))
+			continue;
+		any |= targets_compare(s, w, p, n, &p[i]);
+		if (!siblingrank_read(w, p, n, &p[i], number, world))
 			continue;
 		for (size_t k = 0; k < n; k++)
 			if (world[k] > 0)

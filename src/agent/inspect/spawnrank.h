@@ -8,6 +8,8 @@
  * Where the parent does other work than to wait, as one that adds up for its ranks does, and for a child of fork(2),
  * the variables RANK and WORLD_SIZE count that the child has set itself.
  *
+ * Where the arguments have other names, they are compared over all siblings: a number from 0 to n - 1 beside n.
+ *
  * Programs that one process has started side by side have their numbers in arguments or variables of any name
  * (agent/inspect/siblingrank.h).
  *
@@ -25,6 +27,12 @@
 
 #define SPAWNRANK_PARENTS 16
 
+/* The function that a process runs and the numbers that it was called with: "train", "--id=2", "--of=4", NUL between. */
+struct spawnrank_target {
+	char text[96];
+	size_t len;
+};
+
 /* Processes that were asked and their answers. Each is asked once, or a few times at growing intervals. */
 struct spawnranks {
 	struct spawnranks_one {
@@ -35,6 +43,7 @@ struct spawnranks {
 		bool over;
 		enum ownranks_source told;
 		int32_t number, local, world;
+		struct spawnrank_target target; /* empty: it was not read, or nothing has to be compared */
 	} of[SPAWNRANKS];
 	size_t n, n_told;
 	/* Processes whose children are compared with each other; the one that is due first makes room. */

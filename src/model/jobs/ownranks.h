@@ -20,7 +20,7 @@ enum ownranks_source {
 	OWNRANKS_BY_TORCH, /* the process index that torch.multiprocessing passes */
 	/* It has set RANK and WORLD_SIZE itself; accepted if exactly so many siblings have told as many numbers. */
 	OWNRANKS_BY_WORLD,
-	OWNRANKS_BY_SIBLINGS, /* its arguments or variables and those of its siblings have the numbers; accepted as these */
+	OWNRANKS_BY_SIBLINGS, /* what it and its siblings were started with has the numbers; accepted as BY_WORLD */
 	OWNRANKS_BY_RAY, /* Ray Train's own number; accepted unless two workers have the same */
 };
 

@@ -31,7 +31,7 @@ static bool entry_at(struct span block, size_t at, struct span *ret)
 }
 
 /* The number that an argument is, or that stands behind its last '='. */
-static bool number_of(struct span entry, int32_t *ret)
+static bool entry_number(struct span entry, int32_t *ret)
 {
 	uint64_t v;
 	const char *equal = memrchr(entry.p, '=', entry.len);
@@ -51,7 +51,7 @@ static bool has_word(struct span name, const char *word)
 	return false;
 }
 
-static bool is_one_of(struct span name, const char *const *words, size_t n)
+static bool name_has_any(struct span name, const char *const *words, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (has_word(name, words[i]))
@@ -83,7 +83,7 @@ static bool place_number(const struct siblings_one *one, const struct place *at,
 	struct span entry;
 	bool found = at->variable ? variable_find(one->environment, at->name, &entry)
 				  : entry_at(one->arguments, at->argument, &entry);
-	return found && number_of(entry, ret);
+	return found && entry_number(entry, ret);
 }
 
 /* True if each of 0 to n - 1 stands there once. */
@@ -97,19 +97,19 @@ static bool is_count(const struct siblings_one *all, size_t n, const struct plac
 		seen[v] = true;
 		number[i] = v;
 	}
-	return !is_one_of(at->name, no_numbers, ARRAY_SIZE(no_numbers));
+	return !name_has_any(at->name, no_numbers, ARRAY_SIZE(no_numbers));
 }
 
 static bool is_size(const struct siblings_one *all, size_t n, const struct place *at, struct span parent_environment)
 {
 	struct span above;
 	int32_t v;
-	if (is_one_of(at->name, no_sizes, ARRAY_SIZE(no_sizes)))
+	if (name_has_any(at->name, no_sizes, ARRAY_SIZE(no_sizes)))
 		return false;
 	for (size_t i = 0; i < n; i++)
 		if (!place_number(&all[i], at, &v) || (size_t)v != n)
 			return false;
-	return !at->variable || !variable_find(parent_environment, at->name, &above) || !number_of(above, &v) ||
+	return !at->variable || !variable_find(parent_environment, at->name, &above) || !entry_number(above, &v) ||
 	       (size_t)v != n;
 }
 
@@ -157,7 +157,7 @@ static void environment_look(struct siblings *s)
 	int32_t v;
 	while (entry_next(&rest, &entry)) {
 		const char *equal = memchr(entry.p, '=', entry.len);
-		if (!equal || !number_of(entry, &v))
+		if (!equal || !entry_number(entry, &v))
 			continue;
 		at.name = (struct span){entry.p, (size_t)(equal + 1 - entry.p)};
 		place_look(s, &at);
