@@ -27,7 +27,7 @@
 
 #define SPAWNRANK_PARENTS 16
 
-/* The function that a process runs and the numbers that it was called with: "train", "--id=2", "--of=4", NUL between. */
+/* The function that a process runs and the numbers it was called with: "train", "--id=2", "--of=4", NUL between. */
 struct spawnrank_target {
 	char text[96];
 	size_t len;
