@@ -351,6 +351,37 @@ static bool p2p(struct hang_work *w)
 	return true;
 }
 
+/*
+ * One of several ranks has come to its end, and all others wait for messages: from that one none comes. Whether it is
+ * its that is missing is not known.
+ */
+static bool one_at_its_end(struct hang_work *w)
+{
+	const struct stackgroup_rank *one = NULL, *other = NULL;
+	char doing[300];
+	for (size_t i = 0; i < w->g.n; i++) {
+		const struct stackgroup_rank *r = &w->g.rank[i];
+		const struct stackgroup_rank **of = r->activity.kind == ACTIVITY_EXIT ? &one : &other;
+		if (r->activity.kind != ACTIVITY_EXIT && r->activity.kind != ACTIVITY_P2P)
+			return false;
+		if (of == &one && one)
+			return false;
+		*of = r;
+	}
+	if (!one || w->g.n < 3)
+		return false;
+	if (!hang_old_enough(w, HANG_FIRM))
+		return true;
+	hang_is(w, "rank_finishing", CONFIDENCE_LOW);
+	hang_accuse(w, one->rank);
+	hang_doing(w, other, doing, sizeof(doing));
+	hang_says(w,
+		  "Rank %d has come to its end (%s) and sends nothing more, while all others wait in a send or "
+		  "receive: rank %d in %s.",
+		  one->rank, one->activity.op, other->rank, doing);
+	return true;
+}
+
 /* The store has taken their questions, and answers when somebody sets what they wait for. */
 static bool key_not_set(struct hang_work *w, const struct stackgroup_rank *one)
 {
@@ -442,8 +473,8 @@ bool hang_all_wait(struct hang_work *w)
 		}
 	if (w->n_unseen > 0)
 		return w->n_unseen * 2 < w->g.n && one_unseen(w);
-	return uneven(w) || message_circle(w) || p2p(w) || store(w) || epoch_over_for_some(w) || mismatched(w) ||
-	       stalled(w);
+	return uneven(w) || message_circle(w) || one_at_its_end(w) || p2p(w) || store(w) || epoch_over_for_some(w) ||
+	       mismatched(w) || stalled(w);
 }
 
 /* The GPU of a waiting rank spins; that of a rank that never got there does not. */

@@ -27,6 +27,10 @@ bool hang_tries_in_vain(const struct hang_work *w, const struct stackgroup_rank 
  * to write: whoever follows a log waits for lines that may come from anywhere.
  */
 bool hang_by_design(const struct hang_work *w, const struct waitgraph_sink *s);
+/*
+ * Of a circle of three ranks or more one alone is not in the call in which the others are: it is named in place of all.
+ */
+bool hang_one_elsewhere(struct hang_work *w, const struct waitgraph_sink *s);
 /* Every rank waits for one process beside them, and that one for them. */
 bool hang_server_of_all(struct hang_work *w);
 /* All of the job waits on memory that its own processes share, or for FIFOs that they open. */

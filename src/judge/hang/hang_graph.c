@@ -235,6 +235,8 @@ bool hang_graph_proof(struct hang_work *w)
 	w->v->n_culprits = nameless && !reader ? 0 : w->v->n_culprits;
 	if (reader)
 		hang_unread_says(w, reader);
+	else if (s->end == WAITEND_CIRCLE && w->v->n_culprits > 2)
+		hang_one_elsewhere(w, s);
 	w->v->proved = true;
 	hang_says(w, "It cannot go on by itself: this is proved by the threads' waits, seen twice.");
 	return true;

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "judge/hang/hang_parts.h"
+#include "judge/hang/hang_gone.h"
 
 /* How long nothing may have moved before a verdict of each strength. */
 static const uint64_t certain_ns = 10 * NS_PER_S;
@@ -154,4 +154,85 @@ const struct waitgraph_sink *hang_message_circle(const struct hang_work *w)
 		if (g->node[i].component == g->node[s->node].component && !names_its_peer(w, &g->node[i]))
 			return NULL;
 	return s;
+}
+
+/* ---- of a circle, the one that is elsewhere ---- */
+
+static bool same_code(const struct dump_frame *a, const struct dump_frame *b)
+{
+	return a->kind == b->kind && strcmp(a->name, b->name) == 0 &&
+	       strcmp(a->file ? a->file : "", b->file ? b->file : "") == 0;
+}
+
+/* The next frame of the program's own from here on outwards, as an index; n_frames: none. */
+static size_t own_from(const struct dump_thread *t, size_t at)
+{
+	while (at < t->n_frames && !activity_is_user(&t->frames[at]))
+		at++;
+	return at;
+}
+
+static bool is_in_function(const struct stackgroup_rank *r, const struct dump_frame *f)
+{
+	for (size_t i = 0; i < r->acting->n_frames; i++)
+		if (same_code(&r->acting->frames[i], f))
+			return true;
+	return false;
+}
+
+/* True if the rank is in this function, called from the same line of the same one. */
+static bool is_in_call(const struct stackgroup_rank *r, const struct dump_frame *f, const struct dump_frame *from)
+{
+	const struct dump_thread *t = r->acting;
+	for (size_t i = own_from(t, 0); i < t->n_frames; i = own_from(t, i + 1)) {
+		const size_t out = own_from(t, i + 1);
+		if (same_code(&t->frames[i], f) && out < t->n_frames && same_code(&t->frames[out], from) &&
+		    t->frames[out].line == from->line)
+			return true;
+	}
+	return false;
+}
+
+/* The only rank of the circle that is not in a call that all others of it are in; NULL: none, or several. */
+static const struct stackgroup_rank *outside_of(const struct hang_work *w, const struct waitgraph_sink *s,
+						const struct dump_frame *f, const struct dump_frame *from)
+{
+	const struct stackgroup_rank *odd = NULL;
+	for (size_t i = 0; i < s->n_ranks; i++) {
+		const struct stackgroup_rank *r = stackgroups_find(&w->g, s->rank[i]);
+		if (is_in_call(r, f, from))
+			continue;
+		if (odd || is_in_function(r, f) || own_from(r->acting, 0) == r->acting->n_frames)
+			return NULL;
+		odd = r;
+	}
+	return odd;
+}
+
+bool hang_one_elsewhere(struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct stackgroup_rank *odd = NULL;
+	const struct dump_frame *call = NULL;
+	if (s->n_ranks < 3)
+		return false;
+	for (size_t i = 0; i < s->n_ranks; i++) {
+		const struct stackgroup_rank *r = stackgroups_find(&w->g, s->rank[i]);
+		if (!r || !r->acting || r->acting->n_frames == 0)
+			return false;
+	}
+	for (size_t k = 0; k < 2 && !odd; k++) { /* the first may be the one that is elsewhere */
+		const struct dump_thread *t = stackgroups_find(&w->g, s->rank[k])->acting;
+		for (size_t i = own_from(t, 0); i < t->n_frames && !odd; i = own_from(t, i + 1)) {
+			const size_t out = own_from(t, i + 1);
+			call = &t->frames[i];
+			odd = out < t->n_frames ? outside_of(w, s, call, &t->frames[out]) : NULL;
+		}
+	}
+	if (!odd)
+		return false;
+	w->v->n_culprits = 0;
+	hang_accuse(w, odd->rank);
+	hang_says(w, "Rank %d alone is not in %s (%s), in which the others of the circle are.", odd->rank, call->name,
+		  frame_file_short(call->file));
+	return true;
 }

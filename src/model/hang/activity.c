@@ -13,6 +13,7 @@ enum strength {
 	WORK, /* names the purpose of the work or wait */
 	DEVICE, /* waits for the device, whatever the purpose */
 	RANKS, /* waits for other ranks, whatever the purpose */
+	RANKS_WHOLE, /* the call of several messages that such a wait is part of */
 	HELD, /* stopped in a debugger */
 };
 
@@ -211,6 +212,11 @@ static const struct row native_rows[] = {
 	{ACTIVITY_COLLECTIVE, RANKS, "MPI_Comm_", NULL, NULL},
 	{ACTIVITY_STORE, RANKS, "MPI_Init", NULL, NULL},
 	{ACTIVITY_EXIT, RANKS, "MPI_Finalize", NULL, NULL},
+	/* mpi4py makes these of objects by messages of its own */
+	{ACTIVITY_COLLECTIVE, RANKS_WHOLE, "Comm.allreduce", "MPI.", "MPI_Allreduce"},
+	{ACTIVITY_COLLECTIVE, RANKS_WHOLE, "Comm.reduce", "MPI.", "MPI_Reduce"},
+	{ACTIVITY_COLLECTIVE, RANKS_WHOLE, "Intracomm.scan", "MPI.", "MPI_Scan"},
+	{ACTIVITY_COLLECTIVE, RANKS_WHOLE, "Intracomm.exscan", "MPI.", "MPI_Exscan"},
 	{ACTIVITY_P2P, RANKS, "MPI_Recv", NULL, NULL},
 	{ACTIVITY_P2P, RANKS, "MPI_Send", NULL, NULL},
 	{ACTIVITY_P2P, RANKS, "MPI_Wait", NULL, NULL},
@@ -313,8 +319,7 @@ static const struct row *activity_row_of(const struct dump_frame *f)
 	return NULL;
 }
 
-/* True for a file of the program itself; false for one of a library. */
-static bool is_user(const struct dump_frame *f)
+bool activity_is_user(const struct dump_frame *f)
 {
 	static const char *const libraries[] = {
 		"/site-packages/", "/dist-packages/", "/lib/python3", "/lib64/python3", "/lib/pypy", ".zip/",
@@ -384,7 +389,7 @@ void activity_of(const struct dump_thread *t, struct activity_found *ret)
 	*ret = (struct activity_found){.kind = ACTIVITY_UNKNOWN, .op = ""};
 	for (size_t i = 0; i < t->n_frames; i++) {
 		const struct dump_frame *f = &t->frames[i];
-		if (!ret->user && is_user(f))
+		if (!ret->user && activity_is_user(f))
 			ret->user = f;
 		const struct row *r = activity_row_of(f);
 		if (!r)

@@ -52,5 +52,7 @@ struct activity_found {
 void activity_of(const struct dump_thread *t, struct activity_found *ret);
 /* True for collective, p2p, store and sync-bn. */
 bool activity_waits_for_ranks(enum activity a);
+/* True of a Python frame of a file of the program itself; false for one of a library. */
+bool activity_is_user(const struct dump_frame *f);
 /* "all_reduce at train.py:40 in step"; "" if nothing is known. */
 void activity_text(const struct activity_found *f, char *dst, size_t cap);

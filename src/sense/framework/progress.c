@@ -285,13 +285,18 @@ static bool rich(struct span s, struct progress_line *r)
 	return true;
 }
 
-/* "Epoch:[48][20384/all] loss …", "Epoch: [3][ 120/1875]" */
+/* "Epoch:[48][20384/all] loss …", "Epoch: [3][ 120/1875]", "[Epoch 3][ 120/1875]" */
 static bool brackets(struct span s, struct progress_line *r)
 {
 	struct span at = after_word(s, "epoch"), rest;
 	uint64_t epoch, step, total;
+	const size_t before = at.p ? (size_t)(at.p - s.p) - strlen("epoch") : 0;
 	at = at.p ? skip(at, ": ") : at;
-	if (!at.p || at.len == 0 || at.p[0] != '[' || !progress_whole(skip(from(at, 1), " "), &epoch, &rest))
+	if (at.p && at.len > 0 && at.p[0] == '[')
+		at = from(at, 1);
+	else if (before == 0 || s.p[before - 1] != '[')
+		return false;
+	if (!progress_whole(skip(at, " "), &epoch, &rest))
 		return false;
 	rest = skip(rest, " ");
 	if (!span_starts(rest, "]") || !(rest = skip(from(rest, 1), " ")).len || rest.p[0] != '[')

@@ -157,6 +157,8 @@ static void native_functions_are_found_by_name_or_module(void **state)
 		{"pncclAllReduce", "libnccl.so.2", ACTIVITY_COLLECTIVE, "all_reduce"},
 		{"PMPI_Recv", "libmpi.so.40", ACTIVITY_P2P, "MPI_Recv"},
 		{"MPI_Mprobe", "libmpi.so.40", ACTIVITY_P2P, "MPI_Mprobe"},
+		{"Comm.allreduce", "MPI.mpich.cpython-311-x86_64-linux-gnu.so", ACTIVITY_COLLECTIVE, "MPI_Allreduce"},
+		{"Comm.recv", "MPI.mpich.cpython-311-x86_64-linux-gnu.so", ACTIVITY_UNKNOWN, ""},
 		{"PMPI_Sendrecv", "libmpi.so.40", ACTIVITY_P2P, "MPI_Send"},
 		{"MPI_Win_fence", "libmpi.so.40", ACTIVITY_COLLECTIVE, "MPI_Win_fence"},
 		{"MPI_Finalize", "libmpi.so.40", ACTIVITY_EXIT, "MPI_Finalize"},

@@ -32,6 +32,7 @@ static const struct {
 	 120, 1875, -1, 0.5},
 	{"Rank:2 Epoch:[48][20384/all] loss: nan", PROGRESS_BRACKETS, 2, 48, 20384, -1, -1, NAN},
 	{"Epoch: [3][ 120/1875] Time 0.1 Loss 0.5", PROGRESS_BRACKETS, -1, 3, 120, 1875, -1, -1},
+	{"[Epoch 3][ 120/1875] loss: 0.5", PROGRESS_BRACKETS, -1, 3, 120, 1875, -1, 0.5},
 	{"[1,3]<stdout>:epoch 2 step 120/400 loss=0.75", PROGRESS_WORDS, 3, 2, 120, 400, -1, 0.75},
 	{"(RayTrainWorker pid=71, ip=10.0.0.2) iter: 17, loss: -inf", PROGRESS_WORDS, -1, -1, 17, -1, -1, -INFINITY},
 	{"3: global_step=7", PROGRESS_WORDS, 3, -1, 7, -1, -1, -1},
