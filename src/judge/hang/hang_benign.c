@@ -86,7 +86,8 @@ static uint64_t polls_after_ns(const struct hang_work *w, const struct stackgrou
 	    (!w->stepping && !lock_file && !in_vain && w->n_blocking == w->g.n))
 		return 0;
 	uint64_t least = hang_time(w->s->sleep_ns, HANG_SLEEP_NS);
-	return MAX(said * sleep_times, waited_for || lock_file ? MIN(least, waited_for_ns) : least);
+	bool sooner = waited_for || lock_file || (w->stepping && hang_all_nap(w));
+	return MAX(said * sleep_times, sooner ? MIN(least, waited_for_ns) : least);
 }
 
 bool hang_polls(const struct hang_work *w, const struct stackgroup_rank *r)

@@ -28,9 +28,17 @@ bool hang_tries_in_vain(const struct hang_work *w, const struct stackgroup_rank 
  */
 bool hang_by_design(const struct hang_work *w, const struct waitgraph_sink *s);
 /*
- * Of a circle of three ranks or more one alone is not in the call in which the others are: it is named in place of all.
+ * Of a circle of three ranks or more that are named one alone may not be in the call in which the others are: then it
+ * is named in their place.
  */
-bool hang_one_elsewhere(struct hang_work *w, const struct waitgraph_sink *s);
+void hang_one_elsewhere(struct hang_work *w, const struct waitgraph_sink *s);
+/*
+ * True if two processes of the job or more nap between looks, nothing of it runs, sleeps for longer or waits for
+ * somebody outside: none of them does what another one may look for.
+ */
+bool hang_all_nap(const struct hang_work *w);
+/* Adds that, and what others than this one look for. */
+void hang_says_who_naps(struct hang_work *w, const struct stackgroup_rank *r);
 /* Every rank waits for one process beside them, and that one for them. */
 bool hang_server_of_all(struct hang_work *w);
 /* All of the job waits on memory that its own processes share, or for FIFOs that they open. */

@@ -235,7 +235,7 @@ bool hang_graph_proof(struct hang_work *w)
 	w->v->n_culprits = nameless && !reader ? 0 : w->v->n_culprits;
 	if (reader)
 		hang_unread_says(w, reader);
-	else if (s->end == WAITEND_CIRCLE && w->v->n_culprits > 2)
+	else
 		hang_one_elsewhere(w, s);
 	w->v->proved = true;
 	hang_says(w, "It cannot go on by itself: this is proved by the threads' waits, seen twice.");
@@ -537,6 +537,7 @@ bool hang_graph_explains(struct hang_work *w)
 		w->v->confidence = CONFIDENCE_LOW; /* who should have sent the next one is not known */
 		hang_says(w, "Each rank waits for a message of another one.");
 	}
+	hang_one_elsewhere(w, s);
 	if (s->end == WAITEND_NOBODY && n->end == WAITEND_NONE)
 		hang_says(w, "All who share it wait for it themselves: nobody is left who could end these waits, so "
 			     "who had it has probably ended.");

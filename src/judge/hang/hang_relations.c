@@ -209,16 +209,16 @@ static const struct stackgroup_rank *outside_of(const struct hang_work *w, const
 	return odd;
 }
 
-bool hang_one_elsewhere(struct hang_work *w, const struct waitgraph_sink *s)
+void hang_one_elsewhere(struct hang_work *w, const struct waitgraph_sink *s)
 {
 	const struct stackgroup_rank *odd = NULL;
 	const struct dump_frame *call = NULL;
-	if (s->n_ranks < 3)
-		return false;
+	if (s->end != WAITEND_CIRCLE || s->n_ranks < 3 || w->v->n_culprits < 3)
+		return;
 	for (size_t i = 0; i < s->n_ranks; i++) {
 		const struct stackgroup_rank *r = stackgroups_find(&w->g, s->rank[i]);
 		if (!r || !r->acting || r->acting->n_frames == 0)
-			return false;
+			return;
 	}
 	for (size_t k = 0; k < 2 && !odd; k++) { /* the first may be the one that is elsewhere */
 		const struct dump_thread *t = stackgroups_find(&w->g, s->rank[k])->acting;
@@ -229,10 +229,9 @@ bool hang_one_elsewhere(struct hang_work *w, const struct waitgraph_sink *s)
 		}
 	}
 	if (!odd)
-		return false;
+		return;
 	w->v->n_culprits = 0;
 	hang_accuse(w, odd->rank);
 	hang_says(w, "Rank %d alone is not in %s (%s), in which the others of the circle are.", odd->rank, call->name,
 		  frame_file_short(call->file));
-	return true;
 }

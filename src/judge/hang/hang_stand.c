@@ -463,6 +463,7 @@ static void loop_says(struct hang_work *w, const struct stackgroup_rank *r)
 		  duration_format(hang_sleep_ns_of(w, r), slept));
 	if (retry)
 		hang_says(w, "It %s.", retry->text);
+	hang_says_who_naps(w, r);
 	if (!retry || !retry->exists)
 		return;
 	w->v->confidence = MIN(w->v->confidence, CONFIDENCE_LOW);
