@@ -119,6 +119,14 @@ def test_a_task_that_ended_with_its_worker_is_nobodys(program, python):
 
 
 @pytest.mark.parametrize("python", FOUND, ids=str)
+def test_where_the_thread_that_takes_the_results_has_failed_nobody_is_left(program, python):
+    running = program(python, "fork", "unreadable")
+    running.who()  # another worker goes on with its own task
+    thread = running.hint("nobody", "the pool's thread that takes the results has ended")
+    assert not thread["hint"]["proof"], thread
+
+
+@pytest.mark.parametrize("python", FOUND, ids=str)
 def test_a_task_that_a_stopped_worker_should_take_is_not_lost(program, python):
     thread = program(python, "fork", "stopped").hint("owner", "should take the task")
     assert [a["quality"] for a in thread["arrows"]] == ["likely"], thread

@@ -76,6 +76,18 @@ def drip():
     yield 2
 
 
+class Unreadable(Exception):
+    """It cannot be made again from what it is sent as."""
+    def __init__(self, k, why):
+        super().__init__(f"{k}: {why}")
+
+
+def fails_once(k):
+    if k == 0:
+        raise Unreadable(k, "it is the first")
+    sleeps()
+
+
 def same(k):
     return k
 
@@ -131,6 +143,8 @@ def pool_case(ctx):
             pool.map(same, range(4))
         elif CASE == "killed":
             pool.map(dies, range(4), chunksize=1)
+        elif CASE == "unreadable":
+            pool.map(fails_once, range(2), chunksize=1)
         elif CASE == "works":
             pool.map(sleeps, range(1))
         elif CASE == "input":

@@ -232,6 +232,22 @@ static bool all_stand(const struct pool *p)
 }
 
 /*
+ * The thread that takes the results begins last of the pool's own. If it is none of the process's, all of which were
+ * read, it has ended: whatever the workers do, no result comes in.
+ */
+static bool reader_ended(const struct pool *p)
+{
+	return !p->is_executor && p->out && !p->in && !p->unsure && p->x->n_unread == 0;
+}
+
+static void reader_tell(const struct pool *p, struct waitpool_found *ret)
+{
+	struct waithint *h = reader_ended(p) ? hint_add(ret, p, WAITHINT_NOBODY) : NULL;
+	if (h)
+		TEXT_FORMAT(h->text, "%s; the pool's thread that takes the results has ended", p->t->text);
+}
+
+/*
  * All workers wait for a task, one of them at the pipe, so that there is none in it, and the pool has none to hand out
  * and no result to take in.
  */
@@ -242,11 +258,9 @@ static void lost_tell(const struct pool *p, struct waitpool_found *ret)
 	char text[200];
 	if (p->is_executor || waiting != p->n_members || passes_on || !all_stand(p))
 		return;
-	if (!p->in && (p->x->n_unread || p->unsure))
-		return; /* it is one of those that were not read */
 	if (!p->in)
-		TEXT_COPY(text, "the pool's thread that takes the results has ended");
-	else if (p->n_in[PYPOOL_READS] == 0)
+		return; /* it is one of those that were not read */
+	if (p->n_in[PYPOOL_READS] == 0)
 		TEXT_COPY(text, "all workers wait for their turn to take a task, which one that ended has kept");
 	else if (p->n_renewed)
 		TEXT_FORMAT(text, "no worker has the task: %zu of %zu replaced one that ended, and it ended with that",
@@ -301,7 +315,9 @@ void waitpool_decide(const struct pooling *x, const struct pooled_thread *t, str
 	if (e || !found)
 		return;
 	members_count(&p);
-	holders_tell(&p, ret);
+	reader_tell(&p, ret);
+	if (ret->n == 0)
+		holders_tell(&p, ret);
 	bool either = t->wait.either;
 	if (ret->n == 0)
 		threads_tell(&p, ret);

@@ -39,6 +39,8 @@ void hang_one_elsewhere(struct hang_work *w, const struct waitgraph_sink *s);
 bool hang_all_nap(const struct hang_work *w);
 /* Adds that, and what others than this one look for. */
 void hang_says_who_naps(struct hang_work *w, const struct stackgroup_rank *r);
+/* It waits for a result that is lost, whatever else moves. */
+bool hang_lost(struct hang_work *w);
 /* Every rank waits for one process beside them, and that one for them. */
 bool hang_server_of_all(struct hang_work *w);
 /* All of the job waits on memory that its own processes share, or for FIFOs that they open. */

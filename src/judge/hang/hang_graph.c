@@ -495,6 +495,18 @@ static bool each_stands(struct hang_work *w, const struct waitgraph_sink *s)
 	return true;
 }
 
+/*
+ * Something moves, but the log is silent, and the main thread waits for what was asked for and is lost: what moves does
+ * not end that.
+ */
+bool hang_lost(struct hang_work *w)
+{
+	const struct waitgraph_sink *s = graph_end(w);
+	const struct waitgraph_node *n = s ? &w->c->graph->node[s->node] : NULL;
+	return n && n->main && s->of_main && s->end == WAITEND_NOBODY && n->hint && n->hint->lost &&
+	       hang_graph_explains(w);
+}
+
 /* An end that says why: a stopped helper, a silent server. Such a wait may still end, so it takes longer to tell. */
 bool hang_graph_explains(struct hang_work *w)
 {

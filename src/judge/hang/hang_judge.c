@@ -90,7 +90,7 @@ static bool by_stacks(struct hang_work *w)
 	 * A job that moves does not stand still: only proofs by themselves count, and a log that has long been silent.
 	 */
 	static bool (*const log_silent[])(struct hang_work * w) = {
-		hang_lock_proofs, hang_benign, hang_gil, hang_disk, hang_silent_log,
+		hang_lock_proofs, hang_lost, hang_benign, hang_gil, hang_disk, hang_silent_log,
 	};
 	for (size_t i = 0; !w->log_silent && i < ARRAY_SIZE(parts); i++)
 		if (parts[i](w))
