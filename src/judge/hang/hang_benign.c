@@ -13,6 +13,9 @@ static const uint64_t sleep_times = 3;
 /* So long may a rank try again and again, with pauses, while others wait for it: many servers come back within it. */
 static const uint64_t waited_for_ns = 2 * 60 * NS_PER_S;
 
+/* So long may one nap whose shared memory nobody is left to write: it may look at something else. */
+static const uint64_t deserted_ns = 80 * NS_PER_S;
+
 static uint64_t debugger_most_ns(const struct hang_work *w)
 {
 	return MIN(debugger_ns, hang_time(w->s->sleep_ns, HANG_SLEEP_NS));
@@ -97,6 +100,18 @@ bool hang_polls(const struct hang_work *w, const struct stackgroup_rank *r)
 }
 
 /*
+ * True of a loop of naps whose shared memory nobody is left to write, if a process of the job ended when it came to a
+ * stand: a sibling may have been the one to write it. Who looks for a file or a server looks elsewhere.
+ */
+static bool is_deserted(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *n = g && r->process ? waitgraph_thread(g, r->process->pid, 0) : NULL;
+	return n && n->deserted && !n->polled && !(n->hint && n->hint->kind == WAITHINT_RETRY) &&
+	       !hang_is_refused(w, r->rank) && hang_left_then(w);
+}
+
+/*
  * How long a sleep is benign: without limit where all sleep (0), for a while where others wait, not at all in a loop of
  * short ones.
  */
@@ -105,6 +120,8 @@ static uint64_t sleep_most_ns(const struct hang_work *w, const struct stackgroup
 	bool waited_for = w->many && w->n_blocking < w->g.n;
 	uint64_t most = waited_for ? hang_time(w->s->sleep_ns, HANG_SLEEP_NS) : 0;
 	uint64_t after = polls_after_ns(w, r);
+	if (is_deserted(w, r))
+		after = after == 0 ? deserted_ns : MIN(after, deserted_ns);
 	return most == 0 ? after : after == 0 ? most : MIN(most, after);
 }
 

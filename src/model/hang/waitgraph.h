@@ -88,6 +88,8 @@ struct waitgraph_node {
 	const struct waithint *usual; /* who usually ended such a wait; NULL: unknown */
 	/* It looks at this again and again, between short sleeps, and its arrows are of it; NULL: they are not. */
 	const struct waitfact *polled;
+	/* It naps, shares memory with others, and all who could write that wait for this very thread. */
+	bool deserted;
 	bool watches; /* it naps between looks at its children, none of whom can go on: its arrows lead to them */
 	/*
 	 * Of one that runs: the main thread of the only process that shares memory with it which that one could write,

@@ -188,6 +188,15 @@ static enum stuck all_stuck(const struct waitgraph_in *in, struct walk *w, struc
 	return n_held > 0 ? STUCK_STOPPED : n_dead == 1 && n == 1 ? STUCK_PROVED : STUCK_NOT;
 }
 
+/* True if all who could write memory of the thread wait for it, in the end. */
+static bool all_wait_for_it(const struct sharer *sharer, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (sharer[i].stuck != STUCK_WAITS_FOR_IT)
+			return false;
+	return n > 0;
+}
+
 /* One more arrow of the node whose arrows are the last ones so far. */
 static int last_arrow_add(struct waitgraph *g, uint32_t from, struct waitgraph_edge e)
 {
@@ -377,7 +386,7 @@ int waitgraph_polled_memory(const struct waitgraph_in *in, struct waitgraph *g)
 	if (!todo || !seen)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < g->n_nodes; i++) {
-		const struct waitgraph_node *x = &g->node[i];
+		struct waitgraph_node *x = &g->node[i];
 		if (x->thread && x->main)
 			beside_find(in, g, i);
 		if (x->thread && x->main && x->n_edges == 0 && arrows_to_tasks(in, g, &w, i) < 0)
@@ -386,6 +395,7 @@ int waitgraph_polled_memory(const struct waitgraph_in *in, struct waitgraph *g)
 			continue;
 		size_t n = sharers_list(in, x->thread, sharer);
 		enum stuck stuck = n == SIZE_MAX ? STUCK_NOT : all_stuck(in, &w, sharer, n, i);
+		x->deserted = n != SIZE_MAX && all_wait_for_it(sharer, n);
 		if (stuck != STUCK_NOT && arrows_to_sharers(g, i, sharer, n, stuck) < 0)
 			return -ENOMEM;
 		if (x->n_edges == 0 && arrows_to_children(g, &w, i) < 0)
