@@ -337,10 +337,25 @@ static bool fairseq(struct span s, struct progress_line *r)
 	return true;
 }
 
+/* "[31/50] loss=0.3", "[12:00:07] 31/50 loss=0.3"; no date and no part of a path */
+static void of_total_before_loss(struct span s, struct progress_line *r)
+{
+	struct progress_line found = *r;
+	struct span t = span_trim(s), loss = after_word(s, "loss"), rest;
+	if (t.len > 0 && t.p[0] == '[' && of_total(span_before(t, "]"), r, &rest))
+		return;
+	if (!loss.p || !of_total((struct span){s.p, (size_t)(loss.p - s.p)}, &found, &rest))
+		return;
+	const bool day = rest.len > 3 && rest.p[3] == ':'; /* "11/26 12:00:07" */
+	if (found.step <= found.total && span_starts(rest, " ") && !day)
+		*r = found;
+}
+
 /* "step 120", "iter: 5/100", "global_step=7", "batch [12" with an epoch, a loss or a total beside */
 static bool words(struct span s, struct progress_line *r)
 {
-	static const char *const names[] = {"global_step", "global step", "step", "iteration", "iter", "batch"};
+	static const char *const names[] = {"global_step", "global step", "step", "_step",
+					    "iteration",   "iter",	  "batch"};
 	for (size_t i = 0; i < ARRAY_SIZE(names) && !r->has_step; i++) {
 		struct span at = after_word(s, names[i]), rest;
 		if (!at.p || at.len == 0 || !strchr(" :=['\"", at.p[0]) ||
@@ -355,9 +370,8 @@ static bool words(struct span s, struct progress_line *r)
 	}
 	bool epoch = epoch_find(s, r);
 	loss_find(s, r);
-	struct span t = span_trim(s), rest;
-	if (!r->has_step && r->has_loss && t.len > 0 && t.p[0] == '[')
-		(void)of_total(span_before(t, "]"), r, &rest); /* "[31/50] loss=0.3" */
+	if (!r->has_step && r->has_loss)
+		of_total_before_loss(s, r);
 	if (!r->has_step && !(epoch && r->has_loss) && !(epoch && starts_nocase(s, "epoch")))
 		return false;
 	r->form = PROGRESS_WORDS;

@@ -38,6 +38,11 @@ static const struct {
 	{"3: global_step=7", PROGRESS_WORDS, 3, -1, 7, -1, -1, -1},
 	{"{\"step\": 31, \"loss\": 0.5}", PROGRESS_WORDS, -1, -1, 31, -1, -1, 0.5},
 	{"[31/50] loss=0.5", PROGRESS_WORDS, -1, -1, 31, 50, -1, 0.5},
+	{"[12:00:07] 31/50 loss=0.5", PROGRESS_WORDS, -1, -1, 31, 50, -1, 0.5},
+	{"{\"_step\": 31, \"train/loss\": 0.5}", PROGRESS_WORDS, -1, -1, 31, -1, -1, 0.5},
+	{"Epoch 2 of 2026/11/26 loss=0.5", PROGRESS_WORDS, -1, 2, -1, -1, -1, 0.5},
+	{"11/26 12:00:07 epoch 2 loss=0.5", PROGRESS_WORDS, -1, 2, -1, -1, -1, 0.5},
+	{"epoch 2 /data/7/9/x loss=0.5", PROGRESS_WORDS, -1, 2, -1, -1, -1, 0.5},
 	{"Epoch 1/4 \xe2\x94\x81\xe2\x94\x81\xe2\x95\xb8\xe2\x94\x81 32/64 0:00:03 \xe2\x80\xa2 0:00:03 10.5it/s "
 	 "v_num: 0.000 train_loss: 0.25",
 	 PROGRESS_LIGHTNING, -1, 1, 32, 64, 10.5, -1},
