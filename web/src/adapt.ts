@@ -122,6 +122,43 @@ export function logMatches(raw: { matches?: LogLine[]; lines?: LogLine[]; next?:
 export const ranksOf = (rows: readonly Partial<Rank>[]): Rank[] =>
 	rows.filter((r) => r.rank !== undefined || r.pid !== undefined).map((r) => ({ ...r, rank: r.rank ?? -r.pid! }));
 
+export interface RawRanks {
+	ranks: Partial<Rank>[];
+	grid?: { ranks: [number, number][]; states: string; culprits: number[] };
+	total?: number;
+}
+
+const LETTERS: Record<string, string> = {
+	R: "working",
+	S: "running",
+	D: "waiting",
+	T: "stopped",
+	e: "ended",
+	x: "failed",
+};
+
+/** `brief`: of each rank only its state is known yet. */
+export interface Ranks {
+	ranks: Rank[];
+	total?: number;
+	brief: boolean;
+}
+
+export function ranksFrom({ ranks, grid, total }: RawRanks): Ranks {
+	const rest = total !== undefined ? { total } : {};
+	if (!grid) return { ranks: ranksOf(ranks), brief: false, ...rest };
+	const culprits = new Set(grid.culprits);
+	const list: Rank[] = [];
+	for (const [first, last] of grid.ranks)
+		for (let rank = first; rank <= last && list.length < grid.states.length; rank++)
+			list.push({
+				rank,
+				state: LETTERS[grid.states[list.length]!] ?? "unknown",
+				...(culprits.has(rank) ? { culprit: true } : {}),
+			});
+	return { ranks: list, brief: true, ...rest };
+}
+
 const DOES: Record<string, string> = { waits: "waiting", sleeps: "waiting", runs: "working" };
 
 /** What ranks do was looked at: that is closer than that their processes run. Ranks that stay as they are stay the same objects. */

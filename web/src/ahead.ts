@@ -24,7 +24,9 @@ export const INCIDENT_KINDS =
 export const ME: Asked = ["me", {}];
 export const JOBS: Asked = ["jobs", { limit: 50 }];
 export const LAST_INCIDENTS: Asked = ["events", { order: "desc", limit: 8, kind: INCIDENT_KINDS }];
-export const ranksAsked = (job: string): Asked => [jobPath(job, "ranks"), { from: 0, limit: 1000 }];
+/** Of more ranks than these a cell is a letter, and their rows are asked for once the letters are painted. */
+export const LARGE_CELLS = 64;
+export const ranksAsked = (job: string): Asked => [jobPath(job, "ranks"), { limit: 1000, grid_over: LARGE_CELLS }];
 
 /** What the first screen of a page shows, the most wanted first. `before`: the page that is left, whose job is known. */
 export function firstOf(route: Route, before?: Route): Asked[] {

@@ -121,15 +121,20 @@ struct past {
 	const struct job *job;
 	struct series_process *of;
 	size_t n;
+	size_t next; /* behind the one that was found last: both lists are in nearly the same order */
 	past_process_fn *fn;
 	void *ctx;
 };
 
-static struct series_process *past_find(const struct past *p, pid_t pid, uint64_t start_ticks)
+static struct series_process *past_find(struct past *p, pid_t pid, uint64_t start_ticks)
 {
-	for (size_t i = 0; i < p->n; i++)
-		if (p->of[i].pid == pid && p->of[i].start_ticks == start_ticks)
+	for (size_t k = 0; k < p->n; k++) {
+		const size_t i = (p->next + k) % p->n;
+		if (p->of[i].pid == pid && p->of[i].start_ticks == start_ticks) {
+			p->next = i + 1;
 			return &p->of[i];
+		}
+	}
 	return NULL;
 }
 

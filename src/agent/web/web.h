@@ -117,8 +117,8 @@ struct js *web_health_json(struct web *w, const struct job *j);
 /* The number of all jobs; counted anew when there is a newer one, and each minute. */
 int must_check web_jobs_total(struct web *w, uint64_t *ret);
 void web_healths_free(struct web *w);
-/* True if the trouble that is told of the job names this rank as its cause. */
-bool web_health_culprit(struct web *w, const struct job *j, int32_t rank);
+/* The ranks that the trouble that is told of the job names as its cause, INCIDENT_CULPRITS at most. Their number. */
+size_t web_health_culprits(struct web *w, const struct job *j, int32_t *dst);
 /* vigil.job/1 with steps and health. */
 struct js *web_job_json(struct web *w, const struct job *j);
 

@@ -210,16 +210,14 @@ struct js *web_health_json(struct web *w, const struct job *j)
 	return health_json(&h);
 }
 
-bool web_health_culprit(struct web *w, const struct job *j, int32_t rank)
+size_t web_health_culprits(struct web *w, const struct job *j, int32_t *dst)
 {
 	struct kept *k = kept_find(w, j->id);
 	if (!k)
-		return false;
+		return 0;
 	kept_gather(w, j, k);
-	for (size_t i = 0; i < k->facts.trouble.n_culprits; i++)
-		if (k->facts.trouble.culprit[i] == rank)
-			return true;
-	return false;
+	memcpy(dst, k->facts.trouble.culprit, sizeof(k->facts.trouble.culprit));
+	return k->facts.trouble.n_culprits;
 }
 
 struct js *web_job_json(struct web *w, const struct job *j)

@@ -4,6 +4,7 @@
 #include "agent/jobs/past.h"
 #include "agent/web/web.h"
 #include "base/vec.h"
+#include "model/incident/incident.h"
 #include "sense/proc/proc.h"
 #include "sense/rank.h"
 #include "tell/jobs/job_json.h"
@@ -12,6 +13,8 @@
 
 /* Two looks of 64 ranks are a tenth of it. */
 #define TAIL_BYTES (128 * KIB)
+/* Ranks of one answer. */
+#define GRID_MOST 5000
 
 /* The main processes of a job's newest attempt, by rank; of a job without ranks its one. */
 struct ranks {
@@ -22,6 +25,8 @@ struct ranks {
 	struct series_sample last, before; /* looks; n_lanes 0: there are none */
 	struct series_devices devices; /* n 0: none are known */
 	struct job_steps steps;
+	int32_t culprit[INCIDENT_CULPRITS];
+	size_t n_culprits;
 };
 
 static int rank_take(void *ctx, const struct job_process *p)
@@ -31,22 +36,34 @@ static int rank_take(void *ctx, const struct job_process *p)
 	bool is_main = strcmp(p->role, "main") == 0 && (p->rank != NO_RANK || all->main_pid == 0);
 	if (p->attempt != all->attempt || (!is_main && p->pid != all->main_pid))
 		return 0;
-	for (size_t i = 0; i < all->n; i++)
-		if (all->of[i].rank == p->rank) {
-			if (p->started_unix_ms >= all->of[i].started_unix_ms)
-				all->of[i] = *p;
-			return 0;
-		}
 	if (vec_room(&all->of, &all->cap, all->n + 1) < 0)
 		return -ENOMEM;
 	all->of[all->n++] = *p;
 	return 0;
 }
 
+/* By rank, of one rank the process that was started last first. */
 static int by_rank(const void *a, const void *b)
 {
 	const struct job_process *x = a, *y = b;
-	return (x->rank > y->rank) - (x->rank < y->rank);
+	if (x->rank != y->rank)
+		return x->rank > y->rank ? 1 : -1;
+	return (x->started_unix_ms < y->started_unix_ms) - (x->started_unix_ms > y->started_unix_ms);
+}
+
+/* One process for each rank. */
+static void ranks_sort(struct ranks *all)
+{
+	size_t n = 0;
+	if (all->n > 0)
+		qsort(all->of, all->n, sizeof(*all->of), by_rank);
+	for (size_t i = 0; i < all->n; i++)
+		if (n == 0 || all->of[n - 1].rank != all->of[i].rank)
+			all->of[n++] = all->of[i];
+	/* a launcher beside its ranks is none: NO_RANK is the lowest */
+	if (n > 1 && all->of[0].rank == NO_RANK)
+		memmove(all->of, all->of + 1, --n * sizeof(*all->of));
+	all->n = n;
 }
 
 static void looks_read(const struct job *j, struct ranks *all)
@@ -72,16 +89,17 @@ static int ranks_read(struct web *w, const struct job *j, struct ranks *all)
 	all->attempt = j->attempt;
 	all->main_pid = j->pid;
 	int r = past_each_process(w->store, j, rank_take, all);
-	/* a launcher beside its ranks is none */
-	if (r == 0 && all->n > 1)
-		for (size_t i = 0; i < all->n; i++)
-			if (all->of[i].rank == NO_RANK)
-				all->of[i--] = all->of[--all->n];
-	if (all->n > 0)
-		qsort(all->of, all->n, sizeof(*all->of), by_rank);
-	looks_read(j, all);
-	past_steps_tail(j, &all->steps);
+	ranks_sort(all);
+	all->n_culprits = web_health_culprits(w, j, all->culprit);
 	return r;
+}
+
+static bool is_culprit(const struct ranks *all, int32_t rank)
+{
+	for (size_t i = 0; i < all->n_culprits; i++)
+		if (all->culprit[i] == rank)
+			return true;
+	return false;
 }
 
 static const struct series_lane *ranks_lane(const struct series_sample *s, int32_t rank)
@@ -97,15 +115,21 @@ static double webranks_rate_of(uint64_t now, uint64_t before, double seconds)
 	return now >= before ? (double)(now - before) / seconds : 0;
 }
 
+static void memory_put(struct js *o, uint64_t own_bytes, uint64_t rss_bytes, uint64_t shared_bytes)
+{
+	js_put_u64(o, "own_bytes", own_bytes);
+	js_put_u64(o, "rss_bytes", rss_bytes);
+	js_put_u64(o, "shared_bytes", shared_bytes);
+}
+
 /* Of a rank that the looks have no lane for: counters of the kernel, of its main process, at this moment. */
 static void main_memory_put(const struct web *w, pid_t pid, struct js *o)
 {
 	struct proc_statm m;
 	if (proc_statm_read(&w->world, pid, &m) != 0)
 		return;
-	js_put_u64(o, "own_bytes", sub_floor(m.resident_pages, m.shared_pages) * w->world.page_bytes);
-	js_put_u64(o, "rss_bytes", m.resident_pages * w->world.page_bytes);
-	js_put_u64(o, "shared_bytes", m.shared_pages * w->world.page_bytes);
+	memory_put(o, sub_floor(m.resident_pages, m.shared_pages) * w->world.page_bytes,
+		   m.resident_pages * w->world.page_bytes, m.shared_pages * w->world.page_bytes);
 	js_put_bool(o, "main_only", true);
 }
 
@@ -117,9 +141,7 @@ static void lane_put(const struct web *w, const struct ranks *all, const struct 
 		main_memory_put(w, p->pid, o);
 	if (!now)
 		return;
-	js_put_u64(o, "own_bytes", now->own_bytes);
-	js_put_u64(o, "rss_bytes", now->rss_bytes);
-	js_put_u64(o, "shared_bytes", sub_floor(now->rss_bytes, now->own_bytes));
+	memory_put(o, now->own_bytes, now->rss_bytes, sub_floor(now->rss_bytes, now->own_bytes));
 	if (!then || seconds <= 0)
 		return;
 	js_put_double(o, "cpu_ratio", webranks_rate_of(now->cpu_ns, then->cpu_ns, seconds) / 1e9);
@@ -130,30 +152,46 @@ static void lane_put(const struct web *w, const struct ranks *all, const struct 
 	}
 }
 
-static const char *webranks_state(const struct web *w, const struct job_process *p, bool open)
+enum rank_state { RANK_WORKING, RANK_RUNNING, RANK_WAITING, RANK_STOPPED, RANK_ENDED, RANK_FAILED, RANK_UNKNOWN };
+
+static const struct {
+	const char *name;
+	char letter; /* in a grid */
+} rank_states[] = {
+	[RANK_WORKING] = {"working", 'R'}, [RANK_RUNNING] = {"running", 'S'}, [RANK_WAITING] = {"waiting", 'D'},
+	[RANK_STOPPED] = {"stopped", 'T'}, [RANK_ENDED] = {"ended", 'e'},     [RANK_FAILED] = {"ended", 'x'},
+	[RANK_UNKNOWN] = {"unknown", '?'},
+};
+
+static enum rank_state state_of_ended(const struct job_process *p)
+{
+	return p->has_status && p->wait_status != 0 ? RANK_FAILED : RANK_ENDED;
+}
+
+static enum rank_state webranks_state(const struct web *w, const struct job *j, const struct job_process *p)
 {
 	struct proc_stat st;
-	if (p->ended_unix_ms > 0 || !open)
-		return "ended";
+	if (p->ended_unix_ms > 0 || !job_is_open(j))
+		return state_of_ended(p);
 	/* as joblife_runs, with one look for both: a thousand ranks are asked for at once */
 	int r = proc_stat_read(&w->world, p->pid, &st);
 	if (r == WORLD_DENIED)
-		return "unknown";
+		return RANK_UNKNOWN;
 	if (r != 0 || st.start_ticks != p->start_ticks || proc_is_over(&st))
-		return "ended";
+		return state_of_ended(p);
 	switch (st.state) {
 	case 'R':
-		return "working";
+		return RANK_WORKING;
 	case 'D':
-		return "waiting";
+		return RANK_WAITING;
 	case 'T':
 	case 't':
-		return "stopped";
+		return RANK_STOPPED;
 	case 'Z':
 	case 'X':
-		return "ended";
+		return state_of_ended(p);
 	default:
-		return "running";
+		return RANK_RUNNING;
 	}
 }
 
@@ -168,18 +206,18 @@ static void status_put(const struct job_process *p, struct js *o)
 		js_put_i64(o, "signal", js_get_i64(row, "signal", 0));
 }
 
-static struct js *rank_json(struct web *w, const struct job *j, const struct ranks *all, const struct job_process *p)
+static struct js *rank_json(const struct web *w, const struct job *j, const struct ranks *all, const struct job_process *p)
 {
 	struct js *o = js_object();
 	const struct job_step *step = job_steps_find(&all->steps, p->rank);
-	const char *state = webranks_state(w, p, job_is_open(j));
+	const enum rank_state state = webranks_state(w, j, p);
 	step = step || p->rank > 0 ? step : job_steps_find(&all->steps, NO_RANK);
 	if (p->rank != NO_RANK)
 		js_put_i64(o, "rank", p->rank);
 	js_put_i64(o, "pid", p->pid);
 	js_put_text_if(o, "node", j->node);
-	js_put_text(o, "state", state);
-	if (strcmp(state, "ended") != 0) {
+	js_put_text(o, "state", rank_states[state].name);
+	if (state != RANK_ENDED && state != RANK_FAILED) {
 		lane_put(w, all, p, o);
 		seriesjson_rank_gpus(&all->devices, p->rank, o);
 	}
@@ -191,8 +229,19 @@ static struct js *rank_json(struct web *w, const struct job *j, const struct ran
 			js_put_double(o, "per_s", step->per_s);
 	}
 	status_put(p, o);
-	js_put_bool(o, "culprit", web_health_culprit(w, j, p->rank));
+	js_put_bool(o, "culprit", is_culprit(all, p->rank));
 	return o;
+}
+
+/* Rows of the ranks from a place on; they are released. */
+static struct js *rows_json(const struct web *w, const struct job *j, struct ranks *all, uint64_t from, uint64_t limit)
+{
+	struct js *list = js_array();
+	looks_read(j, all);
+	past_steps_tail(j, &all->steps);
+	for (uint64_t i = from; i < all->n && i - from < limit; i++)
+		js_add(list, rank_json(w, j, all, &all->of[i]));
+	return list;
 }
 
 int web_ranks_rows(struct web *w, const struct job *j, uint64_t from, uint64_t limit, struct js **ret,
@@ -201,39 +250,80 @@ int web_ranks_rows(struct web *w, const struct job *j, uint64_t from, uint64_t l
 	static struct ranks all; /* large */
 	all = (struct ranks){.n = 0};
 	int r = ranks_read(w, j, &all);
-	struct js *list = js_array();
-	for (uint64_t i = from; r == 0 && i < all.n && i - from < limit; i++)
-		js_add(list, rank_json(w, j, &all, &all.of[i]));
-	*ret_total = all.n;
-	free(all.of);
-	if (r < 0) {
-		js_free(list);
-		return r;
+	if (r >= 0) {
+		*ret = rows_json(w, j, &all, from, limit);
+		*ret_total = all.n;
 	}
-	*ret = list;
-	return 0;
+	free(all.of);
+	return r < 0 ? r : 0;
+}
+
+/* What a grid shows of each rank: a thousandth of its row. */
+static struct js *grid_json(const struct web *w, const struct job *j, const struct ranks *all, uint64_t from,
+			    uint64_t limit)
+{
+	char states[GRID_MOST + 1];
+	struct js *o = js_object(), *spans = js_array(), *culprits = js_array();
+	const size_t first = MIN(from, all->n), n = MIN(MIN(limit, GRID_MOST), all->n - first);
+	const struct job_process *p = all->of + first;
+	for (size_t i = 0, begin = 0; i < n; i++) {
+		states[i] = rank_states[webranks_state(w, j, &p[i])].letter;
+		if (is_culprit(all, p[i].rank))
+			js_add_i64(culprits, p[i].rank);
+		if (i + 1 < n && p[i + 1].rank == p[i].rank + 1)
+			continue;
+		struct js *span = js_array();
+		js_add_i64(span, p[begin].rank);
+		js_add_i64(span, p[i].rank);
+		js_add(spans, span);
+		begin = i + 1;
+	}
+	states[n] = '\0';
+	js_put(o, "ranks", spans);
+	js_put_text(o, "states", states);
+	js_put(o, "culprits", culprits);
+	return o;
+}
+
+struct ranks_want {
+	uint64_t from, limit, grid_over;
+};
+
+static int ranks_answer(struct web *w, const struct job *j, const struct ranks_want *want, struct js *o)
+{
+	static struct ranks all; /* large */
+	all = (struct ranks){.n = 0};
+	int r = ranks_read(w, j, &all);
+	if (r >= 0 && all.n > want->grid_over && all.of[0].rank != NO_RANK) {
+		js_put(o, "ranks", js_array());
+		js_put(o, "grid", grid_json(w, j, &all, want->from, want->limit));
+	} else if (r >= 0) {
+		js_put(o, "ranks", rows_json(w, j, &all, want->from, want->limit));
+	}
+	js_put_u64(o, "total", all.n);
+	free(all.of);
+	return r;
 }
 
 void web_ranks(const struct webcall *c)
 {
 	struct fault f = {.text = ""};
 	struct job j;
-	struct js *rows = NULL;
-	uint64_t from, limit, total = 0;
-	if (weburl_u64(&c->url, "from", 0, 0, UINT32_MAX, &from, &f) < 0 ||
-	    weburl_u64(&c->url, "limit", 1000, 1, 5000, &limit, &f) < 0)
+	struct ranks_want want;
+	if (weburl_u64(&c->url, "from", 0, 0, UINT32_MAX, &want.from, &f) < 0 ||
+	    weburl_u64(&c->url, "limit", 1000, 1, GRID_MOST, &want.limit, &f) < 0 ||
+	    weburl_u64(&c->url, "grid_over", UINT32_MAX, 0, UINT32_MAX, &want.grid_over, &f) < 0)
 		return web_fault(c, &f);
 	if (!web_job(c, &j))
 		return;
-	int r = web_ranks_rows(c->web, &j, from, limit, &rows, &total);
-	if (r < 0)
-		return web_store_failed(c, r, "the ranks");
 	struct js *o = js_object();
 	js_put_text(o, "schema", "vigil.ranks/1");
 	js_put_text(o, "job", j.id);
-	js_put(o, "ranks", rows);
-	js_put_u64(o, "total", total);
-	web_json(c, 200, o);
+	int r = ranks_answer(c->web, &j, &want, o);
+	if (r >= 0)
+		return web_json(c, 200, o);
+	js_free(o);
+	web_store_failed(c, r, "the ranks");
 }
 
 struct js *web_memory_point(const struct job *j, int64_t *ret_unix_ms)

@@ -1,6 +1,6 @@
 // A job: the verdict first, then ranks, memory, charts, who waits for whom, attempts, and any moment of the past.
 import { useMemo, useState } from "preact/hooks";
-import { memoryPoint, memorySeries, ranksOf, withWaits } from "../adapt";
+import { memoryPoint, memorySeries, ranksFrom, ranksOf, withWaits, type Ranks, type RawRanks } from "../adapt";
 import { ranksAsked } from "../ahead";
 import { jobPath } from "../api";
 import { clock, tellsSteps, timeLeft, words } from "../format";
@@ -23,16 +23,22 @@ import { Verdict } from "./verdict";
 
 const STANDS = ["hung", "suspected", "slow"];
 
-function useRanks(job: string): Loaded<{ ranks: Rank[]; total?: number }> {
-	const load = useLoad<{ ranks: Rank[]; total?: number }, { ranks: Partial<Rank>[]; total?: number }>(
-		...ranksAsked(job),
-		(raw) => ({ ...raw, ranks: ranksOf(raw.ranks) }),
+/** Of many ranks their states first, and all else of them once those are painted. */
+function useRanks(job: string): Loaded<Ranks> {
+	const first = useLoad<Ranks, RawRanks>(...ranksAsked(job), ranksFrom);
+	const brief = first.data?.brief === true;
+	const rest = useAfterPaint(brief);
+	const whole = useLoad<Ranks, RawRanks>(brief && rest ? jobPath(job, "ranks") : undefined, { limit: 1000 }, ranksFrom);
+	useNews(
+		(kind, data: { ranks?: Rank[] }) => {
+			if (kind !== "ranks" || !data.ranks) return;
+			const news = ranksOf(data.ranks);
+			for (const load of [first, whole])
+				load.set((old) => old && { ...old, ranks: mergeRanks(old.ranks, news) });
+		},
+		(again) => again || (brief ? whole : first).reload(),
 	);
-	useNews((kind, data: { ranks?: Rank[] }) => {
-		if (kind === "ranks" && data.ranks)
-			load.set((old) => old && { ...old, ranks: mergeRanks(old.ranks, ranksOf(data.ranks!)) });
-	}, (first) => first || load.reload());
-	return load;
+	return brief && whole.data ? whole : first;
 }
 
 function useMemory(job: string, on: boolean): Loaded<MemorySeries> {
@@ -234,7 +240,7 @@ export function JobPage({ route, me }: { route: Route; me: Me | undefined }) {
 	const moment = route.id !== undefined ? Number(route.id) : undefined;
 	const ranks = useRanks(job.id);
 	const level = job.health?.level ?? "unknown";
-	// Ranks are what one comes for; curves are drawn once those are there, unless they are the verdict's own picture.
+	// Ranks are what one comes for; what is below them is drawn once those are there.
 	const rest = useAfterPaint(moment !== undefined || ranks.data !== undefined || ranks.error !== undefined);
 	const memory = useMemory(job.id, rest || moment !== undefined || level === "memory" || level === "died");
 	const waits = useLoad<Waits>(running(job) && STANDS.includes(level) ? jobPath(job.id, "waits") : undefined);
@@ -282,22 +288,26 @@ export function JobPage({ route, me }: { route: Route; me: Me | undefined }) {
 					</Show>
 				</Card>
 			)}
-			{moment === undefined && <Standing job={job} waits={waits} on={rest} />}
-			<Card title="Memory of the workers" id="memory" side={<small>click for that moment</small>}>
-				<Show of={memory} what="Memory">
-					{(m) => (
-						<MemoryChart memory={m} culprits={culprits} marks={marks} moment={moment} onPick={onPick} />
-					)}
-				</Show>
-			</Card>
-			<Charts job={job} moment={moment} marks={marks} on={rest} onPick={onPick} />
-			<Card title="Attempts">
-				<Show of={incidents} what="Attempts">
-					{(i) => <Attempts job={job} events={events.all} incidents={i.incidents} now={now} />}
-				</Show>
-			</Card>
-			<Happenings job={job} list={events} />
-			<Details job={job} me={me} />
+			{rest && (
+				<>
+					{moment === undefined && <Standing job={job} waits={waits} on={rest} />}
+					<Card title="Memory of the workers" id="memory" side={<small>click for that moment</small>}>
+						<Show of={memory} what="Memory">
+							{(m) => (
+								<MemoryChart memory={m} culprits={culprits} marks={marks} moment={moment} onPick={onPick} />
+							)}
+						</Show>
+					</Card>
+					<Charts job={job} moment={moment} marks={marks} on={rest} onPick={onPick} />
+					<Card title="Attempts">
+						<Show of={incidents} what="Attempts">
+							{(i) => <Attempts job={job} events={events.all} incidents={i.incidents} now={now} />}
+						</Show>
+					</Card>
+					<Happenings job={job} list={events} />
+					<Details job={job} me={me} />
+				</>
+			)}
 		</div>
 	);
 }

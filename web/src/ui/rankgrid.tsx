@@ -1,6 +1,7 @@
 // All ranks as cells: colour, letter and border say the state; one tab stop, arrow keys inside.
 import { Component, type RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { LARGE_CELLS } from "../ahead";
 import { bytes, bytesPerS, count, decimal, percent } from "../format";
 import { link } from "../route";
 import type { Rank } from "../types";
@@ -90,29 +91,81 @@ function smallCells(ranks: Rank[]): DocumentFragment {
 	return all;
 }
 
+/** What style.css gives a small cell: from one to the next, and the padding of their list. */
+const [STEP_X, STEP_Y, PADDING] = [19, 21, 3];
+const columnsIn = (width: number) => Math.max(1, Math.floor((width - 2 * PADDING + 2) / STEP_X));
+/** The outline of a cell, from the left end of its upper edge. */
+const OUTLINE = "h10q3 0 3 3v12q0 3-3 3h-10q-3 0-3-3v-12q0-3 3-3z";
+const SVG = "http://www.w3.org/2000/svg";
+
+/**
+ * The cells as one drawing with a path for each look: a thousand elements take as long as all else from the click to the paint.
+ * It is what is painted first, and stands until the cells do.
+ */
+function pictureOf(ranks: Rank[], columns: number): SVGSVGElement {
+	const paths = new Map<string, string[]>();
+	for (const [i, rank] of ranks.entries()) {
+		const look = classOf(rank);
+		const path = paths.get(look) ?? [];
+		if (path.length === 0) paths.set(look, path);
+		path.push(`M${(i % columns) * STEP_X + 3.5} ${Math.floor(i / columns) * STEP_Y + 0.5}${OUTLINE}`);
+	}
+	const svg = document.createElementNS(SVG, "svg");
+	svg.setAttribute("class", "picture");
+	svg.setAttribute("width", `${columns * STEP_X - 2}`);
+	svg.setAttribute("height", `${Math.ceil(ranks.length / columns) * STEP_Y - 2}`);
+	for (const [look, path] of paths) {
+		const drawn = document.createElementNS(SVG, "path");
+		drawn.setAttribute("class", look);
+		drawn.setAttribute("d", path.join(""));
+		svg.append(drawn);
+	}
+	return svg;
+}
+
+/** True once the picture of the cells was painted. */
+function usePainted(on: boolean): boolean {
+	const [painted, setPainted] = useState(false);
+	useEffect(() => {
+		if (!on || painted) return;
+		let timer: ReturnType<typeof setTimeout> | undefined;
+		const frame = requestAnimationFrame(() => {
+			timer = setTimeout(() => setPainted(true));
+		});
+		return () => {
+			cancelAnimationFrame(frame);
+			clearTimeout(timer);
+		};
+	}, [on, painted]);
+	return painted;
+}
+
 /**
  * A thousand cells are no components: to make and compare those takes longer than to draw the page. Of cells that are there
  * only those are touched whose rank has changed.
  */
-function useSmallCells(list: RefObject<HTMLElement | null>, ranks: Rank[], chosen: number | undefined, on: boolean): void {
+function useSmallCells(list: RefObject<HTMLElement | null>, ranks: Rank[], chosen: number | undefined, on: boolean): boolean {
 	const shown = useRef<Rank[]>([]);
+	const painted = usePainted(on);
 	useLayoutEffect(() => {
 		const box = list.current;
 		if (!on || !box) return;
 		const was = box.childElementCount === ranks.length ? shown.current : [];
-		if (ranks.some((r, i) => r.rank !== was[i]?.rank)) box.replaceChildren(smallCells(ranks));
+		if (!painted) box.replaceChildren(pictureOf(ranks, columnsIn(box.clientWidth)));
+		else if (ranks.some((r, i) => r.rank !== was[i]?.rank)) box.replaceChildren(smallCells(ranks));
 		else for (const [i, r] of ranks.entries()) if (r !== was[i]) dress(box.children[i] as HTMLElement, r);
 		const letters = ranks.map(letterOf).join("");
 		if (box.dataset["letters"] !== letters) box.dataset["letters"] = letters;
-		shown.current = ranks;
-	}, [ranks, on]);
+		shown.current = painted ? ranks : [];
+	}, [ranks, on, painted]);
 	useLayoutEffect(() => {
 		if (!on) return;
 		for (const cell of list.current?.querySelectorAll<HTMLElement>("[aria-selected=true]") ?? [])
 			cell.ariaSelected = "false";
 		const cell = chosen === undefined ? null : document.getElementById(`rank-${chosen}`);
 		if (cell) cell.ariaSelected = "true";
-	}, [ranks, chosen, on]);
+	}, [ranks, chosen, on, painted]);
+	return painted;
 }
 
 function move(key: string, at: number, length: number, columns: number): number | undefined {
@@ -221,22 +274,24 @@ function Legend({ ranks }: { ranks: Rank[] }) {
 export function RankGrid({ ranks, job }: { ranks: Rank[]; job: string }) {
 	const [chosen, setChosen] = useState<number>();
 	const list = useRef<HTMLDivElement>(null);
-	const small = ranks.length > 64;
+	const small = ranks.length > LARGE_CELLS;
 	const culprit = ranks.find((r) => r.culprit)?.rank;
 	const at = chosen ?? culprit;
 	const rank = ranks.find((r) => r.rank === at);
 	const most = small ? 0 : ranks.reduce((max, r) => Math.max(max, r.own_bytes ?? 0), 0);
-	useSmallCells(list, ranks, at, small);
+	const painted = useSmallCells(list, ranks, at, small);
 	useEffect(() => {
 		if (culprit === undefined) return;
 		// In a frame, because the layout that it asks for is then the one that is painted.
 		const frame = requestAnimationFrame(() => {
 			const box = list.current;
 			const cell = document.getElementById(`rank-${culprit}`);
-			if (box && cell) box.scrollTop = cell.offsetTop - box.clientHeight / 2;
+			if (!box) return;
+			const row = Math.floor(ranks.findIndex((r) => r.rank === culprit) / columnsIn(box.clientWidth));
+			box.scrollTop = (cell ? cell.offsetTop : row * STEP_Y) - box.clientHeight / 2;
 		});
 		return () => cancelAnimationFrame(frame);
-	}, [culprit]);
+	}, [culprit, painted]);
 	useEffect(() => {
 		if (chosen !== undefined) document.getElementById(`rank-${chosen}`)?.scrollIntoView({ block: "nearest" });
 	}, [chosen]);
@@ -258,11 +313,6 @@ export function RankGrid({ ranks, job }: { ranks: Rank[]; job: string }) {
 	return (
 		<>
 			<Legend ranks={ranks} />
-			{small && ranks.some((r) => r.main_only) && (
-				<p class="meta">
-					Memory with workers, and rates, are kept of 64 ranks; of the others the memory of the main process is shown.
-				</p>
-			)}
 			<div
 				key={small ? "small" : "large"}
 				class={`ranks ${small ? "small" : ""}`}
@@ -278,6 +328,11 @@ export function RankGrid({ ranks, job }: { ranks: Rank[]; job: string }) {
 						<Cell key={r.rank} rank={r} chosen={r.rank === at} most={most} onPick={setChosen} />
 					))}
 			</div>
+			{small && ranks.some((r) => r.main_only) && (
+				<p class="meta">
+					Memory with workers, and rates, are kept of 64 ranks; of the others the memory of the main process is shown.
+				</p>
+			)}
 			{rank ? <RankFacts rank={rank} job={job} /> : <p class="meta">Choose a rank to see more of it.</p>}
 		</>
 	);
