@@ -73,8 +73,18 @@ function useRoute(known: boolean): Route {
 			document.getElementById("main")?.removeAttribute("aria-busy");
 			setRoute(next);
 		};
+		// A mouse is held down for a tenth of a second before it is a click. A finger may be about to scroll.
+		const pressed = (event: PointerEvent) => {
+			const to = (event.target as Element).closest<HTMLAnchorElement>('a[href^="#/"]');
+			if (to && asks.current && event.pointerType === "mouse" && event.button === 0)
+				askAhead(firstOf(parseRoute(to.hash), shown.current));
+		};
 		addEventListener("hashchange", changed);
-		return () => removeEventListener("hashchange", changed);
+		addEventListener("pointerdown", pressed);
+		return () => {
+			removeEventListener("hashchange", changed);
+			removeEventListener("pointerdown", pressed);
+		};
 	}, []);
 	return route;
 }
