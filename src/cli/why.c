@@ -11,6 +11,8 @@
 #include "agent/incident/raycase.h"
 #include "agent/jobs/past.h"
 #include "agent/incident/story.h"
+#include "agent/incident/workercase.h"
+#include "cli/subject.h"
 #include "cli/view.h"
 #include "sense/proc/proc.h"
 #include "tell/incident/report.h"
@@ -256,6 +258,40 @@ static int why_incident(struct why *w, const char *what, bool *ret_found)
 	return print_report(w, json);
 }
 
+/* Workers of Ray that live and of which nothing is reported. */
+static int why_living(struct why *w, const char *what, bool *ret_found)
+{
+	struct subject s;
+	struct fault f;
+	uint64_t number;
+	if (!w->view->has_world || span_u64(span_of(what), &number) == 0 ||
+	    subject_find_all(&w->view->world, w->view->state, what, &s, &f) != 0 || s.is_job)
+		return 0;
+	*ret_found = true;
+	if (w->options->json) {
+		log_error("there is no report on %s: alive", s.text);
+		return EXIT_ABSENT;
+	}
+	textout_text(&w->view->paper, 0, "There is no report on %s: alive.", s.text);
+	textout_text(&w->view->paper, 0, "  vigil stack '%s'  ·  vigil mem '%s'  ·  vigil doctor '%s'", what, what, what);
+	return 0;
+}
+
+/* what: the name of a task or actor of Ray, unless a job is called so. Its newest report counts. */
+static int why_worker(struct why *w, const char *what, bool *ret_found)
+{
+	cleanup(freep) char *json = NULL;
+	struct job j;
+	*ret_found = false;
+	if (!w->view->store || strcmp(what, "last") == 0 || store_find_job(w->view->store, what, &j) != STORE_NONE)
+		return 0;
+	int r = workercase_find(w->view->store, what, &json);
+	if (r < 0)
+		return view_failed(w->view, r, "the reports");
+	*ret_found = r == 0;
+	return r == 0 ? print_report(w, json) : why_living(w, what, ret_found);
+}
+
 static int why_run(const void *opts, int argc, char **argv)
 {
 	const struct why_options *o = opts;
@@ -269,6 +305,8 @@ static int why_run(const void *opts, int argc, char **argv)
 		status = view_open(o->state, &v);
 	if (status == 0)
 		status = why_incident(&w, what, &found);
+	if (status == 0 && !found)
+		status = why_worker(&w, what, &found);
 	if (status != 0 || found)
 		return status;
 	status = view_job(&v, what, &j);
@@ -277,13 +315,13 @@ static int why_run(const void *opts, int argc, char **argv)
 
 const struct command command_why = {
 	.name = "why",
-	.usage = "vigil why [JOB|INCIDENT|PID|last] [--all] [--json]",
+	.usage = "vigil why [JOB|INCIDENT|PID|TASK|last] [--all] [--json]",
 	.summary = "say what happened to a job, why, and what to do",
 	.about = "Without a name it is about the last job. A job that runs is said to run; one that ended well, too. A "
 		 "hang "
 		 "that nothing resolved leads, even if somebody then ended the job by a signal: how it ended is the "
 		 "line "
-		 "below.",
+		 "below. TASK is the name of a task or actor of Ray; the newest report on its worker counts.",
 	.examples = "vigil why\n"
 		    "vigil why digits --all\n"
 		    "vigil why 4242 --json",
