@@ -10,6 +10,7 @@
 
 struct pool {
 	size_t lead;
+	bool unseen; /* the lead is Ray's daemon: whoever hands out, and waits, is not of the job */
 	size_t worker[POOL_MAX];
 	double busy[POOL_MAX];
 	size_t n;
@@ -29,11 +30,36 @@ struct pool {
 };
 
 /* Ray's workers descend from its daemon, not from the program; those that it keeps in reserve are nobody's. */
-static bool is_worker(const struct speedfacts *f, size_t i, size_t lead)
+static bool is_ray_worker(const struct speed_process *p)
+{
+	return p->role == ROLE_RAY_WORKER && strcmp(p->name, "ray::IDLE") != 0;
+}
+
+/* The same task, or actors of one class, whatever they are called for at the moment. */
+static bool of_one_kind(const struct speed_process *a, const struct speed_process *b)
+{
+	const size_t n = strcspn(a->name, ".");
+	return n == strcspn(b->name, ".") && strncmp(a->name, b->name, n) == 0;
+}
+
+/* The busiest worker of Ray: others of its kind may be there for the same work. NULL: there is none. */
+static const struct speed_process *busiest_of_ray(const struct speedfacts *f)
+{
+	const struct speed_process *who = NULL;
+	double most = -1;
+	for (size_t i = 0; i < f->n_processes; i++)
+		if (is_ray_worker(&f->process[i]) && speed_busy(f, i) > most) {
+			most = speed_busy(f, i);
+			who = &f->process[i];
+		}
+	return who;
+}
+
+static bool is_worker(const struct speedfacts *f, size_t i, size_t lead, const struct speed_process *ray)
 {
 	const struct speed_process *p = &f->process[i];
 	if (p->role == ROLE_RAY_WORKER)
-		return i != lead && strcmp(p->name, "ray::IDLE") != 0;
+		return i != lead && is_ray_worker(p) && of_one_kind(p, ray);
 	return p->parent == lead && i != lead && !p->main && role_serves(p->role);
 }
 
@@ -84,9 +110,10 @@ static void pool_worker(const struct speedfacts *f, size_t i, struct pool *p)
 
 static bool pool_of(const struct speedfacts *f, size_t lead, struct pool *ret)
 {
-	*ret = (struct pool){.lead = lead};
+	const struct speed_process *ray = busiest_of_ray(f);
+	*ret = (struct pool){.lead = lead, .unseen = f->process[lead].role == ROLE_RAY_SYSTEM};
 	for (size_t i = 0; i < f->n_processes && ret->n < POOL_MAX; i++)
-		if (is_worker(f, i, lead))
+		if (is_worker(f, i, lead, ray))
 			pool_worker(f, i, ret);
 	if (ret->n == 0)
 		return false;
@@ -173,14 +200,15 @@ static void one_worker(const struct speedview *v, const struct pool *p, struct f
 	if (p->n < 2 || p->most < 0.4 || p->second > 0.05 || p->lead_busy > 0.5 || p->workers_only < 0.4)
 		return;
 	double n = gain(v, (double)p->n, 1);
-	struct finding *f = speed_add(v, all, "one-worker", "high", 1 / (1 - p->workers_only + p->workers_only / n), 0,
+	struct finding *f = speed_add(v, all, "one-worker", p->unseen ? "medium" : "high", 1 / (1 - p->workers_only + p->workers_only / n), 0,
 				      "worker %d serves everything, and the other %zu have nothing to do",
 				      v->f->process[p->busiest].pid, p->n - 1);
 	if (!f)
 		return;
-	finding_evidence(
-		f, "it is busy for %.0f %% of the time, the next one for %.0f %%; the main process waits meanwhile",
-		p->most * 100, p->second * 100);
+	finding_evidence(f, "it is busy for %.0f %% of the time, the next one for %.0f %%; %s", p->most * 100,
+			 p->second * 100,
+			 p->unseen ? "who calls them is not of the job, so what waits is not seen"
+				   : "the main process waits meanwhile");
 	finding_advice(f,
 		       "hand the tasks to all workers in turn; of calls to one actor, which runs them one after "
 		       "another, make %zu actors",
@@ -195,11 +223,25 @@ static bool finding_there(const struct findings *all, const char *id)
 	return false;
 }
 
+/*
+ * True if a worker that works for some of the time mostly rests where only others of the job can end it. A request at
+ * a socket may come at any time, from anywhere, and who sleeps does so by its own wish: these wait for nobody's task.
+ */
+static bool wait_for_work(const struct speedview *v, const struct pool *p)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		const struct speed_thread *t = speed_lead_thread(v->f, p->worker[i]);
+		if (t && p->busy[i] >= 0.05 && speed_share(v->f, t, "kps") > speed_share(v->f, t, "iLMG."))
+			return false;
+	}
+	return true;
+}
+
 static void one_at_a_time(const struct speedview *v, const struct pool *p, struct findings *all)
 {
 	/* Where they wait for one lock, that is the reason. */
 	if (p->used < 2 || p->workers_only < 0.5 || p->width > 1.08 || p->second < 0.1 ||
-	    finding_there(all, "lock-contention"))
+	    finding_there(all, "lock-contention") || !wait_for_work(v, p))
 		return;
 	double n = gain(v, (double)p->n, 1);
 	struct finding *f =
@@ -217,7 +259,8 @@ static void one_at_a_time(const struct speedview *v, const struct pool *p, struc
 static void uneven_tasks(const struct speedview *v, const struct pool *p, struct findings *all)
 {
 	double want = MIN((double)p->n, v->room);
-	if (p->used < 2 || p->lead_busy > 0.25 || p->workers_only < 0.75 || p->width <= 1.08 || p->width > 0.85 * want)
+	if (p->used < 2 || p->lead_busy > 0.25 || p->workers_only < 0.75 || p->width <= 1.08 || p->width > 0.85 * want ||
+	    !wait_for_work(v, p))
 		return;
 	double n = gain(v, (double)p->n, p->width);
 	struct finding *f =
@@ -297,6 +340,10 @@ void speed_pool_rules(const struct speedview *v, struct findings *all)
 		if (!v->f->process[i].main || !pool_of(v->f, i, &p))
 			continue;
 		const size_t before = all->n;
+		if (p.unseen) {
+			one_worker(v, &p, all);
+			return;
+		}
 		main_bound(v, &p, all);
 		if (all->n == before)
 			tiny(v, &p, all);

@@ -320,6 +320,80 @@ static void uneven_tasks_are_named(void **state)
 	scene_expect(&s, "uneven-tasks", 2);
 }
 
+static void ray_worker(struct scene *to, const char *name, const char *pattern)
+{
+	scene_one(to, ROLE_RAY_WORKER, pattern);
+	TEXT_COPY(to->process[to->f.n_processes - 1].name, name);
+}
+
+static void uneven_tasks_of_ray_are_named(void **state)
+{
+	(void)state;
+	scene_begin(&s, 8);
+	scene_one(&s, ROLE_MAIN, "L");
+	ray_worker(&s, "ray::resize", "RRRR");
+	ray_worker(&s, "ray::resize", "RLLL");
+	ray_worker(&s, "ray::resize", "RRLL");
+	ray_worker(&s, "ray::IDLE", "L");
+	scene_expect(&s, "uneven-tasks", 3 / 1.75);
+}
+
+/* Who is of another kind does not wait for the busy one. */
+static void tasks_and_actors_of_several_kinds_are_well(void **state)
+{
+	(void)state;
+	scene_begin(&s, 8);
+	scene_one(&s, ROLE_MAIN, "L");
+	ray_worker(&s, "ray::Learner.le", "R");
+	ray_worker(&s, "ray::preprocess", "RLLL");
+	ray_worker(&s, "ray::Quiet", "L");
+	scene_expect_nothing(&s);
+}
+
+/* Of an adopted node the driver is not seen: nobody knows what it waits for. */
+static void workers_of_a_raylet_without_its_driver_are_well(void **state)
+{
+	(void)state;
+	scene_begin(&s, 8);
+	scene_one(&s, ROLE_RAY_SYSTEM, "p");
+	ray_worker(&s, "ray::resize", "RRRR");
+	ray_worker(&s, "ray::resize", "RLLL");
+	ray_worker(&s, "ray::resize", "RRLL");
+	scene_expect_nothing(&s);
+}
+
+static void one_busy_actor_is_named_where_its_caller_is_not_seen(void **state)
+{
+	(void)state;
+	scene_begin(&s, 8);
+	scene_one(&s, ROLE_RAY_SYSTEM, "p");
+	ray_worker(&s, "ray::Sleeper.na", "R");
+	for (int i = 0; i < 3; i++)
+		ray_worker(&s, "ray::Sleeper", "L");
+	scene_expect(&s, "one-worker", 4);
+	assert_null(strstr(s.found.row[0].evidence[0], "main process"));
+}
+
+/* A request may come at any time, from anywhere; who sleeps does so by its own wish. */
+static void workers_that_wait_for_requests_are_well(void **state)
+{
+	static const char *const rests[] = {"RRRkRRkkR", "RRRpRRppR", "RRRsRRssR"};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rests); i++) {
+		scene_begin(&s, 8);
+		scene_one(&s, ROLE_MAIN, "p");
+		for (size_t k = 0; k < 4; k++)
+			scene_one(&s, ROLE_WORKER, rests[i] + k);
+		scene_expect_nothing(&s);
+	}
+	/* one client, that asks again once it is answered */
+	scene_begin(&s, 8);
+	scene_one(&s, ROLE_MAIN, "p");
+	scene_one(&s, ROLE_WORKER, "RRkk");
+	scene_one(&s, ROLE_WORKER, "kkRR");
+	scene_expect_nothing(&s);
+}
+
 static void a_serial_part_is_named(void **state)
 {
 	(void)state;
@@ -718,6 +792,11 @@ int main(void)
 		cmocka_unit_test(one_busy_actor_of_ray_among_idle_ones_is_named),
 		cmocka_unit_test(workers_that_are_waited_for_one_by_one_are_named),
 		cmocka_unit_test(uneven_tasks_are_named),
+		cmocka_unit_test(uneven_tasks_of_ray_are_named),
+		cmocka_unit_test(tasks_and_actors_of_several_kinds_are_well),
+		cmocka_unit_test(workers_of_a_raylet_without_its_driver_are_well),
+		cmocka_unit_test(one_busy_actor_is_named_where_its_caller_is_not_seen),
+		cmocka_unit_test(workers_that_wait_for_requests_are_well),
 		cmocka_unit_test(a_serial_part_is_named),
 		cmocka_unit_test(tiny_tasks_are_named_with_a_batch),
 		cmocka_unit_test(page_faults_of_every_step_are_named),
