@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "agent/jobs/raysession.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "sense/lockwait.h"
@@ -101,6 +102,19 @@ static void descend(struct members_sweep *g)
 	}
 }
 
+/* Of a job with a raylet, the rest of Ray's own programs on the node: a node that was adopted begins with its raylet. */
+static void ray_choose(struct members_sweep *g)
+{
+	struct raysession session = {.name = ""};
+	for (size_t i = 0; i < g->t->n; i++) {
+		if (!(g->flags[i] & IN) || !raysession_of(g->w, &g->t->rows[i], &session))
+			continue;
+		for (size_t k = 0; k < g->t->n; k++)
+			if (!(g->flags[k] & IN) && raysession_has(g->w, &session, &g->t->rows[k]))
+				g->flags[k] |= IN;
+	}
+}
+
 static void members_choose(struct members_sweep *g)
 {
 	for (size_t i = 0; i < g->t->n; i++) {
@@ -114,6 +128,8 @@ static void members_choose(struct members_sweep *g)
 	for (size_t i = 0; i < g->t->n; i++)
 		if (!(g->flags[i] & IN) && claims(g, g->t->rows[i].pid))
 			g->flags[i] |= IN | CLAIMED;
+	if (g->want->job_id && g->want->job_id[0])
+		ray_choose(g);
 	descend(g);
 }
 

@@ -62,6 +62,11 @@ double speed_fair(const struct speedview *v, double want)
 	return MIN(want, cpus);
 }
 
+bool speed_starved(const struct speedview *v)
+{
+	return v->wanted > v->room && v->run < 0.5 * v->room && speed_others_counted(v) > v->wanted;
+}
+
 double speed_has(const struct speedview *v, double have)
 {
 	const double got = v->run > 0 ? v->run / (v->run + v->queued) : 1;

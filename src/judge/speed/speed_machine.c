@@ -129,13 +129,14 @@ static void clocks(const struct speedview *v, struct findings *all)
 			  "with cpupower frequency-set -g performance");
 }
 
-/* Its own threads would have room, but those of others want the same processors. */
+/* Those of others want the processors that the job may use, on which its own threads would have room, or nearly none. */
 static void others(const struct speedview *v, struct findings *all)
 {
 	const struct speed_machine *m = &v->f->machine;
-	if (v->run < 0.1 || v->wanted > v->room * 1.1 || speed_others_counted(v) < 0.5 || quota_binds(v))
+	if (v->run < 0.1 || (v->wanted > v->room * 1.1 && !speed_starved(v)) || speed_others_counted(v) < 0.5 ||
+	    quota_binds(v))
 		return;
-	double speedup = (v->run + v->queued) / v->run;
+	double speedup = MIN(v->run + v->queued, MAX(v->room, v->run)) / v->run;
 	struct finding *f =
 		speed_add(v, all, "others-busy", "high", speedup, 0,
 			  "other programs want the same processors: the job's threads wait for one for %.0f "

@@ -18,6 +18,11 @@ double speed_run_of(const struct speedfacts *f, size_t process);
 const struct speed_thread *speed_lead_thread(const struct speedfacts *f, size_t process);
 /* Runnable threads outside the job on the whole machine. */
 double speed_others_counted(const struct speedview *v);
+/*
+ * True if others leave the job less than half of what it may use. Whoever wakes up is then seen waiting for a processor
+ * most of the time, so how many threads want one says nothing of how many there should be.
+ */
+bool speed_starved(const struct speedview *v);
 /* Cores that `want` threads get on the processors of the job, beside those of others. */
 double speed_fair(const struct speedview *v, double want);
 /*

@@ -166,7 +166,7 @@ static void oversubscribed(const struct speedview *v, struct findings *all)
 {
 	const struct speed_machine *m = &v->f->machine;
 	struct crowd c = crowd_of(v->f);
-	if (c.n_processes == 0 || v->wanted < v->cpus * 1.4 || (double)c.n_threads < v->cpus * 1.4)
+	if (c.n_processes == 0 || v->wanted < v->cpus * 1.4 || (double)c.n_threads < v->cpus * 1.4 || speed_starved(v))
 		return;
 	const struct speed_process *p = &v->f->process[c.at];
 	const uint32_t cores = MAX(m->job_cores, 1u);

@@ -111,6 +111,32 @@ static void a_row_has_the_job_the_rank_and_the_command(void **state)
 	members_done(&m);
 }
 
+/* Ray's own programs of a node begin beside its raylet, as children of whoever started it. */
+static void a_node_of_ray_has_its_programs_beside_the_raylet(void **state)
+{
+	(void)state;
+	static const struct made_process list[] = {
+		{.pid = 200, .ppid = 1, .comm = "python", .start_ticks = 1, .command = "python drive.py /tmp/ray/session_1_2"},
+		{.pid = 201, .ppid = 200, .comm = "gcs_server", .start_ticks = 2, .command = "/x/gcs_server --log_dir=/r/session_1_2/logs"},
+		{.pid = 202, .ppid = 200, .comm = "raylet", .start_ticks = 3,
+		 .command = "/x/raylet --raylet_socket_name=/r/s --session-name=session_1_2"},
+		{.pid = 203, .ppid = 202, .comm = "ray::work", .start_ticks = 4, .command = "ray::work"},
+		{.pid = 204, .ppid = 200, .comm = "python", .start_ticks = 5,
+		 .command = "python /l/ray/_private/log_monitor.py --session-dir=/r/session_1_2"},
+		{.pid = 205, .ppid = 1, .comm = "gcs_server", .start_ticks = 6, .command = "/x/gcs_server --log_dir=/r/session_1_22/logs"},
+		{.pid = 206, .ppid = 1, .comm = "gcs_server", .start_ticks = 7, .command = "/x/gcs_server --log_dir=/r/session_1_2/logs"},
+		{.pid = 207, .ppid = 204, .comm = "sh", .start_ticks = 8},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(list); i++) {
+		made_process(&made, &list[i]);
+		user_set(list[i].pid, list[i].pid == 206 ? 1001 : 1000);
+	}
+	assert_int_equal(tasks_scan(&tasks, &made.w), 0);
+	const struct members_want node = {.job_id = "ray-1", .uid = 1000, .root = 202}, below = {.root = 202};
+	expect(&node, (const pid_t[]){201, 202, 203, 204, 207}, 5); /* the driver is the user's */
+	expect(&below, (const pid_t[]){202, 203}, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -120,6 +146,7 @@ int main(void)
 		cmocka_unit_test(a_process_is_found_by_its_group_and_groups_below_it),
 		cmocka_unit_test(without_a_job_every_process_is_a_row),
 		cmocka_unit_test(a_row_has_the_job_the_rank_and_the_command),
+		cmocka_unit_test(a_node_of_ray_has_its_programs_beside_the_raylet),
 	};
 	return cmocka_run_group_tests(tests, begin, end);
 }

@@ -115,6 +115,23 @@ static void other_programs_on_the_same_processors_are_named(void **state)
 	assert_non_null(strstr(s.found.row[0].evidence[1], "cc1"));
 }
 
+/*
+ * Workers of low priority that wake up now and then are seen waiting for a processor nearly all the time: more of them
+ * than there are processors. Who takes these is somebody else.
+ */
+static void a_job_that_others_leave_next_to_nothing_is_not_at_fault(void **state)
+{
+	(void)state;
+	scene_begin(&s, 2);
+	scene_process(&s, ROLE_MAIN);
+	s.process[0].libs = THREADLIB_OPENBLAS;
+	for (int i = 0; i < 4; i++)
+		scene_thread(&s, 0, "R", 0.95);
+	s.f.machine.running += 16;
+	scene_expect(&s, "others-busy", 10);
+	assert_int_equal(s.found.n, 1);
+}
+
 static void busy_siblings_of_one_core_are_named(void **state)
 {
 	(void)state;
@@ -774,6 +791,7 @@ int main(void)
 		cmocka_unit_test(stolen_time_is_named),
 		cmocka_unit_test(a_lowered_clock_is_named),
 		cmocka_unit_test(other_programs_on_the_same_processors_are_named),
+		cmocka_unit_test(a_job_that_others_leave_next_to_nothing_is_not_at_fault),
 		cmocka_unit_test(busy_siblings_of_one_core_are_named),
 		cmocka_unit_test(logical_processors_taken_for_cores_are_a_note),
 		cmocka_unit_test(memory_of_another_node_is_named),
