@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/private.h"
 #include "cli/commands.h"
+#include "cli/map_hint.h"
 #include "cli/map_spec.h"
 #include "cli/state.h"
 
@@ -21,6 +22,9 @@ static const struct option options[] = {
 	MAP_ROW("jobs", 'j', OPTION_TEXT, "N", jobs,
 		"so many tasks at a time: N, N% of the cores, +N or -N beside the cores; 0 as many as possible; not "
 		"given: one a core. Of a file, its first line says it, and is read again as tasks end"),
+	MAP_ROW("max-procs", 'P', OPTION_TEXT, "N", max_procs, "the same as -j"),
+	MAP_ROW("no-run-if-empty", 'r', OPTION_FLAG, NULL, no_run_if_empty, NULL),
+	MAP_ROW("will-cite", 0, OPTION_FLAG, NULL, will_cite, NULL),
 	MAP_ROW("arg-file", 'a', OPTION_LIST, "FILE", files,
 		"read inputs from FILE, one a line; - is stdin; as :::: FILE"),
 	MAP_ROW("null", '0', OPTION_FLAG, NULL, null,
@@ -84,7 +88,7 @@ static const struct option options[] = {
 		"run the commands that failed by the joblog, and nothing else; COMMAND is not needed"),
 	MAP_ROW("dry-run", 0, OPTION_FLAG, NULL, dry_run, "print the commands instead of running them"),
 	MAP_ROW("quote", 'q', OPTION_FLAG, NULL, quote,
-		"for GNU parallel's sake: words are never read by a shell here"),
+		"words are never read by a shell, and this says that they are not meant to be"),
 	MAP_ROW("name", 0, OPTION_TEXT, "N", name, "what to call the job"),
 	MAP_ROW("state", 0, OPTION_TEXT, "DIR", state, "where jobs, logs and reports are kept"),
 	MAP_ROW("quiet", 0, OPTION_FLAG, NULL, quiet, "say only what went wrong"),
@@ -111,6 +115,8 @@ static int map_command(const void *opts, int argc, char **argv)
 		return 125;
 	}
 	spec.template = template;
+	if (!o->quote && !o->quiet && !o->retry_failed)
+		map_hint_words(spec.words, n_words);
 	if (spec.pipe && template_wants_total(template)) {
 		log_error("{##}: the number of blocks is not known before the end of --pipe's stdin");
 		return 125;
@@ -155,5 +161,6 @@ const struct command command_map = {
 	.defaults = &defaults,
 	.run = map_command,
 	.stop_at_first_word = true,
+	.absent = map_absent,
 	.usage_status = 125,
 };

@@ -5,7 +5,8 @@
 #include "cli/option.h"
 
 struct map_options {
-	const char *jobs;
+	const char *jobs, *max_procs;
+	bool no_run_if_empty, will_cite; /* so it is always; there is nothing to cite */
 	struct option_list files;
 	bool null;
 	const char *delimiter;

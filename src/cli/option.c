@@ -303,8 +303,20 @@ struct parse {
 	struct fault *f;
 };
 
+/* What there is instead of an option of another program; NULL: it is none. */
+static const char *instead_of(const struct command *c, const char *name)
+{
+	for (const struct option_absent *a = c->absent; a && a->name; a++)
+		if (strcmp(a->name, name) == 0)
+			return a->instead;
+	return NULL;
+}
+
 static int unknown_option(const struct parse *p, const char *text)
 {
+	const char *instead = instead_of(p->c, text);
+	if (instead)
+		return fault_set(p->f, -EINVAL, "vigil %s: there is no --%s: %s", p->c->name, text, instead);
 	const char *near = option_nearest(p->c, text);
 	if (near)
 		return fault_set(p->f, -EINVAL, "vigil %s: unknown option '--%s'; did you mean '--%s'?", p->c->name,
@@ -372,6 +384,15 @@ static const struct option *find_letter(const struct command *c, char letter)
 	return NULL;
 }
 
+static int unknown_letter(const struct parse *p, const char *where)
+{
+	const char *instead = instead_of(p->c, where + 1);
+	if (instead)
+		return fault_set(p->f, -EINVAL, "vigil %s: there is no %s: %s", p->c->name, where, instead);
+	return fault_set(p->f, -EINVAL, "vigil %s: unknown option '%s'; 'vigil %s --help' lists the options",
+			 p->c->name, where, p->c->name);
+}
+
 /* "-q", "-qn 4", "-n4" */
 static int parse_letters(struct parse *p, const char *text)
 {
@@ -381,9 +402,7 @@ static int parse_letters(struct parse *p, const char *text)
 		if (!o && *text == 'h')
 			return OPTION_HELP;
 		if (!o)
-			return fault_set(p->f, -EINVAL,
-					 "vigil %s: unknown option '%s'; 'vigil %s --help' lists the options",
-					 p->c->name, where, p->c->name);
+			return unknown_letter(p, where);
 		if (o->type == OPTION_FLAG) {
 			int r = set_given(p, o, "yes", where);
 			if (r < 0)

@@ -53,6 +53,12 @@ struct option {
 	int (*check)(const char *item, struct fault *f); /* -errno for a wrong item; may be NULL */
 };
 
+/* An option that people know from another program. */
+struct option_absent {
+	const char *name; /* without dashes; of one letter: "-v" */
+	const char *instead; /* a clause that says what there is */
+};
+
 struct command {
 	const char *name;
 	const char *usage;   /* "vigil run [OPTIONS] [--] COMMAND [ARG…]" */
@@ -66,6 +72,7 @@ struct command {
 	int (*run)(const void *options, int argc, char **argv); /* argv: the words that are no options */
 	bool stop_at_first_word; /* run: the rest is the user's command */
 	bool paged;          /* long output is shown by the pager */
+	const struct option_absent *absent; /* ends with name NULL; may be NULL */
 	int usage_status;    /* exit status for a wrong call: 2, and 125 for run */
 };
 

@@ -126,7 +126,7 @@ def test_a_program_that_is_not_there(bag):
     result = bag("{}", ":::", "no-such-program", "true")
     assert result.status == 1, result  # one of two tasks failed
     result = bag("echo {}", ":::", "a")
-    assert result.status == 1 and "sh -c" in result.text, result
+    assert result.status == 127 and "sh -c" in result.text, result
 
 
 @pytest.mark.parametrize("args,said", [
@@ -142,6 +142,61 @@ def test_a_program_that_is_not_there(bag):
 def test_a_wrong_call_is_told_in_one_sentence(bag, args, said):
     result = bag(*args)
     assert result.status == 125 and said in result.text and len(result.text.splitlines()) == 1, result
+
+
+@pytest.mark.parametrize("option,said", [
+    (["--memfree", "1G"], "--memory-limit"), (["--load", "80%"], "-j"), (["--progress"], "--bar"), (["-I", "@"], "{}"), (["-v"], "--dry-run"),
+    (["--nice", "5"], "nice -n"), (["--sshlogin", ":"], "machine"), (["-S", ":"], "machine"), (["-L", "1"], "-N"), (["--tagstring", "x"], "--tag"),
+    (["--halt-on-error", "1"], "--halt"), (["--wd", "/"], "cd"), (["--header", ":"], "{1}"),
+], ids=str)
+def test_what_gnu_parallel_has_and_vigil_has_not_is_said_with_what_there_is(bag, option, said):
+    result = bag(*option, "echo", ":::", "a")
+    assert result.status == 125 and said in result.text and len(result.text.splitlines()) == 1 and not result.out, result
+
+
+def test_spellings_that_change_nothing_are_taken(bag):
+    for option in (["-P", "2"], ["--max-procs", "50%"], ["-r"], ["--no-run-if-empty"], ["--will-cite"], ["-P2"]):
+        result = bag(*option, "echo", ":::", "a")
+        assert (result.status, result.out, result.err) == (0, b"a\n", b""), result
+    result = bag("-j", "2", "-P", "3", "echo", ":::", "a")
+    assert result.status == 125 and "-P" in result.text, result
+
+
+def test_a_line_of_shell_is_told_once_how_to_be_written(bag):
+    many = [str(i) for i in range(200)]
+    for command in (["echo {} | cat"], ["cat /etc/{}"]):
+        result = bag(*command, ":::", *many)
+        assert result.status == 127 and result.err.count(b"sh -c") == 1 and len(result.text.splitlines()) == 1, result
+    for lines in ([":::", "echo a", "echo b"], []):
+        result = bag(*lines, input=b"echo a\necho b\n")
+        assert result.status == 125 and "sh -c 'eval {}'" in result.text and len(result.text.splitlines()) == 1, result
+    result = bag("-k", "sh", "-c", "eval {}", ":::", "echo a", "echo b | tr b c")
+    assert (result.status, result.out, result.err) == (0, b"a\nc\n", b""), result
+
+
+def test_a_program_in_a_folder_with_a_blank_is_no_line_of_shell(bag, tmp_path):
+    (tmp_path / "my tools").mkdir()
+    (tmp_path / "my tools/there").symlink_to("/bin/true")
+    result = bag("my tools/{}", ":::", "missing", "there", "there")
+    assert result.status == 1, result
+
+
+@pytest.mark.parametrize("command,said", [
+    (["echo", "{}", "|", "cat"], "'|'"), (["echo", "{}", ">", "{}.out"], "'>'"), (["true", "{}", "&&", "true"], "'&&'"),
+    (["echo", "{}", "2>/dev/null"], "'2>/dev/null'"), (["echo", "{}", ">>log"], "'>>log'"), (["sh", "-c", "{}"], "eval"),
+])
+def test_what_a_shell_would_have_read_is_told_once(bag, command, said):
+    result = bag("-k", *command, ":::", "true", "true")
+    assert result.status == 0 and said in result.text and result.err.count(b"vigil:") == 1, result
+    assert bag("-q", *command, ":::", "true", "true").err == b""
+    assert bag("--quiet", *command, ":::", "true", "true").err == b""
+
+
+def test_words_that_only_look_like_a_shells_are_nobodys(bag):
+    for command in (["expr", "{}", "<", "b"], ["find", "{}", "-prune", "-exec", "true", ";"], ["echo", "{}", "a>b"], ["sh", "-c", "echo {} | cat"],
+                    ["echo", "{}", "<none>", ">=2", "->"]):
+        result = bag(*command, ":::", ".")
+        assert result.err == b"", result
 
 
 def test_inputs_of_any_bytes(bag):

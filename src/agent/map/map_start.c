@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <unistd.h>
 
 #include "agent/map/mapstate.h"
 #include "base/buf.h"
@@ -123,6 +124,17 @@ static int stdin_of(const struct map *m, const struct map_task *t)
 	return ours ? -1 : m->null_fd;
 }
 
+/* True if the command is a line of shell in one word: it has blanks, and no folder is called like its beginning. */
+static bool is_line_of_shell(const struct map *m)
+{
+	char folder[4096];
+	const char *program = m->words.argv[0], *slash = strrchr(program, '/');
+	if (m->words.argc != 1 || !strchr(program, ' '))
+		return false;
+	span_copy((struct span){program, slash ? (size_t)(slash - program) : 0}, folder, sizeof(folder));
+	return !slash || access(folder, F_OK) < 0;
+}
+
 /* A program that could not be executed. If every task is of the same one, none is started any more. */
 static void exec_failed(struct map *m, struct map_runner *r, int error)
 {
@@ -135,7 +147,7 @@ static void exec_failed(struct map *m, struct map_runner *r, int error)
 	if (!m->fatal)
 		log_error("cannot run '%s': %s%s", m->words.argv[0], missing ? "no such command" : strerror(error),
 			  hint);
-	if (template_program(m->spec->template))
+	if (template_program(m->spec->template) || (missing && is_line_of_shell(m)))
 		m->fatal = missing ? 127 : 126;
 	struct joblog_row row = {.seq = r->task->seq,
 				 .start_unix_ms = r->started_unix_ms,
