@@ -4,7 +4,8 @@
 
 #include "base/log.h"
 
-static const char fits[] = "vigil map by itself starts no more than fits into memory; --memory-limit says how much that is";
+static const char fits[] =
+	"vigil map by itself starts no more than fits into memory; --memory-limit says how much that is";
 static const char cores[] = "tasks that run are as many as -j says; at first one a core";
 static const char here[] = "tasks run on this machine alone";
 static const char marks[] = "the input is always {}, its parts {1} {2} … and {.} {/} {//} {/.}";
@@ -47,7 +48,10 @@ const struct option_absent map_absent[] = {
 	{NULL, NULL},
 };
 
-/* "|", "&&"; ">", ">>log", "2>/dev/null", "&>log", "2>&1". Comparisons such as ">=2" are none, and "<" most often is one. */
+/*
+ * "|", "&&"; ">", ">>log", "2>/dev/null", "&>log", "2>&1". Comparisons such as ">=2" are none, and "<" most often is
+ * one.
+ */
 static bool is_for_a_shell(const char *word)
 {
 	static const char *const whole[] = {"|", "||", "&&", "|&"};

@@ -202,7 +202,8 @@ static const char *output_conflict(const struct map_options *o)
 static int options_conflict(const struct map_options *o, const struct map_spec *spec, size_t n_words)
 {
 	const char *why =
-		n_words == 0 ? "no command to run; for example: vigil map gzip {} ::: *.txt; if each input is a line of shell: "
+		n_words == 0 ? "no command to run; for example: vigil map gzip {} ::: *.txt; if each input is a line "
+			       "of shell: "
 			       "vigil map sh -c 'eval {}'"
 		: o->jobs && o->max_procs ? "-j and -P are the same; give one"
 		: (o->resume || o->resume_failed || o->retry_failed) && !o->joblog
@@ -277,8 +278,8 @@ int map_spec_of(const struct map_options *o, int argc, char **argv, struct map_s
 		return -EINVAL;
 	if (o->retry_failed)
 		retry_fill(spec, ret_words);
-	if (options_conflict(o, spec, *ret_words) < 0 || jobs_of(o->jobs ? o->jobs : o->max_procs, spec) < 0 || delimiter_of(o, spec) < 0 ||
-	    record_end_of(o, spec) < 0 || timeout_of(o->timeout, spec) < 0)
+	if (options_conflict(o, spec, *ret_words) < 0 || jobs_of(o->jobs ? o->jobs : o->max_procs, spec) < 0 ||
+	    delimiter_of(o, spec) < 0 || record_end_of(o, spec) < 0 || timeout_of(o->timeout, spec) < 0)
 		return -EINVAL;
 	if (o->halt && halt_parse(o->halt, &spec->halt, &f) < 0) {
 		log_error("--halt %s", f.text);

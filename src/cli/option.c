@@ -195,8 +195,8 @@ void option_format(const struct option *o, const void *opts, char *dst, size_t c
 {
 	static const uint64_t sizes[] = {GIB * 1024, GIB, MIB, KIB, 1};
 	static const char *const size_units[] = {"T", "G", "M", "K", ""};
-	static const uint64_t times[] = {24 * 3600 * NS_PER_S, 3600 * NS_PER_S, 60 * NS_PER_S,
-					 NS_PER_S,	       NS_PER_MS,	NS_PER_US};
+	static const uint64_t times[] = {
+		24 * 3600 * NS_PER_S, 3600 * NS_PER_S, 60 * NS_PER_S, NS_PER_S, NS_PER_MS, NS_PER_US};
 	static const char *const time_units[] = {"d", "h", "m", "s", "ms", "us"};
 	const void *v = (const char *)opts + o->offset;
 	struct buf b = {.text = dst, .cap = cap};

@@ -273,7 +273,8 @@ static int why_living(struct why *w, const char *what, bool *ret_found)
 		return EXIT_ABSENT;
 	}
 	textout_text(&w->view->paper, 0, "There is no report on %s: alive.", s.text);
-	textout_text(&w->view->paper, 0, "  vigil stack '%s'  ·  vigil mem '%s'  ·  vigil doctor '%s'", what, what, what);
+	textout_text(&w->view->paper, 0, "  vigil stack '%s'  ·  vigil mem '%s'  ·  vigil doctor '%s'", what, what,
+		     what);
 	return 0;
 }
 

@@ -102,7 +102,7 @@ static void descend(struct members_sweep *g)
 	}
 }
 
-/* Of a job with a raylet, the rest of Ray's own programs on the node: a node that was adopted begins with its raylet. */
+/* Of a job with a raylet, the rest of Ray's own programs on the node: an adopted one begins with its raylet. */
 static void ray_choose(struct members_sweep *g)
 {
 	struct raysession session = {.name = ""};

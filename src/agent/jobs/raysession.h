@@ -1,6 +1,6 @@
 /*
- * Ray's own programs of a node that are not below its raylet: gcs_server, the dashboard and the monitors are children of
- * whoever started Ray. They have the session's folder on their command lines, as the raylet has its name
+ * Ray's own programs of a node that are not below its raylet: gcs_server, the dashboard and the monitors are children
+ * of whoever started Ray. They have the session's folder on their command lines, as the raylet has its name
  * (Ray 2.60, python/ray/_private/services.py), which any program of the same user may copy.
  */
 #pragma once

@@ -129,7 +129,7 @@ static void clocks(const struct speedview *v, struct findings *all)
 			  "with cpupower frequency-set -g performance");
 }
 
-/* Those of others want the processors that the job may use, on which its own threads would have room, or nearly none. */
+/* Others want the processors that the job may use, on which its own threads would have room, or get nearly none. */
 static void others(const struct speedview *v, struct findings *all)
 {
 	const struct speed_machine *m = &v->f->machine;

@@ -200,7 +200,8 @@ static void one_worker(const struct speedview *v, const struct pool *p, struct f
 	if (p->n < 2 || p->most < 0.4 || p->second > 0.05 || p->lead_busy > 0.5 || p->workers_only < 0.4)
 		return;
 	double n = gain(v, (double)p->n, 1);
-	struct finding *f = speed_add(v, all, "one-worker", p->unseen ? "medium" : "high", 1 / (1 - p->workers_only + p->workers_only / n), 0,
+	struct finding *f = speed_add(v, all, "one-worker", p->unseen ? "medium" : "high",
+				      1 / (1 - p->workers_only + p->workers_only / n), 0,
 				      "worker %d serves everything, and the other %zu have nothing to do",
 				      v->f->process[p->busiest].pid, p->n - 1);
 	if (!f)
@@ -259,8 +260,8 @@ static void one_at_a_time(const struct speedview *v, const struct pool *p, struc
 static void uneven_tasks(const struct speedview *v, const struct pool *p, struct findings *all)
 {
 	double want = MIN((double)p->n, v->room);
-	if (p->used < 2 || p->lead_busy > 0.25 || p->workers_only < 0.75 || p->width <= 1.08 || p->width > 0.85 * want ||
-	    !wait_for_work(v, p))
+	if (p->used < 2 || p->lead_busy > 0.25 || p->workers_only < 0.75 || p->width <= 1.08 ||
+	    p->width > 0.85 * want || !wait_for_work(v, p))
 		return;
 	double n = gain(v, (double)p->n, p->width);
 	struct finding *f =
