@@ -39,6 +39,19 @@ static bool tiny(const struct traceview *v, struct findings *all)
 	return true;
 }
 
+static void one_worker_advice(const struct traceview *v, struct finding *f)
+{
+	if (v->f->name[v->name].actor)
+		finding_advice(f, "an actor runs its calls one after another: make several actors and hand the calls "
+				  "out in turn (ray.util.ActorPool), or use tasks instead");
+	else if (v->f->ray)
+		finding_advice(f, "hand out all tasks before waiting for the first result: one ray.get of a list "
+				  "instead of one in each turn of a loop; where that is so already, they ask for more "
+				  "than the node has at once (num_cpus=)");
+	else
+		finding_advice(f, "hand the tasks to all workers in turn");
+}
+
 static bool one_worker(const struct traceview *v, struct findings *all)
 {
 	const struct tracesum *s = &v->sum;
@@ -63,9 +76,7 @@ static bool one_worker(const struct traceview *v, struct findings *all)
 		finding_evidence(
 			f, "no other worker is in the trace; the gain is that of one worker for each task, and needs "
 			   "as many processors");
-	finding_advice(f,
-		       "an actor runs its calls one after another: make several actors and hand the calls out in turn "
-		       "(ray.util.ActorPool), or use tasks instead");
+	one_worker_advice(v, f);
 	return true;
 }
 

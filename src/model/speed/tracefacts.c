@@ -200,6 +200,12 @@ static void nested(struct tracefacts *t, const struct chrometrace_event *e)
 	}
 }
 
+/* A function's task is called without its module. */
+static bool is_call_of_actor(const char *text)
+{
+	return strncmp(text, "task::", 6) == 0 && strchr(text + 6, '.');
+}
+
 void tracefacts_event(struct tracefacts *t, const struct chrometrace_event *e)
 {
 	if (e->ph == 'M') {
@@ -218,7 +224,10 @@ void tracefacts_event(struct tracefacts *t, const struct chrometrace_event *e)
 	if (!r)
 		return;
 	r->device |= is_device(e->cat);
-	task_add(t, r, e->ts_ns, e->ts_ns + e->dur_ns, trace_name_of(t, e->name[0] ? e->name : e->cat));
+	const uint32_t name = trace_name_of(t, e->name[0] ? e->name : e->cat);
+	if (name < t->n_names)
+		t->name[name].actor |= is_call_of_actor(e->cat) || is_call_of_actor(e->name);
+	task_add(t, r, e->ts_ns, e->ts_ns + e->dur_ns, name);
 }
 
 char *trace_row_text(const struct trace_row *r, char *dst, size_t cap)

@@ -27,6 +27,7 @@ struct trace_row {
 struct trace_name {
 	char text[96];
 	uint64_t hash;
+	bool actor; /* a call of an actor of Ray ("task::Sleeper.nap"), which runs them one after another */
 };
 
 struct tracefacts {

@@ -65,6 +65,18 @@ static void five_calls_on_one_actor_are_named(void **state)
 		put("task::Sleeper.actor_func", 0, i * 501, 500);
 	expect("one-worker", 5.01);
 	assert_string_equal(found.row[0].confidence, "medium");
+	assert_non_null(strstr(found.row[0].advice[0], "several actors"));
+}
+
+/* The loop of ray.get(f.remote()): Ray has the same worker do each. */
+static void tasks_that_are_waited_for_one_by_one_need_no_actors(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 5; i++)
+		put("task::f", 0, i * 501, 500);
+	expect("one-worker", 5.01);
+	assert_null(strstr(found.row[0].advice[0], "actor"));
+	assert_non_null(strstr(found.row[0].advice[0], "ray.get of a list"));
 }
 
 static void one_of_many_workers_that_does_everything_is_named(void **state)
@@ -273,6 +285,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tiny_tasks_are_named_with_a_batch),
 		cmocka_unit_test(five_calls_on_one_actor_are_named),
+		cmocka_unit_test(tasks_that_are_waited_for_one_by_one_need_no_actors),
 		cmocka_unit_test(one_of_many_workers_that_does_everything_is_named),
 		cmocka_unit_test(a_loop_that_waits_for_each_result_is_named),
 		cmocka_unit_test(uneven_tasks_are_named_with_what_list_scheduling_gives),
