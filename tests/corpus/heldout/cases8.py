@@ -1,0 +1,68 @@
+"""What is true of each program of programs8; `cases8.py` as a program writes truth8.json. `see`: check4.py."""
+from cases4 import CIRCLE, GONE, NEVER, cycle, outside, ranks, role
+from kitcases import Book, all_of
+
+BOOK = Book("h8-", "programs8")
+CASES, hang, quiet = BOOK.cases, BOOK.hang, BOOK.quiet
+NOBODY = {"nobody": NEVER}
+POLL = "poll|sleep|loop|exist|file|"
+
+# Workers
+hang("bad-batch", "tcp recv", "h8_bad_batch.py", ranks(2), "recv|read|tcp|not in|elsewhere|tell|" + CIRCLE, "worker 2 has skipped a batch and is at the final scores",
+     {"rank2": "read>rank0@tell ", "rank0": "read>rank2@mean ", "rank1": "~read>rank0"}, also=[cycle("rank0", "rank2"), cycle("rank0", "rank1", "rank2")])
+hang("folder-sum", "file", "h8_folder_sum.py", ranks(1), POLL + r"grad\.14-1|" + NEVER, "worker 1 could not write its file, all look for it",
+     all_of(3, "~nanosleep@wait_for "), also=[outside(r"grad\.14-1")])
+hang("memmap-flags", "shared memory", "h8_memmap_flags.py", ranks(2), "poll|sleep|loop|flags|shared|memmap|not in|elsewhere|" + CIRCLE + "|" + NEVER,
+     "worker 2 has fewer files and waits until all are done", {"rank2": "~nanosleep@all_done ", **all_of(4, "~nanosleep@all_at ", 2)}, needs=["numpy"])
+hang("manager-barrier", "barrier", "h8_manager_barrier.py", role("trainer2"), GONE + "|barrier|manager|" + NEVER, "one of four at a Manager's barrier has returned",
+     {"trainer2": "gone", "trainer0": "read>manager", "trainer1": "read>manager", "trainer3": "read>manager", "main": "wait4>trainer0", "manager": "*futex"},
+     gone=True, also=[NOBODY])
+hang("xmlrpc-sync", "tcp recv", "h8_xmlrpc_sync.py", role("ps"), "sleep|poll|loop|server|sync|recv|tcp|accept|" + CIRCLE + "|" + NEVER,
+     "a server that takes one request at a time waits in it for the others", {"ps": "~nanosleep@sync ", **all_of(3, "recvfrom")}, also=[outside(r"127\.0\.0\.1:\d+")])
+hang("list-keys", "tcp recv", "h8_list_keys.py", ranks(2), "recv|tcp|list|server|key|BRPOP|pop|condition|" + CIRCLE + "|" + NEVER,
+     "worker 2 counts its steps anew, worker 0 waits for its 18th", {**all_of(3, "recvfrom>lists"), "lists": "*futex"},
+     also=[cycle("rank0", "rank2"), cycle("rank0", "rank1", "rank2"), cycle("rank0", "rank2", "lists"), cycle("rank0", "rank1", "rank2", "lists")])
+hang("missed-start", "tcp recv", "h8_missed_start.py", cycle("rank0", "rank1"), "recv|tcp|publish|subscribe|start|list|server|hear|" + CIRCLE + "|" + NEVER,
+     "worker 1 subscribed after the start was published", {"rank0": "recvfrom>lists", "rank1": "recvfrom>lists@hear ", "rank2": "~recvfrom>lists"},
+     also=[ranks(1), role("rank1"), ranks(0), cycle("rank0", "rank1", "lists"), cycle("rank0", "rank1", "rank2", "lists"), cycle("rank0", "rank1", "rank2")])
+hang("prober", "tcp recv", "h8_prober.py", role("prober"), "accept|recv|read|challenge|auth|tcp|answer|probe|sleep", "a silent probe is asked for its key, worker 3 is not taken",
+     {"rank0": "read>prober@accept ", "rank1": "read>rank0", "rank2": "read>rank0", "rank3": "read", "prober": "nanosleep"}, also=[ranks(0), role("rank0")])
+hang("unfrozen", "tcp send", "h8_unfrozen.py", cycle("rank0", "rank1", "rank2"), "send|full|buffer|tcp|" + CIRCLE, "all send more than fits and nobody reads",
+     {"rank0": "sendto>rank1", "rank1": "sendto>rank2", "rank2": "sendto>rank0"})
+hang("index-lock", "file", "h8_index_lock.py", role("indexer"), GONE + r"|index\.lock|poll|sleep|loop|file|exist|take", "a killed tool has left its lock file",
+     {"indexer": "gone", "rank0": "~nanosleep@take ", "rank1": "read>rank0", "rank2": "read>rank0"}, gone=True, also=[ranks(0), role("rank0"), outside(r"index\.lock")])
+hang("callback", "event", "h8_callback.py", ranks(1), "event|wait|callback|saved|thread|" + NEVER, "the callback that sets an event has failed",
+     {"rank1": "futex@wait ", "rank0": "read>rank1", "rank2": "read>rank0"}, loud=True)
+hang("early-stop", "file", "h8_early_stop.py", ranks(3), POLL + "finished|not in|elsewhere|" + CIRCLE, "worker 3 has stopped early and waits for the others' ends",
+     {"rank3": "~nanosleep@wait_for ", "rank0": "read>rank3", "rank1": "read>rank0", "rank2": "read>rank0"}, also=[cycle("rank0", "rank3")])
+hang("rpc-sum", "go", "3* h8_rpc_sum.go", ranks(0), "epoll|futex|rpc|goroutine|WaitGroup|wait|server|tcp|" + CIRCLE + "|" + NEVER,
+     "a call of worker 0's server waits for one worker more than call", all_of(3, "*~epoll|futex"))
+hang("predicate", "condition", "2* h8_predicate.cpp", ranks(1), "cond|futex|wait|notif|" + NEVER, "worker 1 waits for one batch more than its thread makes",
+     {"rank1": "futex", "rank0": "recvfrom>rank1"})
+hang("mpi-tags", "mpi", "3 h8_mpi_tags.py", ranks(2), "mpi|recv|tag|not in|elsewhere|" + CIRCLE, "rank 2 waits for the end by its tag, rank 0 for its answer",
+     all_of(3, "spin"), needs=["mpi4py", "mpiexec"], also=[cycle("rank0", "rank2"), cycle("rank0", "rank1", "rank2")])
+hang("preempted", "tcp recv", "h8_preempted.py", ranks(2), "recv|read|tcp|not in|elsewhere|tell|preempt|SIGTERM|" + CIRCLE, "worker 2 was warned by SIGTERM and waits for a word of worker 0",
+     {"rank2": "read>rank0@tell ", "rank0": "read>rank2", "rank1": "read>rank0", "rank3": "read>rank0"}, also=[cycle("rank0", "rank2"), cycle("rank0", "rank1", "rank2", "rank3")])
+
+# Tools, pools, loops
+hang("tr-filter", "pipe full", "h8_tr_filter.py", cycle("main", "tr"), CIRCLE + "|pipe|full|write|read|output", "main writes all to tr before it reads",
+     {"main": "write>tr", "tr": "write>main"}, also=[role("main"), ranks(0), role("tr")])
+hang("stderr-full", "pipe full", "h8_stderr_full.py", cycle("main", "converter"), CIRCLE + "|pipe|full|stderr|write|read|output",
+     "main reads the output of a tool that has filled its errors", {"main": "read>converter", "converter": "write>main"}, also=[role("main"), ranks(0), role("converter")])
+hang("coproc", "pipe", "h8_coproc.sh", cycle("main", "scorer"), CIRCLE + "|pipe|read|stdin|flush|answer", "a scorer has not flushed its answer",
+     {"main": "read>scorer", "scorer": "read>main"}, needs=["bash"], also=[role("scorer"), role("main"), ranks(0)])
+hang("tail-wait", "child", "h8_tail_wait.sh", role("tail"), "tail|child|wait|inotify|finish", "training has ended, the script waits for its tail -f",
+     {"main": "wait4>tail", "tail": "~", "trainer": "gone"}, needs=["bash"])
+hang("devices", "mp queue", "h8_devices.py", role("worker4"), "queue|get|recv|read|pipe|device|empty|join|" + NEVER, "the fourth of a pool waits for a device, three were given",
+     {"worker4": "read@begin ", "worker1": "gone", "main": "~futex|wait4"}, also=[role("main"), ranks(0)])
+hang("recursive-limit", "asyncio", "h8_recursive_limit.py", role("main"), "asyncio|semaphore|task|await|gather|epoll|itself|" + CIRCLE + "|" + NEVER,
+     "tasks wait within a semaphore for others that want it", {"main": "epoll"})
+hang("event-of-thread", "asyncio", "h8_event_of_thread.py", role("main"), "asyncio|queue|loop|thread|epoll|await|task|wake|" + NEVER,
+     "a thread that has left did not wake the loop", {"main": "epoll"})
+hang("to-thread", "queue get", "h8_to_thread.py", role("main"), "queue|get|thread|executor|join|shutdown|finish|" + NEVER, "the loop waits at its end for a thread that waits for a queue",
+     {"main": "*futex@write "})
+
+# Healthy ones
+
+if __name__ == "__main__":
+    BOOK.write("truth8.json")
