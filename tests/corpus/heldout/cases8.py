@@ -61,6 +61,54 @@ hang("event-of-thread", "asyncio", "h8_event_of_thread.py", role("main"), "async
      "a thread that has left did not wake the loop", {"main": "epoll"})
 hang("to-thread", "queue get", "h8_to_thread.py", role("main"), "queue|get|thread|executor|join|shutdown|finish|" + NEVER, "the loop waits at its end for a thread that waits for a queue",
      {"main": "*futex@write "})
+hang("eval-pipe", "pipe full", "h8_eval_pipe.py", cycle("main", "evaluator"), CIRCLE + "|pipe|full|write|send|join|read", "main joins a process whose pipe it does not read",
+     {"main": "wait4>evaluator", "evaluator": "write|sendto"}, also=[role("main"), ranks(0), role("evaluator")])
+hang("lost-task", "pool", "h8_lost_task.py", role("killed"), GONE + "|pool|result|condition|wait|next|" + NEVER, "a process of a pool was killed with a task",
+     {"main": "futex@next ", "killed": "gone"}, needs=["tqdm"], gone=True, also=[role("main"), ranks(0)])
+hang("joblib-feed", "queue get", "h8_joblib_feed.py", role("main"), "queue|get|empty|joblib|itself|task|generator|" + CIRCLE + "|" + NEVER,
+     "what gives the tasks waits for results of tasks that it did not give", {"main": "futex|~nanosleep"}, needs=["joblib"])
+hang("seqlock", "shared memory", "h8_seqlock.py", role("learner"), GONE + "|poll|sleep|loop|shared|version|" + NEVER, "a learner was killed while it wrote, its counter is odd",
+     {"main": "~nanosleep@weights ", "learner": "gone"}, needs=["numpy"], gone=True, also=[role("main"), ranks(0)])
+hang("terminated", "mp lock", "h8_terminated.py", role("evaluator"), GONE + "|lock|semaphore|acquire|terminat|SIGTERM|" + NEVER, "a terminated process had the lock of a counter",
+     {"main": "futex", "evaluator": "gone"}, gone=True, also=[role("main"), ranks(0), NOBODY])
+hang("weakref", "lock", "h8_weakref.py", role("main"), "lock|itself|finaliz|dropped|already|" + CIRCLE + "|" + NEVER, "a finalizer wants the lock that its own thread has",
+     {"main": "futex@dropped "})
+hang("stats-signal", "lock", "h8_stats_signal.py", ranks(1), "lock|itself|handler|signal|dump|" + CIRCLE + "|" + NEVER, "a handler of worker 1 wants the lock of the code under it",
+     {"rank1": "futex@dump ", "rank0": "read>rank1", "rank2": "read>rank0"})
+hang("part-names", "file", "h8_part_names.py", role("producer"), GONE + "|part-10|" + POLL + NEVER, "a producer has left, its files have other names",
+     {"main": "~nanosleep@wait_for ", "producer": "gone"}, gone=True, also=[role("main"), ranks(0), outside("part-10"), NOBODY])
+hang("lease", "retry", "h8_lease.py", role("worker1"), GONE + "|poll|sleep|retry|lease|409|loop|http|server|shard|" + NEVER, "a worker has left with a lease, main asks again and again",
+     {"main": "~nanosleep@work ", "worker1": "gone", "server": "~poll"}, gone=True, also=[role("main"), ranks(0), role("server"), outside(r"127\.0\.0\.1:\d+")])
+hang("cursor", "tcp recv", "h8_cursor.py", role("feed"), "recv|http|tcp|server|condition|feed|event|" + CIRCLE + "|" + NEVER, "a server counts anew and keeps a request for a number it does not reach",
+     {"main": "recvfrom>feed", "feed": "*futex@do_GET "}, also=[outside(r"127\.0\.0\.1:\d+"), cycle("main", "feed")])
+hang("udp-ack", "udp recv", "h8_udp_ack.py", role("agent"), GONE + "|udp|recv|datagram|socket|answer|" + NEVER, "the agent that confirms steps by UDP has ended",
+     {"main": "recvfrom", "agent": "gone"}, gone=True, also=[outside(r"127\.0\.0\.1:\d+|UDP|udp"), role("main"), ranks(0), NOBODY])
+hang("prefetch-cond", "condition", "h8_prefetch_cond.py", ranks(1), "condition|wait|thread|prefetch|next|batch|" + NEVER, "worker 1's thread of batches has left",
+     {"rank1": "futex@next ", "rank0": "read>rank1"})
+hang("counted-ok", "condition", "h8_counted_ok.py", role("main"), "condition|wait|count|thread|future|" + NEVER, "main waits for a count that a failed task has not raised",
+     {"main": "futex@wait_for "}, needs=["tqdm"])
+hang("at-exit", "queue join", "h8_at_exit.py", ranks(2), "queue|join|exit|upload|condition|wait|thread|finish|" + NEVER, "worker 2's end joins a queue whose thread has left",
+     {"rank2": "futex@join ", "rank0": "gone", "rank1": "gone", "launcher": "wait4"})
+hang("aio-barrier", "asyncio", "h8_aio_barrier.py", role("main"), "asyncio|barrier|task|await|epoll|gather|" + NEVER, "five tasks at a barrier of six", {"main": "epoll"})
+hang("cache-lock", "posix lock", "h8_cache_lock.py", role("cacher"), "lock|fcntl|accept|features|holds", "an idle server keeps the lock of a file",
+     {"main": "fcntl>cacher", "cacher": "accept"}, also=[cycle("main", "cacher")])
+hang("paste", "fifo", "h8_paste.sh", cycle("splitter", "paste"), CIRCLE + "|pipe|fifo|full|write|open|reader|writer|target", "a splitter fills one FIFO, paste opens the other",
+     {"splitter": "write>paste", "paste": "openat", "main": "wait4>splitter"}, needs=["bash"], also=[role("splitter"), role("paste"), outside("target|source")])
+hang("script-lock", "flock", "h8_script_lock.sh", cycle("main", "cleaner"), CIRCLE + r"|flock|lock|child|nightly\.lock|itself|holds", "a script holds the lock that its child wants",
+     {"main": "wait4>cleaner", "cleaner": "flock>main|flock"}, needs=["bash", "flock"], also=[role("main"), ranks(0)])
+hang("grpc-window", "grpc", "h8_grpc_window.py", cycle("main", "server"), CIRCLE + "|grpc|server|stream|recv|condition|wait|next|answer|tcp|" + NEVER,
+     "a server answers eight at a time, the client waits after four", {"main": "~futex|epoll", "server": "*~futex@predict "}, needs=["grpc"],
+     also=[role("server"), outside(r"127\.0\.0\.1:\d+"), role("main"), ranks(0)])
+hang("router", "zeromq", "h8_router.py", cycle("main", "actor2"), CIRCLE + "|zmq|zeromq|poll|recv|tcp|message|" + NEVER, "weights go to an actor's old name and are dropped",
+     {"main": "poll", "actor2": "poll", "actor0": "poll", "actor1": "poll"}, needs=["zmq"],
+     also=[role("actor2"), role("main"), ranks(0), cycle("main", "actor0", "actor1", "actor2")])
+hang("abba-go", "go mutex", "h8_abba.go", role("main"), "mutex|lock|futex|goroutine|wait|" + CIRCLE + "|" + NEVER, "two goroutines take two mutexes in two orders", {"main": "*~futex|epoll"})
+hang("senders-rs", "channel", "h8_senders.rs", role("main"), "channel|recv|futex|sender|thread|itself|" + NEVER, "main waits for the end of a channel whose sender it has kept", {"main": "*futex"})
+hang("atomics-js", "node", "h8_atomics.js", role("main"), "epoll|futex|Atomics|worker|thread|wait|message|" + CIRCLE + "|" + NEVER, "a worker thread waits for what main sends after its message",
+     {"main": "epoll"})
+hang("upgrade-c", "rwlock", "h8_upgrade.c", role("main"), "rwlock|lock|futex|itself|upgrade|write|read|" + CIRCLE, "a thread with a read lock wants the write lock too", {"main": "futex"})
+hang("own-end", "pipe", "h8_own_end.c", role("child0"), "pipe|read|end of|itself|own|writer|open|" + CIRCLE + "|" + NEVER, "children read pipes whose writing ends they have kept",
+     {"main": "wait4>child0", "child0": "read", "child1": "read", "child2": "read"}, also=[role("child1"), role("child2"), cycle("child0", "child1", "child2")])
 
 # Healthy ones
 
