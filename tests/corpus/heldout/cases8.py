@@ -95,7 +95,7 @@ hang("cache-lock", "posix lock", "h8_cache_lock.py", role("cacher"), "lock|fcntl
 hang("paste", "fifo", "h8_paste.sh", cycle("splitter", "paste"), CIRCLE + "|pipe|fifo|full|write|open|reader|writer|target", "a splitter fills one FIFO, paste opens the other",
      {"splitter": "write>paste", "paste": "openat", "main": "wait4>splitter"}, needs=["bash"], also=[role("splitter"), role("paste"), outside("target|source")])
 hang("script-lock", "flock", "h8_script_lock.sh", cycle("main", "cleaner"), CIRCLE + r"|flock|lock|child|nightly\.lock|itself|holds", "a script holds the lock that its child wants",
-     {"main": "wait4>cleaner", "cleaner": "flock>main|flock"}, needs=["bash", "flock"], also=[role("main"), ranks(0)])
+     {"main": "wait4>cleaner", "cleaner": "flock"}, needs=["bash", "flock"], also=[role("main"), ranks(0)])
 hang("grpc-window", "grpc", "h8_grpc_window.py", cycle("main", "server"), CIRCLE + "|grpc|server|stream|recv|condition|wait|next|answer|tcp|" + NEVER,
      "a server answers eight at a time, the client waits after four", {"main": "~futex|epoll", "server": "*~futex@predict "}, needs=["grpc"],
      also=[role("server"), outside(r"127\.0\.0\.1:\d+"), role("main"), ranks(0)])
@@ -111,6 +111,18 @@ hang("own-end", "pipe", "h8_own_end.c", role("child0"), "pipe|read|end of|itself
      {"main": "wait4>child0", "child0": "read", "child1": "read", "child2": "read"}, also=[role("child1"), role("child2"), cycle("child0", "child1", "child2")])
 
 # Healthy ones
+quiet("q-folder-sum", "file", "h8_q_folder_sum.py", 71, "worker 1 computes for 63 s", "sum by files in a folder")
+quiet("q-memmap-flags", "shared memory", "h8_q_memmap_flags.py", 72, "worker 2 compresses for 62 s", "flags in a memmap", needs=["numpy"])
+quiet("q-manager-barrier", "barrier", "h8_q_manager_barrier.py", 74, "trainer 2 sleeps for 65 s by plan", "barrier of a Manager")
+quiet("q-xmlrpc", "tcp recv", "h8_q_xmlrpc.py", 73, "the server computes for 62 s in a request", "parameters by XML-RPC")
+quiet("q-list-download", "tcp recv", "h8_q_list_download.py", 71, "worker 2 gets 10 KB a second for 64 s", "gradients by lists of a server")
+quiet("q-prober", "tcp recv", "h8_q_prober.py", 76, "a silent client leaves after 60 s", "worker that joins late")
+quiet("q-index-lock", "file", "h8_q_index_lock.py", 73, "a tool computes for 64 s", "lock file of a tool")
+quiet("q-wait-eval", "child", "h8_q_wait_eval.sh", 69, "the trainer evaluates for 62 s", "script that waits for training", needs=["bash"])
+quiet("q-coproc", "pipe", "h8_q_coproc.sh", 71, "the scorer computes for 63 s", "coprocess of bash", needs=["bash"])
+quiet("q-paste", "fifo", "h8_q_paste.sh", 88, "the splitter sleeps for 16 s five times", "two FIFOs and paste", needs=["bash"])
+quiet("q-stderr-tool", "pipe", "h8_q_stderr_tool.py", 74, "a tool computes for 66 s", "output of a converter")
+quiet("q-joblib-tail", "pool", "h8_q_joblib_tail.py", 69, "one process computes for 64 s", "last fit of a search", needs=["joblib"])
 
 if __name__ == "__main__":
     BOOK.write("truth8.json")

@@ -2,6 +2,7 @@
 const { Worker, isMainThread, parentPort, workerData } = require("worker_threads");
 
 if (isMainThread) {
+  if (process.env.CORPUS_ROLES) require("fs").appendFileSync(process.env.CORPUS_ROLES, `main ${process.pid}\n`);
   const flag = new Int32Array(new SharedArrayBuffer(4));
   const worker = new Worker(__filename, { workerData: flag });
   worker.on("message", (result) => {

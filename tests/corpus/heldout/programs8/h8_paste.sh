@@ -4,8 +4,8 @@ note main $$
 mkfifo source target
 for shard in $(seq 0 99); do
 	lines=$((shard < 10 ? 200 : 20000))
-	paste source target | wc -l >pairs.count &
-	sh -c 'echo "paste $(pgrep -P "$1" -x paste)" >>"${CORPUS_ROLES:-/dev/null}"' - $$
+	paste source target >pairs.tsv &
+	note paste $!
 	"$1" -c '
 import os, sys
 open(os.environ.get("CORPUS_ROLES", "/dev/null"), "a").write("splitter %d\n" % os.getpid())
@@ -17,6 +17,6 @@ with open("source", "w") as f:
         g.writelines(b + "\n" for _, b in rows)
 ' $lines
 	wait
-	echo "shard $shard: $(cat pairs.count) pairs"
+	echo "shard $shard: $(wc -l <pairs.tsv) pairs"
 	sleep 0.3
 done
