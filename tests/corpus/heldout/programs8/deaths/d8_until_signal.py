@@ -1,0 +1,3 @@
+from kitd8 import *
+role("main")
+fit(400)
