@@ -8,6 +8,7 @@ import kit8
 
 def probe(port):
     link = kit8.dial(port)
+    open("probe.up", "w").close()
     time.sleep(10 ** 6)
     link.close()
 
@@ -15,7 +16,8 @@ def probe(port):
 def train(rank, n, port):
     if rank:
         if rank == 3:
-            time.sleep(8)
+            kit8.wait_for("probe.up", 0.5)
+            time.sleep(1)
         hub = kit8.client(port)
         while True:
             kit8.crunch(0.3)
@@ -27,7 +29,8 @@ def train(rank, n, port):
         total = sum(link.recv() for link in links)
         if step == 15:
             kit8.start([sys.executable, __file__, "probe", str(port)], "prober")
-            time.sleep(6)
+            kit8.wait_for("probe.up", 0.5)
+            time.sleep(3)
             print("waiting for worker 3 to join", flush=True)
             links.append(door.accept())
         for link in links[:2]:

@@ -9,6 +9,7 @@ import kit8
 if sys.argv[1:]:
     with open("features.bin", "r+b") as f:
         fcntl.lockf(f, fcntl.LOCK_EX)
+        open("cacher.up", "w").close()
         for block in range(126):
             f.write(os.urandom(4096))
             f.flush()
@@ -20,7 +21,7 @@ for step in range(30):
     print("step %d features %d" % (step, os.path.getsize("features.bin")), flush=True)
     if step == 14:
         kit8.start([sys.executable, __file__, "rewrite"], "cacher")
-        time.sleep(0.5)
+        kit8.wait_for("cacher.up")
         with open("features.bin", "ab") as f:
             fcntl.lockf(f, fcntl.LOCK_EX)
             f.write(os.urandom(100))

@@ -18,7 +18,8 @@ def join(door):
 def train(rank, n, port):
     if rank:
         if rank == 3:
-            time.sleep(9)
+            kit8.wait_for("probe.up", 0.5)
+            time.sleep(1)
         hub = kit8.client(port)
         for _ in range(20 if rank == 3 else 32):
             kit8.crunch(0.3)
@@ -30,7 +31,8 @@ def train(rank, n, port):
     for step in range(32):
         if step == 12:
             kit8.start([sys.executable, __file__, "probe", str(port)], "prober")
-            time.sleep(5)
+            kit8.wait_for("probe.up", 0.5)
+            time.sleep(3)
             links.append(join(door))
         total = sum(link.recv() for link in links)
         for link in links:
@@ -40,6 +42,7 @@ def train(rank, n, port):
 
 if sys.argv[1:2] == ["probe"]:
     link = kit8.dial(int(sys.argv[2]))
+    open("probe.up", "w").close()
     time.sleep(60)
 else:
     kit8.ranks(4, train, "flag")

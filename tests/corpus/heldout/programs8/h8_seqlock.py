@@ -1,5 +1,6 @@
-"""Weights in shared memory under a counter that is odd while they are written. The writer was ended for its time while it wrote."""
+"""Weights in shared memory under a counter that is odd while they are written. A thread of main kills a learner that stands still for 5 s, and it was within a write."""
 import multiprocessing as mp
+import threading
 import time
 from multiprocessing import shared_memory
 
@@ -32,6 +33,17 @@ def weights(data):
         time.sleep(0.01)
 
 
+def guard(data, learner):
+    since, last = time.time(), 0
+    while time.time() - since < 5:
+        time.sleep(0.5)
+        if data[0] != last:
+            since, last = time.time(), int(data[0])
+    print("learner stands still, killing it", flush=True)
+    learner.kill()
+    learner.join()
+
+
 if __name__ == "__main__":
     mp.set_start_method("fork")
     kit8.role("main")
@@ -39,11 +51,8 @@ if __name__ == "__main__":
     data = np.ndarray(1025, np.int64, block.buf)
     learner = mp.Process(target=publish, args=(block.name,))
     learner.start()
+    threading.Thread(target=guard, args=(data, learner), daemon=True).start()
     for episode in range(10 ** 6):
         version, _ = weights(data)
         kit8.crunch(0.25)
         print("episode %d: policy version %d, return %.1f" % (episode, version, episode * 0.7), flush=True)
-        if version == 14 and learner.is_alive():
-            time.sleep(1)
-            learner.kill()
-            learner.join()

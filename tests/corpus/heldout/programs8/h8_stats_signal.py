@@ -1,4 +1,4 @@
-"""A reporter asks worker 1 for its numbers by SIGUSR1; the handler wants the lock under which the interrupted code adds up."""
+"""A reporter asks worker 1 four times for its numbers by SIGUSR1; the handler wants the lock under which the interrupted code adds up."""
 import os
 import signal
 import sys
@@ -10,7 +10,9 @@ import kit8
 
 def report(pid):
     time.sleep(8)
-    os.kill(pid, signal.SIGUSR1)
+    for _ in range(4):
+        os.kill(pid, signal.SIGUSR1)
+        time.sleep(1.9)
     signal.pause()
 
 
