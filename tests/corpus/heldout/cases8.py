@@ -132,7 +132,7 @@ quiet("q-udp-ack", "udp recv", "h8_q_udp_ack.py", 73, "the agent computes for 64
 quiet("q-prefetch", "condition", "h8_q_prefetch.py", 71, "worker 1's thread computes for 62 s", "thread of batches")
 quiet("q-at-exit", "queue join", "h8_q_at_exit.py", 73, "worker 2's thread writes 64 KB each 2 s", "uploads at the end")
 quiet("q-grpc", "grpc", "h8_q_grpc.py", 69, "the server computes for 62 s", "stream to a model server", needs=["grpc"])
-quiet("q-mpi-tasks", "mpi", "3 h8_q_mpi_tasks.py", 70, "rank 2 multiplies for 62 s", "tasks by MPI", needs=["mpi4py", "mpiexec"])
+quiet("q-mpi-tasks", "mpi", "3 h8_q_mpi_tasks.py", 70, "rank 2 multiplies for 62 s", "tasks by MPI", needs=["mpi4py", "mpiexec", "numpy"])
 quiet("q-seqlock", "shared memory", "h8_q_seqlock.py", 74, "the writer computes for 62 s", "weights in shared memory", needs=["numpy"])
 quiet("q-rpc-slow", "go", "3* h8_q_rpc_slow.go", 71, "worker 2 sorts for 62 s", "sums by Go's net/rpc")
 quiet("q-atomics", "node", "h8_q_atomics.js", 70, "main computes for 62 s", "Atomics.wait in Node")
