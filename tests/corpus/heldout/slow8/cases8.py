@@ -28,7 +28,7 @@ slow("back-off", "s8_back_off.py", "straggler", ranks(0), r"sleep|retry|http|429
      also=[role("rank0", 0), role("server"), outside(SERVED)])
 slow("history", "s8_history.py", "slowdown", ranks(), CPU + r"|json|history|writ|disk|\bIO\b|I/O", "a trainer writes its whole history each step", 2.0, also=[ranks(0), role("main")],
      needs=["tqdm"])
-slow("aio-ps", "s8_aio_ps.py", "slowdown straggler", role("server"), r"serve|wait|recv|tcp|comput|cpu|optimi|process", "a server of parameters computes more", 2.2,
+slow("aio-ps", "s8_aio_ps.py", "slowdown straggler", role("server"), r"serve|wait|recv|tcp|comput|cpu|optimi|process", "a server of parameters computes more", 2.4,
      world=4, after=4, also=[outside(SERVED)])
 slow("compresses", "s8_compresses.py", "straggler", ranks(0), CPU + r"|zlib|compress|save|sav|writ|disk|\bIO\b|I/O", "worker 0 compresses its state each step", 2.2,
      also=[role("rank0", 0)])

@@ -2,6 +2,7 @@
 import asyncio
 import os
 import sys
+import time
 
 import kits8
 
@@ -16,6 +17,7 @@ async def serve(port, n):
                 return
             waiting.append((writer, float(line)))
             if len(waiting) == n:
+                laps.begin, laps.delay = time.monotonic(), laps.delayed()
                 step(waiting)
                 laps.mine()
                 laps.done()
