@@ -244,6 +244,16 @@ static void a_main_process_that_looks_now_and_then_is_named(void **state)
 	scene_one(&s, ROLE_MAIN, "Rsssssssss");
 	scene_one(&s, ROLE_WORKER, "iRRRRRiiii");
 	scene_expect(&s, "sleeping", 1 / (1 - 0.4));
+	/* looks may miss some of the work; what it cost is counted */
+	scene_begin(&s, 2);
+	scene_one(&s, ROLE_MAIN, "Rsssssssss");
+	scene_one(&s, ROLE_WORKER, "iRRRiiiiii")->run = 0.4;
+	scene_expect(&s, "sleeping", 1 / (0.1 + 0.4));
+	/* that of a thread which works beside it is no later work */
+	scene_begin(&s, 2);
+	scene_one(&s, ROLE_MAIN, "RRRRssssss");
+	scene_one(&s, ROLE_WORKER, "RRRRiiiiii");
+	scene_expect(&s, "sleeping", 1 / 0.4);
 }
 
 static void waiting_for_a_disk_is_named(void **state)
