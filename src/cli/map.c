@@ -115,6 +115,8 @@ static int map_command(const void *opts, int argc, char **argv)
 		return 125;
 	}
 	spec.template = template;
+	if (!o->quiet)
+		map_hint_terminal(&spec);
 	if (!o->quote && !o->quiet && !o->retry_failed)
 		map_hint_words(spec.words, n_words);
 	if (spec.pipe && template_wants_total(template)) {

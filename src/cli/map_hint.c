@@ -1,6 +1,7 @@
 #include "cli/map_hint.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 
@@ -75,4 +76,14 @@ void map_hint_words(char *const *words, size_t n)
 		log_warning("the script is the input alone, which is put in as one word; for inputs that are lines of "
 			    "shell write %s -c 'eval {}' (-q: this is meant)",
 			    words[0]);
+}
+
+void map_hint_terminal(const struct map_spec *spec)
+{
+	bool typed = false;
+	for (size_t i = 0; i < spec->n_sources; i++)
+		typed |= spec->source[i].path && strcmp(spec->source[i].path, "-") == 0;
+	if (typed && isatty(STDIN_FILENO))
+		log_info("inputs are read from the terminal, one a line, Ctrl-D ends them; or give them after :::, by "
+			 "-a FILE or through a pipe");
 }

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "agent/map/mapspec.h"
 #include "cli/option.h"
 
 /* The options of GNU parallel that are not there; for struct command. */
@@ -14,3 +15,5 @@ extern const struct option_absent map_absent[];
 
 /* Says which word of the command a shell would have read, as there is none here. */
 void map_hint_words(char *const *words, size_t n);
+/* Says that inputs are to be typed, where they come from a terminal. */
+void map_hint_terminal(const struct map_spec *spec);

@@ -312,6 +312,45 @@ def test_each_task_has_gpus_of_its_own(bag, tmp_path):
     assert none.status == 125, none
 
 
+def left_of(vigil, tmp_path, *args, **kwargs):
+    """What the bar said was left, in ms, of the last state of the bag that it showed: "2 of 3 done"."""
+    ours, theirs = pty.openpty()
+    process = vigil.start("map", "--eta", *args, stderr=theirs, **kwargs)
+    os.close(theirs)
+    seen = b""
+    try:
+        while more := os.read(ours, 4096):
+            seen += more
+    except OSError:
+        pass
+    os.close(ours)
+    assert process.wait(20) == 0
+    return [float(n) * {b"ms": 1, b"s": 1000}[unit] for n, unit in re.findall(rb"2 of 3 done[^\r]*?([\d.]+) (ms|s) left", seen)]
+
+
+def test_the_time_that_is_left_falls_while_the_last_task_runs(vigil, tmp_path):
+    left = left_of(vigil, tmp_path, "-j2", "sleep", ":::", "1.5", "1.5", "1.5")
+    assert len(left) >= 2 and left == sorted(left, reverse=True) and 700 < left[0] <= 1700, left
+
+
+def test_of_a_task_that_runs_longer_than_all_before_it_no_time_is_told(vigil, tmp_path):
+    left = left_of(vigil, tmp_path, "-j3", "sleep", ":::", "0.2", "0.2", "1.5")
+    assert left == [], left
+
+
+def test_who_types_inputs_is_told_that_they_are_waited_for(vigil):
+    ours, theirs = pty.openpty()
+    process = vigil.start("map", "echo", stdin=theirs, stderr=theirs)
+    os.close(theirs)
+    said = b""
+    while b"\n" not in said:
+        said += os.read(ours, 4096)
+    assert b":::" in said and b"Ctrl-D" in said, said
+    os.write(ours, b"one\n\x04")
+    assert process.wait(20) == 0 and process.stdout.read() == b"one\n"
+    os.close(ours)
+
+
 def test_the_bar_is_for_terminals_and_leaves_no_trace(vigil):
     ours, theirs = pty.openpty()
     process = vigil.start("map", "--bar", "-j1", "sh", "-c", "sleep 0.3; echo {}", ":::", "a", "b", "c", stderr=theirs)

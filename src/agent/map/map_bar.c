@@ -42,6 +42,34 @@ void map_bar_close(struct map *m)
 	m->bar.on = false;
 }
 
+/* The mean of what finished tasks took that ran for longer than this one until now, less that; below 0: none did. */
+static double rest_of(const struct map *m, double ran_s)
+{
+	const size_t n = (size_t)MIN(m->n_times, (uint64_t)MAP_TIMES);
+	double sum = 0;
+	size_t longer = 0;
+	for (size_t i = 0; i < n; i++)
+		if (m->time_s[i] > ran_s) {
+			sum += m->time_s[i];
+			longer++;
+		}
+	return longer ? sum / (double)longer - ran_s : -1;
+}
+
+/* Once all that is left runs, the last of them ends it. False: one runs longer than all before it. */
+static bool last_left(const struct map *m, uint64_t now_ns, double *ret_ns)
+{
+	double most = 0;
+	for (uint32_t i = 0; i < m->n_runners; i++) {
+		double rest = rest_of(m, (double)(now_ns - m->runner[i]->started_ns) / (double)NS_PER_S);
+		if (rest < 0)
+			return false;
+		most = MAX(most, rest);
+	}
+	*ret_ns = most * (double)NS_PER_S;
+	return true;
+}
+
 static void time_left(const struct map *m, uint64_t done, uint64_t now_ns, struct buf *b)
 {
 	char text[24];
@@ -49,6 +77,8 @@ static void time_left(const struct map *m, uint64_t done, uint64_t now_ns, struc
 	if (done == 0 || left == 0)
 		return;
 	double ns = (double)(now_ns - m->bar.begun_ns) / (double)done * (double)left;
+	if (left <= m->n_runners && !last_left(m, now_ns, &ns))
+		return;
 	buf_printf(b, ", %s left", duration_format((uint64_t)ns, text));
 }
 
