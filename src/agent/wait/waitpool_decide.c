@@ -232,12 +232,22 @@ static bool all_stand(const struct pool *p)
 }
 
 /*
- * The thread that takes the results begins last of the pool's own. If it is none of the process's, all of which were
- * read, it has ended: whatever the workers do, no result comes in.
+ * True if the thread that takes the results has ended: whatever the workers do, no result comes in. The pool keeps its
+ * number, which is one of this pid namespace if that of the thread beside it is.
  */
 static bool reader_ended(const struct pool *p)
 {
-	return !p->is_executor && p->out && !p->in && !p->unsure && p->x->n_unread == 0;
+	uint64_t out = 0, in = 0;
+	struct proc_stat stat;
+	struct procview *v = p->x->v;
+	if (p->is_executor || !p->out || p->in)
+		return false;
+	if (!p->unsure && p->x->n_unread == 0) /* it begins last of the pool's own, and all threads were read */
+		return true;
+	if (pypool_handlers(&v->rt, &v->remote, &p->t->wait, &out, &in) != 0 || in == 0 || in > INT32_MAX)
+		return false;
+	return out == (uint64_t)p->out->tid && !waitfacts_thread(p->x->in->now, v->pid, (pid_t)in) &&
+	       proc_stat_read(p->x->in->w, (pid_t)in, &stat) != 0;
 }
 
 static void reader_tell(const struct pool *p, struct waitpool_found *ret)

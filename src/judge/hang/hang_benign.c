@@ -101,14 +101,14 @@ bool hang_polls(const struct hang_work *w, const struct stackgroup_rank *r)
 
 /*
  * True of a loop of naps whose shared memory nobody is left to write, if a process of the job ended when it came to a
- * stand: a sibling may have been the one to write it. Who looks for a file or a server looks elsewhere.
+ * stand: that one may have been to write it. Who looks for a file or a server looks elsewhere.
  */
 static bool is_deserted(const struct hang_work *w, const struct stackgroup_rank *r)
 {
 	const struct waitgraph *g = w->c->graph;
 	const struct waitgraph_node *n = g && r->process ? waitgraph_thread(g, r->process->pid, 0) : NULL;
 	return n && n->deserted && !n->polled && !(n->hint && n->hint->kind == WAITHINT_RETRY) &&
-	       !hang_is_refused(w, r->rank) && hang_left_then(w);
+	       !hang_is_refused(w, r->rank) && (hang_left_then(w) || hang_rank_left_then(w));
 }
 
 /*

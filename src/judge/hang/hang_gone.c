@@ -124,6 +124,35 @@ const struct liveness *hang_left_then(const struct hang_work *w)
 	return NULL;
 }
 
+bool hang_is_left_then(const struct hang_work *w, const struct liveness *l)
+{
+	return !l->serves && l->seen.exited && hang_then(w, l->exited_ns);
+}
+
+bool hang_rank_left_then(const struct hang_work *w)
+{
+	for (size_t i = 0; i < w->p->n; i++)
+		if (hang_is_left_then(w, &w->p->rank[i]))
+			return true;
+	return false;
+}
+
+void hang_says_ranks_left_then(struct hang_work *w)
+{
+	char text[200];
+	int32_t left[HANG_CULPRITS];
+	size_t n = 0;
+	for (size_t i = 0; i < w->p->n && n < ARRAY_SIZE(left); i++)
+		if (hang_is_left_then(w, &w->p->rank[i]))
+			left[n++] = w->p->rank[i].rank;
+	if (n == 0)
+		return;
+	hang_ranks_text(left, n, text, sizeof(text));
+	text[0] = 'R'; /* "ranks" begins a sentence here */
+	hang_says(w, "%s ended when the job came to a stand: what is missing may have been %s part.", text,
+		  n == 1 ? "its" : "their");
+}
+
 bool hang_says_who_left_then(struct hang_work *w)
 {
 	char how[48];

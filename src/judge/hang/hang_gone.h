@@ -14,6 +14,10 @@ bool hang_then(const struct hang_work *w, uint64_t at_ns);
 const struct liveness *hang_left_then(const struct hang_work *w);
 /* Adds that it did, and that this may be the cause; false: none did. */
 bool hang_says_who_left_then(struct hang_work *w);
+/* True of a rank that ended then; whether any did; and in words. */
+bool hang_is_left_then(const struct hang_work *w, const struct liveness *l);
+bool hang_rank_left_then(const struct hang_work *w);
+void hang_says_ranks_left_then(struct hang_work *w);
 /*
  * The end is a call without a time limit whose answer has no connection to come by, and its process is refused where it
  * tries to connect: the server has gone.

@@ -158,12 +158,6 @@ static bool spin_for_another(struct hang_work *w)
 	return spinning > 0;
 }
 
-/* True of a rank that ended when the job came to a stand. */
-static bool left_then(const struct hang_work *w, const struct liveness *l)
-{
-	return !l->serves && l->seen.exited && hang_then(w, l->exited_ns);
-}
-
 /*
  * A rank ended when the job came to a stand, and the others go round in one place or wait: who looks for a change that
  * somebody else has to make looks for what that one would have done.
@@ -174,16 +168,13 @@ static bool left_behind(struct hang_work *w, const struct stackgroup_rank *r)
 	for (size_t i = 0; i < w->n_blocking; i++)
 		if (!w->benign[i] && !circles(w, &w->g.rank[w->blocking[i]]))
 			return false;
-	size_t left = 0;
-	for (size_t i = 0; i < w->p->n; i++)
-		left += left_then(w, &w->p->rank[i]);
-	if (left == 0)
+	if (!hang_rank_left_then(w))
 		return false;
 	if (!hang_old_enough(w, HANG_EXPLAINED))
 		return true;
 	hang_is(w, "abandoned_wait", CONFIDENCE_MEDIUM);
 	for (size_t i = 0; i < w->p->n; i++)
-		if (left_then(w, &w->p->rank[i]))
+		if (hang_is_left_then(w, &w->p->rank[i]))
 			hang_accuse(w, w->p->rank[i].rank);
 	hang_ranks_text(w->v->culprits, w->v->n_culprits, ranks, sizeof(ranks));
 	hang_doing(w, r, doing, sizeof(doing));
@@ -464,6 +455,7 @@ static void loop_says(struct hang_work *w, const struct stackgroup_rank *r)
 	if (retry)
 		hang_says(w, "It %s.", retry->text);
 	hang_says_who_naps(w, r);
+	hang_says_ranks_left_then(w);
 	if (!retry || !retry->exists)
 		return;
 	w->v->confidence = MIN(w->v->confidence, CONFIDENCE_LOW);

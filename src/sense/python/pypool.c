@@ -544,6 +544,26 @@ int pypool_members(const struct pyrt *rt, struct remote *r, const struct pypool_
 	return pypool_result(e);
 }
 
+int pypool_handlers(const struct pyrt *rt, struct remote *r, const struct pypool_wait *w, uint64_t *ret_out,
+		    uint64_t *ret_in)
+{
+	struct pyobjs o;
+	uint64_t out = 0, in = 0;
+	*ret_out = *ret_in = 0;
+	if (w->of != PYPOOL_POOL || !pyobjs_init(rt, r, &o))
+		return 0;
+	int e = pyobj_attr(&o, w->pool, "_task_handler", &out);
+	if (e == 0)
+		e = pyobj_attr(&o, w->pool, "_result_handler", &in);
+	if (e == 0)
+		e = number_attr(&o, out, "_native_id", ret_out);
+	if (e == 0)
+		e = number_attr(&o, in, "_native_id", ret_in);
+	if (e)
+		*ret_out = *ret_in = 0;
+	return pypool_result(e);
+}
+
 int pypool_executor_members(const struct pyrt *rt, struct remote *r, const struct pypool_thread *manager,
 			    struct pypool_member ret[static PYPOOL_MEMBERS], size_t *ret_n)
 {

@@ -93,6 +93,12 @@ int must_check pypool_futures(const struct pyrt *rt, struct remote *r, const str
 /* The numbers of the tasks that set these futures. *ret_n 0: this executor has none of them. */
 int must_check pypool_tasks(const struct pyrt *rt, struct remote *r, const struct pypool_thread *manager,
 			    const uint64_t *futures, size_t n, uint64_t ret[static PYPOOL_TASKS], size_t *ret_n);
+/*
+ * The numbers of the threads of a Pool that pass on the tasks and take the results, as the process itself has them, be
+ * they alive or not. 0: unknown, or it is no Pool.
+ */
+int must_check pypool_handlers(const struct pyrt *rt, struct remote *r, const struct pypool_wait *w, uint64_t *ret_out,
+			       uint64_t *ret_in);
 /* The workers of the pool that is waited for. *ret_n 0: they cannot be told, or are more than PYPOOL_MEMBERS. */
 int must_check pypool_members(const struct pyrt *rt, struct remote *r, const struct pypool_wait *w,
 			      struct pypool_member ret[static PYPOOL_MEMBERS], size_t *ret_n);
