@@ -15,6 +15,8 @@ static const uint64_t waited_for_ns = 2 * 60 * NS_PER_S;
 
 /* So long may one nap whose shared memory nobody is left to write: it may look at something else. */
 static const uint64_t deserted_ns = 80 * NS_PER_S;
+/* For so long a loop of naps beside one that left is looked at often: a look may meet it awake. */
+static const uint64_t left_most_ns = 4 * 60 * NS_PER_S;
 
 static uint64_t debugger_most_ns(const struct hang_work *w)
 {
@@ -99,6 +101,12 @@ bool hang_polls(const struct hang_work *w, const struct stackgroup_rank *r)
 	return after > 0 && w->standstill_ns > after;
 }
 
+/* A process or rank ended when the job came to a stand. */
+static bool somebody_left(const struct hang_work *w)
+{
+	return hang_left_then(w) || hang_rank_left_then(w);
+}
+
 /*
  * True of a loop of naps whose shared memory nobody is left to write, if a process of the job ended when it came to a
  * stand: that one may have been to write it. Who looks for a file or a server looks elsewhere.
@@ -108,7 +116,7 @@ static bool is_deserted(const struct hang_work *w, const struct stackgroup_rank 
 	const struct waitgraph *g = w->c->graph;
 	const struct waitgraph_node *n = g && r->process ? waitgraph_thread(g, r->process->pid, 0) : NULL;
 	return n && n->deserted && !n->polled && !(n->hint && n->hint->kind == WAITHINT_RETRY) &&
-	       !hang_is_refused(w, r->rank) && (hang_left_then(w) || hang_rank_left_then(w));
+	       !hang_is_refused(w, r->rank) && somebody_left(w);
 }
 
 /*
@@ -298,6 +306,8 @@ bool hang_benign(struct hang_work *w)
 	const struct waithint *retry = hang_retries(w, who);
 	if (works || (retry && retry->exists))
 		w->v->again_ns = MIN(w->v->again_ns, work_again_ns);
+	else if (sleeps && somebody_left(w) && w->standstill_ns < left_most_ns)
+		w->v->again_ns = MIN(w->v->again_ns ? w->v->again_ns : work_again_ns, work_again_ns);
 	hang_doing(w, who, doing, sizeof(doing));
 	hang_says(w, "%s: ", phrase(first.id));
 	struct buf b = {.text = w->v->text, .len = strlen(w->v->text), .cap = sizeof(w->v->text)};
