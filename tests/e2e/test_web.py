@@ -59,6 +59,13 @@ def test_what_is_read_of_a_job(vigil, job):
     assert [r["rank"] for r in ranks["ranks"]] == [0, 1] and ranks["total"] == 2
     assert all(r["state"] in ("running", "working", "waiting") for r in ranks["ranks"])
     assert [r["rank"] for r in server.get(f"{B}/ranks?from=1&limit=1").json()["ranks"]] == [1]
+    assert check(server.get(f"{B}/ranks?grid_over=2"), A + "/ranks").json().keys() == ranks.keys()
+    grid = check(server.get(f"{B}/ranks?grid_over=1"), A + "/ranks").json()
+    assert grid["ranks"] == [] and grid["total"] == 2 and grid["grid"]["ranks"] == [[0, 1]] and grid["grid"]["culprits"] == []
+    assert len(grid["grid"]["states"]) == 2 and set(grid["grid"]["states"]) <= set("RSD")
+    assert server.get(f"{B}/ranks?grid_over=1&from=1").json()["grid"]["ranks"] == [[1, 1]]
+    assert server.get(f"{B}/ranks?grid_over=1&from=2").json()["grid"] == {"ranks": [], "states": "", "culprits": []}
+    assert server.get(f"{B}/ranks?grid_over=x").status == 400
     processes = check(server.get(f"{B}/processes"), A + "/processes").json()["processes"]
     assert {r["pid"] for r in ranks["ranks"]} <= {p["pid"] for p in processes if p["running"]}
     memory = check(server.get(f"{B}/memory?points=50"), A + "/memory").json()
@@ -159,6 +166,17 @@ def test_the_one_process_of_a_job_is_shown_after_its_end(vigil):
     assert vigil("run", "--name", "one", "--", sys.executable, "-c", "raise SystemExit(3)").status == 3
     told = check(Server(vigil).get("/api/v1/jobs/one/ranks"), "/api/v1/jobs/{job}/ranks").json()
     assert [(r["state"], r["exit_code"]) for r in told["ranks"]] == [("ended", 3)], told
+
+
+def test_a_grid_tells_which_ranks_ended_badly(vigil):
+    fails = "import os, sys; sys.exit(3 if os.environ['RANK'] == '1' else 0)"
+    assert vigil("run", "--name", "some", "--nproc", "3", "--", sys.executable, "-c", fails).status != 0
+    server = Server(vigil)
+    rows = server.get("/api/v1/jobs/some/ranks").json()["ranks"]
+    grid = check(server.get("/api/v1/jobs/some/ranks?grid_over=0"), "/api/v1/jobs/{job}/ranks").json()["grid"]
+    assert grid["ranks"] == [[0, 2]] and grid["states"][1] == "x", (grid, rows)
+    assert grid["states"] == "".join("x" if r.get("signal") or r.get("exit_code") else "e" for r in rows), (grid, rows)
+    assert grid["culprits"] == [r["rank"] for r in rows if r["culprit"]]
 
 
 FEEDS = """

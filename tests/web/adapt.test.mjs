@@ -100,6 +100,23 @@ test("a process without a rank is a row of its own", () => {
 	]);
 });
 
+test("letters of a grid become ranks: numbers may have gaps, a letter that is not known is no state, more numbers than letters are none", () => {
+	const grid = { ranks: [[0, 1], [7, 9], [20, 90]], states: "RSxe?T", culprits: [7] };
+	assert.deepEqual(adapt.ranksFrom({ ranks: [], grid, total: 6 }), {
+		ranks: [
+			{ rank: 0, state: "working" },
+			{ rank: 1, state: "running" },
+			{ rank: 7, state: "failed", culprit: true },
+			{ rank: 8, state: "ended" },
+			{ rank: 9, state: "unknown" },
+			{ rank: 20, state: "stopped" },
+		],
+		brief: true,
+		total: 6,
+	});
+	assert.deepEqual(adapt.ranksFrom({ ranks: [{ rank: 3, pid: 9 }], total: 1 }), { ranks: [{ rank: 3, pid: 9 }], brief: false, total: 1 });
+});
+
 test("a last line without its end is replaced when more of it is there", () => {
 	const part = (lines, next, size) => ({
 		offset: lines[0]?.[0] ?? 0,

@@ -280,9 +280,10 @@ test("what the first screen shows is asked for at once, before the page's script
 	await page.waitForFunction(() => document.querySelectorAll(".ranks .cell").length === 1000);
 	await page.waitForFunction(() => /live/.test(document.querySelector(".link").textContent));
 	await page.waitForFunction(() => document.querySelector("#memory canvas") && !document.querySelector(".skeleton"));
+	// Of the ranks first the letters, then the rows.
 	const asked = server.control.requests.slice(at).filter((r) => /\/(me|ranks\?.*|moe-1000-h7q2)$/.test(r));
-	assert.equal(new Set(asked).size, 3, String(asked));
-	assert.equal(asked.length, 3, `asked for once, and not again when the stream opens: ${asked}`);
+	assert.equal(new Set(asked).size, 4, String(asked));
+	assert.equal(asked.length, 4, `asked for once, and not again when the stream opens: ${asked}`);
 	await page.context().close();
 });
 
@@ -299,6 +300,54 @@ test("a click asks for the job and its ranks at once; of many ranks a cell has n
 			).length,
 	);
 	assert.equal(texts, 0, "a thousand texts are half of the time to the first paint");
+	await done(page);
+});
+
+test("of a thousand ranks one picture is painted first, which the cells replace where it was; then their rows are asked for", async () => {
+	const page = await newPage();
+	await page.waitForSelector(".overview");
+	await page.evaluate(() => {
+		window.__steps = [];
+		const look = () => {
+			const list = document.querySelector(".ranks");
+			const step = !list ? "" : list.querySelector(".picture") ? "picture" : "cells";
+			if (step === "" || window.__steps.at(-1)?.step === step) return;
+			const at = (e, left, top) => [Math.round(e.x - list.getBoundingClientRect().x - left), Math.round(e.y - list.getBoundingClientRect().y - top)];
+			const places =
+				step === "cells"
+					? [...list.children].map((c) => `${c.className} ${at(c.getBoundingClientRect(), 0, 0)}`)
+					: [...list.querySelectorAll("path")].flatMap((p) =>
+							[...p.getAttribute("d").matchAll(/M([\d.]+) ([\d.]+)/g)].map(([, x, y]) => {
+								const { x: left, y: top } = p.ownerSVGElement.getBoundingClientRect();
+								return `${p.getAttribute("class")} ${at({ x: left + Number(x), y: top + Number(y) }, 3.5, 0.5)}`;
+							}),
+						);
+			window.__steps.push({ step, tall: list.offsetHeight, places: places.sort() });
+		};
+		new MutationObserver(look).observe(document.body, { childList: true, subtree: true });
+	});
+	let answer;
+	const held = new Promise((resolve) => (answer = resolve));
+	await page.route(/\/ranks\?limit=1000$/, async (route) => {
+		await held;
+		await route.continue();
+	});
+	await page.locator(`.overview a[href="#/${HUGE}"]`).click();
+	await page.locator("#rank-998").click();
+	await page.waitForSelector("text=Rank 998: waiting");
+	assert.equal(await page.locator(".rankfacts a", { hasText: "Stack" }).count(), 0, "what is not known yet is not told");
+	const steps = await page.evaluate(() => window.__steps);
+	assert.deepEqual(
+		steps.map((s) => s.step),
+		["picture", "cells"],
+	);
+	assert.equal(steps[0].places.length, 1000);
+	assert.deepEqual(steps[0].places, steps[1].places, "nothing moves");
+	assert.equal(steps[0].tall, steps[1].tall);
+	answer();
+	await page.locator(".rankfacts a", { hasText: "Stack" }).waitFor();
+	assert.equal(await page.locator(".ranks [aria-selected=true]").getAttribute("id"), "rank-998");
+	await page.unrouteAll({ behavior: "wait" });
 	await done(page);
 });
 

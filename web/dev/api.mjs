@@ -249,6 +249,18 @@ function profileAnswer(ctx, method, parts, query, body) {
 	return parts[2] === "data" ? profileData(ctx, p, query.get("format")) : ok(shown(p));
 }
 
+const LETTERS = { working: "R", running: "S", waiting: "D", stopped: "T", ended: "e" };
+
+function gridOf(rows) {
+	const ranks = [];
+	for (const { rank } of rows) {
+		if (ranks.at(-1)?.[1] === rank - 1) ranks.at(-1)[1] = rank;
+		else ranks.push([rank, rank]);
+	}
+	const letter = (r) => (r.state === "ended" && (r.signal || r.exit_code) ? "x" : (LETTERS[r.state] ?? "?"));
+	return { ranks, states: rows.map(letter).join(""), culprits: rows.filter((r) => r.culprit).map((r) => r.rank) };
+}
+
 function jobAnswer(ctx, entry, method, rest, query, body) {
 	const [what, id] = rest;
 	if (method === "POST" && what === "signal")
@@ -257,12 +269,13 @@ function jobAnswer(ctx, entry, method, rest, query, body) {
 			: fault(403, "role", "Signals need the role admin.");
 	if (what === undefined) return ok({ ...entry.job, incidents: entry.incidents, health: entry.health });
 	const simple = {
-		ranks: () =>
-			ok({
-				schema: "vigil.ranks/1",
-				ranks: entry.ranks.slice(Number(query.get("from") ?? 0)).slice(0, Number(query.get("limit") ?? 1000)),
-				total: entry.ranks.length,
-			}),
+		ranks: () => {
+			const rows = entry.ranks.slice(Number(query.get("from") ?? 0)).slice(0, Number(query.get("limit") ?? 1000));
+			const total = entry.ranks.length;
+			return query.has("grid_over") && total > Number(query.get("grid_over"))
+				? ok({ schema: "vigil.ranks/1", ranks: [], grid: gridOf(rows), total })
+				: ok({ schema: "vigil.ranks/1", ranks: rows, total });
+		},
 		processes: () => ok({ schema: "vigil.processes/1", processes: entry.processes }),
 		memory: () => ok(entry.memory),
 		series: () => ok(entry.series(query.get("what"))),

@@ -1,5 +1,4 @@
 // The frame around all pages: where one is, whether the page is live, the theme, the login.
-import type { ComponentType } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { answered, askAhead, firstOf, getAhead, ME } from "./ahead";
 import { apiUrl, responseOf, session, written } from "./api";
@@ -12,44 +11,21 @@ import { JobFrame } from "./pages/jobframe";
 import { Overview } from "./pages/overview";
 import { parseRoute, tokenOf, type Route } from "./route";
 import type { Me } from "./types";
-import { Empty, Skeleton } from "./ui/parts";
-
-/** Pages that are fetched when they are first wanted. */
-function lazy(load: () => Promise<{ default: ComponentType<{ route: Route; me?: Me }> }>) {
-	let ready: ComponentType<{ route: Route; me?: Me }> | undefined;
-	return function Lazy(props: { route: Route; me?: Me }) {
-		const [, turn] = useState(0);
-		const [failed, setFailed] = useState(false);
-		useEffect(() => {
-			if (!ready)
-				load().then(
-					(m) => {
-						ready = m.default;
-						turn((t) => t + 1);
-					},
-					() => setFailed(true),
-				);
-		}, []);
-		if (ready) {
-			const Page = ready;
-			return <Page {...props} />;
-		}
-		return failed ? (
-			<Empty>This part of the page could not be loaded. Does vigil still run? Reload to try again.</Empty>
-		) : (
-			<Skeleton what="page" />
-		);
-	};
-}
+import { lazy } from "./ui/lazy";
+import { Empty } from "./ui/parts";
 
 const incident = () => import("./pages/incident");
-const IncidentPage = lazy(incident);
-const Logs = lazy(() => import("./pages/logs"));
-const Processes = lazy(() => import("./pages/processes"));
-const Profiles = lazy(() => import("./pages/profiles"));
-const ProfilePage = lazy(() => import("./pages/profile"));
-const TimelinePage = lazy(() => import("./timeline/timeline"));
-const NodePage = lazy(() => import("./pages/node"));
+interface Props {
+	route: Route;
+	me?: Me;
+}
+const IncidentPage = lazy<Props>(incident);
+const Logs = lazy<Props>(() => import("./pages/logs"));
+const Processes = lazy<Props>(() => import("./pages/processes"));
+const Profiles = lazy<Props>(() => import("./pages/profiles"));
+const ProfilePage = lazy<Props>(() => import("./pages/profile"));
+const TimelinePage = lazy<Props>(() => import("./timeline/timeline"));
+const NodePage = lazy<Props>(() => import("./pages/node"));
 
 /** `known`: the server knows this browser, so that it can be asked for what the next page shows before that is drawn. */
 function useRoute(known: boolean): Route {

@@ -10,6 +10,7 @@ import type { Route } from "../route";
 import type { Event, IncidentBrief, Job, Me, MemorySeries, Rank, Series, Stacks, Waits } from "../types";
 import { MemoryChart, type Mark } from "../ui/chart";
 import { Bar, Card, Empty, Show } from "../ui/parts";
+import { lazy } from "../ui/lazy";
 import { RankGrid } from "../ui/rankgrid";
 import { SeriesChart } from "../ui/serieschart";
 import { GroupedStacks, groupStacks } from "../ui/stacks";
@@ -18,9 +19,10 @@ import { useEvents } from "./events";
 import { useJob } from "./jobframe";
 import { Attempts, Details, Happenings } from "./jobparts";
 import { running, stepText } from "./overview";
-import { goTo, MomentView, Scrubber } from "./scrub";
+import { goTo, Scrubber } from "./scrub";
 import { Verdict } from "./verdict";
 
+const MomentView = lazy<{ job: Job; time: number }>(() => import("./moment"));
 const STANDS = ["hung", "suspected", "slow"];
 
 /** Of many ranks their states first, and all else of them once those are painted. */
