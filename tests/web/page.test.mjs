@@ -54,7 +54,13 @@ async function until(what) {
 
 const go = async (page, path) => {
 	await page.goto(`${server.url}#/${path}`);
-	await page.waitForFunction(() => document.querySelector("main:not([aria-busy])") && !document.querySelector(".skeleton"));
+	// Of a job what is below its ranks comes last.
+	await page.waitForFunction(
+		() =>
+			document.querySelector("main:not([aria-busy])") &&
+			!document.querySelector(".skeleton, .picture") &&
+			(!document.querySelector(".jobpage") || document.querySelector("#memory")),
+	);
 };
 const done = async (page) => {
 	assert.deepEqual(page.faults, []);
