@@ -63,6 +63,7 @@ function StepPicture({ job, ranks }: { job: Job; ranks: Rank[] }) {
 		running(job) && !STANDS.includes(job.health?.level ?? "")
 			? timeLeft(first.step, first.total, first.per_s)
 			: undefined;
+	const dot = tellsSteps(job.health?.sentence) ? "" : " · ";
 	return (
 		<div class="steps">
 			{first.total ? (
@@ -81,15 +82,17 @@ function StepPicture({ job, ranks }: { job: Job; ranks: Rank[] }) {
 									...(first.per_s !== undefined ? { per_s: first.per_s } : {}),
 								},
 							],
-						})}{" "}
-						·{" "}
+						})}
 					</b>
 				)}
-				{left !== undefined && <small>done about {clock(Date.now() + left)}</small>}
+				{left !== undefined && (
+					<small>
+						{dot}done about {clock(Date.now() + left)}
+					</small>
+				)}
 				{lead.step !== first.step && (
 					<small>
-						{" "}
-						· rank {lead.rank} is {lead.step! - first.step!} ahead
+						{left !== undefined ? " · " : dot}rank {lead.rank} is {lead.step! - first.step!} ahead
 					</small>
 				)}
 			</p>
@@ -283,7 +286,7 @@ export function JobPage({ route, me }: { route: Route; me: Me | undefined }) {
 			{moment !== undefined && <MomentView job={job} time={moment} />}
 			{moment === undefined && (
 				<Card
-					title="Ranks"
+					title={rows.length === 1 && rows[0]!.rank < 0 ? "Process" : "Ranks"}
 					side={<small>{ranks.data ? `${ranks.data.total ?? ranks.data.ranks.length}` : ""}</small>}>
 					<Show of={ranks} what="Ranks">
 						{() => <RankGrid ranks={rows} job={job.id} />}

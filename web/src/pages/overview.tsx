@@ -68,7 +68,8 @@ function JobRow({ job, now }: { job: Job; now: number }) {
 	const told = tellsSteps(job.health?.sentence);
 	const facts = [
 		life,
-		job.nproc ? `${job.nproc} ${job.nproc === 1 ? "rank" : "ranks"}` : "",
+		// Of one process it is not known here what that starts.
+		job.nproc && job.nproc > 1 ? `${job.nproc} ranks` : "",
 		told ? "" : stepText(job),
 		job.peak_bytes && !running(job) ? `peak ${bytes(job.peak_bytes)}` : "",
 	].filter(Boolean);

@@ -59,7 +59,8 @@ export function marks(list: Mark[], moment: number | undefined): uPlot.Plugin {
 		u.ctx.stroke();
 		u.ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
 		u.ctx.textAlign = x > u.bbox.left + u.bbox.width / 2 ? "right" : "left";
-		u.ctx.fillText(text, x + (u.ctx.textAlign === "right" ? -4 : 4), u.bbox.top + 12 * devicePixelRatio);
+		// Below the line of a limit, which stands near the top.
+		u.ctx.fillText(text, x + (u.ctx.textAlign === "right" ? -4 : 4), u.bbox.top + 26 * devicePixelRatio);
 		u.ctx.restore();
 	};
 	return {

@@ -10,7 +10,7 @@ import { Bar, Empty, Facts } from "./parts";
 const STATES: Record<string, [string, string]> = {
 	running: ["R", "running"],
 	working: ["R", "working"],
-	waiting: ["w", "waiting for another"],
+	waiting: ["w", "waiting"],
 	stopped: ["S", "stopped"],
 	ended: ["e", "ended"],
 	failed: ["X", "ended badly"],
