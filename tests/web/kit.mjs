@@ -66,7 +66,9 @@ export async function paintOf(page, cells, act) {
 	await page.evaluate((many) => {
 		addEventListener("hashchange", () => performance.mark("clicked"), { once: true });
 		new MutationObserver((_, observer) => {
-			if (document.querySelectorAll(".ranks .cell").length < many) return;
+			// Their picture is painted before the cells themselves.
+			const list = document.querySelector(".ranks");
+			if (!list || (list.childElementCount < many && (list.dataset.letters ?? "").length < many)) return;
 			observer.disconnect();
 			requestAnimationFrame(() => setTimeout(() => performance.mark("painted")));
 		}).observe(document.body, { childList: true, subtree: true });

@@ -206,7 +206,8 @@ static void status_put(const struct job_process *p, struct js *o)
 		js_put_i64(o, "signal", js_get_i64(row, "signal", 0));
 }
 
-static struct js *rank_json(const struct web *w, const struct job *j, const struct ranks *all, const struct job_process *p)
+static struct js *rank_json(const struct web *w, const struct job *j, const struct ranks *all,
+			    const struct job_process *p)
 {
 	struct js *o = js_object();
 	const struct job_step *step = job_steps_find(&all->steps, p->rank);
