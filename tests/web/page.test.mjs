@@ -691,6 +691,8 @@ test("recordings, heaps and stacks open in the speedscope that the server has", 
 
 test("speedscope opens profiles by their ids only, and says why not", async () => {
 	const page = await newPage();
+	// The stream of the page that is left is opened when that is idle, which may be now.
+	await page.goto("about:blank");
 	const asked = [];
 	page.on("request", (r) => asked.push(r.url()));
 	const open = async (hash) => {
