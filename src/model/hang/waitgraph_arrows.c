@@ -73,7 +73,7 @@ static bool is_clock(const struct waitgraph_node *n)
 }
 
 /* A side thread that wakes up by itself now and then: a heartbeat, a monitor. */
-static bool ticks(const struct waitgraph_node *n)
+bool waitgraph_ticks(const struct waitgraph_node *n)
 {
 	return !n->main && !n->handles && (is_clock(n) || n->timed);
 }
@@ -93,7 +93,7 @@ static bool another_acts(const struct build *b, uint32_t from, const struct wait
 {
 	uint32_t first = waitgraph_first_node(b, p);
 	for (uint32_t k = first; first != WAITGRAPH_NONE && k < first + p->n_threads; k++)
-		if (k != from && !node_at(b, k)->thread->ended && !ticks(node_at(b, k)) && !has_nothing_to_do(b, k))
+		if (k != from && !node_at(b, k)->thread->ended && !waitgraph_ticks(node_at(b, k)) && !has_nothing_to_do(b, k))
 			return true;
 	return false;
 }
@@ -111,7 +111,7 @@ static bool may_be_meant(const struct build *b, uint32_t from, uint32_t i, const
 	bool idle = x->idle && (x->main || node_at(b, from)->handles);
 	if (i == from || same || x->thread->ended || waits_as_well || idle)
 		return false;
-	return !ticks(x) || (with_sleeping && sleeps_long(b, x));
+	return !waitgraph_ticks(x) || (with_sleeping && sleeps_long(b, x));
 }
 
 /* Arrows to the other threads of a process, of which any may be meant. Returns the number, or -ENOMEM. */
@@ -150,6 +150,9 @@ int waitgraph_to_process(struct build *b, uint32_t from, pid_t pid, enum waitgra
 	}
 	const struct waitfact_thread *t = node_at(b, main)->thread;
 	const struct waitfact_thread *before = b->in->before ? waitfacts_thread(b->in->before, t->pid, t->tid) : NULL;
+	int taken = waitgraph_to_takers(b, from, p, q, f);
+	if (taken != 0)
+		return taken;
 	bool loops = is_clock(node_at(b, main)) && before && before->runs_so_far != t->runs_so_far;
 	if (!loops)
 		return waitgraph_arrow(b, from, main, q, f, NULL);
@@ -243,7 +246,8 @@ static int to_holders(struct build *b, uint32_t from, const struct waitfact *f)
 	}
 	if (n == 0) { /* only this process has it: the alarm of an event loop, which its threads and children set off */
 		bool lock = f->kind == WAITFACT_FUTEX || f->kind == WAITFACT_SHARED;
-		int found = to_threads(b, from, own, f, false);
+		int found = lock ? waitgraph_to_clients(b, from, f) : 0;
+		found = found ? found : to_threads(b, from, own, f, false);
 		return found || lock ? found : to_threads(b, from, own, f, true);
 	}
 	/* A parent that has its children's memory is not the holder of a lock there by that: who was may have ended. */
@@ -332,8 +336,10 @@ static bool beside_the_point(const struct build *b, uint32_t from, const struct 
 static int to_fact(struct build *b, uint32_t from, const struct waitfact *f)
 {
 	uint32_t to;
-	if (f->kind == WAITFACT_FUTEX && f->n_holders == 0)
-		return to_threads(b, from, node_at(b, from)->process, f, false);
+	if (f->kind == WAITFACT_FUTEX && f->n_holders == 0) {
+		int clients = waitgraph_to_clients(b, from, f);
+		return clients ? clients : to_threads(b, from, node_at(b, from)->process, f, false);
+	}
 	if (end_of_kind(f) == WAITEND_NONE)
 		return to_holders(b, from, f);
 	if (f->kind == WAITFACT_TRACED)

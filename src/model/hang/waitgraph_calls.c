@@ -3,6 +3,9 @@
  * waits on something of its own process, and so does the server's main thread, while an event loop of each process has
  * the connections. So the arrows are drawn from what the threads are known to do: from a caller to the threads that
  * work on calls in the process at the other end of one of its process's connections.
+ *
+ * And servers with a thread for each client: who waits for an answer waits for the thread that has taken its request,
+ * not for the one at the door. What such a thread waits for itself, another request may bring.
  */
 #include <string.h>
 
@@ -129,4 +132,92 @@ bool waitgraph_waits_for_calls(const struct build *b, uint32_t i)
 	const struct waitgraph_node *x = &b->g->node[i];
 	const struct waitfact *f = waitgraph_facts(b, x, &n);
 	return x->handles && !x->calls && x->end != WAITEND_RUNS && n == 1 && f->kind == WAITFACT_FUTEX;
+}
+
+/* ---- servers with threads for their clients ---- */
+
+static bool at_the_door(const struct build *b, const struct waitgraph_node *x)
+{
+	size_t n;
+	const struct waitfact *f = waitgraph_facts(b, x, &n);
+	for (size_t i = 0; i < n; i++)
+		if (f[i].kind == WAITFACT_LISTEN)
+			return true;
+	return false;
+}
+
+static bool reads_a_client(const struct build *b, const struct waitgraph_node *x)
+{
+	size_t n;
+	const struct waitfact *f = waitgraph_facts(b, x, &n);
+	return n == 1 && is_connection(f) && !f->to_write;
+}
+
+/* True if one of its threads waits for visitors, and it has others. */
+static bool serves_by_threads(const struct build *b, const struct waitfact_process *p)
+{
+	uint32_t first = p->n_threads > 1 ? waitgraph_first_node(b, p) : WAITGRAPH_NONE;
+	for (uint32_t k = 0; first != WAITGRAPH_NONE && k < p->n_threads; k++)
+		if (at_the_door(b, &b->g->node[first + k]))
+			return true;
+	return false;
+}
+
+/* True if it may have taken a request: it neither waits for one nor is there for other things. */
+static bool may_have_taken(const struct build *b, const struct waitgraph_node *x)
+{
+	return !x->main && !x->thread->ended && !x->idle && !waitgraph_ticks(x) && !at_the_door(b, x) &&
+	       !reads_a_client(b, x);
+}
+
+int waitgraph_to_takers(struct build *b, uint32_t from, const struct waitfact_process *p, enum waitgraph_quality q,
+			const struct waitfact *f)
+{
+	uint32_t first = waitgraph_first_node(b, p);
+	size_t takers = 0;
+	if (!f || !is_connection(f) || f->to_write || p == b->g->node[from].process || !serves_by_threads(b, p))
+		return 0;
+	for (uint32_t k = first; k < first + p->n_threads; k++)
+		takers += may_have_taken(b, &b->g->node[k]);
+	q = takers > 1 ? WAITGRAPH_POSSIBLE : MIN(q, WAITGRAPH_LIKELY);
+	for (uint32_t k = first; k < first + p->n_threads; k++)
+		if (may_have_taken(b, &b->g->node[k]) && waitgraph_arrow(b, from, k, q, f, NULL) < 0)
+			return -ENOMEM;
+	return (int)takers;
+}
+
+/* Processes that wait for an answer of this one. */
+static void waiting_clients(const struct build *b, const struct waitfact_process *p, struct peers *to)
+{
+	for (uint32_t i = 0; i < b->g->n_nodes; i++) {
+		const struct waitgraph_node *x = &b->g->node[i];
+		size_t n = 0;
+		const struct waitfact *f = x->thread && x->process != p ? waitgraph_facts(b, x, &n) : NULL;
+		for (size_t k = 0; k < n; k++)
+			for (uint32_t h = 0; is_connection(&f[k]) && h < f[k].n_holders; h++)
+				if (b->in->now->holder[f[k].first_holder + h].pid == p->pid)
+					peer_add(to, x->process->pid, &f[k]);
+	}
+}
+
+int waitgraph_to_clients(struct build *b, uint32_t from, const struct waitfact *f)
+{
+	const struct waitfact_process *p = b->g->node[from].process;
+	struct peers clients = {.n = 0};
+	int n = 0;
+	if (b->g->node[from].main || !serves_by_threads(b, p))
+		return 0;
+	uint32_t first = waitgraph_first_node(b, p);
+	for (uint32_t k = first; k < first + p->n_threads; k++)
+		if (reads_a_client(b, &b->g->node[k]))
+			peers_of_thread(b, &b->g->node[k], &clients);
+	waiting_clients(b, p, &clients);
+	for (size_t i = 0; clients.n > 1 && i < clients.n; i++) {
+		if (clients.peer[i].pid == p->pid || clients.peer[i].pid == 0)
+			continue;
+		if (waitgraph_to_process(b, from, clients.peer[i].pid, WAITGRAPH_POSSIBLE, f) < 0)
+			return -ENOMEM;
+		n++;
+	}
+	return n;
 }

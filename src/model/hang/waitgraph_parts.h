@@ -49,8 +49,8 @@ int must_check waitgraph_arrow(struct build *b, uint32_t from, uint32_t to, enum
  */
 void waitgraph_idle_loop(struct build *b, uint32_t node);
 /*
- * Draws an arrow to a process: to its main thread, unless that only sleeps in a loop while others do the work. More
- * than 0, or -ENOMEM.
+ * Draws an arrow to a process: to its main thread, unless that only sleeps in a loop while others do the work, or
+ * others of its threads have taken the request. -ENOMEM.
  */
 int must_check waitgraph_to_process(struct build *b, uint32_t from, pid_t pid, enum waitgraph_quality q,
 				    const struct waitfact *f);
@@ -80,6 +80,16 @@ int must_check waitgraph_to_tracer(struct build *b, uint32_t from, const struct 
 int must_check waitgraph_calls(struct build *b, uint32_t node);
 /* True of a thread that works on a call and waits for something that only its own process could bring. */
 bool waitgraph_waits_for_calls(const struct build *b, uint32_t node);
+/*
+ * Of a server with threads for its clients: to those that may be at work on a request that was taken. Their number, or
+ * -ENOMEM; 0: it is no such server, or all its threads wait for requests.
+ */
+int must_check waitgraph_to_takers(struct build *b, uint32_t from, const struct waitfact_process *p,
+				   enum waitgraph_quality q, const struct waitfact *f);
+/* Of a thread of such a server that waits to be woken: to the clients, whose requests may do so. As above. */
+int must_check waitgraph_to_clients(struct build *b, uint32_t from, const struct waitfact *f);
+/* True of a side thread that wakes up by itself now and then. waitgraph_arrows.c. */
+bool waitgraph_ticks(const struct waitgraph_node *n);
 
 /* ---- waitgraph_queue.c: who uses a message queue ---- */
 /*
