@@ -92,9 +92,11 @@ static bool has_nothing_to_do(const struct build *b, uint32_t i);
 static bool another_acts(const struct build *b, uint32_t from, const struct waitfact_process *p)
 {
 	uint32_t first = waitgraph_first_node(b, p);
-	for (uint32_t k = first; first != WAITGRAPH_NONE && k < first + p->n_threads; k++)
-		if (k != from && !node_at(b, k)->thread->ended && !waitgraph_ticks(node_at(b, k)) && !has_nothing_to_do(b, k))
+	for (uint32_t k = first; first != WAITGRAPH_NONE && k < first + p->n_threads; k++) {
+		const struct waitgraph_node *x = node_at(b, k);
+		if (k != from && !x->thread->ended && !waitgraph_ticks(x) && !has_nothing_to_do(b, k))
 			return true;
+	}
 	return false;
 }
 
