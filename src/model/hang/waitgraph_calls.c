@@ -170,54 +170,77 @@ static bool may_have_taken(const struct build *b, const struct waitgraph_node *x
 	       !reads_a_client(b, x);
 }
 
+/* True if it waits to be woken, and nobody has to: what it waits for, another request may bring. */
+static bool waits_to_be_woken(const struct build *b, const struct waitgraph_node *x)
+{
+	size_t n;
+	const struct waitfact *f = waitgraph_facts(b, x, &n);
+	return n > 0 && f->kind == WAITFACT_FUTEX && !f->owner;
+}
+
 int waitgraph_to_takers(struct build *b, uint32_t from, const struct waitfact_process *p, enum waitgraph_quality q,
 			const struct waitfact *f)
 {
 	uint32_t first = waitgraph_first_node(b, p);
-	size_t takers = 0;
+	size_t takers = 0, woken = 0;
 	if (!f || !is_connection(f) || f->to_write || p == b->g->node[from].process || !serves_by_threads(b, p))
 		return 0;
-	for (uint32_t k = first; k < first + p->n_threads; k++)
+	for (uint32_t k = first; k < first + p->n_threads; k++) {
 		takers += may_have_taken(b, &b->g->node[k]);
-	q = takers > 1 ? WAITGRAPH_POSSIBLE : MIN(q, WAITGRAPH_LIKELY);
+		woken += may_have_taken(b, &b->g->node[k]) && waits_to_be_woken(b, &b->g->node[k]);
+	}
+	/* Of several that wait alike it is the same whichever has it. */
+	q = takers > 1 && woken < takers ? WAITGRAPH_POSSIBLE : MIN(q, WAITGRAPH_LIKELY);
 	for (uint32_t k = first; k < first + p->n_threads; k++)
 		if (may_have_taken(b, &b->g->node[k]) && waitgraph_arrow(b, from, k, q, f, NULL) < 0)
 			return -ENOMEM;
 	return (int)takers;
 }
 
-/* Processes that wait for an answer of this one. */
-static void waiting_clients(const struct build *b, const struct waitfact_process *p, struct peers *to)
+/* True if it waits for an answer of this server. */
+static bool asks(const struct build *b, const struct waitgraph_node *x, const struct waitfact_process *server)
 {
-	for (uint32_t i = 0; i < b->g->n_nodes; i++) {
-		const struct waitgraph_node *x = &b->g->node[i];
-		size_t n = 0;
-		const struct waitfact *f = x->thread && x->process != p ? waitgraph_facts(b, x, &n) : NULL;
-		for (size_t k = 0; k < n; k++)
-			for (uint32_t h = 0; is_connection(&f[k]) && h < f[k].n_holders; h++)
-				if (b->in->now->holder[f[k].first_holder + h].pid == p->pid)
-					peer_add(to, x->process->pid, &f[k]);
+	size_t n = 0;
+	const struct waitfact *f = x->thread && x->process != server ? waitgraph_facts(b, x, &n) : NULL;
+	for (size_t k = 0; k < n; k++)
+		for (uint32_t h = 0; is_connection(&f[k]) && h < f[k].n_holders; h++)
+			if (b->in->now->holder[f[k].first_holder + h].pid == server->pid)
+				return true;
+	return false;
+}
+
+/* The clients of whom a request may still come; all of them where each one waits for an answer. */
+static void clients_find(const struct build *b, const struct waitfact_process *p, struct peers *to)
+{
+	struct peers waiting = {.n = 0}, all = {.n = 0};
+	uint32_t first = waitgraph_first_node(b, p);
+	for (uint32_t i = 0; i < b->g->n_nodes; i++)
+		if (asks(b, &b->g->node[i], p))
+			peer_add(&waiting, b->g->node[i].process->pid, b->g->node[i].fact);
+	for (uint32_t k = first; k < first + p->n_threads; k++)
+		if (reads_a_client(b, &b->g->node[k]))
+			peers_of_thread(b, &b->g->node[k], &all);
+	for (size_t i = 0; i < all.n; i++) {
+		bool waits = all.peer[i].pid == p->pid || all.peer[i].pid == 0;
+		for (size_t k = 0; k < waiting.n && !waits; k++)
+			waits = waiting.peer[k].pid == all.peer[i].pid;
+		if (!waits)
+			peer_add(to, all.peer[i].pid, all.peer[i].fact);
 	}
+	if (to->n == 0 && waiting.n > 1) /* one alone: who else should come is not known */
+		*to = waiting;
 }
 
 int waitgraph_to_clients(struct build *b, uint32_t from, const struct waitfact *f)
 {
 	const struct waitfact_process *p = b->g->node[from].process;
 	struct peers clients = {.n = 0};
-	int n = 0;
 	if (b->g->node[from].main || !serves_by_threads(b, p))
 		return 0;
-	uint32_t first = waitgraph_first_node(b, p);
-	for (uint32_t k = first; k < first + p->n_threads; k++)
-		if (reads_a_client(b, &b->g->node[k]))
-			peers_of_thread(b, &b->g->node[k], &clients);
-	waiting_clients(b, p, &clients);
-	for (size_t i = 0; clients.n > 1 && i < clients.n; i++) {
-		if (clients.peer[i].pid == p->pid || clients.peer[i].pid == 0)
-			continue;
-		if (waitgraph_to_process(b, from, clients.peer[i].pid, WAITGRAPH_POSSIBLE, f) < 0)
+	clients_find(b, p, &clients);
+	enum waitgraph_quality q = clients.n == 1 ? WAITGRAPH_LIKELY : WAITGRAPH_POSSIBLE;
+	for (size_t i = 0; i < clients.n; i++)
+		if (waitgraph_to_process(b, from, clients.peer[i].pid, q, f) < 0)
 			return -ENOMEM;
-		n++;
-	}
-	return n;
+	return (int)clients.n;
 }
