@@ -184,11 +184,12 @@ STARTS = {
     "place": "[subprocess.Popen([sys.executable, __file__, str(n), '3']) for n in range(3)]",
     "option": "[subprocess.Popen([sys.executable, __file__, f'--part={n}', '--parts', '3']) for n in range(3)]",
     "folds": "[subprocess.Popen([sys.executable, __file__, f'--fold={n}', '--folds', '3']) for n in range(3)]",
-    "no size": "[subprocess.Popen([sys.executable, __file__, f'--part={n}']) for n in range(3)]",
+    "name": "[subprocess.Popen([sys.executable, __file__, '--worker', str(n)]) for n in range(3)]",
+    "no size": "[subprocess.Popen([sys.executable, __file__, f'--run={n}']) for n in range(3)]",
 }
 
 
-@pytest.mark.parametrize("how", ["variable", "place", "option"])
+@pytest.mark.parametrize("how", ["variable", "place", "option", "name"])
 def test_programs_side_by_side_that_differ_in_one_number_are_ranks(vigil, tmp_path, how):
     program = tmp_path / "launch.py"
     program.write_text(BY_VARIABLE.format(start=STARTS[how]))

@@ -9,6 +9,10 @@
 static const char *const no_numbers[] = {"visible_devices", "seed", "fold", "trial", "port", "core", "device", "gpu"};
 static const char *const no_sizes[] = {"shlvl", "thread", "epoch", "batch", "seed", "step", "port", "device", "gpu"};
 
+/* Names of a number that say by themselves that it is one of several who work together. */
+static const char *const own_numbers[] = {"rank",   "worker", "node",    "part",   "shard",
+					  "peer",   "member", "replica", "process"};
+
 static bool entry_next(struct span *rest, struct span *ret)
 {
 	if (rest->len == 0)
@@ -119,7 +123,7 @@ struct siblings {
 	size_t n;
 	struct span parent_environment;
 	int32_t *number;
-	bool counted, sized, doubtful;
+	bool counted, sized, named, doubtful;
 };
 
 static void place_look(struct siblings *s, const struct place *at)
@@ -134,6 +138,7 @@ static void place_look(struct siblings *s, const struct place *at)
 	if (s->counted && memcmp(number, s->number, s->n * sizeof(*number)) != 0)
 		s->doubtful = true;
 	s->counted = true;
+	s->named |= name_has_any(at->name, own_numbers, ARRAY_SIZE(own_numbers));
 	memcpy(s->number, number, s->n * sizeof(*number));
 }
 
@@ -180,5 +185,5 @@ bool siblings_number(const struct siblings_one *all, size_t n, struct span paren
 		return false;
 	arguments_look(&s);
 	environment_look(&s);
-	return s.counted && s.sized && !s.doubtful;
+	return s.counted && (s.sized || s.named) && !s.doubtful;
 }

@@ -1,8 +1,9 @@
 /*
  * Numbers of programs that one parent has started side by side, under whatever name: "worker.py --id 2 --of 4", or
  * WORKER_ID=2 and NUM_WORKERS=4 in the environment. They are what these programs' arguments or variables differ in: a
- * number that is another one in each, from 0 to n - 1, beside one that is n in all. Seeds, folds and ports of a sweep
- * are no such numbers, nor is a size that the parent has in its own environment.
+ * number that is another one in each, from 0 to n - 1, beside one that is n in all, unless its name says enough.
+ * Seeds, folds and ports of a sweep are no such numbers, nor is a size that the parent has in its own
+ * environment.
  *
  * Pure. Source: docs/decisions/0024.
  */

@@ -23,16 +23,16 @@ static int begin(void **state)
 static void variables_of_any_name_number_them(void **state)
 {
 	(void)state;
-	ADD("python\0w.py", "HOME=/root\0WORKER_ID=1\0NUM_WORKERS=3\0SLOT=1");
-	ADD("python\0w.py", "HOME=/root\0WORKER_ID=0\0NUM_WORKERS=3\0SLOT=0");
-	ADD("python\0w.py", "HOME=/root\0WORKER_ID=2\0NUM_WORKERS=3\0SLOT=2");
+	ADD("python\0w.py", "HOME=/root\0TRAINER=1\0TRAINERS=3\0SLOT=1");
+	ADD("python\0w.py", "HOME=/root\0TRAINER=0\0TRAINERS=3\0SLOT=0");
+	ADD("python\0w.py", "HOME=/root\0TRAINER=2\0TRAINERS=3\0SLOT=2");
 	assert_true(HAVE("HOME=/root"));
 	assert_int_equal(number[0], 1);
 	assert_int_equal(number[1], 0);
 	assert_int_equal(number[2], 2);
 	/* the size is the parent's own: it may count anything */
-	assert_false(HAVE("HOME=/root\0NUM_WORKERS=3"));
-	assert_true(HAVE("HOME=/root\0NUM_WORKERS=1"));
+	assert_false(HAVE("HOME=/root\0TRAINERS=3"));
+	assert_true(HAVE("HOME=/root\0TRAINERS=1"));
 }
 
 static void arguments_number_them(void **state)
@@ -55,6 +55,23 @@ static void without_a_size_they_are_a_sweep(void **state)
 	ADD("python\0w.py\0--lr-index\0000", "SHLVL=2");
 	ADD("python\0w.py\0--lr-index\0001", "SHLVL=2");
 	assert_false(HAVE("SHLVL=1"));
+}
+
+static void a_name_that_says_enough_needs_no_size(void **state)
+{
+	(void)state;
+	ADD("python\0w.py\0--worker\0000\0--port\00040000", "A=b");
+	ADD("python\0w.py\0--worker\0001\0--port\00040000", "A=b");
+	assert_true(HAVE("A=b"));
+	assert_int_equal(number[1], 1);
+	(void)begin(NULL);
+	ADD("./w", "NODE_NO=1");
+	ADD("./w", "NODE_NO=0");
+	assert_true(HAVE("A=b"));
+	(void)begin(NULL);
+	ADD("./w", "WORKER_SEED=1");
+	ADD("./w", "WORKER_SEED=0");
+	assert_false(HAVE("A=b"));
 }
 
 static void seeds_devices_and_threads_are_no_numbers_of_ranks(void **state)
@@ -117,6 +134,7 @@ int main(void)
 		cmocka_unit_test_setup(variables_of_any_name_number_them, begin),
 		cmocka_unit_test_setup(arguments_number_them, begin),
 		cmocka_unit_test_setup(without_a_size_they_are_a_sweep, begin),
+		cmocka_unit_test_setup(a_name_that_says_enough_needs_no_size, begin),
 		cmocka_unit_test_setup(seeds_devices_and_threads_are_no_numbers_of_ranks, begin),
 		cmocka_unit_test_setup(each_number_is_there_once, begin),
 		cmocka_unit_test_setup(what_is_cut_off_or_strange_says_nothing, begin),
