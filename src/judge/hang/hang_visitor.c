@@ -49,6 +49,20 @@ static bool of_the_main_thread(const struct hang_work *w, const struct waitgraph
 	return false;
 }
 
+/* True of a server at its door, of no rank, another thread of which reads from a client. */
+static bool reads_clients_beside(const struct waitgraph *g, const struct waitgraph_node *n)
+{
+	if (!n->fact || n->fact->kind != WAITFACT_LISTEN || (n->who && n->who->rank != NO_RANK))
+		return false;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *x = &g->node[i];
+		bool connected = x->fact && (x->fact->kind == WAITFACT_TCP || x->fact->kind == WAITFACT_UNIX);
+		if (x != n && x->thread && x->process == n->process && connected && !x->fact->to_write)
+			return true;
+	}
+	return false;
+}
+
 /*
  * All other ranks wait for one that waits for somebody, and that is none of them. In a job that has made steps it is
  * this rank that holds the others up; before, a person may have to come. Of a server in a thread of its own it is not
@@ -57,6 +71,11 @@ static bool of_the_main_thread(const struct hang_work *w, const struct waitgraph
 void hang_visitor_of_none(struct hang_work *w, const struct waitgraph_sink *s)
 {
 	const struct waitgraph_node *n = &w->c->graph->node[s->node];
+	if (!n->handles && reads_clients_beside(w->c->graph, n)) {
+		/* what those who have come should ask for next is as likely */
+		w->v->confidence = CONFIDENCE_LOW;
+		return;
+	}
 	if (!n->who || !n->who->main || !all_have_come(w, s))
 		return;
 	if (n->handles) { /* the others have come, and have no answer */
