@@ -29,7 +29,7 @@ bool siblingrank_number(struct siblingrank_list *l, struct span above);
 bool siblingrank_may_be(const struct ownranks_process *p, const struct ownranks_process *parent);
 /*
  * p: all processes of a job, sorted by pid. Sets ret_world[i] and ret_number[i] of each child of `parent` that has a
- * number, ret_world[i] to 0 of all others. True: at least two have. Takes some 30 us a child.
+ * number, ret_world[i] to 0 of all others. True: at least two have. Two files of each child are read.
  */
 bool siblingrank_read(const struct world *w, const struct ownranks_process *p, size_t n,
 		      const struct ownranks_process *parent, int32_t *ret_number, int32_t *ret_world);
