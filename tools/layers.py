@@ -27,7 +27,7 @@ ALLOWED = {
 # The rooms of each layer, from the lowest up. "" is the layer's own folder; a layer that is not named here has no other.
 ROOMS = {
     "sense": ["", "format", "heap", "log", "memory", "bpf", "proc", "host", "rules", "gpu", "net", "native", "death",
-              "collective", "wait", "speed", "framework", "python", "asyncio", "go"],
+              "collective", "wait", "speed", "framework", "python", "pylib", "asyncio", "go"],
     "model": ["incident", "host", "jobs", "rules", "stacks", "gpu", "memory", "collective", "heap", "hang", "notify",
               "speed", "map"],
     "judge": ["host", "memory", "gpu", "rules", "notify", "collective", "hang", "death", "speed", "map", "health"],

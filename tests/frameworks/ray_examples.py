@@ -1,4 +1,7 @@
-"""What the documents of Ray on speed and memory show, at a smaller size: ray_examples.py WHICH FOLDER."""
+"""
+What the documents of Ray on speed and memory show, at a smaller size: ray_examples.py WHICH FOLDER [ADDRESS].
+WHICH is "speed", "memory", "leak", or "round": then the file FOLDER/example has the name of the example that goes round.
+"""
 import os
 import pathlib
 import sys
@@ -16,10 +19,19 @@ def nap():
     time.sleep(PAUSE)
 
 
-@ray.remote(num_cpus=0)
-class Sleeper:
+class Napper:
     def nap(self):
         time.sleep(PAUSE)
+
+
+@ray.remote(num_cpus=0)
+class Sleeper(Napper):
+    pass
+
+
+@ray.remote(num_cpus=0, max_concurrency=5)
+class Wide(Napper):
+    """Its calls run at once, in threads."""
 
 
 def waits_for_each():
@@ -36,13 +48,26 @@ def works_meanwhile():
     return ray.get(started)
 
 
-def one_sleeper():
-    actor = Sleeper.remote()
+def one_sleeper(actor=None):
+    actor = actor or Sleeper.remote()
     return ray.get([actor.nap.remote() for _ in range(5)])
 
 
-def five_sleepers():
-    return ray.get([actor.nap.remote() for actor in [Sleeper.remote() for _ in range(5)]])
+def five_sleepers(actors=None):
+    return ray.get([actor.nap.remote() for actor in actors or [Sleeper.remote() for _ in range(5)]])
+
+
+def wide_sleeper(actor):
+    return one_sleeper(actor)
+
+
+def go_round():
+    """The example whose name is in the file, again and again; each round says so."""
+    actors = {one_sleeper: Sleeper.remote(), wide_sleeper: Wide.remote(), five_sleepers: [Sleeper.remote() for _ in range(5)]}
+    while (name := (folder / "example").read_text()) != "end":
+        example = globals()[name]
+        example(*[actors[example]] if example in actors else [])
+        (folder / f"round-{name}").touch()
 
 
 @ray.remote(max_retries=-1)
@@ -87,4 +112,10 @@ elif which == "leak":
     begin(num_cpus=1)
     keeper = Keeper.remote()
     ray.get(keeper.keep.remote(100))
+elif which == "round":
+    if len(sys.argv) > 3:
+        ray.init(address=sys.argv[3])
+    else:
+        begin(num_cpus=2)
+    go_round()
 print("done", flush=True)

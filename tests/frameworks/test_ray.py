@@ -10,6 +10,7 @@ import pytest
 from conftest import wait_for
 
 SCRIPT = str(pathlib.Path(__file__).with_name("ray_train.py"))
+EXAMPLES = str(pathlib.Path(__file__).with_name("ray_examples.py"))
 GIB = 1 << 30
 
 
@@ -140,6 +141,23 @@ def test_a_running_ray_node_is_watched_and_its_leaking_worker_ended(vigil, ray, 
     assert (again["attempt"], again["retries_left"]) == (1, 0) and re.fullmatch("[0-9a-f]+", again["task_id"]), again
     assert vigil("why").out.count(b"Ray runs ray::leak again") == 1
     assert raylet.is_running() and box.kernel_kills() == 0
+    watch.terminate()
+    assert vigil.finish(watch, 20).status == 0
+
+
+def test_calls_that_one_actor_of_an_adopted_node_serves_are_seen_at_its_program(vigil, ray, head, tmp_path):
+    box, raylet = head
+    watch = vigil.start("watch", "--ray", box=box)
+    job = json.loads(wait_for(lambda: next(iter(vigil("jobs", "--json").out.splitlines()), None), 20, "the raylet to be adopted"))
+    (tmp_path / "example").write_text("one_sleeper")
+    driver = vigil.start("-u", EXAMPLES, "round", tmp_path, "127.0.0.2:6399", binary=ray.python, env=ray.env, box=box,
+                         prefix=ray.prefix)
+    wait_for((tmp_path / "round-one_sleeper").exists, 120, "the first round")
+    found = {f["id"]: f for f in vigil("doctor", job["id"], "--for", 5, "--json").json()["findings"]}
+    assert "one actor, Sleeper (" in found["one-worker"]["text"], found
+    assert f"program {driver.pid} " in found["one-worker"]["text"], "the driver, which is not of the job"
+    (tmp_path / "example").write_text("end")
+    assert vigil.finish(driver, 60).status == 0
     watch.terminate()
     assert vigil.finish(watch, 20).status == 0
 

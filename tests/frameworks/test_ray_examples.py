@@ -38,6 +38,35 @@ def test_calls_are_counted_in_the_driver_and_in_its_tasks_and_actors(vigil, ray,
     assert sum(f["n_calls"] for f in function(calls, "get", "ray/_private/worker.py")) >= 9, "five gets, and four of one each"
 
 
+SEEN_LIVE = {
+    "waits_for_each": ("one-at-a-time", "each task nap"),
+    "waits_for_all": None,
+    "one_sleeper": ("one-worker", "one actor, Sleeper ("),
+    "five_sleepers": None,
+    "wide_sleeper": None,
+}
+
+
+def choose(folder, name):
+    (folder / "next").write_text(name)
+    (folder / "next").replace(folder / "example")
+
+
+def test_calls_that_are_made_or_served_one_after_another_are_seen_live(vigil, ray, tmp_path):
+    choose(tmp_path, "waits_for_each")
+    job = vigil.start("run", "--name", "round", "--", *command(ray, "round", tmp_path), prefix=ray.prefix, env=ray.env)
+    for name, told in SEEN_LIVE.items():
+        choose(tmp_path, name)
+        wait_for((tmp_path / f"round-{name}").exists, 120, f"the first round of {name}")
+        findings = vigil("doctor", "round", "--for", 5, "--json").json()["findings"]
+        found = {f["id"]: f for f in findings if f["id"] in ("one-at-a-time", "one-worker")}
+        assert list(found) == ([told[0]] if told else []), (name, found)
+        # As many at once as there are processors are as much faster than one (tests of the judge have the sums).
+        assert not told or (told[1] in found[told[0]]["text"] and found[told[0]]["speedup"] > 1.3), (name, found)
+    choose(tmp_path, "end")
+    assert vigil.finish(job, 60).status == 0
+
+
 def test_fifteen_tasks_that_do_not_fit_all_finish(vigil, ray, small_machine, tmp_path):
     box = small_machine(2304)
     result = vigil("run", "--name", "fifteen", "--", *command(ray, "memory", tmp_path), prefix=ray.prefix, env=ray.env,

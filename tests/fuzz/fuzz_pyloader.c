@@ -1,5 +1,5 @@
 #include "pymemory.h"
-#include "sense/python/pyloader.h"
+#include "sense/pylib/pyloader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,5 +1,5 @@
 #include "pymemory.h"
-#include "sense/python/pypool.h"
+#include "sense/pylib/pypool.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -18,9 +18,9 @@
 #include "agent/inspect/pywaits.h"
 #include "base/clock.h"
 #include "base/json.h"
-#include "sense/python/pyloader.h"
+#include "sense/pylib/pyloader.h"
 #include "sense/python/pylocks.h"
-#include "sense/python/pypool.h"
+#include "sense/pylib/pypool.h"
 
 static const struct remote_ops *below;
 static FILE *file;

@@ -21,6 +21,7 @@
 
 static void speedwatch_done(struct speedwatch *s)
 {
+	speedwatch_ray_done(s);
 	for (size_t i = 0; i < s->own_process_cap && i < s->f->n_processes; i++)
 		s->process[i].view = procview_close(s->process[i].view);
 	for (size_t i = 0; i < s->own_thread_cap && i < s->f->n_threads; i++)
@@ -178,6 +179,7 @@ static int speedwatch_run(struct speedwatch *s, pid_t pid)
 	if (!around)
 		return -ENOMEM;
 	speedwatch_children_begin(s);
+	speedwatch_ray_begin(s);
 	speedwatch_around_read(s->w, pid, &s->tasks, &around[0]);
 	s->begin_ns = s->w->mono_ns();
 	costs_read(s);

@@ -43,6 +43,20 @@ struct speedwatch_process {
 	bool gone;
 };
 
+#define SPEEDWATCH_DRIVERS 4
+#define SPEEDWATCH_RAY_WORKERS 64
+
+/* Ray's program and workers; n_drivers 0: there is no Ray in the job, or its program is not found. */
+struct speedwatch_ray {
+	struct procview *driver[SPEEDWATCH_DRIVERS];
+	bool own[SPEEDWATCH_DRIVERS]; /* not of the job, opened for this alone */
+	size_t n_drivers;
+	size_t worker[SPEEDWATCH_RAY_WORKERS]; /* processes of the facts, with a view */
+	size_t n_workers;
+	uint64_t looked_ns, first; /* first: of the result that was waited for last */
+	double results;
+};
+
 struct speedwatch {
 	const struct world *w;
 	const struct speedwatch_want *want;
@@ -58,6 +72,7 @@ struct speedwatch {
 	uint64_t running; /* sum over the sweeps of the machine's runnable threads, without vigil */
 	size_t n_running;
 	struct cpuset_bits allowed; /* of all threads together */
+	struct speedwatch_ray ray;
 	struct instant *instant; /* owned, as the stack; NULL: not wanted yet */
 	struct unwind_stack *stack;
 };
@@ -74,6 +89,11 @@ void speedwatch_asks_done(struct speedwatch *s);
 /* Children of the main processes that are not watched themselves: they came, and most of them go soon. */
 void speedwatch_children_begin(struct speedwatch *s);
 void speedwatch_children(struct speedwatch *s);
+
+/* Ray's program and its workers: by a sweep that is due. */
+void speedwatch_ray_begin(struct speedwatch *s);
+void speedwatch_ray(struct speedwatch *s);
+void speedwatch_ray_done(struct speedwatch *s);
 
 /* The machine and those outside the job: read at the start and at the end. */
 struct speedwatch_around {

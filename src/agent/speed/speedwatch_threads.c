@@ -367,6 +367,7 @@ int speedwatch_sweep(struct speedwatch *s)
 	}
 	speedwatch_asks(s);
 	speedwatch_children(s);
+	speedwatch_ray(s);
 	s->f->n_sweeps++;
 	return 0;
 }

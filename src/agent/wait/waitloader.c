@@ -3,7 +3,7 @@
 #include "agent/inspect/standstill.h"
 #include "base/buf.h"
 #include "sense/proc/proc.h"
-#include "sense/python/pyloader.h"
+#include "sense/pylib/pyloader.h"
 
 /* The child of the process that has this number in its pid namespace; 0: none. */
 static pid_t child_of(const struct world *w, const struct waitfacts *facts, pid_t parent, pid_t inner)

@@ -1,6 +1,6 @@
 /*
  * The worker of a DataLoader for which a rank's main thread waits, as a hint for the graph: workers answer in any
- * order, so that a pipe that all of them write to does not say which one holds the rank up (sense/python/pyloader.h).
+ * order, so that a pipe that all of them write to does not say which one holds the rank up (sense/pylib/pyloader.h).
  * It names and never proves: a loader may still be asked for other batches.
  */
 #pragma once

@@ -1,6 +1,6 @@
 /*
  * Who has the task for whose result the threads of a process wait, as hints for the graph: of multiprocessing.Pool and
- * concurrent.futures.ProcessPoolExecutor (sense/python/pypool.h). The kernel's facts only say that all workers share
+ * concurrent.futures.ProcessPoolExecutor (sense/pylib/pypool.h). The kernel's facts only say that all workers share
  * the pool's pipes.
  *
  * The hint is the worker that has the task; else the thread of the pool that runs the tasks' iterable or a callback;

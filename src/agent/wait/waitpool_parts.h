@@ -3,7 +3,7 @@
 
 #include "agent/wait/waitpool.h"
 #include "agent/inspect/standstill.h"
-#include "sense/python/pypool.h"
+#include "sense/pylib/pypool.h"
 
 #define WAITPOOL_WORKERS 256 /* processes that are looked into */
 #define WAITPOOL_HINTS 16 /* of one thread */

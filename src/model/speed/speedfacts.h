@@ -123,6 +123,23 @@ struct speed_steps {
 	uint64_t step;
 };
 
+/*
+ * What the program of a Ray job waits for, at some of the instants, and what Ray's workers do meanwhile (main threads).
+ * Counts of looks; 0 where there is no Ray, or its program is not found.
+ */
+struct speed_ray {
+	uint32_t looks;
+	uint32_t waits; /* it waited in ray.get() */
+	uint32_t singles; /* of these, for one result alone */
+	uint32_t followed; /* and that was another one than at the wait before */
+	uint32_t task_alone; /* of singles: one worker alone worked, on a task */
+	uint32_t actor_alone; /* of the waits for several: one actor alone worked, the same one as before */
+	double results; /* mean number that it waited for in these */
+	pid_t driver, actor; /* actor 0: none */
+	char actor_name[64], task_name[64]; /* the user's words, printable */
+	size_t workers; /* of all names and none */
+};
+
 struct speedfacts {
 	double watched_s;
 	size_t n_sweeps;
@@ -134,6 +151,7 @@ struct speedfacts {
 	struct speed_other other[SPEED_OTHERS];
 	size_t n_others;
 	struct speed_steps steps;
+	struct speed_ray ray;
 	size_t n_denied; /* processes that could not be looked into */
 	bool cut; /* there are more processes or threads than are watched */
 };

@@ -7,6 +7,7 @@
 
 #define TABLE_BYTES_MAX (256 * KIB)
 #define HANDLERS_MAX 64 /* nested handlers of one instruction */
+#define NAMES_MOST 64 /* variables of a function whose names are read */
 
 /*
  * 3.8 to 3.10, Include/frameobject.h: f_valuestack, then the block stack with the number of its blocks before it.
@@ -345,4 +346,65 @@ int pyslots_read(struct pyslots_reader *r, const struct pyframe *f, bool live, s
 	else if (e == 0)
 		withs_by_table(r, c, f->instr, ret, &depth);
 	return e || !live ? e : live_find(r, c, f, depth, ret);
+}
+
+/* Position of a name in a tuple of names; REMOTE_FAULT: it is not in there. *ret_n: how many there are, if readable. */
+static int name_find(struct pyobjs *o, uint64_t tuple, const char *name, size_t *ret, size_t *ret_n)
+{
+	uint64_t n = 0, names[NAMES_MOST];
+	int e = pyobj_is(o, tuple, PYOBJ_TUPLE) ? pyobj_u64(o, tuple + o->rt->off.tuple.size, &n) : REMOTE_FAULT;
+	if (e || n > NAMES_MOST)
+		return e ? e : REMOTE_FAULT;
+	*ret_n = (size_t)n;
+	e = pyobj_get(o, tuple + o->rt->off.tuple.item, names, (size_t)n * sizeof(*names));
+	for (size_t i = 0; e == 0 && i < n; i++)
+		if (pyobj_str_is(o, names[i], name)) {
+			*ret = i;
+			return 0;
+		}
+	return e ? e : REMOTE_FAULT;
+}
+
+/* Where a variable stands among those of a frame. Up to 3.10 variables that inner functions use stand behind. */
+static int place_find(struct pyobjs *o, const struct pyframe *f, const char *name, size_t *ret)
+{
+	const struct pyoffsets *off = &o->rt->off;
+	bool joined = off->code.localsplusnames != PYOFF_NONE;
+	uint64_t names = 0, cells = 0;
+	size_t n = 0, n_names = 0, at = 0;
+	int e = pyobj_u64(o, f->code + (joined ? off->code.localsplusnames : off->code.varnames), &names);
+	if (e == 0 && !joined)
+		e = pyobj_u64(o, f->code + off->code.cellvars, &cells);
+	if (e)
+		return e;
+	e = name_find(o, names, name, ret, &n_names);
+	if (!joined && n_names && name_find(o, cells, name, &at, &n) == 0) {
+		*ret = n_names + at;
+		return 0;
+	}
+	return e;
+}
+
+int pyslots_slot_named(struct pyobjs *o, const struct pyframe *f, const char *name, uint64_t *ret)
+{
+	size_t at = 0;
+	int e = place_find(o, f, name, &at);
+	if (e == 0)
+		e = pyobj_u64(o, f->addr + o->rt->off.frame.localsplus + at * sizeof(uint64_t), ret);
+	if (e == 0 && o->rt->minor >= 14 && *ret < 3) /* no object, with a tag */
+		*ret = 0;
+	return e;
+}
+
+int pyslots_named(struct pyobjs *o, const struct pyframe *f, const char *name, uint64_t *ret)
+{
+	uint64_t slot = 0;
+	bool counted;
+	int e = pyslots_slot_named(o, f, name, &slot);
+	if (e)
+		return e;
+	*ret = pyslots_object(o, slot, &counted);
+	if (*ret && pyobj_is(o, *ret, PYOBJ_CELL))
+		return pyobj_u64(o, *ret + 16, ret);
+	return 0;
 }

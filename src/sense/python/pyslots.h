@@ -65,3 +65,9 @@ int must_check pyslots_read(struct pyslots_reader *r, const struct pyframe *fram
 bool pyslots_calls_release(struct pyslots_reader *r, const struct pyframe *frame);
 /* The object that a slot refers to; 0: none. *ret_counted: the slot has a counted reference to it. */
 uint64_t pyslots_object(const struct pyobjs *o, uint64_t slot, bool *ret_counted);
+/*
+ * The slot, or the object, of a frame's variable by its name; 0: it is not bound. Read anew each time, for few frames.
+ * REMOTE_FAULT: the function has none of that name, or 64 variables and more.
+ */
+int must_check pyslots_slot_named(struct pyobjs *o, const struct pyframe *f, const char *name, uint64_t *ret);
+int must_check pyslots_named(struct pyobjs *o, const struct pyframe *f, const char *name, uint64_t *ret);

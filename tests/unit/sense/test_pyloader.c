@@ -5,7 +5,7 @@
 #include "../../fuzz/pymemory.h"
 #include "base/file.h"
 #include "base/buf.h"
-#include "sense/python/pyloader.h"
+#include "sense/pylib/pyloader.h"
 
 /* What tests/tool/pywaits -r wrote of a stand-in that waits for batch 5, whose worker 1 has it. */
 static void batch_of(const char *version, bool cut)

@@ -5,7 +5,7 @@
 #include "../../fuzz/pymemory.h"
 #include "base/buf.h"
 #include "base/file.h"
-#include "sense/python/pypool.h"
+#include "sense/pylib/pypool.h"
 
 static char pool_file[] = "/x/multiprocessing/pool.py", queues_file[] = "/x/multiprocessing/queues.py";
 static char connection_file[] = "/x/multiprocessing/connection.py", base_file[] = "/x/concurrent/futures/_base.py";

@@ -1,64 +1,13 @@
-#include "sense/python/pypool.h"
+#include "sense/pylib/pypool.h"
 
 #include <string.h>
 
 #include "sense/python/pydict.h"
 #include "sense/python/pylocks.h"
 
-#define NAMES_MOST 64 /* variables of a function of the library */
+#define DEPTH_MOST 64 /* of processes that started each other */
 #define TASKS_MOST 4096 /* of an executor that are looked through, the oldest first */
 #define TASKS_ONCE 64
-
-/* ---- variables by their name ---- */
-
-/* Position of a name in a tuple of names; REMOTE_FAULT: it is not in there. *ret_n: how many there are, if readable. */
-static int name_find(struct pyobjs *o, uint64_t tuple, const char *name, size_t *ret, size_t *ret_n)
-{
-	uint64_t n = 0, names[NAMES_MOST];
-	int e = pyobj_is(o, tuple, PYOBJ_TUPLE) ? pyobj_u64(o, tuple + o->rt->off.tuple.size, &n) : REMOTE_FAULT;
-	if (e || n > NAMES_MOST)
-		return e ? e : REMOTE_FAULT;
-	*ret_n = (size_t)n;
-	e = pyobj_get(o, tuple + o->rt->off.tuple.item, names, (size_t)n * sizeof(*names));
-	for (size_t i = 0; e == 0 && i < n; i++)
-		if (pyobj_str_is(o, names[i], name)) {
-			*ret = i;
-			return 0;
-		}
-	return e ? e : REMOTE_FAULT;
-}
-
-/* Where a variable stands among those of a frame. Up to 3.10 variables that inner functions use stand behind. */
-static int place_find(struct pyobjs *o, const struct pyframe *f, const char *name, size_t *ret)
-{
-	const struct pyoffsets *off = &o->rt->off;
-	bool joined = off->code.localsplusnames != PYOFF_NONE;
-	uint64_t names = 0, cells = 0;
-	size_t n = 0, n_names = 0, at = 0;
-	int e = pyobj_u64(o, f->code + (joined ? off->code.localsplusnames : off->code.varnames), &names);
-	if (e == 0 && !joined)
-		e = pyobj_u64(o, f->code + off->code.cellvars, &cells);
-	if (e)
-		return e;
-	e = name_find(o, names, name, ret, &n_names);
-	if (!joined && n_names && name_find(o, cells, name, &at, &n) == 0) {
-		*ret = n_names + at;
-		return 0;
-	}
-	return e;
-}
-
-/* The slot of a variable of a frame, 0 where it is not bound; REMOTE_FAULT: the function has none of that name. */
-static int slot_named(struct pyobjs *o, const struct pyframe *f, const char *name, uint64_t *ret)
-{
-	size_t at = 0;
-	int e = place_find(o, f, name, &at);
-	if (e == 0)
-		e = pyobj_u64(o, f->addr + o->rt->off.frame.localsplus + at * sizeof(uint64_t), ret);
-	if (e == 0 && o->rt->minor >= 14 && *ret < 3) /* no object, with a tag */
-		*ret = 0;
-	return e;
-}
 
 /* True: it is bound to None, or not at all. */
 static bool is_none(struct pyobjs *o, uint64_t slot)
@@ -69,26 +18,12 @@ static bool is_none(struct pyobjs *o, uint64_t slot)
 	return slot == 0 || (object && pyobj_type(o, object, &t) == 0 && strcmp(t->name, "NoneType") == 0);
 }
 
-/* The object of a variable; 0: it is not bound. */
-static int object_named(struct pyobjs *o, const struct pyframe *f, const char *name, uint64_t *ret)
-{
-	uint64_t slot = 0;
-	bool counted;
-	int e = slot_named(o, f, name, &slot);
-	if (e)
-		return e;
-	*ret = pyslots_object(o, slot, &counted);
-	if (*ret && pyobj_is(o, *ret, PYOBJ_CELL))
-		return pyobj_u64(o, *ret + 16, ret);
-	return 0;
-}
-
 /* The number in a variable; from 3.14 on it may stand in the slot itself. */
 static int number_named(struct pyobjs *o, const struct pyframe *f, const char *name, uint64_t *ret)
 {
 	uint64_t slot = 0;
 	bool counted;
-	int e = slot_named(o, f, name, &slot);
+	int e = pyslots_slot_named(o, f, name, &slot);
 	if (e == 0 && o->rt->minor >= 14 && (slot & 3) == 3) {
 		*ret = slot >> 2;
 		return 0;
@@ -133,7 +68,7 @@ static int result_read(struct pyobjs *o, const struct pyframe *f, struct pypool_
 	struct pypool_wait w = {.of = PYPOOL_POOL};
 	const struct pyobj_type *t;
 	uint64_t self = 0;
-	int e = object_named(o, f, "self", &self);
+	int e = pyslots_named(o, f, "self", &self);
 	if (e == 0)
 		e = number_attr(o, self, "_job", &w.job);
 	if (e == 0)
@@ -157,7 +92,7 @@ static int end_read(struct pyobjs *o, const struct pyframe *f, enum pypool_of of
 	struct pypool_wait w = {.of = of, .any = true};
 	uint64_t self = 0;
 	bool pool = of == PYPOOL_POOL;
-	int e = object_named(o, f, "self", &self);
+	int e = pyslots_named(o, f, "self", &self);
 	if (e == 0)
 		e = pool ? pyobj_attr(o, self, "_cache", &w.cache)
 			 : pyobj_attr(o, self, "_pending_work_items", &w.pending);
@@ -171,8 +106,8 @@ static int future_read(struct pyobjs *o, const struct pyframe *f, struct pypool_
 	bool one = stands_in(f, "result", "_base.py") || stands_in(f, "exception", "_base.py");
 	*ret = (struct pypool_wait){.of = PYPOOL_EXECUTOR, .either = !one};
 	if (one)
-		return object_named(o, f, "self", &ret->future);
-	return object_named(o, f, stands_in(f, "wait", "_base.py") ? "not_done" : "pending", &ret->futures);
+		return pyslots_named(o, f, "self", &ret->future);
+	return pyslots_named(o, f, stands_in(f, "wait", "_base.py") ? "not_done" : "pending", &ret->futures);
 }
 
 static int wait_read(struct pyobjs *o, const struct pyframe *f, struct pypool_wait *ret)
@@ -248,7 +183,7 @@ static size_t own_frame(const struct pyframe *frames, size_t within)
 static bool is_bound(struct pyobjs *o, const struct pyframe *f, const char *name)
 {
 	uint64_t slot = 0;
-	return slot_named(o, f, name, &slot) == 0 && slot != 0;
+	return pyslots_slot_named(o, f, name, &slot) == 0 && slot != 0;
 }
 
 /* multiprocessing.pool.worker: `completed` is set after the initializer, `job` while it has a task. */
@@ -256,11 +191,11 @@ static int pool_worker_read(struct pyobjs *o, const struct pyframe *frames, size
 {
 	uint64_t slot = 0, most = 0, initializer = 0;
 	const struct pyframe *f = &frames[at];
-	int e = slot_named(o, f, "maxtasks", &most);
+	int e = pyslots_slot_named(o, f, "maxtasks", &most);
 	if (e == 0)
-		e = slot_named(o, f, "initializer", &initializer);
+		e = pyslots_slot_named(o, f, "initializer", &initializer);
 	if (e == 0)
-		e = slot_named(o, f, "job", &slot);
+		e = pyslots_slot_named(o, f, "job", &slot);
 	if (e)
 		return e;
 	*ret = (struct pypool_worker){
@@ -282,12 +217,12 @@ static int executor_worker_read(struct pyobjs *o, const struct pyframe *frames, 
 {
 	uint64_t item = 0, initializer = 0, most = 0;
 	const struct pyframe *f = &frames[at];
-	int e = object_named(o, f, "call_item", &item);
+	int e = pyslots_named(o, f, "call_item", &item);
 	if (e == 0)
-		e = slot_named(o, f, "initializer", &initializer);
+		e = pyslots_slot_named(o, f, "initializer", &initializer);
 	if (e)
 		return e;
-	bool ends = slot_named(o, f, "max_tasks", &most) == 0 && !is_none(o, most);
+	bool ends = pyslots_slot_named(o, f, "max_tasks", &most) == 0 && !is_none(o, most);
 	*ret = (struct pypool_worker){
 		.of = PYPOOL_EXECUTOR, .state = PYPOOL_HAS, .ends = ends, .frame = own_frame(frames, at)};
 	if (item)
@@ -335,9 +270,9 @@ static int handler_read(struct pyobjs *o, const struct pyframe *frames, size_t a
 {
 	bool out = ret->role == PYPOOL_HANDS_OUT;
 	uint64_t slot = 0;
-	int e = object_named(o, &frames[at], "cache", &ret->cache);
+	int e = pyslots_named(o, &frames[at], "cache", &ret->cache);
 	if (e == 0)
-		e = slot_named(o, &frames[at], out ? "taskseq" : "task", &slot);
+		e = pyslots_slot_named(o, &frames[at], out ? "taskseq" : "task", &slot);
 	ret->busy = !is_none(o, slot) || !only_library(frames, at);
 	return e;
 }
@@ -356,10 +291,10 @@ static int manager_read(struct pyobjs *o, const struct pyframe *frames, size_t a
 	const struct pyframe *f = &frames[at];
 	bool old = pylocks_is_function(f, "_queue_management_worker", "process.py");
 	uint64_t self = 0;
-	int e = old ? object_named(o, f, "pending_work_items", &ret->pending) : object_named(o, f, "self", &self);
+	int e = old ? pyslots_named(o, f, "pending_work_items", &ret->pending) : pyslots_named(o, f, "self", &self);
 	if (e == 0 && !old)
 		e = pyobj_attr(o, self, "pending_work_items", &ret->pending);
-	if (e == 0 && (old ? object_named(o, f, "processes", &ret->processes)
+	if (e == 0 && (old ? pyslots_named(o, f, "processes", &ret->processes)
 			   : pyobj_attr(o, self, "processes", &ret->processes)) != 0)
 		ret->processes = 0;
 	ret->busy = !waits_for_any(frames, at);
@@ -516,7 +451,7 @@ static int pypool_member_read(struct pyobjs *o, uint64_t process, struct pypool_
 	/* (2,): the second process; (2, 1): the first one of that one. */
 	e = pyobj_attr(o, process, "_identity", &identity);
 	if (e == 0 && pyobj_is(o, identity, PYOBJ_TUPLE) && pyobj_u64(o, identity + o->rt->off.tuple.size, &n) == 0 &&
-	    n > 0 && n < NAMES_MOST &&
+	    n > 0 && n < DEPTH_MOST &&
 	    pyobj_u64(o, identity + o->rt->off.tuple.item + (n - 1) * sizeof(uint64_t), &last) == 0 &&
 	    pyobj_index(o, last, &ret->number) != 0)
 		ret->number = 0;

@@ -1,4 +1,4 @@
-#include "sense/python/pyloader.h"
+#include "sense/pylib/pyloader.h"
 
 #include "sense/python/pylocks.h"
 

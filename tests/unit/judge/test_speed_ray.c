@@ -1,0 +1,121 @@
+/* Ray's calls, seen at the program that waits for them. */
+#include "speed_scenario.h"
+
+static struct scene s;
+
+/* A program and three workers, none of which takes a processor: the calls sleep. */
+static struct speed_ray *scene_ray(void)
+{
+	scene_begin(&s, 8);
+	scene_one(&s, ROLE_MAIN, "L");
+	for (int i = 0; i < 3; i++) {
+		scene_one(&s, ROLE_RAY_WORKER, "L");
+		TEXT_COPY(s.process[s.f.n_processes - 1].name, i == 0 ? "ray::Sleeper.na" : "ray::IDLE");
+	}
+	s.f.ray = (struct speed_ray){.looks = 40, .waits = 40, .driver = s.process[0].pid, .workers = 3};
+	return &s.f.ray;
+}
+
+/* It has five results to wait for, and one actor works. */
+static struct speed_ray *scene_actor(void)
+{
+	struct speed_ray *r = scene_ray();
+	r->actor_alone = 40;
+	r->results = 5;
+	r->actor = s.process[1].pid;
+	TEXT_COPY(r->actor_name, "Sleeper");
+	return r;
+}
+
+/* It waits for one task after another. */
+static struct speed_ray *scene_tasks(void)
+{
+	struct speed_ray *r = scene_ray();
+	r->singles = r->task_alone = 40;
+	r->followed = 20;
+	TEXT_COPY(r->task_name, "nap");
+	return r;
+}
+
+static void one_actor_that_has_all_calls_is_named(void **state)
+{
+	(void)state;
+	scene_actor();
+	scene_expect(&s, "one-worker", 5);
+	assert_string_equal(s.found.row[0].confidence, "high");
+	assert_non_null(strstr(s.found.row[0].text, "Sleeper (process 101)"));
+}
+
+/* Five calls of which each takes a whole processor gain what there are. */
+static void an_actor_that_computes_gains_no_more_than_the_processors(void **state)
+{
+	(void)state;
+	scene_actor();
+	memset(s.at[1], 'R', SCENE_SWEEPS);
+	s.thread[1].run = 1;
+	s.f.machine.cpus = s.f.machine.cores = s.f.machine.job_cpus = s.f.machine.job_cores = 2;
+	scene_expect(&s, "one-worker", 2);
+}
+
+static void an_actor_of_which_one_result_is_wanted_at_a_time_is_well(void **state)
+{
+	(void)state;
+	struct speed_ray *r = scene_ray();
+	r->singles = 40;
+	r->followed = 20;
+	scene_expect_nothing(&s);
+}
+
+static void an_actor_beside_which_others_work_is_well(void **state)
+{
+	(void)state;
+	scene_actor()->actor_alone = 15;
+	scene_expect_nothing(&s);
+}
+
+static void tasks_that_are_waited_for_one_by_one_are_named(void **state)
+{
+	(void)state;
+	scene_tasks();
+	scene_expect(&s, "one-at-a-time", 8);
+	assert_string_equal(s.found.row[0].confidence, "medium");
+	assert_non_null(strstr(s.found.row[0].text, "each task nap "));
+}
+
+/* One long task is no loop of them. */
+static void one_task_that_is_waited_for_is_well(void **state)
+{
+	(void)state;
+	scene_tasks()->followed = 1;
+	scene_expect_nothing(&s);
+}
+
+static void a_program_that_works_most_of_the_time_is_well(void **state)
+{
+	(void)state;
+	scene_tasks()->task_alone = 10;
+	scene_expect_nothing(&s);
+}
+
+static void few_looks_say_nothing(void **state)
+{
+	(void)state;
+	struct speed_ray *r = scene_tasks();
+	r->looks = r->waits = r->singles = r->task_alone = 10;
+	scene_expect_nothing(&s);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_actor_that_has_all_calls_is_named),
+		cmocka_unit_test(an_actor_that_computes_gains_no_more_than_the_processors),
+		cmocka_unit_test(an_actor_of_which_one_result_is_wanted_at_a_time_is_well),
+		cmocka_unit_test(an_actor_beside_which_others_work_is_well),
+		cmocka_unit_test(tasks_that_are_waited_for_one_by_one_are_named),
+		cmocka_unit_test(one_task_that_is_waited_for_is_well),
+		cmocka_unit_test(a_program_that_works_most_of_the_time_is_well),
+		cmocka_unit_test(few_looks_say_nothing),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
