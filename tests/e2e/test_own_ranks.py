@@ -198,6 +198,32 @@ def test_programs_side_by_side_that_differ_in_one_number_are_ranks(vigil, tmp_pa
     assert [p["role"] for p in processes_of_stacks(vigil)].count("launcher") == 1
 
 
+# Nothing but plain numbers, as those of a sweep are, but each is connected with the one before it.
+LINKED = """
+import socket, subprocess, sys, time
+if len(sys.argv) > 1:
+    n, door = int(sys.argv[1]), socket.socket(fileno=int(sys.argv[2]))
+    while True:
+        time.sleep(0.1)
+pairs = [socket.socketpair() for _ in range(2)]
+ends = [pairs[0][0], pairs[0][1], pairs[1][1]]
+some = []
+for n, end in enumerate(ends):
+    also = [pairs[1][0]] if n == 1 else []
+    fds = [e.fileno() for e in [end, *also]]
+    some.append(subprocess.Popen([sys.executable, __file__, str(n), str(fds[0])], pass_fds=fds))
+[e.close() for pair in pairs for e in pair]
+[p.wait() for p in some]
+"""
+
+
+def test_programs_with_plain_numbers_that_are_connected_are_ranks(vigil, tmp_path):
+    program = tmp_path / "launch.py"
+    program.write_text(LINKED)
+    vigil.start("run", "--", sys.executable, program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_for(lambda: ranks_of_stacks(vigil) == [0, 1, 2], 30, "the ranks")
+
+
 # The same for functions that multiprocessing runs, whatever their arguments are called.
 BY_ARGUMENT = """
 import multiprocessing, time

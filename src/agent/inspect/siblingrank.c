@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "agent/inspect/siblinglinks.h"
 #include "model/jobs/siblings.h"
 #include "sense/proc/proc.h"
 #include "sense/wait/threadwait.h"
@@ -14,13 +15,29 @@ struct sibling_text {
 	char arguments[ARGUMENTS_MAX], environment[ENVIRONMENT_MAX];
 };
 
-bool siblingrank_add(struct siblingrank_list *l, size_t at, struct span arguments)
+bool siblingrank_add(struct siblingrank_list *l, size_t at, const struct ownranks_process *p, struct span arguments)
 {
 	if (l->n == SIBLINGS_MOST)
 		return false;
-	l->of[l->n++] = (struct siblingrank_one){
-		.at = at, .shape = siblings_shape(arguments), .text = {.arguments = arguments}};
+	l->of[l->n++] = (struct siblingrank_one){.at = at,
+						 .pid = p ? p->pid : 0,
+						 .forked = p && p->who.forked,
+						 .shape = siblings_shape(arguments),
+						 .text = {.arguments = arguments}};
 	return true;
+}
+
+/* The n of the shape of one of them, which is the first of its shape. */
+static bool are_linked(const struct siblingrank_list *l, size_t first, size_t n)
+{
+	struct siblinglinks_one group[SIBLINGLINKS_MOST];
+	size_t k = 0;
+	if (!l->w || n > SIBLINGLINKS_MOST)
+		return false;
+	for (size_t i = first; i < l->n; i++)
+		if (l->of[i].shape == l->of[first].shape)
+			group[k++] = (struct siblinglinks_one){l->of[i].pid, l->of[i].forked};
+	return siblinglinks_join(l->w, l->parent, group, k);
 }
 
 /* Numbers all of the shape of one of them, which is the first of its shape. */
@@ -32,7 +49,8 @@ static bool group_number(struct siblingrank_list *l, size_t first, struct span a
 	for (size_t i = first; i < l->n; i++)
 		if (l->of[i].shape == l->of[first].shape)
 			group[n++] = l->of[i].text;
-	if (!siblings_number(group, n, above, number))
+	const enum siblings are = siblings_number(group, n, above, number);
+	if (are == SIBLINGS_NONE || (are == SIBLINGS_IF_LINKED && !are_linked(l, first, n)))
 		return false;
 	for (size_t i = first, k = 0; i < l->n; i++)
 		if (l->of[i].shape == l->of[first].shape) {
@@ -77,13 +95,13 @@ static bool only_starts(const struct world *w, const struct ownranks_process *pa
 }
 
 /* Reads one child into a list and its text; false: it cannot be read, or the list is full. */
-static bool sibling_read(const struct world *w, pid_t pid, struct sibling_text *text, struct siblingrank_list *l,
-			 size_t at)
+static bool sibling_read(const struct world *w, const struct ownranks_process *p, struct sibling_text *text,
+			 struct siblingrank_list *l, size_t at)
 {
 	size_t len, env;
-	if (proc_arguments_read(w, pid, text->arguments, sizeof(text->arguments), &len) != 0 || len == 0 ||
-	    proc_environ_read(w, pid, text->environment, sizeof(text->environment), &env) != 0 ||
-	    !siblingrank_add(l, at, (struct span){text->arguments, len}))
+	if (proc_arguments_read(w, p->pid, text->arguments, sizeof(text->arguments), &len) != 0 || len == 0 ||
+	    proc_environ_read(w, p->pid, text->environment, sizeof(text->environment), &env) != 0 ||
+	    !siblingrank_add(l, at, p, (struct span){text->arguments, len}))
 		return false;
 	l->of[l->n - 1].text.environment = (struct span){text->environment, env};
 	return true;
@@ -108,9 +126,13 @@ bool siblingrank_read(const struct world *w, const struct ownranks_process *p, s
 		return false;
 	cleanup(freep) struct siblingrank_list *l = calloc(1, sizeof(*l));
 	cleanup(freep) struct sibling_text *text = calloc(most, sizeof(*text));
+	if (l) {
+		l->w = w;
+		l->parent = parent->pid;
+	}
 	for (size_t i = 0; l && text && i < n && l->n < most; i++)
 		if (p[i].ppid == parent->pid && siblingrank_may_be(&p[i], parent))
-			ignore(sibling_read(w, p[i].pid, &text[l->n], l, i), "the others are compared without it");
+			ignore(sibling_read(w, &p[i], &text[l->n], l, i), "the others are compared without it");
 	if (!l || !text || !siblingrank_number(l, (struct span){above, len}))
 		return false;
 	for (size_t i = 0; i < l->n; i++) {

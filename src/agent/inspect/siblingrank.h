@@ -12,16 +12,20 @@
 /* Children of one process; the texts are the caller's. */
 struct siblingrank_list {
 	size_t n;
+	const struct world *w; /* to look whether they are linked (agent/inspect/siblinglinks); NULL: they are not */
+	pid_t parent;
 	struct siblingrank_one {
 		size_t at; /* the caller's own */
+		pid_t pid;
+		bool forked;
 		uint64_t shape;
 		struct siblings_one text;
 		int32_t number, world; /* once found: its number, and of how many; world is 0 otherwise */
 	} of[SIBLINGS_MOST];
 };
 
-/* False: it is full, and nothing can be said. */
-bool siblingrank_add(struct siblingrank_list *l, size_t at, struct span arguments);
+/* False: it is full, and nothing can be said. p NULL: of no process. */
+bool siblingrank_add(struct siblingrank_list *l, size_t at, const struct ownranks_process *p, struct span arguments);
 /* Numbers each group of one shape. above: the parent's environment. True: at least two have a number. */
 bool siblingrank_number(struct siblingrank_list *l, struct span above);
 

@@ -334,9 +334,13 @@ static bool targets_compare(struct spawnranks *s, const struct world *w, const s
 {
 	const struct spawnranks_one *one;
 	cleanup(freep) struct siblingrank_list *l = calloc(1, sizeof(*l));
+	if (l) {
+		l->w = w;
+		l->parent = parent->pid;
+	}
 	for (size_t i = 0; l && i < n; i++)
 		if (p[i].ppid == parent->pid && has_target(s, &p[i], &one) &&
-		    !siblingrank_add(l, i, (struct span){one->target.text, one->target.len}))
+		    !siblingrank_add(l, i, &p[i], (struct span){one->target.text, one->target.len}))
 			return false;
 	if (!l || !siblingrank_number(l, (struct span){"", 0}) || !only_waits(w, parent->pid))
 		return false;

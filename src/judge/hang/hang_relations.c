@@ -1,4 +1,5 @@
 /* Questions of the hang judge's parts about a rank, and how long each kind of proof has to wait. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/units.h"
@@ -193,13 +194,13 @@ static bool is_in_call(const struct stackgroup_rank *r, const struct dump_frame 
 	return false;
 }
 
-/* The only rank of the circle that is not in a call that all others of it are in; NULL: none, or several. */
-static const struct stackgroup_rank *outside_of(const struct hang_work *w, const struct waitgraph_sink *s,
+/* The only one of these ranks that is not in a call that all others are in; NULL: none, or several. */
+static const struct stackgroup_rank *outside_of(const struct hang_work *w, const int32_t *rank, size_t n,
 						const struct dump_frame *f, const struct dump_frame *from)
 {
 	const struct stackgroup_rank *odd = NULL;
-	for (size_t i = 0; i < s->n_ranks; i++) {
-		const struct stackgroup_rank *r = stackgroups_find(&w->g, s->rank[i]);
+	for (size_t i = 0; i < n; i++) {
+		const struct stackgroup_rank *r = stackgroups_find(&w->g, rank[i]);
 		if (is_in_call(r, f, from))
 			continue;
 		if (odd || is_in_function(r, f) || own_from(r->acting, 0) == r->acting->n_frames)
@@ -209,29 +210,61 @@ static const struct stackgroup_rank *outside_of(const struct hang_work *w, const
 	return odd;
 }
 
-void hang_one_elsewhere(struct hang_work *w, const struct waitgraph_sink *s)
+/* Of three ranks and more the one that is elsewhere; ret_call: what the others are in. NULL: there is no such one. */
+static const struct stackgroup_rank *odd_of(const struct hang_work *w, const int32_t *rank, size_t n,
+					    const struct dump_frame **ret_call)
 {
 	const struct stackgroup_rank *odd = NULL;
-	const struct dump_frame *call = NULL;
-	if (s->end != WAITEND_CIRCLE || s->n_ranks < 3 || w->v->n_culprits < 3)
-		return;
-	for (size_t i = 0; i < s->n_ranks; i++) {
-		const struct stackgroup_rank *r = stackgroups_find(&w->g, s->rank[i]);
+	for (size_t i = 0; i < n; i++) {
+		const struct stackgroup_rank *r = stackgroups_find(&w->g, rank[i]);
 		if (!r || !r->acting || r->acting->n_frames == 0)
-			return;
+			return NULL;
 	}
-	for (size_t k = 0; k < 2 && !odd; k++) { /* the first may be the one that is elsewhere */
-		const struct dump_thread *t = stackgroups_find(&w->g, s->rank[k])->acting;
+	for (size_t k = 0; k < 2 && n >= 3 && !odd; k++) { /* the first may be the one that is elsewhere */
+		const struct dump_thread *t = stackgroups_find(&w->g, rank[k])->acting;
 		for (size_t i = own_from(t, 0); i < t->n_frames && !odd; i = own_from(t, i + 1)) {
 			const size_t out = own_from(t, i + 1);
-			call = &t->frames[i];
-			odd = out < t->n_frames ? outside_of(w, s, call, &t->frames[out]) : NULL;
+			*ret_call = &t->frames[i];
+			odd = out < t->n_frames ? outside_of(w, rank, n, *ret_call, &t->frames[out]) : NULL;
 		}
 	}
+	return odd;
+}
+
+void hang_one_elsewhere(struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct dump_frame *call = NULL;
+	const struct stackgroup_rank *odd = NULL;
+	if (s->end == WAITEND_CIRCLE && w->v->n_culprits >= 3)
+		odd = odd_of(w, s->rank, s->n_ranks, &call);
 	if (!odd)
 		return;
 	w->v->n_culprits = 0;
 	hang_accuse(w, odd->rank);
 	hang_says(w, "Rank %d alone is not in %s (%s), in which the others of the circle are.", odd->rank, call->name,
 		  frame_file_short(call->file));
+}
+
+bool hang_naps_elsewhere(struct hang_work *w)
+{
+	const struct dump_frame *call = NULL;
+	const struct stackgroup_rank *odd = NULL;
+	cleanup(freep) int32_t *rank = calloc(w->g.n ? w->g.n : 1, sizeof(*rank));
+	if (!rank || w->n_blocking != w->g.n || w->n_unseen > 0 || !hang_all_nap(w))
+		return false;
+	for (size_t i = 0; i < w->g.n; i++) {
+		if (w->g.rank[i].activity.kind != ACTIVITY_SLEEP)
+			return false;
+		rank[i] = w->g.rank[i].rank;
+	}
+	odd = odd_of(w, rank, w->g.n, &call);
+	if (!odd)
+		return false;
+	char doing[300];
+	hang_doing(w, odd, doing, sizeof(doing));
+	hang_accuse(w, odd->rank);
+	w->v->confidence = CONFIDENCE_MEDIUM;
+	hang_says(w, "All ranks nap. Rank %d alone is not in %s (%s), in which all others are, but in %s.", odd->rank,
+		  call->name, frame_file_short(call->file), doing);
+	return true;
 }

@@ -504,6 +504,8 @@ bool hang_one_stands(struct hang_work *w)
 			c = CONFIDENCE_LOW;
 		hang_is(w, id ? id : "missing_rank", anyone ? CONFIDENCE_LOW : c);
 		w->v->unexplained = !why;
+		if (anyone && hang_naps_elsewhere(w))
+			return true;
 		hang_doing(w, r, doing, sizeof(doing));
 		hang_who(r->rank, who);
 		char stands[HANG_WHO + 60];

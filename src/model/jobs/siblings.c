@@ -118,7 +118,7 @@ static bool is_size(const struct siblings_one *all, size_t n, const struct place
 }
 
 /* What has been found so far, over all places. */
-struct siblings {
+struct siblings_search {
 	const struct siblings_one *all;
 	size_t n;
 	struct span parent_environment;
@@ -126,7 +126,7 @@ struct siblings {
 	bool counted, sized, named, doubtful;
 };
 
-static void place_look(struct siblings *s, const struct place *at)
+static void place_look(struct siblings_search *s, const struct place *at)
 {
 	int32_t number[SIBLINGS_MOST];
 	if (is_size(s->all, s->n, at, s->parent_environment)) {
@@ -142,7 +142,7 @@ static void place_look(struct siblings *s, const struct place *at)
 	memcpy(s->number, number, s->n * sizeof(*number));
 }
 
-static void arguments_look(struct siblings *s)
+static void arguments_look(struct siblings_search *s)
 {
 	struct span rest = s->all[0].arguments, entry, option = {"", 0};
 	struct place at = {.variable = false};
@@ -155,7 +155,7 @@ static void arguments_look(struct siblings *s)
 	}
 }
 
-static void environment_look(struct siblings *s)
+static void environment_look(struct siblings_search *s)
 {
 	struct span rest = s->all[0].environment, entry;
 	struct place at = {.variable = true};
@@ -178,12 +178,15 @@ uint64_t siblings_shape(struct span arguments)
 	return hash;
 }
 
-bool siblings_number(const struct siblings_one *all, size_t n, struct span parent_environment, int32_t *ret_number)
+enum siblings siblings_number(const struct siblings_one *all, size_t n, struct span parent_environment,
+			      int32_t *ret_number)
 {
-	struct siblings s = {.all = all, .n = n, .parent_environment = parent_environment, .number = ret_number};
+	struct siblings_search s = {.all = all, .n = n, .parent_environment = parent_environment, .number = ret_number};
 	if (n < 2 || n > SIBLINGS_MOST)
-		return false;
+		return SIBLINGS_NONE;
 	arguments_look(&s);
 	environment_look(&s);
-	return s.counted && (s.sized || s.named) && !s.doubtful;
+	if (!s.counted || s.doubtful)
+		return SIBLINGS_NONE;
+	return s.sized || s.named ? SIBLINGS_RANKS : SIBLINGS_IF_LINKED;
 }

@@ -378,6 +378,36 @@ static bool words(struct span s, struct progress_line *r)
 	return true;
 }
 
+/*
+ * "   25   0.0920", "25,0.0920,0.71": a row of a table that a loop prints, of numbers alone. The first is whole, of the
+ * others at least one is not.
+ */
+static bool columns(struct span s, struct progress_line *r)
+{
+	const size_t most = 12;
+	size_t n = 1, fractions = 0;
+	struct span rest = span_trim(s);
+	if (!progress_whole(rest, &r->step, &rest))
+		return false;
+	for (; rest.len > 0 && n < most; n++) {
+		struct span field = skip(rest, " \t,;|");
+		double v;
+		if (field.p == rest.p || !progress_number(field, &v))
+			return false;
+		size_t end = 0;
+		while (end < field.len && !strchr(" \t,;|", field.p[end]))
+			end++;
+		struct span left = skip((struct span){field.p, end}, "+-.0123456789eE");
+		if (left.len > 0 && !starts_nocase(left, "nan") && !starts_nocase(left, "inf"))
+			return false;
+		fractions += memchr(field.p, '.', end) != NULL;
+		rest = from(field, end);
+	}
+	r->has_step = fractions > 0 && rest.len == 0;
+	r->form = PROGRESS_COLUMNS;
+	return r->has_step;
+}
+
 static bool user_number(const struct progress_pattern *p, enum progress_part part, const struct span *groups,
 			double *ret)
 {
@@ -417,7 +447,7 @@ int progress_parse(struct span line, const struct progress_patterns *user, struc
 {
 	typedef bool reader(struct span s, struct progress_line * r);
 	static reader *const readers[] = {tqdm,	 trainer, megatron, torchtitan, deepspeed,
-					  keras, rich,	  brackets, fairseq,	words};
+					  keras, rich,	  brackets, fairseq,	words,	   columns};
 	struct logline l;
 	logline_parse(line, &l);
 	struct progress_line r = {.rank = l.rank};

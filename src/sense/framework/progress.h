@@ -1,6 +1,6 @@
 /*
  * The progress of a training job, from its output: tqdm, Hugging Face Trainer, Lightning, Megatron, torchtitan,
- * DeepSpeed, Keras, "Epoch:[48][20384/all]", words like "step 120", and a user's own patterns.
+ * DeepSpeed, Keras, "Epoch:[48][20384/all]", words like "step 120", rows of numbers, and a user's own patterns.
  *
  * Pure and incremental: the input is bytes and the time of their arrival. Constant memory.
  */
@@ -20,6 +20,7 @@ enum progress_form {
 	PROGRESS_KERAS,
 	PROGRESS_BRACKETS, /* Epoch:[48][20384/all] */
 	PROGRESS_WORDS, /* step 120, iter: 5 */
+	PROGRESS_COLUMNS, /* a row of numbers: 120 0.31 0.9 */
 	PROGRESS_USER,
 };
 

@@ -5,7 +5,7 @@
 
 static struct siblingrank_list l;
 
-#define ADD(at, text) assert_true(siblingrank_add(&l, at, (struct span){(text), sizeof(text)}))
+#define ADD(at, text) assert_true(siblingrank_add(&l, at, NULL, (struct span){(text), sizeof(text)}))
 
 static void each_shape_is_numbered_by_itself(void **state)
 {
@@ -29,7 +29,7 @@ static void a_full_list_takes_no_more(void **state)
 	(void)state;
 	for (l.n = 0; l.n < SIBLINGS_MOST;)
 		ADD(l.n, "train");
-	assert_false(siblingrank_add(&l, 0, SPAN("train")));
+	assert_false(siblingrank_add(&l, 0, NULL, SPAN("train")));
 	assert_false(siblingrank_number(&l, SPAN("")));
 }
 

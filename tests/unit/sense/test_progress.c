@@ -49,6 +49,9 @@ static const struct {
 	{"| epoch 001:     20 / 100 loss 0.5 nll_loss 0.4", PROGRESS_WORDS, -1, 1, 20, 100, -1, 0.5},
 	{"Epoch 3/10: loss 0.5", PROGRESS_WORDS, -1, 3, -1, -1, -1, -1},
 	{"\tEpoch 12/90", PROGRESS_WORDS, -1, 12, -1, -1, -1, -1},
+	{"   25   0.0920", PROGRESS_COLUMNS, -1, -1, 25, -1, -1, -1},
+	{"25,0.092,nan, 1e-4", PROGRESS_COLUMNS, -1, -1, 25, -1, -1, -1},
+	{"25\t3 | -0.25", PROGRESS_COLUMNS, -1, -1, 25, -1, -1, -1},
 };
 
 static void each_known_format_is_read(void **state)
@@ -95,6 +98,15 @@ static void other_lines_tell_nothing(void **state)
 		"checkpoint 12/30 [=",
 		"lr 0.1",
 		"stepping 4",
+		"25",
+		"25 30 35",
+		"0.25 0.5",
+		"25 0.5 nano",
+		"25 0.5s",
+		"10.0.0.3",
+		"2026-11-20 10.5",
+		"25 .",
+		"1 2 3 4 5 6 7 8 9 10 11 12 13.5",
 	};
 	struct progress_line r;
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
