@@ -1,0 +1,4 @@
+from kitd9 import *
+
+g = Group(4, Ring)
+g.steps(400)

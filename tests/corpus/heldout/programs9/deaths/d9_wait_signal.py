@@ -1,0 +1,4 @@
+from kitd9 import *
+
+role("main")
+batches(400)

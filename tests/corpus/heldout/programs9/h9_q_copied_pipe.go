@@ -1,0 +1,33 @@
+// Runs a tool for each dataset and takes its output. The fourth one's cleaner takes 60 s and holds the pipe meanwhile.
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"time"
+)
+
+func role(name string, pid int) {
+	if f, err := os.OpenFile(os.Getenv("CORPUS_ROLES"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644); err == nil {
+		fmt.Fprintf(f, "%s %d\n", name, pid)
+		f.Close()
+	}
+}
+
+const tool = `echo rows $1; if [ $1 = 3 ]; then sleep 60 & echo "cleaner $!" >> "$CORPUS_ROLES"; fi; sleep 0.3`
+
+func main() {
+	role("main", os.Getpid())
+	for k := 0; k < 12; k++ {
+		var out bytes.Buffer
+		cmd := exec.Command("bash", "-c", tool, "tool", fmt.Sprint(k))
+		cmd.Stdout = &out
+		if err := cmd.Run(); err != nil {
+			fmt.Println(err)
+		}
+		fmt.Printf("dataset %d: %s", k, out.String())
+		time.Sleep(100 * time.Millisecond)
+	}
+}

@@ -1,0 +1,14 @@
+#!/bin/bash
+# The evaluation runs in a window of tmux and signals a channel when it is done. It has failed before that; the script waits for the channel.
+echo "main $$" >> "$CORPUS_ROLES"
+socket=$PWD/tmux
+tmux -S "$socket" -f /dev/null new-session -d -s work "sleep 1000"
+echo "tmux $(tmux -S "$socket" display -p '#{pid}')" >> "$CORPUS_ROLES"
+tmux -S "$socket" list-panes -a -F "window #{pane_pid}" >> "$CORPUS_ROLES"
+for k in $(seq 10); do echo "epoch $k/10"; sleep 0.3; done
+tmux -S "$socket" new-window -d -t work "sh -c 'echo evaluator \$\$ >> $CORPUS_ROLES; sleep 1; test -e no-such-checkpoint && tmux -S $socket wait-for -S evaluated'"
+echo "waiting for the evaluation"
+tmux -S "$socket" wait-for evaluated &
+echo "waiter $!" >> "$CORPUS_ROLES"
+wait $!
+echo "evaluated, publishing"
