@@ -68,6 +68,20 @@ hang("watch-slot", "grpc", "h9_watch_slot.py", role("trials"), "grpc|thread|slot
      "a server's only thread streams events to rank 0 and waits for rank 1's report, which waits for a thread",
      {"trials": "*futex@watch", "rank0": "*~futex", "rank1": "*~futex"}, needs=["grpc"],
      also=[cycle("rank0", "rank1"), cycle("rank0", "rank1", "trials"), cycle("rank1", "trials"), cycle("rank0", "trials"), ranks(0)])
+hang("zero-first", "tcp recv", "h9_zero_first.py", ranks(4), TCP + "accept|barrier|" + CIRCLE, "rank 4 has not told its node that the data is there, and is at the sum of all",
+     {"rank4": "recvfrom>rank1@reduce", "rank1": "recvfrom>rank3", "rank3": "accept", "rank5": "recvfrom>rank4", "rank6": "recvfrom>rank4", "rank7": "recvfrom>rank4",
+      "rank2": "accept", "rank0": "recvfrom"}, also=[cycle("rank1", "rank3", "rank4", "rank7"), cycle(*["rank%d" % r for r in range(8)])])
+hang("micro-batches", "tcp recv", "h9_micro_batches.py", ranks(4), TCP + "micro|stage|pipeline|" + CIRCLE, "stage 4 has not sent a gradient back and waits for the next activation",
+     {"rank4": "recvfrom>rank3", "rank3": "recvfrom>rank4", "rank5": "recvfrom>rank4", "rank0": "recvfrom>rank1", "rank1": "recvfrom>rank2", "rank2": "recvfrom>rank3"},
+     also=[cycle("rank3", "rank4"), ranks(3)])
+hang("syslog", "unix datagram", "h9_syslog.py", role("logger"), "send|full|queue|datagram|unix|socket|log|sleep|poll|not read", "the log's daemon takes nothing, rank 2 waits to log",
+     {"logger": "~nanosleep@daemon", "rank2": "sendto", "rank3": "recvfrom>rank2", "rank4": "recvfrom>rank3", "rank0": "recvfrom>rank4", "rank1": "recvfrom>rank0"},
+     also=[ranks(2), role("rank2", 2)])
+hang("two-listeners", "tcp recv", "h9_two_listeners.py", role("old"), TCP + "accept|backlog|queue|listen|port|sleep|poll", "an old server has its port still, takes nothing, and gets connections",
+     {"old": "~nanosleep@serve", "new": "accept", "rank1": "recvfrom@ask", "rank0": "recvfrom>rank1"})
+hang("short-body", "http", "h9_short_body.py", role("store"), TCP + "http|length|body|poll|" + CIRCLE, "a server has sent less than it told, over a connection that stays open",
+     {"rank2": "recvfrom>store", "store": "*recvfrom>rank2", "rank3": "recvfrom>rank2", "rank0": "recvfrom>rank3", "rank1": "recvfrom>rank0"},
+     also=[cycle("rank2", "store"), ranks(2), role("rank2", 2)])
 
 # One process and its helpers, Python
 hang("byte-order", "tcp recv", "h9_byte_order.py {bin}/h9_reader", cycle("main", "reader"), TCP + "length|size|byte|" + CIRCLE,
@@ -128,6 +142,14 @@ hang("flow-control", "terminal", "h9_flow_control.py", ranks(0), "tty|terminal|p
      also=[role("terminal"), role("terminal", 0), outside(r"/dev/pts|terminal")])
 hang("wait-for-ready", "grpc", "h9_wait_for_ready.py", outside(r"127\.0\.0\.1:\d+"), "grpc|connect|refused|nobody|listen|cond|futex|wait|tcp|poll|" + NEVER,
      "a client waits for a server that is not at its port", {"main": "~epoll_wait|futex"}, needs=["grpc"], also=[role("main"), ranks(0), NOBODY])
+hang("spawn-fifo", "fifo open", "h9_spawn_fifo.py", outside(r"scores-6\.fifo"), "fifo|open|spawn|vfork|child|reader|nobody|" + CIRCLE + "|" + NEVER,
+     "main waits until a child has opened a FIFO, whose other end main opens after that", {"main": "D|vfork"}, also=[role("main"), ranks(0), NOBODY])
+hang("paused-reading", "tcp send", "h9_paused_reading.py", role("sink"), "send|full|buffer|tcp|not read|pause|epoll|loop", "a sink has stopped reading and looks for a number that it never hits",
+     {"main": "sendto>sink", "sink": "~epoll_wait"}, needs=["uvloop"])
+hang("live-bar", "file lock", "h9_live_bar.py", role("packer"), r"lock|fcntl|holds|held|cache\.bin", "a packer holds the lock for which the loader waits; a bar is drawn all the time",
+     {"main": "read>loader", "loader": "fcntl>packer", "packer": "nanosleep"}, also=[outside(r"cache\.bin")])
+hang("old-pid", "poll of a pid", "h9_old_pid.py", role("exporter"), POLL + "kill|pid|alive|" + GONE, "main waits for the end of a pid that is another process's now",
+     {"main": "~nanosleep", "exporter": "~nanosleep"}, also=[role("main"), ranks(0), outside(r"preprocess\.pid")])
 
 # Others
 hang("edge", "epoll", "2* h9_edge.c", ranks(0), "epoll|recv|read|unread|tcp|" + CIRCLE, "rank 0 leaves bytes unread, of which it is not told again",
@@ -162,6 +184,16 @@ hang("tmux-signal", "tmux", "h9_tmux_signal.sh", role("tmux"), GONE + "|tmux|uni
      also=[role("evaluator"), NOBODY, outside("evaluated|tmux"), role("waiter")])
 hang("class-init", "java", "h9_class_init.java", role("main"), "futex|java|class|init|thread|lock|join|" + CIRCLE, "two classes that need each other are initialized by two threads",
      {"main": "*futex"}, needs=["java"])
+hang("lazy-weights", "page fault", "h9_lazy_weights.c", role("main"), "page|userfault|fault|thread|memory|" + GONE + "|" + NEVER, "a page is touched that nobody brings in, as the thread for it has ended",
+     {"main": "userfault"}, needs=["gcc"], also=[NOBODY])
+hang("count-of-reads", "kernel aio", "h9_count_of_reads.c", role("main"), "aio|getevents|read|event|asynchron|" + NEVER, "main waits for four reads and has asked for two", {"main": "208|read_events"},
+     also=[NOBODY])
+hang("ring-read", "io_uring", "2* h9_ring_read.c", ranks(1), "uring|recv|read|tcp|cqring|" + CIRCLE, "rank 1 has sent three parts of four and waits for rank 0's word",
+     {"rank0": "426|cqring", "rank1": "recvfrom>rank0"}, also=[cycle("rank0", "rank1")])
+hang("read-lock", "go", "h9_read_lock.go", role("main"), "futex|goroutine|mutex|lock|semacquire|sync|" + CIRCLE + "|" + NEVER, "a lock is taken for reading twice, a writer came in between",
+     {"main": "*futex"})
+hang("poisoned", "condition", "h9_poisoned.rs", role("main"), "futex|cond|lock|mutex|panic|poison|wait|" + NEVER, "a panic has poisoned the lock, the others skip it and main waits for their count",
+     {"main": "futex"}, also=[NOBODY])
 
 # Healthy ones that are quiet for about a minute
 quiet("q-negotiate", "negotiation", "h9_q_negotiate.py", 67, "rank 1 writes a checkpoint for 60 s", "tensors are negotiated by threads")
@@ -193,6 +225,9 @@ quiet("q-timer", "timer", "h9_q_timer.c", 66, "the next sample is due after 32 s
 quiet("q-held-lock", "flock", "h9_q_held_lock.sh", 69, "the job before holds the lock for 64 s", "a GPU's lock", needs=["flock"])
 quiet("q-tmux-signal", "tmux", "h9_q_tmux_signal.sh", 65, "the evaluation takes 61 s", "a channel of tmux", needs=["tmux"])
 quiet("q-export", "sleep loop", "h9_q_export.sh", 69, "an export takes 63 s", "a script that looks for a pid")
+quiet("q-live-bar", "pipe", "h9_q_live_bar.py", 74, "a loader unpacks for 61 s", "a bar that is drawn all the time")
+quiet("q-stages", "tcp recv", "h9_q_stages.py", 72, "stage 4 compiles for 60 s", "a pipeline of six stages")
+quiet("q-counter", "eventfd", "h9_q_counter.c", 67, "one part takes 62 s", "a counter of the kernel")
 
 if __name__ == "__main__":
     BOOK.write("truth9.json")

@@ -36,6 +36,7 @@ death("no-guard", "d9_no_guard.py", 1, "bootstrapping|freeze_support|__main__|sp
       shallow=("exited unexpectedly|status 1",))
 death("array-memory", "d9_array_memory.py", 1, "Unable to allocate|11.9 GiB|MemoryError", "an array that is larger than the limit of its memory", needs=["numpy"])
 death("rejected", "d9_rejected.js", 1, "part 2|lists no files", "a promise that nobody catches")
+death("heap-limit", "d9_heap_limit.js", 1, "heap out of memory|memory limit|OUT_OF_MEMORY", "a worker's heap of JavaScript is full")
 death("initializer", "d9_initializer.java", 1, "no model size|large", "a static table cannot be made", shallow=("ExceptionInInitializer",))
 death("curl", "d9_curl.sh", 7, r"curl|Failed to connect|connect to|refused", "a script ends as its download fails", needs=["curl"])
 death("cut-archive", "d9_cut_archive.sh", 1, "unexpected end of file", "an archive is cut off", needs=["gzip"])
@@ -58,8 +59,6 @@ crash("assertion", "d9_assertion.cpp", 6, "Assertion|__n < |operator", "one past
 crash("division", "d9_division.c", 8, "SIGFPE|[Ff]loating point|division", "a division by zero in C", last="")
 crash("instruction", "d9_instruction.c", 4, "SIGILL|[Ii]llegal instruction", "an instruction that the processor has not", last="")
 crash("free-twice", "d9_free_twice.c", 6, "double free", "a buffer is freed twice", shallow=("SIGABRT|abort",))
-death("heap-limit", "d9_heap_limit.js", -6, "heap limit|heap out of memory|JavaScript heap", "the heap of JavaScript is full", killer=["none", "kernel"], kind=("crash", "error_exit"),
-      signal=6, shallow=("SIGABRT|abort",))
 death("file-size", "d9_file_size.sh", -25, "SIGXFSZ|[Ff]ile size|RLIMIT_FSIZE|file too large", "a file grows over the limit of files", killer=["kernel", "none", "signal"],
       kind=("crash", "killed_by"), signal=25, last="")
 death("sigpipe", "d9_sigpipe.py", -13, "SIGPIPE|[Bb]roken pipe", "it writes to a tool that has ended", killer=["kernel", "none", "signal"], kind=("crash", "killed_by", "error_exit"),

@@ -12,7 +12,8 @@ import kit9
 
 async def shard(request):
     number = int(request.match_info["number"])
-    return web.Response(status=203 if number % 5 == 4 else 200, body=b"s" * 300000)
+    same = number % 5 == 4
+    return web.Response(status=203 if same else 200, body=b"s" * (30000000 if same else 300000))
 
 
 async def fetch(session, number, kept):

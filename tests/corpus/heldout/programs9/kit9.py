@@ -4,7 +4,7 @@ import sys
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "programs4"))
 from kit4 import (  # noqa: E402,F401
-    Hub, Ring, compute, crunch, dial, free_port, listen, main, read, receive, role, send, start, with_parent)
+    Hub, Ring, Tree, compute, crunch, dial, free_port, listen, main, read, receive, role, send, start, with_parent)
 
 NAMES = {"ompi": ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"),
          "slurm": ("SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"),
