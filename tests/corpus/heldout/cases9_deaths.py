@@ -77,6 +77,8 @@ death("rank-timeout", "d9_rank_timeout.py", 5, "shard-0041|Input/output", "rank 
       kind=("error_exit", "peer_lost"), shallow=("timeout|timing out",))
 death("rank-killed", "d9_rank_killed.py", None, "SIGKILL", "somebody kills rank 3, its neighbours lose it", killer="signal", kind=("killed_by", "error_exit", "peer_lost"),
       signal=9, sender="outsider", rank=3, nproc=4, outside="rank3 KILL", shallow=("EOF|reset|[Bb]roken pipe|closed",), last="")
+death("rank-six", "d9_rank_six.py", 1, "vocabulary|50257", "rank 4 leaves with a word, five others lose it", rank=4, nproc=6, kind=("error_exit", "peer_lost"),
+      shallow=("EOF|reset|[Bb]roken pipe|closed",))
 death("rank-all", "d9_rank_all.py", 1, "num_training_steps|scheduler", "both ranks fail by the same setting", nproc=2, kind=("error_exit", "peer_lost"))
 death("rank-abort", "d9_rank_abort.cpp", -6, "workspace|268435456|gemm", "rank 1 throws what nobody catches", killer=["none", "kernel"], kind=("crash", "error_exit"), signal=6, rank=1,
       nproc=2, shallow=("SIGABRT|abort|terminate",))
