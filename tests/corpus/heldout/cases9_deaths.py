@@ -29,7 +29,7 @@ def crash(name, run, signal, why, about, **more):
 
 # Errors that a program tells
 death("tied", "d9_tied.py", 1, "head.weight|32064|size mismatch", "a layer of another size than the checkpoint's", shallow=("loading state_dict",))
-death("task-group", "d9_task_group.py", 1, "mixture_weights|KeyError", "one task of a group lacks a key", shallow=("unhandled errors|TaskGroup|ExceptionGroup",))
+death("task-group", "d9_task_group.py", 1, "mixture_weights|KeyError", "one task of a group lacks a key", shallow=("unhandled errors|TaskGroup|ExceptionGroup",), needs=["tomllib"])
 death("override", "d9_override.py", 1, "lrr", "a setting that is none; the last line is advice", shallow=("HYDRA_FULL_ERROR",))
 death("cut-line", "d9_cut_line.py", 1, "corpus-00017|Unterminated|middle of a string", "the last line of a file is cut; one before was skipped", not_=("skipping",))
 death("no-guard", "d9_no_guard.py", 1, "bootstrapping|freeze_support|__main__|spawn", "a spawned process starts the program anew, as nothing guards its main part",

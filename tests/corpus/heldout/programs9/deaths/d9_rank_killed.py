@@ -1,4 +1,4 @@
 from kitd9 import *
 
-g = Group(4, Ring)
+g = Group(4)
 g.steps(400)

@@ -1,6 +1,6 @@
 from kitd9 import *
 
-g = Group(3, Ring)
+g = Group(3)
 g.steps(10)
 if RANK == 2:
     raise FloatingPointError("loss of micro batch 3 is nan, parameters of layer 11 overflowed")

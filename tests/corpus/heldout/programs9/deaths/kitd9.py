@@ -1,4 +1,4 @@
-"""kitlife.py for the programs here, with other forms of steps, and the hub and the ring of kit4.py for ranks that vigil starts."""
+"""kitlife.py for the programs here, with other forms of steps, and the hub of kit4.py for ranks that vigil starts."""
 import os
 import sys
 
@@ -6,7 +6,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path += [os.path.join(HERE, "..", ".."), os.path.join(HERE, "..", "..", "programs4")]
 from kitlife import *   # noqa: E402,F401,F403
 from kitlife import RANK, role, time  # noqa: E402
-from kit4 import Hub, Ring  # noqa: E402,F401
+from kit4 import Hub  # noqa: E402,F401
 
 
 def batches(n, begin=0, pause=0.15):
@@ -16,11 +16,11 @@ def batches(n, begin=0, pause=0.15):
 
 
 class Group:
-    """Ranks in a ring or around rank 0."""
+    """Ranks around rank 0."""
 
-    def __init__(self, world, form=Hub):
+    def __init__(self, world):
         role("rank%d" % RANK)
-        self.link = form(RANK, world, int(os.environ["MASTER_PORT"]))
+        self.link = Hub(RANK, world, int(os.environ["MASTER_PORT"]))
 
     def steps(self, n, begin=0):
         for s in range(begin, begin + n):
