@@ -199,7 +199,7 @@ hang("poisoned", "condition", "h9_poisoned.rs", role("main"), "futex|cond|lock|m
 quiet("q-negotiate", "negotiation", "h9_q_negotiate.py", 67, "rank 1 writes a checkpoint for 60 s", "tensors are negotiated by threads")
 quiet("q-communicate", "tcp recv", "h9_q_communicate.py", 67, "the launcher shows what was said at the end", "output by communicate()")
 quiet("q-retry-after", "sleep", "h9_q_retry_after.py", 72, "rank 2 was asked to come again in 62 s", "a store that limits its rate")
-quiet("q-one-call", "busy", "h9_q_one_call.py", 64, "one call computes for 58 s", "one call of C at full speed")
+quiet("q-derive", "busy", "h9_q_derive.py", 63, "keys are derived for 57 s", "calls of C at full speed")
 quiet("q-native", "sleep", "h9_q_native.py", 68, "rank 1 is in C for 60 s with the interpreter's lock", "C with the interpreter's lock")
 quiet("q-broker", "tcp send", "h9_q_broker.py", 72, "a broker has an alarm for 60 s", "publishers, a broker, a consumer")
 quiet("q-watch", "grpc", "h9_q_watch.py", 70, "a trial takes 62 s", "a gRPC stream of events", needs=["grpc"])
