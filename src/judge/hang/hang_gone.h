@@ -41,8 +41,10 @@ void hang_one_elsewhere(struct hang_work *w, const struct waitgraph_sink *s);
  * somebody outside: none of them does what another one may look for.
  */
 bool hang_all_nap(const struct hang_work *w);
-/* Where all ranks nap, three and more, the one that naps elsewhere than all others is accused. False: there is none. */
-bool hang_naps_elsewhere(struct hang_work *w);
+/* Where all ranks nap, three and more: the one that is not in the call that all others are in. NULL: there is none. */
+const struct stackgroup_rank *hang_naps_elsewhere(const struct hang_work *w, const struct dump_frame **ret_call);
+/* Accuses it. */
+void hang_naps_elsewhere_is(struct hang_work *w, const struct stackgroup_rank *odd, const struct dump_frame *call);
 /* Adds that, and what others than this one look for. */
 void hang_says_who_naps(struct hang_work *w, const struct stackgroup_rank *r);
 /* It waits for a result that is lost, whatever else moves. */

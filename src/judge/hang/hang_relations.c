@@ -245,26 +245,25 @@ void hang_one_elsewhere(struct hang_work *w, const struct waitgraph_sink *s)
 		  frame_file_short(call->file));
 }
 
-bool hang_naps_elsewhere(struct hang_work *w)
+const struct stackgroup_rank *hang_naps_elsewhere(const struct hang_work *w, const struct dump_frame **ret_call)
 {
-	const struct dump_frame *call = NULL;
-	const struct stackgroup_rank *odd = NULL;
 	cleanup(freep) int32_t *rank = calloc(w->g.n ? w->g.n : 1, sizeof(*rank));
 	if (!rank || w->n_blocking != w->g.n || w->n_unseen > 0 || !hang_all_nap(w))
-		return false;
+		return NULL;
 	for (size_t i = 0; i < w->g.n; i++) {
 		if (w->g.rank[i].activity.kind != ACTIVITY_SLEEP)
-			return false;
+			return NULL;
 		rank[i] = w->g.rank[i].rank;
 	}
-	odd = odd_of(w, rank, w->g.n, &call);
-	if (!odd)
-		return false;
+	return odd_of(w, rank, w->g.n, ret_call);
+}
+
+void hang_naps_elsewhere_is(struct hang_work *w, const struct stackgroup_rank *odd, const struct dump_frame *call)
+{
 	char doing[300];
 	hang_doing(w, odd, doing, sizeof(doing));
 	hang_accuse(w, odd->rank);
 	w->v->confidence = CONFIDENCE_MEDIUM;
 	hang_says(w, "All ranks nap. Rank %d alone is not in %s (%s), in which all others are, but in %s.", odd->rank,
 		  call->name, frame_file_short(call->file), doing);
-	return true;
 }

@@ -482,7 +482,9 @@ bool hang_one_stands(struct hang_work *w)
 	if (!id && !loader && (awake || (r->compared && !r->unchanged)))
 		return false;
 	bool changed = r->compared && !r->unchanged, kernel = hang_awaits_kernel(w, r);
-	bool told = !anyone || hang_tries_in_vain(w, r); /* hang_benign has given the loop its time */
+	const struct dump_frame *call = NULL;
+	const struct stackgroup_rank *odd = anyone ? hang_naps_elsewhere(w, &call) : NULL;
+	bool told = !anyone || odd || hang_tries_in_vain(w, r); /* hang_benign has given the loop its time */
 	enum hang_proof need = told && !kernel ? HANG_FIRM : changed || kernel ? HANG_DOUBTFUL : HANG_VAGUE;
 	if (!hang_old_enough(w, need)) /* kernels of minutes that keep one multiprocessor busy are rare, but healthy */
 		return true;
@@ -504,8 +506,10 @@ bool hang_one_stands(struct hang_work *w)
 			c = CONFIDENCE_LOW;
 		hang_is(w, id ? id : "missing_rank", anyone ? CONFIDENCE_LOW : c);
 		w->v->unexplained = !why;
-		if (anyone && hang_naps_elsewhere(w))
+		if (odd) {
+			hang_naps_elsewhere_is(w, odd, call);
 			return true;
+		}
 		hang_doing(w, r, doing, sizeof(doing));
 		hang_who(r->rank, who);
 		char stands[HANG_WHO + 60];
