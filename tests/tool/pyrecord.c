@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "agent/host/world_open.h"
+#include "sense/pylib/raycall.h"
 #include "sense/python/pylocals.h"
 
 static const struct remote_ops *below;
@@ -42,7 +43,7 @@ static uint64_t word_at(struct remote *r, uint64_t addr)
 static void record(const struct pyrt *rt, struct remote *r)
 {
 	const struct pyoffsets *off = &rt->off;
-	const struct pycode *known;
+	const struct pycode *known = NULL;
 	cleanup(pylocals_done) struct pylocals locals = {};
 	unsigned char head[2] = {(unsigned char)(rt->minor - 8), 0}, description[PYOFFSETS_BYTES];
 	uint64_t thread =
@@ -61,6 +62,9 @@ static void record(const struct pyrt *rt, struct remote *r)
 	cleanup(pycodes_freep) struct pycodes *codes = pycodes_new(rt, r);
 	if (pycodes_get(codes, code, &known) != 0 || pylocals_read(rt, r, frame, code, &locals) != 0)
 		fprintf(stderr, "pyrecord: the frame could not be read\n");
+	const struct pyframe top = {.addr = frame, .code = code, .known = known};
+	struct raycall_get get;
+	ignore(raycall_get_read(rt, r, &top, 1, &get), "of no other frame does it read anything");
 }
 
 int main(int argc, char **argv)
