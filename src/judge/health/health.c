@@ -81,6 +81,25 @@ static void steps_tell(const struct health_facts *f, struct health *h)
 	}
 }
 
+/* What an event of this time said still holds: no step came since, and it was not long ago. */
+static bool is_fresh(const struct health_facts *f, int64_t said_unix_ms)
+{
+	return said_unix_ms > f->steps_unix_ms && f->now_unix_ms - said_unix_ms < HEALTH_SUSPICION_MS;
+}
+
+/* That it moves again is told by steps only: so what was seen is told, not what is. */
+static void standing_tell(const struct health_facts *f, struct health *h)
+{
+	struct buf b = BUF_ON(h->sentence);
+	h->level = HEALTH_QUIET;
+	h->since_unix_ms = f->standing_unix_ms;
+	if (f->steps[0])
+		buf_printf(&b, "%s", f->steps);
+	else
+		buf_printf(&b, "runs since %s", f->ran);
+	buf_printf(&b, "; seen to stand still, which is expected (%s)", f->standing);
+}
+
 static void running_tell(const struct health_facts *f, struct health *h)
 {
 	if (f->trouble.kind == INCIDENT_HANG && !f->trouble.resolved && f->trouble.attempt == f->job->attempt) {
@@ -90,8 +109,7 @@ static void running_tell(const struct health_facts *f, struct health *h)
 		h->level = HEALTH_MEMORY;
 		TEXT_COPY(h->sentence, f->warning);
 		h->since_unix_ms = f->warning_unix_ms;
-	} else if (f->suspicion_unix_ms > f->steps_unix_ms &&
-		   f->now_unix_ms - f->suspicion_unix_ms < HEALTH_SUSPICION_MS) {
+	} else if (is_fresh(f, f->suspicion_unix_ms)) {
 		h->level = HEALTH_SUSPECTED;
 		TEXT_COPY(h->sentence, f->suspicion);
 		h->since_unix_ms = f->suspicion_unix_ms;
@@ -101,6 +119,8 @@ static void running_tell(const struct health_facts *f, struct health *h)
 		trouble_tell(f, HEALTH_DIED, h);
 		TEXT_FORMAT(h->sentence, "waits for attempt %u%s%s", f->job->attempt + 1,
 			    f->trouble.summary[0] ? ": " : "", f->trouble.summary);
+	} else if (is_fresh(f, f->standing_unix_ms)) {
+		standing_tell(f, h);
 	} else {
 		steps_tell(f, h);
 		h->since_unix_ms = f->job->started_unix_ms;
@@ -119,10 +139,16 @@ void health_judge(const struct health_facts *f, struct health *ret)
 void health_event(struct health_facts *f, const struct job_event *e)
 {
 	if (strcmp(e->kind, "attempt_start") == 0 || strcmp(e->kind, "hang_resolved") == 0)
-		f->suspicion_unix_ms = f->warning_unix_ms = 0;
-	if (strcmp(e->kind, "suspected") == 0 || strcmp(e->kind, "standstill") == 0) {
+		f->suspicion_unix_ms = f->standing_unix_ms = f->warning_unix_ms = 0;
+	if (strcmp(e->kind, "suspected") == 0) {
 		f->suspicion_unix_ms = e->time_unix_ms;
+		f->standing_unix_ms = 0;
 		TEXT_COPY(f->suspicion, e->text);
+	}
+	if (strcmp(e->kind, "standstill") == 0) {
+		f->standing_unix_ms = e->time_unix_ms;
+		f->suspicion_unix_ms = 0;
+		TEXT_COPY(f->standing, e->text);
 	}
 	if (strcmp(e->kind, "memory_warning") == 0) {
 		f->warning_unix_ms = e->time_unix_ms;

@@ -47,7 +47,8 @@ struct health_facts {
 	} trouble;
 	/* Events of the running attempt; time 0: there was none, or it is over */
 	char suspicion[512], warning[512];
-	int64_t suspicion_unix_ms, warning_unix_ms;
+	char standing[512]; /* why it stood still and may; it takes the place of the suspicion */
+	int64_t suspicion_unix_ms, warning_unix_ms, standing_unix_ms;
 	char steps[160]; /* in words; empty: none are printed */
 	int64_t steps_unix_ms; /* of the last one */
 	bool has_rate;

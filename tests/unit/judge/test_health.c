@@ -126,6 +126,45 @@ static void a_suspicion_goes_with_the_next_step(void **state)
 	assert_int_not_equal(level(), HEALTH_SUSPECTED);
 }
 
+static void heard(const char *kind, const char *text, int64_t time_unix_ms)
+{
+	struct job_event e = {.time_unix_ms = time_unix_ms};
+	TEXT_COPY(e.kind, kind);
+	TEXT_COPY(e.text, text);
+	health_event(&facts, &e);
+}
+
+/* What was looked at closely and is harmless is no suspicion, whatever came first. */
+static void a_job_that_is_idle_by_design_is_not_suspected(void **state)
+{
+	(void)state;
+	heard("suspected", "no line for 13 s", NOW - 40000);
+	assert_int_equal(level(), HEALTH_SUSPECTED);
+	heard("standstill", "idle by design: a sleep", NOW - 20000);
+	assert_int_equal(level(), HEALTH_QUIET);
+	assert_string_equal(h.sentence,
+			    "runs since 1 h; seen to stand still, which is expected (idle by design: a sleep)");
+	assert_int_equal(h.since_unix_ms, NOW - 20000);
+	TEXT_COPY(facts.steps, "step 5");
+	facts.steps_unix_ms = NOW - 60000;
+	assert_int_equal(level(), HEALTH_QUIET);
+	assert_string_equal(h.sentence, "step 5; seen to stand still, which is expected (idle by design: a sleep)");
+	facts.steps_unix_ms = NOW - 1000; /* it goes on */
+	assert_int_equal(level(), HEALTH_WELL);
+	facts.steps_unix_ms = NOW - 60000;
+	heard("suspected", "no step for 40 s", NOW - 5000);
+	assert_int_equal(level(), HEALTH_SUSPECTED);
+	assert_string_equal(h.sentence, "no step for 40 s");
+	heard("standstill", "it evaluates: main at train.py:9", NOW - 4000);
+	heard("attempt_start", "", NOW - 3000); /* that was of the attempt before */
+	facts.steps[0] = '\0';
+	assert_int_equal(level(), HEALTH_QUIET);
+	assert_string_equal(h.sentence, "runs since 1 h and prints no steps that vigil knows");
+	heard("standstill", "idle by design: a sleep", NOW - 2 * HEALTH_SUSPICION_MS); /* long ago: not known of now */
+	assert_int_equal(level(), HEALTH_QUIET);
+	assert_string_equal(h.sentence, "runs since 1 h and prints no steps that vigil knows");
+}
+
 static void a_warning_of_memory_comes_before_a_suspicion(void **state)
 {
 	(void)state;
@@ -184,6 +223,7 @@ int main(void)
 		cmocka_unit_test_setup(an_unresolved_hang_of_this_attempt_is_told_with_its_culprit, begin),
 		cmocka_unit_test_setup(a_hang_is_told_with_the_time_that_it_stands_now, begin),
 		cmocka_unit_test_setup(a_suspicion_goes_with_the_next_step, begin),
+		cmocka_unit_test_setup(a_job_that_is_idle_by_design_is_not_suspected, begin),
 		cmocka_unit_test_setup(a_warning_of_memory_comes_before_a_suspicion, begin),
 		cmocka_unit_test_setup(a_slow_rank_is_news_for_a_time, begin),
 		cmocka_unit_test_setup(the_end_of_a_job_is_told_by_its_last_report, begin),
