@@ -81,6 +81,18 @@ def test_what_is_read_of_a_job(vigil, job):
     check(server.get("/api/v1/events?order=desc&limit=1"), "/api/v1/events")
 
 
+def test_steps_a_second_have_no_peak_at_the_end_of_a_job(vigil):
+    """The last look comes right behind the one before it."""
+    paced = "import time\nbegan = time.monotonic()\nfor i in range(160):\n    print(f'step {i}/160', flush=True)\n" \
+            "    time.sleep(max(0, began + (i + 1) / 20 - time.monotonic()))"
+    assert vigil("run", "--", sys.executable, "-c", paced).status == 0
+    server = Server(vigil)
+    id = server.get("/api/v1/jobs").json()["jobs"][0]["id"]
+    [rates] = server.get(f"/api/v1/jobs/{id}/series?what=step").json()["series"]
+    known = [r for r in rates["values"] if r is not None]
+    assert known and max(known) < 60, f"20 a second: {known}"
+
+
 def test_what_children_answer(vigil, job):
     server, id = job
     A, B = "/api/v1/jobs/{job}", f"/api/v1/jobs/{id}"

@@ -75,6 +75,13 @@ static uint64_t webseries_slot(const struct points *p, int64_t time_unix_ms, uin
 	return (uint64_t)(((double)time_unix_ms - (double)p->from) / whole * (double)most);
 }
 
+/* Steps are written behind the look that they belong to. */
+static void point_steps(struct points *p, const struct series_steps *s)
+{
+	if (p->steps && p->n > 0 && p->of[p->n - 1].mono_ns == s->mono_ns)
+		p->steps[p->n - 1] = *s;
+}
+
 static int points_read(const struct job *j, uint64_t most, bool peaks, bool steps, struct points *p)
 {
 	static struct series_record record;
@@ -90,8 +97,10 @@ static int points_read(const struct job *j, uint64_t most, bool peaks, bool step
 		return -error;
 	range_narrow(all, p);
 	while (r == 0 && series_next(&reader, &record)) {
-		if (record.kind == SERIES_STEPS)
+		if (record.kind == SERIES_STEPS) {
 			latest = record.steps;
+			point_steps(p, &latest);
+		}
 		if (record.kind != SERIES_SAMPLE || record.sample.time_unix_ms < p->from ||
 		    record.sample.time_unix_ms > p->to)
 			continue;
@@ -334,29 +343,6 @@ static void rates_write(const struct points *p, const struct rate *rates, size_t
 	fputc(']', to);
 }
 
-static const struct series_step *step_at(const struct points *p, int32_t rank, size_t at)
-{
-	for (uint32_t k = 0; k < p->steps[at].n; k++)
-		if (p->steps[at].of[k].rank == rank)
-			return &p->steps[at].of[k];
-	return NULL;
-}
-
-static void steps_of_rank_write(const struct points *p, int32_t rank, FILE *to)
-{
-	const struct series_step *before = NULL;
-	for (size_t i = 0; i < p->n; i++) {
-		const struct series_step *now = step_at(p, rank, i);
-		if (!before || !now || now->step < before->step || p->of[i].mono_ns <= p->of[i - 1].mono_ns)
-			fprintf(to, "%snull", i ? "," : "");
-		else
-			fprintf(to, ",%.6g",
-				(double)(now->step - before->step) /
-					((double)(p->of[i].mono_ns - p->of[i - 1].mono_ns) / 1e9));
-		before = now;
-	}
-}
-
 static void steps_write(const struct points *p, FILE *to)
 {
 	const struct series_steps *last = &p->steps[p->n - 1];
@@ -366,7 +352,7 @@ static void steps_write(const struct points *p, FILE *to)
 		if (last->of[i].rank != NO_RANK)
 			fprintf(to, "\"rank\":%d,", last->of[i].rank);
 		fputs("\"label\":\"steps\",\"unit\":\"1/s\",\"values\":[", to);
-		steps_of_rank_write(p, last->of[i].rank, to);
+		seriesjson_step_rates(p->of, p->steps, p->n, last->of[i].rank, to);
 		fputs("]}", to);
 	}
 	fputc(']', to);

@@ -42,6 +42,48 @@ void seriesjson_times(seriesjson_time_fn *time_of, const void *ctx, size_t n, FI
 	fputc(']', to);
 }
 
+/* ---- steps ---- */
+
+static const uint64_t rate_ns = 3 * NS_PER_S, rate_least_ns = NS_PER_S * 9 / 10;
+
+static const struct series_step *step_of_rank(const struct series_steps *s, int32_t rank)
+{
+	for (uint32_t k = 0; k < s->n; k++)
+		if (s->of[k].rank == rank)
+			return &s->of[k];
+	return NULL;
+}
+
+/* The look that the i-th one is compared with; i: there is none. */
+static size_t rate_base(const struct series_sample *looks, const struct series_steps *steps, int32_t rank, size_t i)
+{
+	size_t base = i;
+	for (size_t k = i; k-- > 0;) {
+		bool same = looks[k].attempt == looks[i].attempt && looks[k].mono_ns < looks[i].mono_ns &&
+			    steps[k].attempt == steps[i].attempt && step_of_rank(&steps[k], rank);
+		if (!same || (base != i && looks[i].mono_ns - looks[base].mono_ns >= rate_ns))
+			break;
+		base = k;
+	}
+	return base != i && looks[i].mono_ns - looks[base].mono_ns >= rate_least_ns ? base : i;
+}
+
+void seriesjson_step_rates(const struct series_sample *looks, const struct series_steps *steps, size_t n, int32_t rank,
+			   FILE *to)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct series_step *now = step_of_rank(&steps[i], rank);
+		size_t base = now ? rate_base(looks, steps, rank, i) : i;
+		const struct series_step *then = base < i ? step_of_rank(&steps[base], rank) : NULL;
+		if (!then || now->step < then->step)
+			fprintf(to, "%snull", i ? "," : "");
+		else
+			fprintf(to, "%s%.6g", i ? "," : "",
+				(double)(now->step - then->step) /
+					((double)(looks[i].mono_ns - looks[base].mono_ns) / 1e9));
+	}
+}
+
 /* ---- GPUs ---- */
 
 /* A device within a part of the time. */

@@ -1,6 +1,8 @@
 #include "testing.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/json.h"
@@ -62,6 +64,74 @@ static void a_gap_does_not_hide_the_next(void **state)
 		js_free(times_of(times, n));
 }
 
+#define LOOKS 8
+
+/* Looks at these times, and the steps of rank 2 at each; 0: none known. What is told of each; -1: null. */
+static void rates_of(const uint64_t ms[LOOKS], const uint64_t steps[LOOKS], size_t attempt_begins, double ret[LOOKS])
+{
+	static struct series_sample looks[LOOKS];
+	static struct series_steps of[LOOKS];
+	char *text = NULL;
+	size_t len = 0;
+	for (size_t i = 0; i < LOOKS; i++) {
+		looks[i] = (struct series_sample){.mono_ns = ms[i] * NS_PER_MS, .attempt = i >= attempt_begins};
+		of[i] = (struct series_steps){
+			.n = steps[i] > 0, .attempt = looks[i].attempt, .of = {{.rank = 2, .step = steps[i]}}};
+	}
+	FILE *to = open_memstream(&text, &len);
+	assert_non_null(to);
+	seriesjson_step_rates(looks, of, LOOKS, 2, to);
+	assert_int_equal(fclose(to), 0);
+	char *at = text;
+	for (size_t i = 0; i < LOOKS; i++) {
+		bool null = strncmp(at, "null", 4) == 0;
+		char *end = at + (null ? 4 : 0);
+		ret[i] = null ? -1 : strtod(at, &end);
+		assert_true(end > at && *end == (i + 1 < LOOKS ? ',' : '\0'));
+		at = end + 1;
+	}
+	free(text);
+}
+
+static bool is_near(double a, double b)
+{
+	return a - b < 0.001 && b - a < 0.001;
+}
+
+static void two_looks_right_behind_each_other_make_no_peak_of_steps(void **state)
+{
+	(void)state;
+	static const uint64_t ms[LOOKS] = {1000, 2000, 3000, 4000, 5000, 6000, 7000, 7040};
+	static const uint64_t steps[LOOKS] = {10, 20, 30, 40, 50, 60, 70, 80};
+	double r[LOOKS];
+	rates_of(ms, steps, 0, r);
+	assert_true(r[0] < 0);
+	for (size_t i = 1; i < LOOKS - 1; i++)
+		assert_true(is_near(r[i], 10));
+	assert_true(is_near(r[LOOKS - 1], 40 / 3.04)); /* and not 250 */
+}
+
+static void steps_that_cannot_be_compared_have_no_rate(void **state)
+{
+	(void)state;
+	static const uint64_t ms[LOOKS] = {1000, 2000, 3000, 4000, 5000, 5100, 6100, 7100};
+	static const uint64_t steps[LOOKS] = {0, 20, 30, 40, 1, 1, 11, 0};
+	double r[LOOKS];
+	rates_of(ms, steps, 4, r); /* another attempt begins at step 1 */
+	assert_true(r[0] < 0 && r[1] < 0);
+	assert_true(is_near(r[2], 10));
+	assert_true(is_near(r[3], 10));
+	assert_true(r[4] < 0 && r[5] < 0);
+	assert_true(is_near(r[6], 10 / 1.1));
+	assert_true(r[7] < 0);
+	rates_of(ms, (const uint64_t[LOOKS]){9, 8, 7, 6, 5, 4, 3, 2}, 0, r); /* counts down */
+	for (size_t i = 0; i < LOOKS; i++)
+		assert_true(r[i] < 0);
+	rates_of((const uint64_t[LOOKS]){8, 7, 6, 5, 4, 3, 2, 1}, steps, 0, r); /* clocks of a damaged file */
+	for (size_t i = 0; i < LOOKS; i++)
+		assert_true(r[i] < 0);
+}
+
 static void a_rank_has_its_devices_only_and_what_is_unknown_is_absent(void **state)
 {
 	(void)state;
@@ -108,6 +178,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_time_without_looks_is_a_gap_and_coarse_old_points_are_none),
 		cmocka_unit_test(a_gap_does_not_hide_the_next),
+		cmocka_unit_test(two_looks_right_behind_each_other_make_no_peak_of_steps),
+		cmocka_unit_test(steps_that_cannot_be_compared_have_no_rate),
 		cmocka_unit_test(a_rank_has_its_devices_only_and_what_is_unknown_is_absent),
 		cmocka_unit_test(without_a_series_a_note_says_so),
 	};
