@@ -57,7 +57,7 @@ static struct gpuview *devices_gather(const struct world *w)
 	const struct gpus_want want = {.subject = "", .call_ns = 2 * NS_PER_S};
 	struct fault f = {.text = ""};
 	cleanup(freep) struct gpuview *v = calloc(1, sizeof(*v));
-	return v && gpus_gather(w, &want, v, &f) == 0 && v->set.n > 0 ? take(&v) : NULL;
+	return v && gpus_are_here(w) && gpus_gather(w, &want, v, &f) == 0 && v->set.n > 0 ? take(&v) : NULL;
 }
 
 static int mem_show(const struct world *w, const struct mem_options *o, const char *state, const struct subject *s)
@@ -65,7 +65,9 @@ static int mem_show(const struct world *w, const struct mem_options *o, const ch
 	struct footprint p;
 	struct fault f = {.text = ""};
 	cleanup(freep) struct gpuview *devices = o->devices && !s ? devices_gather(w) : NULL;
-	int r = memgather(w, state, s, o->all, &p, &f);
+	const struct memgather_want want = {
+		.subject = s, .all = o->all, .gpus = devices ? &devices->set : NULL};
+	int r = memgather(w, state, &want, &p, &f);
 	if (r) {
 		log_error("%s", f.text);
 		return r == MEMORY_NO_PROCESS ? EXIT_ABSENT : r == -EACCES ? EXIT_DENIED : EXIT_PROBLEM;

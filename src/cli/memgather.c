@@ -28,9 +28,10 @@ static void known_read(const char *state, struct known *k)
 		ignore(store_each_job(store, 0, known_add, k), "what was read until then is shown");
 }
 
-int memgather(const struct world *w, const char *state, const struct subject *s, bool all, struct footprint *ret,
+int memgather(const struct world *w, const char *state, const struct memgather_want *what, struct footprint *ret,
 	      struct fault *f)
 {
+	const struct subject *s = what->subject;
 	const struct members_want members = s ? subject_members(s) : (struct members_want){.root = 0};
 	cleanup(freep) struct known *known = calloc(1, sizeof(*known));
 	if (!known)
@@ -43,6 +44,7 @@ int memgather(const struct world *w, const char *state, const struct subject *s,
 					 .subject = s ? s->text : "",
 					 .jobs = known->job,
 					 .n_jobs = known->n,
-					 .all = all};
+					 .gpus = what->gpus,
+					 .all = what->all};
 	return memory_gather(w, &want, ret, f);
 }

@@ -4,9 +4,15 @@
 #include "agent/memory/memory.h"
 #include "cli/subject.h"
 
+struct memgather_want {
+	const struct subject *subject; /* NULL: the whole node */
+	bool all; /* every process and every piece of shared memory */
+	const struct gpu_set *gpus; /* what the drivers told already; NULL: they are asked */
+};
+
 /*
- * s NULL: the whole node. all: every process and every piece of shared memory. The world must stay open until the
- * program ends (agent/memory/pss). MEMORY_NO_PROCESS, or a negative errno, with a sentence.
+ * The world must stay open until the program ends (agent/memory/pss). MEMORY_NO_PROCESS, or a negative errno, with a
+ * sentence.
  */
-int must_check memgather(const struct world *w, const char *state, const struct subject *s, bool all,
+int must_check memgather(const struct world *w, const char *state, const struct memgather_want *want,
 			 struct footprint *ret, struct fault *f);

@@ -160,7 +160,9 @@ int topdata_look(struct topdata *d, struct fault *f)
 {
 	struct footprint next;
 	uint64_t began_ns = clock_mono_ns();
-	int r = memgather(&d->w, d->state, d->has_subject ? &d->subject : NULL, true, &next, f);
+	int r = memgather(
+		&d->w, d->state,
+		&(struct memgather_want){.subject = d->has_subject ? &d->subject : NULL, .all = true}, &next, f);
 	if (r)
 		return r;
 	if (d->looked)

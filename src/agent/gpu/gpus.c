@@ -177,15 +177,40 @@ int gpus_gather(const struct world *w, const struct gpus_want *want, struct gpuv
 }
 
 #define MEMORY_NS NS_PER_S
+#define CARDS_ASKED 16
 
-/* A path of a library in the environment counts as a device file: the user wants it loaded. */
+/* The first card may have another number: that of a screen of the firmware's is gone once the driver has come. */
+static bool any_card(const struct world *w)
+{
+	char path[40];
+	bool any = false;
+	for (int i = 0; i < CARDS_ASKED && !any; i++) {
+		TEXT_FORMAT(path, "class/drm/card%d", i);
+		any = faccessat(w->sys_fd, path, F_OK, 0) == 0;
+	}
+	return any;
+}
+
+/*
+ * A path of a library in the environment counts as a device file: the user wants it loaded. NVML makes the files of a
+ * driver that is loaded and was not used yet; Windows' subsystem for Linux has another one.
+ */
 static bool device_is_here(const struct gpu_backend *b, const struct world *w)
 {
 	if (b == &gpu_backend_nvml)
-		return access("/dev/nvidiactl", F_OK) == 0 || secure_getenv("VIGIL_NVML_PATH");
+		return access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0 ||
+		       access("/proc/driver/nvidia", F_OK) == 0 || secure_getenv("VIGIL_NVML_PATH");
 	if (b == &gpu_backend_dcmi)
 		return access("/dev/davinci_manager", F_OK) == 0 || secure_getenv("VIGIL_DCMI_PATH");
-	return w->sys_fd >= 0 && faccessat(w->sys_fd, "class/drm/card0", F_OK, 0) == 0;
+	return w->sys_fd >= 0 && any_card(w);
+}
+
+bool gpus_are_here(const struct world *w)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(backends); i++)
+		if (device_is_here(backends[i], w))
+			return true;
+	return false;
 }
 
 size_t gpus_probes_init(const struct world *w, struct gpuprobe_limits limits, struct gpuprobe *ret, size_t cap)
@@ -226,6 +251,12 @@ static void memory_add(const struct gpu_set *set, struct footprint_row *row)
 	}
 }
 
+void gpus_memory_put(const struct gpu_set *set, struct footprint_row *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		memory_add(set, &rows[i]);
+}
+
 void gpus_memory_collect(struct gpus_memory *m, const struct world *w, struct footprint_row *rows, size_t n)
 {
 	cleanup(freep) struct gpu_set *set = m->n ? calloc(1, sizeof(*set)) : NULL;
@@ -238,6 +269,5 @@ void gpus_memory_collect(struct gpus_memory *m, const struct world *w, struct fo
 	if (!set)
 		return;
 	ignore(gpupid_fill(w, set), "processes of other namespaces have pid 0");
-	for (size_t i = 0; i < n; i++)
-		memory_add(set, &rows[i]);
+	gpus_memory_put(set, rows, n);
 }

@@ -20,6 +20,9 @@ struct gpus_want {
 /* *ret is zeroed by the caller. An absent, late or dead driver is no error. */
 int must_check gpus_gather(const struct world *w, const struct gpus_want *want, struct gpuview *ret, struct fault *f);
 
+/* False: there is no driver that could tell of a device, so none is worth a process of its own. */
+bool gpus_are_here(const struct world *w);
+
 /*
  * GPU memory of each process, for `vigil mem`: asked first and collected last,
  * so that drivers work while vigil reads the rest. A driver without a device
@@ -34,6 +37,8 @@ struct gpus_memory {
 void gpus_memory_ask(const struct world *w, struct gpus_memory *ret);
 /* Sets gpu_bytes of the rows that are on a device, summed over devices. */
 void gpus_memory_collect(struct gpus_memory *m, const struct world *w, struct footprint_row *rows, size_t n);
+/* The same from a set that was gathered already. */
+void gpus_memory_put(const struct gpu_set *set, struct footprint_row *rows, size_t n);
 /*
  * Makes a probe for each driver whose device file exists, not started yet; for repeated samples. Returns their number.
  */

@@ -324,10 +324,13 @@ static int memory_sweep(const struct world *w, const struct memory_want *want, s
 			struct fault *fault)
 {
 	bool in_job = want->members != NULL;
-	struct gpus_memory gpus;
-	gpus_memory_ask(w, &gpus);
+	struct gpus_memory gpus = {.n = 0};
+	if (!want->gpus)
+		gpus_memory_ask(w, &gpus);
 	int r = members_part(w, want, t, f, fault);
 	gpus_memory_collect(&gpus, w, f->rows, r == 0 ? f->n : 0);
+	if (want->gpus && r == 0)
+		gpus_memory_put(want->gpus, f->rows, f->n);
 	if (r)
 		return r;
 	const struct job *job = in_job && want->members->job_id && want->n_jobs ? want->jobs : NULL;

@@ -17,6 +17,7 @@ struct memory_want {
 	const char *subject; /* for the heading; "" for the node */
 	const struct job *jobs; /* running jobs, for their limits; for the view of one job it comes first */
 	size_t n_jobs;
+	const struct gpu_set *gpus; /* what the drivers told already; NULL: they are asked */
 	bool all; /* every process and every object of shared memory */
 };
 

@@ -9,7 +9,7 @@
 struct pss_work {
 	const struct world *w;
 	pthread_mutex_t lock;
-	pthread_cond_t more;
+	pthread_cond_t ended;
 	pid_t pid[PSS_MAX];
 	enum footprint_pss state[PSS_MAX];
 	uint64_t bytes[PSS_MAX], anon_bytes[PSS_MAX];
@@ -19,7 +19,7 @@ struct pss_work {
 
 static void work_free(struct pss_work *k)
 {
-	pthread_cond_destroy(&k->more);
+	pthread_cond_destroy(&k->ended);
 	pthread_mutex_destroy(&k->lock);
 	free(k);
 }
@@ -37,14 +37,13 @@ static void *work_run(void *arg)
 		k->anon_bytes[i] = r == 0 ? roll.pss_anon_bytes : 0;
 		k->done++;
 		stop = k->abandoned;
-		pthread_cond_signal(&k->more);
 		pthread_mutex_unlock(&k->lock);
 	}
 	pthread_mutex_lock(&k->lock);
 	bool mine = k->abandoned;
 	k->done = k->n;
 	k->n = 0; /* shows the caller that this thread will not use *k again */
-	pthread_cond_signal(&k->more);
+	pthread_cond_signal(&k->ended);
 	pthread_mutex_unlock(&k->lock);
 	if (mine)
 		work_free(k);
@@ -60,7 +59,7 @@ static struct pss_work *work_new(const struct world *w, const struct footprint_r
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_mutex_init(&k->lock, NULL);
-	pthread_cond_init(&k->more, &attr);
+	pthread_cond_init(&k->ended, &attr);
 	pthread_condattr_destroy(&attr);
 	k->w = w;
 	k->n = MIN(n, (size_t)PSS_MAX);
@@ -86,7 +85,7 @@ size_t pss_read(const struct world *w, struct footprint_row *rows, size_t n, uin
 	uint64_t end = w->mono_ns() + budget_ns;
 	struct timespec until = {.tv_sec = (time_t)(end / NS_PER_S), .tv_nsec = (long)(end % NS_PER_S)};
 	pthread_mutex_lock(&k->lock);
-	while (k->n != 0 && pthread_cond_timedwait(&k->more, &k->lock, &until) == 0)
+	while (k->n != 0 && pthread_cond_timedwait(&k->ended, &k->lock, &until) == 0)
 		;
 	for (size_t i = 0; i < asked; i++) {
 		rows[i].pss = k->state[i];

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "agent/gpu/gpus.h"
 #include "base/buf.h"
@@ -107,12 +108,50 @@ static void memory_is_summed_by_process(void **state)
 	assert_false(rows[1].has_gpu);
 }
 
+/* What was gathered already need not be asked again. */
+static void memory_of_a_set_is_put_to_its_processes(void **state)
+{
+	(void)state;
+	char script[256];
+	struct footprint_row rows[2] = {{.pid = getpid()}, {.pid = getppid()}};
+	TEXT_FORMAT(script, "device 0 name a\nprocess 0 compute %d 5\n", getppid());
+	struct gpuview *v = gathered(script, "", NULL);
+	gpus_memory_put(&v->set, rows, 2);
+	assert_false(rows[0].has_gpu);
+	assert_true(rows[1].has_gpu && rows[1].gpu_bytes == 5);
+	free(v);
+}
+
+static void a_card_is_found_whatever_its_number(void **state)
+{
+	(void)state;
+	char path[] = "/tmp/vigil-test-drm-XXXXXX";
+	assert_non_null(mkdtemp(path));
+	struct world w = {.proc_fd = world.proc_fd, .sys_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+	/* the files of NVIDIA's and Huawei's drivers are the machine's own */
+	bool others = access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0 ||
+		      access("/proc/driver/nvidia", F_OK) == 0 || access("/dev/davinci_manager", F_OK) == 0;
+	assert_int_equal(unsetenv("VIGIL_NVML_PATH") | unsetenv("VIGIL_DCMI_PATH"), 0);
+	assert_int_equal(gpus_are_here(&w), others);
+	assert_int_equal(mkdirat(w.sys_fd, "class", 0700) | mkdirat(w.sys_fd, "class/drm", 0700), 0);
+	assert_int_equal(gpus_are_here(&w), others);
+	assert_int_equal(mkdirat(w.sys_fd, "class/drm/card1", 0700), 0);
+	assert_true(gpus_are_here(&w));
+	const char *const made[] = {"class/drm/card1", "class/drm", "class"};
+	for (size_t i = 0; i < ARRAY_SIZE(made); i++)
+		assert_int_equal(unlinkat(w.sys_fd, made[i], AT_REMOVEDIR), 0);
+	assert_int_equal(close(w.sys_fd) | rmdir(path), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(xids_of_the_kernel_log_are_incidents),
 		cmocka_unit_test(a_job_gets_its_devices_and_the_strangers_on_them),
 		cmocka_unit_test(memory_is_summed_by_process),
+		cmocka_unit_test(memory_of_a_set_is_put_to_its_processes),
+		/* the last, as it takes the drivers out of the environment */
+		cmocka_unit_test(a_card_is_found_whatever_its_number),
 	};
 	return cmocka_run_group_tests(tests, begin, finish);
 }
