@@ -242,6 +242,23 @@ def test_a_worker_is_listed_looked_into_and_ended(vigil, tmp_path):
     assert server.post(P, {"kind": "stack", "job": job, "pid": worker["pid"]}).status == 404
 
 
+def test_a_child_is_below_the_job_once_it_has_taken_long(vigil, job):
+    """Whoever waits for a short answer on a busy machine would wait many times as long for a process of a low priority."""
+    server, id = job
+    made = server.post("/api/v1/profiles", {"kind": "flame", "job": id, "seconds": 300, "rate": 500})
+    assert made.status == 202, made.body
+    own, seen = psutil.Process(server.pid).nice(), []
+
+    def is_below():
+        for child in psutil.Process(server.pid).children():
+            with contextlib.suppress(psutil.Error):
+                if "flame" in child.cmdline():
+                    seen.append(child.nice())
+        return seen and seen[-1] == max(own, 5)
+    wait_for(is_below, 60, "a lower priority")
+    assert seen[0] == own, f"at first it has that of the server: {seen}"
+
+
 def test_at_most_four_profiles_and_none_outlives_the_server(vigil, job):
     server, id = job
     for _ in range(4):

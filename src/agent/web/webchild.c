@@ -17,6 +17,14 @@
 #include "base/private.h"
 #include "base/text.h"
 
+/*
+ * The job's processes come first. But on a busy machine who is below them waits long for little: so a child has the
+ * server's own priority for so much processor time, at most so long.
+ */
+#define HURRY_CPU_NS (100 * NS_PER_MS)
+#define HURRY_NS (10 * NS_PER_S)
+#define HURRY_LOOK_MS 50
+#define NICE 5
 /* After SIGINT a command writes what it has. */
 #define GRACE_NS (5 * NS_PER_S)
 
@@ -24,6 +32,7 @@ struct webchild {
 	pid_t pid; /* 0: free */
 	int pid_fd, err_fd;
 	uint64_t until_ns; /* then it is told to end; again: killed */
+	uint64_t hurry_until_ns; /* 0: it has the lower priority */
 	bool told;
 	void (*done)(void *ctx, int wait_status, const char *said);
 	void *ctx;
@@ -45,7 +54,8 @@ static _Noreturn void child_become(const struct web *w, const struct webchild_wa
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	(void)signal(SIGPIPE, SIG_DFL);
-	(void)setpriority(PRIO_PROCESS, 0, 5);
+	if (want->background)
+		(void)setpriority(PRIO_PROCESS, 0, MAX(getpriority(PRIO_PROCESS, 0), NICE));
 	if (w->want->state_given)
 		(void)setenv("VIGIL_STATE_DIR", w->want->state_dir, 1);
 	for (size_t i = 0; want->argv[i] && n < ARRAY_SIZE(argv) - 1; i++)
@@ -87,6 +97,7 @@ int webchild_start(struct web *w, const struct webchild_want *want, struct webch
 			       .pid_fd = (int)syscall(SYS_pidfd_open, pid, 0),
 			       .err_fd = take_fd(&err_fd),
 			       .until_ns = clock_mono_ns() + want->limit_ns,
+			       .hurry_until_ns = want->background ? 0 : clock_mono_ns() + HURRY_NS,
 			       .done = want->done,
 			       .ctx = want->ctx};
 	*ret = c;
@@ -143,9 +154,26 @@ static void child_done(struct webchild *c, int status)
 	done(ctx, status, said);
 }
 
+/* False: it had its time in a hurry. Its group is what it has started itself, too. */
+static bool child_hurries(struct webchild *c, uint64_t now_ns)
+{
+	clockid_t clock;
+	struct timespec t;
+	if (c->hurry_until_ns == 0)
+		return false;
+	if (clock_getcpuclockid(c->pid, &clock) != 0 || clock_gettime(clock, &t) < 0)
+		return true; /* it ends */
+	uint64_t cpu_ns = (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+	if (cpu_ns < HURRY_CPU_NS && now_ns < c->hurry_until_ns)
+		return true;
+	if (setpriority(PRIO_PGRP, (id_t)c->pid, MAX(getpriority(PRIO_PROCESS, 0), NICE)) == 0)
+		c->hurry_until_ns = 0;
+	return c->hurry_until_ns != 0;
+}
+
 int webchild_turn(struct web *w)
 {
-	bool any = false;
+	bool any = false, hurry = false;
 	uint64_t now_ns = clock_mono_ns();
 	for (size_t i = 0; w->children && i < WEBCHILDREN_MOST; i++) {
 		struct webchild *c = &w->children->of[i];
@@ -157,10 +185,11 @@ int webchild_turn(struct web *w)
 			continue;
 		}
 		any = true;
+		hurry |= child_hurries(c, now_ns);
 		if (now_ns >= c->until_ns)
 			webchild_cancel(c);
 	}
-	return any ? 500 : -1;
+	return hurry ? HURRY_LOOK_MS : any ? 500 : -1;
 }
 
 void webchild_free(struct web *w)

@@ -12,6 +12,7 @@ struct webchild_want {
 	const char *const *argv; /* NULL at the end, without the program */
 	int out_fd; /* becomes its stdout; stays the caller's */
 	uint64_t limit_ns; /* then it is told to end */
+	bool background; /* nobody waits for it: its priority is lower from the start */
 	/* It has ended. said: the last line of its stderr, without "vigil: ". */
 	void (*done)(void *ctx, int wait_status, const char *said);
 	void *ctx;

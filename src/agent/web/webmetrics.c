@@ -89,7 +89,7 @@ static _Noreturn void helper_main(struct web *w, int fd, pid_t parent)
 	const int keep = 3;
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	(void)prctl(PR_SET_NAME, "vigil-metrics");
-	(void)setpriority(PRIO_PROCESS, 0, 5);
+	(void)setsid(); /* the kernel's groups by session: else what else runs in this one takes its turn first */
 	if (getppid() != parent || dup3(fd, keep, O_CLOEXEC) < 0)
 		_exit(1);
 	(void)syscall(SYS_close_range, (unsigned)keep + 1, ~0u, 0u);
@@ -104,6 +104,8 @@ static _Noreturn void helper_main(struct web *w, int fd, pid_t parent)
 		cleanup(closep) int text_fd = metrics_make(w, m, (enum metrics_form)form, &reply);
 		if (fdpass_send(keep, &reply, sizeof(reply), text_fd) < 0)
 			_exit(1);
+		/* The first answer takes longest. */
+		(void)setpriority(PRIO_PROCESS, 0, MAX(getpriority(PRIO_PROCESS, 0), 5));
 	}
 }
 
@@ -301,7 +303,7 @@ static void otlp_start(struct web *w)
 		argv[n++] = "--insecure";
 	cleanup(closep) int out_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	const struct webchild_want how = {
-		.argv = argv, .out_fd = out_fd, .limit_ns = ROUND_NS, .done = otlp_done, .ctx = w};
+		.argv = argv, .out_fd = out_fd, .limit_ns = ROUND_NS, .background = true, .done = otlp_done, .ctx = w};
 	/* too many children: the next round is soon enough */
 	w->otlp.running = out_fd >= 0 && webchild_start(w, &how, &child) == 0;
 }
