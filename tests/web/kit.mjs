@@ -114,6 +114,46 @@ export async function paintOf(page, cells, act) {
 	};
 }
 
+/**
+ * Opens an address in a tab of its own and says when the page can be used: what was asked for is painted, and the main thread
+ * is free for a key or a click. Milliseconds since the address was opened, and of processor time of the page's thread. The page
+ * says so by itself: to look into it meanwhile would cost as much as its own script.
+ */
+export async function opened(context, address, selector) {
+	const page = await context.newPage();
+	await page.addInitScript((what) => {
+		new MutationObserver((_, observer) => {
+			if (!document.querySelector(what)) return;
+			observer.disconnect();
+			requestAnimationFrame(() =>
+				setTimeout(() => {
+					performance.measure("usable", { start: 0 });
+					window.vigilUsable("");
+				}),
+			);
+		}).observe(document, { childList: true, subtree: true });
+	}, selector);
+	const cdp = await context.newCDPSession(page);
+	await cdp.send("Performance.enable", { timeDomain: "threadTicks" });
+	await cdp.send("Runtime.enable");
+	await cdp.send("Runtime.addBinding", { name: "vigilUsable" });
+	const usable = new Promise((resolve) => cdp.once("Runtime.bindingCalled", resolve));
+	await page.goto(address, { waitUntil: "commit" });
+	await usable;
+	const { metrics } = await cdp.send("Performance.getMetrics");
+	const told = {
+		ms: await page.evaluate(() => performance.getEntriesByName("usable")[0].duration),
+		cpu_ms: metrics.find((m) => m.name === "TaskDuration").value * 1000,
+		bytes: await page.evaluate(() =>
+			["navigation", "resource"]
+				.flatMap((type) => performance.getEntriesByType(type))
+				.reduce((sum, e) => sum + e.transferSize, 0),
+		),
+	};
+	await page.close();
+	return told;
+}
+
 /** Where pictures are kept for a person to look at. */
 export function artifacts() {
 	const out = process.env.VIGIL_ARTIFACTS ? join(process.env.VIGIL_ARTIFACTS, "page") : join(tmpdir(), "vigil-page");

@@ -26,9 +26,9 @@ export async function until(what, say, ms = 60_000) {
 	}
 }
 
-function start(args) {
-	assert.ok(existsSync(VIGIL), `${VIGIL} is not built`);
-	const child = spawn(VIGIL, args, { env, stdio: ["ignore", "pipe", "pipe"] });
+function start(args, program = VIGIL) {
+	assert.ok(existsSync(program), `${program} is not built`);
+	const child = spawn(program, args, { env, stdio: ["ignore", "pipe", "pipe"] });
 	child.said = "";
 	child.stderr.on("data", (part) => {
 		child.said = (child.said + part).slice(-4000);
@@ -62,9 +62,12 @@ function askTls(url, ca, { method = "GET", headers, body }) {
 	});
 }
 
-/** {url, token, get, post}; the address ends with '/'. `ca`: of a server that speaks TLS, the authority's certificate. */
-export async function server(args = [], ca = undefined) {
-	const child = start(["dashboard", "--json", ...args]);
+/**
+ * {url, token, get, post}; the address ends with '/'. `ca`: of a server that speaks TLS, the authority's certificate.
+ * `program`: another vigil than that of the jobs.
+ */
+export async function server(args = [], ca = undefined, program = undefined) {
+	const child = start(["dashboard", "--json", ...args], program);
 	const line = await Promise.race([
 		new Promise((resolve) => createInterface({ input: child.stdout }).once("line", resolve)),
 		child.ended.then(() => undefined),
