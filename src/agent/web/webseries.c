@@ -343,19 +343,21 @@ static void rates_write(const struct points *p, const struct rate *rates, size_t
 	fputc(']', to);
 }
 
-static void steps_write(const struct points *p, FILE *to)
+static int steps_write(const struct points *p, FILE *to)
 {
 	const struct series_steps *last = &p->steps[p->n - 1];
+	int r = 0;
 	fputs(",\"series\":[", to);
-	for (uint32_t i = 0; i < last->n && i < LANES_SHOWN; i++) {
+	for (uint32_t i = 0; r == 0 && i < last->n && i < LANES_SHOWN; i++) {
 		fprintf(to, "%s{", i ? "," : "");
 		if (last->of[i].rank != NO_RANK)
 			fprintf(to, "\"rank\":%d,", last->of[i].rank);
 		fputs("\"label\":\"steps\",\"unit\":\"1/s\",\"values\":[", to);
-		seriesjson_step_rates(p->of, p->steps, p->n, last->of[i].rank, to);
+		r = seriesjson_step_rates(p->of, p->steps, p->n, last->of[i].rank, to);
 		fputs("]}", to);
 	}
 	fputc(']', to);
+	return r;
 }
 
 static int gpus_write(const struct job *j, const struct seriesjson_want *want, FILE *to)
@@ -395,7 +397,7 @@ void web_series(const struct webcall *c)
 	else if (p.n > 0 && what == 1)
 		rates_write(&p, io, ARRAY_SIZE(io), to);
 	else if (p.n > 0 && what == 2)
-		steps_write(&p, to);
+		r = steps_write(&p, to);
 	else if (what != 3)
 		fputs(",\"series\":[]", to);
 	fputs("}", to);

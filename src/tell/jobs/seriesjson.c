@@ -54,34 +54,72 @@ static const struct series_step *step_of_rank(const struct series_steps *s, int3
 	return NULL;
 }
 
-/* The look that the i-th one is compared with; i: there is none. */
-static size_t rate_base(const struct series_sample *looks, const struct series_steps *steps, int32_t rank, size_t i)
-{
-	size_t base = i;
-	for (size_t k = i; k-- > 0;) {
-		bool same = looks[k].attempt == looks[i].attempt && looks[k].mono_ns < looks[i].mono_ns &&
-			    steps[k].attempt == steps[i].attempt && step_of_rank(&steps[k], rank);
-		if (!same || (base != i && looks[i].mono_ns - looks[base].mono_ns >= rate_ns))
-			break;
-		base = k;
-	}
-	return base != i && looks[i].mono_ns - looks[base].mono_ns >= rate_least_ns ? base : i;
-}
+/* A look that found another step than the one before. */
+struct step_turn {
+	size_t look;
+	uint64_t mono_ns, step;
+	bool begins; /* it cannot be compared with the one before: another attempt, or steps that went back */
+};
 
-void seriesjson_step_rates(const struct series_sample *looks, const struct series_steps *steps, size_t n, int32_t rank,
-			   FILE *to)
+/* Turns of a rank in n looks, into turn[n]; their number. */
+static size_t turns_find(const struct series_sample *looks, const struct series_steps *steps, size_t n, int32_t rank,
+			 struct step_turn *turn)
 {
+	size_t n_turns = 0;
+	bool begins = true;
 	for (size_t i = 0; i < n; i++) {
 		const struct series_step *now = step_of_rank(&steps[i], rank);
-		size_t base = now ? rate_base(looks, steps, rank, i) : i;
-		const struct series_step *then = base < i ? step_of_rank(&steps[base], rank) : NULL;
-		if (!then || now->step < then->step)
+		const struct step_turn *last = n_turns > 0 ? &turn[n_turns - 1] : NULL;
+		if (!now || (i > 0 && steps[i].attempt != steps[i - 1].attempt) ||
+		    (last && (now->step < last->step || looks[i].mono_ns <= last->mono_ns)))
+			begins = true;
+		if (!now || (last && !begins && now->step == last->step))
+			continue;
+		turn[n_turns++] = (struct step_turn){i, looks[i].mono_ns, now->step, begins};
+		begins = false;
+	}
+	return n_turns;
+}
+
+/* From the newest turn before `to` that is far enough away. < 0: nobody can tell. */
+static double rate_until(const struct step_turn *turn, size_t to)
+{
+	size_t from = to;
+	while (!turn[from].begins && turn[to].mono_ns - turn[from].mono_ns < rate_ns)
+		from--;
+	uint64_t ns = turn[to].mono_ns - turn[from].mono_ns;
+	return ns >= rate_least_ns ? (double)(turn[to].step - turn[from].step) / ((double)ns / 1e9) : -1;
+}
+
+/* Nothing has come since this turn. For a while that is usual. */
+static double rate_since(const struct step_turn *turn, size_t at, uint64_t now_ns)
+{
+	uint64_t usual_ns = turn[at].begins ? 0 : turn[at].mono_ns - turn[at - 1].mono_ns;
+	return now_ns > turn[at].mono_ns && now_ns - turn[at].mono_ns >= MAX(rate_ns, 2 * usual_ns) ? 0 : -1;
+}
+
+int seriesjson_step_rates(const struct series_sample *looks, const struct series_steps *steps, size_t n, int32_t rank,
+			  FILE *to)
+{
+	cleanup(freep) struct step_turn *turn = calloc(n + 1, sizeof(*turn));
+	if (!turn)
+		return -ENOMEM;
+	size_t n_turns = turns_find(looks, steps, n, rank, turn), next = 0;
+	for (size_t i = 0; i < n; i++) {
+		double rate = -1;
+		while (next < n_turns && turn[next].look < i)
+			next++;
+		bool here = next < n_turns && turn[next].look == i, within = next < n_turns && !turn[next].begins;
+		if (here || within)
+			rate = rate_until(turn, next);
+		else if (next > 0 && step_of_rank(&steps[i], rank))
+			rate = rate_since(turn, next - 1, looks[i].mono_ns);
+		if (rate < 0)
 			fprintf(to, "%snull", i ? "," : "");
 		else
-			fprintf(to, "%s%.6g", i ? "," : "",
-				(double)(now->step - then->step) /
-					((double)(looks[i].mono_ns - looks[base].mono_ns) / 1e9));
+			fprintf(to, "%s%.6g", i ? "," : "", rate);
 	}
+	return 0;
 }
 
 /* ---- GPUs ---- */

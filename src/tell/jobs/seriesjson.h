@@ -26,11 +26,11 @@ struct seriesjson_want {
  */
 int must_check seriesjson_gpus(struct span text, const struct seriesjson_want *want, FILE *to);
 /*
- * Steps a second of a rank at each of n looks, "null,2.5,…" without brackets. A rate is over 3 s at least, as what a
- * look finds was read up to 2 s before it; at a job's begin over what there is, a second at least. null: nobody can
- * tell.
+ * Steps a second of a rank at each of n looks, "null,2.5,…" without brackets. Steps come by another process, which may
+ * be late: so a look that finds none has the rate up to the next step, and a rate is over 3 s at least; at a job's begin
+ * over what there is, a second at least. null: nobody can tell. -ENOMEM.
  */
-void seriesjson_step_rates(const struct series_sample *looks, const struct series_steps *steps, size_t n, int32_t rank,
-			   FILE *to);
+int must_check seriesjson_step_rates(const struct series_sample *looks, const struct series_steps *steps, size_t n,
+				     int32_t rank, FILE *to);
 /* "gpu" of a rank; nothing if it has none. looks: the newest ones. */
 void seriesjson_rank_gpus(const struct series_devices *looks, int32_t rank, struct js *o);

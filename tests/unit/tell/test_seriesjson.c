@@ -80,7 +80,7 @@ static void rates_of(const uint64_t ms[LOOKS], const uint64_t steps[LOOKS], size
 	}
 	FILE *to = open_memstream(&text, &len);
 	assert_non_null(to);
-	seriesjson_step_rates(looks, of, LOOKS, 2, to);
+	assert_int_equal(seriesjson_step_rates(looks, of, LOOKS, 2, to), 0);
 	assert_int_equal(fclose(to), 0);
 	char *at = text;
 	for (size_t i = 0; i < LOOKS; i++) {
@@ -111,6 +111,25 @@ static void two_looks_right_behind_each_other_make_no_peak_of_steps(void **state
 	assert_true(is_near(r[LOOKS - 1], 40 / 3.04)); /* and not 250 */
 }
 
+/* Steps are read by a process that may be late: they did not stand, nor run afterwards. */
+static void steps_that_come_late_are_spread_over_the_looks_that_had_none(void **state)
+{
+	(void)state;
+	static const uint64_t ms[LOOKS] = {1000, 2000, 3000, 4000, 5000, 6000, 7000, 8000};
+	double r[LOOKS];
+	rates_of(ms, (const uint64_t[LOOKS]){10, 20, 20, 20, 20, 60, 70, 80}, 0, r);
+	for (size_t i = 1; i < LOOKS; i++)
+		assert_true(is_near(r[i], 10));
+	/* one that stands at the end does so once it is longer than usual */
+	rates_of(ms, (const uint64_t[LOOKS]){10, 20, 30, 30, 30, 30, 30, 30}, 0, r);
+	assert_true(is_near(r[2], 10) && r[3] < 0 && r[4] < 0);
+	assert_true(is_near(r[5], 0) && is_near(r[7], 0));
+	rates_of(ms, (const uint64_t[LOOKS]){10, 10, 10, 11, 11, 11, 12, 12}, 0, r); /* slow ones */
+	for (size_t i = 1; i < LOOKS - 1; i++)
+		assert_true(is_near(r[i], 1.0 / 3));
+	assert_true(r[7] < 0);
+}
+
 static void steps_that_cannot_be_compared_have_no_rate(void **state)
 {
 	(void)state;
@@ -121,7 +140,8 @@ static void steps_that_cannot_be_compared_have_no_rate(void **state)
 	assert_true(r[0] < 0 && r[1] < 0);
 	assert_true(is_near(r[2], 10));
 	assert_true(is_near(r[3], 10));
-	assert_true(r[4] < 0 && r[5] < 0);
+	assert_true(r[4] < 0);
+	assert_true(is_near(r[5], 10 / 1.1));
 	assert_true(is_near(r[6], 10 / 1.1));
 	assert_true(r[7] < 0);
 	rates_of(ms, (const uint64_t[LOOKS]){9, 8, 7, 6, 5, 4, 3, 2}, 0, r); /* counts down */
@@ -179,6 +199,7 @@ int main(void)
 		cmocka_unit_test(a_time_without_looks_is_a_gap_and_coarse_old_points_are_none),
 		cmocka_unit_test(a_gap_does_not_hide_the_next),
 		cmocka_unit_test(two_looks_right_behind_each_other_make_no_peak_of_steps),
+		cmocka_unit_test(steps_that_come_late_are_spread_over_the_looks_that_had_none),
 		cmocka_unit_test(steps_that_cannot_be_compared_have_no_rate),
 		cmocka_unit_test(a_rank_has_its_devices_only_and_what_is_unknown_is_absent),
 		cmocka_unit_test(without_a_series_a_note_says_so),
