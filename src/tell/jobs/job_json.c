@@ -103,7 +103,7 @@ const char *event_severity(const struct job_event *e)
 	static const char *const errors[] = {"guard_died", "guard_stuck", "vigil_killed", "unkillable"};
 	static const char *const warnings[] = {
 		"retry",	  "hold_fire",	"end_others", "absurd_numbers", "log_failed",  "output_cut",
-		"output_gap",	  "suspected",	"standstill", "memory_warning", "loss_broken", "clock_set",
+		"output_gap",	  "suspected",	"memory_warning", "loss_broken", "clock_set",
 		"memory_dry_run", "left_group", "unwatched",  "left_behind",	"signal"};
 	for (size_t i = 0; i < ARRAY_SIZE(errors); i++)
 		if (strcmp(e->kind, errors[i]) == 0)

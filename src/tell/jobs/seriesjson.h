@@ -27,7 +27,7 @@ struct seriesjson_want {
 int must_check seriesjson_gpus(struct span text, const struct seriesjson_want *want, FILE *to);
 /*
  * Steps a second of a rank at each of n looks, "null,2.5,…" without brackets. Steps come by another process, which may
- * be late: so a look that finds none has the rate up to the next step, and a rate is over 3 s at least; at a job's begin
+ * be late: so a look that finds none has the rate up to the next step, and a rate is over 3 s at least; at the begin
  * over what there is, a second at least. null: nobody can tell. -ENOMEM.
  */
 int must_check seriesjson_step_rates(const struct series_sample *looks, const struct series_steps *steps, size_t n,

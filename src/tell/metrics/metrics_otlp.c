@@ -148,7 +148,7 @@ static int record_severity(const char *kind)
 {
 	static const char *const bad[] = {"kill", "oom",   "crash",	"error",    "hang", "died",	 "failed",
 					  "full", "stuck", "straggler", "slowdown", "lost", "unkillable"};
-	static const char *const odd[] = {"retry", "hold", "warning",	 "suspected", "standstill", "broken", "left_",
+	static const char *const odd[] = {"retry", "hold", "warning",	 "suspected", "broken", "left_",
 					  "cut",   "gap",  "end_others", "signal",    "clock_set",  "absurd"};
 	if (strcmp(kind, "hang_resolved") == 0)
 		return 9;

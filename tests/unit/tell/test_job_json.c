@@ -75,6 +75,14 @@ static void an_event_names_its_job_and_incident(void **state)
 			      "\"kind\": \"note\", \"text\": \"t\", \"incident\": \"a-1.1\"}");
 }
 
+static void a_harmless_standstill_is_no_warning(void **state)
+{
+	(void)state;
+	assert_string_equal(event_severity(&(struct job_event){.kind = "suspected"}), "warning");
+	assert_string_equal(event_severity(&(struct job_event){.kind = "standstill"}), "info");
+	assert_string_equal(event_severity(&(struct job_event){.kind = "hang"}), "error");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -82,6 +90,7 @@ int main(void)
 		cmocka_unit_test(an_ended_job_has_a_status_and_no_pid),
 		cmocka_unit_test(a_process_ends_by_a_code_or_a_signal),
 		cmocka_unit_test(an_event_names_its_job_and_incident),
+		cmocka_unit_test(a_harmless_standstill_is_no_warning),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -264,17 +264,21 @@ static void events_become_log_records_with_a_severity(void **state)
 	const struct job_event events[] = {
 		{.seq = 7, .time_unix_ms = NOW, .job = "j", .kind = "memory_kill", .text = "rank 3", .incident = "j.1"},
 		{.seq = 8, .time_unix_ms = NOW, .job = "j", .kind = "hang_resolved", .text = "moves"},
+		{.seq = 9, .time_unix_ms = NOW, .job = "j", .kind = "suspected", .text = "no step for 40 s"},
+		{.seq = 10, .time_unix_ms = NOW, .job = "j", .kind = "standstill", .text = "idle by design"},
 	};
-	cleanup(freep) char *logs = metrics_logs(events, 2, "node-1", NOW + 1);
+	cleanup(freep) char *logs = metrics_logs(events, ARRAY_SIZE(events), "node-1", NOW + 1);
 	cleanup(js_freep) struct js *all = NULL;
 	struct fault f;
 	assert_int_equal(js_parse(logs, strlen(logs), &all, &f), 0);
 	const struct js *records =
 		js_get(js_at(js_get(js_at(js_get(all, "resourceLogs"), 0), "scopeLogs"), 0), "logRecords");
-	assert_int_equal(js_len(records), 2);
+	assert_int_equal(js_len(records), ARRAY_SIZE(events));
 	assert_int_equal(js_get_i64(js_at(records, 0), "severityNumber", 0), 17);
 	assert_string_equal(js_get_text(js_get(js_at(records, 0), "body"), "stringValue", ""), "rank 3");
 	assert_int_equal(js_get_i64(js_at(records, 1), "severityNumber", 0), 9);
+	assert_int_equal(js_get_i64(js_at(records, 2), "severityNumber", 0), 13);
+	assert_int_equal(js_get_i64(js_at(records, 3), "severityNumber", 0), 9); /* it may stand still */
 }
 
 static void the_form_is_chosen_by_the_accept_header(void **state)

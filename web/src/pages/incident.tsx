@@ -204,7 +204,7 @@ function Head({ incident }: { incident: Incident }) {
 				<small>
 					· <When ms={incident.time_unix_ms} now={now} />
 					{incident.node ? ` on ${incident.node}` : ""}
-					{incident.attempt ? ` · attempt ${incident.attempt + 1}` : ""}
+					{incident.attempt ? ` · attempt ${incident.attempt}` : ""}
 				</small>
 			</p>
 			<h1>{incident.summary}</h1>

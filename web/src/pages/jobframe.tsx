@@ -66,9 +66,9 @@ function Title({ job }: { job: Job }) {
 				<Badge level={job.health?.level} /> {life}
 				{job.node ? ` on ${job.node}` : ""}
 				{job.max_retries
-					? ` · attempt ${(job.attempt ?? 0) + 1} of ${job.max_retries + 1}`
+					? ` · attempt ${job.attempt ?? 0} of at most ${job.max_retries}`
 					: job.attempt
-						? ` · attempt ${job.attempt + 1}`
+						? ` · attempt ${job.attempt}`
 						: ""}
 			</p>
 		</div>

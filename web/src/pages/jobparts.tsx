@@ -30,7 +30,7 @@ export function Attempts({
 				const own = incidents.filter((i) => (i.attempt ?? 0) === n);
 				return (
 					<li key={n}>
-						<b>Attempt {n + 1}</b>{" "}
+						<b>Attempt {n}</b>{" "}
 						<small>
 							{byAttempt.get(n) && (
 								<>

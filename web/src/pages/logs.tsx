@@ -17,7 +17,7 @@ const LINE_PX = 20;
 const PART = 65_536;
 
 export const fileName = (f: LogFile) =>
-	[f.rank !== undefined ? `rank ${f.rank}` : "job", f.stream ?? "", f.attempt ? `attempt ${f.attempt + 1}` : ""]
+	[f.rank !== undefined ? `rank ${f.rank}` : "job", f.stream ?? "", f.attempt ? `attempt ${f.attempt}` : ""]
 		.filter(Boolean)
 		.join(" · ");
 

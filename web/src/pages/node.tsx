@@ -1,7 +1,7 @@
 // The machine: its memory by component, its GPUs, pressure, the jobs on it, and what vigil's doctor finds.
 import "../common";
 import { nodeState } from "../adapt";
-import { bytes, percent } from "../format";
+import { bytes, count, percent } from "../format";
 import { useEvery, useLoad, useNews, useThemeTurn } from "../hooks";
 import { link } from "../route";
 import type { Finding, NodeState } from "../types";
@@ -199,7 +199,9 @@ export default function NodePage() {
 											<a href={link(["job", j.job])}>{j.name ?? j.job}</a>
 										</span>
 										<b>{bytes(j.own_bytes)}</b>
-										<small>{j.processes ?? "?"} processes</small>
+										<small>
+											{count(j.processes)} {j.processes === 1 ? "process" : "processes"}
+										</small>
 									</li>
 								))}
 							</ul>

@@ -26,6 +26,9 @@ type Curve = Series["series"][number];
 const isCurve = (s: Curve) =>
 	s.values.some((v) => v != null && v !== 0) || (s.rank !== undefined && !s.unit?.startsWith("bytes"));
 
+/** They come by their memory; a rank has its place and its colour in all of these charts. What has no rank comes last. */
+const byRank = (a: Curve, b: Curve) => (a.rank ?? 1e9) - (b.rank ?? 1e9);
+
 /** "rank 2"; "rank 2 read" where ranks have several curves. */
 function namesOf(curves: Curve[]): string[] {
 	const varied = new Set(curves.map((s) => s.label)).size > 1;
@@ -85,7 +88,7 @@ interface Props {
 }
 
 export function SeriesChart({ series, title, marks: list, moment, onPick }: Props) {
-	const busy = useMemo(() => series.series.filter(isCurve), [series]);
+	const busy = useMemo(() => series.series.filter(isCurve).sort(byRank), [series]);
 	const curves = busy.slice(0, 40);
 	const data = useMemo(
 		() => [series.times.map((t) => t / 1000), ...curves.map((s) => s.values)] as uPlot.AlignedData,
