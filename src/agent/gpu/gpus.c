@@ -199,7 +199,7 @@ static bool device_is_here(const struct gpu_backend *b, const struct world *w)
 {
 	if (b == &gpu_backend_nvml)
 		return access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0 ||
-		       access("/proc/driver/nvidia", F_OK) == 0 || secure_getenv("VIGIL_NVML_PATH");
+		       faccessat(w->proc_fd, "driver/nvidia", F_OK, 0) == 0 || secure_getenv("VIGIL_NVML_PATH");
 	if (b == &gpu_backend_dcmi)
 		return access("/dev/davinci_manager", F_OK) == 0 || secure_getenv("VIGIL_DCMI_PATH");
 	return w->sys_fd >= 0 && any_card(w);
