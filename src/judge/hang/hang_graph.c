@@ -10,7 +10,7 @@
 /* Work and sleep beside a rank are looked at again after this time. */
 static const uint64_t beside_again_ns = 30 * NS_PER_S;
 /* So long may a process or thread beside the ranks sleep, be it once or in a loop, or be stopped, while they wait. */
-static const uint64_t side_sleep_ns = 2 * 60 * NS_PER_S, side_stop_ns = 75 * NS_PER_S;
+static const uint64_t side_sleep_ns = 2 * 60 * NS_PER_S, side_stop_ns = 75 * NS_PER_S, terminal_ns = 2 * 60 * NS_PER_S;
 /* A rank that waits for another thread of its own, which lives, may be waiting for its work. */
 static const uint64_t own_thread_ns = 80 * NS_PER_S;
 /* The same where the threads of its own are only services, and of a stop where nobody in the job could end it. */
@@ -447,7 +447,7 @@ static const char *explained_id(const struct hang_work *w, const struct waitgrap
 	case WAITEND_VISITOR:
 		return n->handles ? "call_unanswered" : "waits_for_visitor";
 	case WAITEND_PERSON:
-		return "waits_for_input";
+		return waitgraph_writes_terminal(n) ? "terminal_stopped" : "waits_for_input";
 	case WAITEND_CLOCK:
 		return "rank_sleeps";
 	case WAITEND_STORAGE:
@@ -518,13 +518,18 @@ bool hang_graph_explains(struct hang_work *w)
 			  (s->end == WAITEND_CIRCLE && !of_messages(w, s)));
 	bool by_stacks = s && (s->end == WAITEND_CLOCK || s->end == WAITEND_STOPPED || s->end == WAITEND_TRACED ||
 			       s->end == WAITEND_STORAGE || s->end == WAITEND_PERSON);
-	if (!id || (end_is_main(w, s) && by_stacks))
+	const bool writes = s && waitgraph_writes_terminal(n);
+	if (!id || (end_is_main(w, s) && by_stacks && !writes))
 		return false; /* hang_stopped, hang_benign and hang_disk know more */
 	bool by_absence = w->c->graph->by_absence && s->n_followers == 1;
 	bool visitor = s->end == WAITEND_VISITOR && s->n_followers == 0;
 	if ((visitor || by_absence) && !w->stepping)
 		return false; /* a server without clients */
-	if (s->end == WAITEND_PERSON && ((!w->stepping && !w->many) || s->n_followers == 0))
+	if (writes && w->standstill_ns < terminal_ns) { /* somebody reads what it has printed */
+		w->v->again_ns = sub_floor(terminal_ns, w->standstill_ns);
+		return true;
+	}
+	if (s->end == WAITEND_PERSON && !writes && ((!w->stepping && !w->many) || s->n_followers == 0))
 		return false; /* a job that somebody works with, at its terminal */
 	const struct stackgroup_rank *waiting = hang_first_waiting(w);
 	bool guess = w->c->graph->by_absence || guessed(w, s);

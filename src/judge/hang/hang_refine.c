@@ -25,6 +25,7 @@ static const struct {
 	{"waits_for_visitor", HANG_REFINE_BY_REASON},
 	{"call_unanswered", HANG_REFINE_BY_REASON},
 	{"waits_for_input", HANG_REFINE_BY_REASON},
+	{"terminal_stopped", HANG_REFINE_BY_REASON},
 	/* the counters or the stacks say which ranks differ, and in what */
 	{"dead_rank", HANG_REFINE_NEVER},
 	{"uneven_last_epoch", HANG_REFINE_NEVER},

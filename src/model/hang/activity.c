@@ -367,6 +367,8 @@ static void by_wait(const struct dump_thread *t, struct activity_found *ret)
 		ret->op = "a lock";
 		return;
 	case WAIT_TTY:
+		if (strncmp(t->syscall, "write", strlen("write")) == 0)
+			return;
 		ret->kind = ACTIVITY_INPUT;
 		ret->op = "a terminal's input";
 		return;

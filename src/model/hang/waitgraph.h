@@ -166,6 +166,8 @@ bool waitgraph_awaits_its_own(const struct waitgraph_node *n);
  * server that asks itself.
  */
 bool waitgraph_waits_for_itself(const struct waitgraph_node *n);
+/* A thread that writes to a terminal which takes no output: somebody stopped it, or does not read. */
+bool waitgraph_writes_terminal(const struct waitgraph_node *n);
 /*
  * The way to an end, from the ranks that wait: "ranks 1, 3 → rank 0 (recv, tcp …) → rank 2 (queue.Queue.get at
  * data.py:25)". At most 5 steps; ranks that go the same way share a word.

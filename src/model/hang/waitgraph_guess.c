@@ -82,6 +82,20 @@ static int arrow_add(struct waitgraph *g, uint32_t from, uint32_t to, const stru
 	return 0;
 }
 
+/* True if each other rank waits for one of these two itself: who waits for somebody else may be about to come. */
+static bool all_have_come(const struct waitgraph *g, uint32_t a, uint32_t b)
+{
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		bool here = i == a || i == b || !is_main(n) || n->thread->ended;
+		for (uint32_t k = 0; k < n->n_edges && !here; k++)
+			here = g->edge[n->first_edge + k].to == a || g->edge[n->first_edge + k].to == b;
+		if (!here)
+			return false;
+	}
+	return true;
+}
+
 /* Two ranks wait at doors of one kind, and all others have come: each of them waits for the other one. */
 static int arrows_of_a_pair(const struct waitgraph_in *in, struct waitgraph *g, size_t sink, uint32_t from)
 {
@@ -93,7 +107,8 @@ static int arrows_of_a_pair(const struct waitgraph_in *in, struct waitgraph *g, 
 			other = i;
 			n++;
 		}
-	if (n != 1 || g->sink[sink].n_followers == 0 || !at_its_own_door(in, g, from, f))
+	if (n != 1 || g->sink[sink].n_followers == 0 || !at_its_own_door(in, g, from, f) ||
+	    !all_have_come(g, from, other))
 		return 0;
 	if (arrow_add(g, from, other, f) < 0 || arrow_add(g, other, from, awaits_visitors(in, &g->node[other])) < 0)
 		return -ENOMEM;

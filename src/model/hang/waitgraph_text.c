@@ -45,6 +45,11 @@ static bool says_all(enum waitgraph_end e)
 	return e == WAITEND_STOPPED || e == WAITEND_TRACED || e == WAITEND_FROZEN || e == WAITEND_CLOCK;
 }
 
+bool waitgraph_writes_terminal(const struct waitgraph_node *n)
+{
+	return n->end == WAITEND_PERSON && n->fact && n->fact->kind == WAITFACT_TERMINAL && n->fact->to_write;
+}
+
 /* What a thread does with the thing that it waits for. */
 static const char *verb(const struct waitfact *f)
 {
@@ -57,6 +62,8 @@ static const char *verb(const struct waitfact *f)
 		return f->hangup ? "end of " : f->to_write ? "write, full " : "read, empty ";
 	case WAITFACT_LISTEN:
 		return "accept, ";
+	case WAITFACT_TERMINAL:
+		return f->to_write ? "write, terminal " : "";
 	case WAITFACT_CONNECT:
 		return "connect, ";
 	case WAITFACT_FIFO:
@@ -88,6 +95,8 @@ static const char *end_of_node_text(const struct waitgraph_node *n)
 		return "it would have to end the wait itself";
 	if (n->end == WAITEND_ANY && n->fact && n->fact->kind == WAITFACT_SHARED && n->fact->n_holders < 2)
 		return "no other process that lives has it";
+	if (waitgraph_writes_terminal(n))
+		return "it takes no output: stopped by Ctrl-S, or not read";
 	return waitgraph_end_text(n->end);
 }
 

@@ -70,7 +70,7 @@ enum waitfact_kind {
 	 * to write; never complete.
 	 */
 	WAITFACT_CHANGE,
-	WAITFACT_TERMINAL, /* input by a person */
+	WAITFACT_TERMINAL, /* input by a person, or output to be taken */
 	WAITFACT_DEVICE, /* a GPU or another device */
 };
 
@@ -82,7 +82,7 @@ struct waitfact_holder {
 
 struct waitfact {
 	enum waitfact_kind kind;
-	bool to_write; /* waits for room: a full pipe or socket */
+	bool to_write; /* waits for room: a full pipe or socket, a terminal that takes no output */
 	bool hangup; /* a pipe that is polled for nothing: only that its other end is closed is told */
 	bool complete; /* the holders are all that could end it */
 	bool owner; /* the only holder has to end it: it owns the lock, is the child, traces the thread */

@@ -176,7 +176,7 @@ static void timerfd_take(struct waiting *c, const struct fdentry *e)
 		waitfact_pend(c->l, &(struct pend){.kind = PEND_TIMER, .pid = c->t->pid});
 }
 
-static void other_take(struct waiting *c, const struct fdentry *e)
+static void other_take(struct waiting *c, const struct fdentry *e, bool to_write)
 {
 	enum waitfact_kind kind = WAITFACT_UNKNOWN;
 	if (e->kind == FD_TTY)
@@ -186,8 +186,10 @@ static void other_take(struct waiting *c, const struct fdentry *e)
 	else if (e->special == FD_DEVICE)
 		kind = WAITFACT_DEVICE;
 	struct waitfact *f = waitfact_add(c, kind);
-	if (f)
-		link_text(c, e->fd, f->text, sizeof(f->text));
+	if (!f)
+		return;
+	f->to_write = kind == WAITFACT_TERMINAL && to_write;
+	link_text(c, e->fd, f->text, sizeof(f->text));
 }
 
 /* A file that poll waits for is no regular one, which is always ready: a FIFO, or a file of the kernel. */
@@ -196,7 +198,7 @@ static void file_take(struct waiting *c, const struct fdentry *e, bool to_read, 
 	const bool polls = call_shape(c->tw->nr) == CALL_POLL;
 	const char *wchan = polls ? "" : waiting_wchan(c);
 	if (polls && waiting_fd_is_kernels(c, e->fd))
-		other_take(c, e);
+		other_take(c, e, to_write && !to_read);
 	else if (polls || strstr(wchan, "pipe_read") || strstr(wchan, "pipe_write"))
 		pipe_take(c, e, to_read, to_write);
 	else
@@ -238,7 +240,7 @@ void waiting_fd(struct waiting *c, int fd, bool to_read, bool to_write, int dept
 		file_take(c, e, to_read, to_write);
 		break;
 	default:
-		other_take(c, e);
+		other_take(c, e, to_write && !to_read);
 		break;
 	}
 }
