@@ -79,7 +79,8 @@ static const struct {
 	  "let it fail instead of asking: ssh -o BatchMode=yes, GIT_TERMINAL_PROMPT=0, DEBIAN_FRONTEND=noninteractive, "
 	  "or its standard input from /dev/null in a session of its own (setsid)"}},
 	{"terminal_stopped",
-	 {"press Ctrl-Q at that terminal (Ctrl-S stops its output), or look why the program that shows it reads no more",
+	 {"press Ctrl-Q at that terminal (Ctrl-S stops its output), or look why the program that shows it reads no "
+	  "more",
 	  "let it write to a file: who writes to a terminal stands as long as that takes nothing"}},
 	{"openmp_fork",
 	 {"set OMP_NUM_THREADS=1 (or torch.set_num_threads(1), cv2.setNumThreads(0)) in the workers",
