@@ -11,6 +11,7 @@ bool gostand_waits_inside(const struct goroutine *g)
 	case GOWAIT_LOCK:
 	case GOWAIT_GROUP:
 	case GOWAIT_SEMAPHORE:
+	case GOWAIT_COND:
 		return g->n_on > 0;
 	default:
 		return false;

@@ -8,8 +8,9 @@
 /* Calls in the runtime and in what waits on behalf of the program: what called them is where the program stands. */
 static bool goframes_is_library(struct span name)
 {
-	static const char *const prefixes[] = {"runtime.", "sync.",	 "internal/", "syscall.", "time.Sleep",
-					       "net.",	   "os.(*File)", "io.",	      "bufio.",	  "crypto/tls."};
+	static const char *const prefixes[] = {"runtime.", "sync.",  "internal/",   "syscall.", "time.Sleep",
+					       "net.",	   "net/",   "os.",	    "os/",	"io.",
+					       "bufio.",   "crypto/", "encoding/",  "fmt."};
 	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
 		if (span_starts(name, prefixes[i]) && !span_eq(name, "runtime.main"))
 			return true;

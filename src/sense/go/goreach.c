@@ -2,16 +2,13 @@
 
 #include <string.h>
 
-#include "base/vec.h"
-#include "sense/go/goheap.h"
+#include "sense/go/goown.h"
 
 /* What is looked at in all, and of one object; more is too much. */
 #define OBJECTS_MAX 131072
 #define BYTES_MAX (64 * MIB)
 #define SEEN_SLOTS (2 * OBJECTS_MAX)
 #define CHUNK_WORDS 2048
-#define PROCESSORS_MAX 1024
-#define TIMERS_MAX 65536
 
 struct target {
 	uint64_t base; /* of the object that has what is waited for */
@@ -25,9 +22,7 @@ struct reach {
 	bool *reached; /* borrowed */
 	struct target *target; /* by base; owned */
 	size_t n_targets;
-	uint64_t *own; /* the runtime's objects: each g, each p; sorted; owned */
-	size_t n_own, cap_own;
-	size_t n_g; /* of these before they were sorted, the first: all g, also of goroutines that have ended */
+	struct goown own; /* owned */
 	uint64_t *seen; /* hash table of objects; owned */
 	size_t n_seen;
 	struct goobject *todo; /* owned */
@@ -41,7 +36,7 @@ static void reach_done(struct reach *k)
 {
 	free(k->heap);
 	free(k->target);
-	free(k->own);
+	goown_done(&k->own);
 	free(k->seen);
 	free(k->todo);
 	free(k->rooted);
@@ -51,17 +46,6 @@ static int by_base(const void *a, const void *b)
 {
 	const struct target *x = a, *y = b;
 	return (x->base > y->base) - (x->base < y->base);
-}
-
-static int by_word(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-	return (*x > *y) - (*x < *y);
-}
-
-static bool is_own(const struct reach *k, uint64_t addr)
-{
-	return bsearch(&addr, k->own, k->n_own, sizeof(*k->own), by_word) != NULL;
 }
 
 /* ---- objects ---- */
@@ -100,7 +84,7 @@ static void word_look(struct reach *k, uint64_t word)
 		return;
 	k->bytes += o.pointers ? o.bytes : 0;
 	k->cut = k->n_seen >= OBJECTS_MAX || k->bytes > BYTES_MAX;
-	if (is_own(k, o.base) || k->cut)
+	if (goown_has(&k->own, o.base) || k->cut)
 		return;
 	object_hits(k, o.base);
 	if (o.pointers)
@@ -126,7 +110,7 @@ static int object_look(struct reach *k, const struct goobject *o)
 {
 	uint64_t first = 0;
 	int r = remote_u64(k->p->remote, o->base, &first);
-	if (r || is_own(k, first))
+	if (r || goown_has(&k->own, first))
 		return r == REMOTE_FAULT ? 0 : r;
 	return range_look(k, o->base, o->base + o->bytes);
 }
@@ -154,98 +138,26 @@ static int stack_look(struct reach *k, const struct goroutine *g)
 	return range_look(k, from, g->stack_to);
 }
 
-static int own_add(struct reach *k, uint64_t addr)
-{
-	if (vec_room(&k->own, &k->cap_own, k->n_own + 1) < 0)
-		return -ENOMEM;
-	k->own[k->n_own++] = addr;
-	return 0;
-}
-
-/* All g, as those of goroutines that have ended keep what they had. */
-static int goroutines_list(struct reach *k)
-{
-	uint64_t slice[2];
-	int r = remote_read(k->p->remote, k->p->allgs, slice, sizeof(slice));
-	if (r || slice[1] > GOROUTINES_MAX) {
-		k->cut = true;
-		return r == REMOTE_FAULT ? 0 : r;
-	}
-	if (vec_room(&k->own, &k->cap_own, slice[1] + 1) < 0)
-		return -ENOMEM;
-	k->n_own = k->n_g = slice[1];
-	return goproc_words(k->p, slice[0], k->own, k->n_own);
-}
-
 /* The timers of a processor: they will call functions of the program, or send to its channels. */
 static int timers_look(struct reach *k, uint64_t processor)
 {
-	uint64_t slice[2];
-	int r = remote_read(k->p->remote, processor + k->p->at.p_timers, slice, sizeof(slice));
-	if (r)
-		return r == REMOTE_FAULT ? 0 : r;
-	if (slice[1] > TIMERS_MAX) {
-		k->cut = true;
+	uint64_t from = 0, to = 0;
+	bool cut = false;
+	if (!goown_timers(k->p, processor, &from, &to, &cut)) {
+		k->cut |= cut;
 		return 0;
 	}
-	return range_look(k, slice[0], slice[0] + slice[1] * k->p->at.timer_bytes);
-}
-
-/* True if an object of the heap is large enough to have the timers of a runtime.p that begins here. */
-static bool holds_timers(const struct reach *k, uint64_t p)
-{
-	struct goobject o;
-	return goheap_object(k->heap, p, &o) && p - o.base + k->p->at.p_timers + 2 * sizeof(uint64_t) <= o.bytes;
-}
-
-/* runtime.allp: a slice of runtime.p, each of which has its number and a state first. */
-static bool is_processors(struct reach *k, const uint64_t slice[static 3], uint64_t p[static PROCESSORS_MAX])
-{
-	if (slice[0] == 0 || slice[0] % 8 || slice[1] == 0 || slice[1] > slice[2] || slice[2] > PROCESSORS_MAX ||
-	    !goproc_try(k->p) || remote_read(k->p->remote, slice[0], p, slice[1] * 8) != 0)
-		return false;
-	for (size_t i = 0; i < slice[1]; i++) {
-		uint32_t head[2];
-		if (p[i] == 0 || p[i] % 8 || !holds_timers(k, p[i]) ||
-		    remote_read(k->p->remote, p[i], head, sizeof(head)) != 0 || head[0] != i || head[1] > 4)
-			return false;
-	}
-	return true;
-}
-
-/* Lists the processors; of one alone others may look the same, and are listed as well. */
-static int processors_list(struct reach *k)
-{
-	uint64_t words[CHUNK_WORDS], p[PROCESSORS_MAX];
-	for (uint64_t at = k->p->bss; at < k->p->ebss; at += sizeof(words) - 16) {
-		size_t n = (size_t)MIN((k->p->ebss - at) / 8, (uint64_t)CHUNK_WORDS);
-		int r = goproc_words(k->p, at, words, n);
-		for (size_t i = 0; i + 2 < n && r == 0; i++) {
-			if (!is_processors(k, words + i, p))
-				continue;
-			for (size_t c = 0; c < words[i + 1] && r == 0; c++)
-				r = own_add(k, p[c]);
-		}
-		if (r)
-			return r;
-	}
-	return 0;
+	return range_look(k, from, to);
 }
 
 static int runtime_list(struct reach *k)
 {
-	int r = goroutines_list(k);
-	if (r == 0 && !k->cut)
-		r = processors_list(k);
-	k->cut |= k->n_own == k->n_g; /* no processor: their timers could not be read */
-	cleanup(freep) uint64_t *processor = calloc(k->n_own - k->n_g + 1, sizeof(*processor));
-	if (!processor)
-		return -ENOMEM;
-	size_t n = k->n_own - k->n_g;
-	memcpy(processor, k->own + k->n_g, n * sizeof(*processor));
-	qsort(k->own, k->n_own, sizeof(*k->own), by_word);
-	for (size_t i = 0; i < n && r == 0; i++)
-		r = timers_look(k, processor[i]);
+	int r = goown_read(k->p, k->heap, &k->own);
+	if (r)
+		return r;
+	k->cut |= k->own.cut;
+	for (size_t i = 0; i < k->own.n_processors && r == 0; i++)
+		r = timers_look(k, k->own.processor[i]);
 	return r;
 }
 

@@ -13,6 +13,12 @@
 #define FD_SANE (UINT64_C(1) << 22)
 #define SUDOG_BYTES 96
 #define CHAN_BYTES 40
+/* A sync.Cond has its notifyList behind the locker, and that one's mutex is locked when the goroutine is parked. */
+#define COND_LIST 16
+#define LIST_LOCK 8
+#define LIST_WAITERS_MAX 256
+/* In poll.FD: its poll.pollDesc, which is a pointer to the runtime's. */
+#define FILE_POLL 32
 
 static const struct {
 	const char *name;
@@ -80,14 +86,15 @@ static void on_add(struct goroutine *g, uint64_t addr)
  * A channel of times may be a timer's, also where it does not say so (GODEBUG asynctimerchan=1); one without content
  * may be closed when a context's time is over.
  */
-static bool chan_by_timer(const struct goproc *p, const unsigned char chan[static CHAN_BYTES])
+static void chan_timer_note(const struct goproc *p, const unsigned char chan[static CHAN_BYTES], struct goroutine *g)
 {
 	uint16_t elem_bytes;
 	uint64_t timer = 0;
 	memcpy(&elem_bytes, chan + 24, sizeof(elem_bytes));
 	if (p->at.chan_timer)
 		memcpy(&timer, chan + p->at.chan_timer, sizeof(timer));
-	return timer != 0 || elem_bytes == 0 || elem_bytes == 24;
+	g->by_clock |= timer != 0 || elem_bytes == 24;
+	g->by_timer |= g->by_clock || elem_bytes == 0;
 }
 
 /* Follows the list of sudogs: one for each channel. */
@@ -109,7 +116,7 @@ static int channels_read(struct goproc *p, struct goroutine *g)
 		if (r)
 			return r == REMOTE_FAULT ? 0 : r;
 		on_add(g, c);
-		g->by_timer |= chan_by_timer(p, chan);
+		chan_timer_note(p, chan, g);
 	}
 	g->on_cut |= at != 0;
 	return 0;
@@ -129,8 +136,44 @@ static int local_look(struct goproc *p, struct goroutine *g, uint64_t word)
 	} else if ((s[rg] == g->addr || s[rg + 1] == g->addr) && s[POLL_FD / 8] < FD_SANE) {
 		g->fd = (int)s[POLL_FD / 8];
 		g->to_write = s[rg] != g->addr;
+		g->poll = word;
 	}
 	return 0;
+}
+
+/* Whether this is a sync.Cond's list of waiters, and has the goroutine. */
+static int list_look(struct goproc *p, struct goroutine *g, uint64_t list)
+{
+	uint64_t l[3], sudog[2];
+	int r = list && list % 8 == 0 ? remote_read(p->remote, list, l, sizeof(l)) : REMOTE_FAULT;
+	uint64_t at = r == 0 ? l[2] : 0;
+	for (size_t n = 0; r == 0 && at && at % 8 == 0 && n < LIST_WAITERS_MAX && goproc_try(p); n++) {
+		r = remote_read(p->remote, at, sudog, sizeof(sudog));
+		if (r == 0 && sudog[0] == g->addr) {
+			on_add(g, list);
+			return 0;
+		}
+		at = r == 0 ? sudog[1] : 0;
+	}
+	return r == REMOTE_FAULT ? 0 : r;
+}
+
+static int cond_look(struct goproc *p, struct goroutine *g, uint64_t word)
+{
+	int r = list_look(p, g, word);
+	if (r == 0 && g->n_on == 0)
+		r = list_look(p, g, word + COND_LIST);
+	return r == 0 && g->n_on == 0 ? list_look(p, g, word - LIST_LOCK) : r;
+}
+
+/* The poll.FD that has the runtime's description of the descriptor. */
+static int file_look(struct goproc *p, struct goroutine *g, uint64_t word)
+{
+	uint64_t s[FILE_POLL / 8 + 1] = {0};
+	int r = g->poll && word && word % 8 == 0 ? remote_read(p->remote, word, s, sizeof(s)) : REMOTE_FAULT;
+	if (r == 0 && (s[0] == g->poll || s[FILE_POLL / 8] == g->poll))
+		g->file = word;
+	return r == REMOTE_FAULT ? 0 : r;
 }
 
 static int locals_read(struct goproc *p, struct goroutine *g)
@@ -140,7 +183,10 @@ static int locals_read(struct goproc *p, struct goroutine *g)
 	int r = goproc_words(p, g->sp, word, n);
 	for (size_t i = 0; i < n && r == 0 && g->n_on == 0 && g->fd < 0; i++)
 		if (word[i] < g->stack_from || word[i] >= g->stack_to)
-			r = local_look(p, g, word[i]);
+			r = g->wait == GOWAIT_COND ? cond_look(p, g, word[i]) : local_look(p, g, word[i]);
+	for (size_t i = 0; i < n && r == 0 && g->fd >= 0 && g->file == 0; i++)
+		if (word[i] != g->poll && (word[i] < g->stack_from || word[i] >= g->stack_to))
+			r = file_look(p, g, word[i]);
 	return r;
 }
 
@@ -153,6 +199,7 @@ static int wait_read(struct goproc *p, struct goroutine *g)
 	case GOWAIT_LOCK:
 	case GOWAIT_GROUP:
 	case GOWAIT_SEMAPHORE:
+	case GOWAIT_COND:
 	case GOWAIT_IO:
 		return locals_read(p, g);
 	default:

@@ -56,8 +56,10 @@ struct goroutine {
 	uint8_t n_on;
 	bool on_cut; /* there are more */
 	bool by_timer; /* one is a channel that the clock may end, or may be one */
+	bool by_clock; /* one is a channel of times, or a timer's */
 	int fd; /* descriptor of GOWAIT_IO; -1: unknown */
 	bool to_write;
+	uint64_t poll, file; /* of that descriptor: the runtime's pollDesc, and the program's poll.FD; 0: unknown */
 };
 
 struct goroutines {

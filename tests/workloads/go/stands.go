@@ -102,6 +102,11 @@ func main() {
 		case <-a:
 		case b <- "x":
 		}
+	case "cond": // a signal that was given too early
+		c := sync.NewCond(&sync.Mutex{})
+		c.Signal()
+		c.L.Lock()
+		c.Wait()
 	case "global": // a producer that comes to it by a variable alone
 		global = &pool{jobs: make(chan int)}
 		go func() { time.Sleep(time.Hour); global.jobs <- 1 }()
