@@ -77,6 +77,8 @@ const struct sockpeer *sockpeer_find(const struct sockpeer_table *t, uint64_t in
 const struct sockpeer *sockpeer_other_end(const struct sockpeer_table *t, const struct sockpeer *s);
 /* The listening socket that has to accept the other end of s; NULL: none found. Pure. */
 const struct sockpeer *sockpeer_listener(const struct sockpeer_table *t, const struct sockpeer *s);
+/* True of a TCP connection that came to a socket that still listens at its own end's address. Pure. */
+bool sockpeer_is_accepted(const struct sockpeer_table *t, const struct sockpeer *s);
 /* Of a name of unix(7): a path, which ends at its first NUL, or an abstract one, which begins with it. Not 0. Pure. */
 uint64_t sockpeer_name_hash(struct span name);
 /*

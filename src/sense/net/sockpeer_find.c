@@ -280,6 +280,29 @@ const struct sockpeer *sockpeer_listener(const struct sockpeer_table *t, const s
 	return NULL;
 }
 
+/* A listening socket of a namespace with this address. */
+static bool listens_at(const struct sockpeer_table *t, const struct sockpeer *s, bool v6, const uint8_t address[16])
+{
+	struct sockpeer key = {.v6 = v6, .local_port = s->local_port};
+	memcpy(key.local, address, sizeof(key.local));
+	for (size_t i = first_not_before(t, &key);
+	     i < t->n_by_address && address_compare(&t->item[t->by_address[i]], &key) == 0; i++) {
+		const struct sockpeer *c = &t->item[t->by_address[i]];
+		if (c->state == SOCKPEER_LISTEN && c->netns == s->netns)
+			return true;
+	}
+	return false;
+}
+
+bool sockpeer_is_accepted(const struct sockpeer_table *t, const struct sockpeer *s)
+{
+	static const uint8_t any[16];
+	if (s->is_unix || s->state == SOCKPEER_LISTEN)
+		return false;
+	/* A socket for IPv6 takes connections of IPv4 as well, which are shown as such. */
+	return listens_at(t, s, s->v6, s->local) || listens_at(t, s, s->v6, any) || listens_at(t, s, true, any);
+}
+
 /* ---- text ---- */
 
 static void address_add(struct buf *b, bool v6, const uint8_t address[16], uint16_t port)

@@ -47,6 +47,7 @@ const char *waitfact_kind_name(enum waitfact_kind k)
 		[WAITFACT_CHANGE] = "file change",
 		[WAITFACT_TERMINAL] = "terminal",
 		[WAITFACT_DEVICE] = "device",
+		[WAITFACT_OBJECT] = "object",
 	};
 	return (size_t)k < ARRAY_SIZE(names) ? names[k] : "unknown";
 }
@@ -57,6 +58,7 @@ void waitfacts_done(struct waitfacts *f)
 	free(f->thread);
 	free(f->fact);
 	free(f->holder);
+	free(f->hand);
 	*f = (struct waitfacts){.n_processes = 0};
 }
 
@@ -274,6 +276,8 @@ static int thread_add(struct waitlook *l, struct waitproc *p, pid_t tid)
 	t.wait = tw.kind;
 	t.nr = tw.has_syscall ? tw.nr : -1;
 	t.arg0 = tw.has_syscall && tw.nr >= 0 ? tw.arg[0] : 0;
+	t.sp = tw.has_syscall ? tw.sp : 0;
+	t.pc = tw.has_syscall ? tw.pc : 0;
 	t.runs = tw.kind == WAIT_RUNNING;
 	t.ended = tw.kind == WAIT_ZOMBIE;
 	t.readable = tw.has_syscall || t.runs || t.ended;

@@ -72,6 +72,8 @@ enum waitfact_kind {
 	WAITFACT_CHANGE,
 	WAITFACT_TERMINAL, /* input by a person, or output to be taken */
 	WAITFACT_DEVICE, /* a GPU or another device */
+	/* A channel, lock or the like of a Go program; holders: goroutines that come to it; never complete. */
+	WAITFACT_OBJECT,
 };
 
 /* Somebody who could end a wait. */
@@ -85,6 +87,8 @@ struct waitfact {
 	bool to_write; /* waits for room: a full pipe or socket, a terminal that takes no output */
 	bool hangup; /* a pipe that is polled for nothing: only that its other end is closed is told */
 	bool complete; /* the holders are all that could end it */
+	bool lock; /* WAITFACT_OBJECT: a mutex, which who has it gives back */
+	bool accepted; /* WAITFACT_TCP: it came to a listening socket of this end's machine */
 	bool owner; /* the only holder has to end it: it owns the lock, is the child, traces the thread */
 	/* Each holder has a lock of its own in the way: the wait does not end before all of them have let go. */
 	bool all;
@@ -119,6 +123,8 @@ struct waitfact_thread {
 	char name[16]; /* as it calls itself: not printable in all cases */
 	int64_t nr; /* system call; -1: none */
 	uint64_t arg0; /* its first argument */
+	uint64_t sp, pc; /* in the program, of a thread in a call; 0: unknown */
+	uint64_t goroutine; /* the number of the goroutine that stands here (model/hang/gowaits); 0: it is a thread */
 	enum wait_kind wait; /* as threadwait.h says */
 	bool cut; /* it has more alternatives than were read; then never complete */
 	uint32_t first, n; /* in waitfacts.fact; n 0 where it runs or has ended */
@@ -145,6 +151,12 @@ struct waitfact_process {
 	uint32_t first_thread, n_threads; /* in waitfacts.thread */
 };
 
+/* A goroutine that comes to a connection, for which another one of its process waits. */
+struct waitfact_hand {
+	uint64_t id; /* as in struct waitfact */
+	pid_t pid, tid; /* tid 0: which one does is not known */
+};
+
 struct waitfacts {
 	struct waitfact_process *process; /* by pid; the wanted ones, and those that hold something; owned */
 	size_t n_processes, cap_processes;
@@ -154,6 +166,8 @@ struct waitfacts {
 	size_t n_facts, cap_facts;
 	struct waitfact_holder *holder; /* owned */
 	size_t n_holders, cap_holders;
+	struct waitfact_hand *hand; /* of Go programs alone; by id; owned */
+	size_t n_hands, cap_hands;
 	uint64_t taken_ns; /* world's monotonic clock, at the end */
 	uint64_t took_ns;
 	uint32_t unreadable; /* processes of the machine whose descriptors could not be read */

@@ -86,6 +86,7 @@ static int tcp_resolve(struct waitlook *l, struct pend *p, struct waitfact *f, c
 {
 	const struct sockpeer *other = sockpeer_other_end(&l->socks, s);
 	f->kind = s->state == SOCKPEER_SYN_SENT ? WAITFACT_CONNECT : WAITFACT_TCP;
+	f->accepted = f->kind == WAITFACT_TCP && sockpeer_is_accepted(&l->socks, s);
 	if (!other || f->kind != WAITFACT_TCP)
 		return 0;
 	if (other->inode) {

@@ -58,6 +58,26 @@ static void a_connection_is_found_from_both_sides(void **state)
 	assert_null(sockpeer_find(&t, 99));
 }
 
+static void a_connection_came_to_who_listens_at_its_own_end(void **state)
+{
+	(void)state;
+	static const char door6[] =
+		"   0: 00000000000000000000000000000000:0FA0 00000000000000000000000000000000:0000 0A "
+		"00000000:00000000 00:00000000 00000000     0        0 51 1\n";
+	assert_int_equal(sockpeer_text_parse(span_of(TCP), false, 0, &t), 0);
+	assert_int_equal(sockpeer_text_parse(span_of(TCP6), false, 7, &t), 0);
+	assert_int_equal(sockpeer_table_sort(&t), 0);
+	assert_true(sockpeer_is_accepted(&t, sockpeer_find(&t, 12)));
+	assert_false(sockpeer_is_accepted(&t, sockpeer_find(&t, 11)));
+	assert_false(sockpeer_is_accepted(&t, sockpeer_find(&t, 13))); /* listens itself */
+	assert_false(sockpeer_is_accepted(&t, sockpeer_find(&t, 21))); /* of another namespace */
+	/* A socket for IPv6 takes connections of IPv4 as well. */
+	assert_int_equal(sockpeer_text_parse(span_of(door6), false, 0, &t), 0);
+	assert_int_equal(sockpeer_table_sort(&t), 0);
+	assert_true(sockpeer_is_accepted(&t, sockpeer_find(&t, 11)));
+	assert_true(sockpeer_is_accepted(&t, sockpeer_find(&t, 14)));
+}
+
 static void one_address_in_two_namespaces_is_no_peer(void **state)
 {
 	(void)state;
@@ -142,6 +162,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(a_connection_is_found_from_both_sides, end),
+		cmocka_unit_test_teardown(a_connection_came_to_who_listens_at_its_own_end, end),
 		cmocka_unit_test_teardown(one_address_in_two_namespaces_is_no_peer, end),
 		cmocka_unit_test_teardown(the_text_table_of_unix_sockets_has_no_peers, end),
 		cmocka_unit_test_teardown(the_kernels_answer_names_peers_queues_and_pending_connections, end),
