@@ -38,9 +38,10 @@ static void span_add(struct buf *b, struct span s)
 	buf_add(b, text);
 }
 
-/* The innermost call of the program's own. */
-static void place_add(struct goproc *p, const struct goroutine *g, struct buf *b)
+void goview_place(struct goproc *p, const struct goroutine *g, char *dst, size_t cap)
 {
+	struct buf place = {.text = dst, .cap = cap}, *b = &place;
+	buf_reset(b);
 	struct goroutine_frame f[GOROUTINE_FRAMES];
 	size_t n = 0, at = 0;
 	bool cut = false;
@@ -52,17 +53,16 @@ static void place_add(struct goproc *p, const struct goroutine *g, struct buf *b
 		return;
 	char file[400];
 	span_copy(f[at].file, file, sizeof(file));
-	buf_printf(b, " at %s:%d in ", frame_file_short(file), f[at].line);
+	buf_printf(b, "%s:%d in ", frame_file_short(file), f[at].line);
 	span_add(b, f[at].name);
 }
 
 static void goroutine_text(struct goproc *p, const struct goroutine *g, char *dst, size_t cap)
 {
-	struct buf b = {.text = dst, .cap = cap};
-	buf_reset(&b);
-	buf_printf(&b, "goroutine %llu waits in %s", (unsigned long long)g->id,
-		   g->reason[0] ? g->reason : "the runtime");
-	place_add(p, g, &b);
+	char place[160];
+	goview_place(p, g, place, sizeof(place));
+	text_format(dst, cap, "goroutine %llu waits in %s%s%s", (unsigned long long)g->id,
+		    g->reason[0] ? g->reason : "the runtime", place[0] ? " at " : "", place);
 }
 
 static bool shares_object(const struct goroutine *a, const struct goroutine *b)
