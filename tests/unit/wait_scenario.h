@@ -23,6 +23,8 @@ struct wait_scenario {
 	size_t n_who;
 	struct waithint hint[64];
 	size_t n_hints;
+	struct waitfact_hand hand[64];
+	size_t n_hands;
 };
 
 static inline void wait_scenario_begin(struct wait_scenario *s)
@@ -108,7 +110,7 @@ static inline void wait_process_line(struct wait_scenario *s, struct span rest)
 
 static inline enum waitfact_kind wait_kind_of(struct span w)
 {
-	for (int k = WAITFACT_UNKNOWN; k <= WAITFACT_DEVICE; k++) {
+	for (int k = WAITFACT_UNKNOWN; k <= WAITFACT_OBJECT; k++) {
 		char name[32];
 		TEXT_COPY(name, waitfact_kind_name((enum waitfact_kind)k));
 		for (char *c = name; *c; c++)
@@ -121,8 +123,8 @@ static inline enum waitfact_kind wait_kind_of(struct span w)
 }
 
 /*
- * <kind> [id n] [peer n] [unread n] [write] [hangup] [by pid|pid.tid ..] [open] [owner] [all] [gone] [left pid]
- * [timed|naps] [text ..]
+ * <kind> [id n] [peer n] [unread n] [write] [hangup] [by pid|pid.tid ..] [open] [owner] [all] [lock] [accepted] [gone]
+ * [left pid] [timed|naps] [text ..]
  */
 static inline void wait_fact_line(struct wait_scenario *s, int look, struct waitfact_thread *t, struct span rest)
 {
@@ -152,6 +154,10 @@ static inline void wait_fact_line(struct wait_scenario *s, int look, struct wait
 			x->owner = true;
 		} else if (wait_word(&rest, "all")) {
 			x->all = true;
+		} else if (wait_word(&rest, "lock")) {
+			x->lock = true;
+		} else if (wait_word(&rest, "accepted")) {
+			x->accepted = true;
 		} else if (wait_word(&rest, "gone")) {
 			x->owner_gone = true;
 		} else if (wait_word(&rest, "left")) {
@@ -182,12 +188,15 @@ static inline void wait_fact_line(struct wait_scenario *s, int look, struct wait
 			rest = copy;
 		}
 	}
-	if (x->kind == WAITFACT_UNKNOWN || x->kind == WAITFACT_CLOCK || x->kind == WAITFACT_LISTEN)
+	if (x->kind == WAITFACT_UNKNOWN || x->kind == WAITFACT_CLOCK || x->kind == WAITFACT_LISTEN || t->goroutine)
 		x->complete = false;
 	t->n++;
 }
 
-/* thread <pid> [tid] runs|ended|blind|<fact>: in both looks; of a process its threads follow each other */
+/*
+ * thread <pid> [tid] [goroutine] runs|ended|blind|<fact>: in both looks; of a process its threads follow each other. A
+ * goroutine has its thread's number.
+ */
 static inline void wait_thread_line(struct wait_scenario *s, struct span rest, bool now_only)
 {
 	pid_t pid = (pid_t)wait_number(&rest), tid = pid;
@@ -216,6 +225,10 @@ static inline void wait_thread_line(struct wait_scenario *s, struct span rest, b
 		*t = (struct waitfact_thread){
 			.pid = pid, .tid = tid, .readable = true, .nr = 1, .first = (uint32_t)f->n_facts};
 		struct span r = rest;
+		if (wait_word(&r, "goroutine")) {
+			t->goroutine = (uint64_t)tid;
+			t->cut = true;
+		}
 		if (wait_word(&r, "runs")) {
 			t->runs = true;
 			t->user_ticks = wait_word(&r, "lightly") ? 0 : (uint64_t)look * 100;
@@ -331,6 +344,21 @@ static inline void wait_limit_line(struct wait_scenario *s, struct span rest, bo
 				*(left ? &s->thread[look][i].left_ns : &s->thread[look][i].limit_ns) = limit_ns;
 }
 
+/* hand <id> <pid> <tid>: this goroutine comes to a connection that another one of its process reads */
+static inline void wait_hand_line(struct wait_scenario *s, struct span rest)
+{
+	struct waitfact_hand h = {.id = (uint64_t)wait_number(&rest), .pid = (pid_t)wait_number(&rest)};
+	h.tid = (pid_t)wait_number(&rest);
+	for (int look = 0; look < 2; look++) {
+		s->facts[look].hand = s->hand;
+		s->facts[look].n_hands = s->n_hands + 1;
+	}
+	size_t at = s->n_hands++;
+	for (; at > 0 && s->hand[at - 1].id > h.id; at--)
+		s->hand[at] = s->hand[at - 1];
+	s->hand[at] = h;
+}
+
 /* True if the line was one of facts. */
 static inline bool wait_scenario_line(struct wait_scenario *s, struct span line)
 {
@@ -351,6 +379,8 @@ static inline bool wait_scenario_line(struct wait_scenario *s, struct span line)
 		wait_limit_line(s, rest, true);
 	else if (wait_word(&rest, "hint"))
 		wait_hint_line(s, rest);
+	else if (wait_word(&rest, "hand"))
+		wait_hand_line(s, rest);
 	else
 		return false;
 	return true;

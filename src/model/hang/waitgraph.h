@@ -19,6 +19,7 @@
 #pragma once
 
 #include "base/base.h"
+#include "base/buf.h"
 #include "model/hang/waithint.h"
 #include "sense/wait/waitfacts.h"
 
@@ -175,6 +176,8 @@ bool waitgraph_writes_terminal(const struct waitgraph_node *n);
 void waitgraph_way_text(const struct waitgraph *g, const struct waitgraph_sink *s, char *dst, size_t cap);
 /* "rank 2", "loader 812 of rank 2", "process 812 (python)", "host 10.0.0.7:443". */
 void waitgraph_who_text(const struct waitgraph *g, uint32_t node, char *dst, size_t cap);
+/* Adds "thread 812" or "goroutine 7", and what follows it. */
+void waitgraph_thread_text(const struct waitfact_thread *t, const char *more, struct buf *b);
 /* "recv, tcp 10.0.0.3:4000 -> 10.0.0.7:29500", "queue.Queue.get at data.py:25", "nobody is left who could end it". */
 void waitgraph_wait_text(const struct waitgraph_node *n, char *dst, size_t cap);
 const char *waitgraph_end_text(enum waitgraph_end e); /* "sleeps", "nobody is left who could end the wait" */

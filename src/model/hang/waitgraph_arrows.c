@@ -219,11 +219,11 @@ static int to_users(struct build *b, uint32_t from, const struct waitfact *f, co
 		bool holds = false;
 		for (size_t k = 0; k < n_pids; k++)
 			holds |= x->thread->pid == pids[k];
-		if (o->kind != f->kind || !holds || o->node == from)
+		if (o->kind != f->kind || !holds || o->node == from || waitgraph_was_taken(b, o->node, f))
 			continue;
 		n++;
 		/* Another thread of that process may be the one to answer: a server with a thread for each client. */
-		bool aside = !x->main && x->thread->n == 1;
+		bool aside = !x->main && x->thread->n == 1 && !x->thread->goroutine;
 		if (waitgraph_arrow(b, from, o->node, aside ? MIN(q, WAITGRAPH_LIKELY) : q, f, NULL) < 0)
 			return -ENOMEM;
 		if (aside && to_threads(b, from, x->process, NULL, false) < 0)
@@ -319,7 +319,7 @@ static enum waitgraph_end end_of_kind(const struct waitfact *f)
 	default:
 		return f->owner_gone || f->left	    ? WAITEND_GONE
 		       : f->n_holders > 0	    ? WAITEND_NONE
-		       : f->kind == WAITFACT_FUTEX  ? WAITEND_OWN
+		       : waitgraph_is_own(f)	    ? WAITEND_OWN
 		       : f->complete		    ? WAITEND_NOBODY
 		       : f->kind == WAITFACT_CHANGE ? WAITEND_VISITOR
 		       : waitgraph_has_a_name(f)    ? WAITEND_ANY
@@ -357,6 +357,8 @@ static int to_fact(struct build *b, uint32_t from, const struct waitfact *f)
 		int clients = waitgraph_to_clients(b, from, f);
 		return clients ? clients : to_threads(b, from, node_at(b, from)->process, f, false);
 	}
+	if (f->kind == WAITFACT_OBJECT)
+		return waitgraph_to_object(b, from, f);
 	if (end_of_kind(f) == WAITEND_NONE)
 		return to_holders(b, from, f);
 	if (f->kind == WAITFACT_TRACED)
@@ -499,6 +501,25 @@ static int within_arrows(struct build *b, uint32_t from)
 	return 0;
 }
 
+/* Of a wait that a clock ends, nobody knows when, nobody is named. */
+static int limited_arrows(struct build *b, uint32_t from)
+{
+	end_without_arrows(b, from);
+	node_at(b, from)->end = WAITEND_CLOCK;
+	return 0;
+}
+
+/* Where only its own process could end its wait, and nobody is at work in it, another call or request may bring it. */
+static void requests_note(struct build *b, uint32_t from)
+{
+	struct waitgraph_node *n = node_at(b, from);
+	if (n->end != WAITEND_OWN)
+		return;
+	n->handles |= waitgraph_waits_for_requests(b, from);
+	if (waitgraph_waits_for_calls(b, from))
+		n->end = WAITEND_VISITOR;
+}
+
 int waitgraph_arrows(struct build *b, uint32_t from)
 {
 	node_at(b, from)->first_edge = (uint32_t)b->g->n_edges;
@@ -515,6 +536,8 @@ int waitgraph_arrows(struct build *b, uint32_t from)
 	}
 	if (node_at(b, from)->within)
 		return within_arrows(b, from);
+	if (waitgraph_has_a_limit(node_at(b, from)))
+		return limited_arrows(b, from);
 	int n = node_at(b, from)->calls ? waitgraph_calls(b, from) : 0;
 	if (n == 0)
 		n = to_hints(b, from);
@@ -536,9 +559,7 @@ int waitgraph_arrows(struct build *b, uint32_t from)
 	struct waitgraph_node *y = node_at(b, from);
 	if (y->n_edges == 1 && y->thread->n > 1 && b->g->edge[y->first_edge].fact)
 		y->fact = b->g->edge[y->first_edge].fact; /* of several, the one that is meant */
-	if (node_at(b, from)->end == WAITEND_OWN && waitgraph_waits_for_calls(b, from))
-		node_at(b, from)->end =
-			WAITEND_VISITOR; /* nobody is at work in its process: another call may bring it */
+	requests_note(b, from);
 	return n < 0 ? n : 0;
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "model/hang/waitgraph_parts.h"
+#include "sense/rank.h"
 
 /* Who is at the other ends of a process's connections; of more, the first ones. */
 #define PEERS_MOST 64
@@ -131,7 +132,7 @@ bool waitgraph_waits_for_calls(const struct build *b, uint32_t i)
 	size_t n;
 	const struct waitgraph_node *x = &b->g->node[i];
 	const struct waitfact *f = waitgraph_facts(b, x, &n);
-	return x->handles && !x->calls && x->end != WAITEND_RUNS && n == 1 && f->kind == WAITFACT_FUTEX;
+	return x->handles && !x->calls && x->end != WAITEND_RUNS && n == 1 && waitgraph_is_own(f);
 }
 
 /* ---- servers with threads for their clients ---- */
@@ -150,7 +151,7 @@ static bool reads_a_client(const struct build *b, const struct waitgraph_node *x
 {
 	size_t n;
 	const struct waitfact *f = waitgraph_facts(b, x, &n);
-	return n == 1 && is_connection(f) && !f->to_write;
+	return n == 1 && is_connection(f) && !f->to_write && (!x->thread->goroutine || f->accepted);
 }
 
 /* True if one of its threads waits for visitors, and it has others. */
@@ -163,11 +164,17 @@ static bool serves_by_threads(const struct build *b, const struct waitfact_proce
 	return false;
 }
 
+/* The runtime's goroutine that waits for signals. */
+static bool is_for_signals(const struct waitgraph_node *x)
+{
+	return x->thread->goroutine && x->fact && x->fact->kind == WAITFACT_SIGNAL;
+}
+
 /* True if it may have taken a request: it neither waits for one nor is there for other things. */
 static bool may_have_taken(const struct build *b, const struct waitgraph_node *x)
 {
-	return !x->main && !x->thread->ended && !x->idle && !waitgraph_ticks(x) && !at_the_door(b, x) &&
-	       !reads_a_client(b, x);
+	return !x->main && !is_for_signals(x) && !x->thread->ended && !x->idle && !waitgraph_ticks(x) &&
+	       !at_the_door(b, x) && !reads_a_client(b, x);
 }
 
 /* True if it waits to be woken, and nobody has to: what it waits for, another request may bring. */
@@ -175,32 +182,135 @@ static bool waits_to_be_woken(const struct build *b, const struct waitgraph_node
 {
 	size_t n;
 	const struct waitfact *f = waitgraph_facts(b, x, &n);
-	return n > 0 && f->kind == WAITFACT_FUTEX && !f->owner;
+	return n > 0 && waitgraph_is_own(f) && !f->owner;
+}
+
+/* True if it has the connection in hand, at the other end of which somebody waits, or if that is not known. */
+static bool has_in_hand(const struct build *b, const struct waitgraph_node *x, const struct waitfact *f)
+{
+	const struct waitfacts *now = b->in->now;
+	size_t low = 0, high = f->peer_id ? now->n_hands : 0;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (now->hand[mid].id < f->peer_id)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (; f->peer_id && low < now->n_hands && now->hand[low].id == f->peer_id; low++) {
+		const struct waitfact_hand *h = &now->hand[low];
+		if (h->pid == x->thread->pid && (h->tid == x->thread->tid || h->tid == 0))
+			return true;
+	}
+	return false;
+}
+
+/* True if it may have taken the request; one that sleeps or has a time limit, if it has the connection in hand. */
+static bool may_have_taken_this(const struct build *b, const struct waitgraph_node *x, const struct waitfact *f)
+{
+	if (x->thread->goroutine && waitgraph_ticks(x))
+		return has_in_hand(b, x, f) && !at_the_door(b, x) && !reads_a_client(b, x);
+	return may_have_taken(b, x);
+}
+
+/* True if a goroutine of the process has it in hand that may work on a request. */
+static bool is_in_hand(const struct build *b, const struct waitfact_process *p, const struct waitfact *f)
+{
+	const uint32_t first = waitgraph_first_node(b, p);
+	for (uint32_t k = first; k < first + p->n_threads; k++)
+		if (may_have_taken_this(b, &b->g->node[k], f) && has_in_hand(b, &b->g->node[k], f))
+			return true;
+	return false;
+}
+
+struct takers {
+	uint32_t node[WAITGRAPH_HOLDERS];
+	size_t n;
+};
+
+static bool waits_for_object(const struct waitgraph_node *x)
+{
+	return x->thread->goroutine && x->fact && x->fact->kind == WAITFACT_OBJECT;
+}
+
+/* True if another one waits for the very same: whichever has the request, it is the same. */
+static bool is_alike(const struct build *b, const struct takers *t, const struct waitgraph_node *x)
+{
+	for (size_t i = 0; i < t->n && waits_for_object(x); i++) {
+		const struct waitgraph_node *y = &b->g->node[t->node[i]];
+		if (waits_for_object(y) && y->fact->id == x->fact->id && x->fact->id != 0)
+			return true;
+	}
+	return false;
+}
+
+static void takers_find(const struct build *b, const struct waitfact_process *p, const struct waitfact *f,
+			struct takers *t)
+{
+	const uint32_t first = waitgraph_first_node(b, p);
+	const bool in_hand = is_in_hand(b, p, f);
+	for (uint32_t k = first; k < first + p->n_threads && t->n < WAITGRAPH_HOLDERS; k++) {
+		const struct waitgraph_node *x = &b->g->node[k];
+		if (may_have_taken_this(b, x, f) && (!in_hand || has_in_hand(b, x, f)) && !is_alike(b, t, x))
+			t->node[t->n++] = k;
+	}
+}
+
+/* Of several goroutines as near those that do not read another connection all the time; all where each one does. */
+static void takers_narrow(const struct build *b, struct takers *t)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < t->n; i++) {
+		const struct waitgraph_node *x = &b->g->node[t->node[i]];
+		if (!x->thread->goroutine || !x->fact || !is_connection(x->fact)) {
+			uint32_t one = t->node[i];
+			t->node[i] = t->node[kept];
+			t->node[kept++] = one;
+		}
+	}
+	t->n = kept ? kept : t->n;
 }
 
 int waitgraph_to_takers(struct build *b, uint32_t from, const struct waitfact_process *p, enum waitgraph_quality q,
 			const struct waitfact *f)
 {
-	uint32_t first = waitgraph_first_node(b, p);
-	size_t takers = 0, woken = 0;
+	struct takers t = {.n = 0};
+	size_t woken = 0;
 	if (!f || !is_connection(f) || f->to_write || p == b->g->node[from].process || !serves_by_threads(b, p))
 		return 0;
-	for (uint32_t k = first; k < first + p->n_threads; k++) {
-		takers += may_have_taken(b, &b->g->node[k]);
-		woken += may_have_taken(b, &b->g->node[k]) && waits_to_be_woken(b, &b->g->node[k]);
-	}
+	takers_find(b, p, f, &t);
+	takers_narrow(b, &t);
+	for (size_t i = 0; i < t.n; i++)
+		woken += waits_to_be_woken(b, &b->g->node[t.node[i]]);
 	/* Of several that wait alike it is the same whichever has it. */
-	q = takers > 1 && woken < takers ? WAITGRAPH_POSSIBLE : MIN(q, WAITGRAPH_LIKELY);
-	for (uint32_t k = first; k < first + p->n_threads; k++)
-		if (may_have_taken(b, &b->g->node[k]) && waitgraph_arrow(b, from, k, q, f, NULL) < 0)
+	q = t.n > 1 && woken < t.n ? WAITGRAPH_POSSIBLE : MIN(q, WAITGRAPH_LIKELY);
+	for (size_t i = 0; i < t.n; i++)
+		if (waitgraph_arrow(b, from, t.node[i], q, f, NULL) < 0)
 			return -ENOMEM;
-	return (int)takers;
+	return (int)t.n;
+}
+
+/* True if another goroutine of its process waits for something that it comes to. */
+static bool is_held_for_another(const struct build *b, const struct waitgraph_node *x)
+{
+	const uint32_t first = waitgraph_first_node(b, x->process);
+	for (uint32_t k = first; k < first + x->process->n_threads; k++) {
+		size_t n;
+		const struct waitfact *f = waitgraph_facts(b, &b->g->node[k], &n);
+		for (uint32_t h = 0; n == 1 && f->kind == WAITFACT_OBJECT && h < f->n_holders; h++)
+			if (b->in->now->holder[f->first_holder + h].tid == x->thread->tid)
+				return true;
+	}
+	return false;
 }
 
 /* True if it waits for an answer of this server. */
 static bool asks(const struct build *b, const struct waitgraph_node *x, const struct waitfact_process *server)
 {
 	size_t n = 0;
+	/* A goroutine may read a connection all the time, for whoever asks. */
+	if (x->thread && x->thread->goroutine && !x->main && !is_held_for_another(b, x))
+		return false;
 	const struct waitfact *f = x->thread && x->process != server ? waitgraph_facts(b, x, &n) : NULL;
 	for (size_t k = 0; k < n; k++)
 		for (uint32_t h = 0; is_connection(&f[k]) && h < f[k].n_holders; h++)
@@ -227,7 +337,10 @@ static void clients_find(const struct build *b, const struct waitfact_process *p
 		if (!waits)
 			peer_add(to, all.peer[i].pid, all.peer[i].fact);
 	}
-	if (to->n == 0 && waiting.n > 1) /* one alone: who else should come is not known */
+	/* One alone: who else should come is not known; nor where the server is a rank, which may have to itself. */
+	const struct waitgraph_who *who = waitgraph_who_of(b->in, p->pid);
+	bool own = b->g->node[first].thread->goroutine && who && who->main && who->rank != NO_RANK;
+	if (to->n == 0 && waiting.n > 1 && !own)
 		*to = waiting;
 }
 
@@ -243,4 +356,78 @@ int waitgraph_to_clients(struct build *b, uint32_t from, const struct waitfact *
 		if (waitgraph_to_process(b, from, clients.peer[i].pid, q, f) < 0)
 			return -ENOMEM;
 	return (int)clients.n;
+}
+
+/* ---- goroutines ---- */
+
+bool waitgraph_has_a_limit(const struct waitgraph_node *n)
+{
+	const struct waitfact_thread *t = n->thread;
+	return t->goroutine && t->timed && t->limit_ns == 0 && t->left_ns == 0;
+}
+
+/* True of a goroutine that waits for visitors or clients, so that it ends nobody's wait before one comes. */
+static bool serves_idly(const struct build *b, uint32_t i)
+{
+	const struct waitgraph_node *x = &b->g->node[i];
+	return at_the_door(b, x) || reads_a_client(b, x) || is_for_signals(x);
+}
+
+/* True of a goroutine that has a client's connection in hand, so that it works on a request. */
+static bool works_on_a_request(const struct build *b, const struct waitgraph_node *x)
+{
+	const struct waitfacts *now = b->in->now;
+	for (size_t i = 0; x->thread->goroutine && !x->main && i < now->n_hands; i++)
+		if (now->hand[i].pid == x->thread->pid && now->hand[i].tid == x->thread->tid)
+			return serves_by_threads(b, x->process);
+	return false;
+}
+
+/* Of several that are as near those that something outside of the process wakes; all where there are none. */
+static size_t objects_narrow(const struct build *b, uint32_t *to, size_t n)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct waitgraph_node *x = &b->g->node[to[i]];
+		if (!x->fact || x->fact->kind != WAITFACT_OBJECT) {
+			uint32_t one = to[i];
+			to[i] = to[kept];
+			to[kept++] = one;
+		}
+	}
+	return kept ? kept : n;
+}
+
+int waitgraph_to_object(struct build *b, uint32_t from, const struct waitfact *f)
+{
+	uint32_t to[WAITGRAPH_HOLDERS];
+	size_t n = 0;
+	/* The main goroutine of a server has made all that its requests are about. */
+	bool handler = works_on_a_request(b, &b->g->node[from]), not_main = !f->lock && handler;
+	for (uint32_t i = 0; i < f->n_holders && n < WAITGRAPH_HOLDERS; i++) {
+		const struct waitfact_holder *h = &b->in->now->holder[f->first_holder + i];
+		uint32_t node = waitgraph_node_of(b, h->pid, h->tid);
+		if (node != WAITGRAPH_NONE && node != from && !serves_idly(b, node) &&
+		    !(not_main && b->g->node[node].main))
+			to[n++] = node;
+	}
+	n = objects_narrow(b, to, n);
+	for (size_t i = 0; i < n; i++)
+		if (waitgraph_arrow(b, from, to[i], n == 1 ? WAITGRAPH_LIKELY : WAITGRAPH_POSSIBLE, f, NULL) < 0)
+			return -ENOMEM;
+	return n > 0 || f->lock || !handler ? (int)n : waitgraph_to_clients(b, from, f);
+}
+
+bool waitgraph_was_taken(const struct build *b, uint32_t node, const struct waitfact *f)
+{
+	const struct waitgraph_node *x = &b->g->node[node];
+	return !x->main && x->thread->goroutine && reads_a_client(b, x) && is_in_hand(b, x->process, f);
+}
+
+bool waitgraph_waits_for_requests(const struct build *b, uint32_t i)
+{
+	size_t n;
+	const struct waitgraph_node *x = &b->g->node[i];
+	const struct waitfact *f = waitgraph_facts(b, x, &n);
+	return n == 1 && f->kind == WAITFACT_OBJECT && !f->lock && works_on_a_request(b, x);
 }

@@ -59,7 +59,12 @@ static bool is_missing(const struct waitgraph_in *in, const struct waitgraph *g,
 {
 	if (!is_main(n) || n->thread->ended || n->sink == WAITGRAPH_NONE || n->sink == sink || n->idle)
 		return false; /* one that has ended was there, or is told of otherwise; a server comes to nobody */
-	const struct waitfact *own = awaits_visitors(in, &g->node[g->sink[n->sink].node]);
+	const struct waitgraph_node *end = &g->node[g->sink[n->sink].node];
+	const struct waitfact *own = awaits_visitors(in, end);
+	/* It has come, and waits for a goroutine of the very process that waits for visitors. */
+	if (end->thread && end->thread->goroutine && end->process == g->node[g->sink[sink].node].process &&
+	    n->process != end->process)
+		return false;
 	return n->component != g->node[g->sink[sink].node].component && (!own || own->kind != f->kind);
 }
 
@@ -136,6 +141,20 @@ static int arrows_to_missing(const struct waitgraph_in *in, struct waitgraph *g,
 	return (int)n;
 }
 
+/* Further requests of the same server that wait for the same object wait for the same ranks. */
+static int alike_arrows_add(const struct waitgraph_in *in, struct waitgraph *g, size_t sink, uint32_t first)
+{
+	for (size_t i = sink + 1; i < g->n_sinks && g->node[first].thread->goroutine; i++) {
+		uint32_t from = host_of(in, g, &g->sink[i]);
+		const struct waitgraph_node *a = &g->node[first], *b = from == WAITGRAPH_NONE ? NULL : &g->node[from];
+		bool alike = b && a->process == b->process && a->fact && b->fact && a->fact->kind == WAITFACT_OBJECT &&
+			     b->fact->kind == WAITFACT_OBJECT && a->fact->id == b->fact->id;
+		if (alike && arrows_to_missing(in, g, i, from) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 /*
  * Ranks that wait for connections, or for anything else that anybody may bring, wait for the ranks that do not come to
  * them. Adds arrows to those; *ret: there were any.
@@ -145,11 +164,11 @@ static int missing_arrows_add(const struct waitgraph_in *in, struct waitgraph *g
 	for (size_t i = 0; i < g->n_sinks; i++) {
 		uint32_t from = host_of(in, g, &g->sink[i]);
 		int n = from == WAITGRAPH_NONE ? 0 : arrows_to_missing(in, g, i, from);
-		if (n != 0) {
-			*ret = n > 0;
-			g->by_absence = *ret;
-			return MIN(n, 0);
-		}
+		if (n == 0)
+			continue;
+		*ret = n > 0;
+		g->by_absence = *ret;
+		return n > 0 ? alike_arrows_add(in, g, i, from) : n;
 	}
 	return 0;
 }

@@ -86,6 +86,22 @@ bool waitgraph_waits_for_calls(const struct build *b, uint32_t node);
  */
 int must_check waitgraph_to_takers(struct build *b, uint32_t from, const struct waitfact_process *p,
 				   enum waitgraph_quality q, const struct waitfact *f);
+/* A wait for something that only the process itself brings, by whichever thread. */
+static inline bool waitgraph_is_own(const struct waitfact *f)
+{
+	return f->kind == WAITFACT_FUTEX || f->kind == WAITFACT_OBJECT;
+}
+/* True of a goroutine whose wait a clock may end, nobody knows when. */
+bool waitgraph_has_a_limit(const struct waitgraph_node *n);
+/*
+ * Arrows of a goroutine that waits for an object of its process: to those that come to it, or, where these only wait
+ * for requests of a server themselves, to clients. Their number, or -ENOMEM.
+ */
+int must_check waitgraph_to_object(struct build *b, uint32_t from, const struct waitfact *f);
+/* True of a goroutine that reads from a client while another one has taken a request of that one, to whom f leads. */
+bool waitgraph_was_taken(const struct build *b, uint32_t node, const struct waitfact *f);
+/* True of a goroutine of a server that another request has to wake. */
+bool waitgraph_waits_for_requests(const struct build *b, uint32_t node);
 /* Of a thread of such a server that waits to be woken: to the clients, whose requests may do so. As above. */
 int must_check waitgraph_to_clients(struct build *b, uint32_t from, const struct waitfact *f);
 /* True of a side thread that wakes up by itself now and then. waitgraph_arrows.c. */

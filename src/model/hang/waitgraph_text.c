@@ -238,13 +238,21 @@ static void step_wait_add(const struct waitgraph *g, uint32_t node, const struct
 	}
 }
 
+void waitgraph_thread_text(const struct waitfact_thread *t, const char *more, struct buf *b)
+{
+	if (t->goroutine)
+		buf_printf(b, "goroutine %llu%s", (unsigned long long)t->goroutine, more);
+	else
+		buf_printf(b, "thread %d%s", (int)t->tid, more);
+}
+
 /* of_thread: the threads of one process are told apart. */
 static void step_add(const struct waitgraph *g, uint32_t node, bool with_wait, bool of_thread, struct buf *b)
 {
 	char who[160];
 	waitgraph_who_text(g, node, who, sizeof(who));
 	if (of_thread && g->node[node].thread && !g->node[node].main)
-		buf_printf(b, "thread %d of ", (int)g->node[node].thread->tid);
+		waitgraph_thread_text(g->node[node].thread, " of ", b);
 	buf_add(b, who);
 	const struct waitgraph_node *waiter = of_thread ? NULL : waiter_by_habit(g, node);
 	if (g->node[node].thread && (with_wait || waiter))
