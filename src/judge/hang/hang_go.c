@@ -62,12 +62,23 @@ static void stand_says(struct hang_work *w, const struct gostand *s)
 		(int)s->pid, s->version, s->n, s->n_stand);
 }
 
+/*
+ * True if what its main goroutine waits for comes from another process of the job in the end, as the goroutine that
+ * lives only reads from that one: then the graph says more.
+ */
+static bool goroutine_waits_for_others(const struct hang_work *w, const struct gostand *s)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *n = g ? waitgraph_thread(g, s->pid, 0) : NULL;
+	return n && n->thread->goroutine && waitgraph_leads_to_rank(g, (uint32_t)(n - g->node));
+}
+
 /* Who waits for a goroutine that lives waits for its work, as one whose threads run does. */
 static bool goroutine_works(struct hang_work *w)
 {
 	const struct gostand *works = NULL;
 	for (size_t i = 0; i < w->c->n_go; i++)
-		if (w->c->go[i].kind == GOSTAND_SOMEBODY)
+		if (w->c->go[i].kind == GOSTAND_SOMEBODY && !goroutine_waits_for_others(w, &w->c->go[i]))
 			works = &w->c->go[i];
 	if (!works || w->s->has_after || w->standstill_ns >= work_ns || !explains_all(w))
 		return false;

@@ -36,6 +36,10 @@ static const struct waitgraph_sink *graph_end(const struct hang_work *w)
 static bool is_same_end(const struct waitgraph *g, const struct waitgraph_sink *a, const struct waitgraph_sink *b)
 {
 	const struct waitfact *x = g->node[a->node].fact, *y = g->node[b->node].fact;
+	/* Several requests of one server that wait for the same. */
+	if (a->end == WAITEND_VISITOR && b->end == WAITEND_VISITOR && x && y && x->kind == WAITFACT_OBJECT &&
+	    y->kind == WAITFACT_OBJECT && x->id == y->id && g->node[a->node].process == g->node[b->node].process)
+		return true;
 	return a == b || (a->end == WAITEND_GONE && b->end == WAITEND_GONE && x && y && x->kind == y->kind &&
 			  x->id == y->id && x->left == y->left);
 }
@@ -110,6 +114,16 @@ static void graph_is(struct hang_work *w, const struct waitgraph_sink *s, const 
 
 /* ---- proofs ---- */
 
+/* True of a goroutine that waits for the end itself, and for nobody else, so that no visitor wakes it. */
+static bool waits_for_the_end(const struct waitgraph *g, const struct waitgraph_node *n,
+			      const struct waitgraph_node *end)
+{
+	for (uint32_t i = 0; i < n->n_edges; i++)
+		if (g->node[g->edge[n->first_edge + i].to].component != end->component)
+			return false;
+	return n->thread->goroutine && n->n_edges > 0;
+}
+
 /*
  * A main thread that waits for ever is no hang while its process serves: programs whose threads do the work leave their
  * main thread in such a wait. True if another thread of its process may still be woken by somebody else than the clock.
@@ -124,7 +138,8 @@ static bool serves_beside(const struct hang_work *w, const struct waitgraph_sink
 		const struct waitgraph_node *n = &g->node[i];
 		bool ticks = n->fact && n->fact->kind == WAITFACT_CLOCK;
 		bool never = n->dead || (n->dead_within && end->dead_within);
-		if (n->thread && n->process == end->process && n != end && !never && !ticks)
+		if (n->thread && n->process == end->process && n != end && !never && !ticks &&
+		    !waits_for_the_end(g, n, end))
 			return true;
 	}
 	return false;
@@ -302,6 +317,13 @@ static uint64_t limit_of(struct hang_work *w, const struct waitgraph_sink *s)
 	return limit_ns;
 }
 
+/* No stack of a thread shows that a goroutine sleeps. */
+static bool goroutine_sleeps(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph_node *n = &w->c->graph->node[s->node];
+	return s->end == WAITEND_CLOCK && n->thread && n->thread->goroutine;
+}
+
 /* True for an event loop with nothing to wait for but its timers: a sleep, which no stack shows. */
 static bool by_timer(const struct hang_work *w, const struct waitgraph_sink *s)
 {
@@ -362,6 +384,8 @@ bool hang_graph_benign(struct hang_work *w)
 	if (s->end == WAITEND_CLOCK && !end_is_main(w, s) && w->standstill_ns < sleep &&
 	    !hang_end_outsleeps(w, s, sleep))
 		return benign_end(w, s, "sleep", "what it waits for sleeps", sleep);
+	if (goroutine_sleeps(w, s) && w->standstill_ns < sleep)
+		return benign_end(w, s, "sleep", "a goroutine sleeps, or waits within a time limit", sleep);
 	if (s->end == WAITEND_CLOCK && by_timer(w, s) && w->standstill_ns < (s->n_followers > 0 ? sleep : long_sleep))
 		return benign_end(w, s, "sleep", "an event loop waits for its timers",
 				  s->n_followers > 0 ? sleep : long_sleep);
@@ -464,6 +488,8 @@ static const char *explained_id(const struct hang_work *w, const struct waitgrap
 	case WAITEND_CIRCLE: /* event loops beside the main threads are idle when all is well, too */
 		if (of_messages(w, s) || (s->dead && slept_for(w->c->graph, s)))
 			return proof_id(w, s);
+		if (s->one_process && n->thread && n->thread->goroutine)
+			return NULL; /* that nobody else comes to it is what hang_goroutines asks for */
 		return s->closed && in_the_way(w, s) && s->circle >= WAITGRAPH_LIKELY ? proof_id(w, s) : NULL;
 	default:
 		return NULL;
