@@ -10,7 +10,7 @@ import pytest
 
 from conftest import wait_for
 
-SOURCE = pathlib.Path(__file__).resolve().parents[1] / "workloads/go/stands.go"
+FOLDER = pathlib.Path(__file__).resolve().parents[1] / "workloads/go"
 COMPILERS = [p for p in dict.fromkeys(os.path.realpath(p) for p in (shutil.which("go"), "/usr/lib/go-1.19/bin/go") if p and os.path.exists(p))]
 
 if not COMPILERS:
@@ -19,16 +19,16 @@ if not COMPILERS:
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory):
-    """built(COMPILER, *FLAGS): the program, made once for each."""
+    """built(COMPILER, *FLAGS, name=NAME): a program, made once for each."""
     done = {}
 
-    def build(compiler, *flags):
-        if (compiler, flags) not in done:
+    def build(compiler, *flags, name="stands"):
+        if (compiler, flags, name) not in done:
             folder = tmp_path_factory.mktemp("go")
             env = dict(os.environ, GOCACHE=os.environ.get("GOCACHE") or str(tmp_path_factory.getbasetemp() / "gocache"), GOTOOLCHAIN="local", GOFLAGS="-buildvcs=false", CGO_ENABLED="0", GO111MODULE="off")
-            subprocess.run([compiler, "build", *flags, "-o", folder / "stands", SOURCE], check=True, env=env, cwd=folder)
-            done[compiler, flags] = folder / "stands"
-        return done[compiler, flags]
+            subprocess.run([compiler, "build", *flags, "-o", folder / name, FOLDER / f"{name}.go"], check=True, env=env, cwd=folder)
+            done[compiler, flags, name] = folder / name
+        return done[compiler, flags, name]
     return build
 
 
@@ -117,7 +117,8 @@ def concluded(binary, pid, seconds=1):
 @pytest.mark.parametrize("flags", [("-ldflags=-s -w",)], ids=["stripped"])
 @pytest.mark.parametrize("what, wanted", [("worker", "somebody"), ("global", "somebody"), ("chain", "somebody"), ("timer", "somebody"),
                                           ("signal", "somebody"), ("context", "unknown"), ("compute", "lives"), ("sleep", "lives"),
-                                          ("channel", "nobody"), ("mutex", "nobody"), ("group", "nobody"), ("select", "nobody")])
+                                          ("channel", "nobody"), ("mutex", "nobody"), ("group", "nobody"), ("select", "nobody"),
+                                          ("cond", "nobody")])
 def test_whether_anybody_is_left_is_found_out(binary, built, started, compiler, flags, what, wanted):
     process = started(built(compiler, *flags), what, "quick")
 
@@ -147,6 +148,68 @@ def test_ten_thousand_goroutines_are_read_and_the_rest_counted(vigil, built, sta
     p = wait_for(lambda: (p := goroutines(vigil, process.pid)).get("goroutines_unread") and p, 60, "all goroutines")
     assert sum(g["count"] for g in p["goroutines"]) + p["goroutines_unread"] >= 12000
     assert max(g["count"] for g in p["goroutines"]) > 9000 and all(len(g["ids"]) <= 100 for g in p["goroutines"])
+
+
+# ---- goroutines in the graph of waits ----
+
+
+@pytest.fixture
+def ranks(started, tmp_path):
+    """ranks(PROGRAM, WHAT, N): N ranks under one shell; the shell's process number."""
+    def start(program, what, n):
+        line = "for r in $(seq 0 $(($3 - 1))); do RANK=$r LOCAL_RANK=$r WORLD_SIZE=$3 $0 $1 $2 & done; wait"
+        shell = started("bash", "-c", line, program, what, tmp_path, str(n), start_new_session=True)
+        return shell.pid
+    yield start
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if str(tmp_path) in (process / "cmdline").read_text().split("\0"):
+                os.kill(int(process.name), 9)
+        except OSError:
+            pass
+
+
+def graph(vigil, pid):
+    return json.loads(vigil("waits", pid, "--json").out)
+
+
+def first_end(vigil, pid, wanted, what):
+    def there():
+        answer = graph(vigil, pid)
+        return answer["ends"] and wanted(answer["ends"][0]) and answer
+    return wait_for(there, 60, what)
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_calls_under_a_lock_are_a_circle_of_goroutines(vigil, built, ranks, compiler):
+    pid = ranks(built(compiler, name="calls"), "lock", 3)
+    answer = first_end(vigil, pid, lambda end: end["kind"] == "circle" and end["threads"] == 5, "the circle")
+    assert answer["ends"][0]["ranks"] == [0, 1] and answer["dead_threads"] == 0, answer["ends"]
+    of_lock = [t for p in answer["processes"] for t in p["threads"]
+               if re.search(r"(sync.Mutex.Lock|semacquire) at calls.go:\d+ in main.\(\*node\).handle", t.get("waiting_on", ""))]
+    assert len(of_lock) == 2 and all(t["goroutine"] > 1 and t["waits"][0]["kind"] == "object" for t in of_lock), of_lock
+    assert all(len(t["arrows"]) == 1 and t["arrows"][0]["quality"] == "likely" for t in of_lock), of_lock
+    text = vigil("waits", pid, "--all").out.decode()
+    assert re.search(r"goroutine \d+: waits: (sync.Mutex.Lock|semacquire) at\s+calls.go:\d+", text) and "its goroutine 1 (likely)" in re.sub(r"\s+", " ", text), text
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_requests_that_wait_for_one_more_lead_to_the_rank_that_has_not_come(vigil, built, ranks, compiler):
+    pid = ranks(built(compiler, name="calls"), "meet", 3)
+    answer = first_end(vigil, pid, lambda end: end["kind"] == "visitor" and end["followers"] == 2, "both requests")
+    assert answer["ends"][0]["ranks"] == [0], answer["ends"]
+
+
+def test_an_idle_server_and_its_idle_client_prove_nothing_of_each_other(vigil, built, ranks):
+    """The client's goroutine reads the connection all the time, as the server's does at its other end."""
+    pid = ranks(built(COMPILERS[0], name="calls"), "idle", 2)
+
+    def settled():
+        answer = graph(vigil, pid)
+        readers = [t for p in answer["processes"] for t in p["threads"] if "goroutine" in t and "recv, tcp" in t.get("waiting_on", "")]
+        return len(readers) == 2 and answer
+    answer = wait_for(settled, 60, "both to be idle")
+    assert answer["dead_threads"] == 0 and not any(e["kind"] == "circle" and e["followers"] for e in answer["ends"]), answer["ends"]
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from conftest import end_tree, wait_for, workload
 from guardkit import nobodys_vigil  # noqa: F401
 
 KINDS = {"unknown", "clock", "tcp", "connect", "listen", "datagram", "unix", "pipe", "fifo", "eventfd", "child", "thread", "lock", "futex",
-         "shared futex", "file lock", "semaphore", "message", "signal", "stopped", "traced", "frozen", "storage", "fuse", "terminal", "device"}
+         "shared futex", "file lock", "semaphore", "message", "signal", "stopped", "traced", "frozen", "storage", "fuse", "terminal", "device", "object"}
 ENDS = {"runs", "sleeps", "nobody", "gone", "circle", "stopped", "traced", "frozen", "outside", "visitor", "storage", "device", "person",
         "own_thread", "unknown"}
 QUALITIES = {"proof", "likely", "possible"}

@@ -3,7 +3,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The input's frame as that of a program in ray.get(); the list that it waits for and its references are the input's. */
+/* The input's frame as that of a program in ray.get(); the list that it waits for and its references are the input's */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct pymemory in = {.data = data, .size = size};

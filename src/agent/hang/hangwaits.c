@@ -14,6 +14,8 @@
 #define HANGWAITS_PIDS 2048
 /* Time for reading Python's locks of all processes; those of main processes come first. */
 static const uint64_t locks_budget_ns = 2 * NS_PER_S;
+/* Time for the goroutines of all processes at one look. */
+static const uint64_t go_budget_ns = NS_PER_S;
 
 static size_t pids_choose(const struct hangprocs *c, pid_t *pids, size_t cap)
 {
@@ -58,6 +60,11 @@ void hangwaits_look(struct hangwaits *h, const struct world *w, const struct han
 	h->look[at] = look;
 	h->n_looks = at + 1;
 	hangwaits_who_fill(h, procs);
+	waitgo_done(&h->go[at]);
+	uint64_t until_ns = w->mono_ns() + go_budget_ns;
+	if (h->who && !h->threads_only &&
+	    waitgo_look(w, &h->look[at], h->who, h->n_who, at == 1, until_ns, &h->go[at]) != 0)
+		TEXT_COPY(h->note, "no memory");
 }
 
 /* ---- what is known beside the facts ---- */
@@ -145,6 +152,18 @@ static int habits_take(struct hangwaits *h, const struct world *w, const struct 
 	return wakehint_add(&in, &h->hint, &h->n_hints, &h->cap_hints);
 }
 
+/* Goroutines in the place of threads. */
+static int goroutines_take(struct hangwaits *h)
+{
+	bool two = h->n_looks > 1;
+	const struct waitgo_into into = {.before = two ? &h->look[0] : NULL,
+					 .now = &h->look[h->n_looks - 1],
+					 .hint = &h->hint,
+					 .n_hints = &h->n_hints,
+					 .cap_hints = &h->cap_hints};
+	return waitgo_put(two ? &h->go[0] : NULL, &h->go[h->n_looks - 1], &into);
+}
+
 const struct waitgraph *hangwaits_make(struct hangwaits *h, const struct world *w, const struct stackdump *dump,
 				       const struct wakehist *wakes)
 {
@@ -161,6 +180,8 @@ const struct waitgraph *hangwaits_make(struct hangwaits *h, const struct world *
 		r = places_take(h, dump);
 	if (r == 0)
 		r = habits_take(h, w, wakes);
+	if (r == 0)
+		r = goroutines_take(h);
 	struct waitgraph_in in = {
 		.before = h->n_looks > 1 ? &h->look[0] : NULL,
 		.now = &h->look[h->n_looks - 1],
@@ -182,6 +203,8 @@ void hangwaits_done(struct hangwaits *h)
 	waitgraph_done(&h->graph);
 	for (size_t i = 0; i < h->n_looks; i++)
 		waitfacts_done(&h->look[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(h->go); i++)
+		waitgo_done(&h->go[i]);
 	free(h->who);
 	free(h->hint);
 	memset(h, 0, sizeof(*h));

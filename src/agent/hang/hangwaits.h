@@ -5,6 +5,7 @@
 #pragma once
 
 #include "agent/hang/hanglookups.h"
+#include "agent/wait/waitgo.h"
 #include "model/hang/waitgraph.h"
 #include "model/hang/wakehist.h"
 #include "model/stacks/stackdump.h"
@@ -12,6 +13,8 @@
 struct hangwaits {
 	struct waitfacts look[2]; /* owned */
 	size_t n_looks;
+	struct waitgo go[2]; /* of each look; owned */
+	bool threads_only; /* goroutines are not asked for */
 	struct waitgraph_who *who; /* owned */
 	size_t n_who;
 	struct hanglookups *lookups; /* which files are looked for; borrowed; NULL: unknown */

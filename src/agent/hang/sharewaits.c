@@ -121,7 +121,7 @@ static void calls_keep(struct sharewaits *s, const struct waitgraph *g)
 
 void sharewaits_learn(struct sharewaits *s, const struct world *w, const struct hangprocs *procs)
 {
-	struct hangwaits look = {.n_looks = 0};
+	struct hangwaits look = {.threads_only = true};
 	struct waitgraph g;
 	uint64_t began_ns = w->mono_ns();
 	if (s->spent_ns >= learn_ns || s->reads >= learn_most)

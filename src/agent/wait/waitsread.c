@@ -35,6 +35,8 @@ void waitsread_done(struct waitsread *r)
 	waitgraph_done(&r->graph);
 	for (size_t i = 0; i < r->n_looks; i++)
 		waitfacts_done(&r->look[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(r->go); i++)
+		waitgo_done(&r->go[i]);
 	free(r->who);
 	free(r->hint);
 	memset(r, 0, sizeof(*r));
@@ -52,6 +54,15 @@ void waitsread_wakes(const char *state, const char *job, struct wakehist *ret)
 }
 
 /* ---- a look ---- */
+
+/* The goroutines beside the look that was taken. */
+static int goroutines_look(struct taking *t)
+{
+	struct waitsread *r = t->r;
+	size_t at = r->n_looks - 1;
+	bool last = at == 1 || t->want->apart_ns == 0;
+	return waitgo_look(t->w, &r->look[at], r->who, r->n_who, last, t->w->mono_ns() + look_budget_ns, &r->go[at]);
+}
 
 /* Takes a look at the processes that there are now. WAITSREAD_NONE: there are none. */
 static int look(struct taking *t)
@@ -75,6 +86,7 @@ static int look(struct taking *t)
 		free(r->who);
 		r->who = take(&p.who);
 		r->n_who = p.n;
+		e = goroutines_look(t);
 	}
 	r->took_ns += t->w->mono_ns() - began_ns;
 	waitsread_processes_done(&p);
@@ -184,6 +196,19 @@ static int second_look(struct taking *t, struct fault *f)
 	return r ? r : rights_check(t, f);
 }
 
+/* Goroutines in the place of threads; where the second look was not taken the first one did not search. */
+static int goroutines_put(struct taking *t)
+{
+	struct waitsread *r = t->r;
+	bool two = r->n_looks > 1;
+	const struct waitgo_into into = {.before = two ? &r->look[0] : NULL,
+					 .now = &r->look[r->n_looks - 1],
+					 .hint = &r->hint,
+					 .n_hints = &r->n_hints,
+					 .cap_hints = &t->cap_hints};
+	return waitgo_put(two ? &r->go[0] : NULL, &r->go[r->n_looks - 1], &into);
+}
+
 static int take_all(struct taking *t, struct fault *f)
 {
 	struct waitsread *r = t->r;
@@ -196,6 +221,8 @@ static int take_all(struct taking *t, struct fault *f)
 		e = hints_read(t);
 	if (e == 0 && t->want->apart_ns > 0)
 		e = second_look(t, f);
+	if (e == 0)
+		e = goroutines_put(t);
 	if (e)
 		return e;
 	const struct waitgraph_in in = {

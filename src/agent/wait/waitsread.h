@@ -5,6 +5,7 @@
 #pragma once
 
 #include "agent/jobs/members.h"
+#include "agent/wait/waitgo.h"
 #include "base/fault.h"
 #include "model/hang/waitgraph.h"
 #include "model/hang/wakehist.h"
@@ -25,6 +26,7 @@ struct waitsread_want {
 struct waitsread {
 	struct waitfacts look[2]; /* owned */
 	size_t n_looks;
+	struct waitgo go[2]; /* of each look; owned */
 	struct waitgraph_who *who; /* of the last look; owned */
 	size_t n_who;
 	struct waithint *hint; /* owned */

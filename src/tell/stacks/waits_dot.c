@@ -39,7 +39,11 @@ static void thread_dot(const struct waits_view *v, uint32_t node, FILE *to)
 	waits_what(n, what, sizeof(what));
 	(void)fputs("    ", to);
 	put_name(v->graph, node, to);
-	(void)fprintf(to, " [label=\"%s %d\\n", n->main ? "main thread" : "thread", (int)n->thread->tid);
+	char thread[40];
+	struct buf b = BUF_ON(thread);
+	buf_reset(&b);
+	waitgraph_thread_text(n->thread, "", &b);
+	(void)fprintf(to, " [label=\"%s%s\\n", n->main && !n->thread->goroutine ? "main " : "", thread);
 	put_text(what[0] ? what : waits_does(n), to);
 	(void)fprintf(to, "\"%s];\n", n->dead ? ", color=red" : n->end == WAITEND_RUNS ? ", color=darkgreen" : "");
 }

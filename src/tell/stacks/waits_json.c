@@ -106,6 +106,8 @@ static struct js *waits_thread_json(const struct waits_view *v, const struct wai
 	char what[600];
 	waits_what(n, what, sizeof(what));
 	js_put_i64(j, "tid", t->tid);
+	if (t->goroutine)
+		js_put_u64(j, "goroutine", t->goroutine);
 	js_put_bool(j, "main", n->main);
 	js_put_text(j, "does", waits_does(n));
 	if (n->end != WAITEND_RUNS)

@@ -88,6 +88,17 @@ const char *waits_does(const struct waitgraph_node *n)
 	return n->thread && n->thread->ended ? "ended" : "waits";
 }
 
+/* "its thread 812", "goroutine 7 of rank 0". */
+static void thread_who(const struct waitgraph_node *n, const char *process, char *dst, size_t cap)
+{
+	struct buf b = {.text = dst, .cap = cap};
+	buf_reset(&b);
+	if (!process[0])
+		buf_add(&b, "its ");
+	waitgraph_thread_text(n->thread, process[0] ? " of " : "", &b);
+	buf_add(&b, process);
+}
+
 void waits_who(const struct waitgraph *g, uint32_t node, uint32_t in, char *dst, size_t cap)
 {
 	char process[200], text[240];
@@ -96,10 +107,10 @@ void waits_who(const struct waitgraph *g, uint32_t node, uint32_t in, char *dst,
 	waitgraph_who_text(g, node, process, sizeof(process));
 	if (!n->thread || (n->main && !same))
 		TEXT_COPY(text, process);
-	else if (same)
-		TEXT_FORMAT(text, "%s %d", n->main ? "its main thread" : "its thread", (int)n->thread->tid);
+	else if (same && n->main && !n->thread->goroutine)
+		TEXT_FORMAT(text, "its main thread %d", (int)n->thread->tid);
 	else
-		TEXT_FORMAT(text, "thread %d of %s", (int)n->thread->tid, process);
+		thread_who(n, same ? "" : process, text, sizeof(text));
 	textout_clean(text, dst, cap);
 }
 

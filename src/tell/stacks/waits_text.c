@@ -12,7 +12,7 @@ static const char *proof_text(const struct waitgraph_sink *s)
 {
 	if (s->dead)
 		return "proved: none of its threads can ever go on";
-	switch (s->quality) {
+	switch (s->end == WAITEND_CIRCLE ? MIN(s->quality, s->circle) : s->quality) {
 	case WAITGRAPH_PROOF:
 		return "each step is read from the system, but that it lasts is not proved";
 	case WAITGRAPH_LIKELY:
@@ -176,7 +176,7 @@ static uint32_t waits_text_process(const struct waits_view *v, uint32_t first, c
 		if (i == first)
 			process_name(v, i, &b);
 		else
-			buf_printf(&b, "thread %d", (int)g->node[i].thread->tid);
+			waitgraph_thread_text(g->node[i].thread, "", &b);
 		buf_add(&b, ": ");
 		waits_text_thread(v, i, &b);
 		textout_blank(p, i == first ? 2 : 4);
