@@ -12,6 +12,7 @@
 #define OBJECT_BYTES (256 * KIB)
 #define ALL_BYTES (64 * MIB)
 #define STEPS_MAX 12
+#define LINKS_MAX 65536
 /* A context's end: timer, function, context, channel; and those derived from it. */
 #define TIMER_STEPS 7
 #define SEEN_SLOTS 32768
@@ -84,6 +85,13 @@ static bool has_link(const struct near *k, uint32_t to)
 	return false;
 }
 
+/* Workers that wait for the same end nobody's wait of them. */
+static bool waits_alike(const struct goroutine *a, const struct goroutine *b)
+{
+	return a->wait == b->wait && a->n_on == 1 && b->n_on == 1 && a->on[0] == b->on[0] &&
+	       strcmp(a->reason, b->reason) == 0;
+}
+
 static void hit(struct near *k, uint32_t to)
 {
 	struct gonear *n = k->ret;
@@ -91,9 +99,11 @@ static void hit(struct near *k, uint32_t to)
 		n->clock[to] = true;
 		return;
 	}
-	if (to == k->by || has_link(k, to))
+	if (to == k->by || waits_alike(&k->s->item[k->by], &k->s->item[to]) || has_link(k, to))
 		return;
-	if (vec_room(&n->link, &n->cap, n->n + 1) < 0)
+	if (n->n >= LINKS_MAX)
+		n->cut = true;
+	else if (vec_room(&n->link, &n->cap, n->n + 1) < 0)
 		k->error = -ENOMEM;
 	else
 		n->link[n->n++] = (struct gonear_link){k->by, to, k->steps};

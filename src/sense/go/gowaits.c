@@ -7,6 +7,8 @@
 
 /* Goroutines that come to an object equally near; of more, none is singled out. */
 #define HOLDERS_MOST 16
+/* Alternatives of a call; more than one thread's goroutine may claim to be in it. */
+#define CALL_FACTS 16
 /* Who works on a request has its connection near: itself, or in what encrypts, decodes or counts it. */
 #define HAND_STEPS 5
 
@@ -205,7 +207,7 @@ static int call_put(struct putting *x, struct waitfact_thread *t, size_t i)
 	new.first = new.n = new.n_polled = 0;
 	*t = new;
 	int r = 0;
-	for (uint32_t k = 0; k < from->n && r == 0; k++)
+	for (uint32_t k = 0; k < MIN(from->n, (uint32_t)CALL_FACTS) && r == 0; k++)
 		r = copy_put(x, t, from->first + k, x->f->fact[from->first + k].to_write);
 	/* The runtime's goroutine that waits for signals; none of the program's waits for a futex. */
 	if (t->n == 1 && x->f->fact[t->first].kind == WAITFACT_FUTEX)
