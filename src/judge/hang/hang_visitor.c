@@ -63,6 +63,26 @@ static bool reads_clients_beside(const struct waitgraph *g, const struct waitgra
 	return false;
 }
 
+/* Where another rank waits at its door as well, who should have come to whom is not known, and nobody is named. */
+static void other_door(struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitfact *f = g->node[s->node].fact;
+	char who[160];
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		if (i == s->node || !n->main || !n->who || !n->who->main || n->end != WAITEND_VISITOR || n->handles ||
+		    !f || !n->fact || n->fact->kind != f->kind)
+			continue;
+		w->v->confidence = CONFIDENCE_LOW;
+		w->v->n_culprits = 0;
+		waitgraph_who_text(g, i, who, sizeof(who));
+		who[0] = who[0] >= 'a' && who[0] <= 'z' ? (char)(who[0] - 'a' + 'A') : who[0];
+		hang_says(w, "%s waits for somebody to come as well: who should have come to whom is not known.", who);
+		return;
+	}
+}
+
 /*
  * All other ranks wait for one that waits for somebody, and that is none of them. In a job that has made steps it is
  * this rank that holds the others up; before, a person may have to come. Of a server in a thread of its own it is not
@@ -76,8 +96,12 @@ void hang_visitor_of_none(struct hang_work *w, const struct waitgraph_sink *s)
 		w->v->confidence = CONFIDENCE_LOW;
 		return;
 	}
-	if (!n->who || !n->who->main || !all_have_come(w, s))
+	if (!n->who || !n->who->main)
 		return;
+	if (!all_have_come(w, s)) {
+		other_door(w, s);
+		return;
+	}
 	if (n->handles) { /* the others have come, and have no answer */
 		w->v->confidence = w->stepping ? w->v->confidence : CONFIDENCE_LOW;
 		hang_says(w, "No rank is left whose request could bring it.");
