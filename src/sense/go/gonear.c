@@ -138,8 +138,9 @@ static bool seen_add(struct near *k, uint64_t base)
 static void near_word(struct near *k, uint64_t word)
 {
 	struct goobject o;
-	if (k->n_todo >= k->most || !goheap_object(k->heap, word, &o) || !seen_add(k, o.base) ||
-	    goown_has(&k->own, o.base))
+	/* What is seen is on the list as well, so it fits into its table. */
+	if (k->n_todo >= k->most || !goheap_object(k->heap, word, &o) || goown_has(&k->own, o.base) ||
+	    !seen_add(k, o.base))
 		return;
 	base_hits(k, o.base);
 	k->todo[k->n_todo++] = o;

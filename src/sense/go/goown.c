@@ -88,12 +88,17 @@ static bool is_processors(struct goproc *p, struct goheap *heap, const uint64_t 
 static int processors_list(struct goproc *p, struct goheap *heap, struct goown *o)
 {
 	uint64_t words[CHUNK_WORDS], each[PROCESSORS_MAX];
+	const size_t n_g = o->n;
 	for (uint64_t at = p->bss; at < p->ebss; at += sizeof(words) - 16) {
 		size_t n = (size_t)MIN((p->ebss - at) / 8, (uint64_t)CHUNK_WORDS);
 		int r = goproc_words(p, at, words, n);
 		for (size_t i = 0; i + 2 < n && r == 0; i++) {
 			if (!is_processors(p, heap, words + i, each))
 				continue;
+			if (o->n - n_g + words[i + 1] > PROCESSORS_MAX) {
+				o->cut = true;
+				return 0;
+			}
 			for (size_t c = 0; c < words[i + 1] && r == 0; c++)
 				r = own_add(o, each[c]);
 		}
