@@ -10,6 +10,7 @@ bool pm_peerish(const char *text)
 {
 	static const char *const words[] = {
 		"closed by peer", "reset by peer", "DistBackendError",	    "DistNetworkError", "NCCL",
+		"peer closed",	  "peer has closed",
 		"gloo",		  "Gloo",	   "remote process exited", "ncclRemoteError",	"Broken pipe"};
 	return pm_has_any(text, words, ARRAY_SIZE(words));
 }

@@ -56,6 +56,22 @@ static void who_failed_first_is_the_root_of_a_cascade(void **state)
 	assert_string_equal(in.cause.id, "rank_failed_first");
 }
 
+/* In the report of such an end another rank's own crash is looked for. */
+static void words_of_a_lost_peer_may_follow_from_another_rank(void **state)
+{
+	static const char *const lost[] = {"rank 0: peer closed its connection", "Connection reset by peer",
+					   "Broken pipe"};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(lost); i++) {
+		judge(0, EXITED(1), NULL, 0, NULL);
+		in.victim.rank = 0;
+		TEXT_COPY(in.summary, lost[i]);
+		assert_true(postmortem_may_follow(&in));
+	}
+	TEXT_COPY(in.summary, "rank 0: cannot read shard 7");
+	assert_false(postmortem_may_follow(&in));
+}
+
 static void what_is_proved_otherwise_stays(void **state)
 {
 	(void)state;
@@ -104,6 +120,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_failed_first_is_the_root_of_a_cascade),
+		cmocka_unit_test(words_of_a_lost_peer_may_follow_from_another_rank),
 		cmocka_unit_test(what_is_proved_otherwise_stays),
 		cmocka_unit_test(a_later_exception_is_no_root),
 		cmocka_unit_test(the_ranks_own_file_says_what_its_log_does_not),
