@@ -25,7 +25,7 @@ void speedwatch_children_begin(struct speedwatch *s)
 	}
 }
 
-static bool is_watched(const struct speedfacts *f, pid_t pid)
+bool speedwatch_has(const struct speedfacts *f, pid_t pid)
 {
 	for (size_t i = 0; i < f->n_processes; i++)
 		if (f->process[i].pid == pid)
@@ -51,7 +51,7 @@ static void children_of(const struct speedwatch *s, struct speedwatch_process *p
 	struct span rest = {text, len}, word;
 	while (n < ARRAY_SIZE(now) && span_word(&rest, &word)) {
 		uint64_t pid;
-		if (span_u64(word, &pid) < 0 || pid > INT32_MAX || is_watched(s->f, (pid_t)pid) ||
+		if (span_u64(word, &pid) < 0 || pid > INT32_MAX || speedwatch_has(s->f, (pid_t)pid) ||
 		    (pid_t)pid == getpid())
 			continue;
 		p->children += !was_there(p, (pid_t)pid);

@@ -86,6 +86,8 @@ int must_check speedwatch_sweep(struct speedwatch *s);
 /* After a sweep: the system calls of some threads that run, where that is permitted without stopping them. */
 void speedwatch_asks(struct speedwatch *s);
 void speedwatch_asks_done(struct speedwatch *s);
+/* True: the process is one of those that are watched. */
+bool speedwatch_has(const struct speedfacts *f, pid_t pid);
 /* Children of the main processes that are not watched themselves: they came, and most of them go soon. */
 void speedwatch_children_begin(struct speedwatch *s);
 void speedwatch_children(struct speedwatch *s);

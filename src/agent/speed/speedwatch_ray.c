@@ -42,25 +42,14 @@ static const struct task_row *raylet_alone(const struct speedwatch *s)
 			return NULL;
 		found = t;
 	}
-	for (size_t k = 0; found && k < s->f->n_processes; k++)
-		if (s->f->process[k].pid == found->pid)
-			return found;
-	return NULL;
-}
-
-static bool is_watched_here(const struct speedwatch *s, pid_t pid)
-{
-	for (size_t k = 0; k < s->f->n_processes; k++)
-		if (s->f->process[k].pid == pid)
-			return true;
-	return false;
+	return found && speedwatch_has(s->f, found->pid) ? found : NULL;
 }
 
 /* True for a program of that user that uses Ray and is none of the job's processes. */
 static bool is_driver(const struct speedwatch *s, const struct task_row *t, uid_t uid)
 {
 	struct proc_status st;
-	return strncmp(t->comm, "ray::", 5) != 0 && !is_watched_here(s, t->pid) &&
+	return strncmp(t->comm, "ray::", 5) != 0 && !speedwatch_has(s->f, t->pid) &&
 	       proc_status_read(s->w, t->pid, &st) == 0 && st.uid == uid && has_ray(s->w, t->pid);
 }
 
