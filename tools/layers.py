@@ -36,6 +36,7 @@ ROOMS = {
              "metrics"],
     "agent": ["host", "inspect", "jobs", "guard", "notify", "rules", "gpu", "memory", "stacks", "heap", "collective",
               "wait", "hang", "incident", "metrics", "output", "run", "speed", "map", "web"],
+    "cli": ["options", "screen", "config", "host", "stacks", "heap", "jobs", "run", "service", ""],
 }
 
 # What runs inside the user's process: nothing of src/, and of libraries only libc. The tool that makes its tables at

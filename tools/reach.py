@@ -72,12 +72,17 @@ def closure(graph_of, start):
     return seen
 
 
+# Rooms of src/cli that hold one file a command; what is in the others, all commands use.
+COMMAND_ROOMS = ("host", "stacks", "heap", "jobs", "run", "service")
+
+
 def e2e_of(name):
     """Patterns of end-to-end tests for a changed file; None: all."""
     parts = pathlib.PurePosixPath(name).parts
+    if parts[:2] == ("src", "cli"):
+        return [f"{pathlib.PurePosixPath(name).stem}*"] if parts[2] in COMMAND_ROOMS else None
     if parts[0] == "src" and len(parts) == 3:
-        stem = pathlib.PurePosixPath(name).stem
-        return [f"{stem}*"] if parts[1] == "cli" and stem not in ("option", "main", "config", "view", "subject", "state") else None
+        return None
     for key in ("/".join(parts[:2]), "/".join(parts[1:3]), parts[2] if len(parts) > 3 else "", parts[0]):
         if key in ROOM_TESTS:
             return ROOM_TESTS[key]

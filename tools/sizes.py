@@ -17,7 +17,6 @@ FOLDER_FILES = 25
 CODE = ("src", "preload", "plugins")
 TREES = (*CODE, "tests", "bench", "tools", "demo", "web/src")
 SUFFIXES = {".c", ".h", ".py", ".ts", ".tsx", ".sh", ""}
-FOLDER_EXCEPTIONS = {"src/cli"}  # one file a command
 # Plain data of fixed size in one struct; splitting it would scatter one record.
 HEADER_EXCEPTIONS = {"src/model/incident/incident.h": 260, "preload/heapregion.h": 236}
 
@@ -44,7 +43,7 @@ def check_files(root):
 def check_folders(root):
     for folder in sorted({p.parent for p in files(root, ("src",), {".c"})}):
         name, count = folder.relative_to(root).as_posix(), len(list(folder.glob("*.c")))
-        if count > FOLDER_FILES and name not in FOLDER_EXCEPTIONS:
+        if count > FOLDER_FILES:
             yield f"{name}: {count} C files, at most {FOLDER_FILES}; make a room of those that belong together"
 
 

@@ -19,7 +19,7 @@ STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 # A string that could be handed to open(): the path is all of it, possibly with printf fields.
 KERNEL_PATH = re.compile(r"^/(?:proc|sys)(?:/[^\s:,;()]*)?$")
 # Compared with what the kernel writes or a person types, never opened.
-COMPARED = {("sense/memory/cgroup_place.c", "/sys/fs/cgroup"), ("cli/watch.c", "/sys/fs/cgroup/")}
+COMPARED = {("sense/memory/cgroup_place.c", "/sys/fs/cgroup"), ("cli/run/watch.c", "/sys/fs/cgroup/")}
 MARKS = re.compile(r"\b(?:TODO|FIXME|XXX|HACK)\b")
 # Folders that everybody has, so naming them says nothing about this machine.
 COMMON = {"/", "/home", "/root", "/tmp", "/usr", "/usr/src", "/opt", "/srv", "/var", "/var/tmp", "/src", "/build"}

@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "cli/commands.h"
-#include "cli/config.h"
-#include "cli/nearest.h"
-#include "cli/pager.h"
+#include "cli/config/config.h"
+#include "cli/options/commands.h"
+#include "cli/options/nearest.h"
+#include "cli/screen/pager.h"
 #include "sense/lockwait.h"
 #include "sense/native/lineserver.h"
 

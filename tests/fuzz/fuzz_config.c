@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "cli/config.h"
+#include "cli/config/config.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

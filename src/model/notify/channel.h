@@ -1,7 +1,7 @@
 /*
  * A notification channel as configured: the destination of notices and their rate. Plain data; read from the section
- * "notify:" of vigil.yaml (cli/config_notify.c, docs/formats/notify.md). It never holds secrets, only the names of
- * the files with them.
+ * "notify:" of vigil.yaml (cli/config/config_notify.c, docs/formats/notify.md). It never holds secrets, only the names
+ * of the files with them.
  */
 #pragma once
 

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "cli/commands.h"
+#include "cli/options/commands.h"
 
 /* cli/main.c, which has the table, is not part of the library: the same commands in any order. */
 const struct command *const commands[] = {

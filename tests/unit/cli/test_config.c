@@ -7,7 +7,7 @@
 
 #include "base/base.h"
 #include "base/buf.h"
-#include "cli/config.h"
+#include "cli/config/config.h"
 
 struct opts {
 	const char *name, *state, *config;

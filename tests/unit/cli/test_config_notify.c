@@ -1,6 +1,6 @@
 #include "cli_fixture.h"
 
-#include "cli/config_notify.h"
+#include "cli/config/config_notify.h"
 
 static struct made_world made;
 static struct channels all;

@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 
 #include "agent/made_world.h"
-#include "cli/follow.h"
+#include "cli/jobs/follow.h"
 #include "tell/store/store.h"
 
 static struct made_world made;

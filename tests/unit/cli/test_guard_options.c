@@ -1,7 +1,7 @@
 #include "testing.h"
 
 #include "base/buf.h"
-#include "cli/guard_options.h"
+#include "cli/options/guard_options.h"
 
 struct opts {
 	uint32_t other;

@@ -1,7 +1,7 @@
 #include "testing.h"
 
 #include "base/buf.h"
-#include "cli/hang_options.h"
+#include "cli/options/hang_options.h"
 
 struct opts {
 	uint32_t other; /* the rows must find their fields behind it */

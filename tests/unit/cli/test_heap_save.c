@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "agent/made_world.h"
-#include "cli/heap_save.h"
+#include "cli/heap/heap_save.h"
 
 static struct made_world made;
 static struct heapset *set;

@@ -1,7 +1,7 @@
 #include "cli_fixture.h"
 
-#include "cli/commands.h"
-#include "cli/heap_switch.h"
+#include "cli/heap/heap_switch.h"
+#include "cli/options/commands.h"
 
 static struct made_world made;
 static struct subject subject;

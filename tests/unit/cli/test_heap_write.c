@@ -1,7 +1,7 @@
 #include "cli_fixture.h"
 
-#include "cli/commands.h"
-#include "cli/heap_write.h"
+#include "cli/heap/heap_write.h"
+#include "cli/options/commands.h"
 
 static struct made_world made;
 static struct heapset *set;

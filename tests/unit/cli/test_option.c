@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "base/base.h"
-#include "cli/nearest.h"
-#include "cli/option.h"
+#include "cli/options/nearest.h"
+#include "cli/options/option.h"
 
 enum policy { NEWEST, LARGEST };
 static const char *const policies[] = {"newest", "largest", NULL};

@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 
 #include "base/buf.h"
-#include "cli/state.h"
+#include "cli/options/state.h"
 
 static char dst[256];
 static struct fault fault;

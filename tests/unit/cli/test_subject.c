@@ -1,6 +1,6 @@
 #include "cli_fixture.h"
 
-#include "cli/subject.h"
+#include "cli/options/subject.h"
 
 static struct made_world made;
 static struct subject got;

@@ -3,8 +3,8 @@
 #include <signal.h>
 
 #include "base/clock.h"
-#include "cli/commands.h"
-#include "cli/view.h"
+#include "cli/options/commands.h"
+#include "cli/screen/view.h"
 #include "sense/proc/proc.h"
 
 static struct made_world made;

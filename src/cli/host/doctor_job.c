@@ -1,0 +1,103 @@
+#include "cli/host/doctor_job.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "agent/speed/speedsteps.h"
+#include "agent/speed/speedwatch.h"
+#include "base/log.h"
+#include "cli/options/commands.h"
+#include "cli/options/subject.h"
+#include "judge/speed/speed.h"
+#include "tell/host/findings.h"
+#include "tell/host/speedshow.h"
+
+static volatile bool stop;
+
+static void doctor_job_interrupt(int signal)
+{
+	(void)signal;
+	stop = true;
+}
+
+static void doctor_job_progress(void *ctx, uint64_t left_ns)
+{
+	(void)ctx;
+	(void)fprintf(stderr, "\rwatching for %.1f s more ", (double)left_ns / 1e9);
+	(void)fflush(stderr);
+}
+
+static void doctor_job_show(const struct doctor_job *d, const struct subject *s, const struct speedfacts *facts,
+			    const struct findings *all)
+{
+	struct speedview v;
+	speedview_of(facts, &v);
+	const struct speedshow show = {
+		.facts = facts, .run = v.run, .queued = v.queued, .wanted = v.wanted, .room = v.room};
+	if (d->json) {
+		struct js *j = findings_json(all);
+		js_put_text(j, "subject", s->text);
+		js_put(j, "watched", speedshow_json(&show));
+		ignore(js_write(j, stdout, 0), "main looks at stdout in the end");
+		js_free(j);
+		return;
+	}
+	findings_text(all, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), stdout);
+	if (all->n == 0)
+		printf("Nothing that I can see holds %s back.\n", s->text);
+	putchar('\n');
+	speedshow_text(&show, stdout);
+}
+
+static int watched(const struct world *w, const struct doctor_job *d, const struct subject *s, struct speedfacts *ret)
+{
+	const struct members_want members = {
+		.ask = true,
+		.job_id = s->is_job ? s->job.id : NULL,
+		.uid = s->job.uid,
+		.root = s->pid,
+		.group = s->is_job ? s->job.cgroup : NULL,
+	};
+	const bool shows = isatty(STDERR_FILENO);
+	const struct speedwatch_want want = {.members = &members,
+					     .for_ns = d->for_ns,
+					     .stop = &stop,
+					     .progress = shows ? doctor_job_progress : NULL};
+	const struct sigaction action = {.sa_handler = doctor_job_interrupt,
+					 .sa_flags = (int)SA_RESETHAND}; /* the second one ends vigil */
+	struct speedsteps steps = {.n = 0};
+	struct fault f = {.text = ""};
+	(void)sigaction(SIGINT, &action, NULL);
+	if (s->is_job)
+		speedsteps_begin(&steps, w, &s->job);
+	int r = speedwatch_take(w, &want, ret, &f);
+	if (shows)
+		(void)fputs("\r\033[K", stderr);
+	if (r) {
+		log_error("%s: %s", s->text, f.text);
+		return r == SPEEDWATCH_NONE ? EXIT_ABSENT : r == WORLD_DENIED ? EXIT_DENIED : EXIT_PROBLEM;
+	}
+	if (s->is_job)
+		speedsteps_end(&steps, w, &ret->steps);
+	return 0;
+}
+
+int doctor_job(const struct doctor_job *d)
+{
+	struct world w;
+	struct subject s;
+	struct speedfacts facts;
+	static struct findings all;
+	char state[256];
+	int r = subject_open(d->state, d->what, &w, state, sizeof(state), &s);
+	if (r)
+		return r;
+	r = watched(&w, d, &s, &facts);
+	if (r)
+		return r;
+	speed_judge(&facts, &all);
+	doctor_job_show(d, &s, &facts, &all);
+	speedfacts_done(&facts);
+	return findings_worst(&all) >= SEVERITY_WARNING ? EXIT_PROBLEM : 0;
+}

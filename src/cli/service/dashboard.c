@@ -1,0 +1,212 @@
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/incident/unstored.h"
+#include "agent/web/webserver.h"
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/private.h"
+#include "cli/options/commands.h"
+#include "cli/options/state.h"
+
+struct dashboard_options {
+	const char *listen;
+	uint32_t port;
+	struct option_list allow_host;
+	const char *tls_cert, *tls_key;
+	uint32_t until;
+	const char *otlp, *otlp_token;
+	bool open, json, insecure;
+	const char *state;
+};
+
+static const struct option options[] = {
+	{.name = "listen",
+	 .type = OPTION_TEXT,
+	 .arg = "ADDR:PORT|unix:PATH",
+	 .help = "where to listen; not given: 127.0.0.1, port 9877 or the next that is free",
+	 .offset = offsetof(struct dashboard_options, listen)},
+	{.name = "port",
+	 .type = OPTION_U32,
+	 .arg = "N",
+	 .help = "listen on this port of 127.0.0.1 and on no other",
+	 .offset = offsetof(struct dashboard_options, port)},
+	{.name = "allow-host",
+	 .type = OPTION_LIST,
+	 .arg = "NAME,…",
+	 .most = WEB_HOSTS - 1,
+	 .help = "further names that a browser may open the page by, as of a proxy in front of it",
+	 .offset = offsetof(struct dashboard_options, allow_host)},
+	{.name = "tls-cert",
+	 .type = OPTION_TEXT,
+	 .arg = "FILE",
+	 .help = "certificate, PEM; needed to listen where other machines reach it",
+	 .offset = offsetof(struct dashboard_options, tls_cert)},
+	{.name = "tls-key",
+	 .type = OPTION_TEXT,
+	 .arg = "FILE",
+	 .help = "its key, PEM",
+	 .offset = offsetof(struct dashboard_options, tls_key)},
+	{.name = "otlp",
+	 .type = OPTION_TEXT,
+	 .arg = "URL",
+	 .help = "send metrics and events every 15s to a receiver of OTLP/HTTP, as in http://127.0.0.1:4318",
+	 .offset = offsetof(struct dashboard_options, otlp)},
+	{.name = "otlp-token",
+	 .type = OPTION_TEXT,
+	 .arg = "FILE",
+	 .help = "with --otlp: a file with the token that the receiver asks for (Authorization: Bearer)",
+	 .offset = offsetof(struct dashboard_options, otlp_token)},
+	{.name = "insecure",
+	 .type = OPTION_FLAG,
+	 .help = "with --otlp: http:// also to other machines",
+	 .offset = offsetof(struct dashboard_options, insecure)},
+	{.name = "until",
+	 .type = OPTION_U32,
+	 .arg = "PID",
+	 .help = "end when this process has ended; stderr is left alone once the address is printed",
+	 .offset = offsetof(struct dashboard_options, until)},
+	{.name = "open",
+	 .type = OPTION_FLAG,
+	 .help = "open the page in the browser (xdg-open)",
+	 .offset = offsetof(struct dashboard_options, open)},
+	{.name = "json",
+	 .type = OPTION_FLAG,
+	 .help = "print where it listens as JSON",
+	 .offset = offsetof(struct dashboard_options, json)},
+	OPTION_STATE(dashboard_options),
+	OPTION_END,
+};
+
+struct dashboard {
+	const struct dashboard_options *options;
+	char state[256];
+};
+
+static int open_store(void *ctx, struct store **ret, bool *ret_lent, struct fault *f)
+{
+	const struct dashboard *d = ctx;
+	char note[256];
+	int r = store_open(d->state, STORE_READ, ret, note, f);
+	if (r == 0 || r == STORE_NONE)
+		state_lend(d->options->state, ret);
+	*ret_lent = *ret && (r == STORE_NONE || (geteuid() != 0 && !d->options->state));
+	return *ret ? 0 : r;
+}
+
+/* xdg-open may print and stay; it is none of ours from then on. */
+static void browser_open(const char *url)
+{
+	pid_t pid = fork();
+	if (pid != 0)
+		return;
+	sigset_t none;
+	(void)sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+	private_umask_undo();
+	(void)freopen("/dev/null", "r+", stdin);
+	execlp("xdg-open", "xdg-open", url, (char *)NULL);
+	_exit(127);
+}
+
+static void listens(void *ctx, const struct web_address *a)
+{
+	const struct dashboard *d = ctx;
+	if (d->options->json) {
+		cleanup(js_freep) struct js *o = js_object();
+		js_put_text(o, "schema", "vigil.dashboard/1");
+		js_put_text(o, "url", a->url);
+		js_put_text(o, a->is_unix ? "socket" : "address", a->plain);
+		js_put_text(o, "token", a->token);
+		js_put_bool(o, "token_kept", a->tokens_kept);
+		js_put_text_if(o, "note", a->note);
+		js_put_i64(o, "pid", getpid());
+		ignore(js_write(o, stdout, 0), "main looks at stdout in the end");
+		(void)fflush(stdout);
+	} else {
+		if (a->note[0])
+			log_info("%s", a->note);
+		if (a->is_unix)
+			log_info("the page is at the socket %s; its token is %s", a->plain, a->token);
+		else
+			log_info("the page is at %s", a->url);
+	}
+	if (d->options->open && !a->is_unix)
+		browser_open(a->url);
+	if (d->options->until > 0) /* whoever reads the job's stderr to its end must not wait for us */
+		(void)freopen("/dev/null", "w", stderr);
+}
+
+static int dashboard_run(const void *opts, int argc, char **argv)
+{
+	const struct dashboard_options *o = opts;
+	struct dashboard d = {.options = o};
+	struct fault f = {.text = ""};
+	if (argc > 0) {
+		log_error("nothing is expected after the options, not '%s'; the page shows all jobs of the state "
+			  "directory",
+			  argv[0]);
+		return EXIT_USAGE;
+	}
+	if (o->port > 65535 || (o->port > 0 && o->listen)) {
+		log_error(o->listen ? "--port and --listen both say where to listen; give one of them"
+				    : "--port: a number from 1 to 65535 is expected");
+		return EXIT_USAGE;
+	}
+	if ((o->insecure || o->otlp_token) && !o->otlp) {
+		log_error("%s says something about --otlp only; name the receiver with --otlp URL",
+			  o->otlp_token ? "--otlp-token" : "--insecure");
+		return EXIT_USAGE;
+	}
+	if (state_dir(o->state, d.state, sizeof(d.state), &f) < 0) {
+		log_error("%s", f.text);
+		return EXIT_PROBLEM;
+	}
+	private_umask();
+	ignore(private_state(d.state), "then the tokens are in memory, and the page says that there is no job");
+	unstored_take_up(d.state, NULL);
+	struct web_want want = {.state_dir = d.state,
+				.state_given = o->state != NULL,
+				.listen = o->listen,
+				.port = o->port,
+				.tls_cert = o->tls_cert,
+				.tls_key = o->tls_key,
+				.otlp = o->otlp,
+				.otlp_token = o->otlp_token,
+				.otlp_insecure = o->insecure,
+				.until = (pid_t)o->until,
+				.open_store = open_store,
+				.listens = listens,
+				.ctx = &d};
+	for (size_t i = 0; i < o->allow_host.n && i < WEB_HOSTS - 1; i++)
+		want.allow_host[i] = o->allow_host.item[i];
+	int r = webserver_run(&want, &f);
+	if (r < 0)
+		log_error("%s", f.text);
+	return r == -EINVAL ? EXIT_USAGE : r == -EACCES || r == -EPERM ? EXIT_DENIED : r < 0 ? EXIT_PROBLEM : 0;
+}
+
+const struct command command_dashboard = {
+	.name = "dashboard",
+	.usage = "vigil dashboard [--listen ADDR:PORT|unix:PATH] [--port N] [--open] [--json]",
+	.summary = "serve a page that shows all of it live, for a browser",
+	.about = "Serves the page and its JSON (docs/formats/api.md) until it is told to end (Ctrl-C), and prints the "
+		 "address, which holds the token of this server: whoever has it sees what you see. By itself it can be "
+		 "reached from this machine only; forward it with 'ssh -L 9877:127.0.0.1:9877 HOST'.\n\n"
+		 "Tokens of three roles stand in the file web-tokens of the state directory, which only you may read: "
+		 "viewer reads, operator also makes profiles, admin also sends signals to your jobs. The address has "
+		 "the "
+		 "admin's. Remove the file and all of them, and all sessions, are void.\n\n"
+		 "Where other machines reach it (--listen 0.0.0.0:9877), TLS is needed.",
+	.examples = "vigil dashboard\n"
+		    "vigil dashboard --port 8080 --open\n"
+		    "vigil dashboard --listen unix:$XDG_RUNTIME_DIR/vigil.sock\n"
+		    "vigil dashboard --listen 0.0.0.0:9877 --tls-cert host.pem --tls-key host.key --allow-host gpu7",
+	.options = options,
+	.options_size = sizeof(struct dashboard_options),
+	.run = dashboard_run,
+	.usage_status = EXIT_USAGE,
+};
