@@ -1,135 +1,18 @@
 """What only a real machine can show: its own killer, control groups v2, systemd-oomd, swap, negative oom_score_adj.
 
-Two throw-away machines are booted, one without and one with swap; each runs its scenarios (scenarios/*.sh) one after
-another and leaves what it saw, and the tests judge that. Booting takes 10 to 30 s, so a machine is booted once a session.
+Two throw-away machines are booted, one without and one with swap (test_vm_swap.py). Each runs its scenarios (scenarios/*.sh)
+one after another and leaves what it saw, which the tests judge. Booting takes 10 to 30 s, so that is done once a session.
 Needs root (the image's files have owners), qemu and about 1 GiB; otherwise every test is skipped with the reason.
 """
 import json
-import os
-import pathlib
 import re
-import shutil
-import subprocess
-import sys
 
 import pytest
 
-HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
-TOOLS = ("qemu-system-x86_64", "mmdebstrap", "mke2fs", "busybox", "cpio", "zstd", "depmod")
+from vmkit import Seen
 
-PLAIN = ["psi", "killed-by", "memory-high", "scope", "cgroup-limit", "race-cgroup", "protect", "race-global", "global-oom",
-         "outlive", "unit"]
-SWAP = ["oomd-pressure", "swap", "oomd-swap"]
 # Refusals by the unit's own limits, as its journal would have them.
 REFUSED = re.compile(r"denied|EPERM|Operation not permitted|bad system call|SIGSYS|status=31|core-dump|CAP_[A-Z_]+", re.I)
-
-
-def why_not():
-    if os.geteuid() != 0:
-        return "not root: the machine's image is built and shared with its files' owners"
-    if os.uname().machine != "x86_64":
-        return f"the throw-away machine is x86_64, this one is {os.uname().machine}"
-    path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
-    missing = [t for t in TOOLS if not shutil.which(t, path=path)]
-    return f"{', '.join(missing)} missing; run {HERE.name}/build-image.sh --deps" if missing else None
-
-
-def vigil_path():
-    return pathlib.Path(os.environ.get("VIGIL") or ROOT / "build/src/cli/vigil").resolve()
-
-
-@pytest.fixture(scope="session")
-def image():
-    reason = why_not()
-    if reason:
-        pytest.skip(reason)
-    if not vigil_path().exists():
-        pytest.fail(f"{vigil_path()} is not built; run 'make build' or set VIGIL")
-    built = subprocess.run([HERE / "build-image.sh"], capture_output=True, text=True, timeout=900)
-    if built.returncode and "cannot download" in built.stderr:
-        pytest.skip("no image and no package source to build one from: " + built.stderr.strip().splitlines()[-1])
-    assert built.returncode == 0, built.stderr
-
-
-class Seen:
-    """What one scenario left behind."""
-
-    def __init__(self, path):
-        self.path = path
-
-    def fact(self, name):
-        file = self.path / name
-        assert file.exists(), f"the scenario did not get as far as '{name}'\n{self}"
-        return file.read_text().strip()
-
-    def number(self, name):
-        return int(self.fact(name))
-
-    def json(self, name):
-        text = self.fact(name)
-        assert text, f"{name} is empty\n{self}"
-        return json.loads(text)
-
-    def why(self):
-        report = self.json("why.json")
-        assert report["schema"] == "vigil.incident/1"
-        return report
-
-    def text_of(self, report):
-        """Everything a reader of the report gets to see."""
-        return json.dumps(report, ensure_ascii=False) + (self.path / "why.txt").read_text(errors="replace")
-
-    def __str__(self):
-        parts = []
-        for file in sorted(self.path.rglob("*")):
-            if file.is_file() and file.stat().st_size:
-                parts.append(f"--- {file.relative_to(self.path)}\n{file.read_text(errors='replace')[-1500:]}")
-        return "\n".join(parts) or f"nothing in {self.path}"
-
-
-class Machine:
-    def __init__(self, out, status, text):
-        self.out, self.status, self.text = out, status, text
-
-    def seen(self, scenario):
-        path = self.out / scenario
-        assert path.exists(), f"{scenario} was not reached: the machine ended with status {self.status}\n{self.text}"
-        seen = Seen(path)
-        assert (path / "status").exists() and seen.number("status") == 0, f"{scenario} did not run to its end\n{seen}"
-        return seen
-
-
-def boot(out, swap_mib, scenarios):
-    programs = out / "bin"
-    programs.mkdir(parents=True)
-    for name in ("hog", "race"):
-        shutil.copy2(ROOT / "build/bench" / name, programs)
-    shutil.copy2(vigil_path(), programs / "vigil")
-    installed = out / "installed"
-    done = subprocess.run(["meson", "install", "-C", ROOT / "build", "--no-rebuild", "--quiet", "--destdir", installed],
-                          capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stdout + done.stderr
-    command = [HERE / "run-in-vm.sh", "--mem", "512", "--swap", str(swap_mib), "--timeout", "480", "--out", out / "seen",
-               "--share", f"{programs}:/b:ro", "--share", f"{HERE}:/t:ro", "--share", f"{ROOT / 'bench'}:/bench:ro",
-               "--share", f"{installed}:/installed:ro",
-               "--env", "VIGIL=/b/vigil",
-               "--", "bash", "/t/guest/run-scenarios.sh", *scenarios]
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, errors="replace", timeout=600,
-                          stdin=subprocess.DEVNULL)
-    text = done.stdout + done.stderr
-    print(text, file=sys.stderr)
-    return Machine(out / "seen", done.returncode, text[-3000:])
-
-
-@pytest.fixture(scope="session")
-def plain(image, tmp_path_factory):
-    return boot(tmp_path_factory.mktemp("plain") / "vm", 0, PLAIN)
-
-
-@pytest.fixture(scope="session")
-def with_swap(image, tmp_path_factory):
-    return boot(tmp_path_factory.mktemp("swap") / "vm", 256, SWAP)
 
 
 def races(seen):
@@ -262,32 +145,6 @@ def test_pressure_triggers_with_short_windows_are_accepted_and_reported(plain):
     assert findings["schema"] == "vigil.findings/1"
     pressure = [f for f in findings["findings"] if "psi" in f["id"] or "pressure" in f["text"].lower()]
     assert not any(f["severity"] in ("warning", "error") for f in pressure), f"nothing is wrong with pressure here\n{seen}"
-
-
-@pytest.mark.parametrize("delegate", ["yes", "no"])
-def test_a_kill_by_systemd_oomd_for_pressure_is_explained(with_swap, delegate):
-    seen = Seen(with_swap.seen("oomd-pressure").path / delegate)
-    assert "due to memory pressure" in seen.fact("journal"), f"systemd-oomd was to kill\n{seen}"
-    report = seen.why()
-    assert (report["kind"], report["killer"]) == ("systemd_oomd", "systemd-oomd"), seen
-    assert "pressure" in report["cause"]["text"].lower(), f"its percentage is pressure, not use, and that is said\n{seen}"
-
-
-def test_a_kill_by_systemd_oomd_for_swap_is_explained(with_swap):
-    seen = with_swap.seen("oomd-swap")
-    assert "swap used" in seen.fact("journal"), f"systemd-oomd was to kill\n{seen}"
-    report = seen.why()
-    assert (report["kind"], report["killer"]) == ("systemd_oomd", "systemd-oomd"), seen
-    assert "swap" in report["cause"]["text"].lower(), seen
-
-
-def test_on_a_machine_with_swap_vigil_acts_before_the_kernel(with_swap):
-    seen = with_swap.seen("swap")
-    assert seen.number("run.status") == 137, seen
-    assert seen.number("kills.after") == seen.number("kills.before"), seen
-    report = seen.why()
-    assert (report["kind"], report["killer"]) == ("memory_kill", "vigil"), seen
-    assert seen.number("swap.total") > 0
 
 
 def test_whichever_of_vigils_processes_are_killed_nothing_is_left(plain):
