@@ -120,6 +120,7 @@ def more(n):
 more(255 << 20)
 if os.fork() == 0:
     time.sleep(600)
+time.sleep(4)  # the burst is no part of the slope any more
 while True:
     more(1000000)
     time.sleep(0.45)
