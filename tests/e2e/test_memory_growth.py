@@ -132,6 +132,7 @@ def test_who_grows_in_steps_is_asked_too_and_its_workers_are_not(vigil, small_ma
     result = vigil("run", "--grace", "2s", "--", PYTHON, "-c", STEPS, saved, box=box, timeout=120)
     assert result.status == 137, result
     report = vigil.why()
+    assert saved.exists(), (report["action"], report["memory"], result.text)
     first = saved.read_text().splitlines()[0]
     assert first == f"saved by {report['victim']['pid']}", "its fork, which has the handler, is asked only when it is over"
     assert report["action"]["method"].startswith("SIGTERM")

@@ -47,6 +47,13 @@ const struct stackgroup_rank *hang_naps_elsewhere(const struct hang_work *w, con
 void hang_naps_elsewhere_is(struct hang_work *w, const struct stackgroup_rank *odd, const struct dump_frame *call);
 /* Adds that, and what others than this one look for. */
 void hang_says_who_naps(struct hang_work *w, const struct stackgroup_rank *r);
+/*
+ * The end waits for somebody to come, in a job that has made steps, and who usually ended this wait has ended. Where
+ * that is unknown: a process of the job has when it came to a stand, and steps are missing to the number it prints.
+ */
+bool hang_visitor_left(const struct hang_work *w, const struct waitgraph_sink *s);
+/* Names that one instead of the ranks that wait. */
+void hang_visitor_left_says(struct hang_work *w);
 /* It waits for a result that is lost, whatever else moves. */
 bool hang_lost(struct hang_work *w);
 /* Every rank waits for one process beside them, and that one for them. */

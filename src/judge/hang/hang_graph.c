@@ -548,7 +548,8 @@ bool hang_graph_explains(struct hang_work *w)
 	if (!id || (end_is_main(w, s) && by_stacks && !writes))
 		return false; /* hang_stopped, hang_benign and hang_disk know more */
 	bool by_absence = w->c->graph->by_absence && s->n_followers == 1;
-	bool visitor = s->end == WAITEND_VISITOR && s->n_followers == 0;
+	const bool left = hang_visitor_left(w, s);
+	bool visitor = s->end == WAITEND_VISITOR && s->n_followers == 0 && !left;
 	if ((visitor || by_absence) && !w->stepping)
 		return false; /* a server without clients */
 	if (writes && w->standstill_ns < terminal_ns) { /* somebody reads what it has printed */
@@ -575,7 +576,8 @@ bool hang_graph_explains(struct hang_work *w)
 	/* read from a pool, which proves nothing; a server of the same port may have its connection */
 	bool lost = (n->hint && n->hint->lost) || waitgraph_waits_for_itself(n);
 	bool sure = held && s->circle == WAITGRAPH_PROOF && !lost;
-	graph_is(w, s, id, sure ? confidence_of(w, s) : MIN(confidence_of(w, s), CONFIDENCE_MEDIUM));
+	graph_is(w, s, left ? "abandoned_wait" : id,
+		 sure ? confidence_of(w, s) : MIN(confidence_of(w, s), CONFIDENCE_MEDIUM));
 	if (of_messages(w, s) && !s->closed) {
 		w->v->confidence = CONFIDENCE_LOW; /* who should have sent the next one is not known */
 		hang_says(w, "Each rank waits for a message of another one.");
@@ -589,7 +591,9 @@ bool hang_graph_explains(struct hang_work *w)
 		TEXT_COPY(w->v->id, "waits_for_thread");
 	if (visitor || hang_by_design(w, s)) /* a person may come; and sleeping may be what the program is for */
 		w->v->confidence = CONFIDENCE_LOW;
-	if (s->end == WAITEND_VISITOR)
+	if (left)
+		hang_visitor_left_says(w);
+	else if (s->end == WAITEND_VISITOR)
 		hang_visitor_of_none(w, s);
 	if (s->outside)
 		spare_all(w);

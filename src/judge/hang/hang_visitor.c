@@ -115,6 +115,36 @@ void hang_visitor_of_none(struct hang_work *w, const struct waitgraph_sink *s)
 	w->v->n_culprits = 0;
 }
 
+/* True if steps are missing by what all ranks print that say how many there will be, and one does. */
+static bool is_unfinished(const struct hang_work *w)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < w->p->n; i++) {
+		const struct liveness_counters *c = &w->p->rank[i].seen;
+		if (!c->has_progress || !c->progress.has_total)
+			continue;
+		if (c->progress.step + 1 >= c->progress.total) /* they may count from 0 */
+			return false;
+		n++;
+	}
+	return n > 0;
+}
+
+bool hang_visitor_left(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waithint *usual = w->c->graph->node[s->node].usual;
+	if (s->end != WAITEND_VISITOR || !w->stepping)
+		return false;
+	return usual ? usual->owner_tid == 0 : hang_left_then(w) && is_unfinished(w);
+}
+
+void hang_visitor_left_says(struct hang_work *w)
+{
+	/* who is missing is none of the ranks that wait */
+	w->v->n_culprits = 0;
+	hang_says_who_left_then(w);
+}
+
 /* ---- what lies there already ---- */
 
 static const struct waitgraph_edge *unread_edge(const struct waitgraph *g, const struct waitgraph_node *n)

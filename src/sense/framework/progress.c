@@ -351,23 +351,47 @@ static void of_total_before_loss(struct span s, struct progress_line *r)
 		*r = found;
 }
 
+/* "120", ": 5/100", "=7": what stands behind the word of a step. False: no whole number. */
+static bool step_behind(struct span at, struct progress_line *r)
+{
+	struct span rest;
+	if (!at.p || at.len == 0 || !strchr(" :=['\"", at.p[0]) ||
+	    !progress_whole(skip(at, " :=['\""), &r->step, &rest))
+		return false;
+	if (rest.len > 0 && (letter(rest.p[0]) || rest.p[0] == '.'))
+		return false; /* "step 3rd", "step 0.5" */
+	r->has_step = true;
+	rest = skip(rest, " ");
+	if (span_starts(rest, "/") && progress_whole(skip(from(rest, 1), " "), &r->total, &rest))
+		r->has_total = true;
+	return true;
+}
+
+/* "Episode 25: reward -3.5", "round 4 | accuracy 0.81": words that mean training only beside what it measures. */
+static bool episodes(struct span s, struct progress_line *r)
+{
+	static const char *const names[] = {"episode", "update", "round", "generation", "rollout"};
+	static const char *const measured[] = {"loss",	   "reward",  "rewards",  "return",  "returns",
+					       "score",	   "fitness", "accuracy", "acc"};
+	bool any = false;
+	for (size_t i = 0; i < ARRAY_SIZE(measured) && !any; i++) {
+		struct span at = after_word(s, measured[i]);
+		any = at.p && (at.len == 0 || !letter(at.p[0]));
+	}
+	for (size_t i = 0; any && i < ARRAY_SIZE(names) && !r->has_step; i++)
+		step_behind(after_word(s, names[i]), r);
+	return r->has_step;
+}
+
 /* "step 120", "iter: 5/100", "global_step=7", "batch [12" with an epoch, a loss or a total beside */
 static bool words(struct span s, struct progress_line *r)
 {
 	static const char *const names[] = {"global_step", "global step", "step", "_step",
 					    "iteration",   "iter",	  "batch"};
-	for (size_t i = 0; i < ARRAY_SIZE(names) && !r->has_step; i++) {
-		struct span at = after_word(s, names[i]), rest;
-		if (!at.p || at.len == 0 || !strchr(" :=['\"", at.p[0]) ||
-		    !progress_whole(skip(at, " :=['\""), &r->step, &rest))
-			continue;
-		if (rest.len > 0 && (letter(rest.p[0]) || rest.p[0] == '.'))
-			continue; /* "step 3rd", "step 0.5" */
-		r->has_step = true;
-		rest = skip(rest, " ");
-		if (span_starts(rest, "/") && progress_whole(skip(from(rest, 1), " "), &r->total, &rest))
-			r->has_total = true;
-	}
+	for (size_t i = 0; i < ARRAY_SIZE(names) && !r->has_step; i++)
+		step_behind(after_word(s, names[i]), r);
+	if (!r->has_step)
+		episodes(s, r);
 	bool epoch = epoch_find(s, r);
 	loss_find(s, r);
 	if (!r->has_step && r->has_loss)

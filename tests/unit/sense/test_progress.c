@@ -52,6 +52,10 @@ static const struct {
 	{"   25   0.0920", PROGRESS_COLUMNS, -1, -1, 25, -1, -1, -1},
 	{"25,0.092,nan, 1e-4", PROGRESS_COLUMNS, -1, -1, 25, -1, -1, -1},
 	{"25\t3 | -0.25", PROGRESS_COLUMNS, -1, -1, 25, -1, -1, -1},
+	{"Episode: 25/500, Reward: -3.5", PROGRESS_WORDS, -1, -1, 25, 500, -1, -1},
+	{"episode 25: policy version 14, return 18.2", PROGRESS_WORDS, -1, -1, 25, -1, -1, -1},
+	{"update 12 | mean return 3.60 | actors 3", PROGRESS_WORDS, -1, -1, 12, -1, -1, -1},
+	{"[ROUND 4] accuracy=0.81", PROGRESS_WORDS, -1, -1, 4, -1, -1, -1},
 };
 
 static void each_known_format_is_read(void **state)
@@ -98,6 +102,9 @@ static void other_lines_tell_nothing(void **state)
 		"checkpoint 12/30 [=",
 		"lr 0.1",
 		"stepping 4",
+		"update 12 of the index",
+		"episode 3: returned to the lobby",
+		"round 3, 4 workers",
 		"25",
 		"25 30 35",
 		"0.25 0.5",
