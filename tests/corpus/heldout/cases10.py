@@ -103,5 +103,31 @@ hang("follow", "pipe", "h10_follow.sh", role("follower"), "sleep|poll|loop|log|p
 hang("wait-all", "wait4", "h10_wait_all.sh", role("board"), "wait4|its child|poll|select|http|accept|serve|child", "a script waits for all it has started, a board among them that never ends", {"main": "wait4", "board": "~poll"},
      also=[role("main"), ranks(0)])
 
+# Healthy ones that are quiet for about a minute
+quiet("q-lease", "open", "h10_q_lease.c", 60, "the kernel breaks a lease after 45 s", "a file is opened on which another process has a lease")
+quiet("q-elastic", "tcp recv", "h10_q_elastic.py", 82, "the group's timeout is 60 s, then two go on", "a rank that does not answer is left out")
+quiet("q-stale-lock", "sleep loop", "h10_q_stale_lock.py", 68, "a lock file is stale after 60 s", "a lock file whose owner is gone")
+quiet("q-busy-base", "sqlite", "h10_q_busy_base.py", 72, "the base is compacted for 58 s", "sqlite waits for its lock")
+quiet("q-pirate", "zmq", "h10_q_pirate.py", 67, "a socket is given up after 60 s", "a second service is asked", needs=["zmq"])
+quiet("q-deadline", "grpc", "h10_q_deadline.py", 67, "a call has a deadline of 60 s", "a gRPC service that is stuck", needs=["grpc"])
+quiet("q-wait-for", "asyncio", "h10_q_wait_for.py", 67, "asyncio gives up after 60 s", "a judge that does not answer")
+quiet("q-timedwait", "condition", "h10_q_timedwait.c", 67, "a wait has a deadline of 60 s", "a condition with a deadline")
+quiet("q-datagrams", "udp", "2* h10_q_datagrams.c", 68, "a datagram is sent again after 60 s", "a datagram that was lost")
+quiet("q-after", "go", "h10_q_after.go", 67, "the next mirror is asked after 60 s", "a mirror that does not answer")
+quiet("q-recv-timeout", "rust", "h10_q_recv_timeout.rs", 70, "an image is given up after 60 s", "a thread that is slow once")
+quiet("q-abort", "node", "h10_q_abort.js", 67, "a question is given up after 60 s", "a registry that does not answer")
+quiet("q-follow", "pipe", "h10_q_follow.sh", 67, "a server loads for 60 s", "a log is followed until a line comes")
+quiet("q-wait-all", "wait4", "h10_q_wait_all.sh", 60, "one job of three takes 60 s", "a script waits for its jobs")
+quiet("q-cleanup", "aiohttp", "h10_q_cleanup.py", 64, "a client has 58 s left of its long poll", "a service that shuts down", needs=["aiohttp"])
+quiet("q-compile", "sleep loop", "h10_q_compile.py", 65, "rank 0 compiles for 58 s", "eight ranks and a lock file")
+quiet("q-sandbox", "seccomp", "h10_q_sandbox.c", 64, "a person answers after 59 s", "a supervised sandbox")
+quiet("q-alarm", "signal", "h10_q_alarm.c", 66, "a timer of 55 s", "a collector that sleeps until a signal")
+quiet("q-clock-bound", "tcp recv", "h10_q_clock_bound.py", 66, "worker 2 reads its data anew for 58 s", "a bound of staleness")
+quiet("q-full-store", "queue full", "h10_q_full_store.py", 64, "the consumer sorts for 57 s", "a bounded queue is full")
+quiet("q-pool", "pool", "h10_q_pool.py", 63, "one file is large", "a pool over files")
+quiet("q-late-peer", "accept", "h10_q_late_peer.py", 67, "the third rank comes after 60 s", "two ranks that greet each other")
+quiet("q-validation", "tcp recv", "h10_q_validation.py", 64, "rank 5 validates for 58 s", "eight ranks in a tree")
+quiet("q-exit-thread", "thread join", "h10_q_exit_thread.py", 63, "a thread sends metrics for a minute", "the end of a rank")
+
 if __name__ == "__main__":
     BOOK.write("truth10.json")

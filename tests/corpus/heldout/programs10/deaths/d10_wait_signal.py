@@ -1,0 +1,4 @@
+from kitd10 import *
+
+role("main")
+epochs(400)
