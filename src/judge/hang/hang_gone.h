@@ -54,6 +54,8 @@ void hang_says_who_naps(struct hang_work *w, const struct stackgroup_rank *r);
 bool hang_visitor_left(const struct hang_work *w, const struct waitgraph_sink *s);
 /* Names that one instead of the ranks that wait. */
 void hang_visitor_left_says(struct hang_work *w);
+/* True if each of several ranks waits for a thread of its own that sleeps, or naps: they are alike. */
+bool hang_each_for_its_own(const struct hang_work *w);
 /* It waits for a result that is lost, whatever else moves. */
 bool hang_lost(struct hang_work *w);
 /* Every rank waits for one process beside them, and that one for them. */

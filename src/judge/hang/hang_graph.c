@@ -583,6 +583,11 @@ bool hang_graph_explains(struct hang_work *w)
 		hang_says(w, "Each rank waits for a message of another one.");
 	}
 	hang_one_elsewhere(w, s);
+	if (hang_each_for_its_own(w)) {
+		w->v->confidence = CONFIDENCE_LOW;
+		w->v->n_culprits = 0;
+		hang_says(w, "So does each of the others, for a thread of its own: which of them is to blame is not known.");
+	}
 	if (s->end == WAITEND_NOBODY && n->end == WAITEND_NONE)
 		hang_says(w, "All who share it wait for it themselves: nobody is left who could end these waits, so "
 			     "who had it has probably ended.");

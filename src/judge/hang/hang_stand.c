@@ -463,6 +463,16 @@ static void loop_says(struct hang_work *w, const struct stackgroup_rank *r)
 		       "is a file stays when its owner is killed, one of flock() does not");
 }
 
+/* True if the kernel was asked to tell of many things at once, by calls that do not say which: others may be among them. */
+static bool waits_for_anything(const struct stackgroup_rank *r)
+{
+	static const char *const calls[] = {"io_uring_enter", "io_getevents", "io_pgetevents"};
+	for (size_t i = 0; r->acting && i < ARRAY_SIZE(calls); i++)
+		if (strcmp(r->acting->syscall, calls[i]) == 0)
+			return true;
+	return false;
+}
+
 bool hang_one_stands(struct hang_work *w)
 {
 	const struct stackgroup_rank *r = hang_culprit(w);
@@ -475,6 +485,7 @@ bool hang_one_stands(struct hang_work *w)
 	/* Several ranks stand, and none is known to wait for another: which one is to blame only a log may tell. */
 	bool named = w->c->book && w->c->book->valid && w->c->book->n_culprits > 0;
 	bool anyone = !loader && !named && w->n_blocking > 1 && !hang_first_waiting(w) && says_no_more_than_where(id);
+	anyone |= !id && !named && waits_for_anything(r);
 	if (!loader && !id && !hang_first_waiting(w))
 		return false;
 	/* One that naps in a loop, and was found awake, does not stand either. */

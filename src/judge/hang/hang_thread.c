@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "judge/hang/hang_parts.h"
+#include "judge/hang/hang_gone.h"
 #include "model/hang/waitgraph.h"
 
 #define THREADS_NAMED 2
@@ -68,6 +68,19 @@ void hang_thread_of_stacks(struct hang_work *w, const struct stackgroup_rank *r)
 	}
 	if (more > 0)
 		hang_says(w, "%zu more threads are in the stacks.", more);
+}
+
+bool hang_each_for_its_own(const struct hang_work *w)
+{
+	const struct waitgraph *g = w->c->graph;
+	for (size_t i = 0; g && i < w->g.n; i++) {
+		const struct stackgroup_rank *r = &w->g.rank[i];
+		const struct waitgraph_sink *s = r->process ? waitgraph_end_of(g, r->process->pid) : NULL;
+		const struct waitgraph_node *n = s ? &g->node[s->node] : NULL;
+		if (!n || !n->process || n->process->pid != r->process->pid || n->main || s->end != WAITEND_CLOCK)
+			return false;
+	}
+	return g && w->g.n > 1;
 }
 
 /* ---- threads that wait for each other ---- */
