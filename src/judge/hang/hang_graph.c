@@ -586,7 +586,7 @@ bool hang_graph_explains(struct hang_work *w)
 	if (hang_each_for_its_own(w)) {
 		w->v->confidence = CONFIDENCE_LOW;
 		w->v->n_culprits = 0;
-		hang_says(w, "So does each of the others, for a thread of its own: which of them is to blame is not known.");
+		hang_says(w, "So does each of the others, for a thread of its own: who is to blame is not known.");
 	}
 	if (s->end == WAITEND_NOBODY && n->end == WAITEND_NONE)
 		hang_says(w, "All who share it wait for it themselves: nobody is left who could end these waits, so "

@@ -463,7 +463,7 @@ static void loop_says(struct hang_work *w, const struct stackgroup_rank *r)
 		       "is a file stays when its owner is killed, one of flock() does not");
 }
 
-/* True if the kernel was asked to tell of many things at once, by calls that do not say which: others may be among them. */
+/* True if the kernel was asked to tell of many things at once, by calls that do not say which. */
 static bool waits_for_anything(const struct stackgroup_rank *r)
 {
 	static const char *const calls[] = {"io_uring_enter", "io_getevents", "io_pgetevents"};
