@@ -18,6 +18,8 @@
 static const uint64_t dump_budget_ns = 6 * NS_PER_S;
 /* Pause between two polls of the child processes that read. */
 static const uint64_t ask_gap_ns = 100 * NS_PER_MS;
+/* A loop that looks twice while evidence is gathered runs at least this often. */
+static const uint64_t stir_ns = 10 * NS_PER_S;
 #define DUMP_PIDS 512
 #define SOURCE_MOST (4 * MIB)
 
@@ -32,6 +34,15 @@ static void hangevidence_unavailable(struct hang_case *c, const char *fmt, ...)
 	va_end(ap);
 }
 
+/* A job that does not run looks for nothing: the program is loaded when it runs. */
+static void lookups_try(struct hangevidence *g, const struct hangsample *e, uint64_t now_ns)
+{
+	if (g->counts_lookups || !g->waits.lookups || !hangprocs_stirred(e->procs, now_ns, stir_ns))
+		return;
+	g->counts_lookups = true;
+	hanglookups_begin(g->waits.lookups, e->procs);
+}
+
 void hangevidence_begin(struct hangevidence *g, const struct hang_step *step, const struct hangsample *e,
 			const struct liveness_set *p, const struct hangevidence_tools *tools, uint64_t now_ns)
 {
@@ -43,7 +54,7 @@ void hangevidence_begin(struct hangevidence *g, const struct hang_step *step, co
 	g->natives = tools->natives;
 	if (!g->dumps_over && step->dumps > 1) { /* a standstill is suspected */
 		g->waits.lookups = tools->lookups;
-		hanglookups_begin(tools->lookups, e->procs);
+		lookups_try(g, e, now_ns);
 	}
 	if (step->want & HANG_WANT_SHARES)
 		g->shares = calloc(1, sizeof(*g->shares));
@@ -276,6 +287,7 @@ bool hangevidence_step(struct hangevidence *g, const struct world *w, const stru
 		return false;
 	if (g->complete)
 		return true;
+	lookups_try(g, e, now_ns);
 	bool answered = collective_ask(g, w, e);
 	answered &= !g->rules || hangrules_step(g->rules);
 	g->next_ns = now_ns + ask_gap_ns;

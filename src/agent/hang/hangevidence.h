@@ -11,7 +11,6 @@
 #include "agent/hang/hangcollective.h"
 #include "agent/hang/hangsample.h"
 #include "agent/hang/hanggo.h"
-#include "agent/hang/hanggo.h"
 #include "agent/hang/hangwaits.h"
 #include "judge/hang/hang.h"
 
@@ -25,6 +24,7 @@ struct hangevidence {
 	bool dumps_over; /* no more stacks are taken */
 	struct hanggo go; /* where main goroutines stand, likewise; compared when all else is there */
 	struct hangwaits waits; /* who waits for whom, looked at between the first two dumps */
+	bool counts_lookups; /* what it looks for in vain is counted, or cannot be */
 	bool complete; /* all is gathered; stays true until hangevidence_end */
 	struct waitshare *shares; /* owned; NULL: not wanted, or no memory */
 	struct hangshares *sampler; /* takes the samples of shares; NULL: none are taken */

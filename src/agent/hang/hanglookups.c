@@ -10,7 +10,8 @@ static const uint64_t lookups_least = 2;
 
 struct hanglookups {
 	const struct world *w;
-	struct lookups *bpf; /* NULL: off */
+	struct lookups *bpf; /* NULL: not needed so far; it stays loaded, as loading reads the kernel's types */
+	bool on;
 	bool denied; /* not permitted, or not possible here */
 	struct lookups_row row[LOOKUPS_ROWS];
 };
@@ -28,18 +29,22 @@ void hanglookups_begin(struct hanglookups *h, const struct hangprocs *procs)
 	char why[200];
 	if (!h || h->denied)
 		return;
-	if (!h->bpf && lookups_open(h->w, &h->bpf, why, sizeof(why)) != 0) {
-		h->denied = true;
+	if (!h->bpf && lookups_open(h->w, &h->bpf, why, sizeof(why)) != 0)
 		h->bpf = NULL;
-	}
-	for (size_t i = 0; h->bpf && i < procs->n_now; i++)
+	else if (!h->on && lookups_on(h->bpf) < 0) /* attaching is forbidden by now */
+		h->bpf = lookups_free(h->bpf);
+	h->on = h->bpf != NULL;
+	h->denied = !h->on;
+	for (size_t i = 0; h->on && i < procs->n_now; i++)
 		ignore(lookups_watch(h->bpf, procs->now[i].pid), "no room: what it looks for is not told");
 }
 
 void hanglookups_end(struct hanglookups *h)
 {
-	if (h && h->bpf)
-		h->bpf = lookups_free(h->bpf);
+	if (!h || !h->on)
+		return;
+	lookups_off(h->bpf);
+	h->on = false;
 }
 
 /* The system's own files are asked for by every library, and whether they are there is nobody's doing. */
@@ -109,7 +114,7 @@ static bool says_more(const struct lookups_row *a, const struct lookups_row *b)
 size_t hanglookups_hints(struct hanglookups *h, const struct waitfacts *facts, struct waithint *ret, size_t cap)
 {
 	size_t n_rows = 0, n = 0;
-	if (!h || !h->bpf || lookups_take(h->bpf, h->row, LOOKUPS_ROWS, &n_rows) < 0)
+	if (!h || !h->on || lookups_take(h->bpf, h->row, LOOKUPS_ROWS, &n_rows) < 0)
 		return 0;
 	for (size_t i = 0; i < facts->n_threads && n < cap; i++) {
 		const struct waitfact_thread *t = &facts->thread[i];

@@ -46,7 +46,7 @@ void hangprocs_forget(struct hangprocs *c)
 	c->n_was = c->n_now = c->n_gone = c->pids.n = 0;
 	if (c->samples > 0) /* what was never used is not touched */
 		memset(c->ever, 0, sizeof(c->ever));
-	c->samples = 0;
+	c->samples = c->stirred_ns = 0;
 	spawnranks_forget(c->spawned);
 }
 
@@ -111,6 +111,7 @@ static bool member_read(struct hangprocs *c, size_t at, uint64_t now_ns, struct 
 	m->threads = p.threads;
 	m->has_schedule = p.has_schedule;
 	m->main_queued_ns = p.main_queued_ns;
+	m->main_run_ns = p.main_run_ns;
 	m->cpu_ns = p.user_ns + p.system_ns;
 	m->reaped_ns = p.reaped_ns;
 	m->major_faults = p.major_faults;
@@ -334,6 +335,35 @@ static void gone_find(struct hangprocs *c)
 	}
 }
 
+/* ---- whether anything runs ---- */
+
+/* The other threads of a process are not read, so whoever has some may have run. */
+static bool may_have_run(const struct hangprocs *c, const struct hangprocs_member *m)
+{
+	const struct hangprocs_member *before = hangprocs_before(c, m);
+	if (before && before->state == 'Z')
+		return false;
+	return !before || m->threads != 1 || !m->has_schedule || !before->has_schedule ||
+	       m->main_run_ns != before->main_run_ns;
+}
+
+/* The first sample has none before it. */
+static void stir_note(struct hangprocs *c, uint64_t now_ns)
+{
+	bool stirred = c->n_gone > 0;
+	for (size_t i = 0; i < c->n_now && !stirred; i++)
+		stirred = may_have_run(c, &c->now[i]);
+	if (stirred && c->samples > 0)
+		c->stirred_ns = now_ns;
+}
+
+bool hangprocs_stirred(const struct hangprocs *c, uint64_t now_ns, uint64_t within_ns)
+{
+	if (c->samples < 2)
+		return true; /* not known */
+	return c->stirred_ns && sub_floor(now_ns, c->stirred_ns) <= within_ns;
+}
+
 void hangprocs_sample(struct hangprocs *c, const struct world *w, const struct hang_job *job, uint64_t now_ns,
 		      uint64_t *thread_ns)
 {
@@ -360,5 +390,6 @@ void hangprocs_sample(struct hangprocs *c, const struct world *w, const struct h
 	mains_choose(c, job);
 	threads_weigh(c, w, thread_ns);
 	gone_find(c);
+	stir_note(c, now_ns);
 	c->samples++;
 }

@@ -25,6 +25,7 @@ struct hangprocs_member {
 	int32_t wait_status;
 	uint32_t threads;
 	uint64_t cpu_ns, reaped_ns, main_queued_ns;
+	uint64_t main_run_ns; /* of the main thread on a processor, to the nanosecond; has_schedule */
 	struct procstats_io io;
 	uint64_t major_faults;
 	uint64_t at_ns; /* time of the sample with these numbers */
@@ -53,6 +54,7 @@ struct hangprocs {
 	struct jobpids pids;
 	struct procstats *procstats; /* borrowed */
 	uint64_t samples;
+	uint64_t stirred_ns; /* time of the last sample before which some thread may have run; 0: none since the first */
 	struct spawnranks *spawned;
 	struct ownranks_process *own; /* now[0..n_now) in the form of model/jobs/ownranks; JOBPIDS_MAX rows */
 	bool others; /* a role was read in this sample */
@@ -68,6 +70,11 @@ void hangprocs_forget(struct hangprocs *c);
 /* Takes a sample. *thread_ns: time that may be spent on reading threads; what was spent is subtracted. */
 void hangprocs_sample(struct hangprocs *c, const struct world *w, const struct hang_job *job, uint64_t now_ns,
 		      uint64_t *thread_ns);
+/*
+ * True if any thread of the job may have run within this time. Not of a job that has only slept since the first sample:
+ * processes of one thread each, none of which came, went or had a processor.
+ */
+bool hangprocs_stirred(const struct hangprocs *c, uint64_t now_ns, uint64_t within_ns);
 const struct hangprocs_member *hangprocs_find(const struct hangprocs *c, pid_t pid);
 /* The same process in the sample before; NULL: it was not there. */
 const struct hangprocs_member *hangprocs_before(const struct hangprocs *c, const struct hangprocs_member *m);

@@ -20,10 +20,10 @@ struct hangrefused *hangrefused_new(const struct world *w)
 	return h;
 }
 
-void hangrefused_step(struct hangrefused *h, bool suspected)
+void hangrefused_step(struct hangrefused *h, bool suspected, bool stirs)
 {
 	char why[200];
-	if (!h || suspected == h->on)
+	if (!h || suspected == h->on || (suspected && !stirs))
 		return;
 	h->on = suspected;
 	if (!suspected) {

@@ -270,10 +270,6 @@ static bool is_new(const struct hangwakers_job *job, size_t n)
 
 static void maybe_begin(struct hangwakers *h, const struct hangwakers_job *job, size_t n, uint64_t now_ns)
 {
-	if (n == 0) {
-		h->next_ns = now_ns + idle_again_ns;
-		return;
-	}
 	if (h->off_ns && !is_new(job, n) && now_ns < h->off_ns + minute_ns - on_ns) {
 		h->next_ns = MIN(now_ns + idle_again_ns, h->off_ns + minute_ns - on_ns);
 		return;
@@ -301,6 +297,8 @@ uint64_t hangwakers_step(struct hangwakers *h, const struct hangwakers_job *job,
 	struct keeping keeping = {h, job, n};
 	if (now_ns < h->next_ns)
 		return h->next_ns;
+	if (h->end_ns == 0 && n == 0) /* asked at each sample anyway, so one that begins to work is not missed */
+		return now_ns + idle_again_ns;
 	if (h->end_ns == 0) {
 		maybe_begin(h, job, n, now_ns);
 		return h->next_ns;

@@ -47,6 +47,8 @@ static const uint64_t suspect_gap_ns = 60 * NS_PER_S;
 /* Minimum time between two early evidences of one job; evidence is dropped when the job has moved for this long. */
 static const uint64_t early_gap_ns = 60 * NS_PER_S;
 static const uint32_t late_doublings = 4;
+/* Who has run within this time may try to connect again. */
+static const uint64_t stir_ns = 120 * NS_PER_S;
 #define FDS_MOST 4096
 /* So many jobs at a time have their evidence gathered. */
 #define EVIDENCE_MOST 16
@@ -70,7 +72,7 @@ struct watched {
 	uint32_t frameworks_looks;
 	uint64_t due_ns, cost_ns; /* time of the next sample; mean cost of one of a calm job */
 	bool calm;
-	uint64_t moved; /* sum of processor time and IO of all ranks */
+	uint64_t moved; /* sum of processor time and IO of all ranks; UINT64_MAX: there is no sample yet */
 	uint64_t suspected_ns; /* age of the present standstill when it was first suspected; 0: it is not */
 	uint64_t suspect_reported_ns; /* when a suspicion was last reported; 0: never */
 	bool reported; /* an incident of kind hang stands */
@@ -644,7 +646,7 @@ static void hangwatch_sample(struct watch *k, struct watched *j, size_t index)
 	hangdevices_sample(&k->devices, &k->w, j->calm, now_ns);
 	hangsample_take(&j->sample, &k->w, &k->job[index], rate_of(j), thread_ns, &k->devices, &seen);
 	own_publish(&k->shm->own[index], j->sample.procs);
-	bool quiet = is_quiet(j, &seen);
+	bool first = j->moved == UINT64_MAX, quiet = is_quiet(j, &seen);
 	liveness_take(&j->liveness, &seen);
 	progress_publish(k, j, index, &seen);
 	hangdevices_publish(&k->devices, &k->w, j->sample.gpus, j->sample.gpu_rank, j->attempt,
@@ -661,7 +663,7 @@ static void hangwatch_sample(struct watch *k, struct watched *j, size_t index)
 	if (step.state == HANG_OK)
 		j->benign[0] = '\0';
 	bool calm = step.state == HANG_OK && !step.closely;
-	j->works = calm && !quiet;
+	j->works = calm && !quiet && !first;
 	suspicion(k, j, index, &step, now_ns);
 	early_withdraw(k, j, index, &step, now_ns);
 	late_dump(k, j, index, &step, now_ns);
@@ -795,12 +797,18 @@ static void wakers_over(struct watch *k)
 		hangwakers_end(k->wakers, job, wakers_jobs(k, job));
 }
 
-static bool any_suspected(const struct watch *k)
+/* Counts attempts to connect while a job is suspected, from when one of these runs: loading takes 15 ms. */
+static void refused_step(struct watch *k)
 {
-	for (size_t i = 0; i < k->n_jobs; i++)
-		if (k->watched[i] && k->watched[i]->active && k->watched[i]->suspected_ns)
-			return true;
-	return false;
+	bool suspected = false, stirs = false;
+	for (size_t i = 0; i < k->n_jobs; i++) {
+		const struct watched *j = k->watched[i];
+		if (!j || !j->active || !j->suspected_ns)
+			continue;
+		suspected = true;
+		stirs |= hangprocs_stirred(j->sample.procs, k->w.mono_ns(), stir_ns);
+	}
+	hangrefused_step(k->refused, suspected, stirs);
 }
 
 static bool any_gathers(const struct watch *k)
@@ -837,7 +845,7 @@ static uint64_t hangwatch_round(struct watch *k)
 		if (j->evidence.busy)
 			next = MIN(next, j->evidence.next_ns);
 	}
-	hangrefused_step(k->refused, any_suspected(k));
+	refused_step(k);
 	if (!any_gathers(k))
 		hanglookups_end(k->lookups);
 	next = MIN(next, wakers_step(k));

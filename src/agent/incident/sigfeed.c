@@ -52,16 +52,24 @@ struct sigfeed *sigfeed_free(struct sigfeed *f)
 	return NULL;
 }
 
-void sigfeed_load(struct sigfeed *f, pid_t below, int *ret_iter_link_fd)
+/* WORLD_ABSENT, WORLD_DENIED, -errno: signals are not seen, f->unavailable says why. */
+static int programs_load(struct sigfeed *f, pid_t below, int *ret_iter_link_fd)
 {
 	char why[160];
-	f->below = below != 0;
-	if (ret_iter_link_fd) {
-		*ret_iter_link_fd = -1;
+	if (ret_iter_link_fd && bpf_start_load(below, ret_iter_link_fd, &f->fds) == 0)
+		return 0;
+	if (ret_iter_link_fd)
 		ignore(bpf_tasks_load(ret_iter_link_fd, why, sizeof(why)),
 		       "the guard reads /proc where BPF is not to be had");
-	}
-	if (bpf_sigwatch_load(below, &f->fds, f->unavailable, sizeof(f->unavailable)) != 0) {
+	return bpf_sigwatch_load(below, &f->fds, f->unavailable, sizeof(f->unavailable));
+}
+
+void sigfeed_load(struct sigfeed *f, pid_t below, int *ret_iter_link_fd)
+{
+	f->below = below != 0;
+	if (ret_iter_link_fd)
+		*ret_iter_link_fd = -1;
+	if (programs_load(f, below, ret_iter_link_fd) != 0) {
 		atomic_store(&f->blind_set, true);
 		return;
 	}

@@ -21,6 +21,24 @@ int bpf_tracepoint_open(int prog_fd)
 	return bpf_call(BPF_RAW_TRACEPOINT_OPEN, &a);
 }
 
+void bpf_numbers_clear(int map_fd, size_t most)
+{
+	uint32_t key;
+	union bpf_attr a;
+	for (size_t i = 0; i <= most; i++) {
+		memset(&a, 0, sizeof(a));
+		a.map_fd = (uint32_t)map_fd;
+		a.next_key = (uint64_t)(uintptr_t)&key; /* of no key: the first one */
+		if (bpf_call(BPF_MAP_GET_NEXT_KEY, &a) < 0)
+			return;
+		memset(&a, 0, sizeof(a));
+		a.map_fd = (uint32_t)map_fd;
+		a.key = (uint64_t)(uintptr_t)&key;
+		if (bpf_call(BPF_MAP_DELETE_ELEM, &a) < 0)
+			return;
+	}
+}
+
 bool bpf_sees_numbers(const struct world *w)
 {
 	struct stat st;

@@ -16,6 +16,8 @@
 int must_check bpf_call(int command, union bpf_attr *attr);
 /* A descriptor; the program runs until it is closed. -errno. */
 int must_check bpf_tracepoint_open(int prog_fd);
+/* Removes the keys of a map whose keys are process numbers; most: how many it has room for. */
+void bpf_numbers_clear(int map_fd, size_t most);
 /* True if process numbers here are those that programs see: of the machine's first pid namespace. */
 bool bpf_sees_numbers(const struct world *w);
 

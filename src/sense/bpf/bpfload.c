@@ -15,8 +15,7 @@
 #include "instant.skel.h"
 #include "lookups.skel.h"
 #include "refused.skel.h"
-#include "sigwatch.skel.h"
-#include "taskiter.skel.h"
+#include "start.skel.h"
 #include "wakers.skel.h"
 #pragma pop_macro("unused")
 
@@ -88,53 +87,33 @@ static int attach_keep(const struct bpf_program *prog, int *ret_fd)
 	return r;
 }
 
-static void taskiter_freep(struct taskiter_bpf **skel)
+static void start_skel_freep(struct start_bpf **skel)
 {
-	taskiter_bpf__destroy(*skel);
+	start_bpf__destroy(*skel);
 }
 
-static int tasks_load(int *ret_fd)
-{
-	cleanup(taskiter_freep) struct taskiter_bpf *skel = taskiter_bpf__open();
-	if (!skel)
-		return -errno;
-	int r = taskiter_bpf__load(skel);
-	return r < 0 ? r : attach_keep(skel->progs.taskiter, ret_fd);
-}
-
-int bpf_tasks_load(int *ret_iter_link_fd, char *why, size_t cap)
-{
-	cleanup(memlock_restore) unused struct memlock limit = memlock_remember();
-	(void)libbpf_set_print(no_talk);
-	int r = tasks_load(ret_iter_link_fd);
-	return r < 0 ? condition_of(r, "reading all processes at once", why, cap) : 0;
-}
-
-static void sigwatch_freep(struct sigwatch_bpf **skel)
-{
-	sigwatch_bpf__destroy(*skel);
-}
-
-enum sigwatch_part { PART_SIGNALS, PART_ENDS, PART_ENVIRONMENTS }; /* each with those before it */
+enum sigwatch_part { PART_NONE, PART_SIGNALS, PART_ENDS, PART_ENVIRONMENTS }; /* each with those before it */
 
 /* Not every kernel has all that the later parts read. */
-static int sigwatch_load(pid_t below, enum sigwatch_part upto, struct bpf_sigwatch_fds *ret)
+static int start_choose(struct start_bpf *skel, bool tasks, enum sigwatch_part upto)
 {
-	cleanup(closep) int ring_fd = -1, link_fd = -1, end_link_fd = -1, env_link_fd = -1;
-	cleanup(sigwatch_freep) struct sigwatch_bpf *skel = sigwatch_bpf__open();
-	if (!skel)
-		return -errno;
-	skel->rodata->below = below;
-	struct bpf_program *ends = upto >= PART_ENVIRONMENTS ? skel->progs.endwatch_environment : skel->progs.endwatch;
-	int r = bpf_program__set_autoload(skel->progs.endwatch, upto == PART_ENDS);
+	int r = bpf_program__set_autoload(skel->progs.taskiter, tasks);
+	if (r == 0)
+		r = bpf_program__set_autoload(skel->progs.sigwatch, upto >= PART_SIGNALS);
+	if (r == 0)
+		r = bpf_program__set_autoload(skel->progs.endwatch, upto == PART_ENDS);
 	if (r == 0)
 		r = bpf_program__set_autoload(skel->progs.endwatch_environment, upto >= PART_ENVIRONMENTS);
 	if (r == 0)
 		r = bpf_program__set_autoload(skel->progs.envwatch, upto >= PART_ENVIRONMENTS);
-	if (r == 0)
-		r = sigwatch_bpf__load(skel);
-	if (r == 0)
-		r = fd_keep(bpf_map__fd(skel->maps.ring), &ring_fd);
+	return r;
+}
+
+static int sigwatch_keep(const struct start_bpf *skel, enum sigwatch_part upto, struct bpf_sigwatch_fds *ret)
+{
+	cleanup(closep) int ring_fd = -1, link_fd = -1, end_link_fd = -1, env_link_fd = -1;
+	struct bpf_program *ends = upto >= PART_ENVIRONMENTS ? skel->progs.endwatch_environment : skel->progs.endwatch;
+	int r = fd_keep(bpf_map__fd(skel->maps.ring), &ring_fd);
 	if (r == 0)
 		r = attach_keep(skel->progs.sigwatch, &link_fd);
 	if (r == 0 && upto >= PART_ENDS)
@@ -153,14 +132,49 @@ static int sigwatch_load(pid_t below, enum sigwatch_part upto, struct bpf_sigwat
 	return 0;
 }
 
+/* Either of ret_iter_link_fd and ret may be NULL: that part is not loaded. */
+static int start_load(pid_t below, enum sigwatch_part upto, int *ret_iter_link_fd, struct bpf_sigwatch_fds *ret)
+{
+	cleanup(closep) int iter = -1;
+	cleanup(start_skel_freep) struct start_bpf *skel = start_bpf__open();
+	if (!skel)
+		return -errno;
+	skel->rodata->below = below;
+	int r = start_choose(skel, ret_iter_link_fd, upto);
+	if (r == 0)
+		r = start_bpf__load(skel);
+	if (r == 0 && ret_iter_link_fd)
+		r = attach_keep(skel->progs.taskiter, &iter);
+	if (r == 0 && ret)
+		r = sigwatch_keep(skel, upto, ret);
+	if (r == 0 && ret_iter_link_fd)
+		*ret_iter_link_fd = take_fd(&iter);
+	return r;
+}
+
+int bpf_tasks_load(int *ret_iter_link_fd, char *why, size_t cap)
+{
+	cleanup(memlock_restore) unused struct memlock limit = memlock_remember();
+	(void)libbpf_set_print(no_talk);
+	int r = start_load(0, PART_NONE, ret_iter_link_fd, NULL);
+	return r < 0 ? condition_of(r, "reading all processes at once", why, cap) : 0;
+}
+
 int bpf_sigwatch_load(pid_t below, struct bpf_sigwatch_fds *ret, char *why, size_t cap)
 {
 	cleanup(memlock_restore) unused struct memlock limit = memlock_remember();
 	(void)libbpf_set_print(no_talk);
 	int r = -ENOENT;
 	for (int upto = below ? PART_ENVIRONMENTS : PART_SIGNALS; r < 0 && upto >= PART_SIGNALS; upto--)
-		r = sigwatch_load(below, (enum sigwatch_part)upto, ret);
+		r = start_load(below, (enum sigwatch_part)upto, NULL, ret);
 	return r < 0 ? condition_of(r, "seeing who sends signals", why, cap) : 0;
+}
+
+int bpf_start_load(pid_t below, int *ret_iter_link_fd, struct bpf_sigwatch_fds *ret)
+{
+	cleanup(memlock_restore) unused struct memlock limit = memlock_remember();
+	(void)libbpf_set_print(no_talk);
+	return start_load(below, below ? PART_ENVIRONMENTS : PART_SIGNALS, ret_iter_link_fd, ret) < 0 ? WORLD_ABSENT : 0;
 }
 
 static void instant_skel_freep(struct instant_bpf **skel)

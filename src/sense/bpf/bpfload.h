@@ -32,6 +32,12 @@ struct bpf_sigwatch_fds {
  */
 int must_check bpf_sigwatch_load(pid_t below, struct bpf_sigwatch_fds *ret, char *why, size_t cap);
 
+/*
+ * Both at once, which costs some 30 ms less than one after the other. WORLD_ABSENT: not all of it can be had here, so
+ * that each is to be tried by itself, which says why.
+ */
+int must_check bpf_start_load(pid_t below, int *ret_iter_link_fd, struct bpf_sigwatch_fds *ret);
+
 struct bpf_instant_fds {
 	int prog_fd; /* for BPF_PROG_TEST_RUN on a processor; the program is not attached to anything */
 	int map_fd; /* to be mapped: one struct bpf_instant */

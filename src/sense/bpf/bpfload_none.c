@@ -22,6 +22,14 @@ int bpf_sigwatch_load(pid_t below, struct bpf_sigwatch_fds *ret, char *why, size
 	return absent(why, cap);
 }
 
+int bpf_start_load(pid_t below, int *ret_iter_link_fd, struct bpf_sigwatch_fds *ret)
+{
+	(void)below;
+	(void)ret_iter_link_fd;
+	(void)ret;
+	return WORLD_ABSENT;
+}
+
 int bpf_instant_load(struct bpf_instant_fds *ret, char *why, size_t cap)
 {
 	(void)ret;

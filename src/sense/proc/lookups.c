@@ -60,10 +60,8 @@ int lookups_open(const struct world *w, struct lookups **ret, char *why, size_t 
 	*k = (struct lookups){.fds = {-1, -1, -1}, .link_fd = -1};
 	arguments_fill(argument);
 	int r = bpf_lookups_load(argument, &k->fds, why, cap);
-	if (r == 0) {
-		k->link_fd = bpf_tracepoint_open(k->fds.prog_fd);
-		r = MIN(k->link_fd, 0);
-	}
+	if (r == 0)
+		r = lookups_on(k);
 	if (r)
 		k = lookups_free(k);
 	*ret = k;
@@ -80,6 +78,34 @@ struct lookups *lookups_free(struct lookups *k)
 	closep(&k->fds.rows_fd);
 	free(k);
 	return NULL;
+}
+
+static void lookups_forget(struct lookups *k)
+{
+	struct bpf_lookup_key key[BPF_ROWS_AT_ONCE];
+	struct bpf_lookup_count value[BPF_ROWS_AT_ONCE];
+	const struct bpf_rows rows = {k->fds.rows_fd, key, value, NULL, NULL};
+	size_t n;
+	bpf_numbers_clear(k->fds.watched_fd, BPF_LOOKUP_PROCESSES);
+	ignore(bpf_rows_read(&rows, true, LOOKUPS_ROWS, &n), "what stays is of processes that are not asked for");
+}
+
+/* It is emptied here, not where it goes off: a call that ends at that moment may still be counted. */
+int lookups_on(struct lookups *k)
+{
+	if (k->link_fd >= 0)
+		return 0;
+	lookups_forget(k);
+	int fd = bpf_tracepoint_open(k->fds.prog_fd);
+	if (fd < 0)
+		return fd;
+	k->link_fd = fd;
+	return 0;
+}
+
+void lookups_off(struct lookups *k)
+{
+	closep(&k->link_fd);
 }
 
 int lookups_watch(struct lookups *k, pid_t pid)

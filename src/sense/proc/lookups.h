@@ -3,7 +3,7 @@
  * program while it is on (sense/bpf/lookups.bpf.c, tracepoint sys_exit, x86_64). A loop that asks whether a file exists
  * blocks on nothing, so that nothing in /proc tells what it is for.
  *
- * On, each system call on the machine takes 28 ns more, so it is to be on for seconds only; loading 14 ms. Memory in
+ * On, each system call on the machine takes 28 ns more, so it is to be on for seconds only; loading 14 ms, so it stays loaded once it was needed. Memory in
  * the kernel is bounded: 0.7 MB. Process numbers are those of the initial pid namespace, so vigil has to run in it.
  */
 #pragma once
@@ -34,6 +34,9 @@ struct lookups;
  */
 int must_check lookups_open(const struct world *w, struct lookups **ret, char *why, size_t cap);
 struct lookups *lookups_free(struct lookups *k);
+/* Off, it costs nothing but its memory. On again, nobody is watched and nothing is counted. -errno. */
+int must_check lookups_on(struct lookups *k);
+void lookups_off(struct lookups *k);
 /* Watches a process as well, if there is room. -errno. */
 int must_check lookups_watch(struct lookups *k, pid_t pid);
 /* What was counted so far; it stays. At most cap rows. *ret_n: their number. -errno. */

@@ -110,21 +110,6 @@ static int element_set(int fd, const void *key, void *value)
 	return bpf_call(BPF_MAP_UPDATE_ELEM, &a);
 }
 
-/* Removes everything from a map whose keys are process numbers. */
-static void numbers_clear(int fd)
-{
-	uint32_t key;
-	union bpf_attr next;
-	for (size_t i = 0; i <= WAKERS_PROCESSES; i++) {
-		next = element(fd, NULL, &key); /* next_key lies where value does; the first one */
-		if (bpf_call(BPF_MAP_GET_NEXT_KEY, &next) < 0)
-			return;
-		union bpf_attr a = element(fd, &key, NULL);
-		if (bpf_call(BPF_MAP_DELETE_ELEM, &a) < 0)
-			return;
-	}
-}
-
 static int load(struct bpf_wakers_fds *ret, char *why, size_t cap)
 {
 	uint16_t waits[BPF_WAKER_CALLS] = {0}, ends[BPF_WAKER_CALLS] = {0};
@@ -183,8 +168,8 @@ void wakers_clear(struct wakers *k)
 {
 	struct waker_row row[BATCH];
 	size_t n = 0;
-	numbers_clear(k->fds.watched_fd);
-	numbers_clear(k->fds.asked_fd);
+	bpf_numbers_clear(k->fds.watched_fd, WAKERS_PROCESSES);
+	bpf_numbers_clear(k->fds.asked_fd, WAKERS_PROCESSES);
 	for (size_t turn = 0; turn <= WAKERS_ROWS / BATCH; turn++)
 		if (wakers_take(k, row, BATCH, &n) < 0 || n == 0)
 			return;

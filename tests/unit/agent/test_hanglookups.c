@@ -108,6 +108,7 @@ static void a_loop_is_said_to_look_for_what_it_does_not_find(void **state)
 		hanglookups_end(h);
 		struct waithint none[2];
 		assert_int_equal(hanglookups_hints(h, &facts, none, ARRAY_SIZE(none)), 0);
+		assert_string_equal(hint_awaited(h, others).text, want); /* at the next look */
 		folder_remove();
 		free(h);
 	}

@@ -134,6 +134,100 @@ static void another_attempt_knows_nobody(void **state)
 	assert_true(hangprocs_find(procs, 61)->young);
 }
 
+static void schedule(pid_t pid, uint64_t run_ns)
+{
+	char path[64], text[64];
+	TEXT_FORMAT(path, "proc/%d/schedstat", (int)pid);
+	TEXT_FORMAT(text, "%llu 0 1\n", (unsigned long long)run_ns);
+	made_write(&made, path, text, strlen(text));
+}
+
+static bool stirred(uint64_t within_ns)
+{
+	return hangprocs_stirred(procs, made_now_ns, within_ns);
+}
+
+static void schedule_all(void)
+{
+	for (pid_t pid = 60; pid <= 62; pid++)
+		schedule(pid, 1000);
+}
+
+static void a_job_that_only_sleeps_does_not_stir(void **state)
+{
+	(void)state;
+	schedule_all();
+	assert_true(stirred(NS_PER_S)); /* nothing is known yet */
+	sample();
+	assert_true(stirred(NS_PER_S));
+	sample();
+	assert_false(stirred(100 * NS_PER_S));
+	schedule(61, 1001); /* a nanosecond on a processor */
+	sample();
+	assert_true(stirred(0));
+	for (int i = 0; i < 5; i++)
+		sample();
+	assert_true(stirred(5 * NS_PER_S));
+	assert_false(stirred(4 * NS_PER_S));
+	hangprocs_forget(procs);
+	sample();
+	assert_true(stirred(0));
+	sample();
+	assert_false(stirred(100 * NS_PER_S));
+}
+
+static void processes_that_come_or_go_stir_it(void **state)
+{
+	(void)state;
+	schedule_all();
+	sample();
+	sample();
+	struct made_process dead = rank1;
+	dead.state = 'Z';
+	made_process(&made, &dead);
+	sample();
+	assert_true(stirred(0));
+	sample(); /* it still waits to be reaped */
+	assert_false(stirred(0));
+	made_process(&made, &rank1);
+	sample();
+	assert_false(stirred(0));
+	made_gone(&made, 62);
+	sample();
+	assert_true(stirred(0));
+	made_process(&made, &rank1);
+	schedule(62, 1000);
+	sample();
+	assert_true(stirred(0));
+	sample();
+	assert_false(stirred(0));
+}
+
+static void whose_threads_are_not_read_may_have_run(void **state)
+{
+	(void)state;
+	schedule_all();
+	char path[96];
+	TEXT_FORMAT(path, "%s/proc/61/schedstat", made.dir);
+	sample();
+	sample();
+	assert_false(stirred(0));
+	assert_int_equal(remove(path), 0); /* a kernel without these numbers */
+	sample();
+	assert_true(stirred(0));
+	sample();
+	assert_true(stirred(0));
+	schedule(61, 1000);
+	sample();
+	sample();
+	assert_false(stirred(0));
+	struct made_process threads = rank0;
+	threads.threads = 2;
+	made_process(&made, &threads);
+	sample();
+	assert_true(stirred(0));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -143,6 +237,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_zombie_has_ended_and_is_reported_once, begin, end),
 		cmocka_unit_test_setup_teardown(another_process_of_the_same_number_is_new, begin, end),
 		cmocka_unit_test_setup_teardown(another_attempt_knows_nobody, begin, end),
+		cmocka_unit_test_setup_teardown(a_job_that_only_sleeps_does_not_stir, begin, end),
+		cmocka_unit_test_setup_teardown(processes_that_come_or_go_stir_it, begin, end),
+		cmocka_unit_test_setup_teardown(whose_threads_are_not_read_may_have_run, begin, end),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

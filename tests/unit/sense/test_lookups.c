@@ -116,12 +116,37 @@ static void who_is_not_watched_is_not_counted(void **state)
 	lookups_free(k);
 }
 
+static void on_again_it_has_forgotten(void **state)
+{
+	(void)state;
+	struct world w = live_world();
+	struct lookups *k = opened(&w);
+	static const char missing[] = "/vigil-test-before", later[] = "/vigil-test-after";
+	assert_int_equal(lookups_watch(k, getpid()), 0);
+	assert_int_equal(access(missing, F_OK), -1);
+	assert_non_null(row_of(k, getpid(), missing));
+	lookups_off(k);
+	assert_int_equal(access(later, F_OK), -1);
+	assert_null(row_of(k, getpid(), later));
+	assert_int_equal(lookups_on(k), 0);
+	assert_null(row_of(k, getpid(), missing));
+	assert_int_equal(access(later, F_OK), -1); /* nobody is watched any more */
+	assert_null(row_of(k, getpid(), later));
+	assert_int_equal(lookups_watch(k, getpid()), 0);
+	assert_int_equal(access(later, F_OK), -1);
+	assert_int_equal(row_of(k, getpid(), later)->n, 1);
+	assert_int_equal(lookups_on(k), 0); /* it is: nothing changes */
+	assert_non_null(row_of(k, getpid(), later));
+	lookups_free(k);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_file_that_is_not_there_is_counted_by_path),
 		cmocka_unit_test(what_is_too_long_is_not_told),
 		cmocka_unit_test(who_is_not_watched_is_not_counted),
+		cmocka_unit_test(on_again_it_has_forgotten),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,11 +2,11 @@
  * Lists all processes in a few reads: one record (records.h) for each process that has memory. sense/proc/tasks.c reads
  * them.
  */
+#pragma once
+
 #include "kernel_types.bpf.h"
 #include "pidns.bpf.h"
 #include "records.h"
-
-char LICENSE[] SEC("license") = "GPL";
 
 /* By helper, not by direct loads: the verifier of 6.1 does not follow atomic_long_t through its typedef. */
 static __always_inline void counters_take(struct bpf_task_record *r, struct mm_struct *mm)

@@ -3,11 +3,11 @@
  * ring buffer.
  * sense/death/sigwatch.c reads it.
  */
+#pragma once
+
 #include "kernel_types.bpf.h"
 #include "pidns.bpf.h"
 #include "records.h"
-
-char LICENSE[] SEC("license") = "GPL";
 
 /* Room for about 2,000 unread signals or 1,000 ends. */
 struct {
