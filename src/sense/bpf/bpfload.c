@@ -99,7 +99,9 @@ static int start_choose(struct start_bpf *skel, bool tasks, enum sigwatch_part u
 {
 	int r = bpf_program__set_autoload(skel->progs.taskiter, tasks);
 	if (r == 0)
-		r = bpf_program__set_autoload(skel->progs.sigwatch, upto >= PART_SIGNALS);
+		r = bpf_program__set_autoload(skel->progs.sigwatch, upto == PART_SIGNALS || upto == PART_ENDS);
+	if (r == 0)
+		r = bpf_program__set_autoload(skel->progs.sigwatch_loop, upto >= PART_ENVIRONMENTS);
 	if (r == 0)
 		r = bpf_program__set_autoload(skel->progs.endwatch, upto == PART_ENDS);
 	if (r == 0)
@@ -112,10 +114,11 @@ static int start_choose(struct start_bpf *skel, bool tasks, enum sigwatch_part u
 static int sigwatch_keep(const struct start_bpf *skel, enum sigwatch_part upto, struct bpf_sigwatch_fds *ret)
 {
 	cleanup(closep) int ring_fd = -1, link_fd = -1, end_link_fd = -1, env_link_fd = -1;
-	struct bpf_program *ends = upto >= PART_ENVIRONMENTS ? skel->progs.endwatch_environment : skel->progs.endwatch;
+	const bool all = upto >= PART_ENVIRONMENTS;
+	struct bpf_program *ends = all ? skel->progs.endwatch_environment : skel->progs.endwatch;
 	int r = fd_keep(bpf_map__fd(skel->maps.ring), &ring_fd);
 	if (r == 0)
-		r = attach_keep(skel->progs.sigwatch, &link_fd);
+		r = attach_keep(all ? skel->progs.sigwatch_loop : skel->progs.sigwatch, &link_fd);
 	if (r == 0 && upto >= PART_ENDS)
 		r = attach_keep(ends, &end_link_fd);
 	if (r == 0 && upto >= PART_ENVIRONMENTS)

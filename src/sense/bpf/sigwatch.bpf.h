@@ -24,8 +24,35 @@ const volatile int below = 0;
 /* Maximum depth of a job's process tree; orphans become children of the supervisor. */
 #define DEPTH_MAX 32
 
-static __always_inline int is_below(struct task_struct *t)
+struct climb {
+	struct task_struct *t;
+	int found;
+};
+
+/* One generation. 1: the end. */
+static long climb_one(unsigned turn, struct climb *c)
 {
+	struct task_struct *t = c->t; /* the macro would take the field of ours for one of the kernel's */
+	struct task_struct *parent = BPF_CORE_READ(t, real_parent);
+	if (!parent || parent == t)
+		return 1;
+	c->t = parent;
+	c->found = pidns_innermost(BPF_CORE_READ(parent, group_leader, thread_pid)) == below;
+	return c->found;
+}
+
+/*
+ * loops: the kernel has bpf_loop(), whose callback is verified once; to verify the turns of a loop takes 20 ms of the
+ * start.
+ */
+static __always_inline int is_below(struct task_struct *t, int loops)
+{
+	if (loops) {
+		struct climb c = {.t = t};
+		if (t)
+			bpf_loop(DEPTH_MAX, climb_one, &c, 0);
+		return c.found;
+	}
 	for (int i = 0; i < DEPTH_MAX && t; i++) {
 		struct task_struct *parent = BPF_CORE_READ(t, real_parent);
 		if (parent == t)
@@ -108,8 +135,7 @@ static __always_inline void fault_of(const struct kernel_siginfo *info, struct b
 }
 
 /* arguments: sig, info, task, group, result */
-SEC("tp_btf/signal_generate")
-int sigwatch(__u64 *args)
+static __always_inline int signal_record(__u64 *args, int loops)
 {
 	int sig = (int)args[0], code = code_of((void *)args[1]);
 	struct task_struct *target = (void *)args[2];
@@ -120,9 +146,9 @@ int sigwatch(__u64 *args)
 	const int ending = ends(target, sig);
 	if (!ending && !may_be_notice(sig, code))
 		return 0;
-	if (below && !is_below(leader))
+	if (below && !is_below(leader, loops))
 		return 0;
-	if (!ending && is_below(BPF_CORE_READ(sender, group_leader)))
+	if (!ending && is_below(BPF_CORE_READ(sender, group_leader), loops))
 		return 0;
 	struct bpf_signal_record *r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
 	if (!r) {
@@ -145,6 +171,18 @@ int sigwatch(__u64 *args)
 	bpf_get_current_comm(r->sender_comm, sizeof(r->sender_comm));
 	bpf_ringbuf_submit(r, 0);
 	return 0;
+}
+
+SEC("tp_btf/signal_generate")
+int sigwatch(__u64 *args)
+{
+	return signal_record(args, 0);
+}
+
+SEC("tp_btf/signal_generate")
+int sigwatch_loop(__u64 *args)
+{
+	return signal_record(args, 1);
 }
 
 /* The variables that number ranks, of processes as they were at their last exec. */
@@ -230,7 +268,7 @@ SEC("tp_btf/sched_process_exec")
 int envwatch(__u64 *args)
 {
 	struct task_struct *task = (void *)args[0];
-	if (below && is_below(BPF_CORE_READ(task, group_leader)))
+	if (below && is_below(BPF_CORE_READ(task, group_leader), 1))
 		environment_read(task, BPF_CORE_READ(task, tgid));
 	return 0;
 }
@@ -267,7 +305,7 @@ static __always_inline int end_record(struct task_struct *task, int environment)
 		return 0;
 	__u64 now = bpf_ktime_get_boot_ns(), start = BPF_CORE_READ(leader, start_boottime);
 	int status = status_of(task);
-	if ((status == 0 && now - start < SHORT_NS) || !is_below(leader))
+	if ((status == 0 && now - start < SHORT_NS) || !is_below(leader, environment))
 		return 0;
 	int pid = BPF_CORE_READ(leader, tgid);
 	/* It executed its program before this was watched, or was forked. Since Linux 6.16 it still has its memory. */
