@@ -183,14 +183,23 @@ static int rows_read(const struct world *w, const struct members *m, const struc
 	f->n_all = f->n;
 	f->n_denied = m->n_denied;
 	footprint_settle(f);
-	/* the largest first; then their order may be another */
-	f->pss_late = pss_read(w, f->rows, MIN(f->n, (size_t)PSS_ROWS), PSS_BUDGET_NS);
+	return 0;
+}
+
+static void pss_dropp(struct pss_work **k)
+{
+	*k = pss_drop(*k);
+}
+
+/* The rows are sorted anew: what a process has by itself is less than it seemed. */
+static void pss_put(const struct memory_want *want, struct pss_work *k, struct footprint *f)
+{
+	f->pss_late = pss_take(k, f->rows, MIN(f->n, (size_t)PSS_ROWS));
 	footprint_settle(f);
 	for (size_t i = 0; i < f->n_jobs; i++)
-		for (size_t k = 0; k < want->n_jobs; k++)
-			if (strcmp(f->job[i].id, want->jobs[k].id) == 0)
-				f->job[i].limit_bytes = want->jobs[k].limit_bytes;
-	return 0;
+		for (size_t m = 0; m < want->n_jobs; m++)
+			if (strcmp(f->job[i].id, want->jobs[m].id) == 0)
+				f->job[i].limit_bytes = want->jobs[m].limit_bytes;
 }
 
 static void user_name(uid_t uid, char *dst, size_t cap)
@@ -328,6 +337,9 @@ static int memory_sweep(const struct world *w, const struct memory_want *want, s
 	if (!want->gpus)
 		gpus_memory_ask(w, &gpus);
 	int r = members_part(w, want, t, f, fault);
+	/* the largest first; the kernel adds up their pages while shared memory is listed */
+	cleanup(pss_dropp) struct pss_work *pss =
+		r == 0 ? pss_begin(w, f->rows, MIN(f->n, (size_t)PSS_ROWS), PSS_BUDGET_NS) : NULL;
 	gpus_memory_collect(&gpus, w, f->rows, r == 0 ? f->n : 0);
 	if (want->gpus && r == 0)
 		gpus_memory_put(want->gpus, f->rows, f->n);
@@ -340,6 +352,7 @@ static int memory_sweep(const struct world *w, const struct memory_want *want, s
 	r = shm_part(w, in_job, want->all, f);
 	if (r)
 		return fault_set(fault, r, "out of memory while listing shared memory");
+	pss_put(want, take(&pss), f);
 	if (!in_job) {
 		pressure_read(w, f);
 		footprint_head(f);

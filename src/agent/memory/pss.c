@@ -14,6 +14,7 @@ struct pss_work {
 	enum footprint_pss state[PSS_MAX];
 	uint64_t bytes[PSS_MAX], anon_bytes[PSS_MAX];
 	size_t n, done;
+	uint64_t until_ns; /* when the caller waits no longer */
 	bool abandoned; /* the caller does not wait any more: the thread frees this */
 };
 
@@ -70,23 +71,46 @@ static struct pss_work *work_new(const struct world *w, const struct footprint_r
 	return k;
 }
 
-size_t pss_read(const struct world *w, struct footprint_row *rows, size_t n, uint64_t budget_ns)
+struct pss_work *pss_begin(const struct world *w, const struct footprint_row *rows, size_t n, uint64_t budget_ns)
 {
-	size_t asked = MIN(n, (size_t)PSS_MAX), late = 0;
-	struct pss_work *k = asked ? work_new(w, rows, asked) : NULL;
+	struct pss_work *k = n ? work_new(w, rows, n) : NULL;
 	pthread_t thread;
 	if (!k)
-		return asked;
+		return NULL;
+	k->until_ns = add_cap(w->mono_ns(), budget_ns);
 	if (pthread_create(&thread, NULL, work_run, k) != 0) {
 		work_free(k);
-		return asked;
+		return NULL;
 	}
 	pthread_detach(thread);
-	uint64_t end = w->mono_ns() + budget_ns;
-	struct timespec until = {.tv_sec = (time_t)(end / NS_PER_S), .tv_nsec = (long)(end % NS_PER_S)};
+	return k;
+}
+
+/* Ends with the lock held. */
+static void work_wait(struct pss_work *k, uint64_t until_ns)
+{
+	struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_S), .tv_nsec = (long)(until_ns % NS_PER_S)};
 	pthread_mutex_lock(&k->lock);
 	while (k->n != 0 && pthread_cond_timedwait(&k->ended, &k->lock, &until) == 0)
 		;
+}
+
+/* Begins with the lock held. */
+static void work_leave(struct pss_work *k)
+{
+	bool finished = k->n == 0;
+	k->abandoned = !finished;
+	pthread_mutex_unlock(&k->lock);
+	if (finished)
+		work_free(k);
+}
+
+size_t pss_take(struct pss_work *k, struct footprint_row *rows, size_t n)
+{
+	size_t asked = MIN(n, (size_t)PSS_MAX), late = 0;
+	if (!k)
+		return asked;
+	work_wait(k, k->until_ns);
 	for (size_t i = 0; i < asked; i++) {
 		rows[i].pss = k->state[i];
 		rows[i].pss_bytes = k->bytes[i];
@@ -95,10 +119,20 @@ size_t pss_read(const struct world *w, struct footprint_row *rows, size_t n, uin
 			rows[i].own_bytes = MIN(rows[i].own_bytes, k->anon_bytes[i]);
 		late += k->state[i] == PSS_LATE ? 1 : 0;
 	}
-	bool finished = k->n == 0;
-	k->abandoned = !finished;
-	pthread_mutex_unlock(&k->lock);
-	if (finished)
-		work_free(k);
+	work_leave(k);
 	return late;
+}
+
+struct pss_work *pss_drop(struct pss_work *k)
+{
+	if (!k)
+		return NULL;
+	pthread_mutex_lock(&k->lock);
+	work_leave(k);
+	return NULL;
+}
+
+size_t pss_read(const struct world *w, struct footprint_row *rows, size_t n, uint64_t budget_ns)
+{
+	return pss_take(pss_begin(w, rows, n, budget_ns), rows, n);
 }

@@ -15,3 +15,13 @@
  * not read in time. The world must stay open until the program ends.
  */
 size_t pss_read(const struct world *w, struct footprint_row *rows, size_t n, uint64_t budget_ns);
+
+/*
+ * The same in two steps, for whoever has other things to read meanwhile: the thread begins now, the rows get what it
+ * found by the same time limit. They are those of pss_begin in the same order. NULL: no memory or thread; take then
+ * says that all are late. Each work is to be taken or dropped.
+ */
+struct pss_work;
+struct pss_work *pss_begin(const struct world *w, const struct footprint_row *rows, size_t n, uint64_t budget_ns);
+size_t pss_take(struct pss_work *k, struct footprint_row *rows, size_t n);
+struct pss_work *pss_drop(struct pss_work *k);
