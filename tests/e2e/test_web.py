@@ -93,6 +93,28 @@ def test_steps_a_second_have_no_peak_at_the_end_of_a_job(vigil):
     assert known and max(known) < 60, f"20 a second: {known}"
 
 
+FREES = """
+import time
+for turn in range(3):
+    held = bytearray(300 << 20)
+    held[::4096] = bytes(len(held[::4096])).replace(b"\\0", b"1")
+    time.sleep(2.5)
+    del held
+    time.sleep(2.5)
+"""
+
+
+def test_what_a_job_gives_back_is_not_said_to_be_shared(vigil):
+    """The group's counter and the sizes of the processes are of one instant, also right after a lot was freed."""
+    assert vigil("run", "--", sys.executable, "-c", FREES).status == 0
+    server = Server(vigil)
+    id = server.get("/api/v1/jobs").json()["jobs"][0]["id"]
+    memory = server.get(f"/api/v1/jobs/{id}/memory?points=600").json()
+    own = [sum(v or 0 for v in values) for values in zip(*(s["own"] for s in memory["series"]))]
+    assert max(own) > 250 << 20 > min(own[1:]) + (150 << 20), own
+    assert max(v or 0 for v in memory["shared"]) < 100 << 20, list(zip(own, memory["shared"], memory["job_bytes"]))
+
+
 def test_what_children_answer(vigil, job):
     server, id = job
     A, B = "/api/v1/jobs/{job}", f"/api/v1/jobs/{id}"

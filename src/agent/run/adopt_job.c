@@ -239,6 +239,7 @@ static void sample(struct adopt *a, struct adopted *j)
 		.node_used_bytes = shm->now.node_used_bytes,
 		.node_total_bytes = shm->now.node_total_bytes,
 		.job_bytes = shm->now.job_bytes[j - a->job],
+		.group_version = j->place.memory_version,
 		.own = hangproc_own(&a->services.hang, (size_t)(j - a->job)),
 		.steps = hangproc_steps(&a->services.hang, (size_t)(j - a->job)),
 		.devices = hangproc_devices(&a->services.hang, (size_t)(j - a->job)),

@@ -9,6 +9,7 @@
 #include "model/jobs/ownranks.h"
 #include "model/jobs/role.h"
 #include "model/jobs/usage.h"
+#include "model/memory/ledger.h"
 #include "sense/proc/proc.h"
 #include "tell/store/series.h"
 
@@ -20,6 +21,8 @@ static const uint64_t rarest_ns = 300 * NS_PER_S;
 static const double young_share = 5e-3, old_share = 5e-5, share_of_job = 1e-3;
 /* A quiet job is sampled half as often each time, down to this. */
 static const uint64_t quiet_ns = 5 * NS_PER_S, old_quiet_ns = 10 * NS_PER_S, quiet_bytes = 16 * MIB;
+/* A number of the guard's is at most so old. */
+static const uint64_t guard_look_ns = 30 * NS_PER_S;
 #define QUIET_SHARE 100 /* use below this share of a core counts as none */
 /* Children of threads other than the main one are searched at every this many samples. */
 #define THREADS_EVERY 8
@@ -52,6 +55,7 @@ struct sampler {
 	uint64_t born_ns, due_ns, looked_ns;
 	uint64_t born_ticks;
 	uint64_t looks, period_ns, own_bytes, peak_bytes;
+	uint64_t still_bytes, moved_ns; /* own memory, and when it last changed much */
 	struct usage usage;
 	struct jobpids pids;
 	struct table table[2], *was, *now;
@@ -359,6 +363,51 @@ static int tell_processes(struct sampler *s, const struct sampler_want *want, in
 	return r;
 }
 
+/* ---- what the group holds ---- */
+
+static uint64_t own_sum(const struct sampler *s)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < s->usage.n; i++)
+		sum += s->usage.lane[i].own_bytes;
+	return sum;
+}
+
+/* What the group holds now, as the guard counts it. False: it cannot be read. */
+static bool group_read(const struct sampler *s, const struct sampler_want *want, uint64_t *ret)
+{
+	struct cgroup g;
+	struct cgroup_memory m;
+	if (!want->pids.cgroup || cgroup_open(s->w, want->group_version, want->pids.cgroup, &g) != 0)
+		return false;
+	int r = cgroup_read_full(&g, &m);
+	cgroup_close(&g);
+	if (r == 0)
+		*ret = sub_floor(m.current_bytes, ledger_group_reclaimable(&m));
+	return r == 0;
+}
+
+/*
+ * The guard looks at a calm job every few seconds. Beside what its processes have now an older number says wrongly how
+ * much they share: so while that changes the group is read here, for as long as the guard's look may be older. Without
+ * a group the guard has only the sum of its last sweep, and what is shared is not known.
+ */
+static uint64_t job_bytes_now(struct sampler *s, const struct sampler_want *want)
+{
+	uint64_t own = own_sum(s), group;
+	if (sub_floor(own, s->still_bytes) > quiet_bytes || sub_floor(s->still_bytes, own) > quiet_bytes) {
+		s->still_bytes = own;
+		s->moved_ns = s->looked_ns;
+	}
+	if (want->job_bytes == 0)
+		return 0;
+	if (!want->pids.cgroup)
+		return own;
+	if (s->moved_ns == 0 || s->looked_ns - s->moved_ns > guard_look_ns || !group_read(s, want, &group))
+		return want->job_bytes;
+	return s->leaver ? MAX(group, own) : group;
+}
+
 static int tell_sample(struct sampler *s, const struct sampler_want *want, int64_t now_unix_ms)
 {
 	static struct series_sample row;
@@ -368,7 +417,7 @@ static int tell_sample(struct sampler *s, const struct sampler_want *want, int64
 		.attempt = want->attempt,
 		.node_used_bytes = want->node_used_bytes,
 		.node_total_bytes = want->node_total_bytes,
-		.job_bytes = want->job_bytes,
+		.job_bytes = job_bytes_now(s, want),
 		.n_lanes = (uint32_t)s->usage.n,
 	};
 	_Static_assert(SERIES_LANES >= USAGE_LANES, "every lane has its place in a sample");
@@ -474,9 +523,7 @@ static uint64_t own_cpu_ns(void)
 static bool is_quiet(struct sampler *s, uint64_t job_cpu_ns, uint64_t gap_ns)
 {
 	uint64_t before = s->own_bytes;
-	s->own_bytes = 0;
-	for (size_t i = 0; i < s->usage.n; i++)
-		s->own_bytes += s->usage.lane[i].own_bytes;
+	s->own_bytes = own_sum(s);
 	s->peak_bytes = MAX(s->peak_bytes, s->own_bytes);
 	bool moved = sub_floor(s->own_bytes, before) > quiet_bytes || sub_floor(before, s->own_bytes) > quiet_bytes;
 	return gap_ns > 0 && job_cpu_ns < gap_ns / QUIET_SHARE && !moved && s->now->n == s->was->n;

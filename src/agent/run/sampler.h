@@ -13,6 +13,7 @@
 #include "agent/jobs/jobpids.h"
 #include "base/base.h"
 #include "model/jobs/role.h"
+#include "sense/memory/cgroup.h"
 #include "sense/proc/proc.h"
 #include "tell/jobs/live.h"
 
@@ -31,7 +32,13 @@ struct sampler_want {
 	const struct hang_own *own;
 	const struct hang_steps *steps; /* how far the ranks are; NULL: not known */
 	const struct hang_devices *devices; /* what their GPUs do; NULL: not known */
-	uint64_t node_used_bytes, node_total_bytes, job_bytes; /* 0: not known */
+	uint64_t node_used_bytes, node_total_bytes; /* 0: not known */
+	/*
+	 * What the job's group held when the guard looked last, some seconds ago at most; 0: not known. While the own
+	 * memory of the processes changes, the group (pids.cgroup) is read at the same instant as these.
+	 */
+	uint64_t job_bytes;
+	enum cgroup_version group_version;
 };
 
 struct sampler;

@@ -12,6 +12,7 @@ static void want_fill(const struct super *s, struct sampler_want *want)
 		.node_used_bytes = shm->now.node_used_bytes,
 		.node_total_bytes = shm->now.node_total_bytes,
 		.job_bytes = shm->now.job_bytes[0],
+		.group_version = s->group.version,
 		.own = hangproc_own(&s->services.hang, 0),
 		.steps = hangproc_steps(&s->services.hang, 0),
 		.devices = hangproc_devices(&s->services.hang, 0),
