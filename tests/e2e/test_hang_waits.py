@@ -1,13 +1,18 @@
 """Who waits for whom, in verdicts: jobs that talk over sockets, pipes and locks of their own."""
+import contextlib
+import os
+import pathlib
 import random
 import re
+import select
 import socket
 import sys
 
+import psutil
 import pytest
 
 from conftest import wait_for
-from hangkit import events, looks, shown
+from hangkit import events, looks, shown, watcher_of
 
 RING = '''
 import fcntl, os, socket, struct, subprocess, sys, time
@@ -140,3 +145,31 @@ def test_less_than_a_proof_ends_a_job_only_if_that_is_asked_for(vigil, needs):
     assert p.poll() is None
     p.terminate()
     assert b"on less than a proof only if" in vigil.finish(p).err
+
+
+LATER = "sleep 20; while ! test -e /nowhere-of-vigil; do sleep 0.3; done"
+
+
+def programs_of(watcher):
+    """How many BPF programs a process holds."""
+    links = []
+    for fd in pathlib.Path(f"/proc/{watcher}/fd").iterdir():
+        with contextlib.suppress(OSError):
+            links.append(os.readlink(fd))
+    return links.count("anon_inode:bpf-prog")
+
+
+def test_programs_of_the_kernel_are_loaded_once_a_job_does_something(vigil):
+    """A sleeping job looks for nothing and is refused nowhere; one that begins to look later is seen to."""
+    missing = [f["text"] for f in vigil("doctor", "--json").json()["findings"] if f["id"] in ("no-bpf", "no-wakers")]
+    if missing:
+        pytest.skip(f"the kernel permits no such BPF program here: {missing}")
+    job = vigil.start("run", "--hang-after", "4s", "--", "sh", "-c", LATER)
+    watcher = watcher_of(job)
+    sleep = wait_for(lambda: next((c for c in psutil.Process(job.pid).children(recursive=True) if c.name() == "sleep"), None), 10)
+    wait_for(lambda: events(vigil, "suspected") or not sleep.is_running(), 30, "the job to be suspected")
+    assert sleep.is_running(), "it was not suspected while it slept"
+    while sleep.is_running():
+        assert programs_of(watcher) == 0
+        select.select([], [], [], 0.05)
+    wait_for(lambda: programs_of(watcher) > 0, 60, "programs that see what the loop looks for")
