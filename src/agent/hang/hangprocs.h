@@ -54,7 +54,7 @@ struct hangprocs {
 	struct jobpids pids;
 	struct procstats *procstats; /* borrowed */
 	uint64_t samples;
-	uint64_t stirred_ns; /* time of the last sample before which some thread may have run; 0: none since the first */
+	uint64_t stirred_ns; /* the last sample before which some thread may have run; 0: none since the first */
 	struct spawnranks *spawned;
 	struct ownranks_process *own; /* now[0..n_now) in the form of model/jobs/ownranks; JOBPIDS_MAX rows */
 	bool others; /* a role was read in this sample */

@@ -12,8 +12,8 @@ struct hangrefused;
 /* NULL without memory. w is borrowed. It lives as long as the watcher. */
 struct hangrefused *hangrefused_new(const struct world *w);
 /*
- * Counts from now on if a job is suspected, else no more. stirs: a suspected one runs now and then, so that it could try
- * anything; only then counting begins. To be called often: costs nothing where nothing changes.
+ * Counts from now on if a job is suspected, else no more. stirs: a suspected one runs now and then, so that it could
+ * try anything; only then counting begins. To be called often: costs nothing where nothing changes.
  */
 void hangrefused_step(struct hangrefused *h, bool suspected, bool stirs);
 /* What processes of this job, and children of theirs that have ended, have tried; the most often tried first. */

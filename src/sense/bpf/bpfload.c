@@ -177,7 +177,8 @@ int bpf_start_load(pid_t below, int *ret_iter_link_fd, struct bpf_sigwatch_fds *
 {
 	cleanup(memlock_restore) unused struct memlock limit = memlock_remember();
 	(void)libbpf_set_print(no_talk);
-	return start_load(below, below ? PART_ENVIRONMENTS : PART_SIGNALS, ret_iter_link_fd, ret) < 0 ? WORLD_ABSENT : 0;
+	const enum sigwatch_part all = below ? PART_ENVIRONMENTS : PART_SIGNALS;
+	return start_load(below, all, ret_iter_link_fd, ret) < 0 ? WORLD_ABSENT : 0;
 }
 
 static void instant_skel_freep(struct instant_bpf **skel)

@@ -3,8 +3,9 @@
  * program while it is on (sense/bpf/lookups.bpf.c, tracepoint sys_exit, x86_64). A loop that asks whether a file exists
  * blocks on nothing, so that nothing in /proc tells what it is for.
  *
- * On, each system call on the machine takes 28 ns more, so it is to be on for seconds only; loading 14 ms, so it stays loaded once it was needed. Memory in
- * the kernel is bounded: 0.7 MB. Process numbers are those of the initial pid namespace, so vigil has to run in it.
+ * On, each system call on the machine takes 28 ns more, so it is to be on for seconds only; loading 14 ms, so it stays
+ * loaded once it was needed. Memory in the kernel is bounded: 0.7 MB. Process numbers are those of the initial pid
+ * namespace, so vigil has to run in it.
  */
 #pragma once
 

@@ -1,12 +1,10 @@
 /*
- * Lists all processes in a few reads: one record (records.h) for each process that has memory. sense/proc/tasks.c reads
- * them.
+ * Part of start.bpf.c. Lists all processes in a few reads: one record (records.h) for each process that has memory.
+ * sense/proc/tasks.c reads them.
  *
  * Pointers are followed by helper: for each one that is followed directly the verifier of newer kernels looks through
  * all of the kernel's types by name, which takes 1 ms of the start.
  */
-#pragma once
-
 #include "kernel_types.bpf.h"
 #include "pidns.bpf.h"
 #include "records.h"

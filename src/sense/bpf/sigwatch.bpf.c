@@ -1,10 +1,8 @@
 /*
  * Records the senders of signals that end processes, and how processes end: each puts one record (records.h) into a
  * ring buffer.
- * sense/death/sigwatch.c reads it.
+ * sense/death/sigwatch.c reads it. Part of start.bpf.c.
  */
-#pragma once
-
 #include "kernel_types.bpf.h"
 #include "pidns.bpf.h"
 #include "records.h"
