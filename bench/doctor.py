@@ -36,7 +36,7 @@ EXPECTED = {
     "neighbour": "others-busy", "cold_reads": "disk-wait", "output": "output-wait", "small_io": "small-io",
     "process_each": "process-each", "big_args": "main-bound", "uneven_ranks": "uneven-tasks", "thrash": "memory-pressure",
     "gil_loader": "gil-bound", "slower": "steps-slower", "nan_loss": "loss-broken",
-    "asks": "busy-waiting",
+    "asks": "busy-waiting", "loader_in_main": "loader-in-main", "loader_restarts": "loader-restarts",
 }
 # They are not about speed as it is now.
 NO_SPEED = ("stopped", "memory_fit", "nan_loss")
@@ -44,7 +44,10 @@ NO_SPEED = ("stopped", "memory_fit", "nan_loss")
 OF_OUTPUT = {"slower": 8, "nan_loss": 2}
 HEALTHY = ["compute", "two_processes", "numpy_alone", "numpy_threads", "sleeping", "cron", "idle_server", "thread_server",
            "pool_even", "loader_ahead", "hash_threads", "pipeline", "barrier", "child", "event_loop", "writer", "idle_pool", "many_threads",
-           "looks_meanwhile", "busy_loop", "cooperative"]
+           "looks_meanwhile", "busy_loop", "cooperative", "loader_in_main_fast",
+           "loader_epochs"]
+# They say when their libraries are loaded, which takes seconds.
+SLOW_START = ("loader_in_main", "loader_in_main_fast", "loader_restarts", "loader_epochs")
 GROUPS = pathlib.Path("/sys/fs/cgroup")
 
 
@@ -95,6 +98,7 @@ def group_for(name, folder):
 
 
 LIMITS_MIB = {"memory_fit": 512, "thrash": 96}
+EACH = False  # also what each round told and measured
 SHARES = 0  # above 1024, the neighbours of a busy machine take less of each run (a cpu group of version 1)
 
 
@@ -148,6 +152,9 @@ def watch(vigil, name, seconds, folder, group=None, fixed=False):
     before = OF_OUTPUT.get(name, 1.5)  # the program's start is not what is watched
     program = Program(name, before + seconds + 1.5, folder, fixed, group, vigil if name in OF_OUTPUT else None)
     try:
+        end = time.monotonic() + 60
+        while name in SLOW_START and not program.lines() and time.monotonic() < end:
+            time.sleep(0.05)
         time.sleep(before)
         if name == "stopped":
             os.kill(program.process.pid, signal.SIGSTOP)
@@ -201,6 +208,8 @@ def planted(vigil, name, rounds, seconds, folder):
         line += f"  told {t:5.2f}  measured {m:5.2f}  off by {abs(t / m - 1) * 100 if m else 0:3.0f} %"
     elif measured:
         line += f"  told     ?  measured {statistics.median(measured):5.2f}"
+    if EACH:
+        line += "  " + ", ".join(f"{x:.2f}" for x in told) + " / " + ", ".join(f"{x:.2f}" for x in measured)
     print(line + (f"  neighbours in {others}" if others else "") + ("" if named == rounds else f"  {seen}"), flush=True)
     return named
 
@@ -225,10 +234,11 @@ def main():
     p.add_argument("--rounds", type=int, default=3)
     p.add_argument("--seconds", type=float, default=5)
     p.add_argument("--shares", type=int, default=0, help="of a control group for the programs, where neighbours have 1024")
+    p.add_argument("--each", action="store_true", help="what each round told, and what was measured, as well")
     p.add_argument("--vigil", default=str(ROOT / "build/src/cli/vigil"))
     p.add_argument("names", nargs="*")
     a = p.parse_args()
-    globals()["SHARES"] = a.shares
+    globals()["SHARES"], globals()["EACH"] = a.shares, a.each
     group = shares_group(a.shares) if a.shares else None
     names = a.names or [*EXPECTED, *HEALTHY, "cost"]
     with tempfile.TemporaryDirectory(dir=os.environ.get("SPEED_DIR")) as folder:

@@ -544,6 +544,61 @@ def gil_loader(fixed, seconds):
     return rounds(seconds, one)
 
 
+def torch_loader(seconds, item_s, compute_s, workers):
+    """Trains on what PyTorch's DataLoader gives."""
+    import torch
+    from torch.utils.data import DataLoader, Dataset
+
+    class Items(Dataset):
+        def __len__(self):
+            return 1_000_000
+
+        def __getitem__(self, i):
+            work(item_s)
+            return torch.zeros(8)
+    torch.set_num_threads(1)
+    batches = iter(DataLoader(Items(), batch_size=4, num_workers=workers))
+    print("torch is loaded", flush=True)
+
+    def one():
+        next(batches)
+        work(compute_s)
+    return rounds(seconds, one)
+
+
+@planted
+def loader_in_main(fixed, seconds):
+    """A DataLoader without workers, whose items take three quarters of the training's time."""
+    return torch_loader(seconds, 0.0075, 0.04, 1 if fixed else 0)
+
+
+@planted
+def loader_restarts(fixed, seconds):
+    """A DataLoader whose workers are started anew in each of its short epochs."""
+    return torch_epochs(seconds, 8, fixed)
+
+
+def torch_epochs(seconds, batches, persistent):
+    import torch
+    from torch.utils.data import DataLoader, Dataset
+    torch.set_num_threads(1)
+
+    class Items(Dataset):
+        def __len__(self):
+            return 4 * batches
+
+        def __getitem__(self, i):
+            work(0.002)
+            return torch.zeros(8)
+    loader = DataLoader(Items(), batch_size=4, num_workers=1, persistent_workers=persistent)
+    print("torch is loaded", flush=True)
+
+    def one():
+        for _ in loader:
+            work(0.02)
+    return rounds(seconds, one)
+
+
 @planted
 def slower(fixed, seconds):
     """Prints steps that take longer and longer."""
@@ -659,6 +714,18 @@ def pool_even(seconds):
 def loader_ahead(seconds):
     """Computes for 40 ms on what two loaders need 10 ms for."""
     return loader_program(2, 0.01, 0.04, seconds)
+
+
+@healthy
+def loader_in_main_fast(seconds):
+    """A DataLoader without workers, whose items are cheap."""
+    return torch_loader(seconds, 0.0002, 0.04, 0)
+
+
+@healthy
+def loader_epochs(seconds):
+    """A DataLoader whose workers stay from epoch to epoch."""
+    return torch_epochs(seconds, 8, True)
 
 
 @healthy

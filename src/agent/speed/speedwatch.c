@@ -69,7 +69,8 @@ static void costs_read(struct speedwatch *s)
 	for (size_t i = 0; i < s->f->n_threads; i++) {
 		struct speedwatch_thread *t = &s->thread[i];
 		const pid_t pid = s->f->process[s->f->thread[i].process].pid;
-		if (!t->gone && threadcost_again(s->w, pid, s->f->thread[i].tid, &t->last, &t->last) != 0)
+		if (!t->gone && threadcost_again(s->w, pid, s->f->thread[i].tid, speedwatch_schedstat(s, i), &t->last,
+					     &t->last) != 0)
 			t->gone = true;
 	}
 }
@@ -180,6 +181,7 @@ static int speedwatch_run(struct speedwatch *s, pid_t pid)
 		return -ENOMEM;
 	speedwatch_children_begin(s);
 	speedwatch_ray_begin(s);
+	speedwatch_loader_begin(s);
 	speedwatch_around_read(s->w, pid, &s->tasks, &around[0]);
 	s->begin_ns = s->w->mono_ns();
 	costs_read(s);

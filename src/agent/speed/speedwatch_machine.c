@@ -10,8 +10,6 @@
 #include "sense/memory/psi.h"
 #include "sense/speed/numamaps.h"
 
-#define AROUND_TASKS 65536
-
 void speedwatch_around_done(struct speedwatch_around *a)
 {
 	free(a->cpu);
@@ -37,8 +35,6 @@ void speedwatch_around_read(const struct world *w, pid_t pid, struct tasks *task
 	if (tasks) {
 		ret->tasks = *tasks;
 		*tasks = (struct tasks){.n = 0};
-	} else if (tasks_init(&ret->tasks, AROUND_TASKS, -1) != 0 || tasks_scan(&ret->tasks, w) != 0) {
-		ret->tasks.n = 0;
 	}
 }
 
@@ -134,13 +130,16 @@ static void others_busiest(const struct speedwatch *s, const struct speedwatch_a
 {
 	struct speedfacts *f = s->f;
 	const double seconds = (double)MAX(sub_floor(b->at_ns, a->at_ns), 1u) / 1e9;
-	for (size_t i = 0; i < b->tasks.n; i++) {
-		const struct task_row *now = &b->tasks.rows[i], *then = tasks_find(&a->tasks, now->pid);
-		if (!then || then->start_ticks != now->start_ticks || is_ours(f, now->pid))
+	for (size_t i = 0; i < a->tasks.n; i++) {
+		const struct task_row *then = &a->tasks.rows[i];
+		struct proc_stat now;
+		if (is_ours(f, then->pid) ||
+		    !proc_is_same(s->w, (struct proc_id){then->pid, then->start_ticks}, &now))
 			continue;
-		struct speed_other o = {.pid = now->pid,
-					.run = ticks_cores(s, then->cpu_ticks, now->cpu_ticks, seconds)};
-		TEXT_COPY(o.name, now->comm);
+		struct speed_other o = {.pid = then->pid,
+					.run = ticks_cores(s, then->cpu_ticks, now.utime_ticks + now.stime_ticks,
+							   seconds)};
+		TEXT_COPY(o.name, now.comm);
 		for (size_t k = 0; k < SPEED_OTHERS; k++)
 			if (k == f->n_others || o.run > f->other[k].run) {
 				struct speed_other t = f->other[k];

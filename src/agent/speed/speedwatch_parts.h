@@ -73,6 +73,9 @@ struct speedwatch {
 	size_t n_running;
 	struct cpuset_bits allowed; /* of all threads together */
 	struct speedwatch_ray ray;
+	struct procview *loads; /* borrowed; NULL: no program of PyTorch that can be read */
+	uint64_t loader_looked_ns;
+	bool of_workers; /* at the last look it started or ended workers */
 	struct instant *instant; /* owned, as the stack; NULL: not wanted yet */
 	struct unwind_stack *stack;
 };
@@ -81,6 +84,8 @@ struct speedwatch {
 int must_check speedwatch_processes(struct speedwatch *s);
 /* Threads that have started since. -ENOMEM. */
 int must_check speedwatch_new_threads(struct speedwatch *s);
+/* The schedstat of a thread, kept open; -1: it is not, as there are too many files. */
+int speedwatch_schedstat(struct speedwatch *s, size_t i);
 /* One instant of all threads. -ENOMEM. */
 int must_check speedwatch_sweep(struct speedwatch *s);
 /* After a sweep: the system calls of some threads that run, where that is permitted without stopping them. */
@@ -97,6 +102,13 @@ void speedwatch_ray_begin(struct speedwatch *s);
 void speedwatch_ray(struct speedwatch *s);
 void speedwatch_ray_done(struct speedwatch *s);
 
+/* What a program of PyTorch does inside its DataLoader: by a sweep that is due. */
+void speedwatch_loader_begin(struct speedwatch *s);
+void speedwatch_loader(struct speedwatch *s);
+
+/* True: the Python stack of the main thread was read. */
+bool speedwatch_frames(struct procview *view, enum procview_still still, struct procview_sample *ret);
+
 /* The machine and those outside the job: read at the start and at the end. */
 struct speedwatch_around {
 	struct cputopo topo;
@@ -108,10 +120,10 @@ struct speedwatch_around {
 	bool has_quota;
 	uint64_t pressure_us;
 	bool has_pressure;
-	struct tasks tasks; /* owned */
+	struct tasks tasks; /* owned; of the first one */
 	uint64_t at_ns;
 };
-/* tasks: the processes of this moment, which it takes over; NULL: they are read. */
+/* tasks: the processes of this moment, which it takes over; NULL: the end, at which they are read again one by one. */
 void speedwatch_around_read(const struct world *w, pid_t pid, struct tasks *tasks, struct speedwatch_around *ret);
 void speedwatch_around_done(struct speedwatch_around *a);
 void speedwatch_machine(const struct speedwatch *s, const struct speedwatch_around *a,

@@ -105,14 +105,14 @@ void speedwatch_ray_begin(struct speedwatch *s)
 		drivers_outside(s);
 }
 
-static bool frames_of(struct procview *view, struct procview_sample *ret)
+bool speedwatch_frames(struct procview *view, enum procview_still still, struct procview_sample *ret)
 {
 	const struct pythread *list, *main;
 	size_t n;
 	if (procview_python_threads(view, &list, &n) != 0)
 		return false;
 	main = procview_python_thread(list, n, view->pid);
-	return main && procview_sample(view, view->pid, main, PROCVIEW_WAITS, ret) == 0 && ret->has_python &&
+	return main && procview_sample(view, view->pid, main, still, ret) == 0 && ret->has_python &&
 	       ret->python_result == 0;
 }
 
@@ -122,7 +122,7 @@ static bool get_look(struct speedwatch *s, struct raycall_get *ret)
 	struct procview_sample sample;
 	for (size_t i = 0; i < s->ray.n_drivers; i++) {
 		struct procview *v = s->ray.driver[i];
-		if (!frames_of(v, &sample) ||
+		if (!speedwatch_frames(v, PROCVIEW_WAITS, &sample) ||
 		    raycall_get_read(&v->rt, &v->remote, sample.python.frames, sample.python.n, ret) != 0)
 			continue;
 		s->f->ray.driver = v->pid;
@@ -152,7 +152,7 @@ static const struct speed_process *alone(struct speedwatch *s, enum raycall_work
 	struct procview_sample sample;
 	for (size_t i = 0; i < s->ray.n_workers; i++) {
 		const size_t k = s->ray.worker[i];
-		if (s->process[k].gone || !frames_of(s->process[k].view, &sample))
+		if (s->process[k].gone || !speedwatch_frames(s->process[k].view, PROCVIEW_WAITS, &sample))
 			continue;
 		enum raycall_work work = raycall_work_of(sample.python.frames, sample.python.n);
 		if (work == RAYCALL_NONE)

@@ -286,12 +286,10 @@ static void lock_count(struct speedwatch_thread *t, const struct threadwatch_cal
 	t->lock_shared[rarest] = c->nr == SYS_futex && !(c->arg[1] & FUTEX_PRIVATE);
 }
 
-/* False also where it cannot be told. */
-static bool has_not_run(const struct speedwatch *s, size_t i)
+int speedwatch_schedstat(struct speedwatch *s, size_t i)
 {
 	struct speedwatch_thread *own = &s->thread[i];
-	char path[96], text[sizeof(own->schedstat)];
-	size_t len;
+	char path[96];
 	if (own->schedstat_fd < 0 && keptfds_take()) {
 		TEXT_FORMAT(path, "%d/task/%d/schedstat", s->f->process[s->f->thread[i].process].pid,
 			    s->f->thread[i].tid);
@@ -299,7 +297,16 @@ static bool has_not_run(const struct speedwatch *s, size_t i)
 		if (own->schedstat_fd < 0)
 			keptfds_give(1);
 	}
-	if (own->schedstat_fd < 0 || file_read_once(own->schedstat_fd, text, sizeof(text), &len) != 0)
+	return own->schedstat_fd;
+}
+
+/* False also where it cannot be told. */
+static bool has_not_run(struct speedwatch *s, size_t i)
+{
+	struct speedwatch_thread *own = &s->thread[i];
+	char text[sizeof(own->schedstat)];
+	size_t len;
+	if (speedwatch_schedstat(s, i) < 0 || file_read_once(own->schedstat_fd, text, sizeof(text), &len) != 0)
 		return false;
 	const bool same = len > 0 && strcmp(text, own->schedstat) == 0;
 	TEXT_COPY(own->schedstat, text);
@@ -368,6 +375,7 @@ int speedwatch_sweep(struct speedwatch *s)
 	speedwatch_asks(s);
 	speedwatch_children(s);
 	speedwatch_ray(s);
+	speedwatch_loader(s);
 	s->f->n_sweeps++;
 	return 0;
 }

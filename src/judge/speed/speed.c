@@ -184,6 +184,7 @@ static void speed_rules(const struct speedview *v, struct findings *ret)
 	speed_wait_rules(v, ret);
 	speed_call_rules(v, ret);
 	speed_ask_rules(v, ret);
+	speed_loader_rules(v, ret);
 	if (!speed_ray_rules(v, ret))
 		speed_pool_rules(v, ret);
 }

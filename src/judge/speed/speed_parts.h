@@ -57,4 +57,5 @@ void speed_call_rules(const struct speedview *v, struct findings *all);
 void speed_pool_rules(const struct speedview *v, struct findings *all);
 /* True: it found something, which then is what a pool of workers has too. */
 bool speed_ray_rules(const struct speedview *v, struct findings *all);
+void speed_loader_rules(const struct speedview *v, struct findings *all);
 void speed_step_rules(const struct speedview *v, struct findings *all);

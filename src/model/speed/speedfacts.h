@@ -140,6 +140,17 @@ struct speed_ray {
 	size_t workers; /* of all names and none */
 };
 
+/* What the first program of PyTorch does inside its DataLoader, by looks at its main thread. */
+struct speed_loader {
+	uint32_t looks; /* at which its Python stack was read; 0: no such program, or it may not be read */
+	uint32_t missed; /* at which it was not */
+	uint32_t reads; /* of looks: it read items itself */
+	uint32_t starts, ends; /* it started or ended workers */
+	uint32_t times; /* that it began with either */
+	size_t process; /* index */
+	bool gpu; /* it has a GPU's device mapped, which may work meanwhile */
+};
+
 struct speedfacts {
 	double watched_s;
 	size_t n_sweeps;
@@ -152,6 +163,7 @@ struct speedfacts {
 	size_t n_others;
 	struct speed_steps steps;
 	struct speed_ray ray;
+	struct speed_loader loader;
 	size_t n_denied; /* processes that could not be looked into */
 	bool cut; /* there are more processes or threads than are watched */
 };

@@ -1,7 +1,5 @@
 #include "sense/pylib/raycall.h"
 
-#include <string.h>
-
 #include "base/hash.h"
 #include "sense/python/pyslots.h"
 
@@ -11,17 +9,9 @@
 #define HEAD_BYTES 16u /* count of references and type */
 #define REFERENCE_BYTES 128u
 
-static bool raycall_is(const struct pyframe *f, const char *name, const char *file)
-{
-	if (!f->known || !strstr(f->known->file, file))
-		return false;
-	const char *dot = strrchr(f->known->name, '.');
-	return strcmp(dot ? dot + 1 : f->known->name, name) == 0;
-}
-
 static bool is_get(const struct pyframe *f)
 {
-	return raycall_is(f, "get_objects", "/ray/_private/worker.py");
+	return pyframe_is(f, "get_objects", "/ray/_private/worker.py");
 }
 
 static int first_read(struct pyobjs *o, uint64_t list, uint64_t *ret)
@@ -69,15 +59,15 @@ int raycall_get_read(const struct pyrt *rt, struct remote *r, const struct pyfra
 
 enum raycall_work raycall_work_of(const struct pyframe *frame, size_t n)
 {
-	if (n == 0 || raycall_is(&frame[0], "main_loop", "/ray/_private/worker.py"))
+	if (n == 0 || pyframe_is(&frame[0], "main_loop", "/ray/_private/worker.py"))
 		return RAYCALL_NONE;
 	for (size_t i = 0; i < MIN(n, (size_t)FRAMES_LOOKED); i++)
 		if (is_get(&frame[i]))
 			return RAYCALL_NONE;
 	bool loop = false, actor = false;
 	for (size_t i = 0; i < n; i++) {
-		loop |= raycall_is(&frame[i], "main_loop", "/ray/_private/worker.py");
-		actor |= raycall_is(&frame[i], "actor_method_executor", "/ray/_private/function_manager.py");
+		loop |= pyframe_is(&frame[i], "main_loop", "/ray/_private/worker.py");
+		actor |= pyframe_is(&frame[i], "actor_method_executor", "/ray/_private/function_manager.py");
 	}
 	return !loop ? RAYCALL_NONE : actor ? RAYCALL_ACTOR : RAYCALL_TASK;
 }

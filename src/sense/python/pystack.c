@@ -524,6 +524,14 @@ int pystacks_read(struct pystacks *s, const struct pythread *t, bool stopped, st
 	return PYSTACK_TORN;
 }
 
+bool pyframe_is(const struct pyframe *f, const char *name, const char *file)
+{
+	if (!f->known || !strstr(f->known->file, file))
+		return false;
+	const char *dot = strrchr(f->known->name, '.');
+	return strcmp(dot ? dot + 1 : f->known->name, name) == 0;
+}
+
 int pystacks_read_by(struct pystacks *s, const struct pythread *t, const struct pystack_source *by, struct pystack *ret)
 {
 	struct plan *p;

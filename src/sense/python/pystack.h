@@ -48,6 +48,9 @@ struct pyframe {
 	uint32_t flags; /* PYFRAME_* */
 };
 
+/* True: the function has this name, whatever class it is of, and its file's name contains that. */
+bool pyframe_is(const struct pyframe *f, const char *name, const char *file);
+
 struct pythread {
 	uint64_t tstate;
 	uint64_t interp_id; /* 0: the main interpreter */

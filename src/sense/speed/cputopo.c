@@ -112,9 +112,12 @@ static void clock_read(const struct world *w, uint32_t cpu, struct clock_sums *s
 
 static void nodes_read(const struct world *w, struct cputopo *t)
 {
-	struct cpuset_bits on;
+	struct cpuset_bits on, nodes; /* nodes: a list of the same form; without it all are tried */
+	const bool listed = cpulist_read(w, "devices/system/node/online", &nodes) == 0;
 	for (uint32_t node = 0; node < CPUTOPO_NODES; node++) {
 		char path[64];
+		if (listed && !cpuset_has(&nodes, node))
+			continue;
 		(void)snprintf(path, sizeof(path), "devices/system/node/node%u/cpulist", node);
 		if (cpulist_read(w, path, &on) < 0)
 			continue;

@@ -32,9 +32,9 @@ int must_check threadcost_read(const struct world *w, pid_t pid, pid_t tid, stru
 			       struct cpuset_bits *allowed);
 /*
  * The same, later, by one file where the thread has not run since: all that it cost is then what it was (but block_ns).
- * WORLD_GONE, also for another thread of that number.
+ * fd: its schedstat, where that is kept open, else -1. WORLD_GONE, also for another thread of that number.
  */
-int must_check threadcost_again(const struct world *w, pid_t pid, pid_t tid, const struct threadcost *before,
+int must_check threadcost_again(const struct world *w, pid_t pid, pid_t tid, int fd, const struct threadcost *before,
 				struct threadcost *ret);
 /* The processors that a thread may use. WORLD_GONE, WORLD_ABSENT. */
 int must_check threadcost_allowed_read(const struct world *w, pid_t pid, pid_t tid, struct cpuset_bits *ret);

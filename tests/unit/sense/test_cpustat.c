@@ -112,20 +112,20 @@ static void a_thread_that_has_not_run_since_costs_what_it_did(void **state)
 	assert_int_equal(st.state, 'S');
 	assert_int_equal(threadcost_read(&w, child, child, &before, NULL), 0);
 	before.minor_faults = 12345; /* only what is not read again keeps it */
-	assert_int_equal(threadcost_again(&w, child, child, &before, &now), 0);
+	assert_int_equal(threadcost_again(&w, child, child, -1, &before, &now), 0);
 	assert_int_equal(now.minor_faults, 12345);
 	(void)kill(child, SIGKILL);
 	assert_int_equal(waitpid(child, NULL, 0), child);
-	assert_int_equal(threadcost_again(&w, child, child, &before, &now), WORLD_GONE);
+	assert_int_equal(threadcost_again(&w, child, child, -1, &before, &now), WORLD_GONE);
 	assert_int_equal(threadcost_read(&w, getpid(), getpid(), &before, NULL), 0);
 	const uint64_t faults = before.minor_faults;
 	before.minor_faults = 0;
 	before.run_ns--; /* we have run since, as far as it knows */
-	assert_int_equal(threadcost_again(&w, getpid(), getpid(), &before, &now), 0);
+	assert_int_equal(threadcost_again(&w, getpid(), getpid(), -1, &before, &now), 0);
 	assert_true(now.minor_faults >= faults);
 	before.start_ticks++;
 	before.run_ns--;
-	assert_int_equal(threadcost_again(&w, getpid(), getpid(), &before, &now), WORLD_GONE);
+	assert_int_equal(threadcost_again(&w, getpid(), getpid(), -1, &before, &now), WORLD_GONE);
 	fixture_close(&w);
 }
 
