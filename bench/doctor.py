@@ -36,7 +36,7 @@ EXPECTED = {
     "neighbour": "others-busy", "cold_reads": "disk-wait", "output": "output-wait", "small_io": "small-io",
     "process_each": "process-each", "big_args": "main-bound", "uneven_ranks": "uneven-tasks", "thrash": "memory-pressure",
     "gil_loader": "gil-bound", "slower": "steps-slower", "nan_loss": "loss-broken",
-    "asks": "busy-waiting", "loader_in_main": "loader-in-main", "loader_restarts": "loader-restarts",
+    "asks": "busy-waiting", "loader_in_main": "loader-in-main", "loader_restarts": "loader-restarts", "late_worker": "one-worker",
 }
 # They are not about speed as it is now.
 NO_SPEED = ("stopped", "memory_fit", "nan_loss")
@@ -45,7 +45,7 @@ OF_OUTPUT = {"slower": 8, "nan_loss": 2}
 HEALTHY = ["compute", "two_processes", "numpy_alone", "numpy_threads", "sleeping", "cron", "idle_server", "thread_server",
            "pool_even", "loader_ahead", "hash_threads", "pipeline", "barrier", "child", "event_loop", "writer", "idle_pool", "many_threads",
            "looks_meanwhile", "busy_loop", "cooperative", "loader_in_main_fast",
-           "loader_epochs"]
+           "loader_epochs", "late_pool"]
 # They say when their libraries are loaded, which takes seconds.
 SLOW_START = ("loader_in_main", "loader_in_main_fast", "loader_restarts", "loader_epochs")
 GROUPS = pathlib.Path("/sys/fs/cgroup")

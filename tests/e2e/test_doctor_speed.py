@@ -99,6 +99,35 @@ def test_a_planted_fault_is_named_first_with_its_gain(vigil, program, name, find
     assert least is None or found["speedup"] >= least and (most is None or found["speedup"] <= most), found
 
 
+# Waits for SIGUSR1, and only then starts its workers.
+LATER = """
+import runpy, signal, sys
+signal.signal(signal.SIGUSR1, lambda *_: None)
+signal.pause()
+sys.argv[0] = sys.argv[1]
+del sys.argv[1]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+@needs_two
+def test_workers_that_start_while_it_is_watched_are_watched(vigil):
+    p = subprocess.Popen([PYTHON, "-c", LATER, str(WORKLOADS / "speed.py"), "one_worker", "--for", "100"],
+                         stdout=subprocess.DEVNULL, start_new_session=True)
+    try:
+        wait_for(lambda: signal_is_caught(p.pid, signal.SIGUSR1), 30, "the program to wait")
+        doctor = vigil.start("doctor", p.pid, "--for", 12, "--json")
+        wait_for(lambda: b"doctor" in open(f"/proc/{doctor.pid}/cmdline", "rb").read() and signal_is_caught(doctor.pid), 20,
+                 "the doctor to watch")
+        os.kill(p.pid, signal.SIGUSR1)
+        told = vigil.finish(doctor, 60).json()
+        assert len(told["watched"]["processes"]) == 3
+        assert told["watched"]["seconds"] < 12
+    finally:
+        end_tree(p)
+        p.wait(10)
+
+
 def test_a_stopped_process_is_named(vigil, program):
     p = program("compute")
     os.kill(p.pid, signal.SIGSTOP)
@@ -156,7 +185,7 @@ def test_ctrl_c_ends_the_watching_and_tells(vigil, program):
     assert time.monotonic() - begin < 55
 
 
-def signal_is_caught(pid):
+def signal_is_caught(pid, number=signal.SIGINT):
     with open(f"/proc/{pid}/status", encoding="ascii") as f:
         caught = next(line for line in f if line.startswith("SigCgt")).split()[1]
-    return int(caught, 16) >> (signal.SIGINT - 1) & 1
+    return int(caught, 16) >> (number - 1) & 1

@@ -152,6 +152,13 @@ def one_worker(fixed, seconds):
     return rounds(seconds, one)
 
 
+@planted
+def late_worker(fixed, seconds):
+    """One worker of two has all the tasks, and both start while the doctor watches already."""
+    time.sleep(2.5)
+    return one_worker(fixed, seconds)
+
+
 def tiny_task(x):
     s = 0
     for i in range(300):
@@ -708,6 +715,13 @@ def many_threads(seconds):
 def pool_even(seconds):
     with FORK.Pool(2) as pool:
         return rounds(seconds, lambda: pool.map(work, [0.05] * 20, chunksize=1))
+
+
+@healthy
+def late_pool(seconds):
+    """A pool that starts while the doctor watches already."""
+    time.sleep(2.5)
+    return pool_even(seconds)
 
 
 @healthy

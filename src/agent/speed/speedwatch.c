@@ -18,6 +18,7 @@
 /* A quarter of them is kept open at most (sense/proc/keptfds). */
 #define FILES_WANTED 65536
 #define LIST_EVERY_NS (500 * NS_PER_MS)
+#define ANEW_MOST 3
 
 static void speedwatch_done(struct speedwatch *s)
 {
@@ -149,7 +150,8 @@ static int sweeps(struct speedwatch *s)
 			if (r)
 				return r;
 			listed = s->w->mono_ns();
-			if (all_gone(s))
+			s->anew = speedwatch_children_stay(s) && now < s->anew_until_ns;
+			if (all_gone(s) || s->anew)
 				break;
 		}
 		pause_until(s->w, MIN(now + step_ns(mean, s->f->n_sweeps), end));
@@ -188,7 +190,7 @@ static int speedwatch_run(struct speedwatch *s, pid_t pid)
 	for (size_t i = 0; i < s->f->n_threads; i++)
 		s->thread[i].begin = s->thread[i].last;
 	int r = sweeps(s);
-	if (r == 0) {
+	if (r == 0 && !s->anew) {
 		costs_read(s);
 		s->f->watched_s = (double)MAX(s->w->mono_ns() - s->begin_ns, 1u) / 1e9;
 		for (size_t i = 0; i < s->f->n_threads; i++)
@@ -214,22 +216,43 @@ static void files_allow(void)
 	(void)setrlimit(RLIMIT_NOFILE, &files);
 }
 
-int speedwatch_take(const struct world *w, const struct speedwatch_want *want, struct speedfacts *ret, struct fault *f)
+/* *ret_anew: processes have started by now that are to be watched as well; there are no facts then. */
+static int take_once(const struct world *w, const struct speedwatch_want *want, uint64_t anew_until_ns,
+		     struct speedfacts *ret, bool *ret_anew, struct fault *f)
 {
 	struct speedfacts facts = {.n_threads = 0};
-	struct speedwatch s = {.w = w, .want = want, .f = &facts, .sweep_cap = SWEEPS_MAX};
-	files_allow();
+	struct speedwatch s = {
+		.w = w, .want = want, .f = &facts, .sweep_cap = SWEEPS_MAX, .anew_until_ns = anew_until_ns};
 	int r = speedwatch_processes(&s);
 	if (r == 0 && facts.n_processes == 0)
 		r = fault_set(f, SPEEDWATCH_NONE, "no process of it runs");
 	else if (r == 0)
 		r = speedwatch_run(&s, facts.process[0].pid);
 	if (r < 0)
-		r = fault_set(f, r, "cannot speedwatch_run it: %s", strerror(-r));
+		r = fault_set(f, r, "cannot watch it: %s", strerror(-r));
 	speedwatch_done(&s);
-	if (r)
+	*ret_anew = r == 0 && s.anew;
+	if (r || s.anew)
 		speedfacts_done(&facts);
 	else
 		*ret = facts;
+	return r;
+}
+
+/*
+ * Facts are of processes that were there all the time. Where some start in the first half and stay, as a job's workers
+ * do, it begins anew with them, some times at most, and the time that is left is what counts.
+ */
+int speedwatch_take(const struct world *w, const struct speedwatch_want *want, struct speedfacts *ret, struct fault *f)
+{
+	const uint64_t begin = w->mono_ns(), end = begin + want->for_ns;
+	struct speedwatch_want left = *want;
+	bool anew = true;
+	int r = 0;
+	files_allow();
+	for (int n = 0; anew && r == 0; n++) {
+		left.for_ns = MAX(sub_floor(end, w->mono_ns()), want->for_ns / 2);
+		r = take_once(w, &left, n < ANEW_MOST ? begin + want->for_ns / 2 : 0, ret, &anew, f);
+	}
 	return r;
 }

@@ -17,7 +17,8 @@ void speedwatch_children_begin(struct speedwatch *s)
 	size_t n = 0;
 	for (size_t i = 0; i < s->f->n_processes && n < CHILDREN_OF; i++) {
 		const pid_t pid = s->f->process[i].pid;
-		if (!s->f->process[i].main)
+		/* Ray's workers are started by its daemon. */
+		if (!s->f->process[i].main && strcmp(s->f->process[i].name, "raylet") != 0)
 			continue;
 		TEXT_FORMAT(path, "%d/task/%d/children", pid, pid);
 		s->process[i].children_fd = openat(s->w->proc_fd, path, O_RDONLY | O_CLOEXEC);
@@ -60,6 +61,26 @@ static void children_of(const struct speedwatch *s, struct speedwatch_process *p
 	memcpy(p->child, now, n * sizeof(now[0]));
 	p->n_children = n;
 	p->children_sweeps += n > 0;
+}
+
+static bool one_stays(const struct speedwatch_process *p)
+{
+	for (size_t i = 0; i < p->n_listed; i++)
+		if (was_there(p, p->listed[i]))
+			return true;
+	return false;
+}
+
+bool speedwatch_children_stay(struct speedwatch *s)
+{
+	bool stays = false;
+	for (size_t i = 0; i < s->f->n_processes; i++) {
+		struct speedwatch_process *p = &s->process[i];
+		stays |= one_stays(p);
+		memcpy(p->listed, p->child, p->n_children * sizeof(p->child[0]));
+		p->n_listed = p->n_children;
+	}
+	return stays;
 }
 
 void speedwatch_children(struct speedwatch *s)
