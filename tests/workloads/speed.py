@@ -17,6 +17,7 @@ import sys
 import tempfile
 import threading
 import time
+import warnings
 import zlib
 
 FORK = multiprocessing.get_context("fork")
@@ -155,7 +156,7 @@ def one_worker(fixed, seconds):
 @planted
 def late_worker(fixed, seconds):
     """One worker of two has all the tasks, and both start while the doctor watches already."""
-    time.sleep(2.5)
+    time.sleep(2)
     return one_worker(fixed, seconds)
 
 
@@ -582,27 +583,28 @@ def loader_in_main(fixed, seconds):
 @planted
 def loader_restarts(fixed, seconds):
     """A DataLoader whose workers are started anew in each of its short epochs."""
-    return torch_epochs(seconds, 8, fixed)
+    return torch_epochs(seconds, fixed)
 
 
-def torch_epochs(seconds, batches, persistent):
+def torch_epochs(seconds, persistent):
     import torch
     from torch.utils.data import DataLoader, Dataset
     torch.set_num_threads(1)
 
     class Items(Dataset):
         def __len__(self):
-            return 4 * batches
+            return 16
 
         def __getitem__(self, i):
-            work(0.002)
+            work(0.001)
             return torch.zeros(8)
-    loader = DataLoader(Items(), batch_size=4, num_workers=1, persistent_workers=persistent)
+    warnings.simplefilter("ignore")  # four are more than there are processors
+    loader = DataLoader(Items(), batch_size=4, num_workers=4, persistent_workers=persistent)
     print("torch is loaded", flush=True)
 
     def one():
         for _ in loader:
-            work(0.02)
+            work(0.01)
     return rounds(seconds, one)
 
 
@@ -720,7 +722,7 @@ def pool_even(seconds):
 @healthy
 def late_pool(seconds):
     """A pool that starts while the doctor watches already."""
-    time.sleep(2.5)
+    time.sleep(2)
     return pool_even(seconds)
 
 
@@ -739,7 +741,7 @@ def loader_in_main_fast(seconds):
 @healthy
 def loader_epochs(seconds):
     """A DataLoader whose workers stay from epoch to epoch."""
-    return torch_epochs(seconds, 8, True)
+    return torch_epochs(seconds, True)
 
 
 @healthy

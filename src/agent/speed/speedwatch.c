@@ -18,6 +18,7 @@
 /* A quarter of them is kept open at most (sense/proc/keptfds). */
 #define FILES_WANTED 65536
 #define LIST_EVERY_NS (500 * NS_PER_MS)
+#define STAY_NS (250 * NS_PER_MS)
 #define ANEW_MOST 3
 
 static void speedwatch_done(struct speedwatch *s)
@@ -128,6 +129,16 @@ static bool all_gone(const struct speedwatch *s)
 	return true;
 }
 
+/* True: processes have started that stay, soon enough to begin anew with them. */
+static bool begins_anew(struct speedwatch *s, uint64_t now)
+{
+	if (now >= s->anew_until_ns || now < s->stay_ns + STAY_NS)
+		return false;
+	s->stay_ns = now;
+	s->anew = speedwatch_children_stay(s);
+	return s->anew;
+}
+
 static int sweeps(struct speedwatch *s)
 {
 	const uint64_t end = s->begin_ns + s->want->for_ns;
@@ -145,13 +156,14 @@ static int sweeps(struct speedwatch *s)
 			told = now;
 			s->want->progress(s->want->ctx, sub_floor(end, now));
 		}
+		if (begins_anew(s, now))
+			break;
 		if (now >= listed + LIST_EVERY_NS) {
 			r = speedwatch_new_threads(s);
 			if (r)
 				return r;
 			listed = s->w->mono_ns();
-			s->anew = speedwatch_children_stay(s) && now < s->anew_until_ns;
-			if (all_gone(s) || s->anew)
+			if (all_gone(s))
 				break;
 		}
 		pause_until(s->w, MIN(now + step_ns(mean, s->f->n_sweeps), end));

@@ -45,6 +45,7 @@ void speedwatch_loader(struct speedwatch *s)
 	const enum loadercall now = loadercall_of(sample.python.frames, sample.python.n);
 	const bool of_workers = now == LOADERCALL_STARTS || now == LOADERCALL_ENDS;
 	f->reads += now == LOADERCALL_READS;
+	f->takes += now == LOADERCALL_TAKES;
 	f->starts += now == LOADERCALL_STARTS;
 	f->ends += now == LOADERCALL_ENDS;
 	f->times += of_workers && !s->of_workers;

@@ -34,7 +34,7 @@ struct speedwatch_process {
 	int children_fd; /* -1: it is no main process, or the kernel has no such file */
 	pid_t child[SPEEDWATCH_CHILDREN]; /* that ran at the last look and are not watched themselves */
 	size_t n_children;
-	pid_t listed[SPEEDWATCH_CHILDREN]; /* those of them at the last list of threads */
+	pid_t listed[SPEEDWATCH_CHILDREN]; /* those of them a while before */
 	size_t n_listed;
 	uint32_t children, children_sweeps; /* that were seen, each once; looks at which there was one */
 	uint64_t reaped_begin_ns, reaped_ns;
@@ -78,6 +78,7 @@ struct speedwatch {
 	struct procview *loads; /* borrowed; NULL: no program of PyTorch that can be read */
 	uint64_t loader_looked_ns;
 	uint64_t anew_until_ns; /* 0: it is not to begin anew any more */
+	uint64_t stay_ns; /* children were last compared */
 	bool anew; /* processes have started that are to be watched as well */
 	bool of_workers; /* at the last look it started or ended workers */
 	struct instant *instant; /* owned, as the stack; NULL: not wanted yet */
@@ -100,7 +101,7 @@ bool speedwatch_has(const struct speedfacts *f, pid_t pid);
 /* Children of the main processes that are not watched themselves: they came, and most of them go soon. */
 void speedwatch_children_begin(struct speedwatch *s);
 void speedwatch_children(struct speedwatch *s);
-/* With each list of threads. True: one of these children was there at the list before, so it stays. */
+/* True: one of these children was there at the call before, so it stays. */
 bool speedwatch_children_stay(struct speedwatch *s);
 
 /* Ray's program and its workers: by a sweep that is due. */

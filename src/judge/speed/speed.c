@@ -132,6 +132,14 @@ struct finding *speed_add(const struct speedview *v, struct findings *all, const
 	return f;
 }
 
+bool speed_found(const struct findings *all, const char *id)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if (strcmp(all->row[i].id, id) == 0)
+			return true;
+	return false;
+}
+
 /*
  * Threads outside the job that compete with it, as threads of its own weight. They are counted; but what the job got of
  * its processors says better how much they weigh, where it did not get all that it wanted. Many that are hardly felt
@@ -182,9 +190,9 @@ static void speed_rules(const struct speedview *v, struct findings *ret)
 	speed_memory_rules(v, ret);
 	speed_thread_rules(v, ret);
 	speed_wait_rules(v, ret);
+	speed_loader_rules(v, ret);
 	speed_call_rules(v, ret);
 	speed_ask_rules(v, ret);
-	speed_loader_rules(v, ret);
 	if (!speed_ray_rules(v, ret))
 		speed_pool_rules(v, ret);
 }

@@ -47,6 +47,8 @@ static void process_each(const struct speedview *v, struct findings *all)
 	const struct speed_process *p = &v->f->process[v->lead];
 	if (p->children < 4 || p->children_ratio < 0.2 || p->children_ratio > 0.2 * p->children)
 		return;
+	if (v->f->loader.times > 0 && v->f->loader.process == v->lead)
+		return; /* they are workers of a loader, which is a finding of its own */
 	struct finding *f =
 		speed_add(v, all, "process-each", "medium", 0, -p->children_ratio,
 			  "process %d starts a program for each small task: none that was seen lives for more than "

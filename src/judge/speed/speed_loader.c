@@ -48,10 +48,10 @@ static void reads_itself(const struct speedview *v, const struct speed_loader *l
 /* An epoch's end and the next one's begin are one time or two, so three are more than one epoch. */
 static void restarts(const struct speedview *v, const struct speed_loader *l, struct findings *all)
 {
-	const double part = (double)(l->starts + l->ends) / l->looks, gain = 1 / MAX(1 - part, 0.02);
+	const double part = (double)(l->starts + l->ends) / l->looks;
 	if (l->times < TIMES_LEAST)
 		return;
-	struct finding *f = speed_add(v, all, "loader-restarts", "medium", l->gpu ? 0 : gain, l->gpu ? part : 0,
+	struct finding *f = speed_add(v, all, "loader-restarts", "medium", 0, part,
 				      "process %d starts the workers of its DataLoader anew again and again, and ends "
 				      "them: this takes %.0f %% of its time",
 				      v->f->process[l->process].pid, part * 100);
@@ -61,8 +61,8 @@ static void restarts(const struct speedview *v, const struct speed_loader *l, st
 			 "of %u looks its main thread was starting workers at %u and ending them at %u, at %u times in "
 			 "%.0f s",
 			 l->looks, l->starts, l->ends, l->times, v->f->watched_s);
-	if (l->gpu)
-		finding_evidence(f, "whether its GPU still works meanwhile is not seen, so no gain is told");
+	finding_evidence(f, "how much longer the first batch of new workers takes is not seen, so the gain is larger "
+			    "than that");
 	finding_advice(f, "give the DataLoader persistent_workers=True and make it once, not in each epoch; or longer "
 			  "epochs, or fewer workers");
 }

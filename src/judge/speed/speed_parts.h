@@ -48,6 +48,9 @@ double speed_without_wait(const struct speedview *v, const struct speed_thread *
 struct finding *speed_add(const struct speedview *v, struct findings *all, const char *id, const char *confidence,
 			  double speedup, double cost, const char *fmt, ...) printf_like(7, 8);
 
+/* True: there is such a finding already. */
+bool speed_found(const struct findings *all, const char *id);
+
 void speed_ask_rules(const struct speedview *v, struct findings *all);
 void speed_machine_rules(const struct speedview *v, struct findings *all);
 void speed_memory_rules(const struct speedview *v, struct findings *all);

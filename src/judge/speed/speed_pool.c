@@ -139,6 +139,15 @@ static bool are_named_loaders(const struct speedview *v, const struct pool *p)
 	return true;
 }
 
+/*
+ * The main process of loaders computes on what they give, which is no handing out, and a batch of PyTorch's takes several
+ * messages.
+ */
+static bool are_loaders(const struct speedview *v, const struct pool *p)
+{
+	return are_named_loaders(v, p) || (v->f->loader.takes > 0 && v->f->loader.process == p->lead);
+}
+
 static void loaders(const struct speedview *v, const struct pool *p, struct findings *all)
 {
 	double waits = p->workers_only;
@@ -216,14 +225,6 @@ static void one_worker(const struct speedview *v, const struct pool *p, struct f
 		       p->n);
 }
 
-static bool finding_there(const struct findings *all, const char *id)
-{
-	for (size_t i = 0; i < all->n; i++)
-		if (strcmp(all->row[i].id, id) == 0)
-			return true;
-	return false;
-}
-
 /*
  * True if a worker that works for some of the time mostly rests where only others of the job can end it. A request at
  * a socket may come at any time, from anywhere, and who sleeps does so by its own wish: these wait for nobody's task.
@@ -242,7 +243,7 @@ static void one_at_a_time(const struct speedview *v, const struct pool *p, struc
 {
 	/* Where they wait for one lock, that is the reason. */
 	if (p->used < 2 || p->workers_only < 0.5 || p->width > 1.08 || p->second < 0.1 ||
-	    finding_there(all, "lock-contention") || !wait_for_work(v, p))
+	    speed_found(all, "lock-contention") || !wait_for_work(v, p))
 		return;
 	double n = gain(v, (double)p->n, 1);
 	struct finding *f =
@@ -346,7 +347,7 @@ void speed_pool_rules(const struct speedview *v, struct findings *all)
 			return;
 		}
 		main_bound(v, &p, all);
-		if (all->n == before)
+		if (all->n == before && !are_loaders(v, &p))
 			tiny(v, &p, all);
 		if (all->n == before)
 			one_worker(v, &p, all);

@@ -10,7 +10,8 @@
 #include "sense/python/pystack.h"
 
 enum loadercall {
-	LOADERCALL_NONE, /* also: it waits for its workers */
+	LOADERCALL_NONE,
+	LOADERCALL_TAKES, /* a batch from its workers, or waits for one */
 	LOADERCALL_READS, /* items, itself */
 	LOADERCALL_STARTS, /* workers */
 	LOADERCALL_ENDS,

@@ -107,11 +107,37 @@ static void workers_that_are_started_in_each_epoch_are_named(void **state)
 {
 	(void)state;
 	scene_restarts(30, 20, 10);
-	scene_expect(&s, "loader-restarts", 2);
-	scene_restarts(30, 20, 10);
-	s.f.loader.gpu = true;
 	scene_expect(&s, "loader-restarts", 0);
 	assert_true(s.found.row[0].cost_ratio > 0.49 && s.found.row[0].cost_ratio < 0.51);
+}
+
+/* Workers that live for a tenth of a second are no programs for small tasks. */
+static void workers_of_short_epochs_are_no_programs(void **state)
+{
+	(void)state;
+	scene_restarts(30, 20, 10);
+	s.process[0].children = 20;
+	s.process[0].children_ratio = 0.9;
+	scene_expect(&s, "loader-restarts", 0);
+	assert_int_equal(s.found.n, 1);
+}
+
+/* Its workers write more than once for each batch, and its main process computes. */
+static void small_batches_of_loaders_are_no_tiny_tasks(void **state)
+{
+	(void)state;
+	for (uint32_t takes = 0; takes < 2; takes++) {
+		scene_loader(2, 0)->takes = takes;
+		memcpy(s.at[0], "RRRi", 4);
+		for (int i = 0; i < 2; i++) {
+			scene_one(&s, ROLE_WORKER, "Ri");
+			s.process[s.f.n_processes - 1].writes = 1000;
+		}
+		if (takes)
+			scene_expect_nothing(&s);
+		else
+			assert_string_equal(scene_first(&s)->id, "tiny-tasks");
+	}
 }
 
 /* Of long epochs one begin is seen; a start of some milliseconds costs nothing. */
@@ -135,6 +161,8 @@ int main(void)
 		cmocka_unit_test(data_that_are_read_fast_are_well),
 		cmocka_unit_test(without_a_free_processor_workers_bring_nothing),
 		cmocka_unit_test(workers_that_are_started_in_each_epoch_are_named),
+		cmocka_unit_test(workers_of_short_epochs_are_no_programs),
+		cmocka_unit_test(small_batches_of_loaders_are_no_tiny_tasks),
 		cmocka_unit_test(workers_that_are_started_once_are_well),
 		cmocka_unit_test(what_could_not_be_read_is_not_judged),
 	};
