@@ -15,6 +15,10 @@ from conftest import WORKLOADS, end_tree, wait_for
 PYTHON = "/usr/bin/python3"
 
 
+# They say when it is loaded, which takes seconds.
+OF_TORCH = ("loader_in_main", "loader_in_main_fast", "loader_restarts", "loader_epochs")
+
+
 def own(told):
     return [f for f in told["findings"] if f["id"] != "others-busy"]
 
@@ -24,10 +28,12 @@ def program(tmp_path):
     started = []
 
     def start(name, *args, prefix=()):
-        p = subprocess.Popen([*prefix, PYTHON, str(WORKLOADS / "speed.py"), name, "--for", "100", *args],
-                             stdout=subprocess.DEVNULL, env={**os.environ, "SPEED_DIR": str(tmp_path)},
-                             start_new_session=True)
+        with open(tmp_path / name, "w+", encoding="ascii") as out:
+            p = subprocess.Popen([*prefix, PYTHON, str(WORKLOADS / "speed.py"), name, "--for", "100", *args],
+                                 stdout=out, env={**os.environ, "SPEED_DIR": str(tmp_path)}, start_new_session=True)
         started.append(p)
+        if name in OF_TORCH:
+            wait_for((tmp_path / name).read_text, 60, "torch to be loaded")
         return p
     yield start
     for p in started:
@@ -69,6 +75,9 @@ def first(vigil, what, name):
 needs_two = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two processors")
 
 
+needs_torch = pytest.mark.skipif(subprocess.run([PYTHON, "-c", "import importlib.util as u; exit(not u.find_spec('torch'))"],
+                                                check=False).returncode != 0, reason="needs PyTorch")
+
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="the calls of a thread that runs are seen with BPF")
 
 
@@ -90,6 +99,8 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="the calls of a thread
     ("big_args", "main-bound", (None, None)),
     ("faults", "page-faults", (None, None)),
     ("gil_loader", "gil-bound", (1.1, 2.1)),
+    pytest.param("loader_in_main", "loader-in-main", (1.1, 2.1), marks=needs_torch),
+    pytest.param("loader_restarts", "loader-restarts", (None, None), marks=needs_torch),
     pytest.param("asks", "busy-waiting", (None, None), marks=needs_root),
 ])
 def test_a_planted_fault_is_named_first_with_its_gain(vigil, program, name, finding, speedup):
@@ -138,7 +149,9 @@ def test_a_stopped_process_is_named(vigil, program):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["compute", "sleeping", "cron", "idle_server", "thread_server", "pool_even", "loader_ahead",
                                   "hash_threads", "pipeline", "child", "event_loop", "idle_pool", "many_threads",
-                                  "looks_meanwhile", "busy_loop", "cooperative"])
+                                  "looks_meanwhile", "busy_loop", "cooperative", "late_pool",
+                                  pytest.param("loader_in_main_fast", marks=needs_torch),
+                                  pytest.param("loader_epochs", marks=needs_torch)])
 def test_a_healthy_program_has_no_finding(vigil, program, name):
     told = look(vigil, program(name).pid, 4)
     assert own(told) == []

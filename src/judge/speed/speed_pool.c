@@ -140,8 +140,8 @@ static bool are_named_loaders(const struct speedview *v, const struct pool *p)
 }
 
 /*
- * The main process of loaders computes on what they give, which is no handing out, and a batch of PyTorch's takes several
- * messages.
+ * The main process of loaders computes on what they give, which is no handing out, and a batch of PyTorch's takes
+ * several messages.
  */
 static bool are_loaders(const struct speedview *v, const struct pool *p)
 {
