@@ -335,6 +335,17 @@ static void tiny(const struct speedview *v, const struct pool *p, struct finding
 		MAX(10000 / MAX(each_us, 1), 2));
 }
 
+/* Tasks that are handed out: the main process has nothing to do but that. */
+static void tasks(const struct speedview *v, const struct pool *p, struct findings *all)
+{
+	static void (*const rules[])(const struct speedview *, const struct pool *, struct findings *) = {
+		tiny, one_worker, loaders, serial, one_at_a_time, uneven_tasks,
+	};
+	const size_t before = all->n;
+	for (size_t i = 0; i < ARRAY_SIZE(rules) && all->n == before; i++)
+		rules[i](v, p, all);
+}
+
 void speed_pool_rules(const struct speedview *v, struct findings *all)
 {
 	static struct pool p;
@@ -347,18 +358,10 @@ void speed_pool_rules(const struct speedview *v, struct findings *all)
 			return;
 		}
 		main_bound(v, &p, all);
-		if (all->n == before && !are_loaders(v, &p))
-			tiny(v, &p, all);
-		if (all->n == before)
-			one_worker(v, &p, all);
-		if (all->n == before)
+		if (all->n == before && are_loaders(v, &p))
 			loaders(v, &p, all);
-		if (all->n == before)
-			serial(v, &p, all);
-		if (all->n == before)
-			one_at_a_time(v, &p, all);
-		if (all->n == before)
-			uneven_tasks(v, &p, all);
+		else if (all->n == before)
+			tasks(v, &p, all);
 		return; /* ranks are alike: the first one speaks for all */
 	}
 }

@@ -140,6 +140,23 @@ static void small_batches_of_loaders_are_no_tiny_tasks(void **state)
 	}
 }
 
+/* Training alone while the loaders are ahead is what they are for. */
+static void training_beside_resting_loaders_is_no_serial_part(void **state)
+{
+	(void)state;
+	for (uint32_t takes = 0; takes < 2; takes++) {
+		scene_begin(&s, 4);
+		scene_one(&s, ROLE_MAIN, "RRRRRRiiii");
+		scene_one(&s, ROLE_WORKER, "iiiiiiRRRR");
+		scene_one(&s, ROLE_WORKER, "iiiiiiRRRR");
+		s.f.loader = (struct speed_loader){.looks = 100, .takes = takes};
+		if (takes)
+			scene_expect_nothing(&s);
+		else
+			assert_string_equal(scene_first(&s)->id, "serial-part");
+	}
+}
+
 /* Of long epochs one begin is seen; a start of some milliseconds costs nothing. */
 static void workers_that_are_started_once_are_well(void **state)
 {
@@ -163,6 +180,7 @@ int main(void)
 		cmocka_unit_test(workers_that_are_started_in_each_epoch_are_named),
 		cmocka_unit_test(workers_of_short_epochs_are_no_programs),
 		cmocka_unit_test(small_batches_of_loaders_are_no_tiny_tasks),
+		cmocka_unit_test(training_beside_resting_loaders_is_no_serial_part),
 		cmocka_unit_test(workers_that_are_started_once_are_well),
 		cmocka_unit_test(what_could_not_be_read_is_not_judged),
 	};
