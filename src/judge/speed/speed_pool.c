@@ -145,7 +145,7 @@ static bool are_named_loaders(const struct speedview *v, const struct pool *p)
  */
 static bool are_loaders(const struct speedview *v, const struct pool *p)
 {
-	return are_named_loaders(v, p) || (v->f->loader.takes > 0 && v->f->loader.process == p->lead);
+	return are_named_loaders(v, p) || (v->f->loader.workers > 0 && v->f->loader.process == p->lead);
 }
 
 static void loaders(const struct speedview *v, const struct pool *p, struct findings *all)

@@ -145,7 +145,7 @@ struct speed_loader {
 	uint32_t looks; /* at which its Python stack was read; 0: no such program, or it may not be read */
 	uint32_t missed; /* at which it was not */
 	uint32_t reads; /* of looks: it read items itself */
-	uint32_t takes; /* it took a batch from workers, or waited for one */
+	uint32_t workers; /* children that were the loader's workers, at a look */
 	uint32_t starts, ends; /* it started or ended workers */
 	uint32_t times; /* that it began with either */
 	size_t process; /* index */

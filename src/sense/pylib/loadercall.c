@@ -11,8 +11,8 @@ enum loadercall loadercall_of(const struct pyframe *frame, size_t n)
 			return LOADERCALL_ENDS;
 		if (pyframe_is(&frame[i], "_get_iterator", LOADER))
 			return starts ? LOADERCALL_STARTS : LOADERCALL_NONE;
-		if (pyframe_is(&frame[i], "_get_data", LOADER))
-			return LOADERCALL_TAKES;
+		if (pyframe_is(&frame[i], "_worker_loop", "/torch/utils/data/_utils/worker.py"))
+			return LOADERCALL_WORKS;
 		if (pyframe_is(&frame[i], "_next_data", LOADER) && i > 0 &&
 		    pyframe_is(&frame[i - 1], "fetch", "/torch/utils/data/_utils/fetch.py"))
 			return LOADERCALL_READS;

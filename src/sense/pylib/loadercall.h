@@ -11,7 +11,7 @@
 
 enum loadercall {
 	LOADERCALL_NONE,
-	LOADERCALL_TAKES, /* a batch from its workers, or waits for one */
+	LOADERCALL_WORKS, /* as a worker */
 	LOADERCALL_READS, /* items, itself */
 	LOADERCALL_STARTS, /* workers */
 	LOADERCALL_ENDS,

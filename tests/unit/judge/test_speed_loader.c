@@ -126,14 +126,14 @@ static void workers_of_short_epochs_are_no_programs(void **state)
 static void small_batches_of_loaders_are_no_tiny_tasks(void **state)
 {
 	(void)state;
-	for (uint32_t takes = 0; takes < 2; takes++) {
-		scene_loader(2, 0)->takes = takes;
+	for (uint32_t workers = 0; workers < 2; workers++) {
+		scene_loader(2, 0)->workers = workers;
 		memcpy(s.at[0], "RRRi", 4);
 		for (int i = 0; i < 2; i++) {
 			scene_one(&s, ROLE_WORKER, "Ri");
 			s.process[s.f.n_processes - 1].writes = 1000;
 		}
-		if (takes)
+		if (workers)
 			scene_expect_nothing(&s);
 		else
 			assert_string_equal(scene_first(&s)->id, "tiny-tasks");
@@ -144,13 +144,13 @@ static void small_batches_of_loaders_are_no_tiny_tasks(void **state)
 static void training_beside_resting_loaders_is_no_serial_part(void **state)
 {
 	(void)state;
-	for (uint32_t takes = 0; takes < 2; takes++) {
+	for (uint32_t workers = 0; workers < 2; workers++) {
 		scene_begin(&s, 4);
 		scene_one(&s, ROLE_MAIN, "RRRRRRiiii");
 		scene_one(&s, ROLE_WORKER, "iiiiiiRRRR");
 		scene_one(&s, ROLE_WORKER, "iiiiiiRRRR");
-		s.f.loader = (struct speed_loader){.looks = 100, .takes = takes};
-		if (takes)
+		s.f.loader = (struct speed_loader){.looks = 100, .workers = workers};
+		if (workers)
 			scene_expect_nothing(&s);
 		else
 			assert_string_equal(scene_first(&s)->id, "serial-part");
