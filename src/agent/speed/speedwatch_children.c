@@ -63,10 +63,12 @@ static void children_of(const struct speedwatch *s, struct speedwatch_process *p
 	p->children_sweeps += n > 0;
 }
 
-static bool one_stays(const struct speedwatch_process *p)
+/* What has ended and was not asked for its status is there as well, but does nothing. */
+static bool one_stays(const struct speedwatch *s, const struct speedwatch_process *p)
 {
+	struct proc_stat st;
 	for (size_t i = 0; i < p->n_listed; i++)
-		if (was_there(p, p->listed[i]))
+		if (was_there(p, p->listed[i]) && proc_stat_read(s->w, p->listed[i], &st) == 0 && !proc_is_over(&st))
 			return true;
 	return false;
 }
@@ -76,7 +78,7 @@ bool speedwatch_children_stay(struct speedwatch *s)
 	bool stays = false;
 	for (size_t i = 0; i < s->f->n_processes; i++) {
 		struct speedwatch_process *p = &s->process[i];
-		stays |= one_stays(p);
+		stays |= one_stays(s, p);
 		memcpy(p->listed, p->child, p->n_children * sizeof(p->child[0]));
 		p->n_listed = p->n_children;
 	}
