@@ -112,7 +112,7 @@ class Trial:
         self.state = tempfile.mkdtemp(prefix="vigil-outlive-")
         self.env = dict(os.environ, VIGIL_STATE_DIR=self.state)
         self.mark = f"mark-{os.getpid()}-{kind}-{seed}"
-        self.faults, self.hit, self.cause = [], [], ""
+        self.faults, self.hit, self.cause, self.begun = [], [], "", False
         self.left, self.harmed, self.whole, self.stood = [], False, False, {}
 
     def start(self):
@@ -124,9 +124,10 @@ class Trial:
         if self.process.stdout:
             self.drain = subprocess.Popen(["cat"], stdin=self.process.stdout, stdout=subprocess.DEVNULL)
             self.process.stdout.close()
-        end = time.monotonic() + 20
+        end = time.monotonic() + 60
         while not job_pids(self.mark) and time.monotonic() < end and self.process.poll() is None:
             time.sleep(0.005)
+        self.begun = bool(job_pids(self.mark))
 
     def strike(self):
         # a hog is near its limit after about a second, and over it one or two seconds later
@@ -208,7 +209,8 @@ class Trial:
         if "supervisor" in self.hit and self.process.poll() == -signal.SIGKILL:
             self.report()
         elif owned and "hog" not in self.kind and not job_pids(self.mark):
-            self.faults.append("job gone though its supervisor lives")
+            said = slurp(f"{self.state}/said").strip()[-400:]
+            self.faults.append(f"job gone though its supervisor lives: {said}" if self.begun else "the job had not begun after 60 s")
 
     def report(self):
         done = self.vigil("why", "--json")

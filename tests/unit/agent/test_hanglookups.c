@@ -46,7 +46,9 @@ static void need_bpf(void)
 	skip();
 }
 
-static struct waithint hint_awaited(struct hanglookups *h, bool others)
+static struct hanglookups *h; /* of the watcher, which keeps it to its end */
+
+static struct waithint hint_awaited(bool others)
 {
 	struct hangprocs_member member = {.pid = child, .main = true};
 	struct hangprocs procs = {.now = &member, .n_now = 1};
@@ -92,13 +94,13 @@ static void a_loop_is_said_to_look_for_what_it_does_not_find(void **state)
 	(void)state;
 	char want[160];
 	need_bpf();
+	h = hanglookups_new(&w);
+	assert_non_null(h);
 	for (int others = 0; others < 2; others++) {
-		struct hanglookups *h = hanglookups_new(&w);
-		assert_non_null(h);
 		folder_make();
 		with_others = others;
 		start(body_looks);
-		const struct waithint hint = hint_awaited(h, others);
+		const struct waithint hint = hint_awaited(others);
 		assert_true(hint.kind == WAITHINT_RETRY && hint.missing && !hint.exists);
 		assert_int_equal(hint.pid, child);
 		assert_int_equal(hint.tid, child);
@@ -108,9 +110,8 @@ static void a_loop_is_said_to_look_for_what_it_does_not_find(void **state)
 		hanglookups_end(h);
 		struct waithint none[2];
 		assert_int_equal(hanglookups_hints(h, &facts, none, ARRAY_SIZE(none)), 0);
-		assert_string_equal(hint_awaited(h, others).text, want); /* at the next look */
+		assert_string_equal(hint_awaited(others).text, want); /* at the next look */
 		folder_remove();
-		free(h);
 	}
 }
 
