@@ -49,7 +49,8 @@ void hang_naps_elsewhere_is(struct hang_work *w, const struct stackgroup_rank *o
 void hang_says_who_naps(struct hang_work *w, const struct stackgroup_rank *r);
 /*
  * The end waits for somebody to come, in a job that has made steps, and who usually ended this wait has ended. Where
- * that is unknown: a process of the job has when it came to a stand, and steps are missing to the number it prints.
+ * that is unknown, or it is a server: a process of the job has when it came to a stand, and steps are missing to the
+ * number that it prints.
  */
 bool hang_visitor_left(const struct hang_work *w, const struct waitgraph_sink *s);
 /* Names that one instead of the ranks that wait. */

@@ -132,10 +132,13 @@ static bool is_unfinished(const struct hang_work *w)
 
 bool hang_visitor_left(const struct hang_work *w, const struct waitgraph_sink *s)
 {
-	const struct waithint *usual = w->c->graph->node[s->node].usual;
-	if (s->end != WAITEND_VISITOR || !w->stepping)
+	const struct waitgraph_node *n = &w->c->graph->node[s->node];
+	const bool has_left = n->usual && n->usual->owner_tid == 0;
+	if (s->end != WAITEND_VISITOR || !w->stepping || (n->usual && !has_left))
 		return false;
-	return usual ? usual->owner_tid == 0 : hang_left_then(w) && is_unfinished(w);
+	/* a server whose client has ended may be there for the next one */
+	const bool door = n->fact && n->fact->kind == WAITFACT_LISTEN;
+	return (has_left && !door) || (hang_left_then(w) && is_unfinished(w));
 }
 
 void hang_visitor_left_says(struct hang_work *w)
