@@ -1,6 +1,7 @@
 /*
  * What the hang judge's parts say of processes of the job that have left: that one ended is seen, that it was its part
- * which is missing is concluded. And of processes beside the ranks. Only hang*.c include this.
+ * which is missing is concluded. And of processes beside the ranks, of visitors, and of
+ * ranks that are alike. Only hang*.c include this.
  */
 #pragma once
 
