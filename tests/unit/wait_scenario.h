@@ -123,7 +123,7 @@ static inline enum waitfact_kind wait_kind_of(struct span w)
 }
 
 /*
- * <kind> [id n] [peer n] [unread n] [write] [hangup] [by pid|pid.tid ..] [open] [owner] [all] [lock] [accepted] [gone]
+ * <kind> [id n] [peer n] [unread n] [write] [hangup] [by pid|pid.tid ..] [open] [owner] [all] [lock] [accepted] [gone] [programs]
  * [left pid] [timed|naps] [text ..]
  */
 static inline void wait_fact_line(struct wait_scenario *s, int look, struct waitfact_thread *t, struct span rest)
@@ -152,6 +152,8 @@ static inline void wait_fact_line(struct wait_scenario *s, int look, struct wait
 			x->complete = false;
 		} else if (wait_word(&rest, "owner")) {
 			x->owner = true;
+		} else if (wait_word(&rest, "programs")) {
+			x->of_programs = true;
 		} else if (wait_word(&rest, "all")) {
 			x->all = true;
 		} else if (wait_word(&rest, "lock")) {

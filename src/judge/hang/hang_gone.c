@@ -194,7 +194,7 @@ bool hang_closed_job(struct hang_work *w)
 	if (!hang_old_enough(w, HANG_FIRM))
 		return true;
 	const struct waitfact *f = w->c->graph->node[s->node].fact;
-	const bool fifo = f && f->kind == WAITFACT_FIFO;
+	const bool fifo = f && f->kind == WAITFACT_FIFO, notice = f && f->kind == WAITFACT_SIGNAL;
 	hang_is(w, "orphaned_wait", CONFIDENCE_LOW);
 	for (size_t i = 0; i < w->g.n && n < ARRAY_SIZE(all); i++)
 		if (w->g.rank[i].rank != NO_RANK)
@@ -205,8 +205,13 @@ bool hang_closed_job(struct hang_work *w)
 	hang_says(w, "%s.", way);
 	hang_says(w,
 		  "%s wait for one another by %s: none could go on, and nobody else is seen to have %s.",
-		  n > 1 ? ranks : "All its processes", fifo ? "FIFOs that they open" : "memory that they share",
-		  fifo ? "one of them open" : "it");
+		  n > 1 ? ranks : "All its processes",
+		  notice ? "signals"
+		  : fifo ? "FIFOs that they open"
+			 : "memory that they share",
+		  notice ? "a reason to send one"
+		  : fifo ? "one of them open"
+			 : "it");
 	/* Who it was that should have gone on is explained by its end alone. */
 	const bool explained = hang_says_who_left_then(w);
 	if (!explained)

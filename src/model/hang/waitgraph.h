@@ -76,7 +76,7 @@ struct waitgraph_node {
 	bool main; /* the main thread of its process */
 	bool timed;
 	bool dead; /* proved: it can never run again */
-	bool dead_within; /* the same if nobody outside of the job has its shared memory, or opens its FIFOs */
+	bool dead_within; /* the same if nobody outside has its shared memory, opens its FIFOs, or sends it signals */
 	bool calls; /* it waits for the answer of another process, which another thread of its process reads */
 	bool idle; /* it waits for requests or work, and ends nobody's wait meanwhile */
 	bool handles; /* it works on the call or request of another process */

@@ -26,8 +26,10 @@ struct spread {
 	uint32_t n_nodes;
 	uint32_t first_lock, n_locks; /* index of the first one; how many there are so far */
 	uint32_t *missing; /* of each lock: holders that are not live yet */
-	bool shared_is_whole; /* nobody outside of the job has its shared memory, or opens its FIFOs */
+	/* nobody outside of the job has its shared memory, opens its FIFOs, or sends its processes signals */
+	bool shared_is_whole;
 	bool fifos; /* several processes open one */
+	bool signals; /* several wait for one that programs send, and none of those who could is live */
 	const struct waitfacts *now;
 };
 
@@ -66,13 +68,17 @@ static bool has_ended(const struct spread *s, pid_t pid)
 	return p && p->state == 'Z';
 }
 
-/* True if several processes of the job open a FIFO, each of which nobody has open: they may open each other's. */
-static bool several_open_fifos(const struct waitfacts *now)
+/*
+ * True if several processes of the job open a FIFO, each of which nobody has open: they may open each other's. Or if
+ * several wait for signals that programs send: they may send each other's.
+ */
+static bool several_wait(const struct waitfacts *now, enum waitfact_kind kind)
 {
 	pid_t first = 0;
 	for (size_t i = 0; i < now->n_threads; i++) {
 		const struct waitfact_thread *t = &now->thread[i];
-		if (t->n != 1 || now->fact[t->first].kind != WAITFACT_FIFO || t->pid == first)
+		const struct waitfact *f = &now->fact[t->first];
+		if (t->n != 1 || f->kind != kind || (kind == WAITFACT_SIGNAL && !f->of_programs) || t->pid == first)
 			continue;
 		if (first)
 			return true;
@@ -89,6 +95,8 @@ static bool is_shared_within(const struct spread *s, const struct waitgraph_node
 {
 	if (f->kind == WAITFACT_FIFO)
 		return s->fifos;
+	if (f->kind == WAITFACT_SIGNAL)
+		return s->signals && (f->of_programs || !x->main);
 	for (uint32_t k = 0; f->kind == WAITFACT_SHARED && k < f->n_holders; k++)
 		if (s->now->holder[f->first_holder + k].pid != x->process->pid)
 			return true;
@@ -218,6 +226,20 @@ static void spread(struct spread *s)
 	}
 }
 
+/* Whoever is live may send a signal to whoever waits for one. */
+static void signals_spread(struct build *b, struct spread *s)
+{
+	bool sender = false;
+	for (uint32_t i = 0; i < s->n_nodes; i++)
+		sender |= s->live[i] && b->g->node[i].thread && !b->g->node[i].thread->ended;
+	for (uint32_t i = 0; sender && i < s->n_nodes; i++) {
+		const struct waitfact *f = b->g->node[i].fact;
+		if (b->g->node[i].thread && f && f->kind == WAITFACT_SIGNAL)
+			is_live(s, i);
+	}
+	spread(s);
+}
+
 static int mark_all(struct build *b, struct spread *s)
 {
 	for (uint32_t i = 0; i < s->n_nodes; i++) {
@@ -232,6 +254,8 @@ static int mark_all(struct build *b, struct spread *s)
 	if (s->n)
 		qsort(s->wake, s->n, sizeof(*s->wake), by_source);
 	spread(s);
+	if (s->signals)
+		signals_spread(b, s);
 	for (uint32_t i = 0; i < s->n_nodes; i++) {
 		struct waitgraph_node *x = &b->g->node[i];
 		bool never = x->thread && !x->thread->ended && !s->live[i];
@@ -263,7 +287,8 @@ static int mark_with(struct build *b, bool shared_is_whole)
 			   .first_lock = (uint32_t)first_lock,
 			   .missing = missing,
 			   .shared_is_whole = shared_is_whole,
-			   .fifos = several_open_fifos(b->in->now),
+			   .fifos = several_wait(b->in->now, WAITFACT_FIFO),
+			   .signals = shared_is_whole && several_wait(b->in->now, WAITFACT_SIGNAL),
 			   .now = b->in->now};
 	if (!live || !pending || !missing)
 		return -ENOMEM;
@@ -277,8 +302,10 @@ int waitgraph_mark_dead(struct build *b)
 	bool shares = false;
 	if (b->g->one_look || b->in->now->cut || b->g->n_nodes + b->in->now->n_processes == 0)
 		return 0;
-	for (size_t i = 0; i < b->in->now->n_facts && !shares; i++)
-		shares = b->in->now->fact[i].kind == WAITFACT_SHARED || b->in->now->fact[i].kind == WAITFACT_FIFO;
+	for (size_t i = 0; i < b->in->now->n_facts && !shares; i++) {
+		const struct waitfact *f = &b->in->now->fact[i];
+		shares = f->kind == WAITFACT_SHARED || f->kind == WAITFACT_FIFO || f->of_programs;
+	}
 	int r = mark_with(b, false);
 	return r == 0 && shares ? mark_with(b, true) : r;
 }

@@ -45,7 +45,7 @@ enum waitfact_kind {
 	WAITFACT_PIPE, /* holders: who has it open the other way; the waiting process itself may be one */
 	WAITFACT_FIFO, /* open of a FIFO that nobody has open the other way */
 	WAITFACT_EVENTFD, /* or a timerfd that is off; holders: who has it, the waiting process too */
-	WAITFACT_CHILD, /* the end of a child process; holders: the children that would do */
+	WAITFACT_CHILD, /* the end of a child process, or its SIGCHLD; holders: the children that would do */
 	WAITFACT_THREAD, /* the end of a thread (pthread_join) */
 	WAITFACT_LOCK, /* a lock whose owner can be read */
 	WAITFACT_FUTEX, /* a lock, condition or semaphore without an owner; holder: the process itself, by any thread */
@@ -87,6 +87,7 @@ struct waitfact {
 	bool to_write; /* waits for room: a full pipe or socket, a terminal that takes no output */
 	bool hangup; /* a pipe that is polled for nothing: only that its other end is closed is told */
 	bool complete; /* the holders are all that could end it */
+	bool of_programs; /* WAITFACT_SIGNAL: of a kind that only programs send each other (SIGUSR1, SIGUSR2, SIGCHLD) */
 	bool lock; /* WAITFACT_OBJECT: a mutex, which who has it gives back */
 	bool accepted; /* WAITFACT_TCP: it came to a listening socket of this end's machine */
 	bool owner; /* the only holder has to end it: it owns the lock, is the child, traces the thread */

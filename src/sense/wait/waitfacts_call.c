@@ -158,7 +158,7 @@ static void by_call(struct waiting *c)
 		waiting_child(c);
 		break;
 	case CALL_SIGNAL:
-		plain_add(c, WAITFACT_SIGNAL, syscall_name(c->tw->nr));
+		waiting_signal(c);
 		break;
 	case CALL_VFORK:
 		if (is_vfork(c))

@@ -1,5 +1,7 @@
-/* wait4, waitid and vfork. */
+/* wait4, waitid and vfork; and waits for signals, that of a child's end among them. */
+#include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -115,4 +117,67 @@ void waiting_vfork(struct waiting *c)
 			last = pid;
 	const pid_t child = (pid_t)last;
 	child_fact(c, &child, last ? 1 : 0, true);
+}
+
+/* ---- signals ---- */
+
+#define SIGNAL_BIT(n) (UINT64_C(1) << ((n) - 1))
+/* Those that programs send each other: no terminal, service manager or timer of the kernel's sends them. */
+#define SIGNALS_OF_PROGRAMS (SIGNAL_BIT(SIGUSR1) | SIGNAL_BIT(SIGUSR2) | SIGNAL_BIT(SIGCHLD))
+
+/* The signals that would end the call; 0: unknown. */
+static uint64_t signals_wanted(struct waiting *c)
+{
+	uint64_t set = 0;
+	if (c->tw->nr != SYS_rt_sigtimedwait || !waiting_memory(c, c->tw->arg[0], &set, sizeof(set)))
+		return 0;
+	return set;
+}
+
+static bool has_one_thread(const struct waiting *c)
+{
+	char path[40];
+	struct stat st;
+	TEXT_FORMAT(path, "%d/task", (int)c->t->pid);
+	return fstatat(c->l->w->proc_fd, path, &st, 0) == 0 && st.st_nlink == 3;
+}
+
+/*
+ * The kernel keeps one signal of a kind: of two children that end at once one may not be told of. Those that have ended
+ * have sent theirs, and one that was kept would have ended the wait.
+ */
+static void next_child_end(struct waiting *c)
+{
+	const struct kinship *k = &c->l->kin;
+	struct waitfact *f = waitfact_add(c, WAITFACT_CHILD);
+	size_t ended = 0;
+	if (!f)
+		return;
+	for (size_t i = 0; i < k->n; i++) {
+		if (k->item[i].ppid != c->t->pid)
+			continue;
+		if (k->item[i].over)
+			ended++;
+		else
+			waitfact_holder_add(c->l, f, k->item[i].pid, 0);
+	}
+	f->complete = waitproc_outer(c->l, c->p, 1) != c->t->pid; /* a namespace's first process is given others' children */
+	if (f->n_holders > 0)
+		TEXT_FORMAT(f->text, "SIGCHLD of one of %u children", f->n_holders);
+	else
+		TEXT_FORMAT(f->text, "SIGCHLD, of %s", ended ? "children that have ended already" : "no child");
+}
+
+void waiting_signal(struct waiting *c)
+{
+	const uint64_t set = signals_wanted(c);
+	if (set == SIGNAL_BIT(SIGCHLD) && has_one_thread(c)) {
+		next_child_end(c);
+		return;
+	}
+	struct waitfact *f = waitfact_add(c, WAITFACT_SIGNAL);
+	if (!f)
+		return;
+	f->of_programs = set != 0 && !(set & ~SIGNALS_OF_PROGRAMS);
+	TEXT_FORMAT(f->text, "%s", syscall_name(c->tw->nr));
 }

@@ -110,6 +110,7 @@ void waiting_futex(struct waiting *c);
 /* waitfacts_child.c */
 void waiting_child(struct waiting *c);
 void waiting_vfork(struct waiting *c);
+void waiting_signal(struct waiting *c);
 /* waitfacts_ipc.c: locks of files, System V, POSIX queues. */
 void waiting_file_lock(struct waiting *c);
 void waiting_semaphore(struct waiting *c);

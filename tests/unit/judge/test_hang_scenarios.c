@@ -229,6 +229,7 @@ static enum wait_kind wait_of(struct span w, const char *where)
 		{"running", WAIT_RUNNING}, {"lock", WAIT_LOCK}, {"sleep", WAIT_SLEEP},	 {"poll", WAIT_POLL},
 		{"file", WAIT_FILE},	   {"pipe", WAIT_PIPE}, {"socket", WAIT_SOCKET}, {"tty", WAIT_TTY},
 		{"child", WAIT_CHILD},	   {"disk", WAIT_DISK}, {"gpu", WAIT_GPU},	 {"stopped", WAIT_STOPPED},
+		{"signal", WAIT_SIGNAL},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (span_eq(w, kinds[i].name))

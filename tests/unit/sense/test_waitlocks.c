@@ -271,6 +271,78 @@ static void a_parent_waits_for_its_children(void **state)
 	assert_false(a->owner);
 }
 
+static void await_child_signal(void)
+{
+	sigset_t s;
+	sigemptyset(&s);
+	sigaddset(&s, SIGCHLD);
+	for (;;)
+		sigwaitinfo(&s, NULL);
+}
+
+static void keep_child_signals(void)
+{
+	sigset_t s;
+	sigemptyset(&s);
+	sigaddset(&s, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &s, NULL);
+}
+
+/* One child has ended, and was not waited for; the other one lives. */
+static void body_signal_of_a_child(void)
+{
+	keep_child_signals();
+	const pid_t first = fork_inner();
+	if (first == 0)
+		_exit(0);
+	if (fork_inner() == 0)
+		pause_for_ever();
+	await_child_signal();
+}
+
+static void body_signal_of_no_child(void)
+{
+	keep_child_signals();
+	if (fork_inner() == 0)
+		_exit(0);
+	await_child_signal();
+}
+
+static void *idle_thread(void *arg)
+{
+	(void)arg;
+	pause_for_ever();
+}
+
+static void body_signal_beside_a_thread(void)
+{
+	pthread_t t;
+	keep_child_signals();
+	must(pthread_create(&t, NULL, idle_thread, NULL) == 0);
+	await_child_signal();
+}
+
+/* The kernel keeps one signal of a kind only: who has ended will send no other one. */
+static void who_waits_for_sigchld_waits_for_children_that_live(void **state)
+{
+	(void)state;
+	const struct waitfact_thread *t;
+	start(body_signal_of_a_child);
+	await_fact((struct expected){WAITFACT_CHILD, true, 1, 0}, &t);
+	const struct waitfact *a = fact_of(child, WAITFACT_CHILD, &t);
+	const pid_t inner = facts.holder[a->first_holder].pid;
+	kill(inner, SIGKILL);
+	await_fact((struct expected){WAITFACT_CHILD, true, 0, 0}, &t);
+	child_end();
+	start(body_signal_of_no_child);
+	a = await_fact((struct expected){WAITFACT_CHILD, true, 0, 0}, &t);
+	assert_string_equal(a->text, "SIGCHLD, of children that have ended already");
+	child_end();
+	start(body_signal_beside_a_thread);
+	a = await_fact((struct expected){WAITFACT_SIGNAL, false, 0, 0}, &t);
+	assert_true(a->of_programs);
+}
+
 /* Each inner process begins some ticks of the clock after the one before, and sleeps for a moment. */
 static void body_shell_loop(void)
 {
@@ -655,6 +727,7 @@ int main(void)
 		FACTS(a_lock_in_shared_memory_names_who_maps_it),
 		FACTS(a_lock_inherited_over_fork_has_no_owner_left),
 		FACTS(a_sleep_ends_by_the_clock),
+		FACTS(who_waits_for_sigchld_waits_for_children_that_live),
 		FACTS(a_parent_waits_for_its_children),
 		FACTS(a_child_that_nobody_could_ask_for_yet_is_read_as_well),
 		FACTS(who_naps_may_look_for_a_lock_that_another_has),
