@@ -313,6 +313,7 @@ static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
 	} else if (wait_word(&rest, "retry")) {
 		h->kind = WAITHINT_RETRY;
 		h->exists = wait_word(&rest, "exists");
+		h->old_ns = wait_word(&rest, "old") ? (uint64_t)wait_number(&rest) * NS_PER_S : 0;
 		h->missing = wait_word(&rest, "missing");
 		h->others_there = wait_word(&rest, "others");
 	} else if (wait_word(&rest, "task")) {

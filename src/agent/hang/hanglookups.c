@@ -84,6 +84,17 @@ static const struct lookups_row *found_beside(const struct hanglookups *h, size_
 	return NULL;
 }
 
+/* "…" and the end of a long path, printable. */
+static void path_show(const struct world *w, const struct lookups_row *r, char *dst, size_t cap)
+{
+	const size_t most = 80;
+	char path[1024], shown[1024];
+	lookups_path(w, r, path, sizeof(path));
+	span_copy(span_of(path), shown, sizeof(shown));
+	const size_t len = strlen(shown);
+	text_format(dst, cap, "%s%s", len > most ? "…" : "", shown + (len > most ? len - most : 0));
+}
+
 /*
  * "looks again and again for /data/done.3, which is not there (done.0 is)"; of a long path the end is shown. beside may
  * be NULL.
@@ -91,17 +102,13 @@ static const struct lookups_row *found_beside(const struct hanglookups *h, size_
 static void lookup_say(const struct world *w, const struct lookups_row *r, const struct lookups_row *beside,
 		       struct waithint *h)
 {
-	const size_t most = 80;
-	char path[1024], shown[1024], other[24] = "";
-	lookups_path(w, r, path, sizeof(path));
-	span_copy(span_of(path), shown, sizeof(shown));
-	const size_t len = strlen(shown);
-	const bool cut = len > most;
+	char shown[96], other[24] = "";
+	path_show(w, r, shown, sizeof(shown));
 	const char *name = beside ? strrchr(beside->path, '/') : NULL;
 	if (beside)
 		span_copy(span_of(name ? name + 1 : beside->path), other, sizeof(other));
-	TEXT_FORMAT(h->text, "looks again and again for %s%s, which is not there%s%s%s", cut ? "…" : "",
-		    shown + (cut ? len - most : 0), other[0] ? " (" : "", other, other[0] ? " is)" : "");
+	TEXT_FORMAT(h->text, "looks again and again for %s, which is not there%s%s%s", shown, other[0] ? " (" : "",
+		    other, other[0] ? " is)" : "");
 	h->others_there = beside != NULL;
 }
 
@@ -111,24 +118,44 @@ static bool says_more(const struct lookups_row *a, const struct lookups_row *b)
 	return a->n != b->n ? a->n > b->n : a->last_ns > b->last_ns;
 }
 
+/* Of the rows of a thread the one that is asked for most, of those that are found or are not; NULL: none. */
+static const struct lookups_row *best_of(const struct hanglookups *h, size_t n_rows, const struct waitfact_thread *t,
+					 bool found, size_t *ret_n)
+{
+	const struct lookups_row *best = NULL;
+	*ret_n = 0;
+	for (size_t k = 0; k < n_rows; k++) {
+		const struct lookups_row *r = &h->row[k];
+		if (r->found != found || r->pid != t->pid || r->tid != t->tid || r->n < lookups_least ||
+		    is_of_the_system(r->path))
+			continue;
+		++*ret_n;
+		if (!best || says_more(r, best))
+			best = r;
+	}
+	return best;
+}
+
 size_t hanglookups_hints(struct hanglookups *h, const struct waitfacts *facts, struct waithint *ret, size_t cap)
 {
-	size_t n_rows = 0, n = 0;
+	const size_t few = 2; /* who asks for more files watches them for changes */
+	size_t n_rows = 0, n = 0, of;
+	char shown[96];
 	if (!h || !h->on || lookups_take(h->bpf, h->row, LOOKUPS_ROWS, &n_rows) < 0)
 		return 0;
 	for (size_t i = 0; i < facts->n_threads && n < cap; i++) {
 		const struct waitfact_thread *t = &facts->thread[i];
-		const struct lookups_row *best = NULL;
-		for (size_t k = 0; k < n_rows; k++) {
-			const struct lookups_row *r = &h->row[k];
-			if (!r->found && r->pid == t->pid && r->tid == t->tid && r->n >= lookups_least &&
-			    !is_of_the_system(r->path) && (!best || says_more(r, best)))
-				best = r;
-		}
-		if (!best)
+		const struct lookups_row *best = best_of(h, n_rows, t, false, &of);
+		ret[n] = (struct waithint){.kind = WAITHINT_RETRY, .pid = t->pid, .tid = t->tid, .missing = best};
+		if (best) {
+			lookup_say(h->w, best, found_beside(h, n_rows, best), &ret[n++]);
 			continue;
-		ret[n] = (struct waithint){.kind = WAITHINT_RETRY, .pid = t->pid, .tid = t->tid, .missing = true};
-		lookup_say(h->w, best, found_beside(h, n_rows, best), &ret[n++]);
+		}
+		best = best_of(h, n_rows, t, true, &of);
+		if (!best || of > few)
+			continue;
+		path_show(h->w, best, shown, sizeof(shown));
+		TEXT_FORMAT(ret[n++].text, "asks again and again for %s, which is there", shown);
 	}
 	return n;
 }

@@ -19,6 +19,7 @@ void hanglookups_begin(struct hanglookups *h, const struct hangprocs *procs);
 void hanglookups_end(struct hanglookups *h);
 /*
  * A hint for each thread of the facts that has looked for the same file several times since the beginning, and not
- * found it: of several files the one that it asked for most often. Returns their number, at most cap.
+ * found it: of several files the one that it asked for most often. Of one that misses none, and only asks for one or
+ * two that are there, that one: it may wait for it to go. Returns their number, at most cap.
  */
 size_t hanglookups_hints(struct hanglookups *h, const struct waitfacts *facts, struct waithint *ret, size_t cap);

@@ -13,6 +13,9 @@ static const uint64_t sleep_times = 3;
 /* So long may a rank try again and again, with pauses, while others wait for it: many servers come back within it. */
 static const uint64_t waited_for_ns = 2 * 60 * NS_PER_S;
 
+/* A file that was there before the job began is in the way of none that it has started. */
+static const uint64_t stale_least_ns = 10 * 60 * NS_PER_S, stale_ns = 60 * NS_PER_S;
+
 /* So long may one nap whose shared memory nobody is left to write: it may look at something else. */
 static const uint64_t deserted_ns = 80 * NS_PER_S;
 /* For so long a loop of naps beside one that left is looked at often: a look may meet it awake. */
@@ -21,6 +24,13 @@ static const uint64_t left_most_ns = 4 * 60 * NS_PER_S;
 static uint64_t debugger_most_ns(const struct hang_work *w)
 {
 	return MIN(debugger_ns, hang_time(w->s->sleep_ns, HANG_SLEEP_NS));
+}
+
+/* As one that a debugger has attached to. Somebody may be typing at a terminal; a port may wait for nobody. */
+static uint64_t breakpoint_most_ns(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	bool typed = r->acting && r->acting->wait.kind == WAIT_TTY;
+	return typed ? hang_time(w->s->sleep_ns, HANG_SLEEP_NS) : debugger_most_ns(w);
 }
 
 struct benign_reason {
@@ -75,6 +85,11 @@ static bool all_try_in_vain(const struct hang_work *w)
 	return w->n_blocking > 0 && w->n_blocking == w->g.n;
 }
 
+bool hang_is_stale(const struct hang_work *w, const struct waithint *retry)
+{
+	return retry && retry->exists && retry->old_ns > w->p->job_age_ns + stale_least_ns;
+}
+
 /*
  * The time after which short sleeps that go on are a loop that waits for something; 0: never. Where no rank waits for
  * it and no step was ever made, sleeping may be what the program is for.
@@ -91,8 +106,10 @@ static uint64_t polls_after_ns(const struct hang_work *w, const struct stackgrou
 	    (!w->stepping && !lock_file && !in_vain && w->n_blocking == w->g.n))
 		return 0;
 	uint64_t least = hang_time(w->s->sleep_ns, HANG_SLEEP_NS);
-	bool sooner = waited_for || lock_file || (w->stepping && hang_all_nap(w));
-	return MAX(said * sleep_times, sooner ? MIN(least, waited_for_ns) : least);
+	bool left = w->many && w->stepping && hang_rank_left_then(w);
+	bool sooner = waited_for || lock_file || left || (w->stepping && hang_all_nap(w));
+	uint64_t most = hang_is_stale(w, retry) ? stale_ns : sooner ? waited_for_ns : least;
+	return MAX(said * sleep_times, MIN(least, most));
 }
 
 bool hang_polls(const struct hang_work *w, const struct stackgroup_rank *r)
@@ -166,8 +183,7 @@ static bool benign_reason_of(const struct hang_work *w, const struct stackgroup_
 	uint64_t checkpoint = hang_time(s->checkpoint_ns, HANG_CHECKPOINT_NS);
 	switch (f->kind) {
 	case ACTIVITY_DEBUGGER:
-		/* As one that a debugger has attached to: a breakpoint may have been left in. */
-		*ret = (struct benign_reason){"debugger", w->many ? hang_time(s->sleep_ns, HANG_SLEEP_NS) : 0, false};
+		*ret = (struct benign_reason){"debugger", w->many ? breakpoint_most_ns(w, r) : 0, false};
 		return true;
 	case ACTIVITY_SLEEP:
 		if (hang_outsleeps(w, r) || looks_for_another(w, r))

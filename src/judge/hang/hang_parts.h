@@ -97,6 +97,8 @@ uint64_t hang_sleep_made_again(const struct hang_work *w, const struct stackgrou
 /* True for a short sleep that was made again and again for longer than is benign: a loop that waits for something. */
 bool hang_polls(const struct hang_work *w, const struct stackgroup_rank *r);
 const struct waithint *hang_retries(const struct hang_work *w, const struct stackgroup_rank *r); /* NULL: nothing */
+/* True if it wants to make a file that was there long before the job began. retry may be NULL. */
+bool hang_is_stale(const struct hang_work *w, const struct waithint *retry);
 /* True if the others wait for a rank whose sleep, by the kernel, ends after the time for which one is excused. */
 bool hang_outsleeps(const struct hang_work *w, const struct stackgroup_rank *r);
 /* The same of a process beside the ranks that some wait for, likely at least. */

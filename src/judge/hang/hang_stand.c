@@ -459,6 +459,9 @@ static void loop_says(struct hang_work *w, const struct stackgroup_rank *r)
 	if (!retry || !retry->exists)
 		return;
 	w->v->confidence = MIN(w->v->confidence, CONFIDENCE_LOW);
+	if (hang_is_stale(w, retry))
+		hang_says(w, "It has been there for %s: since before the job began, so it was left by somebody else.",
+			  duration_format(retry->old_ns, slept));
 	hang_advise(w, "if nobody is at work on it any more, remove the file or folder that is in the way: a lock that "
 		       "is a file stays when its owner is killed, one of flock() does not");
 }

@@ -14,6 +14,7 @@
 
 static char dir[32];
 static bool with_others;
+static bool to_go; /* waits for a mark to go */
 
 /* Looks for a mark between naps, and for the system's own files as libraries do. */
 static void body_looks(void)
@@ -25,8 +26,9 @@ static void body_looks(void)
 	for (;;) {
 		for (int i = 0; i < 3; i++)
 			(void)stat("/etc/vigil-test-is-not-here", &st);
-		(void)access("epoch3/done.2", F_OK);
-		if (with_others)
+		if (!to_go)
+			(void)access("epoch3/done.2", F_OK);
+		if (with_others || to_go)
 			(void)access("epoch3/done.10", F_OK);
 		nanosleep(&nap, NULL);
 	}
@@ -115,6 +117,23 @@ static void a_loop_is_said_to_look_for_what_it_does_not_find(void **state)
 	}
 }
 
+static void a_loop_is_said_to_ask_for_what_does_not_go(void **state)
+{
+	(void)state;
+	char want[160];
+	need_bpf();
+	to_go = true;
+	folder_make();
+	start(body_looks);
+	const struct waithint hint = hint_awaited(false);
+	assert_true(hint.kind == WAITHINT_RETRY && !hint.missing && !hint.exists);
+	TEXT_FORMAT(want, "asks again and again for %s/epoch3/done.10, which is there", dir);
+	assert_string_equal(hint.text, want);
+	hanglookups_end(h);
+	folder_remove();
+	to_go = false;
+}
+
 static void without_a_watcher_nothing_is_told(void **state)
 {
 	(void)state;
@@ -129,6 +148,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		FACTS(a_loop_is_said_to_look_for_what_it_does_not_find),
+		FACTS(a_loop_is_said_to_ask_for_what_does_not_go),
 		FACTS(without_a_watcher_nothing_is_told),
 	};
 	return cmocka_run_group_tests(tests, group_setup, group_teardown);
