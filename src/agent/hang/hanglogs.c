@@ -297,6 +297,9 @@ void hanglogs_fill(const struct hanglogs *l, int32_t alone, struct liveness_coun
 		seen->count[LIVENESS_LOG_LINES] = a->lines;
 	}
 	const struct progress *p = &a->progress;
+	struct progresscount_found count = {.at_ns = 0};
+	if (p->any || !progresscount_read(&p->count, &count))
+		count.at_ns = 0;
 	seen->has_progress = p->any;
 	seen->progress = (struct liveness_progress){
 		.has_epoch = p->last.has_epoch,
@@ -315,6 +318,8 @@ void hanglogs_fill(const struct hanglogs *l, int32_t alone, struct liveness_coun
 		.loss_broken_step = p->loss.step,
 		.norm_broken = p->norm.found && !p->loss.found,
 		.norm_broken_step = p->norm.step,
+		.count_ns = count.at_ns,
+		.count_gap_ns = count.gap_ns,
 	};
 }
 

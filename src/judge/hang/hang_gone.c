@@ -21,7 +21,7 @@ static const uint32_t ends_most = 4;
 
 bool hang_then(const struct hang_work *w, uint64_t at_ns)
 {
-	const double slack = (double)leaving_ns + w->p->gap_ns;
+	const double slack = (double)leaving_ns + MAX(w->gap_ns, w->p->gap_ns);
 	return at_ns > 0 && fabs((double)at_ns - (double)w->m->since_ns) < slack;
 }
 

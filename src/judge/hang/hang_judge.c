@@ -17,10 +17,25 @@ static void log_silent_make(struct hang_work *w, const struct hang_settings *s)
 		w->first_step &= !cadence_is_old(&w->p->rank[i].log);
 }
 
+/* What it counted is weaker than steps: it is missed only if it went on until the job came to a stand. */
+static bool counted_until_now(const struct hang_work *w)
+{
+	const uint64_t slack_ns = 5 * NS_PER_S;
+	const double gaps = 3;
+	const uint64_t since_ns = sub_floor(w->p->now_ns, w->standstill_ns);
+	return w->p->count_ns > 0 &&
+	       w->p->count_ns + slack_ns + hang_gap_times((double)w->p->count_gap_ns, gaps) >= since_ns;
+}
+
 static void work_make(struct hang_work *w, const struct hang_settings *asked)
 {
 	w->standstill_ns = sub_floor(w->p->now_ns, w->m->since_ns);
 	w->stepping = w->p->progress_known && w->p->has_gap;
+	w->gap_ns = w->stepping ? w->p->gap_ns : 0;
+	if (!w->stepping && counted_until_now(w)) {
+		w->stepping = true;
+		w->gap_ns = (double)w->p->count_gap_ns;
+	}
 	w->first_step = !w->stepping && w->p->job_age_ns < hang_time(w->s->first_step_ns, HANG_FIRST_STEP_NS);
 	log_silent_make(w, asked);
 	size_t n = 0;

@@ -24,7 +24,8 @@ struct hang_work {
 	const struct liveness_set *p;
 	bool has_stacks;
 	struct stackgroups g;
-	bool stepping; /* enough steps were seen to miss the next one */
+	bool stepping; /* enough steps were seen to miss the next one, or counts up to the standstill */
+	double gap_ns; /* between two of them; 0: not stepping */
 	bool first_step; /* no step was seen, and the job is young */
 	bool many; /* more than one rank */
 	const struct liveness *stalled_rank; /* it alone stands, while the others step on; NULL: none */
@@ -92,13 +93,12 @@ void hang_doing(const struct hang_work *w, const struct stackgroup_rank *r, char
  * or by the number in sleep(N) of the line at which it stands. 0: unknown.
  */
 uint64_t hang_sleep_ns_of(const struct hang_work *w, const struct stackgroup_rank *r);
-/* The longest time by sleeps that were made again, in the dumps and since the last verdict. 0: unknown. */
+/* The longest by sleeps that were made again, in the dumps and since the last verdict. 0: unknown. */
 uint64_t hang_sleep_made_again(const struct hang_work *w, const struct stackgroup_rank *r);
 /* True for a short sleep that was made again and again for longer than is benign: a loop that waits for something. */
 bool hang_polls(const struct hang_work *w, const struct stackgroup_rank *r);
 const struct waithint *hang_retries(const struct hang_work *w, const struct stackgroup_rank *r); /* NULL: nothing */
-/* True if it wants to make a file that was there long before the job began. retry may be NULL. */
-bool hang_is_stale(const struct hang_work *w, const struct waithint *retry);
+bool hang_is_stale(const struct hang_work *w, const struct waithint *retry); /* its file was there before the job */
 /* True if the others wait for a rank whose sleep, by the kernel, ends after the time for which one is excused. */
 bool hang_outsleeps(const struct hang_work *w, const struct stackgroup_rank *r);
 /* The same of a process beside the ranks that some wait for, likely at least. */
@@ -119,10 +119,8 @@ bool hang_gpu_works(const struct hang_work *w, int32_t rank);
 double hang_queues(const struct hang_work *w, int32_t rank);
 /* True if what the rank's stack shows is a cause of its own: a loader, a checkpoint, its end. */
 bool hang_stands_for_a_cause(const struct hang_work *w, int32_t rank);
-/* The first rank that may not stand there; NULL: none. */
-const struct stackgroup_rank *hang_culprit(const struct hang_work *w);
-/* The first rank that waits for others; NULL: none. */
-const struct stackgroup_rank *hang_first_waiting(const struct hang_work *w);
+const struct stackgroup_rank *hang_culprit(const struct hang_work *w); /* the first that may not stand there; NULL */
+const struct stackgroup_rank *hang_first_waiting(const struct hang_work *w); /* for others; NULL: none */
 bool hang_all_still(const struct hang_work *w); /* every rank has one stack in all dumps, of at least two */
 
 /* Processes and threads of the dumps; NULL: not in there. */

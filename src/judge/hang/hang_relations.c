@@ -18,7 +18,7 @@ static uint64_t needed_ns(const struct hang_work *w, enum hang_proof proof)
 {
 	if (proof == HANG_DOUBTFUL)
 		return needed_ns(w, HANG_VAGUE) * doubtful_times;
-	double gap = w->stepping ? w->p->gap_ns : 0;
+	double gap = w->stepping ? w->gap_ns : 0;
 	uint64_t need = certain_ns;
 	if (proof == HANG_FIRM)
 		need = w->stepping ? MAX(firm_stepping_ns, (uint64_t)(gap * firm_gaps)) : firm_ns;

@@ -199,7 +199,7 @@ bool hang_busy(struct hang_work *w)
 	if (!r)
 		return false;
 	bool missed = w->stepping || hang_first_waiting(w);
-	double gap = w->stepping ? w->p->gap_ns : 0;
+	double gap = w->stepping ? w->gap_ns : 0;
 	uint64_t most = MAX(hang_gpu_works(w, r->rank) ? gpu_busy_ns : busy_ns, (uint64_t)(gap * busy_gaps));
 	bool spins = missed && circles(w, r);
 	bool looks = spins && looks_only(w, r);
@@ -498,7 +498,9 @@ bool hang_one_stands(struct hang_work *w)
 	bool changed = r->compared && !r->unchanged, kernel = hang_awaits_kernel(w, r);
 	const struct dump_frame *call = NULL;
 	const struct stackgroup_rank *odd = anyone ? hang_naps_elsewhere(w, &call) : NULL;
-	bool told = !anyone || odd || hang_tries_in_vain(w, r); /* hang_benign has given the loop its time */
+	/* hang_benign has given the loop its time */
+	const struct waithint *retry = hang_retries(w, r);
+	bool told = !anyone || odd || hang_tries_in_vain(w, r) || (retry && retry->exists);
 	enum hang_proof need = told && !kernel ? HANG_FIRM : changed || kernel ? HANG_DOUBTFUL : HANG_VAGUE;
 	if (!hang_old_enough(w, need)) /* kernels of minutes that keep one multiprocessor busy are rare, but healthy */
 		return true;

@@ -343,6 +343,18 @@ static void step_measure(struct liveness_set *p, uint64_t count, uint64_t at_ns,
 	timed_begin(p, count, at_ns, slack_ns);
 }
 
+static void counts_step(struct liveness_set *p)
+{
+	p->count_ns = 0;
+	for (size_t i = 0; i < p->n; i++) {
+		const struct liveness_progress *s = &p->rank[i].seen.progress;
+		if (s->count_ns <= p->count_ns)
+			continue;
+		p->count_ns = s->count_ns;
+		p->count_gap_ns = s->count_gap_ns;
+	}
+}
+
 static void times_step(struct liveness_set *p)
 {
 	const struct liveness *l = timed_rank(p);
@@ -413,6 +425,7 @@ void liveness_take(struct liveness_set *p, const struct liveness_sample *sample)
 	trace_step(&p->rdma_wait, sample->has_rdma_wait, sample->rdma_wait, 0, p->now_ns);
 	trace_step(&p->retransmits, sample->has_retransmits, sample->retransmits, 0, p->now_ns);
 	times_step(p);
+	counts_step(p);
 	usuals_step(p, p->step_ns > before_ns);
 }
 

@@ -69,6 +69,8 @@ struct liveness_progress {
 	uint64_t loss_broken_step;
 	bool norm_broken; /* so is the norm of the gradients, in many lines in a row, and the loss is not */
 	uint64_t norm_broken_step; /* 0: unknown */
+	/* Its lines count something up to the last one (sense/framework/progresscount): when it last grew. 0: no */
+	uint64_t count_ns, count_gap_ns;
 };
 
 /* One rank in one sample. */
@@ -104,11 +106,9 @@ struct liveness_sample {
 	uint64_t now_ns;
 	uint64_t job_age_ns; /* since the start of the attempt */
 	uint64_t timeout_ns; /* time without progress after which the framework ends its ranks; 0: unknown */
-	bool has_rdma;
+	bool has_rdma, has_rdma_wait, has_retransmits;
 	uint64_t rdma_words; /* port_xmit_data + port_rcv_data over all ports of the node, in words of 4 bytes */
-	bool has_rdma_wait;
 	uint64_t rdma_wait; /* port_xmit_wait */
-	bool has_retransmits;
 	uint64_t retransmits; /* TCP segments, of the node */
 	struct liveness_counters rank[LIVENESS_RANKS];
 	size_t n;
@@ -159,6 +159,7 @@ struct liveness_set {
 	bool has_ranks; /* at least one entry has a rank */
 	bool progress_known; /* the output of at least one rank shows steps */
 	uint64_t step_ns; /* when any rank's step last grew */
+	uint64_t count_ns, count_gap_ns; /* the same of the rank that counted last */
 	uint64_t n_steps; /* steps that passed in step_rank */
 	int32_t step_rank; /* the rank from which step times are taken */
 	/* Step times of that rank, newest at (n_step_times - 1) % LIVENESS_STEPS. */
@@ -193,8 +194,5 @@ bool liveness_reads(const struct liveness_set *all, const struct liveness *p);
 double liveness_floor(enum liveness_counter s, double usual);
 const char *liveness_counter_name(enum liveness_counter s); /* "cpu" */
 
-/*
- * True for the name (comm) of a thread whose activity says nothing about the program: NCCL's proxies and RAS, PyTorch's
- * watchdogs, CUDA's event handler, loggers, wandb.
- */
+/* True for the name (comm) of a thread whose activity says nothing about the program: NCCL's proxies, watchdogs. */
 bool liveness_service_thread(const char *comm);

@@ -566,6 +566,13 @@ static void broken_find(struct progress *p, const struct progress_line *l)
 		broken_note(p, l, false, &p->norm);
 }
 
+static void count_take(struct progress *p, uint64_t now_ns)
+{
+	struct logline line;
+	logline_parse((struct span){p->line, p->len}, &line);
+	progresscount_line(&p->count, line.text, now_ns);
+}
+
 static void line_done(struct progress *p, uint64_t now_ns)
 {
 	struct progress_line l;
@@ -573,6 +580,8 @@ static void line_done(struct progress *p, uint64_t now_ns)
 	bool read = whole && progress_parse((struct span){p->line, p->len}, p->user, &l) == 0;
 	if (whole)
 		broken_find(p, read ? &l : NULL);
+	if (whole && !p->any)
+		count_take(p, now_ns);
 	bool ends = !p->too_long && progress_ends_epoch((struct span){p->line, p->len});
 	if (read) {
 		step_seen(p, &l, now_ns);

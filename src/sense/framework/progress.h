@@ -7,6 +7,7 @@
 #pragma once
 
 #include "sense/log/logline.h"
+#include "sense/framework/progresscount.h"
 #include "sense/framework/progresspattern.h"
 
 enum progress_form {
@@ -71,6 +72,7 @@ struct progress {
 	struct progress_broken loss; /* a loss was NaN or infinite */
 	struct progress_broken norm; /* the norm of the gradients was, in PROGRESS_NORMS lines in a row */
 	uint32_t norms; /* such lines, the last in a row */
+	struct progresscount count; /* of lines that are no progress */
 };
 
 void progress_init(struct progress *p, const struct progress_patterns *user);

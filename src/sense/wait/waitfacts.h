@@ -87,7 +87,7 @@ struct waitfact {
 	bool to_write; /* waits for room: a full pipe or socket, a terminal that takes no output */
 	bool hangup; /* a pipe that is polled for nothing: only that its other end is closed is told */
 	bool complete; /* the holders are all that could end it */
-	bool of_programs; /* WAITFACT_SIGNAL: of a kind that only programs send each other (SIGUSR1, SIGUSR2, SIGCHLD) */
+	bool of_programs; /* WAITFACT_SIGNAL: one that programs send each other (SIGUSR1, SIGUSR2, SIGCHLD) */
 	bool lock; /* WAITFACT_OBJECT: a mutex, which who has it gives back */
 	bool accepted; /* WAITFACT_TCP: it came to a listening socket of this end's machine */
 	bool owner; /* the only holder has to end it: it owns the lock, is the child, traces the thread */

@@ -61,7 +61,7 @@ static void long_steps_need_more_of_them(void **state)
 {
 	(void)state;
 	w.stepping = true;
-	p.gap_ns = 30e9;
+	w.gap_ns = 30e9;
 	assert_int_equal(least_s(HANG_FIRM), 90);
 	assert_int_equal(least_s(HANG_VAGUE), 150);
 }
@@ -74,7 +74,7 @@ static void a_given_time_replaces_all_of_them_but_not_three_gaps(void **state)
 	assert_int_equal(least_s(HANG_CERTAIN), 7);
 	assert_int_equal(least_s(HANG_VAGUE), 7);
 	w.stepping = true;
-	p.gap_ns = 10e9;
+	w.gap_ns = 10e9;
 	assert_int_equal(least_s(HANG_CERTAIN), 30);
 }
 

@@ -12,6 +12,7 @@
 #include "base/units.h"
 #include "judge/hang/hang.h"
 #include "judge/hang_verdict_check.h"
+#include "judge/hang_wait_word.h"
 #include "judge/plain_words.h"
 #include "judge/scenario_lines.h"
 #include "judge/scenario_words.h"
@@ -31,6 +32,7 @@ struct rates {
 	double sum[LIVENESS_COUNTERS];
 	double burst[LIVENESS_COUNTERS]; /* added every burst_s */
 	uint64_t step_ns; /* 0: none is made */
+	uint64_t count_ns; /* between two counts; 0: it counts no further */
 	uint64_t next_ns;
 	struct liveness_counters seen;
 };
@@ -153,6 +155,15 @@ static void steps_set(struct scenario *s, struct rates *r, struct span v, const 
 	r->seen.has_progress = r->seen.progress.has_step = true;
 }
 
+/* "0.5s": it counts so often; "none": no further; "over": and another line was printed since. */
+static void counts_set(struct rates *r, struct span v, const char *where)
+{
+	r->count_ns = span_eq(v, "none") || span_eq(v, "over") ? 0 : duration_of(v, where);
+	if (span_eq(v, "over"))
+		r->seen.progress.count_ns = 0;
+	r->seen.progress.count_gap_ns = r->count_ns ? r->count_ns : r->seen.progress.count_gap_ns;
+}
+
 static void ended(struct rates *r, bool has_status, int status)
 {
 	r->seen.exited = true;
@@ -169,6 +180,8 @@ static void rank_word(struct scenario *s, struct rates *r, struct span key, stru
 		return;
 	if (span_eq(key, "step"))
 		steps_set(s, r, next(rest, where), where);
+	else if (span_eq(key, "counts"))
+		counts_set(r, next(rest, where), where);
 	else if (span_eq(key, "at-step"))
 		r->seen.progress.step = (uint64_t)int_of(next(rest, where));
 	else if (span_eq(key, "total"))
@@ -219,24 +232,6 @@ static void rank_line(struct scenario *s, struct span rest, const char *where)
 }
 
 /* ---- stacks ---- */
-
-static enum wait_kind wait_of(struct span w, const char *where)
-{
-	static const struct {
-		const char *name;
-		enum wait_kind kind;
-	} kinds[] = {
-		{"running", WAIT_RUNNING}, {"lock", WAIT_LOCK}, {"sleep", WAIT_SLEEP},	 {"poll", WAIT_POLL},
-		{"file", WAIT_FILE},	   {"pipe", WAIT_PIPE}, {"socket", WAIT_SOCKET}, {"tty", WAIT_TTY},
-		{"child", WAIT_CHILD},	   {"disk", WAIT_DISK}, {"gpu", WAIT_GPU},	 {"stopped", WAIT_STOPPED},
-		{"signal", WAIT_SIGNAL},
-	};
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		if (span_eq(w, kinds[i].name))
-			return kinds[i].kind;
-	fail_msg("%s: unknown wait", where);
-	return WAIT_UNKNOWN;
-}
 
 static void stack_word(struct block *b, struct span key, struct span *rest, const char *where)
 {
@@ -424,6 +419,8 @@ static void rates_step(struct scenario *s, struct rates *r, uint64_t dt_ns)
 		r->seen.count[i] = (uint64_t)r->sum[i];
 	}
 	r->seen.has = r->has;
+	if (r->count_ns > 0)
+		r->seen.progress.count_ns = s->now_ns;
 	while (r->step_ns > 0 && r->next_ns <= s->now_ns) {
 		r->seen.progress.step++;
 		r->seen.progress.n_lines++;
