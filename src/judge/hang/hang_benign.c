@@ -103,7 +103,7 @@ static uint64_t polls_after_ns(const struct hang_work *w, const struct stackgrou
 	const struct waithint *retry = hang_retries(w, r);
 	bool lock_file = retry && retry->exists;
 	if (r->activity.kind != ACTIVITY_SLEEP || said == 0 || said >= 60 * NS_PER_S || works_beside(w, r) ||
-	    (!w->stepping && !lock_file && !in_vain && w->n_blocking == w->g.n))
+	    (!w->stepping && !w->counting && !lock_file && !in_vain && w->n_blocking == w->g.n))
 		return 0;
 	uint64_t least = hang_time(w->s->sleep_ns, HANG_SLEEP_NS);
 	bool left = w->many && w->stepping && hang_rank_left_then(w);

@@ -17,7 +17,10 @@ static void log_silent_make(struct hang_work *w, const struct hang_settings *s)
 		w->first_step &= !cadence_is_old(&w->p->rank[i].log);
 }
 
-/* What it counted is weaker than steps: it is missed only if it went on until the job came to a stand. */
+/*
+ * What it counted is weaker than steps: it may have to wait for the next thing to count, or be done. It only makes what
+ * is explained by itself come sooner, if it went on until the job came to a stand.
+ */
 static bool counted_until_now(const struct hang_work *w)
 {
 	const uint64_t slack_ns = 5 * NS_PER_S;
@@ -31,11 +34,8 @@ static void work_make(struct hang_work *w, const struct hang_settings *asked)
 {
 	w->standstill_ns = sub_floor(w->p->now_ns, w->m->since_ns);
 	w->stepping = w->p->progress_known && w->p->has_gap;
-	w->gap_ns = w->stepping ? w->p->gap_ns : 0;
-	if (!w->stepping && counted_until_now(w)) {
-		w->stepping = true;
-		w->gap_ns = (double)w->p->count_gap_ns;
-	}
+	w->counting = !w->stepping && counted_until_now(w);
+	w->gap_ns = w->stepping ? w->p->gap_ns : w->counting ? (double)w->p->count_gap_ns : 0;
 	w->first_step = !w->stepping && w->p->job_age_ns < hang_time(w->s->first_step_ns, HANG_FIRST_STEP_NS);
 	log_silent_make(w, asked);
 	size_t n = 0;

@@ -24,8 +24,8 @@ struct hang_work {
 	const struct liveness_set *p;
 	bool has_stacks;
 	struct stackgroups g;
-	bool stepping; /* enough steps were seen to miss the next one, or counts up to the standstill */
-	double gap_ns; /* between two of them; 0: not stepping */
+	bool stepping, counting; /* enough steps were seen to miss the next one; it counted up to the standstill */
+	double gap_ns; /* between two of them; 0: neither */
 	bool first_step; /* no step was seen, and the job is young */
 	bool many; /* more than one rank */
 	const struct liveness *stalled_rank; /* it alone stands, while the others step on; NULL: none */

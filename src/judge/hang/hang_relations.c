@@ -18,12 +18,13 @@ static uint64_t needed_ns(const struct hang_work *w, enum hang_proof proof)
 {
 	if (proof == HANG_DOUBTFUL)
 		return needed_ns(w, HANG_VAGUE) * doubtful_times;
-	double gap = w->stepping ? w->gap_ns : 0;
+	const bool counted = w->stepping || w->counting;
+	double gap = w->gap_ns;
 	uint64_t need = certain_ns;
 	if (proof == HANG_FIRM)
-		need = w->stepping ? MAX(firm_stepping_ns, (uint64_t)(gap * firm_gaps)) : firm_ns;
+		need = counted ? MAX(firm_stepping_ns, (uint64_t)(gap * firm_gaps)) : firm_ns;
 	else if (proof == HANG_EXPLAINED)
-		need = w->stepping ? MAX(explained_stepping_ns, (uint64_t)(gap * vague_gaps)) : explained_ns;
+		need = counted ? MAX(explained_stepping_ns, (uint64_t)(gap * vague_gaps)) : explained_ns;
 	else if (proof == HANG_VAGUE)
 		need = w->stepping     ? MAX(vague_stepping_ns, (uint64_t)(gap * vague_gaps))
 		       : w->first_step ? vague_first_ns

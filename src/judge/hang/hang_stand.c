@@ -199,7 +199,7 @@ bool hang_busy(struct hang_work *w)
 	if (!r)
 		return false;
 	bool missed = w->stepping || hang_first_waiting(w);
-	double gap = w->stepping ? w->gap_ns : 0;
+	double gap = w->stepping ? w->p->gap_ns : 0;
 	uint64_t most = MAX(hang_gpu_works(w, r->rank) ? gpu_busy_ns : busy_ns, (uint64_t)(gap * busy_gaps));
 	bool spins = missed && circles(w, r);
 	bool looks = spins && looks_only(w, r);

@@ -140,7 +140,7 @@ bool hang_threads_circle(struct hang_work *w)
 		hang_is(w, "deadlock", w->stepping ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
 		hang_accuse(w, main->who->rank);
 		circle_says(w, n);
-		w->v->proved = w->stepping && w->p->progress_known;
+		w->v->proved = w->stepping;
 		return true;
 	}
 	return false;
