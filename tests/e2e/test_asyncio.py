@@ -124,6 +124,30 @@ def test_a_loop_whose_main_task_waits_says_for_what(python, what, text, binary):
     assert thread["does"] == "waits" and thread["arrows"] == []
 
 
+def test_a_loop_of_uvloop_is_read_as_asyncios_own(binary, tmp_path):
+    pytest.importorskip("uvloop")
+    script = tmp_path / "fast.py"
+    script.write_text("""import asyncio, uvloop
+async def train():
+    print(1, flush=True)
+    await asyncio.Queue().get()
+async def main():
+    await asyncio.gather(train(), asyncio.create_task(asyncio.sleep(0)))
+uvloop.install()
+asyncio.run(main())
+""")
+    with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            process.stdout.readline()
+
+            def told():
+                return hint_of(look(binary, "waits", process.pid, "--seconds", "0"), process.pid)[1].get("text")
+            text = wait_for(told, what="the loop to stand still")
+        finally:
+            process.kill()
+    assert text == "asyncio task 'Task-3' awaits Queue.get" + ALONE + " at fast.py:4 in train"
+
+
 @every_python
 @pytest.mark.parametrize("what", ["local", "kept"])
 def test_a_future_that_only_its_task_has_is_set_by_nobody(python, what, binary):

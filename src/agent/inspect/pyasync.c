@@ -29,9 +29,24 @@ static int loop_add(const struct world *w, struct procview *v, const struct pyth
 	if (e || stack.n == 0)
 		return e < 0 || e == WORLD_GONE || e == WORLD_DENIED ? e : 0;
 	e = pytasks_loop_of(&v->rt, &v->remote, stack.frames, stack.n, &l.at);
-	if (e == 0 && l.at.loop)
+	if (e == 0 && (l.at.loop || l.at.until))
 		a->loop[a->n_loops++] = l;
 	return e;
+}
+
+/* Of a loop of which only the main task is known, the loop; those whose main task is none are left out. */
+static void loops_by_tasks(struct pyasync *a)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < a->n_loops; i++) {
+		struct pyasync_loop l = a->loop[i];
+		for (size_t k = 0; k < a->tasks.n && !l.at.loop; k++)
+			if (a->tasks.task[k].addr == l.at.until)
+				l.at.loop = a->tasks.task[k].loop;
+		if (l.at.loop)
+			a->loop[n++] = l;
+	}
+	a->n_loops = n;
 }
 
 int pyasync_read(const struct world *w, struct procview *v, struct pyasync *ret)
@@ -54,6 +69,8 @@ int pyasync_read(const struct world *w, struct procview *v, struct pyasync *ret)
 		e = pytasks_read(w, &v->rt, &v->remote, v->codes, py, n, &a.tasks);
 	if (e)
 		pyasync_done(&a);
+	else
+		loops_by_tasks(&a);
 	*ret = a;
 	return e;
 }

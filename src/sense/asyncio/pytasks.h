@@ -78,9 +78,9 @@ int must_check pytasks_read(const struct world *w, const struct pyrt *rt, struct
 			    const struct pythread *threads, size_t n_threads, struct pytasks *ret);
 void pytasks_done(struct pytasks *t);
 
-/* The event loop that a thread runs, by its frames. */
+/* The event loop that a thread runs, by its frames: asyncio's own, or uvloop's below asyncio.run(). */
 struct pytasks_loop {
-	uint64_t loop; /* 0: it runs none of asyncio's own */
+	uint64_t loop; /* 0: it runs none, or, with `until`, it is the loop of that task */
 	bool idle; /* it waits for descriptors: none of its tasks runs */
 	uint64_t until; /* the future that the loop runs for (asyncio.run: the main task); 0: it runs for ever */
 };

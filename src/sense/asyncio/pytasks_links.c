@@ -271,6 +271,22 @@ int pytasks_links_find(struct pytasks_reader *x)
 	return e ? e : pytasks_forsaken_find(x);
 }
 
+/*
+ * A loop that is no Python (uvloop): what Python has called last is asyncio's runner. A task that ran would stand above
+ * it. From 3.11 on the runner has the main task, before it the loop.
+ */
+static void foreign_loop_of(struct pyobjs *o, const struct pyrt *rt, const struct pyframe *innermost,
+			    struct pytasks_loop *ret)
+{
+	if (!pytask_is_library(innermost) || !pylocks_is_function(innermost, "run", "runners.py"))
+		return;
+	if (rt->minor >= 11)
+		ret->until = pytasks_local(o, innermost, "task");
+	else
+		ret->loop = pytasks_local(o, innermost, "loop");
+	ret->idle = ret->until || ret->loop;
+}
+
 int pytasks_loop_of(const struct pyrt *rt, struct remote *r, const struct pyframe *frames, size_t n,
 		    struct pytasks_loop *ret)
 {
@@ -287,5 +303,7 @@ int pytasks_loop_of(const struct pyrt *rt, struct remote *r, const struct pyfram
 		if (!ret->until && pylocks_is_function(&frames[i], "run_until_complete", "base_events.py"))
 			ret->until = pytasks_local(&o, &frames[i], "future");
 	}
+	if (!ret->loop && n > 0)
+		foreign_loop_of(&o, rt, &frames[0], ret);
 	return 0;
 }
