@@ -571,6 +571,7 @@ bool hang_graph_explains(struct hang_work *w)
 	    (s->n_ranks == 1 && hang_stands_for_a_cause(w, s->rank[0])))
 		return false;
 	bool seen = held || s->end == WAITEND_PERSON; /* no more is to be learned by waiting */
+	w->counting &= s->end != WAITEND_VISITOR; /* a visitor may bring the next thing to count */
 	if (!hang_old_enough(w, seen ? HANG_FIRM : visitor ? HANG_DOUBTFUL : HANG_EXPLAINED))
 		return true;
 	/* read from a pool, which proves nothing; a server of the same port may have its connection */
