@@ -88,7 +88,31 @@ hang("pgrep-self", "sleep loop", "h11_pgrep_self.sh", role("watcher"), POLL + "w
 hang("tmux-wait", "unix recv", "h11_tmux_wait.sh", role("server"), "tmux|poll|recv|unix|wait-for|wait4|its child|" + GONE + "|" + NEVER, "the program in tmux has failed before it told its end",
      {"main": "wait4>client", "client": "epoll_wait|poll"}, also=[NOBODY, role("client")])
 
-# HEALTHY
+# Healthy ones that are quiet for about a minute, or look odd
+quiet("q-waitv", "futex", "h11_q_waitv.c", 61, "one batch takes 52 s", "a wait for one of two streams by futex_waitv")
+quiet("q-vfork", "fifo", "h11_q_vfork.c", 59, "the reader of the FIFO comes after 52 s", "a child opens a FIFO between vfork and exec")
+quiet("q-rwlock", "futex", "h11_q_rwlock.c", 63, "a snapshot takes 50 s", "a lock for readers and writers")
+quiet("q-pidfd", "waitid", "h11_q_pidfd.py", 59, "the child sorts for 52 s", "a child is waited for by its pidfd")
+quiet("q-ofd", "fcntl", "h11_q_ofd.py", 64, "rank 0 writes the cache for 52 s", "a lock of an open file description")
+quiet("q-inherited", "flock", "h11_q_inherited.sh", 57, "an upload in the background takes 52 s", "a lock that a background process has inherited")
+quiet("q-retry", "sleep", "h11_q_retry.py", 61, "a mirror has asked for 50 s", "a rank that waits as a mirror has said")
+quiet("q-rejection", "sleep loop", "h11_q_rejection.py", 63, "50 s of documents that are too long", "a rank that leaves samples out")
+quiet("q-grpc-ready", "grpc", "h11_q_grpc_ready.py", 62, "a store loads for 52 s", "wait_for_ready", needs=["grpc"])
+quiet("q-linger", "zmq", "h11_q_linger.py", 58, "rank 0 evaluates for 50 s", "a last message that is not taken yet", needs=["zmq"])
+quiet("q-backlog", "unix connect", "h11_q_backlog.py", 66, "a text takes 50 s", "a service that serves one at a time")
+quiet("q-nursery", "trio", "h11_q_nursery.py", 62, "a scope ends after 55 s", "a nursery with a deadline", needs=["trio"])
+quiet("q-moe", "tcp recv", "h11_q_moe.py", 61, "rank 5 compiles for 52 s", "eight ranks in an all-to-all")
+quiet("q-barrier", "tcp recv", "h11_q_barrier.py", 62, "rank 3 copies data for 54 s", "named barriers")
+quiet("q-conns", "go", "h11_q_conns.go", 59, "an upload takes 50 s", "requests wait for the only connection")
+quiet("q-thread-pool", "fifo", "h11_q_thread_pool.js", 59, "the writers come after 52 s", "all threads of Node's pool are at FIFOs")
+quiet("q-sender", "rust", "h11_q_sender.rs", 57, "a shard takes 52 s", "a channel with one sender left")
+quiet("q-fork-join", "java", "h11_q_fork_join.java", 58, "a part takes 52 s", "a parallel stream")
+quiet("q-tokens", "fifo", "h11_q_tokens.sh", 56, "two parts take 50 s", "tokens in a FIFO")
+quiet("q-pgrep", "sleep loop", "h11_q_pgrep.sh", 61, "stage one takes 55 s", "a watcher of a process")
+quiet("q-tmux", "unix recv", "h11_q_tmux.sh", 60, "a training in tmux takes 54 s", "a script waits for a word in tmux")
+quiet("q-spare", "tcp recv", "h11_q_spare.py", 68, "a spare rank has nothing to do", "three ranks train, one is a spare")
+quiet("q-stopped", "stopped", "h11_q_stopped.py", 67, "an evaluator is stopped on purpose, then goes on", "a stopped child of a job that goes on")
+quiet("q-schedule", "sleep", "h11_q_schedule.py", 62, "a round each 20 s", "a job that works by a schedule")
 
 if __name__ == "__main__":
     BOOK.write("truth11.json")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """check4.py over the programs of truth11.json, with its options. --stay SECONDS: a hang has to be there still, and as told, after so long.
 
-What a healthy one says while it waits for its reason counts as silence for those in TALK."""
+Those in TALK are healthy and never quiet: what is odd about them is a process that has nothing to do, or is stopped."""
 import sys
 
 import cases11
@@ -9,7 +9,7 @@ import check4
 import check9
 
 benign = check4.benign
-TALK = ()
+TALK = ("h11-q-spare", "h11-q-stopped")
 
 
 def lively(run, case):
