@@ -79,14 +79,14 @@ hang("statics", "futex", "h11_statics.cpp", role("main"), FUTEX + "guard|static|
 hang("max-conns", "go", "h11_max_conns.go", role("main"), "futex|goroutine|chan|select|epoll|conn|wait|http|" + NEVER, "bodies that are not closed keep both connections that a host may have", {"main": "*futex|epoll_wait"}, also=[NOBODY])
 hang("thread-pool", "fifo", "h11_thread_pool.js", role("main"), "fifo|open|epoll|loop|thread|libuv|writer|" + NEVER, "four waiting opens of FIFOs have all threads of Node's pool", {"main": "epoll_wait"}, also=[outside(r"sensor-\d"), NOBODY])
 hang("exec-sync", "node", "h11_exec_sync.js", cycle("main", "probe"), "epoll|poll|loop|tcp|child|pipe|itself|own|curl|" + CIRCLE, "a service runs curl on itself and waits for it, and answers nobody meanwhile", {"main": "epoll_wait", "probe": "~poll"},
-     also=[role("main"), role("probe"), ranks(0)])
+     also=[role("main"), role("probe"), ranks(0)], needs=["curl"])
 hang("sender-left", "rust", "h11_sender_left.rs", role("main"), "futex|recv|chan|thread|park|wait|" + NEVER, "main receives until no sender is left, and has one itself", {"main": "futex"}, also=[NOBODY])
 hang("class-init", "java", "h11_class_init.java", role("main"), FUTEX + "class|init|java|fork|pool|park|" + CIRCLE + "|" + NEVER, "a class's table is filled by threads that wait for the class to be made", {"main": "*futex"})
 hang("tokens", "fifo", "h11_tokens.sh", role("main"), "read|pipe|fifo|itself|own|token|" + GONE + "|" + NEVER, "three jobs have failed and not put their tokens back into a FIFO", {"main": "read"}, also=[NOBODY, outside(r"\btokens\b")])
 hang("pgrep-self", "sleep loop", "h11_pgrep_self.sh", role("watcher"), POLL + "wait4|its child|pgrep|itself|own", "a watcher waits until pgrep finds nothing, and it finds the watcher", {"main": "wait4>watcher", "watcher": "~wait4"},
-     also=[role("main"), ranks(0)])
+     also=[role("main"), ranks(0)], needs=["pgrep"])
 hang("tmux-wait", "unix recv", "h11_tmux_wait.sh", role("server"), "tmux|poll|recv|unix|wait-for|wait4|its child|" + GONE + "|" + NEVER, "the program in tmux has failed before it told its end",
-     {"main": "wait4>client", "client": "epoll_wait|poll"}, also=[NOBODY, role("client")])
+     {"main": "wait4>client", "client": "epoll_wait|poll"}, also=[NOBODY, role("client")], needs=["tmux"])
 
 # Healthy ones that are quiet for about a minute, or look odd
 quiet("q-waitv", "futex", "h11_q_waitv.c", 61, "one batch takes 52 s", "a wait for one of two streams by futex_waitv")
@@ -94,7 +94,7 @@ quiet("q-vfork", "fifo", "h11_q_vfork.c", 59, "the reader of the FIFO comes afte
 quiet("q-rwlock", "futex", "h11_q_rwlock.c", 63, "a snapshot takes 50 s", "a lock for readers and writers")
 quiet("q-pidfd", "waitid", "h11_q_pidfd.py", 59, "the child sorts for 52 s", "a child is waited for by its pidfd")
 quiet("q-ofd", "fcntl", "h11_q_ofd.py", 64, "rank 0 writes the cache for 52 s", "a lock of an open file description")
-quiet("q-inherited", "flock", "h11_q_inherited.sh", 57, "an upload in the background takes 52 s", "a lock that a background process has inherited")
+quiet("q-inherited", "flock", "h11_q_inherited.sh", 57, "an upload in the background takes 52 s", "a lock that a background process has inherited", needs=["flock"])
 quiet("q-retry", "sleep", "h11_q_retry.py", 61, "a mirror has asked for 50 s", "a rank that waits as a mirror has said")
 quiet("q-rejection", "sleep loop", "h11_q_rejection.py", 63, "50 s of documents that are too long", "a rank that leaves samples out")
 quiet("q-grpc-ready", "grpc", "h11_q_grpc_ready.py", 62, "a store loads for 52 s", "wait_for_ready", needs=["grpc"])
@@ -108,8 +108,8 @@ quiet("q-thread-pool", "fifo", "h11_q_thread_pool.js", 59, "the writers come aft
 quiet("q-sender", "rust", "h11_q_sender.rs", 57, "a shard takes 52 s", "a channel with one sender left")
 quiet("q-fork-join", "java", "h11_q_fork_join.java", 58, "a part takes 52 s", "a parallel stream")
 quiet("q-tokens", "fifo", "h11_q_tokens.sh", 56, "two parts take 50 s", "tokens in a FIFO")
-quiet("q-pgrep", "sleep loop", "h11_q_pgrep.sh", 61, "stage one takes 55 s", "a watcher of a process")
-quiet("q-tmux", "unix recv", "h11_q_tmux.sh", 60, "a training in tmux takes 54 s", "a script waits for a word in tmux")
+quiet("q-pgrep", "sleep loop", "h11_q_pgrep.sh", 61, "stage one takes 55 s", "a watcher of a process", needs=["pgrep"])
+quiet("q-tmux", "unix recv", "h11_q_tmux.sh", 60, "a training in tmux takes 54 s", "a script waits for a word in tmux", needs=["tmux"])
 quiet("q-spare", "tcp recv", "h11_q_spare.py", 68, "a spare rank has nothing to do", "three ranks train, one is a spare")
 quiet("q-stopped", "stopped", "h11_q_stopped.py", 67, "an evaluator is stopped on purpose, then goes on", "a stopped child of a job that goes on")
 quiet("q-schedule", "sleep", "h11_q_schedule.py", 62, "a round each 20 s", "a job that works by a schedule")

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Training runs in a window of tmux and says by `tmux wait-for -S` that it has ended. It fails before that, as `set -e` is on; the script waits for the word.
 echo "main $$" >> "${CORPUS_ROLES:-/dev/null}"
+export TMUX_TMPDIR=$PWD
 server="h11-$$"
 cat > stage.sh <<'STAGE'
 set -e
