@@ -2,10 +2,9 @@
 of nan, which does not count as a step: at the second checkpoint it waits at ckpt-39, the others at ckpt-40."""
 import asyncio
 import json
-import socket
+import os
 
 from kit11 import again, crunch, dial, free_port, job, ranks
-import os
 
 WORLD = 4
 

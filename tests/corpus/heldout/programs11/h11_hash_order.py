@@ -3,7 +3,7 @@ follows the hash seed of its interpreter: every rank waits for another name."""
 import os
 import sys
 
-from kit11 import Mesh, crunch, main, ranks
+from kit11 import Mesh, crunch, ranks
 
 SEEDS = ["3", "8", "21"]
 
