@@ -14,6 +14,8 @@
 #define HANGWAITS_PIDS 2048
 /* Time for reading Python's locks of all processes; those of main processes come first. */
 static const uint64_t locks_budget_ns = 2 * NS_PER_S;
+/* Of the clock, not of the processor: where others have that, a search of some milliseconds takes this long. */
+static const uint64_t search_budget_ns = NS_PER_S;
 /* Time for the goroutines of all processes at one look. */
 static const uint64_t go_budget_ns = NS_PER_S;
 
@@ -50,7 +52,7 @@ void hangwaits_look(struct hangwaits *h, const struct world *w, const struct han
 	static pid_t pids[HANGWAITS_PIDS]; /* large; one watcher takes one look at a time */
 	size_t n = pids_choose(procs, pids, HANGWAITS_PIDS), at = MIN(h->n_looks, (size_t)1);
 	struct waitfacts look;
-	int r = n ? waitfacts_read(w, pids, n, 0, &look) : WORLD_GONE;
+	int r = n ? waitfacts_read(w, pids, n, search_budget_ns, &look) : WORLD_GONE;
 	if (r) {
 		TEXT_COPY(h->note, r == WORLD_GONE ? "the job has no process" : "/proc cannot be read");
 		return;

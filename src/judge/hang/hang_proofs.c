@@ -56,6 +56,12 @@ static bool is_server_beside(const struct hang_work *w, const struct waitgraph_s
 	return s->end == WAITEND_VISITOR && n->thread && !s->of_main && s->n_followers > 0;
 }
 
+/* False of the alarm of its own process's threads: who has ended did not have it. */
+static bool may_be_of_others(const struct waitgraph_node *n)
+{
+	return !n->fact || n->fact->kind != WAITFACT_EVENTFD;
+}
+
 /*
  * True if each rank that lives waits on memory that it shares with others (a barrier), so that any of them could end
  * it, for a server that waits for somebody to come, or for somebody who has ended.
@@ -68,7 +74,8 @@ static bool all_wait_on_shared(const struct hang_work *w)
 		if (is_over(w, r))
 			continue;
 		const struct waitgraph_sink *s = r->process ? waitgraph_end_of(w->c->graph, r->process->pid) : NULL;
-		if (!s || (s->end != WAITEND_ANY && s->end != WAITEND_GONE && !is_server_beside(w, s)))
+		const bool any = s && s->end == WAITEND_ANY && may_be_of_others(&w->c->graph->node[s->node]);
+		if (!s || (!any && s->end != WAITEND_GONE && !is_server_beside(w, s)))
 			return false;
 		n++;
 	}

@@ -579,6 +579,29 @@ static bool computes_a_little(const struct hang_work *w)
 	return false;
 }
 
+/*
+ * How it waits is not known, but its process tries in vain to connect, maybe in a thread of a library's, and that is
+ * what it may wait for. The only rank that is left is named.
+ */
+static bool refused_beside(struct hang_work *w, const struct stackgroup_rank *r)
+{
+	char doing[300], who[HANG_WHO];
+	bool ended;
+	if (!hang_is_refused(w, r->rank))
+		return false;
+	hang_is(w, "network_wait", CONFIDENCE_LOW);
+	w->v->unexplained = true;
+	hang_doing(w, r, doing, sizeof(doing));
+	hang_who(r->rank, who);
+	who[0] = r->rank == NO_RANK ? 'T' : 'R';
+	hang_says(w, "%s stands %s.", who, doing);
+	ignore(hang_says_refused(w, r->rank), "it is, as was asked");
+	hang_says_ranks_left_then(w);
+	if (r->rank != NO_RANK && hang_live_ranks(w->p, &ended) == 1)
+		hang_accuse(w, r->rank);
+	return true;
+}
+
 void hang_unknown(struct hang_work *w)
 {
 	char stood[24], doing[300], who[HANG_WHO];
@@ -599,6 +622,8 @@ void hang_unknown(struct hang_work *w)
 			TEXT_COPY(w->v->text, "nothing moves but the stacks");
 			return;
 		}
+	if (r && refused_beside(w, r))
+		return;
 	hang_is(w, "hang_unknown", CONFIDENCE_LOW);
 	w->v->unexplained = true;
 	hang_says(w, "Nothing has moved for %s, and nothing that was looked at says why.",
