@@ -367,10 +367,11 @@ static bool step_behind(struct span at, struct progress_line *r)
 	return true;
 }
 
-/* "Episode 25: reward -3.5", "round 4 | accuracy 0.81": words that mean training only beside what it measures. */
+/* "Episode 25: reward -3.5", "round 4 | accuracy 0.81", "it=7 loss=0.1": words that mean training only beside what it measures. */
 static bool episodes(struct span s, struct progress_line *r)
 {
-	static const char *const names[] = {"episode", "update", "round", "generation", "rollout"};
+	static const char *const names[] = {"episode", "update", "round", "generation",
+					    "rollout", "trial",	 "it"};
 	static const char *const measured[] = {"loss",	   "reward",  "rewards",  "return",  "returns",
 					       "score",	   "fitness", "accuracy", "acc"};
 	bool any = false;

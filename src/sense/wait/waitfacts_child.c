@@ -161,8 +161,8 @@ static void next_child_end(struct waiting *c)
 		else
 			waitfact_holder_add(c->l, f, k->item[i].pid, 0);
 	}
-	/* A namespace's first process is given the children of others. */
-	f->complete = waitproc_outer(c->l, c->p, 1) != c->t->pid;
+	/* A namespace's first process is given the children of others; one of another user may not be seen. */
+	f->complete = !k->hidden && waitproc_outer(c->l, c->p, 1) != c->t->pid;
 	if (f->n_holders > 0)
 		TEXT_FORMAT(f->text, "SIGCHLD of one of %u children", f->n_holders);
 	else

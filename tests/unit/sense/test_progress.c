@@ -53,6 +53,8 @@ static const struct {
 	{"25,0.092,nan, 1e-4", PROGRESS_COLUMNS, -1, -1, 25, -1, -1, -1},
 	{"25\t3 | -0.25", PROGRESS_COLUMNS, -1, -1, 25, -1, -1, -1},
 	{"Episode: 25/500, Reward: -3.5", PROGRESS_WORDS, -1, -1, 25, 500, -1, -1},
+	{"[trainer] it=49 loss=0.5", PROGRESS_WORDS, -1, -1, 49, -1, -1, 0.5},
+	{"trial 7 finished, score 0.81", PROGRESS_WORDS, -1, -1, 7, -1, -1, -1},
 	{"episode 25: policy version 14, return 18.2", PROGRESS_WORDS, -1, -1, 25, -1, -1, -1},
 	{"update 12 | mean return 3.60 | actors 3", PROGRESS_WORDS, -1, -1, 12, -1, -1, -1},
 	{"[ROUND 4] accuracy=0.81", PROGRESS_WORDS, -1, -1, 4, -1, -1, -1},
