@@ -64,3 +64,5 @@ bool hang_lost(struct hang_work *w);
 bool hang_server_of_all(struct hang_work *w);
 /* All of the job waits on memory that its own processes share, or for FIFOs that they open. */
 bool hang_closed_job(struct hang_work *w);
+/* Accuses each rank that does not wait for others, and may not stand there. */
+void hang_accuse_all(struct hang_work *w);

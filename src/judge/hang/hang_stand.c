@@ -19,7 +19,7 @@ static const uint64_t silent_log_spin_ns = 3 * 60 * NS_PER_S, silent_log_busy_ns
 static const uint64_t silent_log_again_ns = 60 * NS_PER_S;
 static const double silent_log_spin_lines = 30, silent_log_busy_lines = 60;
 
-static void accuse_all(struct hang_work *w)
+void hang_accuse_all(struct hang_work *w)
 {
 	for (size_t i = 0; i < w->n_blocking; i++)
 		if (!w->benign[i])
@@ -122,7 +122,7 @@ static bool busy_is(struct hang_work *w, const struct stackgroup_rank *r, const 
 {
 	char who[HANG_WHO], doing[300], stood[24];
 	hang_is(w, id, c);
-	accuse_all(w);
+	hang_accuse_all(w);
 	hang_doing(w, r, doing, sizeof(doing));
 	hang_says(w, "%s uses %.1f cores but has made no step for %s: %s.", hang_who(r->rank, who), r->cores,
 		  duration_format(w->standstill_ns, stood), doing);
@@ -248,7 +248,7 @@ bool hang_silent_log(struct hang_work *w)
 		return false;
 	}
 	hang_is(w, spins ? "spin" : "busy_without_steps", CONFIDENCE_LOW);
-	accuse_all(w);
+	hang_accuse_all(w);
 	hang_doing(w, r, doing, sizeof(doing));
 	hang_says(w, "%s uses %.1f cores but has printed nothing for %s, where a line came every %s: %s.",
 		  hang_who(r->rank, who), r->cores, duration_format(w->standstill_ns, stood),
@@ -545,100 +545,11 @@ bool hang_one_stands(struct hang_work *w)
 			hang_says_who_left_then(w);
 	}
 	if (!anyone)
-		accuse_all(w);
+		hang_accuse_all(w);
 	if (w->v->n_culprits > most_named && says_no_more_than_where(id)) { /* most stand: one of the few may be it */
 		w->v->n_culprits = 0;
 		w->v->confidence = CONFIDENCE_LOW;
 	}
 	hang_says_who_waits(w);
 	return true;
-}
-
-/* On a crowded machine a job that is ready to go on may stand for minutes. What hangs asks for no processor. */
-static bool lacks_processors(const struct hang_work *w)
-{
-	const double much = 0.2;
-	for (size_t i = 0; i < w->g.n; i++)
-		if (hang_queues(w, w->g.rank[i].rank) >= much)
-			return true;
-	return false;
-}
-
-static const uint64_t look_again_ns = 25 * NS_PER_S;
-
-/* True if something of the job takes a little of a processor all along, which is no standstill, be it work or not. */
-static bool computes_a_little(const struct hang_work *w)
-{
-	const double little = 0.02;
-	for (size_t i = 0; i < w->p->n; i++) {
-		const struct liveness *l = &w->p->rank[i];
-		if (!l->serves && !l->seen.exited && l->trace[LIVENESS_CPU].known &&
-		    l->trace[LIVENESS_CPU].rate / 1e9 >= little)
-			return true;
-	}
-	return false;
-}
-
-/*
- * How it waits is not known, but its process tries in vain to connect, maybe in a thread of a library's, and that is
- * what it may wait for. The only rank that is left is named.
- */
-static bool refused_beside(struct hang_work *w, const struct stackgroup_rank *r)
-{
-	char doing[300], who[HANG_WHO];
-	bool ended;
-	if (!hang_is_refused(w, r->rank))
-		return false;
-	hang_is(w, "network_wait", CONFIDENCE_LOW);
-	w->v->unexplained = true;
-	hang_doing(w, r, doing, sizeof(doing));
-	hang_who(r->rank, who);
-	who[0] = r->rank == NO_RANK ? 'T' : 'R';
-	hang_says(w, "%s stands %s.", who, doing);
-	ignore(hang_says_refused(w, r->rank), "it is, as was asked");
-	hang_says_ranks_left_then(w);
-	if (r->rank != NO_RANK && hang_live_ranks(w->p, &ended) == 1)
-		hang_accuse(w, r->rank);
-	return true;
-}
-
-void hang_unknown(struct hang_work *w)
-{
-	char stood[24], doing[300], who[HANG_WHO];
-	const struct stackgroup_rank *r = hang_culprit(w);
-	bool little = w->has_stacks && computes_a_little(w);
-	enum hang_proof need = little ? HANG_DOUBTFUL : hang_left_then(w) ? HANG_EXPLAINED : HANG_VAGUE;
-	if (!hang_old_enough(w, need)) {
-		if (little) /* the next look may find more */
-			w->v->again_ns = MIN(w->v->again_ns, look_again_ns);
-		return;
-	}
-	if (!w->stalled_rank && w->s->rule != HANG_RULE_IO_GPU && lacks_processors(w)) {
-		TEXT_COPY(w->v->text, "its threads are ready, and others have the processors");
-		return;
-	}
-	for (size_t i = 0; i < w->g.n && !w->stalled_rank; i++)
-		if (w->g.rank[i].compared && !w->g.rank[i].unchanged && w->s->rule != HANG_RULE_IO_GPU) {
-			TEXT_COPY(w->v->text, "nothing moves but the stacks");
-			return;
-		}
-	if (r && refused_beside(w, r))
-		return;
-	hang_is(w, "hang_unknown", CONFIDENCE_LOW);
-	w->v->unexplained = true;
-	hang_says(w, "Nothing has moved for %s, and nothing that was looked at says why.",
-		  duration_format(w->standstill_ns, stood));
-	if (!w->has_stacks) {
-		hang_says(w, "No stacks could be read.");
-		return;
-	}
-	if (!r)
-		return;
-	hang_doing(w, r, doing, sizeof(doing));
-	hang_who(r->rank, who);
-	who[0] = r->rank == NO_RANK ? 'T' : 'R';
-	hang_says(w, "%s stands %s.", who, doing);
-	hang_says_who_left_then(w);
-	if (hang_first_waiting(w) || w->stalled_rank)
-		accuse_all(w);
 }
