@@ -367,7 +367,7 @@ static bool step_behind(struct span at, struct progress_line *r)
 	return true;
 }
 
-/* "Episode 25: reward -3.5", "round 4 | accuracy 0.81", "it=7 loss=0.1": words that mean steps only beside a measure. */
+/* "Episode 25: reward -3.5", "round 4 | accuracy 0.81", "it=7 loss=0.1": words that mean steps beside a measure. */
 static bool episodes(struct span s, struct progress_line *r)
 {
 	static const char *const names[] = {"episode", "update", "round", "generation",
