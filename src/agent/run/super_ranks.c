@@ -41,8 +41,8 @@ void super_end_others(struct super *s, const char *why)
 	for (size_t i = 0; i < MIN(left, ARRAY_SIZE(pids)); i++)
 		(void)kill(pids[i], SIGTERM);
 	if (n + left > 0) {
-		recorder_event(&s->recorder, &s->job, "end_others", NULL, "%zu more processes are ended: %s", n + left,
-			       why);
+		recorder_event(&s->recorder, &s->job, "end_others", NULL, "%zu more process%s ended: %s", n + left,
+			       n + left == 1 ? " is" : "es are", why);
 		if (!s->spec->watch.quiet && (n > 0 || s->ending.stopping))
 			log_info("ending %zu more process%s of the job: %s", n + left, n + left == 1 ? "" : "es", why);
 	}

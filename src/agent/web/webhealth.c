@@ -81,6 +81,7 @@ static void trouble_take(const struct js *j, struct health_facts *f)
 	f->trouble.kind = incident_kind_of(js_get_text(j, "kind", ""));
 	TEXT_COPY(f->trouble.id, js_get_text(j, "id", ""));
 	TEXT_COPY(f->trouble.summary, js_get_text(j, "summary", ""));
+	TEXT_COPY(f->trouble.why, js_get_text(cause, "text", ""));
 	f->trouble.time_unix_ms = js_get_i64(j, "time_unix_ms", 0);
 	f->trouble.attempt = (uint32_t)MAX(js_get_i64(j, "attempt", 0), (int64_t)0);
 	f->trouble.resolved = js_get_bool(js_get(j, "hang"), "resolved", false);

@@ -10,6 +10,7 @@ static void trouble_tell(const struct health_facts *f, enum health_level level, 
 {
 	h->level = level;
 	TEXT_COPY(h->sentence, f->trouble.summary);
+	TEXT_COPY(h->why, f->trouble.why);
 	TEXT_COPY(h->incident, f->trouble.id);
 	h->since_unix_ms = f->trouble.time_unix_ms;
 	memcpy(h->culprit, f->trouble.culprit, sizeof(h->culprit));
@@ -71,7 +72,7 @@ static void steps_tell(const struct health_facts *f, struct health *h)
 	double usual_ms = f->has_rate && f->per_s > 0 ? 100 * 1000.0 / f->per_s : 0;
 	h->level = HEALTH_QUIET;
 	if (!f->steps[0])
-		TEXT_FORMAT(h->sentence, "runs since %s and prints no steps that vigil knows", f->ran);
+		TEXT_FORMAT(h->sentence, "has run for %s and prints no steps that vigil knows", f->ran);
 	else if (age_ms > HEALTH_QUIET_MS && (double)age_ms > usual_ms)
 		TEXT_FORMAT(h->sentence, "%s; none since %s", f->steps,
 			    duration_format((uint64_t)age_ms * NS_PER_MS, time));
@@ -96,7 +97,7 @@ static void standing_tell(const struct health_facts *f, struct health *h)
 	if (f->steps[0])
 		buf_printf(&b, "%s", f->steps);
 	else
-		buf_printf(&b, "runs since %s", f->ran);
+		buf_printf(&b, "has run for %s", f->ran);
 	buf_printf(&b, "; seen to stand still, which is expected (%s)", f->standing);
 }
 
@@ -162,6 +163,7 @@ void health_trouble(struct health_facts *f, const struct incident *in)
 	f->trouble.kind = in->kind;
 	TEXT_COPY(f->trouble.id, in->id);
 	TEXT_COPY(f->trouble.summary, in->summary);
+	TEXT_COPY(f->trouble.why, in->cause.text);
 	f->trouble.time_unix_ms = in->time_unix_ms;
 	f->trouble.attempt = in->attempt;
 	f->trouble.resolved = in->hang_over;

@@ -1,4 +1,5 @@
 /* The graph in words. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -259,14 +260,29 @@ static void step_add(const struct waitgraph *g, uint32_t node, bool with_wait, b
 		step_wait_add(g, node, waiter, b);
 }
 
-static void ranks_add(const int32_t *rank, size_t n, struct buf *b)
+static int rank_order(const void *a, const void *b)
 {
-	const size_t most = 8;
+	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* "ranks 0-2, 4, 5" */
+static void ranks_add(int32_t *rank, size_t n, struct buf *b)
+{
+	size_t left = 8; /* so many runs are told */
+	qsort(rank, n, sizeof(*rank), rank_order);
 	buf_printf(b, "%s ", n == 1 ? "rank" : "ranks");
-	for (size_t i = 0; i < MIN(n, most); i++)
+	for (size_t i = 0, to; i < n; i = to + 1) {
+		if (left-- == 0) {
+			buf_printf(b, " and %zu more", n - i);
+			return;
+		}
+		for (to = i; to + 1 < n && rank[to + 1] == rank[to] + 1; to++)
+			;
 		buf_printf(b, "%s%d", i ? ", " : "", rank[i]);
-	if (n > most)
-		buf_printf(b, " and %zu more", n - most);
+		if (to > i)
+			buf_printf(b, "%s%d", to > i + 1 ? "-" : ", ", rank[to]);
+	}
 }
 
 struct text_work {

@@ -34,6 +34,7 @@ struct health_facts {
 		enum incident_kind kind;
 		char id[64]; /* empty: it is not stored */
 		char summary[400];
+		char why[1024]; /* the cause in whole sentences; empty: it is not known */
 		char advice[HEALTH_ADVICE][320];
 		size_t n_advice;
 		int32_t culprit[INCIDENT_CULPRITS];
@@ -58,6 +59,7 @@ struct health_facts {
 struct health {
 	enum health_level level;
 	char sentence[600];
+	char why[1024]; /* what the sentence leaves out, whole sentences; empty: nothing */
 	int32_t culprit[INCIDENT_CULPRITS];
 	size_t n_culprits;
 	char advice[HEALTH_ADVICE][320];

@@ -34,6 +34,7 @@ static void trouble(enum incident_kind kind, uint32_t attempt)
 	facts.trouble.culprit[0] = 2;
 	TEXT_COPY(facts.trouble.id, "a.1");
 	TEXT_COPY(facts.trouble.summary, "rank 2 holds the others up");
+	TEXT_COPY(facts.trouble.why, "It reads from an empty pipe.");
 }
 
 static void a_job_whose_steps_go_on_is_well(void **state)
@@ -68,11 +69,28 @@ static void an_unresolved_hang_of_this_attempt_is_told_with_its_culprit(void **s
 	assert_int_equal(h.n_culprits, 1);
 	assert_int_equal(h.culprit[0], 2);
 	assert_string_equal(h.incident, "a.1");
+	assert_string_equal(h.why, "It reads from an empty pipe.");
 	facts.trouble.resolved = true;
 	assert_int_equal(level(), HEALTH_QUIET);
 	facts.trouble.resolved = false;
 	facts.trouble.attempt = 0;
 	assert_int_equal(level(), HEALTH_QUIET);
+}
+
+/* The sentence is short: what it leaves out comes with the report's own words, whoever brings the report. */
+static void the_cause_of_a_report_is_told(void **state)
+{
+	static struct incident in; /* large */
+	(void)state;
+	in = (struct incident){.kind = INCIDENT_HANG, .attempt = 1, .time_unix_ms = NOW - 60000};
+	TEXT_COPY(in.summary, "rank 2 holds the others up");
+	TEXT_COPY(in.cause.text, "It waits for a lock that nobody holds.");
+	health_trouble(&facts, &in);
+	assert_int_equal(level(), HEALTH_HUNG);
+	assert_string_equal(h.why, "It waits for a lock that nobody holds.");
+	facts.trouble.resolved = true;
+	assert_int_equal(level(), HEALTH_QUIET);
+	assert_string_equal(h.why, "");
 }
 
 /* The report says how long it had stood when it was judged; whoever looks an hour later wants to know of now. */
@@ -143,7 +161,7 @@ static void a_job_that_is_idle_by_design_is_not_suspected(void **state)
 	heard("standstill", "idle by design: a sleep", NOW - 20000);
 	assert_int_equal(level(), HEALTH_QUIET);
 	assert_string_equal(h.sentence,
-			    "runs since 1 h; seen to stand still, which is expected (idle by design: a sleep)");
+			    "has run for 1 h; seen to stand still, which is expected (idle by design: a sleep)");
 	assert_int_equal(h.since_unix_ms, NOW - 20000);
 	TEXT_COPY(facts.steps, "step 5");
 	facts.steps_unix_ms = NOW - 60000;
@@ -159,10 +177,10 @@ static void a_job_that_is_idle_by_design_is_not_suspected(void **state)
 	heard("attempt_start", "", NOW - 3000); /* that was of the attempt before */
 	facts.steps[0] = '\0';
 	assert_int_equal(level(), HEALTH_QUIET);
-	assert_string_equal(h.sentence, "runs since 1 h and prints no steps that vigil knows");
+	assert_string_equal(h.sentence, "has run for 1 h and prints no steps that vigil knows");
 	heard("standstill", "idle by design: a sleep", NOW - 2 * HEALTH_SUSPICION_MS); /* long ago: not known of now */
 	assert_int_equal(level(), HEALTH_QUIET);
-	assert_string_equal(h.sentence, "runs since 1 h and prints no steps that vigil knows");
+	assert_string_equal(h.sentence, "has run for 1 h and prints no steps that vigil knows");
 }
 
 static void a_warning_of_memory_comes_before_a_suspicion(void **state)
@@ -221,6 +239,7 @@ int main(void)
 		cmocka_unit_test_setup(a_job_whose_steps_go_on_is_well, begin),
 		cmocka_unit_test_setup(one_without_a_step_for_long_is_quiet_unless_steps_are_slow, begin),
 		cmocka_unit_test_setup(an_unresolved_hang_of_this_attempt_is_told_with_its_culprit, begin),
+		cmocka_unit_test_setup(the_cause_of_a_report_is_told, begin),
 		cmocka_unit_test_setup(a_hang_is_told_with_the_time_that_it_stands_now, begin),
 		cmocka_unit_test_setup(a_suspicion_goes_with_the_next_step, begin),
 		cmocka_unit_test_setup(a_job_that_is_idle_by_design_is_not_suspected, begin),
