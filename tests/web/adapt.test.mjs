@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { source } from "./kit.mjs";
 
-const adapt = await source("adapt.ts");
+const adapt = { ...(await source("adapt.ts")), ...(await source("adaptlate.ts")) };
 const logs = await source("pages/logwindow.ts");
 
 test("a memory point of the stream: lanes by rank, an empty one without a rank is none", () => {
@@ -171,6 +171,27 @@ test("ranks of a hang are shown as what was seen of them, not as running", () =>
 	);
 	assert.equal(seen[1], ranks[1]);
 	assert.equal(adapt.withWaits(ranks, undefined), ranks);
+});
+
+test("who of no job holds much of a node's memory is named, and what is named adds up", () => {
+	const { components } = adapt.nodeState({
+		node: { total_bytes: 1000, used_bytes: 500 },
+		jobs: [{ job: "a", own_bytes: 100 }],
+		processes: [
+			{ pid: 7, own_bytes: 300, command: "/usr/bin/qemu-system-x86_64 -m 4096 /a b" },
+			{ pid: 8, own_bytes: 20, command: "bash" },
+			{ pid: 9, job: "a", rank: 0, own_bytes: 100, command: "python3 train.py" },
+			{ pid: 10, own_bytes: 30 },
+		],
+	}).memory;
+	assert.deepEqual(components, [
+		{ name: "qemu-system-x86_64, pid 7", bytes: 300 },
+		{ name: "job a", bytes: 100 },
+		{ name: "process, pid 10", bytes: 30 },
+		{ name: "everything else", bytes: 70 },
+	]);
+	const names = ["python3 /x/y.py", "/a/b", "", " x", "/"].map(adapt.programOf);
+	assert.deepEqual(names, ["python3", "b", "process", "process", "process"]);
 });
 
 test("many small jobs of a node are one row", () => {

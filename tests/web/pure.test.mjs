@@ -13,6 +13,9 @@ const waits = await source("ui/waitlayout.ts");
 const logs = await source("pages/logwindow.ts");
 const timeline = await source("timeline/model.ts");
 const safe = await source("safe.ts");
+const health = await source("health.ts");
+const stacks = await source("ui/stacks.tsx");
+const drawn = await source("timeline/draw.ts");
 const fixture = (name) => JSON.parse(readFileSync(join(WEB, "dev/fixtures", `${name}.json`), "utf8"));
 
 test("sizes, times and shares are short and have their unit", () => {
@@ -54,6 +57,53 @@ test("ranks are listed in runs", () => {
 test("a sentence that tells the steps is not said twice", () => {
 	for (const sentence of ["step 5 of 100, 1.9/s", "steps 66 to 68 of 5000, 3/s, 27 m 29 s left"]) assert.ok(format.tellsSteps(sentence));
 	for (const sentence of ["it runs; no steps are seen", "held up by rank 2", undefined]) assert.ok(!format.tellsSteps(sentence));
+});
+
+test("the headline says what needs somebody, then what died, and calls nothing well that is not known to be", () => {
+	const job = (name, state, level, ended) => ({ id: name, name, state, health: { level }, ended_unix_ms: ended });
+	const now = 100 * 3600_000;
+	const of = (...jobs) => health.headline(jobs, now);
+	assert.equal(of(), "Nothing is running.");
+	assert.equal(of(job("a", "running", "well")), "The running job is well.");
+	assert.equal(of(job("a", "running", "well"), job("b", "running", "well")), "All 2 running jobs are well.");
+	for (const level of ["quiet", "unknown", undefined])
+		assert.equal(of(job("a", "running", "well"), job("b", "running", level)), "Nothing wrong is seen of the 2 running jobs.");
+	assert.equal(of(job("a", "running", "hung"), job("b", "failed", "died", now)), "a needs you.");
+	const died = job("b", "failed", "died", now - 120_000);
+	assert.equal(of(died), "Nothing is running. b died 2 min 00 s ago.");
+	assert.equal(of(job("b", "lost", "lost", now - 120_000)), "Nothing is running. b was lost 2 min 00 s ago.");
+	assert.equal(of(job("a", "running", "well"), died), "The running job is well. b died 2 min 00 s ago.");
+	assert.equal(of(job("b", "running", "well"), died), "The running job is well.", "it was started again");
+	assert.equal(of(job("b", "done", "ended", now), died), "Nothing is running.");
+	assert.equal(of(job("b", "failed", "died", now - 25 * 3600_000)), "Nothing is running.", "no news any more");
+});
+
+test("a job that stands has no speed", () => {
+	const job = (state, level) => ({ state, health: { level } });
+	assert.ok(health.goes(job("running", "well")) && health.goes(job("running", "slow")));
+	for (const [state, level] of [["running", "hung"], ["running", "suspected"], ["failed", "died"]])
+		assert.ok(!health.goes(job(state, level)), level);
+});
+
+test("a report's stacks begin with the culprit's, then the smallest group", () => {
+	const groups = [
+		{ ranks: "0", count: 1 },
+		{ ranks: "12-40, 51", count: 30 },
+		{ ranks: "1-3", count: 3 },
+	];
+	const order = (culprits) => stacks.groupsOfReport(groups, culprits).map((g) => g.ranks);
+	assert.deepEqual(order([51]), ["12-40, 51", "0", "1-3"]);
+	assert.deepEqual(order([2]), ["1-3", "0", "12-40, 51"]);
+	assert.deepEqual(order([5]), ["0", "1-3", "12-40, 51"]);
+	assert.deepEqual(order(undefined), ["0", "1-3", "12-40, 51"]);
+});
+
+test("a name in the timeline ends before the next mark", () => {
+	const widthOf = (text) => text.length * 7;
+	assert.equal(drawn.fitted("suspected", 63, widthOf), "suspected");
+	assert.equal(drawn.fitted("suspected", 62, widthOf), "suspect…");
+	assert.equal(drawn.fitted("job start", 36, widthOf), "job…");
+	for (const room of [27, 23, 0, -40]) assert.equal(drawn.fitted("suspected", room, widthOf), "");
 });
 
 test("time left is told only where there is a speed and an end", () => {

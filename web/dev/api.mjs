@@ -16,6 +16,7 @@ function eventsAnswer(list, query) {
 	return ok({
 		schema: "vigil.events/1",
 		events: part,
+		more: events.length > limit,
 		...(events.length > limit ? { next: part[part.length - 1].seq } : {}),
 	});
 }

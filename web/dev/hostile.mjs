@@ -68,6 +68,7 @@ export function HOSTILE(now) {
 			schema: "vigil.health/1",
 			level: "<b>hung</b>",
 			sentence: BAD.slice(0, 5).join(" "),
+			why: BAD.join(" "),
 			culprit_ranks: [2],
 			advice: BAD,
 			incident: incident.id,

@@ -42,6 +42,7 @@ function healthOf(name, job, incident, events) {
 			incident.kind === "hang"
 				? "rank 2 holds the others up: it reads a pipe that nobody will ever write to"
 				: incident.summary,
+		...(incident.cause?.text ? { why: incident.cause.text } : {}),
 		culprit_ranks: incident.culprit_ranks ?? (incident.victim?.rank !== undefined ? [incident.victim.rank] : []),
 		advice: incident.cause?.advice ?? [],
 		incident: incident.id,

@@ -6,6 +6,7 @@ export interface Health {
 	job?: string;
 	level: Level;
 	sentence: string;
+	why?: string;
 	culprit_ranks?: number[];
 	advice?: string[];
 	incident?: string;

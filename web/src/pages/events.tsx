@@ -82,7 +82,7 @@ function Filters({ route, events, least, kind }: { route: Route; events: Event[]
 export function useEvents(job: string | undefined, kind: string) {
 	const path = job !== undefined ? jobPath(job, "events") : "events";
 	const query = { order: "desc", limit: 200, ...(kind ? { kind } : {}) };
-	const load = useLoad<{ events: Event[]; next?: number }>(path, query);
+	const load = useLoad<{ events: Event[]; more?: boolean }>(path, query);
 	const add = (news: Event[]) => load.set((old) => old && { ...old, events: mergeEvents(old.events, news) });
 	const fill = async () => {
 		let last = load.data?.events.reduce((max, e) => Math.max(max, e.seq), 0);
@@ -115,13 +115,13 @@ export function Events({ route }: { route: Route }) {
 	const [fault, setFault] = useState<Error>();
 	const older = async () => {
 		try {
-			const part = await get<{ events: Event[] }>(path, {
+			const part = await get<{ events: Event[]; more?: boolean }>(path, {
 				order: "desc",
 				limit: 200,
 				before: all[all.length - 1]?.seq,
 				...(kind ? { kind } : {}),
 			});
-			if (part.events.length === 0) setEnd(true);
+			if (!part.more || part.events.length === 0) setEnd(true);
 			add(part.events);
 			setFault(undefined);
 		} catch (error) {
@@ -149,7 +149,7 @@ export function Events({ route }: { route: Route }) {
 								/>
 							)}
 							{fault && <Fault error={fault as never} />}
-							{all.length > 0 && !end && (
+							{load.data?.more && !end && (
 								<button type="button" onClick={older}>
 									Older events
 								</button>

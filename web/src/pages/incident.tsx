@@ -1,6 +1,7 @@
 // One report: what happened, why, what to do, and everything that proves it.
 import "../common";
 import type { ComponentChildren } from "preact";
+import { programOf } from "../adaptlate";
 import { incidentPath } from "../api";
 import { bytes, bytesPerS, duration, percent, words } from "../format";
 import { useLoad, useNow } from "../hooks";
@@ -44,7 +45,7 @@ function Holders({ holders, victim }: { holders: MemoryHolder[]; victim: number 
 						<tr key={i} class={h.pid === victim ? "chosen" : ""}>
 							<td title={h.command}>
 								{h.pid === victim ? "✕ " : ""}
-								{who(h)}
+								{who({ ...h, name: h.name ?? (h.command ? programOf(h.command) : undefined) })}
 							</td>
 							<td class="num">{bytes(h.own_bytes)}</td>
 							<td class="num">{bytes(h.shared_bytes)}</td>
@@ -244,7 +245,7 @@ function Report({ incident }: { incident: Incident }) {
 			<MemoryPart incident={incident} />
 			{groups.length > 0 && (
 				<Card title="Ranks by stack">
-					<GroupedStacks groups={groupsOfReport(groups)} />
+					<GroupedStacks groups={groupsOfReport(groups, incident.culprit_ranks)} />
 				</Card>
 			)}
 			<EvidencePart incident={incident} />

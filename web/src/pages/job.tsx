@@ -18,7 +18,8 @@ import { WaitGraph } from "../ui/waits";
 import { useEvents } from "./events";
 import { useJob } from "./jobframe";
 import { Attempts, Details, Happenings } from "./jobparts";
-import { running, stepText } from "./overview";
+import { goes, running } from "../health";
+import { stepText } from "./overview";
 import { goTo, Scrubber } from "./scrub";
 import { Verdict } from "./verdict";
 
@@ -67,7 +68,7 @@ function StepPicture({ job, ranks }: { job: Job; ranks: Rank[] }) {
 	return (
 		<div class="steps">
 			{first.total ? (
-				<Bar ratio={first.step! / first.total} label={`step ${first.step} of ${first.total}`} tone="good" />
+				<Bar ratio={first.step! / first.total} label={`step ${first.step} of ${first.total}`} tone={running(job) ? "good" : ""} />
 			) : null}
 			<p>
 				{!tellsSteps(job.health?.sentence) && (
@@ -118,7 +119,7 @@ function Picture({
 	if (running(job) && STANDS.includes(level)) {
 		return (
 			<Show of={waits} what="Who waits for whom">
-				{(w) => <WaitGraph waits={w} culprits={culprits} />}
+				{(w) => <WaitGraph waits={w} culprits={culprits} told={job.health?.why !== undefined} />}
 			</Show>
 		);
 	}
@@ -289,14 +290,14 @@ export function JobPage({ route, me }: { route: Route; me: Me | undefined }) {
 					title={rows.length === 1 && rows[0]!.rank < 0 ? "Process" : "Ranks"}
 					side={<small>{ranks.data ? `${ranks.data.total ?? ranks.data.ranks.length}` : ""}</small>}>
 					<Show of={ranks} what="Ranks">
-						{() => <RankGrid ranks={rows} job={job.id} />}
+						{() => <RankGrid ranks={rows} job={job.id} goes={goes(job)} />}
 					</Show>
 				</Card>
 			)}
 			{rest && (
 				<>
 					{moment === undefined && <Standing job={job} waits={waits} on={rest} />}
-					<Card title="Memory of the workers" id="memory" side={<small>click for that moment</small>}>
+					<Card title="Memory of the workers" id="memory" side={<small class="hint">click for that moment</small>}>
 						<Show of={memory} what="Memory">
 							{(m) => (
 								<MemoryChart memory={m} culprits={culprits} marks={marks} moment={moment} onPick={onPick} />

@@ -8,7 +8,7 @@ import { useLoad, useNews, useNow, useWanted, type Loaded } from "../hooks";
 import { link, type Route } from "../route";
 import type { Health, Job } from "../types";
 import { Badge, Fault, Skeleton } from "../ui/parts";
-import { running } from "./overview";
+import { running } from "../health";
 
 const JobContext = createContext<{ job: Job; load: Loaded<Job> } | undefined>(undefined);
 

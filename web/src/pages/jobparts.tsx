@@ -5,7 +5,7 @@ import { link } from "../route";
 import type { Event, IncidentBrief, Job, Me } from "../types";
 import { Card, Empty, Fault, When } from "../ui/parts";
 import { EventList, type useEvents } from "./events";
-import { running } from "./overview";
+import { goes, running } from "../health";
 
 export function Attempts({
 	job,
@@ -114,7 +114,7 @@ export function Details({ job, me }: { job: Job; me: Me | undefined }) {
 						<dd>{duration(job.ended_unix_ms - job.started_unix_ms)}</dd>
 					</div>
 				)}
-				{job.steps?.[0]?.per_s !== undefined && (
+				{goes(job) && job.steps?.[0]?.per_s !== undefined && (
 					<div>
 						<dt>steps a second</dt>
 						<dd>{decimal(job.steps[0].per_s)}</dd>

@@ -2,7 +2,7 @@
 import "../common";
 import type { JSX } from "preact";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { logMatches } from "../adapt";
+import { logMatches } from "../adaptlate";
 import { ApiError, apiUrl, get, jobPath, logPath } from "../api";
 import { bytes, count } from "../format";
 import { useEvery, useLoad } from "../hooks";
@@ -11,7 +11,7 @@ import type { LogFile, LogLine, LogMatches, LogPart } from "../types";
 import { Card, Empty, Fault, Show } from "../ui/parts";
 import { useJob } from "./jobframe";
 import { append, begunAnew, inView, plainLine, prepend, windowOf, type LogWindow } from "./logwindow";
-import { running } from "./overview";
+import { running } from "../health";
 
 const LINE_PX = 20;
 const PART = 65_536;

@@ -1,6 +1,6 @@
 // Any moment of a job: memory, ranks, events and kept stacks as they were then.
 import "../common";
-import { moment as momentOf } from "../adapt";
+import { moment as momentOf } from "../adaptlate";
 import { jobPath } from "../api";
 import { ago, bytes, clock } from "../format";
 import { useLoad, useNow } from "../hooks";
@@ -9,7 +9,7 @@ import type { Job, Moment } from "../types";
 import { Bar, Card, Empty, Show, When } from "../ui/parts";
 import { RankGrid } from "../ui/rankgrid";
 import { EventList } from "./events";
-import { running } from "./overview";
+import { running } from "../health";
 
 function MomentMemory({ moment }: { moment: Moment }) {
 	const rows = [...(moment.memory ?? [])].sort((a, b) => (b.own_bytes ?? 0) - (a.own_bytes ?? 0)).slice(0, 40);

@@ -1,6 +1,6 @@
 // The machine: its memory by component, its GPUs, pressure, the jobs on it, and what vigil's doctor finds.
 import "../common";
-import { nodeState } from "../adapt";
+import { nodeState } from "../adaptlate";
 import { bytes, count, percent } from "../format";
 import { useEvery, useLoad, useNews, useThemeTurn } from "../hooks";
 import { link } from "../route";

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { JOBS, LAST_INCIDENTS } from "../ahead";
 import { get } from "../api";
 import { ago, bytes, count, decimal, duration, tellsSteps, timeLeft, words } from "../format";
+import { goes, groupJobs, headline, level, running } from "../health";
 import { useLoad, useNews, useNow } from "../hooks";
 import { link } from "../route";
 import type { Event, Job } from "../types";
@@ -14,47 +15,13 @@ interface JobsAnswer {
 	total?: number;
 }
 
-const URGENT = ["hung", "memory", "suspected", "slow", "lost"];
-
-export const running = (job: Job) => job.state === "running" || job.state === "starting" || job.state === "waiting";
-const level = (job: Job) => job.health?.level ?? "unknown";
-
-export function groupJobs(jobs: Job[]): { title: string; jobs: Job[] }[] {
-	const urgent = jobs
-		.filter((j) => running(j) && URGENT.includes(level(j)))
-		.sort((a, b) => URGENT.indexOf(level(a)) - URGENT.indexOf(level(b)));
-	const well = jobs.filter((j) => running(j) && !urgent.includes(j));
-	const died = jobs.filter((j) => !running(j) && level(j) !== "ended" && level(j) !== "well");
-	const ended = jobs.filter((j) => !running(j) && !died.includes(j));
-	return [
-		{ title: "Needs you", jobs: urgent },
-		{ title: "Running", jobs: well },
-		{ title: "Died or lost", jobs: died },
-		{ title: "Ended", jobs: ended },
-	].filter((g) => g.jobs.length > 0);
-}
-
-function headline(jobs: Job[]): string {
-	const run = jobs.filter(running);
-	const urgent = run.filter((j) => URGENT.includes(level(j)));
-	if (run.length === 0) return "Nothing is running.";
-	if (urgent.length === 0)
-		return run.length === 1 ? "The running job is well." : `All ${run.length} running jobs are well.`;
-	const first = urgent[0]!;
-	return urgent.length === 1
-		? `${first.name} needs you.`
-		: `${urgent.length} of ${run.length} running jobs need you.`;
-}
-
 export function stepText(job: Job): string {
 	const steps = job.steps ?? [];
 	if (steps.length === 0) return "";
 	const slowest = steps.reduce((a, b) => (b.step < a.step ? b : a));
-	// A job that stands has no speed, whatever its last minute was.
-	const goes = running(job) && !["hung", "suspected"].includes(job.health?.level ?? "");
-	const left = goes ? timeLeft(slowest.step, slowest.total, slowest.per_s) : undefined;
+	const left = goes(job) ? timeLeft(slowest.step, slowest.total, slowest.per_s) : undefined;
 	const parts = [`step ${count(slowest.step)}${slowest.total ? ` of ${count(slowest.total)}` : ""}`];
-	if (goes && slowest.per_s) parts.push(`${decimal(slowest.per_s)}/s`);
+	if (goes(job) && slowest.per_s) parts.push(`${decimal(slowest.per_s)}/s`);
 	if (left !== undefined) parts.push(`${duration(left)} left`);
 	return parts.join(" · ");
 }
@@ -161,7 +128,7 @@ export function Overview() {
 			{(data) => (
 				<div class="overview">
 					<div>
-						<h1>{headline(data.jobs)}</h1>
+						<h1>{headline(data.jobs, now)}</h1>
 						{data.jobs.length === 0 && (
 							<Empty>
 								No jobs yet. Start one with <code>vigil run -- python train.py</code>.

@@ -12,7 +12,7 @@ import { NewProfile } from "./newprofile";
 
 const stateText = (p: Process) =>
 	p.running
-		? "runs"
+		? "alive"
 		: p.signal
 			? `ended by signal ${p.signal}`
 			: p.exit_code !== undefined
@@ -58,7 +58,7 @@ function Table({ processes, job }: { processes: Process[]; job: string }) {
 								<td>{p.role}</td>
 								<td class="num">{bytes(p.own_bytes)}</td>
 								<td class="num">{bytes(p.shared_bytes)}</td>
-								<td>
+								<td class={p.running ? "short" : ""}>
 									{p.running ? "● " : "■ "}
 									{stateText(p)}
 								</td>

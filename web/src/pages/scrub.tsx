@@ -4,7 +4,7 @@ import { clock } from "../format";
 import { useNow } from "../hooks";
 import { link } from "../route";
 import type { Job } from "../types";
-import { running } from "./overview";
+import { running } from "../health";
 
 export const goTo = (job: string, time: number | undefined) =>
 	location.replace(time === undefined ? link(["job", job]) : link(["job", job, "at", Math.round(time)]));

@@ -1,11 +1,11 @@
 // The first thing one sees of a job: is it well, who holds it up, what to do, and the picture that proves it.
 import type { ComponentChildren } from "preact";
-import { ago, duration, rankList } from "../format";
+import { ago, clock, rankList } from "../format";
 import { useNow } from "../hooks";
 import { link } from "../route";
 import type { Health, Job } from "../types";
 import { levelOf } from "../ui/parts";
-import { running } from "./overview";
+import { running } from "../health";
 
 const WORSE = ["suspected", "hung", "slow", "memory", "died", "lost"];
 
@@ -67,7 +67,7 @@ export function Verdict({ job, picture }: { job: Job; picture: ComponentChildren
 				{health.since_unix_ms !== undefined && (
 					<small>
 						{" "}
-						· {going ? `for ${duration(now - health.since_unix_ms)}` : ago(health.since_unix_ms, now)}
+						· {going ? `since ${clock(health.since_unix_ms, now)}` : ago(health.since_unix_ms, now)}
 					</small>
 				)}
 			</p>
@@ -77,6 +77,7 @@ export function Verdict({ job, picture }: { job: Job; picture: ComponentChildren
 				ranks={WORSE.includes(health.level) ? (health.culprit_ranks ?? []) : []}
 				running={going}
 			/>
+			{health.why && <p class="why">{health.why}</p>}
 			<Advice advice={health.advice ?? []} />
 			{picture && <div class="proof">{picture}</div>}
 			<Evidence evidence={health.evidence ?? []} />

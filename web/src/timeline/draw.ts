@@ -48,9 +48,18 @@ function drawSpans(f: Frame, row: Row, y: number, h: number): void {
 	}
 }
 
+/** As much of a name as has room; nothing where that says nothing. */
+export function fitted(name: string, room: number, widthOf: (text: string) => number): string {
+	if (room < 24) return "";
+	if (widthOf(name) <= room) return name;
+	let most = name.length - 1;
+	while (most > 2 && widthOf(`${name.slice(0, most)}…`) > room) most--;
+	return most > 2 ? `${name.slice(0, most).trimEnd()}…` : "";
+}
+
 function drawMoments(f: Frame, row: Row, y: number, h: number): void {
 	let edge = -Infinity;
-	for (const s of row.spans) {
+	for (const [i, s] of row.spans.entries()) {
 		const x = toX(f, s.from);
 		if (x < f.names || x > f.width) continue;
 		f.ctx.fillStyle = row.title === "incidents" ? f.bad : f.ink;
@@ -60,9 +69,13 @@ function drawMoments(f: Frame, row: Row, y: number, h: number): void {
 		f.ctx.lineTo(x, y + h - 3);
 		f.ctx.lineTo(x - 6, y + h / 2);
 		f.ctx.fill();
-		const name = s.name.replace(/_/g, " ");
-		const wide = f.ctx.measureText(name).width + 18;
-		const left = x + wide > f.width;
+		const widthOf = (text: string) => f.ctx.measureText(text).width;
+		const whole = s.name.replace(/_/g, " ");
+		const left = x + widthOf(whole) + 18 > f.width;
+		// Not over the next mark.
+		const next = row.spans[i + 1];
+		const name = left || !next ? whole : fitted(whole, toX(f, next.from) - x - 18, widthOf);
+		const wide = widthOf(name) + 18;
 		if (x - (left ? wide : 0) < edge) continue;
 		f.ctx.fillText(name, left ? x - wide + 8 : x + 9, y + h / 2);
 		edge = x + (left ? 8 : wide);

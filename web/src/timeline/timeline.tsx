@@ -222,7 +222,7 @@ function TimelineView({ base, job, thinned }: { base: Lanes; job: string; thinne
 		<>
 			<div class="tools">
 				<ZoomButtons onZoom={(factor) => zoom(t, factor)} onAll={() => showAll(t)} />
-				<small>drag to move · Ctrl and wheel to zoom · arrows, + −, Esc</small>
+				<small class="hint">drag to move · Ctrl and wheel to zoom · arrows, + −, Esc</small>
 			</div>
 			<div ref={box}>
 				<canvas

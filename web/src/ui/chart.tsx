@@ -252,7 +252,7 @@ export function MemoryChart(props: MemoryProps) {
 				) : (
 					<>The limit, {bytes(memory.limit_bytes)}, is far above.</>
 				)}{" "}
-				Most: {bytes(peak)}.
+				Highest sample: {bytes(peak)}.
 			</p>
 		</>
 	);

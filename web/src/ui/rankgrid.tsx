@@ -57,7 +57,7 @@ class Cell extends Component<CellProps> {
 				<i class="letter" aria-hidden="true">
 					{rank.culprit ? "⚑" : STATES[stateOf(rank)]![0]}
 				</i>
-				<span>{bytes(rank.own_bytes)}</span>
+				<span>{rank.own_bytes === undefined ? "\u00a0" : bytes(rank.own_bytes)}</span>
 				<span class="hidden">{wordOf(rank)}</span>
 				<u style={{ width }} />
 			</div>
@@ -192,7 +192,7 @@ function columnsOf(list: HTMLElement): number {
 	return Math.max(1, columns);
 }
 
-export function RankFacts({ rank, job }: { rank: Rank; job: string }) {
+export function RankFacts({ rank, job, goes }: { rank: Rank; job: string; goes: boolean }) {
 	const exit = rank.signal
 		? `signal ${rank.signal}`
 		: rank.exit_code !== undefined
@@ -222,7 +222,7 @@ export function RankFacts({ rank, job }: { rank: Rank; job: string }) {
 							? undefined
 							: `${count(rank.step)}${rank.total ? ` of ${count(rank.total)}` : ""}`,
 					],
-					["steps/s", rank.per_s === undefined ? undefined : decimal(rank.per_s)],
+					["steps/s", goes && rank.per_s !== undefined ? decimal(rank.per_s) : undefined],
 					["reads", rank.read_bytes_per_s ? bytesPerS(rank.read_bytes_per_s) : undefined],
 					["writes", rank.write_bytes_per_s ? bytesPerS(rank.write_bytes_per_s) : undefined],
 					[
@@ -271,12 +271,13 @@ function Legend({ ranks }: { ranks: Rank[] }) {
 	);
 }
 
-export function RankGrid({ ranks, job }: { ranks: Rank[]; job: string }) {
+/** `goes`: rates of the last minute hold. */
+export function RankGrid({ ranks, job, goes = true }: { ranks: Rank[]; job: string; goes?: boolean }) {
 	const [chosen, setChosen] = useState<number>();
 	const list = useRef<HTMLDivElement>(null);
 	const small = ranks.length > LARGE_CELLS;
 	const culprit = ranks.find((r) => r.culprit)?.rank;
-	const at = chosen ?? culprit;
+	const at = chosen ?? culprit ?? (ranks.length === 1 ? ranks[0]!.rank : undefined);
 	const rank = ranks.find((r) => r.rank === at);
 	const most = small ? 0 : ranks.reduce((max, r) => Math.max(max, r.own_bytes ?? 0), 0);
 	const painted = useSmallCells(list, ranks, at, small);
@@ -333,7 +334,7 @@ export function RankGrid({ ranks, job }: { ranks: Rank[]; job: string }) {
 					Memory with workers, and rates, are kept of 64 ranks; of the others the memory of the main process is shown.
 				</p>
 			)}
-			{rank ? <RankFacts rank={rank} job={job} /> : <p class="meta">Choose a rank to see more of it.</p>}
+			{rank ? <RankFacts rank={rank} job={job} goes={goes} /> : <p class="meta">Choose a rank to see more of it.</p>}
 		</>
 	);
 }

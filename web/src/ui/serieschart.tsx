@@ -95,8 +95,8 @@ export function SeriesChart({ series, title, marks: list, moment, onPick }: Prop
 		[series],
 	);
 	if (series.times.length === 0 || series.series.length === 0)
-		return <Empty>{series.note ?? `${title}: nothing was measured.`}</Empty>;
-	if (curves.length === 0) return <Empty>{title}: nothing all the time.</Empty>;
+		return <Empty>{series.note ?? "Nothing was measured."}</Empty>;
+	if (curves.length === 0) return <Empty>Nothing all the time.</Empty>;
 	const names = namesOf(curves);
 	const told = curves.slice(0, 4).map((c, i) => `${names[i]} ${lastOf(c)}`);
 	return (

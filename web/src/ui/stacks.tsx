@@ -51,7 +51,15 @@ function frameOf(text: string): Frame {
 	return python ? { name: python[1]!, file: python[2]!, line: Number(python[3]), kind: "python" } : { name: text };
 }
 
-export function groupsOfReport(groups: StackGroup[]): Group[] {
+/** Whether a list as "0-2, 5" has this rank. */
+const lists = (text: string, rank: number) =>
+	text.split(",").some((run) => {
+		const [first, last] = run.split("-").map(Number);
+		return rank >= first! && rank <= (last ?? first!);
+	});
+
+export function groupsOfReport(groups: StackGroup[], culprits: number[] = []): Group[] {
+	const first = (g: Group) => (culprits.some((r) => lists(g.ranks, r)) ? 0 : 1);
 	return groups
 		.map((g) => ({
 			ranks: g.ranks,
@@ -60,7 +68,7 @@ export function groupsOfReport(groups: StackGroup[]): Group[] {
 			frames: (g.frames ?? []).map(frameOf),
 			...(g.unchanged !== undefined ? { unchanged: g.unchanged } : {}),
 		}))
-		.sort((a, b) => a.count - b.count);
+		.sort((a, b) => first(a) - first(b) || a.count - b.count);
 }
 
 export function GroupedStacks({ groups }: { groups: Group[] }) {

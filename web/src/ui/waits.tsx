@@ -26,7 +26,8 @@ function BoxMark({ box, culprits }: { box: Box; culprits: number[] }) {
 	);
 }
 
-export function WaitGraph({ waits, culprits }: { waits: Waits; culprits: number[] }) {
+/** `told`: the same in words stands beside it already. */
+export function WaitGraph({ waits, culprits, told = false }: { waits: Waits; culprits: number[]; told?: boolean }) {
 	const [ref, width] = useWidth<HTMLDivElement>();
 	const nodes = waitNodes(waits);
 	if (nodes.length === 0) return <Empty>Nobody waits for another rank at this moment.</Empty>;
@@ -65,14 +66,16 @@ export function WaitGraph({ waits, culprits }: { waits: Waits; culprits: number[
 				</svg>
 			)}
 			{picture.left_out > 0 && <p class="meta">{picture.left_out} more groups have no room in the picture.</p>}
-			<ul class="ways">
-				{waits.ends.slice(0, 6).map((e, i) => (
-					<li key={i}>
-						{e.way ?? `${e.who ?? ""} ${e.text}`}
-						{e.dead ? " — it can never run again, by proof" : ""}
-					</li>
-				))}
-			</ul>
+			{!told && (
+				<ul class="ways">
+					{waits.ends.slice(0, 6).map((e, i) => (
+						<li key={i}>
+							{e.way ?? `${e.who ?? ""} ${e.text}`}
+							{e.dead ? " — it can never run again, by proof" : ""}
+						</li>
+					))}
+				</ul>
+			)}
 		</div>
 	);
 }

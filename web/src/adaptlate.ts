@@ -1,0 +1,89 @@
+// Answers of the server as those pages hold them that are not the first screen (adapt.ts). Pure.
+import type { LogLine, LogMatches, Moment, NodeState, Rank } from "./types";
+
+interface RawMoment extends Omit<Moment, "memory"> {
+	memory?:
+		| Moment["memory"]
+		| { ranks?: { rank?: number; own_bytes?: number; rss_bytes?: number }[]; node_used_bytes?: number };
+	processes?: { pid: number; rank?: number; role?: string; state?: string }[];
+	stacks_incident?: string;
+}
+
+/** Ranks of a moment out of its processes and its memory, where the server gives those. */
+export function moment(raw: RawMoment): Moment {
+	const { memory, processes, stacks_incident, ...rest } = raw;
+	const rows = (Array.isArray(memory) ? memory : (memory?.ranks ?? [])).filter((r) => (r.own_bytes ?? 0) > 0);
+	const own = new Map(rows.map((r) => [r.rank, r.own_bytes]));
+	const ranks: Rank[] =
+		rest.ranks ??
+		(processes ?? [])
+			.filter((p) => p.rank !== undefined && (p.role ?? "main") === "main")
+			.map((p) => {
+				const bytes = own.get(p.rank);
+				return {
+					rank: p.rank!,
+					pid: p.pid,
+					state: p.state ?? "unknown",
+					...(bytes !== undefined ? { own_bytes: bytes } : {}),
+				};
+			});
+	const incident = rest.incident ?? stacks_incident;
+	return {
+		...rest,
+		memory: rows.map((r) => (r.rank === undefined ? { name: "no rank", ...r } : r)),
+		ranks,
+		...(incident ? { incident } : {}),
+	};
+}
+
+interface RawNode extends Omit<NodeState, "node"> {
+	processes?: { pid: number; job?: string; name?: string; command?: string; own_bytes?: number }[];
+	node?:
+		| string
+		| {
+				name?: string;
+				total_bytes?: number;
+				available_bytes?: number;
+				used_bytes?: number;
+				ratio?: number;
+				shm_bytes?: number;
+		  };
+}
+
+/** A process of no job that holds so much of the memory has a row of its own. */
+const OUTSIDER = 0.02;
+
+/** "qemu" of "/usr/bin/qemu -m 4096" */
+export const programOf = (command = "") => command.split(" ", 1)[0]!.split("/").pop()!.slice(0, 40) || "process";
+
+/** vigil.node/1 as it is; of vigil.memory/1 the components are the jobs, shared memory, large processes of no job, and the rest. */
+export function nodeState(raw: RawNode): NodeState {
+	const { node, processes = [], ...rest } = raw;
+	if (node === undefined || typeof node === "string") return { ...rest, ...(node !== undefined ? { node } : {}) };
+	const jobs = rest.jobs ?? [];
+	const known = [
+		...jobs.map((j) => ({ name: `job ${j.name ?? j.job}`, bytes: j.own_bytes ?? 0 })),
+		...(node.shm_bytes ? [{ name: "shared memory", bytes: node.shm_bytes }] : []),
+		...processes
+			.filter((p) => p.job === undefined && (p.own_bytes ?? 0) > (node.total_bytes ?? Infinity) * OUTSIDER)
+			.map((p) => ({ name: `${p.name ?? programOf(p.command)}, pid ${p.pid}`, bytes: p.own_bytes! })),
+	];
+	const others = (node.used_bytes ?? 0) - known.reduce((sum, c) => sum + c.bytes, 0);
+	known.sort((a, b) => b.bytes - a.bytes);
+	const small = known.splice(10);
+	if (small.length > 0)
+		known.push({ name: `${small.length} more`, bytes: small.reduce((sum, c) => sum + c.bytes, 0) });
+	const components = others > 0 ? [...known, { name: "everything else", bytes: others }] : known;
+	return {
+		...rest,
+		name: node.name ?? "this node",
+		memory: { ...node, components },
+		above_80: rest.above_80 ?? (node.ratio ?? 0) > 0.8,
+	};
+}
+
+/** Lines that a search found; `next` only where there is more to look through. */
+export function logMatches(raw: { matches?: LogLine[]; lines?: LogLine[]; next?: number; more?: boolean }): LogMatches {
+	const more = raw.more ?? raw.next !== undefined;
+	return { matches: raw.matches ?? raw.lines ?? [], ...(more && raw.next !== undefined ? { next: raw.next } : {}) };
+}

@@ -1,0 +1,51 @@
+// How jobs are, as the page sorts and sums them up. Pure.
+import { ago } from "./format";
+import type { Job } from "./types";
+
+const URGENT = ["hung", "memory", "suspected", "slow", "lost"];
+
+export const running = (job: Job) => job.state === "running" || job.state === "starting" || job.state === "waiting";
+export const level = (job: Job) => job.health?.level ?? "unknown";
+
+export function groupJobs(jobs: Job[]): { title: string; jobs: Job[] }[] {
+	const urgent = jobs
+		.filter((j) => running(j) && URGENT.includes(level(j)))
+		.sort((a, b) => URGENT.indexOf(level(a)) - URGENT.indexOf(level(b)));
+	const well = jobs.filter((j) => running(j) && !urgent.includes(j));
+	const died = jobs.filter((j) => !running(j) && level(j) !== "ended" && level(j) !== "well");
+	const ended = jobs.filter((j) => !running(j) && !died.includes(j));
+	return [
+		{ title: "Needs you", jobs: urgent },
+		{ title: "Running", jobs: well },
+		{ title: "Died or lost", jobs: died },
+		{ title: "Ended", jobs: ended },
+	].filter((g) => g.jobs.length > 0);
+}
+
+/** A death is news for so long. */
+const NEWS_MS = 24 * 3600_000;
+
+/** The last job that died or was lost, unless one of its name came after it. Newest jobs come first. */
+function lastDeath(jobs: Job[], now: number): Job | undefined {
+	const newest = jobs.filter((j, i) => jobs.findIndex((o) => o.name === j.name) === i);
+	return newest.find((j) => !running(j) && ["died", "lost"].includes(level(j)) && now - (j.ended_unix_ms ?? 0) < NEWS_MS);
+}
+
+/** What is not known to be well is not called so. */
+export function headline(jobs: Job[], now: number): string {
+	const run = jobs.filter(running);
+	const urgent = run.filter((j) => URGENT.includes(level(j)));
+	if (urgent.length > 0)
+		return urgent.length === 1
+			? `${urgent[0]!.name} needs you.`
+			: `${urgent.length} of ${run.length} running jobs need you.`;
+	const dead = lastDeath(jobs, now);
+	const died = dead ? ` ${dead.name} ${level(dead) === "died" ? "died" : "was lost"} ${ago(dead.ended_unix_ms, now)}.` : "";
+	if (run.length === 0) return `Nothing is running.${died}`;
+	const many = run.length > 1 ? `${run.length} running jobs` : "running job";
+	const well = run.every((j) => level(j) === "well");
+	return `${well ? (run.length > 1 ? `All ${many} are well.` : `The ${many} is well.`) : `Nothing wrong is seen of the ${many}.`}${died}`;
+}
+
+/** A job that stands has no speed, whatever its last minute was. */
+export const goes = (job: Job) => running(job) && !["hung", "suspected"].includes(level(job));
