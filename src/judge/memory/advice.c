@@ -79,13 +79,34 @@ static bool stands_out(const struct incident *in)
 	return in->victim.rank != NO_RANK && o.n > 0 && in->victim.own_bytes > 2 * o.most_bytes;
 }
 
+/* The victim grew about as fast as the one that grew fastest: who it was of the two explains nothing. */
+static bool victim_grew_too(const struct incident *in)
+{
+	for (size_t i = 0; i < in->n_growers; i++)
+		if (in->growers[i].pid == in->victim.pid)
+			return in->growers[i].grown_bytes / 3 >= in->growers[0].grown_bytes / 4;
+	return false;
+}
+
+static void who_grew(const struct incident *in, char *dst, size_t cap)
+{
+	char grown[16];
+	const struct incident_grower *g = grower_of(in);
+	if (!g || g->pid == in->victim.pid || victim_grew_too(in))
+		return;
+	size_format(g->grown_bytes, grown);
+	if (g->rank != in->victim.rank && g->rank != NO_RANK)
+		text_format(dst, cap, "; what grew is %s%spid %d of rank %d, by %s", g->role, g->role[0] ? " " : "",
+			    (int)g->pid, g->rank, grown);
+	else
+		text_format(dst, cap, "; what grew is %s%spid %d of it, by %s", g->role, g->role[0] ? " " : "",
+			    (int)g->pid, grown);
+}
+
 static void summary(struct incident *in)
 {
 	char own[16], used[16], total[16], rank[32] = "", grew[120] = "";
-	const struct incident_grower *g = grower_of(in);
-	if (g && g->pid != in->victim.pid)
-		TEXT_FORMAT(grew, "; what grew is %s%spid %d of it, by %s", g->role, g->role[0] ? " " : "", (int)g->pid,
-			    size_format(g->grown_bytes, own));
+	who_grew(in, grew, sizeof(grew));
 	if (in->victim.rank != NO_RANK && others_of(in).n > 0)
 		TEXT_FORMAT(rank, "rank %d, ", in->victim.rank);
 	TEXT_FORMAT(

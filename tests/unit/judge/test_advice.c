@@ -127,6 +127,23 @@ static void who_grew_is_named_not_who_is_largest(void **state)
 	assert_false(advised("data loader"));
 }
 
+/* Ranks of one job grow alike: that another grew by some MiB more is not why this one was ended, nor is it "of it". */
+static void another_rank_is_named_as_one_and_only_where_the_victim_did_not_grow(void **state)
+{
+	(void)state;
+	a_job();
+	in.victim.rank = 0;
+	a_grower("main", 104, 152, 6000);
+	in.growers[0].rank = 1;
+	a_grower("main", 100, 150, 6000);
+	in.growers[1].rank = 0;
+	advice_memory_kill(&in, 1);
+	assert_null(strstr(in.summary, "what grew"));
+	in.growers[1].grown_bytes = 30 * MIB;
+	advice_memory_kill(&in, 1);
+	assert_non_null(strstr(in.summary, "what grew is main pid 104 of rank 1, by 152 MiB"));
+}
+
 static void a_loader_is_spoken_of_only_where_it_grew(void **state)
 {
 	(void)state;
@@ -193,6 +210,7 @@ int main(void)
 		cmocka_unit_test(the_machines_shared_memory_says_nothing_about_a_limit_within_it),
 		cmocka_unit_test(one_rank_that_holds_more_than_the_others_is_what_to_look_at),
 		cmocka_unit_test(who_grew_is_named_not_who_is_largest),
+		cmocka_unit_test(another_rank_is_named_as_one_and_only_where_the_victim_did_not_grow),
 		cmocka_unit_test(a_loader_is_spoken_of_only_where_it_grew),
 		cmocka_unit_test(growth_that_explains_nothing_is_not_told),
 		cmocka_unit_test(shared_memory_that_stays_behind_is_named_with_what_to_do),
