@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /*
  * How soon can the page be used? From its address to the first screen, in a browser that was never there and in one that knows it; a
- * job by its address; from the click on a job of 1,000 ranks to the paint of their grid.
+ * job by its address; from the click on a job of 1,000 ranks to the paint of their grid, by a script that clicks at once ("grid") and by
+ * a mouse that rests on the link for 150 ms before it presses for 80 ("mouse").
  *
  *     VIGIL=PATH bench/paint.mjs [--rounds 9] [--ranks 1000] [--before PATH]
  *
@@ -15,7 +16,10 @@ import { parseArgs } from "node:util";
 import { browser, noBrowser, opened, paintOf } from "../tests/web/kit.mjs";
 import { end, job, server, sleepers, until } from "../tests/web/live.mjs";
 
-const LIMIT = { first: 300, known: 300, job: 300, grid: 100 };
+const LIMIT = { first: 300, known: 300, job: 300, grid: 100, mouse: 100 };
+/** A hand rests on what it is about to press, and holds it down. */
+const RESTS_MS = 150;
+const HELD_MS = 80;
 const { values } = parseArgs({
 	options: {
 		rounds: { type: "string", default: "9" },
@@ -48,24 +52,35 @@ async function visits(chromium, { url, token }, id) {
 }
 
 /** From the click on the job in the list to its painted grid. */
-async function grid(chromium, { url, token }, id) {
+async function grid(chromium, { url, token }, id, byMouse) {
 	const context = await newContext(chromium);
 	const page = await context.newPage();
 	await page.goto(`${url}#token=${token}`);
 	const link = page.locator(`.overview a[href*="#/job/${id}"]`).first();
 	await link.waitFor();
 	await page.evaluate(() => new Promise((resolve) => requestIdleCallback(resolve)));
-	const { click, answer, paint, all, after } = await paintOf(page, ranks, () => link.evaluate((a) => a.click()));
+	const press = async () => {
+		await link.hover();
+		await page.waitForTimeout(RESTS_MS);
+		await page.mouse.down();
+		await page.waitForTimeout(HELD_MS);
+		await page.mouse.up();
+	};
+	const { click, answer, paint, all, after } = await paintOf(page, ranks, byMouse ? press : () => link.evaluate((a) => a.click()));
 	await context.close();
 	return { ms: click, answer_ms: answer, paint_ms: paint, cpu_ms: all, cpu_after_answer_ms: after };
 }
 
 async function measure(chromium, servers, id) {
-	const got = Object.fromEntries(Object.keys(servers).map((name) => [name, { first: [], known: [], job: [], grid: [] }]));
+	const got = Object.fromEntries(Object.keys(servers).map((name) => [name, { first: [], known: [], job: [], grid: [], mouse: [] }]));
 	// The first round of each warms the browser and the server, and is not counted.
 	for (let round = -1; round < rounds; round++)
 		for (const [name, where] of Object.entries(servers)) {
-			const told = { ...(await visits(chromium, where, id)), grid: await grid(chromium, where, id) };
+			const told = {
+				...(await visits(chromium, where, id)),
+				grid: await grid(chromium, where, id, false),
+				mouse: await grid(chromium, where, id, true),
+			};
 			if (round >= 0) for (const [what, one] of Object.entries(told)) got[name][what].push(one);
 		}
 	return got;

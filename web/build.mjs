@@ -24,7 +24,7 @@ mkdirSync(out, { recursive: true });
 
 const result = await build({
 	absWorkingDir: root,
-	entryPoints: { page: "src/main.tsx", style: "src/style.css" },
+	entryPoints: { page: "src/main.tsx", style: "src/style.css", late: "src/late.css" },
 	bundle: true,
 	splitting: true,
 	format: "esm",
@@ -49,8 +49,9 @@ for (const [path, info] of Object.entries(result.metafile.outputs)) {
 		loadedFirst.push(...info.imports.filter((i) => i.kind === "import-statement").map((i) => basename(i.path)));
 	}
 	if (info.entryPoint === "src/style.css") entry.style = name;
+	if (info.entryPoint === "src/late.css") entry.late = name;
 }
-entry.icon = hashed("icon.svg", readFileSync(join(root, "src/icon.svg")));
+entry.icon = hashed("icon.png", readFileSync(join(root, "src/icon.png")));
 const first = await build({
 	absWorkingDir: root,
 	entryPoints: ["src/first.ts"],

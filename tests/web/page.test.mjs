@@ -293,6 +293,21 @@ test("what the first screen shows is asked for at once, before the page's script
 	await page.context().close();
 });
 
+test("the style of later pages is fetched with the first of them", async () => {
+	const page = await newPage();
+	const late = () => server.control.requests.filter((r) => /late-\w+\.css/.test(r)).length;
+	const before = late();
+	await go(page, "node");
+	assert.equal(await page.locator(".stackbar").evaluate((e) => getComputedStyle(e).display), "flex");
+	await go(page, `${HUNG}/processes`);
+	assert.equal(late(), before + 1, "once");
+	await page.route(/late-\w+\.css/, (route) => route.abort());
+	await page.reload();
+	await page.waitForSelector(".plain-table");
+	await page.unrouteAll({ behavior: "wait" });
+	await page.context().close();
+});
+
 test("a click asks for the job and its ranks at once; of many ranks a cell has no text of its own", async () => {
 	const page = await newPage();
 	await page.waitForSelector(".overview");

@@ -29,7 +29,7 @@ test("the manifest names every file, and nothing else", () => {
 		.map((f) => join(relative(dist, f.parentPath ?? f.path), f.name));
 	assert.deepEqual([...files].sort(), there.sort());
 	for (const name of files.filter((f) => !f.startsWith("speedscope/")))
-		assert.match(name, /^(index\.html|manifest\.txt|[\w.]+-[A-Z0-9]{8}\.(js|css|svg))$/);
+		assert.match(name, /^(index\.html|manifest\.txt|[\w.]+-[A-Z0-9]{8}\.(js|css|png))$/);
 });
 
 test("speedscope is there with its licences, without what nobody asks it for", () => {
@@ -75,6 +75,7 @@ test("the first load, with the charts of the first job, fits into 60 KB", () => 
 	assert.equal(scripts.length, 3, `what asks first, the page, and what it shares with others (src/common.ts): ${scripts}`);
 	const total = first.reduce((n, f) => n + gz(f), 0);
 	console.log(`first load: ${total} bytes gzipped, ${total - gz(charts[0])} without charts`);
+	assert.match(html, /rel="icon"[^>]*image\/png/, "a drawing is laid out by the page's own thread, before the first screen");
 	assert.ok(total <= BUDGET, `${total} bytes, ${first.map((f) => `${f} ${gz(f)}`).join(", ")}`);
 });
 

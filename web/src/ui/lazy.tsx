@@ -3,6 +3,19 @@ import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Empty, Skeleton } from "./parts";
 
+let styled: Promise<unknown> | undefined;
+
+/** The style of what comes later; without it that is shown all the same. */
+function lateStyle(): Promise<unknown> {
+	const style = document.createElement("link");
+	style.rel = "stylesheet";
+	style.href = document.documentElement.dataset["late"]!;
+	document.head.append(style);
+	return new Promise((resolve) => {
+		style.onload = style.onerror = resolve;
+	});
+}
+
 /** A part of the page that is fetched when it is first wanted. */
 export function lazy<P extends object>(load: () => Promise<{ default: ComponentType<P> }>) {
 	let ready: ComponentType<P> | undefined;
@@ -11,8 +24,8 @@ export function lazy<P extends object>(load: () => Promise<{ default: ComponentT
 		const [failed, setFailed] = useState(false);
 		useEffect(() => {
 			if (!ready)
-				load().then(
-					(m) => {
+				Promise.all([load(), (styled ??= lateStyle())]).then(
+					([m]) => {
 						ready = m.default;
 						turn((t) => t + 1);
 					},
