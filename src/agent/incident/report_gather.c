@@ -52,7 +52,7 @@ static void after_put(const struct job *j, const struct job_story *s, struct js 
 	}
 	text[0] = '\0';
 	if (job_is_open(j))
-		TEXT_FORMAT(text, "Job %s goes on: it is %s, attempt %u.", j->id, job_state_name(j->state), j->attempt);
+		job_story_goes_on(j, s, clock_unix_ms(), text, sizeof(text));
 	else if (j->state == JOB_DONE && !s->end.text[0])
 		TEXT_FORMAT(text, "After that job %s went on and ended as it should, in attempt %u.", j->id,
 			    j->attempt);

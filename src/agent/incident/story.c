@@ -6,6 +6,7 @@
 #include "agent/jobs/jobran.h"
 #include "base/buf.h"
 #include "base/jsonpart.h"
+#include "base/units.h"
 #include "judge/death/story.h"
 
 /* A stored incident, as far as the story needs it. */
@@ -13,6 +14,7 @@ struct kept {
 	char *json; /* owned */
 	char summary[400];
 	int64_t time_unix_ms;
+	int64_t stands_since_unix_ms; /* a hang; 0: unknown */
 };
 
 struct reading {
@@ -34,6 +36,9 @@ static int story_keep(struct kept *k, const char *json, const struct js *j)
 		return -ENOMEM;
 	free(k->json);
 	*k = (struct kept){.json = copy, .time_unix_ms = js_get_i64(j, "time_unix_ms", 0)};
+	int64_t stood_ms = js_get_i64(js_get(j, "hang"), "standstill_ms", 0);
+	if (stood_ms > 0 && stood_ms < k->time_unix_ms)
+		k->stands_since_unix_ms = k->time_unix_ms - stood_ms;
 	TEXT_COPY(k->summary, js_get_text(j, "summary", ""));
 	return 0;
 }
@@ -108,11 +113,26 @@ int job_story_read(struct store *store, const struct job *j, struct job_story *r
 	ret->json = ret->leads_hang ? take(&g.hang.json) : take(&g.newest.json);
 	if (ret->leads_hang)
 		end_tell(&g, j, &ret->end);
+	if (ret->leads_hang && g.story.hang.attempt == j->attempt)
+		ret->stands_since_unix_ms = g.hang.stands_since_unix_ms;
 	if (!story_hang_before(&g.story))
 		return 0;
 	TEXT_COPY(ret->before, g.story.hang.id);
 	TEXT_COPY(ret->before_text, g.hang.summary);
 	return 0;
+}
+
+void job_story_goes_on(const struct job *j, const struct job_story *s, int64_t now_unix_ms, char *dst, size_t cap)
+{
+	char since[24], stands[24];
+	int64_t ms = now_unix_ms - s->stands_since_unix_ms;
+	if (s->stands_since_unix_ms > 0 && ms > 0)
+		text_format(dst, cap, "Job %s still stands: since %s, for %s now; it is %s, attempt %u.", j->id,
+			    time_format(s->stands_since_unix_ms, since),
+			    duration_format((uint64_t)ms * NS_PER_MS, stands), job_state_name(j->state), j->attempt);
+	else
+		text_format(dst, cap, "Job %s goes on: it is %s, attempt %u.", j->id, job_state_name(j->state),
+			    j->attempt);
 }
 
 bool job_story_leads(const struct job *j, const struct job_story *s)

@@ -12,6 +12,7 @@ struct job_story {
 	char *json; /* the incident that leads, as it was stored; owned; NULL: there is none */
 	bool leads_hang; /* it is a hang that nothing resolved */
 	struct incident_end end; /* leads_hang: how the job ended; empty text: it has not, or nothing is known */
+	int64_t stands_since_unix_ms; /* leads_hang, of the job's newest attempt; 0: unknown */
 	char before[64], before_text[400]; /* a hang that nothing resolved came before what leads; empty: none */
 };
 
@@ -22,4 +23,6 @@ int must_check job_story_read(struct store *store, const struct job *j, struct j
  * its last incident, and says less than a hang.
  */
 bool job_story_leads(const struct job *j, const struct job_story *s);
+/* Of a job that is open: that it goes on, or how long it has stood by now, which its report cannot say. A sentence. */
+void job_story_goes_on(const struct job *j, const struct job_story *s, int64_t now_unix_ms, char *dst, size_t cap);
 void job_story_done(struct job_story *s);

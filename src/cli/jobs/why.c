@@ -205,16 +205,20 @@ static int print_each(void *ctx, const char *id, const char *json)
 /* What the report leaves open: whether the job goes on, and the hang that came before another end. */
 static void print_after(const struct why *w, const struct job *j, const struct job_story *s)
 {
+	char text[300];
 	if (w->options->json)
 		return;
 	if (s->before[0]) {
 		fputs("\nBefore that it had hung: ", stdout);
 		textout_text(&w->view->paper, 0, "%s  vigil why %s", s->before_text, s->before);
 	}
-	if (job_is_open(j))
-		printf("\nJob %s goes on: it is %s, attempt %u.\n", j->id, job_state_name(j->state), j->attempt);
-	else if (j->state == JOB_DONE && !s->end.text[0])
+	if (job_is_open(j)) {
+		job_story_goes_on(j, s, clock_unix_ms(), text, sizeof(text));
+		fputs("\n", stdout);
+		textout_text(&w->view->paper, 0, "%s", text);
+	} else if (j->state == JOB_DONE && !s->end.text[0]) {
 		printf("\nAfter that job %s went on and ended as it should, in attempt %u.\n", j->id, j->attempt);
+	}
 }
 
 static int why_job(struct why *w, const struct job *j)
