@@ -102,3 +102,19 @@ test("no button for older events where there are none, the one process of a job 
 	await go("job/whisper-eval-wgvz");
 	assert.match(await text(".rankfacts h3"), /Process|Rank/);
 });
+
+test("what a rank waits for is not cut where there is room for it", async () => {
+	await page.setViewportSize({ width: 1000, height: 800 });
+	await go(HUNG);
+	await page.waitForSelector(".waitbox .why");
+	const cut = await page.locator(".waitbox .why").allTextContents();
+	assert.ok(cut.length > 2 && cut.every((t) => !t.endsWith("…") || t.length > 60), cut.join("\n"));
+	const outside = await page.locator(".waitbox").evaluateAll((all) =>
+		all.some((g) => {
+			const box = g.querySelector("rect").getBoundingClientRect();
+			return [...g.querySelectorAll("text")].some((t) => t.getBoundingClientRect().right > box.right);
+		}),
+	);
+	assert.ok(!outside, "and stays in its box");
+	await page.setViewportSize({ width: 390, height: 844 });
+});

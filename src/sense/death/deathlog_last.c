@@ -84,6 +84,13 @@ static bool wordless(struct span line)
 	return true;
 }
 
+/* " 67%|######    | 2/3 [00:00<00:00,  5.1it/s]": how far it came, which is no reason. */
+static bool progress_bar(struct span line)
+{
+	return span_has(line, "%|") && span_has(line, "[") && line.p[line.len - 1] == ']' &&
+	       (span_has(line, "it/s") || span_has(line, "s/it"));
+}
+
 /* Go writes each frame as two lines: the function, and its place below it. */
 static bool names_function(struct span line, struct span below)
 {
@@ -167,7 +174,7 @@ static size_t reason_at(const struct reading *r, size_t have)
 			summary = back;
 		bool below = indented(line) && !says_what(line);
 		if (below || deathlog_around_frames(line) || numbered_frame(line) || sanitizer_talk(line) ||
-		    wordless(line))
+		    wordless(line) || progress_bar(line))
 			continue;
 		if (back > 0 && names_function(line, *kept(r, back - 1)))
 			continue;
@@ -426,6 +433,8 @@ void deathlog_last(struct reading *r)
 	const size_t end = first_panic_at(r, have, reason_at(r, have));
 	const size_t at = logged_error_at(r, have, json_error_at(r, have, end));
 	const struct span cause = cause_below(r, at);
+	if (progress_bar(*kept(r, at))) /* nothing else is kept */
+		return;
 	told_inside(r, *kept(r, at));
 	struct log_hint h = deathlog_hint_make(r, "last_line", json_exception(*kept(r, at)), r->rank);
 	h.loop = comes_again(r, have, at);

@@ -184,6 +184,10 @@ static void the_reason_stands_before_the_frames_of_a_stack(void **state)
 		      "INFO:root:bye\n"),
 		 "INFO:root:bye"},
 		{SPAN("ERROR:root:no rows\nplain words\nINFO:root:bye\n"), "INFO:root:bye"},
+		{SPAN("loading\nno licence for 8 devices\n 66%|##   | 2/3 [00:01<00:00,  5.1it/s]\n"),
+		 "no licence for 8 devices"},
+		{SPAN("no licence for 8 devices\nfit:  0%|   | 0/3 [00:00<?, ?it/s]\n"), "no licence for 8 devices"},
+		{SPAN("the loader made 5.1it/s]\n"), "the loader made 5.1it/s]"},
 		{SPAN("==71==ERROR: AddressSanitizer: a child's\n==71==ABORTING\nno licence for 8 devices\n"),
 		 "no licence for 8 devices"},
 	};
@@ -191,6 +195,8 @@ static void the_reason_stands_before_the_frames_of_a_stack(void **state)
 		size_t n = fed(logs[i].log);
 		assert_string_equal(hint("last_line", n)->text, logs[i].reason);
 	}
+	/* How far it came is no reason, also where nothing else was said. */
+	assert_int_equal(fed(SPAN(" 33%|#  | 1/3 [00:01<00:00,  5.1it/s]\n 66%|## | 2/3 [00:01<00:00, 2.1s/it]\n")), 0);
 	size_t n = fed(SPAN("step 1\nstep 2\nspot notice\nuploaded\nleaving\n"));
 	assert_string_equal(hint("last_line", n)->text, "leaving");
 	assert_string_equal(hint("last_line", n)->first, "spot notice / uploaded");

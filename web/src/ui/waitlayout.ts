@@ -147,7 +147,7 @@ export function layoutWaits(nodes: WaitNode[], width: number): WaitPicture {
 	let y = 0;
 	for (const depth of rows) {
 		const row = nodes.filter((n) => n.depth === depth).slice(0, most);
-		const w = Math.min(260, (width - GAP_X * (row.length - 1)) / row.length);
+		const w = Math.min(420, (width - GAP_X * (row.length - 1)) / row.length);
 		const start = (width - row.length * w - (row.length - 1) * GAP_X) / 2;
 		row.forEach((node, i) => boxes.push({ node, x: start + i * (w + GAP_X), y, w, h: BOX_H }));
 		y += BOX_H + GAP_Y;
