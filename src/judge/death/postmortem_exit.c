@@ -364,7 +364,7 @@ static void exit_leftover(struct pm *p)
 			   : CONFIDENCE_LOW);
 	if (ray || !last) {
 		pm_summary(p, "%s ended by itself with exit status %d%s.", pm_who(p->d, who), code, words);
-		pm_text(p, "%s", ray ? pm_ray_words : "It gave no reason: nothing was kept of its output.");
+		pm_text(p, "%s", ray ? pm_ray_words : "It gave no reason in what was kept of its output.");
 		return;
 	}
 	pm_summary(p, "%s ended by itself with exit status %d%s: %.200s", pm_who(p->d, who), code, words, last->text);
