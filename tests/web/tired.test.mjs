@@ -96,6 +96,15 @@ test("the report of a hang opens the culprit's stack, that of a kill names other
 	assert.ok(rows.length > 2 && rows.every((row) => /[a-z0-9]+, pid \d+/.test(row)), rows.join("\n"));
 });
 
+test("a table of processes is whole on a phone; who has no rank has a log all the same", async () => {
+	await go(`${HUNG}/processes`);
+	const over = await page.locator(".scroll").evaluate((e) => e.scrollWidth - e.clientWidth);
+	assert.ok(over <= 0, `${over} pixels are out of sight`);
+	await go("job/whisper-eval-wgvz");
+	await page.locator(".verdict .actions a", { hasText: /^Log/ }).click();
+	await page.waitForSelector(".logline");
+});
+
 test("no button for older events where there are none, the one process of a job is shown by itself", async () => {
 	await go("events");
 	assert.equal(await page.getByRole("button", { name: "Older events" }).count(), 0);

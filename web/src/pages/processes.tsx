@@ -58,8 +58,8 @@ function Table({ processes, job }: { processes: Process[]; job: string }) {
 								<td>{p.role}</td>
 								<td class="num">{bytes(p.own_bytes)}</td>
 								<td class="num">{bytes(p.shared_bytes)}</td>
-								<td class={p.running ? "short" : ""}>
-									{p.running ? "● " : "■ "}
+								<td>
+									{p.running ? "" : "■ "}
 									{stateText(p)}
 								</td>
 							</tr>

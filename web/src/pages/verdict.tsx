@@ -60,6 +60,7 @@ export function Verdict({ job, picture }: { job: Job; picture: ComponentChildren
 	};
 	const { glyph, word, tone } = levelOf(health.level);
 	const going = running(job);
+	const culprit = health.culprit_ranks?.[0];
 	return (
 		<section class={`verdict ${tone}`} aria-label="Verdict">
 			<p class="level">
@@ -86,11 +87,9 @@ export function Verdict({ job, picture }: { job: Job; picture: ComponentChildren
 					<a class="button main" href={link(["incident", health.incident])}>
 						The whole report
 					</a>
-					{health.culprit_ranks?.[0] !== undefined && (
-						<a class="button" href={link(["job", job.id, "logs"], { rank: health.culprit_ranks[0] })}>
-							Log of rank {health.culprit_ranks[0]}
-						</a>
-					)}
+					<a class="button" href={link(["job", job.id, "logs"], culprit === undefined ? {} : { rank: culprit })}>
+						Log{culprit === undefined ? "" : ` of rank ${culprit}`}
+					</a>
 				</p>
 			)}
 		</section>

@@ -46,7 +46,7 @@ export function axes(value: (v: number) => string, space: number, incrs?: number
 
 /** The moment that is looked at, and incidents, as lines over the chart. */
 export function marks(list: Mark[], moment: number | undefined): uPlot.Plugin {
-	const line = (u: uPlot, time: number, dash: number[], color: string, text: string) => {
+	const line = (u: uPlot, time: number, dash: number[], color: string, text: string, below = 26) => {
 		const x = Math.round(u.valToPos(time / 1000, "x", true));
 		if (x < u.bbox.left || x > u.bbox.left + u.bbox.width) return;
 		u.ctx.save();
@@ -60,14 +60,14 @@ export function marks(list: Mark[], moment: number | undefined): uPlot.Plugin {
 		u.ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
 		u.ctx.textAlign = x > u.bbox.left + u.bbox.width / 2 ? "right" : "left";
 		// Below the line of a limit, which stands near the top.
-		u.ctx.fillText(text, x + (u.ctx.textAlign === "right" ? -4 : 4), u.bbox.top + 26 * devicePixelRatio);
+		u.ctx.fillText(text, x + (u.ctx.textAlign === "right" ? -4 : 4), u.bbox.top + below * devicePixelRatio);
 		u.ctx.restore();
 	};
 	return {
 		hooks: {
 			draw: (u) => {
 				for (const mark of list) line(u, mark.time, [4, 4], cssColor("bad"), mark.text);
-				if (moment !== undefined) line(u, moment, [], cssColor("ink"), clock(moment));
+				if (moment !== undefined) line(u, moment, [], cssColor("ink"), clock(moment), 42);
 			},
 		},
 	};
@@ -251,8 +251,7 @@ export function MemoryChart(props: MemoryProps) {
 					<>The dashed line is the limit, {bytes(memory.limit_bytes)}.</>
 				) : (
 					<>The limit, {bytes(memory.limit_bytes)}, is far above.</>
-				)}{" "}
-				Highest sample: {bytes(peak)}.
+				)}
 			</p>
 		</>
 	);
