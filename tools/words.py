@@ -6,7 +6,7 @@
 - a kernel path in a string of src/ outside agent/host/world_open.c (readers use the world's descriptors;
   text shown to people may name the path, then it is not the whole string up to the first blank)
 - marks of unfinished work in src/
-- this machine's paths, anywhere that is tracked
+- this machine's paths, anywhere that is tracked, also as what a link leads to
 """
 import argparse
 import pathlib
@@ -57,7 +57,7 @@ def tracked(root):
                           capture_output=True)
     if done.returncode == 0:
         return [root / name.decode() for name in done.stdout.split(b"\0") if name]
-    return [p for p in root.rglob("*") if p.is_file()]
+    return [p for p in root.rglob("*") if p.is_file() or p.is_symlink()]
 
 
 def check_machine_paths(root):
@@ -65,6 +65,8 @@ def check_machine_paths(root):
     here = [p.as_posix() + "/" for p in (root, root.parent) if p.as_posix() not in COMMON]
     found = re.compile(rb"(?<![\w.~$})])(?:" + b"|".join(re.escape(p.encode()) for p in here) + rb")") if here else None
     for path in tracked(root):
+        if path.is_symlink() and path.readlink().is_absolute():
+            yield f"{path.relative_to(root).as_posix()}: a link to {path.readlink()}, which is of this machine"
         if found and path.is_file() and not path.is_symlink():
             m = found.search(path.read_bytes())
             if m:

@@ -189,6 +189,16 @@ def test_words_takes_comments_messages_and_the_opener(tmp_path):
     assert gate("words", "--root", tmp_path) == (0, "\n")
 
 
+def test_words_refuses_a_link_that_leads_out_of_the_tree(tmp_path):
+    tree(tmp_path, docs__a_md="x\n")
+    (tmp_path / "docs/inside").symlink_to("a.md")
+    assert gate("words", "--root", tmp_path) == (0, "\n")
+    (tmp_path / "web").mkdir()
+    (tmp_path / "web/node_modules").symlink_to("/nowhere/web/node_modules")
+    status, out = gate("words", "--root", tmp_path)
+    assert status == 1 and "web/node_modules: a link to /nowhere" in out, out
+
+
 def test_words_refuses_the_path_of_this_machine(tmp_path):
     status, out = gate("words", "--root", tree(tmp_path, docs__a_md=f"see {tmp_path}/build\n"))
     assert status == 1
