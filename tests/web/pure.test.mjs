@@ -72,6 +72,7 @@ test("the headline says what needs somebody, then what died, and calls nothing w
 	const died = job("b", "failed", "died", now - 120_000);
 	assert.equal(of(died), "Nothing is running. b died 2 min 00 s ago.");
 	assert.equal(of(job("b", "lost", "lost", now - 120_000)), "Nothing is running. b was lost 2 min 00 s ago.");
+	assert.equal(of(job("c", "failed", "died", now - 180_000), died), "Nothing is running. b died 2 min 00 s ago.", "the last that ended");
 	assert.equal(of(job("a", "running", "well"), died), "The running job is well. b died 2 min 00 s ago.");
 	assert.equal(of(job("b", "running", "well"), died), "The running job is well.", "it was started again");
 	assert.equal(of(job("b", "done", "ended", now), died), "Nothing is running.");

@@ -28,7 +28,10 @@ const NEWS_MS = 24 * 3600_000;
 /** The last job that died or was lost, unless one of its name came after it. Newest jobs come first. */
 function lastDeath(jobs: Job[], now: number): Job | undefined {
 	const newest = jobs.filter((j, i) => jobs.findIndex((o) => o.name === j.name) === i);
-	return newest.find((j) => !running(j) && ["died", "lost"].includes(level(j)) && now - (j.ended_unix_ms ?? 0) < NEWS_MS);
+	const ended = (j: Job) => j.ended_unix_ms ?? 0;
+	return newest
+		.filter((j) => !running(j) && ["died", "lost"].includes(level(j)) && now - ended(j) < NEWS_MS)
+		.sort((a, b) => ended(b) - ended(a))[0];
 }
 
 /** What is not known to be well is not called so. */

@@ -22,11 +22,11 @@ static void trouble_tell(const struct health_facts *f, enum health_level level, 
 }
 
 /* A job stands longer than it did when that was judged. Told in tens of seconds, so that it is not new each second. */
-static void standing_now(const struct health_facts *f, struct health *h)
+static void standing_until(const struct health_facts *f, int64_t until_unix_ms, struct health *h)
 {
 	static const char says[] = "standing still for ";
 	char then[24], now[24];
-	uint64_t since_ms = (uint64_t)MAX(f->now_unix_ms - f->trouble.time_unix_ms, (int64_t)0);
+	uint64_t since_ms = (uint64_t)MAX(until_unix_ms - f->trouble.time_unix_ms, (int64_t)0);
 	uint64_t stands_ms = add_cap(f->trouble.stood_ms, since_ms - since_ms % 10000);
 	const char *at = strstr(f->trouble.summary, says);
 	struct buf b = BUF_ON(h->sentence);
@@ -46,9 +46,12 @@ static void ended_tell(const struct health_facts *f, struct health *h)
 	const struct job *j = f->job;
 	bool well = j->state == JOB_DONE;
 	if (f->trouble.summary[0] && f->trouble.kind != INCIDENT_CLEAN_EXIT &&
-	    !(well && f->trouble.attempt < j->attempt))
+	    !(well && f->trouble.attempt < j->attempt)) {
 		trouble_tell(f, well ? HEALTH_ENDED : HEALTH_DIED, h);
-	else if (well)
+		if (f->trouble.kind == INCIDENT_HANG && !f->trouble.resolved && f->trouble.attempt == j->attempt &&
+		    j->ended_unix_ms > 0)
+			standing_until(f, j->ended_unix_ms, h);
+	} else if (well)
 		TEXT_FORMAT(h->sentence, "ended as it should, after %s", f->ran);
 	else if (j->has_exit)
 		TEXT_FORMAT(h->sentence, "ended with exit status %d, after %s", j->exit_status, f->ran);
@@ -105,7 +108,7 @@ static void running_tell(const struct health_facts *f, struct health *h)
 {
 	if (f->trouble.kind == INCIDENT_HANG && !f->trouble.resolved && f->trouble.attempt == f->job->attempt) {
 		trouble_tell(f, HEALTH_HUNG, h);
-		standing_now(f, h);
+		standing_until(f, f->now_unix_ms, h);
 	} else if (f->warning_unix_ms > 0 && f->now_unix_ms - f->warning_unix_ms < HEALTH_WARNING_MS) {
 		h->level = HEALTH_MEMORY;
 		TEXT_COPY(h->sentence, f->warning);

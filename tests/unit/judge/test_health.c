@@ -129,6 +129,25 @@ static void a_hang_is_told_with_the_time_that_it_stands_now(void **state)
 	assert_string_equal(h.sentence, "The job has been standing still for 4 m 10 s (deadlock).");
 }
 
+/* Who ends a job that hangs does so some time after it was judged. */
+static void a_job_that_was_ended_while_it_hung_stood_until_its_end(void **state)
+{
+	(void)state;
+	trouble(INCIDENT_HANG, 1);
+	TEXT_COPY(facts.trouble.summary, "The job has been standing still for 24.3 s, held up by rank 2 (deadlock).");
+	facts.trouble.stood_ms = 24300;
+	facts.trouble.time_unix_ms = NOW - 600000;
+	job.state = JOB_FAILED;
+	job.ended_unix_ms = NOW - 300000;
+	assert_int_equal(level(), HEALTH_DIED);
+	assert_string_equal(h.sentence,
+			    "The job has been standing still for 5 m 24 s, held up by rank 2 (deadlock).");
+	assert_int_equal(h.since_unix_ms, NOW - 300000);
+	facts.trouble.attempt = 0; /* another attempt came after it */
+	(void)level();
+	assert_non_null(strstr(h.sentence, "24.3 s"));
+}
+
 static void a_suspicion_goes_with_the_next_step(void **state)
 {
 	(void)state;
@@ -241,6 +260,7 @@ int main(void)
 		cmocka_unit_test_setup(an_unresolved_hang_of_this_attempt_is_told_with_its_culprit, begin),
 		cmocka_unit_test_setup(the_cause_of_a_report_is_told, begin),
 		cmocka_unit_test_setup(a_hang_is_told_with_the_time_that_it_stands_now, begin),
+		cmocka_unit_test_setup(a_job_that_was_ended_while_it_hung_stood_until_its_end, begin),
 		cmocka_unit_test_setup(a_suspicion_goes_with_the_next_step, begin),
 		cmocka_unit_test_setup(a_job_that_is_idle_by_design_is_not_suspected, begin),
 		cmocka_unit_test_setup(a_warning_of_memory_comes_before_a_suspicion, begin),
