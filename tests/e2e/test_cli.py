@@ -88,7 +88,8 @@ def test_completion_knows_the_jobs_and_expands_nothing_of_their_names(vigil, tmp
         vigil("run", "--name", name, "--", "true")
     script = vigil("help", "--completion", "bash").out.decode()
     job = vigil("show", "digits", "--json").json()["id"]
-    for words, expect in [("show dig", {"digits", job}), ("stack -x '' dig", {"digits", job}), ("why nosuch", set())]:
+    for words, expect in [("show dig", {"digits", job}), ("stack -x '' dig", {"digits", job}), ("why dig", {"digits", job}),
+                          ("why nosuch", set())]:
         ask = f"\nCOMP_WORDS=({vigil.binary} {words}) COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _vigil; echo \"${{COMPREPLY[@]}}\"\n"
         done = subprocess.run(["bash", "-c", script + ask], capture_output=True, text=True, timeout=20, env=vigil.environment())
         assert done.returncode == 0 and not done.stderr, done.stderr

@@ -562,8 +562,13 @@ def test_a_receiver_that_never_answers_ends_by_itself(vigil, server):
     server.behave = lambda number: "hang"
     began = time.monotonic()
     result = vigil("metrics", "--otlp", server.url, timeout=90)
-    assert result.status == 1 and len(result.text.splitlines()) == 1, result
+    assert result.status == 5 and len(result.text.splitlines()) == 1, result
     assert time.monotonic() - began < 60
+
+
+def test_nobody_there_has_the_status_of_an_engine_that_is_unreachable(vigil):
+    result = vigil("metrics", "--otlp", f"http://127.0.0.1:{free_port()}", timeout=90)
+    assert result.status == 5 and "did not take it" in result.text and len(result.text.splitlines()) == 1, result
 
 
 def test_nobody_there_is_said_once_while_it_lasts(vigil):

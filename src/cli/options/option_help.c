@@ -215,7 +215,7 @@ static void completion_of_jobs(const struct command *const *commands, FILE *to)
 {
 	const char *between = "\tcase ${COMP_WORDS[1]} in\n\t";
 	for (size_t i = 0; commands[i]; i++) {
-		if (!strstr(commands[i]->usage, "JOB|PID"))
+		if (!strstr(commands[i]->usage, "JOB|"))
 			continue;
 		fprintf(to, "%s%s", between, commands[i]->name);
 		between = "|";

@@ -110,6 +110,13 @@ static int metrics_push(struct metrics_round *m, struct store *store, const stru
 	return r;
 }
 
+static int metrics_status(int r)
+{
+	if (r == -EACCES || r == -EPERM)
+		return EXIT_DENIED;
+	return r == -EHOSTUNREACH ? EXIT_ENGINE : r < 0 ? EXIT_PROBLEM : 0;
+}
+
 /* Everything once. Returns an exit status; what went wrong has then been said, once while it stays the same. */
 static int metrics_once(struct metrics_round *m)
 {
@@ -136,7 +143,7 @@ static int metrics_once(struct metrics_round *m)
 	if (e < 0)
 		log_error("%s", other.text);
 	TEXT_COPY(m->said, r < 0 ? f.text : "");
-	return r == -EACCES || r == -EPERM ? EXIT_DENIED : r < 0 || e < 0 ? EXIT_PROBLEM : 0;
+	return metrics_status(r < 0 ? r : e);
 }
 
 static int options_check(const struct metrics_options *o)
