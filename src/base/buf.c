@@ -54,6 +54,22 @@ void buf_printf(struct buf *b, const char *fmt, ...)
 	va_end(ap);
 }
 
+size_t buf_runs(struct buf *b, const int32_t *rising, size_t n, size_t most, const char *last)
+{
+	size_t i = 0;
+	for (size_t parts = 0; i < n && parts < most; parts++) {
+		size_t to = i + 1;
+		while (to < n && rising[to] == rising[to - 1] + 1)
+			to++;
+		const bool pair = to - i == 2; /* two are no run, but two parts */
+		buf_printf(b, "%s%d", i == 0 ? "" : to == n && !pair ? last : ", ", rising[i]);
+		if (to - i > 1)
+			buf_printf(b, "%s%d", !pair ? "-" : to == n ? last : ", ", rising[to - 1]);
+		i = to;
+	}
+	return i;
+}
+
 char *text_copy(char *dst, size_t cap, const char *src)
 {
 	size_t len = strlen(src);

@@ -23,6 +23,11 @@ void buf_add(struct buf *b, const char *text);
 void buf_add_n(struct buf *b, const char *text, size_t len);
 void buf_printf(struct buf *b, const char *fmt, ...) printf_like(2, 3);
 void buf_vprintf(struct buf *b, const char *fmt, va_list ap) printf_like(2, 0);
+/*
+ * Numbers in rising order as runs: "0-2, 4 and 7". In front of the last part stands last (", " or " and "). Returns how
+ * many of the numbers were written: those of the first `most` parts.
+ */
+size_t buf_runs(struct buf *b, const int32_t *rising, size_t n, size_t most, const char *last);
 
 /* Copy text into a fixed array, cut to fit on a UTF-8 boundary; returns dst. */
 char *text_copy(char *dst, size_t cap, const char *src);

@@ -76,7 +76,7 @@ static bool asker_ready(int proc_fd)
 	return foreign_server_start(lock_serve, &proc_fd, proc_fd, &asker) == 0;
 }
 
-enum lock_answer { LOCK_FREE, LOCK_STANDS, LOCK_UNASKED };
+enum lock_answer { LOCK_STANDS, LOCK_UNASKED };
 
 /* A helper that nobody has in a list would be taken for a process of the job if it stayed. */
 static void asker_rest(void)

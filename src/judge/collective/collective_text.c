@@ -28,27 +28,14 @@ void ranklist_of(const struct collective_set *s, const collective_bits *b, struc
 
 void buf_ranks(struct buf *b, const struct ranklist *l)
 {
-	/* People read a dozen parts at most. */
-	const unsigned most = 12;
-	unsigned parts = 0;
+	const size_t most = 12;
 	if (l->n == 0) {
 		buf_add(b, "no rank");
 		return;
 	}
 	buf_add(b, l->n_all == 1 ? "rank " : "ranks ");
-	for (size_t i = 0, j; i < l->n; i = j) {
-		for (j = i + 1; j < l->n && l->rank[j] == l->rank[j - 1] + 1;)
-			j++;
-		if (parts == most || (j == l->n && l->n < l->n_all)) {
-			buf_printf(b, " … (%zu in all)", l->n_all);
-			return;
-		}
-		buf_add(b, parts++ ? ", " : "");
-		if (j - i > 2)
-			buf_printf(b, "%d-%d", l->rank[i], l->rank[j - 1]);
-		else
-			buf_printf(b, j - i == 2 ? "%d, %d" : "%d", l->rank[i], l->rank[j - 1]);
-	}
+	if (buf_runs(b, l->rank, l->n, most, ", ") < l->n_all)
+		buf_printf(b, " … (%zu in all)", l->n_all);
 }
 
 void buf_bits(struct buf *b, const struct collective_set *s, const collective_bits *bits)

@@ -81,18 +81,13 @@ const char *hang_who(int32_t rank, char dst[static HANG_WHO])
 
 void hang_ranks_text(const int32_t *ranks, size_t n, char *dst, size_t cap)
 {
+	const size_t most = 8;
 	struct buf b = {.text = dst, .cap = cap};
 	buf_reset(&b);
 	buf_add(&b, n == 1 ? "rank " : "ranks ");
-	for (size_t i = 0; i < n; i++) {
-		size_t to = i;
-		while (to + 1 < n && ranks[to + 1] == ranks[to] + 1)
-			to++;
-		buf_printf(&b, "%s%d", i == 0 ? "" : to + 1 == n ? " and " : ", ", ranks[i]);
-		if (to > i)
-			buf_printf(&b, "%s%d", to > i + 1 ? "-" : to + 1 == n ? " and " : ", ", ranks[to]);
-		i = to;
-	}
+	size_t told = buf_runs(&b, ranks, n, most, " and ");
+	if (told < n)
+		buf_printf(&b, " and %zu more", n - told);
 }
 
 static const char *source_line(const struct hang_work *w, int32_t rank)

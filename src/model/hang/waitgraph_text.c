@@ -269,20 +269,12 @@ static int rank_order(const void *a, const void *b)
 /* "ranks 0-2, 4, 5" */
 static void ranks_add(int32_t *rank, size_t n, struct buf *b)
 {
-	size_t left = 8; /* so many runs are told */
+	const size_t most = 8;
 	qsort(rank, n, sizeof(*rank), rank_order);
 	buf_printf(b, "%s ", n == 1 ? "rank" : "ranks");
-	for (size_t i = 0, to; i < n; i = to + 1) {
-		if (left-- == 0) {
-			buf_printf(b, " and %zu more", n - i);
-			return;
-		}
-		for (to = i; to + 1 < n && rank[to + 1] == rank[to] + 1; to++)
-			;
-		buf_printf(b, "%s%d", i ? ", " : "", rank[i]);
-		if (to > i)
-			buf_printf(b, "%s%d", to > i + 1 ? "-" : ", ", rank[to]);
-	}
+	size_t told = buf_runs(b, rank, n, most, ", ");
+	if (told < n)
+		buf_printf(b, " and %zu more", n - told);
 }
 
 struct text_work {

@@ -129,12 +129,36 @@ static void unix_time_is_in_milliseconds(void **state)
 	assert_true(got >= now - minute_ms && got <= now + minute_ms);
 }
 
+static void numbers_are_told_as_runs(void **state)
+{
+	(void)state;
+	static const int32_t numbers[] = {0, 1, 2, 4, 7, 8};
+	char text[64];
+	struct buf b = BUF_ON(text);
+	buf_reset(&b);
+	assert_int_equal(buf_runs(&b, numbers, 4, 8, " and "), 4);
+	assert_string_equal(text, "0-2 and 4");
+	buf_reset(&b);
+	assert_int_equal(buf_runs(&b, numbers, 6, 8, " and "), 6);
+	assert_string_equal(text, "0-2, 4, 7 and 8");
+	buf_reset(&b);
+	assert_int_equal(buf_runs(&b, numbers + 4, 2, 8, " and "), 2);
+	assert_string_equal(text, "7 and 8");
+	buf_reset(&b);
+	assert_int_equal(buf_runs(&b, numbers, 6, 2, ", "), 4);
+	assert_string_equal(text, "0-2, 4");
+	buf_reset(&b);
+	assert_int_equal(buf_runs(&b, numbers, 0, 2, ", "), 0);
+	assert_string_equal(text, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parts_are_put_one_behind_the_other),
 		cmocka_unit_test(text_that_just_fits_is_not_cut),
 		cmocka_unit_test(text_that_does_not_fit_is_cut_and_marked),
+		cmocka_unit_test(numbers_are_told_as_runs),
 		cmocka_unit_test(no_memory_at_all_is_fine),
 		cmocka_unit_test(a_copy_ends_between_characters),
 		cmocka_unit_test(a_copy_may_overlap_its_source),

@@ -587,7 +587,7 @@ static void ranks_are_written_as_ranges(void **state)
 	char text[60];
 	static const int32_t r[] = {0, 1, 2, 5, 7, 8};
 	hang_ranks_text(r, 6, text, sizeof(text));
-	assert_string_equal(text, "ranks 0-2, 5 and 7 and 8");
+	assert_string_equal(text, "ranks 0-2, 5, 7 and 8");
 	hang_ranks_text(r, 1, text, sizeof(text));
 	assert_string_equal(text, "rank 0");
 	hang_ranks_text(r, 2, text, sizeof(text));
