@@ -306,6 +306,25 @@ def test_attach_and_detach_every_python(python, start, tmp_path):
         python.unplace(placed)
 
 
+def test_attach_for_a_while_shows_and_detaches(start, vigil, tmp_path):
+    """Until the time is over, or Ctrl-C: either way the program has its own calls back."""
+    script = tmp_path / "allocates.py"
+    script.write_text(ALLOCATES)
+    p = start([sys.executable, script])
+    done = vigil("heap", p.pid, "--attach", "-d", "1s", "--rate", "64K", "-w", "leaks")
+    assert done.status == 0 and "take_more" in done.out.decode() and "is held at its end" in done.out.decode(), done
+    assert "nothing is sampled any more" in vigil("heap", p.pid).out.decode()
+    process = vigil.start("heap", str(p.pid), "--attach", "-d", "10m", "--rate", "64K")
+    wait_for(lambda: "running" in vigil("heap", p.pid).out.decode().splitlines()[0], what="the sampler")
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=30)
+    assert process.returncode == 0 and "take_more" in out.decode(), out
+    assert "nothing is sampled any more" in vigil("heap", p.pid).out.decode()
+    for words, said in (["-d", "0"], "0.1 seconds"), (["-d", "1s", "-w", "growth"], "without a sampler"):
+        wrong = vigil("heap", p.pid, "--attach", *words)
+        assert wrong.status == 2 and said in wrong.text and len(wrong.text.splitlines()) == 1, wrong
+
+
 # 30,000 places that hold one of these functions: more than one short stop can look through.
 MANY_CALLS = """
 #include <stdio.h>

@@ -29,6 +29,18 @@ for i in range(100000):
 """
 
 
+LEAKS = """
+import time
+keep = []
+def leaky():
+    keep.append(bytearray(400000))
+for i in range(1000000):
+    leaky()
+    print(f"step {i}", flush=True)
+    time.sleep(0.02)
+"""
+
+
 @pytest.fixture
 def job(vigil):
     """(server, id of a job of two ranks that prints steps)"""
@@ -137,6 +149,23 @@ def test_what_children_answer(vigil, job):
     assert task.status == 404 and "/worker/traceback" in task.json()["text"]
     assert server.get("/worker/traceback?pid=x").status == 400
     assert server.get(f"/worker/traceback?pid={pid}&ip=10.0.0.1").status == 400
+
+
+def test_rays_memory_profile_of_a_process_without_a_profile(vigil):
+    run_job(vigil, sys.executable, "-c", LEAKS)
+    server = Server(vigil)
+    pid = wait_for(lambda: next((p["pid"] for j in server.get("/api/v1/jobs").json()["jobs"] for p in
+                                 server.get(f"/api/v1/jobs/{j['id']}/ranks").json()["ranks"]), None), 30, "the rank")
+    ask = f"/memory_profile?pid={pid}&duration=1&format=table"
+    grown = server.get(ask)
+    assert grown.status == 200 and b"touched for the first time" in grown.body, grown.body
+    for _ in range(2):  # the second finds the library there
+        held = server.get(ask + "&leaks=1")
+        assert held.status == 200 and b"leaky" in held.body and b"is held at its end" in held.body, held.body
+    assert b"nothing is sampled any more" in vigil("heap", pid).out
+    page = server.get(f"/memory_profile?pid={pid}&duration=1&leaks=1")
+    assert page.status == 200 and page.headers["Content-Type"].startswith("text/html") and b"leaky" in page.body
+    assert server.get(ask + "&leaks=2").status == 400
 
 
 def test_a_profile_from_its_start_to_its_end(vigil, job):

@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,7 @@ struct heap_options {
 	int what, format, by;
 	const char *output, *rank, *against;
 	uint32_t limit, frames, attempt;
-	uint64_t duration_ns;
+	uint64_t duration_ns; /* UINT64_MAX: not given */
 	bool warn, functions, json;
 	struct heap_switch change;
 };
@@ -40,7 +41,7 @@ static const struct heap_options defaults = {.what = -1,
 					     .by = HEAP_BY_JOB,
 					     .limit = NOT_GIVEN,
 					     .attempt = NOT_GIVEN,
-					     .duration_ns = 5 * NS_PER_S,
+					     .duration_ns = UINT64_MAX,
 					     .change = HEAP_SWITCH_DEFAULTS};
 
 static const char *const what_choices[] = {"peak", "live", "leaks", "temporary", "growth", "lifetime", NULL};
@@ -59,7 +60,8 @@ static const struct option heap_options[] = {
 	 .letter = 'd',
 	 .type = OPTION_DURATION,
 	 .arg = "SECONDS",
-	 .help = "with --what growth: watch for so long",
+	 .help = "with --what growth: watch for so long (not given: 5s); with --attach: show what was sampled in that "
+		 "time, and detach",
 	 .offset = offsetof(struct heap_options, duration_ns)},
 	{.name = "format",
 	 .letter = 'f',
@@ -131,6 +133,7 @@ struct showing {
 	struct heap_name name, before; /* before: what it is compared with */
 	char notes[NOTES][300];
 	size_t n_notes;
+	bool brief; /* the profile was made now, in a time that is too short for leaks */
 };
 
 static void showing_done(struct showing *s)
@@ -172,6 +175,13 @@ static void notes_copy(struct showing *s, const struct heapload_loaded *l)
 		TEXT_COPY(s->notes[s->n_notes++], l->remarks[i]);
 }
 
+static int duration_check(uint64_t ns, struct fault *f)
+{
+	if (ns != UINT64_MAX && (ns < GROWTH_SHORTEST_NS || ns > GROWTH_LONGEST_NS))
+		return fault_set(f, -EINVAL, "--duration: expected 0.1 seconds to 24 hours");
+	return 0;
+}
+
 /* Without a profile: records the page faults of a running job or process from now on. */
 static int watch(struct showing *s, const char *what, struct fault *f)
 {
@@ -180,9 +190,10 @@ static int watch(struct showing *s, const char *what, struct fault *f)
 	if (s->o->warn || s->o->attempt != NOT_GIVEN)
 		return fault_set(f, -EINVAL,
 				 "--what growth watches what runs: --warn and --attempt are about the past");
-	if (s->o->duration_ns < GROWTH_SHORTEST_NS || s->o->duration_ns > GROWTH_LONGEST_NS)
-		return fault_set(f, -EINVAL, "--duration: expected 0.1 seconds to 24 hours");
+	if (duration_check(s->o->duration_ns, f) < 0)
+		return -EINVAL;
 	const uint64_t began_ns = clock_mono_ns();
+	const uint64_t usual_ns = 5 * NS_PER_S, asked_ns = s->o->duration_ns;
 	int r = subject_find(s->w, s->state, what, &subject, f);
 	if (r && stat(what, &st) == 0)
 		return fault_set(f, -EINVAL, "%s is a file: --what growth takes a JOB or PID that runs", what);
@@ -190,7 +201,7 @@ static int watch(struct showing *s, const char *what, struct fault *f)
 		return r;
 	TEXT_COPY(s->name.title, subject.text);
 	TEXT_COPY(s->name.key, subject.key);
-	r = heap_growth_load(s->w, &subject, s->o->duration_ns, &s->set, s->notes[0], f);
+	r = heap_growth_load(s->w, &subject, asked_ns == UINT64_MAX ? usual_ns : asked_ns, &s->set, s->notes[0], f);
 	s->n_notes = r == 0 && s->notes[0][0];
 	if (r == 0 && subject.is_job)
 		profilenote_keep(s->state, subject.job.id, PROFILENOTE_GROWTH, clock_mono_ns() - began_ns);
@@ -326,13 +337,20 @@ static int torch_check(const struct showing *s, enum heapset_what what, struct f
 		s->name.title, heapset_what_name(what));
 }
 
+static enum heapset_what what_of(const struct showing *s, enum heapset_what fallback)
+{
+	if (s->o->what < 0)
+		return fallback;
+	return s->brief && s->o->what == HEAPSET_LEAKS ? HEAPSET_LIVE : (enum heapset_what)s->o->what;
+}
+
 static int heap_prepare(struct showing *s, struct heap_show_want *want, struct fault *f)
 {
 	const struct heap_options *o = s->o;
 	enum heapset_what fallback =
 		any_runs(s->set) || heapset_source_of(s->set) == HEAPSET_TORCH || o->warn ? HEAPSET_LIVE : HEAPSET_PEAK;
 	*want = (struct heap_show_want){
-		.part = {.what = o->what >= 0 ? (enum heapset_what)o->what : fallback, .lines = !o->functions},
+		.part = {.what = what_of(s, fallback), .lines = !o->functions},
 		.limit = o->limit != NOT_GIVEN				   ? o->limit
 			 : isatty(STDOUT_FILENO) && !o->output && !o->json ? ROWS_ON_TERMINAL
 									   : 0,
@@ -370,6 +388,41 @@ static int change(const struct showing *s, const char *what)
 	return heap_switch_run(s->w, s->state, &subject, &s->o->change);
 }
 
+/*
+ * `--attach -d TIME`: samples for this time, loads the profile, and gives the program its own calls back. Where there is a
+ * sampler already (--heap), its profile is loaded at once. Returns an exit status; the fault is set where it is not said yet.
+ */
+static int sample(struct showing *s, const char *what, struct fault *f)
+{
+	const uint64_t leaks_show_ns = 180 * NS_PER_S;
+	struct subject subject;
+	struct heap_switch back = s->o->change;
+	struct fault none = {.text = ""};
+	if (s->o->what == HEAPSET_GROWTH)
+		return fault_set(f, EXIT_USAGE, "--what growth watches without a sampler; leave --attach out");
+	if (duration_check(s->o->duration_ns, f) < 0)
+		return EXIT_USAGE;
+	if (heap_load(s, what, &s->set, &s->name, &none) == 0 && any_runs(s->set))
+		return 0;
+	s->set = heapset_free(s->set);
+	s->n_notes = 0;
+	int r = subject_find(s->w, s->state, what, &subject, f);
+	int status = r ? heap_status(r) : heap_switch_run(s->w, s->state, &subject, &s->o->change);
+	if (status)
+		return status;
+	heap_wait(s->o->duration_ns, subject.pid);
+	r = heap_load(s, what, &s->set, &s->name, f);
+	back.attach = false;
+	back.detach = true;
+	if (kill(subject.pid, 0) == 0)
+		(void)heap_switch_run(s->w, s->state, &subject, &back); /* what went wrong has been said */
+	s->brief = s->o->duration_ns < leaks_show_ns;
+	if (r == 0 && s->brief && s->o->what == HEAPSET_LEAKS && s->n_notes < NOTES)
+		TEXT_COPY(s->notes[s->n_notes++], "what was asked for in this time and is held at its end; which of it is "
+						  "a leak takes minutes to show");
+	return r ? heap_status(r) : 0;
+}
+
 static int heap_run(const void *options, int argc, char **argv)
 {
 	struct world w;
@@ -385,13 +438,22 @@ static int heap_run(const void *options, int argc, char **argv)
 		log_error("%s", f.text);
 		return EXIT_PROBLEM;
 	}
-	if (heap_switch_wanted(&s.o->change))
+	const bool samples = s.o->change.attach && s.o->duration_ns != UINT64_MAX;
+	if (heap_switch_wanted(&s.o->change) && !samples)
 		return change(&s, what);
-	if (s.o->change.rate != UINT64_MAX) {
+	int status = samples ? sample(&s, what, &f) : 0;
+	if (status) {
+		if (f.text[0])
+			log_error("%s", f.text);
+		return status;
+	}
+	if (!samples && s.o->change.rate != UINT64_MAX) {
 		log_error("--rate is for --attach and --start: a profile that is shown has the rate it was made with");
 		return EXIT_USAGE;
 	}
-	int r = s.o->what == HEAPSET_GROWTH ? watch(&s, what, &f) : heap_load(&s, what, &s.set, &s.name, &f);
+	int r = samples			      ? 0
+		: s.o->what == HEAPSET_GROWTH ? watch(&s, what, &f)
+					      : heap_load(&s, what, &s.set, &s.name, &f);
 	if (r == 0)
 		r = heap_prepare(&s, &want, &f);
 	if (r) {
@@ -443,6 +505,7 @@ const struct command command_heap = {
 		    "vigil heap last --what lifetime\n"
 		    "vigil heap 4711 --what temporary\n"
 		    "vigil heap 4711 --what growth -d 10s\n"
+		    "vigil heap 4711 --attach -d 30s\n"
 		    "vigil heap now.heap --diff before.heap\n"
 		    "vigil heap snapshot.pickle",
 	.options = heap_options,
