@@ -389,10 +389,11 @@ static int change(const struct showing *s, const char *what)
 }
 
 /*
- * `--attach -d TIME`: samples for this time, loads the profile, and gives the program its own calls back. Where there is a
- * sampler already (--heap), its profile is loaded at once. Returns an exit status; the fault is set where it is not said yet.
+ * `--attach -d TIME`: samples for this time, loads the profile, and gives the program its own calls back. Where there
+ * is a sampler already (--heap), its profile is loaded at once. Returns an exit status; the fault is set where it is
+ * not said yet.
  */
-static int sample(struct showing *s, const char *what, struct fault *f)
+static int sample_briefly(struct showing *s, const char *what, struct fault *f)
 {
 	const uint64_t leaks_show_ns = 180 * NS_PER_S;
 	struct subject subject;
@@ -407,6 +408,7 @@ static int sample(struct showing *s, const char *what, struct fault *f)
 	s->set = heapset_free(s->set);
 	s->n_notes = 0;
 	int r = subject_find(s->w, s->state, what, &subject, f);
+	heap_stop_by_signals();
 	int status = r ? heap_status(r) : heap_switch_run(s->w, s->state, &subject, &s->o->change);
 	if (status)
 		return status;
@@ -418,8 +420,8 @@ static int sample(struct showing *s, const char *what, struct fault *f)
 		(void)heap_switch_run(s->w, s->state, &subject, &back); /* what went wrong has been said */
 	s->brief = s->o->duration_ns < leaks_show_ns;
 	if (r == 0 && s->brief && s->o->what == HEAPSET_LEAKS && s->n_notes < NOTES)
-		TEXT_COPY(s->notes[s->n_notes++], "what was asked for in this time and is held at its end; which of it is "
-						  "a leak takes minutes to show");
+		TEXT_COPY(s->notes[s->n_notes++], "what was asked for in this time and is held at its end; which of "
+						  "it is a leak takes minutes to show");
 	return r ? heap_status(r) : 0;
 }
 
@@ -441,7 +443,7 @@ static int heap_run(const void *options, int argc, char **argv)
 	const bool samples = s.o->change.attach && s.o->duration_ns != UINT64_MAX;
 	if (heap_switch_wanted(&s.o->change) && !samples)
 		return change(&s, what);
-	int status = samples ? sample(&s, what, &f) : 0;
+	int status = samples ? sample_briefly(&s, what, &f) : 0;
 	if (status) {
 		if (f.text[0])
 			log_error("%s", f.text);

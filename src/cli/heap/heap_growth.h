@@ -1,7 +1,7 @@
 /*
  * `vigil heap JOB|PID --what growth`: records the page faults of a running job or process for a while
- * (agent/heap/growthset). SIGINT and SIGTERM end it early; what was recorded until then is shown. `--attach -d TIME` waits
- * in the same way.
+ * (agent/heap/growthset). SIGINT and SIGTERM end it early; what was recorded until then is shown. `--attach -d TIME`
+ * waits in the same way.
  */
 #pragma once
 
@@ -11,7 +11,9 @@
 #define GROWTH_SHORTEST_NS (100 * NS_PER_MS)
 #define GROWTH_LONGEST_NS (24 * 3600 * NS_PER_S)
 
-/* Until the time is over, SIGINT or SIGTERM comes, or process pid (the machine's number) has ended. */
+/* From now on SIGINT and SIGTERM end a heap_wait() that runs or comes, and nothing else; a second one ends vigil. */
+void heap_stop_by_signals(void);
+/* Until the time is over, one of these came, or process pid has ended. */
 void heap_wait(uint64_t duration_ns, pid_t pid);
 
 /*
