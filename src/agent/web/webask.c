@@ -371,7 +371,8 @@ void web_ray_memory(const struct webcall *c)
 	TEXT_FORMAT(seconds, "%llus", (unsigned long long)r.duration);
 	TEXT_FORMAT(key, "memory %s %s %s %d", pid, seconds, ours[format], leaks);
 	/* what grows is seen in any process; leaks are told by a heap profile, which is made now if there is none */
-	const char *leak[] = {"heap", pid, "--attach", "-d", seconds, "-w", "leaks", "-f", ours[format], "-o", "-", NULL};
+	const char *leak[] = {"heap",  pid,  "--attach",    "-d", seconds, "-w",
+			      "leaks", "-f", ours[format], "-o", "-",	  NULL};
 	const char *growth[] = {"heap", pid, "-w", "growth", "-d", seconds, "-f", ours[format], "-o", "-", NULL};
 	webask(c, &(struct webask){.key = key,
 				   .argv = leaks ? leak : growth,
