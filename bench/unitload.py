@@ -92,11 +92,22 @@ def counted(group):
             "oom_kill": int(events.get("oom_kill", 0)), "at_limit": at_limit}
 
 
+def largest(group, n=4):
+    """[[name, MiB of anonymous memory], …] of the unit's processes, the largest first."""
+    rows = []
+    for root in ("/sys/fs/cgroup", "/sys/fs/cgroup/memory"):
+        for pid in read(f"{root}{group}/cgroup.procs").split():
+            words = dict(line.split(":", 1) for line in read(f"/proc/{pid}/status").splitlines() if ":" in line)
+            if "RssAnon" in words:
+                rows.append([words["Name"].strip(), round(int(words["RssAnon"].split()[0]) / 1024, 1)])
+    return sorted(rows, key=lambda row: -row[1])[:n]
+
+
 def measure(started):
     group = shown("ControlGroup")
     cpu_ns = number(shown("CPUUsageNSec")) or number(read(f"/sys/fs/cgroup/cpuacct{group}/cpuacct.usage").strip())
     row = {"minute": round((time.monotonic() - started) / 60, 1), "restarts": number(shown("NRestarts")), "state": shown("ActiveState"),
-           **counted(group), "cpu_s": round(cpu_ns / 1e9, 1), "load": os.getloadavg()[0],
+           **counted(group), "largest": largest(group), "cpu_s": round(cpu_ns / 1e9, 1), "load": os.getloadavg()[0],
            "adopted": sum(name != "agent" for name in os.listdir("/var/lib/vigil/jobs"))}
     print(json.dumps(row), flush=True)
     return row

@@ -314,8 +314,12 @@ def test_attach_for_a_while_shows_and_detaches(start, vigil, tmp_path):
     done = vigil("heap", p.pid, "--attach", "-d", "1s", "--rate", "64K", "-w", "leaks")
     assert done.status == 0 and "take_more" in done.out.decode() and "is held at its end" in done.out.decode(), done
     assert "nothing is sampled any more" in vigil("heap", p.pid).out.decode()
-    process = vigil.start("heap", str(p.pid), "--attach", "-d", "10m", "--rate", "64K")
-    wait_for(lambda: "running" in vigil("heap", p.pid).out.decode().splitlines()[0], what="the sampler")
+    process = vigil.start("heap", str(p.pid), "--attach", "-d", "10m", "--rate", "64K", "-w", "peak")
+
+    def sampled():
+        out = vigil("heap", p.pid, "-w", "peak").out.decode()
+        return "running" in out.splitlines()[0] and "take_more" in out
+    wait_for(sampled, what="samples")
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=30)
     assert process.returncode == 0 and "take_more" in out.decode(), out
