@@ -3,14 +3,16 @@
  *
  * A table that is sized for the largest job costs only the pages that are used of it, as long as calloc takes it fresh
  * from the kernel. By default that ends with the first large block that is freed: from then on the C library takes
- * blocks of that size out of its heap, and calloc writes zeros into all of them.
+ * blocks of that size out of its heap, and calloc writes zeros into all of them. And where the kernel makes huge pages
+ * of any memory (transparent_hugepage/enabled is "always"), it turns a table with one used page into 2 MiB of memory
+ * as soon as the machine has a quiet minute.
  */
 #pragma once
 
 /*
  * For a process that keeps many such tables: from now on a large block (36 KiB or more) is always mapped by itself,
- * and given back to the kernel when it is freed. Children that are forked inherit it. Does nothing where the C library
- * is not glibc.
+ * and given back to the kernel when it is freed (glibc only), and there are no transparent huge pages. Children that
+ * are forked inherit it; the latter outlives exec as well, so it is nothing for a process that starts a job.
  */
 void heap_keep_sparse(void);
 /* Gives back to the kernel the free pages between the blocks of the heap, which may take some milliseconds. */

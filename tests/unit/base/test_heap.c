@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "base/heap.h"
@@ -35,6 +36,15 @@ static void a_table_costs_what_is_used_of_it_also_after_one_was_freed(void **sta
 		memset(table, 1, TABLE); /* the next one would be made of this if it were kept */
 		assert_true(pages_in(table, TABLE) >= 256);
 	}
+}
+
+/* With them one used page of a table is 2 MiB of memory. */
+static void there_are_no_huge_pages(void **state)
+{
+	(void)state;
+	assert_int_equal(prctl(PR_SET_THP_DISABLE, 0, 0, 0, 0), 0);
+	heap_keep_sparse();
+	assert_int_equal(prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0), 1);
 }
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -86,6 +96,7 @@ int main(void)
 	(void)mallopt(M_PERTURB, 0); /* with MALLOC_PERTURB_ of meson, calloc writes into all it gives */
 #endif
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(there_are_no_huge_pages),
 		cmocka_unit_test(a_table_costs_what_is_used_of_it_also_after_one_was_freed),
 		cmocka_unit_test(what_is_freed_between_blocks_is_given_back),
 	};
