@@ -397,7 +397,7 @@ static int sample_briefly(struct showing *s, const char *what, struct fault *f)
 {
 	const uint64_t leaks_show_ns = 180 * NS_PER_S;
 	struct subject subject;
-	struct heap_switch back = s->o->change;
+	const struct heap_switch back = {.detach = true, .rate = UINT64_MAX};
 	struct fault none = {.text = ""};
 	if (s->o->what == HEAPSET_GROWTH)
 		return fault_set(f, EXIT_USAGE, "--what growth watches without a sampler; leave --attach out");
@@ -410,12 +410,13 @@ static int sample_briefly(struct showing *s, const char *what, struct fault *f)
 	int r = subject_find(s->w, s->state, what, &subject, f);
 	heap_stop_by_signals();
 	int status = r ? heap_status(r) : heap_switch_run(s->w, s->state, &subject, &s->o->change);
-	if (status)
+	if (status) {
+		if (r == 0 && subject.is_job) /* others of its processes may have got it */
+			(void)heap_switch_run(s->w, s->state, &subject, &back);
 		return status;
+	}
 	heap_wait(s->o->duration_ns, subject.pid);
 	r = heap_load(s, what, &s->set, &s->name, f);
-	back.attach = false;
-	back.detach = true;
 	if (kill(subject.pid, 0) == 0)
 		(void)heap_switch_run(s->w, s->state, &subject, &back); /* what went wrong has been said */
 	s->brief = s->o->duration_ns < leaks_show_ns;
