@@ -206,7 +206,7 @@ static int sinks_list(const struct waitgraph_in *in, struct waitgraph *g, uint32
 
 struct reach {
 	const struct waitgraph *g;
-	uint32_t *todo;
+	uint32_t *stack;
 	uint8_t *best; /* of each node: 1 + quality of the best way to it; 0: none */
 };
 
@@ -219,15 +219,15 @@ static void reach_from(struct reach *r, uint32_t from)
 		size_t n = 0;
 		for (uint32_t i = 0; i < r->g->n_nodes; i++)
 			if (r->best[i] > level)
-				r->todo[n++] = i;
+				r->stack[n++] = i;
 		while (n > 0) {
-			const struct waitgraph_node *x = &r->g->node[r->todo[--n]];
+			const struct waitgraph_node *x = &r->g->node[r->stack[--n]];
 			for (uint32_t k = 0; k < x->n_edges; k++) {
 				const struct waitgraph_edge *e = &r->g->edge[x->first_edge + k];
 				if ((int)e->quality < level || r->best[e->to] != 0)
 					continue;
 				r->best[e->to] = (uint8_t)(level + 1);
-				r->todo[n++] = e->to;
+				r->stack[n++] = e->to;
 			}
 		}
 	}
@@ -319,11 +319,11 @@ static int compare_ranks(const void *a, const void *b)
 static int ends_once(const struct waitgraph_in *in, struct waitgraph *g)
 {
 	uint32_t n_components = 0;
-	cleanup(freep) uint32_t *todo = calloc(g->n_nodes * 2 + 1, sizeof(*todo));
+	cleanup(freep) uint32_t *stack = calloc(g->n_nodes * 2 + 1, sizeof(*stack));
 	cleanup(freep) uint8_t *best = calloc(g->n_nodes + 1, sizeof(*best));
-	struct reach r = {.g = g, .todo = todo, .best = best};
+	struct reach r = {.g = g, .stack = stack, .best = best};
 	g->n_sinks = 0;
-	if (!todo || !best || components_find(g, &n_components) < 0 || sinks_list(in, g, n_components) < 0)
+	if (!stack || !best || components_find(g, &n_components) < 0 || sinks_list(in, g, n_components) < 0)
 		return -ENOMEM;
 	for (int turn = 0; turn < 2; turn++) {
 		for (uint32_t i = 0; i < g->n_nodes; i++) {
@@ -471,12 +471,12 @@ static int32_t rank_at(const struct waitgraph_node *n)
 
 bool waitgraph_leads_to_rank(const struct waitgraph *g, uint32_t node)
 {
-	uint32_t todo[LEADS_MOST];
+	uint32_t queue[LEADS_MOST];
 	size_t n = 0, done = 0;
 	int32_t own = rank_at(&g->node[node]);
-	todo[n++] = node;
+	queue[n++] = node;
 	for (; done < n && own != NO_RANK; done++) {
-		const struct waitgraph_node *x = &g->node[todo[done]];
+		const struct waitgraph_node *x = &g->node[queue[done]];
 		for (uint32_t k = 0; k < x->n_edges; k++) {
 			uint32_t to = g->edge[x->first_edge + k].to;
 			int32_t rank = rank_at(&g->node[to]);
@@ -484,9 +484,9 @@ bool waitgraph_leads_to_rank(const struct waitgraph *g, uint32_t node)
 			if (rank != own && rank != NO_RANK)
 				return true;
 			for (size_t i = 0; i < n && !seen; i++)
-				seen = todo[i] == to;
+				seen = queue[i] == to;
 			if (!seen && n < LEADS_MOST)
-				todo[n++] = to;
+				queue[n++] = to;
 		}
 	}
 	return false;
