@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/heap.h"
 #include "base/private.h"
 #include "base/text.h"
 
@@ -66,6 +67,7 @@ static void become(const struct hook *h, int input, int output, const char *cons
 	char *const *argv = (char *const *)(uintptr_t)h->argv;
 	char *const *envp = (char *const *)(uintptr_t)list;
 	private_umask_undo();
+	heap_huge_pages_undo();
 	(void)execvpe(argv[0], argv, envp);
 	(void)dprintf(STDERR_FILENO, "%s: %s\n", argv[0], strerror(errno));
 	_exit(STATUS_NOT_EXECUTED);

@@ -10,6 +10,7 @@
 
 #include "act/oomadj.h"
 #include "base/file.h"
+#include "base/heap.h"
 #include "base/private.h"
 
 extern char **environ;
@@ -107,6 +108,7 @@ _Noreturn static void child_main(const struct launch *l, const struct channel *o
 	(void)signal(SIGPIPE, SIG_DFL);
 	(void)sigprocmask(SIG_SETMASK, &l->mask, NULL);
 	private_umask_undo();
+	heap_huge_pages_undo();
 	execvpe(l->argv[0], l->argv, env);
 	int e = errno;
 	ignore(file_write_all(status_fd, &e, sizeof(e)), "the parent then sees exit status 127 only");

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 
 #include "act/oomadj.h"
+#include "base/heap.h"
 #include "base/private.h"
 
 /* execvpe keeps a path on the stack, and a copy of argv where it starts a script that names no interpreter. */
@@ -122,6 +123,7 @@ int spawn_start(const struct spawn *s, pid_t *ret_pid, bool *ret_grouped)
 	}
 	struct spawn_child c = {.s = s, .parent = getpid()};
 	sigset_t all, old;
+	heap_huge_pages_undo(); /* a program gets what the memory has that executes it, which is ours */
 	(void)sigfillset(&all);
 	(void)sigprocmask(SIG_SETMASK, &all, &old); /* no handler of ours may run in the child */
 	pid_t pid = spawn_in_group(stack, stack_bytes, &c);
@@ -130,6 +132,7 @@ int spawn_start(const struct spawn *s, pid_t *ret_pid, bool *ret_grouped)
 		pid = clone(spawn_main, stack + stack_bytes, CLONE_VM | CLONE_VFORK | SIGCHLD, &c);
 	int clone_errno = errno;
 	(void)sigprocmask(SIG_SETMASK, &old, NULL);
+	heap_huge_pages_redo();
 	if (pid < 0)
 		return -clone_errno;
 	if (c.error) {

@@ -5,9 +5,24 @@
 
 #include "base/base.h"
 
+static bool huge_pages_were_on;
+
+void heap_huge_pages_undo(void)
+{
+	if (huge_pages_were_on)
+		ignore(prctl(PR_SET_THP_DISABLE, 0, 0, 0, 0), "it was taken as well");
+}
+
+void heap_huge_pages_redo(void)
+{
+	if (huge_pages_were_on)
+		ignore(prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0), "the tables then take more memory");
+}
+
 void heap_keep_sparse(void)
 {
-	ignore(prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0), "the tables then take more memory");
+	huge_pages_were_on = huge_pages_were_on || prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0) == 0;
+	heap_huge_pages_redo();
 #ifdef M_MMAP_THRESHOLD
 	/* Setting it ends its growth. The buffer of opendir(3), 32 KiB, is better off in the heap. */
 	ignore(mallopt(M_MMAP_THRESHOLD, 36 * KIB) == 0, "the tables then take more memory");

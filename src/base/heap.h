@@ -12,8 +12,14 @@
 /*
  * For a process that keeps many such tables: from now on a large block (36 KiB or more) is always mapped by itself,
  * and given back to the kernel when it is freed (glibc only), and there are no transparent huge pages. Children that
- * are forked inherit it; the latter outlives exec as well, so it is nothing for a process that starts a job.
+ * are forked inherit it. The latter outlives exec as well, so who executes somebody else's program undoes it first.
  */
 void heap_keep_sparse(void);
+/*
+ * For a child that becomes somebody else's program: huge pages as vigil was started with. A system call only. It is
+ * of the memory, so who shares that with a child (vfork) calls it itself, and heap_huge_pages_redo() afterwards.
+ */
+void heap_huge_pages_undo(void);
+void heap_huge_pages_redo(void);
 /* Gives back to the kernel the free pages between the blocks of the heap, which may take some milliseconds. */
 void heap_give_back(void);

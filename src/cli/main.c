@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/heap.h"
 #include "base/log.h"
 #include "cli/config/config.h"
 #include "cli/options/commands.h"
@@ -167,7 +168,6 @@ int main(int argc, char **argv)
 	const char *name = argc >= 2 ? argv[1] : NULL;
 	if (name && strcmp(name, LINESERVER_COMMAND) == 0)
 		return lineserver_main();
-	lineserver_has_program();
 	if (getenv("VIGIL_DEBUG"))
 		log_set_level(LOG_LEVEL_DEBUG);
 	if (!name) {
@@ -183,6 +183,9 @@ int main(int argc, char **argv)
 		command_unknown(name);
 		return EXIT_USAGE;
 	}
+	if (c->stays)
+		heap_keep_sparse(); /* before any table is written to */
+	lineserver_has_program();
 	int status = call(c, argc - 2, argv + 2);
 	standing_say(c);
 	/* Output that could not be written is a failure that scripts must see; a closed pipe is not a failure. */

@@ -376,12 +376,13 @@ def test_a_checkout_may_not_say_whom_to_notify(vigil, tmp_path):
 
 
 def test_a_program_gets_the_notice_and_no_more(vigil, channels, tmp_path):
-    script = f"cat > {tmp_path}/notice; env > {tmp_path}/env; ls /proc/self/fd > {tmp_path}/fds"
+    script = f"cat > {tmp_path}/notice; env > {tmp_path}/env; grep THP /proc/self/status > {tmp_path}/huge; ls /proc/self/fd > {tmp_path}/fds"
     env = channels([{"name": "mine", "kind": "exec", "argv": ["sh", "-c", script, "a, b"]}])
     env["MY_TOKEN"] = "x"
     assert vigil("run", "--", *CRASH, env=env).status == 139
     wait_for(lambda: (tmp_path / "fds").exists() and (tmp_path / "fds").read_text(), 20, "the program")
     assert json.loads((tmp_path / "notice").read_text())["kind"] == "crash"
+    assert (tmp_path / "huge").read_text().split() == ["THP_enabled:", "1"]
     assert "MY_TOKEN" not in (tmp_path / "env").read_text()
     assert len((tmp_path / "fds").read_text().split()) == 4 # three and the folder that ls reads
     wait_for(lambda: not waiting_files(vigil), 10, "the spool to be empty")

@@ -201,6 +201,20 @@ def test_no_descriptor_of_vigil_reaches_the_job(vigil):
     assert result.out.split() == [b"0", b"1", b"2", b"3"], result
 
 
+def huge_pages(text):
+    """Of the job and of the vigil that started it: whether the kernel may make huge pages of their memory."""
+    return [line.split()[1] for line in text.decode().splitlines()]
+
+
+@pytest.mark.parametrize("command", [["run", "--"], ["map", "-j1"]], ids=["run", "map"])
+def test_huge_pages_are_the_jobs_and_not_vigils(vigil, command):
+    look = ["sh", "-c", "grep -h THP_enabled /proc/self/status /proc/$PPID/status"]
+    inputs = [":::", "x"] if command[0] == "map" else []
+    assert huge_pages(vigil(*command, *look, *inputs).out) == ["1", "0"]
+    off = (sys.executable, "-c", "import ctypes, os, sys; ctypes.CDLL(None).prctl(41, 1, 0, 0, 0); os.execvp(sys.argv[1], sys.argv[1:])")
+    assert huge_pages(vigil(*command, *look, *inputs, prefix=off).out) == ["0", "0"]
+
+
 # --- signals
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

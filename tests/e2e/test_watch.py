@@ -89,6 +89,17 @@ def test_an_adopted_hog_is_ended_before_the_kernel_does_it(vigil, small_machine,
     assert shown["adopted"] and shown["memory_kills"] == 1
 
 
+def test_no_process_of_a_watch_has_huge_pages(vigil, others):
+    """Its tables are sized for the largest job: a page of each would become 2 MiB."""
+    watch = waiting(vigil, "watch", "--pid", others(["sleep", "60"]).pid)
+    wait_for(lambda: len(psutil.Process(watch.pid).children(recursive=True)) >= 3, 20, "helper, rescue, guard and watcher for hangs")
+    for process in [psutil.Process(watch.pid), *psutil.Process(watch.pid).children(recursive=True)]:
+        status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+        assert "THP_enabled:\t0\n" in status, process
+    watch.send_signal(signal.SIGINT)
+    assert vigil.finish(watch, 30).status == 0
+
+
 def test_an_adopted_job_that_ends_well_leaves_no_report(vigil, others, tmp_path):
     job = others([PYTHON, "-u", "-c", LATER, tmp_path / "go", 8])
     watch = waiting(vigil, "watch", "--pid", job.pid)

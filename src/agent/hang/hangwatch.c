@@ -19,7 +19,6 @@
 #include "agent/host/world_open.h"
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/heap.h"
 #include "base/log.h"
 #include "sense/framework/frameworks.h"
 #include "sense/lockwait.h"
@@ -132,7 +131,6 @@ static bool hangwatch_begin(struct watch *k)
 	struct fault f = {.text = ""};
 	struct rlimit files;
 	(void)prctl(PR_SET_NAME, "vigil-hang");
-	heap_keep_sparse(); /* each job has tables for the most processes that a job may have */
 	log_set_sink(NULL, NULL);
 	descriptors_close(k->wake_fd);
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {

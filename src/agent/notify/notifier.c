@@ -11,6 +11,7 @@
 #include "agent/host/host.h"
 #include "agent/host/helper.h"
 #include "base/buf.h"
+#include "base/heap.h"
 #include "base/log.h"
 
 extern char **environ;
@@ -189,6 +190,7 @@ static void become_deliverer(const struct notifier *n)
 	char *argv[] = {program, command, what, option, (char *)(uintptr_t)n->state_dir, NULL};
 	(void)setsid();
 	oomadj_restore();
+	heap_huge_pages_undo(); /* it starts programs of the user's */
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	for (int fd = 0; fd <= 2 && null >= 0; fd++)
 		(void)dup2(null, fd);

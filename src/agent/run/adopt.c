@@ -7,7 +7,6 @@
 
 #include "agent/run/adopt_parts.h"
 #include "agent/run/sdnotify.h"
-#include "base/heap.h"
 #include "base/log.h"
 #include "sense/proc/slurmjob.h"
 
@@ -181,7 +180,6 @@ int adopt_run(const struct adopt_spec *spec, const struct world *w)
 	static struct adopt adopt; /* large: many jobs */
 	struct adopt *a = &adopt;
 	*a = (struct adopt){.spec = spec, .w = w};
-	heap_keep_sparse(); /* each job has tables for the most processes that a job may have */
 	if (adopt_prepare(a) < 0)
 		return 125;
 	/* The guard stands. However many jobs are already there, the manager does not wait for them. */

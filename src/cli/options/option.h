@@ -72,6 +72,7 @@ struct command {
 	int (*run)(const void *options, int argc, char **argv); /* argv: the words that are no options */
 	bool stop_at_first_word; /* run: the rest is the user's command */
 	bool paged;          /* long output is shown by the pager */
+	bool stays;          /* runs beside jobs for as long as they do: its memory is kept small */
 	const struct option_absent *absent; /* ends with name NULL; may be NULL */
 	int usage_status;    /* exit status for a wrong call: 2, and 125 for run */
 };

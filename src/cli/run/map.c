@@ -162,6 +162,7 @@ const struct command command_map = {
 	.options_size = sizeof(struct map_options),
 	.defaults = &defaults,
 	.run = map_command,
+	.stays = true,
 	.stop_at_first_word = true,
 	.absent = map_absent,
 	.usage_status = 125,

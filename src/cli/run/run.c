@@ -304,6 +304,7 @@ const struct command command_run = {
 	.options_size = sizeof(struct run_options),
 	.defaults = &defaults,
 	.run = run,
+	.stays = true,
 	.stop_at_first_word = true,
 	.usage_status = 125,
 };

@@ -217,6 +217,7 @@ const struct command command_watch = {
 	.options_size = sizeof(struct watch_options),
 	.defaults = &watch_defaults,
 	.run = watch_run,
+	.stays = true,
 	.usage_status = 2,
 };
 
@@ -234,5 +235,6 @@ const struct command command_agent = {
 	.options_size = sizeof(struct agent_options),
 	.defaults = &agent_defaults,
 	.run = agent_run,
+	.stays = true,
 	.usage_status = 2,
 };

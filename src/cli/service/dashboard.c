@@ -6,6 +6,7 @@
 #include "agent/web/webserver.h"
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/heap.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/private.h"
@@ -107,6 +108,7 @@ static void browser_open(const char *url)
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	private_umask_undo();
+	heap_huge_pages_undo();
 	(void)freopen("/dev/null", "r+", stdin);
 	execlp("xdg-open", "xdg-open", url, (char *)NULL);
 	_exit(127);
@@ -208,5 +210,6 @@ const struct command command_dashboard = {
 	.options = options,
 	.options_size = sizeof(struct dashboard_options),
 	.run = dashboard_run,
+	.stays = true,
 	.usage_status = EXIT_USAGE,
 };

@@ -38,13 +38,32 @@ static void a_table_costs_what_is_used_of_it_also_after_one_was_freed(void **sta
 	}
 }
 
+static int huge_pages_are_off(void)
+{
+	return prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0);
+}
+
 /* With them one used page of a table is 2 MiB of memory. */
 static void there_are_no_huge_pages(void **state)
 {
 	(void)state;
 	assert_int_equal(prctl(PR_SET_THP_DISABLE, 0, 0, 0, 0), 0);
 	heap_keep_sparse();
-	assert_int_equal(prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0), 1);
+	assert_int_equal(huge_pages_are_off(), 1);
+}
+
+static void somebody_elses_program_has_the_huge_pages_that_vigil_was_started_with(void **state)
+{
+	(void)state;
+	heap_keep_sparse();
+	heap_huge_pages_undo();
+	assert_int_equal(huge_pages_are_off(), 0);
+	heap_keep_sparse();
+	heap_keep_sparse(); /* the second one is not what it was started with */
+	heap_huge_pages_undo();
+	assert_int_equal(huge_pages_are_off(), 0);
+	heap_huge_pages_redo();
+	assert_int_equal(huge_pages_are_off(), 1);
 }
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -97,6 +116,7 @@ int main(void)
 #endif
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(there_are_no_huge_pages),
+		cmocka_unit_test(somebody_elses_program_has_the_huge_pages_that_vigil_was_started_with),
 		cmocka_unit_test(a_table_costs_what_is_used_of_it_also_after_one_was_freed),
 		cmocka_unit_test(what_is_freed_between_blocks_is_given_back),
 	};
