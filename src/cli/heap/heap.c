@@ -1,17 +1,11 @@
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "agent/heap/heapload.h"
 #include "agent/host/world_open.h"
-#include "agent/jobs/profilenote.h"
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/log.h"
-#include "cli/heap/heap_growth.h"
+#include "cli/heap/heap_source.h"
 #include "cli/heap/heap_switch.h"
 #include "cli/heap/heap_write.h"
 #include "cli/options/commands.h"
@@ -19,10 +13,7 @@
 #include "cli/options/subject.h"
 #include "tell/heap/heap_show.h"
 
-/* Time limit for reading which pages of live blocks are in memory: enough for some ten thousand blocks. */
-#define RESIDENT_NS (300 * NS_PER_MS)
 #define ROWS_ON_TERMINAL 30
-#define NOTES 8
 
 #define NOT_GIVEN UINT32_MAX
 
@@ -127,18 +118,13 @@ static const struct option heap_options[] = {
 
 struct showing {
 	const struct heap_options *o;
-	struct world *w;
-	char state[256];
-	struct heapset *set;
-	struct heap_name name, before; /* before: what it is compared with */
-	char notes[NOTES][300];
-	size_t n_notes;
-	bool brief; /* the profile was made now, in a time that is too short for leaks */
+	struct heap_source from;
+	struct heap_name before; /* what it is compared with */
 };
 
 static void showing_done(struct showing *s)
 {
-	s->set = heapset_free(s->set);
+	heap_source_done(&s->from);
 }
 
 static int rank_parse(const char *text, int32_t *ret, struct fault *f)
@@ -150,125 +136,12 @@ static int rank_parse(const char *text, int32_t *ret, struct fault *f)
 	return 0;
 }
 
-static int heap_status(int r)
-{
-	switch (r) {
-	case 0:
-		return 0;
-	case SUBJECT_NONE:
-	case HEAPREAD_NONE:
-	case -ENOENT:
-	case WORLD_GONE:
-		return EXIT_ABSENT;
-	case -EACCES:
-	case -EPERM:
-	case WORLD_DENIED:
-		return EXIT_DENIED;
-	default:
-		return EXIT_PROBLEM;
-	}
-}
-
-static void notes_copy(struct showing *s, const struct heapload_loaded *l)
-{
-	for (size_t i = 0; i < l->n_remarks && s->n_notes < NOTES; i++)
-		TEXT_COPY(s->notes[s->n_notes++], l->remarks[i]);
-}
-
-static int duration_check(uint64_t ns, struct fault *f)
-{
-	if (ns != UINT64_MAX && (ns < GROWTH_SHORTEST_NS || ns > GROWTH_LONGEST_NS))
-		return fault_set(f, -EINVAL, "--duration: expected 0.1 seconds to 24 hours");
-	return 0;
-}
-
-/* Without a profile: records the page faults of a running job or process from now on. */
-static int watch(struct showing *s, const char *what, struct fault *f)
-{
-	struct stat st;
-	struct subject subject;
-	if (s->o->warn || s->o->attempt != NOT_GIVEN)
-		return fault_set(f, -EINVAL,
-				 "--what growth watches what runs: --warn and --attempt are about the past");
-	if (duration_check(s->o->duration_ns, f) < 0)
-		return -EINVAL;
-	const uint64_t began_ns = clock_mono_ns();
-	const uint64_t usual_ns = 5 * NS_PER_S, asked_ns = s->o->duration_ns;
-	int r = subject_find(s->w, s->state, what, &subject, f);
-	if (r && stat(what, &st) == 0)
-		return fault_set(f, -EINVAL, "%s is a file: --what growth takes a JOB or PID that runs", what);
-	if (r)
-		return r;
-	TEXT_COPY(s->name.title, subject.text);
-	TEXT_COPY(s->name.key, subject.key);
-	r = heap_growth_load(s->w, &subject, asked_ns == UINT64_MAX ? usual_ns : asked_ns, &s->set, s->notes[0], f);
-	s->n_notes = r == 0 && s->notes[0][0];
-	if (r == 0 && subject.is_job)
-		profilenote_keep(s->state, subject.job.id, PROFILENOTE_GROWTH, clock_mono_ns() - began_ns);
-	return r;
-}
-
-/* what: number of a process that was attached to and has ended. f is changed only if there is a profile. */
-static int load_dead(struct showing *s, const char *what, const struct heapload_want *want, struct heapload_loaded *ret,
-		     struct heap_name *name, struct fault *f)
-{
-	uint64_t pid;
-	if (span_u64(span_of(what), &pid) < 0 || pid == 0 || pid > INT32_MAX)
-		return HEAPREAD_NONE;
-	int r = heapload_dead(s->w, (pid_t)pid, want, ret, f);
-	TEXT_FORMAT(name->title, "process %s", what);
-	TEXT_FORMAT(name->key, "pid-%s", what);
-	return r;
-}
-
-/* what: a file, a folder, a job or a process. *ret is the caller's. */
-static int heap_load(struct showing *s, const char *what, struct heapset **ret, struct heap_name *name, struct fault *f)
-{
-	struct stat st;
-	struct subject subject;
-	const struct heapload_want want = {
-		.state = s->state,
-		.resident_ns = RESIDENT_NS,
-		.has_attempt = s->o->attempt != NOT_GIVEN,
-		.attempt = s->o->attempt,
-		.warn = s->o->warn,
-	};
-	struct heapload_loaded loaded = {.set = NULL};
-	struct fault none = {.text = ""};
-	int r;
-	/* a job goes before a file of the same name; "./NAME" means the file */
-	bool named = !strchr(what, '/') && subject_find(s->w, s->state, what, &subject, &none) == 0;
-	if (!named && stat(what, &st) == 0) {
-		r = heapload_path(s->w, what, &want, &loaded, f);
-		TEXT_COPY(name->title, what);
-		TEXT_COPY(name->key, "file");
-	} else {
-		r = named ? 0 : subject_find(s->w, s->state, what, &subject, f);
-		if (r == SUBJECT_NONE && load_dead(s, what, &want, &loaded, name, f) == 0) {
-			notes_copy(s, &loaded);
-			*ret = loaded.set;
-			return 0;
-		}
-		if (r)
-			return r;
-		r = subject.is_job ? heapload_job(s->w, &subject.job, &want, &loaded, f)
-				   : heapload_pid(s->w, subject.pid, &want, &loaded, f);
-		TEXT_COPY(name->title, subject.text);
-		TEXT_COPY(name->key, subject.key);
-	}
-	if (r)
-		return r;
-	notes_copy(s, &loaded);
-	*ret = loaded.set;
-	return 0;
-}
-
 /* HEAPREAD_NONE: the set has no process of that rank. */
 static int rank_check(const struct showing *s, int32_t rank, struct fault *f)
 {
 	size_t n;
 	int32_t highest = NO_RANK;
-	const struct heapset_process *p = heapset_processes(s->set, &n);
+	const struct heapset_process *p = heapset_processes(s->from.set, &n);
 	for (size_t i = 0; i < n; i++) {
 		if (p[i].rank == rank)
 			return 0;
@@ -276,9 +149,9 @@ static int rank_check(const struct showing *s, int32_t rank, struct fault *f)
 			highest = p[i].rank;
 	}
 	if (highest == NO_RANK)
-		return fault_set(f, HEAPREAD_NONE, "%s has no ranks, so none of number %d", s->name.title, rank);
+		return fault_set(f, HEAPREAD_NONE, "%s has no ranks, so none of number %d", s->from.name.title, rank);
 	return fault_set(f, HEAPREAD_NONE, "%s has no profile of rank %d; the highest rank of which there is one is %d",
-			 s->name.title, rank, highest);
+			 s->from.name.title, rank, highest);
 }
 
 /* Loads what --diff names: a rank of the same job, else a file, job or process, which is merged in as side 1. */
@@ -295,23 +168,13 @@ static int load_other(struct showing *s, struct heapset_want *before, struct fau
 				 "--diff %s: growth is compared between ranks only; expected the number of one",
 				 s->o->against);
 	f->text[0] = '\0';
-	int r = heap_load(s, s->o->against, &other, &s->before, f);
+	int r = heap_source_load(&s->from, s->o->against, &other, &s->before, f);
 	if (r == 0)
-		r = heapset_merge(s->set, other, 1);
+		r = heapset_merge(s->from.set, other, 1);
 	heapset_free(other);
 	before->has_side = true;
 	before->side = 1;
 	return r;
-}
-
-static bool any_runs(const struct heapset *h)
-{
-	size_t n;
-	const struct heapset_process *p = heapset_processes(h, &n);
-	for (size_t i = 0; i < n; i++)
-		if (p[i].life == HEAPSET_RUNNING || p[i].life == HEAPSET_SAVED)
-			return true;
-	return false;
 }
 
 /* A snapshot without a history shows only its moment; leaks and growth take a heap profile. */
@@ -319,7 +182,7 @@ static int torch_check(const struct showing *s, enum heapset_what what, struct f
 {
 	size_t n;
 	bool history = false;
-	const struct heapset_process *p = heapset_processes(s->set, &n);
+	const struct heapset_process *p = heapset_processes(s->from.set, &n);
 	for (size_t i = 0; i < n; i++)
 		history |= p[i].trace.valid;
 	if (what == HEAPSET_LIVE ||
@@ -329,37 +192,37 @@ static int torch_check(const struct showing *s, enum heapset_what what, struct f
 		return fault_set(f, -EINVAL,
 				 "%s is a PyTorch memory snapshot: --what %s takes a heap profile, of 'vigil run "
 				 "--heap'; two snapshots are compared by --diff",
-				 s->name.title, heapset_what_name(what));
+				 s->from.name.title, heapset_what_name(what));
 	return fault_set(
 		f, -EINVAL,
 		"%s is a PyTorch memory snapshot without a history of allocations: it tells what was in use at its "
 		"moment. For --what %s call torch.cuda.memory._record_memory_history() before the memory is used",
-		s->name.title, heapset_what_name(what));
+		s->from.name.title, heapset_what_name(what));
 }
 
 static enum heapset_what what_of(const struct showing *s, enum heapset_what fallback)
 {
 	if (s->o->what < 0)
 		return fallback;
-	return s->brief && s->o->what == HEAPSET_LEAKS ? HEAPSET_LIVE : (enum heapset_what)s->o->what;
+	return s->from.brief && s->o->what == HEAPSET_LEAKS ? HEAPSET_LIVE : (enum heapset_what)s->o->what;
 }
 
 static int heap_prepare(struct showing *s, struct heap_show_want *want, struct fault *f)
 {
 	const struct heap_options *o = s->o;
-	enum heapset_what fallback =
-		any_runs(s->set) || heapset_source_of(s->set) == HEAPSET_TORCH || o->warn ? HEAPSET_LIVE : HEAPSET_PEAK;
+	const bool is_torch = heapset_source_of(s->from.set) == HEAPSET_TORCH;
+	const bool lives = is_torch || o->warn || heap_source_runs(&s->from);
 	*want = (struct heap_show_want){
-		.part = {.what = what_of(s, fallback), .lines = !o->functions},
+		.part = {.what = what_of(s, lives ? HEAPSET_LIVE : HEAPSET_PEAK), .lines = !o->functions},
 		.limit = o->limit != NOT_GIVEN				   ? o->limit
 			 : isatty(STDOUT_FILENO) && !o->output && !o->json ? ROWS_ON_TERMINAL
 									   : 0,
 		.frames = o->frames,
-		.title = s->name.title,
+		.title = s->from.name.title,
 		.before_title = s->before.title,
-		.remarks = s->notes,
+		.remarks = s->from.notes,
 	};
-	int r = heapset_source_of(s->set) == HEAPSET_TORCH ? torch_check(s, want->part.what, f) : 0;
+	int r = is_torch ? torch_check(s, want->part.what, f) : 0;
 	if (r)
 		return r;
 	r = o->rank ? rank_parse(o->rank, &want->part.rank, f) : 0;
@@ -372,108 +235,96 @@ static int heap_prepare(struct showing *s, struct heap_show_want *want, struct f
 		want->before = want->part;
 		r = load_other(s, &want->before, f);
 	}
-	want->n_remarks = s->n_notes;
+	want->n_remarks = s->from.n_notes;
 	return r;
+}
+
+/* Says what is wrong, and returns the exit status for it. */
+static int fail(int r, const char *what, const struct fault *f)
+{
+	if (f->text[0])
+		log_error("%s", f->text);
+	else
+		log_error("%s: %s", what, strerror(r < 0 ? -r : EIO));
+	return r == -EINVAL ? EXIT_USAGE : heap_status(r);
 }
 
 static int change(const struct showing *s, const char *what)
 {
 	struct subject subject;
 	struct fault f = {.text = ""};
-	int r = subject_find(s->w, s->state, what, &subject, &f);
+	int r = subject_find(s->from.world, s->from.state, what, &subject, &f);
 	if (r) {
 		log_error("%s", f.text);
 		return heap_status(r);
 	}
-	return heap_switch_run(s->w, s->state, &subject, &s->o->change);
+	return heap_switch_run(s->from.world, s->from.state, &subject, &s->o->change);
 }
 
-/*
- * `--attach -d TIME`: samples for this time, loads the profile, and gives the program its own calls back. Where there
- * is a sampler already (--heap), its profile is loaded at once. Returns an exit status; the fault is set where it is
- * not said yet.
- */
-static int sample_briefly(struct showing *s, const char *what, struct fault *f)
+/* Fills the source's set. Returns an exit status. */
+static int profile_find(struct showing *s, const char *what)
 {
-	const uint64_t leaks_show_ns = 180 * NS_PER_S;
-	struct subject subject;
-	const struct heap_switch back = {.detach = true, .rate = UINT64_MAX};
-	struct fault none = {.text = ""};
-	if (s->o->what == HEAPSET_GROWTH)
-		return fault_set(f, EXIT_USAGE, "--what growth watches without a sampler; leave --attach out");
-	if (duration_check(s->o->duration_ns, f) < 0)
-		return EXIT_USAGE;
-	if (heap_load(s, what, &s->set, &s->name, &none) == 0 && any_runs(s->set))
-		return 0;
-	s->set = heapset_free(s->set);
-	s->n_notes = 0;
-	int r = subject_find(s->w, s->state, what, &subject, f);
-	heap_stop_by_signals();
-	int status = r ? heap_status(r) : heap_switch_run(s->w, s->state, &subject, &s->o->change);
-	if (status) {
-		if (r == 0 && subject.is_job) /* others of its processes may have got it */
-			(void)heap_switch_run(s->w, s->state, &subject, &back);
+	const struct heap_options *o = s->o;
+	struct heap_source *from = &s->from;
+	struct fault f = {.text = ""};
+	if (o->change.attach) {
+		int status = heap_source_sample(from, what, &o->change, &f);
+		if (status && f.text[0])
+			log_error("%s", f.text);
 		return status;
 	}
-	heap_wait(s->o->duration_ns, subject.pid);
-	r = heap_load(s, what, &s->set, &s->name, f);
-	if (kill(subject.pid, 0) == 0)
-		(void)heap_switch_run(s->w, s->state, &subject, &back); /* what went wrong has been said */
-	s->brief = s->o->duration_ns < leaks_show_ns;
-	if (r == 0 && s->brief && s->o->what == HEAPSET_LEAKS && s->n_notes < NOTES)
-		TEXT_COPY(s->notes[s->n_notes++], "what was asked for in this time and is held at its end; which of "
-						  "it is a leak takes minutes to show");
-	return r ? heap_status(r) : 0;
+	if (o->change.rate != UINT64_MAX) {
+		log_error("--rate is for --attach and --start: a profile that is shown has the rate it was made with");
+		return EXIT_USAGE;
+	}
+	int r = o->what == HEAPSET_GROWTH ? heap_source_growth(from, what, &f)
+					  : heap_source_load(from, what, &from->set, &from->name, &f);
+	return r ? fail(r, what, &f) : 0;
+}
+
+static int profile_show(struct showing *s, const char *what)
+{
+	struct heap_show_want want;
+	struct fault f = {.text = ""};
+	int r = heap_prepare(s, &want, &f);
+	if (r)
+		return fail(r, what, &f);
+	const struct heap_write_want to = {.world = s->from.world,
+					   .set = s->from.set,
+					   .show = &want,
+					   .name = &s->from.name,
+					   .output = s->o->output,
+					   .format = s->o->json ? HEAP_JSON : s->o->format,
+					   .json_flag = s->o->json,
+					   .by = (enum heap_by)s->o->by};
+	return heap_write_out(&to);
 }
 
 static int heap_run(const void *options, int argc, char **argv)
 {
+	const struct heap_options *o = options;
 	struct world w;
-	cleanup(showing_done) struct showing s = {.o = options, .w = &w};
-	struct heap_show_want want;
 	struct fault f = {.text = ""};
+	cleanup(showing_done) struct showing s = {.o = o,
+						  .from = {.world = &w,
+							   .what = o->what,
+							   .duration_ns = o->duration_ns,
+							   .has_attempt = o->attempt != NOT_GIVEN,
+							   .attempt = o->attempt,
+							   .warn = o->warn}};
 	const char *what = argc == 1 ? argv[0] : "last";
-	if (argc > 1 || (argc == 0 && heap_switch_wanted(&s.o->change))) {
+	if (argc > 1 || (argc == 0 && heap_switch_wanted(&o->change))) {
 		log_error("one JOB, PID or FILE is expected, not %d; see 'vigil help heap'", argc);
 		return EXIT_USAGE;
 	}
-	if (world_open(NULL, &w, &f) < 0 || state_dir(s.o->state, s.state, sizeof(s.state), &f) < 0) {
+	if (world_open(NULL, &w, &f) < 0 || state_dir(o->state, s.from.state, sizeof(s.from.state), &f) < 0) {
 		log_error("%s", f.text);
 		return EXIT_PROBLEM;
 	}
-	const bool samples = s.o->change.attach && s.o->duration_ns != UINT64_MAX;
-	if (heap_switch_wanted(&s.o->change) && !samples)
+	if (heap_switch_wanted(&o->change) && !(o->change.attach && o->duration_ns != UINT64_MAX))
 		return change(&s, what);
-	int status = samples ? sample_briefly(&s, what, &f) : 0;
-	if (status) {
-		if (f.text[0])
-			log_error("%s", f.text);
-		return status;
-	}
-	if (!samples && s.o->change.rate != UINT64_MAX) {
-		log_error("--rate is for --attach and --start: a profile that is shown has the rate it was made with");
-		return EXIT_USAGE;
-	}
-	int r = samples			      ? 0
-		: s.o->what == HEAPSET_GROWTH ? watch(&s, what, &f)
-					      : heap_load(&s, what, &s.set, &s.name, &f);
-	if (r == 0)
-		r = heap_prepare(&s, &want, &f);
-	if (r) {
-		if (!f.text[0])
-			fault_set(&f, r, "%s: %s", what, strerror(r < 0 ? -r : EIO));
-		log_error("%s", f.text);
-		return r == -EINVAL ? EXIT_USAGE : heap_status(r);
-	}
-	const struct heap_write_want to = {.world = s.w,
-					   .set = s.set,
-					   .show = &want,
-					   .name = &s.name,
-					   .output = s.o->output,
-					   .format = s.o->json ? HEAP_JSON : s.o->format,
-					   .json_flag = s.o->json,
-					   .by = (enum heap_by)s.o->by};
-	return heap_write_out(&to);
+	int status = profile_find(&s, what);
+	return status ? status : profile_show(&s, what);
 }
 
 const struct command command_heap = {
