@@ -1,6 +1,7 @@
 #include "agent/hang/hangproc.h"
 
 #include <linux/futex.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 /* A watcher that dies is started again after 2 s, doubled with each death up to 64 s, at most this many times. */
 #define DEATHS_MOST 8
 static const uint64_t revive_ns = 2 * NS_PER_S;
+static const uint64_t end_wait_ns = NS_PER_S;
 
 void hangproc_progress(struct hangproc *h, const char *const *patterns, size_t n)
 {
@@ -156,12 +158,19 @@ void hangproc_taken(struct hangproc *h)
 	atomic_fetch_add(&h->shm->taken, 1);
 }
 
+/* One that waits in the kernel for something that never comes is left to init. */
+static void watcher_end(pid_t pid)
+{
+	const uint64_t until_ns = clock_mono_ns() + end_wait_ns;
+	(void)kill(pid, SIGKILL);
+	while (waitpid(pid, NULL, WNOHANG) == 0 && clock_mono_ns() < until_ns)
+		(void)poll(NULL, 0, 2);
+}
+
 void hangproc_close(struct hangproc *h)
 {
-	if (h->pid > 0) {
-		(void)kill(h->pid, SIGKILL);
-		(void)waitpid(h->pid, NULL, 0);
-	}
+	if (h->pid > 0)
+		watcher_end(h->pid);
 	h->pid = 0;
 	h->due_ns = UINT64_MAX;
 	closep(&h->from_fd);

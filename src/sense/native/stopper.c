@@ -15,6 +15,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "sense/lockwait.h"
 #include "sense/proc/proc.h"
 
 /* Stack for `during`; the default size would be locked whole in a process that locks its memory. */
@@ -66,6 +67,7 @@ struct stopper {
 	const struct world *world; /* borrowed */
 	pid_t pid;
 	struct remote *remote; /* borrowed */
+	bool hurries; /* as who made it (sense/lockwait) */
 	pthread_t thread;
 	bool has_thread;
 	pthread_mutex_t lock; /* of job and quit */
@@ -317,6 +319,11 @@ static void *thread_main(void *arg)
 	if (sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &first) < 0)
 		(void)setpriority(PRIO_PROCESS, (id_t)gettid(), -20);
 	atomic_store(&s->thread_tid, (int)gettid());
+	if (s->hurries) { /* the helper is made before anybody is stopped */
+		lockwait_begin();
+		if (lockwait_reads(s->world->proc_fd, s->remote->pid))
+			lockwait_start(s->world->proc_fd);
+	}
 	pthread_mutex_lock(&s->lock);
 	while (!s->quit) {
 		if (!s->job) {
@@ -336,6 +343,8 @@ static void *thread_main(void *arg)
 	}
 	s->quit = true;
 	pthread_mutex_unlock(&s->lock);
+	if (s->hurries)
+		lockwait_end();
 	return NULL;
 }
 
@@ -493,6 +502,7 @@ struct stopper *stopper_new(const struct world *w, pid_t pid, struct remote *r)
 	s->world = w;
 	s->pid = pid;
 	s->remote = r;
+	s->hurries = lockwait_hurries();
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);

@@ -9,6 +9,8 @@
 static ssize_t live_readv(struct remote *r, const struct iovec *into, size_t n_into, const struct iovec *from,
 			  size_t n_from)
 {
+	if (lockwait_reads(r->proc_fd, r->pid))
+		return lockwait_readv(r->proc_fd, r->pid, into, n_into, from, n_from);
 	ssize_t n = process_vm_readv(r->pid, into, n_into, from, n_from, 0);
 	return n < 0 ? -errno : n;
 }
