@@ -38,9 +38,6 @@ hang("nan-break", "gloo", "torch", ranks(1), GLOO + "gather|nan|" + CIRCLE,
 hang("early-stop", "store", "torch", ranks(2), GLOO + "store|poll|stop|" + CIRCLE,
      "rank 2 has stopped early and waits in the store for the others, who are in backward",
      {**all_of(3, "futex@backward", 2), "rank2": "~poll|recv@wait_for_the_others"}, also=[everyone(3), cycle("rank0", "rank2"), cycle("rank1", "rank2")])
-hang("ckpt-barrier", "gloo", "torch", ranks(0), GLOO + "barrier|save|checkpoint|" + CIRCLE,
-     "a barrier after a checkpoint is in rank 0's branch, the others are in the next step",
-     {**all_of(4, "futex@backward", 0), "rank0": "futex@save_checkpoint"}, also=[everyone(4)])
 hang("new-group", "store", "torch", ranks(2), GLOO + "new_group|store|group|barrier|poll|" + CIRCLE,
      "ranks 0 and 1 make a group that rank 2 has to make too; it is in the next step",
      {**all_of(2, "~poll|recv|nanosleep|futex@evaluation_group"), "rank2": "futex@backward"},
@@ -63,9 +60,6 @@ hang("fsdp-state", "gloo", "torch", ranks(0), GLOO + "barrier|gather|state|save|
 # ... and one that is busy otherwise, or gone
 hang("future", "future", "torch", ranks(1), GLOO + "future|thread|batch|" + GONE + "|" + NEVER,
      "rank 1 waits for a future that its thread, which has ended by an error, would set", {"rank0": "futex@backward", "rank1": "futex@wait"}, also=[NOBODY])
-hang("config-retry", "sleep loop", "torch", ranks(0), POLL + "settings|json|file|exist|not in|elsewhere|" + NEVER,
-     "rank 0 looks for a file of settings that nobody writes, the others wait for its broadcast",
-     {"rank0": "~nanosleep|select@read_settings", **all_of(3, "futex@broadcast_object_list", 0)}, also=[outside(r"settings\.epoch3|\.json"), NOBODY])
 hang("store-key", "store", "torch", ranks(1), GLOO + "store|poll|key|get|" + NEVER,
      "rank 1 gets a key from the store that nobody sets, the others are in backward",
      {"rank0": "futex@backward", "rank1": "~poll|recv@newest_checkpoint", "rank2": "futex@backward"}, also=[NOBODY])

@@ -1,7 +1,5 @@
 """FSDP; rank 0 alone takes the state for a checkpoint, which gathers the shards of all ranks. Rank 1 waits at the
 barrier behind it."""
-import time
-
 import torch
 from torch.distributed.fsdp import FullStateDictConfig, FullyShardedDataParallel, StateDictType
 
@@ -24,7 +22,7 @@ def body(rank, n):
     for step in range(1, 80):
         loss = train_step(model, optimizer, *batch())
         if rank == 0:
-            print(f"{time.strftime('%H:%M:%S')} step {step} loss {loss:.4f}", flush=True)
+            print(f"\r{step:2d}/80 |{'#' * (step // 4):20}| loss={loss:.4f}", end="", flush=True)
         if step == 30:
             save(dist, rank, model, step)
     dist.destroy_process_group()

@@ -1,5 +1,7 @@
 """Ranks 0 and 1 make a group for the evaluation, which every rank of the job has to make; rank 2, no member, goes on
-to the next step."""
+to the next step. The job has PyTorch wait until all have made a group, as it once did by itself."""
+import os
+
 import torch
 
 from kit12 import batch, join_group, torchrun, train_step, trainer
@@ -25,4 +27,5 @@ def body(rank, n):
 
 
 if __name__ == "__main__":
+    os.environ["TORCH_DIST_INIT_BARRIER"] = "1"
     torchrun(3, body)

@@ -16,7 +16,7 @@ def episode(k, seconds):
 
 
 def body(rank, n):
-    options = rpc.TensorPipeRpcBackendOptions(num_worker_threads=4, rpc_timeout=0)
+    options = rpc.TensorPipeRpcBackendOptions(num_worker_threads=4, rpc_timeout=7200)
     rpc.init_rpc(f"worker{rank}", rank=rank, world_size=n, rpc_backend_options=options)
     if rank == 0:
         for k in range(10):

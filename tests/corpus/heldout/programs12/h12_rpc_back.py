@@ -16,17 +16,17 @@ def current_step():
 
 def take_gradient(sender, step):
     """Runs in the one that gets the gradient."""
-    return step - rpc.rpc_sync(sender, current_step, timeout=0)
+    return step - rpc.rpc_sync(sender, current_step)
 
 
 def push_gradient(me, to, step):
     """Runs in the one that is asked for a gradient."""
     time.sleep(0.5)
-    return rpc.rpc_sync(to, take_gradient, args=(me, step), timeout=0)
+    return rpc.rpc_sync(to, take_gradient, args=(me, step))
 
 
 def body(rank, n):
-    options = rpc.TensorPipeRpcBackendOptions(num_worker_threads=2, rpc_timeout=0)
+    options = rpc.TensorPipeRpcBackendOptions(num_worker_threads=2, rpc_timeout=7200)
     rpc.init_rpc(f"trainer{rank}", rank=rank, world_size=n, rpc_backend_options=options)
     model, me, other = net(), f"trainer{rank}", f"trainer{1 - rank}"
     for step in range(60):
@@ -34,9 +34,9 @@ def body(rank, n):
         time.sleep(0.15)
         torch.nn.functional.mse_loss(model(batch()[0]), batch()[1]).backward()
         if step < 30 and rank == step % 2:
-            rpc.rpc_sync(other, current_step, timeout=0)
+            rpc.rpc_sync(other, current_step)
         elif step >= 30:
-            rpc.rpc_sync(other, push_gradient, args=(other, me, step), timeout=0)
+            rpc.rpc_sync(other, push_gradient, args=(other, me, step))
         if rank == 0 and step % 5 == 0:
             print("step", step, flush=True)
     rpc.shutdown()

@@ -67,7 +67,8 @@ def join_group(rank, n, **more):
 def net(width=48, norm=False):
     from torch import nn
     middle = [nn.BatchNorm1d(width)] if norm else []
-    return nn.Sequential(nn.Linear(16, width), *middle, nn.ReLU(), nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 1))
+    tail = [nn.ReLU(), nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 1)]
+    return nn.Sequential(nn.Linear(16, width), *middle, *tail)
 
 
 def batch(size=32):
