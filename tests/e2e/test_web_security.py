@@ -155,6 +155,18 @@ def test_what_is_no_request_is_refused(server):
     assert server.get("/api/v1/me").status == 200
 
 
+@pytest.mark.parametrize("lines", [b"Host : evil", b"X y: a", b"X(: a", b"X\xe9: a", b"X: \x01", b"X: \x7f", b"Content-Length : 4",
+                                   b"Content-Length: 4\r\nContent-Length: 4", b"Content-Length: 4\r\nTransfer-Encoding: chunked",
+                                   b"Transfer-Encoding: xchunked", b"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked"], ids=repr)
+def test_a_head_that_can_be_read_in_two_ways_ends_the_connection(server, lines):
+    """What stands in front of the server may have taken what follows for a body."""
+    own = f"Host: localhost\r\nX-Vigil-CSRF: 1\r\nAuthorization: Bearer {server.token}\r\n".encode()
+    follows = b"GET /api/v1/me HTTP/1.1\r\n" + own + b"\r\n"
+    got, _ = server.raw(b"POST /api/v1/login HTTP/1.1\r\n" + own + lines + b"\r\n\r\n" + follows * 2, timeout=5)
+    assert got.startswith(b"HTTP/1.1 400 ") and got.count(b"HTTP/1.1 ") == 1 and b"vigil.me" not in got, got
+    assert b"connection: close\r\n" in got.lower(), got
+
+
 def test_a_body_that_is_too_large(server):
     big = json.dumps({"token": "a" * 70000}).encode()
     answer = server.post("/api/v1/login", big, token=False)

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "agent/web/webguard.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/dynlib.h"
@@ -226,6 +227,42 @@ static void body_take(struct httpd_call *c, const char *data, size_t len)
 	c->body[c->body_len] = '\0';
 }
 
+static enum MHD_Result head_field(void *ctx, enum MHD_ValueKind kind, const char *key, const char *value)
+{
+	(void)kind;
+	webguard_head_field(ctx, key, value);
+	return MHD_YES;
+}
+
+/* The answer stops the library from reading a body, and the connection ends with it. */
+static enum MHD_Result call_refuse(struct httpd_call *c)
+{
+	static const char text[] = "{\"schema\":\"vigil.error/1\",\"error\":\"bad_request\",\"text\":\"the head of the "
+				   "request can be read in two ways: names are tokens, and there is at most one Host "
+				   "and one length\"}";
+	const struct httpd_answer a = {.status = 400,
+				       .type = "application/json",
+				       .bytes = text,
+				       .fd = -1,
+				       .len = sizeof(text) - 1,
+				       .header = {{"Connection", "close"}, {"Cache-Control", "no-store"}},
+				       .n_headers = 2};
+	c->asked = true;
+	httpd_reply(c, &a);
+	return c->response ? call_queue(c) : MHD_NO;
+}
+
+static enum MHD_Result call_begin(struct httpd_call *c, struct MHD_Connection *connection, const char *method)
+{
+	const union MHD_ConnectionInfo *peer = mhd.connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+	struct webguard_head head = {.broken = false};
+	c->begun = true;
+	c->connection = connection;
+	c->peer = peer ? peer->socket_context : NULL;
+	(void)mhd.values(connection, MHD_HEADER_KIND, head_field, &head);
+	return webguard_head_is_sound(&head, method) ? MHD_YES : call_refuse(c);
+}
+
 static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, const char *url, const char *method,
 				  const char *version, const char *data, size_t *len, void **call_ctx)
 {
@@ -235,14 +272,8 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, 
 	(void)version;
 	if (!c)
 		return MHD_NO;
-	if (!c->begun) {
-		const union MHD_ConnectionInfo *peer =
-			mhd.connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-		c->begun = true;
-		c->connection = connection;
-		c->peer = peer ? peer->socket_context : NULL;
-		return MHD_YES;
-	}
+	if (!c->begun)
+		return call_begin(c, connection, method);
 	if (c->response) /* it was deferred, and is answered now */
 		return call_queue(c);
 	if (*len > 0) {

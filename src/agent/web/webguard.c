@@ -93,3 +93,48 @@ bool webguard_check(const struct webguard *g, const struct webguard_headers *h, 
 		return refuse(ret, 403, "csrf", "requests that change something need the header 'X-Vigil-CSRF: 1'");
 	return true;
 }
+
+/* ---- the head ---- */
+
+/* RFC 9110, section 5.6.2. */
+static bool is_token(const char *text)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&'*+-.^_`|~";
+	return *text && text[strspn(text, letters)] == '\0';
+}
+
+static bool value_is_plain(const char *p)
+{
+	for (; *p; p++)
+		if (((unsigned char)*p < ' ' && *p != '\t') || *p == 127)
+			return false;
+	return true;
+}
+
+static bool length_is_number(const char *p)
+{
+	size_t n = strspn(p, "0123456789");
+	return n > 0 && p[n + strspn(p + n, " \t")] == '\0';
+}
+
+void webguard_head_field(struct webguard_head *h, const char *name, const char *value)
+{
+	if (!value || !is_token(name) || !value_is_plain(value)) {
+		h->broken = true;
+		return;
+	}
+	h->n_hosts += strcasecmp(name, "host") == 0;
+	if (strcasecmp(name, "content-length") == 0) {
+		h->n_lengths++;
+		h->broken |= !length_is_number(value);
+	}
+	if (strcasecmp(name, "transfer-encoding") == 0) {
+		h->n_codings++;
+		h->broken |= strcasecmp(value, "chunked") != 0;
+	}
+}
+
+bool webguard_head_is_sound(const struct webguard_head *h, const char *method)
+{
+	return !h->broken && is_token(method) && h->n_lengths + h->n_codings <= 1 && h->n_hosts <= 1;
+}

@@ -34,3 +34,17 @@ bool webguard_allow(struct webguard *g, const char *host);
 /* data: it is for data, not for a file of the page; reads: GET or HEAD. True: go on. */
 bool webguard_check(const struct webguard *g, const struct webguard_headers *h, bool data, bool reads,
 		    struct webguard_refusal *ret);
+
+/*
+ * Whether the head of a request may be taken: what stands in front of the server must not be able to read it otherwise
+ * (RFC 9112, sections 2.3, 5 and 6). Looks at the fields as libmicrohttpd hands them on; how lines end, and lines that
+ * are folded, it has dealt with by then. Begin with {.broken = false}.
+ */
+struct webguard_head {
+	unsigned n_lengths, n_codings, n_hosts;
+	bool broken;
+};
+
+void webguard_head_field(struct webguard_head *h, const char *name, const char *value);
+/* False: it is to be refused, and the connection closed. */
+bool webguard_head_is_sound(const struct webguard_head *h, const char *method);

@@ -315,6 +315,43 @@ static void a_profile_with_anything_else_is_refused(void **state)
 			fail_msg("%s was taken", bad[i]);
 }
 
+/* ---- the head of a request ---- */
+
+static bool is_sound(const char *name, const char *value, const char *name2)
+{
+	struct webguard_head h = {.broken = false};
+	webguard_head_field(&h, name, value);
+	webguard_head_field(&h, name2, "4");
+	return webguard_head_is_sound(&h, "POST");
+}
+
+static void a_field_is_a_token_and_plain_text_and_a_body_has_one_length(void **state)
+{
+	(void)state;
+	assert_true(is_sound("X-a", "\t b \xe9", "Content-Length"));
+	assert_true(is_sound("Content-Length", "4 ", "X"));
+	assert_true(is_sound("Transfer-Encoding", "Chunked", "X"));
+	const char *const broken[][3] = {
+		{"Host ", "a", "X"},
+		{"", "a", "X"},
+		{"X\xe9", "a", "X"},
+		{"X", "a\rb", "X"},
+		{"X", "\x7f", "X"},
+		{"X", NULL, "X"},
+		{"Host", "a", "host"},
+		{"Content-Length", "+4", "X"},
+		{"Content-Length", "", "X"},
+		{"Content-Length", "4, 4", "X"},
+		{"Content-Length", "4", "content-length"},
+		{"Transfer-Encoding", "xchunked", "X"},
+		{"Transfer-Encoding", "chunked", "Content-Length"},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(broken); i++)
+		assert_false(is_sound(broken[i][0], broken[i][1], broken[i][2]));
+	const struct webguard_head none = {.broken = false};
+	assert_false(webguard_head_is_sound(&none, "G(T"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -330,6 +367,7 @@ int main(void)
 		cmocka_unit_test(an_address_is_taken_apart),
 		cmocka_unit_test(a_profile_becomes_arguments_of_vigil),
 		cmocka_unit_test(a_profile_with_anything_else_is_refused),
+		cmocka_unit_test(a_field_is_a_token_and_plain_text_and_a_body_has_one_length),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
