@@ -8,6 +8,8 @@
  */
 #pragma once
 
+#include <sys/types.h>
+
 #include "base/base.h"
 
 enum {
@@ -23,6 +25,11 @@ struct world {
 	int shm_fd;    /* /dev/shm */
 	int kmsg_fd;   /* /dev/kmsg, O_NONBLOCK, positioned by its reader */
 	bool kmsg_denied; /* it exists, and we may not open it */
+	/*
+	 * Whose job is read, while it is one's; 0: root's, or no job. What processes of a user's job name is not opened
+	 * with root's rights (sense/proc/procfile).
+	 */
+	uid_t owner;
 	bool recorded; /* a recorded tree: no live-only calls (pidfd, BPF, journal) */
 	char root[256];      /* "" for the live machine; else the recorded tree */
 	uint64_t page_bytes;

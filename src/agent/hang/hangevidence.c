@@ -146,23 +146,38 @@ static void dump_take(struct hangevidence *g, const struct world *w, const struc
 
 /* ---- source lines ---- */
 
-/* The path comes from the job: only what its user may read is opened. */
-static int source_open(const struct world *w, pid_t pid, const char *file)
+/* Of source lines that are missing because their process is another user's than its stacks were. */
+static void changed_say(struct hangevidence *g, pid_t pid)
+{
+	char text[sizeof(g->hcase.unavailable[0])];
+	TEXT_FORMAT(text, "source line: process %d is another user's than when its stacks were read", (int)pid);
+	for (size_t i = 0; i < g->hcase.n_unavailable; i++)
+		if (strcmp(g->hcase.unavailable[i], text) == 0)
+			return;
+	hangevidence_unavailable(&g->hcase, "%s", text);
+}
+
+/* The path comes from the job: only what the user may read whose the process was when it named it is opened. */
+static int source_open(struct hangevidence *g, const struct world *w, const struct dump_process *p, const char *file)
 {
 	struct stat st;
+	uid_t owner;
 	cleanup(closep) int fd = -1;
-	if (procfile_open(w, pid, file, FOREIGN_LINKS, &fd) != 0 || fstat(fd, &st) < 0)
+	const struct procfile_who who = {.pid = p->pid, .uid = p->uid, .start_ticks = p->start_ticks};
+	int r = p->has_who ? procfile_open_of(w, &who, file, FOREIGN_LINKS, &fd) : WORLD_DENIED;
+	if (r == PROCFILE_CHANGED || (r != 0 && procfile_owner(w, p->pid, &owner) == 0 && owner != p->uid))
+		changed_say(g, p->pid);
+	if (r != 0 || fstat(fd, &st) < 0)
 		return -1;
 	return (uint64_t)st.st_size <= SOURCE_MOST ? take_fd(&fd) : -1;
 }
 
-static bool source_line(const struct world *w, pid_t pid, const char *file, int32_t number, char *dst, size_t cap)
+static bool source_line(int source, int32_t number, char *dst, size_t cap)
 {
-	cleanup(closep) int fd = source_open(w, pid, file);
-	cleanup(freep) char *text = fd < 0 ? NULL : malloc(SOURCE_MOST);
+	cleanup(freep) char *text = source < 0 ? NULL : malloc(SOURCE_MOST);
 	size_t len;
 	struct span line;
-	if (!text || file_read_from(fd, 0, text, SOURCE_MOST, &len) < 0)
+	if (!text || file_read_from(source, 0, text, SOURCE_MOST, &len) < 0)
 		return false;
 	struct span rest = {text, len};
 	for (int32_t i = 1; span_line(&rest, &line); i++) {
@@ -189,7 +204,8 @@ static void sources_read(struct hangevidence *g, const struct world *w)
 		if (!f || !f->file || f->line <= 0 || !r->process)
 			continue;
 		*s = (struct hang_source){.rank = r->rank};
-		g->n_source += source_line(w, r->process->pid, f->file, f->line, s->line, sizeof(s->line));
+		cleanup(closep) int fd = source_open(g, w, r->process, f->file);
+		g->n_source += source_line(fd, f->line, s->line, sizeof(s->line));
 	}
 }
 

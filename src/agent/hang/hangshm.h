@@ -37,6 +37,7 @@ struct hang_job {
 	bool active;
 	char id[64];
 	uint32_t attempt;
+	uid_t uid; /* whose job it is */
 	uint64_t started_ns; /* start of the attempt, monotonic; 0: unknown, for an adopted job */
 	char cgroup[CGROUP_PATH_MAX]; /* relative to world->cgroup_fd; "": none */
 	char freezer[CGROUP_PATH_MAX]; /* the same, of the group whose freezer shows that the job is frozen */

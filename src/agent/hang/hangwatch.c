@@ -827,6 +827,7 @@ static uint64_t hangwatch_round(struct watch *k)
 		procstats_round(k->procstats);
 	}
 	for (size_t i = 0; i < k->n_jobs; i++) {
+		k->w.owner = k->job[i].uid; /* for all that is read below, and by its children */
 		struct watched *j = watched_of(k, i);
 		if (!j)
 			continue;
@@ -843,6 +844,7 @@ static uint64_t hangwatch_round(struct watch *k)
 		if (j->evidence.busy)
 			next = MIN(next, j->evidence.next_ns);
 	}
+	k->w.owner = 0;
 	refused_step(k);
 	if (!any_gathers(k))
 		hanglookups_end(k->lookups);

@@ -21,17 +21,16 @@ static const uint64_t case_wait_ns = 4 * NS_PER_S;
 static uid_t owner_of(const struct adopt *a, const struct adopted *j)
 {
 	static pid_t pids[1024];
-	struct foreign_user user;
 	size_t n = 0;
-	uid_t owner = geteuid();
+	uid_t owner = geteuid(), user;
 	if (j->id.pid)
-		return procfile_user(a->w, j->id.pid, &user) == 0 ? user.uid : owner;
+		return procfile_owner(a->w, j->id.pid, &user) == 0 ? user : owner;
 	if (cgroup_pids(a->w, j->cgroup, pids, ARRAY_SIZE(pids), &n) != 0)
 		return owner;
 	for (size_t i = 0; i < n; i++) {
-		if (procfile_user(a->w, pids[i], &user) != 0 || (i > 0 && user.uid != owner))
+		if (procfile_owner(a->w, pids[i], &user) != 0 || (i > 0 && user != owner))
 			return geteuid();
-		owner = user.uid;
+		owner = user;
 	}
 	return owner;
 }
@@ -103,6 +102,7 @@ static void hang_pass_on(struct adopt *a, uint32_t i)
 	for (size_t k = 0; k < j->n_also; k++)
 		h->also[k] = j->also[k];
 	TEXT_COPY(h->id, j->job.id);
+	h->uid = j->job.uid;
 	TEXT_COPY(h->cgroup, j->cgroup);
 	TEXT_COPY(h->freezer, j->cgroup);
 	if (j->id.pid) {

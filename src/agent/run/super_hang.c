@@ -33,6 +33,7 @@ void super_hang_jobs(struct super *s)
 	j->active = s->phase == SUPER_RUNNING || s->phase == SUPER_LINGERING;
 	TEXT_COPY(j->id, s->job.id);
 	j->attempt = s->job.attempt;
+	j->uid = s->job.uid;
 	j->started_ns = s->attempts.start_ns;
 	TEXT_COPY(j->cgroup, g->has_group ? s->group.memory : "");
 	TEXT_COPY(j->freezer, g->has_group ? s->group.freezer : "");

@@ -13,6 +13,7 @@
 #include "base/mask.h"
 #include "base/vec.h"
 #include "sense/proc/proc.h"
+#include "sense/proc/procfile.h"
 #include "sense/python/pylocals.h"
 #include "sense/wait/kernelstack.h"
 #include "sense/wait/threadlist.h"
@@ -351,12 +352,18 @@ static int process_fill(struct snap *s, struct dump_process *p)
 static int process_add(struct snap *s, pid_t pid)
 {
 	struct proc_stat st;
+	struct procfile_who who;
 	if (proc_stat_read(s->w, pid, &st) != 0)
 		return 0;
 	if (vec_room(&s->d->processes, &s->cap, s->d->n + 1) < 0)
 		return -ENOMEM;
 	struct dump_process *p = &s->d->processes[s->d->n++];
 	*p = (struct dump_process){.pid = pid, .ppid = st.ppid, .rank = NO_RANK, .state = st.state};
+	p->has_who = procfile_who(s->w, pid, &who) == 0;
+	if (p->has_who) {
+		p->uid = who.uid;
+		p->start_ticks = who.start_ticks;
+	}
 	TEXT_COPY(p->name, proc_known_as(st.comm));
 	ignore(proc_command_read(s->w, pid, p->command, sizeof(p->command)), "shown without");
 	return process_fill(s, p);

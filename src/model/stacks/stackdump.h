@@ -75,6 +75,9 @@ struct dump_goroutines {
 
 struct dump_process {
 	pid_t pid, ppid;
+	bool has_who; /* the next two, as of before its stacks were read */
+	uint64_t start_ticks;
+	uid_t uid; /* the user whose files it may read (sense/proc/procfile) */
 	int32_t rank; /* NO_RANK */
 	char role[16];
 	char name[64];

@@ -2,13 +2,16 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/auxvec.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "sense/proc/proc.h"
 
 #define STATUS_MOST 16384
+#define AUXV_MOST 1024
 
 /* ---- the user ---- */
 
@@ -26,6 +29,14 @@ static int ids_take(struct span text, const char *key, uint32_t ids[static ID_KI
 		ids[i] = (uint32_t)id;
 	}
 	return 0;
+}
+
+static bool differ(const uint32_t ids[static ID_KINDS])
+{
+	for (int i = 1; i < ID_KINDS; i++)
+		if (ids[i] != ids[0])
+			return true;
+	return false;
 }
 
 /* Who started it; of a process of root that gave up some of its ids, what it became. */
@@ -51,7 +62,8 @@ int procfile_user_parse(struct span status, struct foreign_user *ret)
 		return r;
 	u.uid = least(uids);
 	u.gid = u.uid == 0 ? gids[ID_FILES] : least(gids);
-	if (text_field(status, "Groups", &field) == 0)
+	/* A program that has two users may have taken the groups of either. */
+	if (!differ(uids) && text_field(status, "Groups", &field) == 0)
 		while (u.n_groups < FOREIGN_GROUPS && span_word(&field, &word)) {
 			uint64_t id;
 			if (span_u64(word, &id) < 0 || id > UINT32_MAX)
@@ -62,7 +74,7 @@ int procfile_user_parse(struct span status, struct foreign_user *ret)
 	return 0;
 }
 
-int procfile_user(const struct world *w, pid_t pid, struct foreign_user *ret)
+static int ids_read(const struct world *w, pid_t pid, struct foreign_user *ret)
 {
 	char path[32], text[STATUS_MOST];
 	size_t len;
@@ -71,6 +83,110 @@ int procfile_user(const struct world *w, pid_t pid, struct foreign_user *ret)
 	if (r < 0)
 		return world_condition(r);
 	return procfile_user_parse((struct span){text, len}, ret);
+}
+
+int procfile_owner(const struct world *w, pid_t pid, uid_t *ret)
+{
+	struct foreign_user user;
+	int r = ids_read(w, pid, &user);
+	if (r == 0)
+		*ret = user.uid;
+	return r;
+}
+
+/* ---- how its program was started ---- */
+
+static uint64_t word_at(struct span auxv, size_t at, size_t word_bytes)
+{
+	uint64_t wide = 0;
+	uint32_t narrow = 0;
+	if (word_bytes == sizeof(wide))
+		memcpy(&wide, auxv.p + at, sizeof(wide));
+	else
+		memcpy(&narrow, auxv.p + at, sizeof(narrow));
+	return word_bytes == sizeof(wide) ? wide : narrow;
+}
+
+/* Words of another size make keys that no vector has, so that one of the three is missing. */
+static bool start_take(struct span auxv, size_t word_bytes, struct procfile_start *ret)
+{
+	enum { HAS_UID = 1, HAS_GID = 2, HAS_SECURE = 4, HAS_ALL = 7 };
+	unsigned has = 0;
+	for (size_t at = 0; at + 2 * word_bytes <= auxv.len; at += 2 * word_bytes) {
+		const uint64_t key = word_at(auxv, at, word_bytes);
+		const uint64_t value = word_at(auxv, at + word_bytes, word_bytes);
+		if (key == AT_NULL)
+			break;
+		if (key != AT_UID && key != AT_GID && key != AT_SECURE)
+			continue;
+		if (value > UINT32_MAX)
+			return false;
+		if (key == AT_UID)
+			ret->uid = (uid_t)value;
+		else if (key == AT_GID)
+			ret->gid = (gid_t)value;
+		else
+			ret->secure = value != 0;
+		has |= key == AT_UID ? HAS_UID : key == AT_GID ? HAS_GID : HAS_SECURE;
+	}
+	return has == HAS_ALL;
+}
+
+int procfile_start_parse(struct span auxv, struct procfile_start *ret)
+{
+	struct procfile_start s = {.uid = 0};
+	if (!start_take(auxv, sizeof(uint64_t), &s) && !start_take(auxv, sizeof(uint32_t), &s))
+		return -EBADMSG;
+	*ret = s;
+	return 0;
+}
+
+int procfile_start(const struct world *w, pid_t pid, struct procfile_start *ret)
+{
+	char path[32], text[AUXV_MOST];
+	size_t len;
+	TEXT_FORMAT(path, "%d/auxv", (int)pid);
+	int r = file_read_at(w->proc_fd, path, text, sizeof(text), &len);
+	if (r < 0)
+		return world_condition(r);
+	return len == 0 ? WORLD_GONE : procfile_start_parse((struct span){text, len}, ret);
+}
+
+/* A program with the set-user-ID bit that has all ids of root serves whoever started it. */
+static int starter_take(const struct world *w, pid_t pid, struct foreign_user *user)
+{
+	struct procfile_start start;
+	int r = procfile_start(w, pid, &start);
+	if (r == 0 && start.secure && start.uid != 0)
+		*user = (struct foreign_user){.uid = start.uid, .gid = start.gid};
+	return r;
+}
+
+int procfile_user(const struct world *w, pid_t pid, struct foreign_user *ret)
+{
+	struct foreign_user user;
+	int r = ids_read(w, pid, &user);
+	const bool as_root = r == 0 && user.uid == 0 && geteuid() == 0 && !w->recorded;
+	if (as_root)
+		r = starter_take(w, pid, &user);
+	if (r)
+		return r;
+	if (as_root && user.uid == 0 && w->owner != 0)
+		return WORLD_DENIED;
+	*ret = user;
+	return 0;
+}
+
+int procfile_who(const struct world *w, pid_t pid, struct procfile_who *ret)
+{
+	struct proc_stat st;
+	struct foreign_user user;
+	int r = proc_stat_read(w, pid, &st);
+	if (r == 0)
+		r = procfile_user(w, pid, &user);
+	if (r == 0)
+		*ret = (struct procfile_who){.pid = pid, .uid = user.uid, .start_ticks = st.start_ticks};
+	return r;
 }
 
 /* ---- paths ---- */
@@ -128,17 +244,15 @@ static int by_root(const struct world *w, pid_t pid, const struct foreign_place 
 	return r ? r : open_it(&place, whole, ret_fd);
 }
 
-static int of_process(const struct world *w, pid_t pid, const char *path, unsigned flags, opener *open_it, int *ret_fd)
+static int as_user(const struct world *w, pid_t pid, const struct foreign_user *user, const char *path, unsigned flags,
+		   opener *open_it, int *ret_fd)
 {
 	cleanup(closep) int at = -1;
-	struct foreign_user user;
 	bool whole = path[0] == '/';
-	int r = w->recorded ? WORLD_ABSENT : procfile_user(w, pid, &user);
-	if (r == 0)
-		r = link_open(w, pid, whole ? "root" : "cwd", &at);
+	int r = link_open(w, pid, whole ? "root" : "cwd", &at);
 	if (r)
 		return r;
-	struct foreign_place place = {.dirfd = at, .as = &user, .flags = flags & FOREIGN_LINKS};
+	struct foreign_place place = {.dirfd = at, .as = user, .flags = flags & FOREIGN_LINKS};
 	if (whole || !has_our_root(w, pid))
 		place.flags |= FOREIGN_IN_ROOT;
 	r = open_it(&place, path, ret_fd);
@@ -147,9 +261,38 @@ static int of_process(const struct world *w, pid_t pid, const char *path, unsign
 	return condition(r);
 }
 
+static int of_process(const struct world *w, pid_t pid, const char *path, unsigned flags, opener *open_it, int *ret_fd)
+{
+	struct foreign_user user;
+	int r = w->recorded ? WORLD_ABSENT : procfile_user(w, pid, &user);
+	return r ? r : as_user(w, pid, &user, path, flags, open_it, ret_fd);
+}
+
 int procfile_open(const struct world *w, pid_t pid, const char *path, unsigned flags, int *ret_fd)
 {
 	return of_process(w, pid, path, flags, foreign_open, ret_fd);
+}
+
+int procfile_open_of(const struct world *w, const struct procfile_who *who, const char *path, unsigned flags,
+		     int *ret_fd)
+{
+	cleanup(closep) int fd = -1;
+	struct foreign_user user;
+	struct proc_stat st;
+	int r = w->recorded ? WORLD_ABSENT : procfile_user(w, who->pid, &user);
+	/* Who had a user then and has none now is root's by now. */
+	if (r == WORLD_DENIED || (r == 0 && user.uid != who->uid))
+		r = PROCFILE_CHANGED;
+	if (r == 0)
+		r = as_user(w, who->pid, &user, path, flags, foreign_open, &fd);
+	/* The pid may have been given on meanwhile, so its start is compared last. */
+	if (r == 0)
+		r = proc_stat_read(w, who->pid, &st);
+	if (r == 0 && st.start_ticks != who->start_ticks)
+		r = PROCFILE_CHANGED;
+	if (r == 0)
+		*ret_fd = take_fd(&fd);
+	return r;
 }
 
 int procfile_folder(const struct world *w, pid_t pid, const char *path, int *ret_fd)

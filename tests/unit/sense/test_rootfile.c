@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <ftw.h>
+#include <linux/auxvec.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -43,6 +44,10 @@ static int set_up(void **state)
 	TEXT_FORMAT(status, "%s/7/status", base);
 	const char *ids = "Uid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\n";
 	assert_int_equal(file_replace(status, ids, strlen(ids), 0644), 0);
+	char auxv[128];
+	TEXT_FORMAT(auxv, "%s/7/auxv", base);
+	const uint64_t started[] = {AT_UID, 0, AT_GID, 0, AT_SECURE, 0, AT_NULL, 0};
+	assert_int_equal(file_replace(auxv, started, sizeof(started), 0644), 0);
 	char outside[128];
 	TEXT_FORMAT(outside, "%s/secret", base);
 	assert_int_equal(file_replace(outside, "outside", 7, 0644), 0);

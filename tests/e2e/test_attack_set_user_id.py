@@ -1,0 +1,110 @@
+"""A user without rights starts set-user-ID programs, which become root as sudo(8) does; root's rights serve the user in nothing."""
+import os
+import shutil
+import signal
+import subprocess
+
+import pytest
+
+from conftest import end_tree, wait_for
+from hangkit import events
+from strangerkit import ATTACKER, attacker, home, needs_root, place  # noqa: F401
+
+pytestmark = [needs_root, pytest.mark.skipif(not shutil.which("cc"), reason="takes a compiler")]
+# Any user may start it, and by then nothing in its ids tells who did.
+BECOMES_ROOT = """
+#define _GNU_SOURCE
+#include <unistd.h>
+int main(void)
+{
+	if (setresuid(0, 0, 0) || write(1, "root\\n", 5) != 5)
+		return 1;
+	for (;;)
+		pause();
+}
+"""
+
+
+@pytest.fixture
+def becomes_root(place):
+    path = place / "becomes-root"
+    subprocess.run(["cc", "-x", "c", "-o", path, "-"], input=BECOMES_ROOT.encode(), check=True)
+    path.chmod(0o4755)
+    return path
+
+
+@pytest.fixture
+def closed(place):
+    path = place / "closed"
+    path.mkdir(mode=0o700)
+    return path
+
+
+def all_ids(pid):
+    with open(f"/proc/{pid}/status") as status:
+        return next(line.split()[1:] for line in status if line.startswith("Uid:"))
+
+
+# Stands in a line of a file that its user may not read. Its child has many threads, so that a dump of both takes a while
+# after the parent's stack was read.
+STANDS = """
+import os, shutil, signal, subprocess, sys, threading
+program, secret, python = sys.argv[1:]
+signal.signal(signal.SIGUSR1, lambda *_: os.execv(program, ["python3"]))
+child = subprocess.Popen([python, "-c", '''
+import threading
+lock = threading.Lock()
+lock.acquire()
+threading.stack_size(65536)
+for i in range(400):
+    threading.Thread(target=lock.acquire).start()
+print("stands", flush=True)
+lock.acquire()
+'''], stdout=subprocess.PIPE)
+child.stdout.readline()
+lock = threading.Lock()
+lock.acquire()
+names = {"lock": lock}
+exec(compile("def stand(): lock.acquire()\\n", secret, "exec"), names)
+print("ready", flush=True)
+names["stand"]()
+"""
+# The child's program is opened for each of three dumps, which are 2 s apart; at the third the parent becomes another one.
+TRIGGERS = """
+import ctypes, os, signal, sys, time
+libc = ctypes.CDLL(None)
+notes = libc.inotify_init()
+IN_OPEN = 0x20
+if libc.inotify_add_watch(notes, os.fsencode(sys.argv[2]), IN_OPEN) < 0:
+    sys.exit("inotify")
+print("ready", flush=True)
+os.read(notes, 4096)
+first = time.monotonic()
+while time.monotonic() - first < 3.5:
+    os.read(notes, 4096)
+os.kill(int(sys.argv[1]), signal.SIGUSR1)
+print("sent", flush=True)
+time.sleep(600)
+"""
+
+
+def test_no_line_is_quoted_that_only_the_root_may_read_whom_a_process_became(vigil, attacker, becomes_root, closed, home):
+    secret, python = closed / "secret", home / "python"
+    secret.write_text("ROOTS_LINE = 'TOKEN-4711'\n")
+    secret.chmod(0o600)
+    shutil.copy("/usr/bin/python3", python)
+    process = attacker(STANDS, becomes_root, secret, python)
+    trigger = attacker(TRIGGERS, process.pid, python, name="trigger.py")
+    watch = vigil.start("watch", "--pid", process.pid, "--hang-after", "4s")
+    wait_for(lambda: events(vigil, "hang"), 90, "the report")
+    report = vigil.why(events(vigil, "hang")[0]["incident"])
+    ids = all_ids(process.pid)
+    for p in (process, trigger):
+        end_tree(p)
+    vigil.finish(watch, 30)
+    kept = b"".join(p.read_bytes() for p in vigil.state.rglob("*") if p.is_file())
+    assert b"TOKEN-4711" not in kept and "TOKEN-4711" not in str(report), report
+    assert f"users/{ATTACKER}/" in "".join(map(str, vigil.state.rglob("*"))), "it is the user's job"
+    if ids != ["0"] * 4 or "in stand" not in str(report):
+        pytest.skip("it became root too late or too early on this machine")
+    assert "another user's" in str(report), report
