@@ -45,6 +45,27 @@ def all_ids(pid):
         return next(line.split()[1:] for line in status if line.startswith("Uid:"))
 
 
+BECOMES = """
+import os, sys
+print("ready", flush=True)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
+
+@pytest.mark.parametrize("switch", ["--stop", "--start"])
+def test_root_writes_nothing_where_the_starter_of_a_set_user_id_program_says(vigil, attacker, becomes_root, closed, home, switch):
+    for folder in (closed, home):
+        process = attacker(BECOMES, becomes_root, env={"VIGIL_HEAP_DIR": str(folder)})
+        if process.stdout.readline() != b"root\n":
+            pytest.skip("set-user-ID bits do nothing here")
+        assert all_ids(process.pid) == ["0"] * 4
+        before = sorted(folder.iterdir())
+        result = vigil("heap", process.pid, switch)
+        assert sorted(folder.iterdir()) == before, result
+        assert result.status != 0 and "set-user-ID" in result.text, result
+        os.kill(process.pid, signal.SIGKILL)
+
+
 # Stands in a line of a file that its user may not read. Its child has many threads, so that a dump of both takes a while
 # after the parent's stack was read.
 STANDS = """

@@ -39,24 +39,46 @@ static void folder_of(const struct world *w, const struct subject *s, char *dst,
 		span_copy(dir, dst, cap);
 }
 
-/* The folder of a job is ours; the one that a process names is opened, and written to, with the rights of its user. */
-static bool folder_open(const struct world *w, const struct subject *s, const char *folder, int *ret_fd,
+/*
+ * The folder of a job is ours; the one that a process names is opened, and written to, with the rights of its user, who
+ * must still be the one whose environment was read.
+ */
+static bool folder_open(const struct world *w, const struct subject *s, const char *folder, uid_t named_by, int *ret_fd,
 			struct foreign_user *ret_as)
 {
 	if (!s->is_job)
-		return procfile_user(w, s->pid, ret_as) == 0 && procfile_folder(w, s->pid, folder, ret_fd) == 0;
+		return procfile_user(w, s->pid, ret_as) == 0 && ret_as->uid == named_by &&
+		       procfile_folder(w, s->pid, folder, ret_fd) == 0;
 	*ret_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return *ret_fd >= 0 && foreign_owner(*ret_fd, ret_as);
+}
+
+/*
+ * True where the environment of a process is not its own: a set-user-ID program has that of whoever started it. Such a
+ * program loads no library that its environment names, so it has no sampler to switch either.
+ */
+static bool environ_is_anothers(const struct world *w, const struct subject *s)
+{
+	struct procfile_start start;
+	return !s->is_job && geteuid() == 0 && procfile_start(w, s->pid, &start) == 0 && start.secure;
 }
 
 static int switch_rate(const struct world *w, const struct subject *s, const struct heap_switch *o)
 {
 	char folder[400];
-	struct foreign_user as;
+	struct foreign_user as, before = {.uid = (uid_t)-1};
 	cleanup(closep) int fd = -1;
 	size_t n = 0;
+	if (environ_is_anothers(w, s)) {
+		log_error("process %d runs a set-user-ID or set-group-ID program: its environment is that of who "
+			  "started it, and root writes nothing into a folder that this names",
+			  (int)s->pid);
+		return EXIT_DENIED;
+	}
+	if (!s->is_job)
+		ignore(procfile_user(w, s->pid, &before), "then nobody named the folder");
 	folder_of(w, s, folder, sizeof(folder));
-	if (!folder[0] || !folder_open(w, s, folder, &fd, &as)) {
+	if (!folder[0] || !folder_open(w, s, folder, before.uid, &fd, &as)) {
 		log_error("%s was not started with --heap or --heap-dormant, so there is nothing to switch: 'vigil "
 			  "heap %s --attach' loads the sampler into what runs",
 			  s->text, s->is_job ? s->job.id : s->key);

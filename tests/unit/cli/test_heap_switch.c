@@ -1,5 +1,7 @@
 #include "cli_fixture.h"
 
+#include <linux/auxvec.h>
+
 #include "cli/heap/heap_switch.h"
 #include "cli/options/commands.h"
 
@@ -110,6 +112,15 @@ static void the_environment_of_a_process_names_its_folder(void **state)
 	TEXT_FORMAT(root, "%s/proc/812/root", made.dir);
 	assert_int_equal(symlink("/", root), 0);
 	made.w.recorded = false;
+	uint64_t auxv[] = {AT_UID, 0, AT_GID, 0, AT_SECURE, 1, AT_NULL, 0};
+	made_write(&made, "proc/812/auxv", (const char *)auxv, sizeof(auxv));
+	if (geteuid() == 0) { /* the environment is not root's, though the process is */
+		assert_int_equal(run((struct heap_switch){.stop = true, .rate = UINT64_MAX}), EXIT_DENIED);
+		assert_non_null(strstr(logged, "process 812 runs a set-user-ID"));
+		logged[0] = '\0';
+	}
+	auxv[5] = 0;
+	made_write(&made, "proc/812/auxv", (const char *)auxv, sizeof(auxv));
 	assert_int_equal(run((struct heap_switch){.stop = true, .rate = UINT64_MAX}), 0);
 	assert_logged("vigil: process 812 and its descendants: sampling is off; 0 processes told\n");
 }
