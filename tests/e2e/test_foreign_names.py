@@ -217,13 +217,14 @@ def test_the_users_own_source_is_quoted(vigil, attacker, home):
     assert b"TOKEN-4711" in kept, report
 
 
-def test_no_line_is_quoted_from_a_closed_folder(vigil, attacker, place):
-    closed = place / "closed"
-    closed.mkdir()
-    (closed / "settings.py").write_text("PASSWORD='TOKEN-4711'\n" * 60)
-    closed.chmod(0o700)
-    report, kept = reported(vigil, attacker(STANDS, "source", closed / "settings.py"))
-    assert b"TOKEN-4711" not in kept and "TOKEN-4711" not in str(report)
+@pytest.mark.parametrize("mode", [0o700, 0o755], ids=["closed", "open"])
+def test_a_line_is_quoted_from_an_open_folder_only(vigil, attacker, place, mode):
+    folder = place / "folder"
+    folder.mkdir()
+    (folder / "settings.py").write_text("number = 'TOKEN-4711'\n" * 60)
+    folder.chmod(mode)
+    report, kept = reported(vigil, attacker(STANDS, "source", folder / "settings.py"))
+    assert (b"TOKEN-4711" in kept) == ("TOKEN-4711" in str(report)) == (mode == 0o755), report
 
 
 def test_a_fifo_that_is_named_as_source_is_not_opened(vigil, attacker, place):
