@@ -1,4 +1,5 @@
 """A process whose memory lock never comes back holds nobody: not who reads, not who watches."""
+import re
 import signal
 import subprocess
 import sys
