@@ -251,7 +251,8 @@ static size_t parts_take(struct parts *p, size_t most, struct iovec *ret, uint32
 	*ret_n = 0;
 	while (p->i < p->n && bytes < most) {
 		size_t len = MIN(p->v[p->i].iov_len - p->used, most - bytes);
-		ret[(*ret_n)++] = (struct iovec){(char *)p->v[p->i].iov_base + p->used, len};
+		uintptr_t at = (uintptr_t)p->v[p->i].iov_base + p->used; /* an address of theirs, 0 as well */
+		ret[(*ret_n)++] = (struct iovec){(void *)at, len}; // NOLINT(performance-no-int-to-ptr)
 		bytes += len;
 		p->used += len;
 		if (p->used == p->v[p->i].iov_len) {
