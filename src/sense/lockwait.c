@@ -140,9 +140,14 @@ static struct lock_known *lock_place(pid_t pid)
 	return k;
 }
 
+bool lockwait_hurries(void)
+{
+	return hurried != 0 && hurried == getpid();
+}
+
 static bool is_hurried(int proc_fd)
 {
-	return hurried != 0 && proc_fd >= 0 && hurried == getpid();
+	return proc_fd >= 0 && lockwait_hurries();
 }
 
 static void lock_note(struct lock_known *k, bool stands, uint64_t counts_ns)
@@ -178,11 +183,6 @@ int lockwait_ask(int proc_fd, pid_t pid)
 	lock_note(k, stands, fresh_ns);
 	lock_waiting_set(k, waiting);
 	return stands ? -ETIMEDOUT : 0;
-}
-
-bool lockwait_hurries(void)
-{
-	return hurried != 0 && hurried == getpid();
 }
 
 void lockwait_end(void)

@@ -82,7 +82,7 @@ enum stuck {
 
 struct walk {
 	const struct waitgraph *g;
-	uint32_t *todo; /* nodes that were reached */
+	uint32_t *queue; /* nodes that were reached */
 	size_t n, done;
 	bool *seen;
 	bool timers; /* a side thread that only sleeps is none that may go on: heartbeats, monitors */
@@ -93,7 +93,7 @@ static void walk_to(struct walk *w, uint32_t node)
 	if (w->seen[node])
 		return;
 	w->seen[node] = true;
-	w->todo[w->n++] = node;
+	w->queue[w->n++] = node;
 }
 
 static void walk_begin(struct walk *w, const struct waitfact_process *p)
@@ -117,7 +117,7 @@ static enum stuck is_stuck(struct walk *w, const struct waitfact_process *p, uin
 {
 	bool waits_for_it = false, moves = false, held = false, dead = true;
 	for (walk_begin(w, p); w->done < w->n; w->done++) {
-		const uint32_t at = w->todo[w->done];
+		const uint32_t at = w->queue[w->done];
 		const struct waitgraph_node *x = &w->g->node[at];
 		waits_for_it |= at == of;
 		if (at == of || held_still(x)) {
@@ -380,10 +380,10 @@ static void beside_find(const struct waitgraph_in *in, struct waitgraph *g, uint
 int waitgraph_polled_memory(const struct waitgraph_in *in, struct waitgraph *g)
 {
 	struct sharer sharer[SHARERS_MOST];
-	cleanup(freep) uint32_t *todo = calloc(g->n_nodes + 1, sizeof(*todo));
+	cleanup(freep) uint32_t *queue = calloc(g->n_nodes + 1, sizeof(*queue));
 	cleanup(freep) bool *seen = calloc(g->n_nodes + 1, sizeof(*seen));
-	struct walk w = {.g = g, .todo = todo, .seen = seen};
-	if (!todo || !seen)
+	struct walk w = {.g = g, .queue = queue, .seen = seen};
+	if (!queue || !seen)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < g->n_nodes; i++) {
 		struct waitgraph_node *x = &g->node[i];
