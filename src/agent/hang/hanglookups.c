@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "agent/memory/ownroom.h"
 #include "base/buf.h"
 #include "sense/proc/lookups.h"
 
@@ -27,7 +28,7 @@ struct hanglookups *hanglookups_new(const struct world *w)
 void hanglookups_begin(struct hanglookups *h, const struct hangprocs *procs)
 {
 	char why[200];
-	if (!h || h->denied)
+	if (!h || h->denied || (!h->bpf && !ownroom_has(h->w, OWNROOM_BPF_BYTES)))
 		return;
 	if (!h->bpf && lookups_open(h->w, &h->bpf, why, sizeof(why)) != 0)
 		h->bpf = NULL;

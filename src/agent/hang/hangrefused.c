@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "agent/memory/ownroom.h"
 #include "base/buf.h"
 #include "sense/net/refused.h"
 
@@ -24,6 +25,8 @@ void hangrefused_step(struct hangrefused *h, bool suspected, bool stirs)
 {
 	char why[200];
 	if (!h || suspected == h->on || (suspected && !stirs))
+		return;
+	if (suspected && !h->tried && !ownroom_has(h->w, OWNROOM_BPF_BYTES))
 		return;
 	h->on = suspected;
 	if (!suspected) {

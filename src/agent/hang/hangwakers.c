@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "agent/hang/wakesample.h"
+#include "agent/memory/ownroom.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/text.h"
@@ -16,6 +17,8 @@ static const uint64_t on_ns = 2 * NS_PER_S, minute_ns = 60 * NS_PER_S;
 static const uint64_t new_job_ns = 8 * NS_PER_S, first_ns = 4 * NS_PER_S;
 /* While no job works. */
 static const uint64_t idle_again_ns = 5 * NS_PER_S;
+/* Memory is short for the moment: what the program is for can wait. */
+static const uint64_t no_room_again_ns = 10 * NS_PER_S;
 /* Time in the kernel that a minute may cost, and what a wake takes at most: 0.03 % of a core, and sampling 0.02. */
 static const uint64_t minute_cost_ns = 20 * NS_PER_MS, wake_cost_ns = 350;
 /* Pause between two samples of places. */
@@ -274,7 +277,9 @@ static void maybe_begin(struct hangwakers *h, const struct hangwakers_job *job, 
 		h->next_ns = MIN(now_ns + idle_again_ns, h->off_ns + minute_ns - on_ns);
 		return;
 	}
-	if (load_once(h))
+	if (!h->tried && !ownroom_has(h->w, OWNROOM_BPF_BYTES))
+		h->next_ns = now_ns + no_room_again_ns;
+	else if (load_once(h))
 		counting_begin(h, job, n);
 	else
 		h->next_ns = UINT64_MAX;
