@@ -304,6 +304,16 @@ static bool is_held_for_another(const struct build *b, const struct waitgraph_no
 	return false;
 }
 
+/*
+ * True if it reads this connection as the server of whoever opened it, as a launcher's store does of the ranks: it asks
+ * nobody by that. Ranks that wait for visitors may be peers of each other, whoever opened it.
+ */
+static bool serves_by(const struct build *b, const struct waitgraph_node *x, const struct waitfact *f)
+{
+	const struct waitgraph_who *who = waitgraph_who_of(b->in, x->process->pid);
+	return f->accepted && at_the_door(b, x) && !(who && who->main);
+}
+
 /* True if it waits for an answer of this server. */
 static bool asks(const struct build *b, const struct waitgraph_node *x, const struct waitfact_process *server)
 {
@@ -313,7 +323,7 @@ static bool asks(const struct build *b, const struct waitgraph_node *x, const st
 		return false;
 	const struct waitfact *f = x->thread && x->process != server ? waitgraph_facts(b, x, &n) : NULL;
 	for (size_t k = 0; k < n; k++)
-		for (uint32_t h = 0; is_connection(&f[k]) && h < f[k].n_holders; h++)
+		for (uint32_t h = 0; is_connection(&f[k]) && !serves_by(b, x, &f[k]) && h < f[k].n_holders; h++)
 			if (b->in->now->holder[f[k].first_holder + h].pid == server->pid)
 				return true;
 	return false;
