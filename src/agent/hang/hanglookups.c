@@ -2,12 +2,14 @@
 
 #include <string.h>
 
+#include "agent/hang/hanglocks.h"
 #include "agent/memory/ownroom.h"
 #include "base/buf.h"
 #include "sense/proc/lookups.h"
 
 /* One lookup that fails is no loop. */
 static const uint64_t lookups_least = 2;
+#define HOLDERS_MOST 8 /* of one lock that are told */
 
 struct hanglookups {
 	const struct world *w;
@@ -78,7 +80,7 @@ static const struct lookups_row *found_beside(const struct hanglookups *h, size_
 {
 	for (size_t i = 0; i < n_rows; i++) {
 		const struct lookups_row *x = &h->row[i];
-		if (x->found && x->pid == r->pid && x->tid == r->tid && x->folder == r->folder &&
+		if (x->found && !x->inode && x->pid == r->pid && x->tid == r->tid && x->folder == r->folder &&
 		    x->n >= lookups_least && differ_by_a_number(x->path, r->path))
 			return x;
 	}
@@ -127,7 +129,7 @@ static const struct lookups_row *best_of(const struct hanglookups *h, size_t n_r
 	*ret_n = 0;
 	for (size_t k = 0; k < n_rows; k++) {
 		const struct lookups_row *r = &h->row[k];
-		if (r->found != found || r->pid != t->pid || r->tid != t->tid || r->n < lookups_least ||
+		if (r->inode || r->found != found || r->pid != t->pid || r->tid != t->tid || r->n < lookups_least ||
 		    is_of_the_system(r->path))
 			continue;
 		++*ret_n;
@@ -135,6 +137,38 @@ static const struct lookups_row *best_of(const struct hanglookups *h, size_t n_r
 			best = r;
 	}
 	return best;
+}
+
+/* The lock that a thread has tried most often without getting it; NULL: none. */
+static const struct lookups_row *lock_of(const struct hanglookups *h, size_t n_rows, const struct waitfact_thread *t)
+{
+	const struct lookups_row *best = NULL;
+	for (size_t k = 0; k < n_rows; k++) {
+		const struct lookups_row *r = &h->row[k];
+		if (r->inode && r->pid == t->pid && r->tid == t->tid && r->n >= lookups_least &&
+		    (!best || says_more(r, best)))
+			best = r;
+	}
+	return best;
+}
+
+/* Hints of who has the lock that a thread tries; returns their number. */
+static size_t lock_hints(const struct hanglookups *h, const struct lookups_row *r, struct waithint *ret, size_t cap)
+{
+	pid_t holder[HOLDERS_MOST];
+	char name[80];
+	const size_t n = hanglocks_holders(h->w, r, holder, MIN(cap, ARRAY_SIZE(holder)));
+	for (size_t i = 0; i < n; i++) {
+		ret[i] = (struct waithint){.kind = WAITHINT_OWNER,
+					   .pid = r->pid,
+					   .tid = r->tid,
+					   .owner_pid = holder[i],
+					   .owner_tid = holder[i],
+					   .one_of = n > 1};
+		hanglocks_name(h->w, r, holder[i], name, sizeof(name));
+		TEXT_FORMAT(ret[i].text, "tries again and again to lock %s", name[0] ? name : "a file");
+	}
+	return n;
 }
 
 size_t hanglookups_hints(struct hanglookups *h, const struct waitfacts *facts, struct waithint *ret, size_t cap)
@@ -146,6 +180,11 @@ size_t hanglookups_hints(struct hanglookups *h, const struct waitfacts *facts, s
 		return 0;
 	for (size_t i = 0; i < facts->n_threads && n < cap; i++) {
 		const struct waitfact_thread *t = &facts->thread[i];
+		const struct lookups_row *lock = lock_of(h, n_rows, t);
+		const size_t held = lock ? lock_hints(h, lock, ret + n, cap - n) : 0;
+		n += held;
+		if (held || n == cap)
+			continue;
 		const struct lookups_row *best = best_of(h, n_rows, t, false, &of);
 		ret[n] = (struct waithint){.kind = WAITHINT_RETRY, .pid = t->pid, .tid = t->tid, .missing = best};
 		if (best) {

@@ -1,7 +1,7 @@
 /*
- * Which files the processes of a suspected job look for in vain, again and again (sense/proc/lookups): counted while
- * evidence is gathered, for some seconds. Without the right to load the BPF program nothing is told, and all else goes
- * on.
+ * Which files the processes of a suspected job look for in vain, or try to lock, again and again
+ * (sense/proc/lookups): counted while evidence is gathered, for some seconds. Without the right to load the BPF program
+ * nothing is told, and all else goes on.
  */
 #pragma once
 
@@ -20,6 +20,7 @@ void hanglookups_end(struct hanglookups *h);
 /*
  * A hint for each thread of the facts that has looked for the same file several times since the beginning, and not
  * found it: of several files the one that it asked for most often. Of one that misses none, and only asks for one or
- * two that are there, that one: it may wait for it to go. Returns their number, at most cap.
+ * two that are there, that one: it may wait for it to go. Of one that tries to lock a file without waiting, who has the
+ * lock. Returns their number, at most cap.
  */
 size_t hanglookups_hints(struct hanglookups *h, const struct waitfacts *facts, struct waithint *ret, size_t cap);

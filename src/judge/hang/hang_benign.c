@@ -155,7 +155,8 @@ static bool looks_for_another(const struct hang_work *w, const struct stackgroup
 {
 	const struct waitgraph *g = w->c->graph;
 	const struct waitgraph_node *n = g && r->process ? waitgraph_thread(g, r->process->pid, 0) : NULL;
-	bool looks = n && (n->polled || n->watches || (n->hint && n->hint->kind == WAITHINT_TASK));
+	const bool by_hint = n && n->hint && (n->hint->kind == WAITHINT_TASK || n->hint->kind == WAITHINT_OWNER);
+	const bool looks = n && (n->polled || n->watches || by_hint);
 	for (uint32_t i = 0; looks && i < n->n_edges; i++)
 		if (g->edge[n->first_edge + i].quality >= WAITGRAPH_LIKELY)
 			return true;

@@ -97,9 +97,10 @@ static bool by_stacks(struct hang_work *w)
 {
 	static bool (*const parts[])(struct hang_work * w) = {
 		hang_lock_proofs,     hang_python_locks, hang_graph_proof,   hang_threads_circle, hang_goroutines,
-		hang_benign,	      hang_gil_blocked,	 hang_long_sleep,    hang_call_refused,	  hang_graph_benign,
-		hang_collective_says, hang_gil,		 hang_disk,	     hang_busy,		  hang_shared_error,
-		hang_graph_explains,  hang_closed_job,	 hang_server_of_all, hang_one_stands,	  hang_all_wait,
+		hang_lock_kept,	      hang_benign,	 hang_gil_blocked,   hang_long_sleep,	  hang_call_refused,
+		hang_graph_benign,    hang_collective_says, hang_gil,	     hang_disk,		  hang_busy,
+		hang_shared_error,    hang_graph_explains, hang_closed_job,  hang_server_of_all,  hang_one_stands,
+		hang_all_wait,
 	};
 	/*
 	 * A job that moves does not stand still: only proofs by themselves count, and a log that has long been silent.

@@ -417,3 +417,68 @@ bool hang_python_locks(struct hang_work *w)
 			return true;
 	return false;
 }
+
+/* ---- a lock of a file that is kept over a call of all ranks ---- */
+
+/* The one that a main thread waits for by trying again and again for a lock, or in a lock; NULL: it does not. */
+static const struct waitgraph_node *kept_by(const struct waitgraph *g, const struct waitgraph_node *n)
+{
+	const struct waitgraph_edge *e = n->n_edges == 1 ? &g->edge[n->first_edge] : NULL;
+	const bool file = e && ((n->naps && e->hint && e->hint->kind == WAITHINT_OWNER) || n->polled ||
+				(e->fact && e->fact->kind == WAITFACT_FILE_LOCK));
+	return file && e->quality >= WAITGRAPH_LIKELY && g->node[e->to].main ? &g->node[e->to] : NULL;
+}
+
+static bool is_ranks(const struct waitgraph_node *n)
+{
+	return n->main && n->who && n->who->main && n->who->rank != NO_RANK;
+}
+
+/* The rank that has the lock for which each other rank of the circle waits, and one of these; NULL: there is none. */
+static const struct waitgraph_node *keeper_of(const struct waitgraph *g, const struct waitgraph_sink *s,
+					      const struct waitgraph_node **ret_waiter)
+{
+	const struct waitgraph_node *keeper = NULL;
+	size_t n = 0;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *x = &g->node[i], *by = NULL;
+		if (x->component != g->node[s->node].component || !is_ranks(x))
+			continue;
+		by = kept_by(g, x);
+		if (by && keeper && by != keeper)
+			return NULL;
+		keeper = by ? by : keeper;
+		*ret_waiter = by ? x : *ret_waiter;
+		n += by != NULL;
+	}
+	return keeper && is_ranks(keeper) && n + 1 == s->n_ranks ? keeper : NULL;
+}
+
+/*
+ * A rank has the lock of a file and is in a call for which the others are needed, while these wait for the lock: by
+ * descriptors that are closed between two tries nothing else leads to it.
+ */
+bool hang_lock_kept(struct hang_work *w)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_sink *s = g && g->n_sinks > 0 ? &g->sink[0] : NULL;
+	const struct waitgraph_node *waiter = NULL;
+	const bool circle = s && s->end == WAITEND_CIRCLE && w->many;
+	const struct waitgraph_node *keeper = circle ? keeper_of(g, s, &waiter) : NULL;
+	const struct stackgroup_rank *r = keeper ? stackgroups_find(&w->g, keeper->who->rank) : NULL;
+	char doing[300], wait[300];
+	if (!r || !activity_waits_for_ranks(r->activity.kind) || (r->compared && !r->unchanged))
+		return false;
+	if (!hang_old_enough(w, HANG_FIRM))
+		return true;
+	hang_is(w, "deadlock", CONFIDENCE_HIGH);
+	hang_accuse(w, r->rank);
+	hang_doing(w, r, doing, sizeof(doing));
+	waitgraph_wait_text(waiter, wait, sizeof(wait));
+	hang_says(w,
+		  "Rank %d has the lock of a file and waits for the others in %s, and these wait for the lock: rank %d "
+		  "%s.",
+		  r->rank, doing, waiter->who->rank, wait);
+	hang_advise(w, "let rank %d give the lock back before it makes a call for which all ranks are needed", r->rank);
+	return true;
+}

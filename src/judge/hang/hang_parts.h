@@ -171,6 +171,7 @@ bool hang_graph_explains(struct hang_work *w); /* a stopped helper, a silent ser
 const struct waitgraph_node *hang_unread_by(const struct hang_work *w, const struct waitgraph_sink *s);
 void hang_unread_says(struct hang_work *w, const struct waitgraph_node *n); /* and accuses it alone */
 void hang_visitor_of_none(struct hang_work *w, const struct waitgraph_sink *s); /* no rank is left to come */
+bool hang_lock_kept(struct hang_work *w); /* of a file, over a call for which the others are needed */
 bool hang_python_locks(struct hang_work *w); /* the same for locks without owners */
 /* The interpreter's lock, of a thread that waits for something else; others try for it with a limit, which is none. */
 bool hang_gil_blocked(struct hang_work *w);
@@ -192,7 +193,6 @@ void hang_collective_joins(struct hang_work *w);
 void hang_book_joins(struct hang_work *w);
 bool hang_is_refused(const struct hang_work *w, int32_t rank); /* it tries to connect in vain, again and again */
 bool hang_says_refused(struct hang_work *w, int32_t rank); /* adds to which address; false: it does not */
-/* ---- evidence for any verdict ---- */
 void hang_refused_evidence(struct hang_work *w);
 void hang_groups(struct hang_work *w);
 void hang_common_evidence(struct hang_work *w);

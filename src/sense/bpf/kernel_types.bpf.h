@@ -105,6 +105,7 @@ struct task_struct {
 	struct pid *thread_pid;
 	struct signal_struct *signal;
 	struct sighand_struct *sighand;
+	struct files_struct *files;
 	struct sched_entity se;
 	struct sched_info sched_info;
 	int exit_code;

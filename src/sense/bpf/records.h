@@ -135,7 +135,10 @@ struct bpf_refused_count {
 	unsigned pad;
 };
 
-/* Lookups of files, of those that are there by calls that only ask. Numbers are of the initial pid namespace. */
+/*
+ * Lookups of files, of those that are there by calls that only ask; and locks of files that somebody else has, tried
+ * without waiting. Numbers are of the initial pid namespace.
+ */
 #define BPF_LOOKUP_CALLS 512
 #define BPF_LOOKUP_PROCESSES 4096
 #define BPF_LOOKUP_ROWS 2048
@@ -144,11 +147,17 @@ struct bpf_refused_count {
 /* Which argument of a call is the path, and whether the call only asks whether the file is there. */
 #define BPF_LOOKUP_ARGUMENT 3
 #define BPF_LOOKUP_ASKS 4
+/* A call that locks an open file; by a command, as of fcntl, which tells that it does. */
+#define BPF_LOOKUP_LOCKS 8
+#define BPF_LOOKUP_BY_COMMAND 16
 
 struct bpf_lookup_key {
 	unsigned tgid, tid;
 	int folder; /* the descriptor of the folder from which a relative path starts, or BPF_LOOKUP_CWD */
 	unsigned found; /* 1: it is there */
+	unsigned dev; /* of a lock: the file system as the kernel numbers it, major << 20 | minor; path is empty */
+	unsigned pad;
+	unsigned long long inode; /* of a lock; 0: it is a lookup */
 	char path[BPF_LOOKUP_PATH];
 };
 

@@ -14,7 +14,7 @@ struct lookups {
 	int link_fd;
 };
 
-/* Calls that ask for a file, which of their arguments names it, and whether they do no more than ask. */
+/* Calls that ask for a file, which of their arguments names it, and whether they do no more than ask; and locks. */
 static void arguments_fill(uint8_t argument[static BPF_LOOKUP_CALLS])
 {
 	static const struct {
@@ -33,6 +33,8 @@ static void arguments_fill(uint8_t argument[static BPF_LOOKUP_CALLS])
 		{SYS_newfstatat, 2 | BPF_LOOKUP_ASKS},
 		{SYS_statx, 2 | BPF_LOOKUP_ASKS},
 		{SYS_faccessat, 2 | BPF_LOOKUP_ASKS},
+		{SYS_flock, BPF_LOOKUP_LOCKS},
+		{SYS_fcntl, BPF_LOOKUP_LOCKS | BPF_LOOKUP_BY_COMMAND},
 #ifdef SYS_openat2
 		{SYS_openat2, 2},
 #endif
@@ -136,6 +138,8 @@ static void lookups_row_take(void *ctx, size_t row, size_t at)
 		.tid = (pid_t)key->tid,
 		.folder = key->folder,
 		.found = key->found,
+		.dev = key->dev,
+		.inode = key->inode,
 		.n = reading->value[at].n,
 		.last_ns = reading->value[at].last_ns,
 	};

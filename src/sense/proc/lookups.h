@@ -1,7 +1,8 @@
 /*
- * Which files processes look for that are not there, and which that are by calls that only ask, counted by a BPF
- * program while it is on (sense/bpf/lookups.bpf.c, tracepoint sys_exit, x86_64). A loop that asks whether a file exists
- * blocks on nothing, so that nothing in /proc tells what it is for.
+ * Which files processes look for that are not there, which that are by calls that only ask, and which they try to lock
+ * without waiting while somebody else has the lock, counted by a BPF program while it is on (sense/bpf/lookups.bpf.c,
+ * tracepoint sys_exit, x86_64). A loop that asks whether a file exists blocks on nothing, so that nothing in /proc
+ * tells what it is for; nor does one that opens a file, tries to lock it, and closes it again.
  *
  * On, each system call on the machine takes 28 ns more, so it is to be on for seconds only; loading 14 ms, so it stays
  * loaded once it was needed. Memory in the kernel is bounded: 0.7 MB. Process numbers are those of the initial pid
@@ -23,6 +24,9 @@ struct lookups_row {
 	bool found; /* it is there, and the call only asked for that */
 	int folder; /* the descriptor of the folder from which a relative path starts; LOOKUPS_CWD: the current one */
 	char path[LOOKUPS_PATH]; /* as the program gave it, so any bytes; longer ones are not told */
+	/* A lock of this file was tried without waiting, and somebody else had it; inode 0: it is a lookup. */
+	uint32_t dev; /* as the kernel numbers file systems: major << 20 | minor */
+	uint64_t inode;
 	uint64_t n; /* lookups since it was switched on */
 	uint64_t last_ns; /* of the world's monotonic clock */
 };

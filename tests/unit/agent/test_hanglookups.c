@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include "base/buf.h"
@@ -134,6 +135,42 @@ static void a_loop_is_said_to_ask_for_what_does_not_go(void **state)
 	to_go = false;
 }
 
+/* Opens the file for each try, and closes it again. */
+static void body_tries(void)
+{
+	const struct timespec nap = {.tv_nsec = 2 * NS_PER_MS};
+	if (chdir(dir) < 0)
+		_exit(99);
+	for (;;) {
+		int fd = open("epoch3/done.10", O_RDWR | O_CLOEXEC);
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+			_exit(98);
+		close(fd);
+		nanosleep(&nap, NULL);
+	}
+}
+
+static void who_has_the_lock_that_a_loop_tries_is_told(void **state)
+{
+	(void)state;
+	char path[64];
+	need_bpf();
+	folder_make();
+	TEXT_FORMAT(path, "%s/epoch3/done.10", dir);
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	assert_int_equal(flock(fd, LOCK_EX), 0);
+	start(body_tries);
+	const struct waithint hint = hint_awaited(false);
+	assert_int_equal(hint.kind, WAITHINT_OWNER);
+	assert_int_equal(hint.owner_pid, getpid());
+	assert_int_equal(hint.owner_tid, getpid());
+	assert_false(hint.proof || hint.one_of);
+	assert_string_equal(hint.text, "tries again and again to lock done.10");
+	hanglookups_end(h);
+	close(fd);
+	folder_remove();
+}
+
 static void without_a_watcher_nothing_is_told(void **state)
 {
 	(void)state;
@@ -149,6 +186,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		FACTS(a_loop_is_said_to_look_for_what_it_does_not_find),
 		FACTS(a_loop_is_said_to_ask_for_what_does_not_go),
+		FACTS(who_has_the_lock_that_a_loop_tries_is_told),
 		FACTS(without_a_watcher_nothing_is_told),
 	};
 	return cmocka_run_group_tests(tests, group_setup, group_teardown);

@@ -4,7 +4,9 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 
 #include "sense/proc/lookups.h"
@@ -77,6 +79,51 @@ static void a_file_that_is_not_there_is_counted_by_path(void **state)
 	lookups_free(k);
 }
 
+/* The lock of a child's, tried by two kinds of calls, each time by a descriptor of its own. */
+static void a_lock_that_another_has_is_counted_by_file(void **state)
+{
+	(void)state;
+	struct world w = live_world();
+	struct lookups *k = opened(&w);
+	char name[] = "/tmp/vigil-lookups-lock-XXXXXX", done;
+	int to[2], from[2], fd = mkstemp(name);
+	struct stat st;
+	assert_true(fd >= 0 && fstat(fd, &st) == 0 && pipe2(to, O_CLOEXEC) == 0 && pipe2(from, O_CLOEXEC) == 0);
+	struct flock all = {.l_type = F_WRLCK};
+	const pid_t child = fork();
+	if (child == 0) {
+		int own = open(name, O_RDWR | O_CLOEXEC);
+		bool have = own >= 0 && flock(own, LOCK_EX) == 0 && fcntl(own, F_SETLK, &all) == 0;
+		_exit(!have || write(from[1], "1", 1) != 1 || read(to[0], &done, 1) != 1);
+	}
+	assert_int_equal(read(from[0], &done, 1), 1);
+	assert_int_equal(lookups_watch(k, getpid()), 0);
+	assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), -1);
+	for (int i = 0; i < 2; i++) {
+		int again = open(name, O_RDWR | O_CLOEXEC);
+		assert_int_equal(fcntl(again, F_SETLK, &all), -1);
+		close(again);
+	}
+	assert_int_equal(write(to[1], "1", 1), 1);
+	int status;
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), 0); /* it is had now */
+	const struct lookups_row *r = row_of(k, getpid(), "");
+	assert_non_null(r);
+	assert_int_equal(r->n, 3);
+	assert_int_equal(r->inode, st.st_ino);
+	assert_int_equal(r->dev, (major(st.st_dev) << 20) | minor(st.st_dev));
+	assert_false(r->found);
+	close(fd);
+	unlink(name);
+	for (int i = 0; i < 2; i++) {
+		close(to[i]);
+		close(from[i]);
+	}
+	lookups_free(k);
+}
+
 static void what_is_too_long_is_not_told(void **state)
 {
 	(void)state;
@@ -144,6 +191,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_file_that_is_not_there_is_counted_by_path),
+		cmocka_unit_test(a_lock_that_another_has_is_counted_by_file),
 		cmocka_unit_test(what_is_too_long_is_not_told),
 		cmocka_unit_test(who_is_not_watched_is_not_counted),
 		cmocka_unit_test(on_again_it_has_forgotten),
