@@ -6,6 +6,7 @@
 #include "agent/memory/ownroom.h"
 #include "base/buf.h"
 #include "sense/proc/lookups.h"
+#include "sense/proc/proc.h"
 
 /* One lookup that fails is no loop. */
 static const uint64_t lookups_least = 2;
@@ -152,8 +153,23 @@ static const struct lookups_row *lock_of(const struct hanglookups *h, size_t n_r
 	return best;
 }
 
+/* Who has the lock is a process that is none of the job's. */
+static void holder_say(const struct hanglookups *h, pid_t holder, struct waithint *ret)
+{
+	struct proc_stat stat;
+	char name[PROC_COMM_MAX] = "";
+	if (proc_stat_read(h->w, holder, &stat) == 0)
+		span_copy(span_of(stat.comm), name, sizeof(name));
+	ret->kind = WAITHINT_RETRY;
+	ret->held = true;
+	const size_t len = strlen(ret->text);
+	text_format(ret->text + len, sizeof(ret->text) - len, ", which process %d%s%s%s has", (int)holder,
+		    name[0] ? " (" : "", name, name[0] ? ")" : "");
+}
+
 /* Hints of who has the lock that a thread tries; returns their number. */
-static size_t lock_hints(const struct hanglookups *h, const struct lookups_row *r, struct waithint *ret, size_t cap)
+static size_t lock_hints(const struct hanglookups *h, const struct waitfacts *facts, const struct lookups_row *r,
+			 struct waithint *ret, size_t cap)
 {
 	pid_t holder[HOLDERS_MOST];
 	char name[80];
@@ -167,6 +183,8 @@ static size_t lock_hints(const struct hanglookups *h, const struct lookups_row *
 					   .one_of = n > 1};
 		hanglocks_name(h->w, r, holder[i], name, sizeof(name));
 		TEXT_FORMAT(ret[i].text, "tries again and again to lock %s", name[0] ? name : "a file");
+		if (!waitfacts_process(facts, holder[i]))
+			holder_say(h, holder[i], &ret[i]);
 	}
 	return n;
 }
@@ -181,7 +199,7 @@ size_t hanglookups_hints(struct hanglookups *h, const struct waitfacts *facts, s
 	for (size_t i = 0; i < facts->n_threads && n < cap; i++) {
 		const struct waitfact_thread *t = &facts->thread[i];
 		const struct lookups_row *lock = lock_of(h, n_rows, t);
-		const size_t held = lock ? lock_hints(h, lock, ret + n, cap - n) : 0;
+		const size_t held = lock ? lock_hints(h, facts, lock, ret + n, cap - n) : 0;
 		n += held;
 		if (held || n == cap)
 			continue;

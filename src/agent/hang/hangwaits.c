@@ -117,16 +117,19 @@ static int missing_take(struct hangwaits *h, const struct stackdump *d)
 	return e ? e : waitmissing_add(&in, &h->hint, &h->n_hints, &h->cap_hints);
 }
 
-/* What an exception says of a loop is more than what it looks for; n: the hints that there were. */
-static bool retries_already(const struct hangwaits *h, size_t n, const struct waithint *hint)
+/* A hint of the same kind of this thread, of the first n; NULL: none. */
+static struct waithint *hint_before(const struct hangwaits *h, size_t n, const struct waithint *hint)
 {
 	for (size_t i = 0; i < n; i++)
 		if (h->hint[i].kind == hint->kind && h->hint[i].pid == hint->pid && h->hint[i].tid == hint->tid)
-			return true;
-	return false;
+			return &h->hint[i];
+	return NULL;
 }
 
-/* Which files threads look for that are not there, or try to lock. */
+/*
+ * Which files threads look for that are not there, or try to lock. What an exception says of a loop is more than what
+ * it looks for, and less than who has the lock.
+ */
 static int lookups_add(struct hangwaits *h)
 {
 	enum { HINTS_MOST = 256 };
@@ -135,9 +138,13 @@ static int lookups_add(struct hangwaits *h)
 		return -ENOMEM;
 	size_t n = hanglookups_hints(h->lookups, &h->look[h->n_looks - 1], hint, HINTS_MOST);
 	const size_t known = h->n_hints;
-	for (size_t i = 0; i < n; i++)
-		if (!retries_already(h, known, &hint[i]) && hint_add(h, &hint[i]) < 0)
+	for (size_t i = 0; i < n; i++) {
+		struct waithint *before = hint_before(h, known, &hint[i]);
+		if (before && hint[i].held)
+			*before = hint[i];
+		else if (!before && hint_add(h, &hint[i]) < 0)
 			return -ENOMEM;
+	}
 	return 0;
 }
 

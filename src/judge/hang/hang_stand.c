@@ -456,6 +456,9 @@ static void loop_says(struct hang_work *w, const struct stackgroup_rank *r)
 		hang_says(w, "It %s.", retry->text);
 	hang_says_who_naps(w, r);
 	hang_says_ranks_left_then(w);
+	if (retry && retry->held)
+		hang_advise(w, "look at what the process that has the lock does; it is none of this job's, so one of "
+			       "an earlier run that was left behind has to be ended by hand");
 	if (!retry || !retry->exists)
 		return;
 	w->v->confidence = MIN(w->v->confidence, CONFIDENCE_LOW);

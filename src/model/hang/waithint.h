@@ -49,7 +49,8 @@ struct waithint {
 	bool by_rank; /* of KEY: `rank` sets it, or has to come before another one does */
 	bool by_last; /* of KEY: the last of all ranks to come sets it */
 	bool exists; /* of RETRY: it wants to make a file or folder that is there already */
-	uint64_t old_ns; /* of such a one: how long ago it was last changed; 0: unknown */
+	bool held; /* of RETRY: a process that is none of the job's has the lock that it tries */
+	uint64_t old_ns; /* of one that exists: how long ago it was last changed; 0: unknown */
 	bool missing; /* of RETRY: it looks for a file or folder that is not there */
 	bool others_there; /* of RETRY: likewise, and for others that differ by a number alone and are there */
 	uint64_t limit_ns; /* of CALL: for how long it waits at most, from its beginning; 0: without end, or unknown */

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 
 #include "base/buf.h"
@@ -51,15 +52,18 @@ static void need_bpf(void)
 
 static struct hanglookups *h; /* of the watcher, which keeps it to its end */
 
+static size_t n_known = 1; /* 2: the test is of the job as well */
+
 static struct waithint hint_awaited(bool others)
 {
+	const pid_t pids[] = {child, getpid()};
 	struct hangprocs_member member = {.pid = child, .main = true};
 	struct hangprocs procs = {.now = &member, .n_now = 1};
 	struct waithint hint[4];
 	const uint64_t until = clock_mono_ns() + DEADLINE_NS;
 	hanglookups_begin(h, &procs);
 	while (clock_mono_ns() < until) {
-		facts_read(&child, 1);
+		facts_read(pids, n_known);
 		if (hanglookups_hints(h, &facts, hint, ARRAY_SIZE(hint)) == 1 && hint[0].others_there == others)
 			return hint[0];
 		pause_1ms();
@@ -160,7 +164,17 @@ static void who_has_the_lock_that_a_loop_tries_is_told(void **state)
 	int fd = open(path, O_RDWR | O_CLOEXEC);
 	assert_int_equal(flock(fd, LOCK_EX), 0);
 	start(body_tries);
-	const struct waithint hint = hint_awaited(false);
+	n_known = 1;
+	struct waithint hint = hint_awaited(false);
+	char want[96], name[16];
+	assert_int_equal(prctl(PR_GET_NAME, name), 0);
+	TEXT_FORMAT(want, "tries again and again to lock done.10, which process %d (%s) has", (int)getpid(), name);
+	assert_int_equal(hint.kind, WAITHINT_RETRY);
+	assert_string_equal(hint.text, want);
+	assert_false(hint.missing || hint.exists);
+	n_known = 2;
+	hint = hint_awaited(false);
+	n_known = 1;
 	assert_int_equal(hint.kind, WAITHINT_OWNER);
 	assert_int_equal(hint.owner_pid, getpid());
 	assert_int_equal(hint.owner_tid, getpid());
