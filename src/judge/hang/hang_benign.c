@@ -99,7 +99,7 @@ static uint64_t polls_after_ns(const struct hang_work *w, const struct stackgrou
 	uint64_t said = hang_sleep_ns_of(w, r);
 	bool in_vain = all_try_in_vain(w);
 	bool waited_for = (in_vain && has_printed(w)) || (w->many && w->n_blocking < w->g.n);
-	/* It tries for a lock file again and again: who made it is long done, as a rule, or has ended; or for a lock. */
+	/* It tries for a lock again and again; of a file, who made it is long done, as a rule, or has ended. */
 	const struct waithint *retry = hang_retries(w, r);
 	bool lock_file = retry && (retry->exists || retry->held);
 	if (r->activity.kind != ACTIVITY_SLEEP || said == 0 || said >= 60 * NS_PER_S || works_beside(w, r) ||
