@@ -4,6 +4,16 @@
 
 #define INLINED_MAX 32
 #define CALL_DEPTH_MAX 256
+/* A table of functions may be made so that each frame takes long: for the stacks of one process, in all. */
+static const uint64_t frames_most_ns = 2 * NS_PER_S;
+
+static bool has_time(struct goproc *p)
+{
+	const uint64_t now_ns = p->w->mono_ns();
+	if (p->frames_end_ns == 0)
+		p->frames_end_ns = now_ns + frames_most_ns;
+	return now_ns < p->frames_end_ns;
+}
 
 /* Calls in the runtime and in what waits on behalf of the program: what called them is where the program stands. */
 static bool goframes_is_library(struct span name)
@@ -86,7 +96,7 @@ int goroutine_frames(struct goproc *p, const struct goroutine *g,
 	uint64_t sp = g->sp, pc = g->pc;
 	bool end = false;
 	int r = 0;
-	for (size_t depth = 0; pc && depth < CALL_DEPTH_MAX && !end && !k.full; depth++) {
+	for (size_t depth = 0; pc && depth < CALL_DEPTH_MAX && !end && !k.full && has_time(p); depth++) {
 		struct gofunc f;
 		int32_t size = -1;
 		/* A return address is behind the call, which may be the last instruction of the function. */

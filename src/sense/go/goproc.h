@@ -31,6 +31,7 @@ struct goproc {
 	uint64_t noptrdata, enoptrbss; /* all variables lie between these */
 	uint64_t allgs; /* address of the slice */
 	uint32_t tries; /* words of the variables that looked like what was searched; see goproc_try */
+	uint64_t frames_end_ns; /* no more stacks are followed after it; 0: none was so far */
 	char reason[GO_REASONS][GO_REASON_MAX]; /* by number; "": unknown */
 };
 

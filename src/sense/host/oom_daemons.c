@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "sense/proc/proc.h"
 
 static const char *const comms[OOM_DAEMON_MAX] = {
 	[OOM_DAEMON_EARLYOOM] = "earlyoom", [OOM_DAEMON_NOHANG] = "nohang", [OOM_DAEMON_SYSTEMD_OOMD] = "systemd-oomd",
@@ -27,12 +28,21 @@ enum oom_daemon_kind oom_daemons_kind(struct span comm, struct span command)
 	return OOM_DAEMON_NONE;
 }
 
-static struct span part_read(const struct world *w, pid_t pid, const char *file, char *dst, size_t cap)
+static struct span name_read(const struct world *w, pid_t pid, char *dst, size_t cap)
 {
 	char path[32];
 	size_t len = 0;
-	TEXT_FORMAT(path, "%d/%s", pid, file);
+	TEXT_FORMAT(path, "%d/comm", pid);
 	if (file_read_at(w->proc_fd, path, dst, cap, &len) != 0)
+		return (struct span){"", 0};
+	return span_trim((struct span){dst, len});
+}
+
+/* Anybody's process may have such a name, and stand with its memory lock: it is not waited for. */
+static struct span command_read(const struct world *w, pid_t pid, char *dst, size_t cap)
+{
+	size_t len = 0;
+	if (proc_arguments_read(w, pid, dst, cap, &len) != 0)
 		return (struct span){"", 0};
 	for (size_t i = 0; i < len; i++)
 		if (dst[i] == '\0')
@@ -43,10 +53,10 @@ static struct span part_read(const struct world *w, pid_t pid, const char *file,
 static void process_check(const struct world *w, pid_t pid, struct oom_daemons *g)
 {
 	char comm_text[64], command_text[512];
-	struct span comm = part_read(w, pid, "comm", comm_text, sizeof(comm_text)), command = {"", 0};
+	struct span comm = name_read(w, pid, comm_text, sizeof(comm_text)), command = {"", 0};
 	enum oom_daemon_kind kind = oom_daemons_kind(comm, command);
 	if (kind != OOM_DAEMON_NONE || span_starts(comm, "python")) {
-		command = part_read(w, pid, "cmdline", command_text, sizeof(command_text));
+		command = command_read(w, pid, command_text, sizeof(command_text));
 		kind = oom_daemons_kind(comm, command);
 	}
 	if (kind == OOM_DAEMON_NONE || oom_daemons_find(g, kind) || g->n == OOM_DAEMONS_MAX)
