@@ -15,6 +15,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/foreign_helper.h"
+#include "base/foreign_path.h"
 
 /* The open does not wait for the other end of a FIFO, and takes no controlling terminal. */
 #define QUIET (O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
@@ -95,6 +96,17 @@ const struct foreign_user *foreign_owner(int fd, struct foreign_user *ret)
 		return NULL;
 	*ret = (struct foreign_user){.uid = st.st_uid, .gid = st.st_gid};
 	return ret;
+}
+
+int foreign_act_as(const struct foreign_user *as, int (*act)(void *arg), void *arg)
+{
+	struct self self;
+	int r = become(as, &self);
+	if (r)
+		return r;
+	r = act(arg);
+	self_again(&self);
+	return r;
 }
 
 /* ---- paths ---- */

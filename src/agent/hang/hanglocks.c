@@ -12,39 +12,12 @@
 #include "sense/proc/fdinfo.h"
 #include "sense/wait/filelock.h"
 
-#define LOCKS_MAX (1U << 20) /* text of /proc/locks */
+#define LOCKS_MAX (16U << 20) /* text of /proc/locks; one user's 30,000 locks are 1.1 MB */
 #define FILES_MOST 1024 /* of one holder that are looked at */
 
 static bool is_of(const struct filelock *l, const struct lookups_row *r)
 {
 	return l->inode == r->inode && l->major == r->dev >> 20 && l->minor == (r->dev & 0xfffff);
-}
-
-static bool lives(const struct world *w, pid_t pid)
-{
-	char path[32];
-	TEXT_FORMAT(path, "%d/stat", (int)pid);
-	return faccessat(w->proc_fd, path, F_OK, 0) == 0;
-}
-
-size_t hanglocks_holders(const struct world *w, const struct lookups_row *r, pid_t *pid, size_t cap)
-{
-	cleanup(freep) char *text = NULL;
-	size_t len, n = 0;
-	if (file_slurp(w->proc_fd, "locks", LOCKS_MAX, &text, &len) != 0)
-		return 0;
-	struct span rest = {text, len}, line;
-	while (n < cap && span_line(&rest, &line)) {
-		struct filelock l;
-		if (filelock_parse(line, &l) != 0 || l.waits || l.pid <= 0 || l.pid == r->pid || !is_of(&l, r))
-			continue;
-		bool known = false;
-		for (size_t i = 0; i < n; i++)
-			known |= pid[i] == l.pid;
-		if (!known && lives(w, l.pid))
-			pid[n++] = l.pid;
-	}
-	return n;
 }
 
 /* True if this descriptor has the lock: the lines "lock:" of its fdinfo. */
@@ -77,23 +50,52 @@ static void link_name(const struct world *w, pid_t holder, int fd, char *dst, si
 	span_copy(span_of(name ? name + 1 : path), dst, cap);
 }
 
-void hanglocks_name(const struct world *w, const struct lookups_row *r, pid_t holder, char *dst, size_t cap)
+/* The descriptor by which a process has the lock; -1: none, so its number is that of who took it, and has ended. */
+static int lock_fd(const struct world *w, const struct lookups_row *r, pid_t holder)
 {
 	char dir[32];
-	dst[0] = '\0';
 	TEXT_FORMAT(dir, "%d/fdinfo", (int)holder);
-	int fd = openat(w->proc_fd, dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = openat(w->proc_fd, dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), found = -1;
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	if (!d) {
 		closep(&fd);
-		return;
+		return -1;
 	}
 	size_t looked = 0;
 	const struct dirent *e;
-	while (dst[0] == '\0' && looked++ < FILES_MOST && (e = readdir(d)) != NULL) {
+	while (found < 0 && looked++ < FILES_MOST && (e = readdir(d)) != NULL) {
 		int64_t number;
 		if (span_i64(span_of(e->d_name), &number) == 0 && has_lock(w, dir, (int)number, r))
-			link_name(w, holder, (int)number, dst, cap);
+			found = (int)number;
 	}
 	(void)closedir(d);
+	return found;
+}
+
+size_t hanglocks_holders(const struct world *w, const struct lookups_row *r, pid_t *pid, size_t cap)
+{
+	cleanup(freep) char *text = NULL;
+	size_t len, n = 0;
+	if (file_slurp(w->proc_fd, "locks", LOCKS_MAX, &text, &len) != 0)
+		return 0;
+	struct span rest = {text, len}, line;
+	while (n < cap && span_line(&rest, &line)) {
+		struct filelock l;
+		if (filelock_parse(line, &l) != 0 || l.waits || l.pid <= 0 || l.pid == r->pid || !is_of(&l, r))
+			continue;
+		bool known = false;
+		for (size_t i = 0; i < n; i++)
+			known |= pid[i] == l.pid;
+		if (!known && lock_fd(w, r, l.pid) >= 0)
+			pid[n++] = l.pid;
+	}
+	return n;
+}
+
+void hanglocks_name(const struct world *w, const struct lookups_row *r, pid_t holder, char *dst, size_t cap)
+{
+	const int fd = lock_fd(w, r, holder);
+	dst[0] = '\0';
+	if (fd >= 0)
+		link_name(w, holder, fd, dst, cap);
 }

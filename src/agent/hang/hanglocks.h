@@ -8,7 +8,7 @@
 
 /*
  * The living processes that have a lock of the row's file, each once, but for the row's own; at most cap. A lock that
- * was inherited is told of who took it: if that one has ended, nobody is.
+ * was inherited is told of who took it: if that one has it no more, nobody is.
  */
 size_t hanglocks_holders(const struct world *w, const struct lookups_row *r, pid_t *pid, size_t cap);
 /* The last part of the file's name, printable; "" if it cannot be told. */

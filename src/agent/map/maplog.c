@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/foreign_path.h"
 #include "base/vec.h"
 
 #define LOG_MAX (4 * GIB)
@@ -123,10 +124,10 @@ int maplog_open(struct maplog *l, const struct map_spec *spec, struct fault *f)
 	*l = MAPLOG_NONE;
 	if (!path)
 		return 0;
-	l->fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
-	if (l->fd < 0)
-		return fault_set(f, -errno, "cannot open the joblog %s: %s", path, strerror(errno));
-	if (fstat(l->fd, &st) < 0 || !S_ISREG(st.st_mode))
+	int r = foreign_path_open(path, O_RDWR | O_CREAT | O_APPEND, 0666, &l->fd);
+	if (r < 0)
+		return fault_set(f, r, "cannot open the joblog %s: %s", path, strerror(-r));
+	if (r == FOREIGN_OTHER || fstat(l->fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return fault_set(f, -EINVAL, "the joblog %s is no file; name a file", path);
 	TEXT_FORMAT(l->id, "%llx:%llx", (unsigned long long)st.st_dev, (unsigned long long)st.st_ino);
 	if (lock_wait(l->fd) < 0)
@@ -135,7 +136,7 @@ int maplog_open(struct maplog *l, const struct map_spec *spec, struct fault *f)
 			"the joblog %s is in use: another vigil map writes it; wait for its end, or name another "
 			"file",
 			path);
-	int r = resume ? log_read(l, path, f) : 0;
+	r = resume ? log_read(l, path, f) : 0;
 	if (r == 0 && !resume && ftruncate(l->fd, 0) < 0)
 		r = fault_set(f, -errno, "cannot write %s: %s", path, strerror(errno));
 	if (r == 0 && fstat(l->fd, &st) == 0 && st.st_size == 0 &&

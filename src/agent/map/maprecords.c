@@ -8,6 +8,7 @@
 
 #include "agent/map/mapcolumns.h"
 #include "base/file.h"
+#include "base/foreign_path.h"
 #include "base/foreign.h"
 #include "base/vec.h"
 
@@ -85,10 +86,15 @@ static int source_open(const char *path, int *ret, struct fault *f)
 		*ret = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
 		return *ret < 0 ? fault_set(f, -errno, "stdin cannot be read: %s", strerror(errno)) : 0;
 	}
+	struct foreign_user user;
+	struct stat st;
+	/* Whoever made a FIFO in a folder of their own may never write to it. */
+	const bool fifo = stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
+	if (fifo && foreign_path_user(path, &user) != 0)
+		return fault_set(f, -EINVAL, "cannot read inputs from %s: it is a FIFO of another user", path);
 	*ret = open(path, O_RDONLY | O_CLOEXEC);
 	if (*ret < 0)
 		return fault_set(f, -errno, "cannot read inputs from %s: %s", path, strerror(errno));
-	struct stat st;
 	if (fstat(*ret, &st) == 0 && S_ISDIR(st.st_mode)) {
 		closep(ret);
 		return fault_set(f, -EISDIR,

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/foreign_path.h"
 
 static void escaped(const char *input, char *dst, size_t cap)
 {
@@ -60,13 +61,23 @@ static int new_file(int dir, const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
-int mapresults_open(const char *dir, const struct map_args *args, uint64_t seq, int *ret_out, int *ret_err,
-		    struct fault *f)
+struct results_make {
+	const char *dir;
+	const struct map_args *args;
+	uint64_t seq;
+	int *ret_out, *ret_err;
+	struct fault *f;
+};
+
+static int results_make(void *arg)
 {
+	const struct results_make *m = arg;
+	const char *dir = m->dir;
+	struct fault *f = m->f;
 	cleanup(closep) int at = -1;
 	char number[24];
-	int r = folder(dir, args, &at);
-	TEXT_FORMAT(number, "%llu", (unsigned long long)seq);
+	int r = folder(dir, m->args, &at);
+	TEXT_FORMAT(number, "%llu", (unsigned long long)m->seq);
 	cleanup(closep) int note = r < 0 ? -1 : new_file(at, "seq");
 	cleanup(closep) int out = r < 0 ? -1 : new_file(at, "stdout");
 	cleanup(closep) int err = r < 0 ? -1 : new_file(at, "stderr");
@@ -78,7 +89,19 @@ int mapresults_open(const char *dir, const struct map_args *args, uint64_t seq, 
 		return fault_set(f, r, "--results %s: no files for task %s: %s%s", dir, number, strerror(-r),
 				 r == -ENAMETOOLONG ? " (an input becomes the name of a folder, of 255 bytes at most)"
 						    : "");
-	*ret_out = take_fd(&out);
-	*ret_err = take_fd(&err);
+	*m->ret_out = take_fd(&out);
+	*m->ret_err = take_fd(&err);
 	return 0;
+}
+
+int mapresults_open(const char *dir, const struct map_args *args, uint64_t seq, int *ret_out, int *ret_err,
+		    struct fault *f)
+{
+	struct foreign_user user;
+	struct results_make m = {dir, args, seq, ret_out, ret_err, f};
+	const int found = foreign_path_user(dir, &user);
+	if (found < 0)
+		return fault_set(f, found, "--results %s: %s", dir, strerror(-found));
+	const int r = foreign_act_as(found ? &user : NULL, results_make, &m);
+	return r < 0 && f->text[0] == '\0' ? fault_set(f, r, "--results %s: %s", dir, strerror(-r)) : r;
 }

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/foreign_path.h"
 #include "base/text.h"
 #include "base/utf8.h"
 
@@ -25,9 +26,10 @@ int maptable_open(struct maptable *t, const struct map_spec *spec, struct fault 
 	t->has_head = t->as == MAP_JSON;
 	if (t->as == MAP_FOLDERS || maptable_to_stdout(spec) || spec->dry_run)
 		return 0;
-	t->fd = open(spec->results, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | (add ? 0 : O_TRUNC), 0666);
-	if (t->fd < 0)
-		return fault_set(f, -errno, "--results: cannot write %s: %s", spec->results, strerror(errno));
+	int r = foreign_path_open(spec->results, O_WRONLY | O_CREAT | O_APPEND | (add ? 0 : O_TRUNC), 0666, &t->fd);
+	if (r)
+		return fault_set(f, r < 0 ? r : -EINVAL, "--results: cannot write %s: %s", spec->results,
+				 r < 0 ? strerror(-r) : "it is no file, and lies in a folder of another user");
 	t->has_head |= add && fstat(t->fd, &st) == 0 && st.st_size > 0;
 	return 0;
 }

@@ -28,7 +28,7 @@ enum oom_daemon_kind oom_daemons_kind(struct span comm, struct span command)
 	return OOM_DAEMON_NONE;
 }
 
-static struct span name_read(const struct world *w, pid_t pid, char *dst, size_t cap)
+static struct span oom_daemons_name(const struct world *w, pid_t pid, char *dst, size_t cap)
 {
 	char path[32];
 	size_t len = 0;
@@ -39,7 +39,7 @@ static struct span name_read(const struct world *w, pid_t pid, char *dst, size_t
 }
 
 /* Anybody's process may have such a name, and stand with its memory lock: it is not waited for. */
-static struct span command_read(const struct world *w, pid_t pid, char *dst, size_t cap)
+static struct span oom_daemons_command(const struct world *w, pid_t pid, char *dst, size_t cap)
 {
 	size_t len = 0;
 	if (proc_arguments_read(w, pid, dst, cap, &len) != 0)
@@ -53,10 +53,10 @@ static struct span command_read(const struct world *w, pid_t pid, char *dst, siz
 static void process_check(const struct world *w, pid_t pid, struct oom_daemons *g)
 {
 	char comm_text[64], command_text[512];
-	struct span comm = name_read(w, pid, comm_text, sizeof(comm_text)), command = {"", 0};
+	struct span comm = oom_daemons_name(w, pid, comm_text, sizeof(comm_text)), command = {"", 0};
 	enum oom_daemon_kind kind = oom_daemons_kind(comm, command);
 	if (kind != OOM_DAEMON_NONE || span_starts(comm, "python")) {
-		command = command_read(w, pid, command_text, sizeof(command_text));
+		command = oom_daemons_command(w, pid, command_text, sizeof(command_text));
 		kind = oom_daemons_kind(comm, command);
 	}
 	if (kind == OOM_DAEMON_NONE || oom_daemons_find(g, kind) || g->n == OOM_DAEMONS_MAX)

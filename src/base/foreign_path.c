@@ -1,0 +1,134 @@
+#include "base/foreign_path.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+
+#define LINKS_MOST 40 /* as in the kernel */
+
+/* A walk along a path: the folder that was come to, and the rest. */
+struct walk {
+	int dir; /* owned */
+	char rest[PATH_MAX];
+	size_t links;
+};
+
+static void walk_done(struct walk *w)
+{
+	closep(&w->dir);
+}
+
+/* The walk goes on with this text and what is left. */
+static int walk_put(struct walk *w, const char *text)
+{
+	char rest[PATH_MAX];
+	const bool whole = text[0] == '/';
+	if (text_format(rest, sizeof(rest), "%s%s%s", text, w->rest[0] ? "/" : "", w->rest) >= (int)sizeof(rest))
+		return -ENAMETOOLONG;
+	TEXT_COPY(w->rest, rest);
+	if (!whole && w->dir >= 0)
+		return 0;
+	closep(&w->dir);
+	w->dir = open(whole ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return w->dir < 0 ? -errno : 0;
+}
+
+/* Takes the first part of the rest; false: nothing is left. */
+static bool walk_part(struct walk *w, char part[static NAME_MAX + 1])
+{
+	char *from = w->rest + strspn(w->rest, "/");
+	const size_t len = strcspn(from, "/");
+	if (len == 0)
+		return false;
+	text_format(part, NAME_MAX + 1, "%.*s", (int)len, from);
+	memmove(w->rest, from + len, strlen(from + len) + 1);
+	return true;
+}
+
+/* True if it belongs to somebody else, who is put into ret. */
+static bool is_anothers(int fd, struct foreign_user *ret)
+{
+	struct stat st;
+	if (fstat(fd, &st) < 0 || st.st_uid == 0 || st.st_uid == geteuid())
+		return false;
+	return foreign_owner(fd, ret) != NULL;
+}
+
+/* One part of the way. Returns 1: *ret; 0: go on; -ENOENT: it is not there. */
+static int walk_step(struct walk *w, const char *part, struct foreign_user *ret)
+{
+	struct stat st;
+	char text[PATH_MAX];
+	cleanup(closep) int fd = openat(w->dir, part, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if (is_anothers(fd, ret))
+		return 1;
+	if (S_ISDIR(st.st_mode)) {
+		closep(&w->dir);
+		w->dir = take_fd(&fd);
+		return 0;
+	}
+	if (!S_ISLNK(st.st_mode))
+		return 0;
+	if (++w->links > LINKS_MOST)
+		return -ELOOP;
+	const ssize_t n = readlinkat(fd, "", text, sizeof(text) - 1);
+	if (n < 0)
+		return -errno;
+	text[n] = '\0';
+	return walk_put(w, text);
+}
+
+int foreign_path_user(const char *path, struct foreign_user *ret)
+{
+	cleanup(walk_done) struct walk w = {.dir = -1};
+	char part[NAME_MAX + 1];
+	if (geteuid() != 0)
+		return 0;
+	int r = walk_put(&w, path);
+	if (r == 0 && is_anothers(w.dir, ret))
+		return 1;
+	while (r == 0 && walk_part(&w, part))
+		r = walk_step(&w, part, ret);
+	return r == -ENOENT || r == -ENOTDIR ? 0 : r;
+}
+
+struct opening {
+	const char *path;
+	int flags;
+	mode_t mode;
+};
+
+static int opening_act(void *arg)
+{
+	const struct opening *o = arg;
+	const int fd = open(o->path, o->flags | O_CLOEXEC | O_NOCTTY, o->mode);
+	return fd < 0 ? -errno : fd;
+}
+
+int foreign_path_open(const char *path, int flags, mode_t mode, int *ret_fd)
+{
+	struct foreign_user user;
+	struct stat st;
+	int r = foreign_path_user(path, &user);
+	if (r < 0)
+		return r;
+	/* Emptied once it is known to be a file. */
+	struct opening o = {path, r ? (flags & ~O_TRUNC) | O_NONBLOCK : flags, mode};
+	const bool anothers = r;
+	cleanup(closep) int fd = foreign_act_as(anothers ? &user : NULL, opening_act, &o);
+	if (fd < 0)
+		return fd == -ENXIO && anothers ? FOREIGN_OTHER : fd;
+	if (anothers && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)))
+		return FOREIGN_OTHER;
+	if (anothers && ((flags & O_TRUNC && ftruncate(fd, 0) < 0) || fcntl(fd, F_SETFL, flags & ~O_TRUNC) < 0))
+		return -errno;
+	*ret_fd = take_fd(&fd);
+	return 0;
+}

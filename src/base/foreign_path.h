@@ -1,0 +1,21 @@
+/*
+ * Paths that a person typed for output, by somebody who may be root: whoever owns a folder or a link on the way could
+ * have put there what follows, so from there on everything is done with that user's rights (base/foreign). Nothing of
+ * root's is written through a user's link, and what is made in a user's folder is the user's.
+ */
+#pragma once
+
+#include "base/foreign.h"
+
+/*
+ * The first user but root and ourselves to whom something on the way belongs, the path itself included. Returns 1:
+ * there is one, *ret; 0: none, or we are not root; -errno. What is not there yet belongs to nobody.
+ */
+int must_check foreign_path_user(const char *path, struct foreign_user *ret);
+/*
+ * open(2) with these flags, O_CLOEXEC and O_NOCTTY, and mode, with the rights of that user. FOREIGN_OTHER: in a user's
+ * folder, and no regular file.
+ */
+int must_check foreign_path_open(const char *path, int flags, mode_t mode, int *ret_fd);
+/* act(arg) with the rights of a user, NULL: ourselves; returns what it returns, or -errno where they cannot be had. */
+int must_check foreign_act_as(const struct foreign_user *as, int (*act)(void *arg), void *arg);
