@@ -124,7 +124,8 @@ int file_replace(const char *path, const void *data, size_t len, mode_t mode)
 	char tmp[PATH_MAX];
 	if (snprintf(tmp, sizeof(tmp), "%s.%ld.new", path, (long)getpid()) >= (int)sizeof(tmp))
 		return -ENAMETOOLONG;
-	cleanup(closep) int fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+	(void)unlink(tmp); /* of an earlier process of this number; what is made instead is no link of anybody's */
+	cleanup(closep) int fd = open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 	if (fd < 0)
 		return -errno;
 	int r = file_write_all(fd, data, len);

@@ -2,8 +2,11 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -63,6 +66,7 @@ static bool is_anothers(int fd, struct foreign_user *ret)
 static int walk_step(struct walk *w, const char *part, struct foreign_user *ret)
 {
 	struct stat st;
+	struct statfs fs;
 	char text[PATH_MAX];
 	cleanup(closep) int fd = openat(w->dir, part, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st) < 0)
@@ -76,6 +80,8 @@ static int walk_step(struct walk *w, const char *part, struct foreign_user *ret)
 	}
 	if (!S_ISLNK(st.st_mode))
 		return 0;
+	if (fstatfs(fd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC)
+		return -ENOENT; /* /dev/stdout: it is open already, by whoever could */
 	if (++w->links > LINKS_MOST)
 		return -ELOOP;
 	const ssize_t n = readlinkat(fd, "", text, sizeof(text) - 1);
@@ -131,4 +137,66 @@ int foreign_path_open(const char *path, int flags, mode_t mode, int *ret_fd)
 		return -errno;
 	*ret_fd = take_fd(&fd);
 	return 0;
+}
+
+struct moving {
+	const char *from, *to; /* to NULL: it is removed */
+};
+
+static int moving_act(void *arg)
+{
+	const struct moving *m = arg;
+	return (m->to ? rename(m->from, m->to) : unlink(m->from)) < 0 ? -errno : 0;
+}
+
+static int moved(const char *from, const char *to)
+{
+	struct foreign_user user;
+	struct moving m = {from, to};
+	const int r = foreign_path_user(to ? to : from, &user);
+	return r < 0 ? r : foreign_act_as(r ? &user : NULL, moving_act, &m);
+}
+
+int foreign_path_rename(const char *from, const char *to)
+{
+	return moved(from, to);
+}
+
+int foreign_path_unlink(const char *path)
+{
+	return moved(path, NULL);
+}
+
+FILE *foreign_path_fopen(const char *path, bool fresh)
+{
+	int fd, r = foreign_path_open(path, O_WRONLY | O_CREAT | (fresh ? O_EXCL : O_TRUNC), 0666, &fd);
+	if (r) {
+		errno = r < 0 ? -r : EACCES;
+		return NULL;
+	}
+	FILE *to = fdopen(fd, "we");
+	if (!to)
+		close(fd);
+	return to;
+}
+
+struct replacing {
+	const char *path;
+	const void *data;
+	size_t len;
+	mode_t mode;
+};
+
+static int replacing_act(void *arg)
+{
+	const struct replacing *x = arg;
+	return file_replace(x->path, x->data, x->len, x->mode);
+}
+
+int foreign_path_replace(const char *path, const void *data, size_t len, mode_t mode)
+{
+	struct foreign_user user;
+	struct replacing x = {path, data, len, mode};
+	const int r = foreign_path_user(path, &user);
+	return r < 0 ? r : foreign_act_as(r ? &user : NULL, replacing_act, &x);
 }

@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include <stdio.h>
+
 #include "base/foreign.h"
 
 /*
@@ -17,5 +19,11 @@ int must_check foreign_path_user(const char *path, struct foreign_user *ret);
  * folder, and no regular file.
  */
 int must_check foreign_path_open(const char *path, int flags, mode_t mode, int *ret_fd);
+/* The same for a stream to write; fresh: it must not be there yet. NULL, and errno. */
+FILE *foreign_path_fopen(const char *path, bool fresh);
+/* rename(2) to a typed path, unlink(2), and file_replace with these rights. -errno. */
+int must_check foreign_path_rename(const char *from, const char *to);
+int must_check foreign_path_unlink(const char *path);
+int must_check foreign_path_replace(const char *path, const void *data, size_t len, mode_t mode);
 /* act(arg) with the rights of a user, NULL: ourselves; returns what it returns, or -errno where they cannot be had. */
 int must_check foreign_act_as(const struct foreign_user *as, int (*act)(void *arg), void *arg);

@@ -67,3 +67,16 @@ def test_a_fifo_of_a_users_is_not_waited_for(vigil, home, given):
     result = vigil("map", *given, fifo, "echo", "{}", *([] if given == ["-a"] else [":::", "1"]), timeout=20)
     assert result.status not in (0, 137), result
     assert "fifo.csv" in result.text
+
+
+@pytest.mark.parametrize("command", [["report", "--html"], ["timeline", "-o"]])
+def test_a_report_goes_through_no_link_either(vigil, home, secret, command):
+    assert vigil("run", "true", timeout=60).status == 0
+    link(home / "way", secret.parent)
+    name = link(home / "out.html", secret)
+    for path in (name, home / "way" / "secret"):
+        vigil(command[0], "last", command[1], path, timeout=60)
+        assert secret.read_bytes() == BEFORE
+    made = home / "made.html"
+    result = vigil(command[0], "last", command[1], made, timeout=60)
+    assert result.status == 0 and made.stat().st_uid == ATTACKER, result

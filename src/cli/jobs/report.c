@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/foreign_path.h"
 #include "base/log.h"
 #include "cli/options/commands.h"
 #include "agent/incident/report_gather.h"
@@ -34,8 +35,8 @@ static int put_file(const char *path, const char *text, size_t len)
 {
 	struct stat st;
 	if (lstat(path, &st) != 0 || S_ISREG(st.st_mode))
-		return file_replace(path, text, len, 0600);
-	FILE *to = fopen(path, "we");
+		return foreign_path_replace(path, text, len, 0600);
+	FILE *to = foreign_path_fopen(path, false);
 	if (!to)
 		return -errno;
 	errno = 0;

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/foreign_path.h"
 #include "base/log.h"
 #include "cli/options/commands.h"
 #include "agent/jobs/past.h"
@@ -122,7 +123,7 @@ static int write_file(const struct view *v, const struct job *j, const struct ti
 		      bool chosen)
 {
 	struct stat st;
-	FILE *to = fopen(path, "we");
+	FILE *to = foreign_path_fopen(path, false);
 	if (!to) {
 		log_error("cannot write the timeline to %s: %s", path, strerror(errno));
 		return EXIT_PROBLEM;
@@ -137,7 +138,7 @@ static int write_file(const struct view *v, const struct job *j, const struct ti
 		status = EXIT_PROBLEM;
 	}
 	if (status != 0 && regular)
-		(void)unlink(path); /* no program opens half a trace */
+		ignore(foreign_path_unlink(path), "no program opens half a trace; it is told that it failed");
 	if (status == 0 && (!chosen || isatty(STDERR_FILENO)))
 		log_info("the timeline is in %s; open it in https://ui.perfetto.dev or chrome://tracing", path);
 	return status;

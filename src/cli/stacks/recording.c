@@ -8,6 +8,7 @@
 #include "agent/jobs/profilenote.h"
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/foreign_path.h"
 #include "base/log.h"
 #include "base/units.h"
 #include "cli/options/commands.h"
@@ -127,7 +128,9 @@ int recording_out_open(const char *path, const char *stem, const char *key, cons
 	bool plain = lstat(ret->path, &st) != 0 || S_ISREG(st.st_mode);
 	if (plain)
 		TEXT_FORMAT(ret->beside, "%s.part-%d", ret->path, (int)getpid());
-	ret->to = fopen(plain ? ret->beside : ret->path, "we");
+	if (plain)
+		ignore(foreign_path_unlink(ret->beside), "as a rule there is none");
+	ret->to = foreign_path_fopen(plain ? ret->beside : ret->path, plain);
 	return ret->to ? 0 : fault_set(f, -errno, "cannot write %s: %s", ret->path, strerror(errno));
 }
 
@@ -145,14 +148,14 @@ int recording_out_close(struct recording_out *o, bool keep, struct fault *f)
 {
 	errno = 0;
 	bool bad = fflush(o->to) != 0 || ferror(o->to);
-	int e = errno ? errno : EIO; /* a write before may have failed, and its reason is gone */
+	int moved = 0, e = errno ? errno : EIO; /* a write before may have failed, and its reason is gone */
 	if (o->to == stdout)
 		return bad && e != EPIPE ? fault_set(f, -e, "cannot write the output: %s", strerror(e)) : 0;
 	bad |= fclose(o->to) != 0;
 	if (o->beside[0] && (bad || !keep))
-		(void)unlink(o->beside);
-	else if (o->beside[0] && rename(o->beside, o->path) != 0)
-		bad = true, e = errno;
+		ignore(foreign_path_unlink(o->beside), "it has failed already, or is not wanted");
+	else if (o->beside[0] && (moved = foreign_path_rename(o->beside, o->path)) != 0)
+		bad = true, e = -moved;
 	return bad ? fault_set(f, -e, "cannot write %s: %s", o->path, strerror(e)) : 0;
 }
 
