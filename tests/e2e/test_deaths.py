@@ -321,6 +321,41 @@ def test_the_rank_that_noticed_is_not_told_before_the_one_that_failed(vigil):
     assert report["culprit_ranks"] == [1], report
 
 
+def test_of_ranks_that_were_found_dead_together_the_one_that_ended_first_is_told(vigil):
+    """Vigil looks late, as on a busy machine: rank 1 raised first, and rank 0 noticed its loss."""
+    report = died(vigil, python("""
+        import os, signal, socket, time
+        port = int(os.environ["MASTER_PORT"])
+        if os.environ["RANK"] == "0":
+            s = socket.create_server(("127.0.0.1", port))
+            peer, _ = s.accept()
+            if not peer.recv(1):
+                time.sleep(0.5)
+                raise RuntimeError("no answer from the pipeline")
+        for _ in range(200):
+            try:
+                c = socket.create_connection(("127.0.0.1", port)); break
+            except OSError: time.sleep(0.05)
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+        time.sleep(3) # until ends are watched
+        supervisor, rank = os.getppid(), os.getpid()
+        if os.fork() == 0:
+            c.close()
+            os.setsid()
+            os.kill(supervisor, signal.SIGSTOP)
+            os.kill(rank, signal.SIGUSR1)
+            time.sleep(2)
+            os.kill(supervisor, signal.SIGCONT)
+            os._exit(0)
+        signal.sigwait([signal.SIGUSR1])
+        raise ValueError("no such batch")
+        """), "--nproc", "2")
+    if not watches_signals(report):
+        pytest.skip("ends of processes cannot be watched here")
+    assert "no such batch" in report["summary"], report
+    assert report.get("culprit_ranks", [1]) == [1] and report["victim"]["rank"] == 1, report
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounts a file system")
 def test_a_file_system_without_inodes_is_not_told_as_full(vigil, tmp_path):
     disk = tmp_path / "disk"

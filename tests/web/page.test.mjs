@@ -598,6 +598,9 @@ test("a flame graph is recorded, drawn, searched, walked, zoomed and removed", a
 	const whole = await canvas.getAttribute("data-drawn");
 	assert.ok(Number(whole) > 5);
 	await accessible(page, "flame graph");
+	// A long name takes two lines on a phone, which begin where those of the others do.
+	const sides = await page.locator(".functions button").evaluateAll((all) => all.map((b) => getComputedStyle(b).textAlign));
+	assert.deepEqual([...new Set(sides)], ["left"]);
 	await page.screenshot({ path: join(pictures, "flame-1280-light.png"), fullPage: true });
 	await page.getByRole("searchbox").fill("forward");
 	await page.waitForFunction(() =>

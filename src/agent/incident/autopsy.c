@@ -80,6 +80,13 @@ bool autopsy_end_between(struct autopsy *a, int64_t from_ms, int64_t to_ms, char
 	return bad_end_text(a, 0, (struct deathfacts_span){from_ms, to_ms}, dst, cap, ret_unix_ms);
 }
 
+bool autopsy_ended_before(struct autopsy *a, const struct proc_id *one, const struct proc_id *other)
+{
+	if (a && a->feed)
+		sigfeed_take(a->feed);
+	return a && deathfacts_ended_before(a->facts, one, other);
+}
+
 struct autopsy *autopsy_free(struct autopsy *a)
 {
 	if (!a)

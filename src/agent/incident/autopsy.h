@@ -7,6 +7,7 @@
 #include "judge/death/postmortem.h"
 #include "model/incident/incident.h"
 #include "sense/memory/cgroup.h"
+#include "sense/proc/proc.h"
 #include "sense/world.h"
 
 struct autopsy;
@@ -54,5 +55,7 @@ bool autopsy_child_end(struct autopsy *a, pid_t parent, char *dst, size_t cap, i
 /* The same of any process of the job, from one time to another (Unix milliseconds). */
 bool autopsy_end_between(struct autopsy *a, int64_t from_ms, int64_t to_ms, char *dst, size_t cap,
 			 int64_t *ret_unix_ms);
+/* As deathfacts_ended_before. */
+bool autopsy_ended_before(struct autopsy *a, const struct proc_id *one, const struct proc_id *other);
 struct autopsy *autopsy_free(struct autopsy *a);
 void autopsy_of(struct autopsy *a, const struct autopsy_subject *who, struct incident *ret);

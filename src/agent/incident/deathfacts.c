@@ -216,6 +216,19 @@ const struct process_end *deathfacts_bad_end(const struct deathfacts *g, pid_t p
 	return end;
 }
 
+bool deathfacts_ended_before(const struct deathfacts *g, const struct proc_id *one, const struct proc_id *other)
+{
+	bool seen = false;
+	for (size_t i = 0; i < g->n_ends; i++) {
+		const struct process_end *e = &g->ends[i];
+		if (e->pid == one->pid && e->start_ticks == one->start_ticks)
+			seen = true;
+		else if (e->pid == other->pid && e->start_ticks == other->start_ticks)
+			return seen;
+	}
+	return false;
+}
+
 void deathfacts_signals_unavailable(struct deathfacts *g, const char *why)
 {
 	TEXT_COPY(g->signals_why, why ? why : "");

@@ -12,6 +12,7 @@
 #include "judge/death/postmortem.h"
 #include "sense/memory/cgroup.h"
 #include "sense/death/streamorder.h"
+#include "sense/proc/proc.h"
 #include "sense/world.h"
 
 #define DEATHFACTS_MS 800
@@ -45,6 +46,8 @@ struct deathfacts_span {
  */
 const struct process_end *deathfacts_bad_end(const struct deathfacts *g, pid_t parent, struct deathfacts_span when,
 					       const struct signal_sent **ret_signal);
+/* One of two processes was seen to end before the other; false also where an end was not seen. */
+bool deathfacts_ended_before(const struct deathfacts *g, const struct proc_id *one, const struct proc_id *other);
 /*
  * Say why signals are not watched ("needs CAP_BPF and CAP_PERFMON"), or NULL: they are watched. Until the first call
  * they are not.

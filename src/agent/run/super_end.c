@@ -198,6 +198,20 @@ static void waited_for(const struct rank *r, struct incident *in)
 	in->culprit_ranks[in->n_culprits++] = r->rank;
 }
 
+/*
+ * Ranks that are found dead together are found in the order of their numbers; who noticed a loss may be among them. The
+ * kernel has told in which order they ended.
+ */
+static void first_failed_by_ends(struct super *s)
+{
+	for (uint32_t i = 0; i < s->nproc && s->attempts.first_failed >= 0; i++) {
+		const struct rank *r = &s->rank[i], *first = &s->rank[s->attempts.first_failed];
+		const struct proc_id one = {r->proc.pid, r->start_ticks}, other = {first->proc.pid, first->start_ticks};
+		if (failed_by_itself(r) && autopsy_ended_before(s->autopsy, &one, &other))
+			s->attempts.first_failed = (int)i;
+	}
+}
+
 static const struct rank *chosen_death(struct super *s, const struct rank *r, struct incident *in)
 {
 	memset(in, 0, sizeof(*in));
@@ -363,6 +377,7 @@ void super_attempt_ended(struct super *s)
 	super_sample_attempt_end(s);
 	services_cases_wait(&s->services, case_wait_ns);
 	notifier_ended(&s->services.notifier, s->job.id);
+	first_failed_by_ends(s);
 	const struct rank *r = &s->rank[MAX(s->attempts.first_failed, 0)];
 	bool failed = s->attempts.first_failed >= 0 || s->kills.rest_killed;
 	bool for_memory = s->kills.rest_killed || died_for_memory(s, r);

@@ -163,6 +163,12 @@ static bool waited_in_vain(const char *text)
 	return strstr(text, "TimeoutError") || strstr(text, "timed out") || strstr(text, "Timeout");
 }
 
+/* Python's own class, as a program's transport between ranks raises it: that of a client has its module in front. */
+static bool own_transport(const char *text)
+{
+	return strstr(text, ": ConnectionError");
+}
+
 static bool lost_connection(const char *text)
 {
 	return pm_peerish(text) || pm_broken_pipe(text);
@@ -235,5 +241,5 @@ bool postmortem_may_follow(const struct incident *i)
 	const bool words = error && strncmp(i->cause.id, "exit_", 5) == 0;
 	return i->n_culprits == 0 &&
 	       (i->kind == INCIDENT_PEER_LOST || ((exception || words) && lost_connection(i->summary)) ||
-		(exception && waited_in_vain(i->summary)));
+		(exception && (waited_in_vain(i->summary) || own_transport(i->summary))));
 }

@@ -41,6 +41,20 @@ static void standing_until(const struct health_facts *f, int64_t until_unix_ms, 
 		   at + strlen(says) + strlen(then));
 }
 
+/* What was said of a job that stood is over: "has been standing still for 5 m." */
+static void stood_tell(struct health *h)
+{
+	static const char says[] = "has been standing still";
+	char text[sizeof(h->sentence)];
+	TEXT_COPY(text, h->sentence);
+	const char *at = strstr(text, says);
+	size_t len = strlen(text);
+	if (!at || text[len - 1] != '.')
+		return;
+	text[len - 1] = '\0';
+	TEXT_FORMAT(h->sentence, "%.*shad%s, when it ended.", (int)(at - text), text, at + strlen("has"));
+}
+
 static void ended_tell(const struct health_facts *f, struct health *h)
 {
 	const struct job *j = f->job;
@@ -49,8 +63,10 @@ static void ended_tell(const struct health_facts *f, struct health *h)
 	    !(well && f->trouble.attempt < j->attempt)) {
 		trouble_tell(f, well ? HEALTH_ENDED : HEALTH_DIED, h);
 		if (f->trouble.kind == INCIDENT_HANG && !f->trouble.resolved && f->trouble.attempt == j->attempt &&
-		    j->ended_unix_ms > 0)
+		    j->ended_unix_ms > 0) {
 			standing_until(f, j->ended_unix_ms, h);
+			stood_tell(h);
+		}
 	} else if (well)
 		TEXT_FORMAT(h->sentence, "ended as it should, after %s", f->ran);
 	else if (j->has_exit)

@@ -46,6 +46,23 @@ static struct process_end child(pid_t pid, pid_t parent, int wait_status)
 	return e;
 }
 
+static void which_of_two_ended_first_is_told_where_both_ends_were_seen(void **state)
+{
+	(void)state;
+	cleanup(deathfacts_freep) struct deathfacts *g = deathfacts_new(&world, NULL);
+	const struct process_end late = child(50, 40, 1 << 8), early = child(51, 40, 1 << 8);
+	const struct proc_id one = {51, 7}, other = {50, 7}, unseen = {52, 7}, earlier = {51, 6};
+	assert_non_null(g);
+	deathfacts_end(g, &early);
+	assert_false(deathfacts_ended_before(g, &one, &other));
+	deathfacts_end(g, &late);
+	assert_true(deathfacts_ended_before(g, &one, &other));
+	assert_false(deathfacts_ended_before(g, &other, &one));
+	assert_false(deathfacts_ended_before(g, &unseen, &other));
+	assert_false(deathfacts_ended_before(g, &one, &unseen));
+	assert_false(deathfacts_ended_before(g, &earlier, &other));
+}
+
 static void the_last_child_that_did_not_end_well_is_told_with_its_signal(void **state)
 {
 	(void)state;
@@ -309,6 +326,7 @@ static void a_real_kernel_kill_at_a_group_s_limit_is_proved_by_its_record(void *
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(which_of_two_ended_first_is_told_where_both_ends_were_seen),
 		cmocka_unit_test(the_last_child_that_did_not_end_well_is_told_with_its_signal),
 		cmocka_unit_test(what_ended_badly_in_a_span_of_time_is_told_unless_it_was_a_short_command),
 		cmocka_unit_test(a_sigkill_by_hand_stays_unknown_and_lists_what_was_read),

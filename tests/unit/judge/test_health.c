@@ -141,7 +141,8 @@ static void a_job_that_was_ended_while_it_hung_stood_until_its_end(void **state)
 	job.ended_unix_ms = NOW - 300000;
 	assert_int_equal(level(), HEALTH_DIED);
 	assert_string_equal(h.sentence,
-			    "The job has been standing still for 5 m 24 s, held up by rank 2 (deadlock).");
+			    "The job had been standing still for 5 m 24 s, held up by rank 2 (deadlock), "
+			    "when it ended.");
 	assert_int_equal(h.since_unix_ms, NOW - 300000);
 	facts.trouble.attempt = 0; /* another attempt came after it */
 	(void)level();
