@@ -9,6 +9,7 @@ import pytest
 
 from conftest import wait_for, workload
 from hangkit import events
+from webkit import Server, check
 
 
 def hung(vigil, *command, nproc=2):
@@ -157,3 +158,23 @@ def test_a_job_has_had_as_much_memory_as_its_processes_had(vigil):
     assert vigil("run", "--memory-limit", "0", "--", sys.executable, "-c", held).status == 0
     job = vigil("show", "--json").json()
     assert job["peak_bytes"] >= max(p.get("peak_own_bytes", 0) for p in job["processes"]) >= 200 << 20, job
+
+
+def test_a_moment_in_the_middle_of_a_hang_tells_of_it(vigil):
+    """It stood before it was told, and until its end; not before, nor after."""
+    p = hung(vigil, *workload("hangs", "lock", "--at", 5))
+    p.send_signal(signal.SIGTERM)
+    p.wait(30)
+    report, server = vigil.why(), Server(vigil)
+    told, stood = report["time_unix_ms"], report["hang"]["standstill_ms"]
+
+    def hang_at(ms):
+        path = f"/api/v1/jobs/{report['job']}/at"
+        return check(server.get(f"{path}?time={ms}"), "/api/v1/jobs/{job}/at").json().get("hang")
+    for ms in (told - stood + 1, told - 1, told):
+        found = hang_at(ms)
+        assert found["incident"] == report["id"] and found["culprit_ranks"] == [1], (ms, found)
+        assert found["text"] == report["cause"]["text"] and found["since_unix_ms"] == told - stood
+        assert found["until_unix_ms"] >= told
+    assert hang_at(told - stood - 1) is None
+    assert hang_at(found["until_unix_ms"] + 1) is None

@@ -823,6 +823,15 @@ test("any moment can be gone back to, and has an address", async () => {
 	await done(page);
 });
 
+test("a moment at which the job stood says so, with who held it up", async () => {
+	const page = await newPage({ viewport: { width: 390, height: 844 } });
+	await go(page, `${HUNG}/at/${Date.now()}`);
+	await page.waitForSelector("text=Memory at that moment");
+	assert.match(await text(page, ".fault"), /The job stood still, for .* by then, held up by rank 2/);
+	await accessible(page, "a moment of a hang");
+	await done(page);
+});
+
 test("the timeline is walked by pointer and keyboard, and leads to a moment", async () => {
 	const page = await newPage();
 	await go(page, `${DIED}/timeline`);

@@ -85,6 +85,16 @@ function momentAnswer(entry, time) {
 		})),
 		events: entry.events.filter((e) => Math.abs(e.time_unix_ms - time) < 300_000),
 		...(near ? { incident: near.id, incident_unix_ms: near.time_unix_ms } : {}),
+		...(near?.kind === "hang" && near.time_unix_ms - near.hang.standstill_ms <= time
+			? {
+					hang: {
+						incident: near.id,
+						since_unix_ms: near.time_unix_ms - near.hang.standstill_ms,
+						text: near.cause.text,
+						culprit_ranks: near.culprit_ranks,
+					},
+				}
+			: {}),
 	});
 }
 

@@ -319,6 +319,7 @@ export interface Moment {
 	events?: Event[];
 	incident?: string;
 	incident_unix_ms?: number;
+	hang?: { incident: string; since_unix_ms: number; until_unix_ms?: number; text?: string; culprit_ranks?: number[] };
 }
 
 export interface NodeState {

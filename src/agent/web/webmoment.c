@@ -10,6 +10,8 @@
 /* Events so long before and after are told. */
 #define AROUND_MS (INT64_C(5) * 60 * 1000)
 #define EVENTS_MOST 200
+/* Attempts whose last event is known; of a job with more, that of the latest ones. */
+#define ATTEMPTS_MOST 64
 
 struct moment {
 	int64_t at_unix_ms;
@@ -17,6 +19,10 @@ struct moment {
 	/* the report with stacks that lies nearest */
 	char incident[64];
 	int64_t distance_ms;
+	const struct job *job;
+	int64_t last_ms[ATTEMPTS_MOST]; /* by attempt, modulo: of its events */
+	struct js *hang; /* that stood then; NULL: none */
+	int64_t hang_since_ms;
 };
 
 static int moment_process(void *ctx, const struct job_process *p)
@@ -41,6 +47,7 @@ static int moment_process(void *ctx, const struct job_process *p)
 static int moment_event(void *ctx, const struct job_event *e)
 {
 	struct moment *m = ctx;
+	m->last_ms[e->attempt % ATTEMPTS_MOST] = e->time_unix_ms;
 	if (e->time_unix_ms < m->at_unix_ms - AROUND_MS || e->time_unix_ms > m->at_unix_ms + AROUND_MS ||
 	    js_len(m->events) == EVENTS_MOST)
 		return 0;
@@ -50,11 +57,47 @@ static int moment_event(void *ctx, const struct job_event *e)
 	return 0;
 }
 
+/* When a hang was over: it moved again, or its attempt ended; INT64_MAX: not yet. */
+static int64_t hang_until(const struct moment *m, const struct js *report)
+{
+	const struct js *hang = js_get(report, "hang");
+	const uint32_t attempt = (uint32_t)js_get_i64(report, "attempt", 0);
+	if (js_get_bool(hang, "resolved", false))
+		return js_get_i64(hang, "resolved_unix_ms", 0);
+	if (attempt < m->job->attempt)
+		return m->last_ms[attempt % ATTEMPTS_MOST];
+	return m->job->ended_unix_ms > 0 ? m->job->ended_unix_ms : INT64_MAX;
+}
+
+/* Keeps the last hang that stood at that moment, from its beginning on, which was told later. */
+static void moment_hang(struct moment *m, const char *id, const struct js *report)
+{
+	const char *kind = js_get_text(report, "kind", "");
+	const int64_t stood_ms = js_get_i64(js_get(report, "hang"), "standstill_ms", 0);
+	const int64_t since_ms = js_get_i64(report, "time_unix_ms", 0) - stood_ms, until_ms = hang_until(m, report);
+	if (strcmp(kind, "hang") != 0 || since_ms > m->at_unix_ms || until_ms < m->at_unix_ms ||
+	    (m->hang && since_ms < m->hang_since_ms))
+		return;
+	js_freep(&m->hang);
+	m->hang_since_ms = since_ms;
+	m->hang = js_object();
+	js_put_text(m->hang, "incident", id);
+	js_put_i64(m->hang, "since_unix_ms", since_ms);
+	if (until_ms != INT64_MAX)
+		js_put_i64(m->hang, "until_unix_ms", until_ms);
+	js_put_text_if(m->hang, "text", js_get_text(js_get(report, "cause"), "text", ""));
+	if (js_get(report, "culprit_ranks"))
+		js_put(m->hang, "culprit_ranks", js_copy(js_get(report, "culprit_ranks")));
+}
+
 static int moment_incident(void *ctx, const char *id, const char *text)
 {
 	struct moment *m = ctx;
 	cleanup(js_freep) struct js *j = NULL;
-	if (js_parse(text, strlen(text), &j, NULL) < 0 || js_len(js_get(j, "stacks")) == 0)
+	if (js_parse(text, strlen(text), &j, NULL) < 0)
+		return 0;
+	moment_hang(m, id, j);
+	if (js_len(js_get(j, "stacks")) == 0)
 		return 0;
 	int64_t away_ms = js_get_i64(j, "time_unix_ms", 0) - m->at_unix_ms;
 	away_ms = away_ms < 0 ? -away_ms : away_ms;
@@ -118,7 +161,7 @@ void web_moment(const struct webcall *c)
 		return web_fail(c, 400, "bad_request", "time: unix milliseconds are expected");
 	if (!web_job(c, &j))
 		return;
-	struct moment m = {.at_unix_ms = (int64_t)at, .processes = js_array(), .events = js_array()};
+	struct moment m = {.at_unix_ms = (int64_t)at, .processes = js_array(), .events = js_array(), .job = &j};
 	int r = past_each_process(c->web->store, &j, moment_process, &m);
 	if (r == 0)
 		r = store_each_event(c->web->store, j.id, 0, moment_event, &m);
@@ -132,6 +175,8 @@ void web_moment(const struct webcall *c)
 		js_put(o, "memory", look_json(&look));
 	js_put(o, "processes", m.processes);
 	js_put(o, "events", m.events);
+	if (m.hang)
+		js_put(o, "hang", m.hang);
 	js_put_text_if(o, "stacks_incident", m.incident);
 	if (r == 0)
 		return web_json(c, 200, o);

@@ -2,7 +2,7 @@
 import "../common";
 import { moment as momentOf } from "../adaptlate";
 import { jobPath } from "../api";
-import { ago, bytes, clock } from "../format";
+import { ago, bytes, clock, duration, ranksText } from "../format";
 import { useLoad, useNow } from "../hooks";
 import { link } from "../route";
 import type { Job, Moment } from "../types";
@@ -10,6 +10,20 @@ import { Bar, Card, Empty, Show, When } from "../ui/parts";
 import { RankGrid } from "../ui/rankgrid";
 import { EventList } from "./events";
 import { running } from "../health";
+
+/** The job stood then, whether or not it was told already. */
+function MomentHang({ moment, time }: { moment: Moment; time: number }) {
+	const hang = moment.hang;
+	if (!hang) return null;
+	const ranks = hang.culprit_ranks ?? [];
+	return (
+		<p class="fault" role="status">
+			<span aria-hidden="true">✕</span> The job stood still, for {duration(time - hang.since_unix_ms)} by then
+			{ranks.length > 0 && `, held up by ${ranksText(ranks)}`}. {hang.text}{" "}
+			<a href={link(["incident", hang.incident])}>The report</a>
+		</p>
+	);
+}
 
 function MomentMemory({ moment }: { moment: Moment }) {
 	const rows = [...(moment.memory ?? [])].sort((a, b) => (b.own_bytes ?? 0) - (a.own_bytes ?? 0)).slice(0, 40);
@@ -61,6 +75,7 @@ export default function MomentView({ job, time }: { job: Job; time: number }) {
 						<span aria-hidden="true">◷</span> This is {clock(time, now)}, {ago(time, now)}.{" "}
 						<a href={link(["job", job.id])}>Back to {running(job) ? "now" : "the end"}</a>
 					</p>
+					<MomentHang moment={m} time={time} />
 					<Card title="Ranks at that moment">
 						<RankGrid ranks={m.ranks ?? []} job={job.id} />
 					</Card>
