@@ -28,7 +28,7 @@ ALLOWED = {
 ROOMS = {
     "sense": ["", "format", "heap", "log", "memory", "bpf", "proc", "host", "rules", "gpu", "net", "native", "death",
               "collective", "wait", "speed", "framework", "python", "pylib", "asyncio", "go"],
-    "model": ["incident", "host", "jobs", "rules", "stacks", "gpu", "memory", "collective", "heap", "hang", "notify",
+    "model": ["incident", "host", "jobs", "rules", "stacks", "gpu", "memory", "collective", "heap", "hang", "ray", "notify",
               "speed", "map"],
     "judge": ["host", "memory", "gpu", "rules", "notify", "collective", "hang", "death", "speed", "map", "health"],
     "act": ["", "inject"],

@@ -74,6 +74,7 @@ void hangevidence_end(struct hangevidence *g)
 	hanggo_done(&g->go);
 	hangshares_free(g->sampler);
 	free(g->shares);
+	free(g->ray);
 	struct hangcollective asks = g->asks;
 	hangcollective_end(&asks);
 	memset(g, 0, sizeof(*g));
@@ -292,6 +293,9 @@ static void complete(struct hangevidence *g, const struct world *w, const struct
 	hanggo_compare(&g->go, w);
 	c->go = g->go.stand;
 	c->n_go = g->go.n;
+	if (g->n_dumps > 1)
+		g->ray = hangray_make(w, e->procs, c->dumps, c->n_dumps);
+	c->ray = g->ray;
 	c->shares = g->shares;
 	g->complete = true;
 }

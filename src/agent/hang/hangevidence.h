@@ -11,6 +11,7 @@
 #include "agent/hang/hangcollective.h"
 #include "agent/hang/hangsample.h"
 #include "agent/hang/hanggo.h"
+#include "agent/hang/hangray.h"
 #include "agent/hang/hangwaits.h"
 #include "judge/hang/hang.h"
 
@@ -23,6 +24,7 @@ struct hangevidence {
 	size_t n_dumps;
 	bool dumps_over; /* no more stacks are taken */
 	struct hanggo go; /* where main goroutines stand, likewise; compared when all else is there */
+	struct raystand *ray; /* what waits for a place in its Ray node; owned; NULL: nothing */
 	struct hangwaits waits; /* who waits for whom, looked at between the first two dumps */
 	bool counts_lookups; /* what it looks for in vain is counted, or cannot be */
 	bool complete; /* all is gathered; stays true until hangevidence_end */

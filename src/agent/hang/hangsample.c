@@ -43,7 +43,7 @@ void hangsample_begin(struct hangsample *e, const struct hang_job *job)
 	hangprocs_forget(e->procs);
 	e->usage = (struct usage){.n = 0};
 	e->n_use[0] = e->n_use[1] = e->n_lanes = e->n_net = 0;
-	e->net_ns = e->first_ns = e->timeout_ns = 0;
+	e->net_ns = e->first_ns = e->timeout_ns = e->ray_busy_ns = 0;
 	e->timeout_of = 0;
 	e->gpus = e->gpus_ever = 0;
 	e->opens_gpus = false;
@@ -135,6 +135,33 @@ static void usage_add(struct hangsample *e)
 	}
 	e->n_use[now] = e->procs->n_now;
 	usage_step(&e->usage, e->use[was], e->n_use[was], use, e->n_use[now]);
+}
+
+/*
+ * A worker that nobody calls takes 1 % of a core, and writes a few KiB into its log now and then; the raylet reads
+ * about 10 KiB/s for ever, and the dashboard works by itself.
+ */
+static bool upkeep_alone(const struct hangprocs_member *m, const struct hangprocs_member *before)
+{
+	const double cores = 0.1, bytes_a_second = 32 * KIB;
+	const double s = (double)sub_floor(m->at_ns, before->at_ns) / 1e9;
+	const uint64_t bytes = sub_floor(m->io.read_bytes + m->io.write_bytes,
+					 before->io.read_bytes + before->io.write_bytes);
+	const double cpu_s = (double)sub_floor(m->cpu_ns + m->reaped_ns, before->cpu_ns + before->reaped_ns) / 1e9;
+	return cpu_s <= cores * s && (double)bytes <= bytes_a_second * s;
+}
+
+static void ray_look(struct hangsample *e, uint64_t now_ns)
+{
+	bool ray = false, busy = e->procs->n_gone > 0;
+	for (size_t i = 0; i < e->procs->n_now; i++) {
+		const struct hangprocs_member *m = &e->procs->now[i], *before = hangprocs_before(e->procs, m);
+		if (m->who.role == ROLE_RAY_SYSTEM)
+			ray |= strcmp(m->comm, "raylet") == 0;
+		else
+			busy |= !before || !upkeep_alone(m, before);
+	}
+	e->ray_busy_ns = !ray ? 0 : busy || e->ray_busy_ns == 0 ? now_ns : e->ray_busy_ns;
 }
 
 /* ---- sockets ---- */
@@ -402,6 +429,7 @@ void hangsample_take(struct hangsample *e, const struct world *w, const struct h
 	e->alone = alone_of(e, job);
 	lanes_add(e, first);
 	usage_add(e);
+	ray_look(e, now_ns);
 	sockets_sample(e, w, rate, now_ns);
 	for (size_t i = 0; i < job->n_ranks; i++)
 		if (job->rank[i].rank != NO_RANK)
@@ -412,6 +440,7 @@ void hangsample_take(struct hangsample *e, const struct world *w, const struct h
 	ret->job_age_ns = sub_floor(now_ns, job->started_ns ? job->started_ns : e->first_ns);
 	timeout_read(e, w, now_ns);
 	ret->timeout_ns = e->timeout_ns;
+	ret->ray_busy_ns = e->ray_busy_ns;
 	bool frozen = !calm && is_frozen(w, job);
 	e->gpus = 0;
 	for (size_t i = 0; i < e->n_lanes; i++) {

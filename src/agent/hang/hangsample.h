@@ -45,6 +45,7 @@ struct hangsample {
 	bool opens_gpus; /* it has device files open, even if drivers do not name its processes */
 	bool no_net; /* sockets cannot be read here */
 	uint64_t first_ns;
+	uint64_t ray_busy_ns; /* as in struct liveness_sample */
 	uint64_t timeout_ns; /* of the job's framework; 0: unknown */
 	pid_t timeout_of; /* the main process it was read from; 0: none yet */
 };

@@ -82,6 +82,8 @@ static const struct {
 	 {"press Ctrl-Q at that terminal (Ctrl-S stops its output), or look why the program that shows it reads no "
 	  "more",
 	  "let it write to a file: who writes to a terminal stands as long as that takes nothing"}},
+	{"ray_no_place",
+	 {"`ray status` shows what the node has, what of it is used, and what waits for a place"}},
 	{"openmp_fork",
 	 {"set OMP_NUM_THREADS=1 (or torch.set_num_threads(1), cv2.setNumThreads(0)) in the workers",
 	  "or start them by spawn or forkserver: GNU's OpenMP does not survive a fork"}},

@@ -62,6 +62,12 @@ bool hang_each_for_its_own(const struct hang_work *w);
 bool hang_lost(struct hang_work *w);
 /* Every rank waits for one process beside them, and that one for them. */
 bool hang_server_of_all(struct hang_work *w);
+bool hang_ray_places(struct hang_work *w); /* tasks, actors or groups of Ray for which no place comes free */
+/*
+ * Since when nothing but Ray's own programs does anything, where neither steps, counters nor the log say that the job
+ * stands; 0: not so, or there is no Ray. Tasks may be asleep, so it only asks whether something waits for a place.
+ */
+uint64_t hang_ray_still(const struct hang_settings *s, const struct liveness_set *p);
 /* All of the job waits on memory that its own processes share, or for FIFOs that they open. */
 bool hang_closed_job(struct hang_work *w);
 /* Accuses each rank that does not wait for others, and may not stand there. */

@@ -30,7 +30,7 @@ struct hang_work {
 	bool many; /* more than one rank */
 	const struct liveness *stalled_rank; /* it alone stands, while the others step on; NULL: none */
 	bool dead; /* the graph proves that it cannot go on, but the stacks say more about why */
-	bool log_silent; /* something moves: only the log, which was regular, does not */
+	bool log_silent, ray_still; /* something moves: only the log, which was regular, or what uses Ray does not */
 	double usual_line_s;
 	uint64_t standstill_ns;
 	/* Ranks that do not wait for others, as indexes into g.rank. */

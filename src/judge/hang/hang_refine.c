@@ -36,6 +36,8 @@ static const struct {
 	{"mismatched_collective", HANG_REFINE_NEVER},
 	{"collective_order", HANG_REFINE_NEVER},
 	{"one_rank_failed", HANG_REFINE_NEVER},
+	/* Ray itself says what lacks */
+	{"ray_no_place", HANG_REFINE_NEVER},
 	/* somebody has stopped it */
 	{"rank_stopped", HANG_REFINE_NEVER},
 	{"rank_traced", HANG_REFINE_NEVER},

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "judge/hang/hang_parts.h"
+#include "judge/hang/hang_gone.h"
 
 /* A step is missed after this time, and after this number of usual gaps between steps. */
 static const uint64_t step_least_ns = 10 * NS_PER_S;
@@ -13,6 +13,8 @@ static const uint64_t silence_ns = 13 * NS_PER_S, silence_after_end_ns = 10 * NS
  * A framework ends its ranks after a time-out: after this part of it stacks are asked for, with time left to take them.
  */
 static const uint64_t timeout_part = 3, timeout_least_ns = 4 * NS_PER_S;
+/* Of a job with Ray, whose own programs are always awake, the same. */
+static const uint64_t ray_still_ns = 25 * NS_PER_S;
 /* A rank is stalled when its steps stay behind by this while others go on. */
 static const uint64_t stalled_rank_least_ns = 60 * NS_PER_S;
 static const double stalled_rank_gaps = 10;
@@ -191,6 +193,21 @@ uint64_t hang_log_silent(const struct hang_settings *s, const struct liveness_se
 		       : 0;
 }
 
+uint64_t hang_ray_still(const struct hang_settings *s, const struct liveness_set *p)
+{
+	char text[200];
+	double usual_s;
+	uint64_t since = MAX(p->ray_busy_ns, p->step_ns);
+	if (s->rule != HANG_RULE_EVIDENCE || p->ray_busy_ns == 0 || stands_since(s, p, text, sizeof(text)) > 0 ||
+	    hang_log_silent(s, p, &usual_s) > 0)
+		return 0;
+	for (size_t i = 0; i < p->n; i++) {
+		const struct liveness *l = &p->rank[i];
+		since = MAX(since, l->gpu_known ? MAX(l->first_ns, l->gpu_alive_ns) : l->first_ns);
+	}
+	return p->now_ns - since >= (s->has_after ? s->after_ns : ray_still_ns) ? since : 0;
+}
+
 uint64_t hang_since(const struct hang_settings *s, const struct liveness_set *p, char *text, size_t cap)
 {
 	char stood[24], usual[24];
@@ -203,5 +220,11 @@ uint64_t hang_since(const struct hang_settings *s, const struct liveness_set *p,
 		text_format(text, cap, "no line for %s (usual: one in %s), and no steps are known",
 			    duration_format(p->now_ns - log_silent, stood),
 			    duration_format((uint64_t)(usual_s * 1e9), usual));
-	return log_silent;
+	if (log_silent)
+		return log_silent;
+	const uint64_t ray_still = hang_ray_still(s, p);
+	if (ray_still)
+		text_format(text, cap, "nothing but Ray's own programs did anything for %s",
+			    duration_format(p->now_ns - ray_still, stood));
+	return ray_still;
 }

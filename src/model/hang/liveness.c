@@ -409,6 +409,7 @@ void liveness_take(struct liveness_set *p, const struct liveness_sample *sample)
 	p->now_ns = sample->now_ns;
 	p->job_age_ns = sample->job_age_ns;
 	p->timeout_ns = sample->timeout_ns;
+	p->ray_busy_ns = sample->ray_busy_ns;
 	if (p->first_ns == 0)
 		p->first_ns = sample->now_ns;
 	p->n_dropped = 0;

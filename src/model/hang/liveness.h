@@ -106,6 +106,8 @@ struct liveness_sample {
 	uint64_t now_ns;
 	uint64_t job_age_ns; /* since the start of the attempt */
 	uint64_t timeout_ns; /* time without progress after which the framework ends its ranks; 0: unknown */
+	/* When a worker or program of the job's Ray last did more than to keep itself ready; 0: there is no Ray. */
+	uint64_t ray_busy_ns;
 	bool has_rdma, has_rdma_wait, has_retransmits;
 	uint64_t rdma_words; /* port_xmit_data + port_rcv_data over all ports of the node, in words of 4 bytes */
 	uint64_t rdma_wait; /* port_xmit_wait */
@@ -153,7 +155,7 @@ struct liveness { /* of one rank */
 
 /* All ranks of a job. About 220 KiB, of which only what is used is touched: on the heap, all zero at first. */
 struct liveness_set {
-	uint64_t now_ns, job_age_ns, first_ns, timeout_ns; /* timeout_ns: of the last sample */
+	uint64_t now_ns, job_age_ns, first_ns, timeout_ns, ray_busy_ns; /* the last two: of the last sample */
 	struct liveness rank[LIVENESS_RANKS]; /* ascending; NO_RANK comes first */
 	size_t n;
 	bool has_ranks; /* at least one entry has a rank */

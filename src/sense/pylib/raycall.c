@@ -1,5 +1,7 @@
 #include "sense/pylib/raycall.h"
 
+#include <string.h>
+
 #include "base/hash.h"
 #include "sense/python/pyslots.h"
 
@@ -33,6 +35,14 @@ static int first_read(struct pyobjs *o, uint64_t list, uint64_t *ret)
 	return e;
 }
 
+static bool is_endless(struct pyobjs *o, const struct pyframe *f)
+{
+	const struct pyobj_type *t;
+	uint64_t limit = 0;
+	return pyslots_named(o, f, "timeout", &limit) == 0 && limit && pyobj_type(o, limit, &t) == 0 &&
+	       strcmp(t->name, "NoneType") == 0;
+}
+
 static int refs_read(struct pyobjs *o, const struct pyframe *f, struct raycall_get *ret)
 {
 	uint64_t list = 0, n = 0;
@@ -42,7 +52,7 @@ static int refs_read(struct pyobjs *o, const struct pyframe *f, struct raycall_g
 							  : REMOTE_FAULT;
 	if (e || n == 0 || n > RESULTS_MOST)
 		return e ? e : REMOTE_FAULT;
-	*ret = (struct raycall_get){.n = n};
+	*ret = (struct raycall_get){.n = n, .endless = is_endless(o, f)};
 	e = first_read(o, list, &ret->first);
 	return e == REMOTE_FAULT ? 0 : e;
 }

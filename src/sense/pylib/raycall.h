@@ -14,6 +14,7 @@
 struct raycall_get {
 	uint64_t n; /* results; those that are there already are counted too */
 	uint64_t first; /* of the first reference: equal numbers, equal result; 0: not readable */
+	bool endless; /* it waits without a time limit; false: it has one, or that is not readable */
 };
 
 /* REMOTE_FAULT: it waits in no ray.get(), or that cannot be read. WORLD_GONE, WORLD_DENIED. */

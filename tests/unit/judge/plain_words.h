@@ -23,7 +23,7 @@ static const char *const hang_cause_ids[] = {
 	"collective_order", "p2p_wait",		   "equal_count_stall", "rank_finishing",     "one_rank_failed",
 	"rank_sleeps",	    "poll_loop",	   "lock_wait",	       "waits_for_process",   "waits_for_thread",
 	"spin",		    "busy_without_steps",  "gpu_stuck",	       "network_wait",	      "hang_unknown",
-	"waits_for_input",  "terminal_stopped",
+	"waits_for_input",  "terminal_stopped",	   "ray_no_place",
 };
 
 static inline bool plain_part(char c)

@@ -38,6 +38,117 @@ static void refused_put(struct refused_scenario *s, uint64_t now_ns, struct hang
 	ret->n_refused = s->n;
 }
 
+static enum confidence confidence_read(struct span w)
+{
+	return span_eq(w, "high") ? CONFIDENCE_HIGH : span_eq(w, "medium") ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW;
+}
+
+struct ray_scenario {
+	struct raystand stand;
+	bool on; /* there is a Ray node */
+	bool still; /* its workers and programs do nothing since the mark */
+	bool old; /* what it writes is from before the standstill */
+};
+
+static void ray_kind(struct rayplaces_set *s, struct span name, double amount)
+{
+	struct rayplaces_kind *k = &s->of[s->n++];
+	assert_true(s->n <= RAYPLACES_KINDS);
+	*k = (struct rayplaces_kind){.amount = amount};
+	span_copy(name, k->name, sizeof(k->name));
+}
+
+/* <pid> program|worker gets|idle|something [has <kind> <n>] */
+static void ray_process(struct raystand *s, struct span rest, const char *where)
+{
+	struct raystand_process *p = &s->process[s->n++];
+	struct span w;
+	*p = (struct raystand_process){.pid = int_of(next(&rest, where))};
+	p->worker = span_eq(next(&rest, where), "worker");
+	w = next(&rest, where);
+	p->does = span_eq(w, "gets") ? RAYSTAND_GETS : span_eq(w, "idle") ? RAYSTAND_IDLE : RAYSTAND_SOMETHING;
+	TEXT_COPY(p->place, p->does == RAYSTAND_GETS ? "search.py:30 in main" : "");
+	s->places.drivers += !p->worker;
+	if (!span_word(&rest, &w))
+		return;
+	assert_true(span_eq(w, "has"));
+	struct rayplaces_holder *h = &s->places.holder[s->places.n_holders++];
+	*h = (struct rayplaces_holder){.pid = p->pid, .name = "fold"};
+	w = next(&rest, where);
+	ray_kind(&h->has, w, int_of(next(&rest, where)));
+}
+
+/* <n> tasks|groups <kind> <amount> [apart <bundles>] [in-group] */
+static void ray_wants(struct raystand *s, struct span rest, const char *where)
+{
+	struct rayplaces_demand *d = &s->places.demand[s->places.n_demands++];
+	struct span w;
+	*d = (struct rayplaces_demand){.count = (uint64_t)int_of(next(&rest, where)), .bundles = 1};
+	d->group = span_eq(next(&rest, where), "groups");
+	w = next(&rest, where);
+	ray_kind(&d->all, w, int_of(next(&rest, where)));
+	TEXT_FORMAT(d->text, "{'%s': %g}", d->all.of[0].name, d->all.of[0].amount);
+	while (span_word(&rest, &w)) {
+		d->in_group |= span_eq(w, "in-group");
+		d->apart |= span_eq(w, "apart");
+		if (span_eq(w, "apart"))
+			d->bundles = (uint64_t)int_of(next(&rest, where));
+	}
+}
+
+/*
+ * has <kind> <free> of <n> | wants … | process … | nodes <n> | statuses <n> | drivers <n> | starting <n> | groups |
+ * changes | old | still | none
+ */
+static void ray_line(struct ray_scenario *r, struct span rest, const char *where)
+{
+	struct raystand *s = &r->stand;
+	const struct span w = next(&rest, where);
+	if (span_eq(w, "none")) {
+		*r = (struct ray_scenario){.on = false};
+		return;
+	}
+	if (!r->on)
+		s->places = (struct rayplaces){.has_state = true, .has_status = true, .nodes = 1, .statuses = 3};
+	r->on = true;
+	if (span_eq(w, "has")) {
+		const struct span kind = next(&rest, where);
+		ray_kind(&s->places.available, kind, int_of(next(&rest, where)));
+		assert_true(span_eq(next(&rest, where), "of"));
+		ray_kind(&s->places.total, kind, int_of(next(&rest, where)));
+	} else if (span_eq(w, "wants")) {
+		ray_wants(s, rest, where);
+	} else if (span_eq(w, "process")) {
+		ray_process(s, rest, where);
+	} else if (span_eq(w, "nodes")) {
+		s->places.nodes = (uint64_t)int_of(next(&rest, where));
+	} else if (span_eq(w, "statuses")) {
+		s->places.statuses = (uint32_t)int_of(next(&rest, where));
+	} else if (span_eq(w, "drivers")) {
+		s->places.drivers = (uint64_t)int_of(next(&rest, where));
+	} else if (span_eq(w, "starting")) {
+		s->places.starting = (uint64_t)int_of(next(&rest, where));
+	} else if (span_eq(w, "groups")) {
+		s->places.groups = true;
+	} else if (span_eq(w, "changes")) {
+		s->places.changes = true;
+	} else if (span_eq(w, "still")) {
+		r->still = true;
+	} else if (span_eq(w, "old")) {
+		r->old = true;
+	} else {
+		fail_msg("%s: unknown word of Ray", where);
+	}
+}
+
+/* At each look written anew, unless it is old. */
+static void ray_put(struct ray_scenario *r, struct hang_case *c)
+{
+	const int64_t age_ms = r->old ? 3600 * 1000 : 1000;
+	r->stand.places.state_unix_ms = r->stand.places.status_unix_ms = c->now_unix_ms - age_ms;
+	c->ray = r->on ? &r->stand : NULL;
+}
+
 /* <rank> <line of source> */
 static void source_line(struct hang_source *s, struct span rest, const char *where)
 {

@@ -75,6 +75,7 @@ struct scenario {
 	char unavailable[120], nobodys_error[120];
 	uint64_t retransmits_per_s;
 	struct refused_scenario refused;
+	struct ray_scenario ray;
 	/* what came of it since the mark */
 	uint64_t due_ns; /* the evidence that was asked for will be there; 0: none */
 	struct hang_step asked, step;
@@ -432,6 +433,7 @@ static void rates_step(struct scenario *s, struct rates *r, uint64_t dt_ns)
 static void look_make(struct scenario *s, uint64_t dt_ns)
 {
 	s->look.now_ns = s->now_ns;
+	s->look.ray_busy_ns = s->ray.still ? MAX(s->mark_ns, s->begin_ns) : s->ray.on ? s->now_ns : 0;
 	s->look.job_age_ns = s->now_ns - s->begin_ns;
 	s->look.has_retransmits = true;
 	s->look.retransmits += s->retransmits_per_s * dt_ns / NS_PER_S;
@@ -500,6 +502,7 @@ static void case_make(struct scenario *s, struct stackdump *dumps, struct hang_c
 	if (s->asked.want & HANG_WANT_STACKS) {
 		c->go = s->go;
 		c->n_go = s->n_go;
+		ray_put(&s->ray, c);
 	}
 	if (s->unavailable[0])
 		TEXT_COPY(c->unavailable[c->n_unavailable++], s->unavailable);
@@ -675,11 +678,6 @@ static void environment_line(struct scenario *s, struct span rest, const char *w
 	}
 }
 
-static enum confidence confidence_read(struct span w)
-{
-	return span_eq(w, "high") ? CONFIDENCE_HIGH : span_eq(w, "medium") ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW;
-}
-
 /* book ID ROLE CONFIDENCE CULPRIT|- TEXT */
 static void book_line(struct scenario *s, struct span rest, const char *where)
 {
@@ -817,6 +815,8 @@ static void line(struct scenario *s, struct span text, const char *where)
 		collective_line(s, rest, where);
 	else if (span_eq(key, "go"))
 		go_line(s, rest, where);
+	else if (span_eq(key, "ray"))
+		ray_line(&s->ray, rest, where);
 	else if (span_eq(key, "share"))
 		share_line(s, rest, where);
 	else if (span_eq(key, "nobodys-error"))

@@ -1,0 +1,115 @@
+#include "model/ray/raystand.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "model/hang/activity.h"
+
+#define NEARLY 1e-6 /* amounts are counted in ten thousandths */
+
+double raystand_amount(const struct rayplaces_set *s, const char *name)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (strcmp(s->of[i].name, name) == 0)
+			return s->of[i].amount;
+	return 0;
+}
+
+/* What lacks first of an amount of each kind; NULL: nothing. */
+static const struct rayplaces_kind *lacks(const struct rayplaces_set *wanted, const struct rayplaces_set *there)
+{
+	for (size_t i = 0; i < wanted->n; i++)
+		if (wanted->of[i].amount > raystand_amount(there, wanted->of[i].name) + NEARLY)
+			return &wanted->of[i];
+	return NULL;
+}
+
+/* True if it is known who has what is not free; parts of placement groups are in no list. */
+static bool is_accounted(const struct rayplaces *p, const char *kind)
+{
+	double held = 0;
+	for (size_t i = 0; i < p->n_holders; i++)
+		held += raystand_amount(&p->holder[i].has, kind);
+	return p->groups || held + raystand_amount(&p->available, kind) + NEARLY >= raystand_amount(&p->total, kind);
+}
+
+enum raystand_lack raystand_lack(const struct rayplaces *p, const struct rayplaces_demand *d,
+				 const struct rayplaces_kind **ret_kind)
+{
+	*ret_kind = NULL;
+	if (d->all.cut || d->all.n == 0 || p->total.cut || p->available.cut || d->in_group)
+		return RAYSTAND_UNKNOWN;
+	if (d->apart && d->bundles > p->nodes)
+		return RAYSTAND_TOO_LARGE;
+	*ret_kind = lacks(&d->all, &p->total);
+	if (*ret_kind)
+		return RAYSTAND_TOO_LARGE;
+	*ret_kind = lacks(&d->all, &p->available);
+	if (*ret_kind && !is_accounted(p, (*ret_kind)->name))
+		return RAYSTAND_UNKNOWN;
+	return *ret_kind ? RAYSTAND_TAKEN : RAYSTAND_FITS;
+}
+
+/* ---- processes ---- */
+
+/* The name with or without its class ("Worker.get_objects", as 3.11 and later have it). */
+static bool frame_is(const struct dump_frame *f, const char *name, const char *file)
+{
+	const size_t n = strlen(name), len = f->name ? strlen(f->name) : 0;
+	const bool same = len >= n && strcmp(f->name + len - n, name) == 0 && (len == n || f->name[len - n - 1] == '.');
+	return f->kind == FRAME_PYTHON && same && f->file && strstr(f->file, file);
+}
+
+/* The innermost Python frame; NULL: none. */
+static const struct dump_frame *raystand_innermost(const struct dump_thread *t)
+{
+	for (size_t i = 0; i < t->n_frames; i++)
+		if (t->frames[i].kind == FRAME_PYTHON)
+			return &t->frames[i];
+	return NULL;
+}
+
+/* Another thread that runs the program's own code, or an event loop, whose tasks may do anything. */
+static bool may_act(const struct dump_thread *t)
+{
+	for (size_t i = 0; i < t->n_frames; i++)
+		if (activity_is_user(&t->frames[i]) || frame_is(&t->frames[i], "run_forever", "/asyncio/"))
+			return true;
+	return false;
+}
+
+enum raystand_does raystand_does(const struct dump_process *p)
+{
+	static const char worker[] = "/ray/_private/worker.py";
+	const struct dump_thread *main = p->n_threads > 0 && p->threads[0].main ? &p->threads[0] : NULL;
+	const struct dump_frame *f = main ? raystand_innermost(main) : NULL;
+	if (!f || p->denied || p->stands)
+		return RAYSTAND_SOMETHING;
+	for (size_t i = 1; i < p->n_threads; i++)
+		if (may_act(&p->threads[i]))
+			return RAYSTAND_SOMETHING;
+	if (frame_is(f, "main_loop", worker))
+		return RAYSTAND_IDLE;
+	return frame_is(f, "get_objects", worker) ? RAYSTAND_GETS : RAYSTAND_SOMETHING;
+}
+
+void raystand_place(const struct dump_process *p, char *dst, size_t cap)
+{
+	const struct dump_thread *main = p->n_threads > 0 ? &p->threads[0] : NULL;
+	text_copy(dst, cap, "");
+	for (size_t i = 0; main && i < main->n_frames; i++) {
+		const struct dump_frame *f = &main->frames[i];
+		if (!activity_is_user(f))
+			continue;
+		text_format(dst, cap, "%s:%d in %s", frame_file_short(f->file), f->line, f->name);
+		return;
+	}
+}
+
+const struct raystand_process *raystand_find(const struct raystand *s, pid_t pid)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->process[i].pid == pid)
+			return &s->process[i];
+	return NULL;
+}

@@ -1,0 +1,53 @@
+/*
+ * What waits for a place in a Ray node (sense/framework/rayplaces), and what each of the job's Ray processes does
+ * meanwhile: who could give a place back, or not. The names of Ray's functions are those of Ray 2.60. Pure.
+ */
+#pragma once
+
+#include "model/stacks/stackdump.h"
+#include "sense/framework/rayplaces.h"
+
+/* Why a demand has no place. */
+enum raystand_lack {
+	RAYSTAND_UNKNOWN, /* a part of it cannot be told */
+	RAYSTAND_FITS, /* there is room */
+	RAYSTAND_TOO_LARGE, /* for all that the node has */
+	RAYSTAND_TAKEN, /* others have what it wants */
+};
+
+enum raystand_does {
+	RAYSTAND_SOMETHING, /* it works, or that cannot be told */
+	RAYSTAND_GETS, /* it waits in ray.get() without a time limit, and nothing else of it runs */
+	RAYSTAND_IDLE, /* a worker that nobody calls */
+};
+
+struct raystand_process {
+	pid_t pid;
+	bool worker; /* else a program that uses Ray */
+	enum raystand_does does;
+	char place[120]; /* "train.py:40 in main", of one that waits in ray.get(); "": unknown */
+};
+
+#define RAYSTAND_PROCESSES 128
+
+struct raystand {
+	struct rayplaces places;
+	struct raystand_process process[RAYSTAND_PROCESSES]; /* workers and programs */
+	size_t n;
+	bool cut; /* there are more */
+	bool others; /* a raylet beside this one, so which has what is not known */
+};
+
+/* 0: it is not in there. */
+double raystand_amount(const struct rayplaces_set *s, const char *name);
+/*
+ * For a node that is alone. ret_kind: the resource of which there is too little, and how much of it is wanted; borrowed
+ * from d. NULL: nothing, or what is too little are nodes (STRICT_SPREAD).
+ */
+enum raystand_lack raystand_lack(const struct rayplaces *p, const struct rayplaces_demand *d,
+				 const struct rayplaces_kind **ret_kind);
+/* By the frames of all its threads. SOMETHING: also one that is no Python, or no process that uses Ray. */
+enum raystand_does raystand_does(const struct dump_process *p);
+/* Where the program's own code stands in its main thread; "": unknown. */
+void raystand_place(const struct dump_process *p, char *dst, size_t cap);
+const struct raystand_process *raystand_find(const struct raystand *s, pid_t pid);
