@@ -38,10 +38,11 @@ static bool has_lock(const struct world *w, const char *dir, int fd, const struc
 }
 
 /* "…/tokens-2.pt.lock" of a link of /proc. */
-static void link_name(const struct world *w, pid_t holder, int fd, char *dst, size_t cap)
+void hanglocks_name(const struct world *w, const struct hanglocks_holder *h, char *dst, size_t cap)
 {
 	char link[48], path[1024];
-	TEXT_FORMAT(link, "%d/fd/%d", (int)holder, fd);
+	dst[0] = '\0';
+	TEXT_FORMAT(link, "%d/fd/%d", (int)h->pid, h->fd);
 	const ssize_t n = readlinkat(w->proc_fd, link, path, sizeof(path) - 1);
 	if (n <= 0)
 		return;
@@ -72,30 +73,24 @@ static int lock_fd(const struct world *w, const struct lookups_row *r, pid_t hol
 	return found;
 }
 
-size_t hanglocks_holders(const struct world *w, const struct lookups_row *r, pid_t *pid, size_t cap)
+size_t hanglocks_holders(const struct world *w, const struct lookups_row *r,
+			 struct hanglocks_holder ret[static HANGLOCKS_HOLDERS])
 {
 	cleanup(freep) char *text = NULL;
 	size_t len, n = 0;
 	if (file_slurp(w->proc_fd, "locks", LOCKS_MAX, &text, &len) != 0)
 		return 0;
 	struct span rest = {text, len}, line;
-	while (n < cap && span_line(&rest, &line)) {
+	while (n < HANGLOCKS_HOLDERS && span_line(&rest, &line)) {
 		struct filelock l;
-		if (filelock_parse(line, &l) != 0 || l.waits || l.pid <= 0 || l.pid == r->pid || !is_of(&l, r))
+		if (filelock_parse(line, &l) != 0 || l.waits || l.pid <= 0 || !is_of(&l, r))
 			continue;
 		bool known = false;
 		for (size_t i = 0; i < n; i++)
-			known |= pid[i] == l.pid;
-		if (!known && lock_fd(w, r, l.pid) >= 0)
-			pid[n++] = l.pid;
+			known |= ret[i].pid == l.pid;
+		const int fd = known ? -1 : lock_fd(w, r, l.pid);
+		if (fd >= 0)
+			ret[n++] = (struct hanglocks_holder){l.pid, fd};
 	}
 	return n;
-}
-
-void hanglocks_name(const struct world *w, const struct lookups_row *r, pid_t holder, char *dst, size_t cap)
-{
-	const int fd = lock_fd(w, r, holder);
-	dst[0] = '\0';
-	if (fd >= 0)
-		link_name(w, holder, fd, dst, cap);
 }

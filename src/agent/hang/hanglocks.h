@@ -6,10 +6,18 @@
 
 #include "sense/proc/lookups.h"
 
+struct hanglocks_holder {
+	pid_t pid;
+	int fd; /* its descriptor that has the lock */
+};
+
+#define HANGLOCKS_HOLDERS 8 /* of one lock that are told */
+
 /*
- * The living processes that have a lock of the row's file, each once, but for the row's own; at most cap. A lock that
- * was inherited is told of who took it: if that one has it no more, nobody is.
+ * The processes that have a lock of the row's file by a descriptor of theirs, each once, into ret; their number. A lock
+ * that was inherited is told of who took it: if that one has it no more, nobody is.
  */
-size_t hanglocks_holders(const struct world *w, const struct lookups_row *r, pid_t *pid, size_t cap);
+size_t hanglocks_holders(const struct world *w, const struct lookups_row *r,
+			 struct hanglocks_holder ret[static HANGLOCKS_HOLDERS]);
 /* The last part of the file's name, printable; "" if it cannot be told. */
-void hanglocks_name(const struct world *w, const struct lookups_row *r, pid_t holder, char *dst, size_t cap);
+void hanglocks_name(const struct world *w, const struct hanglocks_holder *h, char *dst, size_t cap);

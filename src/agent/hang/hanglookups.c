@@ -10,7 +10,7 @@
 
 /* One lookup that fails is no loop. */
 static const uint64_t lookups_least = 2;
-#define HOLDERS_MOST 8 /* of one lock that are told */
+#define LOCKED_FILES_MOST 64 /* whose holders are looked for at one look */
 
 struct hanglookups {
 	const struct world *w;
@@ -167,25 +167,48 @@ static void holder_say(const struct hanglookups *h, pid_t holder, struct waithin
 		    name[0] ? " (" : "", name, name[0] ? ")" : "");
 }
 
+/* Who has the lock of one file: many threads try the same one, so it is looked up once. */
+struct held_file {
+	uint32_t dev;
+	uint64_t inode; /* 0: none was looked up */
+	struct hanglocks_holder holder[HANGLOCKS_HOLDERS];
+	size_t n;
+	size_t files; /* that were looked up so far */
+};
+
+/* False: too many other files were looked up. */
+static bool held_look(const struct hanglookups *h, const struct lookups_row *r, struct held_file *f)
+{
+	if (f->inode == r->inode && f->dev == r->dev)
+		return true;
+	if (f->files++ >= LOCKED_FILES_MOST)
+		return false;
+	f->n = hanglocks_holders(h->w, r, f->holder);
+	f->inode = r->inode;
+	f->dev = r->dev;
+	return true;
+}
+
 /* Hints of who has the lock that a thread tries; returns their number. */
 static size_t lock_hints(const struct hanglookups *h, const struct waitfacts *facts, const struct lookups_row *r,
-			 struct waithint *ret, size_t cap)
+			 struct held_file *f, struct waithint *ret, size_t cap)
 {
-	pid_t holder[HOLDERS_MOST];
+	size_t n = 0;
 	char name[80];
-	const size_t n = hanglocks_holders(h->w, r, holder, MIN(cap, ARRAY_SIZE(holder)));
-	for (size_t i = 0; i < n; i++) {
-		ret[i] = (struct waithint){.kind = WAITHINT_OWNER,
-					   .pid = r->pid,
-					   .tid = r->tid,
-					   .owner_pid = holder[i],
-					   .owner_tid = holder[i],
-					   .one_of = n > 1};
-		hanglocks_name(h->w, r, holder[i], name, sizeof(name));
-		TEXT_FORMAT(ret[i].text, "tries again and again to lock %s", name[0] ? name : "a file");
-		if (!waitfacts_process(facts, holder[i]))
-			holder_say(h, holder[i], &ret[i]);
+	for (size_t i = 0; held_look(h, r, f) && i < f->n && n < cap; i++) {
+		const pid_t pid = f->holder[i].pid;
+		if (pid == r->pid)
+			continue;
+		ret[n] = (struct waithint){
+			.kind = WAITHINT_OWNER, .pid = r->pid, .tid = r->tid, .owner_pid = pid, .owner_tid = pid};
+		hanglocks_name(h->w, &f->holder[i], name, sizeof(name));
+		TEXT_FORMAT(ret[n].text, "tries again and again to lock %s", name[0] ? name : "a file");
+		if (!waitfacts_process(facts, pid))
+			holder_say(h, pid, &ret[n]);
+		n++;
 	}
+	for (size_t i = 0; n > 1 && i < n; i++)
+		ret[i].one_of = true;
 	return n;
 }
 
@@ -194,12 +217,13 @@ size_t hanglookups_hints(struct hanglookups *h, const struct waitfacts *facts, s
 	const size_t few = 2; /* who asks for more files watches them for changes */
 	size_t n_rows = 0, n = 0, of;
 	char shown[96];
+	struct held_file file = {.inode = 0};
 	if (!h || !h->on || lookups_take(h->bpf, h->row, LOOKUPS_ROWS, &n_rows) < 0)
 		return 0;
 	for (size_t i = 0; i < facts->n_threads && n < cap; i++) {
 		const struct waitfact_thread *t = &facts->thread[i];
 		const struct lookups_row *lock = lock_of(h, n_rows, t);
-		const size_t held = lock ? lock_hints(h, facts, lock, ret + n, cap - n) : 0;
+		const size_t held = lock ? lock_hints(h, facts, lock, &file, ret + n, cap - n) : 0;
 		n += held;
 		if (held || n == cap)
 			continue;
