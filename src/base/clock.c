@@ -19,6 +19,11 @@ uint64_t clock_boot_ns(void)
 	return clock_ns(CLOCK_BOOTTIME);
 }
 
+uint64_t clock_thread_ns(void)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
 int64_t clock_unix_ms(void)
 {
 	return (int64_t)(clock_ns(CLOCK_REALTIME) / NS_PER_MS);

@@ -2,10 +2,10 @@
 
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 
 #include "agent/wait/wakeplace.h"
 #include "agent/inspect/standstill.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "sense/proc/proc.h"
 #include "sense/wait/threadlist.h"
@@ -51,13 +51,6 @@ static void view_close(struct view *x)
 {
 	procview_close(x->v);
 	memset(x, 0, sizeof(*x));
-}
-
-static uint64_t wakesample_cpu_ns(void)
-{
-	struct timespec t;
-	int r = clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return r == 0 ? (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec : 0;
 }
 
 void wakesample_begin(struct wakesample *s)
@@ -206,7 +199,7 @@ static struct view *next_thread(struct wakesample *s, struct asked_thread **ret)
 void wakesample_take(struct wakesample *s, struct wakers *k, bool ask,
 		     void (*keep)(void *ctx, const struct waker_row *r, uint64_t place), void *ctx)
 {
-	uint64_t began_ns = wakesample_cpu_ns(), most_ns = budget_ns / 16;
+	uint64_t began_ns = clock_thread_ns(), most_ns = budget_ns / 16;
 	size_t threads = 0;
 	for (size_t i = 0; s && i < WAKESAMPLE_VIEWS; i++) {
 		threads += s->view[i].wanted && s->view[i].v ? THREADS_MOST : 0;
@@ -216,12 +209,12 @@ void wakesample_take(struct wakesample *s, struct wakers *k, bool ask,
 	struct asked_thread *first = NULL, *t = NULL;
 	for (size_t i = 0; ask && i < threads && s->spent_ns < budget_ns; i++) {
 		struct view *x = next_thread(s, &t);
-		if (!x || t == first || wakesample_cpu_ns() - began_ns > most_ns)
+		if (!x || t == first || clock_thread_ns() - began_ns > most_ns)
 			break;
 		first = first ? first : t;
 		answer_take(k, t, keep, ctx);
 		wakesample_ask(s, k, x, t);
 	}
 	if (s)
-		s->spent_ns += wakesample_cpu_ns() - began_ns;
+		s->spent_ns += clock_thread_ns() - began_ns;
 }

@@ -2,8 +2,8 @@
 
 #include <pthread.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "sense/proc/proc.h"
 #include "sense/proc/procsize.h"
 
@@ -91,10 +91,7 @@ static void *sharing_round(void *arg)
 		if (share_read(s->w, &s->row[i]))
 			s->row[n++] = s->row[i];
 	}
-	struct timespec t;
-	uint64_t cpu_ns = 0;
-	if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0)
-		cpu_ns = (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+	uint64_t cpu_ns = clock_thread_ns();
 	pthread_mutex_lock(&s->lock);
 	bool mine = s->abandoned;
 	/* a part of the family says nothing: the parts of those left out are missing in the sum */

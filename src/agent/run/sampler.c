@@ -2,7 +2,6 @@
 
 #include <limits.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
@@ -512,13 +511,6 @@ static int process_write(struct sampler *s, const struct sampler_want *want)
 
 /* ---- when ---- */
 
-static uint64_t own_cpu_ns(void)
-{
-	struct timespec t;
-	return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0 ? (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec
-							       : 0;
-}
-
 /* True if the job is idle: two samples in a row show the same. */
 static bool is_quiet(struct sampler *s, uint64_t job_cpu_ns, uint64_t gap_ns)
 {
@@ -549,7 +541,7 @@ static void plan(struct sampler *s, uint64_t cost_ns, uint64_t job_cpu_ns, uint6
 
 int sampler_look(struct sampler *s, const struct sampler_want *want)
 {
-	uint64_t began = own_cpu_ns(), before_ns = s->looked_ns, used_before = usage_cpu_ns(&s->usage);
+	uint64_t began = clock_thread_ns(), before_ns = s->looked_ns, used_before = usage_cpu_ns(&s->usage);
 	struct table *t = s->was;
 	s->was = s->now;
 	s->now = t;
@@ -567,14 +559,14 @@ int sampler_look(struct sampler *s, const struct sampler_want *want)
 	for (size_t i = 0; i < t->n; i++)
 		jobpids_keep(&s->pids, i, t->use[i].pid, t->use[i].start_ticks);
 	s->pids.n = t->n;
-	uint64_t roles_began = own_cpu_ns();
+	uint64_t roles_began = clock_thread_ns();
 	roles_read(s, want);
 	/* reading new processes happens once and is no part of a sample's usual cost */
-	uint64_t once_ns = own_cpu_ns() - roles_began;
+	uint64_t once_ns = clock_thread_ns() - roles_began;
 	usage_step(&s->usage, s->was->use, s->was->n, t->use, t->n);
 	int r = process_write(s, want);
 	s->looks++;
-	plan(s, own_cpu_ns() - began - once_ns, usage_cpu_ns(&s->usage) - used_before,
+	plan(s, clock_thread_ns() - began - once_ns, usage_cpu_ns(&s->usage) - used_before,
 	     before_ns ? s->looked_ns - before_ns : 0);
 	if (r >= 0 || s->complained)
 		return 0;

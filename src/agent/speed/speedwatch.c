@@ -8,6 +8,7 @@
 
 #include "agent/speed/speedwatch_parts.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "sense/proc/keptfds.h"
 
 /* Most instants; the letters of all threads then take some megabytes at most. */
@@ -114,13 +115,6 @@ static uint64_t step_ns(uint64_t mean_ns, size_t sweep)
 	return mean_ns * (16 + (uint32_t)(sweep * 2654435761u) / 53687092u % 16) / 24;
 }
 
-static uint64_t look_cpu_ns(void)
-{
-	struct timespec ts;
-	return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts) == 0 ? (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec
-								: 0;
-}
-
 static bool all_gone(const struct speedwatch *s)
 {
 	for (size_t i = 0; i < s->f->n_processes; i++)
@@ -146,11 +140,11 @@ static int sweeps(struct speedwatch *s)
 	const uint64_t least = MAX(SWEEP_LEAST_NS, s->want->for_ns / (SWEEPS_MAX - 100));
 	uint64_t mean = least;
 	while (s->w->mono_ns() < end && !(s->want->stop && *s->want->stop) && s->f->n_sweeps < s->sweep_cap) {
-		uint64_t now = s->w->mono_ns(), used = look_cpu_ns();
+		uint64_t now = s->w->mono_ns(), used = clock_thread_ns();
 		int r = speedwatch_sweep(s);
 		if (r)
 			return r;
-		uint64_t took = look_cpu_ns() - used; /* neighbours make a look longer, not dearer */
+		uint64_t took = clock_thread_ns() - used; /* neighbours make a look longer, not dearer */
 		mean = MAX(least, MIN((mean + took * SWEEP_SHARE) / 2, s->want->for_ns / 40));
 		if (s->want->progress && now >= told + 100 * NS_PER_MS) {
 			told = now;

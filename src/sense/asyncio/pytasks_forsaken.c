@@ -87,7 +87,7 @@ static int all_is_counted(struct forsaken *f, uint64_t object, uint64_t own, boo
 		const struct pytask *t = &f->x->out->task[i];
 		if (!f->waits[i])
 			continue;
-		if (t->moved || t->cut || t->ready || (t->timed && f->task != i))
+		if (t->moved || t->cut || t->ready || (t->timed && f->task != i) || !pytasks_has_time(f->x))
 			return 0; /* it may come back with the object */
 		int e = refs_of_task(f, t, object, &own);
 		if (e)
@@ -127,7 +127,7 @@ int pytasks_forsaken_find(struct pytasks_reader *x)
 	cleanup(pyslots_freep) struct pyslots_reader *slots = NULL;
 	cleanup(freep) bool *waits = NULL;
 	int e = 0;
-	for (size_t i = 0; i < x->out->n && e == 0; i++) {
+	for (size_t i = 0; i < x->out->n && e == 0 && pytasks_has_time(x); i++) {
 		struct pytask *t = &x->out->task[i];
 		bool local = t->future && !t->moved && !t->cut && t->n > 0 && t->fd < 0 && !t->work;
 		if (!local || pytasks_has(x->out, t->future))

@@ -1,6 +1,7 @@
 /* Whom a task awaits, and what for: by the callbacks of futures, and by the objects of asyncio's own frames. */
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/vec.h"
 #include "sense/python/pylocks.h"
 #include "sense/asyncio/pytasks_parts.h"
@@ -18,6 +19,9 @@ enum {
 	LOCALS_MOST = 16,
 	FD_MOST = 1 << 24,
 };
+
+/* Processor time for whom the tasks of a process wait: a thousand honest ones take a tenth of it. */
+static const uint64_t links_most_ns = NS_PER_S / 2;
 
 /* ---- variables and descriptors ---- */
 
@@ -238,7 +242,7 @@ static int locks_link(struct pytasks_reader *x)
 			slots = pyslots_new(&x->objs);
 		if (!slots)
 			return -ENOMEM;
-		for (size_t k = 0; k < out->n && e == 0; k++) {
+		for (size_t k = 0; k < out->n && e == 0 && pytasks_has_time(x); k++) {
 			bool does = false;
 			e = k == i ? 0 : holds(x, slots, &out->task[k], lock, &does);
 			if (e == 0 && does)
@@ -248,13 +252,19 @@ static int locks_link(struct pytasks_reader *x)
 	return e;
 }
 
+bool pytasks_has_time(const struct pytasks_reader *x)
+{
+	return clock_thread_ns() < x->links_end_ns;
+}
+
 int pytasks_links_find(struct pytasks_reader *x)
 {
 	struct pytasks *out = x->out;
 	struct pyobj_child found[PYOBJ_CHILDREN];
 	uint64_t callback[CALLBACKS_MOST];
 	int e = 0;
-	for (size_t i = 0; i < out->n && e == 0; i++) {
+	x->links_end_ns = clock_thread_ns() + links_most_ns;
+	for (size_t i = 0; i < out->n && e == 0 && pytasks_has_time(x); i++) {
 		uint64_t n = callbacks_of(x, out->task[i].addr, callback);
 		e = waiters_link(out, out->task[i].addr, i);
 		for (uint64_t c = 0; c < n && e == 0; c++) {

@@ -21,6 +21,7 @@ struct pytasks_reader {
 	struct pyobjs objs;
 	struct pytasks_layout layout;
 	struct pytasks *out;
+	uint64_t links_end_ns; /* processor time of this thread; no more links are looked for after it */
 };
 
 /*
@@ -56,6 +57,11 @@ uint64_t pytasks_local(struct pyobjs *o, const struct pyframe *f, const char *na
 /* True: it is a file of asyncio. */
 bool pytask_is_library(const struct pyframe *f);
 
+/*
+ * A program can make its tasks so that each question costs much. False: what was asked so far has taken its share, the
+ * rest is not asked.
+ */
+bool pytasks_has_time(const struct pytasks_reader *x);
 /* True if this object is one of the tasks. */
 bool pytasks_has(const struct pytasks *out, uint64_t object);
 /* pytasks_forsaken.c: fills `forsaken`, by the links and frames. */
