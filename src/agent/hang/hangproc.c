@@ -21,6 +21,12 @@
 #define DEATHS_MOST 8
 static const uint64_t revive_ns = 2 * NS_PER_S;
 static const uint64_t end_wait_ns = NS_PER_S;
+/*
+ * It looks at each job every 30 s at least, and at one for seconds at most; on a machine with a load of hundreds for
+ * minutes. Looks are counted, not time: where all of vigil was frozen, or the machine asleep, there were none.
+ */
+static const uint64_t beat_look_ns = 30 * NS_PER_S;
+#define BEATS_MISSED_MOST 10
 
 void hangproc_progress(struct hangproc *h, const char *const *patterns, size_t n)
 {
@@ -73,11 +79,29 @@ void hangproc_want(struct hangproc *h, uint64_t delay_ns)
 
 uint64_t hangproc_due_ns(const struct hangproc *h)
 {
-	return h->due_ns;
+	return h->pid ? h->beats_ns : h->due_ns;
+}
+
+/* Kills a watcher that waits for something that never comes: the jobs would not be looked at until their end. */
+static void beat_check(struct hangproc *h)
+{
+	if (h->w->mono_ns() < h->beats_ns)
+		return;
+	const uint64_t beats = atomic_load(&h->shm->beats);
+	h->beats_ns = h->w->mono_ns() + beat_look_ns;
+	h->stood = beats == h->beats ? h->stood + 1 : 0;
+	h->beats = beats;
+	if (h->stood < BEATS_MISSED_MOST)
+		return;
+	h->stood = 0;
+	h->stuck = true;
+	(void)kill(h->pid, SIGKILL);
 }
 
 bool hangproc_tick(struct hangproc *h)
 {
+	if (h->shm && h->pid)
+		beat_check(h);
 	if (!h->shm || h->pid || h->w->mono_ns() < h->due_ns)
 		return false;
 	h->due_ns = UINT64_MAX;
@@ -95,6 +119,9 @@ bool hangproc_tick(struct hangproc *h)
 		return false;
 	}
 	h->pid = pid;
+	h->beats = atomic_load(&h->shm->beats);
+	h->beats_ns = h->w->mono_ns() + beat_look_ns;
+	h->stood = 0;
 	return true;
 }
 
@@ -106,10 +133,13 @@ bool hangproc_reaped(struct hangproc *h, pid_t pid, int wait_status, char how[st
 	h->pid = 0;
 	h->deaths++;
 	char what[100];
-	if (WIFSIGNALED(wait_status))
+	if (h->stuck)
+		TEXT_COPY(what, "it stood still for five minutes and was ended");
+	else if (WIFSIGNALED(wait_status))
 		TEXT_FORMAT(what, "signal %d (%s)", WTERMSIG(wait_status), strsignal(WTERMSIG(wait_status)));
 	else
 		TEXT_FORMAT(what, "exit status %d", WEXITSTATUS(wait_status));
+	h->stuck = false;
 	bool again = h->deaths <= DEATHS_MOST;
 	h->due_ns = again ? h->w->mono_ns() + (revive_ns << MIN(h->deaths - 1, UINT32_C(5))) : UINT64_MAX;
 	(void)text_format(

@@ -2,8 +2,9 @@
  * The owner's side of the hang watcher (the owner is agent/run/supervise or
  * agent/run/adopt). The watcher is a process of its own, so that it cannot
  * delay the owner or the guard. It is started some time after the job; when it
- * dies, that is reported, and another one is started after a pause. No
- * function waits.
+ * dies, that is reported, and another one is started after a pause. So it is
+ * when it has not gone on for five minutes: it is killed then. No function
+ * waits.
  */
 #pragma once
 
@@ -17,6 +18,10 @@ struct hangproc {
 	int from_fd; /* eventfd, readable when there are messages */
 	uint64_t due_ns; /* when to start the watcher; UINT64_MAX: not */
 	uint32_t deaths;
+	/* whether it goes on */
+	uint64_t beats, beats_ns; /* as of the last look, and when to look next */
+	uint32_t stood; /* looks in a row that have found it where it was */
+	bool stuck; /* it was killed for that, and that was not told yet */
 };
 
 /* -errno. settings NULL: no watcher; all functions below then do nothing. rules: as hang_shm.rules; may be NULL. */
@@ -31,7 +36,7 @@ void hangproc_jobs_end(struct hangproc *h);
 void hangproc_want(struct hangproc *h, uint64_t delay_ns);
 /* When to call hangproc_tick; UINT64_MAX: never. */
 uint64_t hangproc_due_ns(const struct hangproc *h);
-/* Starts the watcher when it is due. Call it while the process has one thread. True: the pid has changed. */
+/* Starts the watcher when it is due, and kills one that does not go on. Call it while the process has one thread. True: the pid has changed. */
 bool hangproc_tick(struct hangproc *h);
 /* Call it for each child that was reaped. True if it was the watcher: how is then a sentence about its end. */
 bool hangproc_reaped(struct hangproc *h, pid_t pid, int wait_status, char how[static 200]);

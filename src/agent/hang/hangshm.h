@@ -162,6 +162,7 @@ struct hang_shm {
 	struct hang_message message[HANG_MESSAGES];
 	_Atomic uint64_t cpu_ns; /* processor time of the watcher: its cost */
 	_Atomic uint64_t samples;
+	_Atomic uint64_t beats; /* grows with each job that it looks at, and with each round: it goes on */
 	/* the watcher's own state, kept here so that its successor reports no loss twice */
 	struct hang_reported loss_reported[HANG_JOBS], norm_reported[HANG_JOBS];
 	struct hang_own own[HANG_JOBS];

@@ -821,6 +821,7 @@ static bool any_gathers(const struct watch *k)
 static uint64_t hangwatch_round(struct watch *k)
 {
 	uint64_t next = k->w.mono_ns() + rarest_ns;
+	atomic_fetch_add(&k->shm->beats, 1);
 	jobs_copy(k);
 	if (k->w.mono_ns() >= k->round_ns) { /* drops processes that were not read since the last round */
 		k->round_ns = k->w.mono_ns() + 2 * rarest_ns;
@@ -831,6 +832,7 @@ static uint64_t hangwatch_round(struct watch *k)
 		struct watched *j = watched_of(k, i);
 		if (!j)
 			continue;
+		atomic_fetch_add(&k->shm->beats, 1);
 		if (k->w.mono_ns() >= j->due_ns)
 			hangwatch_sample(k, j, i);
 		if (j->evidence.busy)

@@ -101,6 +101,54 @@ static void a_watcher_that_dies_is_started_ever_later_and_then_no_more(void **st
 	hangproc_close(&h);
 }
 
+/* A child in the watcher's place. It does not go on by itself. */
+static pid_t stand_in(struct hangproc *h)
+{
+	pid_t pid = fork();
+	if (pid == 0) {
+		(void)pause();
+		_exit(0);
+	}
+	h->pid = pid;
+	h->beats_ns = made_now_ns + 30 * NS_PER_S;
+	return pid;
+}
+
+static void looks_pass(struct hangproc *h, size_t n, bool beats)
+{
+	for (size_t i = 0; i < n; i++) {
+		made_now_ns = hangproc_due_ns(h);
+		if (beats)
+			atomic_fetch_add(&h->shm->beats, 1);
+		assert_false(hangproc_tick(h));
+	}
+}
+
+static void a_watcher_that_stands_is_ended_and_started_again(void **state)
+{
+	(void)state;
+	struct hangproc h;
+	char how[200];
+	int status = 0;
+	world.mono_ns = made_mono_ns;
+	assert_int_equal(hangproc_open(&h, &world, &settings, NULL), 0);
+	pid_t pid = stand_in(&h);
+	atomic_store(&h.shm->beats, 5);
+	looks_pass(&h, 20, true);
+	looks_pass(&h, 9, false);
+	looks_pass(&h, 1, true); /* it was slow */
+	made_now_ns += 3600 * NS_PER_S; /* all was frozen: one look */
+	looks_pass(&h, 9, false);
+	assert_int_equal(waitpid(pid, &status, WNOHANG), 0);
+	looks_pass(&h, 1, false);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(hangproc_reaped(&h, pid, status, how));
+	assert_non_null(strstr(how, "stood still for five minutes"));
+	assert_non_null(strstr(how, "it is started again"));
+	assert_true(hangproc_due_ns(&h) == made_now_ns + 2 * NS_PER_S);
+	hangproc_close(&h);
+}
+
 /* The whole process, on the live machine: it takes samples of the job and ends with hangproc_close. */
 static void a_started_watcher_samples_an_active_job(void **state)
 {
@@ -132,6 +180,7 @@ int main(void)
 		cmocka_unit_test_setup(the_jobs_change_under_an_odd_number, begin),
 		cmocka_unit_test_setup(messages_are_taken_in_the_order_sent, begin),
 		cmocka_unit_test_setup(a_watcher_that_dies_is_started_ever_later_and_then_no_more, begin),
+		cmocka_unit_test_setup(a_watcher_that_stands_is_ended_and_started_again, begin),
 		cmocka_unit_test_setup(a_started_watcher_samples_an_active_job, begin),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
