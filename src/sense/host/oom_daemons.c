@@ -4,10 +4,15 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/file.h"
 #include "sense/proc/proc.h"
+
+/* Of systemd and Debian: login.defs(5) gives plain users 1000 and more, DynamicUser= (systemd.exec(5)) takes these. */
+enum { SYSTEM_UID_MAX = 999, DYNAMIC_UID_MIN = 61184, DYNAMIC_UID_MAX = 65519 };
 
 static const char *const comms[OOM_DAEMON_MAX] = {
 	[OOM_DAEMON_EARLYOOM] = "earlyoom", [OOM_DAEMON_NOHANG] = "nohang", [OOM_DAEMON_SYSTEMD_OOMD] = "systemd-oomd",
@@ -26,6 +31,16 @@ enum oom_daemon_kind oom_daemons_kind(struct span comm, struct span command)
 		if (span_starts(comm, "python") && (span_eq(word, "nohang") || span_has(word, "/nohang")))
 			return OOM_DAEMON_NOHANG;
 	return OOM_DAEMON_NONE;
+}
+
+/*
+ * systemd-oomd and nohang run as users of their own, earlyoom as one that systemd made for it; Ray's raylet is anybody's.
+ * A plain user's process ends nobody else's, so its name says nothing to others.
+ */
+bool oom_daemons_believed(enum oom_daemon_kind kind, uid_t of, uid_t reader)
+{
+	return kind == OOM_DAEMON_RAY || of == reader || of <= SYSTEM_UID_MAX ||
+	       (of >= DYNAMIC_UID_MIN && of <= DYNAMIC_UID_MAX);
 }
 
 static struct span oom_daemons_name(const struct world *w, pid_t pid, char *dst, size_t cap)
@@ -52,7 +67,8 @@ static struct span oom_daemons_command(const struct world *w, pid_t pid, char *d
 
 static void process_check(const struct world *w, pid_t pid, struct oom_daemons *g)
 {
-	char comm_text[64], command_text[512];
+	char comm_text[64], command_text[512], path[32];
+	struct stat st;
 	struct span comm = oom_daemons_name(w, pid, comm_text, sizeof(comm_text)), command = {"", 0};
 	enum oom_daemon_kind kind = oom_daemons_kind(comm, command);
 	if (kind != OOM_DAEMON_NONE || span_starts(comm, "python")) {
@@ -60,6 +76,9 @@ static void process_check(const struct world *w, pid_t pid, struct oom_daemons *
 		kind = oom_daemons_kind(comm, command);
 	}
 	if (kind == OOM_DAEMON_NONE || oom_daemons_find(g, kind) || g->n == OOM_DAEMONS_MAX)
+		return;
+	TEXT_FORMAT(path, "%d", pid);
+	if (fstatat(w->proc_fd, path, &st, 0) != 0 || !oom_daemons_believed(kind, st.st_uid, geteuid()))
 		return;
 	struct oom_daemon_row *row = &g->row[g->n++];
 	row->kind = kind;

@@ -1,7 +1,7 @@
 /*
  * Finds other programs on the machine that end processes when memory runs short. Two such programs may each kill a
- * process for the same shortage, so vigil names them. They are recognised by name; whether a program is configured to
- * act cannot be seen from outside.
+ * process for the same shortage, so vigil names them. They are recognised by name and by whose they are; whether a
+ * program is configured to act cannot be seen from outside.
  */
 #pragma once
 
@@ -37,6 +37,8 @@ struct oom_daemons {
 
 /* command: arguments joined by blanks. Pure. */
 enum oom_daemon_kind oom_daemons_kind(struct span comm, struct span command);
+/* False: a plain user's process that has given itself this name. of: its user; reader: vigil's. Pure. */
+bool oom_daemons_believed(enum oom_daemon_kind kind, uid_t of, uid_t reader);
 int must_check oom_daemons_read(const struct world *w, struct oom_daemons *ret);
 /* NULL: not running. Inline, because judge uses it and does not link sense. */
 static inline const struct oom_daemon_row *oom_daemons_find(const struct oom_daemons *g, enum oom_daemon_kind kind)

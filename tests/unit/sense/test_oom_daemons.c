@@ -56,6 +56,19 @@ static void names_are_whole(void **state)
 	assert_int_equal(oom_daemons_kind(SPAN(""), SPAN("")), OOM_DAEMON_NONE);
 }
 
+static void a_plain_user_s_process_is_none(void **state)
+{
+	(void)state;
+	assert_true(oom_daemons_believed(OOM_DAEMON_SYSTEMD_OOMD, 0, 0));
+	assert_true(oom_daemons_believed(OOM_DAEMON_SYSTEMD_OOMD, 998, 1000)); /* its own user */
+	assert_true(oom_daemons_believed(OOM_DAEMON_EARLYOOM, 61200, 0)); /* DynamicUser= */
+	assert_true(oom_daemons_believed(OOM_DAEMON_EARLYOOM, 1000, 1000)); /* the reader started it */
+	assert_true(oom_daemons_believed(OOM_DAEMON_RAY, 1001, 0));
+	assert_false(oom_daemons_believed(OOM_DAEMON_SYSTEMD_OOMD, 1000, 0));
+	assert_false(oom_daemons_believed(OOM_DAEMON_EARLYOOM, 1001, 1000));
+	assert_false(oom_daemons_believed(OOM_DAEMON_NOHANG, 100000, 0)); /* in a user's namespace */
+}
+
 static void a_script_is_known_by_its_arguments(void **state)
 {
 	(void)state;
@@ -106,6 +119,28 @@ static void a_second_one_of_a_kind_is_not_listed(void **state)
 	assert_int_equal(n, 1);
 }
 
+/* A process of this user is believed by it, one of another's is not. */
+static void whose_a_process_is_is_read(void **state)
+{
+	(void)state;
+	struct oom_daemons g;
+	char path[128];
+	struct world w = {.proc_fd = -1};
+	put_process("70", "systemd-oomd", "/x", 3);
+	w.proc_fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(oom_daemons_read(&w, &g), 0);
+	assert_non_null(oom_daemons_find(&g, OOM_DAEMON_SYSTEMD_OOMD));
+	TEXT_FORMAT(path, "%s/70", root);
+	if (chown(path, 1234, 1234) == 0) { /* root alone can */
+		assert_int_equal(oom_daemons_read(&w, &g), 0);
+		assert_null(oom_daemons_find(&g, OOM_DAEMON_SYSTEMD_OOMD));
+		assert_int_equal(chown(path, 998, 998), 0);
+		assert_int_equal(oom_daemons_read(&w, &g), 0);
+		assert_non_null(oom_daemons_find(&g, OOM_DAEMON_SYSTEMD_OOMD));
+	}
+	(void)close(w.proc_fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -113,6 +148,8 @@ int main(void)
 		cmocka_unit_test(a_script_is_known_by_its_arguments),
 		cmocka_unit_test(the_first_of_each_kind_is_listed),
 		cmocka_unit_test(a_second_one_of_a_kind_is_not_listed),
+		cmocka_unit_test(a_plain_user_s_process_is_none),
+		cmocka_unit_test(whose_a_process_is_is_read),
 	};
 	return cmocka_run_group_tests(tests, begin, finish);
 }
