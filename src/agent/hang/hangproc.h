@@ -36,7 +36,10 @@ void hangproc_jobs_end(struct hangproc *h);
 void hangproc_want(struct hangproc *h, uint64_t delay_ns);
 /* When to call hangproc_tick; UINT64_MAX: never. */
 uint64_t hangproc_due_ns(const struct hangproc *h);
-/* Starts the watcher when it is due, and kills one that does not go on. Call it while the process has one thread. True: the pid has changed. */
+/*
+ * Starts the watcher when it is due, and kills one that does not go on. Call it while the process has one thread.
+ * True: the pid has changed.
+ */
 bool hangproc_tick(struct hangproc *h);
 /* Call it for each child that was reaped. True if it was the watcher: how is then a sentence about its end. */
 bool hangproc_reaped(struct hangproc *h, pid_t pid, int wait_status, char how[static 200]);

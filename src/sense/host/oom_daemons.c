@@ -34,8 +34,8 @@ enum oom_daemon_kind oom_daemons_kind(struct span comm, struct span command)
 }
 
 /*
- * systemd-oomd and nohang run as users of their own, earlyoom as one that systemd made for it; Ray's raylet is anybody's.
- * A plain user's process ends nobody else's, so its name says nothing to others.
+ * systemd-oomd and nohang run as users of their own, earlyoom as one that systemd made for it; Ray's raylet is
+ * anybody's. A plain user's process ends nobody else's, so its name says nothing to others.
  */
 bool oom_daemons_believed(enum oom_daemon_kind kind, uid_t of, uid_t reader)
 {
