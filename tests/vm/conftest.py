@@ -5,8 +5,8 @@ import pytest
 
 from vmkit import HERE, boot, vigil_path, why_not
 
-PLAIN = ["psi", "killed-by", "memory-high", "scope", "cgroup-limit", "race-cgroup", "protect", "race-global", "global-oom",
-         "outlive", "unit"]
+PLAIN = ["psi", "killed-by", "memory-high", "scope", "cgroup-limit", "race-cgroup", "protect", "race-global", "global-oom"]
+SERVICE = ["outlive", "unit"]
 SWAP = ["oomd-pressure", "swap", "oomd-swap"]
 
 
@@ -26,6 +26,11 @@ def image():
 @pytest.fixture(scope="session")
 def plain(image, tmp_path_factory):
     return boot(tmp_path_factory.mktemp("plain") / "vm", 0, PLAIN)
+
+
+@pytest.fixture(scope="session")
+def service(image, tmp_path_factory):
+    return boot(tmp_path_factory.mktemp("service") / "vm", 0, SERVICE)
 
 
 @pytest.fixture(scope="session")

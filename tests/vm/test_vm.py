@@ -1,7 +1,8 @@
 """What only a real machine can show: its own killer, control groups v2, systemd-oomd, swap, negative oom_score_adj.
 
-Two throw-away machines are booted, one without and one with swap (test_vm_swap.py). Each runs its scenarios (scenarios/*.sh)
-one after another and leaves what it saw, which the tests judge. Booting takes 10 to 30 s, so that is done once a session.
+Three throw-away machines are booted: one without and one with swap (test_vm_swap.py), and one for vigil as a service
+(test_vm_service.py). Each runs its scenarios (scenarios/*.sh) one after another and leaves what it saw, which the tests
+judge. Booting takes 10 to 30 s, so that is done once a session.
 Needs root (the image's files have owners), qemu and about 1 GiB; otherwise every test is skipped with the reason.
 """
 import json
@@ -10,9 +11,6 @@ import re
 import pytest
 
 from vmkit import Seen
-
-# Refusals by the unit's own limits, as its journal would have them.
-REFUSED = re.compile(r"denied|EPERM|Operation not permitted|bad system call|SIGSYS|status=31|core-dump|CAP_[A-Z_]+", re.I)
 
 
 def races(seen):
@@ -145,73 +143,3 @@ def test_pressure_triggers_with_short_windows_are_accepted_and_reported(plain):
     assert findings["schema"] == "vigil.findings/1"
     pressure = [f for f in findings["findings"] if "psi" in f["id"] or "pressure" in f["text"].lower()]
     assert not any(f["severity"] in ("warning", "error") for f in pressure), f"nothing is wrong with pressure here\n{seen}"
-
-
-def test_whichever_of_vigils_processes_are_killed_nothing_is_left(plain):
-    seen = plain.seen("outlive")
-    told = seen.json("trials.json")
-    assert told["bad"] == [], seen
-    assert all(kind["trials"] == 3 for kind in told["kinds"].values()) and len(told["kinds"]) == 4, seen
-
-
-def test_the_service_adopts_and_guards_as_it_is_installed(plain):
-    seen = plain.seen("unit")
-    assert seen.number("start.status") == 0, seen
-    for kind in ("steps", "grow", "hold", "both_wait"):
-        assert f"unitjob.py {kind}" in seen.fact("adopted"), seen
-    shown = dict(line.split("=", 1) for line in seen.fact("show").splitlines() if "=" in line)
-    assert (shown["NRestarts"], shown["Slice"], seen.fact("result")) == ("0", "vigil.slice", "success"), seen
-    assert seen.fact("steps.alive") == "active", f"who makes steps is left alone\n{seen}"
-
-
-def test_nothing_is_refused_to_the_service(plain):
-    """The scenario has system calls that the filter leaves out end the process, and what vigil keeps to itself is said."""
-    seen = plain.seen("unit")
-    said = [line for name in ("journal", "journal.systemd") for line in seen.fact(name).splitlines() if REFUSED.search(line)]
-    assert said == [], seen
-
-
-def test_the_service_may_do_what_the_doctor_asks_for(plain):
-    seen = plain.seen("unit")
-    found = {f["id"] for f in seen.json("doctor.json")["findings"]}
-    assert not found & {"no-openat2", "no-pidfd", "no-bpf", "no-mrelease"}, seen
-
-
-def test_the_service_ends_a_job_at_its_limit_before_the_kernel_does(plain):
-    seen = plain.seen("unit")
-    report = seen.json("grow.json")
-    assert (report["kind"], report["killer"]) == ("memory_kill", "vigil"), seen
-    assert seen.number("kernel.after") == seen.number("kernel.before"), seen
-
-
-def test_the_service_reads_the_kernels_own_kill(plain):
-    seen = plain.seen("unit")
-    report = seen.json("hold.json")
-    assert (report["kind"], report["killer"]) == ("kernel_oom", "kernel"), seen
-    assert "Killed process" in json.dumps(report), f"in the kernel's own words\n{seen}"
-
-
-def test_the_service_sees_who_waits_for_whom_in_another_network_namespace(plain):
-    seen = plain.seen("unit")
-    report = seen.json("both_wait.json")
-    text = json.dumps(report)
-    assert report["kind"] == "hang" and "wait_circle" in text, seen
-    assert "answer_wait" in text and "unitjob.py" in text, f"with its stacks\n{seen}"
-
-
-def test_the_service_has_the_rights_that_it_needs_and_no_others(plain):
-    seen = plain.seen("unit")
-    processes = {words[1]: words for words in (line.split() for line in seen.fact("processes").splitlines())}
-    fifo = "1"
-    assert processes["vigil-guard"][2] == fifo, f"real time for the guard\n{seen}"
-    locked = int(next(w for w in processes["vigil-guard"] if w.startswith("VmLck:")).removeprefix("VmLck:"))
-    assert locked > 0, f"the guard's memory is locked without CAP_IPC_LOCK\n{seen}"
-    assert all("Seccomp:2" in words for words in processes.values()), seen
-    exposure = float(re.search(r"exposure level for vigil-agent.service: ([0-9.]+)", seen.fact("exposure")).group(1))
-    assert exposure <= 3.5, seen
-    for line in seen.fact("modes").splitlines():
-        mode, owner, _, path = line.split(None, 3)
-        # others may pass these, and read nothing in them
-        passed = path in (".", "./users", "./heap")
-        assert owner == "root" and int(mode, 8) & (0o006 if passed else 0o007) == 0, f"{path} may be read by all\n{seen}"
-    assert seen.number("reads.4711") == 0 and seen.number("reads.4712") != 0, seen

@@ -26,7 +26,7 @@ oomd_conf()
 
 oom_kill_counter() { sed -n 's/^oom_kill //p' /proc/vmstat; }
 
-# --- for scenarios: what they learn goes to files in $OUT, judged outside by test_vm.py and test_vm_swap.py -----------
+# --- for scenarios: what they learn goes to files in $OUT, judged outside by the tests -------------------------------------
 
 fact() { printf '%s\n' "$2" > "$OUT/$1"; }
 
