@@ -7,7 +7,7 @@ for name in "$@"; do
 	export OUT=$VM_OUT/$name VIGIL_STATE_DIR=/var/tmp/vigil-$name
 	mkdir -p "$OUT"
 	started=$SECONDS
-	timeout -k 2 "${SCENARIO_TIMEOUT:-120}" bash -c '. "$1"; . "$2"' scenario "$here/lib.sh" "$here/../scenarios/$name.sh" \
+	timeout -k 2 "${SCENARIO_TIMEOUT:-200}" bash -c '. "$1"; . "$2"' scenario "$here/lib.sh" "$here/../scenarios/$name.sh" \
 		> "$OUT/stdout" 2> "$OUT/stderr"
 	echo $? > "$OUT/status"
 	echo $((SECONDS - started)) > "$OUT/seconds"
