@@ -189,6 +189,53 @@ test("a hang: who, what to do, the proof, and where to read on", async () => {
 	await done(page);
 });
 
+/** Answers of the server, changed on their way. Nothing else tells the page of the job. */
+async function changed(page, answers) {
+	await page.route("**/api/v1/stream*", (route) => route.abort());
+	for (const [path, change] of Object.entries(answers))
+		await page.route(`**/api/v1/jobs/vision-ddp-kwet${path}`, async (route) => {
+			const answer = await route.fetch();
+			await route.fulfill({ response: answer, json: change(await answer.json()) });
+		});
+}
+
+test("a job that hung and was ended still shows who waited for whom, and the stacks", async () => {
+	const page = await newPage();
+	await changed(page, {
+		"": (job) => ({
+			...job,
+			state: "failed",
+			ended_unix_ms: Date.now() - 5000,
+			health: { ...job.health, level: "died", sentence: "The job had been standing still for 5 m, when it ended." },
+		}),
+	});
+	const asked = [];
+	page.on("request", (r) => asked.push(new URL(r.url()).pathname));
+	await go(page, HUNG);
+	await page.waitForSelector(".verdict svg .waitbox.culprit");
+	assert.equal(await page.locator(".verdict svg .waitbox").count(), 3);
+	assert.match(await page.locator(".verdict svg").getAttribute("aria-label"), /rank 2: read, empty pipe/);
+	assert.match(await text(page, ".verdict .waits"), /As it stood at \d\d:/);
+	assert.match(await text(page, "#stacks summary"), /rank 2/);
+	assert.ok(!asked.some((p) => /\/(waits|stacks)$/.test(p)), "what runs no more is not looked at");
+	await done(page);
+});
+
+test("the verdict of a hang comes with its graph and the colours of the same look", async () => {
+	const page = await newPage();
+	await changed(page, {
+		"/ranks?*": ({ ranks, ...more }) => ({ ...more, ranks: ranks.map((r) => ({ ...r, state: "running" })) }),
+	});
+	// Whoever looks anew has to look twice, which takes seconds.
+	await page.route("**/jobs/*/waits", () => {});
+	await page.route("**/jobs/*/stacks", () => {});
+	await page.goto(`${server.url}#/${HUNG}`);
+	await page.waitForSelector(".verdict svg .waitbox.culprit");
+	await page.waitForFunction(() => document.querySelectorAll(".ranks .waiting").length === 4);
+	await page.waitForSelector("#stacks .groups");
+	await done(page);
+});
+
 test("a memory kill shows the curve and the limit; a healthy job its steps", async () => {
 	const page = await newPage();
 	await go(page, DIED);
