@@ -895,6 +895,36 @@ test("the timeline is walked by pointer and keyboard, and leads to a moment", as
 	await done(page);
 });
 
+test("on a phone no text of the timeline is cut, and none lies over another", async () => {
+	const page = await newPage({ viewport: { width: 390, height: 844 } });
+	await page.addInitScript(() => {
+		const { fillText, fillRect } = CanvasRenderingContext2D.prototype;
+		CanvasRenderingContext2D.prototype.fillRect = function (x, y, w, h) {
+			if (x === 0 && y === 0) window.texts = [];
+			return fillRect.call(this, x, y, w, h);
+		};
+		CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+			if (text) window.texts?.push({ text, x, y, end: x + this.measureText(text).width });
+			return fillText.call(this, text, x, y);
+		};
+	});
+	for (const job of [WELL, HUNG, DIED]) {
+		await page.goto("about:blank");
+		await go(page, `${job}/timeline`);
+		await page.waitForFunction(() => window.texts?.length > 0);
+		const { texts, width } = await page.evaluate(() => ({
+			texts: window.texts,
+			width: document.querySelector("canvas").clientWidth,
+		}));
+		assert.ok(texts.length > 8, JSON.stringify(texts));
+		for (const t of texts) assert.ok(t.x >= 0 && t.end <= width + 0.5, `${job}: "${t.text}" reaches beyond ${width}: ${t.end}`);
+		for (const [i, a] of texts.entries())
+			for (const b of texts.slice(i + 1))
+				assert.ok(a.y !== b.y || a.end <= b.x || b.end <= a.x, `${job}: "${a.text}" lies over "${b.text}"`);
+	}
+	await done(page);
+});
+
 test("a timeline is read coarsely, and finely where one looks more closely", async () => {
 	const page = await newPage();
 	server.control.thinned = 18_257;
