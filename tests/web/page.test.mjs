@@ -241,7 +241,7 @@ test("a memory kill shows the curve and the limit; a healthy job its steps", asy
 	await go(page, DIED);
 	assert.match(await text(page, ".proof"), /dashed line is the limit, 600 MiB/);
 	await go(page, WELL);
-	assert.match(await text(page, ".steps"), /step [\d,]+ of 1,200 · 2\.00\/s/);
+	assert.match(await text(page, ".steps"), /step [\d,]+ of 1,200 · 2\/s/);
 	await done(page);
 });
 

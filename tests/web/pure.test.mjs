@@ -30,15 +30,22 @@ test("sizes, times and shares are short and have their unit", () => {
 		"–",
 		"–",
 	]);
-	assert.deepEqual([0, 512, 4200, 45_739, 59_700, 185_000, 7_980_000, 360_000_000].map(format.duration), [
-		"0 ms",
-		"512 ms",
-		"4.2 s",
-		"46 s",
-		"1 min 00 s",
-		"3 min 05 s",
-		"2 h 13 min",
-		"4 d 04 h",
+	// The forms of duration_format and rate_format (src/base/units.h).
+	assert.deepEqual(
+		[0, 0.25, 2.5, 512, 4200, 45_739, 59_970, 185_000, 7_980_000, 49 * 3_600_000, 360_000_000].map(format.duration),
+		["0 ms", "250 us", "2.5 ms", "512 ms", "4.2 s", "45.7 s", "1 m 00 s", "3 m 05 s", "2 h 13 m", "49 h 00 m", "4 d 04 h"],
+	);
+	assert.deepEqual([-5, 600, 12_400, 185_900].map(format.lasting), ["0 s", "1 s", "12 s", "3 m 06 s"]);
+	assert.deepEqual([0, 0.0166, 0.52, 1.9, 2, 9.96, 12.4, 240.2, undefined].map(format.rate), [
+		"0/s",
+		"0.017/s",
+		"0.52/s",
+		"1.9/s",
+		"2/s",
+		"10/s",
+		"12/s",
+		"240/s",
+		"–",
 	]);
 	assert.deepEqual([0, 0.031, 0.951, 1.7, undefined].map(format.percent), ["0 %", "3.1 %", "95 %", "170 %", "–"]);
 	assert.equal(format.ago(1000, 13_000), "12 s ago");
@@ -70,10 +77,10 @@ test("the headline says what needs somebody, then what died, and calls nothing w
 		assert.equal(of(job("a", "running", "well"), job("b", "running", level)), "Nothing wrong is seen of the 2 running jobs.");
 	assert.equal(of(job("a", "running", "hung"), job("b", "failed", "died", now)), "a needs you.");
 	const died = job("b", "failed", "died", now - 120_000);
-	assert.equal(of(died), "Nothing is running. b died 2 min 00 s ago.");
-	assert.equal(of(job("b", "lost", "lost", now - 120_000)), "Nothing is running. b was lost 2 min 00 s ago.");
-	assert.equal(of(job("c", "failed", "died", now - 180_000), died), "Nothing is running. b died 2 min 00 s ago.", "the last that ended");
-	assert.equal(of(job("a", "running", "well"), died), "The running job is well. b died 2 min 00 s ago.");
+	assert.equal(of(died), "Nothing is running. b died 2 m 00 s ago.");
+	assert.equal(of(job("b", "lost", "lost", now - 120_000)), "Nothing is running. b was lost 2 m 00 s ago.");
+	assert.equal(of(job("c", "failed", "died", now - 180_000), died), "Nothing is running. b died 2 m 00 s ago.", "the last that ended");
+	assert.equal(of(job("a", "running", "well"), died), "The running job is well. b died 2 m 00 s ago.");
 	assert.equal(of(job("b", "running", "well"), died), "The running job is well.", "it was started again");
 	assert.equal(of(job("b", "done", "ended", now), died), "Nothing is running.");
 	assert.equal(of(job("b", "failed", "died", now - 25 * 3600_000)), "Nothing is running.", "no news any more");
