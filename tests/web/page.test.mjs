@@ -185,6 +185,8 @@ test("a hang: who, what to do, the proof, and where to read on", async () => {
 	assert.match(await text(page, "#stacks summary"), /rank 2/, "the culprit's stack comes first");
 	await page.getByRole("link", { name: "The whole report" }).click();
 	await page.waitForSelector("text=Ranks by stack");
+	await page.waitForSelector("text=Who waited for whom");
+	assert.equal(await page.locator("svg .waitbox").count(), 3);
 	assert.match(await text(page, ".verdict h1"), /standing still/);
 	await done(page);
 });

@@ -66,6 +66,30 @@ test("a sentence that tells the steps is not said twice", () => {
 	for (const sentence of ["it runs; no steps are seen", "held up by rank 2", undefined]) assert.ok(!format.tellsSteps(sentence));
 });
 
+test("the report of a hang has kept who waited for whom", async () => {
+	const { keptOf } = await source("adapt.ts");
+	const to = [{ to: { pid: 11, rank: 1 }, quality: "proof" }];
+	const { waits, groups } = keptOf({
+		time_unix_ms: 5,
+		stacks: [
+			{ rank: 0, pid: 10, tid: 10, role: "main", thread: "python3", waits_for: { text: "recv", to }, frames: [] },
+			{ rank: 0, pid: 10, tid: 17, role: "main", thread: "other", frames: [] },
+			{ rank: 1, pid: 11, tid: 11, role: "main", thread: "python3", waiting_on: "sleeps", frames: [] },
+			{ rank: 1, pid: 12, tid: 12, role: "data_loader", frames: [] },
+		],
+	});
+	assert.deepEqual(groups, []);
+	assert.equal(waits.captured_unix_ms, 5);
+	assert.deepEqual(
+		waits.processes.map((p) => [p.rank, p.threads[0].does, p.threads[0].waiting_on, p.threads[0].arrows]),
+		[
+			[0, "waits", "recv", to],
+			[1, "sleeps", "sleeps", []],
+		],
+	);
+	assert.deepEqual(keptOf({ time_unix_ms: 1 }).waits.processes, [], "a report of an older vigil");
+});
+
 test("the headline says what needs somebody, then what died, and calls nothing well that is not known to be", () => {
 	const job = (name, state, level, ended) => ({ id: name, name, state, health: { level }, ended_unix_ms: ended });
 	const now = 100 * 3600_000;

@@ -133,12 +133,12 @@ static int health_event_take(void *ctx, const struct job_event *e)
 	return 0;
 }
 
-/* What was there before this server is read once. */
+/* What was there before this server, or while nobody looked at the page, is read from the series. */
 static double usual_of(const struct job *j, const struct job_steps *s, struct steppace *p)
 {
 	if (!job_is_open(j))
 		return 0;
-	if (p->n == 0 || p->attempt != j->attempt)
+	if (p->n == 0 || p->attempt != j->attempt || s->time_unix_ms - p->last_ms > STEPPACE_NOW_MS)
 		past_pace_tail(j, p);
 	steppace_take(p, j->attempt, s->time_unix_ms, job_steps_low(s)->step);
 	return steppace_usual(p);

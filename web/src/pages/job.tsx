@@ -5,6 +5,7 @@ import { ranksAsked } from "../ahead";
 import { incidentPath, jobPath } from "../api";
 import { clock, tellsSteps, timeLeft, words } from "../format";
 import { useAfterPaint, useEvery, useLoad, useNews, type Loaded } from "../hooks";
+import { live } from "../live";
 import { appendPoint, mergeRanks } from "../merge";
 import type { Route } from "../route";
 import type { Event, Incident, IncidentBrief, Job, Me, MemorySeries, Rank, Waits } from "../types";
@@ -101,7 +102,7 @@ function StepPicture({ job, ranks }: { job: Job; ranks: Rank[] }) {
 				)}
 				{left !== undefined && (
 					<small>
-						{dot}done about {clock(Date.now() + left)}
+						{dot}done about {clock(live.now() + left, live.now())}
 					</small>
 				)}
 				{lead.step !== first.step && (

@@ -238,7 +238,7 @@ export function RankFacts({ rank, job, goes }: { rank: Rank; job: string; goes: 
 				<Bar ratio={rank.step / rank.total} label={`step ${rank.step} of ${rank.total}`} />
 			)}
 			<p class="actions">
-				{rank.pid !== undefined && (
+				{rank.pid !== undefined && !["ended", "failed"].includes(stateOf(rank)) && (
 					<a class="button" href={link(["job", job, "process", rank.pid])}>
 						Stack, flame graph, heap
 					</a>
