@@ -114,6 +114,7 @@ function drawAxis(f: Frame, height: number): void {
 	const step =
 		[1e3, 1e4, 1e5, 1e6, 5e6, 1e7, 3e7, 6e7, 3e8, 6e8, 18e8, 36e8, 36e9, 864e8].find((s) => s >= wish) ?? wish;
 	f.ctx.textAlign = "left";
+	let edge = f.names;
 	const begin = Math.ceil((f.lanes.from + f.view.from) / step) * step;
 	for (let at = begin; at <= f.lanes.from + f.view.to; at += step) {
 		const x = toX(f, at);
@@ -121,8 +122,11 @@ function drawAxis(f: Frame, height: number): void {
 		f.ctx.fillRect(x, AXIS_PX, 1, height);
 		f.ctx.fillStyle = f.dim;
 		const told = f.lanes.start_unix_ms && step >= 1e6 ? clock(f.lanes.start_unix_ms + at / 1000) : duration(at / 1000);
-		// A time that is cut is another time.
-		if (x + 3 + widthIn(f)(told) <= f.width) f.ctx.fillText(told, x + 3, AXIS_PX / 2);
+		// A time that is cut is another time: at the right edge it stands on the other side of its line.
+		const wide = widthIn(f)(told);
+		const from = x + 3 + wide <= f.width ? x + 3 : x - 3 - wide;
+		if (from > edge) f.ctx.fillText(told, from, AXIS_PX / 2);
+		edge = from + wide + 6;
 	}
 }
 
