@@ -147,6 +147,12 @@ char *duration_format(uint64_t ns, char dst[static 24])
 	return dst;
 }
 
+char *rate_format(double per_s, char dst[static 24])
+{
+	(void)snprintf(dst, 24, per_s < 10 ? "%.2g/s" : "%.0f/s", per_s);
+	return dst;
+}
+
 char *time_format(int64_t unix_ms, char dst[static 24])
 {
 	time_t t = (time_t)(unix_ms / 1000);

@@ -7,6 +7,7 @@ import re
 import select
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -378,3 +379,19 @@ def test_who_has_no_home_is_served_all_the_same(vigil, as_nobody):
         assert not list(folder.iterdir())
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def test_a_store_of_a_newer_vigil_is_told_once_whatever_jobs_were_left(vigil, tmp_path):
+    """The copied state looks as if all of vigil had been killed at once."""
+    job = vigil.start("run", "--", "sleep", "600")
+    wait_for(lambda: b"sleep" in vigil("jobs").out, 30, "the job")
+    left = tmp_path / "left"
+    shutil.copytree(vigil.state, left, ignore=lambda _, names: [n for n in names if n == "live"])
+    with sqlite3.connect(left / "vigil.db") as db:
+        db.execute("PRAGMA user_version=1000")
+    for command in ("jobs", "why"):
+        result = vigil(command, env={"VIGIL_STATE_DIR": left})
+        assert result.status != 0 and result.err.count(b"newer vigil") == 1, result
+        assert b"the job goes on" not in result.err, result
+    job.terminate()
+    job.wait(30)

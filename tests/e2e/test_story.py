@@ -63,6 +63,19 @@ def test_a_hang_that_was_resolved_is_not_the_headline(vigil):
     assert report["kind"] == "killed_by" and "ended" not in report, report
 
 
+def test_who_waits_for_whom_is_kept_with_the_hang(vigil):
+    p = hung(vigil, *workload("hangs", "lock", "--at", 5), nproc=3)
+    p.send_signal(signal.SIGTERM)
+    p.wait(30)
+    report = vigil.why()
+    mains = {s["rank"]: s for s in report["stacks"] if s.get("role") == "main" and s["tid"] == s["pid"]}
+    assert sorted(mains) == [0, 1, 2], report["stacks"]
+    for rank in (0, 2):
+        said = mains[rank]["waits_for"]
+        assert said["text"] and [arrow["to"].get("rank") for arrow in said["to"]] != [], said
+    assert report["culprit_ranks"] == [1] and "waits_for" in mains[1], mains[1]
+
+
 def test_a_job_that_hangs_and_runs_has_no_end(vigil):
     p = hung(vigil, *workload("hangs", "lock", "--at", 5))
     assert "ended" not in vigil.why()

@@ -109,6 +109,13 @@ export async function job(at, name, nproc, command, more = [], ranks = nproc) {
 	);
 }
 
+/** Runs a job of one process to its end. */
+export function ran(name, command) {
+	const child = start(["run", "--name", name, "--", ...command]);
+	child.stdout.resume();
+	return child.ended;
+}
+
 /** The command of a launcher with so many ranks that sleep. The program is a copy: `sleep` by its name is no rank. */
 export function sleepers(ranks) {
 	const trainer = join(state, "trainer");

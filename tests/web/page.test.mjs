@@ -185,7 +185,56 @@ test("a hang: who, what to do, the proof, and where to read on", async () => {
 	assert.match(await text(page, "#stacks summary"), /rank 2/, "the culprit's stack comes first");
 	await page.getByRole("link", { name: "The whole report" }).click();
 	await page.waitForSelector("text=Ranks by stack");
+	await page.waitForSelector("text=Who waited for whom");
+	assert.equal(await page.locator("svg .waitbox").count(), 3);
 	assert.match(await text(page, ".verdict h1"), /standing still/);
+	await done(page);
+});
+
+/** Answers of the server, changed on their way. Nothing else tells the page of the job. */
+async function changed(page, answers) {
+	await page.route("**/api/v1/stream*", (route) => route.abort());
+	for (const [path, change] of Object.entries(answers))
+		await page.route(`**/api/v1/jobs/vision-ddp-kwet${path}`, async (route) => {
+			const answer = await route.fetch();
+			await route.fulfill({ response: answer, json: change(await answer.json()) });
+		});
+}
+
+test("a job that hung and was ended still shows who waited for whom, and the stacks", async () => {
+	const page = await newPage();
+	await changed(page, {
+		"": (job) => ({
+			...job,
+			state: "failed",
+			ended_unix_ms: Date.now() - 5000,
+			health: { ...job.health, level: "died", sentence: "The job had been standing still for 5 m, when it ended." },
+		}),
+	});
+	const asked = [];
+	page.on("request", (r) => asked.push(new URL(r.url()).pathname));
+	await go(page, HUNG);
+	await page.waitForSelector(".verdict svg .waitbox.culprit");
+	assert.equal(await page.locator(".verdict svg .waitbox").count(), 3);
+	assert.match(await page.locator(".verdict svg").getAttribute("aria-label"), /rank 2: read, empty pipe/);
+	assert.match(await text(page, ".verdict .waits"), /As it stood at \d\d:/);
+	assert.match(await text(page, "#stacks summary"), /rank 2/);
+	assert.ok(!asked.some((p) => /\/(waits|stacks)$/.test(p)), "what runs no more is not looked at");
+	await done(page);
+});
+
+test("the verdict of a hang comes with its graph and the colours of the same look", async () => {
+	const page = await newPage();
+	await changed(page, {
+		"/ranks?*": ({ ranks, ...more }) => ({ ...more, ranks: ranks.map((r) => ({ ...r, state: "running" })) }),
+	});
+	// Whoever looks anew has to look twice, which takes seconds.
+	await page.route("**/jobs/*/waits", () => {});
+	await page.route("**/jobs/*/stacks", () => {});
+	await page.goto(`${server.url}#/${HUNG}`);
+	await page.waitForSelector(".verdict svg .waitbox.culprit");
+	await page.waitForFunction(() => document.querySelectorAll(".ranks .waiting").length === 4);
+	await page.waitForSelector("#stacks .groups");
 	await done(page);
 });
 
@@ -194,7 +243,7 @@ test("a memory kill shows the curve and the limit; a healthy job its steps", asy
 	await go(page, DIED);
 	assert.match(await text(page, ".proof"), /dashed line is the limit, 600 MiB/);
 	await go(page, WELL);
-	assert.match(await text(page, ".steps"), /step [\d,]+ of 1,200 · 2\.00\/s/);
+	assert.match(await text(page, ".steps"), /step [\d,]+ of 1,200 · 2\/s/);
 	await done(page);
 });
 
@@ -845,6 +894,36 @@ test("the timeline is walked by pointer and keyboard, and leads to a moment", as
 	for (const name of ["Nearer", "Farther"]) await page.getByRole("button", { name }).click();
 	await page.getByRole("link", { name: /the job at/ }).click();
 	await page.waitForURL(/\/at\/\d+$/);
+	await done(page);
+});
+
+test("on a phone no text of the timeline is cut, and none lies over another", async () => {
+	const page = await newPage({ viewport: { width: 390, height: 844 } });
+	await page.addInitScript(() => {
+		const { fillText, fillRect } = CanvasRenderingContext2D.prototype;
+		CanvasRenderingContext2D.prototype.fillRect = function (x, y, w, h) {
+			if (x === 0 && y === 0) window.texts = [];
+			return fillRect.call(this, x, y, w, h);
+		};
+		CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+			if (text) window.texts?.push({ text, x, y, end: x + this.measureText(text).width });
+			return fillText.call(this, text, x, y);
+		};
+	});
+	for (const job of [WELL, HUNG, DIED]) {
+		await page.goto("about:blank");
+		await go(page, `${job}/timeline`);
+		await page.waitForFunction(() => window.texts?.length > 0);
+		const { texts, width } = await page.evaluate(() => ({
+			texts: window.texts,
+			width: document.querySelector("canvas").clientWidth,
+		}));
+		assert.ok(texts.length > 8, JSON.stringify(texts));
+		for (const t of texts) assert.ok(t.x >= 0 && t.end <= width + 0.5, `${job}: "${t.text}" reaches beyond ${width}: ${t.end}`);
+		for (const [i, a] of texts.entries())
+			for (const b of texts.slice(i + 1))
+				assert.ok(a.y !== b.y || a.end <= b.x || b.end <= a.x, `${job}: "${a.text}" lies over "${b.text}"`);
+	}
 	await done(page);
 });
 

@@ -5,14 +5,21 @@ import { createServer, request } from "node:http";
 import { after, before, test as always } from "node:test";
 import { createGzip } from "node:zlib";
 import { browser, noBrowser } from "./kit.mjs";
-import { end, job, server } from "./live.mjs";
+import { end, job, ran, server, until } from "./live.mjs";
 
 const PREFIX = "/user/ann/proxy/9877/";
 const STEPS = "import multiprocessing, time\nmultiprocessing.Process(target=time.sleep, args=(900,), daemon=True).start()\nfor i in range(10**6):\n    print(f'step {i}/1000000', flush=True); time.sleep(0.1)";
 const test = (name, body) => always(name, { skip: noBrowser }, body);
 
+/** The way to the server is cut off. */
+let cut = false;
+
 /** Passes a request on without its prefix. What is compressed comes once there is enough of it, as that proxy does it. */
 function pass(to, asked, answer) {
+	if (cut) {
+		asked.socket.destroy();
+		return;
+	}
 	if (!asked.url.startsWith(PREFIX)) {
 		answer.writeHead(404).end();
 		return;
@@ -83,4 +90,44 @@ test("behind a proxy with a prefix that compresses, news stream in and the butto
 	const [saved] = await Promise.all([page.waitForEvent("download"), page.getByText("Download").first().click()]);
 	assert.match(saved.suggestedFilename(), /\.log$/);
 	assert.deepEqual(outside, []);
+});
+
+test("a browser that is cut off and comes back has no gap in a log and no line or event twice", async () => {
+	const context = await chromium.newContext();
+	context.setDefaultTimeout(60_000);
+	const logs = await context.newPage();
+	await logs.goto(`${url}#token=${at.token}`);
+	await logs.waitForSelector(".overview");
+	await logs.goto(`${url}#/job/${id}/logs`);
+	const events = await context.newPage();
+	await events.goto(`${url}#/events`);
+	const link = (page, word) =>
+		page.waitForFunction((w) => document.querySelector(".link")?.textContent.includes(w), word, { polling: 50 });
+	for (const page of [logs, events]) await link(page, "live");
+	const step = async () => (await at.get(`jobs/${id}/ranks`)).ranks[0].step ?? 0;
+	const before = await until(step, "a step");
+	cut = true;
+	proxy.closeAllConnections();
+	for (const page of [logs, events]) await link(page, "last seen");
+	assert.equal(await ran("meanwhile", ["/bin/sh", "-c", "exit 3"]), 3);
+	const then = await until(async () => {
+		const now = await step();
+		return now > before + 30 && now;
+	}, "30 steps while the browser is cut off");
+	cut = false;
+	for (const page of [logs, events]) await link(page, "live");
+	await logs.bringToFront();
+	// The log has a line a step, from 0 on: as many are held as the last one says, once it is newer than the cut.
+	await logs.waitForFunction((n) => {
+		const text = document.querySelector("main").innerText;
+		const last = Number([...text.matchAll(/step (\d+).1000000/g)].pop()?.[1]);
+		const held = Number(/held: ([\d,]+) lines/.exec(text)?.[1].replace(/,/g, ""));
+		return last > n && held === last + 1;
+	}, then);
+	await events.bringToFront();
+	await events.waitForSelector("text=meanwhile");
+	const { events: all } = await at.get("events?order=desc&limit=200");
+	assert.ok(all.some((e) => e.kind === "job_end" && e.job.startsWith("meanwhile")));
+	await events.waitForFunction((n) => document.querySelectorAll(".events > li").length === n, all.length);
+	await context.close();
 });

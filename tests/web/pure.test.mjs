@@ -30,15 +30,22 @@ test("sizes, times and shares are short and have their unit", () => {
 		"–",
 		"–",
 	]);
-	assert.deepEqual([0, 512, 4200, 45_739, 59_700, 185_000, 7_980_000, 360_000_000].map(format.duration), [
-		"0 ms",
-		"512 ms",
-		"4.2 s",
-		"46 s",
-		"1 min 00 s",
-		"3 min 05 s",
-		"2 h 13 min",
-		"4 d 04 h",
+	// The forms of duration_format and rate_format (src/base/units.h).
+	assert.deepEqual(
+		[0, 0.25, 2.5, 512, 4200, 45_739, 59_970, 185_000, 7_980_000, 49 * 3_600_000, 360_000_000].map(format.duration),
+		["0 ms", "250 us", "2.5 ms", "512 ms", "4.2 s", "45.7 s", "1 m 00 s", "3 m 05 s", "2 h 13 m", "49 h 00 m", "4 d 04 h"],
+	);
+	assert.deepEqual([-5, 600, 12_400, 185_900].map(format.lasting), ["0 s", "1 s", "12 s", "3 m 06 s"]);
+	assert.deepEqual([0, 0.0166, 0.52, 1.9, 2, 9.96, 12.4, 240.2, undefined].map(format.rate), [
+		"0/s",
+		"0.017/s",
+		"0.52/s",
+		"1.9/s",
+		"2/s",
+		"10/s",
+		"12/s",
+		"240/s",
+		"–",
 	]);
 	assert.deepEqual([0, 0.031, 0.951, 1.7, undefined].map(format.percent), ["0 %", "3.1 %", "95 %", "170 %", "–"]);
 	assert.equal(format.ago(1000, 13_000), "12 s ago");
@@ -59,6 +66,30 @@ test("a sentence that tells the steps is not said twice", () => {
 	for (const sentence of ["it runs; no steps are seen", "held up by rank 2", undefined]) assert.ok(!format.tellsSteps(sentence));
 });
 
+test("the report of a hang has kept who waited for whom", async () => {
+	const { keptOf } = await source("adapt.ts");
+	const to = [{ to: { pid: 11, rank: 1 }, quality: "proof" }];
+	const { waits, groups } = keptOf({
+		time_unix_ms: 5,
+		stacks: [
+			{ rank: 0, pid: 10, tid: 10, role: "main", thread: "python3", waits_for: { text: "recv", to }, frames: [] },
+			{ rank: 0, pid: 10, tid: 17, role: "main", thread: "other", frames: [] },
+			{ rank: 1, pid: 11, tid: 11, role: "main", thread: "python3", waiting_on: "sleeps", frames: [] },
+			{ rank: 1, pid: 12, tid: 12, role: "data_loader", frames: [] },
+		],
+	});
+	assert.deepEqual(groups, []);
+	assert.equal(waits.captured_unix_ms, 5);
+	assert.deepEqual(
+		waits.processes.map((p) => [p.rank, p.threads[0].does, p.threads[0].waiting_on, p.threads[0].arrows]),
+		[
+			[0, "waits", "recv", to],
+			[1, "sleeps", "sleeps", []],
+		],
+	);
+	assert.deepEqual(keptOf({ time_unix_ms: 1 }).waits.processes, [], "a report of an older vigil");
+});
+
 test("the headline says what needs somebody, then what died, and calls nothing well that is not known to be", () => {
 	const job = (name, state, level, ended) => ({ id: name, name, state, health: { level }, ended_unix_ms: ended });
 	const now = 100 * 3600_000;
@@ -70,10 +101,10 @@ test("the headline says what needs somebody, then what died, and calls nothing w
 		assert.equal(of(job("a", "running", "well"), job("b", "running", level)), "Nothing wrong is seen of the 2 running jobs.");
 	assert.equal(of(job("a", "running", "hung"), job("b", "failed", "died", now)), "a needs you.");
 	const died = job("b", "failed", "died", now - 120_000);
-	assert.equal(of(died), "Nothing is running. b died 2 min 00 s ago.");
-	assert.equal(of(job("b", "lost", "lost", now - 120_000)), "Nothing is running. b was lost 2 min 00 s ago.");
-	assert.equal(of(job("c", "failed", "died", now - 180_000), died), "Nothing is running. b died 2 min 00 s ago.", "the last that ended");
-	assert.equal(of(job("a", "running", "well"), died), "The running job is well. b died 2 min 00 s ago.");
+	assert.equal(of(died), "Nothing is running. b died 2 m 00 s ago.");
+	assert.equal(of(job("b", "lost", "lost", now - 120_000)), "Nothing is running. b was lost 2 m 00 s ago.");
+	assert.equal(of(job("c", "failed", "died", now - 180_000), died), "Nothing is running. b died 2 m 00 s ago.", "the last that ended");
+	assert.equal(of(job("a", "running", "well"), died), "The running job is well. b died 2 m 00 s ago.");
 	assert.equal(of(job("b", "running", "well"), died), "The running job is well.", "it was started again");
 	assert.equal(of(job("b", "done", "ended", now), died), "Nothing is running.");
 	assert.equal(of(job("b", "failed", "died", now - 25 * 3600_000)), "Nothing is running.", "no news any more");

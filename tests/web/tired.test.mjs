@@ -76,7 +76,7 @@ test("how long a job stands is told once: since when, beside the sentence; a spe
 	assert.doesNotMatch(await text("main"), /steps a second\n\d/);
 	await go(WELL);
 	await page.locator("#rank-0").click();
-	assert.match(await text(".rankfacts"), /steps\/s\n2\.00/);
+	assert.match(await text(".rankfacts"), /rate\n2\/s/);
 });
 
 test("the cause stands under the sentence, above what to do", async () => {

@@ -151,6 +151,16 @@ function ranksOf(entry) {
 		}));
 }
 
+/** The report of a hang has the graph that its verdict had. */
+function withWaits(incident, waits) {
+	const of = new Map((waits?.processes ?? []).flatMap((p) => p.threads.map((t) => [t.tid, { ...t, role: p.role }])));
+	const stacks = (incident.stacks ?? []).map((s) => {
+		const t = of.get(s.tid);
+		return t ? { ...s, role: t.role, waits_for: { text: t.waiting_on, to: t.arrows } } : s;
+	});
+	return incident.kind === "hang" ? { ...incident, stacks } : incident;
+}
+
 function logsOf(entry, lines) {
 	const files = new Map();
 	let n = 0;
@@ -178,7 +188,7 @@ function recorded(name, now) {
 		},
 	};
 	const running = d.job.state === "running";
-	const incidents = d.incident ? [d.incident] : [];
+	const incidents = d.incident ? [withWaits(d.incident, d.waits)] : [];
 	const entry = {
 		job: d.job,
 		incidents,

@@ -1,7 +1,7 @@
 // Answers of the server as the page holds them. What the server leaves out is worked out here, once; what pages that are fetched
 // later use, in adaptlate.ts. Pure.
 import type { MemoryPoint } from "./merge";
-import type { Job, MemorySeries, Rank, Waits } from "./types";
+import type { Incident, Job, MemorySeries, Rank, StackGroup, Waits } from "./types";
 
 interface Lane {
 	rank?: number;
@@ -81,6 +81,34 @@ export function ranksFrom({ ranks, grid, total }: RawRanks): Ranks {
 				...(culprits.has(rank) ? { culprit: true } : {}),
 			});
 	return { ranks: list, brief: true, ...rest };
+}
+
+/** What the report of a hang has kept: the same look that the verdict is of. */
+export interface Kept {
+	waits: Waits;
+	groups: StackGroup[];
+}
+
+/** Main threads of the ranks' main processes, and whom they waited for. */
+export function keptOf({ time_unix_ms, stacks = [], hang }: Incident): Kept {
+	const processes = stacks
+		.filter((s) => s.role === "main" && s.tid === s.pid)
+		.map(({ rank, pid, thread, waiting_on, waits_for: to }) => ({
+			pid: pid!,
+			main: true,
+			...(rank !== undefined ? { rank } : {}),
+			...(thread ? { name: thread } : {}),
+			threads: [
+				{
+					tid: pid!,
+					main: true,
+					does: to ? "waits" : waiting_on ? "sleeps" : "runs",
+					waiting_on: to?.text ?? waiting_on ?? "",
+					arrows: to?.to ?? [],
+				},
+			],
+		}));
+	return { waits: { captured_unix_ms: time_unix_ms, ends: [], processes }, groups: hang?.groups ?? [] };
 }
 
 const DOES: Record<string, string> = { waits: "waiting", sleeps: "waiting", runs: "working" };

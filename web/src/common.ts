@@ -2,6 +2,8 @@
 import "./pages/events";
 import "./pages/jobframe";
 import "./pages/overview";
+import "./ui/chart";
 import "./ui/palette";
 import "./ui/rankgrid";
 import "./ui/stacks";
+import "./ui/waits";

@@ -47,32 +47,41 @@ export function decimal(n: number | undefined | null): string {
 					: n.toPrecision(1);
 }
 
-/** Two units at most: 45 s, 3 min 05 s, 2 h 13 min, 4 d 02 h. */
+const two = (n: number) => String(Math.floor(n)).padStart(2, "0");
+
+/** As the commands say it: 320 ms, 12.4 s, 3 m 05 s, 2 h 13 m, 4 d 02 h. */
 export function duration(ms: number | undefined | null): string {
 	if (ms == null || !Number.isFinite(ms)) return "–";
 	const s = Math.max(0, ms) / 1000;
-	if (s < 1) return `${Math.round(s * 1000)} ms`;
-	if (s < 9.95) return `${s.toFixed(1)} s`;
-	if (s < 59.5) return `${Math.round(s)} s`;
-	const two = (n: number) => String(n).padStart(2, "0");
-	const whole = Math.round(s);
-	if (whole < 3600) return `${Math.floor(whole / 60)} min ${two(whole % 60)} s`;
-	if (whole < 86400) return `${Math.floor(whole / 3600)} h ${two(Math.floor((whole % 3600) / 60))} min`;
-	return `${Math.floor(whole / 86400)} d ${two(Math.floor((whole % 86400) / 3600))} h`;
+	if (s > 0 && s < 0.001) return `${(s * 1e6).toFixed(0)} us`;
+	if (s < 1) return `${(s * 1000).toFixed(s > 0 && s < 0.01 ? 1 : 0)} ms`;
+	if (s < 59.95) return `${s.toFixed(1)} s`;
+	const whole = Math.max(60, Math.floor(s));
+	if (whole < 3600) return `${Math.floor(whole / 60)} m ${two(whole % 60)} s`;
+	if (whole < 3 * 86400) return `${Math.floor(whole / 3600)} h ${two((whole % 3600) / 60)} m`;
+	return `${Math.floor(whole / 86400)} d ${two((whole % 86400) / 3600)} h`;
 }
+
+/** A time that goes on: in whole seconds, as it is told each second. */
+export const lasting = (ms: number): string =>
+	ms < 500 ? "0 s" : duration(Math.max(1000, Math.round(ms / 1000) * 1000)).replace(/\.0 s$/, " s");
 
 export function ago(then: number | undefined | null, now: number): string {
 	if (then == null) return "–";
 	const ms = now - then;
-	if (ms < 1500) return "just now";
-	return `${duration(Math.round(ms / 1000) * 1000).replace(/\.0 s$/, " s")} ago`;
+	return ms < 1500 ? "just now" : `${lasting(ms)} ago`;
+}
+
+/** Steps a second and the like, as the commands say it: 0.52/s, 1.9/s, 240/s. */
+export function rate(perS: number | undefined | null): string {
+	if (perS == null || !Number.isFinite(perS)) return "–";
+	return `${perS < 10 ? Number(perS.toPrecision(2)) : perS.toFixed(0)}/s`;
 }
 
 /** 03:12:40, and with the day in front when it is another one than today's. */
 export function clock(ms: number | undefined | null, now?: number): string {
 	if (ms == null) return "–";
 	const date = new Date(ms);
-	const two = (n: number) => String(n).padStart(2, "0");
 	const time = `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 	if (now === undefined || new Date(now).toDateString() === date.toDateString()) return time;
 	return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${time}`;

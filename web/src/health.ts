@@ -52,3 +52,6 @@ export function headline(jobs: Job[], now: number): string {
 
 /** A job that stands has no speed, whatever its last minute was. */
 export const goes = (job: Job) => running(job) && !["hung", "suspected"].includes(level(job));
+
+/** It stands, or is slow: who waits for whom is what one wants to know. */
+export const stands = (job: Job) => running(job) && ["hung", "suspected", "slow"].includes(level(job));

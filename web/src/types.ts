@@ -211,6 +211,9 @@ export interface StackGroup {
 export interface IncidentStack {
 	rank?: number;
 	pid?: number;
+	role?: string;
+	/** of a hang: the graph that the verdict had */
+	waits_for?: { text?: string; to?: Arrow[] };
 	tid?: number;
 	thread?: string;
 	waiting_on?: string;

@@ -347,9 +347,9 @@ bool hangevidence_step(struct hangevidence *g, const struct world *w, const stru
 
 /* ---- stacks as JSON ---- */
 
-static size_t text_take(const struct stackdump *d, char *dst, size_t cap)
+static size_t text_take(const struct stackdump *d, const struct waitgraph *waits, char *dst, size_t cap)
 {
-	cleanup(js_freep) struct js *j = stack_incident_json(d);
+	cleanup(js_freep) struct js *j = stack_incident_json(d, waits);
 	cleanup(freep) char *text = js_text(j, 0);
 	size_t len = text ? strlen(text) : 0;
 	if (!len || len >= cap)
@@ -358,9 +358,10 @@ static size_t text_take(const struct stackdump *d, char *dst, size_t cap)
 	return len;
 }
 
-/* JSON of the dump with at most `threads` threads for each process; d keeps its frames. */
-static size_t hangevidence_text(const struct stackdump *d, size_t threads, char *dst, size_t cap)
+/* JSON of the newest dump with at most `threads` threads for each process; g keeps its frames. */
+static size_t hangevidence_text(const struct hangevidence *g, size_t threads, char *dst, size_t cap)
 {
+	const struct stackdump *d = &g->dump[g->n_dumps - 1];
 	struct stackdump less = *d;
 	cleanup(freep) struct dump_process *p = calloc(d->n ? d->n : 1, sizeof(*p));
 	if (!p)
@@ -369,14 +370,14 @@ static size_t hangevidence_text(const struct stackdump *d, size_t threads, char 
 	for (size_t i = 0; i < d->n; i++)
 		p[i].n_threads = MIN(p[i].n_threads, threads); /* the main one comes first */
 	less.processes = p;
-	return text_take(&less, dst, cap);
+	return text_take(&less, g->waits.made ? &g->waits.graph : NULL, dst, cap);
 }
 
 size_t hangevidence_stacks(const struct hangevidence *g, char *dst, size_t cap)
 {
 	static const size_t most[] = {SIZE_MAX, 64, 16, 4, 1};
 	for (size_t i = 0; g->n_dumps && i < ARRAY_SIZE(most); i++) {
-		size_t len = hangevidence_text(&g->dump[g->n_dumps - 1], most[i], dst, cap);
+		size_t len = hangevidence_text(g, most[i], dst, cap);
 		if (len)
 			return len;
 	}

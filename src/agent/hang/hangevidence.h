@@ -59,5 +59,8 @@ bool hangevidence_step(struct hangevidence *g, const struct world *w, const stru
 /* What is gathered so far, as a case without its liveness. False: no stacks yet. Borrows from g. */
 bool hangevidence_early(struct hangevidence *g, const struct world *w, struct hang_case *ret);
 void hangevidence_end(struct hangevidence *g);
-/* The newest dump as JSON of at most cap bytes: main threads, then others as far as they fit. 0: there is none. */
+/*
+ * The newest dump as JSON of at most cap bytes: main threads, then others as far as they fit, with whom they wait for
+ * once all is gathered. 0: there is none.
+ */
 size_t hangevidence_stacks(const struct hangevidence *g, char *dst, size_t cap);

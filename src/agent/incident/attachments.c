@@ -51,7 +51,7 @@ static void put_copy(struct js *o, const char *key, const struct js *value)
 void attachments_put(const struct attachments *a, struct js *report)
 {
 	if (a->stacks.n > 0)
-		js_put(report, "stacks", stack_incident_json(&a->stacks));
+		js_put(report, "stacks", stack_incident_json(&a->stacks, NULL));
 	put_copy(report, "heap", a->heap);
 	put_copy(report, "hang", a->hang);
 	put_parsed(report, "stacks", a->hang_stacks);

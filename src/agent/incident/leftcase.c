@@ -132,7 +132,9 @@ bool leftcase_tell(const char *state_dir, const char *job, const struct leftcase
 	struct recorder k;
 	struct job row;
 	recorder_open(&k, state_dir, job);
+	k.complained = true; /* no job goes on; whoever reads tells what is wrong with the store */
 	recorder_open_store(&k);
+	k.complained = false;
 	uint32_t n = 0;
 	if (k.store && store_count_incidents(k.store, job, &n) == 0)
 		k.incidents = n;

@@ -107,8 +107,9 @@ void recorder_open_store(struct recorder *k)
 		log_debug("%s: the job is stored later", f.text);
 	} else {
 		unstored_drop(&k->unstored);
+		if (!k->complained)
+			log_warning("%s; the job goes on, but is not kept in the store", f.text);
 		k->complained = true;
-		log_warning("%s; the job goes on, but is not kept in the store", f.text);
 	}
 }
 

@@ -76,6 +76,13 @@ void past_steps_tail(const struct job *j, struct job_steps *ret)
 	steps_read(j, STEPS_TAIL, ret);
 }
 
+void past_pace_tail(const struct job *j, struct steppace *ret)
+{
+	size_t len = 0;
+	cleanup(freep) char *text = past_read_tail(j, STEPS_TAIL, &len);
+	job_pace_of((struct span){text, len}, j->attempt, ret);
+}
+
 void past_steps_text(const struct job *j, const struct job_steps *s, char *dst, size_t cap)
 {
 	job_steps_text(s, job_is_open(j) ? clock_unix_ms() : 0, dst, cap);

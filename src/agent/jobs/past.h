@@ -36,5 +36,7 @@ int must_check past_each_process(struct store *s, const struct job *j, past_proc
 bool past_find_running(const struct world *w, const struct job *j, pid_t pid, struct job_process *ret);
 /* The job's steps as past_steps has them, from the end of the file only: enough for what is going on now. */
 void past_steps_tail(const struct job *j, struct job_steps *ret);
+/* How fast its steps usually go, from the end of the file only. */
+void past_pace_tail(const struct job *j, struct steppace *ret);
 /* The beginning of the series (what makes it one) and its last bytes, malloc'ed; NULL: there is none. */
 char *past_read_tail(const struct job *j, size_t most, size_t *ret_len);

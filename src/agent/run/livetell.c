@@ -105,8 +105,10 @@ static void live_health_fill(struct livetell *t, struct live_state *n)
 	(void)job_ran(&n->job, f->now_unix_ms, f->ran);
 	job_steps_text(&n->steps, job_is_open(&n->job) ? n->time_unix_ms : 0, f->steps, sizeof(f->steps));
 	f->steps_unix_ms = n->steps.time_unix_ms;
-	f->has_rate = n->steps.n > 0 && n->steps.of[0].has_rate;
-	f->per_s = n->steps.of[0].per_s;
+	const struct job_step *low = job_steps_low(&n->steps);
+	f->has_rate = low && low->has_rate;
+	f->per_s = low ? low->per_s : 0;
+	f->usual_per_s = n->steps.usual_per_s;
 	health_judge(f, &n->health);
 	f->job = NULL;
 }

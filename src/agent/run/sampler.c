@@ -60,6 +60,7 @@ struct sampler {
 	struct table table[2], *was, *now;
 	struct ownranks_process own[JOBPIDS_MAX]; /* ranks that the program has started itself, now */
 	struct series_steps steps; /* that were written last */
+	struct steppace pace; /* how fast they usually go */
 	struct series_steps then[2]; /* earlier ones, for a rate: [0] a minute before [1], both of the same attempt */
 	uint64_t devices_ns; /* the look at the devices that was written last */
 	int64_t looked_unix_ms;
@@ -470,6 +471,7 @@ static int tell_steps(struct sampler *s, const struct sampler_want *want, int64_
 		return 0;
 	s->steps = row;
 	steps_remember(s);
+	job_pace_take(&s->pace, &s->steps);
 	return series_add_steps(s->file, &row);
 }
 
@@ -623,6 +625,7 @@ static void steps_show(const struct sampler *s, uint32_t attempt, struct job_ste
 	if (s->steps.attempt != attempt)
 		return;
 	ret->time_unix_ms = s->steps.time_unix_ms;
+	ret->usual_per_s = steppace_usual(&s->pace);
 	for (uint32_t i = 0; i < MIN(s->steps.n, (uint32_t)ARRAY_SIZE(ret->of)); i++) {
 		const struct series_step *one = &s->steps.of[i];
 		struct job_step *step = &ret->of[ret->n++];

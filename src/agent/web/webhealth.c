@@ -28,6 +28,7 @@ struct kept {
 	char last_incident[64];
 	uint64_t turn, events_seq, gathered_ns, used;
 	struct health_facts facts; /* .job is of no use here */
+	struct steppace pace;
 	struct js *steps; /* {"steps", "steps_unix_ms"}; NULL: none */
 };
 
@@ -132,6 +133,17 @@ static int health_event_take(void *ctx, const struct job_event *e)
 	return 0;
 }
 
+/* What was there before this server, or while nobody looked at the page, is read from the series. */
+static double usual_of(const struct job *j, const struct job_steps *s, struct steppace *p)
+{
+	if (!job_is_open(j))
+		return 0;
+	if (p->n == 0 || p->attempt != j->attempt || s->time_unix_ms - p->last_ms > STEPPACE_NOW_MS)
+		past_pace_tail(j, p);
+	steppace_take(p, j->attempt, s->time_unix_ms, job_steps_low(s)->step);
+	return steppace_usual(p);
+}
+
 static void steps_gather(const struct job *j, struct kept *k)
 {
 	static struct job_steps s; /* large */
@@ -146,8 +158,10 @@ static void steps_gather(const struct job *j, struct kept *k)
 		return;
 	past_steps_text(j, &s, f->steps, sizeof(f->steps));
 	f->steps_unix_ms = s.time_unix_ms;
-	f->has_rate = s.of[0].has_rate;
-	f->per_s = s.of[0].per_s;
+	const struct job_step *low = job_steps_low(&s);
+	f->has_rate = low->has_rate;
+	f->per_s = low->per_s;
+	f->usual_per_s = usual_of(j, &s, &k->pace);
 	k->steps = js_object();
 	past_steps_put(k->steps, &s);
 }

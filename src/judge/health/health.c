@@ -84,9 +84,31 @@ static bool is_slow(const struct health_facts *f)
 	       f->now_unix_ms - f->trouble.time_unix_ms < HEALTH_SLOW_MS;
 }
 
+/* Adds to the steps whether their rate is usual: "step 812 of 5000, 1.9/s, as usual, 36 m left". */
+static void steps_add(const struct health_facts *f, struct buf *b)
+{
+	const char *rate = strstr(f->steps, "/s");
+	const double chance = 1000.0 / (double)STEPPACE_NOW_MS;
+	char usual[24];
+	int head = rate ? (int)(rate + strlen("/s") - f->steps) : 0;
+	if (!rate || !f->has_rate || f->usual_per_s <= 0) {
+		buf_add(b, f->steps);
+		return;
+	}
+	buf_printf(b, "%.*s", head, f->steps);
+	if (f->per_s + chance < HEALTH_SLOWER * f->usual_per_s)
+		buf_printf(b, ", slower than usual (%s)", rate_format(f->usual_per_s, usual));
+	else if (f->per_s - chance > HEALTH_FASTER * f->usual_per_s)
+		buf_printf(b, ", faster than usual (%s)", rate_format(f->usual_per_s, usual));
+	else
+		buf_add(b, ", as usual");
+	buf_add(b, f->steps + head);
+}
+
 static void steps_tell(const struct health_facts *f, struct health *h)
 {
 	char time[24];
+	struct buf b = BUF_ON(h->sentence);
 	int64_t age_ms = f->now_unix_ms - f->steps_unix_ms;
 	double usual_ms = f->has_rate && f->per_s > 0 ? 100 * 1000.0 / f->per_s : 0;
 	h->level = HEALTH_QUIET;
@@ -97,7 +119,7 @@ static void steps_tell(const struct health_facts *f, struct health *h)
 			    duration_format((uint64_t)age_ms * NS_PER_MS, time));
 	else {
 		h->level = HEALTH_WELL;
-		TEXT_COPY(h->sentence, f->steps);
+		steps_add(f, &b);
 	}
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/jobs/health.h"
+#include "model/jobs/steppace.h"
 
 /* No step for as long as a hundred of them take, and for at least this time: the job is quiet. */
 #define HEALTH_QUIET_MS (60 * 1000)
@@ -11,6 +12,13 @@
 #define HEALTH_SUSPICION_MS (INT64_C(10) * 60 * 1000)
 /* A slow rank that was reported longer ago is no news. */
 #define HEALTH_SLOW_MS (INT64_C(15) * 60 * 1000)
+
+/*
+ * A rate is as usual within these parts of the usual one (model/jobs/steppace says what that is, and when too little is
+ * known). Of a minute one step more or less may be by chance.
+ */
+#define HEALTH_SLOWER 0.8
+#define HEALTH_FASTER 1.25
 
 void health_judge(const struct health_facts *f, struct health *ret);
 /* Takes over what an event of the job says of it. Events come in their order. */

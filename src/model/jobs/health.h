@@ -53,7 +53,8 @@ struct health_facts {
 	char steps[160]; /* in words; empty: none are printed */
 	int64_t steps_unix_ms; /* of the last one */
 	bool has_rate;
-	double per_s;
+	double per_s; /* of the rank that is behind, now */
+	double usual_per_s; /* model/jobs/steppace; 0: too little is known */
 };
 
 struct health {

@@ -75,6 +75,26 @@ bool job_steps_of(struct span series, uint32_t attempt, struct job_steps *ret)
 	return reaches;
 }
 
+void job_pace_take(struct steppace *p, const struct series_steps *s)
+{
+	uint64_t low = UINT64_MAX;
+	for (uint32_t i = 0; i < s->n; i++)
+		low = MIN(low, s->of[i].step);
+	if (s->n > 0)
+		steppace_take(p, s->attempt, s->time_unix_ms, low);
+}
+
+void job_pace_of(struct span series, uint32_t attempt, struct steppace *ret)
+{
+	static struct series_record rec;
+	struct series_reader r;
+	*ret = (struct steppace){.n = 0};
+	if (series_reader_init(&r, series) < 0)
+		return;
+	while (steps_next(&r, attempt, &rec))
+		job_pace_take(ret, &rec.steps);
+}
+
 const struct job_step *job_steps_find(const struct job_steps *s, int32_t rank)
 {
 	for (uint32_t i = 0; i < s->n; i++)
@@ -102,7 +122,8 @@ static bool left_text(const struct job_step *s, char dst[static 24])
 
 static void rate_add(struct buf *b, const struct job_step *s)
 {
-	buf_printf(b, s->per_s < 10 ? "%.2g/s" : "%.0f/s", s->per_s);
+	char text[24];
+	buf_add(b, rate_format(s->per_s, text));
 }
 
 static bool is_still(const struct job_steps *s, const struct job_step *step, int64_t now_unix_ms)

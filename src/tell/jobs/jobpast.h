@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/json.h"
+#include "model/jobs/steppace.h"
 #include "tell/store/series.h"
 
 struct job_step {
@@ -19,6 +20,7 @@ struct job_steps {
 	uint32_t n;
 	int64_t time_unix_ms;
 	uint32_t attempt;
+	double usual_per_s; /* of the rank that is behind (model/jobs/steppace); 0: unknown, or not asked for */
 };
 
 /*
@@ -26,6 +28,10 @@ struct job_steps {
  * this text could change them: it has steps, and a record from before the time over which rates are told.
  */
 bool job_steps_of(struct span series, uint32_t attempt, struct job_steps *ret);
+/* The rank that is behind, of a record. */
+void job_pace_take(struct steppace *p, const struct series_steps *s);
+/* How fast the steps of an attempt usually go, as far as the text tells. */
+void job_pace_of(struct span series, uint32_t attempt, struct steppace *ret);
 /*
  * "step 812 of 5000, 1.9/s, 36 m left"; "steps 790 to 812 of 5000, 1.9/s" where ranks differ; "step 812, no other for 3
  * m 20 s". Empty if there are none. now_unix_ms 0: the job has ended, only the step is told.

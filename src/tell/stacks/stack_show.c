@@ -381,7 +381,7 @@ struct js *stack_json(const struct stackdump *d, const struct waitgraph *waits)
 	return j;
 }
 
-struct js *stack_incident_json(const struct stackdump *d)
+struct js *stack_incident_json(const struct stackdump *d, const struct waitgraph *waits)
 {
 	struct js *a = js_array();
 	for (size_t i = 0; i < d->n; i++) {
@@ -396,10 +396,14 @@ struct js *stack_incident_json(const struct stackdump *d)
 			if (p->rank != NO_RANK)
 				js_put_i64(j, "rank", p->rank);
 			js_put_i64(j, "pid", p->pid);
+			js_put_text_if(j, "role", p->role);
 			if (t->tid)
 				js_put_i64(j, "tid", t->tid);
 			js_put_text(j, "thread", t->name);
 			js_put_text_if(j, "waiting_on", t->wait.kind == WAIT_RUNNING ? "" : t->wait.text);
+			struct js *whom = t->tid ? stack_waits_json(waits, p->pid, t->tid) : NULL;
+			if (whom)
+				js_put(j, "waits_for", whom);
 			js_put(j, "frames", frames_json(t));
 			js_add(a, j);
 		}

@@ -20,5 +20,5 @@ struct stack_show {
 void stack_text(const struct stackdump *d, const struct stack_show *how, FILE *to);
 /* waits: as above. */
 struct js *stack_json(const struct stackdump *d, const struct waitgraph *waits);
-/* The "stacks[]" array of vigil.incident/1: rank, pid, tid, thread, frames[]. Same frames as the dump's. */
-struct js *stack_incident_json(const struct stackdump *d);
+/* The "stacks[]" array of vigil.incident/1: rank, pid, role, tid, thread, waits_for, frames[]. waits: as above. */
+struct js *stack_incident_json(const struct stackdump *d, const struct waitgraph *waits);

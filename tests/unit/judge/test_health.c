@@ -46,6 +46,32 @@ static void a_job_whose_steps_go_on_is_well(void **state)
 	assert_string_equal(h.sentence, "step 812 of 5000, 1.9/s");
 }
 
+static void a_rate_is_told_with_what_is_usual_once_that_is_known(void **state)
+{
+	(void)state;
+	static const struct {
+		double per_s, usual_per_s;
+		const char *steps, *says;
+	} of[] = {
+		{1.9, 0, "step 8, 1.9/s, 36 m 00 s left", "step 8, 1.9/s, 36 m 00 s left"},
+		{1.9, 2, "step 8, 1.9/s, 36 m 00 s left", "step 8, 1.9/s, as usual, 36 m 00 s left"},
+		{1.2, 2.4, "step 8, 1.2/s", "step 8, 1.2/s, slower than usual (2.4/s)"},
+		{240, 24, "step 8, 240/s", "step 8, 240/s, faster than usual (24/s)"},
+		/* one step in the minute instead of two */
+		{1 / 60.0, 2 / 60.0, "step 8, 0.017/s", "step 8, 0.017/s, as usual"},
+		{1.9, 2, "step 8", "step 8"},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(of); i++) {
+		facts.has_rate = true;
+		facts.per_s = of[i].per_s;
+		facts.usual_per_s = of[i].usual_per_s;
+		facts.steps_unix_ms = NOW - 500;
+		TEXT_COPY(facts.steps, of[i].steps);
+		assert_int_equal(level(), HEALTH_WELL);
+		assert_string_equal(h.sentence, of[i].says);
+	}
+}
+
 static void one_without_a_step_for_long_is_quiet_unless_steps_are_slow(void **state)
 {
 	(void)state;
@@ -257,6 +283,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_job_whose_steps_go_on_is_well, begin),
+		cmocka_unit_test_setup(a_rate_is_told_with_what_is_usual_once_that_is_known, begin),
 		cmocka_unit_test_setup(one_without_a_step_for_long_is_quiet_unless_steps_are_slow, begin),
 		cmocka_unit_test_setup(an_unresolved_hang_of_this_attempt_is_told_with_its_culprit, begin),
 		cmocka_unit_test_setup(the_cause_of_a_report_is_told, begin),

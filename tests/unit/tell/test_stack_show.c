@@ -160,7 +160,7 @@ static void an_incident_takes_only_threads_with_frames(void **state)
 {
 	(void)state;
 	threads[2].n_frames = 0;
-	cleanup(js_freep) struct js *a = stack_incident_json(&dump);
+	cleanup(js_freep) struct js *a = stack_incident_json(&dump, NULL);
 	assert_int_equal(js_len(a), 3);
 	assert_int_equal(js_get_i64(js_at(a, 0), "rank", -1), 3);
 	assert_null(js_get(js_at(a, 0), "waiting_on"));

@@ -1,6 +1,7 @@
 // One report: what happened, why, what to do, and everything that proves it.
 import "../common";
 import type { ComponentChildren } from "preact";
+import { keptOf } from "../adapt";
 import { programOf } from "../adaptlate";
 import { incidentPath } from "../api";
 import { bytes, bytesPerS, duration, percent, words } from "../format";
@@ -9,6 +10,7 @@ import { link, type Route } from "../route";
 import type { Incident, IncidentStack, MemoryHolder } from "../types";
 import { Bar, Card, Facts, Frames, Show, When } from "../ui/parts";
 import { GroupedStacks, groupsOfReport } from "../ui/stacks";
+import { WaitGraph } from "../ui/waits";
 
 const who = (h: {
 	rank?: number | undefined;
@@ -231,7 +233,7 @@ function factsOf(incident: Incident): [string, ComponentChildren][] {
 }
 
 function Report({ incident }: { incident: Incident }) {
-	const groups = incident.hang?.groups ?? [];
+	const { waits, groups } = keptOf(incident);
 	return (
 		<>
 			<p class="crumb">
@@ -243,6 +245,11 @@ function Report({ incident }: { incident: Incident }) {
 				<Facts items={factsOf(incident)} />
 			</Card>
 			<MemoryPart incident={incident} />
+			{waits.processes.some((p) => p.threads?.some((t) => t.arrows?.length)) && (
+				<Card title="Who waited for whom">
+					<WaitGraph waits={waits} culprits={incident.culprit_ranks ?? []} told then />
+				</Card>
+			)}
 			{groups.length > 0 && (
 				<Card title="Ranks by stack">
 					<GroupedStacks groups={groupsOfReport(groups, incident.culprit_ranks)} />

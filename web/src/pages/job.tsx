@@ -1,30 +1,29 @@
 // A job: the verdict first, then ranks, memory, charts, who waits for whom, attempts, and any moment of the past.
-import { useMemo, useState } from "preact/hooks";
-import { memoryPoint, memorySeries, ranksFrom, ranksOf, withWaits, type Ranks, type RawRanks } from "../adapt";
+import { useMemo } from "preact/hooks";
+import { keptOf, memoryPoint, memorySeries, ranksFrom, ranksOf, withWaits, type Kept, type Ranks, type RawRanks } from "../adapt";
 import { ranksAsked } from "../ahead";
-import { jobPath } from "../api";
+import { incidentPath, jobPath } from "../api";
 import { clock, tellsSteps, timeLeft, words } from "../format";
-import { useAfterPaint, useEvery, useLoad, useNews, useNow, type Loaded } from "../hooks";
+import { useAfterPaint, useEvery, useLoad, useNews, type Loaded } from "../hooks";
+import { live } from "../live";
 import { appendPoint, mergeRanks } from "../merge";
 import type { Route } from "../route";
-import type { Event, IncidentBrief, Job, Me, MemorySeries, Rank, Series, Stacks, Waits } from "../types";
+import type { Event, Incident, IncidentBrief, Job, Me, MemorySeries, Rank, Waits } from "../types";
 import { MemoryChart, type Mark } from "../ui/chart";
-import { Bar, Card, Empty, Show } from "../ui/parts";
+import { Bar, Card, Show } from "../ui/parts";
 import { lazy } from "../ui/lazy";
 import { RankGrid } from "../ui/rankgrid";
-import { SeriesChart } from "../ui/serieschart";
-import { GroupedStacks, groupStacks } from "../ui/stacks";
 import { WaitGraph } from "../ui/waits";
 import { useEvents } from "./events";
 import { useJob } from "./jobframe";
-import { Attempts, Details, Happenings } from "./jobparts";
-import { goes, running } from "../health";
+import type { JobRestProps } from "./jobrest";
+import { goes, running, stands } from "../health";
 import { stepText } from "./overview";
 import { goTo, Scrubber } from "./scrub";
 import { Verdict } from "./verdict";
 
 const MomentView = lazy<{ job: Job; time: number }>(() => import("./moment"));
-const STANDS = ["hung", "suspected", "slow"];
+const JobRest = lazy<JobRestProps>(() => import("./jobrest"));
 
 /** Of many ranks their states first, and all else of them once those are painted. */
 function useRanks(job: string): Loaded<Ranks> {
@@ -52,6 +51,21 @@ function useMemory(job: string, on: boolean): Loaded<MemorySeries> {
 	return load;
 }
 
+/** What the report of the hang that the verdict is of has kept: it is there at once, and still there once the job has ended. */
+function useKept(job: Job, incidents: IncidentBrief[] = []): Loaded<Kept> {
+	const id = job.health?.incident;
+	const hang = job.health?.level === "hung" || incidents.some((i) => i.id === id && i.kind === "hang");
+	return useLoad<Kept, Incident>(id !== undefined && hang ? incidentPath(id) : undefined, {}, keptOf);
+}
+
+/** The later of two looks. */
+function newer(look: Loaded<Waits>, kept: Kept | undefined): Loaded<Waits> {
+	const seen = look.data?.captured_unix_ms ?? 0;
+	if (!kept || (look.data && seen >= kept.waits.captured_unix_ms!)) return look;
+	const { error, ...rest } = look;
+	return { ...rest, data: kept.waits };
+}
+
 /** How far it is, as a bar: the picture of a job that is well. */
 function StepPicture({ job, ranks }: { job: Job; ranks: Rank[] }) {
 	const steps = (ranks.some((r) => r.step !== undefined) ? ranks : (job.steps ?? [])).filter(
@@ -61,7 +75,7 @@ function StepPicture({ job, ranks }: { job: Job; ranks: Rank[] }) {
 	const first = steps.reduce((a, b) => ((b.step ?? 0) < (a.step ?? 0) ? b : a));
 	const lead = steps.reduce((a, b) => ((b.step ?? 0) > (a.step ?? 0) ? b : a));
 	const left =
-		running(job) && !STANDS.includes(job.health?.level ?? "")
+		running(job) && !stands(job)
 			? timeLeft(first.step, first.total, first.per_s)
 			: undefined;
 	const dot = tellsSteps(job.health?.sentence) ? "" : " · ";
@@ -88,7 +102,7 @@ function StepPicture({ job, ranks }: { job: Job; ranks: Rank[] }) {
 				)}
 				{left !== undefined && (
 					<small>
-						{dot}done about {clock(Date.now() + left)}
+						{dot}done about {clock(live.now() + left, live.now())}
 					</small>
 				)}
 				{lead.step !== first.step && (
@@ -106,20 +120,22 @@ function Picture({
 	ranks,
 	memory,
 	waits,
+	kept,
 	marks,
 }: {
 	job: Job;
 	ranks: Rank[];
 	memory: Loaded<MemorySeries>;
 	waits: Loaded<Waits>;
+	kept: Kept | undefined;
 	marks: Mark[];
 }) {
 	const level = job.health?.level ?? "unknown";
 	const culprits = job.health?.culprit_ranks ?? [];
-	if (running(job) && STANDS.includes(level)) {
+	if (stands(job) || kept) {
 		return (
 			<Show of={waits} what="Who waits for whom">
-				{(w) => <WaitGraph waits={w} culprits={culprits} told={job.health?.why !== undefined} />}
+				{(w) => <WaitGraph waits={w} culprits={culprits} told={job.health?.why !== undefined} then={!running(job)} />}
 			</Show>
 		);
 	}
@@ -133,114 +149,6 @@ function Picture({
 	return <StepPicture job={job} ranks={ranks} />;
 }
 
-const CHARTS: [string, string][] = [
-	["step", "Steps a second"],
-	["gpu", "GPU"],
-	["cpu", "CPU"],
-	["io", "Disk"],
-];
-
-function Charts({
-	job,
-	moment,
-	marks,
-	on,
-	onPick,
-}: {
-	job: Job;
-	moment: number | undefined;
-	marks: Mark[];
-	on: boolean;
-	onPick: (t: number) => void;
-}) {
-	return (
-		<div class="charts">
-			{CHARTS.map(([what, title]) => (
-				<OneChart
-					key={what}
-					job={job}
-					what={what}
-					title={title}
-					moment={moment}
-					marks={marks}
-					on={on}
-					onPick={onPick}
-				/>
-			))}
-		</div>
-	);
-}
-
-function OneChart({
-	job,
-	what,
-	title,
-	moment,
-	marks,
-	on,
-	onPick,
-}: {
-	job: Job;
-	what: string;
-	title: string;
-	moment: number | undefined;
-	marks: Mark[];
-	on: boolean;
-	onPick: (t: number) => void;
-}) {
-	const load = useLoad<Series>(on ? jobPath(job.id, "series") : undefined, { what, points: 300 });
-	useEvery(10_000, on && running(job), load.reload);
-	return (
-		<Card title={title}>
-			<Show of={load} what={title}>
-				{(s) => <SeriesChart series={s} title={title} marks={marks} moment={moment} onPick={onPick} />}
-			</Show>
-		</Card>
-	);
-}
-
-function Standing({ job, waits, on }: { job: Job; waits: Loaded<Waits>; on: boolean }) {
-	const [asked, setAsked] = useState(false);
-	const level = job.health?.level ?? "unknown";
-	const stands = STANDS.includes(level);
-	const stacks = useLoad<Stacks>((stands && on) || asked ? jobPath(job.id, "stacks") : undefined);
-	const culprits = job.health?.culprit_ranks ?? [];
-	const groups = useMemo(
-		() => (stacks.data ? groupStacks(stacks.data, culprits) : []),
-		[stacks.data, culprits.join()],
-	);
-	if (!running(job)) return null;
-	return (
-		<Card
-			title="What the ranks do now"
-			id="stacks"
-			side={
-				<button
-					type="button"
-					onClick={() => {
-						setAsked(true);
-						stacks.reload();
-						waits.reload();
-					}}>
-					{stacks.data ? "Look again" : "Look now"}
-				</button>
-			}>
-			{stands || asked ? (
-				<Show of={stacks} what="Stacks">
-					{() => <GroupedStacks groups={groups} />}
-				</Show>
-			) : (
-				<Empty>Looking reads the stack of every rank; it takes a moment and changes nothing.</Empty>
-			)}
-			{asked && !stands && (
-				<Show of={waits} what="Who waits for whom">
-					{(w) => <WaitGraph waits={w} culprits={[]} />}
-				</Show>
-			)}
-		</Card>
-	);
-}
-
 export function JobPage({ route, me }: { route: Route; me: Me | undefined }) {
 	const { job } = useJob();
 	const moment = route.id !== undefined ? Number(route.id) : undefined;
@@ -249,8 +157,8 @@ export function JobPage({ route, me }: { route: Route; me: Me | undefined }) {
 	// Ranks are what one comes for; what is below them is drawn once those are there.
 	const rest = useAfterPaint(moment !== undefined || ranks.data !== undefined || ranks.error !== undefined);
 	const memory = useMemory(job.id, rest || moment !== undefined || level === "memory" || level === "died");
-	const waits = useLoad<Waits>(running(job) && STANDS.includes(level) ? jobPath(job.id, "waits") : undefined);
-	useEvery(30_000, running(job) && STANDS.includes(level), waits.reload);
+	const look = useLoad<Waits>(stands(job) ? jobPath(job.id, "waits") : undefined);
+	useEvery(30_000, stands(job), look.reload);
 	const incidents = useLoad<{ incidents: IncidentBrief[] }>(jobPath(job.id, "incidents"));
 	const events = useEvents(job.id, "");
 	useNews(
@@ -263,10 +171,10 @@ export function JobPage({ route, me }: { route: Route; me: Me | undefined }) {
 		() => (incidents.data?.incidents ?? []).map((i) => ({ time: i.time_unix_ms, text: words(i.kind) })),
 		[incidents.data],
 	);
+	const kept = useKept(job, incidents.data?.incidents);
+	const waits = newer(look, kept.data);
 	const rows = useMemo(() => withWaits(ranks.data?.ranks ?? [], waits.data), [ranks.data, waits.data]);
-	const now = useNow(10_000);
 	const onPick = (time: number) => goTo(job.id, time);
-	const culprits = job.health?.culprit_ranks ?? [];
 	return (
 		<div class="jobpage">
 			{moment === undefined && (
@@ -278,6 +186,7 @@ export function JobPage({ route, me }: { route: Route; me: Me | undefined }) {
 							ranks={ranks.data?.ranks ?? []}
 							memory={memory}
 							waits={waits}
+							kept={kept.data}
 							marks={marks}
 						/>
 					}
@@ -295,24 +204,10 @@ export function JobPage({ route, me }: { route: Route; me: Me | undefined }) {
 				</Card>
 			)}
 			{rest && (
-				<>
-					{moment === undefined && <Standing job={job} waits={waits} on={rest} />}
-					<Card title="Memory of the workers" id="memory" side={<small class="hint">click for that moment</small>}>
-						<Show of={memory} what="Memory">
-							{(m) => (
-								<MemoryChart memory={m} culprits={culprits} marks={marks} moment={moment} onPick={onPick} />
-							)}
-						</Show>
-					</Card>
-					<Charts job={job} moment={moment} marks={marks} on={rest} onPick={onPick} />
-					<Card title="Attempts">
-						<Show of={incidents} what="Attempts">
-							{(i) => <Attempts job={job} events={events.all} incidents={i.incidents} now={now} />}
-						</Show>
-					</Card>
-					<Happenings job={job} list={events} />
-					<Details job={job} me={me} />
-				</>
+				<JobRest
+					{...{ job, me, moment, marks, memory, waits, incidents, events, onPick }}
+					kept={kept.data}
+				/>
 			)}
 		</div>
 	);

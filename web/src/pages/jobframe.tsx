@@ -3,7 +3,7 @@ import { createContext, type ComponentChildren } from "preact";
 import { useContext } from "preact/hooks";
 import { withHealth } from "../adapt";
 import { jobPath } from "../api";
-import { duration } from "../format";
+import { duration, lasting } from "../format";
 import { useLoad, useNews, useNow, useWanted, type Loaded } from "../hooks";
 import { link, type Route } from "../route";
 import type { Health, Job } from "../types";
@@ -55,7 +55,7 @@ const HEADINGS: Partial<Record<Route["page"], string>> = {
 function Title({ job }: { job: Job }) {
 	const now = useNow(1000);
 	const life = running(job)
-		? `running for ${duration(now - (job.started_unix_ms ?? now))}`
+		? `running for ${lasting(now - (job.started_unix_ms ?? now))}`
 		: `ran for ${duration((job.ended_unix_ms ?? now) - (job.started_unix_ms ?? now))}`;
 	return (
 		<div class="jobtitle">

@@ -1,5 +1,5 @@
 // The lower part of a job's page: its attempts, its last events, and what it is.
-import { bytes, decimal, duration, words } from "../format";
+import { bytes, duration, rate, words } from "../format";
 import { useNow } from "../hooks";
 import { link } from "../route";
 import type { Event, IncidentBrief, Job, Me } from "../types";
@@ -116,8 +116,8 @@ export function Details({ job, me }: { job: Job; me: Me | undefined }) {
 				)}
 				{goes(job) && job.steps?.[0]?.per_s !== undefined && (
 					<div>
-						<dt>steps a second</dt>
-						<dd>{decimal(job.steps[0].per_s)}</dd>
+						<dt>steps</dt>
+						<dd>{rate(job.steps[0].per_s)}</dd>
 					</div>
 				)}
 			</dl>

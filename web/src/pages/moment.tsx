@@ -2,7 +2,7 @@
 import "../common";
 import { moment as momentOf } from "../adaptlate";
 import { jobPath } from "../api";
-import { ago, bytes, clock, duration, ranksText } from "../format";
+import { ago, bytes, clock, lasting, ranksText } from "../format";
 import { useLoad, useNow } from "../hooks";
 import { link } from "../route";
 import type { Job, Moment } from "../types";
@@ -18,7 +18,7 @@ function MomentHang({ moment, time }: { moment: Moment; time: number }) {
 	const ranks = hang.culprit_ranks ?? [];
 	return (
 		<p class="fault" role="status">
-			<span aria-hidden="true">✕</span> The job stood still, for {duration(time - hang.since_unix_ms)} by then
+			<span aria-hidden="true">✕</span> The job stood still, for {lasting(time - hang.since_unix_ms)} by then
 			{ranks.length > 0 && `, held up by ${ranksText(ranks)}`}. {hang.text}{" "}
 			<a href={link(["incident", hang.incident])}>The report</a>
 		</p>

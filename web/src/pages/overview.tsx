@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { JOBS, LAST_INCIDENTS } from "../ahead";
 import { get } from "../api";
-import { ago, bytes, count, decimal, duration, tellsSteps, timeLeft, words } from "../format";
+import { ago, bytes, count, duration, lasting, rate, tellsSteps, timeLeft, words } from "../format";
 import { goes, groupJobs, headline, level, running } from "../health";
 import { useLoad, useNews, useNow } from "../hooks";
 import { link } from "../route";
@@ -21,14 +21,14 @@ export function stepText(job: Job): string {
 	const slowest = steps.reduce((a, b) => (b.step < a.step ? b : a));
 	const left = goes(job) ? timeLeft(slowest.step, slowest.total, slowest.per_s) : undefined;
 	const parts = [`step ${count(slowest.step)}${slowest.total ? ` of ${count(slowest.total)}` : ""}`];
-	if (goes(job) && slowest.per_s) parts.push(`${decimal(slowest.per_s)}/s`);
+	if (goes(job) && slowest.per_s) parts.push(rate(slowest.per_s));
 	if (left !== undefined) parts.push(`${duration(left)} left`);
 	return parts.join(" · ");
 }
 
 function JobRow({ job, now }: { job: Job; now: number }) {
 	const life = running(job)
-		? `for ${duration(now - (job.started_unix_ms ?? now))}`
+		? `for ${lasting(now - (job.started_unix_ms ?? now))}`
 		: job.ended_unix_ms !== undefined
 			? `ended ${ago(job.ended_unix_ms, now)}`
 			: "";

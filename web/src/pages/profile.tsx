@@ -3,7 +3,7 @@ import "../common";
 import type { ComponentType } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { ApiError, apiUrl, get, profilePath, send } from "../api";
-import { bytes, count, decimal, duration, percent, place } from "../format";
+import { bytes, count, decimal, duration, lasting, percent, place } from "../format";
 import { compare, fromFlame, fromHeap, type RawFlame, type RawHeap, type Tree, type Weight } from "../flame/model";
 import { FlameView } from "../flame/view";
 import { useEvery, useLoad, useNews, useNow } from "../hooks";
@@ -218,7 +218,7 @@ function Making({ profile, onCancel }: { profile: Profile; onCancel: () => void 
 			<p>
 				It is being made: {percent(ratio)}
 				{profile.started_unix_ms !== undefined
-					? `, for ${duration(Math.max(0, now - profile.started_unix_ms))}`
+					? `, for ${lasting(now - profile.started_unix_ms)}`
 					: ""}
 				.
 			</p>

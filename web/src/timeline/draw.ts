@@ -43,8 +43,7 @@ function drawSpans(f: Frame, row: Row, y: number, h: number): void {
 		f.ctx.globalAlpha = 1;
 		if (x2 - x1 < 40) continue;
 		f.ctx.fillStyle = f.ink;
-		const most = Math.floor((x2 - x1 - 8) / 6.3);
-		f.ctx.fillText(s.name.length > most ? `${s.name.slice(0, most - 1)}…` : s.name, x1 + 4, y + h / 2);
+		f.ctx.fillText(fitted(s.name, x2 - x1 - 8, widthIn(f)), x1 + 4, y + h / 2);
 	}
 }
 
@@ -56,6 +55,8 @@ export function fitted(name: string, room: number, widthOf: (text: string) => nu
 	while (most > 2 && widthOf(`${name.slice(0, most)}…`) > room) most--;
 	return most > 2 ? `${name.slice(0, most).trimEnd()}…` : "";
 }
+
+const widthIn = (f: Frame) => (text: string) => f.ctx.measureText(text).width;
 
 function drawMoments(f: Frame, row: Row, y: number, h: number): void {
 	let edge = -Infinity;
@@ -69,12 +70,14 @@ function drawMoments(f: Frame, row: Row, y: number, h: number): void {
 		f.ctx.lineTo(x, y + h - 3);
 		f.ctx.lineTo(x - 6, y + h / 2);
 		f.ctx.fill();
-		const widthOf = (text: string) => f.ctx.measureText(text).width;
+		const widthOf = widthIn(f);
 		const whole = s.name.replace(/_/g, " ");
-		const left = x + widthOf(whole) + 18 > f.width;
+		// At the right edge it stands on the other side, where that has room.
+		const left = x + widthOf(whole) + 18 > f.width && x - f.names > f.width - x;
 		// Not over the next mark.
 		const next = row.spans[i + 1];
-		const name = left || !next ? whole : fitted(whole, toX(f, next.from) - x - 18, widthOf);
+		const end = next && !left ? Math.min(f.width, toX(f, next.from)) : f.width;
+		const name = fitted(whole, (left ? x - Math.max(f.names, edge) : end - x) - 18, widthOf);
 		const wide = widthOf(name) + 18;
 		if (x - (left ? wide : 0) < edge) continue;
 		f.ctx.fillText(name, left ? x - wide + 8 : x + 9, y + h / 2);
@@ -111,17 +114,19 @@ function drawAxis(f: Frame, height: number): void {
 	const step =
 		[1e3, 1e4, 1e5, 1e6, 5e6, 1e7, 3e7, 6e7, 3e8, 6e8, 18e8, 36e8, 36e9, 864e8].find((s) => s >= wish) ?? wish;
 	f.ctx.textAlign = "left";
+	let edge = f.names;
 	const begin = Math.ceil((f.lanes.from + f.view.from) / step) * step;
 	for (let at = begin; at <= f.lanes.from + f.view.to; at += step) {
 		const x = toX(f, at);
 		f.ctx.fillStyle = f.line;
 		f.ctx.fillRect(x, AXIS_PX, 1, height);
 		f.ctx.fillStyle = f.dim;
-		f.ctx.fillText(
-			f.lanes.start_unix_ms && step >= 1e6 ? clock(f.lanes.start_unix_ms + at / 1000) : duration(at / 1000),
-			x + 3,
-			AXIS_PX / 2,
-		);
+		const told = f.lanes.start_unix_ms && step >= 1e6 ? clock(f.lanes.start_unix_ms + at / 1000) : duration(at / 1000);
+		// A time that is cut is another time: at the right edge it stands on the other side of its line.
+		const wide = widthIn(f)(told);
+		const from = x + 3 + wide <= f.width ? x + 3 : x - 3 - wide;
+		if (from > edge) f.ctx.fillText(told, from, AXIS_PX / 2);
+		edge = from + wide + 6;
 	}
 }
 
@@ -145,7 +150,7 @@ export function drawAll(f: Frame, height: number, top: number, chosen: Span | un
 				ctx.fillRect(0, y, f.width, h - 1);
 				ctx.fillStyle = f.ink;
 				ctx.font = "600 12px system-ui, sans-serif";
-				ctx.fillText(row.title, 8, y + h / 2);
+				ctx.fillText(fitted(row.title, f.width - 12, widthIn(f)), 8, y + h / 2);
 				ctx.font = "12px system-ui, sans-serif";
 			} else {
 				if (row.kind === "counter") drawCounter(f, row, y, h);
@@ -154,7 +159,7 @@ export function drawAll(f: Frame, height: number, top: number, chosen: Span | un
 				ctx.fillStyle = f.card;
 				ctx.fillRect(0, y, f.names, h);
 				ctx.fillStyle = f.dim;
-				ctx.fillText(row.title.slice(0, Math.floor((f.names - 10) / 6.8)), 8, y + h / 2);
+				ctx.fillText(fitted(row.title, f.names - 12, widthIn(f)), 8, y + h / 2);
 			}
 		}
 		y += h;

@@ -71,7 +71,7 @@ function useTimeline(
 	const whole = lanes.to - lanes.from;
 	const look = useRef({ view: { from: 0, to: whole } as View, top: 0 });
 	const total = lanes.rows.reduce((sum, r) => sum + HEIGHTS[r.kind], AXIS_PX);
-	const names = Math.min(150, Math.round(width * 0.26));
+	const names = Math.min(150, Math.round(width * 0.3));
 	const turn = useThemeTurn();
 	const frame = useRef(0);
 	const draw = () => {

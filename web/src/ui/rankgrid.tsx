@@ -2,7 +2,7 @@
 import { Component, type RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { LARGE_CELLS } from "../ahead";
-import { bytes, bytesPerS, count, decimal, percent } from "../format";
+import { bytes, bytesPerS, count, percent, rate } from "../format";
 import { link } from "../route";
 import type { Rank } from "../types";
 import { Bar, Empty, Facts } from "./parts";
@@ -222,7 +222,7 @@ export function RankFacts({ rank, job, goes }: { rank: Rank; job: string; goes: 
 							? undefined
 							: `${count(rank.step)}${rank.total ? ` of ${count(rank.total)}` : ""}`,
 					],
-					["steps/s", goes && rank.per_s !== undefined ? decimal(rank.per_s) : undefined],
+					["rate", goes && rank.per_s !== undefined ? rate(rank.per_s) : undefined],
 					["reads", rank.read_bytes_per_s ? bytesPerS(rank.read_bytes_per_s) : undefined],
 					["writes", rank.write_bytes_per_s ? bytesPerS(rank.write_bytes_per_s) : undefined],
 					[
@@ -238,7 +238,7 @@ export function RankFacts({ rank, job, goes }: { rank: Rank; job: string; goes: 
 				<Bar ratio={rank.step / rank.total} label={`step ${rank.step} of ${rank.total}`} />
 			)}
 			<p class="actions">
-				{rank.pid !== undefined && (
+				{rank.pid !== undefined && !["ended", "failed"].includes(stateOf(rank)) && (
 					<a class="button" href={link(["job", job, "process", rank.pid])}>
 						Stack, flame graph, heap
 					</a>

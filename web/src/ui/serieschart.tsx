@@ -1,7 +1,7 @@
 // Curves of ranks over time: steps, GPU, CPU, disk.
 import { useMemo } from "preact/hooks";
 import type uPlot from "uplot";
-import { bytes, bytesPerS, decimal, percent } from "../format";
+import { bytes, bytesPerS, decimal, duration, percent, rate } from "../format";
 import { useThemeTurn } from "../hooks";
 import type { Series } from "../types";
 import { axes, BYTE_STEPS, Draw, marks, type Mark } from "./chart";
@@ -12,9 +12,9 @@ const VALUE: Record<string, (v: number) => string> = {
 	ratio: (v) => percent(v),
 	bytes: (v) => bytes(v),
 	"bytes/s": (v) => bytesPerS(v),
-	"steps/s": (v) => decimal(v),
-	"1/s": (v) => decimal(v),
-	s: (v) => `${decimal(v)} s`,
+	"steps/s": (v) => rate(v),
+	"1/s": (v) => rate(v),
+	s: (v) => duration(v * 1000),
 };
 const valueOf = (unit: string | undefined) =>
 	VALUE[unit ?? ""] ?? ((v: number) => `${decimal(v)}${unit ? ` ${unit}` : ""}`);

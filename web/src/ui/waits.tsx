@@ -1,4 +1,5 @@
 // The picture of who waits for whom, and the same in words.
+import { clock } from "../format";
 import { useWidth } from "../hooks";
 import type { Waits } from "../types";
 import { layoutWaits, waitNodes, type Box } from "./waitlayout";
@@ -26,11 +27,21 @@ function BoxMark({ box, culprits }: { box: Box; culprits: number[] }) {
 	);
 }
 
-/** `told`: the same in words stands beside it already. */
-export function WaitGraph({ waits, culprits, told = false }: { waits: Waits; culprits: number[]; told?: boolean }) {
+interface Props {
+	waits: Waits;
+	culprits: number[];
+	/** the same in words stands beside it already */
+	told?: boolean;
+	/** it is a look of the past */
+	then?: boolean;
+}
+
+export function WaitGraph({ waits, culprits, told = false, then = false }: Props) {
 	const [ref, width] = useWidth<HTMLDivElement>();
 	const nodes = waitNodes(waits);
-	if (nodes.length === 0) return <Empty>Nobody waits for another rank at this moment.</Empty>;
+	if (nodes.length === 0) return then ? null : <Empty>Nobody waits for another rank at this moment.</Empty>;
+	const said =
+		waits.ends.length > 0 ? waits.ends.map((e) => e.way ?? e.text) : nodes.map((n) => `${n.label}: ${n.why}`);
 	const picture = layoutWaits(nodes, Math.max(200, width));
 	return (
 		<div class="waits" ref={ref}>
@@ -39,7 +50,7 @@ export function WaitGraph({ waits, culprits, told = false }: { waits: Waits; cul
 					width={picture.width}
 					height={picture.height}
 					role="img"
-					aria-label={`Who waits for whom: ${waits.ends.map((e) => e.way ?? e.text).join("; ")}`}>
+					aria-label={`Who waits for whom: ${said.join("; ")}`}>
 					<defs>
 						<marker
 							id="tip"
@@ -65,6 +76,7 @@ export function WaitGraph({ waits, culprits, told = false }: { waits: Waits; cul
 					))}
 				</svg>
 			)}
+			{then && <p class="meta">As it stood at {clock(waits.captured_unix_ms)}.</p>}
 			{picture.left_out > 0 && <p class="meta">{picture.left_out} more groups have no room in the picture.</p>}
 			{!told && (
 				<ul class="ways">
