@@ -1,0 +1,45 @@
+"""Helpers of the thirteenth set: those of the fourth (ranks, hubs), a log as JSON or by logging, a local HTTP
+server."""
+import json
+import logging
+import os
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.join(HERE, "..", "programs4"))
+from kit4 import (Hub, crunch, dial, free_port, libc, listen, main, receive, role, send, start,  # noqa: E402,F401
+                  with_parent)
+
+SLOW = "slow" in sys.argv
+
+
+def me(name):
+    """For a process that a shell, or mpiexec, has started."""
+    with_parent()
+    role(name)
+
+
+def as_json(**what):
+    print(json.dumps({"ts": round(time.time(), 2), **what}), flush=True)
+
+
+def logger(rank):
+    logging.basicConfig(level=logging.INFO, stream=sys.stdout,
+                        format="%%(asctime)s [rank %d] %%(levelname)s %%(name)s: %%(message)s" % rank)
+    return logging.getLogger("train")
+
+
+def appear(path, seconds=60):
+    """The words of a file, when it is there."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            with open(path) as f:
+                words = f.read()
+            if words.endswith("\n"):
+                return words.split()
+        except OSError:
+            pass
+        time.sleep(0.05)
+    raise SystemExit(path + " is not there")
