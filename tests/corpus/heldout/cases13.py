@@ -10,6 +10,8 @@ TCP = "recv|read|tcp|socket|connection|peer|answer|repl|message|gradient|sum|red
 FUTEX = "futex|lock|sem|mutex|thread|cond|wait|"
 POLL = "poll|sleep|loop|retr|look|file|exist|"
 ELSEWHERE = "not in|elsewhere|behind|ahead|another|different|fewer|uneven|step|"
+GLOO = "all.?reduce|gather|barrier|send|recv|gloo|collective|futex|cond|epoll|tcp|"
+RAY = "ray|raylet|gcs|actor|task|object|result|schedul|"
 CHILD = "wait4|child|subprocess|pipe|full|write|output|not read|nobody reads|"
 
 
@@ -52,9 +54,9 @@ hang("map", "pool", "h13_map.sh", ranks(0), FUTEX + "pool|queue|result|task|chun
      "a process of rank 0's pool was killed, and its chunk is never done; rank 1 waits for rank 0",
      {"rank0": "futex@next", "rank1": "recv>rank0@reduce", "tokenizer4": "*futex|read"},
      also=[NOBODY, outside(r"tokenizer|pool")])
-hang("grpc-fork", "grpc", "h13_grpc_fork.py", role("loader"), FUTEX + "grpc|fork|recv|read|pipe|child|" + GONE + "|" + NEVER,
-     "a forked loader uses the channel of its parent, whose threads it has not",
-     {"main": "read>loader", "loader": "~futex@loader"}, also=[role("main"), ranks(0), NOBODY, cycle("loader", "main")], needs=["grpc"])
+hang("grpc", "grpc", "h13_grpc.py", role("main"), FUTEX + "grpc|callback|itself|own|future|result|" + CIRCLE + "|" + NEVER,
+     "a callback waits for a future which only the thread that runs it could end, main waits for the callback",
+     {"main": "futex@result", "store": "futex"}, also=[NOBODY, cycle("main", "main")], needs=["grpc"])
 hang("convert", "pipe full", "h13_convert.java", cycle("main", "tool"), FUTEX + CHILD + CIRCLE,
      "a tool writes to a pipe that its parent does not read, the parent waits for its end",
      {"main": "futex", "tool": "write>main"}, also=[role("main"), role("tool"), ranks(0)], needs=["java", "perl"])
@@ -89,17 +91,36 @@ hang("old-job", "flock", "h13_old_job.sh", role("loader"), "flock|lock|pipe|read
      {"rank0": "recv>rank1@reduce", "rank1": "flock>loader@prepare", "rank2": "recv>rank0@reduce", "loader": "read@loader"},
      also=[outside(r"data\.lock")], needs=["setsid"])
 hang("s3", "tcp recv", "h13_s3.py", role("store"), TCP + FUTEX + "http|s3|upload|event|" + NEVER,
-     "a store does not answer to a part of rank 0's upload", {"rank0": "*recv>store@upload", "rank1": "recv>rank0", "store": "*futex@do_PUT"},
+     "a store does not answer to a part of rank 0's upload", {"rank0": "*poll|recv@upload", "rank1": "recv>rank0", "store": "*futex@do_PUT"},
      also=[ranks(0), ADDRESS], needs=["boto3"])
 hang("mount", "fuse", "h13_mount.py", role("objectfs"), "fuse|fsync|mount|mnt|objectfs|disk|file|sleep|serv",
      "what serves a mounted file system does not answer rank 0's fsync",
      {"rank0": "fsync@save", "rank1": "recv>rank0", "rank2": "recv>rank0", "objectfs": "~nanosleep|select@answer"},
      also=[outside(r"mnt|ckpt|fuse")], root=True)
 
+# PyTorch and Ray
+hang("pt-world", "store", "h13_pt_world.py", ranks(3), TCP + POLL + "store|rendezvous|init|group|" + NEVER,
+     "three of four ranks were started, they wait in init_process_group", all_of(3, "~poll|recv|nanosleep|futex@init_process_group"),
+     also=[NOBODY, outside(r"rank 3|(?i:world.?size)|not (been )?started|missing")], needs=["torch"])
+hang("pt-async-save", "gloo", "h13_pt_async_save.py", cycle("rank0", "rank1"), GLOO + "thread|saver|" + ELSEWHERE + CIRCLE,
+     "threads that save add up over the group of the training, at rank 0 before and at rank 1 after its next barrier",
+     all_of(2, "futex@barrier"), also=[ranks(0), ranks(1), ranks(0, 1)], needs=["torch"])
+hang("pt-drop-last", "gloo", "h13_pt_drop_last.py", ranks(1), GLOO + "batch|" + ELSEWHERE + CIRCLE,
+     "the second stage wants a batch that the first has dropped, the first is at the barrier behind",
+     {"rank0": "futex@barrier", "rank1": "futex@recv"}, also=[ranks(0), cycle("rank0", "rank1")], needs=["torch"])
+hang("pt-nodes", "store", "h13_pt_nodes.py", NOBODY, TCP + POLL + "store|rendezvous|rdzv|node|agent|child|wait4|" + NEVER,
+     "the agent of the first of two nodes waits for the second's, which was not started",
+     {"launcher": "wait4>agent0", "agent0": "~poll|recv|nanosleep|select|futex@rendezvous"},
+     also=[role("agent0"), outside(r"node|rendezvous|rdzv|not (been )?started")], needs=["torch"])
+hang("ray-slots", "ray", "h13_ray_slots.py", role("server"), RAY + "slot|thread|concurren|cond|get|futex|wait|version|" + CIRCLE,
+     "both threads of an actor wait for a version that the trainer's call would make, which has no thread",
+     {"main": "~futex@get", "server": "*futex@pull", "worker0": "~futex@get", "worker1": "~futex@get"},
+     also=[cycle("main", "server"), cycle("server", "server"), role("main"), ranks(0)], needs=["ray"])
+
 # Healthy ones that are quiet for about 45 s
 quiet("q-uneven", "tcp recv", "4* h13_uneven.go slow", 51, "rank 2 reads a batch for 45 s", "ranks that add up over TCP")
 quiet("q-map", "pool", "h13_map.sh slow", 57, "a chunk takes 50 s", "a pool that tokenizes")
-quiet("q-grpc", "grpc", "h13_grpc_fork.py slow", 51, "a question takes 45 s", "a forked loader that asks a store", needs=["grpc"])
+quiet("q-grpc", "grpc", "h13_grpc.py slow", 51, "a question takes 45 s", "a trainer that asks a store ahead", needs=["grpc"])
 quiet("q-convert", "pipe", "h13_convert.java slow", 55, "a file takes the tool 45 s", "a program that waits for its tool", needs=["java", "perl"])
 quiet("q-head", "sleep loop", "h13_head.sh slow", 51, "the head takes 47 s to start", "tasks that look for a file")
 quiet("q-entrypoint", "wait4", "h13_entrypoint.sh slow", 53, "the service hands on what it has for 45 s", "a script that waits for a service to end")
@@ -111,6 +132,9 @@ quiet("q-shipper", "pipe full", "h13_shipper.sh slow", 57, "the collector turns 
 quiet("q-old-job", "flock", "h13_old_job.sh slow", 56, "a process of the job before has work for 50 s", "rank 1 waits for a lock of a file", needs=["setsid"])
 quiet("q-s3", "tcp recv", "h13_s3.py slow", 52, "a store takes 45 s for a part", "rank 0 uploads", needs=["boto3"])
 quiet("q-mount", "fuse", "h13_mount.py slow", 54, "an fsync takes 45 s", "rank 0 saves to a mounted file system", root=True)
+quiet("q-pt-drop-last", "gloo", "h13_pt_drop_last.py slow", 66, "a batch takes 45 s", "two stages", needs=["torch"])
+quiet("q-pt-nodes", "store", "h13_pt_nodes.py slow", 66, "the second node comes 45 s late", "an agent waits for another one", needs=["torch"])
+quiet("q-ray-slots", "ray", "h13_ray_slots.py slow", 66, "a version takes 45 s", "workers wait in an actor", needs=["ray"])
 
 if __name__ == "__main__":
     BOOK.write("truth13.json")

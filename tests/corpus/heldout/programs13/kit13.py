@@ -1,5 +1,5 @@
-"""Helpers of the thirteenth set: those of the fourth (ranks, hubs), a log as JSON or by logging, a local HTTP
-server."""
+"""Helpers of the thirteenth set: those of the fourth (ranks, hubs) and of the twelfth (PyTorch, Ray), a log as JSON or by
+logging."""
 import json
 import logging
 import os
@@ -7,11 +7,20 @@ import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.append(os.path.join(HERE, "..", "programs4"))
-from kit4 import (Hub, crunch, dial, free_port, libc, listen, main, receive, role, send, start,  # noqa: E402,F401
+sys.path += [os.path.join(HERE, "..", "programs4"), os.path.join(HERE, "..", "programs12")]
+import kit12  # noqa: E402
+import kit4  # noqa: E402
+from kit4 import (Hub, crunch, dial, free_port, libc, listen, main, receive, send, start,  # noqa: E402,F401
                   with_parent)
 
+batch, by_hand, join_group, net, ray_here = kit12.batch, kit12.by_hand, kit12.join_group, kit12.net, kit12.ray_here
+spawn, train_step, trainer = kit12.spawn, kit12.train_step, kit12.trainer
 SLOW = "slow" in sys.argv
+
+
+def role(name, pid=None):
+    """Here, as Ray's workers import functions by their module, and know this folder only."""
+    kit4.role(name, pid)
 
 
 def me(name):
