@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""check4.py over the programs of truth13.json, with its options. --stay SECONDS: a hang has to be there still, and as told,
-after so long.
+"""check4.py over the programs of truth13.json, with its options. --stay SECONDS: a hang has to be there still, and
+as told, after so long.
 
 py-spy has to be in PATH, or beside the --python, for the frames."""
 import sys

@@ -2,8 +2,9 @@ import java.io.*;
 import java.util.*;
 
 /**
- * Files are converted by a tool, one after the other, and waited for. The tool tells of each bad row on its output, which
- * nobody reads: with the fifth file it cannot tell more and waits. "slow": the output is read, the fifth takes 45 s.
+ * Files are converted by a tool, one after the other, and waited for. The tool tells of each bad row on its
+ * output, which nobody reads: with the fifth file it cannot tell more and waits. "slow": the output is read,
+ * the fifth takes 45 s.
  */
 class Convert {
     static void role(String name, long pid) throws IOException {

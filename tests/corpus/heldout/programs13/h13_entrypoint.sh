@@ -1,6 +1,6 @@
-# An entrypoint starts the service of metrics, trains, and ends the service by SIGINT, as one would at a keyboard. What a
-# script starts in the background ignores SIGINT, and the script waits for it. "slow": it is ended by SIGTERM, upon
-# which it takes 45 s to hand on what it has.
+# An entrypoint starts the service of metrics, trains, and ends the service by SIGINT, as one would at a
+# keyboard. What a script starts in the background ignores SIGINT, and the script waits for it. "slow": it is
+# ended by SIGTERM, upon which it takes 45 s to hand on what it has.
 py="${@: -1}"
 here="$(dirname "$0")"
 [ -n "$CORPUS_ROLES" ] && echo "main $$" >> "$CORPUS_ROLES"

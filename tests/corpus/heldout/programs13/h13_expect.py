@@ -1,6 +1,6 @@
-"""A trainer in Java sends metrics to a service which is simple: it reads a head, then as many bytes as it tells, and
-answers. The sixth message is large, the trainer waits to be told to go on ("Expect: 100-continue"), which the service does
-not know: it waits for the body."""
+"""A trainer in Java sends metrics to a service which is simple: it reads a head, then as many bytes as it tells,
+and answers. The sixth message is large, the trainer waits to be told to go on ("Expect: 100-continue"), which
+the service does not know: it waits for the body."""
 import re
 import sys
 

@@ -1,6 +1,6 @@
-"""A service beside the ranks takes the metrics of both and ends a run when all who are attached have finished. Rank 0
-finishes and then meets rank 1; rank 1 meets rank 0 and then finishes: rank 0 waits for the service, the service for rank
-1, rank 1 for rank 0. "slow": rank 0 alone is attached, and the service uploads for 45 s."""
+"""A service beside the ranks takes the metrics of both and ends a run when all who are attached have finished.
+Rank 0 finishes and then meets rank 1; rank 1 meets rank 0 and then finishes: rank 0 waits for the service, the
+service for rank 1, rank 1 for rank 0. "slow": rank 0 alone is attached, and the service uploads for 45 s."""
 import os
 import selectors
 import socket

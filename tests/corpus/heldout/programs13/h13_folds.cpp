@@ -1,5 +1,6 @@
-// Folds are evaluated by a pool of two threads; each fold gives two halves to the same pool and waits for them. With one
-// fold at a time that is well; in the third round two run at once, and both wait for halves that nobody takes.
+// Folds are evaluated by a pool of two threads; each fold gives two halves to the same pool and waits for them.
+// With one fold at a time that is well; in the third round two run at once, and both wait for halves that
+// nobody takes.
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>

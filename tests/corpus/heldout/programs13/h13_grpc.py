@@ -1,6 +1,6 @@
-"""The trainer asks a feature store by gRPC for the next batch while it has one. What comes is filled up by a second question
-in the callback of the first: it waits there for a future which only the thread that runs the callback could end. Until
-then each batch was full. "slow": all are, and one question takes the store 45 s."""
+"""The trainer asks a feature store by gRPC for the next batch while it has one. What comes is filled up by a
+second question in the callback of the first: it waits there for a future which only the thread that runs the
+callback could end. Until then each batch was full. "slow": all are, and one question takes the store 45 s."""
 import sys
 import threading
 import time

@@ -1,5 +1,5 @@
-# As under Slurm: eight tasks of one script. Task 0 is to start the head and to tell its address in a file; its check of the
-# data fails and it leaves, which is nobody's business here. The other seven look for the file.
+# As under Slurm: eight tasks of one script. Task 0 is to start the head and to tell its address in a file; its
+# check of the data fails and it leaves, which is nobody's business here. The other seven look for the file.
 py="${@: -1}"
 [ "$1" = slow ] && slow=1
 [ -n "$CORPUS_ROLES" ] && echo "launcher $$" >> "$CORPUS_ROLES"

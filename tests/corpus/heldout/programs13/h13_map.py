@@ -1,6 +1,6 @@
-"""Rank 0 tokenizes the data by a pool before the first step, as load_dataset().map(num_proc=3) does. The kernel kills one
-of its processes for its memory; the pool starts another one, but the chunk that it had is never done. Rank 1 waits
-for rank 0. "slow": nobody is killed, one chunk takes 50 s."""
+"""Rank 0 tokenizes the data by a pool before the first step, as load_dataset().map(num_proc=3) does. The kernel
+kills one of its processes for its memory; the pool starts another one, but the chunk that it had is never done.
+Rank 1 waits for rank 0. "slow": nobody is killed, one chunk takes 50 s."""
 import multiprocessing
 import os
 import signal

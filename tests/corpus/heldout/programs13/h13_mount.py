@@ -1,6 +1,6 @@
-"""Rank 0 writes checkpoints to a mounted file system (FUSE, for root only, in a name space of mounts of its own). What serves
-it has lost its server and says nothing to the fsync of the second one; the other ranks wait for rank 0. "slow": it answers
-after 45 s."""
+"""Rank 0 writes checkpoints to a mounted file system (FUSE, for root only, in a name space of mounts of its own).
+What serves it has lost its server and says nothing to the fsync of the second one; the other ranks wait for
+rank 0. "slow": it answers after 45 s."""
 import errno
 import os
 import stat
@@ -21,7 +21,8 @@ class Served:
 
     def attr(self, node):
         mode = stat.S_IFDIR | 0o755 if node == 1 else stat.S_IFREG | 0o644
-        return struct.pack("6Q3I7I", node, self.size if node != 1 else 0, 0, 0, 0, 0, 0, 0, 0, mode, 1, 0, 0, 0, 4096, 0)
+        size = self.size if node != 1 else 0
+        return struct.pack("6Q3I7I", node, size, 0, 0, 0, 0, 0, 0, 0, mode, 1, 0, 0, 0, 4096, 0)
 
     def entry(self):
         return struct.pack(ENTRY, NODE, 1, 0, 0, 0, 0) + self.attr(NODE)

@@ -1,9 +1,10 @@
-"""Two ranks exchange their weights each step and take the mean. Each thirty steps rank 0 alone writes the checkpoint, by
-MPI.File.Open on all of the world, which is for all to call; rank 1 is in the next step's exchange."""
+"""Two ranks exchange their weights each step and take the mean. Each thirty steps rank 0 alone writes the
+checkpoint, by MPI.File.Open on all of the world, which is for all to call; rank 1 is in the next step's
+exchange."""
 import numpy as np
 from mpi4py import MPI
 
-from kit13 import crunch, me
+from kit13 import crunch, me, unlink_shared
 
 comm = MPI.COMM_WORLD
 rank = comm.Get_rank()
@@ -29,4 +30,6 @@ def train():
 
 
 me("rank%d" % rank)
+comm.Barrier()
+unlink_shared()
 train()

@@ -1,5 +1,6 @@
-"""Rank 1 prepares the data under a lock of a file, which a loader of the job before still has: that one waits for a line of
-its trainer, which is gone, and has the writing end of the pipe itself. "slow": it has work left for 50 s."""
+"""Rank 1 prepares the data under a lock of a file, which a loader of the job before still has: that one waits for
+a line of its trainer, which is gone, and has the writing end of the pipe itself. "slow": it has work left for
+50 s."""
 import fcntl
 import os
 import sys

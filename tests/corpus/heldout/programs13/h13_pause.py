@@ -1,7 +1,7 @@
-"""A controller has a websocket to each of three trainers. It bids them to pause, and when all have said that they do it
-evaluates and bids them to resume. Trainer 1 has said it and lost its connection then, upon which the controller has struck it
-off; it has come back and waits to be resumed, the controller waits for it to pause. "slow": nothing is lost, the
-evaluation takes 45 s."""
+"""A controller has a websocket to each of three trainers. It bids them to pause, and when all have said that they
+do it evaluates and bids them to resume. Trainer 1 has said it and lost its connection then, upon which the
+controller has struck it off; it has come back and waits to be resumed, the controller waits for it to pause.
+"slow": nothing is lost, the evaluation takes 45 s."""
 import asyncio
 import sys
 import time

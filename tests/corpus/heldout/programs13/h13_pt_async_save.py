@@ -1,6 +1,6 @@
-"""A thread of each rank saves the weights each 25 steps and adds up a checksum over all ranks when it has written; it uses
-the group of the training. Rank 1's disk is slower: there the training's next sums come before the checksum, at rank 0 the
-checksum before them."""
+"""A thread of each rank saves the weights each 25 steps and adds up a checksum over all ranks when it has written;
+it uses the group of the training. Rank 1's disk is slower: there the training's next sums come before the
+checksum, at rank 0 the checksum before them."""
 import threading
 import time
 

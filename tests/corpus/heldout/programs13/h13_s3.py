@@ -1,6 +1,6 @@
-"""Rank 0 uploads its checkpoint by boto3, in parts, to a store that speaks S3; it has been told to wait as long as needed.
-The store has taken two parts and does not answer the third: it wants room on its disk, which nobody makes. Rank 1 waits for
-rank 0. "slow": there is room after 45 s."""
+"""Rank 0 uploads its checkpoint by boto3, in parts, to a store that speaks S3; it has been told to wait as long as
+needed. The store has taken two parts and does not answer the third: it wants room on its disk, which nobody
+makes. Rank 1 waits for rank 0. "slow": there is room after 45 s."""
 import http.server
 import sys
 import threading
@@ -8,8 +8,9 @@ import time
 
 from kit13 import SLOW, Hub, crunch, logger, main, me, start
 
-BEGUN = b"<InitiateMultipartUploadResult><Bucket>b</Bucket><Key>k</Key><UploadId>u1</UploadId></InitiateMultipartUploadResult>"
-ENDED = b"<CompleteMultipartUploadResult><Bucket>b</Bucket><Key>k</Key><ETag>e</ETag></CompleteMultipartUploadResult>"
+KEY = b"<Bucket>b</Bucket><Key>k</Key>"
+BEGUN = b"<InitiateMultipartUploadResult>" + KEY + b"<UploadId>u1</UploadId></InitiateMultipartUploadResult>"
+ENDED = b"<CompleteMultipartUploadResult>" + KEY + b"<ETag>e</ETag></CompleteMultipartUploadResult>"
 
 
 class Store(http.server.BaseHTTPRequestHandler):

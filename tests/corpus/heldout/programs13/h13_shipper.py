@@ -1,6 +1,6 @@
-"""The programs of h13_shipper.sh. The collector answers until it has to turn its file over, and then waits for a thread that
-would do it, and does not run: the shipper waits for its answer, rank 0 for room in the pipe to the shipper, rank 1 for
-rank 0. "slow": it turns its file over in 45 s."""
+"""The programs of h13_shipper.sh. The collector answers until it has to turn its file over, and then waits for a
+thread that would do it, and does not run: the shipper waits for its answer, rank 0 for room in the pipe to the
+shipper, rank 1 for rank 0. "slow": it turns its file over in 45 s."""
 import http.server
 import os
 import sys

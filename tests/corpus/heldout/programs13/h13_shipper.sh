@@ -2,7 +2,8 @@
 py="${@: -1}"
 here="$(dirname "$0")"
 [ -n "$CORPUS_ROLES" ] && echo "launcher $$" >> "$CORPUS_ROLES"
-export WORLD_SIZE=2 MASTER_PORT="$("$py" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')"
+port='import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+export WORLD_SIZE=2 MASTER_PORT="$("$py" -c "$port")"
 "$py" "$here/h13_shipper.py" collector "$1" &
 {
     RANK=0 LOCAL_RANK=0 "$py" "$here/h13_shipper.py" train "$1" &

@@ -1,6 +1,6 @@
-"""Two ranks of a search keep their trials in one sqlite file. Rank 0 opens the transaction that writes a trial's result
-before it has the sum of both scores, for which it waits; rank 1 writes its own line before it goes to the sum, and waits for
-the file. "slow": rank 0 has the file for 45 s as it computes importances."""
+"""Two ranks of a search keep their trials in one sqlite file. Rank 0 opens the transaction that writes a trial's
+result before it has the sum of both scores, for which it waits; rank 1 writes its own line before it goes to
+the sum, and waits for the file. "slow": rank 0 has the file for 45 s as it computes importances."""
 import sqlite3
 import time
 

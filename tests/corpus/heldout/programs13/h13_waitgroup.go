@@ -1,5 +1,5 @@
-// Files are packed by goroutines for which main waits, beside a page of metrics. An empty file is left out, by a way that
-// does not tell the group: the count stays at one.
+// Files are packed by goroutines for which main waits, beside a page of metrics. An empty file is left out, by
+// a way that does not tell the group: the count stays at one.
 package main
 
 import (

@@ -1,5 +1,5 @@
-"""Helpers of the thirteenth set: those of the fourth (ranks, hubs) and of the twelfth (PyTorch, Ray), a log as JSON or by
-logging."""
+"""Helpers of the thirteenth set: those of the fourth (ranks, hubs) and of the twelfth (PyTorch, Ray), a log as
+JSON or by logging."""
 import json
 import logging
 import os
@@ -27,6 +27,17 @@ def me(name):
     """For a process that a shell, or mpiexec, has started."""
     with_parent()
     role(name)
+
+
+def unlink_shared():
+    """MPICH leaves its file in /dev/shm if its ranks are killed; no rank opens it after init."""
+    with open("/proc/self/maps") as f:
+        paths = {line.split()[-1] for line in f if "/dev/shm/mpich_shm" in line and "(deleted)" not in line}
+    for path in paths:
+        try:
+            os.unlink(path)
+        except FileNotFoundError:
+            pass
 
 
 def as_json(**what):
