@@ -62,11 +62,11 @@ hang("head", "sleep loop", "h13_head.sh", ranks(0), POLL + "head|addr|child|wait
 hang("map", "pool", "h13_map.sh", ranks(0), FUTEX + "pool|queue|result|task|chunk|worker|child|" + GONE + "|" + NEVER,
      "a process of rank 0's pool was killed, and its chunk is never done; rank 1 waits for rank 0",
      {"rank0": "futex@next", "rank1": "recv>rank0@reduce", "tokenizer4": "*futex|read"},
-     also=[NOBODY, outside(r"tokenizer|pool")])
+     also=[NOBODY, outside(r"tokenizer|pool|worker")])
 hang("grpc", "grpc", "h13_grpc.py", role("main"),
      FUTEX + "grpc|callback|itself|own|future|result|" + CIRCLE + "|" + NEVER,
      "a callback waits for a future which only the thread that runs it could end, main waits for the callback",
-     {"main": "futex@result", "store": "futex"}, also=[NOBODY, cycle("main", "main")], needs=["grpc"])
+     {"main": "futex@result", "store": "futex"}, also=[NOBODY, ranks(0), cycle("main", "main")], needs=["grpc"])
 hang("convert", "pipe full", "h13_convert.java", cycle("main", "tool"), FUTEX + CHILD + CIRCLE,
      "a tool writes to a pipe that its parent does not read, the parent waits for its end",
      {"main": "futex", "tool": "write>main"}, also=[role("main"), role("tool"), ranks(0)], needs=["java", "perl"])
