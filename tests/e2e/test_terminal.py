@@ -159,6 +159,26 @@ def test_a_message_in_a_file_does_not_stick_to_a_progress_bar(vigil, binary, tmp
     assert "\n\n" not in text, text
 
 
+@pytest.mark.parametrize("columns", [40, 60, 80, 132])
+def test_messages_are_broken_at_words_to_the_terminal(vigil, terminal, columns):
+    for command in (["run", "--", "python3", "-c", BAR], ["run", "--memory-limit", "150M", "--name", "grows", "--", "python3", "-c",
+                    "a = []\nwhile True: a.append(bytearray(1 << 20))"], ["why", "no-such-job"], ["bogus"],
+                    ["run", "--no-such-option-at-all", "--", "true"]):
+        text = terminal(*command, columns=columns, env={"VIGIL_PAGER": ""}).read()
+        lines = [line for line in text.split("\r\n") if "###" not in line]  # but for the bar
+        assert columns_of(max(lines, key=columns_of)) <= columns, (command, text)
+        at = next(i for i, line in enumerate(lines) if line.startswith("vigil: "))
+        if columns == 40:
+            assert any(line.startswith("    ") for line in lines[at:]), text
+
+
+def test_messages_are_one_line_each_where_there_is_no_terminal(vigil):
+    done = vigil("run", "--", "python3", "-c", BAR, env={"COLUMNS": "40"})
+    said = [line for line in done.err.decode().split("\n") if line]
+    assert any(line.startswith("vigil: ") and len(line) > 80 for line in said), done.err
+    assert all(re.match(r"vigil: |\r|Task", line) for line in said), done.err
+
+
 def test_a_message_after_a_whole_line_has_no_empty_line_before_it(vigil, terminal):
     text = terminal("run", "--", "python3", "-c", "import os; print('done \\x1b[32mwell\\n\\x1b[0m', end='', flush=True)\n"
                     "os.kill(os.getpid(), 9)").read()
