@@ -36,8 +36,9 @@ static void folded_add(void *ctx, const char *text, size_t len)
 }
 
 /*
- * Lines of a message that is wider than the terminal are broken by words. A line is at least half full or makes one with
- * the next that is, so that the blanks before the lines are never more than three times the text. JSON stays whole.
+ * Lines of a message that is wider than the terminal are broken by words. A line is at least half full or makes one
+ * with the next that is, so that the blanks before the lines are never more than three times the text. JSON stays
+ * whole.
  */
 void log_text(const char *text, size_t len)
 {
