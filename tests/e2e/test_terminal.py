@@ -217,3 +217,41 @@ def test_a_pager_that_is_left_early_is_no_failure(vigil, terminal):
     done = terminal("help", "run", rows=10, env={"PAGER": "head -n 3"})
     assert "Usage" in done.read()
     assert done.process.wait(10) == 0
+
+
+def completed(vigil, *words):
+    """What bash offers for the last of these words of a command line."""
+    script = vigil("help", "--completion", "bash").out.decode()
+    script += 'COMP_WORDS=("$@"); COMP_CWORD=$(($#-1)); _vigil; printf "%s\\n" "${COMPREPLY[@]}"'
+    done = subprocess.run(["bash", "-c", script, "bash", vigil.binary, *words], env=vigil.environment(), capture_output=True,
+                          text=True, timeout=60, check=True)
+    return done.stdout.split()
+
+
+def test_bash_completes_commands_jobs_and_words(vigil):
+    assert vigil("run", "--name", "digits", "--", "true").status == 0
+    assert completed(vigil, "wh") == ["why"] and "collectives" in completed(vigil, "")
+    for command in ("why", "ps", "show", "events", "logs", "stack", "mem", "timeline", "report", "doctor", "top"):
+        assert "digits" in completed(vigil, command, "dig"), command
+    assert completed(vigil, "help", "sho") == ["show"]
+    assert completed(vigil, "config", "") == ["check", "show"] and "spool" in completed(vigil, "notify", "")
+    assert "check" in completed(vigil, "rules", "ch")
+    assert completed(vigil, "flame", "--format", "sv") == ["svg"]
+    for option in ("--html", "--state"):  # a file or a folder, which bash completes itself
+        assert completed(vigil, "report", option, "dig") == []
+
+
+def test_a_report_that_was_not_kept_is_not_pointed_to(vigil, tmp_path):
+    (tmp_path / "file").write_text("")
+    away = {"VIGIL_STATE_DIR": str(tmp_path / "file" / "state")}
+    done = vigil("run", "--", "python3", "-c", "raise SystemExit(3)", env=away)
+    assert done.status == 3 and "exit status 3" in done.text and "cannot keep" in done.text, done
+    assert "vigil why" not in done.text, done
+    assert "vigil why" in vigil("run", "--", "python3", "-c", "raise SystemExit(3)").text
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="root's jobs are elsewhere")
+def test_a_home_that_is_no_path_is_none(vigil, tmp_path):
+    done = subprocess.run([vigil.binary, "jobs"], env={"HOME": "relative", "PATH": os.environ["PATH"]}, user="nobody", cwd="/",
+                          capture_output=True, text=True, timeout=60)
+    assert "relative/" not in done.stdout + done.stderr, done

@@ -22,9 +22,10 @@ int topkeys_meaning(int key)
 
 void topkeys_hints(char *dst, size_t cap, size_t columns)
 {
-	static const char *const hints[] = {"q ends",	"h keys",   "/ search",		      "k end a process (SIGTERM)",
-					    "t tree",	"a all",    "s order",		      "M P N sort",
-					    "arrows", "space look now"};
+	static const char *const hints[] = {
+		"q ends",  "h keys",     "/ search", "k end a process (SIGTERM)", "t tree", "a all",
+		"s order", "M P N sort", "arrows",   "space look now",
+	};
 	struct buf b = {.text = dst, .cap = cap};
 	buf_reset(&b);
 	for (size_t i = 0; i < ARRAY_SIZE(hints); i++)
