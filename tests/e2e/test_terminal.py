@@ -207,6 +207,15 @@ def test_short_output_needs_no_pager(vigil, terminal):
     assert re.match(r"vigil \d", text)
 
 
+def test_what_is_for_programs_is_not_paged(vigil, terminal):
+    assert vigil("run", "--name", "counts", "--nproc", "8", "--", "true").status == 0
+    mark = {"PAGER": "sed s/^/PAGED:/"}
+    assert "PAGED:" in terminal("show", rows=5, columns=60, env=mark).read()
+    for command in (["events", "--json"], ["show", "--json"], ["mem", "--json"], ["ps", "-a", "--json"]):
+        text = terminal(*command, rows=5, columns=60, env=mark).read()
+        assert "PAGED:" not in text and text.startswith("{"), text
+
+
 def test_the_pagers_words_are_no_shell(vigil, terminal, tmp_path):
     made = tmp_path / "made"
     text = terminal("help", "run", rows=10, env={"PAGER": f"cat; touch {made}"}).read()

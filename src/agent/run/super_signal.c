@@ -90,7 +90,7 @@ static void signal_event(struct super *s, const struct signalfd_siginfo *si)
 	}
 	if (proc_stat_read(s->w, (pid_t)si->ssi_pid, &st) == 0)
 		TEXT_FORMAT(whose, " (%s)", proc_known_as(st.comm));
-	recorder_event(&s->recorder, &s->job, "signal", NULL, "%s from process %u%s, passed on to the job", name,
+	recorder_event(&s->recorder, &s->job, "signal", NULL, "%s from pid %u%s, passed on to the job", name,
 		       si->ssi_pid, whose);
 }
 
