@@ -3,6 +3,7 @@
 #include <stdarg.h>
 
 #include "base/buf.h"
+#include "base/columns.h"
 #include "base/file.h"
 
 static enum log_level log_most = LOG_LEVEL_INFO;
@@ -21,12 +22,39 @@ void log_set_sink(log_sink_fn *sink, void *ctx)
 	log_sink_ctx = ctx;
 }
 
-void log_text(const char *text, size_t len)
+static void log_put(const char *text, size_t len)
 {
 	if (log_sink)
 		log_sink(log_sink_ctx, text, len);
 	else
 		ignore(file_write_all(STDERR_FILENO, text, len), "there is nowhere left to complain");
+}
+
+static void folded_add(void *ctx, const char *text, size_t len)
+{
+	buf_add_n(ctx, text, len);
+}
+
+/*
+ * Lines of a message that is wider than the terminal are broken by words. A line is at least half full or makes one
+ * with the next that is, so that the blanks before the lines are never more than three times the text. JSON stays
+ * whole.
+ */
+void log_text(const char *text, size_t len)
+{
+	const bool folds = len > COLUMNS_LEAST && text[0] != '{' && text[len - 1] == '\n';
+	const size_t width = folds ? columns_terminal(STDERR_FILENO) : 0;
+	struct buf b = {.cap = 4 * len};
+	cleanup(freep) char *folded = width > 0 ? malloc(b.cap) : NULL;
+	if (folded) {
+		b.text = folded;
+		buf_reset(&b);
+		columns_fold(text, len, width, folded_add, &b);
+	}
+	if (folded && !b.cut)
+		log_put(folded, b.len);
+	else
+		log_put(text, len);
 }
 
 static void log_line(enum log_level level, const char *fmt, va_list ap) printf_like(2, 0);

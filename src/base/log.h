@@ -1,7 +1,8 @@
 /*
  * Messages for people, on stderr: "vigil: …". Only the top layers (agent, cli, tui)
- * log; other layers return. Each message is one line and is written with one
- * write(2), so that it does not mix with the job's own output.
+ * log; other layers return. Each message is one line, broken by words where stderr
+ * is a terminal that is narrower, and is written with one write(2), so that it does
+ * not mix with the job's own output.
  */
 #pragma once
 
@@ -12,7 +13,7 @@ enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO, LOG_LEVEL_D
 void log_set_level(enum log_level most);
 
 /*
- * Writes text of several lines unchanged. A sink receives all messages instead of
+ * Writes text of several lines, broken in the same way. A sink receives all messages instead of
  * stderr, in order; NULL: stderr again. One thread at a time.
  */
 void log_text(const char *text, size_t len);

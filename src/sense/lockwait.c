@@ -31,6 +31,7 @@ enum lock_whose { LOCK_UNKNOWN, LOCK_OURS, LOCK_OTHERS };
 struct lock_known {
 	pid_t pid;
 	bool stands;
+	bool shown, left_out; /* what a command says of it (lockwait_shown) */
 	enum lock_whose whose; /* as of the last answer */
 	uint64_t until_ns;
 	uint64_t hold_ns; /* how long it was left alone last; 0: it has answered */
@@ -417,11 +418,22 @@ void lockwait_survey(int proc_fd, const pid_t *pids, size_t n)
 	survey(proc_fd, ask, n_ask);
 }
 
+void lockwait_shown(pid_t pid, bool shown)
+{
+	if (!known || !lockwait_hurries() || pid <= 0)
+		return;
+	struct lock_known *k = lock_place(pid);
+	if (shown)
+		k->shown = true;
+	else
+		k->left_out = true;
+}
+
 size_t lockwait_standing(pid_t *dst, size_t cap)
 {
 	size_t n = 0;
 	for (size_t i = 0; known && i < PLACES; i++)
-		if (known[i].stands) {
+		if (known[i].stands && (known[i].shown || !known[i].left_out)) {
 			if (n < cap)
 				dst[n] = known[i].pid;
 			n++;

@@ -48,5 +48,13 @@ ssize_t lockwait_readv(int proc_fd, pid_t pid, const struct iovec *into, size_t 
  * machine. Nothing in a thread that may wait.
  */
 void lockwait_survey(int proc_fd, const pid_t *pids, size_t n);
-/* Those that did not answer this thread when they were asked last, at most cap of them; returns how many there are. */
+/*
+ * Whether a process that was asked is of what a command shows. One that was only left out of it is not told of; one
+ * that was once shown is.
+ */
+void lockwait_shown(pid_t pid, bool shown);
+/*
+ * Those that did not answer this thread when they were asked last, but for those left out; at most cap of them. Returns
+ * how many there are.
+ */
 size_t lockwait_standing(pid_t *dst, size_t cap);

@@ -203,7 +203,7 @@ def test_others_are_cut_off(vigil, as_nobody, tmp_path):
     assert said.stdout == "denied\n", said
     for folder in (place.parent, *place.parent.parents):
         if str(folder).startswith(str(tmp_path.parents[2])) or folder in (vigil.state, place.parent):
-            folder.chmod(0o755)
+            folder.chmod(stat.S_IMODE(folder.stat().st_mode) | 0o055)  # /tmp may be one: it stays open to all
     place.chmod(0o666)
     short = tmp_path.parent / "l"  # a path of a socket has room for 107 bytes
     with contextlib.suppress(FileExistsError):

@@ -158,3 +158,20 @@ def test_a_report_of_a_small_job_leaves_nothing_out(vigil):
     report = vigil("report", "--json").json()
     assert not [k for k in report if k.endswith("_left_out")] and "earlier_bytes" not in report["output"][0]
     assert "left out" not in Page(vigil("report", "--html", "-").out.decode()).text
+
+
+def test_an_attempt_has_its_end(vigil, tmp_path):
+    assert vigil("run", "--name", "twice", "--retries", "1", "--retry-on", "crash", "--backoff", "0", "--", "sh", "-c",
+                 "sleep 0.2; kill -SEGV $$").status == 128 + 11
+    attempts = json.loads(vigil("report", "twice", "--json").out)["attempts"]
+    assert [a["attempt"] for a in attempts] == [0, 1]
+    assert all(a["ended_unix_ms"] > a["began_unix_ms"] for a in attempts), attempts
+    assert attempts[0]["ended_unix_ms"] <= attempts[1]["began_unix_ms"]
+    page = tmp_path / "page.html"
+    assert vigil("report", "twice", "--html", page).status == 0
+    text = Page(page.read_text()).text
+    assert "Ran for" in text and "Ended" in text
+    shown = vigil("show", "twice").out.decode()
+    assert "1 of at most 1" in shown
+    vigil("run", "--name", "once", "--", "true")
+    assert "of at most 0" not in vigil("show", "once").out.decode()

@@ -21,7 +21,7 @@ def hung(vigil, *command, nproc=2):
     return p
 
 
-@pytest.mark.parametrize("sig,word", [(signal.SIGINT, "Interrupt"), (signal.SIGTERM, "Terminated")])
+@pytest.mark.parametrize("sig,word", [(signal.SIGINT, "SIGINT"), (signal.SIGTERM, "SIGTERM")])
 def test_a_hang_that_somebody_ends_by_a_signal_stays_the_headline(vigil, sig, word):
     p = hung(vigil, *workload("hangs", "lock", "--at", 5))
     p.send_signal(sig)
@@ -46,7 +46,7 @@ def test_a_job_that_answers_the_signal_by_a_clean_end_hung_all_the_same(vigil):
     assert p.wait(30) == 0
     report = vigil.why()
     assert report["kind"] == "hang", report
-    assert report["ended"]["text"].startswith("It ended with exit status 0") and "Terminated from pid" in report["ended"]["text"]
+    assert report["ended"]["text"].startswith("It ended with exit status 0") and "SIGTERM from pid" in report["ended"]["text"]
     said = vigil("why").out.decode()
     assert "ended as it should" not in said, said
 

@@ -73,6 +73,34 @@ def test_commands_that_read_leave_it_out_and_say_so(vigil, stuck):
         ended(job)
 
 
+def test_one_of_no_job_shown_is_not_told_of(vigil, stuck):
+    """What stands beside a job is no business of who asks for the job; what stands in it is."""
+    stranger = subprocess.Popen(stuck())
+    run = vigil.start("run", "--name", "beside", "--", sys.executable, "-c", "import sys, time\nprint('up', flush=True)\ntime.sleep(300)")
+    try:
+        wait_for(lambda: stands(stranger.pid), 20, "it to stand")
+        wait_for(lambda: b"up" in vigil("logs", "beside", timeout=30).out, 30, "the job to run")
+        for command in (["ps"], ["ps", "beside"], ["collectives", "beside"], ["gpus"], ["gpus", "beside"], ["mem", "beside"],
+                        ["stack", "beside"], ["waits", "beside"]):
+            result = vigil(*command, timeout=30)
+            assert "does not answer" not in result.text, (command, result)
+        assert f"process {stranger.pid} does not answer" in vigil("mem", timeout=30).text
+    finally:
+        run.terminate()
+        run.wait(30)
+        stranger.kill()
+        # it stands until its file is let go, at the end of the test
+
+
+def test_one_of_the_job_shown_is_told_of(vigil, stuck):
+    run = vigil.start("run", "--name", "within", "--", sys.executable, "-c", JOB, *stuck())
+    try:
+        wait_for(lambda: "does not answer" in vigil("ps", "within", timeout=30).text, 60, "ps to tell of it")
+    finally:
+        run.kill()
+        run.wait(30)
+
+
 def test_a_watch_beside_it_ends_when_it_is_told_to(vigil, stuck):
     job, held = started(*stuck())
     try:

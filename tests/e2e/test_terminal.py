@@ -159,6 +159,26 @@ def test_a_message_in_a_file_does_not_stick_to_a_progress_bar(vigil, binary, tmp
     assert "\n\n" not in text, text
 
 
+@pytest.mark.parametrize("columns", [40, 60, 80, 132])
+def test_messages_are_broken_at_words_to_the_terminal(vigil, terminal, columns):
+    for command in (["run", "--", "python3", "-c", BAR], ["run", "--memory-limit", "150M", "--name", "grows", "--", "python3", "-c",
+                    "a = []\nwhile True: a.append(bytearray(1 << 20))"], ["why", "no-such-job"], ["bogus"],
+                    ["run", "--no-such-option-at-all", "--", "true"]):
+        text = terminal(*command, columns=columns, env={"VIGIL_PAGER": ""}).read()
+        lines = [line for line in text.split("\r\n") if "###" not in line]  # but for the bar
+        assert columns_of(max(lines, key=columns_of)) <= columns, (command, text)
+        at = next(i for i, line in enumerate(lines) if line.startswith("vigil: "))
+        if columns == 40:
+            assert any(line.startswith("    ") for line in lines[at:]), text
+
+
+def test_messages_are_one_line_each_where_there_is_no_terminal(vigil):
+    done = vigil("run", "--", "python3", "-c", BAR, env={"COLUMNS": "40"})
+    said = [line for line in done.err.decode().split("\n") if line]
+    assert any(line.startswith("vigil: ") and len(line) > 80 for line in said), done.err
+    assert all(re.match(r"vigil: |\r|Task", line) for line in said), done.err
+
+
 def test_a_message_after_a_whole_line_has_no_empty_line_before_it(vigil, terminal):
     text = terminal("run", "--", "python3", "-c", "import os; print('done \\x1b[32mwell\\n\\x1b[0m', end='', flush=True)\n"
                     "os.kill(os.getpid(), 9)").read()
@@ -187,6 +207,15 @@ def test_short_output_needs_no_pager(vigil, terminal):
     assert re.match(r"vigil \d", text)
 
 
+def test_what_is_for_programs_is_not_paged(vigil, terminal):
+    assert vigil("run", "--name", "counts", "--nproc", "8", "--", "true").status == 0
+    mark = {"PAGER": "sed s/^/PAGED:/"}
+    assert "PAGED:" in terminal("show", rows=5, columns=60, env=mark).read()
+    for command in (["events", "--json"], ["show", "--json"], ["mem", "--json"], ["ps", "-a", "--json"]):
+        text = terminal(*command, rows=5, columns=60, env=mark).read()
+        assert "PAGED:" not in text and text.startswith("{"), text
+
+
 def test_the_pagers_words_are_no_shell(vigil, terminal, tmp_path):
     made = tmp_path / "made"
     text = terminal("help", "run", rows=10, env={"PAGER": f"cat; touch {made}"}).read()
@@ -197,3 +226,34 @@ def test_a_pager_that_is_left_early_is_no_failure(vigil, terminal):
     done = terminal("help", "run", rows=10, env={"PAGER": "head -n 3"})
     assert "Usage" in done.read()
     assert done.process.wait(10) == 0
+
+
+def completed(vigil, *words):
+    """What bash offers for the last of these words of a command line."""
+    script = vigil("help", "--completion", "bash").out.decode()
+    script += 'COMP_WORDS=("$@"); COMP_CWORD=$(($#-1)); _vigil; printf "%s\\n" "${COMPREPLY[@]}"'
+    done = subprocess.run(["bash", "-c", script, "bash", vigil.binary, *words], env=vigil.environment(), capture_output=True,
+                          text=True, timeout=60, check=True)
+    return done.stdout.split()
+
+
+def test_bash_completes_commands_jobs_and_words(vigil):
+    assert vigil("run", "--name", "digits", "--", "true").status == 0
+    assert completed(vigil, "wh") == ["why"] and "collectives" in completed(vigil, "")
+    for command in ("why", "ps", "show", "events", "logs", "stack", "mem", "timeline", "report", "doctor", "top"):
+        assert "digits" in completed(vigil, command, "dig"), command
+    assert completed(vigil, "help", "sho") == ["show"]
+    assert completed(vigil, "config", "") == ["check", "show"] and "spool" in completed(vigil, "notify", "")
+    assert "check" in completed(vigil, "rules", "ch")
+    assert completed(vigil, "flame", "--format", "sv") == ["svg"]
+    for option in ("--html", "--state"):  # a file or a folder, which bash completes itself
+        assert completed(vigil, "report", option, "dig") == []
+
+
+def test_a_report_that_was_not_kept_is_not_pointed_to(vigil, tmp_path):
+    (tmp_path / "file").write_text("")
+    away = {"VIGIL_STATE_DIR": str(tmp_path / "file" / "state")}
+    done = vigil("run", "--", "python3", "-c", "raise SystemExit(3)", env=away)
+    assert done.status == 3 and "exit status 3" in done.text and "cannot keep" in done.text, done
+    assert "vigil why" not in done.text, done
+    assert "vigil why" in vigil("run", "--", "python3", "-c", "raise SystemExit(3)").text

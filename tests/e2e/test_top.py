@@ -113,3 +113,56 @@ def test_ctrl_c_gives_the_terminal_back(vigil):
     finally:
         screen.close()
         os.kill(row["pid"], signal.SIGTERM)
+
+
+def test_keys_as_htop_has_them(vigil):
+    """What has a letter has a function key too, the list of keys is one key away, and no hint is cut."""
+    row = holder(vigil)
+    screen = Screen(vigil, "--every", "300ms", columns=80, rows=24)
+    try:
+        text = screen.read(rf"{row['pid']} held-")
+        hints = screen.read(r"q ends").split("\n")[-1].rstrip()
+        assert "k end a process (SIGTERM)" in hints and len(hints) <= 80, text
+        for key in ("h", "?"):
+            screen.press(key)
+            screen.read(r"k F9 +end the process")
+            screen.press(" ")
+            screen.read(rf"{row['pid']} held-")
+        screen.press("\x1b[[A")  # F1 of the Linux console
+        screen.read(r"k F9 +end the process")
+        screen.press(" ")
+        screen.read(rf"{row['pid']} held-")
+        screen.press("\x1b[17~")  # F6
+        screen.read(r"sorted by")
+        screen.press("\x1b[20~")  # F9
+        screen.read(r"send SIGTERM to pid")
+        screen.press("n")
+        screen.read(r"q ends")
+        screen.press("\x1b[21~")  # F10
+        assert screen.process.wait(30) == 0
+    finally:
+        screen.close()
+
+
+def test_a_hint_is_whole_or_absent(vigil):
+    screen = Screen(vigil, columns=40, rows=12)
+    try:
+        hints = screen.read(r"q ends").split("\n")[-1].rstrip()
+        assert re.fullmatch(r"(?:(?:q ends|h keys|/ search|k end a process \(SIGTERM\)|t tree|a all|s order|M P N sort|arrows|"
+                            r"space look now)(?:  |$))+", hints), hints
+        screen.press("h")
+        text = screen.read(r"any key goes on")
+        assert "k F9        end the process (SIGTERM)" in text or "a           processes of no job too" in text
+    finally:
+        screen.close()
+
+
+def test_a_dumb_terminal_is_not_drawn_on(vigil):
+    master, slave = pty.openpty()
+    try:
+        done = subprocess.run([vigil.binary, "top"], stdin=slave, stdout=slave, stderr=subprocess.PIPE,
+                              env=vigil.environment({"TERM": "dumb"}), timeout=30)
+        assert done.returncode == 1 and b"--once" in done.stderr, done
+    finally:
+        os.close(slave)
+        os.close(master)

@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!to)
 		return 0;
 	report_text(&i, REPORT_PLAIN, to);
-	report_kill_message(&i, to);
+	report_kill_message(&i, true, to);
 	fclose(to);
 	assert(!memchr(text, '\033', len));
 	cleanup(js_freep) struct js *again = report_json(&i);

@@ -5,6 +5,7 @@
 #include "agent/gpu/gpuholders.h"
 #include "base/buf.h"
 #include "sense/gpu/gpupid.h"
+#include "sense/lockwait.h"
 #include "sense/log/kmsg.h"
 
 #define TASKS_CAP 65536
@@ -130,6 +131,16 @@ static void holders_add(const struct world *w, const struct members *m, bool pid
 	}
 }
 
+/* Of those that were asked, the processes on no device that is shown are nothing to tell of. */
+static void shown_mark(const struct gpuview *v, const struct tasks *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		lockwait_shown(t->rows[i].pid, false);
+	for (uint32_t i = 0; i < v->set.n; i++)
+		for (uint32_t k = 0; k < v->set.gpu[i].n_processes; k++)
+			lockwait_shown(v->set.gpu[i].process[k].pid, true);
+}
+
 static int processes_join(const struct world *w, const struct gpus_want *want, struct gpuview *v)
 {
 	struct tasks t;
@@ -158,6 +169,7 @@ static int processes_join(const struct world *w, const struct gpus_want *want, s
 				members_done(&m);
 			}
 		}
+		shown_mark(v, &t);
 	}
 	tasks_done(&t);
 	return r;

@@ -10,7 +10,6 @@
 #include "agent/guard/guardloop.h"
 #include "agent/guard/guardrecover.h"
 #include "agent/host/helper.h"
-#include "base/log.h"
 
 /* The guard begins to clear up within this time of the supervisor's end, or it is taken as stuck. */
 static const uint64_t begin_ns = 2 * NS_PER_S;
@@ -69,10 +68,8 @@ pid_t rescue_start(struct guard_shm *shm, const struct world *w)
 	pid_t pid = helper_fork();
 	if (pid < 0)
 		return -errno;
-	if (pid == 0) {
-		log_set_sink(NULL, NULL); /* the supervisor's output is not ours to keep */
+	if (pid == 0)
 		rescue_main(shm, w);
-	}
 	return pid;
 }
 

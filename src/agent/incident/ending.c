@@ -80,6 +80,8 @@ static void ending_lost(const struct job *j, struct incident *i)
 			    j->id);
 		incident_advice_add(i, "Look for what ended it: journalctl -k --since '%s'",
 				    time_format(j->started_unix_ms, when));
+		incident_advice_add(i, "Or its end could not be kept: see whether the disk of the state directory is "
+				       "full (df)");
 	}
 	incident_advice_add(i, "Read what the job printed last: vigil logs %s --tail 50", j->id);
 }

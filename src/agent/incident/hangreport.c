@@ -109,10 +109,10 @@ static void hangreport_show(const struct hangreport *e, const struct incident *i
 	FILE *f = open_memstream(&text, &len);
 	if (!f)
 		return;
-	report_kill_message(in, f);
+	recorder_report_path(e->recorder, in->id, path, sizeof(path));
+	report_kill_message(in, path[0] || recorder_keeps(e->recorder), f);
 	if (e->next[0])
 		(void)fprintf(f, "vigil: %s\n", e->next);
-	recorder_report_path(e->recorder, in->id, path, sizeof(path));
 	if (path[0])
 		(void)fprintf(f, "vigil: the full report: %s\n", path);
 	if (fclose(f) == 0)

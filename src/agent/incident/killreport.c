@@ -178,8 +178,8 @@ void killreport_show(const struct killreport *e, const struct incident *in)
 	FILE *f = open_memstream(&text, &len);
 	if (!f)
 		return;
-	report_kill_message(in, f);
 	recorder_report_path(e->recorder, in->id, path, sizeof(path));
+	report_kill_message(in, path[0] || recorder_keeps(e->recorder), f);
 	if (path[0])
 		(void)fprintf(f, "vigil: the full report: %s\n", path);
 	if (fclose(f) != 0)

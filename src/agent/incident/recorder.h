@@ -47,6 +47,12 @@ struct recorder_ear {
 	void (*incident)(void *ctx, const struct incident *i);
 };
 
+/* Whether all that was given to the store is there, as far as is known. */
+static inline bool recorder_keeps(const struct recorder *k)
+{
+	return k->store && !k->complained;
+}
+
 /* Make the folders only, which is quick. Never fails: a state directory that cannot be used is warned of once. */
 void recorder_open(struct recorder *k, const char *state_dir, const char *job_id);
 /*

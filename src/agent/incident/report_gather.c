@@ -282,7 +282,8 @@ static int report_process_take(void *ctx, const struct job_process *stored)
 	return 0;
 }
 
-static void attempt_put(struct gather *g)
+/* over: another attempt follows, or the job has ended. */
+static void attempt_put(struct gather *g, bool over)
 {
 	char text[560];
 	if (!g->first.kind[0])
@@ -290,6 +291,8 @@ static void attempt_put(struct gather *g)
 	struct js *o = js_object();
 	js_put_u64(o, "attempt", g->first.attempt);
 	js_put_i64(o, "began_unix_ms", g->first.time_unix_ms);
+	if (over)
+		js_put_i64(o, "ended_unix_ms", g->last.time_unix_ms);
 	TEXT_FORMAT(text, "%s%s%s", g->last.kind, g->last.text[0] ? ": " : "", g->last.text);
 	js_put_text(o, "last", text);
 	js_add(g->attempts, o);
@@ -307,7 +310,7 @@ static int event_take(void *ctx, const struct job_event *e)
 {
 	struct gather *g = ctx;
 	if (!g->first.kind[0] || e->attempt > g->first.attempt) {
-		attempt_put(g);
+		attempt_put(g, true);
 		g->first = *e;
 	}
 	g->last = *e;
@@ -343,7 +346,7 @@ static int rows_gather(struct gather *g)
 		r = store_each_event(store, g->job->id, 0, event_count, g);
 	if (r == 0)
 		r = store_each_event(store, g->job->id, 0, event_take, g);
-	attempt_put(g);
+	attempt_put(g, !job_is_open(g->job) && g->job->state != JOB_LOST);
 	return r == 0 ? store_each_incident(store, g->job->id, incident_take, g) : r;
 }
 

@@ -281,6 +281,8 @@ int members_read(const struct world *w, const struct tasks *t, const struct memb
 	members_choose(&g);
 	helper_leave_out(&g);
 	int r = members_fill(&g);
+	for (size_t i = 0; want && r == 0 && i < t->n; i++)
+		lockwait_shown(t->rows[i].pid, g.flags[i] & IN);
 	if (r == 0 && want && want->ask)
 		r = own_ranks(&g);
 	if (r) {

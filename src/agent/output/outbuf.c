@@ -40,7 +40,7 @@ void outbuf_open(struct outbuf *o, int proc_fd, int fd)
 
 void outbuf_same_target(struct outbuf *o, struct outbuf *first)
 {
-	o->line = &first->mid_line;
+	o->line = first->line;
 }
 
 void outbuf_close(struct outbuf *o)

@@ -29,6 +29,7 @@ struct pump {
 	int epoll_fd, wake_fd;
 	struct outbuf out, err; /* our stdout and stderr */
 	struct outbuf *err_to; /* &out where both are one */
+	bool *mid_line; /* of out and err, shared with children, whose messages begin a line as well; NULL: no memory */
 	bool out_polled, err_polled;
 	struct tee *tee[PUMP_TEES]; /* borrowed */
 	uint32_t n;

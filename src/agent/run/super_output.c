@@ -2,8 +2,10 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 
 #include "agent/run/super.h"
 #include "base/file.h"
@@ -19,17 +21,43 @@ static const uint64_t output_wait_ns = 500 * NS_PER_MS;
 static const uint64_t keep_wait_ns = 20 * NS_PER_S, keep_quiet_ns = 2 * NS_PER_S;
 static const uint64_t failed_wait_ns = 200 * NS_PER_MS;
 
+/* A child has neither the thread nor the buffer's reader, and writes itself. */
+static void log_of_child(const struct pump *p, const char *text, size_t len)
+{
+	bool *mid_line = p->err_to->line;
+	struct iovec part[2] = {{.iov_base = (char[]){'\n'}, .iov_len = *mid_line},
+				{.iov_base = (char *)text, .iov_len = len}};
+	*mid_line = false;
+	ssize_t n = writev(STDERR_FILENO, part, 2);
+	size_t written = n > 0 ? (size_t)n - part[0].iov_len : 0;
+	if (n >= 0 && written < len)
+		ignore(file_write_all(STDERR_FILENO, text + written, len - written),
+		       "there is nowhere left to complain");
+}
+
 /* Log sink: vigil's messages go through the job's output buffer, so that they keep their place. */
 static void log_to_outbuf(void *ctx, const char *text, size_t len)
 {
 	struct pump *p = ctx;
-	if (getpid() != p->pid) { /* a child, which has neither the thread nor the buffer's reader */
-		ignore(file_write_all(STDERR_FILENO, text, len), "there is nowhere left to complain");
+	if (getpid() != p->pid) {
+		log_of_child(p, text, len);
 		return;
 	}
 	pump_lock(p);
 	ignore(outbuf_put_lines(p->err_to, text, len), "there is nowhere left to complain");
 	pump_unlock(p);
+}
+
+/* Whether the outputs stand in the middle of a line, where children see it. */
+static void lines_share(struct pump *p)
+{
+	void *at = mmap(NULL, 2 * sizeof(*p->mid_line), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (at == MAP_FAILED)
+		return;
+	const bool same = p->err.line == p->out.line;
+	p->mid_line = at;
+	p->out.line = &p->mid_line[0];
+	p->err.line = &p->mid_line[same ? 0 : 1];
 }
 
 int super_output_open(struct super *s)
@@ -46,6 +74,7 @@ int super_output_open(struct super *s)
 		outbuf_open(&p->err, s->w->proc_fd, STDERR_FILENO);
 	if (same && !one)
 		outbuf_same_target(&p->err, &p->out);
+	lines_share(p);
 	s->output.news_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (s->output.news_fd < 0)
 		return -errno;
@@ -240,5 +269,8 @@ void super_output_end(struct super *s)
 	outbuf_drain(s, &p->err);
 	outbuf_close(&p->out);
 	outbuf_close(&p->err);
+	if (p->mid_line)
+		(void)munmap(p->mid_line, 2 * sizeof(*p->mid_line));
+	p->mid_line = NULL;
 	keeper_stop(&s->output.keeper);
 }

@@ -6,6 +6,7 @@
 #include "agent/run/super.h"
 #include "base/buf.h"
 #include "base/log.h"
+#include "base/signame.h"
 #include "sense/proc/proc.h"
 
 int super_signals_take(struct super *s)
@@ -80,16 +81,17 @@ static void leave_behind(struct super *s)
 static void signal_event(struct super *s, const struct signalfd_siginfo *si)
 {
 	struct proc_stat st;
+	const char *known = signame((int)si->ssi_signo), *name = known ? known : strsignal((int)si->ssi_signo);
 	char whose[PROC_COMM_MAX + 4] = "";
 	if (si->ssi_code == SI_KERNEL) {
 		recorder_event(&s->recorder, &s->job, "signal", NULL, "%s from the terminal, which the job got as well",
-			       strsignal((int)si->ssi_signo));
+			       name);
 		return;
 	}
 	if (proc_stat_read(s->w, (pid_t)si->ssi_pid, &st) == 0)
 		TEXT_FORMAT(whose, " (%s)", proc_known_as(st.comm));
-	recorder_event(&s->recorder, &s->job, "signal", NULL, "%s from pid %u%s, passed on to the job",
-		       strsignal((int)si->ssi_signo), si->ssi_pid, whose);
+	recorder_event(&s->recorder, &s->job, "signal", NULL, "%s from pid %u%s, passed on to the job", name,
+		       si->ssi_pid, whose);
 }
 
 static void forward(struct super *s, const struct signalfd_siginfo *si)

@@ -170,6 +170,7 @@ static int config_run(const void *options, int argc, char **argv)
 
 const struct command command_config = {
 	.name = "config",
+	.words = "check show",
 	.usage = "vigil config check [FILE] | vigil config show [--origin] [--json]",
 	.summary = "check or show the configuration",
 	.about = "A value comes from the first of: a flag, an environment variable (VIGIL_SOME_OPTION), the project's "

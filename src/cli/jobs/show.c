@@ -75,7 +75,8 @@ static void print_job(const struct view *v, const struct job *j, const struct li
 		textout_value(p, "now", "%s", live->health.sentence);
 	if (steps[0] && !(live && live->health.level == HEALTH_WELL)) /* then "now" tells them */
 		textout_value(p, "progress", "%s", steps);
-	textout_value(p, "attempt", "%u of at most %u", j->attempt, j->max_retries);
+	if (j->max_retries > 0)
+		textout_value(p, "attempt", "%u of at most %u, counted from 0", j->attempt, j->max_retries);
 	textout_value(p, "deaths", "%u for memory, %u otherwise", j->memory_kills, j->other_deaths);
 	if (live && live->memory.job_bytes > 0)
 		textout_value(p, "memory", "%s", size_format(live->memory.job_bytes, peak));

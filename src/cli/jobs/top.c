@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "cli/host/memgather.h"
 #include "cli/jobs/topdata.h"
+#include "cli/jobs/topkeys.h"
 #include "cli/options/commands.h"
 #include "cli/screen/screen.h"
 #include "tell/jobs/health_json.h"
@@ -68,9 +69,8 @@ static const struct option top_table[] = {
 #define EVERY_LEAST_NS (200 * NS_PER_MS)
 /* Between the two looks of --once, whose difference is the use of processors. */
 #define ONCE_NS (500 * NS_PER_MS)
-#define HELP_LINE "q ends  arrows  s or M P N sort  t tree  a all  / search  k end a process (SIGTERM)  space look now"
 
-enum prompt { PROMPT_NONE, PROMPT_SEARCH, PROMPT_KILL };
+enum prompt { PROMPT_NONE, PROMPT_SEARCH, PROMPT_KILL, PROMPT_KEYS };
 
 struct top {
 	const struct top_options *o;
@@ -209,11 +209,16 @@ static void last_line(const struct top *t, size_t y)
 	case PROMPT_SEARCH:
 		TEXT_FORMAT(text, "/%s_   (Enter keeps it, Escape shows all)", t->filter);
 		break;
+	case PROMPT_KEYS:
+		TEXT_COPY(text, "any key goes on");
+		break;
 	case PROMPT_KILL:
 		TEXT_FORMAT(text, "send SIGTERM to pid %ld? y or n", (long)t->chosen.pid);
 		break;
 	default:
-		TEXT_FORMAT(text, "%s", t->message[0] ? t->message : HELP_LINE);
+		TEXT_COPY(text, t->message);
+		if (!text[0])
+			topkeys_hints(text, sizeof(text), screen_width());
 	}
 	screen_line(y, t->prompt == PROMPT_NONE && !t->message[0] ? SCREEN_PLAIN : SCREEN_BOLD, text);
 }
@@ -225,6 +230,15 @@ static size_t page_of(const struct top *t)
 	for (size_t i = 0; i < JOB_LINES; i++)
 		used += topdata_live(&t->data, i) != NULL;
 	return screen_height() > used + 1 ? screen_height() - used : 1;
+}
+
+static void keys_draw(const struct top *t)
+{
+	screen_clear();
+	for (size_t i = 0; topkeys_line(i) && i + 1 < screen_height(); i++)
+		screen_line(i, i == 0 ? SCREEN_BOLD : SCREEN_PLAIN, topkeys_line(i));
+	last_line(t, screen_height() - 1);
+	screen_show();
 }
 
 static void draw(struct top *t)
@@ -323,8 +337,15 @@ static bool key_take(struct top *t, int key)
 			chosen_end(t);
 		return true;
 	}
+	if (t->prompt == PROMPT_KEYS) {
+		t->prompt = PROMPT_NONE;
+		return true;
+	}
 	t->message[0] = '\0';
-	switch (key) {
+	switch (topkeys_meaning(key)) {
+	case 'h':
+		t->prompt = PROMPT_KEYS;
+		break;
 	case 'q':
 		return false;
 	case 's':
@@ -380,7 +401,10 @@ static int top_live(struct top *t, struct fault *f)
 			r = relist(t);
 		if (r < 0)
 			break;
-		draw(t);
+		if (t->prompt == PROMPT_KEYS)
+			keys_draw(t);
+		else
+			draw(t);
 		due = topdata_due_ns(&t->data, t->o->every_ns);
 		key = screen_key((int)(sub_floor(due, clock_mono_ns()) / NS_PER_MS) + 1);
 		on = key == SCREEN_NONE || key == SCREEN_RESIZED || key_take(t, key);
@@ -439,7 +463,7 @@ const struct command command_top = {
 		 "maps (see vigil mem), CPU% what it used of one processor since the last look, and S its state as ps "
 		 "has it. A narrow terminal leaves out PSS, SHR, ROLE and JOB first.\n"
 		 "\n"
-		 "Keys: " HELP_LINE ".",
+		 "Keys: " TOPKEYS_ABOUT ".",
 	.examples = "vigil top\nvigil top last --sort cpu\nvigil top --once --json",
 	.options = top_table,
 	.options_size = sizeof(struct top_options),

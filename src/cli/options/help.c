@@ -23,7 +23,8 @@ static const struct option help_options[] = {
 static void overview(void)
 {
 	const struct textout paper = {.to = stdout, .width = textout_width(stdout)};
-	fputs("vigil keeps machine-learning jobs alive and says why one died.\n\n"
+	textout_text(&paper, 0, "vigil keeps machine-learning jobs alive and says why one died.");
+	fputs("\n"
 	      "Usage: vigil COMMAND [OPTIONS] …\n\n"
 	      "Examples:\n"
 	      "  vigil run -- python train.py      start a job and keep watch over it\n"

@@ -71,6 +71,7 @@ struct command {
 	const void *defaults;
 	int (*run)(const void *options, int argc, char **argv); /* argv: the words that are no options */
 	bool stop_at_first_word; /* run: the rest is the user's command */
+	const char *words;   /* what may stand as the first word, for completion; NULL: jobs or files */
 	bool paged;          /* long output is shown by the pager */
 	bool stays;          /* runs beside jobs for as long as they do: its memory is kept small */
 	const struct option_absent *absent; /* ends with name NULL; may be NULL */

@@ -210,6 +210,38 @@ void option_man(const struct command *c, FILE *to)
 	      to);
 }
 
+/* After an option that takes a value nothing is offered: bash then completes names of files. */
+static void completion_of_values(const struct command *c, FILE *to)
+{
+	const char *between = "\t";
+	for (const struct option *o = next_shown(c->options); o; o = next_shown(o + 1)) {
+		if (o->type == OPTION_CHOICE || o->type == OPTION_FLAG || !o->arg)
+			continue;
+		fprintf(to, "%s%s:--%s", between, c->name, option_name(o));
+		if (o->letter)
+			fprintf(to, "|%s:-%c", c->name, o->letter);
+		between = "|";
+	}
+	if (between[0] == '|')
+		fputs(") return ;;\n", to);
+}
+
+/* First words that a command knows; for help, all commands. */
+static void completion_of_words(const struct command *const *commands, FILE *to)
+{
+	fputs("\tif [ \"$COMP_CWORD\" -eq 2 ]; then\n\t\tcase ${COMP_WORDS[1]} in\n"
+	      "\t\thelp) COMPREPLY=($(compgen -W '",
+	      to);
+	for (size_t i = 0; commands[i]; i++)
+		fprintf(to, "%s ", commands[i]->name);
+	fputs("' -- \"$word\")); return ;;\n", to);
+	for (size_t i = 0; commands[i]; i++)
+		if (commands[i]->words)
+			fprintf(to, "\t\t%s) COMPREPLY=($(compgen -W '%s' -- \"$word\")); return ;;\n",
+				commands[i]->name, commands[i]->words);
+	fputs("\t\tesac\n\tfi\n", to);
+}
+
 /* Names of jobs are others' words: they are compared and taken as they are, never expanded. */
 static void completion_of_jobs(const struct command *const *commands, FILE *to)
 {
@@ -244,6 +276,7 @@ void option_completion(const struct command *const *commands, FILE *to)
 				fprintf(to, "%s%s", n ? " " : "", o->choices[n]);
 			fputs("' -- \"$word\")); return ;;\n", to);
 		}
+		completion_of_values(commands[i], to);
 	}
 	fputs("\tesac\n\tcase ${COMP_WORDS[1]} in\n", to);
 	for (size_t i = 0; commands[i]; i++) {
@@ -258,6 +291,7 @@ void option_completion(const struct command *const *commands, FILE *to)
 	fputs("\tesac\n\tcase $word in\n\t-*) COMPREPLY=($(compgen -W \"$options\" -- \"$word\")); return ;;\n"
 	      "\tesac\n",
 	      to);
+	completion_of_words(commands, to);
 	completion_of_jobs(commands, to);
 	fputs("}\ncomplete -o default -o bashdefault -F _vigil vigil\n",
 	      to);

@@ -45,7 +45,7 @@ int state_dir(const char *given, char *dst, size_t cap, struct fault *f)
 		n = text_format(dst, cap, NODE_STATE);
 	else if (xdg && *xdg == '/')
 		n = text_format(dst, cap, "%s/vigil", xdg);
-	else if (home && *home)
+	else if (home && *home == '/') /* another would be a folder below wherever the command is started */
 		n = text_format(dst, cap, "%s/.local/state/vigil", home);
 	else
 		n = homeless_dir(dst, cap);

@@ -157,13 +157,18 @@ static bool pager_show(const char *text, size_t len)
 	return !(WIFEXITED(status) && (WEXITSTATUS(status) == 126 || WEXITSTATUS(status) == 127));
 }
 
-/* JSON stays as it is, for who copies it. */
+/* For a program, or for who copies it: it stays as it is, and is not paged. */
+static bool kept_is_json(void)
+{
+	return kept.len > 0 && (kept.text[0] == '{' || kept.text[0] == '[');
+}
+
 static void kept_fold(void)
 {
 	char *folded = NULL;
 	size_t len = 0;
 	const size_t width = textout_width(stdout);
-	if (!kept.folds || width == 0 || kept.len == 0 || kept.text[0] == '{' || kept.text[0] == '[')
+	if (!kept.folds || width == 0 || kept.len == 0 || kept_is_json())
 		return;
 	FILE *to = open_memstream(&folded, &len);
 	if (!to)
@@ -186,7 +191,8 @@ static bool restore(bool page)
 	stdout = kept.terminal;
 	kept.terminal = NULL;
 	kept_fold();
-	if (!page || !kept.pages || pager_fits(kept.text, kept.len) || !pager_show(kept.text, kept.len))
+	const bool pages = page && kept.pages && !kept_is_json() && !pager_fits(kept.text, kept.len);
+	if (!pages || !pager_show(kept.text, kept.len))
 		whole = fwrite(kept.text, 1, kept.len, stdout) == kept.len && fflush(stdout) == 0 && whole;
 	free(kept.text);
 	kept.text = NULL;

@@ -1,7 +1,7 @@
 /*
  * What a reading command prints to a terminal is kept. Lines wider than the terminal are broken by words (JSON is not),
  * and it is shown by the user's pager if the terminal has not enough lines for it: VIGIL_PAGER, else PAGER, else less;
- * empty or "cat": none. Nothing changes where stdout is no terminal.
+ * empty or "cat": none. JSON is not. Nothing changes where stdout is no terminal.
  */
 #pragma once
 

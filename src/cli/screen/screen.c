@@ -3,6 +3,7 @@
 #include <locale.h>
 #include <ncurses.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define KEY_ESCAPE 27
@@ -16,6 +17,9 @@ int screen_open(struct fault *f)
 	const char *term = getenv("TERM");
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return fault_set(f, -ENOTTY, "no terminal to draw on; --once prints the table and ends");
+	if (term && strcmp(term, "dumb") == 0)
+		return fault_set(f, -ENOTTY, "a terminal that is 'dumb' (TERM) cannot be drawn on; --once prints the "
+					     "table and ends");
 	(void)setlocale(LC_CTYPE, "");
 	screen = newterm(NULL, stdout, stdin);
 	if (!screen)
@@ -115,6 +119,6 @@ int screen_key(int timeout_ms)
 	case KEY_RESIZE:
 		return SCREEN_RESIZED;
 	default:
-		return c;
+		return c >= KEY_F(1) && c <= KEY_F(12) ? SCREEN_FUNCTION + (c - KEY_F(0)) : c;
 	}
 }

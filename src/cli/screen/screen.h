@@ -22,11 +22,12 @@ enum screen_key {
 	SCREEN_QUIT, /* F10, Ctrl-C */
 	SCREEN_RESIZED,
 	SCREEN_CLOSED, /* the terminal is gone */
+	SCREEN_FUNCTION = 0x20000, /* and so many more: F1 to F9, F11, F12 */
 };
 
 enum screen_look { SCREEN_PLAIN, SCREEN_BOLD, SCREEN_MARKED, SCREEN_ALARM };
 
-/* -ENOTTY: stdin or stdout is no terminal, or TERM is not known. */
+/* -ENOTTY: stdin or stdout is no terminal, or TERM is not known, or "dumb". */
 int must_check screen_open(struct fault *f);
 void screen_close(void);
 size_t screen_width(void);

@@ -332,6 +332,7 @@ static int notify_run(const void *opts, int argc, char **argv)
 
 const struct command command_notify = {
 	.name = "notify",
+	.words = "test list spool flush",
 	.usage = "vigil notify test NAME | list | spool | flush [OPTIONS]",
 	.summary = "try and look after the channels that are told of incidents",
 	.about =

@@ -348,6 +348,7 @@ static int rules_run(const void *opts, int argc, char **argv)
 
 const struct command command_rules = {
 	.name = "rules",
+	.words = "test check list",
 	.usage = "vigil rules test FILE… [--rules FILE] | vigil rules check FILE… | vigil rules list",
 	.summary = "try the cause book on logs, or check rules of your own",
 	.about =

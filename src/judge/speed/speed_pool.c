@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/units.h"
 #include "judge/speed/speed_parts.h"
 
 #define POOL_MAX 512
@@ -198,8 +199,9 @@ static void main_bound(const struct speedview *v, const struct pool *p, struct f
 				      lead->pid, hands_out * 100, p->n, 100 * p->worker_system / p->worker_run);
 	if (!f)
 		return;
-	finding_evidence(f, "it reads and writes %.0f MB a second; how fast the workers would be without is not seen",
-			 bytes / 1e6);
+	char size[16];
+	finding_evidence(f, "it reads and writes %s/s; how fast the workers would be without is not seen",
+			 size_format((uint64_t)bytes, size));
 	finding_advice(f, "let the workers get the data themselves: hand them a file name or an index, or shared "
 			  "memory (multiprocessing.shared_memory, torch's shared tensors, ray.put once for all)");
 }

@@ -201,9 +201,17 @@ static void processes_put(const struct js *report, FILE *to)
 	fputs("</section>\n", to);
 }
 
+/* "" while it runs. */
+static char *attempt_ran(const struct js *one, char dst[static 24])
+{
+	const int64_t began = js_get_i64(one, "began_unix_ms", 0), ended = js_get_i64(one, "ended_unix_ms", 0);
+	dst[0] = '\0';
+	return ended > began ? duration_format((uint64_t)(ended - began) * NS_PER_MS, dst) : dst;
+}
+
 static void attempts_put(const struct js *list, FILE *to)
 {
-	static const char *const names[] = {">Attempt", "Began", "Its last word", NULL};
+	static const char *const names[] = {">Attempt", "Began", "Ended", "Ran for", "Its last event", NULL};
 	char a[24];
 	if (js_len(list) == 0)
 		return;
@@ -214,6 +222,8 @@ static void attempts_put(const struct js *list, FILE *to)
 		fputs("<tr>", to);
 		page_number_cell(number(one, "attempt", a), to);
 		page_cell(page_time(one, "began_unix_ms", a), to);
+		page_cell(page_time(one, "ended_unix_ms", a), to);
+		page_cell(attempt_ran(one, a), to);
 		page_element("td class=\"t\"", js_get_text(one, "last", "–"), to);
 		fputs("</tr>\n", to);
 	}

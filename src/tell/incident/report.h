@@ -35,9 +35,10 @@ void report_hang_text(const struct js *hang, enum report_style style, FILE *to);
 /*
  * What the job's own stderr gets: Ray's wording for a memory kill (node, IP,
  * ID, task, pid, memory used, used / total (ratio), threshold, reason, top 10
- * table, what to change), a short paragraph for other deaths.
+ * table, what to change), a short paragraph for other deaths. kept: vigil why
+ * has the report.
  */
-void report_kill_message(const struct incident *i, FILE *to);
+void report_kill_message(const struct incident *i, bool kept, FILE *to);
 /* "3 workers killed due to memory pressure (OOM), 1 …", Ray's summary. over: "the last 10 minutes" or "in all". */
 void report_summary(const char *job, const char *node, uint32_t memory_kills, uint32_t other_deaths, const char *over,
 		    FILE *to);

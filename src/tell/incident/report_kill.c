@@ -149,7 +149,7 @@ static bool is_quoted_again(const char *summary, const char *cause)
 	return n > 0 && n <= said && strcmp(summary + said - n, quote + 2) == 0;
 }
 
-static void death_message(const struct incident *i, FILE *to)
+static void death_message(const struct incident *i, bool kept, FILE *to)
 {
 	char text[3072];
 	struct buf b = BUF_ON(text);
@@ -169,19 +169,19 @@ static void death_message(const struct incident *i, FILE *to)
 		buf_printf(&b, "vigil: what to do: %s", i->cause.advice[0]);
 		print_line(text, to);
 	}
-	if (i->id[0]) {
+	if (kept && i->id[0]) {
 		buf_reset(&b);
 		buf_printf(&b, "vigil: the whole report: vigil why %s", i->id);
 		print_line(text, to);
 	}
 }
 
-void report_kill_message(const struct incident *i, FILE *to)
+void report_kill_message(const struct incident *i, bool kept, FILE *to)
 {
 	if (i->kind == INCIDENT_MEMORY_KILL)
 		memory_message(i, to);
 	else
-		death_message(i, to);
+		death_message(i, kept, to);
 }
 
 void report_summary(const char *job, const char *node, uint32_t memory_kills, uint32_t other_deaths, const char *over,

@@ -2,10 +2,9 @@
 
 #include <stdarg.h>
 #include <string.h>
-#include <sys/ioctl.h>
 
 #include "base/buf.h"
-#include "base/text.h"
+#include "base/columns.h"
 #include "base/utf8.h"
 
 void textout_ink(const struct textout *p, enum textout_ink ink)
@@ -55,25 +54,13 @@ void textout_put(FILE *to, const char *text)
 
 size_t textout_columns(const char *text, size_t len)
 {
-	size_t n = 0;
-	for (size_t i = 0; i < len; i++)
-		n += ((unsigned char)text[i] & 0xc0) != 0x80;
-	return n;
+	return columns_of(text, len);
 }
 
 size_t textout_width(FILE *to)
 {
-	struct winsize size;
-	const char *columns = getenv("COLUMNS");
-	uint64_t width = 80;
-	int fd = to == stdout ? STDOUT_FILENO : fileno(to); /* what is kept for the pager has no number */
-	if (fd < 0 || !isatty(fd))
-		return 0;
-	if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-		width = size.ws_col;
-	else if (columns && (span_u64(span_of(columns), &width) < 0 || width == 0 || width > UINT16_MAX))
-		width = 80;
-	return MAX((size_t)width, (size_t)TEXTOUT_WIDTH_LEAST);
+	/* what is kept for the pager has no number */
+	return columns_terminal(to == stdout ? STDOUT_FILENO : fileno(to));
 }
 
 void textout_blank(const struct textout *p, size_t columns)
@@ -197,77 +184,12 @@ void textout_line(const struct textout *p, size_t indent, const char *text, size
 	fputc('\n', p->to);
 }
 
-/* ---- lines that were made without a width ---- */
-
-/* Bytes of the colour at s; 0 if there is none. */
-static size_t colour_at(const char *s, size_t len)
+static void fold_put(void *ctx, const char *text, size_t len)
 {
-	size_t n = 2;
-	if (len < 3 || s[0] != '\033' || s[1] != '[')
-		return 0;
-	while (n < len && ((s[n] >= '0' && s[n] <= '9') || s[n] == ';'))
-		n++;
-	return n < len && s[n] == 'm' ? n + 1 : 0;
-}
-
-/* Bytes of what fits into `columns`: up to the last blank or behind the last '/', else as much as there is room for. */
-static size_t fold_at(const char *s, size_t len, size_t columns)
-{
-	size_t seen = 0, blank = 0, slash = 0, at = 0;
-	while (at < len) {
-		const size_t code = colour_at(s + at, len - at);
-		if (code) {
-			at += code;
-			continue;
-		}
-		seen += ((unsigned char)s[at] & 0xc0) != 0x80;
-		if (seen > columns)
-			break;
-		if (s[at] == ' ')
-			blank = at;
-		at++;
-		if (s[at - 1] == '/')
-			slash = at;
-	}
-	if (at == len || s[at] == ' ')
-		return at;
-	/* A path that does not fit behind the words before it begins on a line of its own only if it fits there. */
-	const size_t word = blank ? blank + 1 : 0;
-	const char *next = memchr(s + word, ' ', len - word);
-	const size_t end = next ? (size_t)(next - s) : len;
-	if (blank && (textout_columns(s + word, end - word) <= columns || slash <= blank))
-		return blank;
-	return slash ? slash : at;
-}
-
-static void line_fold(FILE *to, const char *s, size_t len, size_t width)
-{
-	const struct textout p = {.to = to};
-	size_t indent = 0;
-	while (indent < len && s[indent] == ' ')
-		indent++;
-	const size_t further = MIN(indent + 4, width / 2);
-	fwrite(s, 1, indent, to);
-	for (size_t at = indent, column = indent; at < len; column = further) {
-		const size_t n = fold_at(s + at, len - at, width - MIN(column, width - 1));
-		fwrite(s + at, 1, n, to);
-		at += n;
-		while (at < len && s[at] == ' ')
-			at++;
-		if (at < len) {
-			fputc('\n', to);
-			textout_blank(&p, further);
-		}
-	}
-	fputc('\n', to);
+	fwrite(text, 1, len, ctx);
 }
 
 void textout_fold(FILE *to, const char *text, size_t len, size_t width)
 {
-	for (size_t at = 0; at < len;) {
-		const char *end = memchr(text + at, '\n', len - at);
-		const size_t n = end ? (size_t)(end - (text + at)) : len - at;
-		line_fold(to, text + at, n, width);
-		at += n + 1;
-	}
+	columns_fold(text, len, width, fold_put, to);
 }

@@ -11,9 +11,9 @@
 #include <stdio.h>
 
 #include "base/base.h"
+#include "base/columns.h"
 
 #define TEXTOUT_WIDTH 96
-#define TEXTOUT_WIDTH_LEAST 40
 
 enum textout_ink { INK_PLAIN, INK_BOLD, INK_DIM, INK_RED, INK_GREEN, INK_YELLOW };
 
@@ -39,17 +39,11 @@ void textout_line(const struct textout *p, size_t indent, const char *text, size
 void textout_blank(const struct textout *p, size_t columns);
 /* Columns that a text takes: one a code point. */
 size_t textout_columns(const char *text, size_t len);
-/*
- * Columns of the terminal that `to` is: the terminal's own number, else COLUMNS, else 80; at least 40. 0 if it is none.
- */
+/* Columns of the terminal that `to` is (base/columns); 0 if it is none. */
 size_t textout_width(FILE *to);
 /* Copy without control characters (those that turn the direction of writing too) and broken UTF-8. */
 void textout_clean(const char *text, char *dst, size_t cap);
 /* Writes it so, whatever its length; '?' for each byte that is left out, for ends of lines too. */
 void textout_put(FILE *to, const char *text);
-/*
- * Writes lines that are wider than `width` columns as several, broken before a word or, within a long one, behind a
- * '/'; they go on four columns further in. Colours (ESC [ … m) take no columns. `text` is clean, and may be of many
- * lines.
- */
+/* Writes lines that are wider than `width` columns as several (base/columns). */
 void textout_fold(FILE *to, const char *text, size_t len, size_t width);

@@ -103,6 +103,10 @@ static int no_home(void)
 	TEXT_FORMAT(want, "/tmp/vigil-%u", (unsigned)geteuid());
 	if (find(NULL) != 0 || strcmp(dst, want) != 0)
 		return 1;
+	setenv("HOME", "relative", 1);
+	if (find(NULL) != 0 || strcmp(dst, want) != 0)
+		return 6;
+	unsetenv("HOME");
 	if (stat(want, &st) < 0 || (st.st_mode & 07777) != 0700)
 		return 2;
 	if (chmod(want, 0770) < 0 || find(NULL) != -ENOENT || !strstr(fault.text, want))

@@ -72,7 +72,7 @@ static void the_kill_message_looks_as_it_should(void **state)
 		cleanup(freep) char *text = NULL;
 		size_t len;
 		FILE *to = open_memstream(&text, &len);
-		report_kill_message(&i, to);
+		report_kill_message(&i, true, to);
 		fclose(to);
 		compare(golden[n], "kill", text, len);
 		assert_null(strchr(text, '\033'));
@@ -90,7 +90,7 @@ static void first_line(const char *summary, const char *cause, char *dst, size_t
 	cleanup(freep) char *text = NULL;
 	size_t len;
 	FILE *to = open_memstream(&text, &len);
-	report_kill_message(&i, to);
+	report_kill_message(&i, true, to);
 	fclose(to);
 	text[strcspn(text, "\n")] = '\0';
 	(void)text_format(dst, cap, "%s", text);
@@ -134,7 +134,7 @@ static void what_people_search_for_is_in_the_kill_message(void **state)
 	cleanup(freep) char *text = NULL;
 	size_t len;
 	FILE *to = open_memstream(&text, &len);
-	report_kill_message(&i, to);
+	report_kill_message(&i, true, to);
 	fclose(to);
 	for (size_t n = 0; n < ARRAY_SIZE(phrases); n++) {
 		if (!strstr(text, phrases[n]))
