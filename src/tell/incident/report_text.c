@@ -240,12 +240,11 @@ static void print_retry(const struct textout *p, const struct incident *i)
 		return;
 	char delay[24];
 	const char *reason = i->retry.reason, *dash = reason[0] ? ": " : "";
-	if (i->retry.next == RETRY_RETRY && strncmp(reason, "attempt ", 8) == 0) /* it says all of it */
+	if (i->retry.next == RETRY_RETRY && reason[0])
 		textout_value(p, "retry", "%s", reason);
 	else if (i->retry.next == RETRY_RETRY)
-		textout_value(p, "retry", "%u of %u starts in %s%s%s", i->retry.attempt + 1, i->retry.max,
-			      duration_format(MIN(i->retry.delay_ms, UINT64_MAX / NS_PER_MS) * NS_PER_MS, delay), dash,
-			      reason);
+		textout_value(p, "retry", "%u of %u starts in %s", i->retry.attempt + 1, i->retry.max,
+			      duration_format(MIN(i->retry.delay_ms, UINT64_MAX / NS_PER_MS) * NS_PER_MS, delay));
 	else if (i->retry.next == RETRY_GIVE_UP)
 		textout_value(p, "retry", "given up after %u of %u%s%s", i->retry.attempt, i->retry.max, dash, reason);
 	else
