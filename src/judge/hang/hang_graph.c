@@ -435,12 +435,30 @@ bool hang_graph_names(const struct hang_work *w, int32_t rank, enum confidence *
 	return false;
 }
 
+/* True of a main process and its child that wait for each other, the child to write, by threads beside the main one. */
+static bool holds_its_child(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph *g = w->c->graph;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		const struct waitgraph_edge *e = n->n_edges == 1 ? &g->edge[n->first_edge] : NULL;
+		if (!e || !e->fact || !e->fact->to_write || n->component != g->node[s->node].component)
+			continue;
+		const struct waitgraph_node *to = &g->node[e->to];
+		if (to->who && to->who->main && to->component == n->component && n->process->ppid == to->process->pid)
+			return s->n_nodes == 2;
+	}
+	return false;
+}
+
 /*
  * True for a circle that a main process is in, or waits for by what the kernel says, as for the end of a child, or one
  * of threads that work on calls, where all answers that are waited for are theirs.
  */
 static bool in_the_way(const struct hang_work *w, const struct waitgraph_sink *s)
 {
+	if (holds_its_child(w, s) && is_only_end(w, s))
+		return true;
 	return s->of_main || (s->n_followers > 0 && s->quality == WAITGRAPH_PROOF) ||
 	       (w->c->graph->node[s->node].handles && is_only_end(w, s));
 }

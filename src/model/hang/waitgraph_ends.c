@@ -128,10 +128,10 @@ static void sink_take(const struct waitgraph_in *in, struct waitgraph *g, struct
 	const struct waitgraph_node *n = &g->node[i];
 	bool first = s->n_nodes == 0;
 	s->n_nodes++;
+	s->one_process = first || (s->one_process && n->process == g->node[s->node].process);
 	if (first || telling(n) > telling(&g->node[s->node]))
 		s->node = i;
 	s->dead = (first || s->dead) && n->dead;
-	s->one_process = first || (s->one_process && n->process == g->node[s->node].process);
 	s->outside = (first || s->outside) && !n->thread;
 	s->of_main |= n->main && n->who && n->who->main;
 	bool by_history = n->n_edges == 1 && n->usual && g->edge[n->first_edge].hint == n->usual;

@@ -99,6 +99,46 @@ size_t waitgraph_meant(const struct build *b, const struct waitfact *f, pid_t *p
 	return narrowed(b, pids, n, keep_mains);
 }
 
+static bool waits_for_end_of(const struct build *b, const struct waitfact *f, pid_t pid)
+{
+	for (uint32_t i = 0; f->kind == WAITFACT_CHILD && i < f->n_holders; i++)
+		if (b->in->now->holder[f->first_holder + i].pid == pid)
+			return true;
+	return false;
+}
+
+/* A thread that waits for its own process alone: it reads from nobody, and works on nothing from outside. */
+static bool waits_within(const struct build *b, const struct waitgraph_node *n)
+{
+	size_t n_facts;
+	const struct waitfact *f = waitgraph_facts(b, n, &n_facts);
+	bool within = n_facts > 0 && n->end != WAITEND_RUNS;
+	for (size_t i = 0; within && i < n_facts; i++)
+		within = waitgraph_is_own(&f[i]) || f[i].kind == WAITFACT_THREAD;
+	return within;
+}
+
+int waitgraph_to_reaper(struct build *b, uint32_t from, const struct waitfact_process *p, const struct waitfact *f)
+{
+	const struct waitgraph_node *writer = &b->g->node[from];
+	uint32_t to = WAITGRAPH_NONE;
+	if (!f || !f->to_write || (f->kind != WAITFACT_PIPE && f->kind != WAITFACT_UNIX) || p == writer->process)
+		return 0;
+	const uint32_t first = waitgraph_first_node(b, p);
+	for (uint32_t k = first; k < first + p->n_threads; k++) {
+		size_t n;
+		const struct waitgraph_node *x = &b->g->node[k];
+		const struct waitfact *own = waitgraph_facts(b, x, &n);
+		if (n == 1 && waits_for_end_of(b, own, writer->process->pid))
+			to = k;
+		else if (!x->thread->ended && !waits_within(b, x))
+			return 0;
+	}
+	if (to == WAITGRAPH_NONE)
+		return 0;
+	return waitgraph_arrow(b, from, to, WAITGRAPH_LIKELY, f, NULL) < 0 ? -ENOMEM : 1;
+}
+
 /* The thread of the job with this number, which need not be a main one; WAITGRAPH_NONE: it is none of the job's. */
 static uint32_t thread_numbered(const struct build *b, uint64_t tid)
 {

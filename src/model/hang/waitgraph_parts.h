@@ -70,6 +70,13 @@ size_t waitgraph_meant(const struct build *b, const struct waitfact *f, pid_t *p
 /* Its only thread waits for the ends of its children. */
 bool waitgraph_waits_for_children(const struct build *b, pid_t pid);
 /*
+ * Of one that writes to a process: an arrow to the thread of that one which waits for the writer's end, if no other one
+ * of it does more than wait for its own process. It will not read before that, and who should is unknown. The number,
+ * or -ENOMEM.
+ */
+int must_check waitgraph_to_reaper(struct build *b, uint32_t from, const struct waitfact_process *p,
+				   const struct waitfact *f);
+/*
  * An arrow to the tracer of a thread, if that is one of the job's and waits itself: it will not let go before that is
  * over. Of one that works, sleeps or waits for children or a person there is none. The number, or -ENOMEM.
  */
