@@ -124,6 +124,12 @@ const struct liveness *hang_left_then(const struct hang_work *w)
 	return NULL;
 }
 
+bool hang_failed_then(const struct hang_work *w)
+{
+	const struct liveness *l = hang_left_then(w);
+	return l && l->seen.last_gone.has_status && l->seen.last_gone.wait_status != 0;
+}
+
 bool hang_is_left_then(const struct hang_work *w, const struct liveness *l)
 {
 	return !l->serves && l->seen.exited && hang_then(w, l->exited_ns);

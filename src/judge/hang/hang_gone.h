@@ -13,6 +13,8 @@ void hang_says_who_left(struct hang_work *w, const struct waitgraph_sink *s);
 bool hang_then(const struct hang_work *w, uint64_t at_ns);
 /* The rank, or launcher, of which a process ended then, where few do; NULL: none. */
 const struct liveness *hang_left_then(const struct hang_work *w);
+/* The same, if it did not end well. */
+bool hang_failed_then(const struct hang_work *w);
 /* Adds that it did, and that this may be the cause; false: none did. */
 bool hang_says_who_left_then(struct hang_work *w);
 /* True of a rank that ended then; whether any did; and in words. */

@@ -373,7 +373,8 @@ bool hang_graph_benign(struct hang_work *w)
 	uint64_t limit = limit_of(w, s), long_sleep = hang_time(w->s->sleep_ns, HANG_SLEEP_NS);
 	uint64_t sleep = MIN(long_sleep, side_sleep_ns);
 	uint64_t margin = limit / 8 + NS_PER_S;
-	if (serves_beside(w, s))
+	/* Where a process of it has failed, what the main thread waits for may have been that one's part. */
+	if (serves_beside(w, s) && !hang_failed_then(w))
 		return benign_end(w, s, "server", "idle by design, another thread of it waits for visitors", 0);
 	if (limit > 0 && w->standstill_ns < limit + margin)
 		return benign_end(w, s, "time_limit", "it waits within a time limit", limit + margin);
