@@ -391,6 +391,17 @@ void foreign_server_end(struct foreign_server *s)
 	s->pid = -1;
 }
 
+void foreign_server_drop(struct foreign_server *s)
+{
+	closep(&s->fd);
+	closep(&s->pidfd);
+	if (s->pid > 0) {
+		staying_change(s->pid, 0);
+		(void)kill(s->pid, SIGKILL);
+	}
+	s->pid = -1;
+}
+
 int foreign_server_leave(struct foreign_server *s)
 {
 	struct pollfd p = {.fd = s->pidfd, .events = POLLIN};

@@ -53,6 +53,8 @@ int must_check foreign_worker_start(foreign_serve *serve, const void *arg, int d
 bool foreign_server_answers(const struct foreign_server *s, uint64_t wait_ns);
 /* Lets it end by itself, or ends it. Empty afterwards. */
 void foreign_server_end(struct foreign_server *s);
+/* Kills it without waiting for its end. Empty afterwards. */
+void foreign_server_drop(struct foreign_server *s);
 /*
  * Ends one that does not answer. Empty afterwards. Where it cannot be ended now, as it waits in the kernel, its pidfd
  * is returned, owned by the caller, which can be read when it has ended; else, or without pidfds, -1.

@@ -186,7 +186,7 @@ int lockwait_ask(int proc_fd, pid_t pid)
 	return stands ? -ETIMEDOUT : 0;
 }
 
-void lockwait_end(void)
+static void all_end(void (*server_end)(struct foreign_server *s))
 {
 	for (size_t i = 0; known && i < PLACES; i++)
 		if (known[i].waiting)
@@ -195,10 +195,20 @@ void lockwait_end(void)
 	known = NULL;
 	hurried = 0;
 	if (asker_of == getpid())
-		foreign_server_end(&asker);
+		server_end(&asker);
 	if (room)
 		(void)munmap(room, sizeof(*room));
 	room = NULL;
+}
+
+void lockwait_end(void)
+{
+	all_end(foreign_server_end);
+}
+
+void lockwait_drop(void)
+{
+	all_end(foreign_server_drop);
 }
 
 /* ---- memory ---- */

@@ -27,6 +27,8 @@ void lockwait_begin(void);
 /* Whether this thread has said so. A thread that works for it says so as well, and ends what it has before it ends. */
 bool lockwait_hurries(void);
 void lockwait_end(void);
+/* The same for a thread that has to end at once: its helper is killed, and not waited for. */
+void lockwait_drop(void);
 /*
  * For a supervisor, whose children count as the job's: makes the helper now, so that it can be told to whoever counts
  * (lockwait_helper: this thread's; 0: none). Where one is left behind, the next has another number.

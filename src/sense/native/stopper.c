@@ -23,6 +23,11 @@
 /* The longest time the kernel needs to end our thread, which also ends the tracing. */
 #define DETACH_NS (20 * NS_PER_MS)
 #define SPIN_NS (50 * NS_PER_US)
+/*
+ * A thread without work ends after this time, and with it its helper, which is a copy of our process: who looks at many
+ * programs every few seconds would have as many of both.
+ */
+#define IDLE_NS NS_PER_S
 /* A thread that waits for the processor that we left runs on it within this time, or another thread does. */
 #define ASIDE_NS (100 * NS_PER_US)
 /* New threads have new stacks, but reading the mappings of a large process takes 1 ms. */
@@ -306,6 +311,28 @@ static int job_do(struct stopper *s, struct take_job *job)
 	return r;
 }
 
+static struct timespec timespec_of(uint64_t mono_ns)
+{
+	return (struct timespec){.tv_sec = (time_t)(mono_ns / NS_PER_S), .tv_nsec = (long)(mono_ns % NS_PER_S)};
+}
+
+/* False: there is none, and it is to end. With the lock. */
+static bool await_work(struct stopper *s)
+{
+	const struct timespec end = timespec_of(clock_mono_ns() + IDLE_NS);
+	while (!s->quit && !s->job)
+		if (pthread_cond_timedwait(&s->job_posted, &s->lock, &end) == ETIMEDOUT && !s->job)
+			return false;
+	return !s->quit;
+}
+
+/* The thread is cancelled while its target does not stop: only its end lets go of that one. */
+static void cancelled(void *arg)
+{
+	(void)arg;
+	lockwait_drop();
+}
+
 static void *thread_main(void *arg)
 {
 	struct stopper *s = arg;
@@ -324,12 +351,9 @@ static void *thread_main(void *arg)
 		if (lockwait_reads(s->world->proc_fd, s->remote->pid))
 			lockwait_start(s->world->proc_fd);
 	}
+	pthread_cleanup_push(cancelled, NULL);
 	pthread_mutex_lock(&s->lock);
-	while (!s->quit) {
-		if (!s->job) {
-			pthread_cond_wait(&s->job_posted, &s->lock);
-			continue;
-		}
+	while (await_work(s)) {
 		struct take_job *job = s->job;
 		pthread_mutex_unlock(&s->lock);
 		int r = job_do(s, job);
@@ -343,6 +367,7 @@ static void *thread_main(void *arg)
 	}
 	s->quit = true;
 	pthread_mutex_unlock(&s->lock);
+	pthread_cleanup_pop(0);
 	if (s->hurries)
 		lockwait_end();
 	return NULL;
@@ -391,9 +416,24 @@ static void await_detach(const struct stopper *s, pid_t tid)
 		sched_yield();
 }
 
-static struct timespec timespec_of(uint64_t mono_ns)
+/* Hands the work to the thread, which is made first where there is none, or where it has just ended. */
+static int job_post(struct stopper *s, struct take_job *job)
 {
-	return (struct timespec){.tv_sec = (time_t)(mono_ns / NS_PER_S), .tv_nsec = (long)(mono_ns % NS_PER_S)};
+	for (;;) {
+		int r = s->has_thread ? 0 : thread_start(s);
+		if (r < 0)
+			return r;
+		pthread_mutex_lock(&s->lock);
+		const bool over = s->quit;
+		if (!over) {
+			s->job = job;
+			pthread_cond_signal(&s->job_posted);
+		}
+		pthread_mutex_unlock(&s->lock);
+		if (!over)
+			return 0;
+		thread_end(s);
+	}
 }
 
 /*
@@ -420,15 +460,11 @@ int stopper_take(struct stopper *s, pid_t tid, uint64_t deadline_us, struct unwi
 {
 	/* On our stack: when the deadline comes first, the stopper's thread is joined before this returns. */
 	struct take_job job = {tid, ret_regs, ret_stack, during, ctx, STOPPER_STUCK};
-	int r = s->has_thread ? 0 : thread_start(s);
-	if (r < 0)
-		return r;
 	uint64_t end_ns = clock_mono_ns() + deadline_us * NS_PER_US;
 	atomic_store(&s->is_stopped, false);
-	pthread_mutex_lock(&s->lock);
-	s->job = &job;
-	pthread_cond_signal(&s->job_posted);
-	pthread_mutex_unlock(&s->lock);
+	int r = job_post(s, &job);
+	if (r < 0)
+		return r;
 	if (job_await(s, end_ns) && job.result != WORLD_GONE) {
 		maps_renew(s);
 		return job.result;
@@ -506,7 +542,7 @@ struct stopper *stopper_new(const struct world *w, pid_t pid, struct remote *r)
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&s->job_posted, NULL);
+	pthread_cond_init(&s->job_posted, &attr);
 	pthread_cond_init(&s->job_done, &attr);
 	pthread_condattr_destroy(&attr);
 	return s;

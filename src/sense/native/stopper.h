@@ -14,7 +14,8 @@
  * recv with a timeout, semop: signal(7)) return EINTR to the program when they are interrupted in this way. So use
  * stopper_blocked first for waiting threads and stopper_catch for running ones.
  *
- * ptrace is bound to a thread, so the stopper has a thread of its own, which sleeps while it waits. When the target
+ * ptrace is bound to a thread, so the stopper has a thread of its own, which sleeps while it waits, and ends when it
+ * has had no work for a second. When the target
  * does not stop within the deadline, the stopper's thread ends, which makes the kernel detach the target for certain;
  * the same happens if vigil dies. Vigil gets a SIGCHLD for each stop unless it has SA_NOCLDSTOP. Other threads of
  * vigil must not wait for any child (waitid P_ALL) without __WNOTHREAD, else they consume the stop (which then ends as
