@@ -51,10 +51,16 @@ void hanglookups_end(struct hanglookups *h)
 	h->on = false;
 }
 
-/* The system's own files are asked for by every library, and whether they are there is nobody's doing. */
+/*
+ * The system's own files are asked for by every library, and whether they are there is nobody's doing. Nor is it of code
+ * without a file, whose name Python looks for when it shows a line ("<frozen runpy>").
+ */
 static bool is_of_the_system(const char *path)
 {
 	static const char *const tops[] = {"/etc", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"};
+	const size_t len = strlen(path);
+	if (len > 1 && path[0] == '<' && path[len - 1] == '>')
+		return true;
 	for (size_t i = 0; i < ARRAY_SIZE(tops); i++)
 		if (strncmp(path, tops[i], strlen(tops[i])) == 0 && path[strlen(tops[i])] == '/')
 			return true;

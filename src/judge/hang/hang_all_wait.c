@@ -276,6 +276,18 @@ static void pair_says(struct hang_work *w, const struct stackgroup_rank *one)
 	hang_says(w, "Rank %d waits in %s: there are only these two, so they wait for each other.", other->rank, doing);
 }
 
+/* True if the job has two ranks, of which one is in a collective while the other one sends or receives. */
+static bool in_two_calls(const struct hang_work *w)
+{
+	size_t collective = 0, p2p = 0;
+	for (size_t i = 0; i < w->g.n; i++) {
+		const enum activity a = w->g.rank[i].activity.kind;
+		collective += a == ACTIVITY_COLLECTIVE || a == ACTIVITY_SYNC_BN;
+		p2p += a == ACTIVITY_P2P;
+	}
+	return only_two(w) && collective == 1 && p2p == 1;
+}
+
 /* True if every rank of the job is in a send: none receives, so none of the sends can end. */
 static bool all_send(const struct hang_work *w)
 {
@@ -332,8 +344,11 @@ static bool p2p(struct hang_work *w)
 	 * Rank 0 alone may be the one that the others send to; and of all, or of senders beside ranks that have gone on
 	 * to a collective, each may be the one. Two have only each other.
 	 */
-	const bool pair = only_two(w) && w->v->n_culprits == 2, sends = all_send(w);
-	if (!sends && (w->v->n_culprits == w->g.n || !elsewhere || elsewhere->rank == 0)) {
+	const bool mixed = in_two_calls(w), sends = all_send(w);
+	if (mixed)
+		hang_accuse(w, one->rank);
+	const bool pair = only_two(w) && w->v->n_culprits == 2;
+	if (!sends && !mixed && (w->v->n_culprits == w->g.n || !elsewhere || elsewhere->rank == 0)) {
 		w->v->confidence = CONFIDENCE_LOW;
 		w->v->n_culprits = pair ? 2 : 0;
 	}
