@@ -52,8 +52,8 @@ void hanglookups_end(struct hanglookups *h)
 }
 
 /*
- * The system's own files are asked for by every library, and whether they are there is nobody's doing. Nor is it of code
- * without a file, whose name Python looks for when it shows a line ("<frozen runpy>").
+ * The system's own files are asked for by every library, and whether they are there is nobody's doing. Nor is it of
+ * code without a file, whose name Python looks for when it shows a line ("<frozen runpy>").
  */
 static bool is_of_the_system(const char *path)
 {
