@@ -16,7 +16,7 @@ pytestmark = needs_root
 def test_a_look_at_tasks_that_are_dear_to_read_ends(vigil, place, command):  # noqa: F811
     program = place / "manytasks.py"
     program.write_text((WORKLOADS / "manytasks.py").read_text())
-    running = subprocess.Popen([sys.executable, program, "400"], user=ATTACKER, group=ATTACKER, extra_groups=[],
+    running = subprocess.Popen([sys.executable, program, "900"], user=ATTACKER, group=ATTACKER, extra_groups=[],
                                stdout=subprocess.PIPE, text=True)
     try:
         assert running.stdout.readline() == "ready\n"
@@ -25,7 +25,7 @@ def test_a_look_at_tasks_that_are_dear_to_read_ends(vigil, place, command):  # n
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         assert result.status == 0, result
         assert "manytasks.py" in json.dumps(json.loads(result.out))
-        assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 8
+        assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 30  # alone on the machine 5; it was a minute and more
     finally:
         running.kill()
         running.communicate(timeout=20)
