@@ -30,7 +30,7 @@ static void log_of_child(const struct pump *p, const char *text, size_t len)
 	*mid_line = false;
 	ssize_t n = writev(STDERR_FILENO, part, 2);
 	size_t written = n > 0 ? (size_t)n - part[0].iov_len : 0;
-	if (n >= 0 && written < len)
+	if (written < len)
 		ignore(file_write_all(STDERR_FILENO, text + written, len - written),
 		       "there is nowhere left to complain");
 }

@@ -122,12 +122,12 @@ bool waitgraph_ticks(const struct waitgraph_node *n);
 int must_check waitgraph_queue_users(struct build *b, uint32_t from, const struct waitfact *f);
 /* Whoever knows its name may come to it: nobody is known to be the one. */
 bool waitgraph_has_a_name(const struct waitfact *f);
+/* True of memory that no other process has any more, if one that may have had it, a child or a sibling, has ended. */
+bool waitgraph_left_alone(const struct waitfacts *now, const struct waitgraph_node *n, const struct waitfact *f);
 /*
  * True if nobody is known who could end a wait at a thing with a name: nobody is told, or the process alone, whose only
  * thread waits itself.
  */
-/* True of memory that no other process has any more, if one that may have had it, a child or a sibling, has ended. */
-bool waitgraph_left_alone(const struct waitfacts *now, const struct waitgraph_node *n, const struct waitfact *f);
 bool waitgraph_nobody_known(const struct waitfacts *now, const struct waitgraph_node *n, const struct waitfact *f);
 
 /* ---- waitgraph_usual.c: one arrow in place of several, by who usually ended such a wait ---- */
