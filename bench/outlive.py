@@ -237,8 +237,21 @@ class Trial:
         end = time.monotonic() + 3
         while self.vigil("jobs") and groups_of(self.job() or "-") and time.monotonic() < end:
             time.sleep(0.1)
-        if groups_of(self.job() or "-"):
-            self.faults.append("group at the end")
+        for path in groups_of(self.job() or "-"):
+            self.faults.append("group at the end: " + self.group_told(path))
+
+    @staticmethod
+    def group_told(path):
+        """A group that should be gone: where, who is in it and below it, and what systemd says of its unit."""
+        inside = [f"{p} {slurp(f'/proc/{p}/comm')} {state_of(p)}" for d, _, _ in os.walk(path)
+                  for p in slurp(f"{d}/cgroup.procs").split()]
+        below = [os.path.relpath(d, path) for d, _, _ in os.walk(path)]
+        unit = next((part for part in path.split("/") if part.endswith(".scope") and part.startswith("vigil-")), "")
+        words = ""
+        if unit and shutil.which("systemctl"):
+            show = ["systemctl", "show", "-p", "ActiveState,SubState,Job,Result", unit]
+            words = " ".join(subprocess.run(show, capture_output=True, text=True, timeout=60, check=False).stdout.split())
+        return f"{path}, groups {below}, processes {inside}, {words}"
 
     def clear(self):
         self.signal(self.process.pid, signal.SIGKILL)

@@ -1,6 +1,6 @@
-"""Ray programs whose tasks, actors or groups want places; some never get one.
+"""Ray programs whose tasks, actors or groups want places, and whose actors wait for calls; some never end.
 
-ray_places.py actors|nested|group|behind|asleep|later
+ray_places.py actors|nested|group|behind|asleep|later|circle|own|spare
 
 actors   two actors have both processors for ever, and a task wants one
 nested   two tasks have both slots, and wait for tasks of their own that want one each
@@ -8,6 +8,9 @@ group    a placement group wants more processors than there are
 behind   healthy: tasks wait behind long ones, which compute, and end
 asleep   healthy: the same, and the long ones sleep
 later    healthy: a placement group waits until a task gives its processors back
+circle   two actors wait for calls of each other
+own      an actor has two threads for calls, and both wait for calls of its own
+spare    healthy: the same with three threads, and the calls take long
 """
 import argparse
 import sys
@@ -17,7 +20,7 @@ import ray
 from ray.util.placement_group import placement_group, remove_placement_group
 
 parser = argparse.ArgumentParser()
-parser.add_argument("what", choices=("actors", "nested", "group", "behind", "asleep", "later"))
+parser.add_argument("what", choices=("actors", "nested", "group", "behind", "asleep", "later", "circle", "own", "spare"))
 parser.add_argument("--seconds", type=float, default=75, help="how long the healthy ones wait")
 args = parser.parse_args()
 
@@ -57,6 +60,43 @@ def validate(weights):
 def fold(nested):
     time.sleep(2)
     return ray.get(validate.remote([1, 2])) if nested else 0
+
+
+@ray.remote(num_cpus=0)
+class Stage:
+    def link(self, peer):
+        self.peer = peer
+
+    def value(self, seconds):
+        time.sleep(seconds)
+        return 1
+
+    def ask(self, seconds):
+        return ray.get(self.peer.value.remote(seconds))
+
+    def ask_back(self):
+        time.sleep(1)
+        return ray.get(self.peer.ask.remote(0))
+
+
+def stages(n, threads=1):
+    made = [Stage.options(max_concurrency=threads).remote() for _ in range(n)]
+    ray.get([s.link.remote(made[i - 1]) for i, s in enumerate(made)])
+    return made
+
+
+def circle():
+    ray.get([s.ask_back.remote() for s in stages(2)])
+
+
+def own():
+    (stage,) = stages(1, threads=2)
+    ray.get([stage.ask.remote(0), stage.ask.remote(0)])
+
+
+def spare():
+    (stage,) = stages(1, threads=3)
+    say(f"all {sum(ray.get([stage.ask.remote(args.seconds / 2), stage.ask.remote(args.seconds / 2)]))}")
 
 
 def actors():

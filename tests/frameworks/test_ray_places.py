@@ -1,4 +1,4 @@
-"""A real Ray in which something waits for a place that never comes free, and some in which it only takes a while."""
+"""A real Ray in which something waits for a place or an actor that never comes free, and some where it takes a while."""
 import pathlib
 
 import pytest
@@ -30,7 +30,21 @@ def test_what_has_no_place_is_told(places, vigil, what, says):
     assert not report.get("culprit_ranks") and report["cause"]["advice"], report
 
 
-@pytest.mark.parametrize("what, says", [("behind", b"all 4"), ("asleep", b"all 4"), ("later", b"ready True")])
+@pytest.mark.parametrize("what, says", [
+    ("circle", ("waits in ray.get() at ray_places.py:", "in Stage.ask_back for a call of the actor in process")),
+    ("own", ("in Stage.ask, with all 2 threads that run its calls, for a call of its own", "It cannot begin")),
+])
+def test_actors_that_wait_for_calls_of_each_other_are_told(places, vigil, what, says):
+    result = places(what, "--on-hang", "kill", "--on-hang-needs", "high")
+    assert result.status == 124, result
+    report = vigil.why()
+    assert (report["kind"], report["cause"]["id"], report["cause"]["confidence"]) == ("hang", "ray_actors_wait", "high"), report
+    for text in says:
+        assert text in report["cause"]["text"], report
+
+
+@pytest.mark.parametrize("what, says", [("behind", b"all 4"), ("asleep", b"all 4"), ("later", b"ready True"),
+                                        ("spare", b"all 2")])
 def test_what_waits_behind_work_is_well(places, vigil, what, says):
     """Longer than it takes to tell of one that hangs."""
     result = places(what, "--on-hang", "kill", "--on-hang-needs", "medium")

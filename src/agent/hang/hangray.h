@@ -1,7 +1,7 @@
 /*
- * What waits for a place in the Ray node of a suspected job, for the judge: read from the logs of the node's raylet,
- * where that is of the job, with the rights of its user (sense/framework/rayplaces), and beside it what the job's
- * workers and programs do. Where nothing waits for a place it costs two small reads, and without Ray nothing.
+ * What the judge is told of Ray in a suspected job with a raylet of its own: what waits for a place in the node, from
+ * the raylet's logs, with the rights of its user (sense/framework/rayplaces), what the job's workers and programs do,
+ * and which actors wait for calls of which others (sense/pylib/raycall). Without Ray it costs nothing.
  */
 #pragma once
 
@@ -9,8 +9,8 @@
 #include "model/ray/raystand.h"
 
 /*
- * dumps: the stacks, oldest first; what a process does it does in all of them. NULL: nothing waits for a place, there
- * is no Ray, or no memory. Free it.
+ * dumps: the stacks, oldest first; what a process does it does in all of them. NULL: there
+ * is no Ray, nothing of it waits, or no memory. Free it.
  */
 struct raystand *hangray_make(const struct world *w, const struct hangprocs *procs,
 			      const struct stackdump *const *dumps, size_t n_dumps);

@@ -82,6 +82,11 @@ static const struct {
 	 {"press Ctrl-Q at that terminal (Ctrl-S stops its output), or look why the program that shows it reads no "
 	  "more",
 	  "let it write to a file: who writes to a terminal stands as long as that takes nothing"}},
+	{"ray_actors_wait",
+	 {"let the actor return the reference instead of calling ray.get() on it, or make the method async and "
+	  "`await` it",
+	  "max_concurrency= gives an actor more threads for calls: as many as can wait for each other at a time, and "
+	  "one"}},
 	{"ray_no_place",
 	 {"`ray status` shows what the node has, what of it is used, and what waits for a place"}},
 	{"openmp_fork",

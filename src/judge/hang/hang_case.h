@@ -83,7 +83,7 @@ struct hang_case {
 	const struct waitgraph *graph; /* who waits for whom; NULL: not read */
 	const struct gostand *go; /* main goroutines of the ranks' programs made by Go */
 	size_t n_go;
-	const struct raystand *ray; /* what waits for a place in the job's Ray node; NULL: nothing, or there is none */
+	const struct raystand *ray; /* what waits in the job's Ray node, and for whom; NULL: nothing, or no node */
 	const struct hang_refused *refused; /* the most often tried first; none where they cannot be counted */
 	size_t n_refused;
 	const struct rankenv *environment; /* compared over the ranks; NULL: not read */

@@ -64,6 +64,7 @@ bool hang_each_for_its_own(const struct hang_work *w);
 bool hang_lost(struct hang_work *w);
 /* Every rank waits for one process beside them, and that one for them. */
 bool hang_server_of_all(struct hang_work *w);
+bool hang_ray_circle(struct hang_work *w); /* actors of Ray that wait for calls of each other */
 bool hang_ray_places(struct hang_work *w); /* tasks, actors or groups of Ray for which no place comes free */
 /*
  * Since when nothing but Ray's own programs does anything, where neither steps, counters nor the log say that the job

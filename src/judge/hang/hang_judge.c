@@ -98,19 +98,20 @@ static bool by_stacks(struct hang_work *w)
 {
 	static bool (*const parts[])(struct hang_work * w) = {
 		hang_lock_proofs,     hang_python_locks, hang_graph_proof,   hang_threads_circle, hang_goroutines,
-		hang_lock_kept,	      hang_ray_places,	 hang_benign,	     hang_gil_blocked,	  hang_long_sleep,
-		hang_call_refused,    hang_graph_benign, hang_collective_says, hang_gil,	  hang_disk,
-		hang_busy,	      hang_shared_error, hang_graph_explains, hang_closed_job,	  hang_server_of_all,
-		hang_one_stands,      hang_all_wait,
+		hang_lock_kept,	      hang_ray_circle,	 hang_ray_places,    hang_benign,	  hang_gil_blocked,
+		hang_long_sleep,      hang_call_refused, hang_graph_benign,  hang_collective_says, hang_gil,
+		hang_disk,	      hang_busy,	 hang_shared_error,  hang_graph_explains,  hang_closed_job,
+		hang_server_of_all,   hang_one_stands,	 hang_all_wait,
 	};
 	/*
 	 * A job that moves does not stand still: only proofs by themselves count, and a log that has long been silent.
 	 */
 	static bool (*const log_silent[])(struct hang_work * w) = {
-		hang_lock_proofs, hang_lost, hang_ray_places, hang_benign, hang_gil, hang_disk, hang_silent_log,
+		hang_lock_proofs, hang_lost, hang_ray_circle, hang_ray_places,
+		hang_benign,	  hang_gil,  hang_disk,	      hang_silent_log,
 	};
 	if (w->ray_still)
-		return hang_lock_proofs(w) || hang_ray_places(w) || w->ray_still;
+		return hang_lock_proofs(w) || hang_ray_circle(w) || hang_ray_places(w) || w->ray_still;
 	for (size_t i = 0; !w->log_silent && i < ARRAY_SIZE(parts); i++)
 		if (parts[i](w))
 			return true;

@@ -38,6 +38,7 @@ static const struct {
 	{"one_rank_failed", HANG_REFINE_NEVER},
 	/* Ray itself says what lacks */
 	{"ray_no_place", HANG_REFINE_NEVER},
+	{"ray_actors_wait", HANG_REFINE_NEVER},
 	/* somebody has stopped it */
 	{"rank_stopped", HANG_REFINE_NEVER},
 	{"rank_traced", HANG_REFINE_NEVER},

@@ -289,3 +289,80 @@ bool hang_ray_places(struct hang_work *w)
 		      s->places.statuses, s->n);
 	return true;
 }
+
+/* ---- actors of Ray that wait for each other ---- */
+
+/* True if every program of Ray's in the job waits for what these actors should answer, so none of them breaks it. */
+static bool programs_await_stuck(const struct raystand *s)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < s->n; i++) {
+		const struct raystand_process *p = &s->process[i];
+		if (p->worker)
+			continue;
+		if (p->does != RAYSTAND_GETS || !raystand_awaits_stuck(s, p))
+			return false;
+		n++;
+	}
+	return n > 0 && n >= s->places.drivers && !s->cut && !s->others;
+}
+
+/* A member of a circle: whoever waits for the others comes to one. */
+static const struct raystand_process *circle_member(const struct raystand *s)
+{
+	const struct raystand_process *p = NULL;
+	for (size_t i = 0; i < s->n && !p; i++)
+		p = s->process[i].stuck ? &s->process[i] : NULL;
+	for (size_t i = 0; i < s->n && p; i++)
+		p = raystand_actor(s, &p->awaits[0]);
+	return p;
+}
+
+static void actor_says(struct hang_work *w, const struct raystand_process *p, const struct raystand_process *next)
+{
+	char at[140] = "", threads[60] = "";
+	if (p->place[0])
+		TEXT_FORMAT(at, " at %s", p->place);
+	if (p->calls > 1)
+		TEXT_FORMAT(threads, ", with all %zu threads that run its calls,", p->calls);
+	if (p == next)
+		hang_says(w, "The actor in process %d waits in ray.get()%s%s for a call of its own.", (int)p->pid, at,
+			  threads);
+	else
+		hang_says(w, "The actor in process %d waits in ray.get()%s%s for a call of the actor in process %d.",
+			  (int)p->pid, at, threads, (int)next->pid);
+}
+
+/*
+ * A call of an actor begins when a thread of its is free. Nothing is ended for it by itself: what is read is the
+ * program's own memory, and somebody outside could end an actor.
+ */
+bool hang_ray_circle(struct hang_work *w)
+{
+	const struct raystand *s = w->c->ray;
+	const struct raystand_process *first = s ? circle_member(s) : NULL;
+	if (!first)
+		return false;
+	const bool all = programs_await_stuck(s);
+	if (!hang_old_enough(w, all ? HANG_FIRM : HANG_EXPLAINED))
+		return true;
+	hang_is(w, "ray_actors_wait", all ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+	const struct raystand_process *p = first;
+	size_t told = 0;
+	const size_t most = 4;
+	do {
+		const struct raystand_process *next = raystand_actor(s, &p->awaits[0]);
+		if (told++ < most)
+			actor_says(w, p, next);
+		p = next;
+	} while (p != first);
+	if (told > most)
+		hang_says(w, "So do %zu more, in a circle.", told - most);
+	hang_says(w, told > 1 ? "None of these calls can begin or go on before another one of them has ended."
+			      : "It cannot begin before one that waits so has ended.");
+	hang_evidence(w, "waits", "references and actors in the memory of Ray's processes",
+		      "%zu actor%s without a time limit for results that only calls of %s make, and no thread is free "
+		      "for a call",
+		      told, told > 1 ? "s wait" : " waits", told > 1 ? "these actors" : "this actor");
+	return true;
+}

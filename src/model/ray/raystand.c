@@ -93,12 +93,28 @@ enum raystand_does raystand_does(const struct dump_process *p)
 	return frame_is(f, "get_objects", worker) ? RAYSTAND_GETS : RAYSTAND_SOMETHING;
 }
 
+static bool is_in_get(const struct dump_thread *t)
+{
+	const struct dump_frame *f = raystand_innermost(t);
+	return f && frame_is(f, "get_objects", "/ray/_private/worker.py");
+}
+
+size_t raystand_gets(const struct dump_process *p)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < p->n_threads; i++)
+		n += is_in_get(&p->threads[i]);
+	return n;
+}
+
 void raystand_place(const struct dump_process *p, char *dst, size_t cap)
 {
-	const struct dump_thread *main = p->n_threads > 0 ? &p->threads[0] : NULL;
+	const struct dump_thread *t = NULL;
 	text_copy(dst, cap, "");
-	for (size_t i = 0; main && i < main->n_frames; i++) {
-		const struct dump_frame *f = &main->frames[i];
+	for (size_t i = 0; !t && i < p->n_threads; i++)
+		t = is_in_get(&p->threads[i]) ? &p->threads[i] : NULL;
+	for (size_t i = 0; t && i < t->n_frames; i++) {
+		const struct dump_frame *f = &t->frames[i];
 		if (!activity_is_user(f))
 			continue;
 		text_format(dst, cap, "%s:%d in %s", frame_file_short(f->file), f->line, f->name);
@@ -112,4 +128,50 @@ const struct raystand_process *raystand_find(const struct raystand *s, pid_t pid
 		if (s->process[i].pid == pid)
 			return &s->process[i];
 	return NULL;
+}
+
+/* ---- actors ---- */
+
+const struct raystand_process *raystand_actor(const struct raystand *s, const struct raycall_actor *a)
+{
+	const struct raystand_process *found = NULL;
+	for (size_t i = 0; i < s->n; i++) {
+		const struct raystand_process *p = &s->process[i];
+		if (!p->is_actor || !raycall_same_actor(&p->actor, a))
+			continue;
+		if (found)
+			return NULL;
+		found = p;
+	}
+	return found;
+}
+
+bool raystand_awaits_stuck(const struct raystand *s, const struct raystand_process *p)
+{
+	for (size_t i = 0; i < p->n_awaits; i++) {
+		const struct raystand_process *other = raystand_actor(s, &p->awaits[i]);
+		if (!other || !other->stuck)
+			return false;
+	}
+	return p->n_awaits > 0;
+}
+
+size_t raystand_stuck(struct raystand *s)
+{
+	size_t n = 0, before;
+	for (size_t i = 0; i < s->n; i++) {
+		s->process[i].stuck = s->process[i].is_actor && s->process[i].n_awaits > 0;
+		n += s->process[i].stuck;
+	}
+	do {
+		before = n;
+		for (size_t i = 0; i < s->n; i++) {
+			struct raystand_process *p = &s->process[i];
+			if (!p->stuck || raystand_awaits_stuck(s, p))
+				continue;
+			p->stuck = false;
+			n--;
+		}
+	} while (n < before);
+	return n;
 }

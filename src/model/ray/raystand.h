@@ -1,11 +1,13 @@
 /*
  * What waits for a place in a Ray node (sense/framework/rayplaces), and what each of the job's Ray processes does
- * meanwhile: who could give a place back, or not. The names of Ray's functions are those of Ray 2.60. Pure.
+ * meanwhile: who could give a place back, or not, and which actors wait for calls of each other. The names of Ray's
+ * functions are those of Ray 2.60. Pure.
  */
 #pragma once
 
 #include "model/stacks/stackdump.h"
 #include "sense/framework/rayplaces.h"
+#include "sense/pylib/raycall.h"
 
 /* Why a demand has no place. */
 enum raystand_lack {
@@ -21,11 +23,20 @@ enum raystand_does {
 	RAYSTAND_IDLE, /* a worker that nobody calls */
 };
 
+#define RAYSTAND_AWAITS RAYCALL_TARGETS
+
 struct raystand_process {
 	pid_t pid;
 	bool worker; /* else a program that uses Ray */
 	enum raystand_does does;
 	char place[120]; /* "train.py:40 in main", of one that waits in ray.get(); "": unknown */
+	bool is_actor;
+	struct raycall_actor actor; /* which one */
+	/* Each thread of it that runs calls waits in ray.get(), without a limit, for calls of these actors alone. */
+	struct raycall_actor awaits[RAYSTAND_AWAITS];
+	size_t n_awaits; /* 0: not so, or not known */
+	size_t calls; /* threads that wait so */
+	bool stuck; /* by raystand_stuck */
 };
 
 #define RAYSTAND_PROCESSES 128
@@ -48,6 +59,18 @@ enum raystand_lack raystand_lack(const struct rayplaces *p, const struct rayplac
 				 const struct rayplaces_kind **ret_kind);
 /* By the frames of all its threads. SOMETHING: also one that is no Python, or no process that uses Ray. */
 enum raystand_does raystand_does(const struct dump_process *p);
-/* Where the program's own code stands in its main thread; "": unknown. */
+/* How many of its threads wait in ray.get(). */
+size_t raystand_gets(const struct dump_process *p);
+/* Where the program's own code stands in the first of them; "": unknown. */
 void raystand_place(const struct dump_process *p, char *dst, size_t cap);
+/*
+ * Marks the actors that wait for calls of each other, or of themselves, and those that wait for them alone: the
+ * largest set of which each waits for members only. Such a call would begin or go on only when one of the set had
+ * ended its own. Returns how many there are.
+ */
+size_t raystand_stuck(struct raystand *s);
+/* Who is that actor; NULL: nobody that was read, or several say so. */
+const struct raystand_process *raystand_actor(const struct raystand *s, const struct raycall_actor *a);
+/* True: it waits in ray.get() for calls of such actors. */
+bool raystand_awaits_stuck(const struct raystand *s, const struct raystand_process *p);
 const struct raystand_process *raystand_find(const struct raystand *s, pid_t pid);

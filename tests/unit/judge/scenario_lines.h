@@ -58,24 +58,44 @@ static void ray_kind(struct rayplaces_set *s, struct span name, double amount)
 	span_copy(name, k->name, sizeof(k->name));
 }
 
-/* <pid> program|worker gets|idle|something [has <kind> <n>] */
+static struct raycall_actor ray_actor(struct span *rest, const char *where)
+{
+	return (struct raycall_actor){.id = {(unsigned char)int_of(next(rest, where))}};
+}
+
+static void ray_holds(struct raystand *s, pid_t pid, struct span *rest, const char *where)
+{
+	struct rayplaces_holder *h = &s->places.holder[s->places.n_holders++];
+	*h = (struct rayplaces_holder){.pid = pid, .name = "fold"};
+	const struct span kind = next(rest, where);
+	ray_kind(&h->has, kind, int_of(next(rest, where)));
+}
+
+/* <pid> program|worker gets|idle|something [has <kind> <n>] [is <actor>] [calls <threads>] [awaits <actor>]… */
 static void ray_process(struct raystand *s, struct span rest, const char *where)
 {
 	struct raystand_process *p = &s->process[s->n++];
 	struct span w;
-	*p = (struct raystand_process){.pid = int_of(next(&rest, where))};
+	*p = (struct raystand_process){.pid = int_of(next(&rest, where)), .calls = 1};
 	p->worker = span_eq(next(&rest, where), "worker");
 	w = next(&rest, where);
 	p->does = span_eq(w, "gets") ? RAYSTAND_GETS : span_eq(w, "idle") ? RAYSTAND_IDLE : RAYSTAND_SOMETHING;
-	TEXT_COPY(p->place, p->does == RAYSTAND_GETS ? "search.py:30 in main" : "");
 	s->places.drivers += !p->worker;
-	if (!span_word(&rest, &w))
-		return;
-	assert_true(span_eq(w, "has"));
-	struct rayplaces_holder *h = &s->places.holder[s->places.n_holders++];
-	*h = (struct rayplaces_holder){.pid = p->pid, .name = "fold"};
-	w = next(&rest, where);
-	ray_kind(&h->has, w, int_of(next(&rest, where)));
+	while (span_word(&rest, &w)) {
+		if (span_eq(w, "has"))
+			ray_holds(s, p->pid, &rest, where);
+		else if (span_eq(w, "is"))
+			p->actor = ray_actor(&rest, where);
+		else if (span_eq(w, "calls"))
+			p->calls = (size_t)int_of(next(&rest, where));
+		else if (span_eq(w, "awaits"))
+			p->awaits[p->n_awaits++] = ray_actor(&rest, where);
+		else
+			fail_msg("%s: unknown word of a process of Ray's", where);
+	}
+	p->is_actor = p->actor.id[0] != 0;
+	TEXT_COPY(p->place, p->does == RAYSTAND_GETS || p->n_awaits > 0 ? "search.py:30 in main" : "");
+	(void)raystand_stuck(s);
 }
 
 /* <n> tasks|groups <kind> <amount> [apart <bundles>] [in-group] */

@@ -127,6 +127,47 @@ static void another_thread_may_end_the_wait(void **state)
 			 RAYSTAND_SOMETHING);
 }
 
+static struct raystand actors;
+
+static struct raystand_process *actor_put(unsigned char is, unsigned char awaits)
+{
+	struct raystand_process *p = &actors.process[actors.n++];
+	*p = (struct raystand_process){
+		.pid = (pid_t)(100 * actors.n), .worker = true, .is_actor = is > 0, .actor.id = {is}};
+	if (awaits > 0)
+		p->awaits[p->n_awaits++].id[0] = awaits;
+	return p;
+}
+
+static void actors_that_wait_for_each_other_are_stuck(void **state)
+{
+	(void)state;
+	actors.n = 0;
+	actor_put(1, 2);
+	actor_put(2, 3);
+	actor_put(3, 1);
+	const struct raystand_process *leads_in = actor_put(4, 1), *program = actor_put(0, 4), *free = actor_put(5, 0);
+	assert_int_equal(raystand_stuck(&actors), 4);
+	assert_true(leads_in->stuck && raystand_awaits_stuck(&actors, program));
+	assert_false(program->stuck || free->stuck || raystand_awaits_stuck(&actors, free));
+	actors.process[1].awaits[actors.process[1].n_awaits++].id[0] = 5; /* the second waits for one that works, too */
+	assert_int_equal(raystand_stuck(&actors), 0);
+	assert_false(raystand_awaits_stuck(&actors, program));
+}
+
+static void who_waits_for_itself_is_stuck_and_who_waits_for_nobody_that_is_known_is_not(void **state)
+{
+	(void)state;
+	actors.n = 0;
+	actor_put(1, 1);
+	actor_put(2, 9);
+	assert_int_equal(raystand_stuck(&actors), 1);
+	assert_true(actors.process[0].stuck);
+	actor_put(1, 0); /* another process that says that it is this actor */
+	assert_null(raystand_actor(&actors, &actors.process[0].actor));
+	assert_int_equal(raystand_stuck(&actors), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -136,6 +177,8 @@ int main(void)
 		cmocka_unit_test(bundles_that_want_nodes_of_their_own),
 		cmocka_unit_test(a_process_waits_is_idle_or_does_something),
 		cmocka_unit_test(another_thread_may_end_the_wait),
+		cmocka_unit_test(actors_that_wait_for_each_other_are_stuck),
+		cmocka_unit_test(who_waits_for_itself_is_stuck_and_who_waits_for_nobody_that_is_known_is_not),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
