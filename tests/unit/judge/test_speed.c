@@ -115,6 +115,24 @@ static void other_programs_on_the_same_processors_are_named(void **state)
 	assert_non_null(strstr(s.found.row[0].evidence[1], "cc1"));
 }
 
+static void a_job_that_gets_no_processor_at_all_is_told_so(void **state)
+{
+	(void)state;
+	scene_begin(&s, 2);
+	scene_thread(&s, scene_process(&s, ROLE_MAIN), "R", 0.97);
+	s.f.machine.running += 14;
+	scene_expect(&s, "others-busy", 1 / 0.03);
+}
+
+static void a_job_that_rests_beside_others_lacks_no_processor(void **state)
+{
+	(void)state;
+	scene_begin(&s, 2);
+	scene_thread(&s, scene_process(&s, ROLE_MAIN), "SSSSSSSSSR", 0.05);
+	s.f.machine.running += 14;
+	scene_expect_nothing(&s);
+}
+
 /*
  * Workers of low priority that wake up now and then are seen waiting for a processor nearly all the time: more of them
  * than there are processors. Who takes these is somebody else.
@@ -801,6 +819,8 @@ int main(void)
 		cmocka_unit_test(stolen_time_is_named),
 		cmocka_unit_test(a_lowered_clock_is_named),
 		cmocka_unit_test(other_programs_on_the_same_processors_are_named),
+		cmocka_unit_test(a_job_that_gets_no_processor_at_all_is_told_so),
+		cmocka_unit_test(a_job_that_rests_beside_others_lacks_no_processor),
 		cmocka_unit_test(a_job_that_others_leave_next_to_nothing_is_not_at_fault),
 		cmocka_unit_test(busy_siblings_of_one_core_are_named),
 		cmocka_unit_test(logical_processors_taken_for_cores_are_a_note),
