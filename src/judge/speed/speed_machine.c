@@ -135,7 +135,7 @@ static void others(const struct speedview *v, struct findings *all)
 	const struct speed_machine *m = &v->f->machine;
 	/* What hardly runs wants nothing, unless it waits for a processor. */
 	if ((v->run < 0.1 && v->wanted < 0.5) || (v->wanted > v->room * 1.1 && !speed_starved(v)) ||
-	    speed_others_counted(v) < 0.5 || quota_binds(v))
+	    speed_others_counted(v) < 0.5 || speed_found(all, "cpu-quota"))
 		return;
 	double speedup = MIN(v->run + v->queued, MAX(v->room, v->run)) / MAX(v->run, 0.01);
 	struct finding *f =

@@ -124,6 +124,19 @@ static void a_job_that_gets_no_processor_at_all_is_told_so(void **state)
 	scene_expect(&s, "others-busy", 1 / 0.03);
 }
 
+static void a_quota_that_hardly_binds_hides_no_others(void **state)
+{
+	(void)state;
+	scene_begin(&s, 2);
+	scene_thread(&s, scene_process(&s, ROLE_MAIN), "R", 0.78);
+	s.f.machine.running += 6;
+	s.f.machine.quota_cores = 0.5;
+	s.f.machine.periods = 50;
+	s.f.machine.throttled = 8;
+	s.f.machine.throttled_cores = 0.04;
+	scene_expect(&s, "others-busy", 0.5 / 0.22);
+}
+
 static void a_job_that_rests_beside_others_lacks_no_processor(void **state)
 {
 	(void)state;
@@ -820,6 +833,7 @@ int main(void)
 		cmocka_unit_test(a_lowered_clock_is_named),
 		cmocka_unit_test(other_programs_on_the_same_processors_are_named),
 		cmocka_unit_test(a_job_that_gets_no_processor_at_all_is_told_so),
+		cmocka_unit_test(a_quota_that_hardly_binds_hides_no_others),
 		cmocka_unit_test(a_job_that_rests_beside_others_lacks_no_processor),
 		cmocka_unit_test(a_job_that_others_leave_next_to_nothing_is_not_at_fault),
 		cmocka_unit_test(busy_siblings_of_one_core_are_named),
