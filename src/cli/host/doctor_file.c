@@ -49,7 +49,8 @@ static void sum_text(const char *path, const struct tracefacts *t, const struct 
 	       t->ray	   ? "Ray tasks"
 	       : s->device ? "kernels and copies"
 			   : "outermost events",
-	       s->workers, s->device ? "stream" : "worker", s->workers == 1 ? "" : "s", s->span_s, s->any_s > 0 ? s->busy_s / s->any_s : 0);
+	       s->workers, s->device ? "stream" : "worker", s->workers == 1 ? "" : "s", s->span_s,
+	       s->any_s > 0 ? s->busy_s / s->any_s : 0);
 	puts("Looked at: the length of tasks and the time between them, how many workers work at once, one that does "
 	     "everything, unequal lengths, and times in which nobody works. A trace does not say which node is the "
 	     "head "

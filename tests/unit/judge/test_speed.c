@@ -557,35 +557,6 @@ static void steps_that_slow_down_are_named(void **state)
 	assert_true(s.found.row[0].cost_ratio > 0.59 && s.found.row[0].cost_ratio < 0.61);
 }
 
-static void scene_head(size_t parent)
-{
-	scene_begin(&s, 2);
-	scene_one(&s, ROLE_MAIN, "k");
-	size_t gcs = scene_process(&s, ROLE_RAY_SYSTEM);
-	TEXT_COPY(s.process[gcs].name, "gcs_server");
-	s.process[gcs].parent = parent;
-	scene_thread(&s, gcs, "p", 0);
-	for (int i = 0; i < 2; i++) {
-		scene_one(&s, ROLE_RAY_WORKER, "R");
-		s.process[s.f.n_processes - 1].parent = gcs;
-	}
-}
-
-static void a_head_node_without_a_free_processor_is_named(void **state)
-{
-	(void)state;
-	scene_head(SIZE_MAX);
-	scene_expect(&s, "head-node-works", 0);
-}
-
-/* As ray.init() does without an address: there is no other node that could do the work. */
-static void a_ray_that_the_program_has_started_for_itself_is_no_cluster(void **state)
-{
-	(void)state;
-	scene_head(0);
-	scene_expect_nothing(&s);
-}
-
 /* What nothing holds back, and what only looks as if something did. */
 
 static void one_busy_thread_is_well(void **state)
@@ -882,8 +853,6 @@ int main(void)
 		cmocka_unit_test(a_small_dev_shm_is_named_where_loaders_use_it),
 		cmocka_unit_test(a_loss_that_is_no_number_is_named_before_all_else),
 		cmocka_unit_test(steps_that_slow_down_are_named),
-		cmocka_unit_test(a_head_node_without_a_free_processor_is_named),
-		cmocka_unit_test(a_ray_that_the_program_has_started_for_itself_is_no_cluster),
 		cmocka_unit_test(one_busy_thread_is_well),
 		cmocka_unit_test(a_process_that_sleeps_is_well),
 		cmocka_unit_test(a_server_that_waits_is_well),
