@@ -36,6 +36,14 @@ def test_what_holds_tasks_back_is_named_first(vigil, tmp_path, rows, finding, sp
     assert told["trace"]["kind"] == "ray" and told["trace"]["tasks"] == len(rows) and not told["trace"]["cut_off"]
 
 
+def test_a_file_whose_name_could_be_a_jobs_is_read_where_no_job_has_it(vigil, tmp_path):
+    (tmp_path / "epoch").write_text(json.dumps(UNEVEN))
+    told = vigil("doctor", "epoch", "--json", cwd=tmp_path).json()
+    assert told["findings"][0]["id"] == "uneven-tasks"
+    vigil("run", "--name", "epoch", "true", cwd=tmp_path)
+    assert vigil("doctor", "epoch", cwd=tmp_path).status == 4  # the job goes before the file, and has ended
+
+
 def test_busy_workers_have_no_finding(vigil, tmp_path):
     (tmp_path / "t.json").write_text(json.dumps(tasks([(w, i * 101, 100) for w in range(4) for i in range(50)])))
     assert doctor(vigil, tmp_path / "t.json")["findings"] == []

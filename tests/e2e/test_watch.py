@@ -53,6 +53,15 @@ def waiting(vigil, *args, word=b"watching", **kwargs):
     return process
 
 
+def test_a_ray_node_is_called_what_the_user_says(vigil, others, tmp_path):
+    (tmp_path / "raylet").mkdir()
+    shutil.copy("/usr/bin/sleep", tmp_path / "raylet/raylet")
+    raylet = others([tmp_path / "raylet/raylet", "60"])
+    waiting(vigil, "watch", "--ray", "--name", "node", stderr=subprocess.PIPE)
+    wait_for(lambda: any(row["job"].startswith("node-") and row["pid"] == raylet.pid
+                         for row in map(json.loads, vigil("ps", "--json").out.splitlines())), 20, "the node by its name")
+
+
 def events_of(vigil, kind):
     """The texts of all events of this kind."""
     found = [json.loads(line) for line in vigil("events", "--json").out.splitlines()]

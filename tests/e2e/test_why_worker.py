@@ -46,3 +46,10 @@ def test_nobody_of_that_name(vigil, text):
     vigil("run", "--", "true")
     result = vigil("why", text)
     assert result.status == 4 and len(result.text.splitlines()) == 1, result
+
+
+def test_the_doctor_looks_at_all_workers_of_the_name(vigil):
+    up = [vigil.start("run", "--", *worker(SLEEPS)) for _ in range(2)]
+    assert [job.stdout.readline() for job in up] == [b"up\n"] * 2
+    told = vigil("doctor", "sort pages", "--for", "1", "--json").json()
+    assert told["subject"] == "2 Ray workers called sort pages" and len(told["watched"]["processes"]) == 2, told

@@ -236,7 +236,7 @@ static void crowd_take(struct adopt *a, const struct tasks *t, const struct crow
 			adopt_release(a, j, "its place is taken by a larger one, or by one of a user who has fewer");
 	}
 	for (size_t i = 0; i < n; i++)
-		if (m[i].chosen && !m[i].has_place && adopt_pid(a, m[i].pid, NULL) == 0)
+		if (m[i].chosen && !m[i].has_place && adopt_pid(a, m[i].pid, a->spec->watch.name) == 0)
 			job_of_process(a, tasks_find(t, m[i].pid))->by_command = true;
 }
 

@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "agent/host/world_open.h"
 #include "agent/incident/leftover.h"
@@ -10,6 +11,7 @@
 #include "cli/host/doctor_job.h"
 #include "cli/options/commands.h"
 #include "cli/options/state.h"
+#include "cli/options/subject.h"
 #include "judge/host/doctor.h"
 #include "tell/host/findings.h"
 #include "tell/text/textout.h"
@@ -110,6 +112,24 @@ static bool is_file(const char *what)
 	return false;
 }
 
+/* A file that looks like none. A job goes before a file of the same name; "./NAME" means the file. */
+static bool is_plain_file(const char *what, const char *given)
+{
+	struct stat st;
+	struct world w;
+	struct subject s;
+	char state[256];
+	struct fault none = {.text = ""};
+	if (stat(what, &st) < 0 || !S_ISREG(st.st_mode) || strcmp(what, "last") == 0)
+		return false;
+	if (world_open(NULL, &w, &none) < 0)
+		return true;
+	const bool named = state_dir(given, state, sizeof(state), &none) == 0 &&
+			   subject_find_all(&w, state, what, &s, &none) != SUBJECT_NONE;
+	world_close(&w);
+	return !named;
+}
+
 static int doctor_run(const void *options, int argc, char **argv)
 {
 	const struct doctor_options *o = options;
@@ -123,7 +143,7 @@ static int doctor_run(const void *options, int argc, char **argv)
 		log_error("--for: expected 1 to 600 seconds; a shorter look proves nothing");
 		return EXIT_USAGE;
 	}
-	if (is_file(argv[0]))
+	if (is_file(argv[0]) || is_plain_file(argv[0], o->state))
 		return doctor_file(argv[0], o->json);
 	const struct doctor_job d = {.state = o->state, .what = argv[0], .for_ns = o->for_ns, .json = o->json};
 	return doctor_job(&d);

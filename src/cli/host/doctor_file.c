@@ -43,13 +43,14 @@ static struct js *sum_json(const struct tracefacts *t, const struct tracesum *s)
 static void sum_text(const char *path, const struct tracefacts *t, const struct tracesum *s)
 {
 	printf("Read %" PRIu64
-	       " events of %s. Judged are %zu %s of %zu %s within %.3g s: %.2f of them work at once while any "
+	       " events of %s. Judged are %zu %s of %zu %s%s within %.3g s: %.2f of them work at once while any "
 	       "does.\n",
 	       t->n_events, path, s->tasks,
 	       t->ray	   ? "Ray tasks"
 	       : s->device ? "kernels and copies"
 			   : "outermost events",
-	       s->workers, s->device ? "streams" : "workers", s->span_s, s->any_s > 0 ? s->busy_s / s->any_s : 0);
+	       s->workers, s->device ? "stream" : "worker", s->workers == 1 ? "" : "s", s->span_s,
+	       s->any_s > 0 ? s->busy_s / s->any_s : 0);
 	puts("Looked at: the length of tasks and the time between them, how many workers work at once, one that does "
 	     "everything, unequal lengths, and times in which nobody works. A trace does not say which node is the "
 	     "head "

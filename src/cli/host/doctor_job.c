@@ -52,13 +52,7 @@ static void doctor_job_show(const struct doctor_job *d, const struct subject *s,
 
 static int watched(const struct world *w, const struct doctor_job *d, const struct subject *s, struct speedfacts *ret)
 {
-	const struct members_want members = {
-		.ask = true,
-		.job_id = s->is_job ? s->job.id : NULL,
-		.uid = s->job.uid,
-		.root = s->pid,
-		.group = s->is_job ? s->job.cgroup : NULL,
-	};
+	const struct members_want members = subject_members(s);
 	const bool shows = isatty(STDERR_FILENO);
 	const struct speedwatch_want want = {.members = &members,
 					     .for_ns = d->for_ns,

@@ -133,10 +133,11 @@ static void clocks(const struct speedview *v, struct findings *all)
 static void others(const struct speedview *v, struct findings *all)
 {
 	const struct speed_machine *m = &v->f->machine;
-	if (v->run < 0.1 || (v->wanted > v->room * 1.1 && !speed_starved(v)) || speed_others_counted(v) < 0.5 ||
-	    quota_binds(v))
+	/* What hardly runs wants nothing, unless it waits for a processor. */
+	if ((v->run < 0.1 && v->wanted < 0.5) || (v->wanted > v->room * 1.1 && !speed_starved(v)) ||
+	    speed_others_counted(v) < 0.5 || speed_found(all, "cpu-quota"))
 		return;
-	double speedup = MIN(v->run + v->queued, MAX(v->room, v->run)) / v->run;
+	double speedup = MIN(v->run + v->queued, MAX(v->room, v->run)) / MAX(v->run, 0.01);
 	struct finding *f =
 		speed_add(v, all, "others-busy", "high", speedup, 0,
 			  "other programs want the same processors: the job's threads wait for one for %.0f "

@@ -40,13 +40,18 @@ static void slower(const struct speedview *v, struct findings *all)
 		   "whether memory grows");
 }
 
+/*
+ * A daemon of `ray start` has no parent in the job. One that the program has started for itself (ray.init() without an
+ * address) serves no other nodes, and its tasks have nowhere else to run.
+ */
 static void head(const struct speedview *v, struct findings *all)
 {
 	double work = 0;
 	bool gcs = false;
 	for (size_t i = 0; i < v->f->n_processes; i++) {
 		const struct speed_process *p = &v->f->process[i];
-		gcs |= p->role == ROLE_RAY_SYSTEM && strncmp(p->name, "gcs_server", 10) == 0;
+		gcs |= p->role == ROLE_RAY_SYSTEM && strncmp(p->name, "gcs_server", 10) == 0 &&
+		       (p->parent == SIZE_MAX || v->f->process[p->parent].role != ROLE_MAIN);
 		work += p->role == ROLE_RAY_WORKER ? speed_run_of(v->f, i) : 0;
 	}
 	if (!gcs || work < 0.5 || v->wanted < v->room)
@@ -57,7 +62,8 @@ static void head(const struct speedview *v, struct findings *all)
 	if (!f)
 		return;
 	finding_evidence(f, "gcs_server runs here; workers use %.1f of %.1f processors", work, v->room);
-	finding_advice(f, "ray start --head --num-cpus=0 (or num-cpus: 0 of the head group) keeps tasks away from it");
+	finding_advice(f, "ray start --head --num-cpus=0 (or num-cpus: 0 of the head group) keeps tasks away from it, "
+			  "where the cluster has other nodes for them");
 }
 
 void speed_step_rules(const struct speedview *v, struct findings *all)

@@ -108,9 +108,10 @@ void speedshow_text(const struct speedshow *s, FILE *to)
 	const struct textout p = {.to = to, .width = textout_width(to)};
 	textout_text(
 		&p, 0,
-		"Looked %zu times within %.1f s at %zu threads in %zu processes: they used %.2f processors, wanted "
+		"Looked %zu times within %.1f s at %zu thread%s in %zu process%s: they used %.2f processors, wanted "
 		"%.2f, and may use %.2f of %u.",
-		f->n_sweeps, f->watched_s, f->n_threads, f->n_processes, s->run, s->wanted, s->room, m->cpus);
+		f->n_sweeps, f->watched_s, f->n_threads, f->n_threads == 1 ? "" : "s", f->n_processes,
+		f->n_processes == 1 ? "" : "es", s->run, s->wanted, s->room, m->cpus);
 	textout_text(
 		&p, 0,
 		"Looked at: processors and quota, thread pools, Python's GIL, locks, loaders and workers, sleeping, "

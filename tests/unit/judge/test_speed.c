@@ -115,6 +115,37 @@ static void other_programs_on_the_same_processors_are_named(void **state)
 	assert_non_null(strstr(s.found.row[0].evidence[1], "cc1"));
 }
 
+static void a_job_that_gets_no_processor_at_all_is_told_so(void **state)
+{
+	(void)state;
+	scene_begin(&s, 2);
+	scene_thread(&s, scene_process(&s, ROLE_MAIN), "R", 0.97);
+	s.f.machine.running += 14;
+	scene_expect(&s, "others-busy", 1 / 0.03);
+}
+
+static void a_quota_that_hardly_binds_hides_no_others(void **state)
+{
+	(void)state;
+	scene_begin(&s, 2);
+	scene_thread(&s, scene_process(&s, ROLE_MAIN), "R", 0.78);
+	s.f.machine.running += 6;
+	s.f.machine.quota_cores = 0.5;
+	s.f.machine.periods = 50;
+	s.f.machine.throttled = 8;
+	s.f.machine.throttled_cores = 0.04;
+	scene_expect(&s, "others-busy", 0.5 / 0.22);
+}
+
+static void a_job_that_rests_beside_others_lacks_no_processor(void **state)
+{
+	(void)state;
+	scene_begin(&s, 2);
+	scene_thread(&s, scene_process(&s, ROLE_MAIN), "SSSSSSSSSR", 0.05);
+	s.f.machine.running += 14;
+	scene_expect_nothing(&s);
+}
+
 /*
  * Workers of low priority that wake up now and then are seen waiting for a processor nearly all the time: more of them
  * than there are processors. Who takes these is somebody else.
@@ -526,21 +557,6 @@ static void steps_that_slow_down_are_named(void **state)
 	assert_true(s.found.row[0].cost_ratio > 0.59 && s.found.row[0].cost_ratio < 0.61);
 }
 
-static void a_head_node_without_a_free_processor_is_named(void **state)
-{
-	(void)state;
-	scene_begin(&s, 2);
-	scene_one(&s, ROLE_MAIN, "k");
-	size_t gcs = scene_process(&s, ROLE_RAY_SYSTEM);
-	TEXT_COPY(s.process[gcs].name, "gcs_server");
-	scene_thread(&s, gcs, "p", 0);
-	for (int i = 0; i < 2; i++) {
-		scene_one(&s, ROLE_RAY_WORKER, "R");
-		s.process[s.f.n_processes - 1].parent = gcs;
-	}
-	scene_expect(&s, "head-node-works", 0);
-}
-
 /* What nothing holds back, and what only looks as if something did. */
 
 static void one_busy_thread_is_well(void **state)
@@ -801,6 +817,9 @@ int main(void)
 		cmocka_unit_test(stolen_time_is_named),
 		cmocka_unit_test(a_lowered_clock_is_named),
 		cmocka_unit_test(other_programs_on_the_same_processors_are_named),
+		cmocka_unit_test(a_job_that_gets_no_processor_at_all_is_told_so),
+		cmocka_unit_test(a_quota_that_hardly_binds_hides_no_others),
+		cmocka_unit_test(a_job_that_rests_beside_others_lacks_no_processor),
 		cmocka_unit_test(a_job_that_others_leave_next_to_nothing_is_not_at_fault),
 		cmocka_unit_test(busy_siblings_of_one_core_are_named),
 		cmocka_unit_test(logical_processors_taken_for_cores_are_a_note),
@@ -834,7 +853,6 @@ int main(void)
 		cmocka_unit_test(a_small_dev_shm_is_named_where_loaders_use_it),
 		cmocka_unit_test(a_loss_that_is_no_number_is_named_before_all_else),
 		cmocka_unit_test(steps_that_slow_down_are_named),
-		cmocka_unit_test(a_head_node_without_a_free_processor_is_named),
 		cmocka_unit_test(one_busy_thread_is_well),
 		cmocka_unit_test(a_process_that_sleeps_is_well),
 		cmocka_unit_test(a_server_that_waits_is_well),

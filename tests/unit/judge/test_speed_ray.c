@@ -105,9 +105,40 @@ static void few_looks_say_nothing(void **state)
 	scene_expect_nothing(&s);
 }
 
+static void scene_head(size_t parent)
+{
+	scene_begin(&s, 2);
+	scene_one(&s, ROLE_MAIN, "k");
+	size_t gcs = scene_process(&s, ROLE_RAY_SYSTEM);
+	TEXT_COPY(s.process[gcs].name, "gcs_server");
+	s.process[gcs].parent = parent;
+	scene_thread(&s, gcs, "p", 0);
+	for (int i = 0; i < 2; i++) {
+		scene_one(&s, ROLE_RAY_WORKER, "R");
+		s.process[s.f.n_processes - 1].parent = gcs;
+	}
+}
+
+static void a_head_node_without_a_free_processor_is_named(void **state)
+{
+	(void)state;
+	scene_head(SIZE_MAX);
+	scene_expect(&s, "head-node-works", 0);
+}
+
+/* As ray.init() does without an address: there is no other node that could do the work. */
+static void a_ray_that_the_program_has_started_for_itself_is_no_cluster(void **state)
+{
+	(void)state;
+	scene_head(0);
+	scene_expect_nothing(&s);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_head_node_without_a_free_processor_is_named),
+		cmocka_unit_test(a_ray_that_the_program_has_started_for_itself_is_no_cluster),
 		cmocka_unit_test(one_actor_that_has_all_calls_is_named),
 		cmocka_unit_test(an_actor_that_computes_gains_no_more_than_the_processors),
 		cmocka_unit_test(an_actor_of_which_one_result_is_wanted_at_a_time_is_well),
