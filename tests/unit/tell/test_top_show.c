@@ -22,7 +22,12 @@ static int begin(void **state)
 					 .shared_bytes = GIB / 2};
 	TEXT_COPY(process.job, "train-3f2a");
 	TEXT_COPY(process.command, "python train.py --lr 0.1");
-	row = (struct toplist_row){.process = &process, .has_cpu = true, .cpu_ratio = 1.25, .has_time = true, .cpu_ns = 3660 * NS_PER_S, .state = 'R'};
+	row = (struct toplist_row){.process = &process,
+				   .has_cpu = true,
+				   .cpu_ratio = 1.25,
+				   .has_time = true,
+				   .cpu_ns = 3660 * NS_PER_S,
+				   .state = 'R'};
 	list = (struct toplist){.row = &row, .n = 1};
 	return 0;
 }
