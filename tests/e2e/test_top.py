@@ -54,9 +54,10 @@ def holder(vigil):
     """A running job with 60 MiB; its process as the table has it."""
     vigil.start("run", "--name", "held", "--", "/usr/bin/python3", "-c", HOLD)
 
-    def rows():
+    def rows():  # jobs of other tests on this machine are in the table, too
+        mine = [json.loads(line)["id"] for line in vigil("jobs", "--json").out.splitlines()]
         found = vigil("top", "--once", "--json").json()["processes"]
-        return next((p for p in found if p.get("job", "").startswith("held") and p["own_bytes"] > 60 << 20
+        return next((p for p in found if p.get("job") in mine and p["own_bytes"] > 60 << 20
                      and "cpu_ratio" in p), None)  # not before it was seen twice
     return wait_for(rows)
 
@@ -144,12 +145,70 @@ def test_keys_as_htop_has_them(vigil):
         screen.close()
 
 
+FAMILY = ("import subprocess, sys, time\n"
+          "kept = bytearray(60 << 20)\n"
+          "subprocess.Popen([sys.executable, '-c', 'import time; kept = bytearray(70 << 20); time.sleep(600)'])\n"
+          "time.sleep(600)\n")
+
+
+def test_more_of_htops_keys(vigil):
+    """Orders, users, marks, branches: what a viewer of jobs has a use for does as in htop."""
+    vigil.start("run", "--name", "family", "--", "/usr/bin/python3", "-c", FAMILY)
+
+    def held():
+        found = vigil("top", "--once", "--json").json()["processes"]
+        found = [p for p in found if p.get("job", "").startswith("family") and p["own_bytes"] > 50 << 20]
+        return found[1:] and found
+
+    child, parent = [p["pid"] for p in wait_for(held)]
+    job = vigil("jobs", "--json").json()["id"]
+    screen = Screen(vigil, job, "--every", "300ms", columns=120, rows=30)
+    try:
+        screen.read(rf"{child} family(?s:.*){parent} family")  # the largest first
+        screen.press("I")
+        screen.read(rf"{parent} family(?s:.*){child} family")
+        screen.press("IT")
+        screen.read(r"TIME")
+        screen.press("unobody\r")
+        screen.read(r"0 processes")
+        screen.press("u\r")
+        screen.read(r"2 processes")
+        screen.press("t")
+        screen.read(rf"{parent} family(?s:.*){child} family")
+        screen.press("\x1b[1~")  # Home
+        screen.press("-")
+        assert str(child) not in screen.read(r"\[\+\] /usr/bin/python3")
+        screen.press("+")
+        screen.read(rf"{parent} family(?s:.*){child} family")
+        screen.press("c")  # marks the process and what it started
+        screen.read(rf"{parent}\*family(?s:.*){child}\*family")
+        screen.press("k")
+        screen.read(r"send SIGTERM to 2 processes")
+        screen.press("nU")
+        screen.read(rf"{parent} family(?s:.*){child} family")
+        screen.press(str(child))
+        screen.press(" k")
+        screen.read(rf"send SIGTERM to pid {child}")
+        screen.press("y")
+        screen.read(r"SIGTERM was sent to pid")
+        wait_for(lambda: f"{child} " not in vigil("top", "--once").out.decode())
+        assert os.path.exists(f"/proc/{parent}")
+        screen.press("Z")
+        screen.read(r"stands still")
+        screen.press("ZH")
+        screen.read(r"no threads here: vigil stack")
+        screen.press("q")
+        assert screen.process.wait(30) == 0
+    finally:
+        screen.close()
+
+
 def test_a_hint_is_whole_or_absent(vigil):
     screen = Screen(vigil, columns=40, rows=12)
     try:
         hints = screen.read(r"q ends").split("\n")[-1].rstrip()
-        assert re.fullmatch(r"(?:(?:q ends|h keys|/ search|k end a process \(SIGTERM\)|t tree|a all|s order|M P N sort|arrows|"
-                            r"space look now)(?:  |$))+", hints), hints
+        assert re.fullmatch(r"(?:(?:q ends|h keys|/ search|k end a process \(SIGTERM\)|t tree|a all|s order|M P T N sort|arrows|u user|"
+                            r"space marks)(?:  |$))+", hints), hints
         screen.press("h")
         text = screen.read(r"any key goes on")
         assert "k F9        end the process (SIGTERM)" in text or "a           processes of no job too" in text

@@ -62,6 +62,16 @@ test("a moment: its ranks are made of processes and memory", () => {
 	assert.deepEqual(m.memory, [{ rank: 0, own_bytes: 12 }]);
 	assert.equal(m.incident, "x.1");
 	assert.deepEqual(adapt.moment({}), { memory: [], ranks: [] });
+	const whole = adapt.moment({
+		memory: { ranks: [{ own_bytes: 7 }] },
+		processes: [
+			{ pid: 9, role: "main", state: "running" },
+			{ pid: 10, role: "worker", state: "running" },
+			{ pid: 8, role: "main", state: "ended" },
+		],
+	});
+	assert.deepEqual(whole.memory, [{ name: "all processes", own_bytes: 7 }]);
+	assert.deepEqual(whole.ranks, [{ rank: -9, pid: 9, state: "running", own_bytes: 7 }], "a job without ranks is its one process");
 });
 
 test("a node of vigil.memory/1 has components that add up to what is used", () => {

@@ -806,6 +806,9 @@ test("two kept profiles are compared", async () => {
 		await page.waitForSelector("canvas.flamecanvas[data-drawn]");
 	}
 	await go(page, `${WELL}/profiles`);
+	const times = await page.$$eval(".profilerow time", (all) => all.map((t) => Date.parse(t.dateTime)));
+	assert.ok(times.length > 1);
+	assert.deepEqual(times, times.toSorted((a, b) => b - a), "the newest comes first");
 	const boxes = page.getByRole("checkbox", { name: /Compare CPU flame graph/ });
 	await boxes.nth(0).check();
 	await boxes.nth(1).check();

@@ -254,6 +254,8 @@ test("stacked memory: the largest worker at the bottom, shared memory once on to
 			[14, 5],
 		],
 	);
+	const [only] = stack.stackMemory({ times: [1], series: [{ name: "no rank", own: [4] }] });
+	assert.equal(only.label, "all processes", "a job without ranks lacks none");
 	assert.equal(stack.limitInView(14, 20), true);
 	assert.equal(stack.limitInView(14, 2000), false, "a limit far away would flatten the picture");
 	assert.equal(stack.limitInView(14, undefined), false);

@@ -247,8 +247,7 @@ function profileAnswer(ctx, method, parts, query, body) {
 			schema: "vigil.profiles/1",
 			profiles: [...ctx.profiles.values()]
 				.filter((p) => !query.get("job") || p.job === query.get("job"))
-				.map(shown)
-				.reverse(),
+				.map(shown),
 		});
 	const p = ctx.profiles.get(parts[1]);
 	if (!p) return absent("such profile");

@@ -14,23 +14,27 @@ export function moment(raw: RawMoment): Moment {
 	const { memory, processes, stacks_incident, ...rest } = raw;
 	const rows = (Array.isArray(memory) ? memory : (memory?.ranks ?? [])).filter((r) => (r.own_bytes ?? 0) > 0);
 	const own = new Map(rows.map((r) => [r.rank, r.own_bytes]));
+	const mains = (processes ?? []).filter((p) => (p.role ?? "main") === "main");
+	const withRank = mains.filter((p) => p.rank !== undefined);
+	// A job without ranks is the process that ran then.
+	const one = mains.filter((p) => p.role === "main" && p.state !== "ended").slice(0, 1);
 	const ranks: Rank[] =
 		rest.ranks ??
-		(processes ?? [])
-			.filter((p) => p.rank !== undefined && (p.role ?? "main") === "main")
+		(withRank.length > 0 ? withRank : one)
 			.map((p) => {
 				const bytes = own.get(p.rank);
 				return {
-					rank: p.rank!,
+					rank: p.rank ?? -p.pid,
 					pid: p.pid,
 					state: p.state ?? "unknown",
 					...(bytes !== undefined ? { own_bytes: bytes } : {}),
 				};
 			});
 	const incident = rest.incident ?? stacks_incident;
+	const ranked = rows.some((r) => r.rank !== undefined);
 	return {
 		...rest,
-		memory: rows.map((r) => (r.rank === undefined ? { name: "no rank", ...r } : r)),
+		memory: rows.map((r) => (r.rank === undefined ? { name: ranked ? "no rank" : "all processes", ...r } : r)),
 		ranks,
 		...(incident ? { incident } : {}),
 	};

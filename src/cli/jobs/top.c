@@ -1,4 +1,5 @@
 #include <poll.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include "cli/host/memgather.h"
 #include "cli/jobs/topdata.h"
 #include "cli/jobs/topkeys.h"
+#include "cli/jobs/topmark.h"
 #include "cli/options/commands.h"
 #include "cli/screen/screen.h"
 #include "tell/jobs/health_json.h"
@@ -70,15 +72,19 @@ static const struct option top_table[] = {
 /* Between the two looks of --once, whose difference is the use of processors. */
 #define ONCE_NS (500 * NS_PER_MS)
 
-enum prompt { PROMPT_NONE, PROMPT_SEARCH, PROMPT_KILL, PROMPT_KEYS };
+enum prompt { PROMPT_NONE, PROMPT_SEARCH, PROMPT_USER, PROMPT_KILL, PROMPT_KEYS };
 
 struct top {
 	const struct top_options *o;
 	struct topdata data;
 	struct toplist_want want;
 	struct toplist list;
-	char filter[64];
-	struct proc_id chosen; /* the marked process; pid 0: the first one */
+	char filter[64], user[64];
+	struct proc_id chosen; /* the process of the bar; pid 0: the first one */
+	struct topmark marks, folds;
+	char pid[12]; /* the first digits of a pid that is looked for */
+	bool base, still;
+	size_t skipped;
 	size_t first; /* row at the top of the table */
 	enum prompt prompt;
 	char message[200];
@@ -117,6 +123,8 @@ static void json_print(const struct top *t)
 		js_put_text(j, "state", state);
 		if (r->has_cpu)
 			js_put_double(j, "cpu_ratio", r->cpu_ratio);
+		if (r->has_time)
+			js_put_double(j, "cpu_seconds", (double)r->cpu_ns / (double)NS_PER_S);
 		js_add(rows, j);
 	}
 	js_put(all, "processes", rows);
@@ -202,6 +210,19 @@ static void row_choose(struct top *t, size_t row)
 	t->chosen = (struct proc_id){p->pid, p->start_ticks};
 }
 
+static struct proc_id id_of(const struct toplist_row *r)
+{
+	return (struct proc_id){r->process->pid, r->process->start_ticks};
+}
+
+static size_t marked_count(const struct top *t)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < t->list.n; i++)
+		n += t->list.row[i].marked;
+	return n;
+}
+
 static void last_line(const struct top *t, size_t y)
 {
 	char text[300];
@@ -209,11 +230,17 @@ static void last_line(const struct top *t, size_t y)
 	case PROMPT_SEARCH:
 		TEXT_FORMAT(text, "/%s_   (Enter keeps it, Escape shows all)", t->filter);
 		break;
+	case PROMPT_USER:
+		TEXT_FORMAT(text, "user: %s_   (Enter shows that user's, of no name everybody's)", t->user);
+		break;
 	case PROMPT_KEYS:
 		TEXT_COPY(text, "any key goes on");
 		break;
 	case PROMPT_KILL:
-		TEXT_FORMAT(text, "send SIGTERM to pid %ld? y or n", (long)t->chosen.pid);
+		if (marked_count(t) > 1)
+			TEXT_FORMAT(text, "send SIGTERM to %zu processes? y or n", marked_count(t));
+		else
+			TEXT_FORMAT(text, "send SIGTERM to pid %ld? y or n", (long)t->chosen.pid);
 		break;
 	default:
 		TEXT_COPY(text, t->message);
@@ -249,6 +276,8 @@ static void draw(struct top *t)
 	size_t y = 0, row = chosen_row(t), page = page_of(t);
 	screen_clear();
 	top_show_begin(&s, screen_width(), &t->list);
+	s.base = t->base;
+	s.skipped = t->skipped;
 	for (size_t i = 0; i < top_show_levels(f); i++) {
 		top_show_level(&s, f, i, line);
 		screen_line(y++, ledger_ratio(&f->ledger.level[i]) >= 0.9 ? SCREEN_ALARM : SCREEN_PLAIN, line);
@@ -269,13 +298,19 @@ static void draw(struct top *t)
 	screen_show();
 }
 
-static void chosen_end(struct top *t)
+static int process_end(const struct top *t, struct proc_id id)
 {
-	struct target x = {.id = t->chosen, .pidfd = -1};
+	struct target x = {.id = id, .pidfd = -1};
 	int r = target_open(&t->data.w, &x, true);
 	if (r == 0)
 		r = target_signal(&t->data.w, &x, SIGTERM);
 	target_close(&x);
+	return r;
+}
+
+static void chosen_end(struct top *t)
+{
+	int r = process_end(t, t->chosen);
 	if (r == 0)
 		TEXT_FORMAT(t->message, "SIGTERM was sent to pid %ld", (long)t->chosen.pid);
 	else
@@ -285,17 +320,128 @@ static void chosen_end(struct top *t)
 						: strerror(-r));
 }
 
-static void key_in_search(struct top *t, int key)
+static void marked_end(struct top *t)
 {
-	size_t len = strlen(t->filter);
-	if (key == SCREEN_ENTER)
-		t->prompt = PROMPT_NONE;
-	else if (key == SCREEN_ESCAPE)
-		t->prompt = PROMPT_NONE, t->filter[0] = '\0';
+	size_t sent = 0, all = 0;
+	for (size_t i = 0; i < t->list.n; i++) {
+		if (!t->list.row[i].marked)
+			continue;
+		all++;
+		sent += process_end(t, id_of(&t->list.row[i])) == 0;
+	}
+	TEXT_FORMAT(t->message, "SIGTERM was sent to %zu of %zu processes", sent, all);
+}
+
+/* Returns whether the text is finished; Escape empties it. */
+static bool text_typed(char *text, size_t cap, int key)
+{
+	size_t len = strlen(text);
+	if (key == SCREEN_ESCAPE)
+		text[0] = '\0';
 	else if (key == SCREEN_ERASE && len > 0)
-		t->filter[len - 1] = '\0';
-	else if (key >= ' ' && key < 127 && len + 1 < sizeof(t->filter))
-		t->filter[len] = (char)key, t->filter[len + 1] = '\0';
+		text[len - 1] = '\0';
+	else if (key >= ' ' && key < 127 && len + 1 < cap)
+		text[len] = (char)key, text[len + 1] = '\0';
+	return key == SCREEN_ENTER || key == SCREEN_ESCAPE;
+}
+
+/* By name or number. */
+static void user_take(struct top *t)
+{
+	char *end;
+	errno = 0;
+	const struct passwd *p = t->user[0] ? getpwnam(t->user) : NULL;
+	unsigned long number = strtoul(t->user, &end, 10);
+	t->want.has_uid = p || (t->user[0] >= '0' && t->user[0] <= '9' && !*end && errno == 0);
+	t->want.uid = p ? p->pw_uid : (uid_t)number;
+	if (t->user[0] && !t->want.has_uid)
+		TEXT_FORMAT(t->message, "there is no user '%s'", t->user);
+}
+
+static void key_in_prompt(struct top *t, int key)
+{
+	const enum prompt was = t->prompt;
+	if (was == PROMPT_SEARCH) {
+		if (text_typed(t->filter, sizeof(t->filter), key))
+			t->prompt = PROMPT_NONE;
+		return;
+	}
+	if (was == PROMPT_USER) {
+		if (!text_typed(t->user, sizeof(t->user), key))
+			return;
+		t->prompt = PROMPT_NONE;
+		user_take(t);
+		return;
+	}
+	t->prompt = PROMPT_NONE;
+	if (was == PROMPT_KILL && (key == 'y' || key == 'Y')) {
+		if (marked_count(t) > 1)
+			marked_end(t);
+		else
+			chosen_end(t);
+	}
+}
+
+/* As one types a number the bar goes to the first pid that begins with it. */
+static void pid_typed(struct top *t, int key)
+{
+	char pid[16];
+	size_t len = strlen(t->pid);
+	if (len + 1 == sizeof(t->pid))
+		len = 0;
+	t->pid[len] = (char)key;
+	t->pid[len + 1] = '\0';
+	for (size_t i = 0; i < t->list.n; i++) {
+		TEXT_FORMAT(pid, "%ld", (long)t->list.row[i].process->pid);
+		if (strncmp(pid, t->pid, len + 1) == 0) {
+			row_choose(t, i);
+			return;
+		}
+	}
+	TEXT_FORMAT(t->message, "no pid here begins with %s", t->pid);
+	t->pid[0] = '\0';
+}
+
+/* ---- marks and branches ---- */
+
+static void mark_next(struct top *t)
+{
+	const size_t row = chosen_row(t);
+	if (t->list.n == 0)
+		return;
+	topmark_set(&t->marks, id_of(&t->list.row[row]), !t->list.row[row].marked);
+	row_choose(t, row + 1);
+}
+
+/* The process and what it has started, as far as that is shown. */
+static void mark_family(struct top *t)
+{
+	const size_t chosen = chosen_row(t);
+	if (t->list.n == 0)
+		return;
+	topmark_set(&t->marks, id_of(&t->list.row[chosen]), true);
+	for (bool more = true; more;) {
+		more = false;
+		for (size_t i = 0; i < t->list.n; i++) {
+			const struct proc_id id = id_of(&t->list.row[i]);
+			for (size_t k = 0; k < t->list.n && !topmark_has(&t->marks, id); k++)
+				if (t->list.row[k].process->pid == t->list.row[i].process->ppid &&
+				    topmark_has(&t->marks, id_of(&t->list.row[k]))) {
+					topmark_set(&t->marks, id, true);
+					more = topmark_has(&t->marks, id);
+				}
+		}
+	}
+}
+
+static void branch_fold(struct top *t, int key)
+{
+	if (!t->want.tree)
+		TEXT_COPY(t->message, "branches are of the tree: t");
+	else if (key == '*')
+		t->folds.n = 0;
+	else if (t->list.n > 0)
+		topmark_set(&t->folds, id_of(&t->list.row[chosen_row(t)]), key == '-');
 }
 
 static void key_moves(struct top *t, int key)
@@ -309,6 +455,10 @@ static void key_moves(struct top *t, int key)
 		row_choose(t, 0);
 	else if (key == SCREEN_END)
 		row_choose(t, SIZE_MAX);
+	else if (key == SCREEN_LEFT)
+		t->skipped = sub_floor(t->skipped, 8);
+	else if (key == SCREEN_RIGHT && t->skipped < sizeof(((struct footprint_row *)0)->command))
+		t->skipped += 8;
 }
 
 static void key_kills(struct top *t)
@@ -319,7 +469,87 @@ static void key_kills(struct top *t)
 		return;
 	}
 	row_choose(t, chosen_row(t));
+	for (size_t i = 0; marked_count(t) == 1 && i < t->list.n; i++)
+		if (t->list.row[i].marked)
+			row_choose(t, i);
 	t->prompt = PROMPT_KILL;
+}
+
+/* What is shown, and in what order. False: it is another key. */
+static bool key_orders(struct top *t, int key)
+{
+	static const struct {
+		int key;
+		enum toplist_sort sort;
+	} orders[] = {{'M', TOPLIST_OWN}, {'P', TOPLIST_CPU}, {'T', TOPLIST_TIME}, {'N', TOPLIST_PID}};
+	for (size_t i = 0; i < ARRAY_SIZE(orders); i++)
+		if (orders[i].key == key) {
+			t->want.sort = orders[i].sort;
+			return true;
+		}
+	switch (key) {
+	case 's':
+		t->want.sort = (t->want.sort + 1) % TOPLIST_SORT_MAX;
+		TEXT_FORMAT(t->message, "sorted by %s", toplist_sorts[t->want.sort]);
+		return true;
+	case 'I':
+		t->want.inverted = !t->want.inverted;
+		return true;
+	case 't':
+		t->want.tree = !t->want.tree;
+		return true;
+	case 'a':
+		t->want.all = !t->want.all;
+		return true;
+	case 'p':
+		t->base = !t->base;
+		return true;
+	case 'Z':
+		t->still = !t->still;
+		if (t->still)
+			TEXT_COPY(t->message, "stands still until Z");
+		return true;
+	case '+':
+	case '-':
+	case '*':
+		branch_fold(t, key);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Questions and marks. False: it is another key. */
+static bool key_chooses(struct top *t, int key)
+{
+	switch (key) {
+	case 'h':
+		t->prompt = PROMPT_KEYS;
+		return true;
+	case '/':
+		t->prompt = PROMPT_SEARCH;
+		return true;
+	case 'u':
+		t->prompt = PROMPT_USER;
+		t->user[0] = '\0';
+		return true;
+	case 'k':
+		key_kills(t);
+		return true;
+	case ' ':
+		mark_next(t);
+		return true;
+	case 'c':
+		mark_family(t);
+		return true;
+	case 'U':
+		t->marks.n = 0;
+		return true;
+	default:
+		if (topkeys_absent(key))
+			TEXT_FORMAT(t->message, "%s", topkeys_absent(key));
+		return topkeys_absent(key) != NULL;
+	}
 }
 
 /* Returns whether to go on. */
@@ -327,62 +557,31 @@ static bool key_take(struct top *t, int key)
 {
 	if (key == SCREEN_QUIT || key == SCREEN_CLOSED)
 		return false;
-	if (t->prompt == PROMPT_SEARCH) {
-		key_in_search(t, key);
-		return true;
-	}
-	if (t->prompt == PROMPT_KILL) {
-		t->prompt = PROMPT_NONE;
-		if (key == 'y' || key == 'Y')
-			chosen_end(t);
-		return true;
-	}
-	if (t->prompt == PROMPT_KEYS) {
-		t->prompt = PROMPT_NONE;
+	if (t->prompt != PROMPT_NONE) {
+		key_in_prompt(t, key);
 		return true;
 	}
 	t->message[0] = '\0';
-	switch (topkeys_meaning(key)) {
-	case 'h':
-		t->prompt = PROMPT_KEYS;
-		break;
-	case 'q':
-		return false;
-	case 's':
-		t->want.sort = (t->want.sort + 1) % TOPLIST_SORT_MAX;
-		TEXT_FORMAT(t->message, "sorted by %s", toplist_sorts[t->want.sort]);
-		break;
-	case 'M':
-		t->want.sort = TOPLIST_OWN;
-		break;
-	case 'P':
-		t->want.sort = TOPLIST_CPU;
-		break;
-	case 'N':
-		t->want.sort = TOPLIST_PID;
-		break;
-	case 't':
-		t->want.tree = !t->want.tree;
-		break;
-	case 'a':
-		t->want.all = !t->want.all;
-		break;
-	case '/':
-		t->prompt = PROMPT_SEARCH;
-		break;
-	case 'k':
-		key_kills(t);
-		break;
-	default:
-		key_moves(t, key);
+	key = topkeys_meaning(key);
+	if (key >= '0' && key <= '9') {
+		pid_typed(t, key);
+		return true;
 	}
-	return true;
+	t->pid[0] = '\0';
+	if (!key_orders(t, key) && !key_chooses(t, key))
+		key_moves(t, key);
+	return key != 'q';
 }
 
 static int relist(struct top *t)
 {
 	toplist_done(&t->list);
-	return topdata_list(&t->data, &t->want, &t->list);
+	t->want.folded = t->folds.of;
+	t->want.n_folded = t->folds.n;
+	int r = topdata_list(&t->data, &t->want, &t->list);
+	for (size_t i = 0; r == 0 && i < t->list.n; i++)
+		t->list.row[i].marked = topmark_has(&t->marks, id_of(&t->list.row[i]));
+	return r;
 }
 
 static int top_live(struct top *t, struct fault *f)
@@ -395,7 +594,7 @@ static int top_live(struct top *t, struct fault *f)
 	bool on = true;
 	while (r == 0 && on) {
 		uint64_t now = clock_mono_ns(), due = topdata_due_ns(&t->data, t->o->every_ns);
-		if (now >= due || key == ' ')
+		if ((now >= due && !t->still) || key == TOPKEYS_LOOK)
 			r = topdata_look(&t->data, f);
 		if (r == 0)
 			r = relist(t);
@@ -406,7 +605,7 @@ static int top_live(struct top *t, struct fault *f)
 		else
 			draw(t);
 		due = topdata_due_ns(&t->data, t->o->every_ns);
-		key = screen_key((int)(sub_floor(due, clock_mono_ns()) / NS_PER_MS) + 1);
+		key = screen_key(t->still ? -1 : (int)(sub_floor(due, clock_mono_ns()) / NS_PER_MS) + 1);
 		on = key == SCREEN_NONE || key == SCREEN_RESIZED || key_take(t, key);
 	}
 	screen_close();

@@ -12,6 +12,7 @@
 #include "cli/options/commands.h"
 #include "cli/options/state.h"
 #include "sense/proc/proc.h"
+#include "sense/proc/procfile.h"
 #include "tell/store/store.h"
 
 #define LOOK_SHARE 20
@@ -66,6 +67,7 @@ static int looks_read(struct topdata *d)
 		looks[n++] = (struct toplist_look){.id = {p->pid, p->start_ticks},
 						   .cpu_ns = (st.utime_ticks + st.stime_ticks) * tick_ns,
 						   .state = st.state};
+		looks[n - 1].has_uid = procfile_owner(&d->w, p->pid, &looks[n - 1].uid) == 0;
 	}
 	if (n > 0)
 		qsort(looks, n, sizeof(*looks), topdata_by_pid);

@@ -12,6 +12,8 @@ enum screen_key {
 	SCREEN_NONE = -1, /* the time is over */
 	SCREEN_UP = 0x10000,
 	SCREEN_DOWN,
+	SCREEN_LEFT,
+	SCREEN_RIGHT,
 	SCREEN_PAGE_UP,
 	SCREEN_PAGE_DOWN,
 	SCREEN_HOME,

@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 
-const char *const toplist_sorts[] = {"own", "res", "shr", "pss", "gpu", "cpu", "pid", NULL};
+const char *const toplist_sorts[] = {"own", "res", "shr", "pss", "gpu", "cpu", "time", "pid", NULL};
 
 static int look_order(const void *key, const void *item)
 {
@@ -43,6 +43,8 @@ static double toplist_key(const struct toplist_row *r, enum toplist_sort sort)
 		return p->has_gpu ? (double)p->gpu_bytes : -1;
 	case TOPLIST_CPU:
 		return r->has_cpu ? r->cpu_ratio : -1;
+	case TOPLIST_TIME:
+		return r->has_time ? (double)r->cpu_ns : -1;
 	case TOPLIST_PID:
 		return -(double)p->pid;
 	default:
@@ -78,7 +80,16 @@ static int child_order(const void *a, const void *b)
 	return (x->row > y->row) - (x->row < y->row);
 }
 
+static bool is_folded(const struct toplist_want *w, const struct footprint_row *p)
+{
+	for (size_t i = 0; i < w->n_folded; i++)
+		if (w->folded[i].pid == p->pid && w->folded[i].start_ticks == p->start_ticks)
+			return true;
+	return false;
+}
+
 struct tree {
+	const struct toplist_want *want;
 	struct ordered *all;
 	struct child *child;
 	size_t n;
@@ -99,19 +110,22 @@ static size_t first_child(const struct tree *t, pid_t parent)
 }
 
 /* A row and all below it. Numbers that were used again may make a circle, so each row is placed once. */
-static void subtree_place(struct tree *t, size_t row, unsigned depth, unsigned calls)
+static void subtree_place(struct tree *t, size_t row, unsigned depth, unsigned calls, bool hidden)
 {
 	struct ordered *o = &t->all[row];
 	pid_t pid = o->row.process->pid;
+	const size_t first = first_child(t, pid);
 	if (o->placed)
 		return;
 	o->placed = true;
 	o->row.depth = MIN(depth, (unsigned)TOPLIST_DEEPEST);
-	t->ret->row[t->ret->n++] = o->row;
+	o->row.folded = is_folded(t->want, o->row.process) && first < t->n && t->child[first].parent == pid;
+	if (!hidden)
+		t->ret->row[t->ret->n++] = o->row;
 	if (calls == 0)
 		return; /* what is below is placed as a root */
-	for (size_t i = first_child(t, pid); i < t->n && t->child[i].parent == pid; i++)
-		subtree_place(t, t->child[i].row, depth + 1, calls - 1);
+	for (size_t i = first; i < t->n && t->child[i].parent == pid; i++)
+		subtree_place(t, t->child[i].row, depth + 1, calls - 1, hidden || o->row.folded);
 }
 
 static bool has_parent(const struct tree *t, const pid_t *pids, size_t row)
@@ -134,11 +148,11 @@ static int toplist_pid_order(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-static int tree_place(struct ordered *all, size_t n, struct toplist *ret)
+static int tree_place(const struct toplist_want *want, struct ordered *all, size_t n, struct toplist *ret)
 {
 	cleanup(freep) struct child *child = calloc(n + 1, sizeof(*child));
 	cleanup(freep) pid_t *pids = calloc(n + 1, sizeof(*pids));
-	struct tree t = {.all = all, .child = child, .n = n, .ret = ret};
+	struct tree t = {.want = want, .all = all, .child = child, .n = n, .ret = ret};
 	if (!child || !pids)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
@@ -149,9 +163,9 @@ static int tree_place(struct ordered *all, size_t n, struct toplist *ret)
 	qsort(pids, n, sizeof(*pids), toplist_pid_order);
 	for (size_t i = 0; i < n; i++)
 		if (!has_parent(&t, pids, i))
-			subtree_place(&t, i, 0, 256);
+			subtree_place(&t, i, 0, 256, false);
 	for (size_t i = 0; i < n; i++)
-		subtree_place(&t, i, 0, 256);
+		subtree_place(&t, i, 0, 256, false);
 	return 0;
 }
 
@@ -173,19 +187,21 @@ int toplist_make(const struct footprint *f, const struct toplist_look *was, size
 			ret->hidden++;
 			continue;
 		}
-		if (!toplist_is_wanted(want, p))
+		if (!toplist_is_wanted(want, p) || (want->has_uid && !(x && x->has_uid && x->uid == want->uid)))
 			continue;
 		struct ordered *o = &all[n++];
 		o->row = (struct toplist_row){.process = p, .state = x ? x->state : '?'};
+		o->row.has_time = x != NULL;
+		o->row.cpu_ns = x ? x->cpu_ns : 0;
 		o->row.has_cpu = x && y && elapsed_ns > 0;
 		if (o->row.has_cpu)
 			o->row.cpu_ratio = (double)sub_floor(x->cpu_ns, y->cpu_ns) / (double)elapsed_ns;
-		o->key = toplist_key(&o->row, want->sort);
+		o->key = toplist_key(&o->row, want->sort) * (want->inverted ? -1 : 1);
 	}
 	if (n > 0)
 		qsort(all, n, sizeof(*all), largest_first);
 	if (want->tree && n > 0) {
-		int r = tree_place(all, n, ret);
+		int r = tree_place(want, all, n, ret);
 		if (r < 0)
 			toplist_done(ret);
 		return r;

@@ -13,6 +13,8 @@ struct toplist_look {
 	struct proc_id id;
 	uint64_t cpu_ns; /* used since its start */
 	char state; /* R S D T Z as proc_pid_stat(5) has it; '?' if it could not be read */
+	bool has_uid;
+	uid_t uid;
 };
 
 enum toplist_sort {
@@ -22,24 +24,33 @@ enum toplist_sort {
 	TOPLIST_PSS,
 	TOPLIST_GPU,
 	TOPLIST_CPU,
+	TOPLIST_TIME,
 	TOPLIST_PID,
 	TOPLIST_SORT_MAX,
 };
-/* "own", "res", "shr", "pss", "gpu", "cpu", "pid"; for tables of options, NULL at the end. */
+/* "own", "res", "shr", "pss", "gpu", "cpu", "time", "pid"; for tables of options, NULL at the end. */
 extern const char *const toplist_sorts[];
 
 struct toplist_want {
 	enum toplist_sort sort; /* largest first; pid: smallest first */
+	bool inverted; /* the last one comes first */
 	bool tree; /* children under their parents */
+	const struct proc_id *folded; /* n_folded: of these a tree does not show what is below them */
+	size_t n_folded;
 	bool all; /* not only processes of jobs */
+	bool has_uid; /* only processes of uid */
+	uid_t uid;
 	const char *filter; /* in the command, the job's id or the pid; letters of both cases are the same; "": all */
 };
 
 struct toplist_row {
 	const struct footprint_row *process; /* borrowed */
 	unsigned depth; /* in the tree; else 0 */
-	bool has_cpu;
+	bool folded; /* in the tree: there are children, which are not shown */
+	bool marked; /* by who shows the list */
+	bool has_cpu, has_time;
 	double cpu_ratio; /* processors used since the last look */
+	uint64_t cpu_ns; /* processor time since its start */
 	char state;
 };
 

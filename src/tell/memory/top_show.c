@@ -19,6 +19,7 @@ enum column {
 	COL_PSS,
 	COL_GPU,
 	COL_CPU,
+	COL_TIME,
 	COL_STATE,
 	COL_MAX
 };
@@ -29,10 +30,10 @@ static const struct {
 } columns[COL_MAX] = {
 	[COL_PID] = {"PID", 8}, [COL_JOB] = {"JOB", -16}, [COL_RANK] = {"RANK", 4}, [COL_ROLE] = {"ROLE", -8},
 	[COL_RES] = {"RES", 8}, [COL_SHR] = {"SHR", 8},	  [COL_OWN] = {"OWN", 8},   [COL_PSS] = {"PSS", 8},
-	[COL_GPU] = {"GPU", 8}, [COL_CPU] = {"CPU%", 6},  [COL_STATE] = {"S", 1},
+	[COL_GPU] = {"GPU", 8}, [COL_CPU] = {"CPU%", 6},  [COL_TIME] = {"TIME", 9}, [COL_STATE] = {"S", 1},
 };
 /* Who goes first where there is no room. */
-static const enum column first_to_go[] = {COL_PSS, COL_SHR, COL_ROLE, COL_JOB, COL_RES, COL_GPU, COL_RANK};
+static const enum column first_to_go[] = {COL_TIME, COL_PSS, COL_SHR, COL_ROLE, COL_JOB, COL_RES, COL_GPU, COL_RANK};
 #define COMMAND_LEAST 12
 
 static size_t width_of(unsigned shown)
@@ -156,14 +157,29 @@ static void bytes_cell(const struct top_show *s, struct line *l, enum column c, 
 	cell(s, l, c, known ? size_format(bytes, size) : "-");
 }
 
+/* The command as it is seen: without its folder, and from a column on. */
+static const char *command_seen(const struct top_show *s, const char *command)
+{
+	const char *end = strchrnul(command, ' '), *slash = memrchr(command, '/', (size_t)(end - command));
+	if (s->base && slash && command[0] == '/')
+		command = slash + 1;
+	for (size_t i = 0; i < s->skipped && *command; i++)
+		for (command++; ((unsigned char)*command & 0xc0) == 0x80;)
+			command++;
+	return command;
+}
+
 void top_show_row(const struct top_show *s, const struct toplist_row *r, char dst[static TOP_SHOW_LINE])
 {
 	const struct footprint_row *p = r->process;
 	struct line l = {.dst = dst};
 	char text[24], command[560];
+	const char *fold = r->folded ? "[+] " : "";
 	dst[0] = '\0';
 	TEXT_FORMAT(text, "%ld", (long)p->pid);
 	cell(s, &l, COL_PID, text);
+	if (r->marked)
+		dst[l.len - 1] = '*';
 	cell(s, &l, COL_JOB, p->job[0] ? p->job : "-");
 	TEXT_FORMAT(text, "%d", p->who.rank);
 	cell(s, &l, COL_RANK, p->has_role && p->who.rank != NO_RANK ? text : "-");
@@ -175,9 +191,11 @@ void top_show_row(const struct top_show *s, const struct toplist_row *r, char ds
 	bytes_cell(s, &l, COL_GPU, p->has_gpu, p->gpu_bytes);
 	TEXT_FORMAT(text, "%.1f", r->cpu_ratio * 100);
 	cell(s, &l, COL_CPU, r->has_cpu ? text : "-");
+	cell(s, &l, COL_TIME, r->has_time ? duration_format(r->cpu_ns, text) : "-");
 	TEXT_FORMAT(text, "%c", r->state);
 	cell(s, &l, COL_STATE, text);
 	textout_clean(p->command[0] ? p->command : p->comm, command, sizeof(command));
-	(void)snprintf(dst + l.len, TOP_SHOW_LINE - l.len, "%*s%s", (int)r->depth * 2, "", command);
+	(void)snprintf(dst + l.len, TOP_SHOW_LINE - l.len, "%*s%s%s", (int)r->depth * 2, "", fold,
+		       command_seen(s, command));
 	cut(s, dst);
 }

@@ -106,6 +106,37 @@ static void cpu_is_what_was_used_between_two_looks_at_the_same_process(void **st
 	toplist_done(&l);
 }
 
+static void an_order_is_turned_round_and_users_are_chosen(void **state)
+{
+	(void)state;
+	struct toplist_look now[] = {look(10, 40), look(11, 900), look(12, 300), look(13, 7)};
+	struct toplist l;
+	assert_string_equal(order(&(struct toplist_want){.inverted = true}), "10 11 12 13");
+	for (size_t i = 0; i < ARRAY_SIZE(now); i++)
+		now[i].has_uid = true, now[i].uid = i < 2 ? 1000 : 1001;
+	const struct toplist_want w = {.sort = TOPLIST_TIME, .has_uid = true, .uid = 1000};
+	assert_int_equal(toplist_make(&footprint, NULL, 0, now, 4, 0, &w, &l), 0);
+	assert_int_equal(l.n, 2);
+	assert_int_equal(l.row[0].process->pid, 11);
+	assert_true(l.row[0].has_time && l.row[0].cpu_ns == 900);
+	assert_int_equal(l.row[1].process->pid, 10);
+	toplist_done(&l);
+}
+
+static void what_is_below_a_folded_row_is_not_shown(void **state)
+{
+	(void)state;
+	const struct proc_id folded[] = {{11, 110}, {13, 130}};
+	struct toplist_want w = {.tree = true, .folded = folded, .n_folded = 2};
+	struct toplist l;
+	assert_string_equal(order(&w), "10 .12 .11");
+	assert_int_equal(toplist_make(&footprint, NULL, 0, NULL, 0, 0, &w, &l), 0);
+	assert_true(l.row[2].folded && !l.row[1].folded && !l.row[0].folded);
+	toplist_done(&l);
+	w.tree = false;
+	assert_string_equal(order(&w), "13 12 11 10");
+}
+
 static void of_no_process_there_is_an_empty_list(void **state)
 {
 	(void)state;
@@ -121,6 +152,8 @@ int main(void)
 		cmocka_unit_test_setup(parents_in_a_circle_lose_nobody, begin),
 		cmocka_unit_test_setup(a_filter_finds_commands_jobs_and_numbers, begin),
 		cmocka_unit_test_setup(cpu_is_what_was_used_between_two_looks_at_the_same_process, begin),
+		cmocka_unit_test_setup(an_order_is_turned_round_and_users_are_chosen, begin),
+		cmocka_unit_test_setup(what_is_below_a_folded_row_is_not_shown, begin),
 		cmocka_unit_test_setup(of_no_process_there_is_an_empty_list, begin),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

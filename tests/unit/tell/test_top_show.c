@@ -22,7 +22,12 @@ static int begin(void **state)
 					 .shared_bytes = GIB / 2};
 	TEXT_COPY(process.job, "train-3f2a");
 	TEXT_COPY(process.command, "python train.py --lr 0.1");
-	row = (struct toplist_row){.process = &process, .has_cpu = true, .cpu_ratio = 1.25, .state = 'R'};
+	row = (struct toplist_row){.process = &process,
+				   .has_cpu = true,
+				   .cpu_ratio = 1.25,
+				   .has_time = true,
+				   .cpu_ns = 3660 * NS_PER_S,
+				   .state = 'R'};
 	list = (struct toplist){.row = &row, .n = 1};
 	return 0;
 }
@@ -36,9 +41,33 @@ static void a_row_stands_under_its_titles(void **state)
 	top_show_titles(&s, titles);
 	top_show_row(&s, &row, line);
 	assert_string_equal(titles, "     PID JOB              RANK ROLE          RES      SHR      OWN      PSS "
-				    "  CPU% S COMMAND");
+				    "  CPU%      TIME S COMMAND");
 	assert_string_equal(line, "    4711 train-3f2a          3 main     2.00 GiB  512 MiB 1.50 GiB        - "
-				  " 125.0 R python train.py --lr 0.1");
+				  " 125.0  1 h 01 m R python train.py --lr 0.1");
+}
+
+static void a_row_is_marked_folded_and_seen_further_right(void **state)
+{
+	(void)state;
+	struct top_show s;
+	char line[TOP_SHOW_LINE];
+	row.folded = row.marked = true;
+	top_show_begin(&s, 0, &list);
+	top_show_row(&s, &row, line);
+	assert_non_null(strstr(line, " 4711*train-3f2a"));
+	assert_non_null(strstr(line, " R [+] python train.py --lr 0.1"));
+	row.folded = false;
+	s.skipped = 7;
+	top_show_row(&s, &row, line);
+	assert_non_null(strstr(line, " R train.py --lr 0.1"));
+	s.skipped = 700;
+	top_show_row(&s, &row, line);
+	assert_string_equal(line + strlen(line) - 2, "R ");
+	s.skipped = 0;
+	s.base = true;
+	TEXT_COPY(process.command, "/usr/bin/python /a/b.py");
+	top_show_row(&s, &row, line);
+	assert_non_null(strstr(line, " R python /a/b.py"));
 }
 
 static void a_gpu_has_a_column_where_one_is_used(void **state)
@@ -110,6 +139,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_row_stands_under_its_titles, begin),
+		cmocka_unit_test_setup(a_row_is_marked_folded_and_seen_further_right, begin),
 		cmocka_unit_test_setup(a_gpu_has_a_column_where_one_is_used, begin),
 		cmocka_unit_test_setup(no_line_is_wider_than_the_terminal, begin),
 		cmocka_unit_test_setup(control_characters_of_a_process_do_not_pass, begin),

@@ -76,7 +76,7 @@ export default function MomentView({ job, time }: { job: Job; time: number }) {
 						<a href={link(["job", job.id])}>Back to {running(job) ? "now" : "the end"}</a>
 					</p>
 					<MomentHang moment={m} time={time} />
-					<Card title="Ranks at that moment">
+					<Card title={(m.ranks ?? []).some((r) => r.rank < 0) ? "Process at that moment" : "Ranks at that moment"}>
 						<RankGrid ranks={m.ranks ?? []} job={job.id} />
 					</Card>
 					<Card title="Memory at that moment">

@@ -15,6 +15,8 @@ function stateText(p: Profile): string {
 	return p.state === "done" ? bytes(p.bytes) : p.state === "failed" ? `failed: ${p.error ?? ""}` : "cancelled";
 }
 
+const newestFirst = (a: Profile, b: Profile) => (b.started_unix_ms ?? 0) - (a.started_unix_ms ?? 0);
+
 function Row({ p, chosen, onChoose, now }: { p: Profile; chosen: boolean; onChoose: () => void; now: number }) {
 	const name = `${KIND_WORDS[p.kind] ?? p.kind}${p.rank !== undefined ? `, rank ${p.rank}` : p.pid !== undefined ? `, process ${p.pid}` : ""}`;
 	const comparable = p.state === "done" && (p.kind === "flame" || p.kind === "heap");
@@ -71,12 +73,12 @@ export default function Profiles({ route, me }: { route: Route; me?: Me }) {
 					{({ profiles }) =>
 						profiles.length === 0 ? (
 							<Empty>
-								None yet. The form above makes one; so do <code>vigil flame</code> and{" "}
-								<code>vigil heap</code>.
+								None yet. The form above makes one. What <code>vigil flame</code> and{" "}
+								<code>vigil heap</code> write is a file of whoever called them.
 							</Empty>
 						) : (
 							<ul class="rows">
-								{profiles.map((p) => (
+								{[...profiles].sort(newestFirst).map((p) => (
 									<Row
 										key={p.id}
 										p={p}

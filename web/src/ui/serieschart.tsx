@@ -32,9 +32,10 @@ const byRank = (a: Curve, b: Curve) => (a.rank ?? 1e9) - (b.rank ?? 1e9);
 /** "rank 2"; "rank 2 read" where ranks have several curves. */
 function namesOf(curves: Curve[]): string[] {
 	const varied = new Set(curves.map((s) => s.label)).size > 1;
+	const ranked = curves.some((s) => s.rank !== undefined);
 	return curves.map(({ rank, label }) => {
 		const more = varied && label && !label.startsWith("rank") ? ` ${label}` : "";
-		return rank !== undefined ? `rank ${rank}${more}` : more ? `no rank,${more}` : (label ?? "?");
+		return rank !== undefined ? `rank ${rank}${more}` : more && ranked ? `no rank,${more}` : (label ?? "?");
 	});
 }
 

@@ -13,8 +13,9 @@ export interface Layer {
 const peakOf = (values: readonly (number | null)[]) => values.reduce<number>((max, v) => Math.max(max, v ?? 0), 0);
 
 export function stackMemory(memory: MemorySeries): Layer[] {
+	const ranked = memory.series.some((s) => s.rank !== undefined);
 	const own = memory.series.map((s) => ({
-		label: s.rank !== undefined ? `rank ${s.rank}` : (s.name ?? "?"),
+		label: s.rank !== undefined ? `rank ${s.rank}` : ranked ? (s.name ?? "?") : "all processes",
 		...(s.rank !== undefined ? { rank: s.rank } : {}),
 		values: s.own,
 		peak: peakOf(s.own),
