@@ -239,3 +239,18 @@ void jobscope_end(struct jobscope *s)
 	(void)kill(s->holder, SIGKILL); /* a child that is not reaped yet: its pid cannot have been reused */
 	jobscope_holder_died(s);
 }
+
+void jobscope_stop_empty(const struct world *w, const char *group)
+{
+	char scope[CGROUP_PATH_MAX], file[CGROUP_PATH_MAX + 32], text[128];
+	size_t len = strlen(group);
+	if (w->recorded || !ends_in(group, ".scope/job") || len >= sizeof(scope))
+		return;
+	TEXT_COPY(scope, group);
+	scope[len - strlen("/job")] = '\0';
+	TEXT_FORMAT(file, "%s/cgroup.events", scope);
+	if (file_read_at(w->cgroup_fd, file, text, sizeof(text), &len) < 0 || !strstr(text, "populated 0"))
+		return;
+	ignore(systemd_bus_stop(geteuid() == 0 ? SYSTEMD_SYSTEM : SYSTEMD_USER, last_part(scope)),
+	       "systemd does it by itself, as a rule");
+}

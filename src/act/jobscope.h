@@ -45,3 +45,8 @@ int must_check jobscope_enter(const struct jobscope *s);
 void jobscope_holder_died(struct jobscope *s);
 /* Ends the holder. The scope ends after the last process of the job. */
 void jobscope_end(struct jobscope *s);
+/*
+ * For a job's group that was just removed: has systemd end its scope, where one is still there and empty. systemd does
+ * that by itself, but on a very busy machine it was seen to miss that a scope had become empty.
+ */
+void jobscope_stop_empty(const struct world *w, const char *group);

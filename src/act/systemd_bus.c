@@ -324,3 +324,20 @@ int systemd_bus_attach(enum systemd_manager m, const char *unit, const char *bel
 	bus.close_unref(conn);
 	return r;
 }
+
+int systemd_bus_stop(enum systemd_manager m, const char *unit)
+{
+	sd_bus *conn = NULL;
+	int r = bus_open(m, scope_usec, &conn);
+	if (r)
+		return r;
+	sd_bus_error error = SD_BUS_ERROR_NULL;
+	r = bus.call_method(conn, service, manager_path, manager_interface, "StopUnit", &error, NULL, "ss", unit,
+			    "replace");
+	if (r < 0 && bus.error_has_name(&error, "org.freedesktop.systemd1.NoSuchUnit"))
+		r = 0; /* it has ended by itself */
+	r = scope_condition(&error, r);
+	bus.error_free(&error);
+	bus.close_unref(conn);
+	return r;
+}

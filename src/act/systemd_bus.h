@@ -39,5 +39,7 @@ struct systemd_scope {
 };
 /* Asks for the scope; systemd makes it shortly after the answer. */
 int must_check systemd_bus_make_scope(enum systemd_manager m, const struct systemd_scope *s);
+/* Asks for the end of a unit; 0 also where it has ended. Its processes, if it has any, are ended. */
+int must_check systemd_bus_stop(enum systemd_manager m, const char *unit);
 /* Has the manager move a process into a group below its unit, where vigil may not. below: "/job". */
 int must_check systemd_bus_attach(enum systemd_manager m, const char *unit, const char *below, pid_t pid);

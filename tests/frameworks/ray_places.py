@@ -136,5 +136,6 @@ def later():
 
 ray.init(num_cpus=2, resources={"slot": 2}, object_store_memory=80 << 20, include_dashboard=False,
          _node_ip_address="127.0.0.2", log_to_driver=False)
-{"actors": actors, "nested": nested, "group": group, "behind": behind, "asleep": asleep, "later": later}[args.what]()
+{"actors": actors, "nested": nested, "group": group, "behind": behind, "asleep": asleep, "later": later,
+ "circle": circle, "own": own, "spare": spare}[args.what]()
 say("done")

@@ -173,6 +173,8 @@ static void group_clear(struct leftover *l)
 	ignore(jobgroup_thaw(g), "as above");
 	l->running = processes_of(l->w, g);
 	l->removed = jobgroup_remove(l->w, g) == 0;
+	if (l->removed)
+		jobscope_stop_empty(l->w, g->memory);
 	jobgroup_close(g);
 }
 

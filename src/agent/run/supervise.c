@@ -108,6 +108,12 @@ static void json_print(const struct job *j)
 	log_text("\n", 1);
 }
 
+static void group_gone(struct super *s)
+{
+	leftover_forget(s->spec->watch.state_dir, s->job.id);
+	jobscope_stop_empty(s->w, s->group.memory);
+}
+
 static int supervise_finish(struct super *s)
 {
 	struct job *j = &s->job;
@@ -129,7 +135,7 @@ static int supervise_finish(struct super *s)
 	if (jobgroup_remove(s->w, &s->group) < 0)
 		log_debug("the job's group still holds processes");
 	else
-		leftover_forget(s->spec->watch.state_dir, j->id);
+		group_gone(s);
 	closep(&s->note_fd);
 	for (uint32_t i = 0; i < s->nproc; i++)
 		deathsig_close(&s->death[i]);
