@@ -21,6 +21,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int e = raycall_get_read(&rt, &r, &frame, 1, &found);
 	assert(e <= 0 || e == REMOTE_FAULT || e == WORLD_GONE || e == WORLD_DENIED);
 	assert(found.n > 0);
+	assert(found.n_targets <= RAYCALL_TARGETS && (!found.only_calls || found.n_targets > 0));
 	assert(raycall_work_of(&frame, 1) == RAYCALL_NONE);
+	/* the same frame as that of a worker's loop, whose self may be anything of the input */
+	static char loop[] = "Worker.main_loop";
+	const struct pycode worker = {.name = loop, .file = file};
+	const struct pyframe in_loop = {.addr = frame.addr, .code = frame.code, .known = &worker};
+	struct raycall_actor actor;
+	e = raycall_actor_read(&rt, &r, &in_loop, 1, &actor);
+	assert(e <= 0 || e == REMOTE_FAULT || e == WORLD_GONE || e == WORLD_DENIED);
 	return 0;
 }

@@ -42,11 +42,6 @@ static int first_read(struct pyobjs *o, uint64_t list, uint64_t *ret)
 	return e;
 }
 
-bool raycall_same_actor(const struct raycall_actor *a, const struct raycall_actor *b)
-{
-	return memcmp(a->id, b->id, sizeof(a->id)) == 0;
-}
-
 /* Where a task is no actor's, its actor is all ones. */
 static bool is_an_actor(const struct raycall_actor *a)
 {

@@ -11,6 +11,8 @@
  */
 #pragma once
 
+#include <string.h>
+
 #include "sense/python/pyobj.h"
 #include "sense/python/pystack.h"
 
@@ -34,7 +36,10 @@ struct raycall_get {
 int must_check raycall_get_read(const struct pyrt *rt, struct remote *r, const struct pyframe *frame, size_t n,
 				struct raycall_get *ret);
 
-bool raycall_same_actor(const struct raycall_actor *a, const struct raycall_actor *b);
+static inline bool raycall_same_actor(const struct raycall_actor *a, const struct raycall_actor *b)
+{
+	return memcmp(a->id, b->id, sizeof(a->id)) == 0;
+}
 /*
  * Which actor a worker is, by the frames of its main thread. REMOTE_FAULT: it is none, or that cannot be read.
  * WORLD_GONE, WORLD_DENIED.
