@@ -1,7 +1,9 @@
 """A real Ray: under `vigil run`, with its own memory monitor, and adopted by `vigil watch --ray`."""
 import json
+import os
 import pathlib
 import re
+import signal
 import time
 
 import psutil
@@ -10,6 +12,7 @@ import pytest
 from conftest import wait_for
 
 SCRIPT = str(pathlib.Path(__file__).with_name("ray_train.py"))
+KILLED = str(pathlib.Path(__file__).with_name("ray_killed.py"))
 EXAMPLES = str(pathlib.Path(__file__).with_name("ray_examples.py"))
 GIB = 1 << 30
 
@@ -179,5 +182,35 @@ def test_a_worker_that_the_kernel_kills_while_its_node_goes_on_is_told_of(vigil,
     assert victim["pid"] == int((tmp_path / "attempt-0").read_text())
     assert victim["name"] == "ray::prepare all the pages" and re.fullmatch("[0-9a-f]{56}", victim["ray_worker_id"]), victim
     assert (again["attempt"], again["retries_left"]) == (1, 0), again
+    watch.terminate()
+    assert vigil.finish(watch, 20).status == 0
+
+
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM])
+def test_a_worker_that_somebody_ends_while_its_node_goes_on_is_told_of(vigil, ray, head, tmp_path, sent):
+    """Those that Ray ends itself, when their program is over, are not."""
+    box, raylet = head
+    watch = vigil.start("watch", "--ray", box=box)
+    wait_for(lambda: vigil("jobs", "--json").out, 20, "the raylet to be adopted")
+    driver = vigil.start("-u", KILLED, tmp_path, "127.0.0.2:6399", binary=ray.python, env=ray.env, box=box, prefix=ray.prefix)
+    pid = int(wait_for((tmp_path / "life-0").exists, 60, "the actor") and (tmp_path / "life-0").read_text())
+    wait_for(lambda: "Leaky.eat" in vigil("ps", "--json").out.decode(), 30, "its title")
+    os.kill(pid, sent)
+    incident = wait_for(lambda: next(iter(vigil.state.glob("jobs/*/incidents/*.json")), None), 40, "the report")
+    wait_for((tmp_path / "life-1").exists, 60, "Ray's own restart")
+    (tmp_path / "go").touch()
+    result = vigil.finish(driver, 60)
+    assert result.status == 0 and b"eaten" in result.out, result
+    report = json.loads(incident.read_text())
+    assert (report["kind"], report["killer"]) == ("killed_by", "signal"), report
+    assert report["victim"]["pid"] == pid and report["victim"]["name"] == "ray::Leaky.eat", report["victim"]
+    assert sent.name in report["summary"] and f"pid {os.getpid()}," in report["summary"], report["summary"]
+    for what in ("Leaky", "Leaky.eat", pid):
+        assert json.loads(vigil("why", what, "--json").out)["id"] == report["id"], what
+    event, = [e for e in map(json.loads, vigil("events", report["job"], "--json").out.splitlines()) if e["kind"] == "killed_by"]
+    assert "Ray itself may start it again" in event["text"], event
+    time.sleep(8)  # the workers of the program that is over, which its raylet has ended
+    assert len(list(vigil.state.glob("jobs/*/incidents/*.json"))) == 1
+    assert raylet.is_running()
     watch.terminate()
     assert vigil.finish(watch, 20).status == 0

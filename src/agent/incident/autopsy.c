@@ -87,6 +87,11 @@ bool autopsy_ended_before(struct autopsy *a, const struct proc_id *one, const st
 	return a && deathfacts_ended_before(a->facts, one, other);
 }
 
+const struct signal_sent *autopsy_signal_next(const struct autopsy *a, uint64_t *at)
+{
+	return deathfacts_signal_next(a->facts, at);
+}
+
 struct autopsy *autopsy_free(struct autopsy *a)
 {
 	if (!a)
@@ -115,6 +120,7 @@ static void autopsy_subject_read(const struct autopsy *a, const struct autopsy_s
 	d->pid_namespaced = !a->first_namespace;
 	d->has_status = who->has_status;
 	d->wait_status = who->wait_status;
+	d->after_signal = who->after_signal;
 	d->start_unix_ms = who->start_unix_ms;
 	d->end_unix_ms = who->end_unix_ms;
 	d->has_limits = who->has_limits;

@@ -22,6 +22,7 @@ struct autopsy_subject {
 	const char *name, *command;
 	bool has_status;
 	int wait_status;
+	int after_signal; /* without a status: a signal to it that was seen shortly before its end; 0: none */
 	int64_t start_unix_ms, end_unix_ms;
 	bool stopping;
 	int stop_signal;
@@ -57,5 +58,7 @@ bool autopsy_end_between(struct autopsy *a, int64_t from_ms, int64_t to_ms, char
 			 int64_t *ret_unix_ms);
 /* As deathfacts_ended_before. */
 bool autopsy_ended_before(struct autopsy *a, const struct proc_id *one, const struct proc_id *other);
+/* As deathfacts_signal_next, of what was handed on by the feed so far. */
+const struct signal_sent *autopsy_signal_next(const struct autopsy *a, uint64_t *at);
 struct autopsy *autopsy_free(struct autopsy *a);
 void autopsy_of(struct autopsy *a, const struct autopsy_subject *who, struct incident *ret);

@@ -76,6 +76,7 @@ struct deathfacts {
 	struct rank_error errors[MAX_ERRORS];
 	struct signal_sent signals[MAX_SIGNALS];
 	size_t n_signals;
+	uint64_t signals_noted; /* also those that have gone since */
 	struct process_end ends[MAX_ENDS];
 	size_t n_ends;
 	char signals_why[100]; /* "": they are seen */
@@ -173,6 +174,14 @@ void deathfacts_signal(struct deathfacts *g, const struct signal_sent *s)
 		g->n_signals--;
 	}
 	g->signals[g->n_signals++] = *s;
+	g->signals_noted++;
+}
+
+const struct signal_sent *deathfacts_signal_next(const struct deathfacts *g, uint64_t *at)
+{
+	const uint64_t gone = g->signals_noted - g->n_signals;
+	*at = MAX(*at, gone);
+	return *at < g->signals_noted ? &g->signals[(*at)++ - gone] : NULL;
 }
 
 void deathfacts_end(struct deathfacts *g, const struct process_end *e)

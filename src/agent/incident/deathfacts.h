@@ -36,6 +36,11 @@ static inline void deathfacts_freep(struct deathfacts **g)
  */
 void deathfacts_signal(struct deathfacts *g, const struct signal_sent *s);
 void deathfacts_end(struct deathfacts *g, const struct process_end *e);
+/*
+ * The signals that were noted, oldest first, one a call; *at: 0 at the first call, then as it was left. NULL: no
+ * further one yet. Borrowed until the next note.
+ */
+const struct signal_sent *deathfacts_signal_next(const struct deathfacts *g, uint64_t *at);
 struct deathfacts_span {
 	int64_t from_unix_ms, to_unix_ms;
 };

@@ -24,7 +24,7 @@ static bool any_active(const struct adopt *a)
 
 static void wait_for_something(struct adopt *a)
 {
-	struct pollfd p[4 + 2 * UNIT_JOBS_MAX];
+	struct pollfd p[5 + 2 * UNIT_JOBS_MAX];
 	struct livetell *live[ARRAY_SIZE(p)] = {NULL}; /* whose descriptor it is */
 	size_t n = 0;
 	uint64_t count;
@@ -33,6 +33,8 @@ static void wait_for_something(struct adopt *a)
 	p[n++] = (struct pollfd){.fd = a->services.guard.from_guard_fd, .events = POLLIN};
 	p[n++] = (struct pollfd){.fd = a->services.guard.pidfd, .events = POLLIN};
 	p[n++] = (struct pollfd){.fd = a->services.hang.from_fd, .events = POLLIN}; /* -1 is passed over */
+	/* before the sender of a signal and its target are gone; -1 is passed over */
+	p[n++] = (struct pollfd){.fd = sigfeed_fd(a->signals), .events = POLLIN};
 	bool by_group = false;
 	uint64_t now = a->w->mono_ns(), due = MIN(hangproc_due_ns(&a->services.hang), services_due_ns(&a->services));
 	due = MIN(due, adopt_live_due_ns(a));
@@ -164,6 +166,7 @@ static void work(struct adopt *a)
 	for (uint32_t i = 0; i < a->n; i++)
 		if (a->job[i].active && has_ended(a, &a->job[i]))
 			adopt_ended(a, &a->job[i]);
+	adopt_workers_signalled(a);
 	adopt_samples(a);
 	adopt_live(a);
 	services_hang_messages(&a->services);

@@ -11,6 +11,14 @@
 #include "agent/run/services.h"
 #include "model/jobs/job.h"
 
+/* A worker of Ray that was sent a signal which may end it. */
+struct adopt_dying {
+	struct sampler_gone worker; /* name: as it was at the signal, where that could still be read */
+	struct signal_sent sent;
+	uint64_t since_ns; /* monotonic */
+};
+#define ADOPT_DYING 16
+
 struct adopted {
 	bool active;
 	bool by_command; /* it matched a text, and may have to give its place to another that does */
@@ -33,6 +41,10 @@ struct adopted {
 	bool has_oom_kills;
 	uint64_t oom_kills; /* of the kernel on this machine, at the last sample */
 	uint64_t oom_until_ns; /* a worker that is gone until then may have been one of them */
+	uint64_t signals_at; /* looked at up to here */
+	struct adopt_dying dying[ADOPT_DYING];
+	size_t n_dying;
+	uint64_t stops_until_ns; /* its raylet was told to end: its workers end with it */
 	struct job_hang hang;
 	uint64_t hard_ns; /* it is being ended, by SIGKILL from then on; 0: it is not */
 };
@@ -85,10 +97,13 @@ void adopt_samples(struct adopt *a);
 void adopt_live(struct adopt *a);
 /* When adopt_live wants to be called; UINT64_MAX: not by time. */
 uint64_t adopt_live_due_ns(const struct adopt *a);
-/* ---- adopt_workers.c: workers of Ray that the kernel kills while their node goes on ---- */
+
+/* ---- adopt_workers.c: workers of Ray that somebody kills while their node goes on ---- */
 
 /* Call it after each sample: tells of those that the sample before still had. */
 void adopt_workers(struct adopt *a, struct adopted *j);
+/* Call it after the feed of signals has been taken: tells of workers that a signal has ended. */
+void adopt_workers_signalled(struct adopt *a);
 /* Pass a job on to the guard and to the hang watcher, as it is now. */
 void adopt_pass_on(struct adopt *a, uint32_t i);
 

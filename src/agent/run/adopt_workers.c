@@ -1,3 +1,4 @@
+#include <signal.h>
 #include <string.h>
 
 #include "agent/incident/deathfacts.h"
@@ -8,11 +9,15 @@
 static const uint64_t gone_late_ns = 15 * NS_PER_S;
 #define WORKERS_AT_ONCE 8
 
-/* Nobody of ours reaps it: its status is not known, and the kernel's log says whom it killed. */
-static void worker_died(struct adopt *a, struct adopted *j, const struct sampler_gone *gone)
+/* A signal that is handled may end a worker so much later. */
+static const uint64_t handled_ns = 30 * NS_PER_S;
+/* Who stops the whole node ends the raylet at about the same time as the workers. */
+static const uint64_t node_stop_ns = NS_PER_S, node_stops_ns = 60 * NS_PER_S;
+
+static void worker_autopsy(struct adopt *a, struct adopted *j, const struct sampler_gone *gone, int after_signal,
+			   struct incident *ret)
 {
-	static struct incident in; /* large */
-	memset(&in, 0, sizeof(in));
+	memset(ret, 0, sizeof(*ret));
 	const struct autopsy_subject who = {
 		.job = j->job.id,
 		.pid = gone->id.pid,
@@ -20,28 +25,145 @@ static void worker_died(struct adopt *a, struct adopted *j, const struct sampler
 		.start_ticks = gone->id.start_ticks,
 		.name = gone->name,
 		.command = gone->name,
+		.after_signal = after_signal,
 		.start_unix_ms = gone->started_unix_ms,
 		.end_unix_ms = a->w->unix_ms(),
 		.cgroup = j->place.name,
 		.rules = a->spec->watch.rules,
 	};
+	autopsy_of(j->autopsy, &who, ret);
+}
+
+/* also: what the event says after the summary. */
+static void worker_report(struct adopt *a, struct adopted *j, struct incident *in, const char *also)
+{
 	struct killreport e = adopt_killreport(a, j);
 	struct raycases *ray = &a->services.ray[j - a->job];
-	autopsy_of(j->autopsy, &who, &in);
-	if (in.killer != KILLER_KERNEL && in.killer != KILLER_CGROUP)
-		return;
-	killreport_common(&e, &in);
-	raycases_victim(ray, &in);
+	killreport_common(&e, in);
+	raycases_victim(ray, in);
 	j->job.other_deaths++;
-	recorder_incident_id(&j->recorder, j->job.id, in.id, sizeof(in.id));
-	recorder_incident(&j->recorder, &in, NULL, true);
-	raycases_expect(ray, &in, a->w->mono_ns());
-	TEXT_COPY(j->job.last_incident, in.id);
-	recorder_event(&j->recorder, &j->job, incident_kind_name(in.kind), in.id, "%s", in.summary);
+	recorder_incident_id(&j->recorder, j->job.id, in->id, sizeof(in->id));
+	recorder_incident(&j->recorder, in, NULL, true);
+	raycases_expect(ray, in, a->w->mono_ns());
+	TEXT_COPY(j->job.last_incident, in->id);
+	recorder_event(&j->recorder, &j->job, incident_kind_name(in->kind), in->id, "%s%s", in->summary,
+		       also);
 	recorder_job(&j->recorder, &j->job);
 	if (!a->spec->watch.quiet)
-		killreport_show(&e, &in);
+		killreport_show(&e, in);
 }
+
+/* Nobody of ours reaps it: its status is not known, and the kernel's log says whom it killed. */
+static void worker_died(struct adopt *a, struct adopted *j, const struct sampler_gone *gone)
+{
+	static struct incident in; /* large */
+	worker_autopsy(a, j, gone, 0, &in);
+	if (in.killer == KILLER_KERNEL || in.killer == KILLER_CGROUP)
+		worker_report(a, j, &in, "");
+}
+
+/* ---- ended by a signal that was seen ---- */
+
+static bool is_fault(int signal)
+{
+	return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE || signal == SIGABRT;
+}
+
+/*
+ * Ray ends its idle workers, those of a program that is over, and some for memory, by signals of the raylet. What vigil
+ * ends has a report, and so has what the kernel kills for memory.
+ */
+static bool is_told_of(const struct adopted *j, const struct sampler_gone *worker, const struct signal_sent *s)
+{
+	if (s->from_kernel)
+		return is_fault(s->signal);
+	if (s->sender == worker->id.pid)
+		return is_fault(s->signal) || s->signal == SIGKILL;
+	return s->sender != j->id.pid && s->sender != worker->parent && strncmp(s->sender_comm, "vigil", 5) != 0;
+}
+
+/*
+ * A worker tells its title when a task begins, which is newer than the last sample, and keeps it until its raylet has
+ * asked for its status. One that no sample has had is known by its title and its raylet.
+ */
+static bool worker_of(const struct adopt *a, const struct adopted *j, struct proc_id id, struct sampler_gone *ret)
+{
+	struct proc_stat st;
+	const bool had = sampler_had(j->sampler, id, ROLE_RAY_WORKER, ret);
+	if (!proc_is_same(a->w, id, &st) || !span_starts(span_of(st.comm), "ray::"))
+		return had;
+	if (!had && st.ppid != j->id.pid)
+		return false;
+	if (!had)
+		*ret = (struct sampler_gone){.id = id, .parent = st.ppid};
+	TEXT_COPY(ret->name, st.comm);
+	return true;
+}
+
+static void signal_note(struct adopt *a, struct adopted *j, const struct signal_sent *s)
+{
+	const struct proc_id id = {s->target, s->target_start_ticks};
+	struct adopt_dying d = {.sent = *s, .since_ns = a->w->mono_ns()};
+	size_t at = 0;
+	if (j->id.pid && id.pid == j->id.pid && id.start_ticks == j->id.start_ticks)
+		j->stops_until_ns = d.since_ns + node_stops_ns;
+	if (!worker_of(a, j, id, &d.worker) || !is_told_of(j, &d.worker, s))
+		return;
+	while (at < j->n_dying && j->dying[at].worker.id.pid != id.pid)
+		at++;
+	if (at == ADOPT_DYING || (at < j->n_dying && j->dying[at].sent.signal == SIGKILL))
+		return;
+	j->dying[at] = d;
+	j->n_dying = MAX(j->n_dying, at + 1);
+}
+
+static void ended_tell(struct adopt *a, struct adopted *j, const struct adopt_dying *d)
+{
+	static struct incident in; /* large */
+	worker_autopsy(a, j, &d->worker, d->sent.signal, &in);
+	incident_advice_add(&in, "Nothing, if Ray may start it again by itself: it runs a task again as often as its "
+				 "max_retries says, and restarts an actor as often as its max_restarts says.");
+	worker_report(a, j, &in, " Ray itself may start it again.");
+}
+
+static bool worker_is_over(const struct adopt *a, struct proc_id id)
+{
+	struct proc_stat st;
+	return !proc_is_same(a->w, id, &st) || proc_is_over(&st);
+}
+
+/* Those that have ended are told of once it is clear that the node goes on; those that live on are forgotten. */
+static void dying_look(struct adopt *a, struct adopted *j, uint64_t now_ns)
+{
+	size_t kept = 0;
+	if (now_ns < j->stops_until_ns)
+		j->n_dying = 0;
+	for (size_t i = 0; i < j->n_dying; i++) {
+		const struct adopt_dying d = j->dying[i];
+		const bool over = worker_is_over(a, d.worker.id);
+		if (over && now_ns >= d.since_ns + node_stop_ns)
+			ended_tell(a, j, &d);
+		else if (over || now_ns < d.since_ns + handled_ns)
+			j->dying[kept++] = d;
+	}
+	j->n_dying = kept;
+}
+
+void adopt_workers_signalled(struct adopt *a)
+{
+	const uint64_t now_ns = a->w->mono_ns();
+	for (uint32_t i = 0; i < a->n; i++) {
+		struct adopted *j = &a->job[i];
+		const struct signal_sent *s;
+		if (!j->active || !j->autopsy || !j->sampler)
+			continue;
+		while ((s = autopsy_signal_next(j->autopsy, &j->signals_at)) != NULL)
+			signal_note(a, j, s);
+		dying_look(a, j, now_ns);
+	}
+}
+
+/* ---- ended by the kernel for memory ---- */
 
 void adopt_workers(struct adopt *a, struct adopted *j)
 {

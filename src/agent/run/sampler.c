@@ -149,6 +149,29 @@ pid_t sampler_one_of(const struct sampler *s, enum role role)
 	return 0;
 }
 
+static struct sampler_gone gone_of(const struct usage_process *p, const struct about *about)
+{
+	struct sampler_gone gone = {.id = {p->pid, p->start_ticks},
+				    .parent = p->ppid,
+				    .started_unix_ms = about->started_unix_ms};
+	TEXT_COPY(gone.name, about->comm);
+	return gone;
+}
+
+bool sampler_had(const struct sampler *s, struct proc_id id, enum role role, struct sampler_gone *ret)
+{
+	const struct table *tables[] = {s->now, s->was};
+	for (size_t k = 0; k < ARRAY_SIZE(tables); k++) {
+		const size_t i = index_of(tables[k], id.pid);
+		if (i == SIZE_MAX || tables[k]->use[i].start_ticks != id.start_ticks || !tables[k]->about[i].named ||
+		    tables[k]->about[i].who.role != role)
+			continue;
+		*ret = gone_of(&tables[k]->use[i], &tables[k]->about[i]);
+		return true;
+	}
+	return false;
+}
+
 size_t sampler_gone(const struct sampler *s, enum role role, struct sampler_gone *ret, size_t cap)
 {
 	size_t n = 0;
@@ -159,10 +182,7 @@ size_t sampler_gone(const struct sampler *s, enum role role, struct sampler_gone
 		if (!about->named || about->who.role != role ||
 		    (at != SIZE_MAX && s->now->use[at].start_ticks == p->start_ticks))
 			continue;
-		ret[n] = (struct sampler_gone){.id = {p->pid, p->start_ticks},
-					       .started_unix_ms = about->started_unix_ms};
-		TEXT_COPY(ret[n].name, about->comm);
-		n++;
+		ret[n++] = gone_of(p, about);
 	}
 	return n;
 }

@@ -57,11 +57,14 @@ bool sampler_has(const struct sampler *s, pid_t pid);
 pid_t sampler_one_of(const struct sampler *s, enum role role);
 struct sampler_gone {
 	struct proc_id id;
+	pid_t parent;
 	int64_t started_unix_ms;
 	char name[16];
 };
 /* Processes of this role that the sample before the last one had and the last one has not. Returns their number. */
 size_t sampler_gone(const struct sampler *s, enum role role, struct sampler_gone *ret, size_t cap);
+/* The same of one process that the last sample or the one before had in this role. False: neither had. */
+bool sampler_had(const struct sampler *s, struct proc_id id, enum role role, struct sampler_gone *ret);
 /* When the next sample is due, monotonic. */
 uint64_t sampler_due_ns(const struct sampler *s);
 /* Somebody watches, or nobody does any more: from now on samples are to be fresh. */

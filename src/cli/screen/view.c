@@ -133,8 +133,10 @@ static int no_such_job(const struct view *v, const char *text)
 	if (strcmp(text, "last") == 0) {
 		log_error("no job has been recorded in %s yet; start one with 'vigil run -- COMMAND'", v->state);
 	} else if (span_u64(span_of(text), &pid) == 0) {
-		log_error("no job in %s has or had a process %s, or that name; 'vigil jobs' lists the jobs", v->state,
-			  text);
+		/* Of a watched job not every process is recorded, so that none had it is not known. */
+		log_error("nothing in %s tells of a process %s, and no job is called so; a job may have had it without "
+			  "a record: 'vigil jobs' lists the jobs",
+			  v->state, text);
 	} else {
 		int r = store_each_job(v->store, 1000, offer_job, &n);
 		if (r == 0 && n.best)

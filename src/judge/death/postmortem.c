@@ -132,8 +132,8 @@ void postmortem(const struct death *d, struct incident *ret)
 {
 	static proof *const proofs[] = {
 		pm_kernel,	    asked_to_stop,   pm_killer_by_pid,
-		pm_sender,	    pm_limit_signal, pm_worker_sender,
-		pm_killer_by_group, pm_counters,     pm_first_error,
+		pm_sender,	    pm_after_signal, pm_limit_signal,
+		pm_worker_sender,   pm_killer_by_group, pm_counters, pm_first_error,
 		pm_timeout,	    pm_shm,	     pm_log,
 		pm_own_error,	    pm_crash,	     pm_worker_sender_silent,
 		pm_asked_to_end,    pm_failed_child,

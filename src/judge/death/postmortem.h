@@ -81,6 +81,7 @@ struct death {
 	/* the end, as wait(2) reports it; has_status is false when it was not our child */
 	bool has_status;
 	int32_t wait_status;
+	int after_signal;          /* without a status: a signal to it that was seen shortly before its end; 0: none */
 	int64_t start_unix_ms, end_unix_ms;
 	/* the last known memory */
 	bool has_memory;

@@ -92,6 +92,7 @@ void pm_worker_said(struct pm *p, const struct death *whole); /* adds what the p
 bool pm_kernel(struct pm *p);
 bool pm_killer_by_pid(struct pm *p);
 bool pm_sender(struct pm *p);
+bool pm_after_signal(struct pm *p);
 bool pm_asked_to_end(struct pm *p); /* it left shortly after a signal that asks a process to end */
 void pm_asking_signal_told(struct pm *p); /* adds that signal to an exception */
 void pm_notice_told(struct pm *p); /* adds SIGUSR1 or SIGUSR2, by which schedulers announce an end, to last words */

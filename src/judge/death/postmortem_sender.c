@@ -332,6 +332,33 @@ bool pm_sender(struct pm *p)
 	return true;
 }
 
+/* Without the status of a process, that a signal which it may have handled has ended it is likely only. */
+bool pm_after_signal(struct pm *p)
+{
+	const struct signal_sent *s = NULL;
+	char who[PM_WHO];
+	for (size_t n = 0; n < p->d->n_signals && !p->d->has_status && p->d->after_signal; n++)
+		if (p->d->signals[n].target == p->d->pid && p->d->signals[n].signal == p->d->after_signal &&
+		    pm_time_fits(p->d, p->d->signals[n].time_unix_ms, 60000))
+			s = &p->d->signals[n];
+	const char *name = s ? signame(s->signal) : NULL;
+	if (!s || !name)
+		return false;
+	if (pm_is_crash(s->signal) && (s->from_kernel || s->sender == p->d->pid)) {
+		pm_verdict(p, INCIDENT_CRASH, KILLER_NONE, "crash_signal", CONFIDENCE_MEDIUM);
+		pm_summary(p, "%s ended after %s, which %s.", pm_who(p->d, who), name,
+			   s->from_kernel ? "the kernel raised for a fault of its own" : "it sent itself");
+		incident_evidence_add(p->i, "signal", "signal trace", s->time_unix_ms, "%s, which %s", name,
+				      s->from_kernel ? "came from the kernel itself" : "it sent itself");
+	} else {
+		pm_asked_verdict(p, s);
+		pm_summary(p, "%s ended after %s, sent by %s (pid %d, uid %u).", pm_who(p->d, who), name,
+			   s->sender_comm, (int)s->sender, (unsigned)s->sender_uid);
+	}
+	pm_text(p, "The kernel was seen delivering the signal; that the process ended because of it is likely.");
+	return true;
+}
+
 /* The signal that a process sent to the worker whose death the failed rank's log reports. */
 static const struct signal_sent *worker_signal_find(const struct pm *p, const struct log_hint *h)
 {

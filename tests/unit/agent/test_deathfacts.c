@@ -261,6 +261,31 @@ static void a_sender_that_was_seen_is_named(void **state)
 	assert_non_null(strstr(i.killer_text, "bash, pid 812, uid 1000"));
 }
 
+static void signals_are_handed_out_one_by_one_and_those_that_have_gone_are_passed_over(void **state)
+{
+	(void)state;
+	cleanup(deathfacts_freep) struct deathfacts *g = deathfacts_new(&world, NULL);
+	const struct signal_sent *s;
+	uint64_t at = 0, late = 0;
+	assert_non_null(g);
+	assert_null(deathfacts_signal_next(g, &at));
+	for (pid_t pid = 1; pid <= 2; pid++)
+		deathfacts_signal(g, &(struct signal_sent){.signal = SIGTERM, .target = pid});
+	assert_int_equal(deathfacts_signal_next(g, &at)->target, 1);
+	assert_int_equal(deathfacts_signal_next(g, &at)->target, 2);
+	assert_null(deathfacts_signal_next(g, &at));
+	for (pid_t pid = 3; pid <= 2000; pid++) /* more than are kept */
+		deathfacts_signal(g, &(struct signal_sent){.signal = SIGTERM, .target = pid});
+	pid_t last = 0;
+	for (size_t n = 0; (s = deathfacts_signal_next(g, &late)) != NULL; n++) {
+		assert_true(n == 0 ? s->target > 2 : s->target == last + 1);
+		last = s->target;
+	}
+	assert_int_equal(last, 2000);
+	assert_null(deathfacts_signal_next(g, &late));
+	assert_true(deathfacts_signal_next(g, &at)->target > 2);
+}
+
 static void a_clean_exit_costs_no_helper_process(void **state)
 {
 	(void)state;
@@ -334,6 +359,7 @@ int main(void)
 		cmocka_unit_test(an_exception_after_which_stdout_went_on_was_handled),
 		cmocka_unit_test(the_last_words_may_stand_on_stdout),
 		cmocka_unit_test(a_sender_that_was_seen_is_named),
+		cmocka_unit_test(signals_are_handed_out_one_by_one_and_those_that_have_gone_are_passed_over),
 		cmocka_unit_test(a_clean_exit_costs_no_helper_process),
 		cmocka_unit_test(a_real_kernel_kill_at_a_group_s_limit_is_proved_by_its_record),
 	};

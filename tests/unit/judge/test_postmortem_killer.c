@@ -125,6 +125,34 @@ static void a_signal_of_its_own_is_told_as_such_but_abort_is_a_crash(void **stat
 	assert_string_equal(in.cause.id, "sigabrt");
 }
 
+static void without_a_status_an_end_after_a_signal_is_likely_of_that(void **state)
+{
+	(void)state;
+	d.has_status = false;
+	sent[0].signal = SIGTERM;
+	judge();
+	assert_int_equal(in.killer, KILLER_UNKNOWN);
+	d.after_signal = SIGTERM;
+	judge();
+	assert_string_equal(in.cause.id, "ended_after_signal");
+	assert_int_equal(in.cause.confidence, CONFIDENCE_MEDIUM);
+	assert_int_equal(in.killer, KILLER_SIGNAL);
+	assert_string_equal(in.summary, "python3 (pid 100) ended after SIGTERM, sent by bash (pid 50, uid 1000).");
+	d.after_signal = sent[0].signal = SIGSEGV;
+	judge();
+	assert_int_equal(in.killer, KILLER_SIGNAL);
+	sent[0].from_kernel = true;
+	judge();
+	assert_int_equal(in.kind, INCIDENT_CRASH);
+	assert_int_equal(in.killer, KILLER_NONE);
+	assert_non_null(strstr(in.summary, "ended after SIGSEGV, which the kernel raised"));
+	d.after_signal = sent[0].signal = SIGABRT;
+	sent[0].from_kernel = false;
+	sent[0].sender = 100;
+	judge();
+	assert_string_equal(in.summary, "python3 (pid 100) ended after SIGABRT, which it sent itself.");
+}
+
 static void systemd_as_sender_gets_advice_on_lingering(void **state)
 {
 	(void)state;
@@ -252,6 +280,7 @@ int main(void)
 		cmocka_unit_test_setup(another_signal_another_target_or_another_minute_does_not_count, killed_by_bash),
 		cmocka_unit_test_setup(a_process_is_preferred_to_the_kernel_as_sender, killed_by_bash),
 		cmocka_unit_test_setup(the_kernel_sends_for_the_terminal, killed_by_bash),
+		cmocka_unit_test_setup(without_a_status_an_end_after_a_signal_is_likely_of_that, killed_by_bash),
 		cmocka_unit_test_setup(a_signal_of_its_own_is_told_as_such_but_abort_is_a_crash, killed_by_bash),
 		cmocka_unit_test_setup(systemd_as_sender_gets_advice_on_lingering, killed_by_bash),
 		cmocka_unit_test_setup(earlyoom_s_line_with_the_pid_is_proof, killed_by_bash),
