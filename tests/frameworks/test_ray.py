@@ -217,7 +217,7 @@ def test_a_worker_that_somebody_ends_while_its_node_goes_on_is_told_of(vigil, ra
 
 
 def test_workers_that_end_with_their_node_are_not_told_of(vigil, ray, head, tmp_path):
-    """As `ray stop` ends a node: by SIGTERM to all of it."""
+    """As `ray stop` ends a node: by SIGTERM to all of it. The raylet is slower than its workers."""
     box, raylet = head
     watch = vigil.start("watch", "--ray", box=box)
     wait_for(lambda: vigil("jobs", "--json").out, 20, "the raylet to be adopted")
@@ -225,8 +225,11 @@ def test_workers_that_end_with_their_node_are_not_told_of(vigil, ray, head, tmp_
     wait_for((tmp_path / "life-0").exists, 60, "the actor")
     wait_for(lambda: "Leaky.eat" in vigil("ps", "--json").out.decode(), 30, "its title")
     time.sleep(6)  # a sample, which knows the folder of Ray's logs
+    raylet.suspend()
     for p in [*raylet.children(), raylet]:
         p.terminate()
+    time.sleep(5)
+    raylet.resume()
     wait_for(lambda: b'"job_end"' in vigil("events", "--json").out, 40, "the end of the node")
     time.sleep(2)  # what a worker's report would take
     watch.terminate()
