@@ -413,6 +413,14 @@ static void mark_next(struct top *t)
 	row_choose(t, row + 1);
 }
 
+static bool parent_is_marked(const struct top *t, pid_t ppid)
+{
+	for (size_t k = 0; k < t->list.n; k++)
+		if (t->list.row[k].process->pid == ppid)
+			return topmark_has(&t->marks, id_of(&t->list.row[k]));
+	return false;
+}
+
 /* The process and what it has started, as far as that is shown. */
 static void mark_family(struct top *t)
 {
@@ -424,12 +432,10 @@ static void mark_family(struct top *t)
 		more = false;
 		for (size_t i = 0; i < t->list.n; i++) {
 			const struct proc_id id = id_of(&t->list.row[i]);
-			for (size_t k = 0; k < t->list.n && !topmark_has(&t->marks, id); k++)
-				if (t->list.row[k].process->pid == t->list.row[i].process->ppid &&
-				    topmark_has(&t->marks, id_of(&t->list.row[k]))) {
-					topmark_set(&t->marks, id, true);
-					more = topmark_has(&t->marks, id);
-				}
+			if (topmark_has(&t->marks, id) || !parent_is_marked(t, t->list.row[i].process->ppid))
+				continue;
+			topmark_set(&t->marks, id, true);
+			more |= topmark_has(&t->marks, id);
 		}
 	}
 }
