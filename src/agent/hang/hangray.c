@@ -89,7 +89,7 @@ struct calls {
 	size_t n_awaits, gets;
 	bool is_actor;
 	bool endless; /* the main thread waits in ray.get() without a time limit */
-	bool others; /* a thread is free, or runs a call that waits for something else */
+	bool others; /* a thread is free, runs a call that waits for something else, or cannot be read */
 	uint64_t results; /* a hash of the first result of each wait */
 };
 
@@ -102,22 +102,6 @@ static bool runs_call(const struct pyframe *frame, size_t n)
 	return false;
 }
 
-static void await_add(struct calls *c, const struct raycall_get *get)
-{
-	for (size_t i = 0; i < get->n_targets; i++) {
-		bool known = false;
-		for (size_t j = 0; j < c->n_awaits; j++)
-			known |= raycall_same_actor(&c->awaits[j], &get->target[i]);
-		if (known)
-			continue;
-		if (c->n_awaits == RAYSTAND_AWAITS) {
-			c->others = true;
-			return;
-		}
-		c->awaits[c->n_awaits++] = get->target[i];
-	}
-}
-
 static void thread_count(struct procview *view, const struct pystack *stack, bool main, struct calls *c)
 {
 	struct raycall_get get;
@@ -128,7 +112,8 @@ static void thread_count(struct procview *view, const struct pystack *stack, boo
 		c->endless |= main && get.endless;
 		c->others |= !get.endless || !get.only_calls;
 		c->results = hash_bytes(c->results, (const char *)&get.first, sizeof(get.first));
-		await_add(c, &get);
+		for (size_t i = 0; i < get.n_targets; i++)
+			c->others |= !raycall_actor_add(c->awaits, &c->n_awaits, &get.target[i]);
 		return;
 	}
 	/* a thread of an actor's that has nothing to do has no frames, but for the main one, whose loop is one */
@@ -136,7 +121,7 @@ static void thread_count(struct procview *view, const struct pystack *stack, boo
 	c->others |= !idle || (!main && runs_call(stack->frames, stack->n));
 }
 
-/* false: a thread could not be read. */
+/* A thread that cannot be read may do anything. False: none can. */
 static bool calls_read(const struct world *w, pid_t pid, struct calls *ret)
 {
 	static const struct procview_want want = {.natives = NULL};
@@ -147,14 +132,17 @@ static bool calls_read(const struct world *w, pid_t pid, struct calls *ret)
 	size_t n;
 	*ret = (struct calls){.results = HASH_START};
 	if (procview_open(w, pid, &want, &view, &f) != 0 || !view->has_python ||
-	    procview_python_threads(view, &list, &n) != 0 || n > THREADS_MOST)
+	    procview_python_threads(view, &list, &n) != 0)
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		const struct pythread *t = &list[i];
-		if (t->tid <= 0 || procview_sample(view, t->tid, t, PROCVIEW_WAITS, &sample) != 0 ||
-		    !sample.has_python || sample.python_result != 0 || (t->tid == pid && sample.python.n == 0))
-			return false;
-		thread_count(view, &sample.python, t->tid == pid, ret);
+		const bool main = t->tid == pid;
+		if (t->tid <= 0 || (i >= THREADS_MOST && !main) ||
+		    procview_sample(view, t->tid, t, PROCVIEW_WAITS, &sample) != 0 || !sample.has_python ||
+		    sample.python_result != 0 || (main && sample.python.n == 0))
+			ret->others = true;
+		else
+			thread_count(view, &sample.python, main, ret);
 	}
 	return true;
 }

@@ -9,8 +9,8 @@
 #include "model/ray/raystand.h"
 
 /*
- * dumps: the stacks, oldest first; what a process does it does in all of them. NULL: there
- * is no Ray, nothing of it waits, or no memory. Free it.
+ * dumps: the stacks, oldest first; what a process does it does in all of them. NULL: there is no Ray, nothing of it
+ * waits, or no memory. Free it.
  */
 struct raystand *hangray_make(const struct world *w, const struct hangprocs *procs,
 			      const struct stackdump *const *dumps, size_t n_dumps);

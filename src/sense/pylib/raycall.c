@@ -66,14 +66,14 @@ static bool target_read(struct pyobjs *o, uint64_t object, struct raycall_actor 
 	return is_an_actor(ret) && result <= RESULTS_OF_A_TASK;
 }
 
-static bool raycall_target_add(struct raycall_get *g, const struct raycall_actor *a)
+bool raycall_actor_add(struct raycall_actor list[static RAYCALL_TARGETS], size_t *n, const struct raycall_actor *a)
 {
-	for (size_t i = 0; i < g->n_targets; i++)
-		if (raycall_same_actor(&g->target[i], a))
+	for (size_t i = 0; i < *n; i++)
+		if (raycall_same_actor(&list[i], a))
 			return true;
-	if (g->n_targets == RAYCALL_TARGETS)
+	if (*n == RAYCALL_TARGETS)
 		return false;
-	g->target[g->n_targets++] = *a;
+	list[(*n)++] = *a;
 	return true;
 }
 
@@ -84,7 +84,7 @@ static void targets_read(struct pyobjs *o, uint64_t list, struct raycall_get *g)
 	bool all = g->n <= RESULTS_LOOKED && pyobj_u64(o, list + o->rt->off.list.item, &items) == 0 &&
 		   pyobj_get(o, items, object, (size_t)g->n * sizeof(*object)) == 0;
 	for (size_t i = 0; all && i < g->n; i++)
-		all = target_read(o, object[i], &a) && raycall_target_add(g, &a);
+		all = target_read(o, object[i], &a) && raycall_actor_add(g->target, &g->n_targets, &a);
 	g->only_calls = all;
 }
 

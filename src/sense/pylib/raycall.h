@@ -40,6 +40,8 @@ static inline bool raycall_same_actor(const struct raycall_actor *a, const struc
 {
 	return memcmp(a->id, b->id, sizeof(a->id)) == 0;
 }
+/* Each once. False: there is no room for it. */
+bool raycall_actor_add(struct raycall_actor list[static RAYCALL_TARGETS], size_t *n, const struct raycall_actor *a);
 /*
  * Which actor a worker is, by the frames of its main thread. REMOTE_FAULT: it is none, or that cannot be read.
  * WORLD_GONE, WORLD_DENIED.
