@@ -58,7 +58,8 @@ static uint32_t *fork_mark;
 /* mmap() is the program's and leads through our own hook. */
 static void *os_mmap(size_t len, int flags, int fd)
 {
-	return (void *)syscall(SYS_mmap, NULL, len, PROT_READ | PROT_WRITE, flags, fd, 0);
+	/* the last one is on the stack: of an int's place there half would be undefined */
+	return (void *)syscall(SYS_mmap, NULL, len, PROT_READ | PROT_WRITE, flags, fd, 0L);
 }
 
 static void process_why(uint32_t why, int error)
@@ -563,7 +564,7 @@ bool process_attach_region(uint32_t file)
 static void tables_drop(struct heap_header *h)
 {
 	syscall(SYS_mmap, (char *)h + HEADER_ROOM, region_bytes - HEADER_ROOM, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0L);
 }
 
 void process_detach(void)
