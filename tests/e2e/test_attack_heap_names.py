@@ -110,7 +110,7 @@ def test_functions_of_a_file_that_only_root_may_read_are_not_named(vigil, profil
 
 
 def test_a_link_in_a_folder_that_roots_vigil_gave_away_leads_nowhere_else(vigil, profiled, home, place, attacker):
-    """The folder of an attached process lies in root's state and is the user's; another process names a link in it."""
+    """An older vigil gave folders in root's state to users of attached processes; another process names a link in it."""
     given = vigil.state / "heap" / "pid-1-2"
     given.mkdir(parents=True)
     os.chown(given, ATTACKER, ATTACKER)
@@ -131,6 +131,21 @@ def test_a_link_in_a_folder_that_roots_vigil_gave_away_leads_nowhere_else(vigil,
     (given / "link").unlink()
     (given / "link").symlink_to(".")
     assert vigil("heap", named.pid).status == 0
+
+
+def test_a_user_gets_no_folder_in_roots_state(vigil, attacker, place):
+    """What lies there is root's disk, and nobody's quota."""
+    vigil.state = place / "state"
+    process = attacker("import time; print('ready', flush=True); time.sleep(600)", name="idle.py")
+    attached = vigil("heap", process.pid, "--attach", timeout=60)
+    assert attached.status == 0, attached
+    theirs = [p for p in vigil.state.rglob("*") if p.lstat().st_uid == ATTACKER]
+    assert not theirs
+    assert vigil("heap", process.pid, timeout=60).status == 0
+    ticks = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()[19]
+    folder = pathlib.Path(f"/tmp/vigil-heap-{process.pid}-{ticks}")
+    assert folder.stat().st_uid == ATTACKER
+    shutil.rmtree(folder)
 
 
 def test_a_debug_file_that_only_root_may_read_names_nothing(vigil, profiled, home, place):

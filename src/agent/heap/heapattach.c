@@ -68,11 +68,10 @@ static bool is_same_folder(int a, int b)
 	return fstat(a, &x) == 0 && fstat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* Makes a folder in our state directory and gives it to the user, since the process itself makes the file. */
-static int state_folder(const char *state, const char *folder, uid_t uid, int *ret_fd)
+/* Makes a folder in our state directory: the process itself makes the file. */
+static int state_folder(const char *state, const char *folder, int *ret_fd)
 {
 	char above[PATH_MAX];
-	struct stat st;
 	TEXT_COPY(above, folder);
 	if (!path_cut(above))
 		return -EINVAL;
@@ -84,9 +83,7 @@ static int state_folder(const char *state, const char *folder, uid_t uid, int *r
 	if (mkdir(folder, 0700) < 0 && errno != EEXIST)
 		return -errno;
 	cleanup(closep) int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return -errno;
-	if (geteuid() == 0 && st.st_uid == 0 && uid != 0 && fchown(fd, uid, (gid_t)-1) < 0)
+	if (fd < 0)
 		return -errno;
 	*ret_fd = take_fd(&fd);
 	return 0;
@@ -107,7 +104,7 @@ static int in_state(const struct heapattach_want *want, pid_t pid, uint64_t star
 {
 	cleanup(closep) int fd = -1;
 	TEXT_FORMAT(ret->folder, "%s/heap/pid-%d-%llu", want->state, (int)pid, (unsigned long long)start);
-	int r = state_folder(want->state, ret->folder, p->user.uid, &fd);
+	int r = state_folder(want->state, ret->folder, &fd);
 	if (r < 0)
 		return r;
 	if (realpath(ret->folder, p->inner) && strlen(p->inner) < sizeof(ret->folder) && reaches(p, fd)) {
@@ -152,7 +149,10 @@ static int heapattach_folder_make(const struct world *w, pid_t pid, const struct
 		r = procfile_root(w, pid, &p->root_fd);
 	if (r)
 		return r;
-	r = want->folder ? of_user(want->folder, pid, p, ret) : in_state(want, pid, st.start_ticks, p, ret);
+	/* Another user gets no folder where our state is: it would be a place on our disk without that user's quota. */
+	r = want->folder		      ? of_user(want->folder, pid, p, ret)
+	    : p->user.uid == geteuid() ? in_state(want, pid, st.start_ticks, p, ret)
+				       : -ENOENT;
 	if (r || strlen(p->inner) >= sizeof(a->dir)) {
 		closep(&p->fd);
 		TEXT_FORMAT(inner, "/tmp/vigil-heap-%d-%llu", (int)pid, (unsigned long long)st.start_ticks);
