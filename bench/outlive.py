@@ -230,7 +230,7 @@ class Trial:
             try:
                 self.process.wait(15)
             except subprocess.TimeoutExpired:
-                self.faults.append("vigil does not end")
+                self.faults.append("vigil does not end: " + self.doing(self.process.pid))
                 self.process.kill()
         for pid in job_pids(self.mark):
             self.signal(pid, signal.SIGKILL)
@@ -239,6 +239,12 @@ class Trial:
             time.sleep(0.1)
         for path in groups_of(self.job() or "-"):
             self.faults.append("group at the end: " + self.group_told(path))
+
+    @staticmethod
+    def doing(pid):
+        """What a vigil that should have ended and its children are at."""
+        return "; ".join(f"{p} {slurp(f'/proc/{p}/comm')} {state_of(p)} in {slurp(f'/proc/{p}/syscall')} "
+                         f"{' '.join(slurp(f'/proc/{p}/stack').split())[:300]}" for p in [pid, *children(pid)])
 
     @staticmethod
     def group_told(path):
