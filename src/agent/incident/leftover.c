@@ -226,7 +226,11 @@ void leftover_clear(const struct world *w, const char *state_dir)
 	char path[PATH_MAX];
 	TEXT_FORMAT(path, "%s/watched", state_dir);
 	cleanup(closedirp) DIR *dir = opendir(path);
-	for (const struct dirent *d; dir && (d = readdir(dir));) {
+	struct stat st;
+	/* what is in another user's folder may be anybody's */
+	if (!dir || fstat(dirfd(dir), &st) < 0 || st.st_uid != geteuid())
+		return;
+	for (const struct dirent *d; (d = readdir(dir));) {
 		static struct leftover l;
 		if (d->d_name[0] == '.' || strlen(d->d_name) >= sizeof(l.job))
 			continue;

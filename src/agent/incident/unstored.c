@@ -103,7 +103,9 @@ void unstored_take_up(const char *state_dir, struct store *s)
 	if (folder_path(state_dir, folder, sizeof(folder)) < 0)
 		return;
 	cleanup(closedirp) DIR *d = opendir(folder);
-	if (!d)
+	struct stat st;
+	/* of another user's state directory that root looks at: the rows are that user's to put */
+	if (!d || fstat(dirfd(d), &st) < 0 || st.st_uid != geteuid())
 		return;
 	int r = 0;
 	for (const struct dirent *e; r == 0 && (e = readdir(d));) {

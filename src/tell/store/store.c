@@ -2,11 +2,9 @@
 
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 
 #include "base/buf.h"
@@ -16,6 +14,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "tell/store/store_fault.h"
+#include "tell/store/store_files.h"
 #include "tell/store/store_sql.h"
 
 /* After -EBUSY, a store in haste is not tried again for a second, then two, at most a minute. */
@@ -71,11 +70,6 @@ static int error_of(sqlite3 *db, int rc)
 		break;
 	}
 	return system_errno > 0 ? -system_errno : -EIO;
-}
-
-static int path_with(const struct store *s, const char *suffix, char dst[static PATH_MAX])
-{
-	return text_format(dst, PATH_MAX, "%s%s", s->path, suffix) < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
 static void close_db(struct store *s)
@@ -232,7 +226,7 @@ static off_t file_bytes(const struct store *s, const char *suffix)
 {
 	char path[PATH_MAX];
 	struct stat st;
-	if (path_with(s, suffix, path) < 0 || stat(path, &st) < 0)
+	if (text_format(path, sizeof(path), "%s%s", s->path, suffix) >= (int)sizeof(path) || stat(path, &st) < 0)
 		return 0;
 	return st.st_size;
 }
@@ -255,7 +249,7 @@ static int open_existing(struct store *s)
 static int open_new(struct store *s)
 {
 	/* SQLite would make a file that all may read; its log and index take over the mode */
-	int made = open(s->path, O_WRONLY | O_CREAT | O_CLOEXEC, private_file());
+	int made = open(s->path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, private_file());
 	closep(&made);
 	int r = connect(s, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
 	if (r == 0)
@@ -267,66 +261,10 @@ static int open_new(struct store *s)
 	return r;
 }
 
-/*
- * Making and repairing is for one vigil at a time. On a file system without
- * locks, or when the holder hangs, it goes on: at worst two files move aside.
- */
-static int lock_take(const struct store *s)
-{
-	char path[PATH_MAX];
-	if (path_with(s, ".lock", path) < 0)
-		return -1;
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	uint64_t end = clock_mono_ns() + (uint64_t)busy_ms(s) * NS_PER_MS;
-	while (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK && clock_mono_ns() < end)
-		(void)poll(NULL, 0, 2);
-	return fd;
-}
-
-/* Moves the main file last: while it is in place, no other vigil starts a new one. */
-static int move_aside(struct store *s, const char *why)
-{
-	char when[32], aside[PATH_MAX], from[PATH_MAX], to[PATH_MAX];
-	static const char *const parts[] = {"-wal", "-shm", ""};
-	(void)time_format_utc(clock_unix_ms(), when);
-	if (text_format(aside, sizeof(aside), "%s.damaged-%s", s->path, when) >= (int)sizeof(aside))
-		return -ENAMETOOLONG;
-	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
-		if (path_with(s, parts[i], from) < 0 ||
-		    text_format(to, sizeof(to), "%s%s", aside, parts[i]) >= (int)sizeof(to))
-			return -ENAMETOOLONG;
-		if (rename(from, to) < 0 && errno != ENOENT)
-			return -errno;
-	}
-	TEXT_FORMAT(s->note, "the store was damaged (%s); it is kept as %s, and a new one was started", why,
-		    path_name(aside));
-	return 0;
-}
-
 static bool still_in_place(const struct store *s)
 {
 	struct stat st;
 	return stat(s->path, &st) == 0 && st.st_dev == s->dev && st.st_ino == s->ino;
-}
-
-/* True if a reader left a mark: it met damage that opening the file does not show. */
-static bool suspected(const struct store *s)
-{
-	char path[PATH_MAX];
-	return path_with(s, ".suspect", path) == 0 && access(path, F_OK) == 0;
-}
-
-static void suspect(const struct store *s, bool on)
-{
-	char path[PATH_MAX];
-	if (s->path[0] == '\0' || path_with(s, ".suspect", path) < 0)
-		return;
-	if (!on) {
-		(void)unlink(path);
-		return;
-	}
-	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-	closep(&fd);
 }
 
 static int whole_file_check(struct store *s)
@@ -350,7 +288,7 @@ static int open_locked(struct store *s, bool look_over)
 	if (r == 0 && look_over)
 		r = whole_file_check(s);
 	if (look_over && (r == 0 || r == -EBADMSG))
-		suspect(s, false);
+		store_suspect(s->path, false);
 	if (r != -EBADMSG)
 		return r;
 	char why[128];
@@ -358,20 +296,20 @@ static int open_locked(struct store *s, bool look_over)
 		       s->db && sqlite3_errcode(s->db) != SQLITE_OK ? sqlite3_errmsg(s->db) :
 								    "not a store of vigil");
 	close_db(s);
-	r = move_aside(s, why);
+	r = store_move_aside(s->path, why, s->note);
 	return r < 0 ? r : open_new(s);
 }
 
 static int open_to_write(struct store *s)
 {
-	bool look_over = suspected(s);
+	bool look_over = store_suspected(s->path);
 	if (!look_over && file_bytes(s, "") > 0) {
 		int r = open_existing(s);
 		if (r != -EBADMSG)
 			return r;
 		close_db(s);
 	}
-	cleanup(closep) unused int lock = lock_take(s);
+	cleanup(closep) unused int lock = store_lock(s->path, busy_ms(s));
 	return open_locked(s, look_over);
 }
 
@@ -390,6 +328,12 @@ static int open_to_read(struct store *s)
 	return r == 0 ? exec(s, "PRAGMA query_only=1") : r;
 }
 
+static int open_act(void *arg)
+{
+	struct store *s = arg;
+	return s->mode == STORE_READ ? open_to_read(s) : open_to_write(s);
+}
+
 int store_open(const char *state_dir, enum store_mode mode, struct store **ret, char note[static 256],
 	       struct fault *f)
 {
@@ -403,7 +347,7 @@ int store_open(const char *state_dir, enum store_mode mode, struct store **ret, 
 	int r = store_check_directory(state_dir, mode, f);
 	if (r < 0)
 		return mode == STORE_READ && r == -ENOENT ? store_explain(s->path, state_dir, mode, STORE_NONE, f) : r;
-	r = mode == STORE_READ ? open_to_read(s) : open_to_write(s);
+	r = store_as_owner(s->path, open_act, s);
 	if (r != 0)
 		return store_explain(s->path, state_dir, mode, r, f);
 	(void)store_take_note(s, note);
@@ -423,7 +367,7 @@ bool store_take_note(struct store *s, char note[static 256])
 static int reopen(struct store *s)
 {
 	close_db(s);
-	int r = open_to_write(s);
+	int r = store_as_owner(s->path, open_act, s);
 	if (r < 0)
 		close_db(s);
 	return r;
@@ -433,7 +377,7 @@ static int reopen(struct store *s)
 static int repair(struct store *s)
 {
 	if (still_in_place(s))
-		suspect(s, true);
+		store_suspect(s->path, true);
 	return reopen(s);
 }
 
@@ -714,7 +658,7 @@ static int next(struct store *s, sqlite3_stmt *q)
 	(void)sqlite3_clear_bindings(q);
 	int r = rc == SQLITE_DONE ? STORE_NONE : error_of(s->db, rc);
 	if (r == -EBADMSG)
-		suspect(s, true);
+		store_suspect(s->path, true);
 	return r;
 }
 

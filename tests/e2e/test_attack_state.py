@@ -1,0 +1,86 @@
+"""Root looks at the state directory of a user, who may have put anything there under any name."""
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from conftest import wait_for
+from strangerkit import ATTACKER, attacker, home, needs_root, place  # noqa: F401
+
+pytestmark = needs_root
+READERS = (["jobs"], ["why"], ["events"], ["ps"], ["jobs", "--forget", "1000d"])
+
+
+@pytest.fixture
+def theirs(vigil, binary, home):
+    """The state of a user's own vigil, with one job."""
+    program = home / "vigil"
+    shutil.copy(binary, program)
+    program.chmod(0o755)
+    state = home / "state"
+    subprocess.run(["setpriv", f"--reuid={ATTACKER}", f"--regid={ATTACKER}", "--clear-groups", program, "run", "--state", state, "--",
+                    "true"], check=True, capture_output=True, env={"HOME": str(home), "PATH": os.environ["PATH"]})
+    vigil.state = state
+    return state
+
+
+def owners(folder):
+    return {p.name: p.lstat().st_uid for p in folder.rglob("*")}
+
+
+@pytest.mark.parametrize("words", READERS, ids=" ".join)
+def test_root_reads_it_and_leaves_nothing_of_its_own(vigil, theirs, words):
+    result = vigil(*words)
+    assert result.status in (0, 1), result
+    assert {ATTACKER} == set(owners(theirs).values())
+    assert b"true" in vigil("jobs").out
+
+
+@pytest.mark.parametrize("words", READERS, ids=" ".join)
+@pytest.mark.parametrize("name", ["vigil.db-shm", "vigil.db-wal", "vigil.db.lock", "vigil.db.suspect"])
+def test_nothing_is_made_where_the_user_could_make_nothing(vigil, theirs, place, name, words):
+    """A link to a name in a folder of root's: what is made there may stop a machine's logins."""
+    made = place / "closed"
+    made.mkdir(mode=0o700)
+    (theirs / name).unlink(missing_ok=True)
+    (theirs / name).symlink_to(made / "new")
+    (theirs / "vigil.db").write_bytes(b"not a database" * 400)
+    os.chown(theirs / "vigil.db", ATTACKER, ATTACKER)
+    vigil(*words)
+    assert not list(made.iterdir())
+
+
+def test_a_new_store_is_made_with_the_rights_of_the_user(vigil, theirs, place):
+    made = place / "closed"
+    made.mkdir(mode=0o700)
+    for part in theirs.glob("vigil.db*"):
+        part.unlink()
+    (theirs / "vigil.db").symlink_to(made / "new")
+    (theirs / "vigil.db.lock").symlink_to(made / "lock")
+    rows = theirs / "unstored/x.rows"
+    rows.write_bytes(b"x" * 100)
+    os.chown(rows, ATTACKER, ATTACKER)
+    vigil("jobs")
+    vigil("jobs", "--forget", "1000d")
+    assert not list(made.iterdir())
+    assert rows.exists()
+
+
+def test_a_note_in_it_frees_no_job_of_another_user(vigil, theirs, tmp_path):
+    """The note of a job whose vigil is gone; the job is root's, and its vigil lives."""
+    roots = tmp_path / "state"
+    running = vigil.start("run", "--state", roots, "--memory-limit", "200M", "--", "sleep", "60")
+    try:
+        wait_for(lambda: list((roots / "watched").glob("*")) if (roots / "watched").exists() else [], what="the job's note")
+        note = next((roots / "watched").glob("*"))
+        (theirs / "watched").mkdir(exist_ok=True)
+        copy = theirs / "watched" / note.name
+        copy.write_bytes(note.read_bytes())  # root's own, as a hard link to one would be
+        os.chown(theirs / "watched", ATTACKER, ATTACKER)
+        said = vigil("jobs").err
+        assert note.name.encode() not in said
+        assert copy.exists()
+    finally:
+        running.terminate()
+        running.wait(20)
