@@ -67,8 +67,9 @@ static int become(const struct foreign_user *as, struct self *s)
 	s->changed = false;
 	if (!as || as->uid == geteuid() || geteuid() != 0)
 		return 0;
-	s->uid = geteuid();
-	s->gid = getegid();
+	/* who it is now may be another already: an act within an act */
+	s->uid = (uid_t)setfsuid((uid_t)-1);
+	s->gid = (gid_t)setfsgid((gid_t)-1);
 	s->parent = getppid();
 	s->n_groups = getgroups(ARRAY_SIZE(s->group), s->group);
 	if (s->n_groups < 0)

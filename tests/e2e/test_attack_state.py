@@ -84,3 +84,14 @@ def test_a_note_in_it_frees_no_job_of_another_user(vigil, theirs, tmp_path):
     finally:
         running.terminate()
         running.wait(20)
+
+
+def test_forgetting_removes_nothing_behind_a_link(vigil, theirs, place):
+    """What root's own vigil keeps for the user lies below such a name."""
+    job = next((theirs / "jobs").iterdir()).name
+    kept = place / f"roots/{ATTACKER}/jobs/{job}"
+    kept.mkdir(parents=True)
+    (kept / "report.txt").write_text("root's")
+    (theirs / "users").symlink_to(place / "roots")
+    vigil("jobs", "--forget", "0s")
+    assert (kept / "report.txt").exists()

@@ -1,3 +1,4 @@
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #include "agent/jobs/past.h"
 #include "cli/screen/view.h"
 #include "tell/jobs/job_json.h"
+#include "tell/store/store_files.h"
 #include "tell/text/textcols.h"
 
 struct jobs_options {
@@ -150,21 +152,38 @@ static bool lives(void *ctx, const struct job *stored)
 	return job_is_open(&j);
 }
 
-static int forget(struct view *v, const struct jobs_options *o)
-{
+struct forgetting {
+	struct view *v;
+	int64_t before_unix_ms;
 	struct forgotten gone;
-	struct fault f = {.text = ""};
-	char note[256], size[16], age[24];
-	const int64_t before_unix_ms = clock_unix_ms() - (int64_t)(o->forget_ns / NS_PER_MS);
-	const struct forget_want want = {before_unix_ms, before_unix_ms, lives, v};
-	v->store = store_close(v->store);
-	int r = store_open(v->state, STORE_WRITE, &v->store, note, &f);
+	struct fault f;
+};
+
+static int forget_act(void *arg)
+{
+	struct forgetting *g = arg;
+	struct view *v = g->v;
+	char note[256];
+	const struct forget_want want = {g->before_unix_ms, g->before_unix_ms, lives, v};
+	int r = store_open(v->state, STORE_WRITE, &v->store, note, &g->f);
 	if (r == 0 && note[0])
 		log_warning("%s", note);
-	if (r == 0)
-		r = forget_jobs(v->store, v->state, &want, &gone, &f);
+	return r == 0 ? forget_jobs(v->store, v->state, &want, &g->gone, &g->f) : r;
+}
+
+static int forget(struct view *v, const struct jobs_options *o)
+{
+	struct forgetting g = {.v = v,
+			       .before_unix_ms = clock_unix_ms() - (int64_t)(o->forget_ns / NS_PER_MS),
+			       .f = {.text = ""}};
+	char path[PATH_MAX], size[16], age[24];
+	TEXT_FORMAT(path, "%s/" STORE_FILE, v->state);
+	v->store = store_close(v->store);
+	/* of a user's state directory root removes what the user could remove: folders there may be links */
+	int r = store_as_owner(path, forget_act, &g);
+	const struct forgotten gone = g.gone;
 	if (r < 0) {
-		log_error("%s", f.text);
+		log_error("%s", g.f.text);
 		return r == -EACCES || r == -EPERM || r == -EROFS ? EXIT_DENIED : EXIT_PROBLEM;
 	}
 	if (o->json)
