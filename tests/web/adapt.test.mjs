@@ -35,6 +35,26 @@ test("lanes that never held anything are left out", () => {
 	);
 });
 
+test("a moment of a job without ranks: its large processes, and what is left", () => {
+	const m = adapt.moment({
+		memory: {
+			ranks: [{ own_bytes: 100, rss_bytes: 120 }],
+			processes: [
+				{ pid: 5, start_ticks: 1, name: "python3", role: "main", own_bytes: 60 },
+				{ pid: 6, start_ticks: 2, own_bytes: 30 },
+			],
+		},
+	});
+	assert.deepEqual(
+		m.memory.map((r) => [r.name, r.own_bytes]),
+		[
+			["main python3 5", 60],
+			["process 6", 30],
+			["other processes", 10],
+		],
+	);
+});
+
 test("a moment: its ranks are made of processes and memory", () => {
 	const m = adapt.moment({
 		time_unix_ms: 5,
