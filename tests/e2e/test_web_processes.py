@@ -1,4 +1,5 @@
 """What the page is told of the single processes of a job without ranks: memory over time, and who they were, also after the end."""
+import signal
 import sys
 import time
 
@@ -109,3 +110,15 @@ def test_thousands_of_large_processes_have_few_lanes(vigil, tmp_path):
     assert len(told["processes"]) <= 501 and time.monotonic() - began < 1, len(told["processes"])
     series = next(vigil.state.glob("jobs/*/series"))
     assert series.stat().st_size < 1 << 20
+
+
+def test_a_job_that_its_user_stopped_has_not_died_by_itself(vigil):
+    job = run_job(vigil, sys.executable, "-c", "import time; print('step 1/9', flush=True); time.sleep(600)")
+    server = Server(vigil)
+    wait_for(lambda: server.get("/api/v1/jobs/last").json().get("steps"), 30, "its step")
+    job.send_signal(signal.SIGINT)
+    job.wait(30)
+    health = check(server.get("/api/v1/jobs/last"), A).json()["health"]
+    assert health["level"] == "died" and health["stopped"] is True and "you asked" in health["sentence"], health
+    assert vigil("run", "--", sys.executable, "-c", "import os; os.kill(os.getpid(), 15)").status == 143
+    assert "stopped" not in server.get("/api/v1/jobs/last").json()["health"]
