@@ -111,6 +111,12 @@ test("a node of vigil.memory/1 has components that add up to what is used", () =
 	]);
 	assert.equal(n.above_80, true);
 	assert.equal(n.name, "n1");
+	const full = { scope: "container", name: "memory/x", total_bytes: 10, used_bytes: 9, ratio: 0.9 };
+	const inside = adapt.nodeState({
+		node: { total_bytes: 100, used_bytes: 10, ratio: 0.1 },
+		levels: [{ scope: "node", total_bytes: 100, ratio: 0.1 }, full, { scope: "container", name: "y" }],
+	});
+	assert.deepEqual([inside.above_80, inside.containers], [false, [full]], "a machine with room, a container without");
 	assert.equal(adapt.nodeState({ node: "n1", memory: {} }).node, "n1", "vigil.node/1 stays as it is");
 });
 

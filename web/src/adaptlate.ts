@@ -47,7 +47,9 @@ export function moment(raw: RawMoment): Moment {
 		...rest,
 		memory: [
 			...large.map((p) => ({ name: processName(p), own_bytes: p.own_bytes ?? 0 })),
-			...rows.map((r) => (r.rank === undefined ? { name: allName, ...r, ...(large.length > 0 ? without(r) : {}) } : r)),
+			...rows
+				.map((r) => (r.rank === undefined ? { name: allName, ...r, ...(large.length > 0 ? without(r) : {}) } : r))
+				.filter((r) => (r.own_bytes ?? 0) > 0),
 		],
 		ranks,
 		...(incident ? { incident } : {}),
@@ -55,6 +57,7 @@ export function moment(raw: RawMoment): Moment {
 }
 
 interface RawNode extends Omit<NodeState, "node"> {
+	levels?: { scope?: string; name?: string; used_bytes?: number; total_bytes?: number; ratio?: number }[];
 	processes?: { pid: number; job?: string; name?: string; command?: string; own_bytes?: number }[];
 	node?:
 		| string
@@ -76,7 +79,8 @@ export const programOf = (command = "") => command.split(" ", 1)[0]!.split("/").
 
 /** vigil.node/1 as it is; of vigil.memory/1 the components are the jobs, shared memory, large processes of no job, and the rest. */
 export function nodeState(raw: RawNode): NodeState {
-	const { node, processes = [], ...rest } = raw;
+	const { node, processes = [], levels = [], ...rest } = raw;
+	const containers = levels.filter((l) => l.scope === "container" && (l.total_bytes ?? 0) > 0);
 	if (node === undefined || typeof node === "string") return { ...rest, ...(node !== undefined ? { node } : {}) };
 	const jobs = rest.jobs ?? [];
 	const known = [
@@ -96,6 +100,7 @@ export function nodeState(raw: RawNode): NodeState {
 		...rest,
 		name: node.name ?? "this node",
 		memory: { ...node, components },
+		containers,
 		above_80: rest.above_80 ?? (node.ratio ?? 0) > 0.8,
 	};
 }

@@ -349,6 +349,8 @@ export interface NodeState {
 	head?: boolean;
 	head_of?: string;
 	above_80?: boolean;
+	/** control groups with a limit that the server runs in, a container's among them */
+	containers?: { name?: string; used_bytes?: number; total_bytes?: number; ratio?: number }[];
 	memory?: {
 		total_bytes?: number;
 		available_bytes?: number;

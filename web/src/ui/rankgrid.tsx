@@ -192,6 +192,10 @@ function columnsOf(list: HTMLElement): number {
 	return Math.max(1, columns);
 }
 
+/** Without ranks, what is told is of all processes of the job. */
+const ownWord = (rank: Rank) =>
+	rank.main_only ? "own memory, main process" : rank.rank < 0 ? "own memory, all processes" : "own memory";
+
 export function RankFacts({ rank, job, goes, gone }: { rank: Rank; job: string; goes: boolean; gone: boolean }) {
 	const exit = rank.signal
 		? `signal ${rank.signal}`
@@ -207,7 +211,7 @@ export function RankFacts({ rank, job, goes, gone }: { rank: Rank; job: string; 
 			</h3>
 			<Facts
 				items={[
-					[rank.main_only ? "own memory, main process" : "own memory", bytes(rank.own_bytes)],
+					[ownWord(rank), bytes(rank.own_bytes)],
 					["shared", bytes(rank.shared_bytes)],
 					["CPU", percent(rank.cpu_ratio)],
 					[
