@@ -247,6 +247,9 @@ test("large processes of a job without ranks are layers of their own, also those
 	assert.deepEqual(gone.processes, [], "whom no point has any more");
 	const many = { ...have, processes: Array.from({ length: 70 }, (_, i) => ({ pid: i, start_ticks: 1, own: [1, 1] })) };
 	assert.equal(merge.appendPoint(many, { time_unix_ms: 3, own: [] }).processes.length, 64);
+	assert.equal(stack.countedTwice({ ...next, job_bytes: [30, 30] }, stack.stackMemory(next)), 10, "of points that have both");
+	assert.equal(stack.countedTwice({ ...next, job_bytes: [30, 39] }, stack.stackMemory(next)), undefined);
+	assert.equal(stack.countedTwice(next, stack.stackMemory(next)), undefined);
 	assert.equal(stack.stackMemory(many).length, 13, "twelve, and the others");
 });
 

@@ -120,6 +120,8 @@ export interface MemorySeries {
 	/** parts of what processes without a rank have */
 	processes?: (LargeProcess & { own: (number | null)[] })[];
 	shared?: (number | null)[];
+	/** what the job's group has; less than the own bytes together where forks share pages */
+	job_bytes?: (number | null)[];
 	used?: (number | null)[];
 	limit_bytes?: number;
 	threshold_bytes?: number;

@@ -6,7 +6,7 @@ import { cssColor, useThemeTurn, useWidth } from "../hooks";
 import type { MemorySeries } from "../types";
 import { isDark, seriesColor } from "./palette";
 import { Empty } from "./parts";
-import { limitInView, stackMemory, type Layer } from "./stack";
+import { countedTwice, limitInView, stackMemory, type Layer } from "./stack";
 
 type Plot = typeof uPlot;
 let plotLoad: Promise<Plot> | undefined;
@@ -231,6 +231,7 @@ export function MemoryChart(props: MemoryProps) {
 		return [memory.times.map((t) => t / 1000), ...columns] as uPlot.AlignedData;
 	}, [layers, limit]);
 	if (memory.times.length === 0) return <Empty>No memory was measured yet.</Empty>;
+	const twice = useMemo(() => countedTwice(memory, layers), [memory, layers]);
 	const byProcess = layers.some((l) => l.pid !== undefined);
 	const shape = JSON.stringify([layers.map((l) => l.label), limit, props.marks, props.moment, props.culprits]);
 	const label = `Memory of the ${byProcess ? "processes" : "workers"}, stacked, ${bytes(peak)} at the most${memory.limit_bytes ? `, limit ${bytes(memory.limit_bytes)}` : ""}`;
@@ -246,6 +247,8 @@ export function MemoryChart(props: MemoryProps) {
 			/>
 			<p class="meta">
 				Own memory of each {byProcess ? "large process" : "worker"}, and shared memory once.{" "}
+				{twice !== undefined &&
+					`Pages that processes share since a fork count in each: up to ${bytes(twice)} more than the job has. `}
 				{memory.limit_bytes === undefined ? (
 					"No limit is known."
 				) : limit !== undefined ? (

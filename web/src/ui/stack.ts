@@ -61,6 +61,14 @@ export function stackMemory(memory: MemorySeries): Layer[] {
 	});
 }
 
+/** By how much the own bytes of all processes together passed what the job has; undefined: by little. */
+export function countedTwice(memory: MemorySeries, layers: readonly Layer[]): number | undefined {
+	const top = layers[layers.length - 1]?.upper ?? [];
+	const over = top.map((v, i) => (memory.job_bytes?.[i] ? (v ?? 0) - memory.job_bytes[i]! : 0));
+	const most = Math.max(0, ...over);
+	return most > 0.05 * peakOf(top) ? most : undefined;
+}
+
 /** Whether the limit is near enough to be drawn without flattening everything below it. */
 export function limitInView(peak: number, limit: number | undefined): boolean {
 	return limit !== undefined && peak > limit / 6;
