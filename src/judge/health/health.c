@@ -77,6 +77,8 @@ static void ended_tell(const struct health_facts *f, struct health *h)
 			standing_until(f, j->ended_unix_ms, h);
 			stood_tell(h);
 		}
+		if (well && (f->trouble.kind == INCIDENT_SLOWDOWN || f->trouble.kind == INCIDENT_STRAGGLER))
+			TEXT_FORMAT(h->sentence, "ended as it should, after %s; it was slow on the way", f->ran);
 	} else if (well)
 		TEXT_FORMAT(h->sentence, "ended as it should, after %s", f->ran);
 	else if (j->has_exit)

@@ -294,6 +294,24 @@ static void the_end_of_a_job_is_told_by_its_last_report(void **state)
 	assert_string_equal(h.sentence, "ended as it should, after 1 h");
 }
 
+/* What was slow is over with the job. */
+static void a_job_that_was_slow_and_ended_well_is_not_said_to_be_slow(void **state)
+{
+	(void)state;
+	trouble(INCIDENT_SLOWDOWN, 1);
+	job.state = JOB_DONE;
+	assert_int_equal(level(), HEALTH_ENDED);
+	assert_string_equal(h.sentence, "ended as it should, after 1 h; it was slow on the way");
+	assert_string_equal(h.incident, facts.trouble.id);
+	assert_int_equal(h.n_advice, facts.trouble.n_advice);
+	trouble(INCIDENT_STRAGGLER, 1);
+	assert_int_equal(level(), HEALTH_ENDED);
+	assert_string_equal(h.sentence, "ended as it should, after 1 h; it was slow on the way");
+	job.state = JOB_FAILED;
+	assert_int_equal(level(), HEALTH_DIED);
+	assert_string_equal(h.sentence, "rank 2 holds the others up");
+}
+
 static void a_job_between_attempts_says_why(void **state)
 {
 	(void)state;
@@ -319,6 +337,7 @@ int main(void)
 		cmocka_unit_test_setup(a_warning_of_memory_comes_before_a_suspicion, begin),
 		cmocka_unit_test_setup(a_slow_rank_is_news_for_a_time, begin),
 		cmocka_unit_test_setup(the_end_of_a_job_is_told_by_its_last_report, begin),
+		cmocka_unit_test_setup(a_job_that_was_slow_and_ended_well_is_not_said_to_be_slow, begin),
 		cmocka_unit_test_setup(a_job_between_attempts_says_why, begin),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
