@@ -92,7 +92,7 @@ static void words_put(const struct picture *p)
 	fprintf(p->to, "Solid line and area: the job's memory, at most %s in the samples kept. Thin line: the sum of "
 		       "what its processes own. ",
 		size_format(p->peak_bytes, peak));
-	if (p->own_peak_bytes > p->peak_bytes)
+	if (p->own_peak_bytes > p->peak_bytes + p->peak_bytes / 20)
 		fputs("It is higher where processes share pages since a fork, which count in each. ", p->to);
 	if (p->limit_bytes > 0) {
 		fputs(p->limit_drawn ? "Dashed line: " : "Not drawn, far above: ", p->to);

@@ -248,7 +248,7 @@ export function MemoryChart(props: MemoryProps) {
 			<p class="meta">
 				Own memory of each {byProcess ? "large process" : "worker"}, and shared memory once.{" "}
 				{twice !== undefined &&
-					`Pages that processes share since a fork count in each: up to ${bytes(twice)} more than the job has. `}
+					`Pages that processes share since a fork count in each: about ${bytes(twice)} more than the job has. `}
 				{memory.limit_bytes === undefined ? (
 					"No limit is known."
 				) : limit !== undefined ? (

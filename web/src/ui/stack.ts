@@ -61,12 +61,17 @@ export function stackMemory(memory: MemorySeries): Layer[] {
 	});
 }
 
-/** By how much the own bytes of all processes together passed what the job has; undefined: by little. */
+/** Less is what the group's counter lags behind. */
+const TWICE_LEAST = 16 * 2 ** 20;
+
+/** By how much the own bytes of all processes pass what the job has, at half of the points; undefined: by little. */
 export function countedTwice(memory: MemorySeries, layers: readonly Layer[]): number | undefined {
 	const top = layers[layers.length - 1]?.upper ?? [];
-	const over = top.map((v, i) => (memory.job_bytes?.[i] ? (v ?? 0) - memory.job_bytes[i]! : 0));
-	const most = Math.max(0, ...over);
-	return most > 0.05 * peakOf(top) ? most : undefined;
+	const over = top
+		.flatMap((v, i) => (memory.job_bytes?.[i] && v != null ? v - memory.job_bytes[i]! : []))
+		.sort((a, b) => a - b);
+	const middle = over[over.length >> 1] ?? 0;
+	return middle > Math.max(TWICE_LEAST, 0.05 * peakOf(top)) ? middle : undefined;
 }
 
 /** Whether the limit is near enough to be drawn without flattening everything below it. */
