@@ -176,7 +176,8 @@ def test_a_profile_from_its_start_to_its_end(vigil, job):
     one = f"{P}/{begun['id']}"
     assert server.get(f"{one}/data").status == 409
     done = wait_for(lambda: (o := server.get(one).json())["state"] != "running" and o, 30, "the profile")
-    assert done["state"] == "done" and done["bytes"] > 0, done
+    assert done["state"] == "done" and done["bytes"] > 0 and 1 <= done["lasted_s"] < 30, done
+    assert "lasted_s" not in begun
     check(server.get(one), P + "/{profile}")
     assert server.get(f"{one}/data").json()["schema"] == "vigil.flame/1"
     for form, has in (("speedscope", b"speedscope"), ("folded", b"<module>"), ("svg", b"<svg")):

@@ -21,6 +21,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			assert(rec.sample.n_lanes <= SERIES_LANES);
 		else if (rec.kind == SERIES_DEVICES)
 			assert(rec.devices.n <= SERIES_DEVICES_MAX);
+		else if (rec.kind == SERIES_BULK)
+			assert(rec.bulk.n <= SERIES_BULK_MAX);
 		else if (rec.kind == SERIES_PROCESS)
 			assert(memchr(rec.process.name, '\0', sizeof(rec.process.name)) &&
 			       memchr(rec.process.role, '\0', sizeof(rec.process.role)));

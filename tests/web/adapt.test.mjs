@@ -35,6 +35,26 @@ test("lanes that never held anything are left out", () => {
 	);
 });
 
+test("a moment of a job without ranks: its large processes, and what is left", () => {
+	const m = adapt.moment({
+		memory: {
+			ranks: [{ own_bytes: 100, rss_bytes: 120 }],
+			processes: [
+				{ pid: 5, start_ticks: 1, name: "python3", role: "main", own_bytes: 60 },
+				{ pid: 6, start_ticks: 2, own_bytes: 30 },
+			],
+		},
+	});
+	assert.deepEqual(
+		m.memory.map((r) => [r.name, r.own_bytes]),
+		[
+			["main python3 5", 60],
+			["process 6", 30],
+			["other processes", 10],
+		],
+	);
+});
+
 test("a moment: its ranks are made of processes and memory", () => {
 	const m = adapt.moment({
 		time_unix_ms: 5,
@@ -91,6 +111,12 @@ test("a node of vigil.memory/1 has components that add up to what is used", () =
 	]);
 	assert.equal(n.above_80, true);
 	assert.equal(n.name, "n1");
+	const full = { scope: "container", name: "memory/x", total_bytes: 10, used_bytes: 9, ratio: 0.9 };
+	const inside = adapt.nodeState({
+		node: { total_bytes: 100, used_bytes: 10, ratio: 0.1 },
+		levels: [{ scope: "node", total_bytes: 100, ratio: 0.1 }, full, { scope: "container", name: "y" }],
+	});
+	assert.deepEqual([inside.above_80, inside.containers], [false, [full]], "a machine with room, a container without");
 	assert.equal(adapt.nodeState({ node: "n1", memory: {} }).node, "n1", "vigil.node/1 stays as it is");
 });
 

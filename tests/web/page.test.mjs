@@ -869,6 +869,10 @@ test("any moment can be gone back to, and has an address", async () => {
 	assert.match(await text(page, ".notice"), /This is \d\d:\d\d:\d\d/);
 	assert.match(await text(page, "main"), /Report bert-finetune-abhp\.1/);
 	await accessible(page, "a moment");
+	await page.locator("#moment").focus();
+	await page.keyboard.press("Home");
+	await page.waitForSelector(".rankfacts >> text=has ended since");
+	assert.equal(await page.locator("a", { hasText: "Stack, flame graph, heap" }).count(), 0);
 	await page.screenshot({ path: join(pictures, "moment-390-light.png"), fullPage: true });
 	await page.getByRole("button", { name: "End", exact: true }).click();
 	await page.waitForSelector(".verdict");

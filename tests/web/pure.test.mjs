@@ -213,6 +213,53 @@ test("a memory point is added once, also for a worker that is new or gone", () =
 	);
 });
 
+test("large processes of a job without ranks are layers of their own, also those that come later", () => {
+	const have = {
+		times: [1, 2],
+		series: [{ name: "no rank", own: [30, 40] }],
+		processes: [{ pid: 7, start_ticks: 1, name: "python3", role: "main", own: [20, 25] }],
+	};
+	const next = merge.appendPoint(have, {
+		time_unix_ms: 3,
+		own: [{ name: "no rank", own_bytes: 60 }],
+		processes: [
+			{ pid: 7, start_ticks: 1, own_bytes: 26 },
+			{ pid: 8, start_ticks: 2, name: "python3", role: "loader", own_bytes: 31 },
+		],
+	});
+	assert.deepEqual(
+		next.processes.map((p) => [p.pid, p.role, p.own]),
+		[
+			[7, "main", [20, 25, 26]],
+			[8, "loader", [null, null, 31]],
+		],
+	);
+	const layers = stack.stackMemory(next);
+	assert.deepEqual(
+		layers.map((l) => [l.label, l.values]),
+		[
+			["loader python3 8", [null, null, 31]],
+			["main python3 7", [20, 25, 26]],
+			["other processes", [10, 15, 3]],
+		],
+	);
+	const gone = merge.appendPoint(merge.appendPoint(next, { time_unix_ms: 4, own: [] }, 3), { time_unix_ms: 5, own: [] }, 2);
+	assert.deepEqual(gone.processes, [], "whom no point has any more");
+	const many = { ...have, processes: Array.from({ length: 70 }, (_, i) => ({ pid: i, start_ticks: 1, own: [1, 1] })) };
+	assert.equal(merge.appendPoint(many, { time_unix_ms: 3, own: [] }).processes.length, 64);
+	const own = [100, 200, 300, 400].map((v) => v * 2 ** 20);
+	const forks = (...job_bytes) => {
+		const m = { times: [1, 2, 3, 4], series: [{ own }], job_bytes: job_bytes.map((v) => v && v * 2 ** 20) };
+		return stack.countedTwice(m, stack.stackMemory(m));
+	};
+	assert.equal(forks(60, 150, 250, 350), 50 * 2 ** 20);
+	assert.equal(forks(98, 195, 290, 390), undefined, "a counter that lags");
+	assert.equal(forks(100, 200, 300, 300), undefined, "a counter that was late once");
+	assert.equal(forks(null, null, null, 300), 100 * 2 ** 20, "of the points that have both");
+	assert.equal(forks(), undefined);
+	assert.equal(stack.stackMemory(many).length, 13, "twelve, and the others");
+});
+
 test("addresses come back as they were made, whatever an id is", () => {
 	for (const id of ["llama-1", "a/b", "<b>&\"'/..%2f-x9", "#?&=", "ü 𝕏"]) {
 		assert.deepEqual(route.parseRoute(route.link(["job", id])), { page: "job", job: id, query: {} });
@@ -445,6 +492,22 @@ test("a part of a timeline is asked for where one looks closely at it, and once"
 	assert.equal(partFor({ from: 45, to: 65 }, 100, known), undefined);
 	assert.deepEqual(partFor({ from: 60, to: 80 }, 100, known), { from: 50, to: 90 });
 	assert.deepEqual(partFor({ from: 50, to: 54 }, 100, known), { from: 48, to: 56 });
+});
+
+test("a large process of a job without ranks has its curve in the timeline", () => {
+	const { rows } = timeline.lanesOf({
+		traceEvents: [
+			{ ph: "C", pid: 3, name: "own bytes of python3 (x) (42)", ts: 0, args: { own: 7 } },
+			{ ph: "C", pid: 3, name: "own bytes of nothing", ts: 0, args: { own: 7 } },
+		],
+	});
+	assert.deepEqual(
+		rows.map((r) => [r.kind, r.title, r.points.length]),
+		[
+			["lane", "lane 3", 0],
+			["counter", "memory of 42", 1],
+		],
+	);
 });
 
 test("a broken timeline makes no lanes, and no exception", () => {

@@ -79,8 +79,9 @@ function momentAnswer(entry, time) {
 				own_bytes: s.own[at] ?? undefined,
 			}))
 			.filter((s) => s.own_bytes),
-		ranks: entry.ranks.map((r) => ({
+		ranks: entry.ranks.map(({ exit_code, signal, ...r }) => ({
 			...r,
+			...(near && time < near.time_unix_ms ? { state: "running" } : { exit_code, signal }),
 			own_bytes: m.series.find((s) => s.rank === r.rank)?.own[at] ?? r.own_bytes,
 		})),
 		events: entry.events.filter((e) => Math.abs(e.time_unix_ms - time) < 300_000),

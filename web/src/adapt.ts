@@ -1,7 +1,7 @@
 // Answers of the server as the page holds them. What the server leaves out is worked out here, once; what pages that are fetched
 // later use, in adaptlate.ts. Pure.
 import type { MemoryPoint } from "./merge";
-import type { Incident, Job, MemorySeries, Rank, StackGroup, Waits } from "./types";
+import type { Incident, Job, LargeProcess, MemorySeries, Rank, StackGroup, Waits } from "./types";
 
 interface Lane {
 	rank?: number;
@@ -12,6 +12,7 @@ interface Lane {
 
 interface RawPoint {
 	time_unix_ms: number;
+	processes?: (LargeProcess & { own?: number })[];
 	series?: Lane[];
 	own?: Lane[];
 	shared?: number;
@@ -28,6 +29,7 @@ export function memoryPoint(raw: RawPoint): MemoryPoint {
 		own: (raw.series ?? raw.own ?? [])
 			.map(({ own, own_bytes, ...who }) => ({ ...who, own_bytes: own ?? own_bytes ?? 0 }))
 			.filter((o) => o.rank !== undefined || o.own_bytes > 0),
+		...(raw.processes ? { processes: raw.processes.map(({ own, ...who }) => ({ ...who, own_bytes: own ?? 0 })) } : {}),
 		...(shared !== undefined ? { shared_bytes: shared } : {}),
 		...(used !== undefined ? { used_bytes: used } : {}),
 	};

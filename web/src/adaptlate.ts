@@ -1,11 +1,16 @@
 // Answers of the server as those pages hold them that are not the first screen (adapt.ts). Pure.
-import type { LogLine, LogMatches, Moment, NodeState, Rank } from "./types";
+import { processName } from "./ui/stack";
+import type { LargeProcess, LogLine, LogMatches, Moment, NodeState, Rank } from "./types";
 
 interface RawMoment extends Omit<Moment, "memory"> {
 	memory?:
 		| Moment["memory"]
-		| { ranks?: { rank?: number; own_bytes?: number; rss_bytes?: number }[]; node_used_bytes?: number };
-	processes?: { pid: number; rank?: number; role?: string; state?: string }[];
+		| {
+				ranks?: { rank?: number; own_bytes?: number; rss_bytes?: number }[];
+				processes?: (LargeProcess & { own_bytes?: number })[];
+				node_used_bytes?: number;
+		  };
+	processes?: { pid: number; rank?: number; role?: string; state?: string; attempt?: number }[];
 	stacks_incident?: string;
 }
 
@@ -27,20 +32,32 @@ export function moment(raw: RawMoment): Moment {
 					rank: p.rank ?? -p.pid,
 					pid: p.pid,
 					state: p.state ?? "unknown",
+					...(p.attempt !== undefined ? { attempt: p.attempt } : {}),
 					...(bytes !== undefined ? { own_bytes: bytes } : {}),
 				};
 			});
 	const incident = rest.incident ?? stacks_incident;
 	const ranked = rows.some((r) => r.rank !== undefined);
+	const large = ranked || Array.isArray(memory) ? [] : (memory?.processes ?? []);
+	const largeBytes = large.reduce((sum, p) => sum + (p.own_bytes ?? 0), 0);
+	const allName = ranked ? "no rank" : large.length > 0 ? "other processes" : "all processes";
+	/** All processes without a rank, without those that are told apart. */
+	const without = (r: { own_bytes?: number }) => ({ own_bytes: Math.max(0, (r.own_bytes ?? 0) - largeBytes) });
 	return {
 		...rest,
-		memory: rows.map((r) => (r.rank === undefined ? { name: ranked ? "no rank" : "all processes", ...r } : r)),
+		memory: [
+			...large.map((p) => ({ name: processName(p), own_bytes: p.own_bytes ?? 0 })),
+			...rows
+				.map((r) => (r.rank === undefined ? { name: allName, ...r, ...(large.length > 0 ? without(r) : {}) } : r))
+				.filter((r) => (r.own_bytes ?? 0) > 0),
+		],
 		ranks,
 		...(incident ? { incident } : {}),
 	};
 }
 
 interface RawNode extends Omit<NodeState, "node"> {
+	levels?: { scope?: string; name?: string; used_bytes?: number; total_bytes?: number; ratio?: number }[];
 	processes?: { pid: number; job?: string; name?: string; command?: string; own_bytes?: number }[];
 	node?:
 		| string
@@ -62,7 +79,8 @@ export const programOf = (command = "") => command.split(" ", 1)[0]!.split("/").
 
 /** vigil.node/1 as it is; of vigil.memory/1 the components are the jobs, shared memory, large processes of no job, and the rest. */
 export function nodeState(raw: RawNode): NodeState {
-	const { node, processes = [], ...rest } = raw;
+	const { node, processes = [], levels = [], ...rest } = raw;
+	const containers = levels.filter((l) => l.scope === "container" && (l.total_bytes ?? 0) > 0);
 	if (node === undefined || typeof node === "string") return { ...rest, ...(node !== undefined ? { node } : {}) };
 	const jobs = rest.jobs ?? [];
 	const known = [
@@ -82,6 +100,7 @@ export function nodeState(raw: RawNode): NodeState {
 		...rest,
 		name: node.name ?? "this node",
 		memory: { ...node, components },
+		containers,
 		above_80: rest.above_80 ?? (node.ratio ?? 0) > 0.8,
 	};
 }

@@ -1,18 +1,20 @@
 // How jobs are, as the page sorts and sums them up. Pure.
 import { ago } from "./format";
-import type { Job } from "./types";
+import type { Health, Job, Shown } from "./types";
 
 const URGENT = ["hung", "memory", "suspected", "slow", "lost"];
 
 export const running = (job: Job) => job.state === "running" || job.state === "starting" || job.state === "waiting";
-export const level = (job: Job) => job.health?.level ?? "unknown";
+/** What it is shown as: one that its user stopped is "stopped". */
+export const level = (job: Job): Shown => shownLevel(job.health);
+export const shownLevel = (health: Health | undefined): Shown => (health?.stopped ? "stopped" : (health?.level ?? "unknown"));
 
 export function groupJobs(jobs: Job[]): { title: string; jobs: Job[] }[] {
 	const urgent = jobs
 		.filter((j) => running(j) && URGENT.includes(level(j)))
 		.sort((a, b) => URGENT.indexOf(level(a)) - URGENT.indexOf(level(b)));
 	const well = jobs.filter((j) => running(j) && !urgent.includes(j));
-	const died = jobs.filter((j) => !running(j) && level(j) !== "ended" && level(j) !== "well");
+	const died = jobs.filter((j) => !running(j) && !["ended", "well", "stopped"].includes(level(j)));
 	const ended = jobs.filter((j) => !running(j) && !died.includes(j));
 	return [
 		{ title: "Needs you", jobs: urgent },

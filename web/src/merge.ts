@@ -1,5 +1,5 @@
 // How news of the stream are joined with what was read before: no gap, no duplicate. Pure.
-import type { Event, MemorySeries, Rank } from "./types";
+import type { Event, LargeProcess, MemorySeries, Rank } from "./types";
 
 /** Both lists grow by seq; the result does, too, and has each seq once. At most `keep` of the newest stay. */
 export function mergeEvents(have: readonly Event[], news: readonly Event[], keep = 5000): Event[] {
@@ -23,11 +23,31 @@ export function mergeRanks(have: readonly Rank[], news: readonly Rank[]): Rank[]
 export interface MemoryPoint {
 	time_unix_ms: number;
 	own: { rank?: number; name?: string; own_bytes: number }[];
+	processes?: (LargeProcess & { own_bytes: number })[];
 	shared_bytes?: number;
 	used_bytes?: number;
 }
 
 const keyOf = (s: { rank?: number; name?: string }) => (s.rank !== undefined ? `r${s.rank}` : `n${s.name ?? ""}`);
+
+type Processes = NonNullable<MemorySeries["processes"]>;
+/** Large processes that come and go leave the picture once no point has them, or when there are more than these. */
+const PROCESSES_KEPT = 64;
+
+function appendProcesses(have: Processes, point: MemoryPoint, before: number, cut: number): Processes {
+	const idOf = (p: LargeProcess) => `${p.pid}.${p.start_ticks}`;
+	const news = new Map((point.processes ?? []).map((p) => [idOf(p), p]));
+	const old = have.map((p) => {
+		const now = news.get(idOf(p));
+		news.delete(idOf(p));
+		return { ...p, own: [...p.own.slice(cut), now?.own_bytes ?? null] };
+	});
+	const fresh = [...news.values()].map(({ own_bytes, ...who }) => ({
+		...who,
+		own: [...new Array<null>(before - cut).fill(null), own_bytes],
+	}));
+	return [...old, ...fresh].filter((p) => p.own.some((v) => v !== null)).slice(-PROCESSES_KEPT);
+}
 
 /** A point that is not newer than the last one is dropped; the oldest leave when there are more than `keep`. */
 export function appendPoint(have: MemorySeries, point: MemoryPoint, keep = 1200): MemorySeries {
@@ -52,6 +72,9 @@ export function appendPoint(have: MemorySeries, point: MemoryPoint, keep = 1200)
 		...have,
 		times: add(have.times, point.time_unix_ms),
 		series,
+		...(have.processes || point.processes
+			? { processes: appendProcesses(have.processes ?? [], point, have.times.length, cut) }
+			: {}),
 		shared: add(have.shared, point.shared_bytes ?? null),
 		used: add(have.used, point.used_bytes ?? null),
 	};

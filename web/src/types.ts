@@ -1,10 +1,14 @@
 // What the server answers (docs/json.md and the API). Every field may be absent: absent means unknown.
 
 export type Level = "well" | "quiet" | "suspected" | "hung" | "slow" | "memory" | "died" | "ended" | "lost" | "unknown";
+/** What the page shows; a job that its user stopped has not died. */
+export type Shown = Level | "stopped";
 
 export interface Health {
 	job?: string;
 	level: Level;
+	/** of one that died: its user stopped it */
+	stopped?: boolean;
 	sentence: string;
 	why?: string;
 	culprit_ranks?: number[];
@@ -55,6 +59,8 @@ export interface Job {
 
 export interface Rank {
 	rank: number;
+	/** of a moment: the attempt that it was of */
+	attempt?: number;
 	pid?: number;
 	node?: string;
 	state?: string;
@@ -100,10 +106,22 @@ export interface Process {
 	ray?: { worker_id?: string; job_id?: string; train_rank?: number; train_run?: string };
 }
 
+/** A large process of a job without ranks. */
+export interface LargeProcess {
+	pid: number;
+	start_ticks?: number;
+	name?: string;
+	role?: string;
+}
+
 export interface MemorySeries {
 	times: number[];
 	series: { rank?: number; name?: string; own: (number | null)[] }[];
+	/** parts of what processes without a rank have */
+	processes?: (LargeProcess & { own: (number | null)[] })[];
 	shared?: (number | null)[];
+	/** what the job's group has; less than the own bytes together where forks share pages */
+	job_bytes?: (number | null)[];
 	used?: (number | null)[];
 	limit_bytes?: number;
 	threshold_bytes?: number;
@@ -308,6 +326,8 @@ export interface Profile {
 	rank?: number;
 	pid?: number;
 	bytes?: number;
+	/** from its begin to its end */
+	lasted_s?: number;
 	error?: string;
 	formats?: string[];
 }
@@ -331,6 +351,8 @@ export interface NodeState {
 	head?: boolean;
 	head_of?: string;
 	above_80?: boolean;
+	/** control groups with a limit that the server runs in, a container's among them */
+	containers?: { name?: string; used_bytes?: number; total_bytes?: number; ratio?: number }[];
 	memory?: {
 		total_bytes?: number;
 		available_bytes?: number;

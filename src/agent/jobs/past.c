@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "sense/proc/proc.h"
 #include "sense/rank.h"
+#include "tell/jobs/bulklife.h"
 
 char *past_read(const struct job *j, size_t *ret_len, int *ret_error)
 {
@@ -131,6 +132,8 @@ struct past {
 	size_t next; /* behind the one that was found last: both lists are in nearly the same order */
 	past_process_fn *fn;
 	void *ctx;
+	struct bulklife *large; /* owned; those whose memory was told apart */
+	size_t n_large;
 };
 
 static struct series_process *past_find(struct past *p, pid_t pid, uint64_t start_ticks)
@@ -145,6 +148,13 @@ static struct series_process *past_find(struct past *p, pid_t pid, uint64_t star
 	return NULL;
 }
 
+static void peak_take(const struct past *p, struct job_process *one)
+{
+	const struct bulklife *l = bulklife_find(p->large, p->n_large, one->pid, one->start_ticks);
+	if (l && one->peak_own_bytes < l->peak_own_bytes)
+		one->peak_own_bytes = l->peak_own_bytes;
+}
+
 static int stored_take(void *ctx, const struct job_process *stored)
 {
 	struct past *p = ctx;
@@ -156,6 +166,7 @@ static int stored_take(void *ctx, const struct job_process *stored)
 		TEXT_COPY(one.name, known->name);
 		known->pid = 0; /* told */
 	}
+	peak_take(p, &one);
 	return p->fn(p->ctx, &one);
 }
 
@@ -193,23 +204,90 @@ bool past_find_running(const struct world *w, const struct job *j, pid_t pid, st
 	return false;
 }
 
+/* One that the series alone has, and how long it lived. */
+struct seen {
+	struct series_process *process;
+	int64_t lived_ms;
+};
+
+static int longest_first(const void *a, const void *b)
+{
+	const struct seen *x = a, *y = b;
+	return x->lived_ms > y->lived_ms ? -1 : x->lived_ms < y->lived_ms;
+}
+
+/* Who had no end when it was told last lived until the job's end. */
+static int64_t past_lived_ms(const struct past *p, const struct series_process *s)
+{
+	int64_t ms, ended_ms = s->ended_unix_ms > 0 ? s->ended_unix_ms : p->job->ended_unix_ms;
+	return __builtin_sub_overflow(ended_ms, s->started_unix_ms, &ms) ? 0 : ms;
+}
+
+/* Leaves out those that lived shortest. */
+static int shortest_drop(struct past *p, size_t most, uint64_t *ret_left_out)
+{
+	cleanup(freep) struct seen *of = calloc(p->n ? p->n : 1, sizeof(*of));
+	size_t n = 0;
+	if (!of)
+		return -ENOMEM;
+	for (size_t i = 0; i < p->n; i++)
+		if (p->of[i].pid != 0 && !is_shown(&p->of[i]))
+			of[n++] = (struct seen){&p->of[i], past_lived_ms(p, &p->of[i])};
+	if (n > most)
+		qsort(of, n, sizeof(*of), longest_first);
+	for (size_t i = most; i < n; i++)
+		of[i].process->pid = 0;
+	*ret_left_out = sub_floor(n, most);
+	return 0;
+}
+
+/* all: those that the series alone has, too. */
+static int past_told(struct past *p, bool all)
+{
+	int r = 0;
+	for (size_t i = 0; r == 0 && i < p->n; i++) {
+		const struct series_process *s = &p->of[i];
+		if (s->pid == 0 || (!all && !is_shown(s)))
+			continue;
+		struct job_process one = past_process_of(p->job, s);
+		peak_take(p, &one);
+		r = p->fn(p->ctx, &one);
+	}
+	return r;
+}
+
 int past_each_process(struct store *store, const struct job *j, past_process_fn *fn, void *ctx)
 {
 	size_t len;
 	int error;
 	cleanup(freep) char *text = past_read(j, &len, &error);
-	cleanup(freep) struct series_process *list = NULL;
 	struct past p = {.job = j, .fn = fn, .ctx = ctx};
-	int r = job_processes_of((struct span){text, len}, &list, &p.n);
-	p.of = list;
+	int r = job_processes_of((struct span){text, len}, &p.of, &p.n);
 	if (r == 0)
 		r = store_each_process(store, j->id, stored_take, &p);
-	for (size_t i = 0; r == 0 && i < p.n; i++) {
-		const struct series_process *s = &p.of[i];
-		if (s->pid == 0 || !is_shown(s))
-			continue;
-		const struct job_process one = past_process_of(j, s);
-		r = fn(ctx, &one);
-	}
+	if (r == 0)
+		r = past_told(&p, false);
+	free(p.of);
+	return r;
+}
+
+int past_each_seen(struct store *store, const struct job *j, size_t most, past_process_fn *fn, void *ctx,
+		   uint64_t *ret_left_out)
+{
+	size_t len;
+	int error;
+	cleanup(freep) char *text = past_read(j, &len, &error);
+	struct past p = {.job = j, .fn = fn, .ctx = ctx};
+	int r = job_processes_of((struct span){text, len}, &p.of, &p.n);
+	if (r == 0)
+		r = bulklife_read((struct span){text, len}, INT64_MIN, INT64_MAX, &p.large, &p.n_large);
+	if (r == 0)
+		r = store_each_process(store, j->id, stored_take, &p);
+	if (r == 0)
+		r = shortest_drop(&p, most, ret_left_out);
+	if (r == 0)
+		r = past_told(&p, true);
+	free(p.of);
+	free(p.large);
 	return r;
 }

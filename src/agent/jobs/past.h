@@ -30,6 +30,12 @@ typedef int past_process_fn(void *ctx, const struct job_process *p);
  */
 int must_check past_each_process(struct store *s, const struct job *j, past_process_fn *fn, void *ctx);
 /*
+ * The same, and all others that the job's vigil has seen: of those that the series alone has, as many as `most`, that
+ * lived longest. With the most memory that is known of each. *ret_left_out: how many were not told.
+ */
+int must_check past_each_seen(struct store *s, const struct job *j, size_t most, past_process_fn *fn, void *ctx,
+			      uint64_t *ret_left_out);
+/*
  * A process of any role that the job's vigil has seen and that runs now, with the name and the start by which it was
  * seen. False: it is none.
  */

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "model/jobs/bulk.h"
 #include "model/jobs/ownranks.h"
 #include "model/jobs/role.h"
 #include "model/jobs/usage.h"
@@ -56,6 +57,7 @@ struct sampler {
 	uint64_t looks, period_ns, own_bytes, peak_bytes;
 	uint64_t still_bytes, moved_ns; /* own memory, and when it last changed much */
 	struct usage usage;
+	struct bulk bulk; /* processes that are told apart */
 	struct jobpids pids;
 	struct table table[2], *was, *now;
 	struct ownranks_process own[JOBPIDS_MAX]; /* ranks that the program has started itself, now */
@@ -459,6 +461,21 @@ static int tell_sample(struct sampler *s, const struct sampler_want *want, int64
 	return series_add_sample(s->file, &row);
 }
 
+/* Of a job without ranks, whose processes are all in one lane. */
+static int tell_bulk(struct sampler *s, const struct sampler_want *want, int64_t now_unix_ms)
+{
+	_Static_assert(SERIES_BULK_MAX >= BULK_MOST, "every process that is told apart has its place in a record");
+	struct series_bulk row = {.time_unix_ms = now_unix_ms, .mono_ns = s->looked_ns, .attempt = want->attempt};
+	if (s->usage.n > 1)
+		return 0;
+	bulk_choose(&s->bulk, s->now->use, s->now->n);
+	for (size_t i = 0; i < s->bulk.n; i++) {
+		const struct bulk_process *p = &s->bulk.of[i];
+		row.of[row.n++] = (struct series_bulk_process){p->pid, p->start_ticks, p->own_bytes};
+	}
+	return row.n > 0 ? series_add_bulk(s->file, &row) : 0;
+}
+
 /* Rates are told over one to two of these times. */
 static const uint64_t rate_ns = 60 * NS_PER_S;
 
@@ -524,6 +541,8 @@ static int process_write(struct sampler *s, const struct sampler_want *want)
 		r = tell_processes(s, want, now_unix_ms);
 	if (r == 0)
 		r = tell_sample(s, want, now_unix_ms);
+	if (r == 0)
+		r = tell_bulk(s, want, now_unix_ms);
 	if (r == 0)
 		r = tell_steps(s, want, now_unix_ms);
 	if (r == 0)

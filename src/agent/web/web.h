@@ -126,7 +126,7 @@ struct js *web_job_json(struct web *w, const struct job *j);
 int must_check web_ranks_rows(struct web *w, const struct job *j, uint64_t from, uint64_t limit, struct js **ret,
 			      uint64_t *ret_total);
 /* The newest look at the job's memory, "vigil.memory_point/1", owned by the caller; NULL: there is none. */
-struct js *web_memory_point(const struct job *j, int64_t *ret_unix_ms);
+struct js *web_memory_point(const struct web *w, const struct job *j, int64_t *ret_unix_ms);
 
 /* ---- metrics that are sent ---- */
 

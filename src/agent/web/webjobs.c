@@ -10,6 +10,8 @@
 #include "tell/jobs/job_json.h"
 
 #define COUNT_NS (60 * NS_PER_S)
+/* Workers of an ended job in one answer. */
+#define SEEN_MOST 500
 
 /* ---- the list ---- */
 
@@ -159,11 +161,15 @@ void web_processes(const struct webcall *c)
 	if (all && job_is_open(&j))
 		return web_processes_now(c, &j);
 	struct part l = {c->web, js_array()};
-	int r = past_each_process(c->web->store, &j, webprocess_take, &l);
+	uint64_t left_out = 0;
+	int r = all ? past_each_seen(c->web->store, &j, SEEN_MOST, webprocess_take, &l, &left_out)
+		    : past_each_process(c->web->store, &j, webprocess_take, &l);
 	struct js *o = js_object();
 	js_put_text(o, "schema", "vigil.processes/1");
 	js_put_text(o, "job", j.id);
 	js_put(o, "processes", l.list);
+	if (left_out > 0)
+		js_put_u64(o, "left_out", left_out);
 	if (r == 0)
 		return web_json(c, 200, o);
 	js_free(o);

@@ -4,6 +4,7 @@
 #include "agent/web/web.h"
 #include "base/buf.h"
 #include "sense/rank.h"
+#include "tell/jobs/bulklife.h"
 #include "tell/jobs/job_json.h"
 #include "tell/store/series.h"
 
@@ -108,8 +109,21 @@ static int moment_incident(void *ctx, const char *id, const char *text)
 	return 0;
 }
 
+struct look {
+	struct series_sample sample;
+	struct series_bulk bulk; /* of a job without ranks; n 0: nobody was told apart */
+	struct bulklife large[SERIES_BULK_MAX]; /* of these, with their names */
+};
+
+static void look_name(struct span text, struct look *l)
+{
+	for (uint32_t i = 0; i < l->bulk.n; i++)
+		l->large[i] = (struct bulklife){.pid = l->bulk.of[i].pid, .start_ticks = l->bulk.of[i].start_ticks};
+	bulklife_name(text, l->large, l->bulk.n);
+}
+
 /* The last look at or before that time. */
-static bool look_find(const struct job *j, int64_t at_unix_ms, struct series_sample *ret)
+static bool look_find(const struct job *j, int64_t at_unix_ms, struct look *ret)
 {
 	static struct series_record record;
 	struct series_reader reader;
@@ -119,16 +133,34 @@ static bool look_find(const struct job *j, int64_t at_unix_ms, struct series_sam
 	cleanup(freep) char *text = past_read(j, &len, &error);
 	if (!text || series_reader_init(&reader, (struct span){text, len}) < 0)
 		return false;
-	while (series_next(&reader, &record))
+	ret->bulk.n = 0;
+	while (series_next(&reader, &record)) {
 		if (record.kind == SERIES_SAMPLE && record.sample.time_unix_ms <= at_unix_ms) {
-			*ret = record.sample;
+			ret->sample = record.sample;
+			ret->bulk.n = 0;
 			found = true;
 		}
+		if (record.kind == SERIES_BULK && found && record.bulk.mono_ns == ret->sample.mono_ns)
+			ret->bulk = record.bulk;
+	}
+	look_name((struct span){text, len}, ret);
 	return found;
 }
 
-static struct js *look_json(const struct series_sample *s)
+static struct js *large_json(const struct look *l)
 {
+	struct js *list = js_array();
+	for (uint32_t i = 0; i < l->bulk.n; i++) {
+		struct js *o = bulklife_json(&l->large[i]);
+		js_put_u64(o, "own_bytes", l->bulk.of[i].own_bytes);
+		js_add(list, o);
+	}
+	return list;
+}
+
+static struct js *look_json(const struct look *l)
+{
+	const struct series_sample *s = &l->sample;
 	struct js *o = js_object(), *lanes = js_array();
 	js_put_i64(o, "time_unix_ms", s->time_unix_ms);
 	js_put_u64(o, "attempt", s->attempt);
@@ -142,6 +174,8 @@ static struct js *look_json(const struct series_sample *s)
 		js_add(lanes, lane);
 	}
 	js_put(o, "ranks", lanes);
+	if (s->n_lanes <= 1 && l->bulk.n > 0)
+		js_put(o, "processes", large_json(l));
 	if (s->job_bytes > 0)
 		js_put_u64(o, "job_bytes", s->job_bytes);
 	if (s->node_used_bytes > 0)
@@ -151,7 +185,7 @@ static struct js *look_json(const struct series_sample *s)
 
 void web_moment(const struct webcall *c)
 {
-	static struct series_sample look;
+	static struct look look;
 	struct fault f = {.text = ""};
 	uint64_t at;
 	struct job j;

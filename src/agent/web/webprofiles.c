@@ -82,6 +82,8 @@ static struct js *profile_json(const struct profile *p, const char *state, const
 	double gone = (double)(clock_mono_ns() - p->started_ns) / 1e9;
 	bool runs = strcmp(state, "running") == 0;
 	js_put_double(o, "progress", runs ? MIN(gone / (double)MAX(p->want.seconds, UINT64_C(1)), 0.99) : 1);
+	if (!runs)
+		js_put_double(o, "lasted_s", gone);
 	path_make(p->dir, p->id, "json", path);
 	if (!runs && stat(path, &st) == 0)
 		js_put_u64(o, "bytes", (uint64_t)st.st_size);

@@ -3,10 +3,12 @@
 
 #include "agent/jobs/past.h"
 #include "agent/web/web.h"
+#include "base/buf.h"
 #include "base/vec.h"
 #include "model/incident/incident.h"
 #include "sense/proc/proc.h"
 #include "sense/rank.h"
+#include "tell/jobs/bulklife.h"
 #include "tell/jobs/job_json.h"
 #include "tell/jobs/seriesjson.h"
 #include "tell/store/series.h"
@@ -24,6 +26,8 @@ struct ranks {
 	pid_t main_pid;
 	struct series_sample last, before; /* looks; n_lanes 0: there are none */
 	struct series_devices devices; /* n 0: none are known */
+	struct series_bulk bulk; /* of the last look */
+	struct bulklife large[SERIES_BULK_MAX]; /* of these, with their names */
 	struct job_steps steps;
 	int32_t culprit[INCIDENT_CULPRITS];
 	size_t n_culprits;
@@ -78,10 +82,17 @@ static void looks_read(const struct job *j, struct ranks *all)
 		if (record.kind == SERIES_SAMPLE && record.sample.attempt == j->attempt) {
 			all->before = all->last;
 			all->last = record.sample;
+			all->bulk.n = 0;
 		}
+		if (record.kind == SERIES_BULK && record.bulk.mono_ns == all->last.mono_ns)
+			all->bulk = record.bulk;
 		if (record.kind == SERIES_DEVICES && record.devices.attempt == j->attempt)
 			all->devices = record.devices;
 	}
+	for (uint32_t i = 0; i < all->bulk.n; i++)
+		all->large[i] = (struct bulklife){.pid = all->bulk.of[i].pid,
+						  .start_ticks = all->bulk.of[i].start_ticks};
+	bulklife_name((struct span){text, len}, all->large, all->bulk.n);
 }
 
 static int ranks_read(struct web *w, const struct job *j, struct ranks *all)
@@ -327,7 +338,23 @@ void web_ranks(const struct webcall *c)
 	web_store_failed(c, r, "the ranks");
 }
 
-struct js *web_memory_point(const struct job *j, int64_t *ret_unix_ms)
+/* What was told of it lies before the end of the series that is read: then it is asked for its name. */
+static struct js *large_json(const struct web *w, const struct series_bulk *bulk, struct bulklife *large)
+{
+	struct js *list = js_array();
+	for (uint32_t i = 0; i < bulk->n; i++) {
+		struct proc_stat st;
+		if (!large[i].name[0] && proc_stat_read(&w->world, large[i].pid, &st) == 0 &&
+		    st.start_ticks == large[i].start_ticks)
+			TEXT_COPY(large[i].name, proc_known_as(st.comm));
+		struct js *o = bulklife_json(&large[i]);
+		js_put_u64(o, "own", bulk->of[i].own_bytes);
+		js_add(list, o);
+	}
+	return list;
+}
+
+struct js *web_memory_point(const struct web *w, const struct job *j, int64_t *ret_unix_ms)
 {
 	static struct ranks all;
 	all = (struct ranks){.n = 0};
@@ -351,6 +378,8 @@ struct js *web_memory_point(const struct job *j, int64_t *ret_unix_ms)
 		js_add(lanes, lane);
 	}
 	js_put(o, "series", lanes);
+	if (s->n_lanes <= 1 && all.bulk.n > 0)
+		js_put(o, "processes", large_json(w, &all.bulk, all.large));
 	if (s->job_bytes > 0) {
 		js_put_u64(o, "job_bytes", s->job_bytes);
 		js_put_u64(o, "shared", sub_floor(s->job_bytes, own_bytes));

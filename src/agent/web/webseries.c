@@ -6,10 +6,12 @@
 #include "agent/web/web.h"
 #include "base/vec.h"
 #include "sense/rank.h"
+#include "tell/jobs/bulklife.h"
 #include "tell/jobs/seriesjson.h"
 #include "tell/store/series.h"
 
 #define LANES_SHOWN 40
+#define LARGE_SHOWN 16
 
 /* Points of a job's series between two times, thinned to a number. */
 struct points {
@@ -17,6 +19,10 @@ struct points {
 	size_t n, cap;
 	struct series_steps *steps; /* owned, of each point; NULL: they are not asked for */
 	size_t cap_steps;
+	struct series_bulk *bulk; /* owned, of each point; NULL: they are not asked for */
+	size_t cap_bulk;
+	struct bulklife *large; /* owned, the largest processes of a job without ranks */
+	size_t n_large;
 	int64_t from, to;
 };
 
@@ -24,6 +30,8 @@ static void points_done(struct points *p)
 {
 	free(p->of);
 	free(p->steps);
+	free(p->bulk);
+	free(p->large);
 }
 
 static uint64_t sample_bytes(const struct series_sample *s)
@@ -35,11 +43,14 @@ static uint64_t sample_bytes(const struct series_sample *s)
 }
 
 /* Each part of the time is told by its last look, or by the one with most memory, so that no peak is lost. */
-static int point_take(struct points *p, const struct series_sample *s, uint64_t slot, uint64_t *last_slot, bool peaks)
+static int point_take(struct points *p, const struct series_sample *s, uint64_t slot, uint64_t *last_slot, bool peaks,
+		      bool *ret_taken)
 {
+	*ret_taken = true;
 	if (p->n > 0 && slot == *last_slot) {
 		struct series_sample *last = &p->of[p->n - 1];
-		if (!peaks || sample_bytes(s) > sample_bytes(last))
+		*ret_taken = !peaks || sample_bytes(s) > sample_bytes(last);
+		if (*ret_taken)
 			*last = *s;
 		return 0;
 	}
@@ -82,13 +93,62 @@ static void point_steps(struct points *p, const struct series_steps *s)
 		p->steps[p->n - 1] = *s;
 }
 
-static int points_read(const struct job *j, uint64_t most, bool peaks, bool steps, struct points *p)
+/* So are large processes. */
+static void point_bulk(struct points *p, const struct series_bulk *s)
+{
+	if (p->bulk && p->n > 0 && p->of[p->n - 1].mono_ns == s->mono_ns)
+		p->bulk[p->n - 1] = *s;
+}
+
+static bool is_ranked(const struct points *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		for (uint32_t k = 0; k < p->of[i].n_lanes; k++)
+			if (p->of[i].lane[k].rank != NO_RANK)
+				return true;
+	return false;
+}
+
+/* The largest processes of the time that is told; a job with ranks has lanes for these. */
+static int points_large(struct span text, struct points *p)
+{
+	size_t n = 0;
+	if (p->n == 0 || is_ranked(p))
+		return 0;
+	int r = bulklife_read(text, p->from, p->to, &p->large, &n);
+	if (r < 0)
+		return r;
+	p->n_large = bulklife_largest(p->large, n, LARGE_SHOWN);
+	bulklife_name(text, p->large, p->n_large);
+	return 0;
+}
+
+enum points_what { POINTS_LANES, POINTS_STEPS, POINTS_MEMORY };
+
+/* What belongs to the newest point beside the look itself. */
+static int point_extend(struct points *p, enum points_what what, const struct series_steps *latest)
+{
+	int r = 0;
+	if (what == POINTS_STEPS) {
+		r = vec_room(&p->steps, &p->cap_steps, p->n);
+		if (r == 0)
+			p->steps[p->n - 1] = *latest;
+	} else if (what == POINTS_MEMORY) {
+		r = vec_room(&p->bulk, &p->cap_bulk, p->n);
+		if (r == 0)
+			p->bulk[p->n - 1].n = 0;
+	}
+	return r;
+}
+
+static int points_read(const struct job *j, uint64_t most, enum points_what what, struct points *p)
 {
 	static struct series_record record;
 	static struct series_steps latest;
 	struct series_reader reader;
 	size_t len = 0;
 	int error = 0, r = 0;
+	bool taken = false;
 	latest.n = 0;
 	uint64_t slot = 0;
 	cleanup(freep) char *text = past_read(j, &len, &error);
@@ -101,18 +161,18 @@ static int points_read(const struct job *j, uint64_t most, bool peaks, bool step
 			latest = record.steps;
 			point_steps(p, &latest);
 		}
+		if (record.kind == SERIES_BULK)
+			point_bulk(p, &record.bulk);
 		if (record.kind != SERIES_SAMPLE || record.sample.time_unix_ms < p->from ||
 		    record.sample.time_unix_ms > p->to)
 			continue;
 		/* a clock that was set back does not make more points */
 		uint64_t at = MAX(webseries_slot(p, record.sample.time_unix_ms, most), slot);
-		r = point_take(p, &record.sample, at, &slot, peaks);
-		if (r == 0 && steps)
-			r = vec_room(&p->steps, &p->cap_steps, p->n);
-		if (r == 0 && steps)
-			p->steps[p->n - 1] = latest;
+		r = point_take(p, &record.sample, at, &slot, what == POINTS_MEMORY, &taken);
+		if (r == 0 && taken)
+			r = point_extend(p, what, &latest);
 	}
-	return r;
+	return r == 0 && what == POINTS_MEMORY ? points_large(all, p) : r;
 }
 
 static bool range_want(const struct webcall *c, struct points *p, uint64_t *ret_points)
@@ -226,6 +286,31 @@ static void memory_lanes_write(const struct points *p, FILE *to)
 	fputc(']', to);
 }
 
+/* What the large ones have is a part of what the lane without a rank has. */
+static void large_write(const struct points *p, FILE *to)
+{
+	fputs(",\"processes\":[", to);
+	for (size_t i = 0; i < p->n_large; i++) {
+		cleanup(js_freep) struct js *o = bulklife_json(&p->large[i]);
+		cleanup(freep) char *text = js_text(o, 0);
+		if (!text)
+			continue;
+		size_t len = strlen(text);
+		while (len > 0 && text[len - 1] != '}')
+			len--;
+		fprintf(to, "%s%.*s,\"own\":[", i ? "," : "", (int)(len > 0 ? len - 1 : 0), text);
+		for (size_t k = 0; k < p->n; k++) {
+			const struct series_bulk_process *had = bulklife_at(&p->bulk[k], &p->large[i]);
+			if (had)
+				fprintf(to, "%s%llu", k ? "," : "", (unsigned long long)had->own_bytes);
+			else
+				fprintf(to, "%snull", k ? "," : "");
+		}
+		fputs("]}", to);
+	}
+	fputc(']', to);
+}
+
 /* A number of each point; 0 is unknown. */
 static void column_write(const struct points *p, const char *name, uint64_t (*of)(const struct series_sample *),
 			 FILE *to)
@@ -269,12 +354,13 @@ void web_memory(const struct webcall *c)
 	size_t len = 0;
 	if (!range_want(c, &p, &most) || !web_job(c, &j))
 		return;
-	FILE *to = points_read(&j, most, true, false, &p) == 0 ? open_memstream(&text, &len) : NULL;
+	FILE *to = points_read(&j, most, POINTS_MEMORY, &p) == 0 ? open_memstream(&text, &len) : NULL;
 	if (!to)
 		return web_fail(c, 503, "io", "cannot read the series of job %s", j.id);
 	fprintf(to, "{\"schema\":\"vigil.memory_series/1\",\"job\":\"%s\",", j.id);
 	times_write(&p, to);
 	memory_lanes_write(&p, to);
+	large_write(&p, to);
 	column_write(&p, "shared", job_shared, to);
 	column_write(&p, "job_bytes", job_used, to);
 	column_write(&p, "used", node_used, to);
@@ -383,7 +469,7 @@ void web_series(const struct webcall *c)
 		return web_fault(c, &f);
 	if (!range_want(c, &p, &most) || !web_job(c, &j))
 		return;
-	int r = what == 3 ? 0 : points_read(&j, most, false, what == 2, &p);
+	int r = what == 3 ? 0 : points_read(&j, most, what == 2 ? POINTS_STEPS : POINTS_LANES, &p);
 	FILE *to = r == 0 ? open_memstream(&text, &len) : NULL;
 	if (!to)
 		return web_fail(c, 503, "io", "cannot read the series of job %s", j.id);

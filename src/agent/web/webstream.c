@@ -258,10 +258,10 @@ static void health_look(struct web *w, const struct job *j, struct watched *v)
 	v->health_hash = hash;
 }
 
-static void memory_look(const struct job *j, struct watched *v)
+static void memory_look(const struct web *w, const struct job *j, struct watched *v)
 {
 	int64_t time_unix_ms = 0;
-	struct js *o = web_memory_point(j, &time_unix_ms);
+	struct js *o = web_memory_point(w, j, &time_unix_ms);
 	if (!o)
 		return;
 	whole_set(v, TOPIC_MEMORY, "memory", o, time_unix_ms != v->memory_unix_ms);
@@ -358,7 +358,7 @@ static void watched_look(struct web *w, struct watched *v, unsigned topics)
 	if (topics & (1u << TOPIC_RANKS))
 		ranks_look(w, &j, v);
 	if (topics & (1u << TOPIC_MEMORY))
-		memory_look(&j, v);
+		memory_look(w, &j, v);
 }
 
 static int event_new(void *ctx, const struct job_event *e)

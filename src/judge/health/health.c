@@ -55,6 +55,15 @@ static void stood_tell(struct health *h)
 	TEXT_FORMAT(h->sentence, "%.*shad%s, when it ended.", (int)(at - text), text, at + strlen("has"));
 }
 
+bool health_asked(const char *cause_id)
+{
+	static const char *const ids[] = {"asked_to_stop", "interrupted", "terminal_interrupt"};
+	for (size_t i = 0; i < ARRAY_SIZE(ids); i++)
+		if (strcmp(cause_id, ids[i]) == 0)
+			return true;
+	return false;
+}
+
 static void ended_tell(const struct health_facts *f, struct health *h)
 {
 	const struct job *j = f->job;
@@ -62,11 +71,14 @@ static void ended_tell(const struct health_facts *f, struct health *h)
 	if (f->trouble.summary[0] && f->trouble.kind != INCIDENT_CLEAN_EXIT &&
 	    !(well && f->trouble.attempt < j->attempt)) {
 		trouble_tell(f, well ? HEALTH_ENDED : HEALTH_DIED, h);
+		h->stopped = j->state == JOB_FAILED && f->trouble.asked;
 		if (f->trouble.kind == INCIDENT_HANG && !f->trouble.resolved && f->trouble.attempt == j->attempt &&
 		    j->ended_unix_ms > 0) {
 			standing_until(f, j->ended_unix_ms, h);
 			stood_tell(h);
 		}
+		if (well && (f->trouble.kind == INCIDENT_SLOWDOWN || f->trouble.kind == INCIDENT_STRAGGLER))
+			TEXT_FORMAT(h->sentence, "ended as it should, after %s; it was slow on the way", f->ran);
 	} else if (well)
 		TEXT_FORMAT(h->sentence, "ended as it should, after %s", f->ran);
 	else if (j->has_exit)
@@ -208,6 +220,7 @@ void health_trouble(struct health_facts *f, const struct incident *in)
 	f->trouble.time_unix_ms = in->time_unix_ms;
 	f->trouble.attempt = in->attempt;
 	f->trouble.resolved = in->hang_over;
+	f->trouble.asked = in->kind == INCIDENT_KILLED_BY && health_asked(in->cause.id);
 	f->trouble.stood_ms = in->stood_ms;
 	for (size_t i = 0; i < MIN(in->cause.n_advice, (size_t)HEALTH_ADVICE); i++)
 		TEXT_COPY(f->trouble.advice[f->trouble.n_advice++], in->cause.advice[i]);

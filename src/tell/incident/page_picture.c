@@ -13,7 +13,9 @@ struct picture {
 	size_t n;
 	int64_t from_ms, to_ms;
 	double top_bytes; /* at the upper edge */
-	uint64_t limit_bytes, peak_bytes;
+	uint64_t limit_bytes;
+	uint64_t peak_bytes; /* of the job's memory */
+	uint64_t own_peak_bytes; /* of the sum; more than the job's where forks share pages */
 	const char *limit_what;
 	bool limit_drawn;
 	FILE *to;
@@ -47,7 +49,7 @@ static void limit_find(struct picture *p, const struct js *memory)
 	p->limit_bytes = bytes_of(memory, "limit_bytes");
 	p->limit_what = js_get_text(memory, "limit", "limit");
 	p->limit_drawn = p->limit_bytes > 0 && p->peak_bytes >= p->limit_bytes / 20;
-	uint64_t highest = p->limit_drawn ? MAX(p->peak_bytes, p->limit_bytes) : p->peak_bytes;
+	uint64_t highest = MAX(MAX(p->peak_bytes, p->own_peak_bytes), p->limit_drawn ? p->limit_bytes : 0);
 	p->top_bytes = fmax((double)highest * 1.1, 1);
 }
 
@@ -90,6 +92,8 @@ static void words_put(const struct picture *p)
 	fprintf(p->to, "Solid line and area: the job's memory, at most %s in the samples kept. Thin line: the sum of "
 		       "what its processes own. ",
 		size_format(p->peak_bytes, peak));
+	if (p->own_peak_bytes > p->peak_bytes + p->peak_bytes / 20)
+		fputs("It is higher where processes share pages since a fork, which count in each. ", p->to);
 	if (p->limit_bytes > 0) {
 		fputs(p->limit_drawn ? "Dashed line: " : "Not drawn, far above: ", p->to);
 		page_text(p->limit_what, p->to);
@@ -133,9 +137,10 @@ void page_picture(const struct js *report, FILE *to)
 	}
 	p.from_ms = js_get_i64(js_at(p.samples, 0), "time_unix_ms", 0);
 	p.to_ms = js_get_i64(js_at(p.samples, p.n - 1), "time_unix_ms", 0);
-	for (size_t i = 0; i < p.n; i++)
-		p.peak_bytes = MAX(p.peak_bytes, MAX(used_bytes(js_at(p.samples, i)),
-						     bytes_of(js_at(p.samples, i), "own_bytes")));
+	for (size_t i = 0; i < p.n; i++) {
+		p.peak_bytes = MAX(p.peak_bytes, used_bytes(js_at(p.samples, i)));
+		p.own_peak_bytes = MAX(p.own_peak_bytes, bytes_of(js_at(p.samples, i), "own_bytes"));
+	}
 	limit_find(&p, memory);
 	fputs("<figure>\n", to);
 	drawing_put(&p, js_get(report, "incidents"));

@@ -11,6 +11,7 @@
 #include "base/vec.h"
 #include "model/incident/incident.h"
 #include "tell/incident/report.h"
+#include "tell/jobs/bulklife.h"
 #include "tell/jobs/curvekeep.h"
 #include "tell/store/series.h"
 #include "tell/store/storelast.h"
@@ -25,6 +26,8 @@ enum { ROW_ATTEMPTS = 1, ROW_EVENTS = 2, ROW_INCIDENTS = 3, ROW_FIRST = 10 };
 #define KINDS_MAX 64
 /* Rows that a picture has for processes of one kind of one rank. */
 #define ROWS_OF_PICTURE 16
+/* Large processes of a job without ranks that have a counter each. */
+#define LARGE_MOST 16
 
 struct attempt {
 	int64_t began_ms, ended_ms; /* unix; 0: not known */
@@ -64,6 +67,10 @@ struct timeline {
 	size_t n_told, told_cap;
 	struct series_process *worker;
 	size_t n_workers, workers_cap;
+	struct bulklife *large; /* the largest processes of a job without ranks */
+	size_t n_large;
+	char large_name[LARGE_MOST][64]; /* of their counters */
+	bool large_told[LARGE_MOST]; /* its counter is not 0 */
 	uint64_t n_samples, skipped_bytes;
 	struct {
 		char name[32];
@@ -85,6 +92,7 @@ static void timeline_done(struct timeline *t)
 	free(t->rows);
 	free(t->told);
 	free(t->worker);
+	free(t->large);
 	curvekeep_done(&t->curves);
 }
 
@@ -551,6 +559,19 @@ static void write_sample(struct timeline *t, const struct series_sample *was, co
 	}
 }
 
+/* The first 0 says that it has ended. */
+static void write_large(struct timeline *t, const struct series_bulk *look, int64_t unix_ms)
+{
+	for (size_t i = 0; i < t->n_large; i++) {
+		const struct series_bulk_process *p = bulklife_at(look, &t->large[i]);
+		if (!p && !t->large_told[i])
+			continue;
+		rate_counter(t, LANE_NONE, t->large_name[i], at_us(t, unix_ms), "own",
+			     p ? (double)p->own_bytes : 0, NULL, 0);
+		t->large_told[i] = p != NULL;
+	}
+}
+
 static void write_steps(struct timeline *t, const struct series_steps *s)
 {
 	for (uint32_t i = 0; i < s->n; i++)
@@ -571,6 +592,24 @@ static void write_last(struct timeline *t, const struct series_sample *last)
 		write_rates(t, lane, &none, &none, at, 1);
 		if (!t->want->running)
 			write_state(t, lane, &none, end);
+	}
+	if (!t->want->running)
+		write_large(t, &(struct series_bulk){.n = 0}, t->until_ms);
+}
+
+/* Of a job with ranks none is told apart. */
+static void note_large(struct timeline *t)
+{
+	size_t n = 0;
+	if (bulklife_read(t->want->series, wanted_from_ms(t), wanted_to_ms(t), &t->large, &n) < 0) {
+		t->no_memory = true;
+		return;
+	}
+	t->n_large = bulklife_largest(t->large, n, LARGE_MOST);
+	bulklife_name(t->want->series, t->large, t->n_large);
+	for (size_t i = 0; i < t->n_large; i++) {
+		const struct bulklife *l = &t->large[i];
+		TEXT_FORMAT(t->large_name[i], "own bytes of %s (%d)", l->name[0] ? l->name : "process", l->pid);
 	}
 }
 
@@ -612,6 +651,7 @@ static bool begin_at_start(const struct timeline *t, const struct series_sample 
 struct part {
 	struct series_sample sample;
 	struct series_steps steps;
+	struct series_bulk bulk; /* n 0: none */
 	bool has_sample, has_steps;
 	uint64_t number;
 };
@@ -645,10 +685,12 @@ static void part_write(struct thinning *th)
 		write_steps(th->t, &p->steps);
 	if (p->has_sample) {
 		write_sample(th->t, th->some ? &th->was : NULL, &p->sample);
+		write_large(th->t, &p->bulk, p->sample.time_unix_ms);
 		th->was = p->sample;
 		th->some = true;
 	}
 	p->has_sample = p->has_steps = false;
+	p->bulk.n = 0;
 }
 
 /* Memory of what was taken before that was more; lanes keep their places. */
@@ -678,6 +720,19 @@ static void part_take(struct thinning *th, struct series_sample *s)
 	th->part.has_sample = true;
 }
 
+/* Of each process the most of the part. Who is not in the latest look has ended. */
+static void part_bulk(struct thinning *th, const struct series_bulk *look)
+{
+	struct series_bulk before = th->part.bulk;
+	if (!th->part.has_sample || th->part.sample.mono_ns != look->mono_ns)
+		return;
+	th->part.bulk = *look;
+	for (uint32_t i = 0; i < look->n; i++)
+		for (uint32_t k = 0; k < before.n; k++)
+			if (before.of[k].pid == look->of[i].pid && before.of[k].start_ticks == look->of[i].start_ticks)
+				th->part.bulk.of[i].own_bytes = MAX(before.of[k].own_bytes, look->of[i].own_bytes);
+}
+
 static void record_take(struct thinning *th, struct series_record *rec)
 {
 	if (rec->kind == SERIES_STEPS && is_within(th, rec->steps.time_unix_ms)) {
@@ -686,6 +741,8 @@ static void record_take(struct thinning *th, struct series_record *rec)
 		th->part.steps = rec->steps;
 		th->part.has_steps = true;
 	}
+	if (rec->kind == SERIES_BULK)
+		part_bulk(th, &rec->bulk);
 	if (rec->kind != SERIES_SAMPLE)
 		return;
 	if (!th->some && !th->part.has_sample)
@@ -757,6 +814,7 @@ static int timeline_write_all(struct timeline *t)
 	if (r != 0)
 		return r;
 	note_series(t);
+	note_large(t);
 	workers_settle(t);
 	if (t->want->running)
 		t->until_ms = MAX(t->want->now_unix_ms, t->began_ms);

@@ -160,6 +160,23 @@ static void devices_put(unsigned char *record, const struct series_devices *s, u
 	}
 }
 
+static void bulk_put(unsigned char *record, const struct series_bulk *s, uint32_t n)
+{
+	struct pen o = {record + SERIES_HEAD_BYTES};
+	put32(&o, SERIES_BULK);
+	put32(&o, s->attempt);
+	put64(&o, (uint64_t)s->time_unix_ms);
+	put64(&o, s->mono_ns);
+	put32(&o, n);
+	put32(&o, 0);
+	for (uint32_t i = 0; i < n; i++) {
+		put32(&o, (uint32_t)s->of[i].pid);
+		put32(&o, 0);
+		put64(&o, s->of[i].start_ticks);
+		put64(&o, s->of[i].own_bytes);
+	}
+}
+
 static size_t times_put(unsigned char *record, const struct step_times *t)
 {
 	struct pen o = {record + SERIES_HEAD_BYTES};
@@ -205,6 +222,8 @@ size_t series_record_bytes(const struct series_record *rec)
 		return SERIES_STEPS_BYTES + rec->steps.n * SERIES_STEP_BYTES;
 	case SERIES_DEVICES:
 		return SERIES_DEVICES_BYTES + rec->devices.n * SERIES_DEVICE_BYTES;
+	case SERIES_BULK:
+		return SERIES_BULK_BYTES + rec->bulk.n * SERIES_BULK_PROCESS_BYTES;
 	default:
 		return SERIES_PROCESS_BYTES;
 	}
@@ -306,6 +325,24 @@ static bool devices_get(const unsigned char *p, size_t len, struct series_device
 	return true;
 }
 
+static bool bulk_get(const unsigned char *p, size_t len, struct series_bulk *s)
+{
+	s->attempt = get32(&p);
+	s->time_unix_ms = (int64_t)get64(&p);
+	s->mono_ns = get64(&p);
+	s->n = get32(&p);
+	p += 4;
+	if (s->n > SERIES_BULK_MAX || len != SERIES_BULK_BYTES + s->n * SERIES_BULK_PROCESS_BYTES)
+		return false;
+	for (uint32_t i = 0; i < s->n; i++) {
+		s->of[i].pid = (pid_t)get32(&p);
+		p += 4;
+		s->of[i].start_ticks = get64(&p);
+		s->of[i].own_bytes = get64(&p);
+	}
+	return true;
+}
+
 static bool times_get(const unsigned char *p, size_t len, struct step_times *t)
 {
 	t->attempt = get32(&p);
@@ -392,6 +429,10 @@ bool series_next(struct series_reader *r, struct series_record *ret)
 		}
 		if (kind == SERIES_DEVICES && len >= SERIES_DEVICES_BYTES && devices_get(body, len, &ret->devices)) {
 			ret->kind = SERIES_DEVICES;
+			return true;
+		}
+		if (kind == SERIES_BULK && len >= SERIES_BULK_BYTES && bulk_get(body, len, &ret->bulk)) {
+			ret->kind = SERIES_BULK;
 			return true;
 		}
 		/* a valid record of a kind that a newer vigil writes */
@@ -494,6 +535,19 @@ int series_add_devices(struct series_writer *w, const struct series_devices *s)
 	if (r < 0)
 		return r;
 	devices_put(record, s, n);
+	head_put(record, len);
+	return 0;
+}
+
+int series_add_bulk(struct series_writer *w, const struct series_bulk *s)
+{
+	unsigned char *record;
+	uint32_t n = MIN(s->n, (uint32_t)SERIES_BULK_MAX);
+	size_t len = SERIES_BULK_BYTES + n * SERIES_BULK_PROCESS_BYTES;
+	int r = pending_room(w, len, &record);
+	if (r < 0)
+		return r;
+	bulk_put(record, s, n);
 	head_put(record, len);
 	return 0;
 }

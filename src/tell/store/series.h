@@ -24,6 +24,7 @@
 #define SERIES_LANES 65
 #define SERIES_MAX_BYTES (8 * MIB)
 #define SERIES_DEVICES_MAX 32
+#define SERIES_BULK_MAX 16
 
 struct series_lane {
 	int32_t rank; /* NO_RANK: processes without one */
@@ -92,6 +93,22 @@ struct series_devices {
 	struct series_device of[SERIES_DEVICES_MAX];
 };
 
+/* A process that is told apart (model/jobs/bulk). */
+struct series_bulk_process {
+	pid_t pid;
+	uint64_t start_ticks;
+	uint64_t own_bytes;
+};
+
+/* Of a job without ranks: its large processes at the sample before, of which these are a part. */
+struct series_bulk {
+	int64_t time_unix_ms;
+	uint64_t mono_ns;
+	uint32_t attempt;
+	uint32_t n;
+	struct series_bulk_process of[SERIES_BULK_MAX];
+};
+
 struct series_writer;
 
 /* A new file, replacing an old one. */
@@ -102,10 +119,12 @@ int must_check series_add_sample(struct series_writer *w, const struct series_sa
 int must_check series_add_process(struct series_writer *w, const struct series_process *p);
 int must_check series_add_steps(struct series_writer *w, const struct series_steps *s);
 int must_check series_add_devices(struct series_writer *w, const struct series_devices *s);
+/* Right behind the sample that it belongs to: both stay, or both go. */
+int must_check series_add_bulk(struct series_writer *w, const struct series_bulk *s);
 /* One write(); makes room first when the file is full. Records that cannot be written are dropped. */
 int must_check series_flush(struct series_writer *w);
 
-enum series_kind { SERIES_SAMPLE = 1, SERIES_PROCESS = 2, SERIES_STEPS = 3, SERIES_DEVICES = 5 };
+enum series_kind { SERIES_SAMPLE = 1, SERIES_PROCESS = 2, SERIES_STEPS = 3, SERIES_DEVICES = 5, SERIES_BULK = 6 };
 
 struct series_record {
 	enum series_kind kind;
@@ -114,6 +133,7 @@ struct series_record {
 		struct series_process process;
 		struct series_steps steps;
 		struct series_devices devices;
+		struct series_bulk bulk;
 	};
 };
 

@@ -147,6 +147,18 @@ static struct series_mark mark_of(struct squeeze *q, const struct series_record 
 	}
 }
 
+/* What belongs to the sample right before it is a part of that record; without that sample it goes. */
+static bool goes_with_sample(struct squeeze *q, const struct series_record *rec, uint32_t offset)
+{
+	if (rec->kind != SERIES_BULK)
+		return false;
+	struct series_mark *last = q->n_marks > 0 ? &q->mark[q->n_marks - 1] : NULL;
+	if (last && last->kind == SERIES_SAMPLE && last->mono_ns == rec->bulk.mono_ns &&
+	    last->offset + last->bytes == offset)
+		last->bytes += (uint16_t)series_record_bytes(rec);
+	return true;
+}
+
 /* Goes through all records; of processes it is known at once which stay. */
 static int marks_read(struct squeeze *q)
 {
@@ -157,12 +169,16 @@ static int marks_read(struct squeeze *q)
 		return result;
 	size_t ties = q->ties;
 	while (series_next(&r, &rec)) {
+		uint16_t bytes = (uint16_t)series_record_bytes(&rec);
+		uint32_t offset = (uint32_t)(r.rest.p - bytes - q->text);
+		if (goes_with_sample(q, &rec, offset))
+			continue;
 		if (vec_room(&q->mark, &q->cap_marks, q->n_marks + 1) < 0)
 			return -ENOMEM;
 		struct series_mark *m = &q->mark[q->n_marks++];
 		*m = mark_of(q, &rec, &ties);
-		m->bytes = (uint16_t)series_record_bytes(&rec);
-		m->offset = (uint32_t)(r.rest.p - m->bytes - q->text);
+		m->bytes = bytes;
+		m->offset = offset;
 		q->process_bytes += m->kind == 0 && m->stays ? m->bytes : 0;
 	}
 	return 0;

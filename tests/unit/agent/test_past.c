@@ -1,7 +1,8 @@
-/* What is known of a job's steps by the end of its series file. */
+/* What is known of a job by its series file: of its steps, by the end of the file, and of its processes. */
 #include "scratch_fixture.h"
 
 #include "agent/jobs/past.h"
+#include "sense/rank.h"
 
 #define LANES 64
 
@@ -130,6 +131,67 @@ static void a_job_without_a_file_has_no_steps(void **state)
 	assert_int_equal(s.n, 0);
 }
 
+static void process_add(struct series_writer *w, pid_t pid, const char *role, int64_t lived_ms)
+{
+	struct series_process p = {.pid = pid,
+				   .start_ticks = (uint64_t)pid,
+				   .rank = NO_RANK,
+				   .attempt = 1,
+				   .started_unix_ms = 1000,
+				   .ended_unix_ms = lived_ms > 0 ? 1000 + lived_ms : 0};
+	TEXT_COPY(p.role, role);
+	assert_int_equal(series_add_process(w, &p), 0);
+}
+
+struct told {
+	pid_t pid[8];
+	uint64_t peak_bytes[8];
+	size_t n;
+};
+
+static int told_take(void *ctx, const struct job_process *p)
+{
+	struct told *t = ctx;
+	assert_true(t->n < ARRAY_SIZE(t->pid));
+	t->pid[t->n] = p->pid;
+	t->peak_bytes[t->n++] = p->peak_own_bytes;
+	return 0;
+}
+
+/* Who lived shortest is left out, never a launcher; who has no end lived until the job's. */
+static void workers_of_an_ended_job_are_told_with_the_most_they_had(void **state)
+{
+	(void)state;
+	struct series_writer *w;
+	struct store *store;
+	struct fault f = {.text = ""};
+	char note[256];
+	uint64_t left_out = 0;
+	struct told seen = {.n = 0}, shown = {.n = 0};
+	file_begin(&w);
+	TEXT_COPY(job.id, "job-1");
+	job.ended_unix_ms = 9000;
+	process_add(w, 11, "worker", 20);
+	process_add(w, 12, "loader", 500);
+	process_add(w, 13, "launcher", 1);
+	process_add(w, 14, "worker", 0);
+	struct series_bulk bulk = {.n = 1, .of = {{.pid = 12, .start_ticks = 12, .own_bytes = 77}}};
+	assert_int_equal(series_add_bulk(w, &bulk), 0);
+	assert_int_equal(series_flush(w), 0);
+	file_end(w);
+	assert_int_equal(store_open(scratch, STORE_WRITE, &store, note, &f), 0);
+	assert_int_equal(past_each_seen(store, &job, 2, told_take, &seen, &left_out), 0);
+	assert_int_equal(past_each_process(store, &job, told_take, &shown), 0);
+	store_close(store);
+	assert_int_equal(left_out, 1);
+	assert_int_equal(seen.n, 3);
+	assert_int_equal(seen.pid[0] + seen.pid[1] + seen.pid[2], 12 + 13 + 14);
+	for (size_t i = 0; i < seen.n; i++)
+		assert_int_equal(seen.peak_bytes[i], seen.pid[i] == 12 ? 77 : 0);
+	assert_int_equal(shown.n, 1);
+	assert_int_equal(shown.pid[0], 13);
+}
+
 static int all_done(void **state)
 {
 	free(whole);
@@ -145,6 +207,8 @@ int main(void)
 						all_done),
 		cmocka_unit_test_setup_teardown(the_rate_is_read_where_samples_stand_between, scratch_make, all_done),
 		cmocka_unit_test_setup_teardown(a_job_without_a_file_has_no_steps, scratch_make, all_done),
+		cmocka_unit_test_setup_teardown(workers_of_an_ended_job_are_told_with_the_most_they_had, scratch_make,
+						all_done),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -175,6 +175,30 @@ static void a_job_that_was_ended_while_it_hung_stood_until_its_end(void **state)
 	assert_non_null(strstr(h.sentence, "24.3 s"));
 }
 
+static void a_job_that_its_user_stopped_is_told_so(void **state)
+{
+	(void)state;
+	static struct incident in; /* large */
+	in = (struct incident){.kind = INCIDENT_KILLED_BY, .attempt = 1};
+	TEXT_COPY(in.summary, "The job ended because you asked it to stop: vigil passed on SIGINT.");
+	TEXT_COPY(in.cause.id, "asked_to_stop");
+	job.state = JOB_FAILED;
+	health_trouble(&facts, &in);
+	assert_int_equal(level(), HEALTH_DIED);
+	assert_true(h.stopped);
+	TEXT_COPY(in.cause.id, "signal_sent"); /* by anybody */
+	health_trouble(&facts, &in);
+	assert_int_equal(level(), HEALTH_DIED);
+	assert_false(h.stopped);
+	TEXT_COPY(in.cause.id, "terminal_interrupt");
+	health_trouble(&facts, &in);
+	assert_int_equal(level(), HEALTH_DIED);
+	assert_true(h.stopped);
+	job.state = JOB_DONE;
+	assert_int_equal(level(), HEALTH_ENDED);
+	assert_false(h.stopped);
+}
+
 static void a_suspicion_goes_with_the_next_step(void **state)
 {
 	(void)state;
@@ -270,6 +294,24 @@ static void the_end_of_a_job_is_told_by_its_last_report(void **state)
 	assert_string_equal(h.sentence, "ended as it should, after 1 h");
 }
 
+/* What was slow is over with the job. */
+static void a_job_that_was_slow_and_ended_well_is_not_said_to_be_slow(void **state)
+{
+	(void)state;
+	trouble(INCIDENT_SLOWDOWN, 1);
+	job.state = JOB_DONE;
+	assert_int_equal(level(), HEALTH_ENDED);
+	assert_string_equal(h.sentence, "ended as it should, after 1 h; it was slow on the way");
+	assert_string_equal(h.incident, facts.trouble.id);
+	assert_int_equal(h.n_advice, facts.trouble.n_advice);
+	trouble(INCIDENT_STRAGGLER, 1);
+	assert_int_equal(level(), HEALTH_ENDED);
+	assert_string_equal(h.sentence, "ended as it should, after 1 h; it was slow on the way");
+	job.state = JOB_FAILED;
+	assert_int_equal(level(), HEALTH_DIED);
+	assert_string_equal(h.sentence, "rank 2 holds the others up");
+}
+
 static void a_job_between_attempts_says_why(void **state)
 {
 	(void)state;
@@ -289,11 +331,13 @@ int main(void)
 		cmocka_unit_test_setup(the_cause_of_a_report_is_told, begin),
 		cmocka_unit_test_setup(a_hang_is_told_with_the_time_that_it_stands_now, begin),
 		cmocka_unit_test_setup(a_job_that_was_ended_while_it_hung_stood_until_its_end, begin),
+		cmocka_unit_test_setup(a_job_that_its_user_stopped_is_told_so, begin),
 		cmocka_unit_test_setup(a_suspicion_goes_with_the_next_step, begin),
 		cmocka_unit_test_setup(a_job_that_is_idle_by_design_is_not_suspected, begin),
 		cmocka_unit_test_setup(a_warning_of_memory_comes_before_a_suspicion, begin),
 		cmocka_unit_test_setup(a_slow_rank_is_news_for_a_time, begin),
 		cmocka_unit_test_setup(the_end_of_a_job_is_told_by_its_last_report, begin),
+		cmocka_unit_test_setup(a_job_that_was_slow_and_ended_well_is_not_said_to_be_slow, begin),
 		cmocka_unit_test_setup(a_job_between_attempts_says_why, begin),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -116,6 +116,21 @@ static void the_limit_is_drawn_where_it_would_lie(void **state)
 	assert_null(strstr(mark + 1, "class=\"mark\""));
 }
 
+/* Processes that were forked have pages together with their parent, which are its own, too. */
+static void more_own_memory_than_the_job_has_is_not_its_peak(void **state)
+{
+	(void)state;
+	cleanup(memfile_done) struct memfile m = {.text = NULL};
+	const char *page = page_of(&m, "{\"memory\":{\"samples\":["
+				       "{\"time_unix_ms\":1000,\"job_bytes\":50,\"own_bytes\":40},"
+				       "{\"time_unix_ms\":3000,\"job_bytes\":100,\"own_bytes\":200}]}}");
+	assert_has(page, "the job's memory, at most 100 B in");
+	assert_has(page, "It is higher where processes share pages since a fork");
+	assert_has(page, "upper edge: 220 B");
+	page = page_of(&m, "{\"memory\":{\"samples\":[" TWO_SAMPLES "]}}");
+	assert_has_no(page, "It is higher");
+}
+
 static void a_limit_far_above_is_told_and_not_drawn(void **state)
 {
 	(void)state;
@@ -147,6 +162,7 @@ int main(void)
 		cmocka_unit_test(values_of_a_wrong_kind_are_left_out),
 		cmocka_unit_test(the_top_says_verdict_health_culprits_and_advice),
 		cmocka_unit_test(the_limit_is_drawn_where_it_would_lie),
+		cmocka_unit_test(more_own_memory_than_the_job_has_is_not_its_peak),
 		cmocka_unit_test(a_limit_far_above_is_told_and_not_drawn),
 		cmocka_unit_test(a_page_that_cannot_be_written_is_an_error),
 	};

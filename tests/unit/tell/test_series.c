@@ -247,6 +247,48 @@ static void devices_are_read_back_and_thinned_like_samples(void **state)
 	assert_int_equal(r.skipped_bytes, 0);
 }
 
+static void large_processes_stay_with_their_sample(void **state)
+{
+	(void)state;
+	struct series_writer *w = create(SMALL);
+	for (int i = 1; i <= 20000; i++) {
+		const uint64_t ns = (uint64_t)i * NS_PER_S;
+		struct series_sample s = {.time_unix_ms = 1000 * i, .mono_ns = ns, .n_lanes = 1};
+		struct series_bulk b = {.time_unix_ms = 1000 * i, .mono_ns = ns, .attempt = 3, .n = 2};
+		b.of[0] = (struct series_bulk_process){.pid = 7, .start_ticks = UINT64_MAX, .own_bytes = (uint64_t)i};
+		b.of[1] = (struct series_bulk_process){.pid = INT32_MAX, .start_ticks = 5, .own_bytes = 6};
+		s.lane[0].own_bytes = i % 7 == 0 ? 100 : 50;
+		assert_int_equal(series_add_sample(w, &s), 0);
+		assert_int_equal(series_add_bulk(w, &b), 0);
+		assert_int_equal(series_flush(w), 0);
+	}
+	series_close(w);
+	struct series_reader r = load();
+	static struct series_record rec;
+	size_t samples = 0, bulks = 0;
+	uint64_t sampled_ns = 0;
+	while (series_next(&r, &rec)) {
+		if (rec.kind == SERIES_SAMPLE) {
+			sampled_ns = rec.sample.mono_ns;
+			samples++;
+			continue;
+		}
+		assert_int_equal(rec.kind, SERIES_BULK);
+		assert_int_equal(rec.bulk.mono_ns, sampled_ns);
+		assert_int_equal(rec.bulk.of[0].own_bytes, sampled_ns / NS_PER_S);
+		bulks++;
+	}
+	assert_true(len <= SMALL && samples > 100);
+	assert_int_equal(bulks, samples);
+	assert_int_equal(rec.bulk.attempt, 3);
+	assert_int_equal(rec.bulk.n, 2);
+	assert_int_equal(rec.bulk.of[0].pid, 7);
+	assert_true(rec.bulk.of[0].start_ticks == UINT64_MAX);
+	assert_int_equal(rec.bulk.of[1].pid, INT32_MAX);
+	assert_int_equal(rec.bulk.of[1].own_bytes, 6);
+	assert_int_equal(r.skipped_bytes, 0);
+}
+
 static void short_lives_are_dropped_before_long_ones(void **state)
 {
 	(void)state;
@@ -366,6 +408,7 @@ int main(void)
 		TEST(what_is_newer_is_kept_denser),
 		TEST(a_peak_of_memory_outlives_thinning),
 		TEST(devices_are_read_back_and_thinned_like_samples),
+		TEST(large_processes_stay_with_their_sample),
 		TEST(short_lives_are_dropped_before_long_ones),
 		TEST(processes_that_all_lived_as_long_are_not_all_dropped),
 		TEST(a_torn_last_record_costs_only_itself),

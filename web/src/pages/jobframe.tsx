@@ -8,7 +8,7 @@ import { useLoad, useNews, useNow, useWanted, type Loaded } from "../hooks";
 import { link, type Route } from "../route";
 import type { Health, Job } from "../types";
 import { Badge, Fault, Skeleton } from "../ui/parts";
-import { running } from "../health";
+import { level, running } from "../health";
 
 const JobContext = createContext<{ job: Job; load: Loaded<Job> } | undefined>(undefined);
 
@@ -63,7 +63,7 @@ function Title({ job }: { job: Job }) {
 				<a href="#/">Jobs</a> <span aria-hidden="true">›</span> <b>{job.name}</b> <small>{job.id}</small>
 			</p>
 			<p class="meta">
-				<Badge level={job.health?.level} /> {life}
+				<Badge level={level(job)} /> {life}
 				{job.node ? ` on ${job.node}` : ""}
 				{job.max_retries
 					? ` · attempt ${job.attempt ?? 0} of at most ${job.max_retries}`

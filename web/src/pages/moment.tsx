@@ -5,7 +5,7 @@ import { jobPath } from "../api";
 import { ago, bytes, clock, lasting, ranksText } from "../format";
 import { useLoad, useNow } from "../hooks";
 import { link } from "../route";
-import type { Job, Moment } from "../types";
+import type { Job, Moment, Rank } from "../types";
 import { Bar, Card, Empty, Show, When } from "../ui/parts";
 import { RankGrid } from "../ui/rankgrid";
 import { EventList } from "./events";
@@ -64,6 +64,8 @@ function MomentMemory({ moment }: { moment: Moment }) {
 export default function MomentView({ job, time }: { job: Job; time: number }) {
 	const load = useLoad<Moment>(jobPath(job.id, "at"), { time: Math.round(time) }, momentOf);
 	const now = useNow(10_000);
+	const isGone = (rank: Rank) =>
+		rank.state !== "ended" && (!running(job) || (rank.attempt !== undefined && rank.attempt < (job.attempt ?? 0)));
 	return (
 		<Show of={load} what="This moment">
 			{(m) => (
@@ -77,7 +79,7 @@ export default function MomentView({ job, time }: { job: Job; time: number }) {
 					</p>
 					<MomentHang moment={m} time={time} />
 					<Card title={(m.ranks ?? []).some((r) => r.rank < 0) ? "Process at that moment" : "Ranks at that moment"}>
-						<RankGrid ranks={m.ranks ?? []} job={job.id} />
+						<RankGrid ranks={m.ranks ?? []} job={job.id} gone={isGone} />
 					</Card>
 					<Card title="Memory at that moment">
 						<MomentMemory moment={m} />

@@ -123,6 +123,7 @@ function Doctor() {
 }
 
 function Marks({ node }: { node: NodeState }) {
+	const full = (node.containers ?? []).filter((c) => (c.ratio ?? 0) > 0.8);
 	const above = node.above_80 ?? (node.memory?.ratio !== undefined && node.memory.ratio > 0.8);
 	return (
 		<p class="legend">
@@ -131,11 +132,17 @@ function Marks({ node }: { node: NodeState }) {
 					<span aria-hidden="true">◆</span> head node{node.head_of ? ` of ${node.head_of}` : ""}
 				</span>
 			)}
-			{above ? (
+			{above && (
 				<span class="badge warn">
 					<span aria-hidden="true">▲</span> above 80 % of memory
 				</span>
-			) : (
+			)}
+			{full.map((c) => (
+				<span key={c.name} class="badge warn">
+					<span aria-hidden="true">▲</span> container {c.name} above 80 % of its memory
+				</span>
+			))}
+			{!above && full.length === 0 && (
 				<span class="badge good">
 					<span aria-hidden="true">✓</span> memory below 80 %
 				</span>
@@ -163,6 +170,18 @@ export default function NodePage() {
 							</small>
 						}>
 						<Components node={node} />
+						{(node.containers ?? []).map((c) => (
+							<div key={c.name} class="labelled">
+								<span>
+									container {c.name}: {bytes(c.used_bytes)} of {bytes(c.total_bytes)} ({percent(c.ratio)})
+								</span>
+								<Bar
+									ratio={c.ratio ?? 0}
+									tone={(c.ratio ?? 0) > 0.8 ? "warn" : ""}
+									label={`container ${c.name}: ${percent(c.ratio)} of its memory`}
+								/>
+							</div>
+						))}
 					</Card>
 					{(node.gpus ?? []).length > 0 && (
 						<Card title="GPUs">

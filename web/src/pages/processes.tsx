@@ -2,8 +2,9 @@
 import "../common";
 import { useRef, useState } from "preact/hooks";
 import { ApiError, jobPath, send } from "../api";
-import { ago, bytes, count } from "../format";
+import { ago, bytes, count, duration } from "../format";
 import { useLoad, useNews, useNow } from "../hooks";
+import { running } from "../health";
 import { link, type Route } from "../route";
 import type { Me, Process } from "../types";
 import { Card, Empty, Facts, Fault, Show } from "../ui/parts";
@@ -18,6 +19,16 @@ const stateText = (p: Process) =>
 			: p.exit_code !== undefined
 				? `ended, status ${p.exit_code}`
 				: "ended";
+
+/** "after 2.1 s" */
+const livedText = (p: Process) =>
+	p.running || !p.started_unix_ms || !p.ended_unix_ms || p.ended_unix_ms < p.started_unix_ms
+		? ""
+		: ` after ${duration(p.ended_unix_ms - p.started_unix_ms)}`;
+
+/** Of one that has ended the most that is known of it. */
+const ownText = (p: Process) =>
+	p.own_bytes === undefined && p.peak_own_bytes ? `up to ${bytes(p.peak_own_bytes)}` : bytes(p.own_bytes);
 
 /** With its run where only that tells whose rank it is. */
 const rankText = (p: Process) =>
@@ -56,11 +67,12 @@ function Table({ processes, job }: { processes: Process[]; job: string }) {
 									</a>
 								</td>
 								<td>{p.role}</td>
-								<td class="num">{bytes(p.own_bytes)}</td>
+								<td class="num">{ownText(p)}</td>
 								<td class="num">{bytes(p.shared_bytes)}</td>
 								<td>
 									{p.running ? "" : "■ "}
 									{stateText(p)}
+									{livedText(p)}
 								</td>
 							</tr>
 						))}
@@ -146,7 +158,7 @@ function One({ process: p, me, job }: { process: Process; me: Me | undefined; jo
 			<Card title="What it is">
 				<Facts
 					items={[
-						["state", stateText(p)],
+						["state", stateText(p) + livedText(p)],
 						["role", p.role],
 						["run of Ray Train", p.ray?.train_run && `${p.ray.train_run}, rank ${p.ray.train_rank}`],
 						["worker of Ray", p.ray?.worker_id],
@@ -190,7 +202,7 @@ function One({ process: p, me, job }: { process: Process; me: Me | undefined; jo
 
 export default function Processes({ route, me }: { route: Route; me?: Me }) {
 	const { job } = useJob();
-	const load = useLoad<{ processes: Process[] }>(jobPath(job.id, "processes"), { all: 1 });
+	const load = useLoad<{ processes: Process[]; left_out?: number }>(jobPath(job.id, "processes"), { all: 1 });
 	useNews(() => {}, (first) => first || load.reload());
 	if (route.page === "process") {
 		return (
@@ -219,11 +231,19 @@ export default function Processes({ route, me }: { route: Route; me?: Me }) {
 				</button>
 			}>
 			<Show of={load} what="Processes">
-				{({ processes }) =>
+				{({ processes, left_out }) =>
 					processes.length === 0 ? (
 						<Empty>No processes are known.</Empty>
 					) : (
-						<Table processes={processes} job={job.id} />
+						<>
+							{!running(job) && (
+								<p class="meta">The job has ended: these are the processes that vigil saw of it.</p>
+							)}
+							<Table processes={processes} job={job.id} />
+							{left_out !== undefined && (
+								<p class="meta">{count(left_out)} more, which lived shorter, are not listed.</p>
+							)}
+						</>
 					)
 				}
 			</Show>

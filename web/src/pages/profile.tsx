@@ -278,6 +278,7 @@ function One({ id, me }: { id: string; me: Me | undefined }) {
 					<p class="meta">
 						<When ms={p.started_unix_ms} now={now} />
 						{p.bytes !== undefined ? ` · ${bytes(p.bytes)}` : ""}
+						{p.lasted_s !== undefined ? ` · took ${duration(p.lasted_s * 1000)}` : ""}
 					</p>
 					{error && <Fault error={error} />}
 					<Card>

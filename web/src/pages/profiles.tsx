@@ -1,7 +1,7 @@
 // The profiles that are kept of a job: opened, compared, downloaded, removed.
 import "../common";
 import { useState } from "preact/hooks";
-import { bytes, percent } from "../format";
+import { bytes, duration, percent } from "../format";
 import { useEvery, useLoad, useNews, useNow } from "../hooks";
 import { link, type Route } from "../route";
 import type { Me, Profile } from "../types";
@@ -9,6 +9,9 @@ import { Card, Empty, Show, When } from "../ui/parts";
 import { useJob } from "./jobframe";
 import { NewProfile } from "./newprofile";
 import { KIND_WORDS } from "./profile";
+
+/** What `seconds` asks for is a part of it: the program that records begins and ends, too. */
+const lastedText = (p: Profile) => (p.lasted_s === undefined ? "" : ` · took ${duration(p.lasted_s * 1000)}`);
 
 function stateText(p: Profile): string {
 	if (p.state === "running") return `being made, ${percent(p.progress ?? 0)}`;
@@ -32,6 +35,7 @@ function Row({ p, chosen, onChoose, now }: { p: Profile; chosen: boolean; onChoo
 			<a href={link(["profile", p.id])}>{name}</a>
 			<small>
 				<When ms={p.started_unix_ms} now={now} /> · {stateText(p)}
+				{lastedText(p)}
 			</small>
 		</li>
 	);

@@ -5,7 +5,7 @@ import { useNow } from "../hooks";
 import { link } from "../route";
 import type { Health, Job } from "../types";
 import { levelOf } from "../ui/parts";
-import { running } from "../health";
+import { running, shownLevel } from "../health";
 
 const WORSE = ["suspected", "hung", "slow", "memory", "died", "lost"];
 
@@ -58,7 +58,7 @@ export function Verdict({ job, picture }: { job: Job; picture: ComponentChildren
 		level: "unknown",
 		sentence: `vigil cannot tell how this job is; its state is "${job.state}".`,
 	};
-	const { glyph, word, tone } = levelOf(health.level);
+	const { glyph, word, tone } = levelOf(shownLevel(health));
 	const going = running(job);
 	const culprit = health.culprit_ranks?.[0];
 	return (

@@ -84,8 +84,14 @@ const COUNTERS: Record<string, Record<string, string>> = {
 	"disk bytes/s": { read: "disk read", written: "disk written" },
 };
 
+/** "own bytes of python3 (4211)" of a job without ranks; the number is short enough for a phone, the name stands in the span. */
+function fieldsOf(name: string): Record<string, string> {
+	const pid = /^own bytes of .*\((\d+)\)$/.exec(name)?.[1];
+	return pid !== undefined ? { own: `memory of ${pid}` } : (COUNTERS[name] ?? {});
+}
+
 function addCounter(rows: Map<string, Row>, e: TraceEvent): void {
-	for (const [field, title] of Object.entries(COUNTERS[e.name ?? ""] ?? {})) {
+	for (const [field, title] of Object.entries(fieldsOf(e.name ?? ""))) {
 		const value = e.args?.[field];
 		if (typeof value !== "number" || !Number.isFinite(value)) continue;
 		const key = `${e.pid}|c|${e.name}|${field}`;

@@ -6,7 +6,7 @@ import { cssColor, useThemeTurn, useWidth } from "../hooks";
 import type { MemorySeries } from "../types";
 import { isDark, seriesColor } from "./palette";
 import { Empty } from "./parts";
-import { limitInView, stackMemory, type Layer } from "./stack";
+import { countedTwice, limitInView, stackMemory, type Layer } from "./stack";
 
 type Plot = typeof uPlot;
 let plotLoad: Promise<Plot> | undefined;
@@ -195,7 +195,7 @@ function memoryOptions(
 	// Drawn from the top layer down, so that each covers the ones above it down to zero.
 	const series: uPlot.Series[] = layers
 		.map((layer, i) => {
-			const shared = layer.rank === undefined;
+			const shared = layer.rank === undefined && layer.pid === undefined;
 			const color = shared ? cssColor("dim") : seriesColor(i, dark);
 			const culprit = layer.rank !== undefined && (props.culprits ?? []).includes(layer.rank);
 			return {
@@ -231,8 +231,10 @@ export function MemoryChart(props: MemoryProps) {
 		return [memory.times.map((t) => t / 1000), ...columns] as uPlot.AlignedData;
 	}, [layers, limit]);
 	if (memory.times.length === 0) return <Empty>No memory was measured yet.</Empty>;
+	const twice = useMemo(() => countedTwice(memory, layers), [memory, layers]);
+	const byProcess = layers.some((l) => l.pid !== undefined);
 	const shape = JSON.stringify([layers.map((l) => l.label), limit, props.marks, props.moment, props.culprits]);
-	const label = `Memory of the workers, stacked, ${bytes(peak)} at the most${memory.limit_bytes ? `, limit ${bytes(memory.limit_bytes)}` : ""}`;
+	const label = `Memory of the ${byProcess ? "processes" : "workers"}, stacked, ${bytes(peak)} at the most${memory.limit_bytes ? `, limit ${bytes(memory.limit_bytes)}` : ""}`;
 	return (
 		<>
 			<Draw
@@ -244,7 +246,9 @@ export function MemoryChart(props: MemoryProps) {
 				options={() => memoryOptions(layers, limit, props)}
 			/>
 			<p class="meta">
-				Own memory of each worker, and shared memory once.{" "}
+				Own memory of each {byProcess ? "large process" : "worker"}, and shared memory once.{" "}
+				{twice !== undefined &&
+					`Pages that processes share since a fork count in each: about ${bytes(twice)} more than the job has. `}
 				{memory.limit_bytes === undefined ? (
 					"No limit is known."
 				) : limit !== undefined ? (

@@ -4,11 +4,11 @@ import { useState } from "preact/hooks";
 import type { ApiError } from "../api";
 import { clock } from "../format";
 import type { Loaded } from "../hooks";
-import type { Frame, Level } from "../types";
+import type { Frame, Shown } from "../types";
 import { place } from "../format";
 
 /** Each level has a shape and a word of its own, so that colour only repeats what is there. */
-const LEVELS: Record<Level, { glyph: string; word: string; tone: string }> = {
+const LEVELS: Record<Shown, { glyph: string; word: string; tone: string }> = {
 	well: { glyph: "✓", word: "well", tone: "good" },
 	quiet: { glyph: "○", word: "quiet", tone: "calm" },
 	suspected: { glyph: "?", word: "suspected", tone: "warn" },
@@ -17,11 +17,12 @@ const LEVELS: Record<Level, { glyph: string; word: string; tone: string }> = {
 	memory: { glyph: "▲", word: "memory", tone: "bad" },
 	died: { glyph: "✕", word: "died", tone: "bad" },
 	ended: { glyph: "■", word: "ended well", tone: "calm" },
+	stopped: { glyph: "■", word: "stopped by its user", tone: "calm" },
 	lost: { glyph: "⌀", word: "lost", tone: "warn" },
 	unknown: { glyph: "·", word: "unknown", tone: "calm" },
 };
 
-export const levelOf = (level: string | undefined) => LEVELS[(level ?? "unknown") as Level] ?? LEVELS.unknown;
+export const levelOf = (level: string | undefined) => LEVELS[(level ?? "unknown") as Shown] ?? LEVELS.unknown;
 
 export function Badge({ level, word }: { level?: string; word?: string }) {
 	const { glyph, word: usual, tone } = levelOf(level);

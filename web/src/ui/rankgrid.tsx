@@ -192,7 +192,11 @@ function columnsOf(list: HTMLElement): number {
 	return Math.max(1, columns);
 }
 
-export function RankFacts({ rank, job, goes }: { rank: Rank; job: string; goes: boolean }) {
+/** Without ranks, what is told is of all processes of the job. */
+const ownWord = (rank: Rank) =>
+	rank.main_only ? "own memory, main process" : rank.rank < 0 ? "own memory, all processes" : "own memory";
+
+export function RankFacts({ rank, job, goes, gone }: { rank: Rank; job: string; goes: boolean; gone: boolean }) {
 	const exit = rank.signal
 		? `signal ${rank.signal}`
 		: rank.exit_code !== undefined
@@ -207,7 +211,7 @@ export function RankFacts({ rank, job, goes }: { rank: Rank; job: string; goes: 
 			</h3>
 			<Facts
 				items={[
-					[rank.main_only ? "own memory, main process" : "own memory", bytes(rank.own_bytes)],
+					[ownWord(rank), bytes(rank.own_bytes)],
 					["shared", bytes(rank.shared_bytes)],
 					["CPU", percent(rank.cpu_ratio)],
 					[
@@ -238,7 +242,7 @@ export function RankFacts({ rank, job, goes }: { rank: Rank; job: string; goes: 
 				<Bar ratio={rank.step / rank.total} label={`step ${rank.step} of ${rank.total}`} />
 			)}
 			<p class="actions">
-				{rank.pid !== undefined && !["ended", "failed"].includes(stateOf(rank)) && (
+				{rank.pid !== undefined && !gone && !["ended", "failed"].includes(stateOf(rank)) && (
 					<a class="button" href={link(["job", job, "process", rank.pid])}>
 						Stack, flame graph, heap
 					</a>
@@ -247,6 +251,12 @@ export function RankFacts({ rank, job, goes }: { rank: Rank; job: string; goes: 
 					Log
 				</a>
 			</p>
+			{gone && (
+				<p class="meta">
+					This process has ended since: its stack and its memory can be looked into no more. What was kept then is
+					in reports and <a href={link(["job", job, "profiles"])}>profiles</a>.
+				</p>
+			)}
 		</div>
 	);
 }
@@ -271,8 +281,16 @@ function Legend({ ranks }: { ranks: Rank[] }) {
 	);
 }
 
-/** `goes`: rates of the last minute hold. */
-export function RankGrid({ ranks, job, goes = true }: { ranks: Rank[]; job: string; goes?: boolean }) {
+interface GridProps {
+	ranks: Rank[];
+	job: string;
+	/** rates of the last minute hold */
+	goes?: boolean;
+	/** of a moment: who ran then and has ended since */
+	gone?: (rank: Rank) => boolean;
+}
+
+export function RankGrid({ ranks, job, goes = true, gone = () => false }: GridProps) {
 	const [chosen, setChosen] = useState<number>();
 	const list = useRef<HTMLDivElement>(null);
 	const small = ranks.length > LARGE_CELLS;
@@ -334,7 +352,7 @@ export function RankGrid({ ranks, job, goes = true }: { ranks: Rank[]; job: stri
 					Memory with workers, and rates, are kept of 64 ranks; of the others the memory of the main process is shown.
 				</p>
 			)}
-			{rank ? <RankFacts rank={rank} job={job} goes={goes} /> : <p class="meta">Choose a rank to see more of it.</p>}
+			{rank ? <RankFacts rank={rank} job={job} goes={goes} gone={gone(rank)} /> : <p class="meta">Choose a rank to see more of it.</p>}
 		</>
 	);
 }
