@@ -111,10 +111,10 @@ static void locks(const struct speedview *v, struct findings *all)
 			speed_fair(v, t.running + t.waiting + rest) / MAX(speed_has(v, t.running + rest), 0.01);
 		/* Neighbours make running look small: one of them runs or wants to at a time, so not more than all. */
 		speedup = MIN(speedup, (double)t.n);
-		struct finding *o = speed_add(v, all, "lock-contention", t.mutex ? "high" : "medium", speedup, 0,
-					      "%zu threads of process %d%s take turns at one lock", t.n,
-					      f->process[f->thread[i].process].pid,
-					      t.processes ? " and of others" : "");
+		struct finding *o =
+			speed_add(v, all, "lock-contention", t.mutex ? "high" : "medium", speedup, 0,
+				  "%zu threads of process %d%s take turns at one lock", t.n,
+				  f->process[f->thread[i].process].pid, t.processes ? " and of others" : "");
 		if (!o)
 			continue;
 		finding_evidence(o, "%.1f of them run and %.1f wait at the same %s, on average", t.running, t.waiting,
@@ -162,33 +162,69 @@ static struct crowd crowd_of(const struct speedfacts *f)
 	return c;
 }
 
+/*
+ * True: the program has set the number of threads by itself. No library starts more of them than its variable says or,
+ * without one, than the machine has processors. A variable that Python sets in os.environ is the program's doing too.
+ */
+static bool asks_itself(const struct speed_machine *m, const struct speed_process *p, size_t busy)
+{
+	return busy > (p->set_threads ? p->set_threads : MAX(m->cpus, m->job_cpus));
+}
+
+static void crowd_evidence(const struct speedview *v, const struct crowd *c, struct finding *f)
+{
+	const struct speed_process *p = &v->f->process[c->at];
+	const bool itself = asks_itself(&v->f->machine, p, c->most);
+	finding_evidence(f, "a thread runs for %.2f ms before another takes its place, %.0f times a second in all",
+			 c->slices > 0 ? c->run / c->slices * 1e3 : 0, c->slices);
+	finding_evidence(f, "threads waited for a processor as long as %.2f would run; %.2f were used", v->queued,
+			 v->run);
+	if (p->set_threads)
+		finding_evidence(f, "process %d was started with %u thread%s set in its environment%s", p->pid,
+				 p->set_threads, p->set_threads == 1 ? "" : "s",
+				 itself ? "; the program itself asks for more" : "");
+	else if (itself)
+		finding_evidence(
+			f, "no variable in the environment of process %d says so: the program itself asks for them",
+			p->pid);
+}
+
+static void crowd_advice(const struct speedview *v, const struct crowd *c, struct finding *f)
+{
+	const struct speed_process *p = &v->f->process[c->at];
+	const uint32_t cores = MAX(v->f->machine.job_cores, 1u);
+	const uint32_t each = (uint32_t)MAX(cores / MAX(c->n_processes, 1u), 1u);
+	char whom[80] = "";
+	if (c->n_processes > 1)
+		TEXT_FORMAT(whom, " for each of the %zu processes, so that processes times threads are %u",
+			    c->n_processes, cores);
+	if (asks_itself(&v->f->machine, p, c->most))
+		finding_advice(f,
+			       "the call to change is %s, with %u%s: it goes before the variables; a variable that the "
+			       "program sets in os.environ counts as well",
+			       threadlib_call(p->libs), each, whom);
+	else
+		finding_advice(f, "set %s to %u%s; `vigil run --threads auto` does", threadlib_remedy(p->libs), each,
+			       whom);
+}
+
 static void oversubscribed(const struct speedview *v, struct findings *all)
 {
 	const struct speed_machine *m = &v->f->machine;
 	struct crowd c = crowd_of(v->f);
 	if (c.n_processes == 0 || v->wanted < v->cpus * 1.4 || (double)c.n_threads < v->cpus * 1.4 || speed_starved(v))
 		return;
-	const struct speed_process *p = &v->f->process[c.at];
-	const uint32_t cores = MAX(m->job_cores, 1u);
-	uint32_t each = (uint32_t)MAX(cores / MAX(c.n_processes, 1u), 1u);
+	const bool several = c.n_processes > 1;
 	struct finding *f = speed_add(
 		v, all, "oversubscribed", "high", 0, -0.5,
-		"%.1f threads want to run at once on %u processors: %zu process%s with up to %zu busy "
-		"threads each, which wait for one another inside %s",
-		v->wanted, m->job_cpus, c.n_processes, c.n_processes == 1 ? "" : "es", c.most, threadlib_name(p->libs));
+		"%.1f threads want to run at once on %u processor%s: %zu process%s with %s%zu busy threads%s, "
+		"which wait for one another inside %s",
+		v->wanted, m->job_cpus, m->job_cpus == 1 ? "" : "s", c.n_processes, several ? "es" : "",
+		several ? "up to " : "", c.most, several ? " each" : "", threadlib_name(v->f->process[c.at].libs));
 	if (!f)
 		return;
-	finding_evidence(f, "a thread runs for %.2f ms before another takes its place, %.0f times a second in all",
-			 c.slices > 0 ? c.run / c.slices * 1e3 : 0, c.slices);
-	finding_evidence(f, "threads waited for a processor as long as %.2f would run; %.2f were used", v->queued,
-			 v->run);
-	if (p->set_threads)
-		finding_evidence(f, "process %d was started with %u threads set in its environment", p->pid,
-				 p->set_threads);
-	finding_advice(f,
-		       "set %s to %u for each of the %zu processes, so that processes times threads are %u; `vigil run "
-		       "--threads auto` does",
-		       threadlib_remedy(p->libs), each, c.n_processes, cores);
+	crowd_evidence(v, &c, f);
+	crowd_advice(v, &c, f);
 }
 
 void speed_thread_rules(const struct speedview *v, struct findings *all)

@@ -175,3 +175,5 @@ void speedfacts_done(struct speedfacts *f);
 const char *threadlib_name(unsigned bits);
 
 const char *threadlib_remedy(unsigned bits);
+/* By which a program sets it itself: "torch.set_num_threads()". */
+const char *threadlib_call(unsigned bits);
