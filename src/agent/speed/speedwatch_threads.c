@@ -134,7 +134,11 @@ static void python_open(struct speedwatch *s, size_t i, size_t *pythons)
 	if (r)
 		return;
 	if (view->has_python) {
+		const struct pythread *list;
+		size_t n;
 		p->python = true;
+		/* From 3.12 on each interpreter may have a GIL of its own: they are known once they have been listed. */
+		ignore(procview_python_threads(view, &list, &n), "waits for the GIL are then waits for a lock");
 		s->process[i].view = view;
 		(*pythons)++;
 	} else {
