@@ -2,10 +2,34 @@
 #include "base/buf.h"
 #include "judge/speed/speed_parts.h"
 
+/*
+ * Who waits for the GIL looks up each 5 ms. Beside others it then waits for a processor first, and looks as if it could
+ * run: this is the part of the time of such waits that follow its own rest, not the end of its time slice.
+ */
+static double wakes_in_vain(const struct speed_thread *t)
+{
+	const double switches = t->voluntary + t->involuntary;
+	return switches > 0 ? t->queued * t->voluntary / switches : 0;
+}
+
+/* Part of the sweeps in which a thread of the process runs, or waits for the GIL, which somebody then has. */
+static double someone_goes_on(const struct speedfacts *f, size_t process)
+{
+	size_t n = 0;
+	for (size_t s = 0; s < f->n_sweeps; s++) {
+		bool any = false;
+		for (size_t i = 0; i < f->n_threads && !any; i++)
+			any = f->thread[i].process == process &&
+			      (f->thread[i].at[s] == SPEED_RUN || f->thread[i].at[s] == SPEED_GIL);
+		n += any;
+	}
+	return f->n_sweeps ? (double)n / (double)f->n_sweeps : 0;
+}
+
 /* Python's lock lets one thread of a process run at a time. */
 static void gil_turns(const struct speedview *v, size_t process, struct findings *all)
 {
-	double waiting = 0, wanting = 0, run = speed_run_of(v->f, process);
+	double waiting = 0, wanting = 0, vain = 0, run = speed_run_of(v->f, process);
 	size_t n = 0;
 	for (size_t i = 0; i < v->f->n_threads; i++) {
 		const struct speed_thread *t = &v->f->thread[i];
@@ -16,12 +40,14 @@ static void gil_turns(const struct speedview *v, size_t process, struct findings
 			continue;
 		waiting += w;
 		wanting += w + speed_share(v->f, t, "R");
+		vain += MIN(wakes_in_vain(t), speed_share(v->f, t, "R"));
 		n++;
 	}
 	if (n < 2 || waiting < 0.25 || wanting < 1.2)
 		return;
-	double rest = MAX(v->run - run, 0);
-	double speedup = speed_fair(v, wanting + rest) / MAX(speed_has(v, MAX(wanting - waiting, 0.5) + rest), 0.01);
+	const double rest = MAX(v->run - run, 0), seen = wanting - waiting;
+	const double goes_on = MAX(seen - vain, MIN(seen, someone_goes_on(v->f, process)));
+	double speedup = speed_fair(v, wanting + rest) / MAX(speed_has(v, MAX(goes_on, 0.5) + rest), 0.01);
 	struct finding *f =
 		speed_add(v, all, "gil-bound", "high", speedup, 0,
 			  "%zu threads of process %d take turns: Python lets one of them run at a time (the "
