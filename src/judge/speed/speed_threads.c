@@ -152,10 +152,40 @@ static void locks(const struct speedview *v, struct findings *all)
 	}
 }
 
+/* The libraries of a process whose threads are busy: all that are loaded, where it is not known. */
+static unsigned crowd_libs(const struct speedfacts *f, size_t process)
+{
+	unsigned most = 0, seen = 0;
+	size_t most_n = 0, unknown = 0;
+	for (size_t i = 0; i < f->n_threads; i++) {
+		const struct speed_thread *t = &f->thread[i];
+		if (t->process != process)
+			continue;
+		seen |= t->lib;
+		unknown += !t->lib && !t->lead && speed_share(f, t, "R") >= 0.1;
+	}
+	for (unsigned bit = 1; bit && bit <= seen; bit <<= 1) {
+		size_t n = 0;
+		for (size_t i = 0; i < f->n_threads; i++)
+			n += f->thread[i].process == process && f->thread[i].lib == bit &&
+			     speed_share(f, &f->thread[i], "R") >= 0.1;
+		if (n > most_n) {
+			most = bit;
+			most_n = n;
+		}
+	}
+	const unsigned libs = f->process[process].libs;
+	if (most_n > unknown)
+		return threadlib_busy(libs, most);
+	/* Whose threads can be seen has not started those that can not. */
+	return libs & ~seen ? libs & ~seen : libs;
+}
+
 struct crowd {
 	size_t n_processes, n_threads; /* that run side by side in libraries which start threads */
 	size_t most; /* most busy threads of one process */
 	size_t at; /* that process */
+	unsigned libs; /* of it, whose threads are busy */
 	double run, slices;
 };
 
@@ -185,6 +215,7 @@ static struct crowd crowd_of(const struct speedfacts *f)
 			c.at = p;
 		}
 	}
+	c.libs = c.at != SIZE_MAX ? crowd_libs(f, c.at) : 0;
 	return c;
 }
 
@@ -228,9 +259,9 @@ static void crowd_advice(const struct speedview *v, const struct crowd *c, struc
 		finding_advice(f,
 			       "the call to change is %s, with %u%s: it goes before the variables; a variable that the "
 			       "program sets in os.environ counts as well",
-			       threadlib_call(p->libs), each, whom);
+			       threadlib_call(c->libs), each, whom);
 	else
-		finding_advice(f, "set %s to %u%s; `vigil run --threads auto` does", threadlib_remedy(p->libs), each,
+		finding_advice(f, "set %s to %u%s; `vigil run --threads auto` does", threadlib_remedy(c->libs), each,
 			       whom);
 }
 
@@ -246,7 +277,7 @@ static void oversubscribed(const struct speedview *v, struct findings *all)
 		"%.1f threads want to run at once on %u processor%s: %zu process%s with %s%zu busy threads%s, "
 		"which wait for one another inside %s",
 		v->wanted, m->job_cpus, m->job_cpus == 1 ? "" : "s", c.n_processes, several ? "es" : "",
-		several ? "up to " : "", c.most, several ? " each" : "", threadlib_name(v->f->process[c.at].libs));
+		several ? "up to " : "", c.most, several ? " each" : "", threadlib_name(c.libs));
 	if (!f)
 		return;
 	crowd_evidence(v, &c, f);

@@ -35,6 +35,20 @@ static const struct threadlib_words *words_of(unsigned bits)
 	return NULL;
 }
 
+unsigned threadlib_busy(unsigned libs, unsigned started)
+{
+	/* In the order in which they call each other. */
+	static const unsigned callers[] = {THREADLIB_TORCH, THREADLIB_NUMBA, THREADLIB_MKL, THREADLIB_BLIS};
+	if (started == THREADLIB_TBB)
+		return started | (libs & THREADLIB_NUMBA);
+	if (started != THREADLIB_GOMP && started != THREADLIB_IOMP)
+		return started;
+	for (size_t i = 0; i < ARRAY_SIZE(callers); i++)
+		if (libs & callers[i])
+			return callers[i] | started;
+	return started | (libs & THREADLIB_OPENBLAS); /* some are built with OpenMP */
+}
+
 const char *threadlib_name(unsigned bits)
 {
 	const struct threadlib_words *w = words_of(bits);

@@ -107,6 +107,37 @@ static void what_there_is_one_of_has_no_plural(void **state)
 	scene_expect(&s, "small-io", 0);
 }
 
+static void busy_threads(size_t p, size_t n, unsigned lib)
+{
+	for (size_t k = 0; k < n; k++)
+		scene_thread(&s, p, "R", 0.75)->lib = lib;
+}
+
+/* numpy has its own OpenBLAS, and is loaded by nearly all. */
+static void the_library_that_has_started_the_threads_is_named(void **state)
+{
+	(void)state;
+	scene_begin(&s, 4);
+	size_t p = scene_process(&s, ROLE_MAIN);
+	s.process[p].libs = THREADLIB_OPENBLAS | THREADLIB_TORCH | THREADLIB_GOMP;
+	scene_thread(&s, p, "R", 0.75);
+	busy_threads(p, 7, THREADLIB_GOMP);
+	s.process[p].set_threads = 8;
+	scene_expect(&s, "oversubscribed", 0);
+	assert_non_null(strstr(s.found.row[0].text, "inside PyTorch"));
+	assert_non_null(strstr(s.found.row[0].advice[0], "OMP_NUM_THREADS"));
+	/* OpenBLAS has a thread that rests; whose the others are cannot be read. */
+	scene_begin(&s, 4);
+	p = scene_process(&s, ROLE_MAIN);
+	s.process[p].libs = THREADLIB_OPENBLAS | THREADLIB_MKL | THREADLIB_IOMP;
+	s.process[p].set_threads = 8;
+	scene_thread(&s, p, "R", 0.75);
+	scene_thread(&s, p, "L", 0)->lib = THREADLIB_OPENBLAS;
+	busy_threads(p, 7, 0);
+	scene_expect(&s, "oversubscribed", 0);
+	assert_non_null(strstr(s.found.row[0].advice[0], "MKL_NUM_THREADS"));
+}
+
 /* Seen beside six other threads on two processors, Python 3.11: alone, one of the eight runs at a time. */
 static void threads_at_the_gil_that_look_up_beside_others_do_not_run(void **state)
 {
@@ -137,6 +168,7 @@ int main(void)
 		cmocka_unit_test(torch_is_named_before_the_openmp_that_it_calls),
 		cmocka_unit_test(threads_that_the_program_asks_for_itself_are_said_to_be_its_own),
 		cmocka_unit_test(what_there_is_one_of_has_no_plural),
+		cmocka_unit_test(the_library_that_has_started_the_threads_is_named),
 		cmocka_unit_test(threads_at_the_gil_that_look_up_beside_others_do_not_run),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
