@@ -65,6 +65,7 @@ struct turn {
 	size_t n; /* threads that wait there and also run */
 	double waiting, running;
 	bool mutex;
+	bool own; /* some were started by the program, not by a library */
 	bool processes; /* they are of several */
 };
 
@@ -91,6 +92,7 @@ static struct turn turn_of(const struct speedfacts *f, size_t i)
 		if (wait < 0.05 || run < 0.03)
 			continue;
 		t.n++;
+		t.own |= !x->lib && !x->lead;
 		t.processes |= x->process != f->thread[i].process;
 		t.waiting += wait;
 		t.running += run;
@@ -121,6 +123,15 @@ static bool is_first_of_lock(const struct speedfacts *f, size_t i)
 	return true;
 }
 
+/* A library has started a thread that waits for the lock of thread i. */
+static bool is_of_library(const struct speedfacts *f, size_t i)
+{
+	for (size_t k = 0; k < f->n_threads; k++)
+		if (f->thread[k].lib && same_lock(f, i, k))
+			return true;
+	return false;
+}
+
 static void locks(const struct speedview *v, struct findings *all)
 {
 	const struct speedfacts *f = v->f;
@@ -128,8 +139,12 @@ static void locks(const struct speedview *v, struct findings *all)
 		if (f->thread[i].lock == 0 || !is_first_of_lock(f, i))
 			continue;
 		struct turn t = turn_of(f, i);
-		/* At a mutex they wait for each other. Elsewhere they may wait for work, unless one always runs. */
-		if (t.n < 2 || t.waiting < 0.25 || t.running > 0.7 * (t.running + t.waiting) ||
+		/*
+		 * At a mutex they wait for each other. Elsewhere they may wait for work, unless one always runs; and
+		 * those of a library meet there.
+		 */
+		const bool meet = !t.mutex && !t.own && !t.processes && is_of_library(f, i);
+		if (meet || t.n < 2 || t.waiting < 0.25 || t.running > 0.7 * (t.running + t.waiting) ||
 		    (!t.mutex && (t.running > 1.15 || one_runs(f, i) < 0.9)))
 			continue;
 		double rest = MAX(v->run - t.running, 0);

@@ -138,6 +138,26 @@ static void the_library_that_has_started_the_threads_is_named(void **state)
 	assert_non_null(strstr(s.found.row[0].advice[0], "MKL_NUM_THREADS"));
 }
 
+/* Seen of torch.set_num_threads(8) where a neighbour had one of two processors: 0.9 of them ran, 3.6 waited. */
+static void threads_of_a_library_that_meet_at_a_futex_have_no_lock(void **state)
+{
+	(void)state;
+	scene_begin(&s, 2);
+	size_t p = scene_process(&s, ROLE_MAIN);
+	s.process[p].libs = THREADLIB_TORCH | THREADLIB_GOMP;
+	static const char *const at[] = {"RLLL", "LRLL", "LLRL", "LLLR"};
+	for (size_t i = 0; i < ARRAY_SIZE(at); i++) {
+		struct speed_thread *t = scene_thread(&s, p, at[i], 0);
+		t->lock = 77;
+		t->lib = i ? THREADLIB_GOMP : 0;
+	}
+	scene_expect_nothing(&s);
+	/* the same of threads that the program has started */
+	for (size_t i = 0; i < ARRAY_SIZE(at); i++)
+		s.thread[i].lib = 0;
+	scene_expect(&s, "lock-contention", 2);
+}
+
 /* Seen beside six other threads on two processors, Python 3.11: alone, one of the eight runs at a time. */
 static void threads_at_the_gil_that_look_up_beside_others_do_not_run(void **state)
 {
@@ -169,6 +189,7 @@ int main(void)
 		cmocka_unit_test(threads_that_the_program_asks_for_itself_are_said_to_be_its_own),
 		cmocka_unit_test(what_there_is_one_of_has_no_plural),
 		cmocka_unit_test(the_library_that_has_started_the_threads_is_named),
+		cmocka_unit_test(threads_of_a_library_that_meet_at_a_futex_have_no_lock),
 		cmocka_unit_test(threads_at_the_gil_that_look_up_beside_others_do_not_run),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
