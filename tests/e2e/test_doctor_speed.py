@@ -202,3 +202,24 @@ def signal_is_caught(pid, number=signal.SIGINT):
     with open(f"/proc/{pid}/status", encoding="ascii") as f:
         caught = next(line for line in f if line.startswith("SigCgt")).split()[1]
     return int(caught, 16) >> (number - 1) & 1
+
+
+# Two loaders by their name, as PyTorch sets it.
+LOADERS = """
+import os, time
+for _ in range(2):
+    if os.fork() == 0:
+        open("/proc/self/comm", "w").write("pt_data_worker")
+        while True:
+            time.sleep(0.01)
+print("begun", flush=True)
+time.sleep(60)
+"""
+
+
+@needs_root
+def test_the_dev_shm_of_the_job_counts(vigil, begin):
+    """A container has one of its own, of 64 MiB most often; vigil looks from outside."""
+    job = begin(["unshare", "-m", "sh", "-c", "mount -t tmpfs -o size=64m none /dev/shm && exec $0 -c \"$1\"", PYTHON, LOADERS])
+    small, = [f for f in look(vigil, job.pid, 1)["findings"] if f["id"] == "shm-small"]
+    assert "64.0 MiB in total" in small["evidence"][0]

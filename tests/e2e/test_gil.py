@@ -29,6 +29,16 @@ def test_the_holder_and_the_waiter_are_told_apart(vigil, held, python):
 
 
 @pytest.mark.parametrize("python", PYTHONS, ids=str)
+def test_doctor_tells_the_wait_from_that_for_another_lock(vigil, held, python):
+    process = held(python)
+    result = vigil("doctor", process.pid, "--for", 1, "--json")
+    rows = {t["tid"]: t["time"] for p in result.json()["watched"]["processes"] for t in p["threads"]}
+    waiter, = [time for tid, time in rows.items() if tid != process.pid]
+    # what is left is waiting for a processor, after each look
+    assert waiter.get("gil", 0) > 0.2 and not {"lock", "mutex"} & set(waiter), rows
+
+
+@pytest.mark.parametrize("python", PYTHONS, ids=str)
 def test_a_flame_graph_shows_the_wait(vigil, held, python):
     process = held(python)
     result = vigil("flame", process.pid, "-d", 1, "--idle", "--format", "folded")

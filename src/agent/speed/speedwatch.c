@@ -73,7 +73,7 @@ static void costs_read(struct speedwatch *s)
 		struct speedwatch_thread *t = &s->thread[i];
 		const pid_t pid = s->f->process[s->f->thread[i].process].pid;
 		if (!t->gone && threadcost_again(s->w, pid, s->f->thread[i].tid, speedwatch_schedstat(s, i), &t->last,
-					     &t->last) != 0)
+						 &t->last) != 0)
 			t->gone = true;
 	}
 }
@@ -204,6 +204,7 @@ static int speedwatch_run(struct speedwatch *s, pid_t pid)
 		process_costs(s);
 		speedwatch_around_read(s->w, pid, NULL, &around[1]);
 		speedwatch_machine(s, &around[0], &around[1]);
+		r = speedwatch_whose(s);
 		threads_sort(s->f);
 	}
 	speedwatch_around_done(&around[0]);

@@ -8,6 +8,7 @@
 #include "sense/memory/cgroup.h"
 #include "sense/memory/meminfo.h"
 #include "sense/memory/psi.h"
+#include "sense/proc/procfile.h"
 #include "sense/speed/numamaps.h"
 
 void speedwatch_around_done(struct speedwatch_around *a)
@@ -133,12 +134,11 @@ static void others_busiest(const struct speedwatch *s, const struct speedwatch_a
 	for (size_t i = 0; i < a->tasks.n; i++) {
 		const struct task_row *then = &a->tasks.rows[i];
 		struct proc_stat now;
-		if (is_ours(f, then->pid) ||
-		    !proc_is_same(s->w, (struct proc_id){then->pid, then->start_ticks}, &now))
+		if (is_ours(f, then->pid) || !proc_is_same(s->w, (struct proc_id){then->pid, then->start_ticks}, &now))
 			continue;
-		struct speed_other o = {.pid = then->pid,
-					.run = ticks_cores(s, then->cpu_ticks, now.utime_ticks + now.stime_ticks,
-							   seconds)};
+		struct speed_other o = {
+			.pid = then->pid,
+			.run = ticks_cores(s, then->cpu_ticks, now.utime_ticks + now.stime_ticks, seconds)};
 		TEXT_COPY(o.name, now.comm);
 		for (size_t k = 0; k < SPEED_OTHERS; k++)
 			if (k == f->n_others || o.run > f->other[k].run) {
@@ -187,12 +187,25 @@ static void remote_memory(const struct speedwatch *s, const struct cputopo *topo
 	m->remote_ratio = 1 - (double)maps.bytes[topo->node[busiest->processor]] / (double)maps.all_bytes;
 }
 
+/* A container has a /dev/shm of its own. */
+static void shm_of_job(const struct speedwatch *s, struct speed_machine *m)
+{
+	cleanup(closep) int own_fd = -1;
+	struct statvfs shm;
+	if (procfile_folder(s->w, s->f->process[0].pid, "/dev/shm", &own_fd) != 0)
+		own_fd = -1;
+	const int fd = own_fd >= 0 ? own_fd : s->w->shm_fd;
+	if (fd < 0 || fstatvfs(fd, &shm) != 0)
+		return;
+	m->shm_total_bytes = (uint64_t)shm.f_blocks * shm.f_frsize;
+	m->shm_free_bytes = (uint64_t)shm.f_bavail * shm.f_frsize;
+}
+
 void speedwatch_machine(const struct speedwatch *s, const struct speedwatch_around *a,
 			const struct speedwatch_around *b)
 {
 	struct speed_machine *m = &s->f->machine;
 	const double seconds = (double)MAX(sub_floor(b->at_ns, a->at_ns), 1u) / 1e9;
-	struct statvfs shm;
 	processors(s, a, b, m);
 	m->has_running = s->n_running > 0;
 	m->running = m->has_running ? (double)s->running / (double)s->n_running : 0;
@@ -213,8 +226,5 @@ void speedwatch_machine(const struct speedwatch *s, const struct speedwatch_arou
 		m->has_pressure = true;
 		m->memory_pressure = MIN((double)sub_floor(b->pressure_us, a->pressure_us) / 1e6 / seconds, 1.0);
 	}
-	if (s->w->shm_fd >= 0 && fstatvfs(s->w->shm_fd, &shm) == 0) {
-		m->shm_total_bytes = (uint64_t)shm.f_blocks * shm.f_frsize;
-		m->shm_free_bytes = (uint64_t)shm.f_bavail * shm.f_frsize;
-	}
+	shm_of_job(s, m);
 }

@@ -89,6 +89,8 @@ struct speedwatch {
 int must_check speedwatch_processes(struct speedwatch *s);
 /* Threads that have started since. -ENOMEM. */
 int must_check speedwatch_new_threads(struct speedwatch *s);
+/* The libraries that are loaded by the end, and which of them has started which thread. -ENOMEM. */
+int must_check speedwatch_whose(struct speedwatch *s);
 /* The schedstat of a thread, kept open; -1: it is not, as there are too many files. */
 int speedwatch_schedstat(struct speedwatch *s, size_t i);
 /* One instant of all threads. -ENOMEM. */

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "base/vec.h"
 #include "sense/proc/keptfds.h"
+#include "sense/speed/threadstart.h"
 #include "sense/wait/threadlist.h"
 
 #define SPEEDWATCH_TASKS 65536
@@ -134,7 +135,11 @@ static void python_open(struct speedwatch *s, size_t i, size_t *pythons)
 	if (r)
 		return;
 	if (view->has_python) {
+		const struct pythread *list;
+		size_t n;
 		p->python = true;
+		/* From 3.12 on each interpreter may have a GIL of its own: known once the threads have been listed. */
+		ignore(procview_python_threads(view, &list, &n), "waits for the GIL are then waits for a lock");
 		s->process[i].view = view;
 		(*pythons)++;
 	} else {
@@ -227,6 +232,38 @@ int speedwatch_processes(struct speedwatch *s)
 	for (size_t i = 0; i < s->f->n_processes; i++) {
 		python_open(s, i, &pythons);
 		r = threads_add(s, i);
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+static int whose(struct speedwatch *s, size_t process)
+{
+	cleanup(maps_done) struct maps m = {.n = 0};
+	struct speed_process *p = &s->f->process[process];
+	cleanup(freep) struct threadstart *start = calloc(p->n, sizeof(*start));
+	size_t n;
+	if (!start)
+		return -ENOMEM;
+	int r = maps_read(s->w, p->pid, &m);
+	if (r)
+		return r < 0 ? r : 0;
+	p->libs |= threadlibs_of(&m);
+	if (p->libs == 0)
+		return 0;
+	threadstarts_read(s->w, p->pid, &m, start, p->n, &n);
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < s->f->n_threads; k++)
+			if (s->f->thread[k].process == process && s->f->thread[k].tid == start[i].tid)
+				s->f->thread[k].lib = start[i].lib;
+	return 0;
+}
+
+int speedwatch_whose(struct speedwatch *s)
+{
+	for (size_t i = 0; i < s->f->n_processes; i++) {
+		int r = s->process[i].gone || s->f->process[i].n < 2 ? 0 : whose(s, i);
 		if (r)
 			return r;
 	}

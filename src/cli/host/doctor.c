@@ -46,7 +46,8 @@ static void doctor_show(const struct findings *all)
 	if (all->n)
 		putchar('\n');
 	if (warnings)
-		textout_text(&p, 0, "%zu of %zu findings need attention.", warnings, all->n);
+		textout_text(&p, 0, "%zu of %zu finding%s need%s attention.", warnings, all->n, all->n == 1 ? "" : "s",
+			     warnings == 1 ? "s" : "");
 	else
 		textout_text(&p, 0, "Nothing on this machine endangers long jobs%s.",
 			     all->n ? "; the notes say what vigil does in another way here" : "");

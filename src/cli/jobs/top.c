@@ -238,7 +238,8 @@ static void last_line(const struct top *t, size_t y)
 		break;
 	case PROMPT_KILL:
 		if (marked_count(t) > 1)
-			TEXT_FORMAT(text, "send SIGTERM to %zu processes? y or n", marked_count(t));
+			TEXT_FORMAT(text, "send SIGTERM to %zu process%s? y or n", marked_count(t),
+				    marked_count(t) == 1 ? "" : "es");
 		else
 			TEXT_FORMAT(text, "send SIGTERM to pid %ld? y or n", (long)t->chosen.pid);
 		break;
@@ -329,7 +330,7 @@ static void marked_end(struct top *t)
 		all++;
 		sent += process_end(t, id_of(&t->list.row[i])) == 0;
 	}
-	TEXT_FORMAT(t->message, "SIGTERM was sent to %zu of %zu processes", sent, all);
+	TEXT_FORMAT(t->message, "SIGTERM was sent to %zu of %zu process%s", sent, all, all == 1 ? "" : "es");
 }
 
 /* Returns whether the text is finished; Escape empties it. */

@@ -56,8 +56,8 @@ static void run_threads_say(const struct threadplan *p, uint32_t threads, uint32
 	else
 		log_info("--threads %u%s", threads, kept.text);
 	if (room && ranks > room->cores)
-		log_warning("--threads auto: %u ranks do not fit %u cores even with one thread each; they take turns",
-			    ranks, room->cores);
+		log_warning("--threads auto: %u ranks do not fit %u core%s even with one thread each; they take turns",
+			    ranks, room->cores, room->cores == 1 ? "" : "s");
 }
 
 void run_threads_set(const char *text, const struct world *w, struct run_spec *spec)

@@ -63,6 +63,26 @@ static const struct process_end *missed_worker(const struct death *d, pid_t name
 	return NULL;
 }
 
+/* The text of an exception of Ray's that follows from the loss of its node, which may be noticed long after it. */
+static bool lost_node(const char *text)
+{
+	static const char *const words[] = {"LocalRayletDiedError", "ActorUnavailableError", "NodeDiedError",
+					    "OwnerDiedError"};
+	return pm_has_any(text, words, ARRAY_SIZE(words));
+}
+
+/* Ray's daemon, ended from outside. */
+static const struct process_end *missed_raylet(const struct death *d)
+{
+	for (size_t k = 0; k < d->n_ends; k++) {
+		const struct process_end *e = &d->ends[k];
+		if (strcmp(e->name, "raylet") == 0 && in_time(d, e, missed_ms) && worker_signal_of(e) &&
+		    !ended_by_job(d, e))
+			return e;
+	}
+	return NULL;
+}
+
 /* The last one that a signal ended which the exit status repeats as 128+n. */
 static const struct process_end *mirrored_worker(const struct death *d, int signal)
 {
@@ -390,6 +410,9 @@ static const struct process_end *worker_of(const struct pm *p, bool *ret_sure)
 	*ret_sure = said;
 	if (!said)
 		return ended_by_stranger(d, shortly_ms);
+	const struct process_end *raylet = lost_node(said->text) ? missed_raylet(d) : NULL;
+	if (raylet)
+		return raylet;
 	if (pm_lost_worker(said->text))
 		return missed_worker(d, 0);
 	*ret_sure = false;

@@ -34,8 +34,8 @@ static void kernel_threat(const struct protect_facts *p, struct findings *all)
 	if (!p->has_adj || p->n_adj_refused > 0) {
 		f = finding_add(all, "kernel-oom", SEVERITY_WARNING,
 				"the kernel's OOM killer can still choose this job: oom_score_adj could not be lowered "
-				"for %zu of %zu processes",
-				p->n_adj_refused, p->n_processes);
+				"for %zu of %zu process%s",
+				p->n_adj_refused, p->n_processes, p->n_processes == 1 ? "" : "es");
 		if (p->machine->user_namespace)
 			finding_evidence(f, "lowering it needs CAP_SYS_RESOURCE in the host's user namespace; ours is "
 					    "a nested one, where the capability does not count");
@@ -47,9 +47,9 @@ static void kernel_threat(const struct protect_facts *p, struct findings *all)
 						 : "runs without it");
 		if (p->n_raised > 0)
 			finding_evidence(f,
-					 "instead %zu helper processes of the job were raised, so that they go before "
-					 "its main processes; that frees only what those helpers hold",
-					 p->n_raised);
+					 "instead %zu helper process%s of the job %s raised, to go before "
+					 "its main processes; that frees only what helpers hold",
+					 p->n_raised, p->n_raised == 1 ? "" : "es", p->n_raised == 1 ? "was" : "were");
 		else
 			finding_evidence(
 				f, "nothing was done instead: the job has no helper processes that could go first");
@@ -146,7 +146,9 @@ static void oomd_threats(const struct protect_facts *p, struct findings *all)
 		all, "adj-is-not-for-oomd", SEVERITY_NOTE,
 		"oom_score_adj, even -1000, does not stop systemd-oomd: it never reads it and ends whole groups");
 	finding_evidence(f, "what it honours: the preference of group %s, now %s", p->group,
-			 p->omit ? "omit" : p->avoid ? "avoid" : "none");
+			 p->omit    ? "omit"
+			 : p->avoid ? "avoid"
+				    : "none");
 	if (p->group_shared)
 		finding_evidence(f, "that group holds %zu other processes, which share its fate", p->n_others);
 }

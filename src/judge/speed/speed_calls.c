@@ -1,4 +1,6 @@
 /* What a program asks of the kernel too often: tiny reads and writes, a process for each small task. */
+#include <inttypes.h>
+
 #include "base/buf.h"
 #include "base/units.h"
 #include "judge/speed/speed_parts.h"
@@ -27,10 +29,11 @@ static void small_io(const struct speedview *v, struct findings *all)
 	if (who == SIZE_MAX || v->run <= 0)
 		return;
 	const struct speed_process *p = &v->f->process[who];
+	const uint64_t piece = (uint64_t)((p->read_bytes + p->write_bytes) / most + 0.5);
 	struct finding *f =
 		speed_add(v, all, "small-io", "high", 0, system_of(v->f, who) / v->run,
-			  "process %d reads and writes in pieces of %.0f bytes, %.0f times a second", p->pid,
-			  (p->read_bytes + p->write_bytes) / most, most);
+			  "process %d reads and writes in pieces of %" PRIu64 " byte%s, %.0f times a second", p->pid,
+			  piece, piece == 1 ? "" : "s", most);
 	if (!f)
 		return;
 	finding_evidence(f,

@@ -57,11 +57,13 @@ static void quota(const struct speedview *v, struct findings *all)
 	finding_evidence(f, "held back in %.0f of %.0f periods; it used %.2f processors", m->throttled, m->periods,
 			 v->run);
 	finding_evidence(f, "group %s", m->quota_group);
+	const uint32_t wanted = (uint32_t)(MIN(v->cpus, v->wanted + 0.5) + 0.5),
+		       most = (uint32_t)MAX(m->quota_cores, 1.0);
 	finding_advice(
 		f,
-		"raise the limit to %.0f processors (docker --cpus, resources.limits.cpu in Kubernetes, CPUQuota= "
-		"in a unit), or start no more than %.0f threads",
-		MIN(v->cpus, v->wanted + 0.5), MAX(m->quota_cores, 1.0));
+		"raise the limit to %u processor%s (docker --cpus, resources.limits.cpu in Kubernetes, CPUQuota= "
+		"in a unit), or start no more than %u thread%s",
+		wanted, wanted == 1 ? "" : "s", most, most == 1 ? "" : "s");
 }
 
 static void cpuset(const struct speedview *v, struct findings *all)
@@ -91,8 +93,8 @@ static void cpuset(const struct speedview *v, struct findings *all)
 	finding_evidence(f, "the processors that it may not use were idle for %.2f", m->idle_elsewhere);
 	finding_advice(f,
 		       "give it more processors (taskset, numactl, docker --cpuset-cpus, srun --cpus-per-task, "
-		       "sched_setaffinity in the program), or start %u threads",
-		       m->job_cpus);
+		       "sched_setaffinity in the program), or start %u thread%s",
+		       m->job_cpus, m->job_cpus == 1 ? "" : "s");
 }
 
 static void steal(const struct speedview *v, struct findings *all)
@@ -145,8 +147,8 @@ static void others(const struct speedview *v, struct findings *all)
 			  100 * v->queued / (v->run + v->queued));
 	if (!f)
 		return;
-	finding_evidence(f, "%.1f threads of others wanted to run beside %.1f of the job, on %u processors",
-			 speed_others_counted(v), v->wanted, m->cpus);
+	finding_evidence(f, "%.1f threads of others wanted to run beside %.1f of the job, on %u processor%s",
+			 speed_others_counted(v), v->wanted, m->cpus, m->cpus == 1 ? "" : "s");
 	for (size_t i = 0; i < v->f->n_others && v->f->other[i].run >= 0.1; i++)
 		finding_evidence(f, "process %d (%s) used %.2f", v->f->other[i].pid, v->f->other[i].name,
 				 v->f->other[i].run);
@@ -162,12 +164,13 @@ static void siblings(const struct speedview *v, struct findings *all)
 		return;
 	struct finding *f =
 		speed_add(v, all, "smt-shared", "medium", 0, -0.2,
-			  "%u pairs of the job's busy threads share a core, while other cores that it may use "
+			  "%u pair%s of the job's busy threads share%s a core, while other cores that it may use "
 			  "are free",
-			  m->job_pairs);
+			  m->job_pairs, m->job_pairs == 1 ? "" : "s", m->job_pairs == 1 ? "s" : "");
 	if (!f)
 		return;
-	finding_evidence(f, "%.1f busy threads, %u cores with %u processors", v->wanted, m->job_cores, m->job_cpus);
+	finding_evidence(f, "%.1f busy threads, %u core%s with %u processors", v->wanted, m->job_cores,
+			 m->job_cores == 1 ? "" : "s", m->job_cpus);
 	finding_advice(f, "bind each thread to a core of its own (OMP_PLACES=cores OMP_PROC_BIND=close, srun "
 			  "--hint=nomultithread, taskset)");
 }
@@ -184,16 +187,20 @@ static void logical(const struct speedview *v, struct findings *all)
 		return;
 	struct finding *f =
 		speed_add(v, all, "logical-cores", "low", 0, -SPEED_LEAST_COST,
-			  "the job runs %.0f threads on %u cores: %u is the number of hardware threads, and "
+			  "the job runs %.0f threads on %u core%s: %u is the number of hardware threads, and "
 			  "two of one core share its arithmetic",
-			  v->wanted, m->job_cores, m->job_cpus);
+			  v->wanted, m->job_cores, m->job_cores == 1 ? "" : "s", m->job_cpus);
 	if (!f)
 		return;
 	f->severity = SEVERITY_NOTE;
 	finding_evidence(f, "%s is loaded; numeric work gains little or nothing from the second thread of a core",
 			 threadlib_name(libs));
-	finding_advice(f, "try %u threads (%s), and do not expect to be more than %u times as fast as one thread",
-		       m->job_cores, threadlib_remedy(libs), m->job_cores);
+	if (m->job_cores == 1)
+		finding_advice(f, "try one thread (%s), which has the core to itself", threadlib_remedy(libs));
+	else
+		finding_advice(f,
+			       "try %u threads (%s), and do not expect to be more than %u times as fast as one thread",
+			       m->job_cores, threadlib_remedy(libs), m->job_cores);
 }
 
 static void remote_memory(const struct speedview *v, struct findings *all)

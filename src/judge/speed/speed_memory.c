@@ -36,8 +36,7 @@ static void pressure(const struct speedview *v, struct findings *all)
 		major += v->f->thread[i].major_faults;
 	}
 	const bool reads_again = m->group_full && major >= 20;
-	if (waits < SPEED_LEAST_COST ||
-	    !(reads_again || (m->has_pressure && m->memory_pressure >= SPEED_LEAST_COST)))
+	if (waits < SPEED_LEAST_COST || !(reads_again || (m->has_pressure && m->memory_pressure >= SPEED_LEAST_COST)))
 		return;
 	/* Pages that are dropped and read again cost more than the waiting: how much, is not seen. */
 	struct finding *f =
@@ -107,11 +106,11 @@ static void fit(const struct speedview *v, struct findings *all)
 		return;
 	finding_evidence(f, "%s used of %s %s", size_format(m->used_bytes, used), size_format(m->limit_bytes, limit),
 			 m->limit_is_group ? "that the control group may have" : "of the machine");
-	finding_advice(
-		f,
-		"start %.0f workers at once: num_workers= of a DataLoader, processes= of a Pool, max_workers= of "
-		"an executor, num_cpus= or memory= of a Ray task",
-		MAX(fits < 1e6 ? (double)(long)fits : 1, 1));
+	const uint32_t start = fits >= 1 && fits < 1e6 ? (uint32_t)fits : 1;
+	finding_advice(f,
+		       "start %u worker%s at once: num_workers= of a DataLoader, processes= of a Pool, max_workers= of "
+		       "an executor, num_cpus= or memory= of a Ray task",
+		       start, start == 1 ? "" : "s");
 }
 
 static void shm(const struct speedview *v, struct findings *all)

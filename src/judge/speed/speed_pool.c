@@ -213,7 +213,8 @@ static void one_worker(const struct speedview *v, const struct pool *p, struct f
 	double n = gain(v, (double)p->n, 1);
 	struct finding *f = speed_add(v, all, "one-worker", p->unseen ? "medium" : "high",
 				      1 / (1 - p->workers_only + p->workers_only / n), 0,
-				      "worker %d serves everything, and the other %zu have nothing to do",
+				      p->n == 2 ? "worker %d serves everything, and the other one has nothing to do"
+						: "worker %d serves everything, and the other %zu have nothing to do",
 				      v->f->process[p->busiest].pid, p->n - 1);
 	if (!f)
 		return;

@@ -2,10 +2,34 @@
 #include "base/buf.h"
 #include "judge/speed/speed_parts.h"
 
+/*
+ * Who waits for the GIL looks up each 5 ms. Beside others it then waits for a processor first, and looks as if it could
+ * run: this is the part of the time of such waits that follow its own rest, not the end of its time slice.
+ */
+static double wakes_in_vain(const struct speed_thread *t)
+{
+	const double switches = t->voluntary + t->involuntary;
+	return switches > 0 ? t->queued * t->voluntary / switches : 0;
+}
+
+/* Part of the sweeps in which a thread of the process runs, or waits for the GIL, which somebody then has. */
+static double someone_goes_on(const struct speedfacts *f, size_t process)
+{
+	size_t n = 0;
+	for (size_t s = 0; s < f->n_sweeps; s++) {
+		bool any = false;
+		for (size_t i = 0; i < f->n_threads && !any; i++)
+			any = f->thread[i].process == process &&
+			      (f->thread[i].at[s] == SPEED_RUN || f->thread[i].at[s] == SPEED_GIL);
+		n += any;
+	}
+	return f->n_sweeps ? (double)n / (double)f->n_sweeps : 0;
+}
+
 /* Python's lock lets one thread of a process run at a time. */
 static void gil_turns(const struct speedview *v, size_t process, struct findings *all)
 {
-	double waiting = 0, wanting = 0, run = speed_run_of(v->f, process);
+	double waiting = 0, wanting = 0, vain = 0, run = speed_run_of(v->f, process);
 	size_t n = 0;
 	for (size_t i = 0; i < v->f->n_threads; i++) {
 		const struct speed_thread *t = &v->f->thread[i];
@@ -16,12 +40,14 @@ static void gil_turns(const struct speedview *v, size_t process, struct findings
 			continue;
 		waiting += w;
 		wanting += w + speed_share(v->f, t, "R");
+		vain += MIN(wakes_in_vain(t), speed_share(v->f, t, "R"));
 		n++;
 	}
 	if (n < 2 || waiting < 0.25 || wanting < 1.2)
 		return;
-	double rest = MAX(v->run - run, 0);
-	double speedup = speed_fair(v, wanting + rest) / MAX(speed_has(v, MAX(wanting - waiting, 0.5) + rest), 0.01);
+	const double rest = MAX(v->run - run, 0), seen = wanting - waiting;
+	const double goes_on = MAX(seen - vain, MIN(seen, someone_goes_on(v->f, process)));
+	double speedup = speed_fair(v, wanting + rest) / MAX(speed_has(v, MAX(goes_on, 0.5) + rest), 0.01);
 	struct finding *f =
 		speed_add(v, all, "gil-bound", "high", speedup, 0,
 			  "%zu threads of process %d take turns: Python lets one of them run at a time (the "
@@ -39,6 +65,7 @@ struct turn {
 	size_t n; /* threads that wait there and also run */
 	double waiting, running;
 	bool mutex;
+	bool own; /* some were started by the program, not by a library */
 	bool processes; /* they are of several */
 };
 
@@ -65,6 +92,7 @@ static struct turn turn_of(const struct speedfacts *f, size_t i)
 		if (wait < 0.05 || run < 0.03)
 			continue;
 		t.n++;
+		t.own |= !x->lib && !x->lead;
 		t.processes |= x->process != f->thread[i].process;
 		t.waiting += wait;
 		t.running += run;
@@ -95,6 +123,15 @@ static bool is_first_of_lock(const struct speedfacts *f, size_t i)
 	return true;
 }
 
+/* A library has started a thread that waits for the lock of thread i. */
+static bool is_of_library(const struct speedfacts *f, size_t i)
+{
+	for (size_t k = 0; k < f->n_threads; k++)
+		if (f->thread[k].lib && same_lock(f, i, k))
+			return true;
+	return false;
+}
+
 static void locks(const struct speedview *v, struct findings *all)
 {
 	const struct speedfacts *f = v->f;
@@ -102,8 +139,12 @@ static void locks(const struct speedview *v, struct findings *all)
 		if (f->thread[i].lock == 0 || !is_first_of_lock(f, i))
 			continue;
 		struct turn t = turn_of(f, i);
-		/* At a mutex they wait for each other. Elsewhere they may wait for work, unless one always runs. */
-		if (t.n < 2 || t.waiting < 0.25 || t.running > 0.7 * (t.running + t.waiting) ||
+		/*
+		 * At a mutex they wait for each other. Elsewhere they may wait for work, unless one always runs; and
+		 * those of a library meet there.
+		 */
+		const bool meet = !t.mutex && !t.own && !t.processes && is_of_library(f, i);
+		if (meet || t.n < 2 || t.waiting < 0.25 || t.running > 0.7 * (t.running + t.waiting) ||
 		    (!t.mutex && (t.running > 1.15 || one_runs(f, i) < 0.9)))
 			continue;
 		double rest = MAX(v->run - t.running, 0);
@@ -111,10 +152,10 @@ static void locks(const struct speedview *v, struct findings *all)
 			speed_fair(v, t.running + t.waiting + rest) / MAX(speed_has(v, t.running + rest), 0.01);
 		/* Neighbours make running look small: one of them runs or wants to at a time, so not more than all. */
 		speedup = MIN(speedup, (double)t.n);
-		struct finding *o = speed_add(v, all, "lock-contention", t.mutex ? "high" : "medium", speedup, 0,
-					      "%zu threads of process %d%s take turns at one lock", t.n,
-					      f->process[f->thread[i].process].pid,
-					      t.processes ? " and of others" : "");
+		struct finding *o =
+			speed_add(v, all, "lock-contention", t.mutex ? "high" : "medium", speedup, 0,
+				  "%zu threads of process %d%s take turns at one lock", t.n,
+				  f->process[f->thread[i].process].pid, t.processes ? " and of others" : "");
 		if (!o)
 			continue;
 		finding_evidence(o, "%.1f of them run and %.1f wait at the same %s, on average", t.running, t.waiting,
@@ -126,10 +167,40 @@ static void locks(const struct speedview *v, struct findings *all)
 	}
 }
 
+/* The libraries of a process whose threads are busy: all that are loaded, where it is not known. */
+static unsigned crowd_libs(const struct speedfacts *f, size_t process)
+{
+	unsigned most = 0, seen = 0;
+	size_t most_n = 0, unknown = 0;
+	for (size_t i = 0; i < f->n_threads; i++) {
+		const struct speed_thread *t = &f->thread[i];
+		if (t->process != process)
+			continue;
+		seen |= t->lib;
+		unknown += !t->lib && !t->lead && speed_share(f, t, "R") >= 0.1;
+	}
+	for (unsigned bit = 1; bit && bit <= seen; bit <<= 1) {
+		size_t n = 0;
+		for (size_t i = 0; i < f->n_threads; i++)
+			n += f->thread[i].process == process && f->thread[i].lib == bit &&
+			     speed_share(f, &f->thread[i], "R") >= 0.1;
+		if (n > most_n) {
+			most = bit;
+			most_n = n;
+		}
+	}
+	const unsigned libs = f->process[process].libs;
+	if (most_n > unknown)
+		return threadlib_busy(libs, most);
+	/* Whose threads can be seen has not started those that can not. */
+	return libs & ~seen ? libs & ~seen : libs;
+}
+
 struct crowd {
 	size_t n_processes, n_threads; /* that run side by side in libraries which start threads */
 	size_t most; /* most busy threads of one process */
 	size_t at; /* that process */
+	unsigned libs; /* of it, whose threads are busy */
 	double run, slices;
 };
 
@@ -159,7 +230,54 @@ static struct crowd crowd_of(const struct speedfacts *f)
 			c.at = p;
 		}
 	}
+	c.libs = c.at != SIZE_MAX ? crowd_libs(f, c.at) : 0;
 	return c;
+}
+
+/*
+ * True: the program has set the number of threads by itself. No library starts more of them than its variable says or,
+ * without one, than the machine has processors. A variable that Python sets in os.environ is the program's doing too.
+ */
+static bool asks_itself(const struct speed_machine *m, const struct speed_process *p, size_t busy)
+{
+	return busy > (p->set_threads ? p->set_threads : MAX(m->cpus, m->job_cpus));
+}
+
+static void crowd_evidence(const struct speedview *v, const struct crowd *c, struct finding *f)
+{
+	const struct speed_process *p = &v->f->process[c->at];
+	const bool itself = asks_itself(&v->f->machine, p, c->most);
+	finding_evidence(f, "a thread runs for %.2f ms before another takes its place, %.0f times a second in all",
+			 c->slices > 0 ? c->run / c->slices * 1e3 : 0, c->slices);
+	finding_evidence(f, "threads waited for a processor as long as %.2f would run; %.2f were used", v->queued,
+			 v->run);
+	if (p->set_threads)
+		finding_evidence(f, "process %d was started with %u thread%s set in its environment%s", p->pid,
+				 p->set_threads, p->set_threads == 1 ? "" : "s",
+				 itself ? "; the program itself asks for more" : "");
+	else if (itself)
+		finding_evidence(
+			f, "no variable in the environment of process %d says so: the program itself asks for them",
+			p->pid);
+}
+
+static void crowd_advice(const struct speedview *v, const struct crowd *c, struct finding *f)
+{
+	const struct speed_process *p = &v->f->process[c->at];
+	const uint32_t cores = MAX(v->f->machine.job_cores, 1u);
+	const uint32_t each = (uint32_t)MAX(cores / MAX(c->n_processes, 1u), 1u);
+	char whom[80] = "";
+	if (c->n_processes > 1)
+		TEXT_FORMAT(whom, " for each of the %zu processes, so that processes times threads are %u",
+			    c->n_processes, cores);
+	if (asks_itself(&v->f->machine, p, c->most))
+		finding_advice(f,
+			       "the call to change is %s, with %u%s: it goes before the variables; a variable that the "
+			       "program sets in os.environ counts as well",
+			       threadlib_call(c->libs), each, whom);
+	else
+		finding_advice(f, "set %s to %u%s; `vigil run --threads auto` does", threadlib_remedy(c->libs), each,
+			       whom);
 }
 
 static void oversubscribed(const struct speedview *v, struct findings *all)
@@ -168,27 +286,17 @@ static void oversubscribed(const struct speedview *v, struct findings *all)
 	struct crowd c = crowd_of(v->f);
 	if (c.n_processes == 0 || v->wanted < v->cpus * 1.4 || (double)c.n_threads < v->cpus * 1.4 || speed_starved(v))
 		return;
-	const struct speed_process *p = &v->f->process[c.at];
-	const uint32_t cores = MAX(m->job_cores, 1u);
-	uint32_t each = (uint32_t)MAX(cores / MAX(c.n_processes, 1u), 1u);
+	const bool several = c.n_processes > 1;
 	struct finding *f = speed_add(
 		v, all, "oversubscribed", "high", 0, -0.5,
-		"%.1f threads want to run at once on %u processors: %zu process%s with up to %zu busy "
-		"threads each, which wait for one another inside %s",
-		v->wanted, m->job_cpus, c.n_processes, c.n_processes == 1 ? "" : "es", c.most, threadlib_name(p->libs));
+		"%.1f threads want to run at once on %u processor%s: %zu process%s with %s%zu busy threads%s, "
+		"which wait for one another inside %s",
+		v->wanted, m->job_cpus, m->job_cpus == 1 ? "" : "s", c.n_processes, several ? "es" : "",
+		several ? "up to " : "", c.most, several ? " each" : "", threadlib_name(c.libs));
 	if (!f)
 		return;
-	finding_evidence(f, "a thread runs for %.2f ms before another takes its place, %.0f times a second in all",
-			 c.slices > 0 ? c.run / c.slices * 1e3 : 0, c.slices);
-	finding_evidence(f, "threads waited for a processor as long as %.2f would run; %.2f were used", v->queued,
-			 v->run);
-	if (p->set_threads)
-		finding_evidence(f, "process %d was started with %u threads set in its environment", p->pid,
-				 p->set_threads);
-	finding_advice(f,
-		       "set %s to %u for each of the %zu processes, so that processes times threads are %u; `vigil run "
-		       "--threads auto` does",
-		       threadlib_remedy(p->libs), each, c.n_processes, cores);
+	crowd_evidence(v, &c, f);
+	crowd_advice(v, &c, f);
 }
 
 void speed_thread_rules(const struct speedview *v, struct findings *all)

@@ -34,6 +34,7 @@
 struct speed_thread {
 	pid_t tid;
 	char comm[16];
+	unsigned lib; /* enum threadlib: that has started it; 0: none of them, or not known */
 	size_t process; /* index */
 	bool lead; /* the main thread of its process */
 	bool gone; /* ended while it was watched: its costs are those until it was last read */
@@ -175,3 +176,10 @@ void speedfacts_done(struct speedfacts *f);
 const char *threadlib_name(unsigned bits);
 
 const char *threadlib_remedy(unsigned bits);
+/*
+ * Of the libraries that a process has loaded (libs) those whose threads are busy, by the libraries that have started
+ * its busy threads: OpenMP's work for whoever calls it.
+ */
+unsigned threadlib_busy(unsigned libs, unsigned started);
+/* By which a program sets it itself: "torch.set_num_threads()". */
+const char *threadlib_call(unsigned bits);

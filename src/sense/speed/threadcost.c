@@ -4,7 +4,6 @@
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "sense/proc/maps.h"
 #include "sense/proc/procstats.h"
 #include "sense/wait/threadlist.h"
 
@@ -192,16 +191,20 @@ unsigned threadlib_of(const char *path)
 	return strstr(path, "/openblas") ? THREADLIB_OPENBLAS : 0;
 }
 
+unsigned threadlibs_of(const struct maps *m)
+{
+	unsigned found = 0;
+	for (size_t i = 0; i < m->n; i++)
+		if (m->rows[i].flags & MAP_EXEC)
+			found |= threadlib_of(m->rows[i].path);
+	return found;
+}
+
 int threadlibs_read(const struct world *w, pid_t pid, unsigned *ret)
 {
 	cleanup(maps_done) struct maps m = {.n = 0};
-	unsigned found = 0;
 	int r = maps_read(w, pid, &m);
-	if (r)
-		return r;
-	for (size_t i = 0; i < m.n; i++)
-		if (m.rows[i].flags & MAP_EXEC)
-			found |= threadlib_of(m.rows[i].path);
-	*ret = found;
-	return 0;
+	if (r == 0)
+		*ret = threadlibs_of(&m);
+	return r;
 }

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "base/text.h"
+#include "sense/proc/maps.h"
 #include "sense/speed/cputopo.h"
 #include "sense/world.h"
 
@@ -60,5 +61,7 @@ enum threadlib {
 };
 /* The library that a mapped file is; 0: none of them. Pure. */
 unsigned threadlib_of(const char *path);
+/* Those that are mapped. Pure. */
+unsigned threadlibs_of(const struct maps *m);
 /* From its mapped files; reading them takes the memory lock of the process. WORLD_GONE, WORLD_DENIED. */
 int must_check threadlibs_read(const struct world *w, pid_t pid, unsigned *ret);

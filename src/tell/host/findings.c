@@ -89,5 +89,5 @@ void findings_text(const struct findings *all, bool colour, FILE *to)
 		}
 	}
 	if (all->dropped)
-		fprintf(to, "%zu more findings are not shown.\n", all->dropped);
+		fprintf(to, "%zu more finding%s not shown.\n", all->dropped, all->dropped == 1 ? " is" : "s are");
 }

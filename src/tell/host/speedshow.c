@@ -121,9 +121,9 @@ void speedshow_text(const struct speedshow *s, FILE *to)
 		m->nodes > 1 && m->has_remote ? ", NUMA nodes" : "");
 	if (f->n_denied)
 		textout_text(&p, 0,
-			     "Of %zu processes it may not be read what they wait for: be their user, or root, to learn "
-			     "more.",
-			     f->n_denied);
+			     "Of %zu process%s it may not be read what %s for: be %s user, or root, to learn more.",
+			     f->n_denied, f->n_denied == 1 ? "" : "es", f->n_denied == 1 ? "it waits" : "they wait",
+			     f->n_denied == 1 ? "its" : "their");
 	if (f->cut)
 		textout_text(&p, 0, "There are more processes or threads than are looked at.");
 }

@@ -314,14 +314,22 @@ static void processes_text(const struct textout *p, const struct footprint *f)
 	for (size_t i = 0; i < f->n; i++)
 		process_line(p, f, &f->rows[i]);
 	fputc('\n', p->to);
-	textout_text(p, 0,
-		     "%zu processes hold %s of their own: what ending them gives back. A page that forks share counts "
-		     "once among them; files and shared memory stay for whoever else maps them, or in /dev/shm.",
-		     f->n_all, size_format(f->own_bytes, own));
+	textout_text(
+		p, 0,
+		f->n_all == 1
+			? "%zu process holds %s of its own: what ending it gives back. Files and shared memory stay "
+			  "for "
+			  "whoever else maps them, or in /dev/shm."
+			: "%zu processes hold %s of their own: what ending them gives back. A page that forks share "
+			  "counts once among them; files and shared memory stay for whoever else maps them, or in "
+			  "/dev/shm.",
+		f->n_all, size_format(f->own_bytes, own));
 	if (f->n < f->n_all)
-		textout_text(p, 0, "%zu smaller processes are not shown; --all shows them.", f->n_all - f->n);
+		textout_text(p, 0, "%zu smaller process%s not shown; --all shows %s.", f->n_all - f->n,
+			     f->n_all - f->n == 1 ? " is" : "es are", f->n_all - f->n == 1 ? "it" : "them");
 	if (f->pss_late)
-		fprintf(p->to, "PSS of %zu processes was not ready in time.\n", f->pss_late);
+		fprintf(p->to, "PSS of %zu process%s was not ready in time.\n", f->pss_late,
+			f->pss_late == 1 ? "" : "es");
 	if (f->n_denied && f->subject[0])
 		fprintf(p->to, "%zu process%s could not be asked for %s job: we may not look into %s.\n", f->n_denied,
 			f->n_denied == 1 ? "" : "es", f->n_denied == 1 ? "its" : "their",
@@ -394,20 +402,26 @@ static void shm_text(const struct textout *p, const struct footprint *f)
 		shm_line(p, &f->shm[i]);
 	fputc('\n', p->to);
 	if (f->n_shm < f->n_shm_all)
-		textout_text(p, 0, "%zu smaller ones are not shown; --all shows them.", f->n_shm_all - f->n_shm);
+		textout_text(p, 0, "%zu smaller %s not shown; --all shows %s.", f->n_shm_all - f->n_shm,
+			     f->n_shm_all - f->n_shm == 1 ? "one is" : "ones are",
+			     f->n_shm_all - f->n_shm == 1 ? "it" : "them");
 	if (f->n_orphans)
-		textout_text(p, 0,
-			     "%zu of them (%s) are held by nobody%s: they fill memory until somebody removes them (rm "
-			     "for files, ipcrm -m "
-			     "for System V).",
-			     f->n_orphans, size_format(f->orphan_bytes, orphans),
-			     f->owners_denied || f->owners_unscanned || f->owners_hidden ? " that could be seen" : "");
+		textout_text(
+			p, 0,
+			f->n_orphans == 1
+				? "%zu of them (%s) is held by nobody%s: it fills memory until somebody removes it "
+				  "(rm for a file, ipcrm -m for System V)."
+				: "%zu of them (%s) are held by nobody%s: they fill memory until somebody removes "
+				  "them (rm for files, ipcrm -m for System V).",
+			f->n_orphans, size_format(f->orphan_bytes, orphans),
+			f->owners_denied || f->owners_unscanned || f->owners_hidden ? " that could be seen" : "");
 	if (f->owners_denied)
-		textout_text(p, 0, "owners unknown for %zu processes we may not read (run as root to see them).",
-			     f->owners_denied);
+		textout_text(p, 0, "owners unknown for %zu process%s we may not read (run as root to see %s).",
+			     f->owners_denied, f->owners_denied == 1 ? "" : "es",
+			     f->owners_denied == 1 ? "it" : "them");
 	if (f->owners_unscanned)
-		textout_text(p, 0, "owners unknown for %zu processes that there was no time to look at.",
-			     f->owners_unscanned);
+		textout_text(p, 0, "owners unknown for %zu process%s that there was no time to look at.",
+			     f->owners_unscanned, f->owners_unscanned == 1 ? "" : "es");
 	if (f->owners_hidden)
 		textout_text(p, 0, "other users' processes are hidden (hidepid): owners may be missing.");
 }

@@ -62,8 +62,9 @@ void protection_text(const struct protection_show *s, bool colour, FILE *to)
 	textout_text(&p, 0, "%s: %s, level %s", s->dry_run ? "what protecting would do" : "protection", s->subject,
 		     s->level);
 	fputc('\n', to);
-	textout_value(&p, "oom_score_adj", "%s %d for %zu of %zu processes%s", s->dry_run ? "would be" : "at or below",
-		      s->wanted_adj, s->n_done, s->n_processes, s->n_raised ? "; helpers were raised instead" : "");
+	textout_value(&p, "oom_score_adj", "%s %d for %zu of %zu process%s%s", s->dry_run ? "would be" : "at or below",
+		      s->wanted_adj, s->n_done, s->n_processes, s->n_processes == 1 ? "" : "es",
+		      s->n_raised ? "; helpers were raised instead" : "");
 	for (size_t i = 0; i < s->n_processes && i < SHOWN; i++) {
 		const struct protection_show_process *one = &s->process[i];
 		char label[24];
@@ -71,7 +72,8 @@ void protection_text(const struct protection_show *s, bool colour, FILE *to)
 		textout_value(&p, label, "%d, was %d: %s", one->after, one->before, one->result);
 	}
 	if (s->n_processes > SHOWN)
-		fprintf(to, "    %zu more processes; --json lists all\n", s->n_processes - SHOWN);
+		fprintf(to, "    %zu more process%s; --json lists all\n", s->n_processes - SHOWN,
+			s->n_processes - SHOWN == 1 ? "" : "es");
 	for (size_t i = 0; i < s->n_values; i++)
 		value_text(&p, &s->value[i], s->dry_run);
 	if (s->missing[0]) {

@@ -98,6 +98,30 @@ static inline const struct finding *scene_first(struct scene *s)
 	return s->found.n ? &s->found.row[0] : NULL;
 }
 
+/* "1 threads" and the like, in a sentence for a person. */
+static inline void scene_plurals_check(const char *text)
+{
+	for (const char *at = strstr(text, "1 "); at; at = strstr(at + 1, "1 ")) {
+		const size_t n = strcspn(at + 2, " ,.:;)");
+		if ((at == text || at[-1] == ' ' || at[-1] == '(') && n > 2 && at[1 + n] == 's' && at[n] != 's') {
+			print_error("a plural of one: %s\n", text);
+			fail();
+		}
+	}
+}
+
+static inline void scene_words_check(const struct findings *all)
+{
+	for (size_t i = 0; i < all->n; i++) {
+		const struct finding *f = &all->row[i];
+		scene_plurals_check(f->text);
+		for (size_t k = 0; k < f->n_evidence; k++)
+			scene_plurals_check(f->evidence[k]);
+		for (size_t k = 0; k < f->n_advice; k++)
+			scene_plurals_check(f->advice[k]);
+	}
+}
+
 /* The first finding is id, and promises this speed-up (0: none) give or take a twentieth. */
 static inline void scene_expect(struct scene *s, const char *id, double speedup)
 {
@@ -107,6 +131,7 @@ static inline void scene_expect(struct scene *s, const char *id, double speedup)
 	assert_true(f->speedup >= speedup * 0.95 && f->speedup <= speedup * 1.05);
 	assert_true(f->weight > 0 && f->cost_ratio <= 1 && (f->cost_ratio > 0 || speedup == 0));
 	assert_true(f->n_evidence > 0 && f->n_advice > 0 && f->confidence[0]);
+	scene_words_check(&s->found);
 }
 
 static inline void scene_expect_nothing(struct scene *s)

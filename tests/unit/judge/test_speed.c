@@ -199,33 +199,6 @@ static void memory_of_another_node_is_named(void **state)
 	scene_expect(&s, "numa-remote", 0);
 }
 
-static void blas_times_processes_is_named_with_its_variable(void **state)
-{
-	(void)state;
-	scene_begin(&s, 4);
-	scene_one(&s, ROLE_MAIN, "i");
-	for (int i = 0; i < 4; i++) {
-		size_t p = scene_process(&s, ROLE_WORKER);
-		s.process[p].libs = THREADLIB_OPENBLAS;
-		for (int k = 0; k < 4; k++)
-			scene_thread(&s, p, "R", 0.75);
-	}
-	scene_expect(&s, "oversubscribed", 0);
-	assert_non_null(strstr(s.found.row[0].advice[0], "OPENBLAS_NUM_THREADS to 1"));
-}
-
-static void torch_is_named_before_the_openmp_that_it_calls(void **state)
-{
-	(void)state;
-	scene_begin(&s, 4);
-	size_t p = scene_process(&s, ROLE_MAIN);
-	s.process[p].libs = THREADLIB_TORCH | THREADLIB_GOMP;
-	for (int k = 0; k < 12; k++)
-		scene_thread(&s, p, "R", 0.66);
-	scene_expect(&s, "oversubscribed", 0);
-	assert_non_null(strstr(s.found.row[0].advice[0], "torch.set_num_threads to 4"));
-}
-
 static void threads_that_take_turns_for_the_gil_are_named(void **state)
 {
 	(void)state;
@@ -824,8 +797,6 @@ int main(void)
 		cmocka_unit_test(busy_siblings_of_one_core_are_named),
 		cmocka_unit_test(logical_processors_taken_for_cores_are_a_note),
 		cmocka_unit_test(memory_of_another_node_is_named),
-		cmocka_unit_test(blas_times_processes_is_named_with_its_variable),
-		cmocka_unit_test(torch_is_named_before_the_openmp_that_it_calls),
 		cmocka_unit_test(threads_that_take_turns_for_the_gil_are_named),
 		cmocka_unit_test(four_threads_at_the_gil_gain_as_much_as_there_are_processors),
 		cmocka_unit_test(threads_that_take_turns_at_a_mutex_are_named),

@@ -90,6 +90,8 @@ static void processes_are_rows_and_control_characters_do_not_pass(void **state)
 	assert_has_no(text, "not shown");
 	f.n_all = 5;
 	assert_has(shown(), "3 smaller processes are not shown; --all shows them.\n");
+	f.n_all = f.n + 1;
+	assert_has(shown(), "1 smaller process is not shown; --all shows it.\n");
 }
 
 static void jobs_are_listed_of_a_whole_node_only(void **state)
@@ -114,7 +116,7 @@ static void shared_memory_names_holders_and_orphans(void **state)
 	assert_has(text, "held by nobody  ORPHAN, made by user ann  (PyTorch, whose maker is gone)\n");
 	assert_has(text, "<= 2.00 GiB  /dev/shm/b");
 	assert_has(text, "held by 12,13\n");
-	assert_has(text, "1 of them (1.00 GiB) are held by nobody: they");
+	assert_has(text, "1 of them (1.00 GiB) is held by nobody: it");
 	f.owners_denied = 3;
 	assert_has(shown(), "owners unknown for 3 processes we may not read");
 }
