@@ -95,3 +95,12 @@ def test_forgetting_removes_nothing_behind_a_link(vigil, theirs, place):
     (theirs / "users").symlink_to(place / "roots")
     vigil("jobs", "--forget", "0s")
     assert (kept / "report.txt").exists()
+
+
+@pytest.mark.parametrize("words", (["run", "--", "true"], ["map", "echo", ":::", "a"]), ids=" ".join)
+def test_root_is_told_that_a_user_can_change_what_it_writes(vigil, theirs, place, words):
+    told = vigil(*words)
+    assert told.status == 0 and f"user {ATTACKER} can change".encode() in told.err, told
+    vigil.state = place / "roots"
+    told = vigil(*words)
+    assert told.status == 0 and b"can change" not in told.err, told

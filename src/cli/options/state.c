@@ -7,6 +7,7 @@
 
 #include "agent/incident/lentrows.h"
 #include "base/buf.h"
+#include "base/foreign_path.h"
 #include "base/log.h"
 #include "base/private.h"
 
@@ -57,6 +58,18 @@ int state_dir(const char *given, char *dst, size_t cap, struct fault *f)
 	if ((size_t)n >= cap)
 		return fault_set(f, -ENAMETOOLONG, "the state directory's path is longer than %zu bytes", cap - 1);
 	return 0;
+}
+
+#define OVERFLOW_UID 65534 /* whoever a user namespace does not know: there root is no root of the machine's */
+
+void state_warn(const char *dir)
+{
+	struct foreign_user user;
+	if (foreign_path_user(dir, &user) != 1 || user.uid == OVERFLOW_UID)
+		return;
+	log_warning("user %u can change what lies in the state directory %s, and could have root's vigil write "
+		    "elsewhere; where that user is not to be trusted, name a folder of root's with --state",
+		    (unsigned)user.uid, dir);
 }
 
 void state_lend(const char *given, struct store **s)

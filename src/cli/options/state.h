@@ -11,6 +11,12 @@
 int must_check state_dir(const char *given, char *dst, size_t cap, struct fault *f);
 
 /*
+ * For root's commands that write there: warns where the state directory, or something on the way to it, is another
+ * user's, who could put a link in place of what is written.
+ */
+void state_warn(const char *dir);
+
+/*
  * What a vigil of root keeps of the calling user's jobs is lent to *s; where *s is NULL and there is something, *s
  * becomes a store of nothing else. Nothing is done for root, and where the user named a state directory (given).
  */

@@ -124,6 +124,7 @@ static int map_command(const void *opts, int argc, char **argv)
 		return 125;
 	}
 	spec.state_dir = state;
+	state_warn(state);
 	private_umask();
 	leftover_clear(&w, state);
 	return map_run(&spec, &w);

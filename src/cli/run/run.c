@@ -268,6 +268,7 @@ static int run(const void *opts, int argc, char **argv)
 		log_error("%s", f.text);
 		return 125;
 	}
+	state_warn(state);
 	if (rules_check(o, &w) < 0)
 		return 125;
 	static struct channels *channels; /* never freed: the supervisor uses it until the end */

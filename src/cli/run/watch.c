@@ -122,6 +122,7 @@ static int adopt(const struct guard_options *g, const struct hang_options *hang,
 		log_error("%s", f.text);
 		return 2;
 	}
+	state_warn(state);
 	if (!rules && rulefiles_there(&w, &f) < 0)
 		log_warning("%s; without them causes that stand in logs are not named", f.text);
 	if (rules && rulefiles_try(&w, rules, &f) < 0) {

@@ -167,6 +167,7 @@ static int dashboard_run(const void *opts, int argc, char **argv)
 		log_error("%s", f.text);
 		return EXIT_PROBLEM;
 	}
+	state_warn(d.state);
 	private_umask();
 	ignore(private_state(d.state), "then the tokens are in memory, and the page says that there is no job");
 	unstored_take_up(d.state, NULL);
