@@ -55,15 +55,6 @@ static void stood_tell(struct health *h)
 	TEXT_FORMAT(h->sentence, "%.*shad%s, when it ended.", (int)(at - text), text, at + strlen("has"));
 }
 
-bool health_asked(const char *cause_id)
-{
-	static const char *const ids[] = {"asked_to_stop", "interrupted", "terminal_interrupt"};
-	for (size_t i = 0; i < ARRAY_SIZE(ids); i++)
-		if (strcmp(cause_id, ids[i]) == 0)
-			return true;
-	return false;
-}
-
 static void ended_tell(const struct health_facts *f, struct health *h)
 {
 	const struct job *j = f->job;
@@ -220,7 +211,7 @@ void health_trouble(struct health_facts *f, const struct incident *in)
 	f->trouble.time_unix_ms = in->time_unix_ms;
 	f->trouble.attempt = in->attempt;
 	f->trouble.resolved = in->hang_over;
-	f->trouble.asked = in->kind == INCIDENT_KILLED_BY && health_asked(in->cause.id);
+	f->trouble.asked = in->kind == INCIDENT_KILLED_BY && incident_asked(in->cause.id);
 	f->trouble.stood_ms = in->stood_ms;
 	for (size_t i = 0; i < MIN(in->cause.n_advice, (size_t)HEALTH_ADVICE); i++)
 		TEXT_COPY(f->trouble.advice[f->trouble.n_advice++], in->cause.advice[i]);

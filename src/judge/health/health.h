@@ -20,8 +20,6 @@
 #define HEALTH_SLOWER 0.8
 #define HEALTH_FASTER 1.25
 
-/* True of a cause of death (judge/death) that says that the user asked for the end: Ctrl-C, or a stop of vigil. */
-bool health_asked(const char *cause_id);
 void health_judge(const struct health_facts *f, struct health *ret);
 /* Takes over what an event of the job says of it. Events come in their order. */
 void health_event(struct health_facts *f, const struct job_event *e);

@@ -56,6 +56,15 @@ const char *incident_kind_name(enum incident_kind k)
 	return k < INCIDENT_KIND_MAX ? kind_names[k] : "none";
 }
 
+bool incident_asked(const char *cause_id)
+{
+	static const char *const ids[] = {"asked_to_stop", "interrupted", "terminal_interrupt"};
+	for (size_t i = 0; i < ARRAY_SIZE(ids); i++)
+		if (strcmp(cause_id, ids[i]) == 0)
+			return true;
+	return false;
+}
+
 enum incident_kind incident_kind_of(const char *name)
 {
 	return (enum incident_kind)name_index(kind_names, INCIDENT_KIND_MAX, name, INCIDENT_NONE);

@@ -31,6 +31,8 @@ static const char *headline(const struct incident *i)
 	};
 	if (i->kind == INCIDENT_HANG && i->hang_over)
 		return "hung, and moves again";
+	if (i->kind == INCIDENT_KILLED_BY && incident_asked(i->cause.id))
+		return "stopped on request";
 	if (i->kind == INCIDENT_KILLED_BY && i->killer == KILLER_UNKNOWN)
 		return "killed; by whom is not known";
 	return titles[i->kind < INCIDENT_KIND_MAX ? i->kind : INCIDENT_NONE];

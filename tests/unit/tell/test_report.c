@@ -236,6 +236,27 @@ static void the_summary_counts_both_kinds_of_death(void **state)
 	assert_null(strstr(text, "Consider"));
 }
 
+static void who_asked_for_the_end_is_not_someone_else(void **state)
+{
+	(void)state;
+	static struct incident i;
+	static const struct {
+		const char *cause, *headline;
+	} told[] = {{"asked_to_stop", "stopped on request"},
+		    {"terminal_interrupt", "stopped on request"},
+		    {"killed_by_user", "killed by someone else"}};
+	for (size_t k = 0; k < ARRAY_SIZE(told); k++) {
+		cleanup(freep) char *text = NULL;
+		size_t len;
+		i = (struct incident){.kind = INCIDENT_KILLED_BY, .killer = KILLER_SIGNAL, .victim = {.rank = NO_RANK}};
+		TEXT_COPY(i.cause.id, told[k].cause);
+		FILE *to = open_memstream(&text, &len);
+		report_text(&i, REPORT_PLAIN, to);
+		fclose(to);
+		assert_true(strncmp(text, told[k].headline, strlen(told[k].headline)) == 0);
+	}
+}
+
 static void how_a_hung_job_ended_is_the_line_below_the_headline(void **state)
 {
 	(void)state;
@@ -273,6 +294,7 @@ int main(void)
 		cmocka_unit_test(more_than_fits_is_cut),
 		cmocka_unit_test(colours_come_only_when_asked_for),
 		cmocka_unit_test(the_summary_counts_both_kinds_of_death),
+		cmocka_unit_test(who_asked_for_the_end_is_not_someone_else),
 		cmocka_unit_test(how_a_hung_job_ended_is_the_line_below_the_headline),
 	};
 	setenv("TZ", "UTC", 1);
