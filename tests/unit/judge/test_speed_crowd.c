@@ -165,7 +165,7 @@ static void threads_at_the_gil_that_look_up_beside_others_do_not_run(void **stat
 	scene_begin(&s, 2);
 	size_t p = scene_process(&s, ROLE_MAIN);
 	for (int i = 0; i < 8; i++) {
-		struct speed_thread *t = scene_thread(&s, p, "RGGGGRGGGG" + i % 5, 0);
+		struct speed_thread *t = scene_thread(&s, p, &"RGGGGRGGGG"[i % 5], 0);
 		t->run = 0.05;
 		t->queued = 0.19;
 		t->voluntary = 165;
