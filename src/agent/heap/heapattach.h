@@ -2,9 +2,9 @@
  * Heap profiles of processes that already run: switches libvigil_heap.so on where it is loaded (`vigil run
  * --heap-dormant`), or loads it with act/inject and ties it into the program (preload/patch.c). Also the way back.
  *
- * The profile goes to the folder of the job, else to <state>/heap/pid-<pid>-<start>/. A process that does not see our
- * folders (a container, a chroot) gets one in its own /tmp, which vigil reaches through /proc/PID/root while the
- * process lives; that one is lost with the container.
+ * The profile goes to the folder of the job, else to <state>/heap/pid-<pid>-<start>/. A process of another user, or one
+ * that does not see our folders (a container, a chroot), gets one in its own /tmp, which vigil reaches through
+ * /proc/PID/root while the process lives; a container's is lost with it.
  */
 #pragma once
 

@@ -136,9 +136,9 @@ static int job_forget(struct store *s, int jobs, const char *id, struct forgotte
 }
 
 /*
- * Removes heap/pid-…: profiles that `vigil heap --attach` made of processes without a job. Such a folder belongs to the
- * user of the process, who can put into it what cannot be removed, and can set its time of modification, but that of
- * its last change not to one to come. The fault is of the first that stays.
+ * Removes heap/pid-…: profiles that `vigil heap --attach` made of processes without a job. An older vigil gave such a
+ * folder to the user of the process, who can put into it what cannot be removed, and can set its time of modification,
+ * but that of its last change not to one to come. The fault is of the first that stays.
  */
 static int profiles_forget(int state, int64_t before_unix_ms, struct forgotten *ret, struct fault *f)
 {

@@ -256,38 +256,34 @@ static int past_told(struct past *p, bool all)
 	return r;
 }
 
-int past_each_process(struct store *store, const struct job *j, past_process_fn *fn, void *ctx)
+/* ret_left_out NULL: those that are shown; else `most` of the others too, and the most memory that is known of each. */
+static int past_read_each(struct store *store, struct past *p, size_t most, uint64_t *ret_left_out)
 {
 	size_t len;
 	int error;
-	cleanup(freep) char *text = past_read(j, &len, &error);
-	struct past p = {.job = j, .fn = fn, .ctx = ctx};
-	int r = job_processes_of((struct span){text, len}, &p.of, &p.n);
+	cleanup(freep) char *text = past_read(p->job, &len, &error);
+	const struct span series = {text, len};
+	int r = job_processes_of(series, &p->of, &p->n);
+	if (r == 0 && ret_left_out)
+		r = bulklife_read(series, INT64_MIN, INT64_MAX, &p->large, &p->n_large);
 	if (r == 0)
-		r = store_each_process(store, j->id, stored_take, &p);
+		r = store_each_process(store, p->job->id, stored_take, p);
+	if (r == 0 && ret_left_out)
+		r = shortest_drop(p, most, ret_left_out);
 	if (r == 0)
-		r = past_told(&p, false);
-	free(p.of);
+		r = past_told(p, ret_left_out != NULL);
+	free(p->of);
+	free(p->large);
 	return r;
+}
+
+int past_each_process(struct store *store, const struct job *j, past_process_fn *fn, void *ctx)
+{
+	return past_read_each(store, &(struct past){.job = j, .fn = fn, .ctx = ctx}, 0, NULL);
 }
 
 int past_each_seen(struct store *store, const struct job *j, size_t most, past_process_fn *fn, void *ctx,
 		   uint64_t *ret_left_out)
 {
-	size_t len;
-	int error;
-	cleanup(freep) char *text = past_read(j, &len, &error);
-	struct past p = {.job = j, .fn = fn, .ctx = ctx};
-	int r = job_processes_of((struct span){text, len}, &p.of, &p.n);
-	if (r == 0)
-		r = bulklife_read((struct span){text, len}, INT64_MIN, INT64_MAX, &p.large, &p.n_large);
-	if (r == 0)
-		r = store_each_process(store, j->id, stored_take, &p);
-	if (r == 0)
-		r = shortest_drop(&p, most, ret_left_out);
-	if (r == 0)
-		r = past_told(&p, true);
-	free(p.of);
-	free(p.large);
-	return r;
+	return past_read_each(store, &(struct past){.job = j, .fn = fn, .ctx = ctx}, most, ret_left_out);
 }

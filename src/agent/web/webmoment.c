@@ -115,13 +115,6 @@ struct look {
 	struct bulklife large[SERIES_BULK_MAX]; /* of these, with their names */
 };
 
-static void look_name(struct span text, struct look *l)
-{
-	for (uint32_t i = 0; i < l->bulk.n; i++)
-		l->large[i] = (struct bulklife){.pid = l->bulk.of[i].pid, .start_ticks = l->bulk.of[i].start_ticks};
-	bulklife_name(text, l->large, l->bulk.n);
-}
-
 /* The last look at or before that time. */
 static bool look_find(const struct job *j, int64_t at_unix_ms, struct look *ret)
 {
@@ -143,7 +136,7 @@ static bool look_find(const struct job *j, int64_t at_unix_ms, struct look *ret)
 		if (record.kind == SERIES_BULK && found && record.bulk.mono_ns == ret->sample.mono_ns)
 			ret->bulk = record.bulk;
 	}
-	look_name((struct span){text, len}, ret);
+	bulklife_of(&ret->bulk, (struct span){text, len}, ret->large);
 	return found;
 }
 

@@ -89,10 +89,7 @@ static void looks_read(const struct job *j, struct ranks *all)
 		if (record.kind == SERIES_DEVICES && record.devices.attempt == j->attempt)
 			all->devices = record.devices;
 	}
-	for (uint32_t i = 0; i < all->bulk.n; i++)
-		all->large[i] = (struct bulklife){.pid = all->bulk.of[i].pid,
-						  .start_ticks = all->bulk.of[i].start_ticks};
-	bulklife_name((struct span){text, len}, all->large, all->bulk.n);
+	bulklife_of(&all->bulk, (struct span){text, len}, all->large);
 }
 
 static int ranks_read(struct web *w, const struct job *j, struct ranks *all)

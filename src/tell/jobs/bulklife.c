@@ -124,6 +124,13 @@ void bulklife_name(struct span series, struct bulklife *list, size_t n)
 	}
 }
 
+void bulklife_of(const struct series_bulk *look, struct span series, struct bulklife list[static SERIES_BULK_MAX])
+{
+	for (uint32_t i = 0; i < look->n; i++)
+		list[i] = (struct bulklife){.pid = look->of[i].pid, .start_ticks = look->of[i].start_ticks};
+	bulklife_name(series, list, look->n);
+}
+
 const struct series_bulk_process *bulklife_at(const struct series_bulk *look, const struct bulklife *l)
 {
 	for (uint32_t i = 0; i < look->n; i++)

@@ -24,6 +24,8 @@ const struct bulklife *bulklife_find(const struct bulklife *list, size_t n, pid_
 size_t bulklife_largest(struct bulklife *list, size_t n, size_t most);
 /* Fills in the names and roles that the series has of these. */
 void bulklife_name(struct span series, struct bulklife *list, size_t n);
+/* Those of a look, in its order, with the names that the series has of them. */
+void bulklife_of(const struct series_bulk *look, struct span series, struct bulklife list[static SERIES_BULK_MAX]);
 /* What one of them had at a look; NULL: it was not told apart then. */
 const struct series_bulk_process *bulklife_at(const struct series_bulk *look, const struct bulklife *l);
 /* "pid", "start_ticks", and "name" and "role" where they are known. Owned by the caller. */
