@@ -5,12 +5,15 @@
 #include <strings.h>
 
 #define STARS 3
+/* A number of a secret's name with fewer is a count, a flag or a length. */
+#define SECRET_DIGITS 4
 
 /* ---- names ---- */
 
 /* In any part of a name: "db_password", "SecretName" has one. */
 static const char *const secret_words[] = {"password", "passwd",     "passphrase",  "passcode", "secret",
-					   "secrets",  "credential", "credentials", "apikey",	"authtoken"};
+					   "secrets",  "credential", "credentials", "apikey",	"authtoken",
+					   "apikeys",  "passwords",  "passphrases"};
 /* At the end of a name that is written as one word: "PGPASSWORD". */
 static const char *const secret_ends[] = {"password",  "passwd",    "passphrase", "secret",    "apikey",
 					  "accesskey", "secretkey", "privatekey", "authtoken", "accesstoken"};
@@ -66,27 +69,57 @@ static bool part_take(struct span *rest, struct span *ret)
 	return n > 0;
 }
 
-bool mask_is_secret(struct span name)
+enum secrecy {
+	PLAIN,
+	SECRET_BY_USE, /* a token, a key or a pass, which may be something else */
+	SECRET,
+};
+
+/* Whose pass is a password: not of "forward_pass". */
+static const char *const pass_words[] = {"user",  "db",	   "admin", "root",  "login",
+					  "smtp", "redis", "pg",	   "mysql", "auth"};
+/* Several of these are secrets, too: not "sort_keys". */
+static const char *const keys_words[] = {"api", "secret", "access", "private", "auth"};
+
+/* By the last parts of a name, of which none is a secret's word. */
+static enum secrecy secrecy_by_use(struct span last, struct span before, size_t parts)
+{
+	static const char *const token[] = {"token"}, *const key[] = {"key"}, *const pwd[] = {"pwd"};
+	static const char *const pass[] = {"pass"}, *const keys[] = {"keys"};
+	if (is_among(last, pwd, 1)) /* PWD alone is a folder */
+		return parts > 1 ? SECRET : PLAIN;
+	if (is_among(last, pass, 1) && parts > 1)
+		return is_among(before, pass_words, ARRAY_SIZE(pass_words)) ? SECRET : PLAIN;
+	if (is_among(last, keys, 1) && parts > 1)
+		return is_among(before, keys_words, ARRAY_SIZE(keys_words)) ? SECRET_BY_USE : PLAIN;
+	if (is_among(last, pass, 1) || (parts == 1 && is_among(last, token, 1)))
+		return SECRET_BY_USE;
+	const bool may_be = is_among(last, token, 1) || (is_among(last, key, 1) && parts > 1);
+	return may_be && !is_among(before, plain_words, ARRAY_SIZE(plain_words)) ? SECRET_BY_USE : PLAIN;
+}
+
+static enum secrecy secrecy_of(struct span name, size_t *ret_parts)
 {
 	struct span rest = name, part, last = {NULL, 0}, before = {NULL, 0};
 	bool secret = false;
-	size_t parts = 0;
+	*ret_parts = 0;
 	while (part_take(&rest, &part)) {
 		secret |= is_among(part, secret_words, ARRAY_SIZE(secret_words));
 		before = last;
 		last = part;
-		parts++;
+		++*ret_parts;
 	}
-	if (parts == 0 || is_among(last, about_words, ARRAY_SIZE(about_words)))
-		return false;
+	if (*ret_parts == 0 || is_among(last, about_words, ARRAY_SIZE(about_words)))
+		return PLAIN;
 	if (secret || is_ended_by(last, secret_ends, ARRAY_SIZE(secret_ends)))
-		return true;
-	static const char *const token[] = {"token"}, *const key[] = {"key"}, *const pwd[] = {"pwd"};
-	if (is_among(last, pwd, 1)) /* PWD alone is a folder */
-		return parts > 1;
-	if (is_among(last, token, 1))
-		return parts == 1 || !is_among(before, plain_words, ARRAY_SIZE(plain_words));
-	return is_among(last, key, 1) && parts > 1 && !is_among(before, plain_words, ARRAY_SIZE(plain_words));
+		return SECRET;
+	return secrecy_by_use(last, before, *ret_parts);
+}
+
+bool mask_is_secret(struct span name)
+{
+	size_t parts;
+	return secrecy_of(name, &parts) != PLAIN;
 }
 
 /* ---- texts ---- */
@@ -129,6 +162,21 @@ static size_t run_until(const struct editing *e, size_t at, const char *stops)
 	return at;
 }
 
+/* The '@' of an address whose text after "://" begins here; NULL: it has none. */
+static const char *address_at(const struct editing *e, size_t from)
+{
+	const size_t end = run_until(e, from, "/\"'<>?#");
+	const char *at = memrchr(e->from + from, '@', end - from);
+	const char *colon = memchr(e->from + from, ':', end - from);
+	if (at || !colon || end == mask_left(e) || e->from[end] != '/')
+		return at;
+	/* a password with a slash in it; digits are a port */
+	for (const char *c = colon + 1; c < e->from + end; c++)
+		if (!isdigit((unsigned char)*c))
+			return memrchr(e->from + end, '@', run_until(e, end, "\"'<>?#") - end);
+	return NULL;
+}
+
 /* "://user:password@host": the password; without a user, the whole where it looks like a token. */
 static bool address(struct editing *e)
 {
@@ -136,8 +184,7 @@ static bool address(struct editing *e)
 	const size_t mark_len = sizeof(mark) - 1, token_len = 20;
 	if (mask_left(e) < mark_len || memcmp(e->from, mark, mark_len) != 0)
 		return false;
-	size_t end = run_until(e, mark_len, "/\"'<>?#");
-	const char *at = memrchr(e->from + mark_len, '@', end - mark_len);
+	const char *at = address_at(e, mark_len);
 	if (!at)
 		return false;
 	const char *colon = memchr(e->from + mark_len, ':', (size_t)(at - e->from) - mark_len);
@@ -193,14 +240,15 @@ static bool is_name_char(char c)
 	return is_word_char(c) || c == '_' || c == '-' || c == '.';
 }
 
-/* A number or a word of Python is no secret: token=50256, key=None. */
-static bool is_plain_value(struct span v)
+/* A word of Python is no secret, nor is a number where a token or a key may be one: key=None, token=50256. */
+static bool is_plain_value(struct span v, enum secrecy how)
 {
 	static const char *const words[] = {"None", "True", "False", "null", "true", "false"};
 	size_t digits = 0;
 	while (digits < v.len && isdigit((unsigned char)v.p[digits]))
 		digits++;
-	return v.len == 0 || digits == v.len || is_among(v, words, ARRAY_SIZE(words));
+	return v.len == 0 || (digits == v.len && (how != SECRET || v.len < SECRET_DIGITS)) ||
+	       is_among(v, words, ARRAY_SIZE(words));
 }
 
 /* Up to the closing quote, before which there is a backslash if there was one before the opening quote. */
@@ -217,7 +265,7 @@ static size_t quoted_len(const struct editing *e, char quote, bool escaped)
 }
 
 /* The value at this distance: what is between quotes, else up to a blank or what ends it. Hides it. */
-static void value(struct editing *e, size_t at)
+static void value(struct editing *e, size_t at, enum secrecy how)
 {
 	keep(e, at);
 	/* b'…' is a text too, and a quote in JSON in JSON has a backslash before it */
@@ -231,7 +279,7 @@ static void value(struct editing *e, size_t at)
 	char quote = *e->from;
 	if (quote != '\'' && quote != '"') {
 		size_t n = run_until(e, 0, ",;)]}\"'&");
-		if (is_plain_value((struct span){e->from, n}))
+		if (is_plain_value((struct span){e->from, n}, how))
 			keep(e, n);
 		else
 			hide(e, n);
@@ -241,34 +289,67 @@ static void value(struct editing *e, size_t at)
 	hide(e, quoted_len(e, quote, escaped));
 }
 
+static size_t blanks_after(const struct editing *e, size_t at)
+{
+	while (at < mask_left(e) && e->from[at] == ' ')
+		at++;
+	return at;
+}
+
+static char char_at(const struct editing *e, size_t at)
+{
+	return at < mask_left(e) ? e->from[at] : '\0';
+}
+
+/* "a1b2c3d4" */
+static bool is_random(struct span v)
+{
+	size_t digits = 0;
+	for (size_t i = 0; i < v.len; i++)
+		digits += isdigit((unsigned char)v.p[i]) != 0;
+	return v.len >= 8 && digits > 0 && digits < v.len;
+}
+
+/* After a colon only where a value follows for certain: not in 'Invalid token: unexpected', 'First pass: begins'. */
+static bool is_colon_of_value(const struct editing *e, size_t value_at, enum secrecy how, size_t parts, bool quoted)
+{
+	const struct span v = {e->from + value_at, run_until(e, value_at, ",;)]}\"'&") - value_at};
+	return quoted || how == SECRET || parts > 1 || is_random(v);
+}
+
+/* Where the value of a secret's name of n letters begins; 0: none follows. */
+static size_t value_begin(const struct editing *e, size_t n, enum secrecy how, size_t parts)
+{
+	const bool option = n > 1 && e->from[0] == '-';
+	size_t at = n;
+	while (strchr("\\\"'", char_at(e, at)) && char_at(e, at))
+		at++;
+	const bool quoted = at > n;
+	const size_t sign = blanks_after(e, at), begin = blanks_after(e, sign + 1);
+	switch (char_at(e, sign)) {
+	case '=': /* not a comparison */
+		return char_at(e, sign + 1) == '=' ? 0 : begin;
+	case ':':
+		return is_colon_of_value(e, begin, how, parts, quoted) ? begin : 0;
+	case ',': /* a list of arguments */
+		return option && quoted && strchr("\"'", char_at(e, begin)) && char_at(e, begin + 1) != '-' ? begin : 0;
+	default:
+		return option && !quoted && sign > at && char_at(e, sign) != '-' ? sign : 0;
+	}
+}
+
 /* A name at this place, what follows it and, where it is a secret's, its value. */
 static void named_value(struct editing *e)
 {
-	size_t n = 0;
+	size_t n = 0, parts;
 	while (n < mask_left(e) && is_name_char(e->from[n]))
 		n++;
-	const bool secret = mask_is_secret((struct span){e->from, n});
-	size_t at = n;
-	bool quoted = false;
-	while (secret && at < mask_left(e) && (e->from[at] == '\\' || e->from[at] == '"' || e->from[at] == '\'')) {
-		quoted = true;
-		at++;
-	}
-	while (secret && at < mask_left(e) && e->from[at] == ' ')
-		at++;
-	char sign = secret && at < mask_left(e) ? e->from[at] : '\0';
-	/* after a colon only where it is certain that a value follows: 'Invalid token: unexpected' */
-	bool is_value = sign == '=' || (sign == ':' && quoted);
-	if (is_value && at + 1 < mask_left(e) && e->from[at + 1] == '=')
-		is_value = false; /* a comparison */
-	if (!is_value) {
+	const enum secrecy how = secrecy_of((struct span){e->from, n}, &parts);
+	const size_t begin = how == PLAIN ? 0 : value_begin(e, n, how, parts);
+	if (begin == 0 || begin > mask_left(e))
 		keep(e, n);
-		return;
-	}
-	at++;
-	while (at < mask_left(e) && e->from[at] == ' ')
-		at++;
-	value(e, at);
+	else
+		value(e, begin, how);
 }
 
 /* Masks len bytes; returns how many are left. */
@@ -300,7 +381,16 @@ void mask_value(const char *name, char *value_text)
 {
 	const char *quote = strpbrk(value_text, "'\"");
 	bool text = quote && quote - value_text <= 1;
-	if (!text || !mask_is_secret(span_of(name))) {
+	size_t parts;
+	const enum secrecy how = secrecy_of(span_of(name), &parts);
+	struct editing whole = {.from = value_text, .end = value_text + strlen(value_text), .to = value_text};
+	const bool number = isdigit((unsigned char)*value_text) && run_until(&whole, 0, "") == mask_left(&whole);
+	if (how == SECRET && number) {
+		value(&whole, 0, how);
+		*whole.to = '\0';
+		return;
+	}
+	if (!text || how == PLAIN) {
 		mask_text(value_text);
 		return;
 	}
@@ -345,7 +435,7 @@ size_t mask_args(char *args, size_t len)
 	for (size_t at = 0; at < len;) {
 		const char *end = memchr(args + at, '\0', len - at);
 		size_t n = end ? (size_t)(end - (args + at)) : len - at, was = n;
-		bool is_option = n > 1 && args[at] == '-';
+		bool is_option = n > 2 && args[at] == '-' && args[at + 1] == '-';
 		memmove(to, args + at, n);
 		if (next_is_secret && !is_option) {
 			n = MIN(n, (size_t)STARS);

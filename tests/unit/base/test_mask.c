@@ -14,12 +14,15 @@ static void names_of_secrets_and_of_other_things(void **state)
 					     "WANDB_API_KEY", "GOOGLE_CREDENTIALS",
 					     "client_secret", "ssh_key",
 					     "OPENAI_APIKEY", "mypassword",
-					     "auth.token",    "credential"};
+					     "auth.token",    "credential",
+					     "api_keys",      "passwords",
+					     "pass",	      "db_pass"};
 	static const char *const plain[] = {"",		  "-",		"PWD",	       "OLDPWD",	"tokens",
 					    "max_tokens", "num_tokens", "tokenizer",   "token_ids",	"pad_token",
 					    "eos_token",  "key",	"sort_key",    "keyboard",	"monkey",
 					    "public_key", "TOKEN_FILE", "secret_name", "PASSWORD_PATH", "query_key",
-					    "author",	  "compass",	"secretary",   "passed",	"KeyError"};
+					    "author",	  "compass",	"secretary",   "passed",	"KeyError",
+					    "sort_keys",  "forward_pass", "missing_keys", "dict_keys",	"one_pass"};
 	for (size_t i = 0; i < ARRAY_SIZE(secret); i++)
 		if (!mask_is_secret(span_of(secret[i])))
 			fail_msg("'%s' is a secret", secret[i]);
@@ -64,6 +67,18 @@ static void texts(void **state)
 		{"x?token=abcdef&y=1", "x?token=***&y=1"},
 		{"https://h/x?access_token=abcdef", "https://h/x?access_token=***"},
 		{"loss=0.5 step=7 lr=1e-4", "loss=0.5 step=7 lr=1e-4"},
+		{"exec t --token abcd --x", "exec t --token *** --x"},
+		{"exec t --api-key  a1b2", "exec t --api-key  ***"},
+		{"t --token --x, --max-token abc", "t --token --x, --max-token abc"},
+		{"['--password', 'x1y2', 3]", "['--password', '***', 3]"},
+		{"curl -H X-Api-Key: abcd http://h/", "curl -H X-Api-Key: *** http://h/"},
+		{"login failed, password: hunter2 (x)", "login failed, password: *** (x)"},
+		{"token: a1b2c3d4e5", "token: ***"},
+		{"First pass: begins", "First pass: begins"},
+		{"postgres://bob:hun/ter2@db:5432/x", "postgres://bob:***@db:5432/x"},
+		{"http://h:8080/a@b", "http://h:8080/a@b"},
+		{"password=12345678, token=12345678", "password=***, token=12345678"},
+		{"{'pass': 'abcd'}", "{'pass': '***'}"},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		char text[128];
@@ -106,6 +121,8 @@ static void arguments(void **state)
 		     "t\0--max-tokens\0"
 		     "512"),
 		ARGS("t\0--token", "t\0--token"),
+		ARGS("t\0--password\0-abcd\0--x", "t\0--password\0***\0--x"),
+		ARGS("sh\0-c\0t --token abcd; u", "sh\0-c\0t --token ***; u"),
 		ARGS("", ""),
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
@@ -133,6 +150,10 @@ static void values_of_variables(void **state)
 		{"config", "{'password': 'abc', 'lr': 0.1}", "{'password': '***', 'lr': 0.1}"},
 		{"url", "'redis://:pw@h:1/0'", "'redis://:**@h:1/0'"},
 		{"secret", "None", "None"},
+		{"secret", "12345678", "***"},
+		{"passwords", "['a', 'bcd']", "['***']"},
+		{"api_keys", "['abcd']", "['***']"},
+		{"argv", "['t', '--password', 'abcd']", "['t', '--password', '***']"},
 		{"secret", "''", "''"},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
