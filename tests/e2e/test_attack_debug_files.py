@@ -198,8 +198,8 @@ def mark_compressed(path, name):
 
 
 def test_debug_information_that_grows_when_it_is_read_takes_no_memory_of_vigil(vigil, compiled, run):
-    """A section of 6 GiB in 6 MiB of file."""
-    program = compiled(debug_macro=compressed(6 << 30))
+    """A section of 2 GiB in 2 MiB of file."""
+    program = compiled(debug_macro=compressed(2 << 30))
     mark_compressed(program, ".debug_macro")
     process = run(program)
     looker = vigil.start("stack", "--native", process.pid, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
