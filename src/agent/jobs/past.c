@@ -257,12 +257,8 @@ static int past_told(struct past *p, bool all)
 }
 
 /* ret_left_out NULL: those that are shown; else `most` of the others too, and the most memory that is known of each. */
-static int past_read_each(struct store *store, struct past *p, size_t most, uint64_t *ret_left_out)
+static int past_tell(struct store *store, struct past *p, struct span series, size_t most, uint64_t *ret_left_out)
 {
-	size_t len;
-	int error;
-	cleanup(freep) char *text = past_read(p->job, &len, &error);
-	const struct span series = {text, len};
 	int r = job_processes_of(series, &p->of, &p->n);
 	if (r == 0 && ret_left_out)
 		r = bulklife_read(series, INT64_MIN, INT64_MAX, &p->large, &p->n_large);
@@ -279,11 +275,23 @@ static int past_read_each(struct store *store, struct past *p, size_t most, uint
 
 int past_each_process(struct store *store, const struct job *j, past_process_fn *fn, void *ctx)
 {
-	return past_read_each(store, &(struct past){.job = j, .fn = fn, .ctx = ctx}, 0, NULL);
+	size_t len;
+	int error;
+	cleanup(freep) char *text = past_read(j, &len, &error);
+	return past_each_process_of(store, j, (struct span){text, len}, fn, ctx);
+}
+
+int past_each_process_of(struct store *store, const struct job *j, struct span series, past_process_fn *fn, void *ctx)
+{
+	return past_tell(store, &(struct past){.job = j, .fn = fn, .ctx = ctx}, series, 0, NULL);
 }
 
 int past_each_seen(struct store *store, const struct job *j, size_t most, past_process_fn *fn, void *ctx,
 		   uint64_t *ret_left_out)
 {
-	return past_read_each(store, &(struct past){.job = j, .fn = fn, .ctx = ctx}, most, ret_left_out);
+	size_t len;
+	int error;
+	cleanup(freep) char *text = past_read(j, &len, &error);
+	struct past p = {.job = j, .fn = fn, .ctx = ctx};
+	return past_tell(store, &p, (struct span){text, len}, most, ret_left_out);
 }

@@ -29,6 +29,9 @@ typedef int past_process_fn(void *ctx, const struct job_process *p);
  * that they were last known by, then those that only the series has. 0, what fn returned, or a negative errno.
  */
 int must_check past_each_process(struct store *s, const struct job *j, past_process_fn *fn, void *ctx);
+/* The same for who has read the series already: that of a month takes a third of an answer's time. */
+int must_check past_each_process_of(struct store *s, const struct job *j, struct span series, past_process_fn *fn,
+				    void *ctx);
 /*
  * The same, and all others that the job's vigil has seen: of those that the series alone has, as many as `most`, that
  * lived longest. With the most memory that is known of each. *ret_left_out: how many were not told.

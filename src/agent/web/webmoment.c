@@ -116,15 +116,12 @@ struct look {
 };
 
 /* The last look at or before that time. */
-static bool look_find(const struct job *j, int64_t at_unix_ms, struct look *ret)
+static bool look_find(struct span series, int64_t at_unix_ms, struct look *ret)
 {
 	static struct series_record record;
 	struct series_reader reader;
-	size_t len = 0;
-	int error;
 	bool found = false;
-	cleanup(freep) char *text = past_read(j, &len, &error);
-	if (!text || series_reader_init(&reader, (struct span){text, len}) < 0)
+	if (!series.p || series_reader_init(&reader, series) < 0)
 		return false;
 	ret->bulk.n = 0;
 	while (series_next(&reader, &record)) {
@@ -136,7 +133,7 @@ static bool look_find(const struct job *j, int64_t at_unix_ms, struct look *ret)
 		if (record.kind == SERIES_BULK && found && record.bulk.mono_ns == ret->sample.mono_ns)
 			ret->bulk = record.bulk;
 	}
-	bulklife_of(&ret->bulk, (struct span){text, len}, ret->large);
+	bulklife_of(&ret->bulk, series, ret->large);
 	return found;
 }
 
@@ -189,7 +186,11 @@ void web_moment(const struct webcall *c)
 	if (!web_job(c, &j))
 		return;
 	struct moment m = {.at_unix_ms = (int64_t)at, .processes = js_array(), .events = js_array(), .job = &j};
-	int r = past_each_process(c->web->store, &j, moment_process, &m);
+	size_t len;
+	int error;
+	cleanup(freep) char *text = past_read(&j, &len, &error);
+	const struct span series = {text, len};
+	int r = past_each_process_of(c->web->store, &j, series, moment_process, &m);
 	if (r == 0)
 		r = store_each_event(c->web->store, j.id, 0, moment_event, &m);
 	if (r == 0)
@@ -198,7 +199,7 @@ void web_moment(const struct webcall *c)
 	js_put_text(o, "schema", "vigil.moment/1");
 	js_put_text(o, "job", j.id);
 	js_put_i64(o, "time_unix_ms", m.at_unix_ms);
-	if (look_find(&j, m.at_unix_ms, &look))
+	if (look_find(series, m.at_unix_ms, &look))
 		js_put(o, "memory", look_json(&look));
 	js_put(o, "processes", m.processes);
 	js_put(o, "events", m.events);
