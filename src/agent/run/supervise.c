@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/mask.h"
 #include "base/path.h"
+#include "base/units.h"
 #include "sense/lockwait.h"
 #include "sense/proc/proc.h"
 #include "tell/jobs/job_json.h"
@@ -150,9 +151,12 @@ static int supervise_finish(struct super *s)
 		json_print(j);
 	super_output_end(s);
 	struct keptoutput_result swept;
+	char bytes[16];
 	keptoutput_ended(s->spec->watch.state_dir, j->id, s->output.kept.kept_bytes, s->spec->keep_all_bytes, &swept);
 	if (swept.jobs > 0)
-		log_debug("the kept output of %zu ended jobs was removed (--keep-output-all)", swept.jobs);
+		log_info("the kept output of %zu jobs that ended longest ago was removed (%s), as there was too much "
+			 "in all (--keep-output-all)",
+			 swept.jobs, size_format(swept.bytes, bytes));
 	return s->exit_status;
 }
 

@@ -145,8 +145,9 @@ static int no_logs(const struct logs *l, int r)
 	if (l->job.adopted)
 		log_error("job %s was not started by vigil, so its output is not kept", l->id);
 	else if (r == -ENOENT)
-		log_error("no output is kept, or no longer, for %s%s in %s", l->id,
-			  l->options->attempt == NOT_GIVEN ? "" : " in that attempt", l->log_dir);
+		log_error("no output is kept, or no longer, for %s%s in %s: that of jobs that ended longest ago is "
+			  "removed when there is too much in all (--keep-output-all)",
+			  l->id, l->options->attempt == NOT_GIVEN ? "" : " in that attempt", l->log_dir);
 	else
 		log_error("cannot read the logs in %s: %s", l->log_dir, strerror(-r));
 	return r == -EACCES ? EXIT_DENIED : r == -ENOENT ? EXIT_ABSENT : EXIT_PROBLEM;
