@@ -1,10 +1,13 @@
 #include "base/foreign.h"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <limits.h>
 #include <linux/magic.h>
 #include <linux/openat2.h>
+#include <pwd.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/fsuid.h>
 #include <sys/prctl.h>
@@ -90,12 +93,60 @@ static int become(const struct foreign_user *as, struct self *s)
 	return -EPERM;
 }
 
+/* The user's name and group, from the machine's own file: asking a directory service may take long. */
+static bool account_find(uid_t uid, char name[static LOGIN_NAME_MAX], gid_t *ret_group)
+{
+	char text[BUFSIZ];
+	struct passwd entry, *p = NULL;
+	FILE *f = fopen("/etc/passwd", "re");
+	while (f && fgetpwent_r(f, &entry, text, sizeof(text), &p) == 0 && p->pw_uid != uid)
+		p = NULL;
+	if (f)
+		(void)fclose(f);
+	if (!p)
+		return false;
+	text_copy(name, LOGIN_NAME_MAX, p->pw_name);
+	*ret_group = p->pw_gid;
+	return true;
+}
+
+/* False of a group with more members than fit, too. */
+static bool has_member(const char *name, gid_t group)
+{
+	char text[4 * BUFSIZ];
+	struct group entry, *g = NULL;
+	bool found = false;
+	FILE *f = fopen("/etc/group", "re");
+	while (f && !found && fgetgrent_r(f, &entry, text, sizeof(text), &g) == 0)
+		for (char **member = g->gr_mem; g->gr_gid == group && *member && !found; member++)
+			found = strcmp(*member, name) == 0;
+	if (f)
+		(void)fclose(f);
+	return found;
+}
+
+/* Groups below belong to the system, as a rule, and give rights. */
+#define USERS_FIRST_GROUP 1000
+#define NOBODYS_GROUP 65534
+
+/* The group that a file's owner may use. What 'chown USER FOLDER' leaves behind is root's, and not the owner's. */
+static gid_t owner_group(uid_t uid, gid_t of_file)
+{
+	char name[LOGIN_NAME_MAX];
+	gid_t own;
+	if (!account_find(uid, name, &own))
+		return of_file >= USERS_FIRST_GROUP ? of_file : NOBODYS_GROUP;
+	return of_file == own || has_member(name, of_file) ? of_file : own;
+}
+
 const struct foreign_user *foreign_owner(int fd, struct foreign_user *ret)
 {
 	struct stat st;
 	if (fstat(fd, &st) < 0)
 		return NULL;
 	*ret = (struct foreign_user){.uid = st.st_uid, .gid = st.st_gid};
+	if (st.st_uid != 0 && geteuid() == 0)
+		ret->gid = owner_group(st.st_uid, st.st_gid);
 	return ret;
 }
 

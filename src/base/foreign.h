@@ -43,7 +43,10 @@ enum {
 	FOREIGN_TYPED = 8,
 };
 
-/* Fills ret with the owner of an open file or folder, and returns it; NULL, ourselves, where that fails. */
+/*
+ * Fills ret with the owner of an open file or folder, and returns it; NULL, ourselves, where that fails. The file's
+ * group is used only where the owner is in it, by the machine's own files; else the owner's own, or one without rights.
+ */
 const struct foreign_user *foreign_owner(int fd, struct foreign_user *ret);
 
 struct foreign_place {

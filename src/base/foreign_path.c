@@ -18,7 +18,9 @@
 struct walk {
 	int dir; /* owned */
 	char rest[PATH_MAX];
+	char part[NAME_MAX + 1]; /* the last one that was taken, and is no folder that was gone into */
 	size_t links;
+	bool kernels; /* it came to a link that the kernel makes */
 };
 
 static void walk_done(struct walk *w)
@@ -42,13 +44,13 @@ static int walk_put(struct walk *w, const char *text)
 }
 
 /* Takes the first part of the rest; false: nothing is left. */
-static bool walk_part(struct walk *w, char part[static NAME_MAX + 1])
+static bool walk_part(struct walk *w)
 {
 	char *from = w->rest + strspn(w->rest, "/");
 	const size_t len = strcspn(from, "/");
 	if (len == 0)
 		return false;
-	text_format(part, NAME_MAX + 1, "%.*s", (int)len, from);
+	text_format(w->part, sizeof(w->part), "%.*s", (int)len, from);
 	memmove(w->rest, from + len, strlen(from + len) + 1);
 	return true;
 }
@@ -63,12 +65,12 @@ static bool is_anothers(int fd, struct foreign_user *ret)
 }
 
 /* One part of the way. Returns 1: *ret; 0: go on; -ENOENT: it is not there. */
-static int walk_step(struct walk *w, const char *part, struct foreign_user *ret)
+static int walk_step(struct walk *w, struct foreign_user *ret)
 {
 	struct stat st;
 	struct statfs fs;
 	char text[PATH_MAX];
-	cleanup(closep) int fd = openat(w->dir, part, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	cleanup(closep) int fd = openat(w->dir, w->part, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return -errno;
 	if (is_anothers(fd, ret))
@@ -76,11 +78,13 @@ static int walk_step(struct walk *w, const char *part, struct foreign_user *ret)
 	if (S_ISDIR(st.st_mode)) {
 		closep(&w->dir);
 		w->dir = take_fd(&fd);
+		w->part[0] = '\0';
 		return 0;
 	}
 	if (!S_ISLNK(st.st_mode))
 		return 0;
-	if (fstatfs(fd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC)
+	w->kernels = fstatfs(fd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC;
+	if (w->kernels)
 		return -ENOENT; /* /dev/stdout: it is open already, by whoever could */
 	if (++w->links > LINKS_MOST)
 		return -ELOOP;
@@ -91,18 +95,21 @@ static int walk_step(struct walk *w, const char *part, struct foreign_user *ret)
 	return walk_put(w, text);
 }
 
+/* As foreign_path_user; the walk stands in the last folder then. */
+static int walk_all(struct walk *w, const char *path, struct foreign_user *ret)
+{
+	int r = walk_put(w, path);
+	if (r == 0 && is_anothers(w->dir, ret))
+		return 1;
+	while (r == 0 && walk_part(w))
+		r = walk_step(w, ret);
+	return r == -ENOENT || r == -ENOTDIR ? 0 : r;
+}
+
 int foreign_path_user(const char *path, struct foreign_user *ret)
 {
 	cleanup(walk_done) struct walk w = {.dir = -1};
-	char part[NAME_MAX + 1];
-	if (geteuid() != 0)
-		return 0;
-	int r = walk_put(&w, path);
-	if (r == 0 && is_anothers(w.dir, ret))
-		return 1;
-	while (r == 0 && walk_part(&w, part))
-		r = walk_step(&w, part, ret);
-	return r == -ENOENT || r == -ENOTDIR ? 0 : r;
+	return geteuid() == 0 ? walk_all(&w, path, ret) : 0;
 }
 
 struct opening {
@@ -118,24 +125,60 @@ static int opening_act(void *arg)
 	return fd < 0 ? -errno : fd;
 }
 
-int foreign_path_open(const char *path, int flags, mode_t mode, int *ret_fd)
+/* Emptied once it is known to be a file of that user's. */
+static int open_anothers(const char *path, int flags, mode_t mode, const struct foreign_user *user, int *ret_fd)
 {
-	struct foreign_user user;
 	struct stat st;
-	int r = foreign_path_user(path, &user);
-	if (r < 0)
-		return r;
-	/* Emptied once it is known to be a file. */
-	struct opening o = {path, r ? (flags & ~O_TRUNC) | O_NONBLOCK : flags, mode};
-	const bool anothers = r;
-	cleanup(closep) int fd = foreign_act_as(anothers ? &user : NULL, opening_act, &o);
+	struct opening o = {path, (flags & ~O_TRUNC) | O_NONBLOCK, mode};
+	cleanup(closep) int fd = foreign_act_as(user, opening_act, &o);
 	if (fd < 0)
-		return fd == -ENXIO && anothers ? FOREIGN_OTHER : fd;
-	if (anothers && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)))
+		return fd == -ENXIO ? FOREIGN_OTHER : fd;
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return FOREIGN_OTHER;
-	if (anothers && ((flags & O_TRUNC && ftruncate(fd, 0) < 0) || fcntl(fd, F_SETFL, flags & ~O_TRUNC) < 0))
+	if ((flags & O_TRUNC && ftruncate(fd, 0) < 0) || fcntl(fd, F_SETFL, flags & ~O_TRUNC) < 0)
 		return -errno;
 	*ret_fd = take_fd(&fd);
+	return 0;
+}
+
+static bool is_shared(int dir)
+{
+	struct stat st;
+	return fstat(dir, &st) < 0 || st.st_mode & S_IWOTH || (st.st_mode & S_IWGRP && st.st_gid != 0);
+}
+
+/*
+ * In a folder that others may write to as well: the name may stand for something else by now than when it was looked
+ * at. A link is not followed, and a file with a second name may be root's, put there by somebody else.
+ */
+static int open_shared(const struct walk *w, int flags, mode_t mode, int *ret_fd)
+{
+	struct stat st;
+	cleanup(closep) int fd = openat(w->dir, w->part,
+					(flags & ~O_TRUNC) | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, mode);
+	if (fd < 0)
+		return errno == ELOOP || errno == ENXIO ? FOREIGN_OTHER : -errno;
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_nlink > 1 || (st.st_uid != 0 && st.st_uid != geteuid()))
+		return FOREIGN_OTHER;
+	if ((flags & O_TRUNC && ftruncate(fd, 0) < 0) || fcntl(fd, F_SETFL, flags & ~O_TRUNC) < 0)
+		return -errno;
+	*ret_fd = take_fd(&fd);
+	return 0;
+}
+
+int foreign_path_open(const char *path, int flags, mode_t mode, int *ret_fd)
+{
+	cleanup(walk_done) struct walk w = {.dir = -1};
+	struct foreign_user user;
+	const int r = geteuid() == 0 ? walk_all(&w, path, &user) : 0;
+	if (r)
+		return r < 0 ? r : open_anothers(path, flags, mode, &user, ret_fd);
+	if (w.dir >= 0 && w.part[0] && !w.rest[strspn(w.rest, "/")] && !w.kernels && is_shared(w.dir))
+		return open_shared(&w, flags, mode, ret_fd);
+	const int fd = opening_act(&(struct opening){path, flags, mode});
+	if (fd < 0)
+		return fd;
+	*ret_fd = fd;
 	return 0;
 }
 

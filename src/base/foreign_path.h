@@ -16,7 +16,7 @@
 int must_check foreign_path_user(const char *path, struct foreign_user *ret);
 /*
  * open(2) with these flags, O_CLOEXEC and O_NOCTTY, and mode, with the rights of that user. FOREIGN_OTHER: in a user's
- * folder, and no regular file.
+ * folder, and no regular file; or in one that others may write to as well (/tmp), and a link, or a file of two names.
  */
 int must_check foreign_path_open(const char *path, int flags, mode_t mode, int *ret_fd);
 /* The same for a stream to write; fresh: it must not be there yet. NULL, and errno. */

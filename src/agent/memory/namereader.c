@@ -55,8 +55,10 @@ static enum role_proof namereader_proof(const struct world *w, const struct guar
 	ssize_t n = readlinkat(w->proc_fd, link, path, sizeof(path));
 	if (n <= 0 || fstatat(w->proc_fd, link, &st, 0) < 0 || proc_status_read(w, want->id.pid, &who) != 0)
 		return ROLE_UNPROVEN;
-	const struct role_program program = {
-		.path = {path, (size_t)n}, .of_root = st.st_uid == 0, .of_user = st.st_uid == who.uid};
+	const struct role_program program = {.path = {path, (size_t)n},
+					     .of_root = st.st_uid == 0,
+					     .of_user = st.st_uid == who.uid,
+					     .of_ours = st.st_uid == geteuid()};
 	return role_proof_of(span_of(want->comm), span_of(command), &program);
 }
 

@@ -223,8 +223,9 @@ int config_add_file(struct config *c, const char *path, enum config_kind kind, s
 }
 
 /*
- * A project file is not used if it belongs to another user or if everybody may write to it: it could start programs.
- * What is judged is the file that is open, since its name may stand for another one a moment later.
+ * A file that nobody named is not used if it belongs to another user or if everybody may write to it: it could start
+ * programs. Root's home may be a user's still (sudo -E, su -m), and a link is whose who made it. What is judged is the
+ * file that is open, since its name may stand for another one a moment later.
  */
 static bool is_trusted(int fd, const char *path, char note[static 256])
 {
@@ -232,22 +233,25 @@ static bool is_trusted(int fd, const char *path, char note[static 256])
 	if (fstat(fd, &st) < 0)
 		return false;
 	bool mine = st.st_uid == geteuid() || st.st_uid == 0;
-	if (mine && (st.st_mode & S_IWOTH) == 0)
+	if (mine && (S_ISLNK(st.st_mode) || (st.st_mode & S_IWOTH) == 0))
 		return true;
 	(void)text_format(note, 256, "%s is not used: %s; 'vigil config check' shows what it says", path,
 			  mine ? "everybody may write to it" : "it belongs to another user");
 	return false;
 }
 
-static int add_project(struct config *c, const char *path, char note[static 256], struct fault *f)
+static int add_found(struct config *c, const char *path, enum config_kind kind, char note[static 256], struct fault *f)
 {
-	cleanup(closep) int seen = open(path, O_PATH | O_CLOEXEC), fd = -1;
+	cleanup(closep) int name = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC), fd = -1;
+	if (name < 0 || !is_trusted(name, path, note))
+		return 0;
+	cleanup(closep) int seen = open(path, O_PATH | O_CLOEXEC);
 	if (seen < 0 || !is_trusted(seen, path, note))
 		return 0;
 	int e = foreign_reopen(seen, NULL, O_RDONLY, &fd);
 	return e ? fault_set(f, e < 0 ? e : -EINVAL, "cannot read the configuration %s: %s", path,
 			     e < 0 ? strerror(-e) : "it is no file")
-		 : add_open_file(c, fd, path, CONFIG_PROJECT, f);
+		 : add_open_file(c, fd, path, kind, f);
 }
 
 static int add_if_there(struct config *c, const char *path, enum config_kind kind, struct fault *f)
@@ -299,8 +303,8 @@ int config_load(struct config *c, const char *named, char note[static 256], stru
 	else
 		TEXT_FORMAT(path, "%s/.config/vigil/vigil.yaml", home ? home : "");
 	if (e == 0 && path[0] == '/')
-		e = add_if_there(c, path, CONFIG_USER, f);
-	return e ? e : add_project(c, "vigil.yaml", note, f);
+		e = add_found(c, path, CONFIG_USER, note, f);
+	return e ? e : add_found(c, "vigil.yaml", CONFIG_PROJECT, note, f);
 }
 
 bool config_is_project(const struct config *c, const struct config_entry *e)

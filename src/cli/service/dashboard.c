@@ -72,7 +72,7 @@ static const struct option options[] = {
 	 .offset = offsetof(struct dashboard_options, until)},
 	{.name = "open",
 	 .type = OPTION_FLAG,
-	 .help = "open the page in the browser (xdg-open)",
+	 .help = "open the page in the browser (xdg-open), by a file that only you may read",
 	 .offset = offsetof(struct dashboard_options, open)},
 	{.name = "json",
 	 .type = OPTION_FLAG,
@@ -85,6 +85,7 @@ static const struct option options[] = {
 struct dashboard {
 	const struct dashboard_options *options;
 	char state[256];
+	char opening[300]; /* a page that leads to the address; empty: none */
 };
 
 static int open_store(void *ctx, struct store **ret, bool *ret_lent, struct fault *f)
@@ -98,9 +99,23 @@ static int open_store(void *ctx, struct store **ret, bool *ret_lent, struct faul
 	return *ret ? 0 : r;
 }
 
-/* xdg-open may print and stay; it is none of ours from then on. */
-static void browser_open(const char *url)
+/*
+ * The browser gets the name of a file that leads to the address: everybody may read the arguments of a program, and the
+ * address has the token. xdg-open may print and stay; it is none of ours from then on.
+ */
+static void browser_open(struct dashboard *d, const char *url)
 {
+	char page[512];
+	TEXT_FORMAT(d->opening, "%s/open.html", d->state);
+	const int len = text_format(page, sizeof(page),
+				    "<!doctype html><meta http-equiv=\"refresh\" content=\"0;url=%s\">\n", url);
+	const int r = file_replace(d->opening, page, (size_t)len, 0600);
+	if (r < 0) {
+		log_warning("the browser is not opened: %s cannot be written: %s; open the address above", d->opening,
+			    strerror(-r));
+		d->opening[0] = '\0';
+		return;
+	}
 	pid_t pid = fork();
 	if (pid != 0)
 		return;
@@ -110,13 +125,13 @@ static void browser_open(const char *url)
 	private_umask_undo();
 	heap_huge_pages_undo();
 	(void)freopen("/dev/null", "r+", stdin);
-	execlp("xdg-open", "xdg-open", url, (char *)NULL);
+	execlp("xdg-open", "xdg-open", d->opening, (char *)NULL);
 	_exit(127);
 }
 
 static void listens(void *ctx, const struct web_address *a)
 {
-	const struct dashboard *d = ctx;
+	struct dashboard *d = ctx;
 	if (d->options->json) {
 		cleanup(js_freep) struct js *o = js_object();
 		js_put_text(o, "schema", "vigil.dashboard/1");
@@ -137,7 +152,7 @@ static void listens(void *ctx, const struct web_address *a)
 			log_info("the page is at %s", a->url);
 	}
 	if (d->options->open && !a->is_unix)
-		browser_open(a->url);
+		browser_open(d, a->url);
 	if (d->options->until > 0) /* whoever reads the job's stderr to its end must not wait for us */
 		(void)freopen("/dev/null", "w", stderr);
 }
@@ -187,6 +202,8 @@ static int dashboard_run(const void *opts, int argc, char **argv)
 	for (size_t i = 0; i < o->allow_host.n && i < WEB_HOSTS - 1; i++)
 		want.allow_host[i] = o->allow_host.item[i];
 	int r = webserver_run(&want, &f);
+	if (d.opening[0])
+		(void)unlink(d.opening);
 	if (r < 0)
 		log_error("%s", f.text);
 	return r == -EINVAL ? EXIT_USAGE : r == -EACCES || r == -EPERM ? EXIT_DENIED : r < 0 ? EXIT_PROBLEM : 0;

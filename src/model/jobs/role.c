@@ -326,9 +326,11 @@ enum role_proof role_proof_of(struct span comm, struct span command, const struc
 	if (program->path.len == 0)
 		return ROLE_UNPROVEN;
 	if (in_list(file, ray_daemons)) {
-		bool trusted = program->of_root || program->of_user;
-		bool started_so = span_has(program->path, "/ray/") && has_any(command, daemon_arguments);
-		return trusted && started_so ? ROLE_PROVEN : ROLE_UNPROVEN;
+		if (!span_has(program->path, "/ray/") || !has_any(command, daemon_arguments))
+			return ROLE_UNPROVEN;
+		if (program->of_root || program->of_ours)
+			return ROLE_PROVEN;
+		return program->of_user ? ROLE_LIKELY : ROLE_UNPROVEN;
 	}
 	if (program->of_root && (in_list(file, launchers) || in_list(file, shells)))
 		return ROLE_PROVEN;

@@ -32,7 +32,7 @@ enum role {
  */
 enum role_proof {
 	ROLE_UNPROVEN, /* nothing but the name */
-	ROLE_LIKELY, /* a script of that name in a Python */
+	ROLE_LIKELY, /* a script of that name in a Python, or a program of the user's own, who named it */
 	ROLE_PROVEN, /* the program file is of that name and its owner is to be trusted with it */
 };
 
@@ -80,6 +80,7 @@ struct role_program {
 	struct span path;
 	bool of_root; /* root owns the file */
 	bool of_user; /* whoever runs the process does */
+	bool of_ours; /* whoever runs vigil does */
 };
 enum role_proof role_proof_of(struct span comm, struct span command, const struct role_program *program);
 

@@ -1,0 +1,144 @@
+"""What root types or sets beside an attacker: settings of a user's, names in shared folders, groups, names of programs."""
+import json
+import os
+import shutil
+import signal
+
+import pytest
+
+from conftest import end_tree, wait_for
+from strangerkit import ATTACKER, attacker, home, needs_root, place  # noqa: F401
+
+pytestmark = needs_root
+
+BEFORE = b"root's own words\n"
+HOOK = """
+notify:
+  - name: mine
+    kind: exec
+    argv: [%s]
+"""
+
+
+def given(path, owner=ATTACKER):
+    os.chown(path, owner, owner, follow_symlinks=False)
+    return path
+
+
+@pytest.mark.parametrize("variable", ["HOME", "XDG_CONFIG_HOME"])
+def test_root_takes_no_settings_from_a_home_that_is_a_users(vigil, home, variable):  # noqa: F811
+    """sudo -E and su -m leave HOME as it was."""
+    made, hook = home / "made", home / "hook.sh"
+    hook.write_text(f"#!/bin/sh\nid -u > {made}\n")
+    hook.chmod(0o755)
+    config = home / (".config" if variable == "HOME" else "") / "vigil/vigil.yaml"
+    config.parent.mkdir(parents=True)
+    config.write_text(HOOK % hook)
+    given(config)
+    result = vigil("run", "--", "sh", "-c", "exit 3", env={"HOME": home, "XDG_CONFIG_HOME": "", variable: home})
+    assert result.status == 3 and f"{config} is not used: it belongs to another user" in result.text, result
+    assert vigil("notify", "flush").status == 0
+    assert not made.exists()
+
+
+def test_a_users_link_called_as_the_projects_settings_is_not_followed(vigil, home, tmp_path):  # noqa: F811
+    other = tmp_path / "other.yaml"
+    other.write_text("no: such: thing\n")
+    (home / "vigil.yaml").symlink_to(other)
+    given(home / "vigil.yaml")
+    result = vigil("run", "--", "true", cwd=home)
+    assert result.status == 0 and "it belongs to another user" in result.text, result
+
+
+SWAP = """
+import os, sys
+name, to = sys.argv[1:]
+print("ready")
+while True:
+    try:
+        os.symlink(to, name)
+        os.unlink(name)
+    except OSError:
+        pass
+"""
+
+
+def test_a_link_that_comes_and_goes_in_a_shared_folder_leads_nowhere(vigil, place, attacker, tmp_path):  # noqa: F811
+    assert vigil("run", "true").status == 0
+    tmp_path.chmod(0o700)
+    secret, missing = tmp_path / "secret", tmp_path / "missing"
+    secret.write_bytes(BEFORE)
+    shared = place / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)  # where the kernel's protected_symlinks protects nothing
+    for target in (secret, missing):
+        out = shared / f"to-{target.name}"
+        swapper = attacker(SWAP, out, target)
+        for _ in range(60):
+            vigil("timeline", "last", "-o", out)
+            assert secret.read_bytes() == BEFORE and not missing.exists()
+        end_tree(swapper)
+
+
+def test_what_others_may_write_beside_is_written_all_the_same(vigil, place):  # noqa: F811
+    assert vigil("run", "true").status == 0
+    shared = place / "shared"
+    shared.mkdir()
+    shared.chmod(0o1777)
+    for _ in range(2):  # a file that is there is written anew
+        result = vigil("report", "last", "--html", shared / "r.html")
+        assert result.status == 0 and b"<html" in (shared / "r.html").read_bytes()[:200].lower(), result
+    os.link(shared / "r.html", shared / "two.html")
+    refused = vigil("timeline", "last", "-o", shared / "two.html")
+    assert refused.status != 0 and "two.html" in refused.text, refused
+
+
+def test_a_folder_that_was_given_to_a_user_gives_no_group_of_roots(vigil, home, place):  # noqa: F811
+    """'chown USER FOLDER' leaves the group behind."""
+    assert vigil("run", "true").status == 0
+    groups = place / "g660"
+    groups.write_bytes(BEFORE)
+    groups.chmod(0o660)
+    os.chown(home, ATTACKER, 0)
+    (home / "link").symlink_to(groups)
+    os.chown(home / "link", ATTACKER, 0, follow_symlinks=False)
+    for command in (["report", "last", "--html"], ["timeline", "last", "-o"]):
+        vigil(*command, home / "link")
+        assert groups.read_bytes() == BEFORE
+    made = home / "made.html"
+    assert vigil("report", "last", "--html", made).status == 0
+    assert made.stat().st_uid == ATTACKER and made.stat().st_gid != 0
+
+
+HOG = "import time\nx = [b'x' * (1 << 20) for _ in range(720)]\ntime.sleep(60)"
+INNOCENT = "import time\nx = [b'x' * (1 << 20) for _ in range(150)]\ntime.sleep(60)"
+
+
+def test_a_users_program_called_as_a_daemon_is_not_spared_for_it(vigil, home):  # noqa: F811
+    raylet = home / "opt/ray/raylet"
+    raylet.parent.mkdir(parents=True)
+    shutil.copy("/usr/bin/python3.11" if os.path.exists("/usr/bin/python3.11") else os.path.realpath("/usr/bin/python3"), raylet)
+    given(raylet)
+    script = f'/usr/bin/python3 -c "$1" & sleep 1; {raylet} -c "$2" --log_dir=/x & wait'
+    process = vigil.start("run", "--memory-limit", "800M", "--grace", "0", "--policy", "largest", "--",
+                          "setpriv", "--reuid", ATTACKER, "--regid", ATTACKER, "--clear-groups", "sh", "-c", script, "sh", INNOCENT, HOG)
+    report = wait_for(lambda: next((json.loads(r.out) for r in [vigil("why", "last", "--json")] if r.status == 0 and b"memory_kill" in r.out), None),
+                      60, what="the report of the kill")
+    assert report["victim"]["name"] == "raylet", report["victim"]
+    process.send_signal(signal.SIGTERM)
+    vigil.finish(process, 30)
+
+
+def test_the_browser_is_told_no_token_in_its_arguments(vigil, tmp_path):
+    """Everybody may read the arguments of a program."""
+    told, tool = tmp_path / "told", tmp_path / "bin/xdg-open"
+    tool.parent.mkdir()
+    tool.write_text(f'#!/bin/sh\nstat -c %a "$1" > {told}.new; echo "$@" >> {told}.new; cat "$1" >> {told}.new; mv {told}.new {told}\n')
+    tool.chmod(0o755)
+    page = vigil.start("dashboard", "--open", "--json", env={"PATH": f"{tool.parent}:{os.environ['PATH']}"})
+    started = json.loads(page.stdout.readline())
+    mode, arguments, content = wait_for(lambda: told.exists() and told.read_text(), what="the browser").splitlines()
+    assert mode == "600" and started["token"] not in arguments and started["url"] in content
+    page.send_signal(signal.SIGTERM)
+    vigil.finish(page, 20)
+    assert not os.path.exists(arguments), "gone with the server"
