@@ -285,13 +285,16 @@ def test_the_next_attempt_has_room_and_the_last_one_stays_readable(vigil):
 
 
 def test_the_output_of_the_jobs_that_ended_first_makes_room(vigil):
+    said = ""
     for i in range(4):
-        assert vigil("run", "--name", f"job{i}", "--keep-output-all", "2M", "--", "/usr/bin/python3", "-c", CHATTY,
-                     10_000).status == 1
+        ended = vigil("run", "--name", f"job{i}", "--keep-output-all", "2M", "--", "/usr/bin/python3", "-c", CHATTY, 10_000)
+        said += ended.err.decode()
+        assert ended.status == 1
+    assert "the kept output of 1 job that ended longest ago was removed (" in said
     assert on_disk(vigil.state) < 3.3 * 2**20
     assert vigil("logs", "job3", "--stdout").out.count(b"\n") == 10_000
     gone = vigil("logs", "job0", "--stdout")
-    assert gone.status == 4 and b"line" not in gone.out, gone
+    assert gone.status == 4 and b"line" not in gone.out and "--keep-output-all" in gone.text, gone
     assert vigil("why", "job0").status == 0
 
 

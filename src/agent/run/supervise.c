@@ -154,9 +154,9 @@ static int supervise_finish(struct super *s)
 	char bytes[16];
 	keptoutput_ended(s->spec->watch.state_dir, j->id, s->output.kept.kept_bytes, s->spec->keep_all_bytes, &swept);
 	if (swept.jobs > 0)
-		log_info("the kept output of %zu jobs that ended longest ago was removed (%s), as there was too much "
+		log_info("the kept output of %zu job%s that ended longest ago was removed (%s), as there was too much "
 			 "in all (--keep-output-all)",
-			 swept.jobs, size_format(swept.bytes, bytes));
+			 swept.jobs, swept.jobs == 1 ? "" : "s", size_format(swept.bytes, bytes));
 	return s->exit_status;
 }
 
