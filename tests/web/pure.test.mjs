@@ -110,6 +110,53 @@ test("the headline says what needs somebody, then what died, and calls nothing w
 	assert.equal(of(job("b", "failed", "died", now - 25 * 3600_000)), "Nothing is running.", "no news any more");
 });
 
+test("once the server is gone no job is called well or running: it is told what was seen last, and when", () => {
+	const seen = new Date(2026, 0, 5, 9, 12, 40).getTime();
+	const job = (name, state, level) => ({ id: name, name, state, health: { level, sentence: "step 12, 3.3/s" } });
+	const [one, two] = [job("a", "running", "well"), job("b", "waiting", "died")].map((j) => health.asSeen(j, seen));
+	assert.equal(health.level(one), "unseen");
+	assert.equal(one.health.sentence, "as last seen at 09:12:40: step 12, 3.3/s");
+	assert.ok(!health.goes(one), "it has no speed that is known");
+	const died = job("c", "failed", "died");
+	assert.equal(health.asSeen(died, seen), died, "what has ended stays so");
+	assert.equal(health.asSeen(died, undefined), died);
+	assert.equal(health.headline([one], seen, seen), "a was last seen running, at 09:12:40; how it is now is not known.");
+	assert.equal(
+		health.headline([one, two], seen, seen),
+		"2 jobs were last seen running, at 09:12:40; how they are now is not known.",
+	);
+	assert.equal(health.headline([died], seen, seen), "Nothing was running at 09:12:40.");
+	assert.deepEqual(
+		health.groupJobs([one, two]).map((g) => g.title),
+		["Last seen running"],
+	);
+});
+
+test("a job that waits for its next attempt is told so, and needs somebody", () => {
+	const job = (state, level) => ({ id: "a", name: "a", state, health: { level }, steps: [] });
+	const waits = job("waiting", "died");
+	assert.equal(health.level(waits), "waiting");
+	assert.ok(!health.goes(waits) && health.running(waits));
+	assert.equal(health.headline([waits], 0), "a died and waits for its next attempt.");
+	assert.equal(health.headline([job("running", "died")], 0), "a needs you.", "its state comes later");
+	assert.deepEqual(
+		health.groupJobs([job("running", "well"), waits]).map((g) => [g.title, g.jobs.length]),
+		[
+			["Needs you", 1],
+			["Running", 1],
+		],
+	);
+});
+
+test("jobs that have ended are listed by their end", () => {
+	const job = (id, ended_unix_ms) => ({ id, name: id, state: "failed", health: { level: "died" }, ended_unix_ms });
+	const [group] = health.groupJobs([job("new", 5), job("old", 9), job("unknown"), job("last", 7)]);
+	assert.deepEqual(
+		group.jobs.map((j) => j.id),
+		["old", "last", "new", "unknown"],
+	);
+});
+
 test("a job that stands has no speed", () => {
 	const job = (state, level) => ({ state, health: { level } });
 	assert.ok(health.goes(job("running", "well")) && health.goes(job("running", "slow")));
@@ -189,6 +236,44 @@ test("a delta of ranks changes those it names and keeps what it does not say", (
 	]);
 	assert.deepEqual(now, [have[0], { rank: 1, state: "running", step: 2 }, { rank: 2, state: "ended" }]);
 	assert.equal(now[0], have[0], "a rank that did not change is the same object, so its cell is not drawn again");
+});
+
+test("the ranks of the next attempt take the places of the last one's", () => {
+	const have = [
+		{ rank: 0, pid: 10, state: "ended", signal: 11, own_bytes: 7 },
+		{ rank: 1, pid: 11, state: "ended", signal: 15 },
+		{ rank: 2, pid: 12, state: "ended" },
+	];
+	const next = { rank: 0, pid: 20, state: "running" };
+	const now = merge.mergeRanks(have, [next]);
+	assert.deepEqual(now, [next, have[1], have[2]], "of another process nothing is kept");
+	const whole = [next, { rank: 1, pid: 21, state: "running" }];
+	assert.deepEqual(merge.mergeRanks(have, whole, 2), whole, "all there are: who is not among them has left");
+	const one = { rank: -8581, pid: 8581, state: "ended", step: 20 };
+	const again = { rank: -8600, pid: 8600, state: "running", step: 1 };
+	assert.deepEqual(merge.mergeRanks([one], [again], 1), [again], "of a job without ranks, too");
+	assert.deepEqual(merge.mergeRanks([one], [{ ...one, step: 21 }], 1), [{ ...one, step: 21 }]);
+});
+
+test("who is behind is named, not the many that are ahead of it", () => {
+	const of = (...steps) => steps.map((step, rank) => ({ rank, step }));
+	assert.equal(format.spread(of(8, 8, 7, 8)), "rank 2 is 1 behind");
+	assert.equal(format.spread(of(200, 57, 200)), "rank 1 is 143 behind");
+	assert.equal(format.spread(of(8, 8, 8, 9)), "rank 3 is 1 ahead");
+	assert.equal(format.spread(of(7, 9)), "rank 0 is 2 behind");
+	assert.equal(format.spread(of(7, 7, 8, 8)), "ranks 0, 1 are 1 behind");
+	assert.equal(format.spread(of(7, 7, 8)), "rank 2 is 1 ahead");
+	assert.equal(format.spread(of(5, 6, 9, 9, 9)), "rank 0 is 4 behind");
+	for (const steps of [of(), of(5), of(5, 5)]) assert.equal(format.spread(steps), undefined);
+	assert.equal(format.spread([{ rank: -10, step: 3 }, { rank: -11, step: 9 }]), undefined, "processes without a rank");
+});
+
+test("a job whose next attempt has begun is of that attempt at once", async () => {
+	const { withAttempt } = await source("adapt.ts");
+	const job = { id: "a", attempt: 0, state: "waiting", steps: [{ rank: 0, step: 20 }] };
+	assert.deepEqual(withAttempt(job, { kind: "attempt_start", attempt: 1 }), { id: "a", attempt: 1, state: "running", steps: [] });
+	for (const event of [{ kind: "attempt_start", attempt: 0 }, { kind: "signal", attempt: 1 }])
+		assert.equal(withAttempt(job, event), job);
 });
 
 test("a memory point is added once, also for a worker that is new or gone", () => {

@@ -5,7 +5,7 @@ import { link } from "../route";
 import type { Event, IncidentBrief, Job, Me } from "../types";
 import { Card, Empty, Fault, When } from "../ui/parts";
 import { EventList, type useEvents } from "./events";
-import { goes, running } from "../health";
+import { goes, level, running } from "../health";
 
 export function Attempts({
 	job,
@@ -39,7 +39,7 @@ export function Attempts({
 							)}
 							{n === (job.attempt ?? 0)
 								? running(job)
-									? " · runs"
+									? { waiting: " · ended", unseen: "" }[level(job) as string] ?? " · runs"
 									: ` · exit status ${job.exit_status ?? "unknown"}`
 								: ""}
 						</small>

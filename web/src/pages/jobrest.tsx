@@ -3,7 +3,7 @@ import "../common";
 import { useMemo, useState } from "preact/hooks";
 import type { Kept } from "../adapt";
 import { jobPath } from "../api";
-import { running, stands as standsStill } from "../health";
+import { level, running, stands as standsStill } from "../health";
 import { useEvery, useLoad, useNow, type Loaded } from "../hooks";
 import type { IncidentBrief, Job, Me, MemorySeries, Series, Stacks, Waits } from "../types";
 import { MemoryChart, type Mark } from "../ui/chart";
@@ -95,6 +95,7 @@ function Standing({ job, waits, kept }: { job: Job; waits: Loaded<Waits>; kept: 
 				<KeptStacks job={job} kept={kept} />
 			</Card>
 		) : null;
+	if (level(job) === "unseen") return null;
 	return (
 		<Card
 			title="What the ranks do now"

@@ -3,8 +3,8 @@ import { useState } from "preact/hooks";
 import { JOBS, LAST_INCIDENTS } from "../ahead";
 import { get } from "../api";
 import { ago, bytes, count, duration, lasting, rate, tellsSteps, timeLeft, words } from "../format";
-import { goes, groupJobs, headline, level, running } from "../health";
-import { useLoad, useNews, useNow } from "../hooks";
+import { asSeen, goes, groupJobs, headline, level, running } from "../health";
+import { useGone, useLoad, useNews, useNow } from "../hooks";
 import { link } from "../route";
 import type { Event, Job } from "../types";
 import { Badge, Card, Empty, Show, When } from "../ui/parts";
@@ -102,6 +102,7 @@ function LastIncidents({ now }: { now: number }) {
 export function Overview() {
 	const jobs = useLoad<JobsAnswer>(...JOBS);
 	const now = useNow(5000);
+	const gone = useGone();
 	const [busy, setBusy] = useState(false);
 	useNews((kind, data: { jobs?: Job[] }) => {
 		if (kind === "jobs" && data.jobs) jobs.set((old) => mergeJobs(old, data.jobs!));
@@ -128,13 +129,13 @@ export function Overview() {
 			{(data) => (
 				<div class="overview">
 					<div>
-						<h1>{headline(data.jobs, now)}</h1>
+						<h1>{headline(data.jobs, now, gone)}</h1>
 						{data.jobs.length === 0 && (
 							<Empty>
 								No jobs yet. Start one with <code>vigil run -- python train.py</code>.
 							</Empty>
 						)}
-						{groupJobs(data.jobs).map((group) => (
+						{groupJobs(data.jobs.map((j) => asSeen(j, gone))).map((group) => (
 							<Card key={group.title} title={group.title} side={<small>{group.jobs.length}</small>}>
 								<ul class="rows">
 									{group.jobs.map((j) => (

@@ -4,7 +4,7 @@ import { clock } from "../format";
 import { useNow } from "../hooks";
 import { link } from "../route";
 import type { Job } from "../types";
-import { running } from "../health";
+import { level, running } from "../health";
 
 export const goTo = (job: string, time: number | undefined) =>
 	location.replace(time === undefined ? link(["job", job]) : link(["job", job, "at", Math.round(time)]));
@@ -32,7 +32,7 @@ export function Scrubber({ job, moment }: { job: Job; moment: number | undefined
 				onChange={(e) => goTo(job.id, Number(e.currentTarget.value))}
 			/>
 			<output for="moment">
-				{value === undefined && moment === undefined ? (running(job) ? "now" : "its end") : clock(at, now)}
+				{value === undefined && moment === undefined ? (level(job) === "unseen" ? clock(at, now) : running(job) ? "now" : "its end") : clock(at, now)}
 			</output>
 			<button type="button" disabled={moment === undefined} onClick={() => goTo(job.id, undefined)}>
 				{running(job) ? "Now" : "End"}
