@@ -588,6 +588,20 @@ test("a failed rank's log is one click away, and the rank that is behind is name
 	await done(page);
 });
 
+test("of ranks that are apart the same one's rate is told twice", async () => {
+	const page = await newPage();
+	await changed(page, {
+		"": (job) => ({
+			...job,
+			steps: [{ rank: 0, step: 200, per_s: 3.3 }, { rank: 1, step: 57, per_s: 0.88 }],
+			health: { ...job.health, level: "well", sentence: "step 57, 0.88/s" },
+		}),
+	});
+	await go(page, HUNG);
+	assert.match(await page.getByRole("region", { name: "The job" }).innerText(), /steps\s*0\.88\/s/);
+	await done(page);
+});
+
 test("steps and memory of a running job move", async () => {
 	const page = await newPage();
 	await go(page, WELL);
@@ -940,6 +954,30 @@ test("a process is ended only after one was asked", async () => {
 	await page.getByRole("button", { name: "Send SIGTERM" }).click();
 	await page.waitForSelector("text=SIGTERM was sent");
 	assert.deepEqual(server.control.signal, { pid: 18074, signal: "TERM", start_ticks: 18074 * 7 });
+	await done(page);
+});
+
+test("a process that was sent a signal is shown as it ends, and what was sent stays told", async () => {
+	const page = await newPage();
+	const began = Date.now() - 900_000;
+	let ended;
+	await page.route("**/processes?*", (route) =>
+		route.fulfill({
+			json: {
+				schema: "vigil.processes/1",
+				processes: [{ pid: 18074, start_ticks: 7, role: "main", name: "python3", rank: 0, started_unix_ms: began, running: !ended, ...ended }],
+			},
+		}),
+	);
+	await go(page, `${WELL}/process/18074`);
+	assert.match(await text(page, "main .facts"), /state\s*alive[^]*began\s*15 m/);
+	await page.getByRole("button", { name: /SIGTERM/ }).click();
+	await page.getByRole("button", { name: "Send SIGTERM" }).click();
+	await page.waitForSelector("text=SIGTERM was sent");
+	ended = { signal: 15, ended_unix_ms: Date.now() };
+	await page.waitForSelector("text=ended by signal 15 after 15 m", { timeout: 5000 });
+	assert.match(await text(page, "main"), /SIGTERM was sent/);
+	assert.doesNotMatch(await text(page, "main .facts"), /began[^]*ago/, "what has ended gets no older");
 	await done(page);
 });
 

@@ -16,6 +16,7 @@ const safe = await source("safe.ts");
 const health = await source("health.ts");
 const stacks = await source("ui/stacks.tsx");
 const drawn = await source("timeline/draw.ts");
+const axis = await source("ui/axis.ts");
 const fixture = (name) => JSON.parse(readFileSync(join(WEB, "dev/fixtures", `${name}.json`), "utf8"));
 
 test("sizes, times and shares are short and have their unit", () => {
@@ -393,6 +394,33 @@ test("stacked memory: the largest worker at the bottom, shared memory once on to
 	assert.equal(stack.limitInView(14, undefined), false);
 });
 
+test("memory that a death set free is no slope down to nothing before it", () => {
+	const fall = { times: [1, 2, 3, 4, 5], series: [{ name: "no rank", own: [5, 9, 0, 0, 6] }], shared: [1, 1, 1, 1, 1] };
+	assert.deepEqual(
+		stack.stackMemory(fall).map((l) => l.upper),
+		[
+			[5, 9, null, 0, 6],
+			[6, 10, null, 1, 7],
+		],
+	);
+	const [, top] = stack.stackMemory({ times: [1, 2], series: [{ rank: 0, own: [5, 0] }, { rank: 1, own: [9, 9] }] });
+	assert.deepEqual(top.upper, [14, 9], "the others go on");
+	assert.deepEqual(stack.stackMemory({ times: [1, 2], series: [{ rank: 0, own: [0, 0] }] })[0].upper, [0, 0]);
+});
+
+test("no two marks of a time axis are the same", () => {
+	for (const step of axis.TIME_STEPS) {
+		const told = axis.timeTicks(Array.from({ length: 9 }, (_, i) => 1_767_600_000 + i * step));
+		assert.equal(new Set(told).size, 9, `${step}: ${told}`);
+	}
+});
+
+test("the legend of a curve tells what is now, not what was in the last attempt", () => {
+	assert.equal(axis.lastOf([3, 4.7]), 4.7);
+	assert.equal(axis.lastOf([3, 4.7, null]), 4.7, "a look that is not there yet");
+	for (const values of [[3, 0, null, null], [null], []]) assert.equal(axis.lastOf(values), undefined);
+});
+
 test("who waits for whom, of a recorded hang: 1 and 3 wait for 0, which waits for 2", () => {
 	const nodes = waits.waitNodes(fixture("vision-ddp").waits);
 	assert.deepEqual(
@@ -593,6 +621,19 @@ test("a large process of a job without ranks has its curve in the timeline", () 
 			["counter", "memory of 42", 1],
 		],
 	);
+});
+
+test("steps have their row in the timeline, with their rate", () => {
+	const step = (s, step) => ({ ph: "C", pid: 3, name: "step", ts: s * 1e6, args: { step } });
+	const { rows } = timeline.lanesOf({ traceEvents: [step(1, 2), step(11, 42), step(13, 46), step(20, 1), step(24, 9)] });
+	const row = rows.find((r) => r.title === "step");
+	assert.equal(row.kind, "counter");
+	assert.equal(timeline.valueAt(row, 12e6), 42);
+	assert.equal(timeline.rateAt(row, 1e6), undefined);
+	assert.equal(timeline.rateAt(row, 12e6), 4);
+	assert.equal(timeline.rateAt(row, 14e6), 44 / 12);
+	assert.equal(timeline.rateAt(row, 21e6), undefined, "the next attempt begins anew");
+	assert.equal(timeline.rateAt(row, 24e6), 2);
 });
 
 test("a broken timeline makes no lanes, and no exception", () => {

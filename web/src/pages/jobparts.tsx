@@ -73,6 +73,8 @@ export function Happenings({ job, list }: { job: Job; list: ReturnType<typeof us
 }
 
 export function Details({ job, me }: { job: Job; me: Me | undefined }) {
+	// The same one whose steps the verdict tells.
+	const slowest = job.steps?.reduce((a, b) => (b.step < a.step ? b : a), job.steps[0]!);
 	return (
 		<Card title="The job">
 			<dl class="facts wide">
@@ -114,10 +116,10 @@ export function Details({ job, me }: { job: Job; me: Me | undefined }) {
 						<dd>{duration(job.ended_unix_ms - job.started_unix_ms)}</dd>
 					</div>
 				)}
-				{goes(job) && job.steps?.[0]?.per_s !== undefined && (
+				{goes(job) && slowest?.per_s !== undefined && (
 					<div>
 						<dt>steps</dt>
-						<dd>{rate(job.steps[0].per_s)}</dd>
+						<dd>{rate(slowest.per_s)}</dd>
 					</div>
 				)}
 			</dl>

@@ -50,10 +50,14 @@ export function stackMemory(memory: MemorySeries): Layer[] {
 		memory.shared && peakOf(memory.shared) > 0
 			? [{ label: "shared, once", values: memory.shared, peak: peakOf(memory.shared) }]
 			: [];
+	// All of it was set free at once, by a death: from one look to the next there is no slope.
+	const held = (i: number) => memory.series.some((s) => (s.own[i] ?? 0) > 0);
+	const fell = memory.times.map((_, i) => i > 0 && !held(i) && held(i - 1));
 	let below: (number | null)[] = memory.times.map(() => null);
 	return [...own, ...shared].map((layer) => {
 		const upper = memory.times.map((_, i) => {
 			const mine = layer.values[i];
+			if (fell[i]) return null;
 			return mine == null ? (below[i] ?? null) : mine + (below[i] ?? 0);
 		});
 		below = upper;
