@@ -92,6 +92,8 @@ def test_what_is_read_of_a_job(vigil, job):
     check(server.get(f"{B}/incidents"), A + "/incidents")
     check(server.get(f"{B}/at?time={int(time.time() * 1000)}"), A + "/at")
     check(server.get("/api/v1/events?order=desc&limit=1"), "/api/v1/events")
+    newest = server.get("/api/v1/events?order=desc&limit=1").json()
+    assert newest["newest"] == newest["events"][0]["seq"]
 
 
 def test_steps_a_second_have_no_peak_at_the_end_of_a_job(vigil):

@@ -602,6 +602,32 @@ test("of ranks that are apart the same one's rate is told twice", async () => {
 	await done(page);
 });
 
+test("the last incidents are asked for once, and again when one came before the stream was there", async () => {
+	let asked = 0;
+	const page = await newPage();
+	const settle = async () => {
+		await page.reload();
+		await page.waitForFunction(() => /live/.test(document.querySelector(".link")?.textContent));
+		await page.waitForTimeout(1200);
+	};
+	await settle();
+	page.on("request", (r) => {
+		if (r.url().includes("order=desc")) asked++;
+	});
+	await settle();
+	assert.equal(asked, 1);
+	await page.route("**/events?*", async (route) => {
+		const answer = await route.fetch();
+		if (asked === 2) server.control.emit({ job: "llama-pretrain-vrm6", kind: "crash", text: "in between.", incident: "x.1" });
+		await route.fulfill({ response: answer });
+	});
+	await settle();
+	assert.equal(asked, 3, "once more, and no oftener");
+	await page.waitForSelector("text=in between.");
+	server.world.jobs.get("llama-pretrain-vrm6").events.pop();
+	await done(page);
+});
+
 test("steps and memory of a running job move", async () => {
 	const page = await newPage();
 	await go(page, WELL);

@@ -67,10 +67,12 @@ function mergeJobs(have: JobsAnswer | undefined, news: Job[]): JobsAnswer | unde
 }
 
 function LastIncidents({ now }: { now: number }) {
-	const events = useLoad<{ events: Event[] }>(...LAST_INCIDENTS);
+	const events = useLoad<{ events: Event[]; newest?: number }>(...LAST_INCIDENTS);
+	const newest = events.data?.newest ?? -1;
 	useNews((kind, data: Event) => {
-		if (kind === "event" && data.incident) events.reload();
-	}, events.reload);
+		// A stream says which event it begins behind: what came before that and after the list is in neither.
+		if (kind === "hello" ? !(data.seq <= newest) : kind === "event" && data.incident) events.reload();
+	}, () => {});
 	return (
 		<Card title="Last incidents">
 			<Show of={events} what="Incidents">
