@@ -127,6 +127,11 @@ test("once the server is gone no job is called well or running: it is told what 
 		"2 jobs were last seen running, at 09:12:40; how they are now is not known.",
 	);
 	assert.equal(health.headline([died], seen, seen), "Nothing was running at 09:12:40.");
+	assert.equal(
+		health.headline([{ ...died, ended_unix_ms: seen - 5000 }], seen + 55_000, seen),
+		"Nothing was running at 09:12:40. c died 1 m 00 s ago.",
+		"what is over gets older without a server",
+	);
 	assert.deepEqual(
 		health.groupJobs([one, two]).map((g) => g.title),
 		["Last seen running"],
@@ -382,7 +387,7 @@ test("stacked memory: the largest worker at the bottom, shared memory once on to
 	assert.deepEqual(
 		layers.map((l) => l.upper),
 		[
-			[10, null],
+			[10, 0],
 			[11, 2],
 			[14, 5],
 		],

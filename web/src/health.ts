@@ -49,9 +49,11 @@ function lastDeath(jobs: Job[], now: number): Job | undefined {
 /** What is not known to be well is not called so. `seen`: when the server was heard last, if it is gone. */
 export function headline(jobs: Job[], now: number, seen?: number): string {
 	const run = jobs.filter(running);
+	const dead = lastDeath(jobs, now);
+	const died = dead ? ` ${dead.name} ${level(dead) === "died" ? "died" : "was lost"} ${ago(dead.ended_unix_ms, now)}.` : "";
 	if (seen !== undefined) {
 		const at = clock(seen, now);
-		if (run.length === 0) return `Nothing was running at ${at}.`;
+		if (run.length === 0) return `Nothing was running at ${at}.${died}`;
 		return run.length === 1
 			? `${run[0]!.name} was last seen running, at ${at}; how it is now is not known.`
 			: `${run.length} jobs were last seen running, at ${at}; how they are now is not known.`;
@@ -61,8 +63,6 @@ export function headline(jobs: Job[], now: number, seen?: number): string {
 		return urgent.length === 1
 			? `${urgent[0]!.name} ${level(urgent[0]!) === "waiting" ? "died and waits for its next attempt" : "needs you"}.`
 			: `${urgent.length} of ${run.length} running jobs need you.`;
-	const dead = lastDeath(jobs, now);
-	const died = dead ? ` ${dead.name} ${level(dead) === "died" ? "died" : "was lost"} ${ago(dead.ended_unix_ms, now)}.` : "";
 	if (run.length === 0) return `Nothing is running.${died}`;
 	const many = run.length > 1 ? `${run.length} running jobs` : "running job";
 	const well = run.every((j) => level(j) === "well");

@@ -70,9 +70,8 @@ class Live {
 		document.addEventListener("visibilitychange", () => this.visibility());
 	}
 
-	/** The server's time; it stands once the server is gone. */
 	now(): number {
-		return this.gone() ?? Date.now() + this.offset;
+		return Date.now() + this.offset;
 	}
 
 	/** When the server was last heard, by its clock, once it is gone. */

@@ -4,7 +4,7 @@ import { useContext } from "preact/hooks";
 import { withAttempt, withHealth } from "../adapt";
 import { jobPath } from "../api";
 import { duration, lasting } from "../format";
-import { useGone, useLoad, useNews, useNow, useWanted, type Loaded } from "../hooks";
+import { useGone, useLoad, useNews, useSeenNow, useWanted, type Loaded } from "../hooks";
 import { link, type Route } from "../route";
 import type { Event, Health, Job } from "../types";
 import { Badge, Fault, Skeleton } from "../ui/parts";
@@ -53,7 +53,7 @@ const HEADINGS: Partial<Record<Route["page"], string>> = {
 };
 
 function Title({ job }: { job: Job }) {
-	const now = useNow(1000);
+	const now = useSeenNow(1000);
 	const life = level(job) === "waiting"
 		? "waits for its next attempt"
 		: running(job)

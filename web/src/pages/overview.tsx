@@ -26,9 +26,9 @@ export function stepText(job: Job): string {
 	return parts.join(" · ");
 }
 
-function JobRow({ job, now }: { job: Job; now: number }) {
+function JobRow({ job, now, seen = now }: { job: Job; now: number; seen: number | undefined }) {
 	const life = running(job)
-		? `for ${lasting(now - (job.started_unix_ms ?? now))}`
+		? `for ${lasting(seen - (job.started_unix_ms ?? seen))}`
 		: job.ended_unix_ms !== undefined
 			? `ended ${ago(job.ended_unix_ms, now)}`
 			: "";
@@ -141,7 +141,7 @@ export function Overview() {
 							<Card key={group.title} title={group.title} side={<small>{group.jobs.length}</small>}>
 								<ul class="rows">
 									{group.jobs.map((j) => (
-										<JobRow key={j.id} job={j} now={now} />
+										<JobRow key={j.id} job={j} now={now} seen={gone} />
 									))}
 								</ul>
 							</Card>

@@ -1,7 +1,7 @@
 // The way to any moment of a job.
 import { useEffect, useState } from "preact/hooks";
 import { clock } from "../format";
-import { useNow } from "../hooks";
+import { useSeenNow } from "../hooks";
 import { link } from "../route";
 import type { Job } from "../types";
 import { level, running } from "../health";
@@ -11,7 +11,7 @@ export const goTo = (job: string, time: number | undefined) =>
 
 /** The slider. The address changes when it comes to rest, so that it can be sent to somebody. */
 export function Scrubber({ job, moment }: { job: Job; moment: number | undefined }) {
-	const now = useNow(2000);
+	const now = useSeenNow(2000);
 	const from = job.started_unix_ms ?? now;
 	const to = Math.max(from + 1000, running(job) ? now : (job.ended_unix_ms ?? now));
 	const [value, setValue] = useState<number>();
