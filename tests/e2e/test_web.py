@@ -11,6 +11,7 @@ import socket
 import sqlite3
 import sys
 import time
+import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 
 import psutil
@@ -91,6 +92,8 @@ def test_what_is_read_of_a_job(vigil, job):
     check(server.get(f"{B}/incidents"), A + "/incidents")
     check(server.get(f"{B}/at?time={int(time.time() * 1000)}"), A + "/at")
     check(server.get("/api/v1/events?order=desc&limit=1"), "/api/v1/events")
+    newest = server.get("/api/v1/events?order=desc&limit=1").json()
+    assert newest["newest"] == newest["events"][0]["seq"]
 
 
 def test_steps_a_second_have_no_peak_at_the_end_of_a_job(vigil):
@@ -589,6 +592,38 @@ def test_run_serves_the_page_until_the_job_ends(vigil):
         except OSError:
             return True
     wait_for(gone, 5, "the server to end")
+
+
+def test_an_open_page_is_told_of_the_end_and_stderr_how_to_see_it_again(vigil):
+    process = vigil.start("run", "--dashboard", "--name", "short", "--", "sh", "-c", "sleep 3; exit 3")
+    line = b""
+    while b"the page is at" not in line:
+        line = process.stderr.readline()
+        assert line
+    url = line.split(b"at ", 1)[1].strip().decode()
+    port, token = int(url.split(":")[2].split("/")[0]), url.split("#token=")[1]
+
+    def get(target):
+        head = {"Authorization": f"Bearer {token}"}
+        with urllib.request.urlopen(urllib.request.Request(f"http://127.0.0.1:{port}/api/v1/{target}", headers=head), timeout=20) as answer:
+            return json.load(answer)
+
+    wait_for(lambda: get("jobs?running=1")["jobs"], 20, "the job to be known")
+    job = get("jobs")["jobs"][0]["id"]
+    with socket.create_connection(("127.0.0.1", port), 20) as s:
+        s.sendall(f"GET /api/v1/stream?job={job}&topics=health,events HTTP/1.1\r\nHost: localhost\r\n"
+                  f"Authorization: Bearer {token}\r\n\r\n".encode())
+        told = b""
+        while b'"kind": "job_end"' not in told or b'"state": "failed"' not in told:
+            part = s.recv(65536)
+            assert part, f"the stream ended before the news of the end: {told[-2000:]}"
+            told += part
+        assert get(f"jobs/{job}")["exit_status"] == 3  # what the page asks for when it hears of the end
+        while s.recv(65536):  # and then the server goes
+            pass
+    result = vigil.finish(process)
+    assert result.status == 3
+    assert "to see it again: vigil dashboard" in result.text.strip().splitlines()[-1], result.text
 
 
 def test_run_goes_on_where_no_page_can_be_served(vigil):

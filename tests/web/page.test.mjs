@@ -492,6 +492,142 @@ test("news come by themselves; a cut stream is told, and leaves neither gap nor 
 	await done(page);
 });
 
+test("a server that is gone: nothing is called well or running, clocks stand, and how to see the page again is told", async () => {
+	const own = await serve();
+	const page = await newPage({ viewport: { width: 375, height: 812 } }, own);
+	const menu = () =>
+		page.evaluate(() => [...document.querySelectorAll(".brand, .top nav a")].map((e) => e.getClientRects().length + "," + e.offsetHeight));
+	await page.goto(`${own.url}#/${WELL}`);
+	await page.waitForSelector(".ranks .running");
+	const was = await menu();
+	await own.close();
+	await page.waitForSelector("main > .notice");
+	assert.match(await text(page, "main > .notice"), /^No news from vigil since \d\d:\d\d:\d\d.*vigil dashboard/s);
+	assert.match(await text(page, ".verdict h1"), /^as last seen at \d\d:\d\d:\d\d: /);
+	assert.match(await text(page, ".jobtitle"), /not seen now\s+was running for/);
+	assert.ok(!/\bwell\b|now\b.*runs/i.test(await text(page, ".verdict")), await text(page, ".verdict"));
+	assert.equal(await page.locator(".ranks .running, .ranks .working").count(), 0);
+	const life = await text(page, ".jobtitle");
+	await page.waitForTimeout(2200);
+	assert.equal(await text(page, ".jobtitle"), life, "a clock that goes on says that the job does");
+	assert.deepEqual(await menu(), was, "the menu of a phone stays as it was");
+	await accessible(page, "without its server");
+	await page.screenshot({ path: join(pictures, "gone-375-light.png"), fullPage: true });
+	await page.evaluate(() => {
+		location.hash = "#/";
+	});
+	await page.waitForFunction(() => !document.querySelector(".jobpage"));
+	await done(page);
+});
+
+test("the list of jobs of a server that is gone says what was seen last", async () => {
+	const own = await serve();
+	const page = await newPage({ viewport: { width: 375, height: 812 } }, own);
+	await page.waitForSelector(".overview .badge.good");
+	await page.waitForFunction(() => /live/.test(document.querySelector(".link").textContent));
+	await own.close();
+	await page.waitForSelector("main > .notice");
+	assert.match(await text(page, ".overview h1"), /\d jobs were last seen running, at \d\d:\d\d:\d\d; how they are now is not known/);
+	assert.equal(await page.locator(".overview .badge.good").count(), 0);
+	assert.match(await text(page, ".overview"), /Last seen running/);
+	assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth <= 0), true);
+	await page.screenshot({ path: join(pictures, "gone-overview-375-light.png") });
+	await done(page);
+});
+
+test("the page of a job whose next attempt begins is of that attempt", async () => {
+	const page = await newPage();
+	const answer = async (path, body) => page.route(`**/api/v1/jobs/vision-ddp-kwet${path}`, (route) => route.fulfill({ json: body }));
+	const job = { id: "vision-ddp-kwet", name: "leaky", state: "waiting", attempt: 0, max_retries: 1, started_unix_ms: Date.now() - 60_000 };
+	const health = (level, sentence) => ({ schema: "vigil.health/1", level, sentence });
+	const died = { ...job, steps: [{ rank: 0, step: 20 }], health: health("died", "waits for attempt 1: it was ended for memory.") };
+	const row = (pid, more) => ({ ranks: [{ pid, ...more }], total: 1 });
+	await page.addInitScript(() => {
+		window.EventSource = class extends EventTarget {
+			constructor() {
+				super();
+				window.tell = (kind, data) => this.dispatchEvent(new MessageEvent(kind, { data: JSON.stringify(data) }));
+				setTimeout(() => this.onopen?.());
+			}
+			close() {}
+		};
+	});
+	await answer("", died);
+	await answer("/ranks?*", row(8581, { state: "ended", signal: 9, step: 20 }));
+	await page.goto(`${server.url}#/`);
+	await page.reload();
+	await go(page, HUNG);
+	await page.waitForSelector(".ranks .failed");
+	assert.match(await text(page, ".jobtitle"), /waits for its next attempt/);
+	assert.match(await text(page, ".verdict .level"), /waits for its next attempt/i);
+	await answer("", { ...job, state: "running", attempt: 1, health: health("quiet", "has run for 2 s and prints no steps that vigil knows") });
+	await answer("/ranks?*", row(8600, { state: "running" }));
+	await page.evaluate(() => {
+		window.tell("event", { seq: 1, time_unix_ms: Date.now(), job: "vision-ddp-kwet", kind: "attempt_start", attempt: 1, text: "" });
+		window.tell("ranks", { ranks: [{ pid: 8600, state: "running" }], total: 1 });
+	});
+	await page.waitForSelector(".ranks .running");
+	await page.waitForSelector("text=attempt 1 of at most 1");
+	await page.waitForSelector("text=has run for 2 s");
+	assert.equal(await page.locator(".ranks .cell").count(), 1, "the process that died has left");
+	assert.equal(await page.locator(".verdict .steps").count(), 0, "steps of the last attempt");
+	await done(page);
+});
+
+test("a failed rank's log is one click away, and the rank that is behind is named", async () => {
+	const page = await newPage();
+	await changed(page, {
+		"": (job) => ({ ...job, state: "failed", health: { ...job.health, level: "died", culprit_ranks: [1] } }),
+		"/ranks?*": ({ ranks, ...more }) => ({ ...more, ranks: ranks.map((r) => ({ ...r, step: r.rank === 2 ? 57 : 200 })) }),
+		"/incidents": () => ({ incidents: [] }),
+	});
+	await go(page, HUNG);
+	assert.match(await text(page, ".verdict .culprits"), /rank 1/);
+	assert.equal(await page.getByRole("link", { name: "Log of rank 1" }).count(), 1);
+	assert.match(await text(page, ".steps"), /rank 2 is 143 behind/);
+	await done(page);
+});
+
+test("of ranks that are apart the same one's rate is told twice", async () => {
+	const page = await newPage();
+	await changed(page, {
+		"": (job) => ({
+			...job,
+			steps: [{ rank: 0, step: 200, per_s: 3.3 }, { rank: 1, step: 57, per_s: 0.88 }],
+			health: { ...job.health, level: "well", sentence: "step 57, 0.88/s" },
+		}),
+	});
+	await go(page, HUNG);
+	assert.match(await page.getByRole("region", { name: "The job" }).innerText(), /steps\s*0\.88\/s/);
+	await done(page);
+});
+
+test("the last incidents are asked for once, and again when one came before the stream was there", async () => {
+	let asked = 0;
+	const page = await newPage();
+	const settle = async () => {
+		await page.reload();
+		await page.waitForFunction(() => /live/.test(document.querySelector(".link")?.textContent));
+		await page.waitForTimeout(1200);
+	};
+	await settle();
+	page.on("request", (r) => {
+		if (r.url().includes("order=desc")) asked++;
+	});
+	await settle();
+	assert.equal(asked, 1);
+	await page.route("**/events?*", async (route) => {
+		const answer = await route.fetch();
+		if (asked === 2) server.control.emit({ job: "llama-pretrain-vrm6", kind: "crash", text: "in between.", incident: "x.1" });
+		await route.fulfill({ response: answer });
+	});
+	await settle();
+	assert.equal(asked, 3, "once more, and no oftener");
+	await page.waitForSelector("text=in between.");
+	server.world.jobs.get("llama-pretrain-vrm6").events.pop();
+	await done(page);
+});
+
 test("steps and memory of a running job move", async () => {
 	const page = await newPage();
 	await go(page, WELL);
@@ -844,6 +980,30 @@ test("a process is ended only after one was asked", async () => {
 	await page.getByRole("button", { name: "Send SIGTERM" }).click();
 	await page.waitForSelector("text=SIGTERM was sent");
 	assert.deepEqual(server.control.signal, { pid: 18074, signal: "TERM", start_ticks: 18074 * 7 });
+	await done(page);
+});
+
+test("a process that was sent a signal is shown as it ends, and what was sent stays told", async () => {
+	const page = await newPage();
+	const began = Date.now() - 900_000;
+	let ended;
+	await page.route("**/processes?*", (route) =>
+		route.fulfill({
+			json: {
+				schema: "vigil.processes/1",
+				processes: [{ pid: 18074, start_ticks: 7, role: "main", name: "python3", rank: 0, started_unix_ms: began, running: !ended, ...ended }],
+			},
+		}),
+	);
+	await go(page, `${WELL}/process/18074`);
+	assert.match(await text(page, "main .facts"), /state\s*alive[^]*began\s*15 m/);
+	await page.getByRole("button", { name: /SIGTERM/ }).click();
+	await page.getByRole("button", { name: "Send SIGTERM" }).click();
+	await page.waitForSelector("text=SIGTERM was sent");
+	ended = { signal: 15, ended_unix_ms: Date.now() };
+	await page.waitForSelector("text=ended by signal 15 after 15 m", { timeout: 5000 });
+	assert.match(await text(page, "main"), /SIGTERM was sent/);
+	assert.doesNotMatch(await text(page, "main .facts"), /began[^]*ago/, "what has ended gets no older");
 	await done(page);
 });
 

@@ -16,6 +16,7 @@ const safe = await source("safe.ts");
 const health = await source("health.ts");
 const stacks = await source("ui/stacks.tsx");
 const drawn = await source("timeline/draw.ts");
+const axis = await source("ui/axis.ts");
 const fixture = (name) => JSON.parse(readFileSync(join(WEB, "dev/fixtures", `${name}.json`), "utf8"));
 
 test("sizes, times and shares are short and have their unit", () => {
@@ -110,6 +111,58 @@ test("the headline says what needs somebody, then what died, and calls nothing w
 	assert.equal(of(job("b", "failed", "died", now - 25 * 3600_000)), "Nothing is running.", "no news any more");
 });
 
+test("once the server is gone no job is called well or running: it is told what was seen last, and when", () => {
+	const seen = new Date(2026, 0, 5, 9, 12, 40).getTime();
+	const job = (name, state, level) => ({ id: name, name, state, health: { level, sentence: "step 12, 3.3/s" } });
+	const [one, two] = [job("a", "running", "well"), job("b", "waiting", "died")].map((j) => health.asSeen(j, seen));
+	assert.equal(health.level(one), "unseen");
+	assert.equal(one.health.sentence, "as last seen at 09:12:40: step 12, 3.3/s");
+	assert.ok(!health.goes(one), "it has no speed that is known");
+	const died = job("c", "failed", "died");
+	assert.equal(health.asSeen(died, seen), died, "what has ended stays so");
+	assert.equal(health.asSeen(died, undefined), died);
+	assert.equal(health.headline([one], seen, seen), "a was last seen running, at 09:12:40; how it is now is not known.");
+	assert.equal(
+		health.headline([one, two], seen, seen),
+		"2 jobs were last seen running, at 09:12:40; how they are now is not known.",
+	);
+	assert.equal(health.headline([died], seen, seen), "Nothing was running at 09:12:40.");
+	assert.equal(
+		health.headline([{ ...died, ended_unix_ms: seen - 5000 }], seen + 55_000, seen),
+		"Nothing was running at 09:12:40. c died 1 m 00 s ago.",
+		"what is over gets older without a server",
+	);
+	assert.deepEqual(
+		health.groupJobs([one, two]).map((g) => g.title),
+		["Last seen running"],
+	);
+});
+
+test("a job that waits for its next attempt is told so, and needs somebody", () => {
+	const job = (state, level) => ({ id: "a", name: "a", state, health: { level }, steps: [] });
+	const waits = job("waiting", "died");
+	assert.equal(health.level(waits), "waiting");
+	assert.ok(!health.goes(waits) && health.running(waits));
+	assert.equal(health.headline([waits], 0), "a died and waits for its next attempt.");
+	assert.equal(health.headline([job("running", "died")], 0), "a needs you.", "its state comes later");
+	assert.deepEqual(
+		health.groupJobs([job("running", "well"), waits]).map((g) => [g.title, g.jobs.length]),
+		[
+			["Needs you", 1],
+			["Running", 1],
+		],
+	);
+});
+
+test("jobs that have ended are listed by their end", () => {
+	const job = (id, ended_unix_ms) => ({ id, name: id, state: "failed", health: { level: "died" }, ended_unix_ms });
+	const [group] = health.groupJobs([job("new", 5), job("old", 9), job("unknown"), job("last", 7)]);
+	assert.deepEqual(
+		group.jobs.map((j) => j.id),
+		["old", "last", "new", "unknown"],
+	);
+});
+
 test("a job that stands has no speed", () => {
 	const job = (state, level) => ({ state, health: { level } });
 	assert.ok(health.goes(job("running", "well")) && health.goes(job("running", "slow")));
@@ -189,6 +242,44 @@ test("a delta of ranks changes those it names and keeps what it does not say", (
 	]);
 	assert.deepEqual(now, [have[0], { rank: 1, state: "running", step: 2 }, { rank: 2, state: "ended" }]);
 	assert.equal(now[0], have[0], "a rank that did not change is the same object, so its cell is not drawn again");
+});
+
+test("the ranks of the next attempt take the places of the last one's", () => {
+	const have = [
+		{ rank: 0, pid: 10, state: "ended", signal: 11, own_bytes: 7 },
+		{ rank: 1, pid: 11, state: "ended", signal: 15 },
+		{ rank: 2, pid: 12, state: "ended" },
+	];
+	const next = { rank: 0, pid: 20, state: "running" };
+	const now = merge.mergeRanks(have, [next]);
+	assert.deepEqual(now, [next, have[1], have[2]], "of another process nothing is kept");
+	const whole = [next, { rank: 1, pid: 21, state: "running" }];
+	assert.deepEqual(merge.mergeRanks(have, whole, 2), whole, "all there are: who is not among them has left");
+	const one = { rank: -8581, pid: 8581, state: "ended", step: 20 };
+	const again = { rank: -8600, pid: 8600, state: "running", step: 1 };
+	assert.deepEqual(merge.mergeRanks([one], [again], 1), [again], "of a job without ranks, too");
+	assert.deepEqual(merge.mergeRanks([one], [{ ...one, step: 21 }], 1), [{ ...one, step: 21 }]);
+});
+
+test("who is behind is named, not the many that are ahead of it", () => {
+	const of = (...steps) => steps.map((step, rank) => ({ rank, step }));
+	assert.equal(format.spread(of(8, 8, 7, 8)), "rank 2 is 1 behind");
+	assert.equal(format.spread(of(200, 57, 200)), "rank 1 is 143 behind");
+	assert.equal(format.spread(of(8, 8, 8, 9)), "rank 3 is 1 ahead");
+	assert.equal(format.spread(of(7, 9)), "rank 0 is 2 behind");
+	assert.equal(format.spread(of(7, 7, 8, 8)), "ranks 0, 1 are 1 behind");
+	assert.equal(format.spread(of(7, 7, 8)), "rank 2 is 1 ahead");
+	assert.equal(format.spread(of(5, 6, 9, 9, 9)), "rank 0 is 4 behind");
+	for (const steps of [of(), of(5), of(5, 5)]) assert.equal(format.spread(steps), undefined);
+	assert.equal(format.spread([{ rank: -10, step: 3 }, { rank: -11, step: 9 }]), undefined, "processes without a rank");
+});
+
+test("a job whose next attempt has begun is of that attempt at once", async () => {
+	const { withAttempt } = await source("adapt.ts");
+	const job = { id: "a", attempt: 0, state: "waiting", steps: [{ rank: 0, step: 20 }] };
+	assert.deepEqual(withAttempt(job, { kind: "attempt_start", attempt: 1 }), { id: "a", attempt: 1, state: "running", steps: [] });
+	for (const event of [{ kind: "attempt_start", attempt: 0 }, { kind: "signal", attempt: 1 }])
+		assert.equal(withAttempt(job, event), job);
 });
 
 test("a memory point is added once, also for a worker that is new or gone", () => {
@@ -296,7 +387,7 @@ test("stacked memory: the largest worker at the bottom, shared memory once on to
 	assert.deepEqual(
 		layers.map((l) => l.upper),
 		[
-			[10, null],
+			[10, 0],
 			[11, 2],
 			[14, 5],
 		],
@@ -306,6 +397,33 @@ test("stacked memory: the largest worker at the bottom, shared memory once on to
 	assert.equal(stack.limitInView(14, 20), true);
 	assert.equal(stack.limitInView(14, 2000), false, "a limit far away would flatten the picture");
 	assert.equal(stack.limitInView(14, undefined), false);
+});
+
+test("memory that a death set free is no slope down to nothing before it", () => {
+	const fall = { times: [1, 2, 3, 4, 5], series: [{ name: "no rank", own: [5, 9, 0, 0, 6] }], shared: [1, 1, 1, 1, 1] };
+	assert.deepEqual(
+		stack.stackMemory(fall).map((l) => l.upper),
+		[
+			[5, 9, null, 0, 6],
+			[6, 10, null, 1, 7],
+		],
+	);
+	const [, top] = stack.stackMemory({ times: [1, 2], series: [{ rank: 0, own: [5, 0] }, { rank: 1, own: [9, 9] }] });
+	assert.deepEqual(top.upper, [14, 9], "the others go on");
+	assert.deepEqual(stack.stackMemory({ times: [1, 2], series: [{ rank: 0, own: [0, 0] }] })[0].upper, [0, 0]);
+});
+
+test("no two marks of a time axis are the same", () => {
+	for (const step of axis.TIME_STEPS) {
+		const told = axis.timeTicks(Array.from({ length: 9 }, (_, i) => 1_767_600_000 + i * step));
+		assert.equal(new Set(told).size, 9, `${step}: ${told}`);
+	}
+});
+
+test("the legend of a curve tells what is now, not what was in the last attempt", () => {
+	assert.equal(axis.lastOf([3, 4.7]), 4.7);
+	assert.equal(axis.lastOf([3, 4.7, null]), 4.7, "a look that is not there yet");
+	for (const values of [[3, 0, null, null], [null], []]) assert.equal(axis.lastOf(values), undefined);
 });
 
 test("who waits for whom, of a recorded hang: 1 and 3 wait for 0, which waits for 2", () => {
@@ -508,6 +626,19 @@ test("a large process of a job without ranks has its curve in the timeline", () 
 			["counter", "memory of 42", 1],
 		],
 	);
+});
+
+test("steps have their row in the timeline, with their rate", () => {
+	const step = (s, step) => ({ ph: "C", pid: 3, name: "step", ts: s * 1e6, args: { step } });
+	const { rows } = timeline.lanesOf({ traceEvents: [step(1, 2), step(11, 42), step(13, 46), step(20, 1), step(24, 9)] });
+	const row = rows.find((r) => r.title === "step");
+	assert.equal(row.kind, "counter");
+	assert.equal(timeline.valueAt(row, 12e6), 42);
+	assert.equal(timeline.rateAt(row, 1e6), undefined);
+	assert.equal(timeline.rateAt(row, 12e6), 4);
+	assert.equal(timeline.rateAt(row, 14e6), 44 / 12);
+	assert.equal(timeline.rateAt(row, 21e6), undefined, "the next attempt begins anew");
+	assert.equal(timeline.rateAt(row, 24e6), 2);
 });
 
 test("a broken timeline makes no lanes, and no exception", () => {

@@ -15,6 +15,7 @@ function eventsAnswer(list, query) {
 	const part = events.slice(0, limit);
 	return ok({
 		schema: "vigil.events/1",
+		...(query.get("order") === "desc" ? { newest: Math.max(0, ...list.map((e) => e.seq)) } : {}),
 		events: part,
 		more: events.length > limit,
 		...(events.length > limit ? { next: part[part.length - 1].seq } : {}),

@@ -25,7 +25,7 @@ export function streamTo(ctx, req, res, query) {
 	const last = Number(req.headers["last-event-id"]);
 	if (Number.isFinite(last) && last > 0) client.sent = last;
 	res.write("retry: 500\n\n");
-	send(client, "hello", { schema: "vigil.hello/1", now_unix_ms: Date.now() }, client.sent);
+	send(client, "hello", { schema: "vigil.hello/1", now_unix_ms: Date.now(), seq: client.sent }, client.sent);
 	news(ctx, client);
 	ctx.streams.add(client);
 	res.on("close", () => ctx.streams.delete(client));

@@ -129,6 +129,10 @@ export function withWaits(ranks: Rank[], waits: Waits | undefined): Rank[] {
 	});
 }
 
+/** The next attempt has begun: what is known of the last one's steps is of no use. */
+export const withAttempt = (job: Job, { kind, attempt = 0 }: { kind?: string; attempt?: number }): Job =>
+	kind === "attempt_start" && attempt > (job.attempt ?? 0) ? { ...job, attempt, state: "running", steps: [] } : job;
+
 /** A job's state comes with its health. */
 export function withHealth(job: Job, health: Job["health"] & { state?: string }): Job {
 	return { ...job, health, ...(health.state !== undefined ? { state: health.state } : {}) };

@@ -2,8 +2,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { answered, askAhead, firstOf, getAhead, ME } from "./ahead";
 import { apiUrl, responseOf, session, written } from "./api";
-import { ago } from "./format";
-import { setTheme, theme, useLink, useNow, useWanted, type Theme } from "./hooks";
+import { ago, clock } from "./format";
+import { setTheme, theme, useGone, useLink, useNow, useWanted, type Theme } from "./hooks";
 import { live } from "./live";
 import { Events } from "./pages/events";
 import { JobPage } from "./pages/job";
@@ -109,13 +109,27 @@ function LinkMark() {
 		? "live"
 		: quiet === undefined
 			? "connecting…"
-			: `last seen ${ago(link.seen, Date.now())}`;
+			: ago(link.seen, Date.now());
 	return (
 		<span
 			class={`link ${fresh ? "good" : "warn"}`}
 			title={fresh ? "News arrive as they happen" : "The connection to vigil is broken; it is tried again"}>
-			<span aria-hidden="true">{fresh ? "●" : "◌"}</span> {text}
+			<span aria-hidden="true">{fresh ? "●" : "◌"}</span> {!fresh && link.seen && <span class="hint">last seen </span>}
+			{text}
 		</span>
+	);
+}
+
+/** What stands on the page was true then. */
+function GoneMark() {
+	const gone = useGone();
+	if (gone === undefined) return null;
+	return (
+		<p class="notice" role="status">
+			No news from vigil since {clock(gone, Date.now())}: here stands what was seen then, and what is now cannot be told. The
+			page goes on by itself once the server is there again. Where it ended with its job, <code>vigil dashboard</code>{" "}
+			shows the page anew.
+		</p>
 	);
 }
 
@@ -288,6 +302,7 @@ export function App({ first: was }: { first: Login }) {
 		<>
 			<Head route={route} />
 			<main id="main" ref={main} tabIndex={-1}>
+				<GoneMark />
 				<Page route={route} {...(login.me ? { me: login.me } : {})} />
 			</main>
 			<footer class="foot">

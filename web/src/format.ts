@@ -113,6 +113,16 @@ export function words(id: string): string {
 /** The sentence on a job tells its steps already. */
 export const tellsSteps = (sentence?: string): boolean => /\bsteps? \d/.test(sentence ?? "");
 
+/** Who is behind the others, or else ahead: most ranks are neither. */
+export function spread(of: readonly { rank: number; step?: number }[]): string | undefined {
+	const sorted = of.filter((s) => s.rank >= 0 && s.step !== undefined).sort((a, b) => a.step! - b.step!);
+	const [least, usual, most] = [0, sorted.length >> 1, sorted.length - 1].map((i) => sorted[i]?.step ?? 0) as [number, number, number];
+	if (most <= least) return undefined;
+	const [at, word] = usual > least ? [least, "behind"] : [most, "ahead"];
+	const who = sorted.filter((s) => s.step === at).map((s) => s.rank);
+	return `${ranksText(who)} ${who.length > 1 ? "are" : "is"} ${count(Math.abs(usual - at))} ${word}`;
+}
+
 /** What is left at this speed; absent when that cannot be told. */
 export function timeLeft(step?: number, total?: number, perS?: number): number | undefined {
 	if (step == null || total == null || !perS || perS <= 0 || total < step) return undefined;

@@ -127,6 +127,19 @@ export function useLink(): LinkState {
 	return link;
 }
 
+/** When the server was last heard, by its clock, once it is gone: what is now cannot be told. */
+export function useGone(): number | undefined {
+	const [gone, setGone] = useState(live.gone());
+	useEffect(() => live.watch(() => setGone(live.gone())), []);
+	return gone;
+}
+
+/** The server's time, for what went on when it was last heard: that stands once the server is gone. */
+export function useSeenNow(ms: number): number {
+	const [gone, now] = [useGone(), useNow(ms)];
+	return gone ?? now;
+}
+
 /** True from the first idle moment after `ready` was painted: what is below the first screen waits for it. */
 export function useAfterPaint(ready: boolean): boolean {
 	const [after, setAfter] = useState(false);

@@ -15,11 +15,17 @@ export interface LinkState {
 	state: "connecting" | "live" | "broken";
 	/** When the server was last heard, by this machine's clock. */
 	seen?: number;
+	/** When it was found to be away, while somebody looks. */
+	lost?: number;
 }
 
 const KINDS: StreamKind[] = ["jobs", "health", "ranks", "memory", "event", "profile", "hello"];
 /** A server that says nothing for so long is asked whether it is there. */
 const QUIET_MS = 20_000;
+/** Silent for so long it is gone: it says something each 15 s. */
+const SILENT_MS = 25_000;
+/** A browser connects anew within this. */
+const AGAIN_MS = 5000;
 /** A page that nobody sees gives its connection back after this: browsers allow six to one server. */
 const HIDDEN_MS = 30_000;
 
@@ -54,14 +60,25 @@ class Live {
 	private retry?: ReturnType<typeof setTimeout>;
 	private hide?: ReturnType<typeof setTimeout>;
 	private delay = 1000;
+	private probing = false;
 
 	constructor() {
-		setInterval(() => this.probe(), 5000);
+		setInterval(() => {
+			void this.probe();
+			this.tell();
+		}, 2000);
 		document.addEventListener("visibilitychange", () => this.visibility());
 	}
 
 	now(): number {
 		return Date.now() + this.offset;
+	}
+
+	/** When the server was last heard, by its clock, once it is gone. */
+	gone(): number | undefined {
+		const { state, seen = 0, lost = Infinity } = this.link;
+		const away = state === "live" ? Date.now() - seen > SILENT_MS : Date.now() - lost > AGAIN_MS;
+		return away ? seen + this.offset : undefined;
 	}
 
 	/** What the stream is about: of one job, or of all. It is opened once what was asked for is answered and painted. */
@@ -98,7 +115,16 @@ class Live {
 
 	private set(link: LinkState): void {
 		this.link = link;
+		this.tell();
+	}
+
+	private tell(): void {
 		for (const watcher of this.watchers) watcher();
+	}
+
+	private broken(): void {
+		const { seen, lost = Date.now() } = this.link;
+		this.set({ state: "broken", ...(seen !== undefined ? { seen, lost } : {}) });
 	}
 
 	private heard(): void {
@@ -129,7 +155,7 @@ class Live {
 	private onError(source: EventSource): void {
 		if (source !== this.source) return;
 		this.first = false;
-		this.set({ ...this.link, state: "broken" });
+		this.broken();
 		if (source.readyState !== EventSource.CLOSED) return;
 		this.source = undefined;
 		// A stream does not tell why it was refused; this asks for the token again where that is the reason.
@@ -156,14 +182,17 @@ class Live {
 
 	private async probe(): Promise<void> {
 		const { state, seen } = this.link;
-		if (document.hidden || state !== "live" || seen === undefined || Date.now() - seen < QUIET_MS) return;
+		if (this.probing || document.hidden || state !== "live" || seen === undefined || Date.now() - seen < QUIET_MS) return;
+		this.probing = true;
 		try {
 			const me = await get<Me>("me");
 			this.setClock(me.now_unix_ms);
 			this.heard();
 		} catch {
-			this.set({ ...this.link, state: "broken" });
+			this.broken();
 			this.open();
+		} finally {
+			this.probing = false;
 		}
 	}
 
@@ -172,9 +201,11 @@ class Live {
 		if (document.hidden) {
 			this.hide = setTimeout(() => {
 				this.close();
-				this.set({ ...this.link, state: "broken" });
+				this.broken();
 			}, HIDDEN_MS);
 		} else if (!this.source) {
+			delete this.link.lost;
+			this.broken();
 			this.open();
 		}
 	}

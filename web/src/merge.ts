@@ -11,12 +11,18 @@ export function mergeEvents(have: readonly Event[], news: readonly Event[], keep
 	return all.length > keep ? all.slice(all.length - keep) : all;
 }
 
-/** Ranks that changed replace those of the same number; fields that a delta leaves out are kept. */
-export function mergeRanks(have: readonly Rank[], news: readonly Rank[]): Rank[] {
-	const byRank = new Map<number, Rank>();
-	for (const rank of have) byRank.set(rank.rank, rank);
-	for (const rank of news)
-		if (Number.isFinite(rank.rank)) byRank.set(rank.rank, { ...byRank.get(rank.rank), ...rank });
+/**
+ * Ranks that changed replace those of the same number; fields that a delta leaves out are kept, unless it is of another process:
+ * that of the next attempt. `total`: so many ranks there are; who is not among as many news has left.
+ */
+export function mergeRanks(have: readonly Rank[], news: readonly Rank[], total?: number): Rank[] {
+	const old = new Map(have.map((r) => [r.rank, r]));
+	const byRank = news.length === total ? new Map<number, Rank>() : new Map(old);
+	for (const rank of news) {
+		const was = old.get(rank.rank);
+		const same = rank.pid === undefined || rank.pid === was?.pid;
+		if (Number.isFinite(rank.rank)) byRank.set(rank.rank, same ? { ...was, ...rank } : rank);
+	}
 	return [...byRank.values()].sort((a, b) => a.rank - b.rank);
 }
 

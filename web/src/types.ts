@@ -1,8 +1,8 @@
 // What the server answers (docs/json.md and the API). Every field may be absent: absent means unknown.
 
-export type Level = "well" | "quiet" | "suspected" | "hung" | "slow" | "memory" | "died" | "ended" | "lost" | "unknown";
+export type Level = "well" | "quiet" | "suspected" | "hung" | "slow" | "memory" | "died" | "ended" | "lost" | "unknown" | "unseen";
 /** What the page shows; a job that its user stopped has not died. */
-export type Shown = Level | "stopped";
+export type Shown = Level | "stopped" | "waiting";
 
 export interface Health {
 	job?: string;

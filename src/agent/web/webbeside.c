@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include "base/buf.h"
+#include "base/log.h"
 
 /* In the grandchild. */
 static _Noreturn void server_become(int proc_fd, const char *given, pid_t until)
@@ -43,4 +44,10 @@ int webbeside_start(const struct world *w, const char *given)
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EAGAIN;
+}
+
+void webbeside_over(const char *given)
+{
+	log_info("the page ended with the job; to see it again: vigil dashboard%s%s", given ? " --state " : "",
+		 given ? given : "");
 }

@@ -1,6 +1,7 @@
 /*
  * The page's server beside a job: `vigil run --dashboard` starts `vigil dashboard --until PID` as a process of its own.
- * The job never waits for it: it is started and forgotten, and it ends by itself when the supervisor has ended.
+ * The job never waits for it: it is started and forgotten, and it ends by itself when the supervisor has ended; where a
+ * page is open, some seconds later, so that it tells the job's end.
  */
 #pragma once
 
@@ -15,3 +16,5 @@
  * environment, and then shows what root's vigil lends as well.
  */
 int must_check webbeside_start(const struct world *w, const char *given);
+/* The job has ended, and the page with it: says on stderr how to see it again. */
+void webbeside_over(const char *given);

@@ -19,6 +19,7 @@ struct events {
 	/* the newest `limit` that were taken, a ring; or the first ones */
 	struct js **ring;
 	uint64_t taken, last_seq;
+	uint64_t newest; /* of the newest: the last event of all when looking began */
 	uint64_t looked_at, from; /* from: of the newest, where looking began */
 	bool more;
 };
@@ -88,6 +89,7 @@ static int newest_read(struct store *s, const char *job, struct events *l)
 {
 	uint64_t last = 0;
 	int r = web_last_event(s, &last);
+	l->newest = last;
 	uint64_t end = MIN(last, l->before - 1);
 	for (uint64_t back = 4 * l->limit; r == 0; back *= 8) {
 		l->from = MAX(sub_floor(end, MIN(back, (uint64_t)LOOKED_AT_MOST)), l->after);
@@ -118,6 +120,8 @@ static void events_show(const struct webcall *c, struct events *l)
 		js_put_i64(o, "next", js_get_i64(js_at(list, n - 1), "seq", 0));
 	else if (l->from > l->after)
 		js_put_u64(o, "next", l->from + 1);
+	if (l->newest_first)
+		js_put_u64(o, "newest", l->newest);
 	js_put_bool(o, "more", l->newest_first ? full || l->from > l->after : l->more);
 	js_put(o, "events", list);
 	web_json(c, 200, o);

@@ -24,6 +24,8 @@
 
 #define PEM_MOST (256 * 1024)
 #define FILES_WANTED 4096
+/* Open pages are told of a job's end, and ask what they show then. */
+#define LAST_NEWS_NS (3 * NS_PER_S)
 
 /* ---- one request ---- */
 
@@ -235,6 +237,7 @@ static void address_tell(struct web *w, const struct weblisten *l, struct web_ad
 
 struct loop {
 	int signal_fd, until_fd;
+	uint64_t end_ns; /* whom it serves for has ended; 0: not yet */
 };
 
 static int loop_open(const struct web_want *want, struct loop *ret, struct fault *f)
@@ -265,7 +268,15 @@ static int sooner(int a_ms, int b_ms)
 	return a_ms < 0 ? b_ms : b_ms < 0 ? a_ms : MIN(a_ms, b_ms);
 }
 
-static int loop_run(struct web *w, const struct loop *l)
+/* False: nobody looks at the page. */
+static bool last_news_begin(struct web *w, struct loop *l)
+{
+	closep(&l->until_fd);
+	l->end_ns = clock_mono_ns() + LAST_NEWS_NS;
+	return webstream_look_now(w);
+}
+
+static int loop_run(struct web *w, struct loop *l)
 {
 	while (!w->stop) {
 		struct pollfd p[4 + WEBCHILDREN_MOST] = {
@@ -276,12 +287,15 @@ static int loop_run(struct web *w, const struct loop *l)
 		int children_ms = webchild_turn(w), streams_ms = webstream_turn(w), metrics_ms = web_metrics_turn(w);
 		int wait_ms = sooner(sooner(children_ms, streams_ms), sooner(metrics_ms, httpd_timeout_ms(w->httpd)));
 		wait_ms = sooner(wait_ms, web_otlp_turn(w));
+		if (l->end_ns > 0)
+			wait_ms = sooner(wait_ms, (int)(sub_floor(l->end_ns, clock_mono_ns()) / NS_PER_MS) + 1);
 		p[3] = (struct pollfd){.fd = web_metrics_fd(w), .events = POLLIN};
 		size_t n = 4 + webchild_fds(w, p + 4);
 		if (poll(p, n, wait_ms) < 0 && errno != EINTR)
 			return -errno;
 		httpd_run(w->httpd);
-		w->stop = p[1].revents || p[2].revents;
+		w->stop = p[1].revents || (p[2].revents && !last_news_begin(w, l)) ||
+			  (l->end_ns > 0 && clock_mono_ns() >= l->end_ns);
 	}
 	return 0;
 }
@@ -296,7 +310,7 @@ static void files_raise(void)
 	(void)setrlimit(RLIMIT_NOFILE, &l);
 }
 
-static int web_serve(struct web *w, struct weblisten *l, const struct loop *loop, struct fault *f)
+static int web_serve(struct web *w, struct weblisten *l, struct loop *loop, struct fault *f)
 {
 	struct web_address address = {.url = ""};
 	int r = tokens_open(w, &address, f);

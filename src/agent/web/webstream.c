@@ -490,6 +490,14 @@ int webstream_turn(struct web *w)
 	return (int)(sub_floor(all->due_ns, now_ns) / NS_PER_MS) + 1;
 }
 
+bool webstream_look_now(struct web *w)
+{
+	struct webstreams *all = w->streams;
+	if (all)
+		all->due_ns = 0;
+	return all && all->n > 0;
+}
+
 void webstream_tell(struct web *w, const char *job, const char *event, struct js *o)
 {
 	struct webstreams *all = w->streams;

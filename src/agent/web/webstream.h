@@ -12,6 +12,8 @@
 void web_stream(const struct webcall *c);
 /* Does a turn if one is due. Milliseconds until the next; -1: nobody listens. */
 int webstream_turn(struct web *w);
+/* What is new is looked for in the next turn. False: nobody listens. */
+bool webstream_look_now(struct web *w);
 /* Tells those who watch this job; o is given away. */
 void webstream_tell(struct web *w, const char *job, const char *event, struct js *o);
 void webstream_free(struct web *w);

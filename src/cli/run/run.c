@@ -221,14 +221,15 @@ static int rules_check(const struct run_options *o, const struct world *w)
 	return 0;
 }
 
-/* A page that cannot be served is no reason not to run the job. */
-static void dashboard_start(const struct world *w, const char *state, const char *given)
+/* A page that cannot be served is no reason not to run the job. False: it is not. */
+static bool dashboard_start(const struct world *w, const char *state, const char *given)
 {
 	int r = private_state(state);
 	if (r == 0)
 		r = webbeside_start(w, given);
 	if (r < 0)
 		log_warning("the page cannot be served: %s", strerror(-r));
+	return r >= 0;
 }
 
 static int run(const void *opts, int argc, char **argv)
@@ -281,9 +282,10 @@ static int run(const void *opts, int argc, char **argv)
 	run_threads_set(o->threads, &w, &spec);
 	private_umask();
 	leftover_clear(&w, state);
-	if (o->dashboard)
-		dashboard_start(&w, state, o->guard.state);
+	bool page = o->dashboard && dashboard_start(&w, state, o->guard.state);
 	int status = supervise_run(&spec, &w);
+	if (page)
+		webbeside_over(o->guard.state);
 	guard_options_sweep(&o->guard, &w, state);
 	return status;
 }

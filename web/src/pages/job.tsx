@@ -3,7 +3,7 @@ import { useMemo } from "preact/hooks";
 import { keptOf, memoryPoint, memorySeries, ranksFrom, ranksOf, withWaits, type Kept, type Ranks, type RawRanks } from "../adapt";
 import { ranksAsked } from "../ahead";
 import { incidentPath, jobPath } from "../api";
-import { clock, tellsSteps, timeLeft, words } from "../format";
+import { clock, spread, tellsSteps, timeLeft, words } from "../format";
 import { useAfterPaint, useEvery, useLoad, useNews, type Loaded } from "../hooks";
 import { live } from "../live";
 import { appendPoint, mergeRanks } from "../merge";
@@ -17,7 +17,7 @@ import { WaitGraph } from "../ui/waits";
 import { useEvents } from "./events";
 import { useJob } from "./jobframe";
 import type { JobRestProps } from "./jobrest";
-import { goes, running, stands } from "../health";
+import { goes, level as levelOf, running, stands } from "../health";
 import { stepText } from "./overview";
 import { goTo, Scrubber } from "./scrub";
 import { Verdict } from "./verdict";
@@ -32,11 +32,12 @@ function useRanks(job: string): Loaded<Ranks> {
 	const rest = useAfterPaint(brief);
 	const whole = useLoad<Ranks, RawRanks>(brief && rest ? jobPath(job, "ranks") : undefined, { limit: 1000 }, ranksFrom);
 	useNews(
-		(kind, data: { ranks?: Rank[] }) => {
+		(kind, data: { kind?: string; ranks?: Rank[]; total?: number }) => {
+			if (data.kind === "attempt_start") (brief ? whole : first).reload();
 			if (kind !== "ranks" || !data.ranks) return;
 			const news = ranksOf(data.ranks);
 			for (const load of [first, whole])
-				load.set((old) => old && { ...old, ranks: mergeRanks(old.ranks, news) });
+				load.set((old) => old && { ...old, ranks: mergeRanks(old.ranks, news, data.total) });
 		},
 		(again) => again || (brief ? whole : first).reload(),
 	);
@@ -73,9 +74,9 @@ function StepPicture({ job, ranks }: { job: Job; ranks: Rank[] }) {
 	);
 	if (steps.length === 0) return null;
 	const first = steps.reduce((a, b) => ((b.step ?? 0) < (a.step ?? 0) ? b : a));
-	const lead = steps.reduce((a, b) => ((b.step ?? 0) > (a.step ?? 0) ? b : a));
+	const apart = spread(steps);
 	const left =
-		running(job) && !stands(job)
+		goes(job) && !stands(job)
 			? timeLeft(first.step, first.total, first.per_s)
 			: undefined;
 	const dot = tellsSteps(job.health?.sentence) ? "" : " · ";
@@ -105,9 +106,10 @@ function StepPicture({ job, ranks }: { job: Job; ranks: Rank[] }) {
 						{dot}done about {clock(live.now() + left, live.now())}
 					</small>
 				)}
-				{lead.step !== first.step && (
+				{apart && (
 					<small>
-						{left !== undefined ? " · " : dot}rank {lead.rank} is {lead.step! - first.step!} ahead
+						{left !== undefined ? " · " : dot}
+						{apart}
 					</small>
 				)}
 			</p>
@@ -173,7 +175,13 @@ export function JobPage({ route, me }: { route: Route; me: Me | undefined }) {
 	);
 	const kept = useKept(job, incidents.data?.incidents);
 	const waits = newer(look, kept.data);
-	const rows = useMemo(() => withWaits(ranks.data?.ranks ?? [], waits.data), [ranks.data, waits.data]);
+	const unseen = levelOf(job) === "unseen";
+	const rows = useMemo(() => {
+		const known = ranks.data?.ranks ?? [];
+		return unseen
+			? known.map((r) => (r.state === "ended" ? r : { ...r, state: "unknown" }))
+			: withWaits(known, waits.data);
+	}, [ranks.data, waits.data, unseen]);
 	const onPick = (time: number) => goTo(job.id, time);
 	return (
 		<div class="jobpage">

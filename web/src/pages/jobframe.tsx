@@ -1,14 +1,14 @@
 // What stands above every page of one job: its name, its health, and the ways to its other pages.
 import { createContext, type ComponentChildren } from "preact";
 import { useContext } from "preact/hooks";
-import { withHealth } from "../adapt";
+import { withAttempt, withHealth } from "../adapt";
 import { jobPath } from "../api";
 import { duration, lasting } from "../format";
-import { useLoad, useNews, useNow, useWanted, type Loaded } from "../hooks";
+import { useGone, useLoad, useNews, useSeenNow, useWanted, type Loaded } from "../hooks";
 import { link, type Route } from "../route";
-import type { Health, Job } from "../types";
+import type { Event, Health, Job } from "../types";
 import { Badge, Fault, Skeleton } from "../ui/parts";
-import { level, running } from "../health";
+import { asSeen, level, running } from "../health";
 
 const JobContext = createContext<{ job: Job; load: Loaded<Job> } | undefined>(undefined);
 
@@ -53,9 +53,11 @@ const HEADINGS: Partial<Record<Route["page"], string>> = {
 };
 
 function Title({ job }: { job: Job }) {
-	const now = useNow(1000);
-	const life = running(job)
-		? `running for ${lasting(now - (job.started_unix_ms ?? now))}`
+	const now = useSeenNow(1000);
+	const life = level(job) === "waiting"
+		? "waits for its next attempt"
+		: running(job)
+		? `${level(job) === "unseen" ? "was running" : "running"} for ${lasting(now - (job.started_unix_ms ?? now))}`
 		: `ran for ${duration((job.ended_unix_ms ?? now) - (job.started_unix_ms ?? now))}`;
 	return (
 		<div class="jobtitle">
@@ -86,12 +88,18 @@ export function JobFrame({ route, children }: { route: Route; children: Componen
 				const fresh = data.jobs?.find((j) => j.id === old?.id);
 				return old && fresh ? { ...old, ...fresh } : old;
 			});
-		if (kind === "event" && (data as { kind?: string }).kind === "job_end") load.reload();
+		if (kind === "event") {
+			const event = data as unknown as Event;
+			load.set((old) => old && withAttempt(old, event));
+			if (["job_end", "attempt_start"].includes(event.kind)) load.reload();
+		}
 	}, (first) => first || load.reload());
+	const gone = useGone();
+	const job = load.data && asSeen(load.data, gone);
 	return (
 		<>
-			{load.data ? (
-				<Title job={load.data} />
+			{job ? (
+				<Title job={job} />
 			) : (
 				<p class="crumb">
 					<a href="#/">Jobs</a> <span aria-hidden="true">›</span> <b>{route.job}</b>
@@ -104,8 +112,8 @@ export function JobFrame({ route, children }: { route: Route; children: Componen
 				</h1>
 			)}
 			{load.error && <Fault error={load.error} what="Job" />}
-			{load.data ? (
-				<JobContext.Provider value={{ job: load.data, load }}>{children}</JobContext.Provider>
+			{job ? (
+				<JobContext.Provider value={{ job, load }}>{children}</JobContext.Provider>
 			) : load.loading ? (
 				<Skeleton what="Job" />
 			) : null}

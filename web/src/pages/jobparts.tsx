@@ -5,7 +5,7 @@ import { link } from "../route";
 import type { Event, IncidentBrief, Job, Me } from "../types";
 import { Card, Empty, Fault, When } from "../ui/parts";
 import { EventList, type useEvents } from "./events";
-import { goes, running } from "../health";
+import { goes, level, running } from "../health";
 
 export function Attempts({
 	job,
@@ -39,7 +39,7 @@ export function Attempts({
 							)}
 							{n === (job.attempt ?? 0)
 								? running(job)
-									? " · runs"
+									? { waiting: " · ended", unseen: "" }[level(job) as string] ?? " · runs"
 									: ` · exit status ${job.exit_status ?? "unknown"}`
 								: ""}
 						</small>
@@ -73,6 +73,8 @@ export function Happenings({ job, list }: { job: Job; list: ReturnType<typeof us
 }
 
 export function Details({ job, me }: { job: Job; me: Me | undefined }) {
+	// The same one whose steps the verdict tells.
+	const slowest = job.steps?.reduce((a, b) => (b.step < a.step ? b : a), job.steps[0]!);
 	return (
 		<Card title="The job">
 			<dl class="facts wide">
@@ -114,10 +116,10 @@ export function Details({ job, me }: { job: Job; me: Me | undefined }) {
 						<dd>{duration(job.ended_unix_ms - job.started_unix_ms)}</dd>
 					</div>
 				)}
-				{goes(job) && job.steps?.[0]?.per_s !== undefined && (
+				{goes(job) && slowest?.per_s !== undefined && (
 					<div>
 						<dt>steps</dt>
-						<dd>{rate(job.steps[0].per_s)}</dd>
+						<dd>{rate(slowest.per_s)}</dd>
 					</div>
 				)}
 			</dl>

@@ -3,8 +3,8 @@ import "../common";
 import { useMemo, useState } from "preact/hooks";
 import type { Kept } from "../adapt";
 import { jobPath } from "../api";
-import { running, stands as standsStill } from "../health";
-import { useEvery, useLoad, useNow, type Loaded } from "../hooks";
+import { level, running, stands as standsStill } from "../health";
+import { useEvery, useLoad, useNews, useNow, type Loaded } from "../hooks";
 import type { IncidentBrief, Job, Me, MemorySeries, Series, Stacks, Waits } from "../types";
 import { MemoryChart, type Mark } from "../ui/chart";
 import { Card, Empty, Show } from "../ui/parts";
@@ -66,6 +66,12 @@ function OneChart({
 }) {
 	const load = useLoad<Series>(jobPath(job.id, "series"), { what, points: 300 });
 	useEvery(10_000, running(job), load.reload);
+	useNews(
+		(_, event: { kind?: string }) => {
+			if (event.kind === "attempt_start") load.reload();
+		},
+		() => {},
+	);
 	return (
 		<Card title={title}>
 			<Show of={load} what={title}>
@@ -95,6 +101,7 @@ function Standing({ job, waits, kept }: { job: Job; waits: Loaded<Waits>; kept: 
 				<KeptStacks job={job} kept={kept} />
 			</Card>
 		) : null;
+	if (level(job) === "unseen") return null;
 	return (
 		<Card
 			title="What the ranks do now"

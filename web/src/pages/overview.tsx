@@ -3,8 +3,8 @@ import { useState } from "preact/hooks";
 import { JOBS, LAST_INCIDENTS } from "../ahead";
 import { get } from "../api";
 import { ago, bytes, count, duration, lasting, rate, tellsSteps, timeLeft, words } from "../format";
-import { goes, groupJobs, headline, level, running } from "../health";
-import { useLoad, useNews, useNow } from "../hooks";
+import { asSeen, goes, groupJobs, headline, level, running } from "../health";
+import { useGone, useLoad, useNews, useNow } from "../hooks";
 import { link } from "../route";
 import type { Event, Job } from "../types";
 import { Badge, Card, Empty, Show, When } from "../ui/parts";
@@ -26,9 +26,9 @@ export function stepText(job: Job): string {
 	return parts.join(" · ");
 }
 
-function JobRow({ job, now }: { job: Job; now: number }) {
+function JobRow({ job, now, seen = now }: { job: Job; now: number; seen: number | undefined }) {
 	const life = running(job)
-		? `for ${lasting(now - (job.started_unix_ms ?? now))}`
+		? `for ${lasting(seen - (job.started_unix_ms ?? seen))}`
 		: job.ended_unix_ms !== undefined
 			? `ended ${ago(job.ended_unix_ms, now)}`
 			: "";
@@ -67,10 +67,12 @@ function mergeJobs(have: JobsAnswer | undefined, news: Job[]): JobsAnswer | unde
 }
 
 function LastIncidents({ now }: { now: number }) {
-	const events = useLoad<{ events: Event[] }>(...LAST_INCIDENTS);
+	const events = useLoad<{ events: Event[]; newest?: number }>(...LAST_INCIDENTS);
+	const newest = events.data?.newest ?? -1;
 	useNews((kind, data: Event) => {
-		if (kind === "event" && data.incident) events.reload();
-	}, events.reload);
+		// A stream says which event it begins behind: what came before that and after the list is in neither.
+		if (kind === "hello" ? !(data.seq <= newest) : kind === "event" && data.incident) events.reload();
+	}, () => {});
 	return (
 		<Card title="Last incidents">
 			<Show of={events} what="Incidents">
@@ -102,6 +104,7 @@ function LastIncidents({ now }: { now: number }) {
 export function Overview() {
 	const jobs = useLoad<JobsAnswer>(...JOBS);
 	const now = useNow(5000);
+	const gone = useGone();
 	const [busy, setBusy] = useState(false);
 	useNews((kind, data: { jobs?: Job[] }) => {
 		if (kind === "jobs" && data.jobs) jobs.set((old) => mergeJobs(old, data.jobs!));
@@ -128,17 +131,17 @@ export function Overview() {
 			{(data) => (
 				<div class="overview">
 					<div>
-						<h1>{headline(data.jobs, now)}</h1>
+						<h1>{headline(data.jobs, now, gone)}</h1>
 						{data.jobs.length === 0 && (
 							<Empty>
 								No jobs yet. Start one with <code>vigil run -- python train.py</code>.
 							</Empty>
 						)}
-						{groupJobs(data.jobs).map((group) => (
+						{groupJobs(data.jobs.map((j) => asSeen(j, gone))).map((group) => (
 							<Card key={group.title} title={group.title} side={<small>{group.jobs.length}</small>}>
 								<ul class="rows">
 									{group.jobs.map((j) => (
-										<JobRow key={j.id} job={j} now={now} />
+										<JobRow key={j.id} job={j} now={now} seen={gone} />
 									))}
 								</ul>
 							</Card>

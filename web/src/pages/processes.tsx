@@ -1,9 +1,10 @@
 // The processes of a job, and one of them with the buttons that look into it.
 import "../common";
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, jobPath, send } from "../api";
-import { ago, bytes, count, duration } from "../format";
-import { useLoad, useNews, useNow } from "../hooks";
+import { ago, bytes, clock, count, duration } from "../format";
+import { useEvery, useLoad, useNews, useNow } from "../hooks";
+import { live } from "../live";
 import { running } from "../health";
 import { link, type Route } from "../route";
 import type { Me, Process } from "../types";
@@ -90,13 +91,18 @@ function Table({ processes, job }: { processes: Process[]; job: string }) {
 
 type Signal = "TERM" | "KILL";
 
-function End({ job, process }: { job: string; process: Process }) {
+interface EndProps {
+	job: string;
+	process: Process;
+	onSent: (signal: Signal) => void;
+}
+
+function End({ job, process, onSent }: EndProps) {
 	const dialog = useRef<HTMLDialogElement>(null);
 	const [signal, setSignal] = useState<Signal>("TERM");
 	// Who was asked about: the number may be another process's by the time of the answer.
 	const [meant, setMeant] = useState(process);
 	const [error, setError] = useState<ApiError>();
-	const [sent, setSent] = useState<Signal>();
 	const ask = (s: Signal) => {
 		setSignal(s);
 		setMeant(process);
@@ -111,7 +117,7 @@ function End({ job, process }: { job: string; process: Process }) {
 				signal,
 				start_ticks: meant.start_ticks,
 			});
-			setSent(signal);
+			onSent(signal);
 		} catch (e) {
 			setError(e as ApiError);
 		}
@@ -126,7 +132,6 @@ function End({ job, process }: { job: string; process: Process }) {
 					End it at once (SIGKILL)
 				</button>
 			</p>
-			{sent && <p role="status">SIG{sent} was sent.</p>}
 			{error && <Fault error={error} />}
 			<dialog ref={dialog} aria-label="End this process?">
 				<h2>
@@ -147,8 +152,21 @@ function End({ job, process }: { job: string; process: Process }) {
 	);
 }
 
-function One({ process: p, me, job }: { process: Process; me: Me | undefined; job: string }) {
+/** How soon it is looked whether a process that was told to end has ended, and how soon otherwise. */
+const [TOLD_MS, ALIVE_MS] = [1000, 10_000];
+
+interface OneProps {
+	process: Process;
+	me: Me | undefined;
+	job: string;
+	again: () => void;
+}
+
+function One({ process: p, me, job, again }: OneProps) {
 	const now = useNow(5000);
+	const [sent, setSent] = useState<{ signal: Signal; at: number }>();
+	const begins = p.started_unix_ms;
+	useEvery(sent ? TOLD_MS : ALIVE_MS, p.running ?? false, again);
 	return (
 		<>
 			<h1>
@@ -168,7 +186,8 @@ function One({ process: p, me, job }: { process: Process; me: Me | undefined; jo
 						["swapped", p.swap_bytes ? bytes(p.swap_bytes) : undefined],
 						["most own", p.peak_own_bytes === undefined ? undefined : bytes(p.peak_own_bytes)],
 						["parent", p.ppid],
-						["began", p.started_unix_ms === undefined ? undefined : ago(p.started_unix_ms, now)],
+						["began", begins === undefined ? undefined : p.running ? ago(begins, now) : clock(begins, now)],
+						["ended", p.running || !p.ended_unix_ms ? undefined : clock(p.ended_unix_ms, now)],
 						[
 							"step",
 							p.step === undefined
@@ -180,6 +199,11 @@ function One({ process: p, me, job }: { process: Process; me: Me | undefined; jo
 				<p>
 					<code>{p.command}</code>
 				</p>
+				{sent && (
+					<p role="status">
+						SIG{sent.signal} was sent at {clock(sent.at)}.{p.running ? " It has not ended yet." : ""}
+					</p>
+				)}
 				{p.rank !== undefined && (
 					<p class="actions">
 						<a class="button" href={link(["job", job, "logs"], { rank: p.rank })}>
@@ -195,7 +219,9 @@ function One({ process: p, me, job }: { process: Process; me: Me | undefined; jo
 			) : (
 				<Empty>It has ended: what was kept of it is in the job's reports and profiles.</Empty>
 			)}
-			{p.running && me?.role === "admin" && <End job={job} process={p} />}
+			{p.running && me?.role === "admin" && (
+				<End job={job} process={p} onSent={(signal) => setSent({ signal, at: live.now() })} />
+			)}
 		</>
 	);
 }
@@ -204,14 +230,21 @@ export default function Processes({ route, me }: { route: Route; me?: Me }) {
 	const { job } = useJob();
 	const load = useLoad<{ processes: Process[]; left_out?: number }>(jobPath(job.id, "processes"), { all: 1 });
 	useNews(() => {}, (first) => first || load.reload());
+	const open = running(job);
+	const was = useRef(open);
+	useEffect(() => {
+		if (was.current !== open) load.reload();
+		was.current = open;
+	}, [open]);
 	if (route.page === "process") {
 		return (
 			<Show of={load} what="Process">
 				{({ processes }) => {
 					const those = processes.filter((p) => String(p.pid) === route.id);
 					const found = those.find((p) => p.running) ?? those[0];
+					const key = `${found?.pid}.${found?.start_ticks}`;
 					return found ? (
-						<One process={found} me={me} job={job.id} />
+						<One key={key} process={found} me={me} job={job.id} again={load.reload} />
 					) : (
 						<Empty>
 							The job has no process {route.id}.{" "}

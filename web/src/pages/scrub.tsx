@@ -1,17 +1,17 @@
 // The way to any moment of a job.
 import { useEffect, useState } from "preact/hooks";
 import { clock } from "../format";
-import { useNow } from "../hooks";
+import { useSeenNow } from "../hooks";
 import { link } from "../route";
 import type { Job } from "../types";
-import { running } from "../health";
+import { level, running } from "../health";
 
 export const goTo = (job: string, time: number | undefined) =>
 	location.replace(time === undefined ? link(["job", job]) : link(["job", job, "at", Math.round(time)]));
 
 /** The slider. The address changes when it comes to rest, so that it can be sent to somebody. */
 export function Scrubber({ job, moment }: { job: Job; moment: number | undefined }) {
-	const now = useNow(2000);
+	const now = useSeenNow(2000);
 	const from = job.started_unix_ms ?? now;
 	const to = Math.max(from + 1000, running(job) ? now : (job.ended_unix_ms ?? now));
 	const [value, setValue] = useState<number>();
@@ -32,7 +32,7 @@ export function Scrubber({ job, moment }: { job: Job; moment: number | undefined
 				onChange={(e) => goTo(job.id, Number(e.currentTarget.value))}
 			/>
 			<output for="moment">
-				{value === undefined && moment === undefined ? (running(job) ? "now" : "its end") : clock(at, now)}
+				{value === undefined && moment === undefined ? (level(job) === "unseen" ? clock(at, now) : running(job) ? "now" : "its end") : clock(at, now)}
 			</output>
 			<button type="button" disabled={moment === undefined} onClick={() => goTo(job.id, undefined)}>
 				{running(job) ? "Now" : "End"}

@@ -5,9 +5,9 @@ import { useNow } from "../hooks";
 import { link } from "../route";
 import type { Health, Job } from "../types";
 import { levelOf } from "../ui/parts";
-import { running, shownLevel } from "../health";
+import { level, running } from "../health";
 
-const WORSE = ["suspected", "hung", "slow", "memory", "died", "lost"];
+const WORSE = ["suspected", "hung", "slow", "memory", "died", "lost", "unseen"];
 
 function Culprits({ job, ranks, running }: { job: string; ranks: number[]; running: boolean }) {
 	if (ranks.length === 0) return null;
@@ -58,7 +58,7 @@ export function Verdict({ job, picture }: { job: Job; picture: ComponentChildren
 		level: "unknown",
 		sentence: `vigil cannot tell how this job is; its state is "${job.state}".`,
 	};
-	const { glyph, word, tone } = levelOf(shownLevel(health));
+	const { glyph, word, tone } = levelOf(level({ ...job, health }));
 	const going = running(job);
 	const culprit = health.culprit_ranks?.[0];
 	return (

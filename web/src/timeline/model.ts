@@ -80,6 +80,7 @@ function namesOf(events: TraceEvent[]): Names {
 /** Counters that are shown, their fields, and what their rows are called. */
 const COUNTERS: Record<string, Record<string, string>> = {
 	"memory bytes": { own: "memory", job: "memory", used: "memory used" },
+	step: { step: "step" },
 	CPU: { cores: "CPU" },
 	"disk bytes/s": { read: "disk read", written: "disk written" },
 };
@@ -215,6 +216,17 @@ export function spanAt(row: Row, at: number, slack: number): Span | undefined {
 export function valueAt(row: Row, at: number): number | undefined {
 	const i = lowerBound(row.points, at, (p) => p.at);
 	return row.points[i === 0 ? 0 : i - 1]?.value;
+}
+
+const RATE_US = 10e6;
+
+/** How much it grows in a second, as of the last ten; undefined where it does not, as in the first look of an attempt. */
+export function rateAt(row: Row, at: number): number | undefined {
+	const of = row.points;
+	const to = lowerBound(of, at + 1, (p) => p.at) - 1;
+	let from = to;
+	while (from > 0 && of[from - 1]!.value <= of[from]!.value && of[to]!.at - of[from]!.at < RATE_US) from--;
+	return to > from ? ((of[to]!.value - of[from]!.value) / (of[to]!.at - of[from]!.at)) * 1e6 : undefined;
 }
 
 /** A part of the life that was asked for by itself, in microseconds since its begin. */

@@ -3,7 +3,7 @@ import "../common";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { apiUrl, get, jobPath } from "../api";
 import { panned, zoomed, type View } from "../flame/layout";
-import { bytes, bytesPerS, clock, count, decimal, duration } from "../format";
+import { bytes, bytesPerS, clock, count, decimal, duration, rate } from "../format";
 import { cssColor, useLoad, useThemeTurn, useWidth } from "../hooks";
 import { useJob } from "../pages/jobframe";
 import { link, type Route } from "../route";
@@ -12,21 +12,24 @@ import { Card, Empty, Show } from "../ui/parts";
 import { isDark } from "../ui/palette";
 import { useWheel, ZoomButtons } from "../ui/pad";
 import { AXIS_PX, drawAll, HEIGHTS } from "./draw";
-import { lanesOf, partFor, spanAt, valueAt, type Lanes, type Part, type Row, type Span, type Trace } from "./model";
+import { lanesOf, partFor, rateAt, spanAt, valueAt, type Lanes, type Part, type Row, type Span, type Trace } from "./model";
 
 /** Parts of the time that a picture is asked for with: first of the whole life, then of what one looks at more closely. */
 const POINTS = 240;
 const POINTS_NEAR = 480;
 const SETTLED_MS = 250;
 
-const valueText = (row: Row, value: number | undefined) =>
+const stepText = (value: number, perS: number | undefined) => `${count(value)}${perS === undefined ? "" : `, ${rate(perS)}`}`;
+const valueText = (row: Row, value: number | undefined, at: number) =>
 	value === undefined
 		? ""
 		: row.title.startsWith("memory")
 			? bytes(value)
 			: row.title.startsWith("disk")
 				? bytesPerS(value)
-				: decimal(value);
+				: row.title === "step"
+					? stepText(value, rateAt(row, at))
+					: decimal(value);
 
 interface Hit {
 	row: Row;
@@ -199,7 +202,7 @@ function HitDetail({ hit, lanes, job }: { hit: Hit | undefined; lanes: Lanes; jo
 	return (
 		<p>
 			<b>{hit.span?.name ?? hit.row.title}</b>{" "}
-			{hit.row.kind === "counter" ? valueText(hit.row, valueAt(hit.row, hit.at)) : ""}
+			{hit.row.kind === "counter" ? valueText(hit.row, valueAt(hit.row, hit.at), hit.at) : ""}
 			{hit.span && hit.span.to > hit.span.from ? duration((hit.span.to - hit.span.from) / 1000) : ""}
 			<br />
 			<small>{hit.span?.text}</small>{" "}

@@ -4,6 +4,7 @@ import type uPlot from "uplot";
 import { bytes, clock } from "../format";
 import { cssColor, useThemeTurn, useWidth } from "../hooks";
 import type { MemorySeries } from "../types";
+import { TIME_STEPS, timeTicks } from "./axis";
 import { isDark, seriesColor } from "./palette";
 import { Empty } from "./parts";
 import { countedTwice, limitInView, stackMemory, type Layer } from "./stack";
@@ -32,8 +33,8 @@ export function axes(value: (v: number) => string, space: number, incrs?: number
 			...common,
 			space: 70,
 			size: 26,
-			values: (_u: uPlot, ticks: number[]) =>
-				ticks.map((t) => clock(t * 1000).slice(0, ticks.length > 1 && ticks[1]! - ticks[0]! >= 60 ? 5 : 8)),
+			incrs: TIME_STEPS,
+			values: (_u: uPlot, ticks: number[]) => timeTicks(ticks),
 		},
 		{
 			...common,

@@ -20,6 +20,8 @@ const LEVELS: Record<Shown, { glyph: string; word: string; tone: string }> = {
 	stopped: { glyph: "■", word: "stopped by its user", tone: "calm" },
 	lost: { glyph: "⌀", word: "lost", tone: "warn" },
 	unknown: { glyph: "·", word: "unknown", tone: "calm" },
+	waiting: { glyph: "↻", word: "waits for its next attempt", tone: "bad" },
+	unseen: { glyph: "◌", word: "not seen now", tone: "calm" },
 };
 
 export const levelOf = (level: string | undefined) => LEVELS[(level ?? "unknown") as Shown] ?? LEVELS.unknown;

@@ -4,6 +4,7 @@ import type uPlot from "uplot";
 import { bytes, bytesPerS, decimal, duration, percent, rate } from "../format";
 import { useThemeTurn } from "../hooks";
 import type { Series } from "../types";
+import { lastOf } from "./axis";
 import { axes, BYTE_STEPS, Draw, marks, type Mark } from "./chart";
 import { isDark, seriesColor } from "./palette";
 import { Empty } from "./parts";
@@ -39,11 +40,9 @@ function namesOf(curves: Curve[]): string[] {
 	});
 }
 
-function lastOf(curve: Curve): string {
-	for (let i = curve.values.length - 1; i >= 0; i--) {
-		if (curve.values[i] != null) return valueOf(curve.unit)(curve.values[i]!);
-	}
-	return "–";
+function lastText(curve: Curve): string {
+	const last = lastOf(curve.values);
+	return last === undefined ? "–" : valueOf(curve.unit)(last);
 }
 
 function optionsOf(curves: Curve[], names: string[], plugin: uPlot.Plugin): Omit<uPlot.Options, "width" | "height"> {
@@ -72,7 +71,7 @@ function Legend({ curves, names, all }: { curves: Curve[]; names: string[]; all:
 			{curves.slice(0, 8).map((s, i) => (
 				<li key={i}>
 					<i style={{ background: seriesColor(i, isDark()) }} />
-					{names[i]} <b>{lastOf(s)}</b>
+					{names[i]} <b>{lastText(s)}</b>
 				</li>
 			))}
 			{all > 8 && <li>and {all - 8} more</li>}
@@ -99,7 +98,7 @@ export function SeriesChart({ series, title, marks: list, moment, onPick }: Prop
 		return <Empty>{series.note ?? "Nothing was measured."}</Empty>;
 	if (curves.length === 0) return <Empty>Nothing all the time.</Empty>;
 	const names = namesOf(curves);
-	const told = curves.slice(0, 4).map((c, i) => `${names[i]} ${lastOf(c)}`);
+	const told = curves.slice(0, 4).map((c, i) => `${names[i]} ${lastText(c)}`);
 	return (
 		<>
 			<Draw

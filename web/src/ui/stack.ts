@@ -50,11 +50,16 @@ export function stackMemory(memory: MemorySeries): Layer[] {
 		memory.shared && peakOf(memory.shared) > 0
 			? [{ label: "shared, once", values: memory.shared, peak: peakOf(memory.shared) }]
 			: [];
-	let below: (number | null)[] = memory.times.map(() => null);
-	return [...own, ...shared].map((layer) => {
+	// All of it was set free at once, by a death: from one look to the next there is no slope.
+	const held = (i: number) => memory.series.some((s) => (s.own[i] ?? 0) > 0);
+	const fell = memory.times.map((_, i) => i > 0 && !held(i) && held(i - 1));
+	const layers = [...own, ...shared];
+	// Who is not there yet, or not any more, is no gap for those above.
+	let below: (number | null)[] = memory.times.map((_, i) => (layers.some((l) => l.values[i] != null) ? 0 : null));
+	return layers.map((layer) => {
 		const upper = memory.times.map((_, i) => {
-			const mine = layer.values[i];
-			return mine == null ? (below[i] ?? null) : mine + (below[i] ?? 0);
+			const under = below[i] ?? null;
+			return fell[i] || under === null ? null : under + (layer.values[i] ?? 0);
 		});
 		below = upper;
 		return { ...layer, upper };
