@@ -147,7 +147,11 @@ static void standing_tell(const struct health_facts *f, struct health *h)
 
 static void running_tell(const struct health_facts *f, struct health *h)
 {
-	if (f->trouble.kind == INCIDENT_HANG && !f->trouble.resolved && f->trouble.attempt == f->job->attempt) {
+	if (f->job->state == JOB_WAITING) {
+		trouble_tell(f, HEALTH_DIED, h);
+		TEXT_FORMAT(h->sentence, "waits for attempt %u%s%s", f->job->attempt + 1,
+			    f->trouble.summary[0] ? ": " : "", f->trouble.summary);
+	} else if (f->trouble.kind == INCIDENT_HANG && !f->trouble.resolved && f->trouble.attempt == f->job->attempt) {
 		trouble_tell(f, HEALTH_HUNG, h);
 		standing_until(f, f->now_unix_ms, h);
 	} else if (f->warning_unix_ms > 0 && f->now_unix_ms - f->warning_unix_ms < HEALTH_WARNING_MS) {
@@ -160,10 +164,6 @@ static void running_tell(const struct health_facts *f, struct health *h)
 		h->since_unix_ms = f->suspicion_unix_ms;
 	} else if (is_slow(f)) {
 		trouble_tell(f, HEALTH_SLOW, h);
-	} else if (f->job->state == JOB_WAITING) {
-		trouble_tell(f, HEALTH_DIED, h);
-		TEXT_FORMAT(h->sentence, "waits for attempt %u%s%s", f->job->attempt + 1,
-			    f->trouble.summary[0] ? ": " : "", f->trouble.summary);
 	} else if (is_fresh(f, f->standing_unix_ms)) {
 		standing_tell(f, h);
 	} else {

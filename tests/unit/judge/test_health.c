@@ -319,6 +319,12 @@ static void a_job_between_attempts_says_why(void **state)
 	trouble(INCIDENT_CRASH, 1);
 	assert_int_equal(level(), HEALTH_DIED);
 	assert_string_equal(h.sentence, "waits for attempt 2: rank 2 holds the others up");
+	heard("memory_warning", "memory runs out in 2 m", NOW - 1000); /* of the attempt that has ended */
+	heard("suspected", "nothing has moved", NOW - 1000);
+	assert_int_equal(level(), HEALTH_DIED);
+	trouble(INCIDENT_HANG, 1); /* whose job was ended for it */
+	assert_int_equal(level(), HEALTH_DIED);
+	assert_string_equal(h.sentence, "waits for attempt 2: rank 2 holds the others up");
 }
 
 int main(void)
