@@ -88,7 +88,10 @@ def test_the_kernel_asks_the_job_to_end_when_all_of_vigil_is_killed(vigil, own_g
     wait_for(lambda: not psutil.pid_exists(job), 10, "the end of the job")
     vigil("jobs")  # the empty group stays until somebody of vigil looks
     no_trace(vigil)
-    assert vigil.why()["cause"]["id"] == "supervisor_killed"
+    report = vigil.why()
+    assert report["cause"]["id"] == "supervisor_killed"
+    shown = b" ".join(vigil("show", report["job"]).out.split())
+    assert b"was told to stop" not in shown and b"vigil itself (pid" in shown.split(b"Processes")[0], shown
 
 
 def test_a_job_that_goes_on_when_all_of_vigil_is_killed_neither_stands_nor_is_stopped(vigil, own_group):

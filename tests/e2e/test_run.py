@@ -303,7 +303,11 @@ def test_one_rank_failing_ends_the_rest_and_gives_its_status(vigil, tmp_path, ho
     for n in range(3):
         assert not psutil.pid_exists(said(tmp_path, n)["pid"])
     report = vigil.why()
-    assert report["victim"]["rank"] == int(how[1].split(":")[0]), "the rank that failed first, not those ended with it"
+    failed = int(how[1].split(":")[0])
+    assert report["victim"]["rank"] == failed, "the rank that failed first, not those ended with it"
+    if report["kind"] != "killed_by" and report["cause"]["confidence"] != "low":
+        assert report.get("culprit_ranks") == [failed], report
+    assert not any("by another process of the job" in e["text"] for e in report["evidence"]), "vigil ended the others"
 
 
 def test_an_address_that_is_set_already_is_kept(vigil, tmp_path):

@@ -143,3 +143,16 @@ def test_what_a_shell_became_is_what_crashed(vigil, tmp_path):
     report = vigil.why()
     assert report["victim"]["name"].startswith("python3"), report["victim"]
     assert report["summary"].startswith("python3") and "SIGSEGV" in report["summary"], report["summary"]
+
+
+def test_a_job_that_waits_for_its_next_attempt_is_listed_as_waiting(vigil):
+    script = "import sys\nfor i in range(9): print(f'step {i}/90', flush=True)\nsys.exit(3)"
+    process = vigil.start("run", "--name", "again", "--retries", 1, "--retry-on", "any", "--backoff", "60s", "--",
+                          sys.executable, "-c", script)
+    wait_for(lambda: b"retry" in vigil("events", "again").out, 20, "the first attempt's end")
+    job = wait_for(lambda: [j for j in map(json.loads, vigil("jobs", "--json").out.splitlines())], 5)[0]
+    assert job["state"] == "waiting" and b"waiting" in vigil("jobs").out, job
+    assert b"/s" not in vigil("jobs").out, "what does not run has no rate"
+    assert b'vigil_jobs{state="waiting"} 1' in vigil("metrics").out
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(20) != 0

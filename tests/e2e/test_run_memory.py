@@ -222,3 +222,21 @@ def test_what_the_victim_had_is_told_though_it_is_gone(vigil, tmp_path):
         assert row["freed"] and row["owners"] == victim and row["bytes"] == 16 * MIB, row
     text = vigil("why").out.decode()
     assert "~ read" in text and str(left)[:30] in text, text
+
+
+def test_the_history_of_a_kill_is_of_the_memory_that_ran_out(vigil):
+    result = vigil("run", "--memory-limit", "250M", "--", *workload("hog", 500, "--rate", 70))
+    assert result.status == 137, result
+    report = vigil.why()
+    used = [h["used_bytes"] for h in report["history"]]
+    assert report["memory"]["scope"] == "job" and len(used) >= 2, report
+    assert max(used) <= report["memory"]["total_bytes"] * 1.1, used
+    assert used[0] < used[-1], used
+
+
+def test_what_vigil_says_of_a_kill_is_no_output_of_the_job(vigil):
+    code = "import sys, time\nprint('mine', file=sys.stderr, flush=True)\nkept = []\nwhile True: kept.append(bytearray(8 << 20)); time.sleep(0.05)"
+    result = vigil("run", "--memory-limit", "100M", "--", "/usr/bin/python3", "-c", code)
+    assert result.status == 137 and b"Consider" in result.err, result
+    assert vigil.log(stream="err").read_bytes() == b"mine\n"
+    assert b"Consider" not in vigil("logs", "last").out

@@ -118,6 +118,15 @@ def test_no_line_of_a_stack_is_wider_than_the_terminal(vigil, terminal, columns)
         job.stdout.close()
 
 
+@pytest.mark.parametrize("env", [{"TERM": "dumb"}, {"NO_COLOR": "1"}])
+def test_nothing_is_coloured_where_no_colours_are_wanted(vigil, terminal, begin, env):
+    job = begin(["python3", "-c", "import time; print('begun', flush=True); time.sleep(600)"])
+    for command in (["stack", str(job.pid)], ["waits", str(job.pid)], ["mem"], ["gpus"], ["doctor", "-d", "1", str(job.pid)]):
+        with open(os.devnull, "wb") as messages:
+            text = terminal(*command, stderr=messages, env={"VIGIL_PAGER": "", **env}).read()
+        assert text.strip() and "\x1b[" not in text, (command, text)
+
+
 def test_the_least_important_columns_go_first(vigil, terminal):
     a_past(vigil)
     wide = terminal("ps", "-a", columns=140, env={"VIGIL_PAGER": ""}).read().split("\n")[0]

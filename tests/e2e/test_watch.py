@@ -250,6 +250,8 @@ def test_a_watch_that_is_killed_leaves_the_job_alone(vigil, others):
     assert job.poll() is None
     report = vigil.why()
     assert report["cause"]["id"] == "supervisor_killed"
+    shown = b" ".join(vigil("show", report["job"]).out.split())
+    assert b"was told to stop" not in shown and b"vigil itself (pid" in shown.split(b"Processes")[0], shown
 
 
 def test_a_group_is_watched_and_only_who_is_in_it_is_ended(vigil, small_machine, others, tmp_path):

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 
 /* Jobs with more processes than this are scanned with all processes of the machine. */
 #define REFRESH_MOST 1024
@@ -188,6 +189,8 @@ static void units_build(struct evict *h, const struct unit_extra *read, size_t b
 		shared_read(h, read);
 	h->n_want = 0;
 	shares_take(h);
+	h->known->tick_ns = NS_PER_S / h->w->ticks_per_s;
+	h->known->boot_ahead_ns = sub_floor(clock_boot_ns(), clock_mono_ns());
 	unit_build(h->known, h->tasks, jobs, h->n_jobs, extra, h->w->mono_ns(), role_take, h, budget, h->units);
 	names_ask(h);
 	former_note(h);

@@ -229,6 +229,21 @@ size_t guardcase_growers(const struct evict *h, uint64_t jobs, struct incident_g
 	return n;
 }
 
+/*
+ * What was in use of the level with this total; another one may have been the tightest then, and says nothing about it.
+ * False: it is not known.
+ */
+static bool sample_used(const struct guard_sample *s, uint64_t total_bytes, uint64_t *ret)
+{
+	for (size_t k = 0; k < GUARD_SAMPLE_LEVELS && s->level[k].total_bytes != 0; k++) {
+		if (s->level[k].total_bytes != total_bytes)
+			continue;
+		*ret = s->level[k].used_bytes;
+		return true;
+	}
+	return false;
+}
+
 struct growth_said guardcase_growth(const struct guard_shm *shm, uint64_t total_bytes, uint64_t used_bytes,
 				    int64_t now_unix_ms)
 {
@@ -238,9 +253,9 @@ struct growth_said guardcase_growth(const struct guard_shm *shm, uint64_t total_
 	g = (struct growth){.n = 0};
 	for (uint32_t i = end - n; i < end; i++) {
 		const struct guard_sample *s = &shm->history[i % GUARD_HISTORY];
-		/* samples of another level, which was the tightest then, say nothing about this one */
-		if (s->total_bytes == total_bytes && s->time_unix_ms >= first)
-			growth_add(&g, (uint64_t)(s->time_unix_ms - first) * NS_PER_MS, s->used_bytes);
+		uint64_t used;
+		if (sample_used(s, total_bytes, &used) && s->time_unix_ms >= first)
+			growth_add(&g, (uint64_t)(s->time_unix_ms - first) * NS_PER_MS, used);
 	}
 	if (now_unix_ms <= first)
 		return (struct growth_said){.over_ns = 0};
@@ -259,7 +274,7 @@ static void write_growth(struct evict *h, struct incident *in)
 	in->memory.time_to_limit_ms = (uint64_t)((double)in->memory.available_bytes * 1000 / (double)said.bytes_per_s);
 }
 
-/* Add the last minute of the history, one sample a second. */
+/* Add the last minute of the history of the memory that the case is about, one sample a second. */
 static void write_history(struct evict *h, struct incident *in)
 {
 	const struct guard_shm *shm = h->shm;
@@ -268,12 +283,14 @@ static void write_history(struct evict *h, struct incident *in)
 	in->n_history = 0;
 	for (uint32_t i = end - n; i < end && in->n_history < INCIDENT_HISTORY; i++) {
 		const struct guard_sample *s = &shm->history[i % GUARD_HISTORY];
-		if (now - s->time_unix_ms > 60000 || s->time_unix_ms - last < 950)
+		uint64_t used;
+		if (now - s->time_unix_ms > 60000 || s->time_unix_ms - last < 950 ||
+		    !sample_used(s, in->memory.total_bytes, &used))
 			continue;
 		last = s->time_unix_ms;
 		in->history[in->n_history++] = (struct incident_sample){
 			.age_ms = (uint32_t)MAX(now - s->time_unix_ms, 0),
-			.used_bytes = s->used_bytes,
+			.used_bytes = used,
 			.job_bytes = s->job_bytes,
 		};
 	}

@@ -207,6 +207,18 @@ static void clamped_report(struct guard *g)
 	wake_supervisor(g);
 }
 
+static void sample_levels(const struct ledger *l, size_t tight, struct guard_sample *s)
+{
+	s->level[0].used_bytes = l->level[tight].used_bytes;
+	s->level[0].total_bytes = l->level[tight].total_bytes;
+	for (size_t k = 0, n = 1; k < l->n && n < GUARD_SAMPLE_LEVELS; k++) {
+		if (k == tight)
+			continue;
+		s->level[n].used_bytes = l->level[k].used_bytes;
+		s->level[n++].total_bytes = l->level[k].total_bytes;
+	}
+}
+
 static void now_publish(struct guard *g, const struct ledger *l, const struct guard_step *step)
 {
 	struct guard_shm *shm = g->shm;
@@ -238,12 +250,9 @@ static void now_publish(struct guard *g, const struct ledger *l, const struct gu
 		return;
 	g->last_history_ns = l->mono_ns;
 	uint32_t n = atomic_load(&shm->history_n);
-	shm->history[n % GUARD_HISTORY] = (struct guard_sample){
-		.time_unix_ms = g->w->unix_ms(),
-		.used_bytes = shm->now.used_bytes,
-		.total_bytes = shm->now.total_bytes,
-		.job_bytes = all,
-	};
+	struct guard_sample s = {.time_unix_ms = g->w->unix_ms(), .job_bytes = all};
+	sample_levels(l, tight, &s);
+	shm->history[n % GUARD_HISTORY] = s;
 	atomic_store(&shm->history_n, n + 1);
 }
 

@@ -95,9 +95,15 @@ struct guard_sharing {
 	struct unit_share want[UNIT_SHARES], seen[UNIT_SHARES];
 };
 
+#define GUARD_SAMPLE_LEVELS 4
+
 struct guard_sample {
 	int64_t time_unix_ms;
-	uint64_t used_bytes, total_bytes, job_bytes;
+	uint64_t job_bytes;
+	/* the tightest level first, then others; total_bytes 0: no more */
+	struct {
+		uint64_t used_bytes, total_bytes;
+	} level[GUARD_SAMPLE_LEVELS];
 };
 
 /* How far the job of a dead supervisor has been cleared up: not begun, limits lifted and thawed, all of it. */

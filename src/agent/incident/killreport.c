@@ -1,6 +1,5 @@
 #include "agent/incident/killreport.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +14,6 @@
 #include "agent/memory/toprows.h"
 #include "agent/stacks/snapshot.h"
 #include "base/buf.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "judge/memory/advice.h"
 #include "model/jobs/raytitle.h"
@@ -161,15 +159,6 @@ void killreport_skeleton(const struct killreport *e)
 	recorder_skeleton(e->recorder, in, e->parts);
 }
 
-static void append_to_log(const char *dir, uint32_t rank, const char *text, size_t len)
-{
-	char path[400];
-	TEXT_FORMAT(path, "%s/rank-%u.err", dir, rank);
-	cleanup(closep) int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
-	if (fd >= 0)
-		ignore(file_write_all(fd, text, len), "it is in the report");
-}
-
 void killreport_show(const struct killreport *e, const struct incident *in)
 {
 	char path[512];
@@ -185,9 +174,6 @@ void killreport_show(const struct killreport *e, const struct incident *in)
 	if (fclose(f) != 0)
 		return;
 	log_text(text, len);
-	for (uint32_t i = 0; i < e->nproc; i++)
-		if (in->victim.rank == NO_RANK || in->victim.rank == (int32_t)i)
-			append_to_log(in->log_dir, i, text, len);
 }
 
 void killreport_denied(struct recorder *k, const struct job *job, const struct guard_case *c)

@@ -1,6 +1,6 @@
 /*
  * The report of a memory kill: adds what the guard itself could not know (names, the retry, shared memory, advice),
- * writes the report and prints it, also into the job's own log, because that is where people look first.
+ * writes the report and prints it. The kept copy of the job's output stays the job's: no line of vigil's comes into it.
  */
 #pragma once
 
@@ -42,5 +42,5 @@ void killreport_clamped(struct recorder *k, const struct job *job, bool loud);
 void killreport_denied(struct recorder *k, const struct job *job, const struct guard_case *c);
 /* Complete the report of a kill, write it, notify, and print the message. */
 void killreport_finish(const struct killreport *e, struct guard_case *c);
-/* Print the message on stderr and append it to the ranks' logs. */
+/* Print the message on stderr. */
 void killreport_show(const struct killreport *e, const struct incident *in);

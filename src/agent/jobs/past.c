@@ -86,7 +86,8 @@ void past_pace_tail(const struct job *j, struct steppace *ret)
 
 void past_steps_text(const struct job *j, const struct job_steps *s, char *dst, size_t cap)
 {
-	job_steps_text(s, job_is_open(j) ? clock_unix_ms() : 0, dst, cap);
+	bool runs = job_is_open(j) && j->state != JOB_WAITING;
+	job_steps_text(s, runs ? clock_unix_ms() : 0, dst, cap);
 }
 
 void past_steps_put(struct js *o, const struct job_steps *s)
@@ -101,7 +102,8 @@ void past_step_cells(const struct job *j, struct job_step_cells *ret)
 {
 	static struct job_steps s;
 	past_steps_tail(j, &s);
-	job_step_cells(&s, job_steps_low(&s), job_is_open(j) ? clock_unix_ms() : 0, ret);
+	bool runs = job_is_open(j) && j->state != JOB_WAITING;
+	job_step_cells(&s, job_steps_low(&s), runs ? clock_unix_ms() : 0, ret);
 }
 
 const struct job_step *past_step_of(const struct job_steps *s, const struct job_process *p)

@@ -401,5 +401,5 @@ void adopt_leave(struct adopt *a)
 {
 	for (uint32_t i = 0; i < a->n; i++)
 		if (a->job[i].active)
-			adopt_release(a, &a->job[i], "vigil was told to stop watching; the job goes on");
+			adopt_release(a, &a->job[i], "vigil was told to stop watching, and the job went on");
 }

@@ -122,6 +122,7 @@ static void next_attempt(struct super *s, const struct retry_decision *d)
 	s->phase = SUPER_WAITING;
 	s->job.state = JOB_WAITING;
 	s->deadline_ns = s->w->mono_ns() + d->delay_ns;
+	recorder_job(&s->recorder, &s->job);
 	recorder_event(&s->recorder, &s->job, "retry", s->job.last_incident, "%s", d->reason);
 	if (!s->spec->watch.quiet)
 		log_info("retrying: %s", d->reason);

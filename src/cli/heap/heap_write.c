@@ -9,6 +9,7 @@
 #include "cli/heap/heap_save.h"
 #include "cli/options/commands.h"
 #include "cli/screen/pager.h"
+#include "cli/screen/view.h"
 #include "cli/stacks/recording.h"
 #include "tell/stacks/flame.h"
 
@@ -87,7 +88,7 @@ static int heap_write(const struct heap_write_want *s, const struct heap_show_wa
 	}
 	const bool shown = to == stdout;
 	const struct textout paper = {.to = to,
-				      .colour = shown && isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
+				      .colour = shown && view_colour(),
 				      .width = shown ? textout_width(stdout) : 0};
 	return heap_table(s->set, want, &paper);
 }

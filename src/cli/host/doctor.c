@@ -12,6 +12,7 @@
 #include "cli/options/commands.h"
 #include "cli/options/state.h"
 #include "cli/options/subject.h"
+#include "cli/screen/view.h"
 #include "judge/host/doctor.h"
 #include "tell/host/findings.h"
 #include "tell/text/textout.h"
@@ -41,7 +42,7 @@ static void doctor_show(const struct findings *all)
 	size_t warnings = 0;
 	for (size_t i = 0; i < all->n; i++)
 		warnings += all->row[i].severity >= SEVERITY_WARNING ? 1 : 0;
-	findings_text(all, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), stdout);
+	findings_text(all, view_colour(), stdout);
 	const struct textout p = {.to = stdout, .width = textout_width(stdout)};
 	if (all->n)
 		putchar('\n');

@@ -8,6 +8,7 @@
 #include "agent/speed/tracefile.h"
 #include "base/log.h"
 #include "cli/options/commands.h"
+#include "cli/screen/view.h"
 #include "judge/speed/tracejudge.h"
 #include "tell/host/findings.h"
 
@@ -89,7 +90,7 @@ int doctor_file(const char *path, bool json)
 		ignore(js_write(j, stdout, 0), "main looks at stdout in the end");
 		js_free(j);
 	} else {
-		findings_text(&all, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), stdout);
+		findings_text(&all, view_colour(), stdout);
 		if (all.n == 0)
 			puts("Nothing that I can see holds this back.");
 		putchar('\n');

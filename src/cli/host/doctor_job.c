@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "cli/options/commands.h"
 #include "cli/options/subject.h"
+#include "cli/screen/view.h"
 #include "judge/speed/speed.h"
 #include "tell/host/findings.h"
 #include "tell/host/speedshow.h"
@@ -43,7 +44,7 @@ static void doctor_job_show(const struct doctor_job *d, const struct subject *s,
 		js_free(j);
 		return;
 	}
-	findings_text(all, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), stdout);
+	findings_text(all, view_colour(), stdout);
 	if (all->n == 0)
 		printf("Nothing that I can see holds %s back.\n", s->text);
 	putchar('\n');

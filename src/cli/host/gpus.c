@@ -7,6 +7,7 @@
 #include "cli/options/commands.h"
 #include "cli/options/state.h"
 #include "cli/options/subject.h"
+#include "cli/screen/view.h"
 #include "tell/gpu/gpu_show.h"
 
 struct gpus_options {
@@ -53,7 +54,7 @@ static int gpus_show(const struct world *w, const struct gpus_options *o, const 
 		cleanup(js_freep) struct js *j = gpu_json(v);
 		ignore(js_write(j, stdout, 0), "main looks at stdout in the end");
 	} else {
-		gpu_text(v, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), stdout);
+		gpu_text(v, view_colour(), stdout);
 	}
 	return v->set.n_findings ? EXIT_PROBLEM : 0;
 }

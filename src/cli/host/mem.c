@@ -10,6 +10,7 @@
 #include "cli/options/commands.h"
 #include "cli/options/state.h"
 #include "cli/options/subject.h"
+#include "cli/screen/view.h"
 #include "tell/gpu/gpu_show.h"
 #include "tell/heap/heap_show.h"
 #include "tell/memory/memory_show.h"
@@ -72,7 +73,7 @@ static int mem_show(const struct world *w, const struct mem_options *o, const ch
 		log_error("%s", f.text);
 		return r == MEMORY_NO_PROCESS ? EXIT_ABSENT : r == -EACCES ? EXIT_DENIED : EXIT_PROBLEM;
 	}
-	bool colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+	bool colour = view_colour();
 	struct js *heap = s && s->n_also == 0 ? heap_of(w, state, s) : NULL;
 	if (o->json) {
 		struct js *j = memory_json(&p);

@@ -23,15 +23,37 @@ static const struct option options[] = {
 	OPTION_END,
 };
 
+/* How the watch over a job that is lost ended: told to end it, or killed. */
+static int watch_end_take(void *ctx, const struct job_event *e)
+{
+	struct job_event *last = ctx;
+	if (strcmp(e->kind, "unwatched") == 0 || strcmp(e->kind, "vigil_killed") == 0)
+		*last = *e;
+	return 0;
+}
+
+/* Of a job whose watch ended at a known time. One that was killed may be found and written down long after. */
+static void print_watched(const struct view *v, const struct job *j)
+{
+	const struct textout *p = &v->paper;
+	struct job_event last = {.kind = ""};
+	char when[24], ran[24];
+	ignore(store_each_event(v->store, j->id, 0, watch_end_take, &last), "then it is not told");
+	(void)time_format(j->ended_unix_ms, when);
+	if (strcmp(last.kind, "unwatched") == 0)
+		textout_value(p, "watched until", "%s, for %s: %s", when, job_ran(j, 0, ran), last.text);
+	else
+		textout_value(p, "lost", "found at %s: %s; 'vigil why %s' shows what is known", when,
+			      last.text[0] ? last.text : "its vigil is gone", j->id);
+}
+
 static void print_times(const struct view *v, const struct job *j)
 {
 	const struct textout *p = &v->paper;
 	char started[24], ended[24], ran[24];
 	textout_value(p, "started", "%s", time_format(j->started_unix_ms, started));
 	if (j->state == JOB_LOST && j->ended_unix_ms > 0) {
-		textout_value(p, "watched until",
-			      "%s, for %s: then vigil was told to stop watching, and the job went on",
-			      time_format(j->ended_unix_ms, ended), job_ran(j, 0, ran));
+		print_watched(v, j);
 		return;
 	}
 	if (j->ended_unix_ms > 0)

@@ -8,6 +8,7 @@
 #include "base/private.h"
 #include "cli/options/commands.h"
 #include "cli/options/subject.h"
+#include "cli/screen/view.h"
 #include "tell/memory/protection_show.h"
 
 struct protect_options {
@@ -112,7 +113,7 @@ static int protect_show(const struct protectjob *s, const struct protect_options
 		ignore(js_write(j, stdout, 0), "main looks at stdout in the end");
 		js_free(j);
 	} else {
-		protection_text(&view, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), stdout);
+		protection_text(&view, view_colour(), stdout);
 	}
 	return s->facts.n_adj_refused > 0 ? EXIT_DENIED : 0;
 }

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include <sys/wait.h>
 
 #include "agent/host/world_open.h"
@@ -16,14 +17,17 @@
 #include "cli/options/nearest.h"
 #include "cli/options/state.h"
 
+bool view_colour(void)
+{
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+	return isatty(STDOUT_FILENO) && (!no_color || !*no_color) && term && strcmp(term, "dumb") != 0;
+}
+
 static struct textout terminal(void)
 {
 	struct textout p = {.to = stdout};
-	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
 	p.width = textout_width(stdout);
-	if (p.width == 0)
-		return p;
-	p.colour = (!no_color || !*no_color) && term && strcmp(term, "dumb") != 0;
+	p.colour = p.width > 0 && view_colour();
 	return p;
 }
 

@@ -29,6 +29,9 @@ struct view {
 int must_check view_open(const char *state, struct view *ret);
 void view_done(struct view *v);
 
+/* stdout is a terminal that has colours, and they are wanted (NO_COLOR, TERM=dumb). */
+bool view_colour(void);
+
 /* Say that there are jobs which may not be read, if there are any. */
 void view_others(const struct view *v);
 

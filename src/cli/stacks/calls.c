@@ -457,7 +457,7 @@ static int show_job(struct showing *s, const struct view *v, const struct job *j
 			  "run --calls "
 			  "-- COMMAND'",
 			  s->title);
-		return EXIT_PROBLEM;
+		return EXIT_ABSENT;
 	}
 	if (r < 0) {
 		log_error("cannot read %s: %s", s->where, strerror(-r));

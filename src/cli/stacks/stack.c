@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "cli/options/commands.h"
 #include "cli/options/subject.h"
+#include "cli/screen/view.h"
 #include "tell/stacks/stack_show.h"
 
 struct stack_options {
@@ -77,7 +78,7 @@ static void show(const struct stack_options *o, const struct stackdump *d, const
 		return;
 	}
 	const struct stack_show how = {
-		.color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
+		.color = view_colour(),
 		.all_threads = o->threads == THREADS_ALL,
 		.locals = o->locals,
 		.waits = waits,

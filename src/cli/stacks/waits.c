@@ -7,6 +7,7 @@
 #include "cli/options/commands.h"
 #include "cli/options/subject.h"
 #include "cli/screen/pager.h"
+#include "cli/screen/view.h"
 #include "tell/stacks/waits_show.h"
 
 struct waits_options {
@@ -79,7 +80,7 @@ static void waits_show(const struct waits_options *o, const struct subject *s, c
 		waits_dot(&view, &how, stdout);
 	} else {
 		const struct textout paper = {.to = stdout,
-					      .colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
+					      .colour = view_colour(),
 					      .width = textout_width(stdout)};
 		waits_text(&view, &how, &paper);
 	}

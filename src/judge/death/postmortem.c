@@ -128,6 +128,16 @@ static void unavailable_evidence(struct pm *p)
 
 typedef bool proof(struct pm *p);
 
+/* A rank that failed by itself, and not for want of another one, is the one to look at. */
+static void own_rank_culprit(struct pm *p)
+{
+	struct incident *i = p->i;
+	bool own = i->kind == INCIDENT_CRASH || (i->kind == INCIDENT_ERROR_EXIT && i->killer == KILLER_NONE);
+	if (own && i->n_culprits == 0 && i->cause.confidence > CONFIDENCE_LOW && !p->d->stopping &&
+	    !postmortem_may_follow(i))
+		pm_culprit(p, p->d->rank);
+}
+
 void postmortem(const struct death *d, struct incident *ret)
 {
 	static proof *const proofs[] = {
@@ -162,6 +172,8 @@ void postmortem(const struct death *d, struct incident *ret)
 		ret->cause.confidence = CONFIDENCE_MEDIUM;
 	if (of_worker)
 		pm_worker_said(&p, d);
+	else
+		own_rank_culprit(&p);
 	if (ret->cause.text[0] == '\0') /* an id alone is no reason for a person */
 		TEXT_COPY(ret->cause.text, ret->summary);
 	pm_errors_evidence(&p);

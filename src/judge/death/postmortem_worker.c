@@ -31,17 +31,32 @@ bool pm_of_job(const struct death *d, pid_t pid)
 	return member;
 }
 
-/* True when the job ended the worker itself, as pools and launchers end those that are left. */
-static bool ended_by_job(const struct death *d, const struct process_end *e)
+/* The signal that ended the worker, of the job's own: as pools and launchers, and vigil, end those that are left. */
+static const struct signal_sent *job_signal(const struct death *d, const struct process_end *e)
 {
 	for (size_t n = 0; n < d->n_signals; n++) {
 		const struct signal_sent *s = &d->signals[n];
 		if (s->target != e->pid || s->signal != worker_signal_of(e) || s->from_kernel || s->sender == e->pid)
 			continue;
 		if (s->sender == e->parent || pm_of_job(d, s->sender) || strcmp(s->sender_comm, "vigil") == 0)
-			return true;
+			return s;
 	}
-	return false;
+	return NULL;
+}
+
+static bool ended_by_job(const struct death *d, const struct process_end *e)
+{
+	return job_signal(d, e) != NULL;
+}
+
+/* Who of the job, or of vigil, ended it: ", by vigil". A process of the job may call itself so. */
+static const char *by_whom(const struct death *d, const struct process_end *e)
+{
+	const struct signal_sent *s = job_signal(d, e);
+	if (!s)
+		return "";
+	return !pm_of_job(d, s->sender) && strcmp(s->sender_comm, "vigil") == 0 ? ", by vigil"
+										  : ", by another process of the job";
 }
 
 static bool in_time(const struct death *d, const struct process_end *e, int64_t before_ms)
@@ -482,7 +497,7 @@ void pm_ends_evidence(struct pm *p)
 				    signal ? signal : WEXITSTATUS(e->wait_status));
 		incident_evidence_add(p->i, "process_end", "process trace", e->time_unix_ms, "%s (pid %d) ended: %s%s",
 				      e->name, (int)e->pid, how,
-				      ended_by_job(d, e) ? ", by another process of the job" : "");
+				      by_whom(d, e));
 		n++;
 	}
 }

@@ -64,6 +64,8 @@ void pm_exception_text(struct pm *p, const struct log_hint *h)
 			h->direct ? "That was the direct cause of" : "While that was being handled came", h->text);
 	else
 		pm_text(p, "The last line of its traceback is: %s", h->text);
+	if (h->frame[0])
+		pm_text(p, "Its last frame is %s.", h->frame);
 }
 
 void pm_killer_text(struct pm *p, const char *fmt, ...)

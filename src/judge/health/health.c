@@ -108,6 +108,18 @@ static void steps_add(const struct health_facts *f, struct buf *b)
 	buf_add(b, f->steps + head);
 }
 
+/* "has run for 3 m 10 s"; a later attempt is told with its own time. */
+static void ran_add(const struct health_facts *f, struct buf *b)
+{
+	char time[24];
+	if (f->attempt_unix_ms <= 0) {
+		buf_printf(b, "has run for %s", f->ran);
+		return;
+	}
+	uint64_t ran_ms = (uint64_t)MAX(f->now_unix_ms - f->attempt_unix_ms, (int64_t)0);
+	buf_printf(b, "attempt %u has run for %s", f->job->attempt, duration_format(ran_ms * NS_PER_MS, time));
+}
+
 static void steps_tell(const struct health_facts *f, struct health *h)
 {
 	char time[24];
@@ -115,12 +127,14 @@ static void steps_tell(const struct health_facts *f, struct health *h)
 	int64_t age_ms = f->now_unix_ms - f->steps_unix_ms;
 	double usual_ms = f->has_rate && f->per_s > 0 ? 100 * 1000.0 / f->per_s : 0;
 	h->level = HEALTH_QUIET;
-	if (!f->steps[0])
-		TEXT_FORMAT(h->sentence, "has run for %s and prints no steps that vigil knows", f->ran);
-	else if (age_ms > HEALTH_QUIET_MS && (double)age_ms > usual_ms)
+	if (!f->steps[0]) {
+		ran_add(f, &b); /* of a later attempt, the one before may have printed steps */
+		buf_add(&b, f->attempt_unix_ms > 0 ? " and has printed no step so far"
+						   : " and prints no steps that vigil knows");
+	} else if (age_ms > HEALTH_QUIET_MS && (double)age_ms > usual_ms) {
 		TEXT_FORMAT(h->sentence, "%s; none since %s", f->steps,
 			    duration_format((uint64_t)age_ms * NS_PER_MS, time));
-	else {
+	} else {
 		h->level = HEALTH_WELL;
 		steps_add(f, &b);
 	}
@@ -141,13 +155,17 @@ static void standing_tell(const struct health_facts *f, struct health *h)
 	if (f->steps[0])
 		buf_printf(&b, "%s", f->steps);
 	else
-		buf_printf(&b, "has run for %s", f->ran);
+		ran_add(f, &b);
 	buf_printf(&b, "; seen to stand still, which is expected (%s)", f->standing);
 }
 
 static void running_tell(const struct health_facts *f, struct health *h)
 {
-	if (f->trouble.kind == INCIDENT_HANG && !f->trouble.resolved && f->trouble.attempt == f->job->attempt) {
+	if (f->job->state == JOB_WAITING) {
+		trouble_tell(f, HEALTH_DIED, h);
+		TEXT_FORMAT(h->sentence, "waits for attempt %u%s%s", f->job->attempt + 1,
+			    f->trouble.summary[0] ? ": " : "", f->trouble.summary);
+	} else if (f->trouble.kind == INCIDENT_HANG && !f->trouble.resolved && f->trouble.attempt == f->job->attempt) {
 		trouble_tell(f, HEALTH_HUNG, h);
 		standing_until(f, f->now_unix_ms, h);
 	} else if (f->warning_unix_ms > 0 && f->now_unix_ms - f->warning_unix_ms < HEALTH_WARNING_MS) {
@@ -160,15 +178,11 @@ static void running_tell(const struct health_facts *f, struct health *h)
 		h->since_unix_ms = f->suspicion_unix_ms;
 	} else if (is_slow(f)) {
 		trouble_tell(f, HEALTH_SLOW, h);
-	} else if (f->job->state == JOB_WAITING) {
-		trouble_tell(f, HEALTH_DIED, h);
-		TEXT_FORMAT(h->sentence, "waits for attempt %u%s%s", f->job->attempt + 1,
-			    f->trouble.summary[0] ? ": " : "", f->trouble.summary);
 	} else if (is_fresh(f, f->standing_unix_ms)) {
 		standing_tell(f, h);
 	} else {
 		steps_tell(f, h);
-		h->since_unix_ms = f->job->started_unix_ms;
+		h->since_unix_ms = f->attempt_unix_ms > 0 ? f->attempt_unix_ms : f->job->started_unix_ms;
 	}
 }
 
@@ -183,6 +197,8 @@ void health_judge(const struct health_facts *f, struct health *ret)
 
 void health_event(struct health_facts *f, const struct job_event *e)
 {
+	if (strcmp(e->kind, "attempt_start") == 0)
+		f->attempt_unix_ms = e->time_unix_ms;
 	if (strcmp(e->kind, "attempt_start") == 0 || strcmp(e->kind, "hang_resolved") == 0)
 		f->suspicion_unix_ms = f->standing_unix_ms = f->warning_unix_ms = 0;
 	if (strcmp(e->kind, "suspected") == 0) {

@@ -29,6 +29,7 @@ struct health_facts {
 	const struct job *job; /* with a state that is up to date */
 	int64_t now_unix_ms;
 	char ran[24]; /* how long, in words; "-": unknown */
+	int64_t attempt_unix_ms; /* when the running attempt began; 0: it is the first, or that is not known */
 	/* The incident that leads (judge/death/story), or what its end is told as; kind INCIDENT_NONE: none */
 	struct {
 		enum incident_kind kind;

@@ -127,10 +127,23 @@ static void past_is_no_fork(struct unit_past *p)
 	growth_add(&p->growth, p->first_ns, p->first_own_bytes);
 }
 
+/*
+ * When a process that is new was not there yet: at the last sweep, which between two attempts of a job is long ago, or
+ * at its own start. What a program takes as it starts is no rate of a moment, so that is at least a second ago.
+ */
+static uint64_t absent_ns(const struct build *b, const struct task_row *row)
+{
+	const struct unit_memory *mem = b->mem;
+	if (mem->last_sweep_ns == 0 || mem->tick_ns == 0)
+		return mem->last_sweep_ns;
+	uint64_t born_ns = sub_floor(row->start_ticks * mem->tick_ns, mem->boot_ahead_ns);
+	return MAX(mem->last_sweep_ns, MIN(born_ns, sub_floor(b->mono_ns, NS_PER_S)));
+}
+
 static void known_grow(struct build *b, const struct task_row *row, struct unit_known *k, bool fresh,
 		       const struct unit_known *parent)
 {
-	uint64_t before_ns = fresh ? b->mem->last_sweep_ns : k->last_mono_ns;
+	uint64_t before_ns = fresh ? absent_ns(b, row) : k->last_mono_ns;
 	uint64_t own = task_own_bytes(row), dt = sub_floor(b->mono_ns, before_ns);
 	struct unit_past *p = past_get(b->mem, row->pid, row->start_ticks);
 	if (!p)

@@ -159,6 +159,8 @@ struct unit_memory {
 	size_t n_families;
 	uint32_t sweep;
 	uint64_t last_sweep_ns;
+	/* How starts of processes are told in the time of sweeps. tick_ns 0: they are not. Set by the owner. */
+	uint64_t tick_ns, boot_ahead_ns; /* CLOCK_BOOTTIME less CLOCK_MONOTONIC */
 };
 
 /*

@@ -63,12 +63,26 @@ static void member_add(struct log_hint *h, const struct log_hint *group)
 		   group->first[0] ? ";" : ", of which:", h->text);
 }
 
+/* `  File "train.py", line 88, in train` becomes "in train at train.py:88". Whatever else it is is left out. */
+static void frame_put(struct span frame, char *dst, size_t cap)
+{
+	const struct span at = span_after(frame, "\", line "), in = span_after(at, ", in ");
+	uint64_t line;
+	if (!at.p || !in.p || span_u64_prefix(at, &line) != 0)
+		return;
+	const struct span file = {frame.p, (size_t)(at.p - frame.p) - strlen("\", line ")};
+	if (file.len + in.len + 40 < cap)
+		text_format(dst, cap, "in %.*s at %.*s:%llu", (int)in.len, in.p, (int)file.len, file.p,
+			    (unsigned long long)line);
+}
+
 static void exception_add(struct reading *r, struct span line, int32_t rank)
 {
 	bool stopped = span_starts(line, "KeyboardInterrupt");
 	struct log_hint h = deathlog_hint_make(r, stopped ? "keyboard_interrupt" : "python_traceback", line, rank);
 	struct log_hint *last = last_traceback(r, rank);
 	h.first_line = r->traceback_line;
+	frame_put(r->frame, h.frame, sizeof(h.frame));
 	h.of_thread = r->of_thread;
 	h.of_task = r->of_thread && r->of_task;
 	if (r->before_traceback.len < sizeof(h.before))
@@ -195,6 +209,7 @@ bool traceback_line(struct reading *r, struct span line, int32_t rank)
 		r->traceback_line = r->line;
 		r->before_traceback = r->previous;
 		r->bind_port = 0;
+		r->frame = (struct span){NULL, 0};
 		return true;
 	}
 	if (!r->traceback && text_line(r, line, rank))
@@ -202,6 +217,9 @@ bool traceback_line(struct reading *r, struct span line, int32_t rank)
 	if (!r->traceback || rank != r->traceback_rank)
 		return false;
 	if (line.len == 0 || line.p[0] == ' ' || line.p[0] == '\t') {
+		const struct span frame = span_after(line, "File \"");
+		if (frame.p && span_starts(span_trim(line), "File \""))
+			r->frame = frame;
 		bind_line(r, line);
 		return true;
 	}

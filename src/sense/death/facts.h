@@ -161,6 +161,7 @@ struct log_hint {
 	bool of_thread;            /* an exception that ended a thread, and was not the main one's */
 	bool of_task;              /* of_thread: of a task of asyncio's that nobody has awaited */
 	char before[200];          /* of a traceback: the line right before it, where that is no step; "": none */
+	char frame[160];           /* of a traceback: its last frame, "in train at train.py:88"; "": unknown */
 	bool of_error;             /* of last_line: lines of lesser levels come after it */
 	bool loop;                 /* of last_line: a line that comes again and again, as a progress bar's */
 	char first[200];           /* of a chain: the first exception; of last_line: lines before it; "": none */

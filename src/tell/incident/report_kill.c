@@ -134,11 +134,11 @@ static void memory_message(const struct incident *i, FILE *to)
 	print_retry(i, to);
 	for (size_t n = 0; n < i->cause.n_advice; n++)
 		print_line(i->cause.advice[n], to);
-	fputs("Consider giving the node (or its container) more memory, or reducing parallelism: fewer ranks "
-	      "(--nproc), "
-	      "fewer loader workers, a smaller batch. To move the threshold, use --memory-threshold or the environment "
-	      "variable VIGIL_MEMORY_THRESHOLD; 0 switches the guard off.\n",
-	      to);
+	fprintf(to,
+		"Consider %s, or reducing parallelism: fewer ranks (--nproc), fewer loader workers, a smaller batch. To "
+		"move the threshold, use --memory-threshold or the environment variable VIGIL_MEMORY_THRESHOLD; 0 "
+		"switches the guard off.\n",
+		own_limit ? "a higher --memory-limit" : "giving the node (or its container) more memory");
 }
 
 /* True if all that the cause says is a quote with which the summary ends. */
@@ -197,9 +197,4 @@ void report_summary(const char *job, const char *node, uint32_t memory_kills, ui
 	buf_printf(&b, " %s%s. To see more information about them, use `vigil why %s` and `vigil events %s`.",
 		   strncmp(over, "in ", 3) == 0 ? "" : "over ", over, job, job);
 	print_line(text, to);
-	if (memory_kills > 0)
-		fputs("vigil: Consider giving the node more memory or reducing parallelism (fewer ranks, fewer loader "
-		      "workers). To adjust the kill threshold, use --memory-threshold or VIGIL_MEMORY_THRESHOLD; to "
-		      "disable killing, set it to 0.\n",
-		      to);
 }

@@ -247,8 +247,11 @@ static void a_job_that_is_idle_by_design_is_not_suspected(void **state)
 	heard("attempt_start", "", NOW - 3000); /* that was of the attempt before */
 	facts.steps[0] = '\0';
 	assert_int_equal(level(), HEALTH_QUIET);
-	assert_string_equal(h.sentence, "has run for 1 h and prints no steps that vigil knows");
+	assert_string_equal(h.sentence, "attempt 1 has run for 3.0 s and has printed no step so far");
 	heard("standstill", "idle by design: a sleep", NOW - 2 * HEALTH_SUSPICION_MS); /* long ago: not known of now */
+	assert_int_equal(level(), HEALTH_QUIET);
+	assert_string_equal(h.sentence, "attempt 1 has run for 3.0 s and has printed no step so far");
+	facts.attempt_unix_ms = 0;
 	assert_int_equal(level(), HEALTH_QUIET);
 	assert_string_equal(h.sentence, "has run for 1 h and prints no steps that vigil knows");
 }
@@ -319,6 +322,26 @@ static void a_job_between_attempts_says_why(void **state)
 	trouble(INCIDENT_CRASH, 1);
 	assert_int_equal(level(), HEALTH_DIED);
 	assert_string_equal(h.sentence, "waits for attempt 2: rank 2 holds the others up");
+	heard("memory_warning", "memory runs out in 2 m", NOW - 1000); /* of the attempt that has ended */
+	heard("suspected", "nothing has moved", NOW - 1000);
+	assert_int_equal(level(), HEALTH_DIED);
+	trouble(INCIDENT_HANG, 1); /* whose job was ended for it */
+	assert_int_equal(level(), HEALTH_DIED);
+	assert_string_equal(h.sentence, "waits for attempt 2: rank 2 holds the others up");
+}
+
+/* An earlier attempt may have printed steps, and what the job has run for is not what this one has. */
+static void a_young_attempt_is_told_with_its_own_time(void **state)
+{
+	(void)state;
+	heard("attempt_start", "attempt 1 of at most 3", NOW - 8000);
+	assert_int_equal(level(), HEALTH_QUIET);
+	assert_string_equal(h.sentence, "attempt 1 has run for 8.0 s and has printed no step so far");
+	assert_int_equal(h.since_unix_ms, NOW - 8000);
+	heard("standstill", "idle by design: a sleep", NOW - 1000);
+	assert_int_equal(level(), HEALTH_QUIET);
+	assert_string_equal(h.sentence, "attempt 1 has run for 8.0 s; seen to stand still, which is expected (idle by "
+					"design: a sleep)");
 }
 
 int main(void)
@@ -339,6 +362,7 @@ int main(void)
 		cmocka_unit_test_setup(the_end_of_a_job_is_told_by_its_last_report, begin),
 		cmocka_unit_test_setup(a_job_that_was_slow_and_ended_well_is_not_said_to_be_slow, begin),
 		cmocka_unit_test_setup(a_job_between_attempts_says_why, begin),
+		cmocka_unit_test_setup(a_young_attempt_is_told_with_its_own_time, begin),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

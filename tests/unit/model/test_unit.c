@@ -463,6 +463,28 @@ static void growth_is_measured_between_sweeps(void **state)
 	assert_true(table.unit[0].start_ticks == 777);
 }
 
+/* Between two attempts nobody sweeps: a process has not grown before it was started. */
+static void a_process_has_grown_within_its_own_life(void **state)
+{
+	(void)state;
+	jobs[0] = (struct unit_job){.active = true, .roots = {10}, .ranks = {NO_RANK}, .n_roots = 1};
+	memory.tick_ns = NS_PER_S / 100;
+	memory.boot_ahead_ns = 100 * NS_PER_S; /* the machine was suspended once */
+	build(NS_PER_S);
+	proc_add(10, 1, 80);
+	rows[0].start_ticks = (100 + 16) * 100;
+	build(20 * NS_PER_S);
+	assert_int_equal(unit_grown(&memory, &rows[0]).over_ns / NS_PER_MS, 4000);
+	assert_true(table.unit[0].growth_bytes_per_s == (int64_t)(20 * MIB));
+	proc_add(11, 1, 10); /* what a start takes is no rate of a moment */
+	jobs[0].roots[1] = 11;
+	jobs[0].ranks[1] = NO_RANK;
+	jobs[0].n_roots = 2;
+	rows[1].start_ticks = 12500 - 10;
+	build(25 * NS_PER_S);
+	assert_int_equal(unit_grown(&memory, &rows[1]).over_ns / NS_PER_MS, 1000);
+}
+
 static void circles_and_strangers_in_the_parent_chain_end_the_walk(void **state)
 {
 	(void)state;
@@ -512,6 +534,7 @@ int main(void)
 		cmocka_unit_test_setup(a_fork_that_is_seen_late_is_known_by_what_is_private, fresh),
 		cmocka_unit_test_setup(too_many_sharers_are_not_read_at_all, fresh),
 		cmocka_unit_test_setup(growth_is_measured_between_sweeps, fresh),
+		cmocka_unit_test_setup(a_process_has_grown_within_its_own_life, fresh),
 		cmocka_unit_test_setup(circles_and_strangers_in_the_parent_chain_end_the_walk, fresh),
 		cmocka_unit_test_setup(three_thousand_processes_and_a_deep_chain_are_placed, fresh),
 	};

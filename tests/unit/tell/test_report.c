@@ -226,7 +226,7 @@ static void the_summary_counts_both_kinds_of_death(void **state)
 			       "3 workers killed due to memory pressure (OOM), 1 worker died for other reasons at "
 			       "node (ID: trainer-3) over the last 10 minutes."));
 	assert_non_null(strstr(text, "`vigil why digits`"));
-	assert_non_null(strstr(text, "VIGIL_MEMORY_THRESHOLD"));
+	assert_null(strstr(text, "Consider")); /* that was said with each kill, and fits its limit */
 	free(text);
 	text = NULL;
 	to = open_memstream(&text, &len);
@@ -234,6 +234,31 @@ static void the_summary_counts_both_kinds_of_death(void **state)
 	fclose(to);
 	assert_non_null(strstr(text, "0 workers died for other reasons in all."));
 	assert_null(strstr(text, "Consider"));
+}
+
+/* The node may be nearly empty where a limit that somebody gave the job was reached. */
+static void advice_is_on_the_memory_that_was_short(void **state)
+{
+	(void)state;
+	static struct incident i; /* large */
+	static const struct {
+		enum memory_scope scope;
+		const char *says, *never;
+	} told[] = {{MEMORY_SCOPE_JOB, "a higher --memory-limit", "giving the node"},
+		    {MEMORY_SCOPE_CONTAINER, "giving the node (or its container) more memory", "--memory-limit"},
+		    {MEMORY_SCOPE_NODE, "giving the node (or its container) more memory", "--memory-limit"}};
+	for (size_t k = 0; k < ARRAY_SIZE(told); k++) {
+		cleanup(freep) char *text = NULL;
+		size_t len;
+		i = (struct incident){.kind = INCIDENT_MEMORY_KILL, .killer = KILLER_VIGIL, .victim = {.rank = NO_RANK}};
+		i.memory.valid = true;
+		i.memory.scope = told[k].scope;
+		FILE *to = open_memstream(&text, &len);
+		report_kill_message(&i, true, to);
+		fclose(to);
+		assert_non_null(strstr(text, told[k].says));
+		assert_null(strstr(text, told[k].never));
+	}
 }
 
 static void who_asked_for_the_end_is_not_someone_else(void **state)
@@ -295,6 +320,7 @@ int main(void)
 		cmocka_unit_test(colours_come_only_when_asked_for),
 		cmocka_unit_test(the_summary_counts_both_kinds_of_death),
 		cmocka_unit_test(who_asked_for_the_end_is_not_someone_else),
+		cmocka_unit_test(advice_is_on_the_memory_that_was_short),
 		cmocka_unit_test(how_a_hung_job_ended_is_the_line_below_the_headline),
 	};
 	setenv("TZ", "UTC", 1);
