@@ -49,7 +49,7 @@ static void ending_failed(const struct job *j, struct incident *i)
 /* The vigil in charge of the job is gone: reports what is known. */
 static void ending_lost(const struct job *j, struct incident *i)
 {
-	if (j->ended_unix_ms > 0) { /* a vigil that was killed is an incident: its report is missing here, or none was */
+	if (j->ended_unix_ms > 0) { /* that a vigil was killed is an incident, whose report may be missing here */
 		const bool missing = j->last_incident[0] != '\0';
 		TEXT_FORMAT(i->summary, "Vigil %s job %s; what became of it since is not known.",
 			    missing ? "watches no longer over" : "was told to stop watching", j->id);

@@ -86,8 +86,9 @@ bool webguard_check(const struct webguard *g, const struct webguard_headers *h, 
 			      "the Host of the request is not one that this server answers to; open it as localhost, "
 			      "or name the host with --allow-host");
 	if (h->origin && !origin_is_ours(h->origin, h->host) && (data || !reads))
-		return refuse(ret, 403, "forbidden", "the request comes from a page of another origin; a proxy has to pass the Host header of the "
-			      "browser on, and that host is named with --allow-host");
+		return refuse(ret, 403, "forbidden",
+			      "the request comes from a page of another origin; a proxy has to pass the browser's "
+			      "Host on, and that host is named with --allow-host");
 	if ((data || !reads) && !site_is_ours(h->fetch_site))
 		return refuse(ret, 403, "forbidden", "the request comes from a page of another site");
 	if (!reads && (!h->csrf || strcmp(h->csrf, "1") != 0))

@@ -60,7 +60,8 @@ static void add_owner(struct describe *d, const struct lock_owner *o)
 		return;
 	}
 	if (o->shape == LOCK_FUTEX) {
-		buf_add(&d->text, "futex: lock, condition variable or semaphore; the futex itself does not say who holds it");
+		buf_add(&d->text,
+			"futex: lock, condition variable or semaphore; the futex itself does not say who holds it");
 		return;
 	}
 	if (o->shape == LOCK_JOIN) {

@@ -135,8 +135,8 @@ static void memory_message(const struct incident *i, FILE *to)
 	for (size_t n = 0; n < i->cause.n_advice; n++)
 		print_line(i->cause.advice[n], to);
 	fprintf(to,
-		"Consider %s, or reducing parallelism: fewer ranks (--nproc), fewer loader workers, a smaller batch. To "
-		"move the threshold, use --memory-threshold or the environment variable VIGIL_MEMORY_THRESHOLD; 0 "
+		"Consider %s, or reducing parallelism: fewer ranks (--nproc), fewer loader workers, a smaller batch. "
+		"To move the threshold, use --memory-threshold or the environment variable VIGIL_MEMORY_THRESHOLD; 0 "
 		"switches the guard off.\n",
 		own_limit ? "a higher --memory-limit" : "giving the node (or its container) more memory");
 }

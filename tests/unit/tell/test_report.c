@@ -250,7 +250,8 @@ static void advice_is_on_the_memory_that_was_short(void **state)
 	for (size_t k = 0; k < ARRAY_SIZE(told); k++) {
 		cleanup(freep) char *text = NULL;
 		size_t len;
-		i = (struct incident){.kind = INCIDENT_MEMORY_KILL, .killer = KILLER_VIGIL, .victim = {.rank = NO_RANK}};
+		i = (struct incident){
+			.kind = INCIDENT_MEMORY_KILL, .killer = KILLER_VIGIL, .victim = {.rank = NO_RANK}};
 		i.memory.valid = true;
 		i.memory.scope = told[k].scope;
 		FILE *to = open_memstream(&text, &len);
