@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "agent/heap/heapfolder.h"
+#include "agent/jobs/jobfolder.h"
 #include "agent/jobs/members.h"
 #include "agent/heap/torchsnap.h"
 #include "base/buf.h"
@@ -88,13 +89,11 @@ static int who_dead(void *ctx, const struct job_process *p)
 /* Adds when workers ended, which only the series has; the store has the ranks' main processes. */
 static void who_ended(const char *dir, struct who *to)
 {
-	char path[PATH_MAX];
 	cleanup(freep) char *text = NULL;
 	size_t len = 0, n_known = to->n;
 	struct series_reader reader;
 	struct series_record record;
-	TEXT_FORMAT(path, "%s/%s", dir, SERIES_FILE);
-	if (file_slurp(AT_FDCWD, path, SERIES_MAX_BYTES, &text, &len) != 0 ||
+	if (jobfolder_slurp(dir, SERIES_FILE, SERIES_MAX_BYTES, &text, &len) != 0 ||
 	    series_reader_init(&reader, (struct span){text, len}) != 0)
 		return;
 	while (series_next(&reader, &record)) {

@@ -39,7 +39,7 @@ int lentrows_read(const char *folder, struct store *s, size_t *ret_jobs)
 	cleanup(closedirp) DIR *d = opendir(path);
 	if (!d)
 		return -errno;
-	int r = store_lend_begin(s);
+	int r = store_lend_begin(s, folder);
 	if (r < 0)
 		return r;
 	for (const struct dirent *e; (e = readdir(d));)

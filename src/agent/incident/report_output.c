@@ -91,9 +91,9 @@ struct js *report_output(const char *state_dir, const struct job *j, const struc
 	cleanup(logfiles_done) struct logfiles l = {.n = 0};
 	char log_dir[300];
 	uint32_t attempt = 0;
-	if (j->log_dir[0] && access(j->log_dir, F_OK) == 0)
+	if (j->log_dir[0])
 		TEXT_COPY(log_dir, j->log_dir);
-	else /* a state directory that was copied or moved */
+	else
 		TEXT_FORMAT(log_dir, "%.200s/jobs/%.64s", state_dir, j->id);
 	int r = logfiles_newest(log_dir, &attempt);
 	if (r == 0)

@@ -8,6 +8,7 @@
 #include <sys/un.h>
 
 #include "agent/host/world_open.h"
+#include "agent/jobs/jobfolder.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/vec.h"
@@ -43,10 +44,10 @@ static bool is_trusted(const struct job *j, uid_t uid)
 static int owners_socket(const struct job *j)
 {
 	struct stat st;
-	cleanup(closep) int dir = open(j->log_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0)
+	cleanup(jobfolder_done) struct jobfolder f = {.fd = -1};
+	if (jobfolder_open(j->log_dir, NULL, &f) < 0)
 		return -1;
-	cleanup(closep) int fd = openat(dir, LIVE_FILE, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	cleanup(closep) int fd = openat(f.fd, LIVE_FILE, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISSOCK(st.st_mode) || !is_trusted(j, st.st_uid))
 		return -1;
 	return take_fd(&fd);

@@ -5,7 +5,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "agent/jobs/jobfolder.h"
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "base/vec.h"
@@ -13,9 +15,23 @@
 /* Bytes. A longer line is handed out in parts. */
 #define LONGEST_LINE ((size_t)1 << 16)
 
+/* Takes the folder's descriptor for a walk through it; NULL, and errno. */
+static DIR *names_open(struct jobfolder *f)
+{
+	int again = fcntl(f->fd, F_DUPFD_CLOEXEC, 0);
+	DIR *d = again < 0 ? NULL : fdopendir(again);
+	if (!d)
+		closep(&again);
+	return d;
+}
+
 int logfiles_newest(const char *log_dir, uint32_t *ret_attempt)
 {
-	DIR *d = opendir(log_dir);
+	cleanup(jobfolder_done) struct jobfolder f = {.fd = -1};
+	int r = jobfolder_open(log_dir, NULL, &f);
+	if (r < 0)
+		return r;
+	cleanup(closedirp) DIR *d = names_open(&f);
 	if (!d)
 		return -errno;
 	uint64_t newest = 0, n;
@@ -28,7 +44,6 @@ int logfiles_newest(const char *log_dir, uint32_t *ret_attempt)
 		newest = any ? MAX(newest, n) : n;
 		any = true;
 	}
-	closedir(d);
 	if (!any)
 		return -ENOENT;
 	*ret_attempt = (uint32_t)newest;
@@ -69,36 +84,39 @@ static int logfiles_compare(const void *a, const void *b)
 	return (int)x->err - (int)y->err;
 }
 
-static int logfiles_add(struct logfiles *l, int dirfd, const char *name, int32_t rank, bool err)
+static int logfiles_add(struct logfiles *l, const struct jobfolder *f, const char *name, int32_t rank, bool err)
 {
-	int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0)
-		return -errno;
-	if (vec_room(&l->files, &l->cap, l->n + 1) < 0) {
-		close(fd);
+	cleanup(closep) int fd = -1;
+	int r = jobfolder_file(f, name, &fd);
+	if (r < 0)
+		return r;
+	if (vec_room(&l->files, &l->cap, l->n + 1) < 0)
 		return -ENOMEM;
-	}
-	l->files[l->n++] = (struct logfile){.rank = rank, .err = err, .fd = fd};
+	l->files[l->n++] = (struct logfile){.rank = rank, .err = err, .fd = take_fd(&fd)};
 	return 0;
 }
 
 int logfiles_open(struct logfiles *l, const char *log_dir, uint32_t attempt, int32_t rank, unsigned streams)
 {
-	TEXT_FORMAT(l->dir, "%s/attempt-%u", log_dir, attempt);
+	cleanup(jobfolder_done) struct jobfolder f = {.fd = -1};
+	char attempt_folder[32];
+	TEXT_FORMAT(attempt_folder, "attempt-%u", attempt);
+	TEXT_FORMAT(l->dir, "%s/%s", log_dir, attempt_folder);
 	l->attempt = attempt;
-	DIR *d = opendir(l->dir);
+	int r = jobfolder_open(log_dir, attempt_folder, &f);
+	if (r < 0)
+		return r;
+	cleanup(closedirp) DIR *d = names_open(&f);
 	if (!d)
 		return -errno;
-	int r = 0;
 	for (struct dirent *e; r == 0 && (e = readdir(d));) {
 		int32_t its_rank;
 		bool err;
 		if (!logfile_name_parse(e->d_name, &its_rank, &err) || (rank >= 0 && its_rank != rank) ||
 		    !(streams & (err ? LOGFILES_ERR : LOGFILES_OUT)) || is_open(l, its_rank, err))
 			continue;
-		r = logfiles_add(l, dirfd(d), e->d_name, its_rank, err);
+		r = logfiles_add(l, &f, e->d_name, its_rank, err);
 	}
-	closedir(d);
 	if (r == 0 && l->n > 0)
 		qsort(l->files, l->n, sizeof(*l->files), logfiles_compare);
 	return r;

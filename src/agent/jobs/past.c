@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "agent/jobs/jobfolder.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -14,14 +15,12 @@
 
 char *past_read(const struct job *j, size_t *ret_len, int *ret_error)
 {
-	char path[320];
 	char *text = NULL;
 	*ret_len = 0;
 	*ret_error = 0;
 	if (!j->log_dir[0])
 		return NULL;
-	TEXT_FORMAT(path, "%s/%s", j->log_dir, SERIES_FILE);
-	int r = file_slurp(AT_FDCWD, path, PAST_READ_MAX, &text, ret_len);
+	int r = jobfolder_slurp(j->log_dir, SERIES_FILE, PAST_READ_MAX, &text, ret_len);
 	if (r == 0)
 		return text;
 	*ret_len = 0;
@@ -38,12 +37,10 @@ char *past_read(const struct job *j, size_t *ret_len, int *ret_error)
 
 char *past_read_tail(const struct job *j, size_t most, size_t *ret_len)
 {
-	char path[320];
 	struct stat st;
 	size_t head = 0, len = 0;
-	TEXT_FORMAT(path, "%s/%s", j->log_dir, SERIES_FILE);
-	cleanup(closep) int fd = j->log_dir[0] ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+	cleanup(closep) int fd = -1;
+	if (jobfolder_file_open(j->log_dir, SERIES_FILE, &fd) < 0 || fstat(fd, &st) < 0)
 		return NULL;
 	cleanup(freep) char *text = malloc(most + SERIES_HEAD);
 	uint64_t from = MAX(sub_floor((uint64_t)st.st_size, most), (uint64_t)SERIES_HEAD);

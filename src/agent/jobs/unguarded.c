@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/foreign.h"
 #include "sense/proc/proc.h"
 
 void unguarded_note(const struct world *w, const char *state_dir, const struct unguarded *u)
@@ -30,7 +31,8 @@ bool unguarded_read(const struct world *w, const char *state_dir, struct unguard
 	uint64_t number[4];
 	struct proc_stat st;
 	TEXT_FORMAT(path, "%s/unguarded", state_dir);
-	if (file_read_at(AT_FDCWD, path, text, sizeof(text), &len) != 0)
+	cleanup(closep) int fd = -1;
+	if (foreign_open_kept(path, &fd) != 0 || file_read_fd(fd, text, sizeof(text), &len) != 0)
 		return false;
 	struct span rest = {text, len}, word;
 	for (size_t i = 0; i < ARRAY_SIZE(number); i++)

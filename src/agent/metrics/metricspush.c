@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/digest.h"
 #include "base/file.h"
+#include "base/foreign_path.h"
 #include "base/json.h"
 #include "base/private.h"
 #include "tell/notify/http.h"
@@ -88,7 +89,8 @@ static void receiver_read(struct metrics_receiver *r)
 	size_t len;
 	uint64_t seq, store;
 	struct span rest, word;
-	if (file_read_at(AT_FDCWD, r->note, text, sizeof(text), &len) < 0)
+	cleanup(closep) int fd = -1;
+	if (foreign_open_kept(r->note, &fd) != 0 || file_read_fd(fd, text, sizeof(text), &len) < 0)
 		return;
 	rest = (struct span){text, len};
 	if (!span_word(&rest, &word) || !span_eq(word, NOTE_HEAD) || !span_word(&rest, &word) ||
@@ -102,7 +104,7 @@ static int receiver_write(const struct metrics_receiver *r, struct fault *f)
 {
 	char text[128];
 	TEXT_FORMAT(text, NOTE_HEAD " %" PRIu64 " %" PRIu64 "\n", r->seq, r->store);
-	int e = file_replace(r->note, text, strlen(text), private_file());
+	int e = foreign_path_replace(r->note, text, strlen(text), private_file());
 	return e < 0 ? fault_set(f, e, "cannot note in %s which events were sent: %s; they may be sent again", r->note,
 				 strerror(-e))
 		     : 0;

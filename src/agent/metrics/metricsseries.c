@@ -3,9 +3,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/buf.h"
+#include "agent/jobs/jobfolder.h"
 #include "base/file.h"
-#include "base/foreign.h"
 #include "sense/rank.h"
 
 #define MAGIC_BYTES 8
@@ -113,10 +112,8 @@ static void file_is(struct metrics_series *m, const struct stat *st)
 
 static int series_open(const char *dir, struct stat *ret)
 {
-	char path[320];
 	int fd = -1;
-	TEXT_FORMAT(path, "%s/%s", dir, SERIES_FILE);
-	if (!dir[0] || foreign_open_kept(path, &fd) != 0)
+	if (jobfolder_file_open(dir, SERIES_FILE, &fd) < 0)
 		return -1;
 	if (fstat(fd, ret) < 0)
 		closep(&fd);

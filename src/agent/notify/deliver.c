@@ -19,6 +19,8 @@
 /* Times between two scans of the spool, with and without a worker at work. */
 #define SCAN_MS 50
 #define IDLE_SCAN_MS 500
+/* Longest time that the messages under way at the end may take; a channel's timeout is 120 s at most. */
+#define LAST_MESSAGE_NS (130 * NS_PER_S)
 
 /* What a worker reports to its parent, in shared memory. */
 struct channel_note {
@@ -265,6 +267,18 @@ static bool any_child(const struct deliverer *d)
 	return false;
 }
 
+/* A worker in the middle of a message ends within the channel's timeout. One that does not is left: it ends with us. */
+static void workers_end(struct deliverer *d)
+{
+	const uint64_t until_ns = clock_mono_ns() + LAST_MESSAGE_NS;
+	while (any_child(d) && clock_mono_ns() < until_ns) {
+		for (size_t i = 0; i < d->all->n; i++)
+			if (d->child[i] > 0 && waitpid(d->child[i], NULL, WNOHANG) != 0)
+				d->child[i] = 0;
+		(void)poll(NULL, 0, SCAN_MS);
+	}
+}
+
 static int deliver_loop(struct deliverer *d)
 {
 	d->end_ns = clock_mono_ns() + d->how->lifetime_ns;
@@ -279,10 +293,7 @@ static int deliver_loop(struct deliverer *d)
 			break;
 		(void)poll(NULL, 0, any_child(d) ? SCAN_MS : IDLE_SCAN_MS);
 	}
-	/* a worker in the middle of a message ends within the channel's timeout */
-	for (size_t i = 0; i < d->all->n; i++)
-		if (d->child[i] > 0)
-			(void)waitpid(d->child[i], NULL, 0);
+	workers_end(d);
 	return deliver_scan(d);
 }
 

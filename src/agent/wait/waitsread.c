@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "agent/jobs/jobfolder.h"
 #include "agent/wait/waitcalls.h"
 #include "agent/wait/waitlocks.h"
 #include "agent/wait/waitsread_parts.h"
@@ -45,11 +46,11 @@ void waitsread_done(struct waitsread *r)
 void waitsread_wakes(const char *state, const char *job, struct wakehist *ret)
 {
 	cleanup(freep) char *text = NULL;
-	char path[400];
+	char folder[400];
 	size_t len;
 	*ret = (struct wakehist){.n = 0};
-	TEXT_FORMAT(path, "%s/jobs/%s/wakers", state, job);
-	if (file_slurp(AT_FDCWD, path, MIB, &text, &len) == 0)
+	TEXT_FORMAT(folder, "%s/jobs/%s", state, job);
+	if (jobfolder_slurp(folder, "wakers", MIB, &text, &len) == 0)
 		ignore(wakehist_parse((struct span){text, len}, ret), "then nothing is known");
 }
 

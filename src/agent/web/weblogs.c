@@ -19,9 +19,9 @@
 
 static void log_dir_of(const struct web *w, const struct job *j, char dst[static 300])
 {
-	if (j->log_dir[0] && access(j->log_dir, F_OK) == 0)
+	if (j->log_dir[0])
 		text_copy(dst, 300, j->log_dir);
-	else /* a state directory that was copied or moved */
+	else
 		(void)text_format(dst, 300, "%.200s/jobs/%.64s", w->want->state_dir, j->id);
 }
 

@@ -16,6 +16,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/foreign.h"
 #include "base/private.h"
 
 #define RUNNING_MOST 4
@@ -100,7 +101,9 @@ static struct js *about_read(const char *dir, const char *id)
 	size_t len = 0;
 	struct js *o = NULL;
 	path_make(dir, id, "about", path);
-	if (file_slurp(AT_FDCWD, path, ABOUT_MOST, &text, &len) < 0 || js_parse(text, len, &o, NULL) < 0)
+	cleanup(closep) int fd = -1;
+	if (foreign_open_kept(path, &fd) != 0 || file_slurp_fd(fd, ABOUT_MOST, &text, &len) < 0 ||
+	    js_parse(text, len, &o, NULL) < 0)
 		return NULL;
 	return o;
 }
@@ -332,8 +335,8 @@ static void file_send(const struct webcall *c, const char *path)
 {
 	struct stat st;
 	char name[120];
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0 || fstat(fd, &st) < 0) {
+	int fd = -1;
+	if (foreign_open_kept(path, &fd) != 0 || fstat(fd, &st) < 0) {
 		closep(&fd);
 		return web_fail(c, 404, "absent", "the profile's file is gone");
 	}

@@ -251,8 +251,7 @@ static int logs_run(const void *opts, int argc, char **argv)
 	if (status != 0)
 		return status;
 	TEXT_COPY(l.id, l.job.id);
-	/* a state directory that was copied or moved keeps its logs beside its store */
-	if (l.job.log_dir[0] && access(l.job.log_dir, F_OK) == 0)
+	if (l.job.log_dir[0])
 		TEXT_COPY(l.log_dir, l.job.log_dir);
 	else
 		TEXT_FORMAT(l.log_dir, "%.200s/jobs/%.64s", v.state, l.id);

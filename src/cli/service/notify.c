@@ -317,6 +317,8 @@ static int notify_run(const void *opts, int argc, char **argv)
 		log_error("%s", f.text);
 		return EXIT_PROBLEM;
 	}
+	if (argc == 1)
+		state_warn(state);
 	if (argc == 1 && strcmp(what, "spool") == 0)
 		return spool(o, state);
 	if (argc == 1 && strcmp(what, "flush") == 0)

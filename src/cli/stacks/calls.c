@@ -3,6 +3,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "agent/host/world_open.h"
+#include "agent/jobs/jobfolder.h"
 #include "agent/stacks/callfiles.h"
 #include "base/buf.h"
 #include "base/file.h"
@@ -428,20 +430,31 @@ static int no_such_attempt(const struct showing *s, const char *log_dir)
 	return EXIT_PROBLEM;
 }
 
+/* The profiles of an attempt; ret holds their folder. */
+static int kept_add(struct showing *s, const char *log_dir, uint32_t attempt, struct jobfolder *ret)
+{
+	char folder[48], held[32];
+	TEXT_FORMAT(folder, "attempt-%u/calls", attempt);
+	TEXT_FORMAT(s->where, "%s/%s", log_dir, folder);
+	int r = jobfolder_open(log_dir, folder, ret);
+	if (r < 0)
+		return r;
+	return callfiles_add_dir(&s->sources, ret->anothers ? world_fd_path(getpid(), ret->fd, held) : s->where);
+}
+
 static int show_job(struct showing *s, const struct view *v, const struct job *j, pid_t pid)
 {
 	char log_dir[300];
 	uint32_t attempt = s->options->attempt;
-	if (j->log_dir[0] && access(j->log_dir, F_OK) == 0)
+	if (j->log_dir[0])
 		TEXT_COPY(log_dir, j->log_dir);
-	else /* a state directory that was copied or moved */
+	else
 		TEXT_FORMAT(log_dir, "%.200s/jobs/%.64s", v->state, j->id);
 	TEXT_FORMAT(s->title, "job %s", j->id);
 	int r = attempt == NOT_GIVEN ? logfiles_newest(log_dir, &attempt) : 0;
-	if (r == 0) {
-		TEXT_FORMAT(s->where, "%s/attempt-%u/calls", log_dir, attempt);
-		r = callfiles_add_dir(&s->sources, s->where);
-	}
+	cleanup(jobfolder_done) struct jobfolder f = {.fd = -1};
+	if (r == 0)
+		r = kept_add(s, log_dir, attempt, &f);
 	if (r == -ENOENT && s->options->attempt != NOT_GIVEN)
 		return no_such_attempt(s, log_dir);
 	if (r == -ENOENT && pid > 0 && j->pid > 0)

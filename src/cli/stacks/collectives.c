@@ -6,6 +6,8 @@
 #include "agent/collective/collectives.h"
 #include "agent/collective/ncclrun.h"
 #include "agent/host/world_open.h"
+#include "agent/jobs/jobfolder.h"
+#include "base/buf.h"
 #include "base/log.h"
 #include "cli/options/commands.h"
 #include "cli/options/state.h"
@@ -104,13 +106,19 @@ static int of_job(const struct world *w, const struct collectives_options *o, co
 	return collectives_show(o, &c, s->text);
 }
 
-/* True if the job has ended and rings of its last attempt were kept; dst: their folder. */
-static bool rings_kept(const struct subject *s, char *dst, size_t cap)
+/* True if the job has ended and rings of its last attempt were kept; dst: their folder, which ret holds. */
+static bool rings_kept(const struct subject *s, struct jobfolder *ret, char *dst, size_t cap)
 {
+	char folder[48], held[32];
 	if (!s->is_job || s->job.ended_unix_ms == 0 || !s->job.log_dir[0])
 		return false;
 	ncclrun_kept(s->job.log_dir, s->job.attempt, dst, cap);
-	return access(dst, R_OK) == 0;
+	TEXT_FORMAT(folder, "attempt-%u/nccl", s->job.attempt);
+	if (jobfolder_open(s->job.log_dir, folder, ret) < 0)
+		return false;
+	if (ret->anothers)
+		(void)text_format(dst, cap, "%s", world_fd_path(getpid(), ret->fd, held));
+	return true;
 }
 
 static int of_ended(const struct collectives_options *o, const struct subject *s, char *folder)
@@ -156,12 +164,13 @@ static int collectives_run(const void *options, int argc, char **argv)
 		log_error("%s", f.text);
 		return EXIT_PROBLEM;
 	}
+	cleanup(jobfolder_done) struct jobfolder kept = {.fd = -1};
 	int r = subject_find(&w, state, argc == 1 ? argv[0] : "last", &s, &f);
 	int status = r == SUBJECT_NONE ? EXIT_ABSENT : r == -EACCES ? EXIT_DENIED : EXIT_PROBLEM;
 	if (r)
 		log_error("%s", f.text);
 	else
-		status = rings_kept(&s, folder, sizeof(folder)) ? of_ended(o, &s, folder) : of_job(&w, o, &s);
+		status = rings_kept(&s, &kept, folder, sizeof(folder)) ? of_ended(o, &s, folder) : of_job(&w, o, &s);
 	world_close(&w);
 	return status;
 }

@@ -3,11 +3,13 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 
+#include "base/buf.h"
 #include "base/file.h"
+#include "base/foreign.h"
 #include "base/vec.h"
 
 /* "n-<milliseconds, 14 digits>-<process>-<number>-<channel>.json" */
@@ -59,16 +61,47 @@ static int by_age(const void *a, const void *b)
 	return strcmp(((const struct spool_entry *)a)->file, ((const struct spool_entry *)b)->file);
 }
 
-static void path_of(const struct spool *s, const char *file, char dst[static PATH_MAX])
+/* The spool is no link: a user's could lead to root's own. */
+static int spool_folder_open(const struct spool *s, int *ret_fd)
 {
-	(void)text_format(dst, PATH_MAX, "%s/%s", s->dir, file);
+	int fd = open(s->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	*ret_fd = fd;
+	return 0;
+}
+
+static int spool_folder_make(const struct spool *s, int *ret_fd)
+{
+	int r = file_mkdirs(s->dir, 0700);
+	return r < 0 ? r : spool_folder_open(s, ret_fd);
+}
+
+/* What another user has put there is not sent with root's channels, and not removed. */
+static bool is_ours(int folder, const char *file)
+{
+	struct stat st;
+	return fstatat(folder, file, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
+	       (geteuid() != 0 || st.st_uid == 0);
+}
+
+/* FOREIGN_OTHER: it is not ours. */
+static int spool_slurp(const struct spool *s, const char *file, size_t most, char **ret_text, size_t *ret_len)
+{
+	cleanup(closep) int folder = -1, fd = -1;
+	int r = spool_folder_open(s, &folder);
+	if (r < 0)
+		return r;
+	const struct foreign_place at = {.dirfd = folder};
+	r = geteuid() == 0 ? foreign_open_own(&at, file, &fd) : foreign_open(&at, file, &fd);
+	return r ? r : file_slurp_fd(fd, most, ret_text, ret_len);
 }
 
 void spool_drop(const struct spool *s, const char *file)
 {
-	char path[PATH_MAX];
-	path_of(s, file, path);
-	(void)unlink(path);
+	cleanup(closep) int folder = -1;
+	if (spool_folder_open(s, &folder) == 0)
+		(void)unlinkat(folder, file, 0);
 }
 
 static int spool_add_entry(struct spool_list *l, size_t *cap, const struct spool_entry *e)
@@ -79,23 +112,33 @@ static int spool_add_entry(struct spool_list *l, size_t *cap, const struct spool
 	return 0;
 }
 
+/* NULL, and errno. */
+static DIR *names_open(const struct spool *s)
+{
+	int fd = -1, r = spool_folder_open(s, &fd);
+	DIR *d = r < 0 ? NULL : fdopendir(fd);
+	if (!d)
+		closep(&fd);
+	errno = r < 0 ? -r : errno;
+	return d;
+}
+
 static int read_folder(const struct spool *s, int64_t now_unix_ms, struct spool_list *ret)
 {
 	size_t cap = 0;
 	int r = 0;
-	DIR *d = opendir(s->dir);
+	cleanup(closedirp) DIR *d = names_open(s);
 	if (!d)
 		return errno == ENOENT ? 0 : -errno;
 	for (struct dirent *e = readdir(d); e && r == 0 && ret->n < SCAN_MOST; e = readdir(d)) {
 		struct spool_entry entry;
-		if (spool_name_parse(e->d_name, &entry) < 0)
+		if (spool_name_parse(e->d_name, &entry) < 0 || !is_ours(dirfd(d), e->d_name))
 			continue;
 		if (entry.time_unix_ms < now_unix_ms - SPOOL_AGE_MS)
 			spool_drop(s, entry.file);
 		else
 			r = spool_add_entry(ret, &cap, &entry);
 	}
-	(void)closedir(d);
 	return r;
 }
 
@@ -116,12 +159,11 @@ bool spool_is_empty(const struct spool *s)
 {
 	struct spool_entry entry;
 	bool empty = true;
-	DIR *d = opendir(s->dir);
+	cleanup(closedirp) DIR *d = names_open(s);
 	if (!d)
 		return true;
 	for (struct dirent *e = readdir(d); e && empty; e = readdir(d))
-		empty = spool_name_parse(e->d_name, &entry) < 0;
-	(void)closedir(d);
+		empty = spool_name_parse(e->d_name, &entry) < 0 || !is_ours(dirfd(d), e->d_name);
 	return empty;
 }
 
@@ -135,31 +177,32 @@ static void make_room(const struct spool *s, int64_t now_unix_ms)
 }
 
 /* Like file_replace without fsync, which could take seconds: the store has what a power cut destroys here. */
-static int put_quickly(const char *path, const char *text)
+static int put_quickly(const struct spool *s, const char *file, const char *text)
 {
-	char beside[PATH_MAX];
-	if (snprintf(beside, sizeof(beside), "%s.new", path) >= (int)sizeof(beside))
-		return -ENAMETOOLONG;
-	cleanup(closep) int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	char beside[NAME_MAX + 1];
+	cleanup(closep) int folder = -1;
+	TEXT_FORMAT(beside, "%s.new", file);
+	int r = spool_folder_make(s, &folder);
+	if (r < 0)
+		return r;
+	(void)unlinkat(folder, beside, 0);
+	cleanup(closep) int fd = openat(folder, beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return -errno;
-	int r = file_write_all(fd, text, strlen(text));
-	if (r == 0 && rename(beside, path) < 0)
+	r = file_write_all(fd, text, strlen(text));
+	if (r == 0 && renameat(folder, beside, folder, file) < 0)
 		r = -errno;
 	if (r < 0)
-		(void)unlink(beside);
+		(void)unlinkat(folder, beside, 0);
 	return r;
 }
 
 int spool_put(const struct spool *s, const char *channel, const struct notice *n, int64_t now_unix_ms)
 {
 	static uint32_t number;
-	char name[96], path[PATH_MAX];
+	char name[96];
 	if (!channel_name_is_fine(channel))
 		return -EINVAL;
-	int r = file_mkdirs(s->dir, 0700);
-	if (r < 0)
-		return r;
 	cleanup(js_freep) struct js *j = notice_json(n);
 	cleanup(freep) char *text = js_text(j, 0);
 	if (!text)
@@ -169,19 +212,16 @@ int spool_put(const struct spool *s, const char *channel, const struct notice *n
 	make_room(s, now_unix_ms);
 	TEXT_FORMAT(name, "n-%0*lld-%d-%06u-%s.json", STAMP_DIGITS, (long long)MAX(now_unix_ms, INT64_C(0)),
 		    (int)getpid(), ++number, channel);
-	path_of(s, name, path);
-	return put_quickly(path, text);
+	return put_quickly(s, name, text);
 }
 
 int spool_read(const struct spool *s, const char *file, struct notice *ret)
 {
-	char path[PATH_MAX];
 	cleanup(freep) char *text = NULL;
 	cleanup(js_freep) struct js *j = NULL;
 	size_t len;
-	path_of(s, file, path);
-	int r = file_slurp(AT_FDCWD, path, SPOOL_BYTES, &text, &len);
-	if (r == -ENOENT)
+	int r = spool_slurp(s, file, SPOOL_BYTES, &text, &len);
+	if (r == -ENOENT || r > 0)
 		return SPOOL_NONE;
 	if (r < 0 && r != -EFBIG)
 		return r;
@@ -193,12 +233,13 @@ int spool_read(const struct spool *s, const char *file, struct notice *ret)
 
 int spool_lock(const struct spool *s, const char *what, int *ret_fd)
 {
-	char path[PATH_MAX];
-	int r = file_mkdirs(s->dir, 0700);
+	char name[NAME_MAX + 1];
+	cleanup(closep) int folder = -1;
+	int r = spool_folder_make(s, &folder);
 	if (r < 0)
 		return r;
-	(void)text_format(path, sizeof(path), "%s/lock%s%s", s->dir, *what ? "-" : "", what);
-	cleanup(closep) int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	TEXT_FORMAT(name, "lock%s%s", *what ? "-" : "", what);
+	cleanup(closep) int fd = openat(folder, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
 	if (fd < 0)
 		return -errno;
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
@@ -207,9 +248,9 @@ int spool_lock(const struct spool *s, const char *what, int *ret_fd)
 	return 0;
 }
 
-static void delivery_path(const struct spool *s, const char *channel, char dst[static PATH_MAX])
+static void delivery_name(const char *channel, char dst[static NAME_MAX - 4])
 {
-	(void)text_format(dst, PATH_MAX, "%s/channel-%s.json", s->dir, channel);
+	(void)text_format(dst, NAME_MAX - 4, "channel-%s.json", channel);
 }
 
 static void groups_read(const struct js *a, struct delivery *l)
@@ -234,13 +275,13 @@ static int64_t not_negative(const struct js *j, const char *key)
 
 void spool_delivery_read(const struct spool *s, const char *channel, struct delivery *ret)
 {
-	char path[PATH_MAX];
+	char name[NAME_MAX - 4];
 	cleanup(freep) char *text = NULL;
 	cleanup(js_freep) struct js *j = NULL;
 	size_t len;
 	memset(ret, 0, sizeof(*ret));
-	delivery_path(s, channel, path);
-	if (file_slurp(AT_FDCWD, path, SPOOL_BYTES * 2, &text, &len) < 0 || js_parse(text, len, &j, NULL) < 0)
+	delivery_name(channel, name);
+	if (spool_slurp(s, name, SPOOL_BYTES * 2, &text, &len) != 0 || js_parse(text, len, &j, NULL) < 0)
 		return;
 	double used = js_get_double(j, "tokens_used", 0);
 	ret->tokens_used = used > 0 && used < 1e6 ? used : 0;
@@ -258,7 +299,7 @@ void spool_delivery_read(const struct spool *s, const char *channel, struct deli
 
 int spool_delivery_write(const struct spool *s, const char *channel, const struct delivery *l)
 {
-	char path[PATH_MAX];
+	char name[NAME_MAX - 4];
 	cleanup(js_freep) struct js *j = js_object();
 	struct js *groups = js_array();
 	js_put_double(j, "tokens_used", l->tokens_used);
@@ -284,6 +325,6 @@ int spool_delivery_write(const struct spool *s, const char *channel, const struc
 	cleanup(freep) char *text = js_text(j, 0);
 	if (!text)
 		return -ENOMEM;
-	delivery_path(s, channel, path);
-	return put_quickly(path, text);
+	delivery_name(channel, name);
+	return put_quickly(s, name, text);
 }

@@ -5,7 +5,8 @@
  * channel (model/notify/delivery) is beside them. Survives every process and reboot.
  *
  * At most SPOOL_FILES files, SPOOL_BYTES each and SPOOL_AGE_MS old: the oldest
- * make room. Files that are not ours or not whole are removed when met.
+ * make room. Files that are not whole are removed when met. The folder is no link, and a vigil of root takes files of
+ * root's only: in a user's state directory it neither sends nor removes what the user put there.
  */
 #pragma once
 

@@ -29,6 +29,7 @@ struct store {
 	dev_t dev; /* of the open file: another vigil may have moved it aside */
 	ino_t ino;
 	bool lent; /* rows go to the tables of store_lent_tables */
+	char lender[PATH_MAX]; /* the folder of the jobs that were lent; "": none were */
 	uint64_t closed_ns, closed_until_ns; /* STORE_HASTE: no write is tried before */
 	sqlite3_stmt *statement[STATEMENT_MAX];
 	char path[PATH_MAX - 64]; /* room for suffixes */
@@ -510,6 +511,12 @@ static int put_job_row(struct store *s, const void *row)
 
 int store_put_job(struct store *s, const struct job *j)
 {
+	struct job lent;
+	if (s->lent && j->log_dir[0]) {
+		lent = *j;
+		TEXT_FORMAT(lent.log_dir, "%s/jobs/%s", s->lender, j->id);
+		j = &lent;
+	}
 	return store_put(s, put_job_row, j);
 }
 
@@ -597,8 +604,9 @@ int store_open_empty(struct store **ret)
 	return r;
 }
 
-int store_lend_begin(struct store *s)
+int store_lend_begin(struct store *s, const char *folder)
 {
+	TEXT_COPY(s->lender, folder);
 	int r = exec(s, "PRAGMA query_only=0");
 	r = r ? r : exec(s, store_lent_tables);
 	s->lent = r == 0;
@@ -712,6 +720,32 @@ int store_each_note(struct store *s, const char *job, store_note_fn *fn, void *c
 	return each_two_texts(s, EACH_NOTE, job, fn, ctx);
 }
 
+static bool is_folder_name(const char *id)
+{
+	return id[0] != '\0' && id[0] != '.' && !strchr(id, '/');
+}
+
+/*
+ * A row says where the job's folder was when the row was made, and whoever can write the store says anything. What
+ * counts is which of the two folders of this state directory that is, or the one it was lent with.
+ */
+static void log_dir_settle(const struct store *s, struct job *j)
+{
+	char form[256], users[32], path[sizeof(j->log_dir)];
+	struct span said = span_of(j->log_dir), state = {s->path, sub_floor(strlen(s->path), sizeof(STORE_FILE))};
+	if (!said.len)
+		return;
+	TEXT_FORMAT(users, "/users/%u", (unsigned)j->uid);
+	TEXT_FORMAT(form, "%s/jobs/%s", users, j->id);
+	if (said.len < strlen(form) || strcmp(said.p + said.len - strlen(form), form) != 0)
+		users[0] = '\0';
+	TEXT_FORMAT(path, "%s/jobs/%s", s->lender, j->id);
+	if (!is_folder_name(j->id) || (state.len == 0 && !s->lender[0]))
+		j->log_dir[0] = '\0';
+	else if (!s->lender[0] || strcmp(path, j->log_dir) != 0)
+		TEXT_FORMAT(j->log_dir, "%.*s%s/jobs/%s", (int)state.len, state.p, users, j->id);
+}
+
 /* number is bound instead of `what` if not NULL. */
 static int one_job(struct store *s, enum statement id, const char *what, const int64_t *number, struct job *ret)
 {
@@ -721,6 +755,7 @@ static int one_job(struct store *s, enum statement id, const char *what, const i
 		return r;
 	memset(ret, 0, sizeof(*ret));
 	read_row(q, &store_job_table, ret);
+	log_dir_settle(s, ret);
 	return done(q, 0);
 }
 
@@ -748,6 +783,7 @@ int store_each_job(struct store *s, size_t limit, store_job_fn *fn, void *ctx)
 	while (r == 0 && (r = next(s, q)) == 0) {
 		struct job row = {0};
 		read_row(q, &store_job_table, &row);
+		log_dir_settle(s, &row);
 		if (fn(ctx, &row) != 0)
 			return done(q, STORE_STOPPED);
 	}

@@ -84,15 +84,18 @@ bool store_has_event(struct store *s, const struct job_event *e);
 
 /*
  * Between the two calls, rows that are put into a store that is open for reading go to this connection only. Every
- * question sees them from then on as if they were in the file.
+ * question sees them from then on as if they were in the file. folder: whose jobs/ has the folders of these jobs.
  */
-int must_check store_lend_begin(struct store *s);
+int must_check store_lend_begin(struct store *s, const char *folder);
 int must_check store_lend_end(struct store *s);
 
 /* Deletes everything about a job, its own row last, so that an interrupted call can be repeated. */
 int must_check store_forget_job(struct store *s, const char *job);
 
-/* name: an id, a job's name (its newest), or "last". STORE_NONE. */
+/*
+ * name: an id, a job's name (its newest), or "last". STORE_NONE. The log_dir of each job that is read lies below this
+ * state directory, or where it was lent from, whatever its row says.
+ */
 int must_check store_find_job(struct store *s, const char *name, struct job *ret);
 /* The newest job that had a process of this pid. STORE_NONE. */
 int must_check store_find_job_of_pid(struct store *s, pid_t pid, struct job *ret);

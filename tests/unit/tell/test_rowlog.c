@@ -121,7 +121,7 @@ static void a_store_that_reads_shows_what_is_lent_to_it(void **state)
 	store_close(w);
 	cleanup(store_closep) struct store *s = store_at("state", STORE_READ);
 	assert_int_equal(store_find_job(s, "train", &j), STORE_NONE);
-	assert_int_equal(store_lend_begin(s), 0);
+	assert_int_equal(store_lend_begin(s, "/lent"), 0);
 	assert_int_equal(rowlog_replay((struct span){text, len}, s, &n), 0);
 	assert_int_equal(store_lend_end(s), 0);
 	assert_int_equal(n, 4);
@@ -141,7 +141,7 @@ static void without_a_store_of_ones_own_there_is_what_is_lent(void **state)
 	size_t n = 0, len = (size_t)rows_write(text, sizeof(text));
 	cleanup(store_closep) struct store *s = NULL;
 	assert_int_equal(store_open_empty(&s), 0);
-	assert_int_equal(store_lend_begin(s), 0);
+	assert_int_equal(store_lend_begin(s, "/lent"), 0);
 	assert_int_equal(rowlog_replay((struct span){text, len}, s, &n), 0);
 	assert_int_equal(store_lend_end(s), 0);
 	everything_is_there(s);
