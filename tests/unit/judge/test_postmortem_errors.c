@@ -88,11 +88,13 @@ static void what_is_proved_otherwise_stays(void **state)
 	assert_string_equal(in.cause.id, "sigkill_unknown");
 	judge(0, SIGSEGV, cascade, 2, NULL);
 	assert_string_equal(in.cause.id, "sigsegv");
-	assert_int_equal(in.n_culprits, 0);
+	assert_int_equal(in.n_culprits, 1); /* itself, and nobody else */
+	assert_int_equal(in.culprit_ranks[0], 0);
 	/* an exception of its own without a time may have come first */
 	judge(0, EXITED(1), cascade + 1, 1, "KeyError: 'x'");
 	assert_string_equal(in.cause.id, "python_exception");
-	assert_int_equal(in.n_culprits, 0);
+	assert_int_equal(in.n_culprits, 1); /* itself, and nobody else */
+	assert_int_equal(in.culprit_ranks[0], 0);
 }
 
 static void a_later_exception_is_no_root(void **state)
@@ -112,7 +114,8 @@ static void the_ranks_own_file_says_what_its_log_does_not(void **state)
 	judge(2, EXITED(1), cascade, 2, NULL);
 	assert_string_equal(in.cause.id, "python_exception");
 	assert_non_null(strstr(in.summary, "RuntimeError: boom"));
-	assert_int_equal(in.n_culprits, 0);
+	assert_int_equal(in.n_culprits, 1);
+	assert_int_equal(in.culprit_ranks[0], 2);
 	size_t shown = 0;
 	for (size_t i = 0; i < in.n_evidence; i++) {
 		if (strcmp(in.evidence[i].kind, "error_file") != 0)
