@@ -1,7 +1,6 @@
 #include "sense/native/rootfile.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "sense/proc/procfile.h"
@@ -44,10 +43,6 @@ int rootfile_open(const struct world *w, pid_t pid, const char *path, unsigned f
 
 bool rootfile_differs(const struct world *w, pid_t pid)
 {
-	cleanup(closep) int theirs = -1, ours = -1;
-	struct stat a, b;
-	if (root_open(w, pid, &theirs) != 0 || root_open(w, 0, &ours) != 0 || fstat(theirs, &a) < 0 ||
-	    fstat(ours, &b) < 0)
-		return false;
-	return a.st_dev != b.st_dev || a.st_ino != b.st_ino;
+	bool differs = false;
+	return pid && procfile_root_differs(w, pid, &differs) == 0 && differs;
 }

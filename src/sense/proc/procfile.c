@@ -212,12 +212,32 @@ int procfile_root(const struct world *w, pid_t pid, int *ret_fd)
 	return link_open(w, pid, "root", ret_fd);
 }
 
-static bool has_our_root(const struct world *w, pid_t pid)
+/*
+ * Only what the kernel knows already: a user may have a root whose file system never answers (one in user space below
+ * an overlay), and whoever asked that could not even be killed. Device and inode of a root that is held do not change.
+ */
+static bool known_of(int fd, const char *path, struct statx *ret)
+{
+	return statx(fd, path, AT_EMPTY_PATH | AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_INO, ret) == 0;
+}
+
+int procfile_root_differs(const struct world *w, pid_t pid, bool *ret)
 {
 	cleanup(closep) int root = -1;
-	struct stat a, b;
-	return procfile_root(w, pid, &root) == 0 && fstat(root, &a) == 0 && stat("/", &b) == 0 &&
-	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+	struct statx a, b;
+	int r = procfile_root(w, pid, &root);
+	if (r)
+		return r;
+	if (!known_of(root, "", &a) || !known_of(AT_FDCWD, "/", &b))
+		return WORLD_ABSENT;
+	*ret = a.stx_dev_major != b.stx_dev_major || a.stx_dev_minor != b.stx_dev_minor || a.stx_ino != b.stx_ino;
+	return 0;
+}
+
+static bool has_our_root(const struct world *w, pid_t pid)
+{
+	bool differs;
+	return procfile_root_differs(w, pid, &differs) == 0 && !differs;
 }
 
 typedef int opener(const struct foreign_place *at, const char *path, int *ret_fd);

@@ -47,6 +47,8 @@ enum { PROCFILE_CHANGED = 4 }; /* the pid is another process's, or the process a
 int must_check procfile_who(const struct world *w, pid_t pid, struct procfile_who *ret);
 /* O_PATH of the root of the process. */
 int must_check procfile_root(const struct world *w, pid_t pid, int *ret_fd);
+/* Whether that is another one than vigil's; the file system is not asked. */
+int must_check procfile_root_differs(const struct world *w, pid_t pid, bool *ret);
 /* flags: FOREIGN_LINKS. A regular file, for reading. */
 int must_check procfile_open(const struct world *w, pid_t pid, const char *path, unsigned flags, int *ret_fd);
 /* The same for what a process named while it was this one. PROCFILE_CHANGED. */

@@ -78,7 +78,7 @@ static int spool_folder_make(const struct spool *s, int *ret_fd)
 }
 
 /* What another user has put there is not sent with root's channels, and not removed. */
-static bool is_ours(int folder, const char *file)
+static bool spool_is_ours(int folder, const char *file)
 {
 	struct stat st;
 	return fstatat(folder, file, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
@@ -132,7 +132,7 @@ static int read_folder(const struct spool *s, int64_t now_unix_ms, struct spool_
 		return errno == ENOENT ? 0 : -errno;
 	for (struct dirent *e = readdir(d); e && r == 0 && ret->n < SCAN_MOST; e = readdir(d)) {
 		struct spool_entry entry;
-		if (spool_name_parse(e->d_name, &entry) < 0 || !is_ours(dirfd(d), e->d_name))
+		if (spool_name_parse(e->d_name, &entry) < 0 || !spool_is_ours(dirfd(d), e->d_name))
 			continue;
 		if (entry.time_unix_ms < now_unix_ms - SPOOL_AGE_MS)
 			spool_drop(s, entry.file);
@@ -163,7 +163,7 @@ bool spool_is_empty(const struct spool *s)
 	if (!d)
 		return true;
 	for (struct dirent *e = readdir(d); e && empty; e = readdir(d))
-		empty = spool_name_parse(e->d_name, &entry) < 0 || !is_ours(dirfd(d), e->d_name);
+		empty = spool_name_parse(e->d_name, &entry) < 0 || !spool_is_ours(dirfd(d), e->d_name);
 	return empty;
 }
 
