@@ -97,10 +97,11 @@ def test_nfs_s_words_in_the_kernel_s_log(vigil):
 def test_a_rank_that_was_not_given_its_number(judged):
     """It ends at once, and its launcher does not notice."""
     report = judged("none", "--set", "2:RANK=", spawned=True)
-    # on a busy machine it lives long enough to be seen
+    # on a busy machine it lives long enough to be seen, and is then one that has failed
     assert looks(report) in (("rank_not_started", [2]), ("dead_rank", [2])), report
     assert report["cause"]["confidence"] == "high", report
-    assert "KeyError: 'RANK'" in shown(report) and "RANK" in advice(report), report
+    assert "KeyError: 'RANK'" in shown(report), report
+    assert ("RANK" if looks(report)[0] == "rank_not_started" else "that rank's log") in advice(report), report
 
 
 def test_nccl_that_was_told_to_speak_and_says_nothing(judged):

@@ -147,7 +147,7 @@ def test_a_job_that_has_ended(vigil, command):
     if command == "timeline":
         assert result.status == 0 and json.loads(result.out)["traceEvents"]
     elif command == "calls":
-        refused(result, 1, "were not counted, and it has ended")
+        refused(result, 4, "were not counted, and it has ended")
     else:
         refused(result, 4, "nothing of it is running any more")
 

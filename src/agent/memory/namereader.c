@@ -1,5 +1,6 @@
 #include "agent/memory/namereader.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -45,20 +46,24 @@ static void namereader_destroy(struct namereader *r)
 	free(r);
 }
 
-/* Which file it runs, and whose that is. */
+/*
+ * Which file it runs, and whose that is. Only what the kernel knows already (AT_STATX_DONT_SYNC): a user's file may lie
+ * in a file system that never answers, and whoever asked that could not even be killed.
+ */
 static enum role_proof namereader_proof(const struct world *w, const struct guard_wanted *want, const char *command)
 {
 	char link[32], path[512];
-	struct stat st;
+	struct statx st;
 	struct proc_status who;
 	TEXT_FORMAT(link, "%d/exe", (int)want->id.pid);
 	ssize_t n = readlinkat(w->proc_fd, link, path, sizeof(path));
-	if (n <= 0 || fstatat(w->proc_fd, link, &st, 0) < 0 || proc_status_read(w, want->id.pid, &who) != 0)
+	if (n <= 0 || statx(w->proc_fd, link, AT_STATX_DONT_SYNC, STATX_UID, &st) < 0 ||
+	    proc_status_read(w, want->id.pid, &who) != 0)
 		return ROLE_UNPROVEN;
 	const struct role_program program = {.path = {path, (size_t)n},
-					     .of_root = st.st_uid == 0,
-					     .of_user = st.st_uid == who.uid,
-					     .of_ours = st.st_uid == geteuid()};
+					     .of_root = st.stx_uid == 0,
+					     .of_user = st.stx_uid == who.uid,
+					     .of_ours = st.stx_uid == geteuid()};
 	return role_proof_of(span_of(want->comm), span_of(command), &program);
 }
 
