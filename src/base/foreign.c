@@ -93,8 +93,7 @@ static int become(const struct foreign_user *as, struct self *s)
 	return -EPERM;
 }
 
-/* The user's name and group, from the machine's own file: asking a directory service may take long. */
-static bool account_find(uid_t uid, char name[static LOGIN_NAME_MAX], gid_t *ret_group)
+bool foreign_account(uid_t uid, char name[static LOGIN_NAME_MAX], gid_t *ret_group)
 {
 	char text[BUFSIZ];
 	struct passwd entry, *p = NULL;
@@ -134,7 +133,7 @@ static gid_t owner_group(uid_t uid, gid_t of_file)
 {
 	char name[LOGIN_NAME_MAX];
 	gid_t own;
-	if (!account_find(uid, name, &own))
+	if (!foreign_account(uid, name, &own))
 		return of_file >= USERS_FIRST_GROUP ? of_file : NOBODYS_GROUP;
 	return of_file == own || has_member(name, of_file) ? of_file : own;
 }

@@ -17,6 +17,7 @@
  */
 #pragma once
 
+#include <limits.h>
 #include <sys/types.h>
 
 #include "base/base.h"
@@ -43,6 +44,8 @@ enum {
 	FOREIGN_TYPED = 8,
 };
 
+/* A user's name and group, from the machine's own file: asking a directory service may take long. False: none there. */
+bool foreign_account(uid_t uid, char name[static LOGIN_NAME_MAX], gid_t *ret_group);
 /*
  * Fills ret with the owner of an open file or folder, and returns it; NULL, ourselves, where that fails. The file's
  * group is used only where the owner is in it, by the machine's own files; else the owner's own, or one without rights.

@@ -125,20 +125,28 @@ static int opening_act(void *arg)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Emptied once it is known to be a file of that user's. */
+/* How a file is opened of which it is not known yet what it is: it is emptied once that is known. */
+#define UNSEEN(flags) (((flags) & ~O_TRUNC) | O_NONBLOCK)
+
+/* Takes a regular file that was opened so. */
+static int seen_take(int *fd, int flags, int *ret_fd)
+{
+	if ((flags & O_TRUNC && ftruncate(*fd, 0) < 0) || fcntl(*fd, F_SETFL, flags & ~O_TRUNC) < 0)
+		return -errno;
+	*ret_fd = take_fd(fd);
+	return 0;
+}
+
 static int open_anothers(const char *path, int flags, mode_t mode, const struct foreign_user *user, int *ret_fd)
 {
 	struct stat st;
-	struct opening o = {path, (flags & ~O_TRUNC) | O_NONBLOCK, mode};
+	struct opening o = {path, UNSEEN(flags), mode};
 	cleanup(closep) int fd = foreign_act_as(user, opening_act, &o);
 	if (fd < 0)
 		return fd == -ENXIO ? FOREIGN_OTHER : fd;
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return FOREIGN_OTHER;
-	if ((flags & O_TRUNC && ftruncate(fd, 0) < 0) || fcntl(fd, F_SETFL, flags & ~O_TRUNC) < 0)
-		return -errno;
-	*ret_fd = take_fd(&fd);
-	return 0;
+	return seen_take(&fd, flags, ret_fd);
 }
 
 static bool is_shared(int dir)
@@ -154,16 +162,12 @@ static bool is_shared(int dir)
 static int open_shared(const struct walk *w, int flags, mode_t mode, int *ret_fd)
 {
 	struct stat st;
-	cleanup(closep) int fd = openat(w->dir, w->part,
-					(flags & ~O_TRUNC) | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, mode);
+	cleanup(closep) int fd = openat(w->dir, w->part, UNSEEN(flags) | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, mode);
 	if (fd < 0)
 		return errno == ELOOP || errno == ENXIO ? FOREIGN_OTHER : -errno;
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_nlink > 1 || (st.st_uid != 0 && st.st_uid != geteuid()))
 		return FOREIGN_OTHER;
-	if ((flags & O_TRUNC && ftruncate(fd, 0) < 0) || fcntl(fd, F_SETFL, flags & ~O_TRUNC) < 0)
-		return -errno;
-	*ret_fd = take_fd(&fd);
-	return 0;
+	return seen_take(&fd, flags, ret_fd);
 }
 
 int foreign_path_open(const char *path, int flags, mode_t mode, int *ret_fd)

@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/foreign.h"
 
 void host_name(char *dst, size_t cap)
 {
@@ -50,17 +51,12 @@ void host_user_of(uid_t uid, char *dst, size_t cap)
 		host_user(dst, cap);
 		return;
 	}
-	(void)text_format(dst, cap, "%u", (unsigned)uid);
-	/* the machine's own users only: asking a directory service may take long */
-	FILE *f = fopen("/etc/passwd", "re");
-	for (const struct passwd *p; f && (p = fgetpwent(f));) {
-		if (p->pw_uid != uid)
-			continue;
-		(void)text_copy(dst, cap, p->pw_name);
-		break;
-	}
-	if (f)
-		(void)fclose(f);
+	char name[LOGIN_NAME_MAX];
+	gid_t group;
+	if (foreign_account(uid, name, &group))
+		(void)text_copy(dst, cap, name);
+	else
+		(void)text_format(dst, cap, "%u", (unsigned)uid);
 }
 
 void host_job_id(const char *name, char *dst, size_t cap)

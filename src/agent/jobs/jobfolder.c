@@ -34,6 +34,13 @@ static bool is_anothers(const struct foreign_user *owner)
 	return geteuid() == 0 && owner->uid != 0 && foreign_act_as(owner, act_nothing, NULL) == 0;
 }
 
+/* What lies below a folder of the state directory. */
+static struct foreign_place place_in(const struct jobfolder *f, int dirfd)
+{
+	return (struct foreign_place){
+		.dirfd = dirfd, .as = f->anothers ? &f->owner : NULL, .flags = f->anothers ? FOREIGN_IN_ROOT : 0};
+}
+
 int jobfolder_open(const char *log_dir, const char *folder, struct jobfolder *ret)
 {
 	char state[PATH_MAX], path[PATH_MAX];
@@ -48,8 +55,7 @@ int jobfolder_open(const char *log_dir, const char *folder, struct jobfolder *re
 	if (top < 0)
 		return -errno;
 	f.anothers = foreign_owner(top, &f.owner) && is_anothers(&f.owner);
-	const struct foreign_place at = {
-		.dirfd = top, .as = f.anothers ? &f.owner : NULL, .flags = f.anothers ? FOREIGN_IN_ROOT : 0};
+	const struct foreign_place at = place_in(&f, top);
 	TEXT_FORMAT(path, "%s%s%s", *rest ? rest : ".", folder ? "/" : "", folder ? folder : "");
 	int r = foreign_folder(&at, path, &f.fd);
 	if (r)
@@ -63,16 +69,9 @@ void jobfolder_done(struct jobfolder *f)
 	closep(&f->fd);
 }
 
-static struct foreign_place jobfolder_place_of(const struct jobfolder *f)
-{
-	return (struct foreign_place){.dirfd = f->fd,
-				      .as = f->anothers ? &f->owner : NULL,
-				      .flags = f->anothers ? FOREIGN_IN_ROOT : 0};
-}
-
 int jobfolder_file(const struct jobfolder *f, const char *name, int *ret_fd)
 {
-	const struct foreign_place at = jobfolder_place_of(f);
+	const struct foreign_place at = place_in(f, f->fd);
 	int r = foreign_open(&at, name, ret_fd);
 	return r <= 0 ? r : -EINVAL;
 }

@@ -81,10 +81,15 @@ void past_pace_tail(const struct job *j, struct steppace *ret)
 	job_pace_of((struct span){text, len}, j->attempt, ret);
 }
 
+/* Now, of steps that go on; 0: they do not. */
+static int64_t steps_now_ms(const struct job *j)
+{
+	return job_is_open(j) && j->state != JOB_WAITING ? clock_unix_ms() : 0;
+}
+
 void past_steps_text(const struct job *j, const struct job_steps *s, char *dst, size_t cap)
 {
-	bool runs = job_is_open(j) && j->state != JOB_WAITING;
-	job_steps_text(s, runs ? clock_unix_ms() : 0, dst, cap);
+	job_steps_text(s, steps_now_ms(j), dst, cap);
 }
 
 void past_steps_put(struct js *o, const struct job_steps *s)
@@ -99,8 +104,7 @@ void past_step_cells(const struct job *j, struct job_step_cells *ret)
 {
 	static struct job_steps s;
 	past_steps_tail(j, &s);
-	bool runs = job_is_open(j) && j->state != JOB_WAITING;
-	job_step_cells(&s, job_steps_low(&s), runs ? clock_unix_ms() : 0, ret);
+	job_step_cells(&s, job_steps_low(&s), steps_now_ms(j), ret);
 }
 
 const struct job_step *past_step_of(const struct job_steps *s, const struct job_process *p)

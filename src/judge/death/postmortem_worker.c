@@ -496,8 +496,7 @@ void pm_ends_evidence(struct pm *p)
 			TEXT_FORMAT(how, signal ? "signal %d" : "exit status %d",
 				    signal ? signal : WEXITSTATUS(e->wait_status));
 		incident_evidence_add(p->i, "process_end", "process trace", e->time_unix_ms, "%s (pid %d) ended: %s%s",
-				      e->name, (int)e->pid, how,
-				      by_whom(d, e));
+				      e->name, (int)e->pid, how, by_whom(d, e));
 		n++;
 	}
 }
