@@ -292,19 +292,37 @@ bool hang_ray_places(struct hang_work *w)
 
 /* ---- actors of Ray that wait for each other ---- */
 
-/* True if every program of Ray's in the job waits for what these actors should answer, so none of them breaks it. */
-static bool programs_await_stuck(const struct raystand *s)
+/* A program of Ray's that is not seen to wait for what these actors should answer; NULL: none. */
+static const struct raystand_process *program_elsewhere(const struct raystand *s)
 {
-	size_t n = 0;
 	for (size_t i = 0; i < s->n; i++) {
 		const struct raystand_process *p = &s->process[i];
-		if (p->worker)
-			continue;
-		if (p->does != RAYSTAND_GETS || !raystand_awaits_stuck(s, p))
-			return false;
-		n++;
+		if (!p->worker && (p->does != RAYSTAND_GETS || !raystand_awaits_stuck(s, p)))
+			return p;
 	}
-	return n > 0 && n >= s->places.drivers && !s->cut && !s->others;
+	return NULL;
+}
+
+/* Who might break it, as one that may end an actor; "": nobody, as every program of Ray's waits for them. */
+static void breaker_text(const struct raystand *s, char *dst, size_t cap)
+{
+	static const char *const does[] = {
+		[RAYSTAND_SOMETHING] = "does something else, or what it does is not known",
+		[RAYSTAND_GETS] = "waits in ray.get() for something else, or what for is not known",
+		[RAYSTAND_IDLE] = "has nothing to do",
+	};
+	const struct raystand_process *p = program_elsewhere(s);
+	size_t n = 0;
+	for (size_t i = 0; i < s->n; i++)
+		n += !s->process[i].worker;
+	text_copy(dst, cap, "");
+	if (p)
+		text_format(dst, cap, "process %d, a program of Ray's, %s", (int)p->pid, does[p->does]);
+	else if (n == 0 || n < s->places.drivers)
+		text_format(dst, cap, "of the %llu programs that are connected to Ray %zu are known",
+			    (unsigned long long)s->places.drivers, n);
+	else if (s->cut || s->others)
+		text_copy(dst, cap, s->cut ? "Ray has more processes than were looked at" : "there is a second Ray");
 }
 
 /* A member of a circle: whoever waits for the others comes to one. */
@@ -343,7 +361,9 @@ bool hang_ray_circle(struct hang_work *w)
 	const struct raystand_process *first = s ? circle_member(s) : NULL;
 	if (!first)
 		return false;
-	const bool all = programs_await_stuck(s);
+	char breaker[160];
+	breaker_text(s, breaker, sizeof(breaker));
+	const bool all = !breaker[0];
 	if (!hang_old_enough(w, all ? HANG_FIRM : HANG_EXPLAINED))
 		return true;
 	hang_is(w, "ray_actors_wait", all ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
@@ -364,5 +384,7 @@ bool hang_ray_circle(struct hang_work *w)
 		      "%zu actor%s without a time limit for results that only calls of %s make, and no thread is free "
 		      "for a call",
 		      told, told > 1 ? "s wait" : " waits", told > 1 ? "these actors" : "this actor");
+	if (!all)
+		hang_evidence(w, "waits", "Ray's processes", "who could end one of them may be there: %s", breaker);
 	return true;
 }
