@@ -183,13 +183,14 @@ struct held_file {
 };
 
 /* False: too many other files were looked up. */
-static bool held_look(const struct hanglookups *h, const struct lookups_row *r, struct held_file *f)
+static bool held_look(const struct hanglookups *h, const struct waitfacts *facts, const struct lookups_row *r,
+		      struct held_file *f)
 {
 	if (f->inode == r->inode && f->dev == r->dev)
 		return true;
 	if (f->files++ >= LOCKED_FILES_MOST)
 		return false;
-	f->n = hanglocks_holders(h->w, r, f->holder);
+	f->n = hanglocks_holders(h->w, r, facts, f->holder);
 	f->inode = r->inode;
 	f->dev = r->dev;
 	return true;
@@ -201,7 +202,7 @@ static size_t lock_hints(const struct hanglookups *h, const struct waitfacts *fa
 {
 	size_t n = 0;
 	char name[80];
-	for (size_t i = 0; held_look(h, r, f) && i < f->n && n < cap; i++) {
+	for (size_t i = 0; held_look(h, facts, r, f) && i < f->n && n < cap; i++) {
 		const pid_t pid = f->holder[i].pid;
 		if (pid == r->pid)
 			continue;

@@ -139,6 +139,14 @@ static void a_loop_is_said_to_ask_for_what_does_not_go(void **state)
 	to_go = false;
 }
 
+static bool by_description; /* the lock is one by open file description */
+
+static bool lock_try(int fd)
+{
+	struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	return (by_description ? fcntl(fd, F_OFD_SETLK, &all) : flock(fd, LOCK_EX | LOCK_NB)) == 0;
+}
+
 /* Opens the file for each try, and closes it again. */
 static void body_tries(void)
 {
@@ -147,22 +155,21 @@ static void body_tries(void)
 		_exit(99);
 	for (;;) {
 		int fd = open("epoch3/done.10", O_RDWR | O_CLOEXEC);
-		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+		if (lock_try(fd))
 			_exit(98);
 		close(fd);
 		nanosleep(&nap, NULL);
 	}
 }
 
-static void who_has_the_lock_that_a_loop_tries_is_told(void **state)
+static void holder_is_told(void)
 {
-	(void)state;
 	char path[64];
 	need_bpf();
 	folder_make();
 	TEXT_FORMAT(path, "%s/epoch3/done.10", dir);
 	int fd = open(path, O_RDWR | O_CLOEXEC);
-	assert_int_equal(flock(fd, LOCK_EX), 0);
+	assert_true(lock_try(fd));
 	start(body_tries);
 	n_known = 1;
 	struct waithint hint = hint_awaited(false);
@@ -185,6 +192,21 @@ static void who_has_the_lock_that_a_loop_tries_is_told(void **state)
 	folder_remove();
 }
 
+static void who_has_the_lock_that_a_loop_tries_is_told(void **state)
+{
+	(void)state;
+	holder_is_told();
+}
+
+/* In /proc/locks it has no number. */
+static void who_has_a_lock_by_open_file_description_is_told(void **state)
+{
+	(void)state;
+	by_description = true;
+	holder_is_told();
+	by_description = false;
+}
+
 static void without_a_watcher_nothing_is_told(void **state)
 {
 	(void)state;
@@ -201,6 +223,7 @@ int main(void)
 		FACTS(a_loop_is_said_to_look_for_what_it_does_not_find),
 		FACTS(a_loop_is_said_to_ask_for_what_does_not_go),
 		FACTS(who_has_the_lock_that_a_loop_tries_is_told),
+		FACTS(who_has_a_lock_by_open_file_description_is_told),
 		FACTS(without_a_watcher_nothing_is_told),
 	};
 	return cmocka_run_group_tests(tests, group_setup, group_teardown);
