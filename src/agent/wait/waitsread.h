@@ -37,7 +37,7 @@ struct waitsread {
 	uint64_t took_ns; /* reading, without the time between the looks */
 	bool stopped; /* ended early: there is one look */
 	bool cut; /* processes are missing: there are more than are read, or memory is short */
-	bool hints_late; /* the time was up before every Python was asked about its locks and tasks */
+	bool hints_late; /* not every Python could be asked in time about its locks and tasks */
 	size_t n_denied; /* processes that may not be looked into */
 	bool subject_denied; /* the very process that was asked for is one of them */
 };

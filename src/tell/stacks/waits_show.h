@@ -21,7 +21,7 @@ struct waits_view {
 	uint64_t took_ns; /* reading, without the time between the looks */
 	bool stopped; /* ended before the second look */
 	bool cut; /* processes are missing */
-	bool hints_late; /* the time was up before every Python was asked about its locks and tasks */
+	bool hints_late; /* not every Python could be asked in time about its locks and tasks */
 	size_t n_denied; /* processes that may not be looked into */
 };
 
