@@ -90,7 +90,9 @@ def test_a_hang_stays_the_headline_when_vigil_itself_is_killed(vigil):
     p.kill()
     p.wait(30)
     report = vigil.why()
-    assert report["kind"] == "hang" and "Vigil itself was ended" in report["ended"]["text"], report
+    # the guard, which outlives it by seconds, may have written a report of that by now
+    told = ("Vigil itself was ended", "which kept watch over hangs, was killed or crashed")
+    assert report["kind"] == "hang" and any(text in report["ended"]["text"] for text in told), report
 
 
 # Started once, it starts its other ranks as Lightning does: with LOCAL_RANK, and rank 0 is the parent.
