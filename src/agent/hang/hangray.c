@@ -13,6 +13,7 @@
 /* Processes in ray.get() whose time limit is read; of more it is not known. */
 #define GETS_MOST 32
 #define THREADS_MOST 256 /* with Python states, of one of them */
+#define CALLS_TRIES 3
 
 struct seen {
 	size_t gets; /* processes in ray.get() */
@@ -147,6 +148,15 @@ static bool calls_read(const struct world *w, pid_t pid, struct calls *ret)
 	return true;
 }
 
+/* A thread that wakes up for a moment, to look for signals, cannot be read just then: so it is asked again. */
+static bool calls_settle(const struct world *w, pid_t pid, struct calls *ret)
+{
+	bool read = false;
+	for (int i = 0; i < CALLS_TRIES && (!read || ret->others); i++)
+		read = calls_read(w, pid, ret);
+	return read;
+}
+
 static bool same_calls(const struct calls *a, const struct raystand_process *p, uint64_t results)
 {
 	return !a->others && a->gets == p->calls && a->results == results;
@@ -181,7 +191,7 @@ static void ray_process(struct raystand *s, const struct world *w, const struct 
 	if (gets == 0)
 		return;
 	raystand_place(process_dumped(dumps[n_dumps - 1], m->pid), p->place, sizeof(p->place));
-	const bool read = ++seen->gets <= GETS_MOST && calls_read(w, m->pid, &c);
+	const bool read = ++seen->gets <= GETS_MOST && calls_settle(w, m->pid, &c);
 	if (p->does == RAYSTAND_GETS && !(read && c.endless))
 		p->does = RAYSTAND_SOMETHING;
 	if (!read || c.others || c.gets != gets)
@@ -218,7 +228,7 @@ static void ray_confirm(struct raystand *s, const struct world *w, const struct 
 		return;
 	for (size_t i = 0; i < s->n; i++) {
 		struct raystand_process *p = &s->process[i];
-		if (!p->stuck || (calls_read(w, p->pid, &c) && same_calls(&c, p, seen->results[i])))
+		if (!p->stuck || (calls_settle(w, p->pid, &c) && same_calls(&c, p, seen->results[i])))
 			continue;
 		p->n_awaits = 0;
 		changed = true;
