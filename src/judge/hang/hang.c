@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "judge/hang/hang_own_pace.h"
 #include "judge/hang/hang_parts.h"
 #include "model/hang/steptrend.h"
 
@@ -21,6 +22,8 @@ static const uint64_t shares_first_steps = 10, shares_every_ns = 10 * 60 * NS_PE
 /* Sooner where steps have become longer lately; each such round takes twice as long to come as the one before. */
 static const uint64_t shares_early_ns = 20 * NS_PER_S;
 #define SHARES_DOUBLINGS 5
+/* Pause before a rank that seems slow by its own steps is looked at again. */
+static const uint64_t own_again_ns = 10 * NS_PER_S;
 static const uint32_t share_samples = 250;
 static const uint64_t share_least_ns = 5 * NS_PER_S, share_most_ns = 20 * NS_PER_S;
 static const uint64_t report_again_ns = 30 * 60 * NS_PER_S;
@@ -68,10 +71,13 @@ static void check_pace(struct hang_history *m, const struct hang_settings *s, co
 	else if (steps && hang_live_ranks(p, &ended) > 1)
 		due = m->shares_ns == 0 || p->now_ns - m->shares_ns > shares_every_ns;
 	early = steps && !due && p->has_ranks && hang_live_ranks(p, &ended) > 1 && shares_early(m, p);
-	bool slow = steptrend_slower(p, s->slowdown_ratio > 0 ? s->slowdown_ratio : HANG_SLOWDOWN_RATIO, &pace) &&
+	bool alone = steps && m->slow_usual_per_s <= 0 && p->now_ns - m->shares_ns >= own_again_ns &&
+		     hang_own_pace_slow(p);
+	bool slow = !hang_own_pace_alone(p) &&
+		    steptrend_slower(p, s->slowdown_ratio > 0 ? s->slowdown_ratio : HANG_SLOWDOWN_RATIO, &pace) &&
 		    (m->slowdown_ns == 0 || p->now_ns - m->slowdown_ns > report_again_ns);
-	m->shares_calm = due && !slow;
-	if (!due && !early && !slow)
+	m->shares_calm = due && !slow && !alone;
+	if (!due && !early && !slow && !alone)
 		return;
 	if (slow)
 		ret->want |= HANG_WANT_BOOK;
@@ -122,6 +128,7 @@ void hang_check(struct hang_history *m, const struct hang_settings *s, const str
 	if (since == 0) {
 		moves(m, ret);
 		check_late(s, p, ret);
+		ret->fast_again = hang_own_pace_over(m, p, ret->text, sizeof(ret->text));
 		check_pace(m, s, p, ret);
 		return;
 	}
@@ -162,6 +169,10 @@ static void pace_kept(struct hang_history *m, const struct hang_verdict *v, cons
 	if (v->kind == HANG_SLOWDOWN) {
 		m->slowdown_ns = p->now_ns;
 		m->slowdown_steps = p->n_steps;
+	} else if (v->kind == HANG_STRAGGLER && v->usual_per_s > 0) {
+		m->slow_rank = v->culprits[0];
+		m->slow_usual_per_s = v->usual_per_s;
+		m->slowdown_ns = p->now_ns;
 	} else if (v->kind == HANG_STRAGGLER) {
 		m->straggler_ns = p->now_ns;
 		m->straggler_rank = v->n_culprits > 0 ? v->culprits[0] : NO_RANK;

@@ -90,6 +90,7 @@ struct hang_step {
 	 */
 	bool late;
 	bool resolved; /* it was hung and moves again; set once */
+	bool fast_again; /* the rank that was slow by itself is no more, as the text says; set once */
 	char text[200]; /* one line for people: "no step for 31 s (usual: 0.4 s)", "idle by design: …" */
 };
 
@@ -118,7 +119,8 @@ struct hang_history {
 	uint32_t shares_early; /* rounds that were not due, but steps had become longer */
 	struct hang_spent spent; /* while nothing was wrong, by the last samples */
 	uint64_t straggler_ns, slowdown_ns; /* last reported; 0: never */
-	int32_t straggler_rank;
+	int32_t straggler_rank, slow_rank;
+	double slow_usual_per_s; /* of slow_rank, which became slow by itself; 0: none is, or it is over */
 	uint64_t slowdown_steps;
 	/* rule io-gpu */
 	uint64_t io_all; /* sum over the ranks */

@@ -139,6 +139,8 @@ struct hang_verdict {
 	pid_t lost_pid; /* process that waits for a result which ended with one of its children; 0: none */
 	bool unexplained; /* it says where the job stands and not why: what ended right before may be the cause */
 	uint64_t limit_until_ns; /* when the time limit ends within which the job waits; 0: none */
+	double usual_per_s; /* slow_rank: steps a second that it made before; else 0 */
+	char headline[200]; /* for the report's first line; "": the usual one of its kind */
 	double ratio; /* straggler, slowdown: how much slower; 0.1 is 10 % */
 	/* straggler, slowdown: "compute", "host", "quota", "stopped", "memory", "loader", "lock", "network", "gpu",
 	 * "sleep", "wait"; "": unknown */

@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "judge/hang/hang_parts.h"
-#include "judge/hang/hang_refine.h"
+#include "judge/rules/hang_refine.h"
 
 static bool in(const int32_t *ranks, size_t n, int32_t rank)
 {

@@ -3,6 +3,7 @@
 
 #include "base/stats.h"
 #include "base/units.h"
+#include "judge/hang/hang_own_pace.h"
 #include "judge/hang/hang_parts.h"
 #include "model/hang/steptrend.h"
 
@@ -278,6 +279,12 @@ static void split(struct hang_work *w, const struct waitshare *s, const struct s
 		hang_advise(w, "compare its input sizes and what only it does (logging, saving) with the others'; "
 			       "`vigil flame` shows where its time goes");
 	}
+}
+
+void hang_pace_split(struct hang_work *w, const struct waitshare *s, size_t at, double lack)
+{
+	const struct straggler x = {.at = at, .others = lack};
+	split(w, s, &x);
 }
 
 /*
@@ -619,7 +626,7 @@ static bool slowdown_judge(struct hang_work *w)
 	struct steptrend pace;
 	char before[24], now[24];
 	double ratio = w->s->slowdown_ratio > 0 ? w->s->slowdown_ratio : HANG_SLOWDOWN_RATIO;
-	if (!steptrend_slower(w->p, ratio, &pace))
+	if (hang_own_pace_alone(w->p) || !steptrend_slower(w->p, ratio, &pace))
 		return false;
 	hang_is(w, "slowdown", pace.gradual ? CONFIDENCE_LOW : CONFIDENCE_MEDIUM);
 	w->v->kind = HANG_SLOWDOWN;
@@ -643,9 +650,11 @@ static bool slowdown_judge(struct hang_work *w)
 
 void hang_pace_judge(struct hang_work *w)
 {
-	if (!shares_judge(w) && !clock_judge(w) && !slowdown_judge(w))
+	bool own = hang_own_pace_judge(w);
+	if (!own && !shares_judge(w) && !clock_judge(w) && !slowdown_judge(w))
 		return;
-	if (w->c->book && w->c->book->valid)
+	/* a rank that has become slow is behind for that, and not for its share of the data */
+	if (!own && w->c->book && w->c->book->valid)
 		hang_evidence(w, "cause_book", "", "%s: %s", w->c->book->id, w->c->book->text);
 	hang_common_evidence(w);
 }

@@ -391,7 +391,7 @@ void hang_common_evidence(struct hang_work *w)
 	if (w->c->collective && w->c->collective->valid)
 		hang_evidence(w, "collective", w->c->collective->source, "%s",
 			      w->c->collective->text[0] ? w->c->collective->text : "nothing wrong was found");
-	if (w->c->book && w->c->book->valid)
+	if (w->c->book && w->c->book->valid && w->v->usual_per_s <= 0)
 		for (size_t i = 0; i < MIN(w->c->book->n_evidence, 3); i++)
 			hang_evidence(w, "log", w->c->book->evidence[i].source, "%s", w->c->book->evidence[i].text);
 	for (size_t i = 0; i < w->c->n_unavailable; i++)
@@ -413,6 +413,10 @@ static void summary(const struct hang_verdict *v, struct incident *in)
 	hang_ranks_text(v->culprits, v->n_culprits, ranks, sizeof(ranks));
 	if (v->ratio > 0)
 		TEXT_FORMAT(ratio, "%.0f %%", v->ratio * 100);
+	if (v->headline[0]) {
+		TEXT_COPY(in->summary, v->headline);
+		return;
+	}
 	switch (v->kind) {
 	case HANG_STRAGGLER:
 		TEXT_FORMAT(in->summary, "%s hold%s up the others%s%s%s%s%s.", ranks, v->n_culprits == 1 ? "s" : "",

@@ -229,6 +229,8 @@ static void progress_step(struct liveness *p, const struct liveness_counters *be
 		p->stepping = true;
 		p->step_ns = MIN(at_ns, now_ns);
 	}
+	if (s->has_step && p->stepping)
+		ownpace_take(&p->pace, p->step_ns, s->step);
 }
 
 /* Leaves out what began processes have read to begin. Between rare samples some may come and go unseen. */
@@ -315,6 +317,7 @@ static const struct liveness *timed_rank(struct liveness_set *p)
 		return NULL;
 	if (!now || (best != now && best->step_ns > now->step_ns + 30 * NS_PER_S)) {
 		p->step_rank = best->rank;
+		p->n_other_times = p->n_step_times;
 		p->step_count = liveness_count(best);
 		p->step_count_ns = best->step_ns;
 		timed_begin(p, p->step_count, p->step_count_ns, best->seen.progress.last_step_slack_ns);

@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include "model/hang/cadence.h"
+#include "model/jobs/ownpace.h"
 #include "sense/rank.h"
 #include "sense/gpu/gpu.h" /* GPU_REASON_* */
 
@@ -142,10 +143,10 @@ struct liveness { /* of one rank */
 	struct liveness_trace trace[LIVENESS_COUNTERS];
 	uint64_t gpu_alive_ns; /* when a device was last neither idle nor spinning */
 	uint64_t works_ns; /* when it last took more processor time than a loop of short sleeps does; 0: never */
-	bool gpu_known, gpu_spins; /* spins: busy, but power and memory activity are too low for real work */
-	bool has_usual_power;
+	bool gpu_known, gpu_spins, has_usual_power; /* spins: busy, but power and memory activity are too low for work */
 	double usual_power; /* watts, while steps advanced */
 	struct cadence log; /* of its output lines */
+	struct ownpace pace;
 	bool stepping; /* its own step grew at least once */
 	uint64_t step_ns; /* when its step last grew */
 };
@@ -153,7 +154,7 @@ struct liveness { /* of one rank */
 #define LIVENESS_STEPS 256
 #define LIVENESS_GAPS 32
 
-/* All ranks of a job. About 220 KiB, of which only what is used is touched: on the heap, all zero at first. */
+/* All ranks of a job. About 290 KiB, of which only what is used is touched: on the heap, all zero at first. */
 struct liveness_set {
 	uint64_t now_ns, job_age_ns, first_ns, timeout_ns, ray_busy_ns; /* the last two: of the last sample */
 	struct liveness rank[LIVENESS_RANKS]; /* ascending; NO_RANK comes first */
@@ -166,7 +167,7 @@ struct liveness_set {
 	int32_t step_rank; /* the rank from which step times are taken */
 	/* Step times of that rank, newest at (n_step_times - 1) % LIVENESS_STEPS. */
 	float step_s[LIVENESS_STEPS];
-	uint64_t n_step_times;
+	uint64_t n_step_times, n_other_times; /* of which so many are those of another rank */
 	bool has_step_time; /* at least 3 step times were measured */
 	double step_time_ns, step_mad_ns; /* median and median absolute deviation of the last 64 */
 	/* Times between samples with new steps, which may bring several steps. The standstill test uses them. */
@@ -176,8 +177,7 @@ struct liveness_set {
 	double gap_ns; /* median of the last 32 */
 	float gap_step_s[LIVENESS_GAPS]; /* estimated time of one step in each gap; 0: unknown */
 	/* private: of step_rank */
-	uint64_t step_count, step_count_ns;
-	uint64_t timed_count, timed_ns, timed_slack_ns; /* start of the step time being measured */
+	uint64_t step_count, step_count_ns, timed_count, timed_ns, timed_slack_ns; /* timed: where a step time begins */
 	size_t n_dropped; /* ranks beyond 64 in the last sample */
 	struct liveness_trace rdma, rdma_wait, retransmits;
 };

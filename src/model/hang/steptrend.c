@@ -49,7 +49,7 @@ static void steptrend_since(const double *step, size_t n, size_t recent, double 
 /* Oldest first. */
 static size_t steps_copy(const struct liveness_set *p, double v[static LIVENESS_STEPS])
 {
-	size_t n = (size_t)MIN(p->n_step_times, LIVENESS_STEPS);
+	size_t n = (size_t)MIN(p->n_step_times - p->n_other_times, LIVENESS_STEPS);
 	for (size_t i = 0; i < n; i++)
 		v[i] = (double)p->step_s[(p->n_step_times - n + i) % LIVENESS_STEPS];
 	return n;

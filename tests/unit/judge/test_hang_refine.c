@@ -1,7 +1,7 @@
 #include "testing.h"
 
 #include "base/buf.h"
-#include "judge/hang/hang_refine.h"
+#include "judge/rules/hang_refine.h"
 #include "judge/plain_words.h"
 
 static struct cause_verdict rule(const char *id, bool of_stack)

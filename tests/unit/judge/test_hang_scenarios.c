@@ -81,7 +81,7 @@ struct scenario {
 	struct hang_step asked, step;
 	uint64_t suspect_ns, verdict_ns;
 	struct hang_verdict verdict, told; /* the last of any kind; the last alarm */
-	size_t alarms, looks, checks, judged, resolved;
+	size_t alarms, looks, checks, judged, resolved, relieved;
 };
 
 /* ---- words ---- */
@@ -553,6 +553,7 @@ static void look(struct scenario *s, const char *where)
 	hang_check(&s->mind, &s->settings, &s->liveness, &s->step);
 	s->looks++;
 	s->resolved += s->step.resolved;
+	s->relieved += s->step.fast_again;
 	if (s->step.state != HANG_OK && s->suspect_ns == 0)
 		s->suspect_ns = s->now_ns;
 	if (s->step.want) {
@@ -577,7 +578,7 @@ static void mark(struct scenario *s)
 {
 	s->mark_ns = s->now_ns;
 	s->suspect_ns = s->verdict_ns = 0;
-	s->alarms = s->judged = s->resolved = 0;
+	s->alarms = s->judged = s->resolved = s->relieved = 0;
 	s->told = (struct hang_verdict){.kind = HANG_NONE};
 }
 
@@ -650,6 +651,8 @@ static void expect(struct scenario *s, struct span rest, const char *where)
 			fail_msg("%s: no suspicion in time (%s)", where, s->step.text);
 	} else if (span_eq(w, "resolved")) {
 		assert_int_equal(s->resolved, 1);
+	} else if (span_eq(w, "relieved")) { /* the rank that was slow by itself is as fast as it was */
+		assert_int_equal(s->relieved, 1);
 	} else if (span_eq(w, "judged")) { /* so often was evidence gathered */
 		if (s->judged != (size_t)int_of(next(&rest, where)))
 			fail_msg("%s: judged %zu times", where, s->judged);

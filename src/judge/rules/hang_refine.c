@@ -1,4 +1,4 @@
-#include "judge/hang/hang_refine.h"
+#include "judge/rules/hang_refine.h"
 
 #include <string.h>
 
