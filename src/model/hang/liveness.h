@@ -143,7 +143,7 @@ struct liveness { /* of one rank */
 	struct liveness_trace trace[LIVENESS_COUNTERS];
 	uint64_t gpu_alive_ns; /* when a device was last neither idle nor spinning */
 	uint64_t works_ns; /* when it last took more processor time than a loop of short sleeps does; 0: never */
-	bool gpu_known, gpu_spins, has_usual_power; /* spins: busy, but power and memory activity are too low for work */
+	bool gpu_known, gpu_spins, has_usual_power; /* spins: busy, with too little power and memory activity */
 	double usual_power; /* watts, while steps advanced */
 	struct cadence log; /* of its output lines */
 	struct ownpace pace;
