@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "base/base.h"
+#include "base/text.h"
 
 /* Longest waits for a helper. One that has had no processor yet is given more, as it waits for no file system. */
 #define FOREIGN_WAIT_NS (3 * NS_PER_S)
@@ -21,6 +22,17 @@
  * and reading it always comes to an end. Never waits itself; works on O_PATH.
  */
 bool foreign_is_near(int fd);
+
+/* Who answers when a file is looked at or read. */
+enum foreign_served {
+	FOREIGN_BY_KERNEL, /* as foreign_is_near */
+	FOREIGN_BY_ROOTS, /* a server that root, or who runs vigil, mounted */
+	FOREIGN_BY_ANYBODY, /* it is mounted in other namespaces alone, or FUSE that a user has mounted */
+};
+/* The text that foreign_served_by takes, to be read before a helper begins, which asks for itself. NULL: none. */
+char *foreign_mounts(size_t *ret_len);
+/* Never waits itself; works on O_PATH. */
+enum foreign_served foreign_served_by(int fd, struct span mounts);
 
 /* Called in the helper, which may not allocate: 0 and, if the work opens something, *ret_fd; else as of the door. */
 typedef int foreign_work(const void *arg, int *ret_fd);
