@@ -258,11 +258,12 @@ struct asked {
 
 static int far_work(foreign_work *work, const struct asked *a, int *ret_fd)
 {
-	if (foreign_is_dead(a->at->dirfd, a->path))
+	const uid_t uid = a->at->as ? a->at->as->uid : geteuid();
+	if (foreign_is_dead(a->at->dirfd, a->path, uid))
 		return -ETIMEDOUT;
 	int r = foreign_in_helper(work, a, a->at->dirfd, FOREIGN_WAIT_NS, ret_fd);
 	if (r == -ETIMEDOUT)
-		foreign_died(a->at->dirfd, a->path);
+		foreign_died(a->at->dirfd, a->path, uid);
 	return r;
 }
 

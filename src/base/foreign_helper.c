@@ -263,6 +263,9 @@ static bool leaving_are_few(uint64_t wait_ns)
 	return true;
 }
 
+/* The last one that could not be ended; 0: it is known of whom. */
+static _Thread_local pid_t stood;
+
 /* answered: it is on its way out, and a signal that others may see is not needed. */
 static void helper_end(pid_t pid, int pidfd, bool answered)
 {
@@ -271,11 +274,13 @@ static void helper_end(pid_t pid, int pidfd, bool answered)
 		(void)kill(pid, SIGKILL);
 	if (pidfd >= 0)
 		(void)poll(&p, 1, END_WAIT_MS);
-	if (waitpid(pid, NULL, __WALL | WNOHANG) == 0 && answered) {
-		pid_t *place = leaving_place();
-		if (place)
-			*place = pid;
-	}
+	if (waitpid(pid, NULL, __WALL | WNOHANG) != 0)
+		return;
+	pid_t *place = answered ? leaving_place() : NULL;
+	if (place)
+		*place = pid;
+	if (!answered)
+		stood = pid;
 }
 
 /* As fork(2) without handlers of libraries: what follows in the helper are system calls only. */
@@ -311,6 +316,7 @@ static pid_t quiet_fork(int *ret_pidfd)
 int foreign_in_helper(foreign_work *work, const void *arg, int dirfd, uint64_t wait_ns, int *ret_fd)
 {
 	int pair[2], pidfd = -1, fd = -1;
+	stood = 0;
 	helpers_reap();
 	if (!leaving_are_few(wait_ns))
 		return -EAGAIN;
@@ -469,8 +475,44 @@ static uint64_t mount_id_of(int dirfd)
 	return place_id_read(dirfd, &id) ? id.mount : 0;
 }
 
-bool foreign_is_dead(int dirfd, const char *path)
+static _Thread_local struct {
+	pid_t pid; /* 0: free */
+	uid_t uid;
+} standing[FOREIGN_STANDING];
+
+static bool foreign_helper_stands(size_t i)
 {
+	if (standing[i].pid && waitpid(standing[i].pid, NULL, (int)__WCLONE | WNOHANG) != 0)
+		standing[i].pid = 0;
+	return standing[i].pid != 0;
+}
+
+static bool many_stand(uid_t uid)
+{
+	size_t all = 0, of_user = 0;
+	for (size_t i = 0; i < FOREIGN_STANDING; i++)
+		if (foreign_helper_stands(i)) {
+			all++;
+			of_user += standing[i].uid == uid;
+		}
+	return all == FOREIGN_STANDING || of_user >= FOREIGN_STANDING_MOST;
+}
+
+static void stood_note(uid_t uid)
+{
+	for (size_t i = 0; i < FOREIGN_STANDING && stood; i++)
+		if (!foreign_helper_stands(i)) {
+			standing[i].pid = stood;
+			standing[i].uid = uid;
+			stood = 0;
+		}
+	stood = 0;
+}
+
+bool foreign_is_dead(int dirfd, const char *path, uid_t uid)
+{
+	if (many_stand(uid))
+		return true;
 	if (!dead)
 		return false;
 	uint64_t now_ns = clock_mono_ns(), mount = mount_id_of(dirfd);
@@ -481,8 +523,9 @@ bool foreign_is_dead(int dirfd, const char *path)
 	return false;
 }
 
-void foreign_died(int dirfd, const char *path)
+void foreign_died(int dirfd, const char *path, uid_t uid)
 {
+	stood_note(uid);
 	size_t len = folder_len(path);
 	if (!dead)
 		dead = calloc(DEAD_FOLDERS, sizeof(*dead));

@@ -16,6 +16,9 @@
 #define FOREIGN_CROWDED_NS (15 * NS_PER_S)
 /* So many helpers of a thread may have answered and not ended yet. */
 #define FOREIGN_LEAVING 8
+/* So many may stand for a user, and for all, that got no answer and could not be ended. */
+#define FOREIGN_STANDING_MOST 3
+#define FOREIGN_STANDING 24
 
 /*
  * True if what the descriptor stands for lies on a disk or in memory of this machine, so that looking at it, opening it
@@ -73,6 +76,10 @@ void foreign_server_drop(struct foreign_server *s);
  */
 int foreign_server_leave(struct foreign_server *s);
 
-/* True: a name in the same folder got no answer in the last minute, and is not asked for again. Of this thread only. */
-bool foreign_is_dead(int dirfd, const char *path);
-void foreign_died(int dirfd, const char *path);
+/*
+ * True: a name in the same folder got no answer in the last minute, and is not asked for again; or the most helpers
+ * that may stand for this user, or for all, still do, and nothing can end them. Of this thread only.
+ */
+bool foreign_is_dead(int dirfd, const char *path, uid_t uid);
+/* Right after foreign_in_helper: -ETIMEDOUT. */
+void foreign_died(int dirfd, const char *path, uid_t uid);

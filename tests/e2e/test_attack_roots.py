@@ -125,6 +125,36 @@ def test_a_file_of_which_no_more_than_the_first_byte_comes_holds_nobody(vigil, s
         end_tree(stuck)
 
 
+@pytest.fixture
+def served(place):
+    """A user's process in a root of a server that root has mounted for all, and that falls silent."""
+    base, script = place / "served", place / "served.py"
+    base.mkdir()
+    os.mknod(place / "node", stat.S_IFCHR | 0o666, os.makedev(10, 229))
+    at = SILENT.index('mount("over"')
+    script.write_text(SILENT[:at].replace('group_id=0"', 'group_id=0,allow_other"') +
+                      f'os.chroot(f"{{base}}/under")\nos.setuid({ATTACKER})\n' + SILENT[SILENT.index('os.chdir("/")'):])
+    process = subprocess.Popen(["unshare", "-m", "/usr/bin/python3", "-u", script, base, place / "node", "none", ""], stdout=subprocess.PIPE)
+    assert process.stdout.readline() == b"ready\n"
+    (base / "silent").touch()
+    yield process
+    end_tree(process)
+    process.wait(10)
+    process.stdout.close()
+
+
+def test_few_helpers_stand_for_one_user(vigil, served):
+    """Nothing ends them before the server does, and the service may have 128 processes."""
+    looking = vigil.start("stack", served.pid, "--native")
+    try:
+        looking.communicate(timeout=60)
+        assert looking.returncode == 0
+        wait_for(lambda: all(p.status() == "disk-sleep" for p in vigil.strays()), 5, "what can be ended to end")
+        assert 1 <= len(vigil.strays()) <= 3, vigil.strays()
+    finally:
+        end_tree(served)
+
+
 def test_hangs_of_others_are_told_all_the_same(vigil, silent, attacker, home):  # noqa: F811
     mark = f"mark-{os.getpid()}"
     stuck = silent(mark)
