@@ -1,5 +1,6 @@
 #include "base/foreign.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
@@ -8,8 +9,10 @@
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/fsuid.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -249,15 +252,18 @@ struct asked {
 	int flags, seen;
 	const void *data;
 	size_t len;
+	struct span mounts;
+	bool has_room; /* for one more copy */
 };
 
 static int far_work(foreign_work *work, const struct asked *a, int *ret_fd)
 {
-	if (foreign_is_dead(a->at->dirfd, a->path))
+	const uid_t uid = a->at->as ? a->at->as->uid : geteuid();
+	if (foreign_is_dead(a->at->dirfd, a->path, uid))
 		return -ETIMEDOUT;
 	int r = foreign_in_helper(work, a, a->at->dirfd, FOREIGN_WAIT_NS, ret_fd);
 	if (r == -ETIMEDOUT)
-		foreign_died(a->at->dirfd, a->path);
+		foreign_died(a->at->dirfd, a->path, uid);
 	return r;
 }
 
@@ -286,18 +292,137 @@ static int near_seen(const struct foreign_place *at, const char *path)
 	return -EAGAIN;
 }
 
-/* In the helper. A file of which the first byte never comes would hold whoever reads it: that is found out here. */
+/* ---- copies of what anybody may serve ---- */
+
+/* Larger files are copied in part: where their end is, which is what matters of a log. */
+#define COPY_WHOLE (16 * MIB)
+#define COPY_END (4 * MIB)
+/* All copies that are open in this process. */
+#define COPIES_MOST (48 * MIB)
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 8U
+#endif
+#define COPY_NAME "vigil-copy-"
+#define COPY_LINK "/memfd:" COPY_NAME
+
+static bool link_of(int fd, char text[static 128])
+{
+	char path[64];
+	TEXT_FORMAT(path, "/%s/self/fd/%d", "proc", fd);
+	const ssize_t n = readlink(path, text, 127);
+	text[MAX(n, 0)] = '\0';
+	return n > 0;
+}
+
+bool foreign_is_copy(int fd, uint64_t *ret_inode)
+{
+	char text[128];
+	if (!link_of(fd, text) || strncmp(text, COPY_LINK, strlen(COPY_LINK)) != 0)
+		return false;
+	if (ret_inode)
+		*ret_inode = strtoull(text + strlen(COPY_LINK), NULL, 10);
+	return true;
+}
+
+static uint64_t copies_bytes(void)
+{
+	char path[32];
+	uint64_t bytes = 0;
+	struct stat st;
+	TEXT_FORMAT(path, "/%s/self/fd", "proc");
+	cleanup(closedirp) DIR *d = opendir(path);
+	for (const struct dirent *e; d && (e = readdir(d));) {
+		const int fd = (int)strtol(e->d_name, NULL, 10);
+		if (foreign_is_copy(fd, NULL) && fstat(fd, &st) == 0)
+			bytes += (uint64_t)st.st_blocks * 512;
+	}
+	return bytes;
+}
+
+static int copy_make(const struct stat *st, int *ret_fd)
+{
+	char name[64];
+	TEXT_FORMAT(name, COPY_NAME "%llu", (unsigned long long)st->st_ino);
+	cleanup(closep) int fd = memfd_create(name, MFD_CLOEXEC | MFD_NOEXEC_SEAL);
+	if (fd < 0 && errno == EINVAL) /* Linux before 6.3 */
+		fd = memfd_create(name, MFD_CLOEXEC);
+	if (fd < 0 || ftruncate(fd, st->st_size) < 0 || fchown(fd, st->st_uid, st->st_gid) < 0)
+		return -errno;
+	*ret_fd = take_fd(&fd);
+	return 0;
+}
+
+static int copy_date(int fd, const struct stat *st)
+{
+	return futimens(fd, (const struct timespec[]){st->st_atim, st->st_mtim}) < 0 ? -errno : 0;
+}
+
+static int copy_fill(int from, int to, off_t size)
+{
+	static char block[64 * KIB];
+	off_t at = size > (off_t)COPY_WHOLE ? size - (off_t)COPY_END : 0;
+	while (at < size) {
+		ssize_t n = pread(from, block, MIN(sizeof(block), (size_t)(size - at)), at);
+		if (n <= 0)
+			return n < 0 ? -errno : 0;
+		if (pwrite(to, block, (size_t)n, at) != n)
+			return errno ? -errno : -EIO;
+		at += n;
+	}
+	return 0;
+}
+
+/* Of the kinds of file system that a user can mount, those that a user may answer for. */
+static bool is_users_kind(int fd)
+{
+	struct statfs fs;
+	return fstatfs(fd, &fs) < 0 || fs.f_type == FUSE_SUPER_MAGIC || fs.f_type == OVERLAYFS_SUPER_MAGIC;
+}
+
+/* Puts a copy in the place of *fd. */
+static int copy_take(const struct asked *a, int *fd)
+{
+	struct stat st;
+	cleanup(closep) int copy = -1;
+	if (a->type != S_IFREG || (a->flags & O_ACCMODE) != O_RDONLY)
+		return FOREIGN_OTHER;
+	if (!a->has_room)
+		return -EFBIG;
+	if (fstat(*fd, &st) < 0)
+		return -errno;
+	int r = copy_make(&st, &copy);
+	if (r == 0)
+		r = copy_fill(*fd, copy, st.st_size);
+	if (r == 0)
+		r = copy_date(copy, &st);
+	if (r == 0)
+		*fd = take_fd(&copy); /* the other is closed as the helper ends, after its answer */
+	return r;
+}
+
+/*
+ * In the helper: what it has opened. A file of which the first byte never comes would hold whoever reads it; that is
+ * found out here. Where a user may answer, even closing it may wait, so that only a copy leaves the helper.
+ */
+static int far_check(const struct asked *a, int *fd)
+{
+	char first;
+	const bool reads = a->type == S_IFREG && (a->flags & O_ACCMODE) != O_WRONLY;
+	if (a->type != S_IFIFO && foreign_served_by(*fd, a->mounts) == FOREIGN_BY_ANYBODY && is_users_kind(*fd))
+		return copy_take(a, fd);
+	return reads && pread(*fd, &first, 1, 0) < 0 ? -errno : 0;
+}
+
+/* In the helper. */
 static int open_far(const void *arg, int *ret_fd)
 {
 	const struct asked *a = arg;
 	cleanup(self_again) struct self self;
-	char first;
 	int r = become(a->at->as, &self);
 	if (r == 0)
 		r = open_as_self(a->at, a->path, a->type, a->flags, ret_fd);
-	if (r == 0 && a->type == S_IFREG && (a->flags & O_ACCMODE) != O_WRONLY && pread(*ret_fd, &first, 1, 0) < 0)
-		return -errno;
-	return r;
+	self_again(&self);
+	return r ? r : far_check(a, ret_fd);
 }
 
 static int open_near(const struct asked *a, int *ret_fd)
@@ -310,13 +435,23 @@ static int open_near(const struct asked *a, int *ret_fd)
 	return seen < 0 ? seen : open_seen(seen, a->type, a->flags, ret_fd);
 }
 
+/* Reads first what the helper, which may not allocate, asks for. */
+static int far_open(foreign_work *work, struct asked *a, int *ret_fd)
+{
+	size_t len = 0;
+	cleanup(freep) char *mounts = foreign_mounts(&len);
+	a->mounts = (struct span){mounts, len};
+	a->has_room = copies_bytes() <= COPIES_MOST - COPY_WHOLE;
+	return far_work(work, a, ret_fd);
+}
+
 static int open_type(const struct foreign_place *at, const char *path, mode_t type, int flags, int *ret_fd)
 {
-	const struct asked a = {.at = at, .path = path, .type = type, .flags = flags};
+	struct asked a = {.at = at, .path = path, .type = type, .flags = flags};
 	if (at->flags & FOREIGN_TYPED)
 		return open_as_self(at, path, type, flags, ret_fd);
 	int r = open_near(&a, ret_fd);
-	return r == -EAGAIN ? far_work(open_far, &a, ret_fd) : r;
+	return r == -EAGAIN ? far_open(open_far, &a, ret_fd) : r;
 }
 
 int foreign_open(const struct foreign_place *at, const char *path, int *ret_fd)
@@ -354,7 +489,7 @@ int foreign_folder(const struct foreign_place *at, const char *path, int *ret_fd
 	return open_type(at, path, S_IFDIR, O_RDONLY | O_DIRECTORY, ret_fd);
 }
 
-static int reopen_work(const void *arg, int *ret_fd)
+static int reopen_near(const void *arg, int *ret_fd)
 {
 	const struct asked *a = arg;
 	int r = type_check(a->seen, S_IFREG);
@@ -369,11 +504,18 @@ static int reopen_work(const void *arg, int *ret_fd)
 	return 0;
 }
 
+/* In the helper. */
+static int reopen_far(const void *arg, int *ret_fd)
+{
+	int r = reopen_near(arg, ret_fd);
+	return r ? r : far_check(arg, ret_fd);
+}
+
 int foreign_reopen(int seen_fd, const struct foreign_user *as, int access, int *ret_fd)
 {
 	const struct foreign_place at = {.dirfd = seen_fd, .as = as};
-	const struct asked a = {.at = &at, .path = "", .seen = seen_fd, .flags = access};
-	return foreign_is_near(seen_fd) ? reopen_work(&a, ret_fd) : far_work(reopen_work, &a, ret_fd);
+	struct asked a = {.at = &at, .path = "", .type = S_IFREG, .seen = seen_fd, .flags = access};
+	return foreign_is_near(seen_fd) ? reopen_near(&a, ret_fd) : far_open(reopen_far, &a, ret_fd);
 }
 
 int foreign_open_kept(const char *path, int *ret_fd)

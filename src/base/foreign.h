@@ -8,7 +8,11 @@
  *
  * A file system that does not answer in 3 s costs those 3 s once (-ETIMEDOUT): what is not on a disk or in the memory
  * of this machine is looked at, opened and its first byte read in a helper process. A folder that did not answer is
- * left alone for a minute. What stops answering after that holds whoever reads the descriptor.
+ * left alone for a minute. What root mounted from a server and stops answering after that holds whoever reads the
+ * descriptor. Where any user may answer (FUSE, or an overlay over it, that is no mount of root's) the helper reads the
+ * file and a copy is handed out: its owner, size and time of modification are the file's, foreign_is_copy has its
+ * inode. Of more than 16 MiB the last 4 are copied, the rest reads as a hole; where 32 MiB of copies are open, it is
+ * -EFBIG. Folders and files to be written to are FOREIGN_OTHER there.
  *
  * Changing the user is per thread and lasts for one call (setfsuid(2)). Where it is not possible to a vigil of root
  * (CAP_SETUID and CAP_SETGID are missing), nothing is opened. Without root nothing is changed: the rights are our own.
@@ -65,6 +69,8 @@ int must_check foreign_open(const struct foreign_place *at, const char *path, in
  * who could have put anything there. The last part of the path may be no link.
  */
 int must_check foreign_open_kept(const char *path, int *ret_fd);
+/* True: a copy as above, which does not grow with the file. ret_inode, the file's, may be NULL. */
+bool foreign_is_copy(int fd, uint64_t *ret_inode);
 /*
  * As foreign_open, of a file that belongs to the user, or to root: for names that anybody could have taken before, as
  * in /tmp, and content that is believed. FOREIGN_OTHER: it is another user's.

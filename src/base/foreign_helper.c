@@ -56,42 +56,73 @@ static bool line_is(struct span line, const struct place_id *id)
 	return (id->mount && span_u64(number, &n) == 0 && n == id->mount) || span_eq(word, device);
 }
 
-static bool line_is_near(struct span line)
+/* True where root, or we, mounted it: FUSE writes that as user_id=UID between commas. */
+static bool options_are_roots(struct span options)
+{
+	char own[32];
+	TEXT_FORMAT(own, "user_id=%u", (unsigned)geteuid());
+	while (options.len > 0) {
+		const char *comma = memchr(options.p, ',', options.len);
+		const size_t len = comma ? (size_t)(comma - options.p) : options.len;
+		const struct span part = {options.p, len};
+		if (span_eq(part, "user_id=0") || span_eq(part, own))
+			return true;
+		options.p += MIN(len + 1, options.len);
+		options.len -= MIN(len + 1, options.len);
+	}
+	return false;
+}
+
+static enum foreign_served line_served_by(struct span line)
 {
 	static const char *const near[] = {"overlay", "tmpfs", "btrfs",	    "ramfs",	"zfs",
 					   "rootfs",  "ubifs", "hugetlbfs", "bcachefs", "devtmpfs"};
-	struct span word;
+	struct span word, kind, options = {"", 0};
 	while (span_word(&line, &word))
 		if (span_eq(word, "-"))
 			break;
-	if (!span_word(&line, &word))
-		return false;
+	if (!span_word(&line, &kind))
+		return FOREIGN_BY_ANYBODY;
 	for (size_t i = 0; i < ARRAY_SIZE(near); i++)
-		if (span_eq(word, near[i]))
-			return true;
-	return false;
+		if (span_eq(kind, near[i]))
+			return FOREIGN_BY_KERNEL;
+	while (span_word(&line, &word))
+		options = word;
+	return !span_starts(kind, "fuse") || options_are_roots(options) ? FOREIGN_BY_ROOTS : FOREIGN_BY_ANYBODY;
+}
+
+char *foreign_mounts(size_t *ret_len)
+{
+	char path[32];
+	char *text = NULL;
+	*ret_len = 0;
+	TEXT_FORMAT(path, "/%s/self/mountinfo", "proc");
+	return file_slurp(AT_FDCWD, path, MOUNTS_TEXT_MAX, &text, ret_len) == 0 ? text : NULL;
+}
+
+enum foreign_served foreign_served_by(int fd, struct span mounts)
+{
+	struct place_id id;
+	struct span line;
+	if (!place_id_read(fd, &id))
+		return FOREIGN_BY_ANYBODY;
+	/* File systems on block devices have the device's number; those of servers have one with major 0. */
+	if (id.major != 0)
+		return FOREIGN_BY_KERNEL;
+	while (span_line(&mounts, &line))
+		if (line_is(line, &id))
+			return line_served_by(line);
+	return FOREIGN_BY_ANYBODY;
 }
 
 bool foreign_is_near(int fd)
 {
-	char path[32];
-	struct place_id id;
-	struct span rest, line;
 	size_t len = 0;
-	cleanup(freep) char *text = NULL;
-	if (!place_id_read(fd, &id))
-		return false;
-	/* File systems on block devices have the device's number; those of servers have one with major 0. */
-	if (id.major != 0)
+	/* On a disk nobody has to read the list of mounts. */
+	if (foreign_served_by(fd, (struct span){NULL, 0}) == FOREIGN_BY_KERNEL)
 		return true;
-	TEXT_FORMAT(path, "/%s/self/mountinfo", "proc");
-	if (file_slurp(AT_FDCWD, path, MOUNTS_TEXT_MAX, &text, &len) != 0)
-		return false;
-	rest = (struct span){text, len};
-	while (span_line(&rest, &line))
-		if (line_is(line, &id))
-			return line_is_near(line);
-	return false;
+	cleanup(freep) char *text = foreign_mounts(&len);
+	return foreign_served_by(fd, (struct span){text, len}) == FOREIGN_BY_KERNEL;
 }
 
 /* ---- the helper ---- */
@@ -163,7 +194,7 @@ static _Noreturn void helper_main(foreign_work *work, const void *arg, int dirfd
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	others_close(to, dirfd);
 	int r = work(arg, &fd);
-	reply_send(to, r, fd);
+	reply_send(to, r, r ? -1 : fd); /* closing what came to nothing may wait, too */
 	_exit(0);
 }
 
@@ -232,6 +263,9 @@ static bool leaving_are_few(uint64_t wait_ns)
 	return true;
 }
 
+/* The last one that could not be ended; 0: it is known of whom. */
+static _Thread_local pid_t stood;
+
 /* answered: it is on its way out, and a signal that others may see is not needed. */
 static void helper_end(pid_t pid, int pidfd, bool answered)
 {
@@ -240,11 +274,13 @@ static void helper_end(pid_t pid, int pidfd, bool answered)
 		(void)kill(pid, SIGKILL);
 	if (pidfd >= 0)
 		(void)poll(&p, 1, END_WAIT_MS);
-	if (waitpid(pid, NULL, __WALL | WNOHANG) == 0 && answered) {
-		pid_t *place = leaving_place();
-		if (place)
-			*place = pid;
-	}
+	if (waitpid(pid, NULL, __WALL | WNOHANG) != 0)
+		return;
+	pid_t *place = answered ? leaving_place() : NULL;
+	if (place)
+		*place = pid;
+	if (!answered)
+		stood = pid;
 }
 
 /* As fork(2) without handlers of libraries: what follows in the helper are system calls only. */
@@ -280,6 +316,7 @@ static pid_t quiet_fork(int *ret_pidfd)
 int foreign_in_helper(foreign_work *work, const void *arg, int dirfd, uint64_t wait_ns, int *ret_fd)
 {
 	int pair[2], pidfd = -1, fd = -1;
+	stood = 0;
 	helpers_reap();
 	if (!leaving_are_few(wait_ns))
 		return -EAGAIN;
@@ -438,8 +475,44 @@ static uint64_t mount_id_of(int dirfd)
 	return place_id_read(dirfd, &id) ? id.mount : 0;
 }
 
-bool foreign_is_dead(int dirfd, const char *path)
+static _Thread_local struct {
+	pid_t pid; /* 0: free */
+	uid_t uid;
+} standing[FOREIGN_STANDING];
+
+static bool foreign_helper_stands(size_t i)
 {
+	if (standing[i].pid && waitpid(standing[i].pid, NULL, (int)__WCLONE | WNOHANG) != 0)
+		standing[i].pid = 0;
+	return standing[i].pid != 0;
+}
+
+static bool many_stand(uid_t uid)
+{
+	size_t all = 0, of_user = 0;
+	for (size_t i = 0; i < FOREIGN_STANDING; i++)
+		if (foreign_helper_stands(i)) {
+			all++;
+			of_user += standing[i].uid == uid;
+		}
+	return all == FOREIGN_STANDING || of_user >= FOREIGN_STANDING_MOST;
+}
+
+static void stood_note(uid_t uid)
+{
+	for (size_t i = 0; i < FOREIGN_STANDING && stood; i++)
+		if (!foreign_helper_stands(i)) {
+			standing[i].pid = stood;
+			standing[i].uid = uid;
+			stood = 0;
+		}
+	stood = 0;
+}
+
+bool foreign_is_dead(int dirfd, const char *path, uid_t uid)
+{
+	if (many_stand(uid))
+		return true;
 	if (!dead)
 		return false;
 	uint64_t now_ns = clock_mono_ns(), mount = mount_id_of(dirfd);
@@ -450,8 +523,9 @@ bool foreign_is_dead(int dirfd, const char *path)
 	return false;
 }
 
-void foreign_died(int dirfd, const char *path)
+void foreign_died(int dirfd, const char *path, uid_t uid)
 {
+	stood_note(uid);
 	size_t len = folder_len(path);
 	if (!dead)
 		dead = calloc(DEAD_FOLDERS, sizeof(*dead));

@@ -9,18 +9,33 @@
 #include <sys/types.h>
 
 #include "base/base.h"
+#include "base/text.h"
 
 /* Longest waits for a helper. One that has had no processor yet is given more, as it waits for no file system. */
 #define FOREIGN_WAIT_NS (3 * NS_PER_S)
 #define FOREIGN_CROWDED_NS (15 * NS_PER_S)
 /* So many helpers of a thread may have answered and not ended yet. */
 #define FOREIGN_LEAVING 8
+/* So many may stand for a user, and for all, that got no answer and could not be ended. */
+#define FOREIGN_STANDING_MOST 3
+#define FOREIGN_STANDING 24
 
 /*
  * True if what the descriptor stands for lies on a disk or in memory of this machine, so that looking at it, opening it
  * and reading it always comes to an end. Never waits itself; works on O_PATH.
  */
 bool foreign_is_near(int fd);
+
+/* Who answers when a file is looked at or read. */
+enum foreign_served {
+	FOREIGN_BY_KERNEL, /* as foreign_is_near */
+	FOREIGN_BY_ROOTS, /* a server that root, or who runs vigil, mounted */
+	FOREIGN_BY_ANYBODY, /* it is mounted in other namespaces alone, or FUSE that a user has mounted */
+};
+/* The text that foreign_served_by takes, to be read before a helper begins, which asks for itself. NULL: none. */
+char *foreign_mounts(size_t *ret_len);
+/* Never waits itself; works on O_PATH. */
+enum foreign_served foreign_served_by(int fd, struct span mounts);
 
 /* Called in the helper, which may not allocate: 0 and, if the work opens something, *ret_fd; else as of the door. */
 typedef int foreign_work(const void *arg, int *ret_fd);
@@ -61,6 +76,10 @@ void foreign_server_drop(struct foreign_server *s);
  */
 int foreign_server_leave(struct foreign_server *s);
 
-/* True: a name in the same folder got no answer in the last minute, and is not asked for again. Of this thread only. */
-bool foreign_is_dead(int dirfd, const char *path);
-void foreign_died(int dirfd, const char *path);
+/*
+ * True: a name in the same folder got no answer in the last minute, and is not asked for again; or the most helpers
+ * that may stand for this user, or for all, still do, and nothing can end them. Of this thread only.
+ */
+bool foreign_is_dead(int dirfd, const char *path, uid_t uid);
+/* Right after foreign_in_helper: -ETIMEDOUT. */
+void foreign_died(int dirfd, const char *path, uid_t uid);

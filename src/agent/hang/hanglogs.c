@@ -7,6 +7,7 @@
 #include "agent/host/world_open.h"
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/foreign.h"
 #include "sense/framework/progress.h"
 #include "sense/proc/procfile.h"
 
@@ -29,6 +30,7 @@ struct follow {
 	int fd; /* -1: not open yet */
 	char name[40];
 	bool foreign; /* name is the descriptor of a process (agent/hang/ownlog), no file that vigil keeps */
+	bool begun; /* it was open before */
 	size_t lane;
 	uint64_t at, known; /* known: size when it was opened, which is not counted */
 	char line[LINE_MOST]; /* a line without its end yet */
@@ -130,6 +132,9 @@ static void written_open(const struct world *w, struct follow *f)
 		closep(&f->fd);
 		return;
 	}
+	if (f->begun)
+		return;
+	f->begun = true;
 	f->known = (uint64_t)st.st_size;
 	f->at = sub_floor(f->known, READ_MOST);
 }
@@ -274,6 +279,10 @@ void hanglogs_read(struct hanglogs *l, const struct world *w, uint64_t now_ns, i
 	l->unix_ms = unix_ms;
 	for (size_t i = 0; i < l->n_files; i++)
 		file_follow(l, w, &l->file[i], now_ns);
+	/* A copy does not grow. */
+	for (size_t i = 0; i < l->n_files; i++)
+		if (l->file[i].foreign && foreign_is_copy(l->file[i].fd, NULL))
+			closep(&l->file[i].fd);
 }
 
 static const struct lane *hanglogs_find(const struct hanglogs *l, int32_t alone, int32_t rank)

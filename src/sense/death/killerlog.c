@@ -7,6 +7,7 @@
 #include "base/signame.h"
 #include "sense/death/killerlog_parts.h"
 #include "sense/gpu/xid.h"
+#include "sense/log/kmsg.h"
 
 static bool killer_earlyoom_line(struct span text, struct killer_line *l)
 {
@@ -60,24 +61,15 @@ static bool killer_meta_line(struct span text, struct killer_line *l)
 	return true;
 }
 
-/* "python3[619]: segfault at 0 ip …", "traps: a.out[7] trap divide error ip:…" */
 static bool killer_fault_line(struct span text, struct killer_line *l)
 {
-	static const char *const words[] = {"segfault at ", "general protection", "trap invalid opcode",
-					    "trap divide error", "trap int3"};
-	struct span t = span_starts(text, "traps: ") ? span_after(text, "traps: ") : text;
-	struct span pid = span_after(t, "["), rest = span_after(pid, "]");
-	if (!rest.p || !killer_pid(pid, &l->pid))
+	struct span name;
+	if (!kmsg_fault(text, &name, &l->pid))
 		return false;
-	rest = span_trim(rest.len > 0 && rest.p[0] == ':' ? (struct span){rest.p + 1, rest.len - 1} : rest);
-	for (size_t w = 0; w < ARRAY_SIZE(words); w++)
-		if (span_starts(rest, words[w])) {
-			l->killer = KILLER_NONE;
-			TEXT_COPY(l->action, "fault");
-			span_copy(span_before(t, "["), l->name, sizeof(l->name));
-			return true;
-		}
-	return false;
+	l->killer = KILLER_NONE;
+	TEXT_COPY(l->action, "fault");
+	span_copy(name, l->name, sizeof(l->name));
+	return true;
 }
 
 /* Work that is cleaned away (Xid 45) is the end's consequence, so it says nothing. */

@@ -88,22 +88,60 @@ static pid_t number_before(struct span line, const char *end)
 	return colon ? number_at((struct span){colon + 1, (size_t)(head.p + head.len - colon - 1)}) : 0;
 }
 
+/* True of what follows the number of who has caused a fault. */
+static bool fault_follows(struct span after)
+{
+	static const char *const words[] = {" segfault at ", " general protection", " trap invalid opcode",
+					    " trap divide error", " trap int3 ip:"};
+	if (span_starts(after, ":"))
+		after = (struct span){after.p + 1, after.len - 1};
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (span_starts(after, words[i]))
+			return true;
+	return false;
+}
+
+bool kmsg_fault(struct span line, struct span *ret_name, pid_t *ret_pid)
+{
+	const struct span text = span_starts(line, "traps: ") ? span_after(line, "traps: ") : line;
+	for (struct span rest = span_after(text, "["); rest.p; rest = span_after(rest, "[")) {
+		const struct span number = span_before(rest, "]");
+		uint64_t whole;
+		const pid_t pid = span_u64(number, &whole) == 0 ? number_at(number) : 0;
+		if (!pid || !fault_follows(span_after(rest, "]")))
+			continue;
+		*ret_name = (struct span){text.p, (size_t)(rest.p - 1 - text.p)};
+		*ret_pid = pid;
+		return true;
+	}
+	return false;
+}
+
+/* "oom-kill:…,task=c,pid=7,uid=0": names of groups and of the program may hold commas, and are before it. */
+static pid_t chosen_of(struct span line)
+{
+	const char *last = span_rfind(line, ",pid=");
+	const size_t key = strlen(",pid=");
+	return last ? number_at((struct span){last + key, (size_t)(line.p + line.len - last) - key}) : 0;
+}
+
 pid_t kmsg_subject(struct span line)
 {
-	static const char *const before_number[] = {"Killed process ", ",pid=", " kill process ", "OOM victim "};
-	for (size_t i = 0; i < ARRAY_SIZE(before_number); i++) {
-		pid_t pid = number_at(span_after(line, before_number[i]));
-		if (pid)
-			return pid;
-	}
+	static const char *const before_number[] = {"Killed process ", " kill process ", "OOM victim "};
+	struct span name;
+	pid_t pid;
+	if (kmsg_fault(line, &name, &pid))
+		return pid;
+	if (span_starts(line, "oom-kill:"))
+		return chosen_of(line);
 	if (span_has(line, "blocked for more than"))
 		return number_before(line, " blocked for more than");
-	if (span_has(line, "]: segfault at") || span_has(line, "] trap ") || span_has(line, "] general protection")) {
-		struct span head = span_before(line, "]");
-		const char *open = span_rfind(head, "[");
-		return open ? number_at((struct span){open + 1, (size_t)(head.p + head.len - open - 1)}) : 0;
-	}
-	return 0;
+	const bool of_memory = span_starts(line, "Out of memory") || span_starts(line, "Memory cgroup out of memory");
+	pid = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(before_number) && !pid; i++)
+		if (of_memory || span_starts(line, before_number[i]))
+			pid = number_at(span_after(line, before_number[i]));
+	return pid;
 }
 
 int64_t kmsg_unix_offset_ms(const struct world *w)

@@ -36,6 +36,12 @@ int must_check kmsg_parse(struct span raw, struct kmsg_record *ret);
  * tab become '?'. Pure.
  */
 size_t kmsg_unescape(struct span text, char *dst, size_t cap);
+/*
+ * "python3[619]: segfault at 0 ip …", "traps: a.out[7] trap divide error ip:…": whose fault it is. A program calls
+ * itself as it likes, in 15 bytes, too few for a number in brackets and what follows it: the first such is the
+ * kernel's. Pure.
+ */
+bool kmsg_fault(struct span line, struct span *ret_name, pid_t *ret_pid);
 /* The process that was killed, crashed or is blocked according to a line; 0: the line names none. Pure. */
 pid_t kmsg_subject(struct span line);
 /* The number to add to a record's time in milliseconds to get unix milliseconds. */

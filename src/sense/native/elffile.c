@@ -172,9 +172,12 @@ void elf_done(struct elf *e)
 static int take_same(const struct map_row *row, int *fd, int *ret)
 {
 	struct stat st;
+	uint64_t inode;
 	if (fstat(*fd, &st) < 0)
 		return -errno;
-	if (row->inode && st.st_ino != row->inode)
+	if (!foreign_is_copy(*fd, &inode))
+		inode = st.st_ino;
+	if (row->inode && inode != row->inode)
 		return -ESTALE;
 	*ret = take_fd(fd);
 	return 0;

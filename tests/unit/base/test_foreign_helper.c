@@ -215,13 +215,13 @@ static void it_is_waited_for_where_clone3_is_not_permitted(void **state)
 static void a_folder_that_did_not_answer_is_left_alone(void **state)
 {
 	(void)state;
-	assert_false(foreign_is_dead(AT_FDCWD, "/dead/folder/file"));
-	foreign_died(AT_FDCWD, "/dead/folder/file");
-	assert_true(foreign_is_dead(AT_FDCWD, "/dead/folder/other"));
-	assert_true(foreign_is_dead(AT_FDCWD, "/dead/folder/below/it"));
-	assert_false(foreign_is_dead(AT_FDCWD, "/dead/folder2"));
-	foreign_died(AT_FDCWD, "/top");
-	assert_false(foreign_is_dead(AT_FDCWD, "/other"));
+	assert_false(foreign_is_dead(AT_FDCWD, "/dead/folder/file", 7));
+	foreign_died(AT_FDCWD, "/dead/folder/file", 7);
+	assert_true(foreign_is_dead(AT_FDCWD, "/dead/folder/other", 7));
+	assert_true(foreign_is_dead(AT_FDCWD, "/dead/folder/below/it", 7));
+	assert_false(foreign_is_dead(AT_FDCWD, "/dead/folder2", 7));
+	foreign_died(AT_FDCWD, "/top", 7);
+	assert_false(foreign_is_dead(AT_FDCWD, "/other", 7));
 }
 
 static void disks_are_near_and_the_kernels_files_are_not(void **state)

@@ -219,6 +219,15 @@ static void lines_of_the_kernel_name_their_process(void **state)
 		{"]: segfault at", 0},
 		{"Memory cgroup out of memory: OOM victim 27007 (hog) is already exiting. Skip killing the task",
 		 27007},
+		/* a user's program calls itself as it likes, in 15 bytes */
+		{"python[77][8888]: segfault at 0 ip 00007f sp 00007f error 4 in a[77]: segfault at 0", 8888},
+		{"x[77]: segfault[8888]: segfault at 0 ip 00007f sp 00007f error 4", 8888},
+		{"traps: a[7]trap int3 [8888] trap int3 ip:4 sp:8 error:0", 8888},
+		{"python,pid=77[8888]: segfault at 0 ip 00007f sp 00007f error 4", 8888},
+		{"OOM victim 7777[8888]: segfault at 0 ip 00007f sp 00007f error 4", 8888},
+		{"a kill process 7[8888] general protection fault ip:4 sp:8 error:0", 8888},
+		{"oom-kill:constraint=C,nodemask=(null),task_memcg=/x,pid=5,task=a,pid=77,uid=0,pid=8888,uid=1", 8888},
+		{"process '/tmp/Killed process 77 (x)' started with executable stack", 0},
 		{"", 0},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
