@@ -80,6 +80,7 @@ struct scenario {
 	uint64_t due_ns; /* the evidence that was asked for will be there; 0: none */
 	struct hang_step asked, step;
 	uint64_t suspect_ns, verdict_ns;
+	bool said; /* a suspicion was told of */
 	struct hang_verdict verdict, told; /* the last of any kind; the last alarm */
 	size_t alarms, looks, checks, judged, resolved;
 };
@@ -555,6 +556,7 @@ static void look(struct scenario *s, const char *where)
 	s->resolved += s->step.resolved;
 	if (s->step.state != HANG_OK && s->suspect_ns == 0)
 		s->suspect_ns = s->now_ns;
+	s->said |= s->step.state != HANG_OK && !s->step.unsaid;
 	if (s->step.want) {
 		assert_int_equal(s->due_ns, 0); /* not asked for twice */
 		s->asked = s->step;
@@ -577,6 +579,7 @@ static void mark(struct scenario *s)
 {
 	s->mark_ns = s->now_ns;
 	s->suspect_ns = s->verdict_ns = 0;
+	s->said = false;
 	s->alarms = s->judged = s->resolved = 0;
 	s->told = (struct hang_verdict){.kind = HANG_NONE};
 }
@@ -643,6 +646,9 @@ static void expect(struct scenario *s, struct span rest, const char *where)
 			fail_verdict(s->alarms ? &s->told : &s->verdict, where, "expected", w);
 	} else if (span_eq(w, "unasked")) { /* not even evidence was gathered */
 		if (s->judged > 0 || s->due_ns)
+			fail_verdict(&s->verdict, where, "expected", w);
+	} else if (span_eq(w, "unsaid")) { /* nor that it is looked at */
+		if (s->said || s->suspect_ns == 0)
 			fail_verdict(&s->verdict, where, "expected", w);
 	} else if (span_eq(w, "suspicion")) {
 		w = next(&rest, where);
