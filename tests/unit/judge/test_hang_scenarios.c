@@ -80,7 +80,6 @@ struct scenario {
 	uint64_t due_ns; /* the evidence that was asked for will be there; 0: none */
 	struct hang_step asked, step;
 	uint64_t suspect_ns, verdict_ns;
-	bool said; /* a suspicion was told of */
 	struct hang_verdict verdict, told; /* the last of any kind; the last alarm */
 	size_t alarms, looks, checks, judged, resolved;
 };
@@ -554,9 +553,8 @@ static void look(struct scenario *s, const char *where)
 	hang_check(&s->mind, &s->settings, &s->liveness, &s->step);
 	s->looks++;
 	s->resolved += s->step.resolved;
-	if (s->step.state != HANG_OK && s->suspect_ns == 0)
+	if (s->step.state != HANG_OK && !s->step.unsaid && s->suspect_ns == 0)
 		s->suspect_ns = s->now_ns;
-	s->said |= s->step.state != HANG_OK && !s->step.unsaid;
 	if (s->step.want) {
 		assert_int_equal(s->due_ns, 0); /* not asked for twice */
 		s->asked = s->step;
@@ -579,7 +577,6 @@ static void mark(struct scenario *s)
 {
 	s->mark_ns = s->now_ns;
 	s->suspect_ns = s->verdict_ns = 0;
-	s->said = false;
 	s->alarms = s->judged = s->resolved = 0;
 	s->told = (struct hang_verdict){.kind = HANG_NONE};
 }
@@ -648,8 +645,7 @@ static void expect(struct scenario *s, struct span rest, const char *where)
 		if (s->judged > 0 || s->due_ns)
 			fail_verdict(&s->verdict, where, "expected", w);
 	} else if (span_eq(w, "unsaid")) { /* nor that it is looked at */
-		if (s->said || s->suspect_ns == 0)
-			fail_verdict(&s->verdict, where, "expected", w);
+		assert_true(s->suspect_ns == 0 && s->judged > 0);
 	} else if (span_eq(w, "suspicion")) {
 		w = next(&rest, where);
 		if (s->suspect_ns == 0 || s->suspect_ns - s->mark_ns > duration_of(next(&rest, where), where))
