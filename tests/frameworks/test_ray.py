@@ -102,8 +102,7 @@ def raylets():
     return [p for p in psutil.process_iter(["name"]) if p.info["name"] == "raylet"]
 
 
-@pytest.fixture
-def head(ray, small_machine):
+def started_head(ray, box, env):
     """A Ray node started by somebody else: (box, its raylet)."""
     # The node of the test before may still be ending.
     end = time.monotonic() + 15
@@ -111,13 +110,16 @@ def head(ray, small_machine):
         time.sleep(0.1)
     if raylets():
         pytest.skip("this machine already runs a Ray node, which vigil watch --ray would adopt as well")
-    box = small_machine(2048)
-    off = {"RAY_memory_monitor_refresh_ms": "0"}
     started = ray("start", "--head", "--node-ip-address=127.0.0.2", "--port=6399", "--num-cpus=1", "--disable-usage-stats",
-                  f"--object-store-memory={80 << 20}", "--include-dashboard=false", env=off, box=box)
+                  f"--object-store-memory={80 << 20}", "--include-dashboard=false", env=env, box=box)
     assert started.returncode == 0, started.stdout + started.stderr
     # Its processes end with the box, by their ids: `ray stop` would look for names on the whole machine.
-    yield box, next(p for p in raylets() if p.pid in box.pids())
+    return box, next(p for p in raylets() if p.pid in box.pids())
+
+
+@pytest.fixture
+def head(ray, small_machine):
+    return started_head(ray, small_machine(2048), {"RAY_memory_monitor_refresh_ms": "0"})
 
 
 def test_a_running_ray_node_is_watched_and_its_leaking_worker_ended(vigil, ray, head, tmp_path):
@@ -182,6 +184,34 @@ def test_a_worker_that_the_kernel_kills_while_its_node_goes_on_is_told_of(vigil,
     assert victim["pid"] == int((tmp_path / "attempt-0").read_text())
     assert victim["name"] == "ray::prepare all the pages" and re.fullmatch("[0-9a-f]{56}", victim["ray_worker_id"]), victim
     assert (again["attempt"], again["retries_left"]) == (1, 0), again
+    watch.terminate()
+    assert vigil.finish(watch, 20).status == 0
+
+
+def test_a_worker_that_ray_kills_for_memory_while_its_node_goes_on_is_told_of(vigil, ray, small_machine, tmp_path):
+    """By what the raylet writes of it: Ray tries the task again, so its program is told nothing."""
+    memory = psutil.virtual_memory()
+    if memory.available < 6 * GIB:
+        pytest.skip(f"Ray's monitor counts the whole machine's memory, and only {memory.available >> 20} MiB of it are free")
+    ratio = (memory.total - memory.available + 2.5 * GIB) / memory.total
+    env = {"RAY_memory_monitor_refresh_ms": "100", "RAY_memory_usage_threshold": f"{ratio:.4f}"}
+    box, raylet = started_head(ray, small_machine(6 * 1024), env)
+    watch = vigil.start("watch", "--ray", "--memory-threshold", 0, box=box)
+    wait_for(lambda: vigil("jobs", "--json").out, 20, "the raylet to be adopted")
+    driver = vigil.start("-u", SCRIPT, tmp_path, "--leak", "first", "--retries", 1, "--steady", 0, "--name",
+                         "prepare all the pages", "--address", "127.0.0.2:6399", binary=ray.python, env=ray.env, box=box,
+                         prefix=ray.prefix)
+    result = vigil.finish(driver, 120)
+    assert result.status == 0 and b"leak 1" in result.out, result
+    incident = wait_for(lambda: next(iter(vigil.state.glob("jobs/*/incidents/*.json")), None), 30, "the report")
+    report = json.loads(incident.read_text())
+    assert (report["kind"], report["killer"]) == ("other_oom_daemon", "ray"), report
+    assert report["victim"]["pid"] == int((tmp_path / "attempt-0").read_text())
+    assert report["victim"]["name"] == "ray::prepare all the pages", report["victim"]
+    assert report["memory"]["scope"] == "node" and abs(report["memory"]["ratio"] - ratio) < 0.05, report["memory"]
+    assert json.loads(vigil("why", "prepare all the pages", "--json").out)["id"] == report["id"]
+    assert len(list(vigil.state.glob("jobs/*/incidents/*.json"))) == 1
+    assert box.kernel_kills() == 0 and raylet.is_running()
     watch.terminate()
     assert vigil.finish(watch, 20).status == 0
 

@@ -58,6 +58,8 @@ def test_commands_show_and_take_the_names_of_tasks_and_actors(vigil, ray, tmp_pa
     assert shown(vigil("mem", "preprocess", "--json")) == two
     waits = vigil("waits", "Learner", "--seconds", "0", "--json")
     assert waits.status == 0 and [p["pid"] for p in waits.json()["processes"]] == at["learn"], waits
+    waits = vigil("waits", "preprocess", "--seconds", "0", "--json").json()
+    assert waits["mains"] == 2 and sorted(p["pid"] for p in waits["processes"]) == two, waits
     flame = vigil("flame", "preprocess", "-d", "1", "--format", "json")
     assert flame.status == 0 and {lane["pid"] for lane in flame.json()["lanes"]} == set(two), flame.err
 

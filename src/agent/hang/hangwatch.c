@@ -73,6 +73,7 @@ struct watched {
 	bool calm;
 	uint64_t moved; /* sum of processor time and IO of all ranks; UINT64_MAX: there is no sample yet */
 	uint64_t suspected_ns; /* age of the present standstill when it was first suspected; 0: it is not */
+	bool unsaid; /* that suspicion is not to be told */
 	uint64_t suspect_reported_ns; /* when a suspicion was last reported; 0: never */
 	bool reported; /* an incident of kind hang stands */
 	uint64_t early_ns; /* when early evidence was last sent; 0: never, or it was withdrawn */
@@ -401,9 +402,13 @@ static void suspicion(struct watch *k, struct watched *j, size_t index, const st
 		j->suspected_ns = 0;
 		return;
 	}
-	if (j->suspected_ns)
+	if (j->suspected_ns && !j->unsaid)
 		return;
-	j->suspected_ns = MAX(sub_floor(now_ns, step->since_ns), UINT64_C(1));
+	if (!j->suspected_ns)
+		j->suspected_ns = MAX(sub_floor(now_ns, step->since_ns), UINT64_C(1));
+	j->unsaid = step->unsaid;
+	if (j->unsaid)
+		return;
 	if (j->suspect_reported_ns && now_ns - j->suspect_reported_ns < suspect_gap_ns)
 		return;
 	j->suspect_reported_ns = now_ns;

@@ -139,6 +139,20 @@ static void autopsy_subject_read(const struct autopsy *a, const struct autopsy_s
 	}
 }
 
+/* The lines that were found, and one more. */
+static void told_add(const struct killer_line *told, struct death *d)
+{
+	static struct killer_line all[64];
+	const size_t n = MIN(d->n_killer_lines, ARRAY_SIZE(all) - 1);
+	if (!told)
+		return;
+	if (n > 0)
+		memcpy(all, d->killer_lines, n * sizeof(all[0]));
+	all[n] = *told;
+	d->killer_lines = all;
+	d->n_killer_lines = n + 1;
+}
+
 void autopsy_of(struct autopsy *a, const struct autopsy_subject *who, struct incident *ret)
 {
 	static struct death d; /* large */
@@ -152,5 +166,6 @@ void autopsy_of(struct autopsy *a, const struct autopsy_subject *who, struct inc
 					     .error_dir = who->error_dir,
 					     .n_ranks = who->n_ranks};
 	deathfacts_read(a->facts, &logs, &d);
+	told_add(who->told, &d);
 	postmortem(&d, ret);
 }

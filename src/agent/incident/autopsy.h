@@ -41,6 +41,7 @@ struct autopsy_subject {
 	uint64_t cpu_ns;
 	const struct death_rank *ranks; /* the ranks of the job that have ended */
 	size_t n_ended;
+	const struct killer_line *told; /* what a killer wrote elsewhere of having ended it; NULL: nothing */
 };
 
 /*

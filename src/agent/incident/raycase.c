@@ -11,6 +11,7 @@
 void raycases_done(struct raycases *r)
 {
 	raylogs_done(&r->logs);
+	rayoom_done(&r->oom);
 	*r = RAYCASES_NONE;
 }
 

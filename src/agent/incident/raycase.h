@@ -6,6 +6,7 @@
 
 #include "agent/incident/recorder.h"
 #include "sense/framework/raylogs.h"
+#include "sense/framework/rayoom.h"
 #include "sense/framework/rayretry.h"
 
 #define RAYCASES 8
@@ -13,13 +14,14 @@
 /* Of one job. The logs are known from the first look that finds a worker; RAYCASE_NONE before. */
 struct raycases {
 	struct raylogs logs;
+	struct rayoom oom;
 	uint64_t look_ns; /* not before then, monotonic */
 	struct raycase {
 		char incident[96]; /* "": free */
 		uint64_t until_ns;
 	} wait[RAYCASES]; /* reports that may still be told of a retry */
 };
-#define RAYCASES_NONE ((struct raycases){.logs = RAYLOGS_NONE})
+#define RAYCASES_NONE ((struct raycases){.logs = RAYLOGS_NONE, .oom = {.fd = -1}})
 
 void raycases_done(struct raycases *r);
 /* Learn where the node of this living worker logs. Quick; nothing where that is known. */

@@ -14,22 +14,28 @@ static const uint64_t handled_ns = 30 * NS_PER_S;
 /* Who stops the whole node ends the raylet at about the same time as the workers. */
 static const uint64_t node_stop_ns = NS_PER_S, node_stops_ns = 60 * NS_PER_S;
 
+/* told: what its killer wrote, with its whole name; NULL: nothing. */
 static void worker_autopsy(struct adopt *a, struct adopted *j, const struct sampler_gone *gone, int after_signal,
-			   struct incident *ret)
+			   const struct killer_line *told, struct incident *ret)
 {
+	char name[sizeof(told->name) + 8];
+	TEXT_COPY(name, gone->name);
+	if (told)
+		TEXT_FORMAT(name, "ray::%s", told->name);
 	memset(ret, 0, sizeof(*ret));
 	const struct autopsy_subject who = {
 		.job = j->job.id,
 		.pid = gone->id.pid,
 		.rank = NO_RANK,
 		.start_ticks = gone->id.start_ticks,
-		.name = gone->name,
-		.command = gone->name,
+		.name = name,
+		.command = name,
 		.after_signal = after_signal,
 		.start_unix_ms = gone->started_unix_ms,
 		.end_unix_ms = a->w->unix_ms(),
 		.cgroup = j->place.name,
 		.rules = a->spec->watch.rules,
+		.told = told,
 	};
 	autopsy_of(j->autopsy, &who, ret);
 }
@@ -57,7 +63,7 @@ static void worker_report(struct adopt *a, struct adopted *j, struct incident *i
 static void worker_died(struct adopt *a, struct adopted *j, const struct sampler_gone *gone)
 {
 	static struct incident in; /* large */
-	worker_autopsy(a, j, gone, 0, &in);
+	worker_autopsy(a, j, gone, 0, NULL, &in);
 	if (in.killer == KILLER_KERNEL || in.killer == KILLER_CGROUP)
 		worker_report(a, j, &in, "");
 }
@@ -120,7 +126,7 @@ static void signal_note(struct adopt *a, struct adopted *j, const struct signal_
 static void ended_tell(struct adopt *a, struct adopted *j, const struct adopt_dying *d)
 {
 	static struct incident in; /* large */
-	worker_autopsy(a, j, &d->worker, d->sent.signal, &in);
+	worker_autopsy(a, j, &d->worker, d->sent.signal, NULL, &in);
 	incident_advice_add(&in, "Nothing, if Ray may start it again by itself: it runs a task again as often as its "
 				 "max_retries says, and restarts an actor as often as its max_restarts says.");
 	worker_report(a, j, &in, " Ray itself may start it again.");
@@ -163,6 +169,28 @@ void adopt_workers_signalled(struct adopt *a)
 	}
 }
 
+/* ---- ended by Ray for memory ---- */
+
+static void ray_killed(struct adopt *a, struct adopted *j, const struct killer_line *l)
+{
+	static struct incident in; /* large */
+	const struct sampler_gone worker = {.id = {.pid = l->pid}, .started_unix_ms = j->job.started_unix_ms};
+	worker_autopsy(a, j, &worker, SIGKILL, l, &in);
+	if (in.killer == KILLER_RAY)
+		worker_report(a, j, &in, "");
+}
+
+/* Its program is told nothing where Ray tries again, and nothing of the process is left: the raylet's log says it. */
+static void ray_kills(struct adopt *a, struct adopted *j)
+{
+	static struct killer_line line[WORKERS_AT_ONCE]; /* large */
+	struct raycases *ray = &a->services.ray[j - a->job];
+	size_t n = rayoom_read(&ray->logs, &ray->oom, a->w->unix_ms(), line, ARRAY_SIZE(line));
+	for (size_t i = 0; i < n; i++)
+		if (line[i].pid > 0)
+			ray_killed(a, j, &line[i]);
+}
+
 /* ---- ended by the kernel for memory ---- */
 
 void adopt_workers(struct adopt *a, struct adopted *j)
@@ -170,6 +198,8 @@ void adopt_workers(struct adopt *a, struct adopted *j)
 	struct sampler_gone gone[WORKERS_AT_ONCE];
 	uint64_t kills, now_ns = a->w->mono_ns();
 	const bool has_ray = a->services.ray[j - a->job].logs.fd >= 0;
+	if (has_ray && j->autopsy)
+		ray_kills(a, j);
 	if (!has_ray || !j->autopsy || !deathfacts_oom_kills(a->w, &kills))
 		return;
 	if (j->has_oom_kills && kills > j->oom_kills)

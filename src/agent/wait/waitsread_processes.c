@@ -77,6 +77,13 @@ static void main_of_tree(const struct members *m, pid_t root, bool *main)
 		main[first] = true;
 }
 
+/* Each of several processes that were asked for (workers of Ray of one name) stands for itself. */
+static void mains_asked(const struct members *m, const struct members_want *want, bool *main)
+{
+	for (size_t i = 0; want->n_also > 0 && i < m->n; i++)
+		main[i] |= members_is_root(want, m->row[i].task->pid);
+}
+
 static void list(const struct members *m, const bool *main, struct waitsread_processes *p)
 {
 	bool ranks = false;
@@ -96,7 +103,8 @@ static void list(const struct members *m, const bool *main, struct waitsread_pro
 		}
 }
 
-static int processes_fill(const struct members *m, pid_t root, struct waitsread_processes *p)
+static int processes_fill(const struct members *m, const struct members_want *want,
+			  struct waitsread_processes *p)
 {
 	cleanup(freep) bool *main = calloc(m->n + 1, sizeof(*main));
 	p->pid = calloc(m->n + 1, sizeof(*p->pid));
@@ -104,7 +112,8 @@ static int processes_fill(const struct members *m, pid_t root, struct waitsread_
 	if (!main || !p->pid || !p->who)
 		return -ENOMEM;
 	mains_choose(m, main);
-	main_of_tree(m, root, main);
+	main_of_tree(m, want->root, main);
+	mains_asked(m, want, main);
 	list(m, main, p);
 	return 0;
 }
@@ -120,7 +129,7 @@ int waitsread_processes_read(const struct world *w, const struct members_want *w
 	if (r == 0)
 		r = members_read(w, &t, want, &m);
 	if (r == 0)
-		r = processes_fill(&m, want->root, &p);
+		r = processes_fill(&m, want, &p);
 	if (r)
 		waitsread_processes_done(&p);
 	else

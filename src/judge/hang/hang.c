@@ -1,8 +1,8 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "judge/hang/hang_gone.h"
 #include "judge/hang/hang_own_pace.h"
-#include "judge/hang/hang_parts.h"
 #include "model/hang/steptrend.h"
 
 /* A step is late after this part of the time after which it is missed. */
@@ -136,6 +136,7 @@ void hang_check(struct hang_history *m, const struct hang_settings *s, const str
 	m->since_ns = since;
 	ret->since_ns = since;
 	ret->state = m->state == HANG_OK ? HANG_SUSPECT : m->state;
+	ret->unsaid = ret->state == HANG_SUSPECT && s->rule == HANG_RULE_EVIDENCE && hang_ray_still(s, p) > 0;
 	TEXT_COPY(ret->text, m->state != HANG_OK && m->text[0] ? m->text : text);
 	bool final = m->state == HANG_HUNG && (m->proved || s->rule == HANG_RULE_IO_GPU);
 	if (final || m->asked_ns || p->now_ns < m->again_ns)

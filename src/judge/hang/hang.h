@@ -89,6 +89,7 @@ struct hang_step {
 	 * the job ends before it is suspected.
 	 */
 	bool late;
+	bool unsaid; /* suspect, but what looks so is usual: nobody is told before there is a verdict */
 	bool resolved; /* it was hung and moves again; set once */
 	bool fast_again; /* the rank that was slow by itself is no more, as the text says; set once */
 	char text[200]; /* one line for people: "no step for 31 s (usual: 0.4 s)", "idle by design: …" */

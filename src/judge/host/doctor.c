@@ -266,6 +266,8 @@ static void oom_daemon_findings(const struct probe *p, struct findings *all)
 			finding_add(all, id, bounded ? SEVERITY_NOTE : SEVERITY_WARNING, "%s runs here as well: it %s",
 				    oom_daemon_name(r->kind), oom_daemon_rule(r->kind));
 		finding_evidence(f, "process %d: %s", r->pid, r->command);
+		if (r->setting[0])
+			finding_evidence(f, "it was started with %s", r->setting);
 		if (r->kind == OOM_DAEMON_SYSTEMD_OOMD) {
 			finding_evidence(f,
 					 "it acts when %.0f %% of memory and %.0f %% of swap are used, or when a "

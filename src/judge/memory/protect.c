@@ -169,6 +169,8 @@ static void oom_daemon_threats(const struct protect_facts *p, struct findings *a
 			finding_add(all, id, deterred || r->kind == OOM_DAEMON_RAY ? SEVERITY_NOTE : SEVERITY_WARNING,
 				    "%s %s", oom_daemon_name(r->kind), oom_daemon_rule(r->kind));
 		finding_evidence(f, "process %d: %s", r->pid, r->command);
+		if (r->setting[0])
+			finding_evidence(f, "it was started with %s", r->setting);
 		if (deterred)
 			finding_evidence(f, "it goes by oom_score, which oom_score_adj %d lowers", p->adj_highest);
 	}

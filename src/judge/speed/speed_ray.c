@@ -3,10 +3,13 @@
  * it waits while how many workers work; a worker that sleeps in a call works as well.
  */
 #include "base/buf.h"
+#include "base/units.h"
 #include "judge/speed/speed_parts.h"
+#include "model/jobs/raytitle.h"
 
 #define LOOKS_LEAST 20
 #define FOLLOWED_LEAST 3
+#define MOVED_LEAST (32.0 * MIB) /* bytes a second between the object store and the disk */
 
 static double ratio_of(uint32_t n, uint32_t all)
 {
@@ -84,8 +87,41 @@ static bool one_by_one(const struct speedview *v, struct findings *all)
 	return true;
 }
 
+/* What its workers for that read back costs time; what is written once and stays on disk does not. */
+static void object_store(const struct speedview *v, struct findings *all)
+{
+	double in = 0, out = 0, busy = 0;
+	size_t movers = 0;
+	char back[16], away[16];
+	for (size_t i = 0; i < v->f->n_processes; i++) {
+		const struct speed_process *p = &v->f->process[i];
+		if (p->role != ROLE_RAY_WORKER || !raytitle_moves_objects(span_of(p->name)))
+			continue;
+		movers++;
+		in += p->read_bytes;
+		out += p->write_bytes;
+		busy = MAX(busy, speed_busy(v->f, i));
+	}
+	if (in + out < MOVED_LEAST)
+		return;
+	(void)size_format((uint64_t)in, back);
+	(void)size_format((uint64_t)out, away);
+	struct finding *f = speed_add(v, all, "object-store-small", "medium", 0, busy,
+				      "Ray's object store is too small for the objects that are in use: %s a second "
+				      "are read back from disk, %s a second written to it",
+				      back, away);
+	if (!f)
+		return;
+	finding_evidence(f, "%zu worker%s of Ray's own that %s objects; the busiest works for %.0f %% of the time",
+			 movers, movers == 1 ? "" : "s", movers == 1 ? "moves" : "move", busy * 100);
+	finding_advice(f, "give it more memory (ray start --object-store-memory, "
+			  "ray.init(object_store_memory=)), or keep fewer objects: hand out less ahead, and drop "
+			  "references (del) that are not needed any more");
+}
+
 bool speed_ray_rules(const struct speedview *v, struct findings *all)
 {
+	object_store(v, all);
 	if (v->f->ray.looks < LOOKS_LEAST)
 		return false;
 	return one_actor(v, all) || one_by_one(v, all);

@@ -4,8 +4,6 @@
 #include "judge/speed/speed_parts.h"
 #include "judge/speed/tracesum.h"
 
-/* A task that is shorter is hardly worth handing out. */
-#define TASK_WORTH_S 0.010
 /* Part of the time that handing out may take when tasks are put together. */
 #define HANDING_OUT 0.1
 
@@ -13,11 +11,13 @@
 static bool tiny(const struct traceview *v, struct findings *all)
 {
 	const struct tracesum *s = &v->sum;
-	const double each = s->gap_s + s->median_s, worth = s->device ? 20e-6 : TASK_WORTH_S;
+	const double each = s->gap_s + s->median_s, worth = s->device ? TRACE_WORTH_DEVICE_S : TRACE_WORTH_S;
 	if (s->tasks < 20 || s->median_s >= worth || s->median_s <= 0 || s->gap_s < 0.3 * each)
 		return false;
 	double batch = MAX(s->gap_s * (1 / HANDING_OUT - 1) / s->median_s, s->device ? 1 : worth / s->median_s);
-	double speedup = each / (s->gap_s / batch + s->median_s);
+	/* Only the time among short tasks becomes shorter. */
+	const double left = (s->gap_s / batch + s->median_s) / each;
+	const double speedup = s->span_s / MAX(s->span_s - s->short_s * (1 - left), 1e-9);
 	struct finding *f =
 		speed_add(NULL, all, "tiny-tasks", "high", speedup, 0,
 			  "the tasks are too small: half of %zu take less than %.3g ms, and between two of them a "
@@ -25,8 +25,9 @@ static bool tiny(const struct traceview *v, struct findings *all)
 			  s->tasks, s->median_s * 1e3, s->gap_s * 1e3);
 	if (!f)
 		return false;
-	finding_evidence(f, "%.0f %% of a worker's time goes by between tasks", 100 * s->gap_s / each);
-	finding_evidence(f, "most of the work: %s", v->f->name[v->name].text);
+	finding_evidence(f, "%.0f %% of a worker's time among them goes by between tasks", 100 * s->gap_s / each);
+	finding_evidence(f, "most of them: %s, in %.3g s of %.3g s", v->f->name[v->short_name].text, s->short_s,
+			 s->span_s);
 	if (s->device)
 		finding_advice(f, "the program cannot launch kernels fast enough: larger batches, fused kernels "
 				  "(torch.compile), or CUDA graphs");

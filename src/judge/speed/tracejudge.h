@@ -16,6 +16,7 @@ struct tracesum {
 	double busy_s; /* summed over the workers */
 	double longest_s, median_s; /* of a task */
 	double gap_s; /* median time between two tasks of a worker */
+	double short_s; /* in which at least one worker is among short tasks, pauses of the usual length included */
 	double best_s; /* the same tasks handed out to the workers, the longest first, without a pause */
 	bool device; /* the workers are streams of GPUs */
 };

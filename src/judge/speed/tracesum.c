@@ -143,12 +143,26 @@ static int edge_order(const void *a, const void *b)
 	return y->step - x->step; /* who begins at the same instant comes before who ends */
 }
 
+/* For how long at least one of the intervals lasts. edge: the begin and the end of each, which are sorted. */
+static double any_of(struct edge *edge, size_t n)
+{
+	int64_t open = 0, since = 0, any_ns = 0;
+	qsort(edge, n, sizeof(*edge), edge_order);
+	for (size_t i = 0; i < n; i++) {
+		if (open == 0)
+			since = edge[i].at_ns;
+		open += edge[i].step;
+		if (open == 0)
+			any_ns += edge[i].at_ns - since;
+	}
+	return (double)any_ns / 1e9;
+}
+
 /* How long at least one worker works. */
 static int together(struct traceview *v)
 {
 	cleanup(freep) struct edge *edge = calloc(2 * v->sum.tasks + 1, sizeof(*edge));
 	size_t n = 0;
-	int64_t working = 0, since = 0, any_ns = 0;
 	if (!edge)
 		return -ENOMEM;
 	for (size_t i = 0; i < v->sum.workers; i++) {
@@ -158,16 +172,41 @@ static int together(struct traceview *v)
 			edge[n++] = (struct edge){r->task[k].end_ns, -1};
 		}
 	}
-	qsort(edge, n, sizeof(*edge), edge_order);
-	for (size_t i = 0; i < n; i++) {
-		if (working == 0)
-			since = edge[i].at_ns;
-		working += edge[i].step;
-		if (working == 0)
-			any_ns += edge[i].at_ns - since;
-	}
-	v->sum.any_s = (double)any_ns / 1e9;
+	v->sum.any_s = any_of(edge, n);
 	v->sum.span_s = (double)(edge[n - 1].at_ns - edge[0].at_ns) / 1e9;
+	return 0;
+}
+
+/* A pause that is much longer than usual is no cost of a task: its worker had nothing to do. */
+static bool is_short(const struct traceview *v, const struct trace_row *r, size_t k)
+{
+	const double worth_s = v->sum.device ? TRACE_WORTH_DEVICE_S : TRACE_WORTH_S, usual_gaps = 10;
+	const double gap_s = (double)(r->task[k].begin_ns - r->task[k - 1].end_ns) / 1e9;
+	return seconds(&r->task[k - 1]) < worth_s && seconds(&r->task[k]) < worth_s &&
+	       gap_s <= usual_gaps * v->sum.gap_s;
+}
+
+/* How long at least one worker is among short tasks, and what most of these are. */
+static int among_short(struct traceview *v)
+{
+	cleanup(freep) struct edge *edge = calloc(2 * v->sum.tasks + 1, sizeof(*edge));
+	cleanup(freep) size_t *count = calloc(v->f->n_names + 1, sizeof(*count));
+	size_t n = 0;
+	if (!edge || !count)
+		return -ENOMEM;
+	for (size_t i = 0; i < v->sum.workers; i++) {
+		const struct trace_row *r = &v->f->row[v->worker[i]];
+		for (size_t k = 1; k < r->n; k++) {
+			const uint32_t name = r->task[k].name;
+			if (!is_short(v, r, k))
+				continue;
+			edge[n++] = (struct edge){r->task[k - 1].begin_ns, 1};
+			edge[n++] = (struct edge){r->task[k].end_ns, -1};
+			if (++count[name] > count[v->short_name])
+				v->short_name = name;
+		}
+	}
+	v->sum.short_s = any_of(edge, n);
 	return 0;
 }
 
@@ -181,5 +220,7 @@ int traceview_make(const struct tracefacts *f, struct traceview *ret)
 		r = lengths(ret);
 	if (r == 0 && ret->sum.tasks > 0)
 		r = together(ret);
+	if (r == 0 && ret->sum.tasks > 0)
+		r = among_short(ret);
 	return r;
 }

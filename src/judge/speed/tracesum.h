@@ -3,6 +3,10 @@
 
 #include "judge/speed/tracejudge.h"
 
+/* A task that is shorter is hardly worth handing out. */
+#define TRACE_WORTH_S 0.010
+#define TRACE_WORTH_DEVICE_S 20e-6
+
 struct traceview {
 	const struct tracefacts *f;
 	struct tracesum sum;
@@ -11,6 +15,7 @@ struct traceview {
 	size_t busiest; /* index of worker */
 	uint32_t name; /* of most of the work */
 	size_t name_tasks; /* number of those tasks */
+	uint32_t short_name; /* of most of the short tasks */
 };
 
 /* -ENOMEM. Free with traceview_done also then. */

@@ -18,8 +18,10 @@ static const struct {
 		 "not look at oom_score_adj"},
 	[OOM_DAEMON_META_OOMD] = {"oomd",
 				  "ends whole control groups by its own rule set; it does not look at oom_score_adj"},
-	[OOM_DAEMON_RAY] = {"Ray", "ends Ray workers when the node is above RAY_memory_usage_threshold (0.95); only "
-				   "processes that Ray started"},
+	[OOM_DAEMON_RAY] =
+		{"Ray",
+		 "ends Ray workers when the node is above RAY_memory_usage_threshold (0.95 unless told otherwise); "
+		 "only processes that Ray started"},
 	[OOM_DAEMON_KUBELET] =
 		{"kubelet",
 		 "evicts whole pods when the node's memory.available falls below its limit (100Mi hard by default)"},

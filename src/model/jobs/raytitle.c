@@ -36,3 +36,13 @@ bool raytitle_is(struct span command, const char *name)
 	const char *dot = memchr(t.name.p, '.', t.name.len);
 	return dot && span_eq((struct span){t.name.p, (size_t)(dot - t.name.p)}, asked);
 }
+
+bool raytitle_moves_objects(struct span comm)
+{
+	static const char *const starts[] = {"ray::IDLE_Spill", "ray::IDLE_Resto", "ray::SPILL_Spil",
+					     "ray::RESTORE_Re"};
+	for (size_t i = 0; i < ARRAY_SIZE(starts); i++)
+		if (span_starts(comm, starts[i]))
+			return true;
+	return false;
+}

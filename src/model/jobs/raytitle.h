@@ -20,3 +20,8 @@ bool raytitle_of(struct span command, struct raytitle *ret);
  * have the name "ray::IDLE" only.
  */
 bool raytitle_is(struct span command, const char *name);
+/*
+ * True for a worker that Ray has for moving objects between its store and the disk, idle or not, by its name, of which
+ * the kernel keeps 15 bytes.
+ */
+bool raytitle_moves_objects(struct span comm);

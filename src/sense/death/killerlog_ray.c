@@ -103,6 +103,8 @@ size_t killer_ray_lines(struct killerlog *k, struct span text, struct killer_lin
 {
 	size_t n = 0;
 	struct span block = span_after(text, "worker(s) were killed due to the node running low on memory.");
+	if (!block.p) /* the raylet's own words */
+		block = span_after(text, " worker(s), kill details: Memory on the node ");
 	if (block.p) {
 		k->ray_block = true;
 		struct span was = span_after(block, ") was ");

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,6 +11,8 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "sense/proc/proc.h"
+
+#define ENVIRON_CAP (128 * KIB)
 
 /* Of systemd and Debian: login.defs(5) gives plain users 1000 and more, DynamicUser= (systemd.exec(5)) takes these. */
 enum { SYSTEM_UID_MAX = 999, DYNAMIC_UID_MIN = 61184, DYNAMIC_UID_MAX = 65519 };
@@ -65,10 +68,29 @@ static struct span oom_daemons_command(const struct world *w, pid_t pid, char *d
 	return span_trim((struct span){dst, len});
 }
 
+/* False: its memory monitor is off. Settings within --system-config are not seen. */
+static bool ray_settings(const struct world *w, pid_t raylet, struct oom_daemon_row *row)
+{
+	static const char threshold[] = "RAY_memory_usage_threshold";
+	cleanup(freep) char *block = malloc(ENVIRON_CAP);
+	char value[24];
+	size_t len;
+	if (!block || proc_environ_read(w, raylet, block, ENVIRON_CAP, &len) != 0)
+		return true;
+	const struct span all = {block, len}, ratio = environ_get(all, threshold);
+	const struct span refresh = environ_get(all, "RAY_memory_monitor_refresh_ms");
+	if (ratio.p && ratio.len > 0) {
+		span_copy(ratio, value, sizeof(value));
+		TEXT_FORMAT(row->setting, "%s=%s", threshold, value);
+	}
+	return !refresh.p || !span_eq(refresh, "0");
+}
+
 static void process_check(const struct world *w, pid_t pid, struct oom_daemons *g)
 {
 	char comm_text[64], command_text[512], path[32];
 	struct stat st;
+	struct proc_stat now;
 	struct span comm = oom_daemons_name(w, pid, comm_text, sizeof(comm_text)), command = {"", 0};
 	enum oom_daemon_kind kind = oom_daemons_kind(comm, command);
 	if (kind != OOM_DAEMON_NONE || span_starts(comm, "python")) {
@@ -77,11 +99,16 @@ static void process_check(const struct world *w, pid_t pid, struct oom_daemons *
 	}
 	if (kind == OOM_DAEMON_NONE || oom_daemons_find(g, kind) || g->n == OOM_DAEMONS_MAX)
 		return;
+	if (proc_stat_read(w, pid, &now) == 0 && proc_is_over(&now))
+		return;
 	TEXT_FORMAT(path, "%d", pid);
 	if (fstatat(w->proc_fd, path, &st, 0) != 0 || !oom_daemons_believed(kind, st.st_uid, geteuid()))
 		return;
-	struct oom_daemon_row *row = &g->row[g->n++];
-	row->kind = kind;
+	struct oom_daemon_row *row = &g->row[g->n];
+	*row = (struct oom_daemon_row){.kind = kind};
+	if (kind == OOM_DAEMON_RAY && !ray_settings(w, pid, row))
+		return;
+	g->n++;
 	row->pid = pid;
 	span_copy(command.len ? command : comm, row->command, sizeof(row->command));
 }

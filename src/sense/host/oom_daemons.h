@@ -1,7 +1,7 @@
 /*
  * Finds other programs on the machine that end processes when memory runs short. Two such programs may each kill a
  * process for the same shortage, so vigil names them. They are recognised by name and by whose they are; whether a
- * program is configured to act cannot be seen from outside.
+ * program is configured to act cannot be seen from outside, but for Ray's by its environment.
  */
 #pragma once
 
@@ -27,6 +27,7 @@ struct oom_daemon_row {
 	enum oom_daemon_kind kind;
 	pid_t pid;
 	char command[200];
+	char setting[64]; /* Ray: "RAY_memory_usage_threshold=0.8"; "": its default, or it may not be read */
 };
 
 #define OOM_DAEMONS_MAX 16

@@ -554,7 +554,7 @@ static void look(struct scenario *s, const char *where)
 	s->looks++;
 	s->resolved += s->step.resolved;
 	s->relieved += s->step.fast_again;
-	if (s->step.state != HANG_OK && s->suspect_ns == 0)
+	if (s->step.state != HANG_OK && !s->step.unsaid && s->suspect_ns == 0)
 		s->suspect_ns = s->now_ns;
 	if (s->step.want) {
 		assert_int_equal(s->due_ns, 0); /* not asked for twice */
@@ -645,18 +645,18 @@ static void expect(struct scenario *s, struct span rest, const char *where)
 	} else if (span_eq(w, "unasked")) { /* not even evidence was gathered */
 		if (s->judged > 0 || s->due_ns)
 			fail_verdict(&s->verdict, where, "expected", w);
+	} else if (span_eq(w, "unsaid")) { /* nor that it is looked at */
+		assert_true(s->suspect_ns == 0 && s->judged > 0);
 	} else if (span_eq(w, "suspicion")) {
 		w = next(&rest, where);
 		if (s->suspect_ns == 0 || s->suspect_ns - s->mark_ns > duration_of(next(&rest, where), where))
 			fail_msg("%s: no suspicion in time (%s)", where, s->step.text);
 	} else if (span_eq(w, "resolved") || span_eq(w, "relieved")) {
 		assert_int_equal(span_eq(w, "resolved") ? s->resolved : s->relieved, 1);
-	} else if (span_eq(w, "judged")) { /* so often was evidence gathered */
-		if (s->judged != (size_t)int_of(next(&rest, where)))
-			fail_msg("%s: judged %zu times", where, s->judged);
-	} else if (span_eq(w, "alarms")) {
-		if (s->alarms != (size_t)int_of(next(&rest, where)))
-			fail_msg("%s: %zu alarms", where, s->alarms);
+	} else if (span_eq(w, "judged") || span_eq(w, "alarms")) { /* judged: so often was evidence gathered */
+		const size_t n = span_eq(w, "judged") ? s->judged : s->alarms;
+		if (n != (size_t)int_of(next(&rest, where)))
+			fail_msg("%s: %.*s %zu times", where, (int)w.len, w.p, n);
 	} else {
 		fail_msg("%s: unknown expectation '%.*s'", where, (int)w.len, w.p);
 	}

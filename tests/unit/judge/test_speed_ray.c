@@ -134,6 +134,49 @@ static void a_ray_that_the_program_has_started_for_itself_is_no_cluster(void **s
 	scene_expect_nothing(&s);
 }
 
+/* Two workers that Ray has for its objects; the second reads them back for half of the time. */
+static void scene_spills(double read_bytes)
+{
+	scene_ray();
+	s.f.ray = (struct speed_ray){.looks = 0};
+	scene_one(&s, ROLE_RAY_WORKER, "L");
+	TEXT_COPY(s.process[s.f.n_processes - 1].name, "ray::IDLE_Spill");
+	scene_one(&s, ROLE_RAY_WORKER, "RL");
+	TEXT_COPY(s.process[s.f.n_processes - 1].name, "ray::RESTORE_Re");
+	s.process[s.f.n_processes - 1].read_bytes = read_bytes;
+}
+
+static bool told_of(const char *id)
+{
+	(void)scene_first(&s);
+	for (size_t i = 0; i < s.found.n; i++)
+		if (strcmp(s.found.row[i].id, id) == 0)
+			return true;
+	return false;
+}
+
+static void objects_that_come_back_from_disk_are_told(void **state)
+{
+	(void)state;
+	scene_spills(1e9);
+	size_t i = 0;
+	assert_true(told_of("object-store-small"));
+	while (strcmp(s.found.row[i].id, "object-store-small") != 0)
+		i++;
+	assert_non_null(strstr(s.found.row[i].text, "954 MiB a second"));
+	assert_non_null(strstr(s.found.row[i].advice[0], "object-store-memory"));
+}
+
+static void objects_that_stay_on_disk_cost_nothing(void **state)
+{
+	(void)state;
+	scene_spills(1e6);
+	assert_false(told_of("object-store-small"));
+	scene_spills(1e9); /* a task that reads */
+	TEXT_COPY(s.process[s.f.n_processes - 1].name, "ray::RESTORE");
+	assert_false(told_of("object-store-small"));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -147,6 +190,8 @@ int main(void)
 		cmocka_unit_test(one_task_that_is_waited_for_is_well),
 		cmocka_unit_test(a_program_that_works_most_of_the_time_is_well),
 		cmocka_unit_test(few_looks_say_nothing),
+		cmocka_unit_test(objects_that_come_back_from_disk_are_told),
+		cmocka_unit_test(objects_that_stay_on_disk_cost_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

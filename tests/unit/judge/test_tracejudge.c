@@ -58,6 +58,34 @@ static void tiny_tasks_are_named_with_a_batch(void **state)
 	assert_non_null(strstr(found.row[0].advice[0], "put 27 of them"));
 }
 
+/* A node's timeline has all that it ever did: the gain is of the part with tiny tasks. */
+static void tiny_tasks_beside_long_ones_gain_their_own_part_only(void **state)
+{
+	(void)state;
+	for (int row = 0; row < 4; row++) {
+		for (int i = 0; i < 1000; i++)
+			put("task::f", row, i * 2, 0.5);
+		for (int i = 0; i < 20; i++)
+			put("task::long", row, 2000 + i * 101, 100);
+	}
+	expect("tiny-tasks", 4020.0 / (2000 / 3.6 + 2020));
+	assert_non_null(strstr(found.row[0].evidence[1], "task::f"));
+}
+
+static void a_few_tiny_tasks_beside_much_work_are_nothing(void **state)
+{
+	(void)state;
+	for (int row = 0; row < 4; row++) {
+		for (int i = 0; i < 100; i++)
+			put("task::f", row, i * 2, 0.5);
+		for (int i = 0; i < 60; i++)
+			put("task::long", row, 5000 + i * 101, 100);
+	}
+	judge();
+	for (size_t i = 0; i < found.n; i++)
+		assert_string_not_equal(found.row[i].id, "tiny-tasks");
+}
+
 static void five_calls_on_one_actor_are_named(void **state)
 {
 	(void)state;
@@ -284,6 +312,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tiny_tasks_are_named_with_a_batch),
+		cmocka_unit_test(tiny_tasks_beside_long_ones_gain_their_own_part_only),
+		cmocka_unit_test(a_few_tiny_tasks_beside_much_work_are_nothing),
 		cmocka_unit_test(five_calls_on_one_actor_are_named),
 		cmocka_unit_test(tasks_that_are_waited_for_one_by_one_need_no_actors),
 		cmocka_unit_test(one_of_many_workers_that_does_everything_is_named),

@@ -118,6 +118,34 @@ static void ray_s_joined_block_gives_each_victim(void **state)
 	assert_string_equal(lines[1].ray_id, "worker ID b");
 }
 
+/* As Ray 2.60 writes it into raylet.out, without the lines on its object store. */
+static void the_raylet_s_own_words_on_a_kill_are_read(void **state)
+{
+	(void)state;
+	assert_int_equal(
+		fed("", "[2026-11-28 12:47:00,852 I 1468 1519] (raylet) threshold_memory_monitor.cc:128: Node memory "
+			"usage above threshold, used: 2397732864, threshold_bytes: 2375991808, total bytes: "
+			"25276510208, threshold fraction: 0.094000\n"
+			"[2026-11-28 12:47:00,927 I 1468 1468] (raylet) node_manager.cc:3199: Killing 1 worker(s), "
+			"kill details: Memory on the node (IP: 127.0.0.2, ID: e19f6eb9) was 2.26GB used / 23.54GB "
+			"limit (0.095846)\n"
+			"OOM kill reason: Memory usage 2397732864B exceeded threshold of 2375991808B (9.4% of "
+			"25276510208B limit)\n"
+			"Ray killed 1 worker(s) based on the killing policy\n"
+			"Considered workers: [\n"
+			"Selected to kill: (Task: job ID=01000000, lease ID=00, task name=leak, required "
+			"resources={CPU: 1}, pid=1580, actual memory used=1.21GB, worker ID=188fb9b5)\n"
+			"]\n"
+			"Top 10 memory users: PID\tMEM(GB)\tCOMMAND\n"
+			"1580\t1.21\tray::leak\n"),
+		1);
+	assert_int_equal(lines[0].pid, 1580);
+	assert_string_equal(lines[0].name, "leak");
+	assert_string_equal(lines[0].ray_id, "worker ID 188fb9b5");
+	assert_true(lines[0].memory_total_bytes > 23 * GIB && lines[0].victim_bytes > GIB);
+	assert_true(lines[0].limit_ratio > 0.0939 && lines[0].limit_ratio < 0.0941);
+}
+
 static void slurm_s_steps_and_cancellations_are_read(void **state)
 {
 	(void)state;
@@ -142,6 +170,7 @@ int main(void)
 		cmocka_unit_test(earlyoom_and_nohang_name_their_victim),
 		cmocka_unit_test(units_are_told_apart_by_their_last_words),
 		cmocka_unit_test(ray_s_joined_block_gives_each_victim),
+		cmocka_unit_test(the_raylet_s_own_words_on_a_kill_are_read),
 		cmocka_unit_test(slurm_s_steps_and_cancellations_are_read),
 	};
 	return cmocka_run_group_tests_name("sense/death/killerlog", tests, NULL, NULL);

@@ -119,6 +119,51 @@ static void a_second_one_of_a_kind_is_not_listed(void **state)
 	assert_int_equal(n, 1);
 }
 
+static void one_that_has_ended_is_none(void **state)
+{
+	(void)state;
+	struct oom_daemons g;
+	char path[128];
+	char stat[] = "9 (raylet) Z 1 1 1 0 -1 4194304 1 0 0 0 1 1 0 0 20 0 1 0 100 0 0 0 0 0 0 0 0 0\n";
+	put_process("9", "raylet\n", "", 0);
+	TEXT_FORMAT(path, "%s/9/stat", root);
+	assert_int_equal(file_replace(path, stat, strlen(stat), 0644), 0);
+	cleanup(closep) int proc = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const struct world w = {.proc_fd = proc};
+	assert_int_equal(oom_daemons_read(&w, &g), 0);
+	assert_null(oom_daemons_find(&g, OOM_DAEMON_RAY));
+	*strchr(stat, 'Z') = 'S';
+	assert_int_equal(file_replace(path, stat, strlen(stat), 0644), 0);
+	assert_int_equal(oom_daemons_read(&w, &g), 0);
+	assert_non_null(oom_daemons_find(&g, OOM_DAEMON_RAY));
+}
+
+static void put_environ(const char *pid, const char *text, size_t len)
+{
+	char path[128];
+	TEXT_FORMAT(path, "%s/%s/environ", root, pid);
+	assert_int_equal(file_replace(path, text, len, 0644), 0);
+}
+
+static void ray_s_settings_are_those_of_its_raylet(void **state)
+{
+	(void)state;
+	struct oom_daemons g;
+	put_process("7", "raylet\n", "raylet", 7);
+	cleanup(closep) int proc = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const struct world w = {.proc_fd = proc};
+	assert_int_equal(oom_daemons_read(&w, &g), 0);
+	assert_string_equal(oom_daemons_find(&g, OOM_DAEMON_RAY)->setting, "");
+	static const char some[] = "A=1\0RAY_memory_usage_threshold=0.8\0RAY_memory_monitor_refresh_ms=100";
+	put_environ("7", some, sizeof(some) - 1);
+	assert_int_equal(oom_daemons_read(&w, &g), 0);
+	assert_string_equal(oom_daemons_find(&g, OOM_DAEMON_RAY)->setting, "RAY_memory_usage_threshold=0.8");
+	static const char off[] = "RAY_memory_monitor_refresh_ms=0";
+	put_environ("7", off, sizeof(off) - 1);
+	assert_int_equal(oom_daemons_read(&w, &g), 0);
+	assert_null(oom_daemons_find(&g, OOM_DAEMON_RAY)); /* it ends nobody */
+}
+
 /* A process of this user is believed by it, one of another's is not. */
 static void whose_a_process_is_is_read(void **state)
 {
@@ -148,6 +193,8 @@ int main(void)
 		cmocka_unit_test(a_script_is_known_by_its_arguments),
 		cmocka_unit_test(the_first_of_each_kind_is_listed),
 		cmocka_unit_test(a_second_one_of_a_kind_is_not_listed),
+		cmocka_unit_test(ray_s_settings_are_those_of_its_raylet),
+		cmocka_unit_test(one_that_has_ended_is_none),
 		cmocka_unit_test(a_plain_user_s_process_is_none),
 		cmocka_unit_test(whose_a_process_is_is_read),
 	};
