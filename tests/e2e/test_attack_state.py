@@ -2,6 +2,7 @@
 import os
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -104,3 +105,30 @@ def test_root_is_told_that_a_user_can_change_what_it_writes(vigil, theirs, place
     vigil.state = place / "roots"
     told = vigil(*words)
     assert told.status == 0 and b"can change" not in told.err, told
+
+
+COMPUTES = """
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+columns = [row[1] for row in db.execute("PRAGMA table_info(job)")]
+db.execute("ALTER TABLE job RENAME TO former")
+if sys.argv[2] == "endless":
+    db.execute("CREATE VIEW job AS WITH RECURSIVE k(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM k) SELECT "
+               + ", ".join(f"former.{c}" for c in columns) + " FROM former, k")
+else:
+    large = " TEXT AS (printf('%.400000000c', 'x'))"
+    db.execute("CREATE TABLE job (" + ", ".join(c + (large if c == "name" else "") for c in columns) + ")")
+    rest = ", ".join(c for c in columns if c != "name")
+    db.execute(f"INSERT INTO job ({rest}) SELECT {rest} FROM former")
+db.commit()
+"""
+
+
+@pytest.mark.parametrize("way,word", [("endless", "jobs"), ("endless", "ps"), ("endless", "show"), ("large", "jobs")])
+def test_a_store_that_computes_is_not_computed(vigil, theirs, way, word):
+    """Its table of jobs is a question without an end, or has a name of 400 MB that is made when it is read."""
+    subprocess.run([sys.executable, "-c", COMPUTES, theirs / "vigil.db", way], check=True)
+    asked = vigil.start(word, prefix=["timeout", "20"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, used = os.wait4(asked.pid, 0)
+    asked.returncode = os.waitstatus_to_exitcode(status)
+    assert asked.returncode not in (124, 137) and used.ru_maxrss < 200_000, (asked.returncode, used)

@@ -176,6 +176,20 @@ static int busy_ms(const struct store *s)
 	return s->mode == STORE_HASTE ? STORE_HASTE_MS : STORE_BUSY_S * 1000;
 }
 
+/* More than any row of ours. */
+#define VALUE_MOST (32 * 1024 * 1024)
+
+/* Whose store it is may have put anything into it: views without an end, and columns that are computed when read. */
+static void untrusted(sqlite3 *db)
+{
+	static const int off[] = {SQLITE_DBCONFIG_ENABLE_VIEW, SQLITE_DBCONFIG_ENABLE_TRIGGER,
+				  SQLITE_DBCONFIG_TRUSTED_SCHEMA};
+	for (size_t i = 0; i < ARRAY_SIZE(off); i++)
+		(void)sqlite3_db_config(db, off[i], 0, NULL);
+	(void)sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	(void)sqlite3_limit(db, SQLITE_LIMIT_LENGTH, VALUE_MOST);
+}
+
 static int connect(struct store *s, int flags)
 {
 	int rc = sqlite3_open_v2(s->path, &s->db, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
@@ -185,7 +199,7 @@ static int connect(struct store *s, int flags)
 	sqlite3_wal_autocheckpoint(s->db, CHECKPOINT_PAGES);
 	/* The log is kept at close, so that `vigil run -- true` does not wait for the disk when it ends. */
 	(void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-	(void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	untrusted(s->db);
 	struct stat st;
 	if (stat(s->path, &st) < 0)
 		return -errno;
