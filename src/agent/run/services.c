@@ -435,6 +435,11 @@ static void hang_message(struct services *s, const struct hang_message *m)
 		if (kept->last && !kept->ended)
 			hangreport_resolved(&e, m, kept->last, &kept->parts);
 		break;
+	case HANG_SAYS_FAST:
+		if (kept->slow)
+			hangreport_fast(&e, m, kept->slow, &kept->slow_parts);
+		jobhang_forget_slow(kept);
+		break;
 	case HANG_SAYS_BENIGN:
 		hangreport_benign(&e, m);
 		break;
