@@ -1064,6 +1064,17 @@ test("the timeline is walked by pointer and keyboard, and leads to a moment", as
 	await done(page);
 });
 
+test("the timeline of a job that runs says what is left", async () => {
+	const page = await newPage();
+	await go(page, `${WELL}/timeline`);
+	await page.waitForSelector(".ahead");
+	assert.match(await text(page, ".ahead"), /^\d.* left · done about \d+:\d+/);
+	await go(page, `${DIED}/timeline`);
+	await page.locator("canvas.flamecanvas").waitFor();
+	assert.equal(await page.locator(".ahead").count(), 0);
+	await done(page);
+});
+
 test("on a phone no text of the timeline is cut, and none lies over another", async () => {
 	const page = await newPage({ viewport: { width: 390, height: 844 } });
 	await page.addInitScript(() => {
