@@ -241,7 +241,8 @@ test("the verdict of a hang comes with its graph and the colours of the same loo
 test("a memory kill shows the curve and the limit; a healthy job its steps", async () => {
 	const page = await newPage();
 	await go(page, DIED);
-	assert.match(await text(page, ".proof"), /dashed line is the limit, 600 MiB/);
+	assert.match(await text(page, ".proof"), /dashed line is the limit, 600 MiB; above the dotted one, 570 MiB, vigil acts/);
+	assert.match(await page.locator(".chart [role=img]").first().getAttribute("aria-label"), /limit 600 MiB, vigil acts at 570 MiB/);
 	await go(page, WELL);
 	assert.match(await text(page, ".steps"), /step [\d,]+ of 1,200 · 2\/s/);
 	await done(page);

@@ -46,7 +46,7 @@ export function axes(value: (v: number) => string, space: number, incrs?: number
 }
 
 /** The moment that is looked at, and incidents, as lines over the chart. */
-export function marks(list: Mark[], moment: number | undefined): uPlot.Plugin {
+export function marks(list: Mark[], moment: number | undefined, down = 0): uPlot.Plugin {
 	const line = (u: uPlot, time: number, dash: number[], color: string, text: string, below = 26) => {
 		const x = Math.round(u.valToPos(time / 1000, "x", true));
 		if (x < u.bbox.left || x > u.bbox.left + u.bbox.width) return;
@@ -60,15 +60,45 @@ export function marks(list: Mark[], moment: number | undefined): uPlot.Plugin {
 		u.ctx.stroke();
 		u.ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
 		u.ctx.textAlign = x > u.bbox.left + u.bbox.width / 2 ? "right" : "left";
-		// Below the line of a limit, which stands near the top.
+		// Below the lines of a limit, which stand near the top.
 		u.ctx.fillText(text, x + (u.ctx.textAlign === "right" ? -4 : 4), u.bbox.top + below * devicePixelRatio);
 		u.ctx.restore();
 	};
 	return {
 		hooks: {
 			draw: (u) => {
-				for (const mark of list) line(u, mark.time, [4, 4], cssColor("bad"), mark.text);
-				if (moment !== undefined) line(u, moment, [], cssColor("ink"), clock(moment), 42);
+				for (const mark of list) line(u, mark.time, [4, 4], cssColor("bad"), mark.text, 26 + down);
+				if (moment !== undefined) line(u, moment, [], cssColor("ink"), clock(moment), 42 + down);
+			},
+		},
+	};
+}
+
+/** The line of the limit has its name above, that of where vigil acts below; so near that they would be one, they part. */
+function levels(limit: number, acts: number | undefined): uPlot.Plugin {
+	return {
+		hooks: {
+			draw: (u) => {
+				const px = devicePixelRatio;
+				const top = u.valToPos(limit, "y", true);
+				const left = u.bbox.left + 4 * px;
+				u.ctx.save();
+				u.ctx.font = `${11 * px}px system-ui, sans-serif`;
+				u.ctx.textAlign = "left";
+				u.ctx.fillStyle = cssColor("bad");
+				u.ctx.fillText(`limit ${bytes(limit)}`, left, top - 4 * px);
+				if (acts !== undefined) {
+					const y = Math.max(u.valToPos(acts, "y", true), top + 4 * px);
+					u.ctx.strokeStyle = u.ctx.fillStyle = cssColor("warn");
+					u.ctx.lineWidth = 2 * px;
+					u.ctx.setLineDash([2 * px, 4 * px]);
+					u.ctx.beginPath();
+					u.ctx.moveTo(u.bbox.left, y);
+					u.ctx.lineTo(u.bbox.left + u.bbox.width, y);
+					u.ctx.stroke();
+					u.ctx.fillText(`vigil acts at ${bytes(acts)}`, left, y + 12 * px);
+				}
+				u.ctx.restore();
 			},
 		},
 	};
@@ -189,6 +219,7 @@ export interface MemoryProps {
 function memoryOptions(
 	layers: Layer[],
 	limit: number | undefined,
+	acts: number | undefined,
 	props: MemoryProps,
 ): Omit<uPlot.Options, "width" | "height"> {
 	const dark = isDark();
@@ -213,11 +244,15 @@ function memoryOptions(
 	return {
 		legend: { show: false },
 		cursor: { points: { show: false }, drag: { x: false, y: false } },
-		scales: { x: { time: true }, y: { range: (_u, _min, max) => [0, (max || 1) * 1.06] } },
+		scales: { x: { time: true }, y: { range: (_u, _min, max) => [0, (max || 1) * (limit === undefined ? 1.06 : 1.12)] } },
 		axes: axes((v) => bytes(v), 62, BYTE_STEPS),
 		series: [{}, ...series],
 		bands: Array.from({ length: Math.max(0, n - 1) }, (_, i) => ({ series: [i + 1, i + 2] as [number, number] })),
-		plugins: [layerNames(layers), marks(props.marks ?? [], props.moment)],
+		plugins: [
+			layerNames(layers),
+			...(limit === undefined ? [] : [levels(limit, acts)]),
+			marks(props.marks ?? [], props.moment, acts === undefined ? 0 : 16),
+		],
 	};
 }
 
@@ -226,6 +261,7 @@ export function MemoryChart(props: MemoryProps) {
 	const layers = useMemo(() => stackMemory(memory), [memory]);
 	const peak = layers.length ? layers[layers.length - 1]!.upper.reduce<number>((m, v) => Math.max(m, v ?? 0), 0) : 0;
 	const limit = limitInView(peak, memory.limit_bytes) ? memory.limit_bytes : undefined;
+	const acts = limit !== undefined && memory.threshold_bytes! < limit ? memory.threshold_bytes : undefined;
 	const data = useMemo(() => {
 		const columns = [...layers].reverse().map((l) => l.upper);
 		if (limit !== undefined) columns.push(memory.times.map(() => limit));
@@ -234,8 +270,8 @@ export function MemoryChart(props: MemoryProps) {
 	if (memory.times.length === 0) return <Empty>No memory was measured yet.</Empty>;
 	const twice = useMemo(() => countedTwice(memory, layers), [memory, layers]);
 	const byProcess = layers.some((l) => l.pid !== undefined);
-	const shape = JSON.stringify([layers.map((l) => l.label), limit, props.marks, props.moment, props.culprits]);
-	const label = `Memory of the ${byProcess ? "processes" : "workers"}, stacked, ${bytes(peak)} at the most${memory.limit_bytes ? `, limit ${bytes(memory.limit_bytes)}` : ""}`;
+	const shape = JSON.stringify([layers.map((l) => l.label), limit, acts, props.marks, props.moment, props.culprits]);
+	const label = `Memory of the ${byProcess ? "processes" : "workers"}, stacked, ${bytes(peak)} at the most${memory.limit_bytes ? `, limit ${bytes(memory.limit_bytes)}` : ""}${acts === undefined ? "" : `, vigil acts at ${bytes(acts)}`}`;
 	return (
 		<>
 			<Draw
@@ -244,7 +280,7 @@ export function MemoryChart(props: MemoryProps) {
 				height={props.height ?? 220}
 				label={label}
 				onPick={props.onPick}
-				options={() => memoryOptions(layers, limit, props)}
+				options={() => memoryOptions(layers, limit, acts, props)}
 			/>
 			<p class="meta">
 				Own memory of each {byProcess ? "large process" : "worker"}, and shared memory once.{" "}
@@ -253,7 +289,10 @@ export function MemoryChart(props: MemoryProps) {
 				{memory.limit_bytes === undefined ? (
 					"No limit is known."
 				) : limit !== undefined ? (
-					<>The dashed line is the limit, {bytes(memory.limit_bytes)}.</>
+					<>
+						The dashed line is the limit, {bytes(memory.limit_bytes)}
+						{acts === undefined ? "." : `; above the dotted one, ${bytes(acts)}, vigil acts.`}
+					</>
 				) : (
 					<>The limit, {bytes(memory.limit_bytes)}, is far above.</>
 				)}
