@@ -138,6 +138,21 @@ test("once the server is gone no job is called well or running: it is told what 
 	);
 });
 
+test("how long a job stands agrees with the clock beside it", () => {
+	const said = "The job has been standing still for 4 m 10 s, held up by rank 2 (deadlock).";
+	const job = { id: "a", name: "a", state: "running", health: { level: "hung", sentence: said, since_unix_ms: 1000_000 } };
+	assert.equal(health.sentenceAt(job, 1000_000 + 257_000), "The job has been standing still for 4 m 17 s, held up by rank 2 (deadlock).");
+	assert.equal(health.sentenceAt(job, 1000_000 + 3_605_000), "The job has been standing still for 1 h 00 m, held up by rank 2 (deadlock).");
+	for (const short of ["24.3 s", "320 ms", "2 h 05 m", "30 d 00 h"]) {
+		const other = { ...job, health: { ...job.health, sentence: `The job has been standing still for ${short} (lock wait).` } };
+		assert.equal(health.sentenceAt(other, 1000_000 + 31_000), "The job has been standing still for 31 s (lock wait).");
+	}
+	const died = { ...job, state: "failed", health: { ...job.health, level: "died" } };
+	assert.equal(health.sentenceAt(died, 9e9), said, "it stands no longer");
+	assert.equal(health.sentenceAt(health.asSeen(job, 1000_000 + 90_000), 9e9).endsWith(said), true, "how it is now is not known");
+	assert.equal(health.sentenceAt({ id: "a", name: "a", state: "running" }, 5), "running");
+});
+
 test("a job that waits for its next attempt is told so, and needs somebody", () => {
 	const job = (state, level) => ({ id: "a", name: "a", state, health: { level }, steps: [] });
 	const waits = job("waiting", "died");

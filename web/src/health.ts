@@ -1,5 +1,5 @@
 // How jobs are, as the page sorts and sums them up. Pure.
-import { ago, clock } from "./format";
+import { ago, clock, lasting } from "./format";
 import type { Health, Job, Shown } from "./types";
 
 const URGENT = ["hung", "memory", "suspected", "slow", "died", "waiting", "lost"];
@@ -15,6 +15,15 @@ export function asSeen(job: Job, seen: number | undefined): Job {
 	if (seen === undefined || !running(job)) return job;
 	const sentence = `as last seen at ${clock(seen)}: ${job.health?.sentence ?? job.state}`;
 	return { ...job, health: { ...job.health, level: "unseen", sentence } };
+}
+
+const STANDS = /(standing still for )\d+(?:\.\d+)? (?:ms|s|m|h|d)(?: \d\d [smh])?/;
+
+/** What is told of a job. How long it stands is told by the server in tens of seconds; here it agrees with the clock. */
+export function sentenceAt(job: Job, now: number): string {
+	const { level: of, sentence = job.state, since_unix_ms: since } = job.health ?? {};
+	if (of !== "hung" || since === undefined || !running(job)) return sentence;
+	return sentence.replace(STANDS, (_all, words: string) => words + lasting(now - since));
 }
 
 const byEnd = (a: Job, b: Job) => (b.ended_unix_ms ?? 0) - (a.ended_unix_ms ?? 0);

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { JOBS, LAST_INCIDENTS } from "../ahead";
 import { get } from "../api";
 import { ago, bytes, count, duration, lasting, rate, tellsSteps, timeLeft, words } from "../format";
-import { asSeen, goes, groupJobs, headline, level, running } from "../health";
+import { asSeen, goes, groupJobs, headline, level, running, sentenceAt } from "../health";
 import { useGone, useLoad, useNews, useNow } from "../hooks";
 import { link } from "../route";
 import type { Event, Job } from "../types";
@@ -48,7 +48,7 @@ function JobRow({ job, now, seen = now }: { job: Job; now: number; seen: number 
 					<b class="name">{job.name}</b>
 					<small class="id">{job.id}</small>
 				</span>
-				<span class="sentence">{job.health?.sentence ?? job.state}</span>
+				<span class="sentence">{sentenceAt(job, now)}</span>
 				<small class="meta">{facts.join(" · ")}</small>
 			</a>
 		</li>
