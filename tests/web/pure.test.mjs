@@ -139,18 +139,18 @@ test("once the server is gone no job is called well or running: it is told what 
 });
 
 test("how long a job stands agrees with the clock beside it", () => {
-	const said = "The job has been standing still for 4 m 10 s, held up by rank 2 (deadlock).";
-	const job = { id: "a", name: "a", state: "running", health: { level: "hung", sentence: said, since_unix_ms: 1000_000 } };
-	assert.equal(health.sentenceAt(job, 1000_000 + 257_000), "The job has been standing still for 4 m 17 s, held up by rank 2 (deadlock).");
-	assert.equal(health.sentenceAt(job, 1000_000 + 3_605_000), "The job has been standing still for 1 h 00 m, held up by rank 2 (deadlock).");
-	for (const short of ["24.3 s", "320 ms", "2 h 05 m", "30 d 00 h"]) {
-		const other = { ...job, health: { ...job.health, sentence: `The job has been standing still for ${short} (lock wait).` } };
-		assert.equal(health.sentenceAt(other, 1000_000 + 31_000), "The job has been standing still for 31 s (lock wait).");
+	const stood = (how) => ({ level: "hung", sentence: `The job has been standing still for ${how}, held up by rank 2.`, since_unix_ms: 1000_000 });
+	const at = (of, s) => health.sentenceAt(of, 1000_000 + s * 1000);
+	for (const before of ["320 ms", "24.3 s", "4 m 10 s", "2 h 05 m", "30 d 00 h"]) {
+		assert.equal(at(stood(before), 31), stood("31 s").sentence);
+		assert.equal(at(stood(before), 257), stood("4 m 17 s").sentence);
+		assert.equal(at(stood(before), 3605), stood("1 h 00 m").sentence);
 	}
-	const died = { ...job, state: "failed", health: { ...job.health, level: "died" } };
-	assert.equal(health.sentenceAt(died, 9e9), said, "it stands no longer");
-	assert.equal(health.sentenceAt(health.asSeen(job, 1000_000 + 90_000), 9e9).endsWith(said), true, "how it is now is not known");
-	assert.equal(health.sentenceAt({ id: "a", name: "a", state: "running" }, 5), "running");
+	const died = { ...stood("4 m 10 s"), level: "died" };
+	assert.equal(at(died, 900), died.sentence, "it stands no longer");
+	const job = health.asSeen({ id: "a", name: "a", state: "running", health: stood("4 m 10 s") }, 1000_000 + 90_000);
+	assert.ok(at(job.health, 900).endsWith(stood("4 m 10 s").sentence), "how it is now is not known");
+	assert.equal(at({ ...stood("5 s"), since_unix_ms: undefined }, 9), stood("5 s").sentence);
 });
 
 test("a job that waits for its next attempt is told so, and needs somebody", () => {

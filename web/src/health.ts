@@ -17,14 +17,9 @@ export function asSeen(job: Job, seen: number | undefined): Job {
 	return { ...job, health: { ...job.health, level: "unseen", sentence } };
 }
 
-const STANDS = /(standing still for )\d+(?:\.\d+)? (?:ms|s|m|h|d)(?: \d\d [smh])?/;
-
 /** What is told of a job. How long it stands is told by the server in tens of seconds; here it agrees with the clock. */
-export function sentenceAt(job: Job, now: number): string {
-	const { level: of, sentence = job.state, since_unix_ms: since } = job.health ?? {};
-	if (of !== "hung" || since === undefined || !running(job)) return sentence;
-	return sentence.replace(STANDS, (_all, words: string) => words + lasting(now - since));
-}
+export const sentenceAt = ({ level, sentence, since_unix_ms: since }: Health, now: number): string =>
+	level === "hung" && since ? sentence.replace(/(still for )\S+ \w+( \d\d \w)?/, `$1${lasting(now - since)}`) : sentence;
 
 const byEnd = (a: Job, b: Job) => (b.ended_unix_ms ?? 0) - (a.ended_unix_ms ?? 0);
 

@@ -72,7 +72,7 @@ export function Verdict({ job, picture }: { job: Job; picture: ComponentChildren
 					</small>
 				)}
 			</p>
-			<h1>{sentenceAt({ ...job, health }, now)}</h1>
+			<h1>{sentenceAt(health, now)}</h1>
 			<Culprits
 				job={job.id}
 				ranks={WORSE.includes(health.level) ? (health.culprit_ranks ?? []) : []}

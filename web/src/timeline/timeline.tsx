@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { apiUrl, get, jobPath } from "../api";
 import { panned, zoomed, type View } from "../flame/layout";
 import { bytes, bytesPerS, clock, count, decimal, duration, rate, timeLeft } from "../format";
-import { goes, stands } from "../health";
+import { goes } from "../health";
 import { cssColor, useLoad, useNow, useThemeTurn, useWidth } from "../hooks";
 import { useJob } from "../pages/jobframe";
 import { link, type Route } from "../route";
@@ -252,7 +252,7 @@ function TimelineView({ base, job, thinned }: { base: Lanes; job: string; thinne
 function Ahead({ job }: { job: Job }) {
 	const now = useNow();
 	const steps = job.steps ?? [];
-	if (steps.length === 0 || !goes(job) || stands(job)) return null;
+	if (steps.length === 0 || !goes(job)) return null;
 	const behind = steps.reduce((a, b) => (b.step < a.step ? b : a));
 	const left = timeLeft(behind.step, behind.total, behind.per_s);
 	if (left === undefined) return null;
