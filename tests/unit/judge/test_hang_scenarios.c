@@ -618,6 +618,10 @@ static void check_verdict(struct scenario *s, const struct hang_verdict *v, stru
 			if (!evidence_has(v, text_of(span_trim(rest))))
 				fail_verdict(v, where, "neither evidence nor advice has", rest);
 			return;
+		} else if (span_eq(w, "hides")) {
+			if (evidence_has(v, text_of(span_trim(rest))))
+				fail_verdict(v, where, "evidence or advice has", rest);
+			return;
 		} else {
 			fail_msg("%s: unknown expectation '%.*s'", where, (int)w.len, w.p);
 		}
