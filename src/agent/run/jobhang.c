@@ -22,7 +22,7 @@ void jobhang_keep_early(struct job_hang *h, const struct hang_message *m, uint64
 	h->early_ns = now_ns;
 }
 
-static void keep(struct incident **dst, struct attachments *dst_parts, const struct incident *in,
+static void incident_keep(struct incident **dst, struct attachments *dst_parts, const struct incident *in,
 		 struct attachments *parts)
 {
 	if (!*dst)
@@ -39,9 +39,9 @@ void jobhang_keep(struct job_hang *h, const struct hang_verdict *v, const struct
 		  struct attachments *parts)
 {
 	if (v->kind == HANG_HANG)
-		keep(&h->last, &h->parts, in, parts);
+		incident_keep(&h->last, &h->parts, in, parts);
 	else if (v->kind == HANG_STRAGGLER && v->usual_per_s > 0)
-		keep(&h->slow, &h->slow_parts, in, parts);
+		incident_keep(&h->slow, &h->slow_parts, in, parts);
 }
 
 void jobhang_forget_slow(struct job_hang *h)

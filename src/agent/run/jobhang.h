@@ -10,7 +10,7 @@
 struct job_hang {
 	struct incident *last; /* the last incident of kind hang in this attempt; owned; NULL: none */
 	struct attachments parts; /* of `last` */
-	struct incident *slow; /* the last one of a rank that is slow by itself, until it is no more; owned; NULL: none */
+	struct incident *slow; /* that of a rank that is slow by itself, until it is no more; owned; NULL: none */
 	struct attachments slow_parts; /* of `slow` */
 	struct hang_message *early; /* the first stacks of the last suspicion; owned; NULL: none */
 	uint64_t early_ns; /* when they came, monotonic */

@@ -117,8 +117,8 @@ static void print_row(struct list *l, const struct job_process *p, bool live)
 	if (l->shown == 0)
 		textcols_head(out, columns, ARRAY_SIZE(columns), 0, true);
 	bool measured = p->rss_bytes > 0;
-	const bool slow = live && rank_is_slow(l, p->rank);
-	const char *state = slow ? "slow" : live ? "running" : p->has_status ? view_exit(true, p->wait_status, exit) : "gone";
+	const char *now = rank_is_slow(l, p->rank) ? "slow" : "running";
+	const char *state = live ? now : p->has_status ? view_exit(true, p->wait_status, exit) : "gone";
 	const struct textcells cells = {
 		.text = {p->job, attempt, rank, p->role[0] ? p->role : "-", pid,
 			 measured ? size_format(p->own_bytes, own) : "-",

@@ -8,7 +8,7 @@ static const uint64_t gap_least_ns = 2 * NS_PER_S;
 static const uint64_t now_least_ns = 14 * NS_PER_S, before_least_ns = 12 * NS_PER_S;
 #define NOW_GAPS 5
 #define BEFORE_GAPS 5
-/* It is slower where each gap of the present is slower than nearly all of the past, and the middle one by this ratio. */
+/* Slower: each gap of the present is slower than nearly all of the past, and the middle one by this ratio. */
 static const double slower_ratio = 1.5, keeps_ratio = 1.2;
 static const size_t nearly_all = 10; /* all but one in so many */
 
