@@ -73,6 +73,30 @@ int gzip_finish(struct gzip *g)
 	return 0;
 }
 
+char *gzip_quick(const void *data, size_t len, size_t *ret_len)
+{
+	z_stream z = {.avail_out = (unsigned int)len};
+	union {
+		const void *ours;
+		unsigned char *theirs;
+	} in = {.ours = data};
+	char *packed = len > 0 && len < GIB ? malloc(len) : NULL;
+	if (!packed || deflateInit2(&z, Z_BEST_SPEED, Z_DEFLATED, GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+		free(packed);
+		return NULL;
+	}
+	z.next_in = in.theirs;
+	z.avail_in = (unsigned int)len;
+	z.next_out = (unsigned char *)packed;
+	bool smaller = deflate(&z, Z_FINISH) == Z_STREAM_END;
+	*ret_len = z.total_out;
+	deflateEnd(&z);
+	if (smaller)
+		return packed;
+	free(packed);
+	return NULL;
+}
+
 struct gzip *gzip_free(struct gzip *g)
 {
 	if (g)

@@ -21,6 +21,9 @@ static inline void gzip_freep(struct gzip **g)
 	*g = gzip_free(*g);
 }
 
+/* Data as one gzip file in memory, packed quickly: malloc'ed. NULL: it would be no smaller, or there is no memory. */
+char *gzip_quick(const void *data, size_t len, size_t *ret_len);
+
 struct gunzip;
 enum { GUNZIP_BROKEN = 1 }; /* this is not gzip, or damaged */
 /* -ENOMEM. */

@@ -6,6 +6,7 @@ import pathlib
 import shutil
 import signal
 import subprocess
+import sys
 
 import psutil
 import pytest
@@ -225,6 +226,20 @@ def test_a_running_job_goes_on_until_now(vigil):
     assert later.other["until_unix_ms"] > first.other["until_unix_ms"]
     span = later.spans("process")[0]
     assert span["ts"] + span["dur"] == (later.other["until_unix_ms"] - later.other["started_unix_ms"]) * 1000
+
+
+def test_a_running_job_says_what_is_left(vigil):
+    """As `vigil jobs` and `vigil show` do, by the rank that is behind."""
+    loop = "import time\nfor i in range(4000): print(f'step {i}/4000 loss 1', flush=True); time.sleep(0.1)"
+    p = vigil.start("run", "--", sys.executable, "-c", loop)
+    wait_for(lambda: "left" in vigil("show").out.decode() or p.poll() is not None, 40, "steps")
+    other = vigil("timeline", "last", "-o", "-").json()["otherData"]
+    assert other["steps_total"] == 4000 and 0 < other["step"] < 4000, other
+    assert 100e3 < other["left_ms"] < 1200e3, other
+    p.terminate()
+    p.wait(20)
+    ended = vigil("timeline", "last", "-o", "-").json()["otherData"]
+    assert "left_ms" not in ended and ended["step"] >= other["step"], ended
 
 
 def test_a_killed_vigil_leaves_a_timeline_up_to_then(vigil):

@@ -18,7 +18,7 @@ import psutil
 import pytest
 
 from conftest import wait_for
-from webkit import OPENAPI, Server, check, run_job
+from webkit import OPENAPI, Server, Stream, check, run_job
 
 STEPS = """
 import sys, time
@@ -647,3 +647,26 @@ def test_a_unix_socket_serves_its_user(vigil, tmp_path):
     assert again.process.wait(10) == 0 and not path.exists()
     pathlib.Path(path).write_text("mine")
     assert vigil("dashboard", "--listen", f"unix:{path}").status == 1 and path.read_text() == "mine"
+
+
+def test_large_answers_are_packed_for_who_takes_them(vigil):
+    for n in range(12):
+        assert vigil("run", "--name", f"a-job-with-a-number-{n}", "--", "true").status == 0
+    server = Server(vigil)
+    plain = server.get("/api/v1/jobs")
+    assert len(plain.body) > 4096 and "Content-Encoding" not in plain.headers and plain.headers["Vary"] == "Accept-Encoding"
+    takes = {"Accept-Encoding": "br, gzip"}
+    packed = server.get("/api/v1/jobs", headers=takes)
+    assert packed.headers["Content-Encoding"] == "gzip" and packed.headers["Vary"] == "Accept-Encoding"
+    assert len(packed.body) < len(plain.body) / 3
+    jobs = json.loads(gzip.decompress(packed.body))["jobs"]
+    assert [j["id"] for j in jobs] == [j["id"] for j in plain.json()["jobs"]]
+    for refuses in ("gzip;q=0", "gzip; q=0.000, br", "br", "identity", "x-gzipped"):
+        for target in ("/api/v1/jobs", "/"):
+            assert "Content-Encoding" not in server.get(target, headers={"Accept-Encoding": refuses}).headers, refuses
+    small = server.get("/api/v1/me", headers=takes)
+    assert "Content-Encoding" not in small.headers and small.json()["role"] == "admin"
+    assert "Content-Encoding" not in server.get("/api/v1/jobs/nowhere", headers=takes).headers
+    s = Stream(server, "?topics=jobs", headers=takes)
+    assert "Content-Encoding" not in s.r.headers
+    s.close()

@@ -122,3 +122,14 @@ def test_a_job_that_its_user_stopped_has_not_died_by_itself(vigil):
     assert health["level"] == "died" and health["stopped"] is True and "you asked" in health["sentence"], health
     assert vigil("run", "--", sys.executable, "-c", "import os; os.kill(os.getpid(), 15)").status == 143
     assert "stopped" not in server.get("/api/v1/jobs/last").json()["health"]
+
+
+def test_the_line_above_which_vigil_acts_is_told_with_the_limit(vigil):
+    p = vigil.start("run", "--memory-limit", "400M", "--memory-threshold", "0.9", "--", "sleep", "60")
+    wait_for(lambda: list(vigil.state.glob("jobs/*/series")), what="the first sample")
+    server = Server(vigil)
+    memory = check(server.get("/api/v1/jobs/last/memory"), A + "/memory").json()
+    assert memory["limit_bytes"] == 400 << 20
+    assert memory["threshold_bytes"] == int((400 << 20) * 0.9)
+    p.terminate()
+    p.wait(20)

@@ -113,10 +113,10 @@ class Server:
 class Stream:
     """A stream of server-sent events; next("health") gives the data of the next one of that kind."""
 
-    def __init__(self, server, query="", last=None):
+    def __init__(self, server, query="", last=None, headers=None):
         self.c = http.client.HTTPConnection("localhost", timeout=30)
         self.c.sock = server.connect(30)
-        headers = {"Host": "localhost", "Authorization": f"Bearer {server.token}"}
+        headers = {"Host": "localhost", "Authorization": f"Bearer {server.token}", **(headers or {})}
         if last is not None:
             headers["Last-Event-ID"] = str(last)
         self.c.request("GET", f"/api/v1/stream{query}", headers=headers)

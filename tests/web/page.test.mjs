@@ -238,10 +238,32 @@ test("the verdict of a hang comes with its graph and the colours of the same loo
 	await done(page);
 });
 
+test("the last incidents are asked for once, however late they come, and again if the stream began behind them", async () => {
+	const page = await newPage();
+	let newest = Number.MAX_SAFE_INTEGER;
+	let asked = 0;
+	await page.route("**/api/v1/events?order=desc&limit=8*", async (route) => {
+		asked++;
+		const answer = await route.fetch();
+		await new Promise((resolve) => setTimeout(resolve, 2000));
+		await route.fulfill({ response: answer, json: { ...(await answer.json()), newest } });
+		newest = Number.MAX_SAFE_INTEGER;
+	});
+	for (const [first, wanted] of [[newest, 1], [0, 2]]) {
+		[newest, asked] = [first, 0];
+		await page.goto("about:blank");
+		await page.goto(server.url);
+		await page.waitForSelector(".increment");
+		await page.waitForTimeout(3500);
+		assert.equal(asked, wanted);
+	}
+	await done(page);
+});
+
 test("a memory kill shows the curve and the limit; a healthy job its steps", async () => {
 	const page = await newPage();
 	await go(page, DIED);
-	assert.match(await text(page, ".proof"), /dashed line is the limit, 600 MiB/);
+	assert.match(await text(page, ".proof"), /dashed line is the limit, 600 MiB; vigil acts at 570 MiB\./);
 	await go(page, WELL);
 	assert.match(await text(page, ".steps"), /step [\d,]+ of 1,200 · 2\/s/);
 	await done(page);
@@ -1061,6 +1083,17 @@ test("the timeline is walked by pointer and keyboard, and leads to a moment", as
 	for (const name of ["Nearer", "Farther"]) await page.getByRole("button", { name }).click();
 	await page.getByRole("link", { name: /the job at/ }).click();
 	await page.waitForURL(/\/at\/\d+$/);
+	await done(page);
+});
+
+test("the timeline of a job that runs says what is left", async () => {
+	const page = await newPage();
+	await go(page, `${WELL}/timeline`);
+	await page.waitForSelector(".ahead");
+	assert.match(await text(page, ".ahead"), /^\d.* left · done about \d+:\d+/);
+	await go(page, `${DIED}/timeline`);
+	await page.locator("canvas.flamecanvas").waitFor();
+	assert.equal(await page.locator(".ahead").count(), 0);
 	await done(page);
 });
 

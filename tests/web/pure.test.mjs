@@ -138,6 +138,21 @@ test("once the server is gone no job is called well or running: it is told what 
 	);
 });
 
+test("how long a job stands agrees with the clock beside it", () => {
+	const stood = (how) => ({ level: "hung", sentence: `The job has been standing still for ${how}, held up by rank 2.`, since_unix_ms: 1000_000 });
+	const at = (of, s) => health.sentenceAt(of, 1000_000 + s * 1000);
+	for (const before of ["320 ms", "24.3 s", "4 m 10 s", "2 h 05 m", "30 d 00 h"]) {
+		assert.equal(at(stood(before), 31), stood("31 s").sentence);
+		assert.equal(at(stood(before), 257), stood("4 m 17 s").sentence);
+		assert.equal(at(stood(before), 3605), stood("1 h 00 m").sentence);
+	}
+	const died = { ...stood("4 m 10 s"), level: "died" };
+	assert.equal(at(died, 900), died.sentence, "it stands no longer");
+	const job = health.asSeen({ id: "a", name: "a", state: "running", health: stood("4 m 10 s") }, 1000_000 + 90_000);
+	assert.ok(at(job.health, 900).endsWith(stood("4 m 10 s").sentence), "how it is now is not known");
+	assert.equal(at({ ...stood("5 s"), since_unix_ms: undefined }, 9), stood("5 s").sentence);
+});
+
 test("a job that waits for its next attempt is told so, and needs somebody", () => {
 	const job = (state, level) => ({ id: "a", name: "a", state, health: { level }, steps: [] });
 	const waits = job("waiting", "died");

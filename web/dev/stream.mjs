@@ -20,7 +20,8 @@ export function streamTo(ctx, req, res, query) {
 		res,
 		job: query.get("job") ?? undefined,
 		topics: new Set((query.get("topics") ?? "").split(",")),
-		sent: ctx.world.seq,
+		// As the server's: the last event of all.
+		sent: eventsOf(ctx).at(-1)?.seq ?? 0,
 	};
 	const last = Number(req.headers["last-event-id"]);
 	if (Number.isFinite(last) && last > 0) client.sent = last;

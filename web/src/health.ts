@@ -1,5 +1,5 @@
 // How jobs are, as the page sorts and sums them up. Pure.
-import { ago, clock } from "./format";
+import { ago, clock, lasting } from "./format";
 import type { Health, Job, Shown } from "./types";
 
 const URGENT = ["hung", "memory", "suspected", "slow", "died", "waiting", "lost"];
@@ -16,6 +16,10 @@ export function asSeen(job: Job, seen: number | undefined): Job {
 	const sentence = `as last seen at ${clock(seen)}: ${job.health?.sentence ?? job.state}`;
 	return { ...job, health: { ...job.health, level: "unseen", sentence } };
 }
+
+/** What is told of a job. How long it stands is told by the server in tens of seconds; here it agrees with the clock. */
+export const sentenceAt = ({ level, sentence, since_unix_ms: since }: Health, now: number): string =>
+	level === "hung" && since ? sentence.replace(/(still for )\S+ \w+( \d\d \w)?/, `$1${lasting(now - since)}`) : sentence;
 
 const byEnd = (a: Job, b: Job) => (b.ended_unix_ms ?? 0) - (a.ended_unix_ms ?? 0);
 

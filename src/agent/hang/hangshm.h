@@ -55,6 +55,7 @@ struct hang_job {
 enum hang_message_kind {
 	HANG_SAYS_INCIDENT,
 	HANG_SAYS_RESOLVED, /* a job that stood still moves again */
+	HANG_SAYS_FAST, /* a rank that was slow by itself is no more */
 	HANG_SAYS_BENIGN, /* it stands still for a harmless reason: for the events */
 	HANG_SAYS_SUSPECT, /* it stands still, and evidence is gathered: for the events */
 	HANG_SAYS_LOSS, /* a rank's loss became NaN or infinite: for the events */

@@ -663,6 +663,8 @@ static void hangwatch_sample(struct watch *k, struct watched *j, size_t index)
 		j->reported = false;
 		line_send(k, j, index, HANG_SAYS_RESOLVED, step.text);
 	}
+	if (step.fast_again)
+		line_send(k, j, index, HANG_SAYS_FAST, step.text);
 	if (step.state == HANG_OK)
 		j->benign[0] = '\0';
 	bool calm = step.state == HANG_OK && !step.closely;

@@ -155,6 +155,19 @@ void hangreport_resolved(const struct hangreport *e, const struct hang_message *
 		log_info("%s: the hang is over: %s", e->job->id, m->text[0] ? m->text : "it moves again");
 }
 
+void hangreport_fast(const struct hangreport *e, const struct hang_message *m, struct incident *in,
+		     struct attachments *parts)
+{
+	in->hang_over = true;
+	attachments_hang_resolved(parts, m->time_unix_ms);
+	hangreport_update(e, in, parts);
+	recorder_event(e->recorder, e->job, "straggler_over", in->id, "%s", m->text);
+	if (e->recorder->notifier)
+		notifier_over(e->recorder->notifier, e->job->id, "straggler", m->text);
+	if (!e->quiet)
+		log_info("%s: no rank is slow any more: %s", e->job->id, m->text);
+}
+
 void hangreport_benign(const struct hangreport *e, const struct hang_message *m)
 {
 	recorder_event(e->recorder, e->job, "standstill", NULL, "%s", m->text);

@@ -34,6 +34,9 @@ void hangreport_early(const struct hang_message *m, struct attachments *parts);
 /* The job moves again: mark the incident as over. */
 void hangreport_resolved(const struct hangreport *e, const struct hang_message *m, struct incident *in,
 			 struct attachments *parts);
+/* The rank that was slow by itself is no more: likewise. */
+void hangreport_fast(const struct hangreport *e, const struct hang_message *m, struct incident *in,
+		     struct attachments *parts);
 /*
  * A loss that is no number (NaN) stops nothing: an event, no incident. first: the first one of the attempt, which is
  * told on stderr and by a notice as well.

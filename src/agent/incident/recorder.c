@@ -186,13 +186,16 @@ void recorder_close(struct recorder *k)
 	k->store = store_close(k->store);
 }
 
-void recorder_threshold(struct recorder *k, const struct job *j, double ratio)
+void recorder_threshold(struct recorder *k, const struct job *j, double ratio, uint64_t bytes)
 {
 	char text[32];
 	struct store *store = recorder_store(k);
 	TEXT_FORMAT(text, "%.6f", ratio);
 	if (store && ratio > 0)
 		ignore(store_put_note(store, j->id, STORE_NOTE_THRESHOLD, text), "the metric is then missing");
+	TEXT_FORMAT(text, "%llu", (unsigned long long)bytes);
+	if (store && ratio > 0 && bytes > 0)
+		ignore(store_put_note(store, j->id, STORE_NOTE_ACTS_AT, text), "the line is then missing");
 }
 
 void recorder_framework(struct recorder *k, const struct job *j, const char *names)

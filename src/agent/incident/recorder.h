@@ -74,8 +74,11 @@ struct store *recorder_store(const struct recorder *k);
 /* Puts what waits into the store, unless it is still locked. */
 void recorder_close(struct recorder *k);
 void recorder_job(struct recorder *k, const struct job *j);
-/* Notes the share of memory above which the job's guard acts, for metrics; 0: it is off. */
-void recorder_threshold(struct recorder *k, const struct job *j, double ratio);
+/*
+ * Notes the share of memory above which the job's guard acts, for metrics; 0: it is off. bytes: those of the job's own
+ * limit, for pictures; 0: it has none.
+ */
+void recorder_threshold(struct recorder *k, const struct job *j, double ratio, uint64_t bytes);
 /* Notes the frameworks that the job uses, for metrics. */
 void recorder_framework(struct recorder *k, const struct job *j, const char *names);
 /*

@@ -124,7 +124,7 @@ static int event_take(void *ctx, const struct job_event *e)
 	} means[] = {
 		{"attempt_start", METRICS_WELL},    {"hang_resolved", METRICS_WELL}, {"suspected", METRICS_SUSPECTED},
 		{"standstill", METRICS_STANDSTILL}, {"hang", METRICS_HUNG},	     {"straggler", METRICS_STRAGGLER},
-		{"slowdown", METRICS_SLOWDOWN},
+		{"slowdown", METRICS_SLOWDOWN},	    {"straggler_over", METRICS_WELL},
 	};
 	struct standing *s = ctx;
 	if (e->attempt != s->attempt)

@@ -173,7 +173,8 @@ void adopt_begin(struct adopt *a, struct adopted *j, const char *name, const cha
 	livetell_open(&j->recorder, &j->live);
 	recorder_job(&j->recorder, &j->job);
 	recorder_event(&j->recorder, &j->job, "job_adopted", NULL, "%s", command);
-	recorder_threshold(&j->recorder, &j->job, a->spec->watch.guard.threshold_ratio);
+	recorder_threshold(&j->recorder, &j->job, a->spec->watch.guard.threshold_ratio,
+			   services_acts_at(&a->spec->watch.guard, j->job.limit_bytes));
 	if (a->spec->watch.protect)
 		runprotect_apply(a->w, &j->recorder, &j->job, a->spec->watch.quiet);
 	if (!a->spec->watch.quiet)

@@ -73,8 +73,7 @@ static void on_hang_incident(void *owner, const struct hang_message *m)
 	else if (asked)
 		e.next = HANGREPORT_UNSURE;
 	hangreport_incident(&e, m, &in, &parts);
-	if (m->verdict.kind == HANG_HANG)
-		jobhang_keep_last(&j->hang, &in, &parts);
+	jobhang_keep(&j->hang, &m->verdict, &in, &parts);
 	attachments_done(&parts);
 	if (ends)
 		hung_end(a, j, &in);

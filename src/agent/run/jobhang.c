@@ -22,21 +22,38 @@ void jobhang_keep_early(struct job_hang *h, const struct hang_message *m, uint64
 	h->early_ns = now_ns;
 }
 
-void jobhang_keep_last(struct job_hang *h, const struct incident *in, struct attachments *parts)
+static void incident_keep(struct incident **dst, struct attachments *dst_parts, const struct incident *in,
+		 struct attachments *parts)
 {
-	if (!h->last)
-		h->last = malloc(sizeof(*h->last));
-	attachments_done(&h->parts);
-	if (!h->last)
+	if (!*dst)
+		*dst = malloc(sizeof(**dst));
+	attachments_done(dst_parts);
+	if (!*dst)
 		return;
-	*h->last = *in;
-	h->parts = *parts;
+	**dst = *in;
+	*dst_parts = *parts;
 	*parts = (struct attachments){.heap = NULL};
+}
+
+void jobhang_keep(struct job_hang *h, const struct hang_verdict *v, const struct incident *in,
+		  struct attachments *parts)
+{
+	if (v->kind == HANG_HANG)
+		incident_keep(&h->last, &h->parts, in, parts);
+	else if (v->kind == HANG_STRAGGLER && v->usual_per_s > 0)
+		incident_keep(&h->slow, &h->slow_parts, in, parts);
+}
+
+void jobhang_forget_slow(struct job_hang *h)
+{
+	attachments_done(&h->slow_parts);
+	free(take(&h->slow));
 }
 
 void jobhang_clear(struct job_hang *h)
 {
 	jobhang_forget_early(h);
+	jobhang_forget_slow(h);
 	attachments_done(&h->parts);
 	free(h->last);
 	*h = (struct job_hang){.last = NULL};

@@ -74,6 +74,8 @@ struct services {
 void services_ray_learn(struct services *s, uint32_t job, pid_t worker);
 /* What Ray's logs say of the victim of this report, which nobody has looked at before its death. */
 void services_ray_victim(const struct services *s, uint32_t job, struct incident *in);
+/* Used bytes of a job's own limit above which its guard acts; 0: it has none, or the guard is off. */
+uint64_t services_acts_at(const struct guard_spec *g, uint64_t limit_bytes);
 /* Prepares what needs no process: the guard's shared memory with its settings, the notifier. -ENOMEM. */
 int must_check services_open(struct services *s, const struct world *w, const struct watch_spec *spec,
 			     const struct services_ops *ops, void *owner);

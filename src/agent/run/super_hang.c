@@ -84,8 +84,7 @@ void super_hang_incident(struct super *s, const struct hang_message *m)
 				 : "The job is ended now and started again, because --on-hang restart "
 				   "was given.";
 	hangreport_incident(&e, m, &in, &parts);
-	if (m->verdict.kind == HANG_HANG)
-		jobhang_keep_last(&s->hang.kept, &in, &parts);
+	jobhang_keep(&s->hang.kept, &m->verdict, &in, &parts);
 	attachments_done(&parts);
 	if (ends)
 		end_hung(s);

@@ -316,7 +316,8 @@ static void started(struct super *s)
 	const struct run_spec *spec = s->spec;
 	recorder_job(&s->recorder, &s->job);
 	recorder_event(&s->recorder, &s->job, "job_start", NULL, "%s", s->job.command);
-	recorder_threshold(&s->recorder, &s->job, spec->watch.guard.threshold_ratio);
+	recorder_threshold(&s->recorder, &s->job, spec->watch.guard.threshold_ratio,
+			   services_acts_at(&spec->watch.guard, s->job.limit_bytes));
 	if (spec->watch.protect)
 		runprotect_apply(s->w, &s->recorder, &s->job, spec->watch.quiet);
 	for (uint32_t i = 0; i < s->nproc; i++)

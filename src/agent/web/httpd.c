@@ -9,6 +9,8 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/dynlib.h"
+#include "base/gzip.h"
+#include "base/text.h"
 
 #define CONNECTIONS_MOST 1200
 #define CONNECTIONS_OF_ADDRESS 200
@@ -17,6 +19,9 @@
 /* Of an answer, no byte could be sent for so long. */
 #define STALLED_S 30
 #define HEADERS_BYTES (16 * 1024)
+/* A JSON text of such a size is packed: a smaller one is one packet anyhow, a larger one would hold up the others. */
+#define PACK_LEAST (4 * 1024)
+#define PACK_MOST (1024 * 1024)
 
 /* The few functions used, under their own types. */
 struct api {
@@ -91,6 +96,7 @@ struct httpd_call {
 	char *body;
 	size_t body_len;
 	bool begun, too_large, asked, suspended, deferred;
+	bool takes_gzip;
 	struct MHD_Response *response; /* made, not queued yet */
 	int status;
 	struct httpd_stream stream;
@@ -203,6 +209,7 @@ static enum MHD_Result call_ask(struct httpd_call *c, const char *method)
 	struct headers all = {.r = &r};
 	(void)mhd.values(c->connection, MHD_HEADER_KIND, header_take, &all);
 	r.guard.repeated = all.repeated;
+	c->takes_gzip = httpd_takes_gzip(r.accept_encoding);
 	c->asked = true;
 	if (c->peer)
 		c->peer->busy = true;
@@ -390,6 +397,45 @@ static void answer_headers(const struct httpd *h, struct MHD_Response *r, const 
 		(void)mhd.header(r, "Content-Type", type);
 }
 
+static struct span behind(struct span s, size_t n)
+{
+	return (struct span){s.p + MIN(n, s.len), s.len - MIN(n, s.len)};
+}
+
+/* "gzip;q=0" refuses it; a "*" is not taken for it. */
+bool httpd_takes_gzip(const char *accept_encoding)
+{
+	struct span rest = span_of(accept_encoding ? accept_encoding : "");
+	while (rest.len > 0) {
+		struct span one = span_before(rest, ","), name = span_trim(span_before(one, ";"));
+		rest = behind(rest, one.len + 1);
+		if (name.len != strlen("gzip") || strncasecmp(name.p, "gzip", name.len) != 0)
+			continue;
+		struct span q = span_trim(behind(one, span_before(one, "=").len + 1));
+		return q.len == 0 || strspn(q.p, "0.") < q.len;
+	}
+	return false;
+}
+
+static bool may_pack(const struct httpd_answer *a)
+{
+	return a->text && a->type && strcmp(a->type, "application/json") == 0 && a->len >= PACK_LEAST &&
+	       a->len <= PACK_MOST;
+}
+
+/* Packs the text where the client takes that. True: it is packed now. */
+static bool text_pack(const struct httpd_call *c, struct httpd_answer *a)
+{
+	size_t len;
+	char *packed = c->takes_gzip ? gzip_quick(a->text, a->len, &len) : NULL;
+	if (!packed)
+		return false;
+	free(a->text);
+	a->text = packed;
+	a->len = len;
+	return true;
+}
+
 static struct MHD_Response *response_of(const struct httpd_answer *a)
 {
 	if (a->text)
@@ -399,8 +445,10 @@ static struct MHD_Response *response_of(const struct httpd_answer *a)
 	return mhd.of_fd(a->len, a->fd);
 }
 
-void httpd_reply(struct httpd_call *c, const struct httpd_answer *a)
+void httpd_reply(struct httpd_call *c, const struct httpd_answer *given)
 {
+	struct httpd_answer answer = *given, *a = &answer;
+	const bool packs = may_pack(a), packed = packs && text_pack(c, a);
 	struct MHD_Response *r = response_of(a);
 	c->deferred = false;
 	if (!r) {
@@ -415,6 +463,10 @@ void httpd_reply(struct httpd_call *c, const struct httpd_answer *a)
 	answer_policy(r, a->policy);
 	for (size_t i = 0; i < a->n_headers; i++)
 		(void)mhd.header(r, a->header[i].name, a->header[i].value);
+	if (packs)
+		(void)mhd.header(r, "Vary", "Accept-Encoding");
+	if (packed)
+		(void)mhd.header(r, "Content-Encoding", "gzip");
 	c->response = r;
 	c->status = a->status;
 	call_resume(c);

@@ -76,7 +76,10 @@ void httpd_run(struct httpd *h);
 /* Call httpd_run after at most so long, in any case. */
 int httpd_timeout_ms(const struct httpd *h);
 
+/* A large JSON text is packed by gzip where the client takes that. */
 void httpd_reply(struct httpd_call *call, const struct httpd_answer *a);
+/* By a header Accept-Encoding; NULL: there is none. */
+bool httpd_takes_gzip(const char *accept_encoding);
 /* The answer comes later, by httpd_reply. */
 void httpd_defer(struct httpd_call *call);
 void httpd_stream_begin(struct httpd_call *call, const struct httpd_stream *s);

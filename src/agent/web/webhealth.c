@@ -86,6 +86,7 @@ static void trouble_take(const struct js *j, struct health_facts *f)
 	f->trouble.time_unix_ms = js_get_i64(j, "time_unix_ms", 0);
 	f->trouble.attempt = (uint32_t)MAX(js_get_i64(j, "attempt", 0), (int64_t)0);
 	f->trouble.resolved = js_get_bool(js_get(j, "hang"), "resolved", false);
+	f->trouble.lasts = health_lasts(js_get_text(cause, "id", ""));
 	f->trouble.asked = f->trouble.kind == INCIDENT_KILLED_BY && incident_asked(js_get_text(cause, "id", ""));
 	f->trouble.stood_ms = (uint64_t)MAX(js_get_i64(js_get(j, "hang"), "standstill_ms", 0), (int64_t)0);
 	list_take(js_get(cause, "advice"), f->trouble.advice[0], sizeof(f->trouble.advice[0]), HEALTH_ADVICE,

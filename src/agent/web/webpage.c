@@ -105,7 +105,7 @@ static const struct webasset *asset_find(const char *path)
 static void asset_send(const struct webcall *c, const struct webasset *a)
 {
 	const char *tags = c->request->if_none_match, *takes = c->request->accept_encoding;
-	bool gzip = takes && strstr(takes, "gzip");
+	bool gzip = httpd_takes_gzip(takes);
 	struct httpd_answer answer = {
 		.status = 200,
 		.type = a->mime,

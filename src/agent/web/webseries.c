@@ -345,6 +345,18 @@ static uint64_t job_shared(const struct series_sample *s)
 	return sub_floor(s->job_bytes, own_bytes);
 }
 
+/* Where the guard acts, as was noted when it began to watch. */
+static void acts_at_write(const struct webcall *c, const struct job *j, FILE *to)
+{
+	char text[32], *end;
+	struct store *store = web_store(c->web);
+	if (!store || store_get_note(store, j->id, STORE_NOTE_ACTS_AT, text, sizeof(text)) != 0)
+		return;
+	unsigned long long acts_at = strtoull(text, &end, 10);
+	if (end != text && acts_at > 0)
+		fprintf(to, ",\"threshold_bytes\":%llu", acts_at);
+}
+
 void web_memory(const struct webcall *c)
 {
 	cleanup(points_done) struct points p = {.n = 0};
@@ -367,6 +379,7 @@ void web_memory(const struct webcall *c)
 	uint64_t total_bytes = p.n > 0 ? p.of[p.n - 1].node_total_bytes : 0;
 	if (j.limit_bytes > 0)
 		fprintf(to, ",\"limit_bytes\":%llu", (unsigned long long)j.limit_bytes);
+	acts_at_write(c, &j, to);
 	if (total_bytes > 0)
 		fprintf(to, ",\"total_bytes\":%llu", (unsigned long long)total_bytes);
 	fputs("}", to);

@@ -85,6 +85,18 @@ static bool train_read(const struct list *l, const struct job_process *p, bool l
 	       rayworker_train_read(&l->view->world, p->pid, ret);
 }
 
+/* By what its supervisor says now. */
+static bool rank_is_slow(const struct list *l, int32_t rank)
+{
+	const struct health *h = &l->live.health;
+	if (h->level != HEALTH_SLOW || rank == NO_RANK)
+		return false;
+	for (size_t i = 0; i < h->n_culprits; i++)
+		if (h->culprit[i] == rank)
+			return true;
+	return false;
+}
+
 static void print_row(struct list *l, const struct job_process *p, bool live)
 {
 	char command[600];
@@ -105,7 +117,8 @@ static void print_row(struct list *l, const struct job_process *p, bool live)
 	if (l->shown == 0)
 		textcols_head(out, columns, ARRAY_SIZE(columns), 0, true);
 	bool measured = p->rss_bytes > 0;
-	const char *state = live ? "running" : p->has_status ? view_exit(true, p->wait_status, exit) : "gone";
+	const char *now = rank_is_slow(l, p->rank) ? "slow" : "running";
+	const char *state = live ? now : p->has_status ? view_exit(true, p->wait_status, exit) : "gone";
 	const struct textcells cells = {
 		.text = {p->job, attempt, rank, p->role[0] ? p->role : "-", pid,
 			 measured ? size_format(p->own_bytes, own) : "-",
@@ -141,6 +154,8 @@ static void show_row(struct list *l, const struct job_process *p, bool live)
 		cleanup(js_freep) struct js *o = process_json(p);
 		const struct job_step *s = past_step_of(&l->steps, p);
 		js_put_bool(o, "running", live);
+		if (live && rank_is_slow(l, p->rank))
+			js_put_bool(o, "slow", true);
 		ray_put(l, o, p, live);
 		if (s)
 			js_put_u64(o, "step", s->step);

@@ -133,7 +133,8 @@ static void own_rank_culprit(struct pm *p)
 {
 	struct incident *i = p->i;
 	bool own = i->kind == INCIDENT_CRASH || (i->kind == INCIDENT_ERROR_EXIT && i->killer == KILLER_NONE);
-	if (own && i->n_culprits == 0 && i->cause.confidence > CONFIDENCE_LOW && !p->d->stopping &&
+	const bool bare = strncmp(i->cause.id, "exit_", 5) == 0; /* why is not known, which rank is */
+	if (own && i->n_culprits == 0 && (bare || i->cause.confidence > CONFIDENCE_LOW) && !p->d->stopping &&
 	    !postmortem_may_follow(i))
 		pm_culprit(p, p->d->rank);
 }

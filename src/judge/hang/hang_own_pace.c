@@ -55,13 +55,28 @@ bool hang_own_pace_slow(const struct liveness_set *p)
 	return is_slow(&x);
 }
 
+/* Its steps began later than those of another rank that keeps its pace: it is in another loop. */
+static bool counts_anew(const struct liveness_set *p, const struct liveness *timed)
+{
+	const uint64_t later_ns = 10 * NS_PER_S;
+	for (size_t i = 0; i < p->n; i++) {
+		const struct ownpace *other = &p->rank[i].pace;
+		struct ownpace_rates rates;
+		if (ownpace_rates(other, p->now_ns, &rates) && rates.keeps &&
+		    ownpace_began_ns(&timed->pace) > ownpace_began_ns(other) + later_ns)
+			return true;
+	}
+	return false;
+}
+
 bool hang_own_pace_alone(const struct liveness_set *p)
 {
 	struct own_paces x;
 	paces_of(p, &x);
 	bool timed = false;
+	const struct liveness *l = liveness_find(p, p->step_rank);
 	for (size_t i = 0; i < x.n; i++)
-		timed |= x.of[i].rank == p->step_rank && !x.of[i].rates.slower;
+		timed |= x.of[i].rank == p->step_rank && !x.of[i].rates.slower && !counts_anew(p, l);
 	return !timed && x.n_keep > 0 && x.n_keep * 2 >= x.n;
 }
 

@@ -13,5 +13,5 @@ bool hang_own_pace_alone(const struct liveness_set *p);
 /* True once where the rank that was told of is as fast as it was, or has ended; text says so. */
 bool hang_own_pace_over(struct hang_history *m, const struct liveness_set *p, char *text, size_t cap);
 bool hang_own_pace_judge(struct hang_work *w);
-/* hang_pace.c: says what a rank, of these samples, spends the part `lack` of its time on that the others do not. */
+/* hang_pace.c: says what a rank spends that part of its time on, by these samples, whatever the others do. */
 void hang_pace_split(struct hang_work *w, const struct waitshare *s, size_t at, double lack);

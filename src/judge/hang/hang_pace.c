@@ -283,8 +283,10 @@ static void split(struct hang_work *w, const struct waitshare *s, const struct s
 
 void hang_pace_split(struct hang_work *w, const struct waitshare *s, size_t at, double lack)
 {
-	const struct straggler x = {.at = at, .others = lack};
-	split(w, s, &x);
+	static struct waitshare alone; /* large */
+	const struct straggler x = {.at = 0, .others = lack};
+	alone = (struct waitshare){.n = 1, .rank[0] = s->rank[at]};
+	split(w, &alone, &x);
 }
 
 /*

@@ -286,21 +286,28 @@ static void gpu_counters(const struct liveness *l, struct buf *b)
 		buf_add(b, by[s->gpu_by]);
 }
 
+/* Of a job that stands, what moved before it came to a stand counts for nothing. */
+static double rate_now(const struct hang_work *w, const struct liveness *l, enum liveness_counter c)
+{
+	const struct liveness_trace *t = &l->trace[c];
+	return w->standstill_ns > 0 ? liveness_rate_since(t, w->p->now_ns - w->standstill_ns + NS_PER_S) : t->rate;
+}
+
 static void counters_of(struct hang_work *w, const struct liveness *l)
 {
 	char who[HANG_WHO], text[300], size[16], ago[24], usual[24];
 	struct buf b = BUF_ON(text);
 	buf_reset(&b);
 	if (l->trace[LIVENESS_CPU].known)
-		buf_printf(&b, "processor %.1f %% of a core", l->trace[LIVENESS_CPU].rate / 1e7);
+		buf_printf(&b, "processor %.1f %% of a core", rate_now(w, l, LIVENESS_CPU) / 1e7);
 	static const enum liveness_counter bytes[] = {LIVENESS_READ,	     LIVENESS_WRITTEN,	LIVENESS_DISK_READ,
 						      LIVENESS_DISK_WRITTEN, LIVENESS_NET_SENT, LIVENESS_NET_RECEIVED};
 	for (size_t i = 0; i < ARRAY_SIZE(bytes); i++)
-		if (l->trace[bytes[i]].known && l->trace[bytes[i]].rate >= 1)
+		if (l->trace[bytes[i]].known && rate_now(w, l, bytes[i]) >= 1)
 			buf_printf(&b, "%s%s %s/s", b.len ? ", " : "", liveness_counter_name(bytes[i]),
-				   size_format((uint64_t)l->trace[bytes[i]].rate, size));
-	if (l->trace[LIVENESS_LOG_LINES].known && l->trace[LIVENESS_LOG_LINES].rate > 0)
-		buf_printf(&b, "%slog %.1f lines/s", b.len ? ", " : "", l->trace[LIVENESS_LOG_LINES].rate);
+				   size_format((uint64_t)rate_now(w, l, bytes[i]), size));
+	if (l->trace[LIVENESS_LOG_LINES].known && rate_now(w, l, LIVENESS_LOG_LINES) > 0)
+		buf_printf(&b, "%slog %.1f lines/s", b.len ? ", " : "", rate_now(w, l, LIVENESS_LOG_LINES));
 	double usual_s, missed_s;
 	if (cadence_known(&l->log, &usual_s, &missed_s))
 		buf_printf(&b, "%sits last line %s ago (usual: one in %s)", b.len ? ", " : "",

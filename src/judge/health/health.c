@@ -84,7 +84,7 @@ static bool is_slow(const struct health_facts *f)
 {
 	bool kind = f->trouble.kind == INCIDENT_STRAGGLER || f->trouble.kind == INCIDENT_SLOWDOWN;
 	return kind && !f->trouble.resolved && f->trouble.attempt == f->job->attempt &&
-	       f->now_unix_ms - f->trouble.time_unix_ms < HEALTH_SLOW_MS;
+	       (f->trouble.lasts || f->now_unix_ms - f->trouble.time_unix_ms < HEALTH_SLOW_MS);
 }
 
 /* Adds to the steps whether their rate is usual: "step 812 of 5000, 1.9/s, as usual, 36 m left". */
@@ -217,6 +217,11 @@ void health_event(struct health_facts *f, const struct job_event *e)
 	}
 }
 
+bool health_lasts(const char *cause)
+{
+	return strcmp(cause, "slow_rank") == 0;
+}
+
 void health_trouble(struct health_facts *f, const struct incident *in)
 {
 	memset(&f->trouble, 0, sizeof(f->trouble));
@@ -227,6 +232,7 @@ void health_trouble(struct health_facts *f, const struct incident *in)
 	f->trouble.time_unix_ms = in->time_unix_ms;
 	f->trouble.attempt = in->attempt;
 	f->trouble.resolved = in->hang_over;
+	f->trouble.lasts = health_lasts(in->cause.id);
 	f->trouble.asked = in->kind == INCIDENT_KILLED_BY && incident_asked(in->cause.id);
 	f->trouble.stood_ms = in->stood_ms;
 	for (size_t i = 0; i < MIN(in->cause.n_advice, (size_t)HEALTH_ADVICE); i++)

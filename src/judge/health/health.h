@@ -23,5 +23,7 @@
 void health_judge(const struct health_facts *f, struct health *ret);
 /* Takes over what an event of the job says of it. Events come in their order. */
 void health_event(struct health_facts *f, const struct job_event *e);
+/* True for a cause whose end is told: as long as it is not, it lasts. */
+bool health_lasts(const char *cause);
 /* The job's newest report is its trouble. */
 void health_trouble(struct health_facts *f, const struct incident *in);

@@ -45,6 +45,17 @@ static const double rdma_floor = 4096;
 /* So many steps are enough to miss the next one, in however few samples they came. */
 static const uint64_t enough_steps = 5;
 
+double liveness_rate_since(const struct liveness_trace *t, uint64_t since_ns)
+{
+	const size_t points = (size_t)MIN(t->n_at, LIVENESS_WINDOWS);
+	for (size_t back = points; back > 0; back--) { /* oldest first */
+		const size_t i = (t->n_at - back) % LIVENESS_WINDOWS;
+		if (t->at_ns[i] >= since_ns && t->last_ns > t->at_ns[i])
+			return (t->total - t->sum[i]) * 1e9 / (double)(t->last_ns - t->at_ns[i]);
+	}
+	return 0;
+}
+
 double liveness_floor(enum liveness_counter s, double usual)
 {
 	return floors[s] == 0 ? 0 : MAX(floors[s], usual * usual_share);

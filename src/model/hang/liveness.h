@@ -19,7 +19,6 @@
 #include "sense/gpu/gpu.h" /* GPU_REASON_* */
 
 #define LIVENESS_RANKS 65
-
 /*
  * All counters but LIVENESS_IO_ALL leave out service threads (liveness_service_thread) where the kernel counts by
  * thread; else they are those of the whole process.
@@ -143,14 +142,13 @@ struct liveness { /* of one rank */
 	struct liveness_trace trace[LIVENESS_COUNTERS];
 	uint64_t gpu_alive_ns; /* when a device was last neither idle nor spinning */
 	uint64_t works_ns; /* when it last took more processor time than a loop of short sleeps does; 0: never */
-	bool gpu_known, gpu_spins, has_usual_power; /* spins: busy, with too little power and memory activity */
+	bool gpu_known, gpu_spins, has_usual_power; /* spins: busy, but power and memory say that it does no work */
 	double usual_power; /* watts, while steps advanced */
 	struct cadence log; /* of its output lines */
 	struct ownpace pace;
 	bool stepping; /* its own step grew at least once */
 	uint64_t step_ns; /* when its step last grew */
 };
-
 #define LIVENESS_STEPS 256
 #define LIVENESS_GAPS 32
 
@@ -194,6 +192,8 @@ bool liveness_writes(const struct liveness_set *all, const struct liveness *p);
 bool liveness_reads(const struct liveness_set *all, const struct liveness *p);
 /* The rate per second up to which growth is noise. usual: rate while steps advanced; 0: unknown. */
 double liveness_floor(enum liveness_counter s, double usual);
+/* The rate per second since then, or over the last few seconds if that is less: none of what was before. */
+double liveness_rate_since(const struct liveness_trace *t, uint64_t since_ns);
 const char *liveness_counter_name(enum liveness_counter s); /* "cpu" */
 
 /* True for the name (comm) of a thread whose activity says nothing about the program: NCCL's proxies, watchdogs. */

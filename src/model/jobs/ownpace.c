@@ -5,9 +5,9 @@
 
 static const uint64_t gap_least_ns = 2 * NS_PER_S;
 /* The present: the newest gaps of at least so much time. The past: at least so much time, and so many gaps. */
-static const uint64_t now_least_ns = 14 * NS_PER_S, before_least_ns = 20 * NS_PER_S;
+static const uint64_t now_least_ns = 14 * NS_PER_S, before_least_ns = 12 * NS_PER_S;
 #define NOW_GAPS 5
-#define BEFORE_GAPS 8
+#define BEFORE_GAPS 5
 /* Slower: each gap of the present is slower than nearly all of the past, and the middle one by this ratio. */
 static const double slower_ratio = 1.5, keeps_ratio = 1.2;
 static const size_t nearly_all = 10; /* all but one in so many */
@@ -39,11 +39,31 @@ static uint64_t mark_ns(const struct ownpace *p, size_t back)
 	return p->of[(p->n - 1 - back) % OWNPACE_MARKS].at_ns;
 }
 
+/* The middle rate of the gaps from one on. */
+static double middle_from(const struct ownpace *p, size_t from, size_t gaps)
+{
+	double v[OWNPACE_MARKS];
+	size_t n = 0;
+	for (size_t i = from; i < gaps; i++)
+		v[n++] = gap_rate(p, i);
+	return stats_median(v, n);
+}
+
+uint64_t ownpace_began_ns(const struct ownpace *p)
+{
+	return p->n > 0 ? mark_ns(p, (size_t)MIN(p->n, OWNPACE_MARKS) - 1) : 0;
+}
+
 bool ownpace_rates(const struct ownpace *p, uint64_t now_ns, struct ownpace_rates *ret)
 {
 	double now[OWNPACE_MARKS], before[OWNPACE_MARKS];
 	size_t n = (size_t)MIN(p->n, OWNPACE_MARKS), gaps = n > 0 ? n - 1 : 0, n_now = 0, n_before = 0;
 	while (n_now < gaps && (n_now < NOW_GAPS || mark_ns(p, 0) - mark_ns(p, n_now) < now_least_ns)) {
+		now[n_now] = gap_rate(p, n_now);
+		n_now++;
+	}
+	/* what is as slow already belongs to it */
+	for (double usual = middle_from(p, n_now, gaps); n_now < gaps && gap_rate(p, n_now) * slower_ratio < usual;) {
 		now[n_now] = gap_rate(p, n_now);
 		n_now++;
 	}

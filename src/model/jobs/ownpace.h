@@ -22,6 +22,8 @@ struct ownpace {
 /* The rank is at this step since at_ns. */
 void ownpace_take(struct ownpace *p, uint64_t at_ns, uint64_t step);
 
+uint64_t ownpace_began_ns(const struct ownpace *p); /* the oldest mark that is kept; 0: there is none */
+
 struct ownpace_rates {
 	double now, before; /* steps a second */
 	bool keeps, slower; /* as before; slower than before, in each of the last looks. Neither: between the two */

@@ -111,13 +111,20 @@ const struct job_step *job_steps_low(const struct job_steps *s)
 	return low;
 }
 
+/* 0: nobody can tell. */
+static uint64_t left_s_of(const struct job_step *s)
+{
+	double left_s = s->has_total && s->total > s->step ? (double)(s->total - s->step) / s->per_s : 0;
+	return left_s >= 1 && left_s < 1e8 ? (uint64_t)left_s : 0;
+}
+
 /* False: nobody can tell. */
 static bool left_text(const struct job_step *s, char dst[static 24])
 {
-	double left_s = s->has_total && s->total > s->step ? (double)(s->total - s->step) / s->per_s : 0;
-	if (left_s >= 1 && left_s < 1e8)
-		(void)duration_format((uint64_t)left_s * NS_PER_S, dst);
-	return left_s >= 1 && left_s < 1e8;
+	const uint64_t left_s = left_s_of(s);
+	if (left_s > 0)
+		(void)duration_format(left_s * NS_PER_S, dst);
+	return left_s > 0;
 }
 
 static void rate_add(struct buf *b, const struct job_step *s)
@@ -137,7 +144,7 @@ static bool is_still(const struct job_steps *s, const struct job_step *step, int
 void job_step_cells(const struct job_steps *s, const struct job_step *step, int64_t now_unix_ms,
 		    struct job_step_cells *ret)
 {
-	*ret = (struct job_step_cells){"-", "-", "-"};
+	*ret = (struct job_step_cells){.step = "-", .rate = "-", .left = "-"};
 	if (step && step->has_total)
 		TEXT_FORMAT(ret->step, "%llu/%llu", (unsigned long long)step->step, (unsigned long long)step->total);
 	else if (step)
@@ -147,6 +154,7 @@ void job_step_cells(const struct job_steps *s, const struct job_step *step, int6
 	struct buf b = BUF_ON(ret->rate);
 	rate_add(&b, step);
 	ignore(left_text(step, ret->left), "then it stays a dash");
+	ret->left_ms = left_s_of(step) * (NS_PER_S / NS_PER_MS);
 }
 
 void job_steps_text(const struct job_steps *s, int64_t now_unix_ms, char *dst, size_t cap)

@@ -40,6 +40,7 @@ void job_steps_text(const struct job_steps *s, int64_t now_unix_ms, char *dst, s
 /* What a table has of a rank: "812/5000", "1.9/s", "36 m 02 s"; "-" for what is not known. */
 struct job_step_cells {
 	char step[48], rate[24], left[24];
+	uint64_t left_ms; /* 0: unknown */
 };
 /* The rank that is behind; NULL: no steps are known. */
 const struct job_step *job_steps_low(const struct job_steps *s);

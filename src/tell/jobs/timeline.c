@@ -13,6 +13,7 @@
 #include "tell/incident/report.h"
 #include "tell/jobs/bulklife.h"
 #include "tell/jobs/curvekeep.h"
+#include "tell/jobs/jobpast.h"
 #include "tell/store/series.h"
 #include "tell/store/storelast.h"
 #include "tell/jobs/timeline_ray.h"
@@ -783,6 +784,23 @@ static void write_lanes(struct timeline *t)
 	trace_json_lane(&t->json, LANE_NODE, name, LANE_NODE);
 }
 
+/* How far the rank that is behind is, and of a running job what is left. */
+static void write_ahead(struct timeline *t)
+{
+	static struct job_steps steps; /* large */
+	struct job_step_cells cells;
+	(void)job_steps_of(t->want->series, t->want->job->attempt, &steps);
+	const struct job_step *low = job_steps_low(&steps);
+	if (!low)
+		return;
+	job_step_cells(&steps, low, t->want->running ? t->want->now_unix_ms : 0, &cells);
+	trace_json_u64(&t->json, "step", low->step);
+	if (low->has_total)
+		trace_json_u64(&t->json, "steps_total", low->total);
+	if (cells.left_ms > 0)
+		trace_json_u64(&t->json, "left_ms", cells.left_ms);
+}
+
 static void write_other(struct timeline *t)
 {
 	const struct job *j = t->want->job;
@@ -797,6 +815,7 @@ static void write_other(struct timeline *t)
 	trace_json_i64(o, "started_unix_ms", t->began_ms);
 	trace_json_i64(o, "until_unix_ms", t->until_ms);
 	trace_json_u64(o, "samples", t->n_samples);
+	write_ahead(t);
 	if (t->left_out)
 		trace_json_u64(o, "left_out", t->left_out);
 	if (t->skipped_bytes)

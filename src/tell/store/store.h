@@ -66,6 +66,8 @@ int must_check store_add_event(struct store *s, const struct job_event *e, uint6
 int must_check store_put_incident(struct store *s, const struct store_incident *i);
 /* Key of the note that says above which share of memory the job's guard acts. */
 #define STORE_NOTE_THRESHOLD "guard_threshold_ratio"
+/* Key of the note that says above how many used bytes of the job's own limit its guard acts. */
+#define STORE_NOTE_ACTS_AT "guard_threshold_bytes"
 /* Key of the note that names the job's frameworks: "pytorch", "pytorch+ray". */
 #define STORE_NOTE_FRAMEWORK "framework"
 

@@ -452,6 +452,8 @@ static void messages_become_events_and_incidents_go_to_the_owner(void **state)
 	services_stop(&l->s);
 }
 
+static const struct hang_verdict hangs = {.kind = HANG_HANG};
+
 static void a_hang_is_resolved_once_and_never_while_its_job_is_being_ended(void **state)
 {
 	struct loop *l = *state;
@@ -460,7 +462,7 @@ static void a_hang_is_resolved_once_and_never_while_its_job_is_being_ended(void 
 	struct attachments parts = {.heap = NULL};
 	TEXT_COPY(in.id, "job-0.1");
 	TEXT_COPY(in.job, "job-0");
-	jobhang_keep_last(&l->hang[0], &in, &parts);
+	jobhang_keep(&l->hang[0], &hangs, &in, &parts);
 	l->hang[0].ended = true;
 	message_send(shm, HANG_SAYS_RESOLVED, 0, 0);
 	services_hang_messages(&l->s);
@@ -472,6 +474,25 @@ static void a_hang_is_resolved_once_and_never_while_its_job_is_being_ended(void 
 	assert_int_equal(events(l, 0, "hang_resolved").n, 1);
 	assert_int_equal(events(l, 1, "hang_resolved").n, 0);
 	assert_true(l->hang[0].last->hang_over);
+	services_stop(&l->s);
+}
+
+static void a_rank_that_was_slow_by_itself_is_over_once(void **state)
+{
+	struct loop *l = *state;
+	struct hang_shm *shm = hangs_open(l);
+	static const struct hang_verdict slow = {.kind = HANG_STRAGGLER, .usual_per_s = 3};
+	static struct incident in;
+	struct attachments parts = {.heap = NULL};
+	TEXT_COPY(in.id, "job-0.1");
+	TEXT_COPY(in.job, "job-0");
+	jobhang_keep(&l->hang[0], &slow, &in, &parts);
+	assert_null(l->hang[0].last); /* it hangs not */
+	message_send(shm, HANG_SAYS_FAST, 0, 0);
+	message_send(shm, HANG_SAYS_FAST, 0, 0);
+	services_hang_messages(&l->s);
+	assert_int_equal(events(l, 0, "straggler_over").n, 1);
+	assert_null(l->hang[0].slow);
 	services_stop(&l->s);
 }
 
@@ -549,11 +570,11 @@ static void the_last_hang_is_kept_with_its_parts(void **state)
 	(void)state;
 	TEXT_COPY(in.id, "job.1");
 	attachments_hang(&parts, js_object(), (struct span){"[]", 2});
-	jobhang_keep_last(&h, &in, &parts);
+	jobhang_keep(&h, &hangs, &in, &parts);
 	assert_null(parts.hang); /* handed over */
 	assert_non_null(h.parts.hang);
 	TEXT_COPY(in.id, "job.2");
-	jobhang_keep_last(&h, &in, &parts);
+	jobhang_keep(&h, &hangs, &in, &parts);
 	assert_string_equal(h.last->id, "job.2");
 	assert_null(h.parts.hang); /* those of the older one are gone */
 	h.ended = true;
@@ -596,6 +617,7 @@ int main(void)
 		LOOP(early_stacks_are_kept_for_their_job_until_it_moves),
 		LOOP(early_stacks_of_an_older_attempt_are_dropped),
 		LOOP(messages_become_events_and_incidents_go_to_the_owner),
+		LOOP(a_rank_that_was_slow_by_itself_is_over_once),
 		LOOP(a_hang_is_resolved_once_and_never_while_its_job_is_being_ended),
 		LOOP(a_hang_watcher_that_died_is_an_event_and_changes_the_helpers),
 		LOOP(the_deliverer_is_one_of_ours_and_its_end_is_noted),

@@ -195,6 +195,27 @@ static void damage_is_told_after_what_was_whole(void **state)
 	free(m.bytes);
 }
 
+static void what_is_packed_quickly_is_whole_or_not_at_all(void **state)
+{
+	char text[5000], noise[5000];
+	size_t len = 0;
+	(void)state;
+	for (size_t i = 0; i < sizeof(text); i++) {
+		text[i] = (char)('a' + i % 7);
+		noise[i] = (char)(i * i * 2654435761u >> 13);
+	}
+	char *packed = gzip_quick(text, sizeof(text), &len);
+	assert_non_null(packed);
+	assert_true(len < sizeof(text) / 10);
+	char *back = gunzip(packed, len, sizeof(text));
+	assert_non_null(back);
+	assert_memory_equal(back, text, sizeof(text));
+	free(back);
+	free(packed);
+	assert_null(gzip_quick(noise, sizeof(noise), &len));
+	assert_null(gzip_quick(text, 0, &len));
+}
+
 static void the_taker_s_refusal_is_handed_on(void **state)
 {
 	(void)state;
@@ -219,6 +240,7 @@ int main(void)
 		cmocka_unit_test(what_was_packed_is_unpacked_in_parts_of_any_size),
 		cmocka_unit_test(files_one_after_another_are_one),
 		cmocka_unit_test(damage_is_told_after_what_was_whole),
+		cmocka_unit_test(what_is_packed_quickly_is_whole_or_not_at_all),
 		cmocka_unit_test(the_taker_s_refusal_is_handed_on),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

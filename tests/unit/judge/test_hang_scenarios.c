@@ -614,9 +614,9 @@ static void check_verdict(struct scenario *s, const struct hang_verdict *v, stru
 			if (!strstr(v->text, text_of(span_trim(rest))))
 				fail_verdict(v, where, "it does not say", rest);
 			return;
-		} else if (span_eq(w, "shows")) {
-			if (!evidence_has(v, text_of(span_trim(rest))))
-				fail_verdict(v, where, "neither evidence nor advice has", rest);
+		} else if (span_eq(w, "shows") || span_eq(w, "hides")) {
+			if (evidence_has(v, text_of(span_trim(rest))) != span_eq(w, "shows"))
+				fail_verdict(v, where, "evidence and advice have, or lack", rest);
 			return;
 		} else {
 			fail_msg("%s: unknown expectation '%.*s'", where, (int)w.len, w.p);

@@ -274,6 +274,10 @@ static void a_slow_rank_is_news_for_a_time(void **state)
 	assert_int_equal(level(), HEALTH_SLOW);
 	facts.trouble.time_unix_ms = NOW - 2 * HEALTH_SLOW_MS;
 	assert_int_not_equal(level(), HEALTH_SLOW);
+	facts.trouble.lasts = health_lasts("slow_rank"); /* its end is told */
+	assert_int_equal(level(), HEALTH_SLOW);
+	facts.trouble.resolved = true;
+	assert_int_not_equal(level(), HEALTH_SLOW);
 }
 
 static void the_end_of_a_job_is_told_by_its_last_report(void **state)

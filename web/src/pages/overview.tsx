@@ -1,9 +1,9 @@
 // All jobs by health, those that need somebody first, and the last incidents.
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { JOBS, LAST_INCIDENTS } from "../ahead";
 import { get } from "../api";
 import { ago, bytes, count, duration, lasting, rate, tellsSteps, timeLeft, words } from "../format";
-import { asSeen, goes, groupJobs, headline, level, running } from "../health";
+import { asSeen, goes, groupJobs, headline, level, running, sentenceAt } from "../health";
 import { useGone, useLoad, useNews, useNow } from "../hooks";
 import { link } from "../route";
 import type { Event, Job } from "../types";
@@ -48,7 +48,7 @@ function JobRow({ job, now, seen = now }: { job: Job; now: number; seen: number 
 					<b class="name">{job.name}</b>
 					<small class="id">{job.id}</small>
 				</span>
-				<span class="sentence">{job.health?.sentence ?? job.state}</span>
+				<span class="sentence">{job.health ? sentenceAt(job.health, now) : job.state}</span>
 				<small class="meta">{facts.join(" · ")}</small>
 			</a>
 		</li>
@@ -68,10 +68,15 @@ function mergeJobs(have: JobsAnswer | undefined, news: Job[]): JobsAnswer | unde
 
 function LastIncidents({ now }: { now: number }) {
 	const events = useLoad<{ events: Event[]; newest?: number }>(...LAST_INCIDENTS);
-	const newest = events.data?.newest ?? -1;
+	const newest = events.data?.newest;
+	// A stream says which event it begins behind: what came before that and after the list, which may be late, is in neither.
+	const [begun, setBegun] = useState(0);
+	useEffect(() => {
+		if (begun > newest!) events.reload();
+	}, [begun, newest]);
 	useNews((kind, data: Event) => {
-		// A stream says which event it begins behind: what came before that and after the list is in neither.
-		if (kind === "hello" ? !(data.seq <= newest) : kind === "event" && data.incident) events.reload();
+		if (kind === "hello") setBegun(data.seq);
+		if (kind === "event" && data.incident) events.reload();
 	}, () => {});
 	return (
 		<Card title="Last incidents">

@@ -5,7 +5,7 @@ import { useNow } from "../hooks";
 import { link } from "../route";
 import type { Health, Job } from "../types";
 import { levelOf } from "../ui/parts";
-import { level, running } from "../health";
+import { level, running, sentenceAt } from "../health";
 
 const WORSE = ["suspected", "hung", "slow", "memory", "died", "lost", "unseen"];
 
@@ -72,7 +72,7 @@ export function Verdict({ job, picture }: { job: Job; picture: ComponentChildren
 					</small>
 				)}
 			</p>
-			<h1>{health.sentence}</h1>
+			<h1>{sentenceAt(health, now)}</h1>
 			<Culprits
 				job={job.id}
 				ranks={WORSE.includes(health.level) ? (health.culprit_ranks ?? []) : []}

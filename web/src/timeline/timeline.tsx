@@ -3,11 +3,12 @@ import "../common";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { apiUrl, get, jobPath } from "../api";
 import { panned, zoomed, type View } from "../flame/layout";
-import { bytes, bytesPerS, clock, count, decimal, duration, rate } from "../format";
-import { cssColor, useLoad, useThemeTurn, useWidth } from "../hooks";
+import { bytes, bytesPerS, clock, count, decimal, duration, rate, timeLeft } from "../format";
+import { goes } from "../health";
+import { cssColor, useLoad, useNow, useThemeTurn, useWidth } from "../hooks";
 import { useJob } from "../pages/jobframe";
 import { link, type Route } from "../route";
-import type { Me } from "../types";
+import type { Job, Me } from "../types";
 import { Card, Empty, Show } from "../ui/parts";
 import { isDark } from "../ui/palette";
 import { useWheel, ZoomButtons } from "../ui/pad";
@@ -247,6 +248,21 @@ function TimelineView({ base, job, thinned }: { base: Lanes; job: string; thinne
 	);
 }
 
+/** What the picture does not show yet: how long it goes on, by the rank that is behind. */
+function Ahead({ job }: { job: Job }) {
+	const now = useNow();
+	const steps = job.steps ?? [];
+	if (steps.length === 0 || !goes(job)) return null;
+	const behind = steps.reduce((a, b) => (b.step < a.step ? b : a));
+	const left = timeLeft(behind.step, behind.total, behind.per_s);
+	if (left === undefined) return null;
+	return (
+		<p class="ahead">
+			<b>{duration(left)} left</b> <small>· done about {clock(now + left, now)}</small>
+		</p>
+	);
+}
+
 export default function TimelinePage(_: { route: Route; me?: Me }) {
 	const { job } = useJob();
 	const load = useLoad<Trace>(jobPath(job.id, "timeline"), { points: POINTS });
@@ -264,6 +280,7 @@ export default function TimelinePage(_: { route: Route; me?: Me }) {
 				{() =>
 					lanes && lanes.rows.length > 0 ? (
 						<>
+							<Ahead job={job} />
 							{leftOut > 0 && (
 								<p class="notice">
 									{count(leftOut)} events and short-lived processes have no room in the whole; they are shown

@@ -45,9 +45,9 @@ export function axes(value: (v: number) => string, space: number, incrs?: number
 	];
 }
 
-/** The moment that is looked at, and incidents, as lines over the chart. */
-export function marks(list: Mark[], moment: number | undefined): uPlot.Plugin {
-	const line = (u: uPlot, time: number, dash: number[], color: string, text: string, below = 26) => {
+/** The moment that is looked at, and incidents, as lines over the chart; the name of the line above which vigil acts. */
+export function marks(list: Mark[], moment: number | undefined, acts?: number): uPlot.Plugin {
+	const line = (u: uPlot, time: number, dash: number[], color: string, text: string, below = 42) => {
 		const x = Math.round(u.valToPos(time / 1000, "x", true));
 		if (x < u.bbox.left || x > u.bbox.left + u.bbox.width) return;
 		u.ctx.save();
@@ -60,15 +60,20 @@ export function marks(list: Mark[], moment: number | undefined): uPlot.Plugin {
 		u.ctx.stroke();
 		u.ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
 		u.ctx.textAlign = x > u.bbox.left + u.bbox.width / 2 ? "right" : "left";
-		// Below the line of a limit, which stands near the top.
+		// Below the lines of a limit, which stand near the top.
 		u.ctx.fillText(text, x + (u.ctx.textAlign === "right" ? -4 : 4), u.bbox.top + below * devicePixelRatio);
 		u.ctx.restore();
 	};
 	return {
 		hooks: {
 			draw: (u) => {
+				if (acts) {
+					u.ctx.fillStyle = cssColor("warn");
+					u.ctx.textAlign = "left";
+					u.ctx.fillText(`vigil acts at ${bytes(acts)}`, u.bbox.left + 4, u.valToPos(acts, "y", true) + 14 * devicePixelRatio);
+				}
 				for (const mark of list) line(u, mark.time, [4, 4], cssColor("bad"), mark.text);
-				if (moment !== undefined) line(u, moment, [], cssColor("ink"), clock(moment), 42);
+				if (moment !== undefined) line(u, moment, [], cssColor("ink"), clock(moment), 58);
 			},
 		},
 	};
@@ -191,6 +196,7 @@ function memoryOptions(
 	limit: number | undefined,
 	props: MemoryProps,
 ): Omit<uPlot.Options, "width" | "height"> {
+	const acts = limit && props.memory.threshold_bytes;
 	const dark = isDark();
 	const n = layers.length;
 	// Drawn from the top layer down, so that each covers the ones above it down to zero.
@@ -209,15 +215,18 @@ function memoryOptions(
 		})
 		.reverse();
 	if (limit !== undefined)
-		series.push({ label: "limit", stroke: cssColor("bad"), width: 2, dash: [8, 5], points: { show: false } });
+		series.push(
+			{ stroke: cssColor("bad"), width: 2, dash: [8, 5], points: { show: false } },
+			{ stroke: cssColor("warn"), width: 2, dash: [2, 4], points: { show: false } },
+		);
 	return {
 		legend: { show: false },
 		cursor: { points: { show: false }, drag: { x: false, y: false } },
-		scales: { x: { time: true }, y: { range: (_u, _min, max) => [0, (max || 1) * 1.06] } },
+		scales: { x: { time: true }, y: { range: (_u, _min, max) => [0, (max || 1) * 1.12] } },
 		axes: axes((v) => bytes(v), 62, BYTE_STEPS),
 		series: [{}, ...series],
 		bands: Array.from({ length: Math.max(0, n - 1) }, (_, i) => ({ series: [i + 1, i + 2] as [number, number] })),
-		plugins: [layerNames(layers), marks(props.marks ?? [], props.moment)],
+		plugins: [layerNames(layers), marks(props.marks ?? [], props.moment, acts)],
 	};
 }
 
@@ -226,9 +235,11 @@ export function MemoryChart(props: MemoryProps) {
 	const layers = useMemo(() => stackMemory(memory), [memory]);
 	const peak = layers.length ? layers[layers.length - 1]!.upper.reduce<number>((m, v) => Math.max(m, v ?? 0), 0) : 0;
 	const limit = limitInView(peak, memory.limit_bytes) ? memory.limit_bytes : undefined;
+	const acts = limit && memory.threshold_bytes;
 	const data = useMemo(() => {
 		const columns = [...layers].reverse().map((l) => l.upper);
-		if (limit !== undefined) columns.push(memory.times.map(() => limit));
+		// So near to the limit that they would be one line it is drawn a little below.
+		if (limit) for (const level of [limit, acts ? Math.min(acts, limit * 0.97) : null]) columns.push(memory.times.map(() => level));
 		return [memory.times.map((t) => t / 1000), ...columns] as uPlot.AlignedData;
 	}, [layers, limit]);
 	if (memory.times.length === 0) return <Empty>No memory was measured yet.</Empty>;
@@ -249,11 +260,11 @@ export function MemoryChart(props: MemoryProps) {
 			<p class="meta">
 				Own memory of each {byProcess ? "large process" : "worker"}, and shared memory once.{" "}
 				{twice !== undefined &&
-					`Pages that processes share since a fork count in each: about ${bytes(twice)} more than the job has. `}
+					`Pages shared since a fork count in each: about ${bytes(twice)} more than the job has. `}
 				{memory.limit_bytes === undefined ? (
 					"No limit is known."
 				) : limit !== undefined ? (
-					<>The dashed line is the limit, {bytes(memory.limit_bytes)}.</>
+					`The dashed line is the limit, ${bytes(limit)}${acts ? `; vigil acts at ${bytes(acts)}` : ""}.`
 				) : (
 					<>The limit, {bytes(memory.limit_bytes)}, is far above.</>
 				)}
