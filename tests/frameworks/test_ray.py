@@ -150,6 +150,18 @@ def test_a_running_ray_node_is_watched_and_its_leaking_worker_ended(vigil, ray, 
     assert vigil.finish(watch, 20).status == 0
 
 
+def test_a_node_without_workers_is_not_ended_for_what_others_hold(vigil, ray, head):
+    """From the first look on, before the names of its programs were read."""
+    box, raylet = head
+    watch = vigil.start("watch", "--ray", "--memory-threshold", 0.005, box=box)
+    wait_for(lambda: vigil("jobs", "--json").out, 20, "the raylet to be adopted")
+    time.sleep(5)
+    assert b'"memory_kill"' not in vigil("events", "--json").out
+    assert raylet.is_running() and raylet.status() != psutil.STATUS_ZOMBIE
+    watch.terminate()
+    assert vigil.finish(watch, 20).status == 0
+
+
 def test_calls_that_one_actor_of_an_adopted_node_serves_are_seen_at_its_program(vigil, ray, head, tmp_path):
     box, raylet = head
     watch = vigil.start("watch", "--ray", box=box)

@@ -28,6 +28,8 @@ static bool role_take(void *ctx, const struct task_row *row, const struct role_i
 	struct proc_id id = {row->pid, row->start_ticks};
 	if (!guardnames_find(&h->shm->names, id, &named) || strcmp(named.comm, row->comm) != 0) {
 		name_want(h, row);
+		if (role_is_ray_system(span_of(row->comm)))
+			ret->role = ROLE_RAY_SYSTEM;
 		return false;
 	}
 	struct role_input in = {.comm = span_of(row->comm),

@@ -42,9 +42,20 @@ static int by_policy(const struct unit *a, const struct unit *b, enum victim_pol
 	return by_newest(a, b);
 }
 
+/*
+ * Ray ends with any of its own programs, and these hold little: to end them gives no room back and takes the node away.
+ * Programs that have grown are no such case.
+ */
+static bool is_spared(const struct unit *u)
+{
+	return u->launcher && u->role == ROLE_RAY_SYSTEM && unit_weight(u) < 512 * MIB;
+}
+
 static int victim_compare(const struct unit *a, const struct unit *b, enum victim_policy policy, uint64_t worthwhile)
 {
 	bool small_a = unit_weight(a) < worthwhile, small_b = unit_weight(b) < worthwhile;
+	if (is_spared(a) != is_spared(b))
+		return is_spared(a) ? 1 : -1;
 	if (a->launcher != b->launcher)
 		return a->launcher ? 1 : -1;
 	if ((a->wish == WISH_AVOID) != (b->wish == WISH_AVOID))
@@ -99,6 +110,10 @@ void victim_choose(const struct unit_table *units, enum victim_policy policy, ui
 	 */
 	uint64_t worthwhile = MIN(deficit_bytes, biggest / 2);
 	sort_units(units, policy, worthwhile, ret);
+	if (is_spared(&units->unit[ret->order[0]])) { /* all others would come before it */
+		ret->n = 0;
+		return;
+	}
 	while (ret->n_chosen < ret->n) {
 		const struct unit *u = &units->unit[ret->order[ret->n_chosen]];
 		if (ret->n_chosen > 0 && (ret->freed_bytes >= deficit_bytes || u->launcher || u->wish == WISH_AVOID))
@@ -142,6 +157,8 @@ void victim_explain(const struct unit_table *units, enum victim_policy policy, c
 	bool rank_of_many = u->rank != NO_RANK && c->n > 1;
 	if (c->n == 1)
 		buf_printf(&b, "the only candidate, with %s", size_format(unit_weight(u), size));
+	else if (is_spared(u))
+		buf_add(&b, "only starts others, and all of Ray ends with it: spared");
 	else if (u->launcher)
 		buf_add(&b, "only starts others: ended when nothing else is left");
 	else

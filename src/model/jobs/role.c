@@ -235,6 +235,15 @@ static const char *const utilities[] = {
 	"tr",  "cut", "ts",   "nvidia-smi", "rsync", "tar",  "gzip", "zstd", "ps",   "top",  "watch", NULL,
 };
 
+bool role_is_ray_system(struct span comm)
+{
+	const size_t kept = 15; /* bytes of a name */
+	for (const char *const *a = ray_agents; comm.len == kept && *a; a++)
+		if (memcmp(comm.p, *a, kept) == 0)
+			return true;
+	return in_list(comm, ray_daemons);
+}
+
 static bool ray_role(const struct role_input *in, enum role *ret)
 {
 	if (span_starts(in->command, "ray::") || span_starts(in->comm, "ray::")) {

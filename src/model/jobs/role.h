@@ -74,6 +74,11 @@ struct role_input {
  * Launchers have no rank: the variables they inherit (SLURM_PROCID) number the node, not a rank.
  */
 void role_of(const struct role_input *in, struct role_info *ret);
+/*
+ * True for Ray's own programs, by the 15 bytes of a name that the kernel keeps: where the command line, which role_of
+ * goes by, is not known yet. A task or actor may have such a name.
+ */
+bool role_is_ray_system(struct span comm);
 
 /* The file that a process runs. path: as the kernel shows it (/proc/PID/exe); empty: unknown. */
 struct role_program {

@@ -167,7 +167,8 @@ static bool role_update(struct build *b, const struct task_row *row, struct unit
 	struct role_info was = k->role;
 	b->budget--;
 	if (!b->role(b->role_ctx, row, parent ? &parent->role : NULL, &k->role)) {
-		k->role = was;
+		if (k->named)
+			k->role = was;
 		return false;
 	}
 	TEXT_COPY(k->comm, row->comm);

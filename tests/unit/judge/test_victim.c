@@ -84,6 +84,29 @@ static void a_launcher_is_ended_last(void **state)
 	assert_int_equal(first(POLICY_LARGEST, GIB), 2);
 }
 
+/* A node of Ray ends with its raylet, which frees little of what others hold. */
+static void ray_s_own_programs_are_spared(void **state)
+{
+	(void)state;
+	static struct victim_choice c;
+	char why[120];
+	struct unit *raylet = add(1, 100 * MIB, 900, 0);
+	raylet->launcher = true;
+	raylet->role = ROLE_RAY_SYSTEM;
+	victim_choose(&table, POLICY_GROUP, GIB, &c);
+	assert_int_equal(c.n, 0);
+	assert_int_equal(c.n_chosen, 0);
+	struct unit *shell = add(2, 10 * MIB, 100, 0);
+	shell->launcher = true;
+	assert_int_equal(first(POLICY_GROUP, GIB), 2);
+	victim_choose(&table, POLICY_GROUP, GIB, &c);
+	assert_int_equal(c.n_chosen, 1);
+	victim_explain(&table, POLICY_GROUP, &c, 1, why, sizeof(why));
+	assert_non_null(strstr(why, "spared"));
+	raylet->own_bytes = GIB; /* it holds what is missing */
+	assert_int_equal(first(POLICY_GROUP, GIB), 1);
+}
+
 static void victims_are_added_until_the_deficit_is_covered(void **state)
 {
 	(void)state;
@@ -185,6 +208,7 @@ int main(void)
 		cmocka_unit_test_setup(protected_units_are_never_chosen, fresh),
 		cmocka_unit_test_setup(a_tiny_unit_is_passed_over_for_one_that_helps, fresh),
 		cmocka_unit_test_setup(a_launcher_is_ended_last, fresh),
+		cmocka_unit_test_setup(ray_s_own_programs_are_spared, fresh),
 		cmocka_unit_test_setup(victims_are_added_until_the_deficit_is_covered, fresh),
 		cmocka_unit_test_setup(shared_memory_counts_towards_what_ending_frees, fresh),
 		cmocka_unit_test_setup(the_last_of_a_group_is_marked, fresh),

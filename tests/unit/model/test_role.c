@@ -153,6 +153,19 @@ static void each_process_is_recognised_from_what_it_shows(void **state)
 	}
 }
 
+static void ray_s_own_programs_are_known_by_what_the_kernel_keeps_of_their_names(void **state)
+{
+	(void)state;
+	assert_true(role_is_ray_system(SPAN("raylet")));
+	assert_true(role_is_ray_system(SPAN("gcs_server")));
+	assert_true(role_is_ray_system(SPAN("ray::DashboardA")));
+	assert_true(role_is_ray_system(SPAN("ray::RuntimeEnv")));
+	assert_false(role_is_ray_system(SPAN("ray::DashboardB")));
+	assert_false(role_is_ray_system(SPAN("ray::Dashboard")));
+	assert_false(role_is_ray_system(SPAN("python3")));
+	assert_false(role_is_ray_system(SPAN("")));
+}
+
 struct proof_row {
 	const char *comm, *command, *path;
 	bool of_root, of_user;
@@ -240,6 +253,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_number_of_a_rank_as_an_option),
 		cmocka_unit_test(each_process_is_recognised_from_what_it_shows),
+		cmocka_unit_test(ray_s_own_programs_are_known_by_what_the_kernel_keeps_of_their_names),
 		cmocka_unit_test(a_name_is_proven_by_the_program_file_and_its_owner),
 		cmocka_unit_test(each_role_has_a_name_of_its_own),
 	};

@@ -314,6 +314,29 @@ static bool role_late(void *ctx, const struct task_row *row, const struct role_i
 	return row->pid < 11 && role_forks(ctx, row, parent, ret);
 }
 
+static bool role_by_name(void *ctx, const struct task_row *row, const struct role_info *parent, struct role_info *ret)
+{
+	(void)ctx;
+	(void)parent;
+	ret->role = row->pid < 12 ? ROLE_RAY_SYSTEM : ROLE_OTHER;
+	return false;
+}
+
+static void what_the_name_alone_says_holds_until_more_is_known(void **state)
+{
+	(void)state;
+	jobs[0] = (struct unit_job){.active = true, .roots = {10}, .ranks = {NO_RANK}, .n_roots = 1};
+	proc_add(10, 1, 10);
+	proc_add(11, 10, 50);
+	unit_build(&memory, &tasks, jobs, 2, NULL, NS_PER_S, role_by_name, NULL, 1000, &table);
+	assert_int_equal(table.n_unnamed, 2);
+	assert_int_equal(table.n, 1); /* the agent is of its raylet */
+	assert_true(table.unit[0].launcher && table.unit[0].role == ROLE_RAY_SYSTEM);
+	wanted_role[10] = ROLE_MAIN;
+	build(2 * NS_PER_S);
+	assert_true(unit_of(10)->role == ROLE_MAIN && !unit_of(10)->launcher);
+}
+
 static void a_process_whose_role_is_not_known_yet_counts_no_page_twice(void **state)
 {
 	(void)state;
@@ -525,6 +548,7 @@ int main(void)
 		cmocka_unit_test_setup(a_stranger_with_an_ended_ranks_pid_is_left_alone, fresh),
 		cmocka_unit_test_setup(jobs_are_kept_apart, fresh),
 		cmocka_unit_test_setup(a_name_spares_who_proves_it_or_is_small, fresh),
+		cmocka_unit_test_setup(what_the_name_alone_says_holds_until_more_is_known, fresh),
 		cmocka_unit_test_setup(a_process_whose_role_is_not_known_yet_counts_no_page_twice, fresh),
 		cmocka_unit_test_setup(eight_forks_that_write_nothing_hold_what_their_parent_holds, fresh),
 		cmocka_unit_test_setup(what_was_read_of_their_sharing_is_believed_until_one_of_them_ends, fresh),
