@@ -1,25 +1,58 @@
-"""A rank whose own steps become slow, while nobody waits for it: it is named soon, and no longer than it lasts."""
+"""A rank whose own steps become slow, while nobody waits for it: it is named where something holds it up, as long as that lasts."""
 import json
+import os
+import signal
+import subprocess
 import sys
 import time
+
+import pytest
 
 from conftest import wait_for
 from hangkit import events
 
+# Each step of rank 1 takes the token first, which somebody else puts there.
 LOOP = """
 import os, sys, time
 slow, step = int(os.environ["RANK"]) == 1, 0
+token = os.open(sys.argv[1], os.O_RDWR) if slow else -1
 while step < 100000:
-    time.sleep(1.2 if slow and os.path.exists(sys.argv[1]) else 0.3)
+    if slow:
+        os.read(token, 1)
+    time.sleep(1.2 if slow and os.path.exists(sys.argv[2]) else 0.15 if slow else 0.3)
     step += 1
     print(f"step {step}/100000 loss 0.5", flush=True)
 """
+GIVES = """
+import os, sys, time
+token = os.open(sys.argv[1], os.O_WRONLY)
+while True:
+    time.sleep(1.2 if os.path.exists(sys.argv[2]) else 0.3)
+    os.write(token, b".")
+"""
 
 
-def test_a_rank_that_becomes_slow_alone_is_named_while_it_lasts(vigil, tmp_path):
-    p = vigil.start("run", "--nproc", 3, "--", sys.executable, "-c", LOOP, tmp_path / "slow")
-    time.sleep(20)
-    (tmp_path / "slow").touch()
+@pytest.fixture
+def ranks(vigil, tmp_path):
+    """ranks(by_itself): three of them; what makes rank 1 slow is there once it is touched."""
+    token, slow = tmp_path / "token", tmp_path / "slow"
+    os.mkfifo(token)
+    started = []
+
+    def start(by_itself):
+        p = vigil.start("run", "--nproc", 3, "--", sys.executable, "-c", LOOP, token, slow if by_itself else tmp_path / "never")
+        started.append(subprocess.Popen([sys.executable, "-c", GIVES, token, tmp_path / "never" if by_itself else slow]))
+        time.sleep(20)  # of steps as usual
+        slow.touch()
+        return p, slow
+    yield start
+    for g in started:
+        g.send_signal(signal.SIGKILL)
+        g.wait()
+
+
+def test_a_rank_that_is_held_up_is_named_while_it_lasts(vigil, ranks):
+    p, slow = ranks(by_itself=False)
     began = time.monotonic()
     wait_for(lambda: events(vigil, "straggler") or p.poll() is not None, 60, "the slow rank")
     took = time.monotonic() - began
@@ -28,13 +61,25 @@ def test_a_rank_that_becomes_slow_alone_is_named_while_it_lasts(vigil, tmp_path)
     report = vigil.why()
     assert report["kind"] == "straggler" and report["cause"]["id"] == "slow_rank", report
     assert report["culprit_ranks"] == [1] and report["cause"]["confidence"] == "medium", report
-    assert report["summary"].startswith("Rank 1 is slow: 0.8") and "where the others do 3." in report["summary"], report
+    assert report["summary"].startswith("Rank 1 is slow: 0.") and "where the others do 3." in report["summary"], report
+    assert "it waits for process " in report["cause"]["text"], report
     assert not any("uneven" in e["text"] for e in report["evidence"]), report["evidence"]
     assert "Rank 1 is slow" in vigil("show").out.decode()
-    slow = {row["rank"]: row.get("slow") for row in map(json.loads, vigil("ps", "--json").out.splitlines())}
-    assert slow == {0: None, 1: True, 2: None}, slow
+    state = {row["rank"]: row.get("slow") for row in map(json.loads, vigil("ps", "--json").out.splitlines())}
+    assert state == {0: None, 1: True, 2: None}, state
     assert " slow " in vigil("ps").out.decode()
-    (tmp_path / "slow").unlink()
+    slow.unlink()
     wait_for(lambda: events(vigil, "straggler_over"), 60, "it to be as fast as it was")
     assert "is slow:" not in vigil("show").out.decode().split("Processes")[0]
     assert len(events(vigil, "straggler")) == 1 and not events(vigil, "slowdown")
+
+
+def test_a_rank_that_takes_longer_by_its_own_work_is_an_event_and_no_more(vigil, ranks):
+    """A larger batch, a longer input and a pause of its own look the same."""
+    p, _ = ranks(by_itself=True)
+    (told,) = wait_for(lambda: events(vigil, "pace") or p.poll() is not None, 60, "the event")
+    assert p.poll() is None
+    assert told["text"].startswith("Rank 1 is slow: 0.") and "for longer in each step" in told["text"], told
+    time.sleep(15)  # longer than the pause before the next look
+    assert len(events(vigil, "pace")) == 1 and not events(vigil, "straggler") and not events(vigil, "slowdown")
+    assert not list(vigil.state.glob("jobs/*/incidents/*.json"))

@@ -58,6 +58,7 @@ enum hang_message_kind {
 	HANG_SAYS_FAST, /* a rank that was slow by itself is no more */
 	HANG_SAYS_BENIGN, /* it stands still for a harmless reason: for the events */
 	HANG_SAYS_SUSPECT, /* it stands still, and evidence is gathered: for the events */
+	HANG_SAYS_PACE, /* a rank is slow by its own work: for the events */
 	HANG_SAYS_LOSS, /* a rank's loss became NaN or infinite: for the events */
 	/*
 	 * Early evidence of a standstill, for the report of a job that ends before its verdict: stacks, text (what is

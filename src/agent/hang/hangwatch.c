@@ -260,6 +260,8 @@ static void judge(struct watch *k, struct watched *j, size_t index)
 		TEXT_COPY(j->benign, v.text);
 		line_send(k, j, index, HANG_SAYS_BENIGN, v.text);
 	}
+	if (v.pace[0])
+		line_send(k, j, index, HANG_SAYS_PACE, v.pace);
 	c->refused = NULL;
 	c->n_refused = 0;
 	if (sent)

@@ -182,6 +182,13 @@ void hangreport_suspect(const struct hangreport *e, const struct hang_message *m
 		log_debug("%s: looked at closely: %s", e->job->id, m->text);
 }
 
+void hangreport_pace(const struct hangreport *e, const struct hang_message *m)
+{
+	recorder_event(e->recorder, e->job, "pace", NULL, "%s", m->text);
+	if (!e->quiet)
+		log_debug("%s: %s", e->job->id, m->text);
+}
+
 void hangreport_loss(const struct hangreport *e, const struct hang_message *m, bool first)
 {
 	recorder_event(e->recorder, e->job, "loss_broken", NULL, "%s", m->text);

@@ -37,6 +37,8 @@ void hangreport_resolved(const struct hangreport *e, const struct hang_message *
 /* The rank that was slow by itself is no more: likewise. */
 void hangreport_fast(const struct hangreport *e, const struct hang_message *m, struct incident *in,
 		     struct attachments *parts);
+/* A rank is slow by its own work: an event, as nothing is known to be wrong. */
+void hangreport_pace(const struct hangreport *e, const struct hang_message *m);
 /*
  * A loss that is no number (NaN) stops nothing: an event, no incident. first: the first one of the attempt, which is
  * told on stderr and by a notice as well.

@@ -474,6 +474,9 @@ static void hang_message(struct services *s, const struct hang_message *m)
 	case HANG_SAYS_WAKERS:
 		hangreport_wakers(&e, m);
 		break;
+	case HANG_SAYS_PACE:
+		hangreport_pace(&e, m);
+		break;
 	case HANG_SAYS_LOSS:
 		hangreport_loss(&e, m, !kept->loss_reported);
 		kept->loss_reported = true;

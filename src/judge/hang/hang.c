@@ -22,8 +22,9 @@ static const uint64_t shares_first_steps = 10, shares_every_ns = 10 * 60 * NS_PE
 /* Sooner where steps have become longer lately; each such round takes twice as long to come as the one before. */
 static const uint64_t shares_early_ns = 20 * NS_PER_S;
 #define SHARES_DOUBLINGS 5
-/* Pause before a rank that seems slow by its own steps is looked at again. */
+/* Pause before a rank that seems slow by its own steps is looked at again; it doubles where that was its own work. */
 static const uint64_t own_again_ns = 10 * NS_PER_S;
+#define OWN_DOUBLINGS 6
 static const uint32_t share_samples = 250;
 static const uint64_t share_least_ns = 5 * NS_PER_S, share_most_ns = 20 * NS_PER_S;
 static const uint64_t report_again_ns = 30 * 60 * NS_PER_S;
@@ -71,8 +72,10 @@ static void check_pace(struct hang_history *m, const struct hang_settings *s, co
 	else if (steps && hang_live_ranks(p, &ended) > 1)
 		due = m->shares_ns == 0 || p->now_ns - m->shares_ns > shares_every_ns;
 	early = steps && !due && p->has_ranks && hang_live_ranks(p, &ended) > 1 && shares_early(m, p);
-	bool alone = steps && m->slow_usual_per_s <= 0 && p->now_ns - m->shares_ns >= own_again_ns &&
-		     hang_own_pace_slow(p);
+	bool alone = steps && m->slow_usual_per_s <= 0 && hang_own_pace_slow(p);
+	if (!alone)
+		m->own_rounds = 0;
+	alone = alone && p->now_ns - m->shares_ns >= own_again_ns << m->own_rounds;
 	bool slow = !hang_own_pace_alone(p) &&
 		    steptrend_slower(p, s->slowdown_ratio > 0 ? s->slowdown_ratio : HANG_SLOWDOWN_RATIO, &pace) &&
 		    (m->slowdown_ns == 0 || p->now_ns - m->slowdown_ns > report_again_ns);
@@ -167,6 +170,8 @@ static void pace_kept(struct hang_history *m, const struct hang_verdict *v, cons
 	m->shares_asked = false;
 	if (v->kind == HANG_NONE && v->spent.valid && m->shares_calm)
 		m->spent = v->spent;
+	if (v->own_work)
+		m->own_rounds = MIN(m->own_rounds + 1, OWN_DOUBLINGS);
 	if (v->kind == HANG_SLOWDOWN) {
 		m->slowdown_ns = p->now_ns;
 		m->slowdown_steps = p->n_steps;

@@ -122,6 +122,7 @@ struct hang_history {
 	uint64_t straggler_ns, slowdown_ns; /* last reported; 0: never */
 	int32_t straggler_rank, slow_rank;
 	double slow_usual_per_s; /* of slow_rank, which became slow by itself; 0: none is, or it is over */
+	uint32_t own_rounds; /* in a row in which a rank was slow by its own work */
 	uint64_t slowdown_steps;
 	/* rule io-gpu */
 	uint64_t io_all; /* sum over the ranks */

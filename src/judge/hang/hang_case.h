@@ -141,6 +141,8 @@ struct hang_verdict {
 	uint64_t limit_until_ns; /* when the time limit ends within which the job waits; 0: none */
 	double usual_per_s; /* slow_rank: steps a second that it made before; else 0 */
 	char headline[200]; /* for the report's first line; "": the usual one of its kind */
+	bool own_work; /* HANG_NONE: a rank is slow, and nothing else than its own work is seen to take its time */
+	char pace[200]; /* where that is new: a line for the events; else "" */
 	double ratio; /* straggler, slowdown: how much slower; 0.1 is 10 % */
 	/* straggler, slowdown: "compute", "host", "quota", "stopped", "memory", "loader", "lock", "network", "gpu",
 	 * "sleep", "wait"; "": unknown */

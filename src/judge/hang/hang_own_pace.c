@@ -106,13 +106,50 @@ static const char *clock_of(const struct hang_work *w, uint64_t at_ns, char dst[
 	return dst;
 }
 
-/* What it spends its time on, where that was sampled. */
-static void spent_says(struct hang_work *w, const struct ownpace_rates *rates)
+/* NULL: it was not. */
+static const struct waitshare_rank *sampled(const struct hang_work *w, int32_t rank)
 {
 	const struct waitshare *s = w->c->shares;
 	for (size_t i = 0; s && i < s->n; i++)
-		if (s->rank[i].rank == w->v->culprits[0] && s->rank[i].n > 0)
-			hang_pace_split(w, s, i, 1 - rates->now / rates->before);
+		if (s->rank[i].rank == rank && s->rank[i].n > 0)
+			return &s->rank[i];
+	return NULL;
+}
+
+/* What it spends its time on, where that was sampled. */
+static void spent_says(struct hang_work *w, const struct ownpace_rates *rates)
+{
+	const struct waitshare_rank *r = sampled(w, w->v->culprits[0]);
+	if (r)
+		hang_pace_split(w, w->c->shares, (size_t)(r - w->c->shares->rank), 1 - rates->now / rates->before);
+}
+
+/*
+ * Something else than its own work takes the time. Larger batches, longer inputs and naps look the same as whatever
+ * makes work slow: of them nobody can tell that anything is wrong.
+ */
+static bool is_held_up(const struct hang_work *w)
+{
+	static const char *const by_others[] = {"loader", "gpu", "stopped", "quota", "host", "memory", "lock"};
+	for (size_t i = 0; i < ARRAY_SIZE(by_others); i++)
+		if (strcmp(w->v->split, by_others[i]) == 0)
+			return true;
+	const struct waitshare_rank *r = sampled(w, w->v->culprits[0]);
+	const struct waitshare_whom *whom = r ? waitshare_usual_whom(r, WAITSHARE_OTHER) : NULL;
+	return strcmp(w->v->split, "wait") == 0 && whom && whom->named;
+}
+
+/* No verdict: a line for the events. */
+static void own_work_says(struct hang_work *w)
+{
+	struct hang_verdict *v = w->v;
+	const char *spends = strcmp(v->split, "sleep") == 0 ? "sleeps" : strcmp(v->split, "wait") == 0 ? "waits" : "computes";
+	char pace[sizeof(v->pace)];
+	TEXT_FORMAT(pace, "%s It %s for longer in each step, as with more work a step.", v->headline, spends);
+	*v = (struct hang_verdict){.kind = HANG_NONE};
+	v->own_work = true;
+	if (w->m->own_rounds == 0)
+		TEXT_COPY(v->pace, pace);
 }
 
 bool hang_own_pace_judge(struct hang_work *w)
@@ -141,6 +178,10 @@ bool hang_own_pace_judge(struct hang_work *w)
 		w->v->headline[0] = 'R';
 	hang_says(w, "%s Before, it made %.2g steps/s. Nobody waits for it.", w->v->headline, slow->before);
 	spent_says(w, slow);
+	if (!is_held_up(w)) {
+		own_work_says(w);
+		return false;
+	}
 	w->v->confidence = MIN(w->v->confidence, CONFIDENCE_MEDIUM);
 	for (size_t i = 0; i < MIN(x.n, (size_t)8); i++)
 		hang_evidence(w, "progress", "log", "rank %d: %.2g steps/s now, %.2g before", x.of[i].rank,

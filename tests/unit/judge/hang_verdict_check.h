@@ -44,3 +44,18 @@ static bool evidence_has(const struct hang_verdict *v, const char *what)
 			return true;
 	return false;
 }
+
+/* says TEXT, shows TEXT, hides TEXT; false: it is another word. */
+static bool check_text(const struct hang_verdict *v, struct span w, const char *what, const char *where)
+{
+	if (span_eq(w, "says")) {
+		if (!strstr(v->text, what))
+			fail_verdict(v, where, "it does not say", span_of(what));
+	} else if (span_eq(w, "shows") || span_eq(w, "hides")) {
+		if (evidence_has(v, what) != span_eq(w, "shows"))
+			fail_verdict(v, where, "evidence and advice have, or lack", span_of(what));
+	} else {
+		return false;
+	}
+	return true;
+}

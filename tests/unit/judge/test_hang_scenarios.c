@@ -81,6 +81,7 @@ struct scenario {
 	struct hang_step asked, step;
 	uint64_t suspect_ns, verdict_ns;
 	struct hang_verdict verdict, told; /* the last of any kind; the last alarm */
+	char noted[200]; /* the last line for the events */
 	size_t alarms, looks, checks, judged, resolved, relieved;
 };
 
@@ -527,6 +528,8 @@ static void judge(struct scenario *s, const char *where)
 	hang_judge(&s->settings, &s->mind, &c, &s->verdict);
 	hang_keep_verdict(&s->mind, &s->verdict, &s->liveness);
 	s->judged++;
+	if (s->verdict.pace[0])
+		TEXT_COPY(s->noted, s->verdict.pace);
 	if (s->verdict.kind != HANG_NONE && !s->verdict.known_already) {
 		s->told = s->verdict;
 		s->alarms++;
@@ -610,13 +613,7 @@ static void check_verdict(struct scenario *s, const struct hang_verdict *v, stru
 			w = next(&rest, where);
 			if (s->verdict_ns == 0 || s->verdict_ns - s->mark_ns > duration_of(w, where))
 				fail_verdict(v, where, "too late for", w);
-		} else if (span_eq(w, "says")) {
-			if (!strstr(v->text, text_of(span_trim(rest))))
-				fail_verdict(v, where, "it does not say", rest);
-			return;
-		} else if (span_eq(w, "shows") || span_eq(w, "hides")) {
-			if (evidence_has(v, text_of(span_trim(rest))) != span_eq(w, "shows"))
-				fail_verdict(v, where, "evidence and advice have, or lack", rest);
+		} else if (check_text(v, w, text_of(span_trim(rest)), where)) {
 			return;
 		} else {
 			fail_msg("%s: unknown expectation '%.*s'", where, (int)w.len, w.p);
@@ -647,6 +644,9 @@ static void expect(struct scenario *s, struct span rest, const char *where)
 			fail_verdict(&s->verdict, where, "expected", w);
 	} else if (span_eq(w, "unsaid")) { /* nor that it is looked at */
 		assert_true(s->suspect_ns == 0 && s->judged > 0);
+	} else if (span_eq(w, "noted")) {
+		if (!strstr(s->noted, text_of(span_trim(rest))))
+			fail_msg("%s: noted is '%s'", where, s->noted);
 	} else if (span_eq(w, "suspicion")) {
 		w = next(&rest, where);
 		if (s->suspect_ns == 0 || s->suspect_ns - s->mark_ns > duration_of(next(&rest, where), where))
