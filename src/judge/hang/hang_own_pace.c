@@ -7,6 +7,8 @@
 
 /* It must be slower than the others by this ratio as well. */
 static const double apart_ratio = 1.5, over_ratio = 1.2;
+/* A step of the timed rank must take longer by this part for the others to be compared with it. */
+static const double lost_least = 0.2;
 
 struct own_paces {
 	struct {
@@ -69,6 +71,21 @@ static bool counts_anew(const struct liveness_set *p, const struct liveness *tim
 	return false;
 }
 
+/* The rank whose steps are timed has lost speed, and the middle one of the others less than half as much. */
+static bool others_lost_less(const struct liveness_set *p, const struct own_paces *x)
+{
+	double lost[LIVENESS_RANKS], own = 0;
+	size_t n = 0;
+	for (size_t i = 0; i < x->n; i++) {
+		const double more = x->of[i].rates.oldest / x->of[i].rates.now - 1;
+		if (x->of[i].rank == p->step_rank)
+			own = more;
+		else
+			lost[n++] = more;
+	}
+	return n > 0 && own >= lost_least && stats_median(lost, n) < own / 2;
+}
+
 bool hang_own_pace_alone(const struct liveness_set *p)
 {
 	struct own_paces x;
@@ -77,7 +94,7 @@ bool hang_own_pace_alone(const struct liveness_set *p)
 	const struct liveness *l = liveness_find(p, p->step_rank);
 	for (size_t i = 0; i < x.n; i++)
 		timed |= x.of[i].rank == p->step_rank && !x.of[i].rates.slower && !counts_anew(p, l);
-	return !timed && x.n_keep > 0 && x.n_keep * 2 >= x.n;
+	return others_lost_less(p, &x) || (!timed && x.n_keep > 0 && x.n_keep * 2 >= x.n);
 }
 
 bool hang_own_pace_over(struct hang_history *m, const struct liveness_set *p, char *text, size_t cap)
@@ -143,9 +160,12 @@ static bool is_held_up(const struct hang_work *w)
 static void own_work_says(struct hang_work *w)
 {
 	struct hang_verdict *v = w->v;
-	const char *spends = strcmp(v->split, "sleep") == 0 ? "sleeps" : strcmp(v->split, "wait") == 0 ? "waits" : "computes";
+	const bool sleeps = strcmp(v->split, "sleep") == 0, waits = strcmp(v->split, "wait") == 0;
 	char pace[sizeof(v->pace)];
-	TEXT_FORMAT(pace, "%s It %s for longer in each step, as with more work a step.", v->headline, spends);
+	TEXT_FORMAT(pace, "%s It %s for longer in each step, as with more work a step.", v->headline,
+		    sleeps ? "sleeps"
+		    : waits ? "waits"
+			    : "computes");
 	*v = (struct hang_verdict){.kind = HANG_NONE};
 	v->own_work = true;
 	if (w->m->own_rounds == 0)

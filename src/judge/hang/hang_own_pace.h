@@ -8,7 +8,10 @@
 
 /* Steps slower than they were, of a rank whose neighbours keep theirs. False: there is none, or too little is known. */
 bool hang_own_pace_slow(const struct liveness_set *p);
-/* The rank whose steps are timed became slower, or counts others; most of the others' are as before: not the job's. */
+/*
+ * The rank whose steps are timed became slower, or counts others, and most of the others' are as before, or lost less
+ * than half as much: the job has not.
+ */
 bool hang_own_pace_alone(const struct liveness_set *p);
 /* True once where the rank that was told of is as fast as it was, or has ended; text says so. */
 bool hang_own_pace_over(struct hang_history *m, const struct liveness_set *p, char *text, size_t cap);

@@ -74,6 +74,7 @@ bool ownpace_rates(const struct ownpace *p, uint64_t now_ns, struct ownpace_rate
 	ret->since_ns = mark_ns(p, n_now);
 	ret->now = stats_median(now, n_now);
 	ret->before = stats_median(before, n_before);
+	ret->oldest = middle_from(p, gaps - MAX(gaps / 4, (size_t)BEFORE_GAPS), gaps);
 	if (ret->now <= 0 || (double)sub_floor(now_ns, p->last_ns) * ret->now > 3e9)
 		return false;
 	const double low = before[n_before / nearly_all];

@@ -26,6 +26,7 @@ uint64_t ownpace_began_ns(const struct ownpace *p); /* the oldest mark that is k
 
 struct ownpace_rates {
 	double now, before; /* steps a second */
+	double oldest; /* of the first quarter of what is kept */
 	bool keeps, slower; /* as before; slower than before, in each of the last looks. Neither: between the two */
 	uint64_t since_ns; /* when its present rate began, as far as is known */
 };
