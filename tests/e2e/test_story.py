@@ -95,6 +95,16 @@ def test_a_hang_stays_the_headline_when_vigil_itself_is_killed(vigil):
     assert report["kind"] == "hang" and any(text in report["ended"]["text"] for text in told), report
 
 
+def test_a_lost_job_beside_others_breaks_no_list(vigil):
+    jobs = [vigil.start("run", "--name", name, "--", "sleep", "60") for name in ("one", "lost", "two")]
+    wait_for(lambda: all(name in vigil("ps").out.decode() for name in ("one", "lost", "two")), 30, "all three")
+    jobs[1].kill()
+    jobs[1].wait(30)
+    for words in (("ps",), ("ps", "--json"), ("ps", "--all"), ("jobs",), ("top", "--once")):
+        result = vigil(*words)
+        assert result.status == 0 and b"one" in result.out and b"two" in result.out, result
+
+
 # Started once, it starts its other ranks as Lightning does: with LOCAL_RANK, and rank 0 is the parent.
 LIGHTNING = """if 1:
     import os, subprocess, sys, time

@@ -213,6 +213,7 @@ int toplist_make(const struct footprint *f, const struct toplist_look *was, size
 
 void toplist_done(struct toplist *l)
 {
-	freep(&l->row);
+	free(l->row);
+	l->row = NULL;
 	l->n = 0;
 }

@@ -1,5 +1,6 @@
 #include "tell/jobs/live.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -9,7 +10,8 @@
 
 void live_done(struct live_state *s)
 {
-	freep(&s->process);
+	free(s->process);
+	s->process = NULL;
 	s->n = s->cap = 0;
 }
 
