@@ -670,3 +670,24 @@ def test_large_answers_are_packed_for_who_takes_them(vigil):
     s = Stream(server, "?topics=jobs", headers=takes)
     assert "Content-Encoding" not in s.r.headers
     s.close()
+
+
+def test_who_failed_in_the_attempt_before_is_no_culprit_of_a_running_job(vigil, tmp_path):
+    fails = f"""
+import os, sys, time
+time.sleep(1)
+if os.environ["RANK"] == "1" and not os.path.exists({str(tmp_path / "once")!r}):
+    open({str(tmp_path / "once")!r}, "w").close()
+    sys.exit(3)
+for i in range(10000):
+    print("step", i, flush=True)
+    time.sleep(0.1)
+"""
+    run_job(vigil, sys.executable, "-c", fails, args=("--nproc", "2", "--retries", "1", "--retry-on", "any", "--backoff", "1"))
+    server = Server(vigil)
+
+    def again():
+        jobs = server.get("/api/v1/jobs").json()["jobs"]
+        rows = server.get(f"/api/v1/jobs/{jobs[0]['id']}/ranks").json()["ranks"] if jobs and jobs[0].get("attempt") == 1 else []
+        return rows if len(rows) == 2 and all(r["state"] in ("running", "working", "waiting") for r in rows) else None
+    assert [r["culprit"] for r in wait_for(again, 40, "the second attempt")] == [False, False]

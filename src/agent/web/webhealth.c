@@ -233,6 +233,9 @@ size_t web_health_culprits(struct web *w, const struct job *j, int32_t *dst)
 	if (!k)
 		return 0;
 	kept_gather(w, j, k);
+	/* of a running job only what lasts: who failed in the attempt before is none */
+	if (job_is_open(j) && (k->facts.trouble.attempt != j->attempt || k->facts.trouble.resolved))
+		return 0;
 	memcpy(dst, k->facts.trouble.culprit, sizeof(k->facts.trouble.culprit));
 	return k->facts.trouble.n_culprits;
 }

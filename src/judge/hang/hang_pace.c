@@ -253,7 +253,7 @@ static bool split_waits(struct hang_work *w, const struct waitshare *s, const st
 		hang_says(w, "It neither computes nor waits for the others in %.0f %% of the looks: it waits %s%s.",
 			  other_share(r) * 100, whom && whom->named ? "for " : "",
 			  whom ? whom->text : "for something of its own, a file or a lock");
-		hang_advise(w, "`vigil stack` shows what that rank waits for while the others wait for it");
+		hang_advise(w, "`vigil stack` shows what that rank waits for now");
 		w->v->confidence = MIN(w->v->confidence, CONFIDENCE_MEDIUM);
 	} else {
 		return false;
