@@ -87,6 +87,7 @@ def test_a_job_that_hangs_and_runs_has_no_end(vigil):
 
 def test_a_hang_stays_the_headline_when_vigil_itself_is_killed(vigil):
     p = hung(vigil, *workload("hangs", "lock", "--at", 5))
+    assert " hung " in vigil("jobs").out.decode() and rows(vigil, "jobs")[0]["health"]["level"] == "hung"
     p.kill()
     p.wait(30)
     report = vigil.why()

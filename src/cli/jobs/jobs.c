@@ -11,6 +11,7 @@
 #include "cli/options/commands.h"
 #include "agent/jobs/past.h"
 #include "cli/screen/view.h"
+#include "tell/jobs/health_json.h"
 #include "tell/jobs/job_json.h"
 #include "tell/store/store_files.h"
 #include "tell/text/textcols.h"
@@ -71,6 +72,22 @@ static enum textout_ink state_ink(enum job_state s)
 	}
 }
 
+/* How a job that runs is, by what its supervisor says now; NULL: not known. Good until the next one. */
+static const struct health *health_now(const struct job *j)
+{
+	static struct live_state live; /* large */
+	struct job copy = *j;
+	return job_is_open(j) && view_live(&copy, &live) ? &live.health : NULL;
+}
+
+/* What is wrong with a job that runs; NULL: nothing that is known. */
+static const char *wrong_text(const struct job *j)
+{
+	const struct health *h = health_now(j);
+	const bool wrong = h && (h->level == HEALTH_HUNG || h->level == HEALTH_SLOW || h->level == HEALTH_MEMORY);
+	return wrong ? health_level_name(h->level) : NULL;
+}
+
 static const struct textcol columns[] = {
 	{.head = "JOB", .width = 20, .left = true, .cut = true},
 	{.head = "STATE", .width = 8, .left = true, .cut = true},
@@ -99,13 +116,14 @@ static void print_row(const struct list *l, const struct job *j)
 	if (j->memory_kills + j->other_deaths > 0)
 		(void)snprintf(kills, sizeof(kills), "%u+%u", j->memory_kills, j->other_deaths);
 	TEXT_FORMAT(attempt, "%u", j->attempt);
+	const char *wrong = wrong_text(j);
 	if (l->shown == 0)
 		textcols_head(p, columns, ARRAY_SIZE(columns), 0, true);
 	const struct textcells cells = {
-		.text = {j->id, job_state_name(j->state), exit, time_format(j->started_unix_ms, when),
+		.text = {j->id, wrong ? wrong : job_state_name(j->state), exit, time_format(j->started_unix_ms, when),
 			 job_ran(j, l->now_unix_ms, ran), attempt, peak, kills, steps.step,
 			 steps.rate, steps.left, j->command},
-		.ink = {[1] = state_ink(j->state)},
+		.ink = {[1] = wrong ? INK_RED : state_ink(j->state)},
 	};
 	textcols_row(p, columns, ARRAY_SIZE(columns), 0, &cells);
 }
@@ -134,6 +152,9 @@ static int jobs_show_one(void *ctx, const struct job *stored)
 		static struct job_steps known;
 		past_steps_tail(&j, &known);
 		past_steps_put(o, &known);
+		const struct health *h = health_now(&j);
+		if (h)
+			js_put(o, "health", health_json(h));
 		ignore(js_write(o, stdout, 0), "main looks at stdout in the end");
 	} else {
 		print_row(l, &j);
