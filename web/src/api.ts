@@ -13,10 +13,10 @@ export class ApiError extends Error {
 }
 
 const WORDS: Record<number, string> = {
-	401: "The server does not know this browser. Open an address that vigil printed and nobody has opened yet.",
+	401: "The server does not know this browser. Open a new address of vigil.",
 	403: "Your role does not allow this.",
-	404: "The server does not know this; it may have been removed.",
-	429: "The server has too much to do. It is tried again.",
+	404: "This may have been removed.",
+	429: "The server is busy. It is tried again.",
 };
 
 /** Called when the server asks for a token. */

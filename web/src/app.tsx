@@ -197,9 +197,8 @@ function LoginPage({ login, onProof }: { login: Login; onProof: (proof: Proof) =
 		<main id="main" class="login" tabIndex={-1}>
 			<h1>vigil</h1>
 			<p>
-				An address that vigil printed opens this page in one browser. For another one{" "}
-				<code>vigil dashboard --port N</code>, with the server's port on its machine, prints a new address. A
-				token of the file <code>web-tokens</code> opens it, too.
+				An address that vigil printed opens this page once. <code>vigil dashboard --port N</code> prints a new
+				one. Or give a token of <code>web-tokens</code>.
 			</p>
 			<form
 				onSubmit={(e) => {

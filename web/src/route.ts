@@ -81,6 +81,5 @@ export type Proof = { code: string } | { token: string };
 export function proofOf(hash: string): Proof | undefined {
 	const match = /^#(code|token)=([^&]+)/.exec(hash);
 	if (!match) return undefined;
-	const text = decode(match[2]!);
-	return match[1] === "code" ? { code: text } : { token: text };
+	return { [match[1]!]: decode(match[2]!) } as Proof;
 }

@@ -260,7 +260,7 @@ export function MemoryChart(props: MemoryProps) {
 			<p class="meta">
 				Own memory of each {byProcess ? "large process" : "worker"}, and shared memory once.{" "}
 				{twice !== undefined &&
-					`Pages shared since a fork count in each: about ${bytes(twice)} more than the job has. `}
+					`Pages shared since a fork count in each: ${bytes(twice)} too much. `}
 				{memory.limit_bytes === undefined ? (
 					"No limit is known."
 				) : limit !== undefined ? (
