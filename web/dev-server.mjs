@@ -74,11 +74,18 @@ async function api(ctx, req, res, path, query) {
 		return sendJson(res, 403, fault(403, "csrf", "The header X-Vigil-CSRF is missing.").body);
 	if (path === "login") {
 		const body = await bodyOf(req);
-		if (body?.token !== control.token)
+		const known = body?.code === undefined ? body?.token === control.token : control.codes.delete(body.code);
+		if (!known)
 			return sendJson(
 				res,
 				401,
-				fault(401, "no_token", "This token is not the one of this server; vigil dashboard prints it.").body,
+				fault(
+					401,
+					"no_token",
+					body?.code === undefined
+						? "that is no token of this server: 'vigil dashboard --port 9877' prints a new address"
+						: "this address was used already, or its server has ended: 'vigil dashboard --port 9877' prints a new address",
+				).body,
 			);
 		res.writeHead(204, { "Set-Cookie": `vigil_session=${control.session}; HttpOnly; SameSite=Strict; Path=/` });
 		return res.end();
@@ -123,7 +130,7 @@ export async function startDevServer({
 		bigFlame: 0,
 		thinned: 0,
 	};
-	const control = { ...good, requests: [], behave: () => Object.assign(control, good) };
+	const control = { ...good, codes: new Set(), requests: [], behave: () => Object.assign(control, good) };
 	const ctx = { control, world: makeWorld(), streams: new Set(), profiles: new Map(), profileSeq: 1 };
 	const server = createServer((req, res) => {
 		const url = new URL(req.url, "http://dev");

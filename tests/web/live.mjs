@@ -63,7 +63,7 @@ function askTls(url, ca, { method = "GET", headers, body }) {
 }
 
 /**
- * {url, token, get, post}; the address ends with '/'. `ca`: of a server that speaks TLS, the authority's certificate.
+ * {url, printed, token, get, post}; the address ends with '/', and the printed one has its code. `ca`: of a server that speaks TLS, the authority's certificate.
  * `program`: another vigil than that of the jobs.
  */
 export async function server(args = [], ca = undefined, program = undefined) {
@@ -73,7 +73,7 @@ export async function server(args = [], ca = undefined, program = undefined) {
 		child.ended.then(() => undefined),
 	]);
 	assert.ok(line, `the server did not begin: ${child.said}`);
-	const { address, token } = JSON.parse(line);
+	const { address, token, url: printed } = JSON.parse(line);
 	const url = address.endsWith("/") ? address : `${address}/`;
 	const ask = async (path, how = {}) => {
 		const headers = { Authorization: `Bearer ${token}`, "X-Vigil-CSRF": "1" };
@@ -84,6 +84,7 @@ export async function server(args = [], ca = undefined, program = undefined) {
 	};
 	return {
 		url,
+		printed,
 		token,
 		pid: child.pid,
 		get: (path) => ask(path),

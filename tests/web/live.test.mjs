@@ -76,6 +76,24 @@ const kept = (kind, more) =>
 		}, `a profile of kind ${kind}`),
 	);
 
+test("the printed address opens the page in one browser, where it opens it again", async () => {
+	const context = await chromium.newContext();
+	context.setDefaultTimeout(WAIT);
+	for (let i = 0; i < 2; i++) {
+		const page = await context.newPage();
+		await page.goto(at.printed);
+		await page.waitForSelector(".overview");
+		assert.equal(page.url(), `${at.url}#/`);
+	}
+	const [cookie] = await context.cookies();
+	assert.deepEqual([cookie.httpOnly, cookie.sameSite], [true, "Strict"]);
+	const other = await (await chromium.newContext()).newPage();
+	await other.goto(at.printed);
+	const said = await other.locator(".login .fault").innerText();
+	assert.match(said, /^this address was used already.*'vigil dashboard --port \d+' prints a new address$/);
+	await Promise.all([context.close(), other.context().close()]);
+});
+
 test("speedscope is served by vigil with a policy of its own, which opens neither eval nor other machines", async () => {
 	const answer = await fetch(`${at.url}speedscope/index.html`);
 	assert.equal(answer.status, 200, "vigil was built without web/dist");

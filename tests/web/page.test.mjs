@@ -123,6 +123,28 @@ test("the token is taken out of the address, and only a right one opens the page
 	await other.context().close();
 });
 
+test("a code opens the page once, and the browser that has it goes on when the address is opened again", async () => {
+	server.control.codes.add("c0de");
+	const context = await chromium.newContext();
+	const page = await context.newPage();
+	await page.goto(`${server.url}#code=c0de`);
+	await page.waitForSelector(".overview");
+	assert.equal(new URL(page.url()).hash, "#/");
+	await page.evaluate(() => (location.hash = "#code=c0de"));
+	await page.waitForURL(/#\/$/);
+	await page.waitForSelector(".overview");
+	const again = await context.newPage();
+	await again.goto(`${server.url}#code=c0de`);
+	await again.waitForSelector(".overview");
+	assert.equal(await again.locator(".login").count(), 0);
+	assert.equal(await page.locator(".login").count(), 0, "the tab that is open has not lost its session");
+	const other = await (await chromium.newContext()).newPage();
+	await other.goto(`${server.url}#code=c0de`);
+	await other.waitForSelector(".login .fault");
+	assert.match(await text(other, ".login .fault"), /used already.*'vigil dashboard --port 9877' prints a new address/);
+	assert.ok(!other.url().includes("c0de"));
+});
+
 const PAGES = {
 	overview: "",
 	well: WELL,

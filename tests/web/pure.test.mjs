@@ -381,8 +381,10 @@ test("addresses come back as they were made, whatever an id is", () => {
 	assert.equal(route.parseRoute("#/job/x/process/../../y").page, "absent");
 	assert.equal(route.parseRoute("#/job/%E0%A4%A").job, "%E0%A4%A", "a broken escape is text");
 	assert.equal(route.parseRoute("").page, "overview");
-	assert.equal(route.tokenOf("#token=a%2Bb&x"), "a+b");
-	assert.equal(route.tokenOf("#/job/token=x"), undefined);
+	assert.deepEqual(route.proofOf("#token=a%2Bb&x"), { token: "a+b" });
+	assert.deepEqual(route.proofOf("#code=a1"), { code: "a1" });
+	assert.equal(route.proofOf("#/job/token=x"), undefined);
+	assert.equal(route.parseRoute("#code=abc").page, "overview", "the code is no page");
 	assert.equal(route.parseRoute("#token=abc").page, "overview", "the token is no page");
 });
 

@@ -1,12 +1,12 @@
-// The small page: logs in with the token of the address and lists the jobs, live by the server's stream.
+// The small page: logs in with the code of the address, or a token, and lists the jobs, live by the server's stream.
 "use strict";
 const said = document.getElementById("said");
 const form = document.getElementById("login");
 const table = document.getElementById("jobs");
 
-async function login(token) {
+async function login(proof) {
   const answer = await fetch("api/v1/login", {
-    method: "POST", headers: { "Content-Type": "application/json", "X-Vigil-CSRF": "1" }, body: JSON.stringify({ token }),
+    method: "POST", headers: { "Content-Type": "application/json", "X-Vigil-CSRF": "1" }, body: JSON.stringify(proof),
   });
   return answer.ok ? "" : (await answer.json()).text;
 }
@@ -31,15 +31,11 @@ function row(job) {
   return line;
 }
 
-async function show() {
+/* refused: why a login was not taken; a session that the browser has goes on all the same. */
+async function show(refused) {
   const answer = await fetch("api/v1/jobs");
-  if (answer.status === 401) {
-    form.hidden = false;
-    said.textContent = "Log in with the token that 'vigil dashboard' printed.";
-    return false;
-  }
   const list = await answer.json();
-  said.textContent = answer.ok ? list.total + " jobs" : list.text;
+  said.textContent = answer.ok ? list.total + " jobs" : refused || list.text;
   if (answer.ok) table.tBodies[0].replaceChildren(...list.jobs.map(row));
   table.hidden = !answer.ok;
   form.hidden = answer.ok;
@@ -48,22 +44,23 @@ async function show() {
 
 function follow() {
   const stream = new EventSource("api/v1/stream?topics=jobs");
-  stream.addEventListener("jobs", show);
+  stream.addEventListener("jobs", () => show(""));
   stream.onerror = () => { said.textContent = "The server does not answer; the list may be old."; };
 }
 
 async function begin() {
-  const given = /^#token=([0-9a-f]+)$/.exec(location.hash);
+  let refused = "";
+  const given = /^#(code|token)=([0-9a-f]+)$/.exec(location.hash);
   if (given) {
     history.replaceState(null, "", location.pathname + location.search);
-    said.textContent = await login(given[1]);
+    refused = await login({ [given[1]]: given[2] });
   }
-  if (await show()) follow();
+  if (await show(refused)) follow();
 }
 
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
-  said.textContent = await login(document.getElementById("token").value.trim());
-  if (await show()) follow();
+  const refused = await login({ token: document.getElementById("token").value.trim() });
+  if (await show(refused)) follow();
 });
 begin();

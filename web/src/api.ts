@@ -13,7 +13,7 @@ export class ApiError extends Error {
 }
 
 const WORDS: Record<number, string> = {
-	401: "The server does not know this browser. Open the address that vigil printed, with its token.",
+	401: "The server does not know this browser. Open an address that vigil printed.",
 	403: "Your role does not allow this.",
 	404: "The server does not know this; it may have been removed.",
 	429: "The server has too much to do. It is tried again.",
@@ -60,7 +60,8 @@ async function fine(asked: Promise<Response>, signal?: AbortSignal | null): Prom
 		waiting--;
 	}
 	if (response.ok) return response;
-	if (response.status === 401) session.onLost();
+	// A session outlives a login that is refused.
+	if (response.status === 401 && !response.url.endsWith("/login")) session.onLost();
 	throw await errorOf(response);
 }
 

@@ -9,7 +9,7 @@ import { Events } from "./pages/events";
 import { JobPage } from "./pages/job";
 import { JobFrame } from "./pages/jobframe";
 import { Overview } from "./pages/overview";
-import { parseRoute, tokenOf, type Route } from "./route";
+import { parseRoute, proofOf, type Proof, type Route } from "./route";
 import type { Me } from "./types";
 import { lazy } from "./ui/lazy";
 import { Empty } from "./ui/parts";
@@ -38,7 +38,7 @@ function useRoute(known: boolean): Route {
 		const changed = async () => {
 			const [next, turn] = [parseRoute(location.hash), ++turns];
 			if (next.page === "incident") incident().catch(() => {});
-			const first = asks.current && tokenOf(location.hash) === undefined ? firstOf(next, shown.current) : [];
+			const first = asks.current && proofOf(location.hash) === undefined ? firstOf(next, shown.current) : [];
 			shown.current = next;
 			if (first.length > 0) {
 				document.getElementById("main")?.setAttribute("aria-busy", "true");
@@ -67,23 +67,24 @@ function useRoute(known: boolean): Route {
 
 export type Login = { state: "in" | "out"; text?: string; me?: Me };
 
-/** `login`: the answer to a token, where one was sent. */
+/** `login`: the answer to a code or token, where one was sent. */
 export async function enter(login: Promise<Response> | undefined): Promise<Login> {
+	let refused: Error | undefined;
 	try {
-		if (login) await responseOf(login);
+		if (login) await responseOf(login).catch((error: Error) => (refused = error));
 		const me = await getAhead<Me>(...ME);
 		live.setClock(me.now_unix_ms);
 		return { state: "in", me };
 	} catch (error) {
-		return { state: "out", text: error instanceof Error ? error.message : String(error) };
+		return { state: "out", text: (refused ?? (error as Error)).message };
 	}
 }
 
-function useLogin(was: Login): [Login, (token: string) => void] {
+function useLogin(was: Login): [Login, (proof: Proof) => void] {
 	const [login, setLogin] = useState(was);
-	const go = (token: string) => {
+	const go = (proof: Proof) => {
 		history.replaceState(null, "", `${location.pathname}${location.search}#/`);
-		void enter(fetch(apiUrl("login"), written("POST", { token }))).then(setLogin);
+		void enter(fetch(apiUrl("login"), written("POST", proof))).then(setLogin);
 	};
 	useEffect(() => {
 		session.onLost = () => {
@@ -91,8 +92,8 @@ function useLogin(was: Login): [Login, (token: string) => void] {
 			setLogin((old) => (old.state === "out" ? old : { state: "out" }));
 		};
 		const onHash = () => {
-			const token = tokenOf(location.hash);
-			if (token !== undefined) go(token);
+			const proof = proofOf(location.hash);
+			if (proof !== undefined) go(proof);
 		};
 		addEventListener("hashchange", onHash);
 		return () => removeEventListener("hashchange", onHash);
@@ -190,19 +191,19 @@ function Head({ route }: { route: Route }) {
 	);
 }
 
-function LoginPage({ login, onToken }: { login: Login; onToken: (token: string) => void }) {
+function LoginPage({ login, onProof }: { login: Login; onProof: (proof: Proof) => void }) {
 	const [token, setToken] = useState("");
 	return (
 		<main id="main" class="login" tabIndex={-1}>
 			<h1>vigil</h1>
 			<p>
-				This page asks for the token that <code>vigil dashboard</code> printed. Opening the whole printed
-				address does the same.
+				The address that <code>vigil dashboard</code> printed opens this page once, a token of the file{" "}
+				<code>web-tokens</code> always.
 			</p>
 			<form
 				onSubmit={(e) => {
 					e.preventDefault();
-					onToken(token.trim());
+					onProof({ token: token.trim() });
 				}}>
 				<label for="token">Token</label>
 				<input
@@ -297,7 +298,7 @@ export function App({ first: was }: { first: Login }) {
 		scrollTo(0, 0);
 		main.current?.focus({ preventScroll: true });
 	}, [place]);
-	if (login.state === "out") return <LoginPage login={login} onToken={go} />;
+	if (login.state === "out") return <LoginPage login={login} onProof={go} />;
 	return (
 		<>
 			<Head route={route} />

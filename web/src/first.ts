@@ -2,7 +2,7 @@
 // what the first screen shows. A file of its own, because the page allows no script in its text.
 import { firstOf, ME, type Begun } from "./ahead";
 import { apiUrl, written } from "./api";
-import { parseRoute, tokenOf } from "./route";
+import { parseRoute, proofOf } from "./route";
 
 try {
 	const theme = localStorage.getItem("vigil-theme");
@@ -11,15 +11,14 @@ try {
 	/* Storage is denied: the system's theme holds. */
 }
 
-const token = tokenOf(location.hash);
+const proof = proofOf(location.hash);
 const begun: Begun = { answers: new Map() };
-if (token !== undefined) {
+if (proof !== undefined) {
 	history.replaceState(null, "", `${location.pathname}${location.search}#/`);
-	begun.login = fetch(apiUrl("login"), written("POST", { token }));
+	begun.login = fetch(apiUrl("login"), written("POST", proof));
 }
-/** With a wrong token nothing is asked for. */
-const ask = (url: string) =>
-	begun.login ? begun.login.then((r) => (r.ok ? fetch(url) : Promise.reject(new Error("no session")))) : fetch(url);
+/** Where the login is refused, too: the browser may have a session. */
+const ask = (url: string) => (begun.login ? begun.login.then(() => fetch(url)) : fetch(url));
 for (const [path, query] of [ME, ...firstOf(parseRoute(location.hash))]) {
 	const url = apiUrl(path, query);
 	const answer = ask(url);

@@ -52,7 +52,7 @@ function jobRoute(job: string, rest: string[], query: Record<string, string>): R
 }
 
 export function parseRoute(hash: string): Route {
-	const text = tokenOf(hash) === undefined ? hash.replace(/^#/, "") : "";
+	const text = proofOf(hash) === undefined ? hash.replace(/^#/, "") : "";
 	const cut = text.indexOf("?");
 	const query = queryOf(cut < 0 ? "" : text.slice(cut + 1));
 	const parts = (cut < 0 ? text : text.slice(0, cut)).split("/").filter(Boolean).map(decode);
@@ -75,8 +75,11 @@ export function link(parts: (string | number)[], query: Record<string, string | 
 	return `#/${parts.map((p) => encodeURIComponent(String(p))).join("/")}${tail ? `?${tail}` : ""}`;
 }
 
-/** The token of the address that vigil printed; it is taken out of the address once it was sent. */
-export function tokenOf(hash: string): string | undefined {
-	const match = /^#token=([^&]+)/.exec(hash);
-	return match ? decode(match[1]!) : undefined;
+/** A code or a token, by its name. */
+export type Proof = Record<string, string>;
+
+/** The code of the address that vigil printed, or a token; it is taken out of the address once it was sent. */
+export function proofOf(hash: string): Proof | undefined {
+	const match = /^#(code|token)=([^&]+)/.exec(hash);
+	return match ? { [match[1]!]: decode(match[2]!) } : undefined;
 }
