@@ -571,6 +571,10 @@ def test_wrong_calls_are_one_sentence(vigil, tmp_path):
         assert result.status == 2 and said in result.text and len(result.text.strip().splitlines()) == 1, result
 
 
+def admin_token(vigil):
+    return (vigil.state / "web-tokens").read_text().split("admin ")[1].strip()
+
+
 def test_run_serves_the_page_until_the_job_ends(vigil):
     process = vigil.start("run", "--dashboard", "--", "sh", "-c", "ls -l /proc/self/fd; exec sleep 4")
     line = b""
@@ -578,7 +582,8 @@ def test_run_serves_the_page_until_the_job_ends(vigil):
         line = process.stderr.readline()
         assert line
     url = line.split(b"at ", 1)[1].strip().decode()
-    port, token = int(url.split(":")[2].split("/")[0]), url.split("#token=")[1]
+    port, token = int(url.split(":")[2].split("/")[0]), admin_token(vigil)
+    assert "#code=" in url and token not in url
     with socket.create_connection(("127.0.0.1", port), 10) as s:
         s.sendall(f"GET /api/v1/jobs HTTP/1.0\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n\r\n".encode())
         assert b"200 OK" in s.recv(65536)
@@ -601,7 +606,7 @@ def test_an_open_page_is_told_of_the_end_and_stderr_how_to_see_it_again(vigil):
         line = process.stderr.readline()
         assert line
     url = line.split(b"at ", 1)[1].strip().decode()
-    port, token = int(url.split(":")[2].split("/")[0]), url.split("#token=")[1]
+    port, token = int(url.split(":")[2].split("/")[0]), admin_token(vigil)
 
     def get(target):
         head = {"Authorization": f"Bearer {token}"}
@@ -637,6 +642,8 @@ def test_a_unix_socket_serves_its_user(vigil, tmp_path):
     assert path.stat().st_mode & 0o777 == 0o600
     assert server.get("/api/v1/me").json()["role"] == "admin"
     assert server.get("/api/v1/me", token=False).status == 401
+    assert "#code" not in server.told["url"]
+    assert "file web-tokens" in server.post("/api/v1/login", {"code": "0" * 64}, token=False).json()["text"]
     refused = vigil("dashboard", "--listen", f"unix:{path}")
     assert refused.status == 1 and "in use" in refused.text
     server.process.kill()

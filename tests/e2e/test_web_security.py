@@ -13,7 +13,7 @@ import time
 import pytest
 
 from conftest import wait_for
-from webkit import OPENAPI, Server
+from webkit import OPENAPI, Server, check
 
 ATTACKERS_HOSTS = ("evil.com", "127.0.0.1.evil.com", "localhost.evil.com:9877", "169.254.169.254", "", "[::ffff:127.0.0.1]", "0.0.0.0",
                    "localhost:notaport", "127.0.0.1@evil.com")
@@ -105,6 +105,58 @@ def test_wrong_tokens_are_slowed_and_right_ones_never(server):
     statuses = [server.post("/api/v1/login", {"token": f"{i:064d}"}, token=False).status for i in range(40)]
     assert statuses[0] == 401 and statuses[-1] == 429
     assert server.post("/api/v1/login", {"token": server.token}, token=False).status == 204
+
+
+def code_of(url):
+    return re.fullmatch(r"https?://[^#]+#code=([0-9a-f]{64})", url).group(1)
+
+
+def login(server, **proof):
+    return server.post("/api/v1/login", proof, token=False)
+
+
+def test_the_address_opens_once_and_holds_no_token(vigil, server, state):
+    """Whoever reads the printed line later, in a log or a picture, is nobody."""
+    code = code_of(server.told["url"])
+    tokens = server.tokens(state)
+    assert code not in tokens.values() and code not in (state / "web-tokens").read_text()
+    assert not any(t in server.told["url"] for t in tokens.values())
+    assert login(server, token=code).status == 401 and server.get("/api/v1/me", token=code).status == 401  # it is for login alone
+    assert login(server, code=code, token=server.token).status == 400
+    opened = login(server, code=code)
+    pair = opened.headers["Set-Cookie"].split(";")[0]
+    assert opened.status == 204 and server.get("/api/v1/me", token=False, headers={"Cookie": pair}).json()["role"] == "admin"
+    for cookie in (None, pair):
+        again = server.post("/api/v1/login", {"code": code}, token=False, headers={"Cookie": cookie})
+        assert again.status == 401 and "Set-Cookie" not in again.headers
+        assert "used already" in again.json()["text"] and f"vigil dashboard --port {server.port}" in again.json()["text"]
+    assert server.get("/api/v1/me", token=False, headers={"Cookie": pair}).status == 200  # the browser that has it goes on
+    assert login(server, code=code_of(Server(vigil).told["url"])).status == 401  # another server's
+    elsewhere = Server(vigil, "--listen", "127.0.0.2:0")  # where the command asks nobody
+    assert "file web-tokens" in login(elsewhere, code=code).json()["text"]
+    assert f"vigil dashboard --port {server.port}" in server.get("/api/v1/me", token=False).json()["text"]
+
+
+def test_wrong_codes_are_slowed_and_right_ones_never(server):
+    statuses = [login(server, code=f"{i:064d}").status for i in range(40)]
+    assert statuses[0] == 401 and statuses[-1] == 429
+    assert login(server, token="0" * 64).status == 429  # both count together
+    assert login(server, code=code_of(server.told["url"])).status == 204
+
+
+def test_a_token_gives_codes_of_its_role_and_a_session_gives_none(server, state):
+    for role, token in server.tokens(state).items():
+        given = check(server.post("/api/v1/login/code", b"", token=token), "/api/v1/login/code", "post").json()
+        assert given["role"] == role and given["address"] == server.told["address"]
+        opened = login(server, code=given["code"])
+        cookie = {"Cookie": opened.headers["Set-Cookie"].split(";")[0]}
+        assert server.get("/api/v1/me", token=False, headers=cookie).json()["role"] == role
+        assert login(server, code=given["code"]).status == 401
+        assert server.post("/api/v1/login/code", b"", token=False, headers=cookie).status == 403  # else it would last for ever
+    assert server.post("/api/v1/login/code", b"", headers={"X-Vigil-CSRF": None}).status == 403
+    for _ in range(70):
+        server.post("/api/v1/login/code", b"")
+    assert login(server, code=code_of(server.told["url"])).status == 204  # the printed one is not pushed out
 
 
 def test_the_file_of_tokens_is_private(vigil, server, state):

@@ -311,7 +311,8 @@ def test_the_page_beside_a_run_shows_what_roots_vigil_lends(root, users):
     while b"the page is at" not in line:
         line = run.stderr.readline()
         assert line
-    url, token = line.split(b"at ", 1)[1].strip().decode().split("#token=")
+    url = line.split(b"at ", 1)[1].strip().decode().split("#code=")[0]
+    token = next(alice.home.rglob("web-tokens")).read_text().split("admin ")[1].strip()
 
     def shown():
         ask = urllib.request.Request(url + "api/v1/jobs", headers={"Authorization": f"Bearer {token}"})

@@ -25,6 +25,9 @@ struct webmetrics;
 struct web {
 	const struct web_want *want;
 	struct webauth auth;
+	struct webcodes codes;
+	struct web_address address;
+	char other[160]; /* how one comes by another address, as the end of a sentence */
 	struct webguard guard;
 	struct httpd *httpd;
 	struct world world;
@@ -56,7 +59,7 @@ struct web {
 		char said[500];
 		uint64_t said_ns;
 	} otlp;
-	uint32_t refused; /* wrong tokens since refused_since_ns */
+	uint32_t refused; /* wrong tokens and codes since refused_since_ns */
 	uint64_t refused_since_ns;
 	bool stop;
 };
@@ -140,6 +143,7 @@ int web_otlp_turn(struct web *w);
 /* ---- handlers ---- */
 
 void web_login(const struct webcall *c);
+void web_login_code(const struct webcall *c);
 void web_logout(const struct webcall *c);
 void web_me(const struct webcall *c);
 void web_jobs(const struct webcall *c);

@@ -27,14 +27,22 @@ static void key_make(struct webauth *a)
 	digest_hmac(all, strlen(all), what, sizeof(what) - 1, a->key);
 }
 
+static int secret_make(char dst[static DIGEST_HEX_CAP])
+{
+	uint8_t bytes[DIGEST_BYTES];
+	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+		return errno ? -errno : -EIO;
+	digest_hex(bytes, dst);
+	return 0;
+}
+
 int webauth_make(struct webauth *ret)
 {
 	struct webauth a = {.kept = false};
 	for (int role = WEB_VIEWER; role <= WEB_ADMIN; role++) {
-		uint8_t bytes[DIGEST_BYTES];
-		if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
-			return errno ? -errno : -EIO;
-		digest_hex(bytes, a.token[role]);
+		int r = secret_make(a.token[role]);
+		if (r < 0)
+			return r;
 	}
 	key_make(&a);
 	*ret = a;
@@ -140,6 +148,36 @@ enum web_role webauth_token(const struct webauth *a, const char *token)
 		if (same(padded, a->token[role], sizeof(padded)))
 			found = (enum web_role)role;
 	return len == sizeof(padded) ? found : WEB_NOBODY;
+}
+
+int webcodes_make(struct webcodes *c, enum web_role role, char dst[static DIGEST_HEX_CAP])
+{
+	int r = secret_make(dst);
+	if (r < 0)
+		return r;
+	size_t made = c->made[role]++;
+	size_t place = made == 0 ? 0 : 1 + (made - 1) % (WEBAUTH_CODES - 1);
+	memcpy(c->code[role][place], dst, DIGEST_HEX_CAP);
+	return 0;
+}
+
+enum web_role webcodes_take(struct webcodes *c, const char *code)
+{
+	char padded[2 * DIGEST_BYTES] = {0};
+	size_t len = strlen(code);
+	enum web_role found = WEB_NOBODY;
+	char *taken = NULL;
+	memcpy(padded, code, MIN(len, sizeof(padded)));
+	for (int role = WEB_VIEWER; role <= WEB_ADMIN; role++)
+		for (size_t i = 0; i < WEBAUTH_CODES; i++)
+			if (same(padded, c->code[role][i], sizeof(padded))) {
+				found = (enum web_role)role;
+				taken = c->code[role][i];
+			}
+	if (len != sizeof(padded) || !taken) /* what is shorter is like an empty place */
+		return WEB_NOBODY;
+	explicit_bzero(taken, DIGEST_HEX_CAP);
+	return found;
 }
 
 static void session_sign(const struct webauth *a, const char *what, char dst[static DIGEST_HEX_CAP])

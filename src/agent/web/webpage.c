@@ -21,7 +21,7 @@
 
 /* ---- who is there ---- */
 
-static void login_refuse(const struct webcall *c)
+static void login_refuse(const struct webcall *c, bool by_code)
 {
 	struct web *w = c->web;
 	uint64_t now_ns = clock_mono_ns();
@@ -30,12 +30,13 @@ static void login_refuse(const struct webcall *c)
 		w->refused = 0;
 	}
 	if (++w->refused == REFUSED_MOST)
-		log_warning("the page: %u wrong tokens within a minute", REFUSED_MOST);
+		log_warning("the page: %u wrong tokens or codes within a minute", REFUSED_MOST);
 	if (w->refused >= REFUSED_MOST)
 		web_fail(c, 429, "busy", "too many wrong tokens; try again in a minute (a right one always goes)");
+	else if (by_code)
+		web_fail(c, 401, "no_token", "this address was used already, or its server has ended: %s", w->other);
 	else
-		web_fail(c, 401, "no_token",
-			 "that is no token of this server; 'vigil dashboard' prints the address with it");
+		web_fail(c, 401, "no_token", "that is no token of this server: %s", w->other);
 }
 
 void web_login(const struct webcall *c)
@@ -43,11 +44,14 @@ void web_login(const struct webcall *c)
 	const struct httpd_request *r = c->request;
 	cleanup(js_freep) struct js *o = NULL;
 	char session[112], cookie[240];
-	if (js_parse(r->body, r->body_len, &o, NULL) < 0 || !js_get_text(o, "token", NULL))
-		return web_fail(c, 400, "bad_request", "the body must be {\"token\": \"...\"}");
-	enum web_role role = webauth_token(&c->web->auth, js_get_text(o, "token", ""));
+	bool parsed = js_parse(r->body, r->body_len, &o, NULL) == 0;
+	const char *code = parsed ? js_get_text(o, "code", NULL) : NULL;
+	const char *token = parsed ? js_get_text(o, "token", NULL) : NULL;
+	if (!code == !token)
+		return web_fail(c, 400, "bad_request", "the body must be {\"code\": \"...\"} or {\"token\": \"...\"}");
+	enum web_role role = code ? webcodes_take(&c->web->codes, code) : webauth_token(&c->web->auth, token);
 	if (role == WEB_NOBODY)
-		return login_refuse(c);
+		return login_refuse(c, code != NULL);
 	webauth_session(&c->web->auth, role, clock_unix_ms() / 1000, session);
 	TEXT_FORMAT(cookie, "%s=%s; HttpOnly; SameSite=Strict; Path=/; Max-Age=%lld%s", c->web->auth.cookie, session,
 		    (long long)WEBAUTH_SESSION_S, c->web->want->tls_cert ? "; Secure" : "");
@@ -56,6 +60,23 @@ void web_login(const struct webcall *c)
 				 .header = {{"Set-Cookie", cookie}, {"Cache-Control", "no-store"}},
 				 .n_headers = 2};
 	httpd_reply(r->call, &a);
+}
+
+/* By the token only: a session would go on for ever if it could begin new ones. */
+void web_login_code(const struct webcall *c)
+{
+	char code[DIGEST_HEX_CAP];
+	if (!c->request->authorization)
+		return web_fail(c, 403, "forbidden",
+				"a code is given for the token itself (Authorization: Bearer), not for a session");
+	if (webcodes_make(&c->web->codes, c->role, code) < 0)
+		return web_fail(c, 503, "io", "there are no random bytes for a code");
+	struct js *o = js_object();
+	js_put_text(o, "schema", "vigil.login_code/1");
+	js_put_text(o, "role", web_role_name(c->role));
+	js_put_text(o, "code", code);
+	js_put_text(o, c->web->address.is_unix ? "socket" : "address", c->web->address.plain);
+	web_json(c, 200, o);
 }
 
 void web_logout(const struct webcall *c)

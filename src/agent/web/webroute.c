@@ -13,6 +13,7 @@ struct row {
 
 static const struct row rows[] = {
 	{METHOD_POST, WEB_NOBODY, ROUTE_LOGIN, "api/v1/login"},
+	{METHOD_POST, WEB_VIEWER, ROUTE_LOGIN_CODE, "api/v1/login/code"},
 	{METHOD_POST, WEB_NOBODY, ROUTE_LOGOUT, "api/v1/logout"},
 	{METHOD_GET, WEB_VIEWER, ROUTE_ME, "api/v1/me"},
 	{METHOD_GET, WEB_VIEWER, ROUTE_OPENAPI, "api/v1/openapi.json"},

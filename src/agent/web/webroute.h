@@ -11,6 +11,7 @@ enum web_role { WEB_NOBODY, WEB_VIEWER, WEB_OPERATOR, WEB_ADMIN };
 enum web_route {
 	ROUTE_STATIC, /* a file of the page, by its whole path */
 	ROUTE_LOGIN,
+	ROUTE_LOGIN_CODE,
 	ROUTE_LOGOUT,
 	ROUTE_ME,
 	ROUTE_JOBS,

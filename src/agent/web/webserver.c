@@ -34,6 +34,7 @@ typedef void handler_fn(const struct webcall *c);
 static handler_fn *const handlers[] = {
 	[ROUTE_STATIC] = web_page,
 	[ROUTE_LOGIN] = web_login,
+	[ROUTE_LOGIN_CODE] = web_login_code,
 	[ROUTE_LOGOUT] = web_logout,
 	[ROUTE_ME] = web_me,
 	[ROUTE_JOBS] = web_jobs,
@@ -102,7 +103,7 @@ static bool role_check(struct webcall *c)
 	if (c->role >= c->route.role)
 		return true;
 	if (c->role == WEB_NOBODY)
-		web_fail(c, 401, "no_token", "log in first: 'vigil dashboard' prints the address with the token");
+		web_fail(c, 401, "no_token", "log in first: %s", c->web->other);
 	else
 		web_fail(c, 403, "role", "that takes the token of the role %s; yours is of %s",
 			 web_role_name(c->route.role), web_role_name(c->role));
@@ -215,11 +216,27 @@ static int tokens_open(struct web *w, struct web_address *a, struct fault *f)
 	return r < 0 ? fault_set(f, r, "cannot make tokens: %s", strerror(-r)) : 0;
 }
 
-static void address_tell(struct web *w, const struct weblisten *l, struct web_address *a)
+/* `vigil dashboard --port` asks at 127.0.0.1, without TLS, and with the tokens of the file. */
+static void other_address(struct web *w, const struct weblisten *l)
+{
+	bool at_loopback = strcmp(l->host, "127.0.0.1") == 0 || strcmp(l->host, "localhost") == 0;
+	if (!w->auth.kept)
+		TEXT_COPY(w->other, "the server has to be started anew for a new address");
+	else if (at_loopback && !w->want->tls_cert)
+		TEXT_FORMAT(w->other, "'vigil dashboard --port %u' prints a new address", l->port);
+	else
+		TEXT_COPY(w->other, "a token of the file " WEBAUTH_FILE " in the server's state directory opens it");
+}
+
+static int address_make(struct web *w, const struct weblisten *l, struct web_address *a, struct fault *f)
 {
 	const char *scheme = w->want->tls_cert ? "https" : "http";
+	int r = webcodes_make(&w->codes, WEB_ADMIN, a->code);
+	if (r < 0)
+		return fault_set(f, r, "cannot make the code of the address: %s", strerror(-r));
 	a->is_unix = l->is_unix;
 	a->token = w->auth.token[WEB_ADMIN];
+	a->pid = getpid();
 	struct buf note = {.text = a->note, .len = strlen(a->note), .cap = sizeof(a->note)};
 	if (l->note[0])
 		buf_printf(&note, "%s%s", note.len ? "; " : "", l->note);
@@ -228,9 +245,10 @@ static void address_tell(struct web *w, const struct weblisten *l, struct web_ad
 		TEXT_FORMAT(a->url, "unix:%s", l->path);
 	} else {
 		TEXT_FORMAT(a->plain, "%s://%s:%u/", scheme, l->host, l->port);
-		TEXT_FORMAT(a->url, "%s#token=%s", a->plain, a->token);
+		TEXT_FORMAT(a->url, "%s#code=%s", a->plain, a->code);
 	}
-	w->want->listens(w->want->ctx, a);
+	other_address(w, l);
+	return 0;
 }
 
 /* ---- the loop ---- */
@@ -312,8 +330,7 @@ static void files_raise(void)
 
 static int web_serve(struct web *w, struct weblisten *l, struct loop *loop, struct fault *f)
 {
-	struct web_address address = {.url = ""};
-	int r = tokens_open(w, &address, f);
+	int r = tokens_open(w, &w->address, f);
 	if (r == 0)
 		r = web_listen(w, l, f);
 	if (r == 0)
@@ -321,7 +338,10 @@ static int web_serve(struct web *w, struct weblisten *l, struct loop *loop, stru
 	if (r < 0)
 		return r;
 	webauth_name(&w->auth, l->port);
-	address_tell(w, l, &address);
+	r = address_make(w, l, &w->address, f);
+	if (r < 0)
+		return r;
+	w->want->listens(w->want->ctx, &w->address);
 	r = loop_run(w, loop);
 	return r < 0 ? fault_set(f, r, "the server cannot go on: %s", strerror(-r)) : 0;
 }

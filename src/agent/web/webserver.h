@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "base/base.h"
+#include "base/digest.h"
 #include "base/fault.h"
 #include "tell/store/store.h"
 
@@ -18,10 +19,12 @@
 
 /* Where it can be reached. */
 struct web_address {
-	char url[400]; /* with the token */
+	char url[400]; /* with the code */
 	char plain[300]; /* without it; a socket's path for a unix socket */
+	char code[DIGEST_HEX_CAP]; /* opens the page once, as admin */
 	char note[640]; /* what was different from what one expects; empty: nothing */
-	const char *token; /* of the admin */
+	const char *token; /* of the admin, for programs; it is never in the url */
+	pid_t pid; /* of the server; 0: not known */
 	bool is_unix, tokens_kept;
 };
 

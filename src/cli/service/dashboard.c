@@ -101,7 +101,7 @@ static int open_store(void *ctx, struct store **ret, bool *ret_lent, struct faul
 
 /*
  * The browser gets the name of a file that leads to the address: everybody may read the arguments of a program, and the
- * address has the token. xdg-open may print and stay; it is none of ours from then on.
+ * address lets in who opens it first. xdg-open may print and stay; it is none of ours from then on.
  */
 static void browser_open(struct dashboard *d, const char *url)
 {
@@ -140,14 +140,16 @@ static void listens(void *ctx, const struct web_address *a)
 		js_put_text(o, "token", a->token);
 		js_put_bool(o, "token_kept", a->tokens_kept);
 		js_put_text_if(o, "note", a->note);
-		js_put_i64(o, "pid", getpid());
+		if (a->pid > 0)
+			js_put_i64(o, "pid", a->pid);
 		ignore(js_write(o, stdout, 0), "main looks at stdout in the end");
 		(void)fflush(stdout);
 	} else {
 		if (a->note[0])
 			log_info("%s", a->note);
 		if (a->is_unix)
-			log_info("the page is at the socket %s; its token is %s", a->plain, a->token);
+			log_info("the page is at the socket %s; forward it (ssh -L) and open it once with #code=%s",
+				 a->plain, a->code);
 		else
 			log_info("the page is at %s", a->url);
 	}
@@ -214,12 +216,13 @@ const struct command command_dashboard = {
 	.usage = "vigil dashboard [--listen ADDR:PORT|unix:PATH] [--port N] [--open] [--json]",
 	.summary = "serve a page that shows all of it live, for a browser",
 	.about = "Serves the page and its JSON (docs/formats/api.md) until it is told to end (Ctrl-C), and prints the "
-		 "address, which holds the token of this server: whoever has it sees what you see. By itself it can be "
-		 "reached from this machine only; forward it with 'ssh -L 9877:127.0.0.1:9877 HOST'.\n\n"
+		 "address, which opens it in one browser: who opens it first sees what you see, and later it opens "
+		 "nothing more. For another browser 'vigil dashboard --port N', with the port of the server that runs, "
+		 "prints a new one. By itself it can be reached from this machine only; forward it with 'ssh -L "
+		 "9877:127.0.0.1:9877 HOST'.\n\n"
 		 "Tokens of three roles stand in the file web-tokens of the state directory, which only you may read: "
-		 "viewer reads, operator also makes profiles, admin also sends signals to your jobs. The address has "
-		 "the "
-		 "admin's. Remove the file and all of them, and all sessions, are void.\n\n"
+		 "viewer reads, operator also makes profiles, admin also sends signals to your jobs. The address is "
+		 "an admin's. Remove the file and all of them, and all sessions, are void.\n\n"
 		 "Where other machines reach it (--listen 0.0.0.0:9877), TLS is needed.",
 	.examples = "vigil dashboard\n"
 		    "vigil dashboard --port 8080 --open\n"

@@ -122,6 +122,8 @@ static void a_route_has_one_method_and_one_role(void **state)
 	assert_int_equal(r.role, WEB_OPERATOR);
 	assert_int_equal(route("POST", "/api/v1/jobs/x/signal", &r, allow), 0);
 	assert_int_equal(r.role, WEB_ADMIN);
+	assert_int_equal(route("POST", "/api/v1/login/code", &r, allow), 0);
+	assert_int_equal(r.role, WEB_VIEWER);
 	assert_int_equal(route("GET", "/worker/traceback?pid=1", &r, allow), 0);
 	assert_int_equal(r.role, WEB_OPERATOR);
 	assert_int_equal(route("GET", "/assets/app.js", &r, allow), 0);
@@ -240,6 +242,45 @@ static void a_token_proves_its_role_and_nothing_else_does(void **state)
 	assert_int_equal(webauth_request(&a, NULL, cookies, 1001), WEB_NOBODY);
 	webauth_name(&a, 9878); /* of another server's port it is worth nothing */
 	assert_int_equal(webauth_request(&a, NULL, cookies, 1001), WEB_NOBODY);
+}
+
+static void a_code_opens_once_and_is_no_token(void **state)
+{
+	(void)state;
+	static struct webauth a;
+	static struct webcodes c;
+	char code[DIGEST_HEX_CAP], other[DIGEST_HEX_CAP], longer[80];
+	assert_int_equal(webauth_make(&a), 0);
+	assert_int_equal(webcodes_take(&c, ""), WEB_NOBODY);
+	assert_int_equal(webcodes_make(&c, WEB_ADMIN, code), 0);
+	assert_int_equal(webcodes_make(&c, WEB_VIEWER, other), 0);
+	assert_int_equal(strlen(code), 2 * DIGEST_BYTES);
+	assert_string_not_equal(code, other);
+	assert_int_equal(webauth_token(&a, code), WEB_NOBODY);
+	assert_int_equal(webcodes_take(&c, a.token[WEB_ADMIN]), WEB_NOBODY);
+	TEXT_FORMAT(longer, "%s0", code);
+	assert_int_equal(webcodes_take(&c, longer), WEB_NOBODY);
+	longer[2 * DIGEST_BYTES - 1] = '\0';
+	assert_int_equal(webcodes_take(&c, longer), WEB_NOBODY);
+	assert_int_equal(webcodes_take(&c, code), WEB_ADMIN); /* what was wrong before has cost it nothing */
+	assert_int_equal(webcodes_take(&c, code), WEB_NOBODY);
+	assert_int_equal(webcodes_take(&c, other), WEB_VIEWER);
+	assert_int_equal(webcodes_take(&c, ""), WEB_NOBODY);
+}
+
+static void the_first_code_of_a_role_stays_and_of_the_others_the_newest(void **state)
+{
+	(void)state;
+	static struct webcodes c;
+	static char code[2 * WEBAUTH_CODES][DIGEST_HEX_CAP];
+	char viewers[DIGEST_HEX_CAP];
+	assert_int_equal(webcodes_make(&c, WEB_VIEWER, viewers), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(code); i++)
+		assert_int_equal(webcodes_make(&c, WEB_ADMIN, code[i]), 0);
+	const size_t kept_from = ARRAY_SIZE(code) - (WEBAUTH_CODES - 1);
+	for (size_t i = 0; i < ARRAY_SIZE(code); i++)
+		assert_int_equal(webcodes_take(&c, code[i]), i == 0 || i >= kept_from ? WEB_ADMIN : WEB_NOBODY);
+	assert_int_equal(webcodes_take(&c, viewers), WEB_VIEWER);
 }
 
 static void a_file_of_tokens_must_hold_three_whole_ones(void **state)
@@ -366,6 +407,8 @@ int main(void)
 		cmocka_unit_test(only_own_names_are_answered_to),
 		cmocka_unit_test(what_changes_something_must_come_from_the_page),
 		cmocka_unit_test(a_token_proves_its_role_and_nothing_else_does),
+		cmocka_unit_test(a_code_opens_once_and_is_no_token),
+		cmocka_unit_test(the_first_code_of_a_role_stays_and_of_the_others_the_newest),
 		cmocka_unit_test(a_file_of_tokens_must_hold_three_whole_ones),
 		cmocka_unit_test(an_address_is_taken_apart),
 		cmocka_unit_test(a_profile_becomes_arguments_of_vigil),
