@@ -8,6 +8,7 @@ import socket
 import ssl
 import stat
 import subprocess
+import threading
 import time
 
 import pytest
@@ -157,6 +158,64 @@ def test_a_token_gives_codes_of_its_role_and_a_session_gives_none(server, state)
     for _ in range(70):
         server.post("/api/v1/login/code", b"")
     assert login(server, code=code_of(server.told["url"])).status == 204  # the printed one is not pushed out
+
+
+def test_a_taken_port_of_ones_own_server_prints_a_new_address(vigil, server, tmp_path):
+    port = str(server.port)
+    printed = vigil("dashboard", "--port", port)
+    assert printed.status == 0 and server.token not in printed.text
+    first = code_of(re.search(r"the page is at (\S+)", printed.text).group(1))
+    told = json.loads(vigil("dashboard", "--port", port, "--json").out)
+    assert told["address"] == server.told["address"] and "pid" not in told and port in told["note"]
+    for code in (first, code_of(told["url"])):
+        assert [login(server, code=code).status for _ in range(2)] == [204, 401]
+    foreign = vigil("dashboard", "--port", port, "--state", tmp_path / "other")
+    assert foreign.status == 3 and "--state" in foreign.text, foreign
+    assert server.get("/api/v1/me").status == 200
+
+
+class Recorder(threading.Thread):
+    """A program that listens and keeps what it is sent."""
+
+    def __init__(self, answer=b""):
+        super().__init__(daemon=True)
+        self.socket, self.answer, self.got = socket.create_server(("127.0.0.1", 0)), answer, b""
+        self.port = self.socket.getsockname()[1]
+        self.start()
+
+    def run(self):
+        while True:
+            try:
+                s, _ = self.socket.accept()
+            except OSError:
+                return
+            with s:
+                self.got += s.recv(65536)
+                s.sendall(self.answer)
+
+
+@pytest.mark.parametrize("answer", [b"", b"HTTP/1.0 200 OK\r\n\r\n{}", b"HTTP/1.0 401 No\r\n\r\n<html>", b"\x15\x03\x03" * 4000], ids=range(4))
+def test_another_program_at_the_port_is_sent_no_token(vigil, server, answer):
+    other = Recorder(answer)
+    refused = vigil("dashboard", "--port", str(other.port))
+    other.socket.close()
+    assert refused.status == 1 and f"port {other.port} is taken by" in refused.text and len(refused.text.strip().splitlines()) == 1
+    assert b"Authorization" not in other.got and server.token.encode() not in other.got
+
+
+def test_another_users_server_at_the_port_is_asked_nothing(vigil, server, as_nobody):
+    """It answers as vigil does, and waits for a token."""
+    if not as_nobody:
+        pytest.skip("it takes another user to listen")
+    listen = ("import socket; l=socket.create_server(('127.0.0.1',0)); print(l.getsockname()[1],flush=True); l.settimeout(30)\n"
+              "while True:\n s,_=l.accept(); print(s.recv(9999),flush=True)\n"
+              " s.sendall(b'HTTP/1.0 401 No\\r\\n\\r\\n{\"schema\":\"vigil.error/1\"}'); s.close()")
+    other = subprocess.Popen([*as_nobody, "/usr/bin/python3", "-c", listen], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    port = other.stdout.readline().strip()
+    refused = vigil("dashboard", "--port", port)
+    other.kill()
+    assert refused.status == 1 and f"port {port} is taken by" in refused.text
+    assert "GET" not in other.communicate()[0]
 
 
 def test_the_file_of_tokens_is_private(vigil, server, state):

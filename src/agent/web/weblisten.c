@@ -15,28 +15,59 @@
 
 /* ---- who has a port ---- */
 
-/* The inode of the socket that listens on this port; 0: none is seen. */
-static uint64_t listener_inode(int proc_fd, const char *table, unsigned port)
+struct listener {
+	uint64_t uid, inode;
+};
+
+/* The next row of /proc/net/tcp or tcp6 whose socket listens on this port. The listening ones come first there. */
+static bool listener_next(struct span *rest, unsigned port, struct listener *ret)
 {
-	char text[65536], want[8];
-	size_t len = 0;
-	if (file_read_at(proc_fd, table, text, sizeof(text), &len) < 0)
-		return 0;
+	char want[8];
+	struct span line, word = {NULL, 0};
 	TEXT_FORMAT(want, ":%04X", port);
-	struct span rest = {text, len}, line, word = {NULL, 0};
-	while (span_line(&rest, &line)) {
-		struct span local, state;
-		uint64_t inode = 0;
+	while (span_line(rest, &line)) {
+		struct span local, state, uid = {NULL, 0};
 		if (!span_word(&line, &word) || !span_word(&line, &local) || !span_word(&line, &word) ||
 		    !span_word(&line, &state) || !span_eq(state, "0A") || local.len < 5 ||
 		    memcmp(local.p + local.len - 5, want, 5) != 0)
 			continue;
-		for (int i = 0; i < 6; i++)
+		for (int i = 0; i < 4; i++)
+			(void)span_word(&line, &uid);
+		for (int i = 0; i < 2; i++)
 			(void)span_word(&line, &word);
-		if (span_u64(word, &inode) == 0)
-			return inode;
+		if (span_u64(uid, &ret->uid) == 0 && span_u64(word, &ret->inode) == 0)
+			return true;
 	}
-	return 0;
+	return false;
+}
+
+/* The inode of the socket that listens on this port; 0: none is seen. */
+static uint64_t listener_inode(int proc_fd, const char *table, unsigned port)
+{
+	char text[65536];
+	size_t len = 0;
+	struct listener l;
+	if (file_read_at(proc_fd, table, text, sizeof(text), &len) < 0)
+		return 0;
+	struct span rest = {text, len};
+	return listener_next(&rest, port, &l) ? l.inode : 0;
+}
+
+bool weblisten_is_own(int proc_fd, unsigned port)
+{
+	static const char *const tables[] = {"net/tcp", "net/tcp6"};
+	char text[65536];
+	size_t n = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
+		size_t len = 0;
+		struct listener l;
+		if (file_read_at(proc_fd, tables[i], text, sizeof(text), &len) < 0)
+			continue;
+		for (struct span rest = {text, len}; listener_next(&rest, port, &l); n++)
+			if (l.uid != geteuid())
+				return false;
+	}
+	return n > 0;
 }
 
 static bool process_has(int proc_fd, const char *pid, const char *link)

@@ -21,5 +21,7 @@ struct weblisten {
 #define WEBLISTEN_TRIES 50
 int must_check weblisten_open(const char *where, unsigned port, int proc_fd, struct weblisten *ret, struct fault *f);
 void weblisten_done(struct weblisten *l);
+/* True if sockets listen on this port of TCP, by whatever address, and all of them are this user's. */
+bool weblisten_is_own(int proc_fd, unsigned port);
 /* "ADDR:PORT" taken apart; a numeric address. -EINVAL with a sentence. Pure. */
 int must_check weblisten_parse(const char *where, char *host, size_t cap, unsigned *ret_port, struct fault *f);

@@ -12,6 +12,7 @@
 #include "base/private.h"
 #include "cli/options/commands.h"
 #include "cli/options/state.h"
+#include "cli/service/dashboard_ask.h"
 
 struct dashboard_options {
 	const char *listen;
@@ -33,7 +34,8 @@ static const struct option options[] = {
 	{.name = "port",
 	 .type = OPTION_U32,
 	 .arg = "N",
-	 .help = "listen on this port of 127.0.0.1 and on no other",
+	 .help = "listen on this port of 127.0.0.1 and on no other; if a server of yours has it, print a new address "
+		 "of that one",
 	 .offset = offsetof(struct dashboard_options, port)},
 	{.name = "allow-host",
 	 .type = OPTION_LIST,
@@ -159,6 +161,19 @@ static void listens(void *ctx, const struct web_address *a)
 		(void)freopen("/dev/null", "w", stderr);
 }
 
+/* Where a server of this user has the port, that one gives a new address; else the fault stays as it is. */
+static int address_of_running(struct dashboard *d, int error, struct fault *f)
+{
+	static struct webauth auth;
+	struct web_address a = {.url = ""};
+	int r = dashboard_ask(d->state, d->options->port, &auth, &a, f);
+	if (r != 0)
+		return r < 0 ? r : error;
+	listens(d, &a);
+	d->opening[0] = '\0'; /* the browser may not have read it yet, and its code is good once */
+	return 0;
+}
+
 static int dashboard_run(const void *opts, int argc, char **argv)
 {
 	const struct dashboard_options *o = opts;
@@ -204,6 +219,8 @@ static int dashboard_run(const void *opts, int argc, char **argv)
 	for (size_t i = 0; i < o->allow_host.n && i < WEB_HOSTS - 1; i++)
 		want.allow_host[i] = o->allow_host.item[i];
 	int r = webserver_run(&want, &f);
+	if (r == -EADDRINUSE && o->port > 0)
+		r = address_of_running(&d, r, &f);
 	if (d.opening[0])
 		(void)unlink(d.opening);
 	if (r < 0)
