@@ -31,10 +31,11 @@ function row(job) {
   return line;
 }
 
-async function show() {
+/* refused: why a login was not taken; a session that the browser has goes on all the same. */
+async function show(refused) {
   const answer = await fetch("api/v1/jobs");
   const list = await answer.json();
-  said.textContent = answer.ok ? list.total + " jobs" : list.text;
+  said.textContent = answer.ok ? list.total + " jobs" : refused || list.text;
   if (answer.ok) table.tBodies[0].replaceChildren(...list.jobs.map(row));
   table.hidden = !answer.ok;
   form.hidden = answer.ok;
@@ -43,22 +44,23 @@ async function show() {
 
 function follow() {
   const stream = new EventSource("api/v1/stream?topics=jobs");
-  stream.addEventListener("jobs", show);
+  stream.addEventListener("jobs", () => show(""));
   stream.onerror = () => { said.textContent = "The server does not answer; the list may be old."; };
 }
 
 async function begin() {
+  let refused = "";
   const given = /^#(code|token)=([0-9a-f]+)$/.exec(location.hash);
   if (given) {
     history.replaceState(null, "", location.pathname + location.search);
-    said.textContent = await login({ [given[1]]: given[2] });
+    refused = await login({ [given[1]]: given[2] });
   }
-  if (await show()) follow();
+  if (await show(refused)) follow();
 }
 
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
-  said.textContent = await login({ token: document.getElementById("token").value.trim() });
-  if (await show()) follow();
+  const refused = await login({ token: document.getElementById("token").value.trim() });
+  if (await show(refused)) follow();
 });
 begin();

@@ -13,10 +13,10 @@ export class ApiError extends Error {
 }
 
 const WORDS: Record<number, string> = {
-	401: "The server does not know this browser. Open a new address of vigil.",
+	401: "The server does not know this browser. Open an address that vigil printed.",
 	403: "Your role does not allow this.",
-	404: "This may have been removed.",
-	429: "The server is busy. It is tried again.",
+	404: "The server does not know this; it may have been removed.",
+	429: "The server has too much to do. It is tried again.",
 };
 
 /** Called when the server asks for a token. */
@@ -47,23 +47,21 @@ let waiting = 0;
 /** So many requests have no answer yet. */
 export const waitedFor = () => waiting;
 
-async function reached(asked: Promise<Response>, signal?: AbortSignal | null): Promise<Response> {
+/** An answer that is fine; throws what a person is to read of any other. */
+async function fine(asked: Promise<Response>, signal?: AbortSignal | null): Promise<Response> {
+	let response: Response;
 	waiting++;
 	try {
-		return await asked;
+		response = await asked;
 	} catch (error) {
 		if (signal?.aborted) throw error;
 		throw new ApiError(0, "unreachable", "The server does not answer. Does vigil still run?");
 	} finally {
 		waiting--;
 	}
-}
-
-/** An answer that is fine; throws what a person is to read of any other. */
-async function fine(asked: Promise<Response>, signal?: AbortSignal | null): Promise<Response> {
-	const response = await reached(asked, signal);
 	if (response.ok) return response;
-	if (response.status === 401) session.onLost();
+	// A session outlives a login that is refused.
+	if (response.status === 401 && !response.url.endsWith("/login")) session.onLost();
 	throw await errorOf(response);
 }
 
@@ -101,12 +99,6 @@ export function written(method: "POST" | "DELETE", body?: unknown): RequestInit 
 export async function responseOf<T>(asked: Promise<Response>): Promise<T | undefined> {
 	const response = await fine(asked);
 	return response.status === 204 ? undefined : json<T>(response);
-}
-
-/** Why a login was refused; undefined: it was not. A session that the browser has goes on all the same. */
-export async function refusalOf(login: Promise<Response>): Promise<string | undefined> {
-	const response = await reached(login);
-	return response.ok ? undefined : (await errorOf(response)).message;
 }
 
 export async function send<T>(method: "POST" | "DELETE", path: string, body?: unknown): Promise<T | undefined> {

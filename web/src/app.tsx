@@ -1,7 +1,7 @@
 // The frame around all pages: where one is, whether the page is live, the theme, the login.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { answered, askAhead, firstOf, getAhead, ME } from "./ahead";
-import { apiUrl, refusalOf, session, written } from "./api";
+import { apiUrl, responseOf, session, written } from "./api";
 import { ago, clock } from "./format";
 import { setTheme, theme, useGone, useLink, useNow, useWanted, type Theme } from "./hooks";
 import { live } from "./live";
@@ -69,14 +69,14 @@ export type Login = { state: "in" | "out"; text?: string; me?: Me };
 
 /** `login`: the answer to a code or token, where one was sent. */
 export async function enter(login: Promise<Response> | undefined): Promise<Login> {
-	let refused: string | undefined;
+	let refused: Error | undefined;
 	try {
-		if (login) refused = await refusalOf(login);
+		if (login) await responseOf(login).catch((error: Error) => (refused = error));
 		const me = await getAhead<Me>(...ME);
 		live.setClock(me.now_unix_ms);
 		return { state: "in", me };
 	} catch (error) {
-		return { state: "out", text: refused ?? (error instanceof Error ? error.message : String(error)) };
+		return { state: "out", text: (refused ?? (error as Error)).message };
 	}
 }
 
@@ -197,8 +197,8 @@ function LoginPage({ login, onProof }: { login: Login; onProof: (proof: Proof) =
 		<main id="main" class="login" tabIndex={-1}>
 			<h1>vigil</h1>
 			<p>
-				An address that vigil printed opens this page once. <code>vigil dashboard --port N</code> prints a new
-				one. Or give a token of <code>web-tokens</code>.
+				The address that <code>vigil dashboard</code> printed opens this page once, a token of the file{" "}
+				<code>web-tokens</code> always.
 			</p>
 			<form
 				onSubmit={(e) => {

@@ -18,7 +18,7 @@ if (proof !== undefined) {
 	begun.login = fetch(apiUrl("login"), written("POST", proof));
 }
 /** Where the login is refused, too: the browser may have a session. */
-const ask = (url: string) => Promise.resolve(begun.login).then(() => fetch(url));
+const ask = (url: string) => (begun.login ? begun.login.then(() => fetch(url)) : fetch(url));
 for (const [path, query] of [ME, ...firstOf(parseRoute(location.hash))]) {
 	const url = apiUrl(path, query);
 	const answer = ask(url);

@@ -75,11 +75,11 @@ export function link(parts: (string | number)[], query: Record<string, string | 
 	return `#/${parts.map((p) => encodeURIComponent(String(p))).join("/")}${tail ? `?${tail}` : ""}`;
 }
 
-export type Proof = { code: string } | { token: string };
+/** A code or a token, by its name. */
+export type Proof = Record<string, string>;
 
 /** The code of the address that vigil printed, or a token; it is taken out of the address once it was sent. */
 export function proofOf(hash: string): Proof | undefined {
 	const match = /^#(code|token)=([^&]+)/.exec(hash);
-	if (!match) return undefined;
-	return { [match[1]!]: decode(match[2]!) } as Proof;
+	return match ? { [match[1]!]: decode(match[2]!) } : undefined;
 }
