@@ -44,11 +44,20 @@ static int by_policy(const struct unit *a, const struct unit *b, enum victim_pol
 
 /*
  * Ray ends with any of its own programs, and these hold little: to end them gives no room back and takes the node away.
- * Programs that have grown are no such case.
+ * Programs that have grown are no such case, nor are many that hold 2 GiB together.
  */
 static bool is_spared(const struct unit *u)
 {
 	return u->launcher && u->role == ROLE_RAY_SYSTEM && unit_weight(u) < 512 * MIB;
+}
+
+/* All that are spared hold little together: names are no licence to fill the machine with many. */
+static bool sparing_is_cheap(const struct unit_table *units)
+{
+	uint64_t bytes = 0;
+	for (size_t i = 0; i < units->n; i++)
+		bytes += is_spared(&units->unit[i]) ? unit_weight(&units->unit[i]) : 0;
+	return bytes < 2 * GIB;
 }
 
 static int victim_compare(const struct unit *a, const struct unit *b, enum victim_policy policy, uint64_t worthwhile)
@@ -110,7 +119,8 @@ void victim_choose(const struct unit_table *units, enum victim_policy policy, ui
 	 */
 	uint64_t worthwhile = MIN(deficit_bytes, biggest / 2);
 	sort_units(units, policy, worthwhile, ret);
-	if (is_spared(&units->unit[ret->order[0]])) { /* all others would come before it */
+	/* all others would come before one that is spared */
+	if (is_spared(&units->unit[ret->order[0]]) && sparing_is_cheap(units)) {
 		ret->n = 0;
 		return;
 	}

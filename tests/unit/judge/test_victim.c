@@ -107,6 +107,17 @@ static void ray_s_own_programs_are_spared(void **state)
 	assert_int_equal(first(POLICY_GROUP, GIB), 1);
 }
 
+static void many_that_are_called_like_ray_are_not_spared(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 5; i++) {
+		struct unit *u = add(1 + i, 500 * MIB, 900 - (uint64_t)i, 0);
+		u->launcher = true;
+		u->role = ROLE_RAY_SYSTEM;
+	}
+	assert_int_not_equal(first(POLICY_GROUP, GIB), 0);
+}
+
 static void victims_are_added_until_the_deficit_is_covered(void **state)
 {
 	(void)state;
@@ -209,6 +220,7 @@ int main(void)
 		cmocka_unit_test_setup(a_tiny_unit_is_passed_over_for_one_that_helps, fresh),
 		cmocka_unit_test_setup(a_launcher_is_ended_last, fresh),
 		cmocka_unit_test_setup(ray_s_own_programs_are_spared, fresh),
+		cmocka_unit_test_setup(many_that_are_called_like_ray_are_not_spared, fresh),
 		cmocka_unit_test_setup(victims_are_added_until_the_deficit_is_covered, fresh),
 		cmocka_unit_test_setup(shared_memory_counts_towards_what_ending_frees, fresh),
 		cmocka_unit_test_setup(the_last_of_a_group_is_marked, fresh),
