@@ -69,7 +69,7 @@ static int lock_fd(const struct world *w, const struct lookups_row *r, pid_t hol
 	char dir[32];
 	TEXT_FORMAT(dir, "%d/fdinfo", (int)holder);
 	int found = -1;
-	DIR *d = hanglocks_folder_open(w, dir);
+	cleanup(closedirp) DIR *d = hanglocks_folder_open(w, dir);
 	size_t looked = 0;
 	const struct dirent *e;
 	while (d && found < 0 && looked++ < FILES_MOST && (e = readdir(d)) != NULL) {
@@ -77,8 +77,6 @@ static int lock_fd(const struct world *w, const struct lookups_row *r, pid_t hol
 		if (span_i64(span_of(e->d_name), &number) == 0 && has_lock(w, dir, (int)number, r))
 			found = (int)number;
 	}
-	if (d)
-		(void)closedir(d);
 	return found;
 }
 
@@ -120,15 +118,13 @@ static void holders_search(const struct world *w, const struct lookups_row *r, c
 	for (size_t i = 0; i < facts->n_processes; i++)
 		(void)holder_add(w, r, facts->process[i].pid, h);
 	const uint64_t until = clock_mono_ns() + SEARCH_NS;
-	DIR *d = h->n > before ? NULL : hanglocks_folder_open(w, ".");
+	cleanup(closedirp) DIR *d = h->n > before ? NULL : hanglocks_folder_open(w, ".");
 	const struct dirent *e;
 	while (d && h->n == before && clock_mono_ns() < until && (e = readdir(d)) != NULL) {
 		int64_t pid;
 		if (span_i64(span_of(e->d_name), &pid) == 0 && pid > 0 && pid <= INT32_MAX)
 			(void)holder_add(w, r, (pid_t)pid, h);
 	}
-	if (d)
-		(void)closedir(d);
 }
 
 size_t hanglocks_holders(const struct world *w, const struct lookups_row *r, const struct waitfacts *facts,

@@ -21,7 +21,7 @@ struct raycases {
 		uint64_t until_ns;
 	} wait[RAYCASES]; /* reports that may still be told of a retry */
 };
-#define RAYCASES_NONE ((struct raycases){.logs = RAYLOGS_NONE, .oom = {.fd = -1}})
+#define RAYCASES_NONE ((struct raycases){.logs = RAYLOGS_NONE, .oom = RAYOOM_NONE})
 
 void raycases_done(struct raycases *r);
 /* Learn where the node of this living worker logs. Quick; nothing where that is known. */

@@ -21,29 +21,26 @@
 static const uint64_t revive_pause_ns = 500 * NS_PER_MS;
 static const uint32_t revive_at_once = 3;
 
-static struct guard_settings settings_of(const struct guard_spec *g)
+/* What the machine's own measurements fill in stays as it is. */
+static void settings_put(struct guard_settings *dst, const struct guard_spec *g)
 {
-	return (struct guard_settings){.threshold_ratio = g->threshold_ratio,
-				       .warn_ratio = g->warn_ratio,
-				       .has_min_free = g->has_min_free,
-				       .min_free_bytes = g->min_free_bytes,
-				       .grace_ns = g->grace_ns};
+	dst->threshold_ratio = g->threshold_ratio;
+	dst->warn_ratio = g->warn_ratio;
+	dst->has_min_free = g->has_min_free;
+	dst->min_free_bytes = g->min_free_bytes;
+	dst->grace_ns = g->grace_ns;
 }
 
 uint64_t services_acts_at(const struct guard_spec *g, uint64_t limit_bytes)
 {
-	const struct guard_settings s = settings_of(g);
+	struct guard_settings s = {.threshold_ratio = 0};
+	settings_put(&s, g);
 	return limit_bytes > 0 && g->threshold_ratio > 0 ? guard_threshold(&s, limit_bytes) : 0;
 }
 
 static void settings_fill(struct guard_shm *shm, const struct guard_spec *g)
 {
-	const struct guard_settings s = settings_of(g);
-	shm->settings.threshold_ratio = s.threshold_ratio;
-	shm->settings.warn_ratio = s.warn_ratio;
-	shm->settings.has_min_free = s.has_min_free;
-	shm->settings.min_free_bytes = s.min_free_bytes;
-	shm->settings.grace_ns = s.grace_ns;
+	settings_put(&shm->settings, g);
 	shm->policy = g->policy;
 	shm->freeze = g->freeze && !g->dry_run;
 	shm->dry_run = g->dry_run;

@@ -76,9 +76,9 @@ static void check_pace(struct hang_history *m, const struct hang_settings *s, co
 	if (!alone)
 		m->own_rounds = 0;
 	alone = alone && p->now_ns - m->shares_ns >= own_again_ns << m->own_rounds;
-	bool slow = !hang_own_pace_alone(p) &&
+	bool slow = (m->slowdown_ns == 0 || p->now_ns - m->slowdown_ns > report_again_ns) &&
 		    steptrend_slower(p, s->slowdown_ratio > 0 ? s->slowdown_ratio : HANG_SLOWDOWN_RATIO, &pace) &&
-		    (m->slowdown_ns == 0 || p->now_ns - m->slowdown_ns > report_again_ns);
+		    !hang_own_pace_alone(p);
 	m->shares_calm = due && !slow && !alone;
 	if (!due && !early && !slow && !alone)
 		return;

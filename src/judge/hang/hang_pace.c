@@ -628,7 +628,7 @@ static bool slowdown_judge(struct hang_work *w)
 	struct steptrend pace;
 	char before[24], now[24];
 	double ratio = w->s->slowdown_ratio > 0 ? w->s->slowdown_ratio : HANG_SLOWDOWN_RATIO;
-	if (hang_own_pace_alone(w->p) || !steptrend_slower(w->p, ratio, &pace))
+	if (!steptrend_slower(w->p, ratio, &pace) || hang_own_pace_alone(w->p))
 		return false;
 	hang_is(w, "slowdown", pace.gradual ? CONFIDENCE_LOW : CONFIDENCE_MEDIUM);
 	w->v->kind = HANG_SLOWDOWN;
