@@ -1,4 +1,5 @@
 """Programs made by Go: their goroutines in vigil stack, and main goroutines that nobody is left to wake."""
+import fcntl
 import json
 import os
 import pathlib
@@ -19,16 +20,23 @@ if not COMPILERS:
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory):
-    """built(COMPILER, *FLAGS, name=NAME): a program, made once for each."""
-    done = {}
+    """built(COMPILER, *FLAGS, name=NAME): a program, made once for all workers, as Go's own library is: that is what takes time."""
+    base = tmp_path_factory.getbasetemp()
+    shared = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "go"
+    shared.mkdir(exist_ok=True)
+    env = dict(os.environ, GOCACHE=os.environ.get("GOCACHE") or str(shared / "cache"), GOTOOLCHAIN="local",
+               GOFLAGS="-buildvcs=false", CGO_ENABLED="0", GO111MODULE="off")
 
     def build(compiler, *flags, name="stands"):
-        if (compiler, flags, name) not in done:
-            folder = tmp_path_factory.mktemp("go")
-            env = dict(os.environ, GOCACHE=os.environ.get("GOCACHE") or str(tmp_path_factory.getbasetemp() / "gocache"), GOTOOLCHAIN="local", GOFLAGS="-buildvcs=false", CGO_ENABLED="0", GO111MODULE="off")
-            subprocess.run([compiler, "build", *flags, "-o", folder / name, FOLDER / f"{name}.go"], check=True, env=env, cwd=folder)
-            done[compiler, flags, name] = folder / name
-        return done[compiler, flags, name]
+        folder = shared / str(COMPILERS.index(compiler)) / "".join(re.findall(r"\w+", " ".join(flags)))
+        with open(shared / "lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not (folder / name).exists():
+                folder.mkdir(parents=True, exist_ok=True)
+                making = [compiler, "build", *flags, "-o", folder / f"{name}.part", FOLDER / f"{name}.go"]
+                subprocess.run(making, check=True, env=env, cwd=folder)
+                (folder / f"{name}.part").rename(folder / name)
+        return folder / name
     return build
 
 
