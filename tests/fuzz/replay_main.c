@@ -17,7 +17,7 @@
 #include "base/file.h"
 
 #define VARIATIONS 400
-#define BUDGET_NS (8 * NS_PER_S)
+#define BUDGET_NS (3 * NS_PER_S)
 #define INPUT_MAX (1 * MIB)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
