@@ -313,6 +313,22 @@ def test_the_agent_finds_a_job_that_comes_later_and_forgets_one_that_went(vigil,
     assert vigil.finish(agent, 30).status == 0
 
 
+def test_the_agent_sees_at_once_what_begins_between_two_looks_at_all_processes(vigil, others):
+    """All processes are looked at each five seconds: five jobs in a row would not all come just before that."""
+    mark = f"agent-test-{os.getpid()}"
+    agent = vigil.start("agent", "--command", mark)
+    until(agent, b"nothing of it runs yet")
+    took = []
+    for _ in range(5):
+        begun = time.monotonic()
+        others([PYTHON, "-c", f"import time; time.sleep(60)  # {mark}"])
+        until(agent, b"watching")
+        took.append(time.monotonic() - begun)
+    assert max(took) < 4, took
+    agent.send_signal(signal.SIGTERM)
+    assert vigil.finish(agent, 30).status == 0
+
+
 def test_the_agent_by_group_names_the_right_job(vigil, small_machine, others, tmp_path):
     full, roomy = small_machine(256), small_machine(1024)
     grower = others([PYTHON, "-u", "-c", LATER, tmp_path / "go", 2000, "--rate", 300], box=full)

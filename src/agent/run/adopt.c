@@ -10,9 +10,11 @@
 #include "base/log.h"
 #include "sense/proc/slurmjob.h"
 
-/* A service looks for new jobs this often; a watched group is checked for life at the same time. */
+/* A service looks at all processes for new jobs this often, and at those alone that have just begun in between. */
 static const int rescan_ms = 5000;
+/* A watched group is checked for life this often. */
 static const int watch_ms = 1000;
+static const int newcomers_ms = 500;
 
 static bool any_active(const struct adopt *a)
 {
@@ -35,7 +37,7 @@ static void wait_for_something(struct adopt *a)
 	p[n++] = (struct pollfd){.fd = a->services.hang.from_fd, .events = POLLIN}; /* -1 is passed over */
 	/* before the sender of a signal and its target are gone; -1 is passed over */
 	p[n++] = (struct pollfd){.fd = sigfeed_fd(a->signals), .events = POLLIN};
-	bool by_group = false;
+	uint64_t wait_ms = (uint64_t)(a->spec->service ? newcomers_ms : rescan_ms);
 	uint64_t now = a->w->mono_ns(), due = MIN(hangproc_due_ns(&a->services.hang), services_due_ns(&a->services));
 	due = MIN(due, adopt_live_due_ns(a));
 	for (uint32_t i = 0; i < a->n; i++) {
@@ -44,7 +46,7 @@ static void wait_for_something(struct adopt *a)
 		if (a->job[i].pidfd >= 0)
 			p[n++] = (struct pollfd){.fd = a->job[i].pidfd, .events = POLLIN};
 		else
-			by_group = true;
+			wait_ms = MIN(wait_ms, (uint64_t)watch_ms);
 		if ((live[n] = a->job[i].live) != NULL)
 			p[n++] = (struct pollfd){.fd = livetell_fd(a->job[i].live), .events = POLLIN};
 		if (a->job[i].hard_ns)
@@ -53,7 +55,7 @@ static void wait_for_something(struct adopt *a)
 			due = MIN(due, sampler_due_ns(a->job[i].sampler));
 	}
 	uint64_t sample_ms = due == UINT64_MAX ? UINT64_MAX : (sub_floor(due, now) + NS_PER_MS - 1) / NS_PER_MS;
-	if (poll(p, n, (int)MIN((uint64_t)(by_group ? watch_ms : rescan_ms), sample_ms)) <= 0)
+	if (poll(p, n, (int)MIN(wait_ms, sample_ms)) <= 0)
 		return;
 	for (size_t i = 0; i < n; i++)
 		if (p[i].revents & POLLIN)
@@ -73,6 +75,7 @@ static void wait_for_something(struct adopt *a)
 
 static int first_adoption(struct adopt *a)
 {
+	adopt_newcomers_begin(a);
 	adopt_crowd_begin(a);
 	for (size_t i = 0; i < a->spec->n_targets; i++) {
 		const struct adopt_target *t = &a->spec->target[i];
@@ -111,9 +114,16 @@ static void rescan(struct adopt *a)
 }
 
 /* A service's jobs come and go, and a job of Slurm's gets further steps. */
-static bool looks_again(const struct adopt *a)
+static bool looks_again(struct adopt *a)
 {
-	return a->spec->service || (any_active(a) && a->spec->target[0].kind == ADOPT_SLURM);
+	const uint64_t now = a->w->mono_ns();
+	bool more = a->spec->service || (any_active(a) && a->spec->target[0].kind == ADOPT_SLURM);
+	if (more && now >= a->rescan_ns)
+		return true;
+	if (!a->spec->service || now < a->newcomers_ns)
+		return false;
+	a->newcomers_ns = now + (uint64_t)newcomers_ms * NS_PER_MS * 9 / 10;
+	return adopt_newcomer(a);
 }
 
 static int signals_take(struct adopt *a)
@@ -173,7 +183,7 @@ static void work(struct adopt *a)
 	services_reap(&a->services);
 	services_tick(&a->services, true);
 	adopt_hang_deadlines(a);
-	if (looks_again(a) && a->w->mono_ns() >= a->rescan_ns)
+	if (looks_again(a))
 		rescan(a);
 	sd_notify_alive();
 }

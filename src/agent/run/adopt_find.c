@@ -11,6 +11,7 @@
 #include "model/jobs/crowd.h"
 #include "sense/proc/proc.h"
 #include "sense/proc/slurmjob.h"
+#include "sense/speed/cpustat.h"
 
 static bool known(const struct adopt *a, pid_t pid, const char *cgroup)
 {
@@ -276,6 +277,49 @@ static void adopt_matching(struct adopt *a, const char *text)
 	if (n > places)
 		adopt_crowd_tell(a); /* to begin with many takes seconds */
 	crowd_take(a, &t, m, n);
+}
+
+/* A thread has a number too, and its process's command line. */
+static bool leads_threads(pid_t pid)
+{
+	cleanup(closep) int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	return fd >= 0;
+}
+
+static bool newcomer_matches(struct adopt *a, pid_t pid)
+{
+	struct proc_stat st;
+	bool fits = false;
+	if (proc_stat_read(a->w, pid, &st) != 0 || proc_is_over(&st) || st.kernel_thread)
+		return false;
+	const struct task_row row = {.pid = pid, .ppid = st.ppid, .start_ticks = st.start_ticks};
+	for (size_t i = 0; i < a->spec->n_targets && !fits; i++)
+		fits = a->spec->target[i].kind == ADOPT_COMMAND && matches(a, &row, a->spec->target[i].text);
+	return fits && leads_threads(pid) && !job_of_process(a, &row);
+}
+
+void adopt_newcomers_begin(struct adopt *a)
+{
+	struct loadavg now;
+	if (loadavg_read(a->w, &now) == 0)
+		a->numbers[0] = a->numbers[1] = now.last_pid;
+}
+
+bool adopt_newcomer(struct adopt *a)
+{
+	const pid_t most = 1024;
+	struct loadavg now;
+	if (loadavg_read(a->w, &now) != 0)
+		return false;
+	const pid_t from = a->numbers[0], to = a->numbers[1];
+	a->numbers[0] = to;
+	a->numbers[1] = now.last_pid;
+	if (to < from || to - from > most)
+		return false;
+	for (pid_t pid = from + 1; pid <= to; pid++)
+		if (newcomer_matches(a, pid))
+			return true;
+	return false;
 }
 
 static int adopt_slurm_or_again(struct adopt *a, uint32_t job)

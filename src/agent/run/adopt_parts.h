@@ -59,6 +59,8 @@ struct adopt {
 	int signal_fd;
 	struct sigfeed *signals; /* of all jobs; NULL: none was watched yet */
 	uint64_t rescan_ns;
+	uint64_t newcomers_ns; /* when they are looked for next */
+	pid_t numbers[2]; /* of processes: the last one that was given at the look before the last, and at the last */
 	struct unguarded crowd; /* of the last look */
 	bool crowd_told;
 	bool stop;
@@ -68,6 +70,13 @@ struct adopt {
 
 /* 0 also when it is watched already, or nothing matches now; WORLD_GONE: there is no such process or group; -ENOSPC. */
 int must_check adopt_target(struct adopt *a, const struct adopt_target *t);
+/*
+ * True if a process matches that has begun between the look before the last one and the last: by now it has started the
+ * program that is meant, and most others that came then have gone. Of very many at once the next whole look finds it.
+ */
+bool adopt_newcomer(struct adopt *a);
+/* Before all processes are looked at for the first time. */
+void adopt_newcomers_begin(struct adopt *a);
 /* Around the calls for all targets: how many match and cannot be guarded is counted, and told of once. */
 void adopt_crowd_begin(struct adopt *a);
 void adopt_crowd_tell(struct adopt *a);

@@ -398,10 +398,10 @@ static int thread_look(struct speedwatch *s, size_t i)
 
 int speedwatch_sweep(struct speedwatch *s)
 {
-	uint64_t running;
+	struct loadavg load;
 	s->sweep_ns = s->w->mono_ns();
-	if (loadavg_read(s->w, &running) == 0) {
-		s->running += sub_floor(running, 1); /* vigil itself runs */
+	if (loadavg_read(s->w, &load) == 0) {
+		s->running += sub_floor(load.running, 1); /* vigil itself runs */
 		s->n_running++;
 	}
 	for (size_t i = 0; i < s->f->n_threads; i++) {

@@ -57,21 +57,27 @@ int cpustat_read(const struct world *w, struct cpustat *ret)
 	return r < 0 ? r : cpustat_parse((struct span){text, len}, ret);
 }
 
-int loadavg_parse(struct span text, uint64_t *ret_running)
+int loadavg_parse(struct span text, struct loadavg *ret)
 {
 	struct span word = {NULL, 0};
+	uint64_t last;
 	for (size_t i = 0; i < 4; i++)
 		if (!span_word(&text, &word))
 			return -EBADMSG;
-	return span_has(word, "/") && span_u64(span_before(word, "/"), ret_running) == 0 ? 0 : -EBADMSG;
+	if (!span_has(word, "/") || span_u64(span_before(word, "/"), &ret->running) != 0)
+		return -EBADMSG;
+	if (!span_word(&text, &word) || span_u64(word, &last) != 0 || last > INT32_MAX)
+		return -EBADMSG;
+	ret->last_pid = (pid_t)last;
+	return 0;
 }
 
-int loadavg_read(const struct world *w, uint64_t *ret_running)
+int loadavg_read(const struct world *w, struct loadavg *ret)
 {
 	char text[128];
 	size_t len;
 	int r = file_read_at(w->proc_fd, "loadavg", text, sizeof(text), &len);
-	return r < 0 ? r : loadavg_parse((struct span){text, len}, ret_running);
+	return r < 0 ? r : loadavg_parse((struct span){text, len}, ret);
 }
 
 int swapstat_read(const struct world *w, struct swapstat *ret)

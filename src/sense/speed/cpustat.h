@@ -20,9 +20,14 @@ struct cpustat {
 int must_check cpustat_parse(struct span text, struct cpustat *ret);
 int must_check cpustat_read(const struct world *w, struct cpustat *ret);
 
-/* Threads of the whole machine that run or want to, now: the fourth word of /proc/loadavg, "3/512". -EBADMSG. Pure. */
-int must_check loadavg_parse(struct span text, uint64_t *ret_running);
-int must_check loadavg_read(const struct world *w, uint64_t *ret_running);
+/* The last words of /proc/loadavg, "3/512 8841". */
+struct loadavg {
+	uint64_t running; /* threads of the whole machine that run or want to, now */
+	pid_t last_pid; /* the number that was given last, to a process or a thread, in the namespace of /proc */
+};
+/* -EBADMSG. Pure. */
+int must_check loadavg_parse(struct span text, struct loadavg *ret);
+int must_check loadavg_read(const struct world *w, struct loadavg *ret);
 
 struct swapstat {
 	uint64_t in_pages, out_pages;

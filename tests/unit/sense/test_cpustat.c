@@ -30,11 +30,14 @@ static void times_of_processors_are_read(void **state)
 static void the_number_of_runnable_threads_is_read(void **state)
 {
 	(void)state;
-	uint64_t n = 0;
-	assert_int_equal(loadavg_parse(SPAN("0.52 0.41 0.30 3/512 8841\n"), &n), 0);
-	assert_int_equal(n, 3);
-	assert_true(loadavg_parse(SPAN("0.52 0.41 0.30 3 8841\n"), &n) < 0);
-	assert_true(loadavg_parse(SPAN("0.52 0.41"), &n) < 0);
+	struct loadavg l;
+	assert_int_equal(loadavg_parse(SPAN("0.52 0.41 0.30 3/512 8841\n"), &l), 0);
+	assert_int_equal(l.running, 3);
+	assert_int_equal(l.last_pid, 8841);
+	static const char *const bad[] = {"0.52 0.41 0.30 3 8841\n", "0.52 0.41", "0 0 0 3/512", "0 0 0 3/512 x",
+					  "0 0 0 3/512 4294967297", "0 0 0 3/512 -1"};
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		assert_true(loadavg_parse(span_of(bad[i]), &l) < 0);
 }
 
 static void quotas_of_version_2_are_read(void **state)
