@@ -309,6 +309,25 @@ def test_a_run_in_a_terminal_that_is_killed_for_memory_leaves_the_terminal_as_it
     os.close(theirs)
 
 
+@pytest.mark.parametrize("command", (["waits"], ["stack"], ["flame", "-d", "1", "-o", "f.json"]), ids=lambda c: c[0])
+def test_a_dumb_terminal_gets_lines_and_nothing_else(vigil, tmp_path, command):
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(["sleep", "60"]) as looked_at:
+        process = vigil.start(command[0], looked_at.pid, *command[1:], stdin=theirs, stdout=theirs, stderr=theirs,
+                              cwd=tmp_path, env=dict(os.environ, TERM="dumb"))
+        os.close(theirs)
+        seen = b""
+        try:
+            while readable := os.read(ours, 65536):
+                seen += readable
+        except OSError: # its other end is closed
+            pass
+        process.wait(30)
+        looked_at.kill()
+    os.close(ours)
+    assert seen and b"\x1b" not in seen and b"\r" not in seen.replace(b"\r\n", b""), seen
+
+
 def test_a_command_with_a_newline_and_control_bytes_in_its_name_is_told_safely(vigil, tmp_path):
     evil = tmp_path / "tr\nain\x1b[31m.py"
     evil.write_text("import sys; sys.exit(9)")

@@ -23,6 +23,12 @@ bool view_colour(void)
 	return isatty(STDOUT_FILENO) && (!no_color || !*no_color) && term && strcmp(term, "dumb") != 0;
 }
 
+bool view_progress(void)
+{
+	const char *term = getenv("TERM");
+	return isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
+}
+
 static struct textout terminal(void)
 {
 	struct textout p = {.to = stdout};

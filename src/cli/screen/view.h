@@ -31,6 +31,8 @@ void view_done(struct view *v);
 
 /* stdout is a terminal that has colours, and they are wanted (NO_COLOR, TERM=dumb). */
 bool view_colour(void);
+/* Whether a line of progress that is written over may be shown on stderr. */
+bool view_progress(void);
 
 /* Say that there are jobs which may not be read, if there are any. */
 void view_others(const struct view *v);

@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "cli/options/commands.h"
 #include "cli/options/state.h"
+#include "cli/screen/view.h"
 #include "tell/stacks/flame.h"
 #include "tell/store/store.h"
 
@@ -64,7 +65,7 @@ static void remember(const struct recording_want *want, const struct stackset *s
 
 int recording_make(const struct world *w, const struct recording_want *want, struct stackset **ret, struct fault *f)
 {
-	bool shows = isatty(STDERR_FILENO);
+	bool shows = view_progress();
 	const struct profile_want profile = {
 		.members = want->members,
 		.duration_ns = want->duration_ns,

@@ -91,7 +91,7 @@ static int take_and_show(const struct world *w, const struct waits_options *o, c
 {
 	cleanup(wakehist_done) struct wakehist wakes = {.n = 0};
 	const struct members_want members = subject_members(s);
-	bool shows = isatty(STDERR_FILENO);
+	bool shows = view_progress();
 	const struct waitsread_want want = {
 		.members = &members,
 		.wakes = &wakes,
