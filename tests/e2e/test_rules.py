@@ -1,5 +1,6 @@
 """vigil rules: what matches where, the verdict, and mistakes in rules of one's own."""
 import json
+import os
 import pathlib
 
 import pytest
@@ -154,6 +155,10 @@ def test_wrong_rules_stop_a_job_before_it_begins(vigil, tmp_path):
         assert len([line for line in result.text.splitlines() if line]) == 1 and not mark.exists()
     absent = vigil("run", "--rules", tmp_path / "absent", "--", "touch", mark)
     assert absent.status == 125 and "cannot read the rules" in absent.text and not mark.exists()
+    os.mkfifo(tmp_path / "fifo")
+    for other in (tmp_path / "fifo", tmp_path): # nobody writes to it: reading it would not end
+        refused = vigil("run", "--rules", other, "--", "touch", mark)
+        assert refused.status == 125 and f"the rules {other} are not a plain file" in refused.text and not mark.exists()
     rules.write_text(RULE)
     assert vigil("run", "--rules", rules, "--", "touch", mark).status == 0 and mark.exists()
 

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "agent/host/datadir.h"
 #include "base/buf.h"
@@ -15,7 +16,14 @@ int rulefiles_add(struct rulebook *b, const char *path, struct fault *f)
 {
 	cleanup(freep) char *text = NULL;
 	size_t len;
-	int r = file_slurp(AT_FDCWD, path, LARGEST_FILE, &text, &len);
+	struct stat st;
+	cleanup(closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* waits for no writer */
+	int r = fd < 0 || fstat(fd, &st) < 0 ? -errno : 0;
+	if (r == 0 && !S_ISREG(st.st_mode))
+		return fault_set(f, -EISDIR, "the rules %s are not a plain file; they are read again after each death",
+				 path);
+	if (r == 0)
+		r = file_slurp_fd(fd, LARGEST_FILE, &text, &len);
 	if (r < 0)
 		return fault_set(f, r, "cannot read the rules %s: %s", path, strerror(-r));
 	return rulebook_add(b, (struct span){text, len}, path, f);
