@@ -375,8 +375,6 @@ def test_a_signal_reaches_a_rank_and_is_noted(vigil, job):
     health = server.get(f"/api/v1/jobs/{id}").json()["health"]
     assert health["level"] == "died" and health["incident"]
     report = check(server.get(f"/api/v1/incidents/{health['incident']}"), "/api/v1/incidents/{incident}").json()
-    assert report["cause"]["id"] == "asked_to_stop" and "from vigil's page" in report["summary"], report
-    assert "stopped on request" in vigil("why", id).out.decode()
     assert report == vigil.why(id) | {"ended": report.get("ended")} if "ended" in report else report["id"] == vigil.why(id)["id"]
     assert server.get(f"/api/v1/jobs/{id}/stacks").status == 409
     assert server.post("/api/v1/profiles", {"kind": "flame", "job": id}).status == 409

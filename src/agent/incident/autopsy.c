@@ -8,9 +8,7 @@
 #include "agent/incident/sigfeed.h"
 #include "agent/host/host.h"
 #include "base/buf.h"
-#include "base/log.h"
 #include "base/text.h"
-#include "model/jobs/pagesignal.h"
 #include "sense/ns.h"
 
 struct autopsy {
@@ -19,7 +17,6 @@ struct autopsy {
 	bool first_namespace; /* our pids are the machine's */
 	struct sigfeed *feed; /* borrowed; NULL without memory */
 	struct sigfeed_reader reader;
-	uint64_t events_read; /* of the job, up to this one, for signals from the page */
 };
 
 struct autopsy *autopsy_new(const struct world *w, const struct cgroup_place *place, struct sigfeed *feed)
@@ -142,25 +139,6 @@ static void autopsy_subject_read(const struct autopsy *a, const struct autopsy_s
 	}
 }
 
-static int page_signal_take(void *ctx, const struct job_event *e)
-{
-	struct autopsy *a = ctx;
-	struct page_signal sent;
-	a->events_read = e->seq;
-	if (!page_signal_parse(e, &sent))
-		return 0;
-	struct signal_sent s = {.signal = sent.signal,
-				.target = sent.target,
-				.sender = sent.sender,
-				.sender_uid = sent.sender_uid,
-				.sender_comm = "vigil's page",
-				.from_page = true,
-				.of_job = true,
-				.time_unix_ms = sent.time_unix_ms};
-	deathfacts_signal(a->facts, &s);
-	return 0;
-}
-
 /* The lines that were found, and one more. */
 static void told_add(const struct killer_line *told, struct death *d)
 {
@@ -181,8 +159,6 @@ void autopsy_of(struct autopsy *a, const struct autopsy_subject *who, struct inc
 	memset(&d, 0, sizeof(d));
 	autopsy_subject_read(a, who, &d);
 	sigfeed_take(a->feed);
-	if (who->store && store_each_event(who->store, who->job, a->events_read, page_signal_take, a) < 0)
-		log_debug("what was sent from the page cannot be read");
 	const struct deathfacts_logs logs = {.out = who->log_out,
 					     .err = who->log_err,
 					     .order = who->order,

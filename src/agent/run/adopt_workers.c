@@ -36,7 +36,6 @@ static void worker_autopsy(struct adopt *a, struct adopted *j, const struct samp
 		.cgroup = j->place.name,
 		.rules = a->spec->watch.rules,
 		.told = told,
-		.store = recorder_store(&j->recorder),
 	};
 	autopsy_of(j->autopsy, &who, ret);
 }

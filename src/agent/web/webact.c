@@ -1,6 +1,5 @@
 #include <signal.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "act/target.h"
 #include "agent/jobs/past.h"
@@ -8,7 +7,6 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "model/jobs/pagesignal.h"
 
 struct chosen {
 	bool by_rank;
@@ -28,52 +26,38 @@ static int chosen_take(void *ctx, const struct job_process *p)
 	return 0;
 }
 
-static void act_event_add(const struct webcall *c, const struct job *j, struct job_event *e)
+/* Who has sent it is kept with the job, whatever comes of it. */
+static void act_note(const struct webcall *c, const struct job *j, const char *what)
 {
 	cleanup(store_closep) struct store *s = NULL;
 	char note[256];
 	struct fault f = {.text = ""};
-	TEXT_COPY(e->job, j->id);
-	e->attempt = j->attempt;
+	struct job_event e = {.time_unix_ms = clock_unix_ms(), .kind = "signal", .attempt = j->attempt};
+	TEXT_COPY(e.job, j->id);
+	TEXT_COPY(e.text, what);
 	int r = store_open(c->web->want->state_dir, STORE_HASTE, &s, note, &f);
 	if (r == 0)
-		r = store_add_event(s, e, NULL);
+		r = store_add_event(s, &e, NULL);
 	if (r < 0)
-		log_warning("%s; it could not be stored: %s", e->text, strerror(-r));
-}
-
-/* That it is sent is stored before, so that whoever tells of the death finds it there. */
-static int act_send(const struct webcall *c, const struct job *j, const struct job_process *p, int number)
-{
-	struct target t = {.id = {p->pid, p->start_ticks}, .pidfd = -1};
-	struct job_event e = {0}, failed = {.kind = "signal_failed"};
-	const struct page_signal sent = {number, p->pid, getpid(), geteuid(), clock_unix_ms()};
-	int r = target_open(&c->web->world, &t, true);
-	if (r == 0)
-		r = target_signal(&c->web->world, &t, 0);
-	if (r == 0) {
-		page_signal_write(&sent, p->name, &e);
-		act_event_add(c, j, &e);
-		r = target_signal(&c->web->world, &t, number);
-		if (r != 0) {
-			failed.time_unix_ms = clock_unix_ms();
-			TEXT_FORMAT(failed.text, "it was not: process %d %s", (int)p->pid,
-				    r == WORLD_GONE ? "had ended already" : "may not be signalled");
-			act_event_add(c, j, &failed);
-		}
-	}
-	target_close(&t);
-	return r;
+		log_warning("%s; it could not be stored: %s", what, strerror(-r));
 }
 
 static void act_signal(const struct webcall *c, const struct job *j, const struct job_process *p, int number)
 {
-	int r = act_send(c, j, p, number);
+	char text[200];
+	const char *name = number == SIGKILL ? "SIGKILL" : "SIGTERM";
+	struct target t = {.id = {p->pid, p->start_ticks}, .pidfd = -1};
+	int r = target_open(&c->web->world, &t, true);
+	if (r == 0)
+		r = target_signal(&c->web->world, &t, number);
+	target_close(&t);
 	if (r == WORLD_GONE)
 		return web_fail(c, 409, "ended", "process %d has ended already", (int)p->pid);
 	if (r != 0)
 		return web_fail(c, 403, "forbidden", "process %d may not be signalled by the user of this server",
 				(int)p->pid);
+	TEXT_FORMAT(text, "%s was sent to %s (pid %d) from the page", name, p->name, (int)p->pid);
+	act_note(c, j, text);
 	web_done(c);
 }
 

@@ -142,7 +142,7 @@ static void own_rank_culprit(struct pm *p)
 void postmortem(const struct death *d, struct incident *ret)
 {
 	static proof *const proofs[] = {
-		pm_kernel,	    asked_to_stop,   pm_page_asked,   pm_killer_by_pid,
+		pm_kernel,	    asked_to_stop,   pm_killer_by_pid,
 		pm_sender,	    pm_after_signal, pm_limit_signal,
 		pm_worker_sender,   pm_killer_by_group, pm_counters, pm_first_error,
 		pm_timeout,	    pm_shm,	     pm_log,

@@ -91,7 +91,6 @@ void pm_worker_said(struct pm *p, const struct death *whole); /* adds what the p
 /* ---- proofs, in order ---- */
 bool pm_kernel(struct pm *p);
 bool pm_killer_by_pid(struct pm *p);
-bool pm_page_asked(struct pm *p);
 bool pm_sender(struct pm *p);
 bool pm_after_signal(struct pm *p);
 bool pm_asked_to_end(struct pm *p); /* it left shortly after a signal that asks a process to end */

@@ -118,51 +118,6 @@ void pm_asked_verdict(struct pm *p, const struct signal_sent *s)
 	sender_evidence(p, s, signame(s->signal));
 }
 
-/* The newest that may have led to this end, unless the same came later from somebody else. */
-static const struct signal_sent *page_signal_find(const struct pm *p)
-{
-	const int64_t shortly_ms = 15000;
-	const struct death *d = p->d;
-	const struct signal_sent *found = NULL;
-	for (size_t n = 0; n < d->n_signals; n++) {
-		const struct signal_sent *s = &d->signals[n];
-		bool fits = p->end.reported ? s->signal == p->end.reported : p->end.failed || !p->end.known;
-		const int64_t before_ms = p->end.reported ? 60000 : shortly_ms;
-		if (s->target != d->pid || !fits || !pm_time_fits(d, s->time_unix_ms, before_ms))
-			continue;
-		bool same = s->from_page || strcmp(s->sender_comm, "vigil") == 0 || s->sender == d->pid;
-		if (s->from_page)
-			found = s;
-		else if (found && !same && s->time_unix_ms > found->time_unix_ms)
-			found = NULL;
-	}
-	return found;
-}
-
-static bool page_verdict(struct pm *p)
-{
-	const int64_t at_once_ms = 10000;
-	const struct signal_sent *s = page_signal_find(p);
-	const char *name = s ? signame(s->signal) : NULL;
-	char who[PM_WHO];
-	if (!name)
-		return false;
-	/* it was the end's own signal; else the process left after it, which is likely only */
-	bool sure = p->end.reported && p->d->end_unix_ms - s->time_unix_ms <= at_once_ms;
-	pm_verdict(p, INCIDENT_KILLED_BY, KILLER_SIGNAL, "asked_to_stop", sure ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
-	pm_killer_text(p, "you asked: %s was sent from vigil's page", name);
-	pm_summary(p, "%s ended %s somebody sent it %s from vigil's page.", pm_who(p->d, who),
-		   sure ? "because" : "after", name);
-	pm_text(p, "The page notes what is sent from it; the page's owner and those who have its address may.");
-	sender_evidence(p, s, name);
-	return true;
-}
-
-bool pm_page_asked(struct pm *p)
-{
-	return p->end.reported && page_verdict(p);
-}
-
 /*
  * A program that handles SIGTERM leaves with a status of its own, often with words and without an exception. That it
  * left because of the signal is likely only.
@@ -175,8 +130,6 @@ bool pm_asked_to_end(struct pm *p)
 		p->end.exited && p->end.failed ? pm_asking_signal(d, d->pid, d->end_unix_ms, shortly_ms) : NULL;
 	const struct log_hint *last = pm_last_line(d);
 	char who[PM_WHO];
-	if (!p->end.reported && page_verdict(p))
-		return true;
 	if (!s || p->end.reported || d->end_unix_ms == 0)
 		return false;
 	pm_asked_verdict(p, s);

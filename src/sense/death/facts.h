@@ -117,7 +117,6 @@ struct signal_sent {
 	char sender_comm[32];
 	char sender_command[120];  /* "" unknown */
 	bool from_kernel;
-	bool from_page;            /* somebody asked for it on vigil's page, as that has noted */
 	bool of_timer;             /* from the kernel, for a timer of timer_create(2) */
 	/* a fault (SIGSEGV, SIGBUS): the address that was touched, and the stack pointer then; 0: unknown */
 	uint64_t fault_addr, stack_pointer;

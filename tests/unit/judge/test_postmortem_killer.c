@@ -62,50 +62,6 @@ static void the_seen_sender_is_the_killer(void **state)
 	assert_string_equal(in.summary, "python3 (pid 100) was ended by SIGKILL, sent by bash (pid 50, uid 1000).");
 }
 
-/* The page notes what it sends; where signals are watched, vigil is seen to send it as well. */
-static void what_the_page_sent_was_asked_for(void **state)
-{
-	(void)state;
-	TEXT_COPY(sent[0].sender_comm, "vigil");
-	sent[1] = sent[0];
-	sent[1].from_page = true;
-	sent[1].time_unix_ms--;
-	TEXT_COPY(sent[1].sender_comm, "vigil's page");
-	d.n_signals = 2;
-	judge();
-	assert_string_equal(in.cause.id, "asked_to_stop");
-	assert_int_equal(in.kind, INCIDENT_KILLED_BY);
-	assert_int_equal(in.cause.confidence, CONFIDENCE_HIGH);
-	assert_string_equal(in.summary, "python3 (pid 100) ended because somebody sent it SIGKILL from vigil's page.");
-}
-
-static void the_same_signal_of_somebody_else_that_came_later_is_his(void **state)
-{
-	(void)state;
-	sent[1] = sent[0];
-	sent[0].from_page = true;
-	sent[0].time_unix_ms -= 5000;
-	d.n_signals = 2;
-	judge();
-	assert_string_equal(in.cause.id, "signal_sent");
-	assert_string_equal(in.killer_text, "bash, pid 50, uid 1000");
-}
-
-static void who_left_with_an_error_after_the_page_asked_left_after_it(void **state)
-{
-	(void)state;
-	sent[0].from_page = true;
-	sent[0].signal = SIGTERM;
-	sent[0].time_unix_ms = 890000;
-	d.wait_status = 3 << 8;
-	judge();
-	assert_string_equal(in.cause.id, "asked_to_stop");
-	assert_int_equal(in.cause.confidence, CONFIDENCE_MEDIUM);
-	sent[0].time_unix_ms = 800000;
-	judge();
-	assert_string_not_equal(in.cause.id, "asked_to_stop");
-}
-
 static void another_signal_another_target_or_another_minute_does_not_count(void **state)
 {
 	(void)state;
@@ -321,9 +277,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(the_seen_sender_is_the_killer, killed_by_bash),
-		cmocka_unit_test_setup(what_the_page_sent_was_asked_for, killed_by_bash),
-		cmocka_unit_test_setup(the_same_signal_of_somebody_else_that_came_later_is_his, killed_by_bash),
-		cmocka_unit_test_setup(who_left_with_an_error_after_the_page_asked_left_after_it, killed_by_bash),
 		cmocka_unit_test_setup(another_signal_another_target_or_another_minute_does_not_count, killed_by_bash),
 		cmocka_unit_test_setup(a_process_is_preferred_to_the_kernel_as_sender, killed_by_bash),
 		cmocka_unit_test_setup(the_kernel_sends_for_the_terminal, killed_by_bash),
