@@ -39,6 +39,11 @@ void pm_exception_text(struct pm *p, const struct log_hint *h); /* with the firs
 void pm_killer_text(struct pm *p, const char *fmt, ...) printf_like(2, 3);
 void pm_culprit(struct pm *p, int32_t rank);
 
+#define PM_FROM 80
+/* Who sent it, as a part of a sentence: "sent by bash (pid 812, uid 1000)", "sent from vigil's page by its admin". */
+const char *pm_from(const struct signal_sent *s, char dst[static PM_FROM]);
+bool pm_by_vigil(const struct signal_sent *s); /* of its own accord: not for who asked on its page */
+
 /* ---- comparisons ---- */
 bool pm_group_covers(const char *outer, const char *inner); /* the same group, or an ancestor of it */
 bool pm_unit_covers(const char *unit, const char *cgroup); /* it is a component of the path */

@@ -266,6 +266,13 @@ static bool field_of_surroundings(struct scene *s, struct span key, struct span 
 		pid_t worker = (pid_t)word_number(&v);
 		signal_add(s, v);
 		s->signals[s->d.n_signals - 1].target = worker;
+	} else if (span_eq(key, "page_signal")) { /* ROLE PID SIGTERM … */
+		struct span role = {};
+		assert_true(span_word(&v, &role));
+		pid_t target = (pid_t)word_number(&v);
+		signal_add(s, v);
+		s->signals[s->d.n_signals - 1].target = target;
+		span_copy(role, s->signals[s->d.n_signals - 1].page_role, sizeof(s->signals[0].page_role));
 	} else if (span_eq(key, "job_signal")) { /* only signals to its processes were watched */
 		pid_t worker = (pid_t)word_number(&v);
 		signal_add(s, v);
