@@ -401,6 +401,29 @@ def test_a_signal_of_the_page_is_told_as_the_user_s(vigil, name, handled):
     assert job["health"]["stopped"], job["health"]
 
 
+def test_ranks_that_vigil_ended_are_told_as_such(vigil):
+    """Not as ranks that ended badly themselves."""
+    bad = "import os, sys, time\nif os.environ['RANK'] == '1':\n    time.sleep(1); sys.exit(3)\ntime.sleep(600)"
+    vigil("run", "--nproc", "3", "--", sys.executable, "-c", bad)
+    server = Server(vigil)
+    id = server.get("/api/v1/jobs").json()["jobs"][0]["id"]
+    ranks = check(server.get(f"/api/v1/jobs/{id}/ranks"), "/api/v1/jobs/{job}/ranks").json()["ranks"]
+    assert [r.get("ended_for") for r in ranks] == ["rank_failed", None, "rank_failed"], ranks
+    grid = check(server.get(f"/api/v1/jobs/{id}/ranks?grid_over=1"), "/api/v1/jobs/{job}/ranks").json()["grid"]
+    assert grid["states"] == "vxv", grid
+    check(server.get(f"/api/v1/jobs/{id}/processes"), "/api/v1/jobs/{job}/processes")
+    for told in (vigil("show", id).out.decode(), vigil("ps", id).out.decode()):
+        assert "exit 3" in told and "by vigil: 2 processes ended by vigil, as another rank failed." in told, told
+
+
+@pytest.mark.parametrize("name", [signal.SIGINT, signal.SIGTERM])
+def test_ranks_of_a_run_that_was_stopped_are_told_as_such(vigil, job, name):
+    server, id = job
+    os.kill(server.get(f"/api/v1/jobs/{id}").json()["supervisor_pid"], name)
+    wait_for(lambda: server.get(f"/api/v1/jobs/{id}").json()["state"] == "failed", 30, "the job to end")
+    assert [r.get("ended_for") for r in server.get(f"/api/v1/jobs/{id}/ranks").json()["ranks"]] == ["stop", "stop"]
+
+
 def test_jobs_and_events_by_pages(vigil):
     ids = []
     for i in range(5):
