@@ -26,6 +26,7 @@ struct pm {
 	const struct death *d;
 	struct ending end;
 	struct incident *i;
+	const struct log_hint *said; /* the exception that the verdict tells of, for advice; NULL: none */
 };
 
 /* ---- writing ---- */
@@ -144,5 +145,6 @@ void pm_advise_less_memory(struct pm *p);
 void pm_advise_oomd(struct pm *p, const struct killer_line *l);
 void pm_advise_shm(struct pm *p);
 void pm_advise_core(struct pm *p);
+void pm_advise_exception(struct pm *p); /* after the rules, whose advice is of one library */
 void pm_advise_gpu(struct pm *p, const struct log_hint *h);
 void pm_advise_unknown_kill(struct pm *p);

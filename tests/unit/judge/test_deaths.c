@@ -311,6 +311,8 @@ static bool field_of_surroundings(struct scene *s, struct span key, struct span 
 		s->d.pids.refused = word_number(&v);
 	} else if (span_eq(key, "disk")) {
 		disk_add(s, v);
+	} else if (span_eq(key, "command")) {
+		span_copy(v, d->command, sizeof(d->command));
 	} else if (span_eq(key, "job")) {
 		span_copy(v, s->d.job, sizeof(s->d.job));
 	} else if (span_eq(key, "core_pattern")) {
