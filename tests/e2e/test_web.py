@@ -380,6 +380,50 @@ def test_a_signal_reaches_a_rank_and_is_noted(vigil, job):
     assert server.post("/api/v1/profiles", {"kind": "flame", "job": id}).status == 409
 
 
+@pytest.mark.parametrize("name, handled", [("TERM", False), ("TERM", True), ("KILL", False)])
+def test_a_signal_of_the_page_is_told_as_the_user_s(vigil, name, handled):
+    """Not as a stranger's, whether it ended the rank at once or the rank left because of it."""
+    leave = "import signal, sys\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(7))\n" if handled else ""
+    run_job(vigil, sys.executable, "-c", leave + STEPS, args=("--nproc", "2"))
+    server = Server(vigil)
+
+    def steps():
+        jobs = server.get("/api/v1/jobs").json()["jobs"]
+        return jobs[0]["id"] if jobs and b"step 3" in vigil("logs", jobs[0]["id"], "--rank", "1").out else None
+    id = wait_for(steps, 30, "steps of the rank")
+    assert server.post(f"/api/v1/jobs/{id}/signal", {"rank": 1, "signal": name}).status == 204
+    wait_for(lambda: server.get(f"/api/v1/jobs/{id}").json()["state"] == "failed", 30, "the job to end")
+    report, job = vigil.why(id), server.get(f"/api/v1/jobs/{id}").json()
+    told = vigil("why", id).out.decode()
+    assert report["cause"]["id"] == "asked_from_page" and report["victim"]["rank"] == 1, report
+    assert "vigil's page" in report["summary"] and f"SIG{name}" in report["summary"], report["summary"]
+    assert told.startswith("stopped on request") and "someone else" not in told, told
+    assert job["health"]["stopped"], job["health"]
+
+
+def test_ranks_that_vigil_ended_are_told_as_such(vigil):
+    """Not as ranks that ended badly themselves."""
+    bad = "import os, sys, time\nif os.environ['RANK'] == '1':\n    time.sleep(1); sys.exit(3)\ntime.sleep(600)"
+    vigil("run", "--nproc", "3", "--", sys.executable, "-c", bad)
+    server = Server(vigil)
+    id = server.get("/api/v1/jobs").json()["jobs"][0]["id"]
+    ranks = check(server.get(f"/api/v1/jobs/{id}/ranks"), "/api/v1/jobs/{job}/ranks").json()["ranks"]
+    assert [r.get("ended_for") for r in ranks] == ["rank_failed", None, "rank_failed"], ranks
+    grid = check(server.get(f"/api/v1/jobs/{id}/ranks?grid_over=1"), "/api/v1/jobs/{job}/ranks").json()["grid"]
+    assert grid["states"] == "vxv", grid
+    check(server.get(f"/api/v1/jobs/{id}/processes"), "/api/v1/jobs/{job}/processes")
+    for told in (vigil("show", id).out.decode(), vigil("ps", id).out.decode()):
+        assert "exit 3" in told and "by vigil: 2 processes ended by vigil, as another rank failed." in told, told
+
+
+@pytest.mark.parametrize("name", [signal.SIGINT, signal.SIGTERM])
+def test_ranks_of_a_run_that_was_stopped_are_told_as_such(vigil, job, name):
+    server, id = job
+    os.kill(server.get(f"/api/v1/jobs/{id}").json()["supervisor_pid"], name)
+    wait_for(lambda: server.get(f"/api/v1/jobs/{id}").json()["state"] == "failed", 30, "the job to end")
+    assert [r.get("ended_for") for r in server.get(f"/api/v1/jobs/{id}/ranks").json()["ranks"]] == ["stop", "stop"]
+
+
 def test_jobs_and_events_by_pages(vigil):
     ids = []
     for i in range(5):

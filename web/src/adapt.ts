@@ -61,6 +61,7 @@ const LETTERS: Record<string, string> = {
 	T: "stopped",
 	e: "ended",
 	x: "failed",
+	v: "told",
 };
 
 /** `brief`: of each rank only its state is known yet. */

@@ -135,3 +135,14 @@ export function place(file?: string, line?: number): string {
 	const base = file.slice(file.lastIndexOf("/") + 1);
 	return line ? `${base}:${line}` : base;
 }
+
+const ENDED_FOR: Record<string, string> = {
+	rank_failed: "ended by vigil, as another rank failed",
+	memory: "ended by vigil for memory",
+	hang: "ended by vigil, as the job hung",
+	stop: "ended, as the run was stopped",
+};
+
+/** Why vigil ended a process, in words; "" if it did not. */
+export const endedWords = (endedFor: string | undefined, before = ""): string =>
+	endedFor !== undefined && endedFor in ENDED_FOR ? `${before}${ENDED_FOR[endedFor]}` : "";

@@ -78,6 +78,8 @@ export interface Rank {
 	per_s?: number;
 	exit_code?: number;
 	signal?: number;
+	/** why vigil ended it, or "stop" */
+	ended_for?: string;
 	culprit?: boolean;
 }
 
@@ -99,6 +101,8 @@ export interface Process {
 	ended_unix_ms?: number;
 	exit_code?: number;
 	signal?: number;
+	/** why vigil ended it, or "stop" */
+	ended_for?: string;
 	running?: boolean;
 	step?: number;
 	steps_total?: number;

@@ -7,9 +7,12 @@
 #include "agent/incident/deathfacts.h"
 #include "agent/incident/sigfeed.h"
 #include "agent/host/host.h"
+#include "agent/jobs/pagesignal.h"
 #include "base/buf.h"
 #include "base/text.h"
 #include "sense/ns.h"
+
+#define PAGE_SIGNALS 64
 
 struct autopsy {
 	const struct world *w;
@@ -153,12 +156,29 @@ static void told_add(const struct killer_line *told, struct death *d)
 	d->n_killer_lines = n + 1;
 }
 
+/* Without its status, that it was asked to end from the page shortly before is what is known of its end. */
+static void page_signals_add(struct autopsy *a, const struct autopsy_subject *who, struct death *d)
+{
+	const int64_t shortly_ms = 15000;
+	static struct signal_sent sent[PAGE_SIGNALS];
+	const size_t n = pagesignal_read(who->store, who->job, sent, ARRAY_SIZE(sent));
+	for (size_t i = 0; i < n; i++) {
+		const int64_t before_ms = d->end_unix_ms - sent[i].time_unix_ms;
+		if (sent[i].target == d->pid && (before_ms < 0 || sent[i].target_start_ticks != who->start_ticks))
+			continue; /* it had ended by itself, or was another one then */
+		deathfacts_page_signal(a->facts, &sent[i]);
+		if (!d->has_status && !d->after_signal && sent[i].target == d->pid && before_ms <= shortly_ms)
+			d->after_signal = sent[i].signal;
+	}
+}
+
 void autopsy_of(struct autopsy *a, const struct autopsy_subject *who, struct incident *ret)
 {
 	static struct death d; /* large */
 	memset(&d, 0, sizeof(d));
 	autopsy_subject_read(a, who, &d);
 	sigfeed_take(a->feed);
+	page_signals_add(a, who, &d);
 	const struct deathfacts_logs logs = {.out = who->log_out,
 					     .err = who->log_err,
 					     .order = who->order,

@@ -9,6 +9,7 @@
 #include "sense/memory/cgroup.h"
 #include "sense/proc/proc.h"
 #include "sense/world.h"
+#include "tell/store/store.h"
 
 struct autopsy;
 struct sigfeed; /* see agent/incident/sigfeed.h */
@@ -41,6 +42,7 @@ struct autopsy_subject {
 	uint64_t cpu_ns;
 	const struct death_rank *ranks; /* the ranks of the job that have ended */
 	size_t n_ended;
+	struct store *store; /* that has what was sent from the page; NULL: not known */
 	const struct killer_line *told; /* what a killer wrote elsewhere of having ended it; NULL: nothing */
 };
 

@@ -177,6 +177,29 @@ void deathfacts_signal(struct deathfacts *g, const struct signal_sent *s)
 	g->signals_noted++;
 }
 
+/* The same signal: the page notes it a moment before it sends it. */
+static bool is_page_signal(const struct signal_sent *seen, const struct signal_sent *noted)
+{
+	const int64_t moment_ms = 5000;
+	return seen->target == noted->target && seen->signal == noted->signal && !seen->from_kernel &&
+	       (seen->target_start_ticks == 0 || noted->target_start_ticks == 0 ||
+		seen->target_start_ticks == noted->target_start_ticks) &&
+	       seen->sender == noted->sender && seen->time_unix_ms >= noted->time_unix_ms &&
+	       seen->time_unix_ms - noted->time_unix_ms <= moment_ms;
+}
+
+void deathfacts_page_signal(struct deathfacts *g, const struct signal_sent *s)
+{
+	for (size_t n = 0; n < g->n_signals; n++) {
+		if (!is_page_signal(&g->signals[n], s))
+			continue;
+		TEXT_COPY(g->signals[n].page_role, s->page_role);
+		return;
+	}
+	if (g->signals_why[0])
+		deathfacts_signal(g, s);
+}
+
 const struct signal_sent *deathfacts_signal_next(const struct deathfacts *g, uint64_t *at)
 {
 	const uint64_t gone = g->signals_noted - g->n_signals;

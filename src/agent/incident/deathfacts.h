@@ -35,6 +35,11 @@ static inline void deathfacts_freep(struct deathfacts **g)
  * oldest goes, of ends one with exit status 0 first.
  */
 void deathfacts_signal(struct deathfacts *g, const struct signal_sent *s);
+/*
+ * Note a signal that was sent from vigil's page, which names process and sender: the same one that was seen is marked
+ * as such. Where signals are watched and it was not seen it was never sent, and nothing is noted.
+ */
+void deathfacts_page_signal(struct deathfacts *g, const struct signal_sent *s);
 void deathfacts_end(struct deathfacts *g, const struct process_end *e);
 /*
  * The signals that were noted, oldest first, one a call; *at: 0 at the first call, then as it was left. NULL: no
@@ -50,7 +55,7 @@ struct deathfacts_span {
  * short commands fail now and then. Borrowed until the next note.
  */
 const struct process_end *deathfacts_bad_end(const struct deathfacts *g, pid_t parent, struct deathfacts_span when,
-					       const struct signal_sent **ret_signal);
+					     const struct signal_sent **ret_signal);
 /* One of two processes was seen to end before the other; false also where an end was not seen. */
 bool deathfacts_ended_before(const struct deathfacts *g, const struct proc_id *one, const struct proc_id *other);
 /*

@@ -201,6 +201,7 @@ static void job_died(struct adopt *a, struct adopted *j)
 		.end_unix_ms = a->w->unix_ms(),
 		.cgroup = j->place.name,
 		.rules = a->spec->watch.rules,
+		.store = recorder_store(&j->recorder),
 	};
 	struct killreport e = adopt_killreport(a, j);
 	autopsy_of(j->autopsy, &who, &in);

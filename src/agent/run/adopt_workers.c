@@ -35,6 +35,7 @@ static void worker_autopsy(struct adopt *a, struct adopted *j, const struct samp
 		.end_unix_ms = a->w->unix_ms(),
 		.cgroup = j->place.name,
 		.rules = a->spec->watch.rules,
+		.store = recorder_store(&j->recorder),
 		.told = told,
 	};
 	autopsy_of(j->autopsy, &who, ret);
@@ -52,8 +53,7 @@ static void worker_report(struct adopt *a, struct adopted *j, struct incident *i
 	recorder_incident(&j->recorder, in, NULL, true);
 	raycases_expect(ray, in, a->w->mono_ns());
 	TEXT_COPY(j->job.last_incident, in->id);
-	recorder_event(&j->recorder, &j->job, incident_kind_name(in->kind), in->id, "%s%s", in->summary,
-		       also);
+	recorder_event(&j->recorder, &j->job, incident_kind_name(in->kind), in->id, "%s%s", in->summary, also);
 	recorder_job(&j->recorder, &j->job);
 	if (!a->spec->watch.quiet)
 		killreport_show(&e, in);

@@ -7,8 +7,11 @@
 /* Poll fd under this key; -1 is passed over. */
 void super_poll_add(struct super *s, int fd, uint64_t key);
 void super_attempt_signal(struct super *s, int signal);
-/* Ask every rank that still runs, or what they left behind, to end; phase ENDING. */
-void super_end_others(struct super *s, const char *why);
+/*
+ * Ask every rank that still runs, or what they left behind, to end; phase ENDING. ended_for: of model/jobs/job.h; why:
+ * in words.
+ */
+void super_end_others(struct super *s, const char *ended_for, const char *why);
 /* Descendants that are left when all ranks have ended. Returns their number, which may exceed cap. */
 size_t super_leftovers(struct super *s, pid_t *pids, size_t cap);
 bool super_any_running(const struct super *s);

@@ -295,6 +295,17 @@ int super_attempt_start(struct super *s, int *ret_status)
 	return 0;
 }
 
+/* Why vigil ended it; "": it ended by itself, though it may have been asked to end meanwhile. */
+static const char *ended_for(const struct super *s, const struct rank *r)
+{
+	const int status = r->wait_status;
+	const int by = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status) - 128;
+	const bool obeyed = by == SIGTERM || by == SIGKILL;
+	if (s->ending.stopping && (obeyed || (by > 0 && by == s->ending.stop_signal)))
+		return ENDED_FOR_STOP;
+	return r->asked_for && obeyed ? r->asked_for : "";
+}
+
 void super_rank_ended(struct super *s, struct rank *r, int wait_status)
 {
 	r->running = false;
@@ -305,6 +316,7 @@ void super_rank_ended(struct super *s, struct rank *r, int wait_status)
 	r->row.has_status = true;
 	r->row.wait_status = wait_status;
 	r->row.ended_unix_ms = r->ended_unix_ms;
+	TEXT_COPY(r->row.ended_for, ended_for(s, r));
 	struct sampler_memory m;
 	if (s->sampler && sampler_recall(s->sampler, r->proc.pid, r->start_ticks, &m)) {
 		r->row.own_bytes = m.own_bytes;
@@ -319,7 +331,7 @@ void super_rank_ended(struct super *s, struct rank *r, int wait_status)
 	if (failed && s->phase == SUPER_RUNNING && s->nproc > 1)
 		super_hang_last_look(s, r);
 	if (failed && s->phase == SUPER_RUNNING && s->nproc > 1)
-		super_end_others(s, "a rank failed, and the others cannot go on without it");
+		super_end_others(s, ENDED_FOR_RANK, "a rank failed, and the others cannot go on without it");
 	recorder_process(&s->recorder, &r->row);
 	super_hang_jobs(s);
 }

@@ -97,6 +97,7 @@ static void autopsy_rank(struct super *s, const struct rank *r, int wait_status,
 		.cpu_ns = r->cpu_ns,
 		.ranks = ranks,
 		.n_ended = ended_ranks(s, ranks, SUPER_RANKS),
+		.store = recorder_store(&s->recorder),
 	};
 	memcpy(who.soft_limit, r->soft_limit, sizeof(who.soft_limit));
 	memcpy(who.hard_limit, r->hard_limit, sizeof(who.hard_limit));
@@ -255,8 +256,7 @@ static const struct rank *root_death(struct super *s, const struct rank *first, 
 			silent = n_silent++ ? NULL : r;
 			continue;
 		}
-		bool asked = other.killer == KILLER_VIGIL ||
-			     (other.killer == KILLER_SIGNAL && r->ended_by_us && own);
+		bool asked = other.killer == KILLER_VIGIL || (other.killer == KILLER_SIGNAL && r->ended_by_us && own);
 		const bool follows = other.kind == INCIDENT_PEER_LOST || postmortem_may_follow(&other);
 		if (!follows && !asked && !chosen && chose_to_end(r))
 			chosen = r;

@@ -63,6 +63,14 @@ void super_killed(struct super *s, struct guard_case *c)
 	s->kills.last_victim = c->incident.victim.pid;
 }
 
+static void memory_end_note(struct super *s, struct rank *r)
+{
+	if (!WIFSIGNALED(r->wait_status) || WTERMSIG(r->wait_status) != SIGKILL)
+		return;
+	TEXT_COPY(r->row.ended_for, ENDED_FOR_MEMORY);
+	recorder_process(&s->recorder, &r->row);
+}
+
 void super_finish_case(struct super *s, struct guard_case *c, const struct retry_decision *retry)
 {
 	struct killreport e;
@@ -75,6 +83,7 @@ void super_finish_case(struct super *s, struct guard_case *c, const struct retry
 		if (s->rank[i].proc.pid == c->incident.victim.pid && !s->rank[i].running) {
 			e.has_status = true;
 			e.wait_status = s->rank[i].wait_status;
+			memory_end_note(s, &s->rank[i]);
 		}
 	killreport_finish(&e, c);
 	s->kills.pending = NULL;

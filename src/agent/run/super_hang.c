@@ -61,8 +61,9 @@ void super_hang_jobs(struct super *s)
 static void end_hung(struct super *s)
 {
 	s->hang.kept.ended = true;
-	super_end_others(s, s->spec->watch.on_hang == ON_HANG_RESTART ? "the job hangs and is to be started again"
-								      : "the job hangs (--on-hang kill)");
+	super_end_others(s, ENDED_FOR_HANG,
+			 s->spec->watch.on_hang == ON_HANG_RESTART ? "the job hangs and is to be started again"
+								   : "the job hangs (--on-hang kill)");
 	super_attempt_signal(s, SIGCONT);
 	super_hang_jobs(s);
 }

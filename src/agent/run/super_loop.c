@@ -29,7 +29,7 @@ static void after_ranks(struct super *s)
 	uint64_t now = s->w->mono_ns();
 	if (s->phase == SUPER_RUNNING) {
 		if (s->attempts.first_failed >= 0) {
-			super_end_others(s, "its main process failed");
+			super_end_others(s, ENDED_FOR_RANK, "its main process failed");
 			return;
 		}
 		s->phase = SUPER_LINGERING;

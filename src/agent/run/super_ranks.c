@@ -25,7 +25,7 @@ void super_attempt_signal(struct super *s, int signal)
 			(void)kill(s->rank[i].proc.pid, signal);
 }
 
-void super_end_others(struct super *s, const char *why)
+void super_end_others(struct super *s, const char *ended_for, const char *why)
 {
 	pid_t pids[1024];
 	size_t n = 0;
@@ -33,6 +33,7 @@ void super_end_others(struct super *s, const char *why)
 		if (!s->rank[i].running)
 			continue;
 		s->rank[i].ended_by_us = true;
+		s->rank[i].asked_for = ended_for;
 		n++;
 	}
 	super_attempt_signal(s, SIGTERM);

@@ -115,7 +115,7 @@ static void forward(struct super *s, const struct signalfd_siginfo *si)
 	if (s->phase == SUPER_WAITING && ends)
 		s->phase = SUPER_OVER;
 	if (s->phase == SUPER_LINGERING && ends)
-		super_end_others(s, "you asked vigil to end");
+		super_end_others(s, ENDED_FOR_STOP, "you asked vigil to end");
 	if (ends && s->ending.interrupts >= 3) {
 		log_warning("third request to end: the job is killed now");
 		super_attempt_signal(s, SIGKILL);

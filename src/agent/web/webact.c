@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "act/target.h"
+#include "agent/jobs/pagesignal.h"
 #include "agent/jobs/past.h"
 #include "agent/web/web.h"
 #include "base/buf.h"
@@ -26,38 +27,56 @@ static int chosen_take(void *ctx, const struct job_process *p)
 	return 0;
 }
 
-/* Who has sent it is kept with the job, whatever comes of it. */
-static void act_note(const struct webcall *c, const struct job *j, const char *what)
+static void act_event(struct store *s, const struct job *j, const char *what)
 {
-	cleanup(store_closep) struct store *s = NULL;
-	char note[256];
-	struct fault f = {.text = ""};
 	struct job_event e = {.time_unix_ms = clock_unix_ms(), .kind = "signal", .attempt = j->attempt};
 	TEXT_COPY(e.job, j->id);
 	TEXT_COPY(e.text, what);
-	int r = store_open(c->web->want->state_dir, STORE_HASTE, &s, note, &f);
-	if (r == 0)
-		r = store_add_event(s, &e, NULL);
+	int r = s ? store_add_event(s, &e, NULL) : 0;
 	if (r < 0)
 		log_warning("%s; it could not be stored: %s", what, strerror(-r));
 }
 
-static void act_signal(const struct webcall *c, const struct job *j, const struct job_process *p, int number)
+/* The note of the store stands before the signal is sent, as the process may end at once. */
+static int act_send(const struct webcall *c, const struct job *j, struct store *s, const struct job_process *p,
+		    int number)
 {
-	char text[200];
-	const char *name = number == SIGKILL ? "SIGKILL" : "SIGTERM";
 	struct target t = {.id = {p->pid, p->start_ticks}, .pidfd = -1};
+	struct signal_sent sent = {.signal = number,
+				   .target = p->pid,
+				   .target_start_ticks = p->start_ticks,
+				   .sender = getpid(),
+				   .sender_uid = geteuid(),
+				   .time_unix_ms = clock_unix_ms()};
+	TEXT_COPY(sent.page_role, web_role_name(c->role));
+	int noted = s ? pagesignal_put(s, j->id, &sent) : 0;
 	int r = target_open(&c->web->world, &t, true);
 	if (r == 0)
 		r = target_signal(&c->web->world, &t, number);
 	target_close(&t);
+	if (r != 0 && s && noted == 0)
+		noted = pagesignal_drop(s, j->id, &sent);
+	if (noted < 0)
+		log_warning("a signal to pid %d from the page could not be noted: %s", (int)p->pid, strerror(-noted));
+	return r;
+}
+
+static void act_signal(const struct webcall *c, const struct job *j, const struct job_process *p, int number)
+{
+	cleanup(store_closep) struct store *s = NULL;
+	char text[200], note[256];
+	struct fault f = {.text = ""};
+	const char *name = number == SIGKILL ? "SIGKILL" : "SIGTERM";
+	if (store_open(c->web->want->state_dir, STORE_HASTE, &s, note, &f) < 0)
+		log_warning("a signal from the page is not stored: %s", f.text);
+	int r = act_send(c, j, s, p, number);
 	if (r == WORLD_GONE)
 		return web_fail(c, 409, "ended", "process %d has ended already", (int)p->pid);
 	if (r != 0)
 		return web_fail(c, 403, "forbidden", "process %d may not be signalled by the user of this server",
 				(int)p->pid);
 	TEXT_FORMAT(text, "%s was sent to %s (pid %d) from the page", name, p->name, (int)p->pid);
-	act_note(c, j, text);
+	act_event(s, j, text);
 	web_done(c);
 }
 

@@ -160,7 +160,16 @@ static void lane_put(const struct web *w, const struct ranks *all, const struct 
 	}
 }
 
-enum rank_state { RANK_WORKING, RANK_RUNNING, RANK_WAITING, RANK_STOPPED, RANK_ENDED, RANK_FAILED, RANK_UNKNOWN };
+enum rank_state {
+	RANK_WORKING,
+	RANK_RUNNING,
+	RANK_WAITING,
+	RANK_STOPPED,
+	RANK_ENDED,
+	RANK_FAILED,
+	RANK_TOLD,
+	RANK_UNKNOWN
+};
 
 static const struct {
 	const char *name;
@@ -168,12 +177,14 @@ static const struct {
 } rank_states[] = {
 	[RANK_WORKING] = {"working", 'R'}, [RANK_RUNNING] = {"running", 'S'}, [RANK_WAITING] = {"waiting", 'D'},
 	[RANK_STOPPED] = {"stopped", 'T'}, [RANK_ENDED] = {"ended", 'e'},     [RANK_FAILED] = {"ended", 'x'},
-	[RANK_UNKNOWN] = {"unknown", '?'},
+	[RANK_TOLD] = {"ended", 'v'},	   [RANK_UNKNOWN] = {"unknown", '?'},
 };
 
 static enum rank_state state_of_ended(const struct job_process *p)
 {
-	return p->has_status && p->wait_status != 0 ? RANK_FAILED : RANK_ENDED;
+	if (!p->has_status || p->wait_status == 0)
+		return RANK_ENDED;
+	return p->ended_for[0] ? RANK_TOLD : RANK_FAILED;
 }
 
 static enum rank_state webranks_state(const struct web *w, const struct job *j, const struct job_process *p)
@@ -212,6 +223,7 @@ static void status_put(const struct job_process *p, struct js *o)
 		js_put_i64(o, "exit_code", js_get_i64(row, "exit_code", 0));
 	if (js_get(row, "signal"))
 		js_put_i64(o, "signal", js_get_i64(row, "signal", 0));
+	js_put_text_if(o, "ended_for", p->ended_for);
 }
 
 static struct js *rank_json(const struct web *w, const struct job *j, const struct ranks *all,
@@ -226,7 +238,7 @@ static struct js *rank_json(const struct web *w, const struct job *j, const stru
 	js_put_i64(o, "pid", p->pid);
 	js_put_text_if(o, "node", j->node);
 	js_put_text(o, "state", rank_states[state].name);
-	if (state != RANK_ENDED && state != RANK_FAILED) {
+	if (state != RANK_ENDED && state != RANK_FAILED && state != RANK_TOLD) {
 		lane_put(w, all, p, o);
 		seriesjson_rank_gpus(&all->devices, p->rank, o);
 	}

@@ -41,6 +41,7 @@ struct list {
 	const struct ps_options *options;
 	bool all;
 	size_t shown;
+	struct view_ends ends;
 	struct job_steps steps; /* of the current job */
 	struct live_state live; /* what its supervisor says; n 0: nothing */
 	/* all tasks of the machine, read once */
@@ -118,15 +119,14 @@ static void print_row(struct list *l, const struct job_process *p, bool live)
 		textcols_head(out, columns, ARRAY_SIZE(columns), 0, true);
 	bool measured = p->rss_bytes > 0;
 	const char *now = rank_is_slow(l, p->rank) ? "slow" : "running";
-	const char *state = live ? now : p->has_status ? view_exit(true, p->wait_status, exit) : "gone";
+	const char *state = live ? now : view_ended(&l->ends, p, exit);
 	const struct textcells cells = {
 		.text = {p->job, attempt, rank, p->role[0] ? p->role : "-", pid,
 			 measured ? size_format(p->own_bytes, own) : "-",
 			 measured ? size_format(p->rss_bytes, rss) : "-",
 			 measured ? size_format(p->shared_bytes, shared) : "-",
-			 p->peak_own_bytes > 0 ? size_format(p->peak_own_bytes, peak) : "-", steps.step,
-			 steps.rate, steps.left, state,
-			 command},
+			 p->peak_own_bytes > 0 ? size_format(p->peak_own_bytes, peak) : "-", steps.step, steps.rate,
+			 steps.left, state, command},
 	};
 	textcols_row(out, columns, ARRAY_SIZE(columns), 0, &cells);
 }
@@ -283,6 +283,7 @@ static int one_job(struct list *l, const char *name)
 	int r = show_processes(l, &j);
 	if (r < 0)
 		return view_failed(l->view, r, "the processes");
+	view_ends_print(&l->view->paper, &l->ends);
 	if (l->shown == 0 && !l->options->json)
 		log_info("no process of job %s is known to run (%s)", j.id, job_state_name(j.state));
 	return 0;
@@ -303,6 +304,7 @@ static int ps_run(const void *opts, int argc, char **argv)
 	int r = v.store ? store_each_job(v.store, 0, show_job, &l) : 0;
 	if (r < 0)
 		return view_failed(&v, r, "the jobs");
+	view_ends_print(&v.paper, &l.ends);
 	if (l.shown == 0 && !o->json)
 		log_info("%s", v.store ? "no process of any job is running" : v.none);
 	return 0;

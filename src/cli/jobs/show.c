@@ -116,6 +116,7 @@ struct part {
 	const struct view *view;
 	struct js *json; /* NULL: print */
 	size_t shown;
+	struct view_ends ends;
 };
 
 static const struct textcol process_columns[] = {
@@ -128,7 +129,7 @@ static const struct textcol process_columns[] = {
 	{.head = "COMMAND", .width = 12, .gap = 2},
 };
 
-static void print_process(const struct part *l, const struct job_process *p, bool live)
+static void print_process(struct part *l, const struct job_process *p, bool live)
 {
 	const struct textout *out = &l->view->paper;
 	char own[16], exit[24], rank[12] = "-", attempt[16], pid[16];
@@ -140,7 +141,7 @@ static void print_process(const struct part *l, const struct job_process *p, boo
 		TEXT_FORMAT(rank, "%d", p->rank);
 	TEXT_FORMAT(attempt, "%u", p->attempt);
 	TEXT_FORMAT(pid, "%ld", (long)p->pid);
-	const char *state = live ? "running" : p->has_status ? view_exit(true, p->wait_status, exit) : "gone";
+	const char *state = live ? "running" : view_ended(&l->ends, p, exit);
 	const struct textcells cells = {
 		.text = {attempt, rank, p->role[0] ? p->role : "-", pid,
 			 p->rss_bytes ? size_format(p->own_bytes, own) : "-", state,
@@ -223,7 +224,8 @@ static int show_json(const struct view *v, const struct job *j, const struct liv
 		js_put_u64(o, "job_bytes", live->memory.job_bytes);
 		js_put(o, "health", health_json(&live->health));
 	}
-	struct part processes = {v, js_array(), 0}, events = {v, js_array(), 0}, incidents = {v, js_array(), 0};
+	struct part processes = {.view = v, .json = js_array()}, events = {.view = v, .json = js_array()},
+		    incidents = {.view = v, .json = js_array()};
 	int r = past_each_process(v->store, j, show_process, &processes);
 	if (r == 0)
 		r = store_each_event(v->store, j->id, 0, show_event, &events);
@@ -243,6 +245,7 @@ static int show_text(const struct view *v, const struct job *j, const struct liv
 	struct part processes = {.view = v}, events = {.view = v}, incidents = {.view = v};
 	print_job(v, j, live);
 	int r = past_each_process(v->store, j, show_process, &processes);
+	view_ends_print(&v->paper, &processes.ends);
 	if (r == 0)
 		r = store_each_event(v->store, j->id, 0, show_event, &events);
 	if (r == 0)

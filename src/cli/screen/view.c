@@ -199,6 +199,26 @@ char *view_exit(bool known, int32_t wait_status, char dst[static 24])
 	return dst;
 }
 
+static const char *const ended_for[VIEW_ENDS] = {ENDED_FOR_RANK, ENDED_FOR_MEMORY, ENDED_FOR_HANG};
+
+const char *view_ended(struct view_ends *e, const struct job_process *p, char dst[static 24])
+{
+	for (size_t i = 0; i < VIEW_ENDS; i++)
+		if (strcmp(p->ended_for, ended_for[i]) == 0) {
+			e->n[i]++;
+			return "by vigil";
+		}
+	return p->has_status ? view_exit(true, p->wait_status, dst) : "gone";
+}
+
+void view_ends_print(const struct textout *p, const struct view_ends *e)
+{
+	for (size_t i = 0; i < VIEW_ENDS; i++)
+		if (e->n[i] > 0)
+			textout_text(p, 2, "by vigil: %u process%s %s.", e->n[i], e->n[i] == 1 ? "" : "es",
+				     process_ended_words(ended_for[i]));
+}
+
 int view_words(const char *command, int argc, char **argv, int most)
 {
 	if (argc <= most)

@@ -64,5 +64,14 @@ static inline bool view_process_now(const struct view *v, struct job_process *p)
 size_t view_rest(const struct view *v, size_t used);
 /* "exit 3", "SIGKILL"; "-" if not known. wait_status: of wait(2). Returns dst. */
 char *view_exit(bool known, int32_t wait_status, char dst[static 24]);
+/* Processes of a table that vigil ended, by why. Zeroed: none. */
+#define VIEW_ENDS 3
+struct view_ends {
+	uint32_t n[VIEW_ENDS];
+};
+/* The state of one that has ended, which is counted: "by vigil", "exit 3", "SIGKILL", "gone". dst or static text. */
+const char *view_ended(struct view_ends *e, const struct job_process *p, char dst[static 24]);
+/* What "by vigil" means in the table above; nothing where it has none. */
+void view_ends_print(const struct textout *p, const struct view_ends *e);
 /* 0, or EXIT_USAGE, logged, if there are more words than the command takes. */
 int must_check view_words(const char *command, int argc, char **argv, int most);

@@ -169,6 +169,7 @@ void postmortem(const struct death *d, struct incident *ret)
 	if (!decided)
 		pm_leftover(&p);
 	pm_rules(&p);
+	pm_advise_exception(&p);
 	if (of_worker && !sure && ret->cause.confidence == CONFIDENCE_HIGH)
 		ret->cause.confidence = CONFIDENCE_MEDIUM;
 	if (of_worker)

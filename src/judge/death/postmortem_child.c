@@ -10,6 +10,7 @@ static void ended_child_told(struct pm *p)
 {
 	const struct process_end *e = pm_ended_child(p->d);
 	const struct signal_sent *from = NULL;
+	char by[PM_FROM];
 	if (!e)
 		return;
 	const int signal = WTERMSIG(e->wait_status);
@@ -23,8 +24,7 @@ static void ended_child_told(struct pm *p)
 	if (from && from->sender == e->pid)
 		pm_text(p, "which it had sent itself.");
 	else if (from)
-		pm_text(p, "sent by %s (pid %d, uid %u).", from->sender_comm, (int)from->sender,
-			(unsigned)from->sender_uid);
+		pm_text(p, "%s.", pm_from(from, by));
 	else
 		pm_text(p, "that no other process was seen to send.");
 }

@@ -367,7 +367,10 @@ static void exit_leftover(struct pm *p)
 		pm_text(p, "%s", ray ? pm_ray_words : "It gave no reason in what was kept of its output.");
 		return;
 	}
-	pm_summary(p, "%s ended by itself with exit status %d%s: %.200s", pm_who(p->d, who), code, words, last->text);
+	pm_summary(p, "%s ended by itself with exit status %d%s; its last %s: %.200s", pm_who(p->d, who), code, words,
+		   last->of_error ? "error in the output" : "line", last->text);
+	if (!errors && !last->of_error) /* what stands there last need not have to do with the end */
+		pm_text(p, "It gave no reason that vigil knows.");
 	pm_quote(p,
 		 last->of_error ? "The last error in its output is"
 		 : errors	? "The last line that it wrote to stderr is"

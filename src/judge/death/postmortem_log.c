@@ -149,6 +149,7 @@ static bool torchrun_verdict(struct pm *p)
 	pm_text(p, "torchrun ended the other ranks after it.");
 	if (err && (err->rank == h->rank || err->rank == NO_RANK) && !pm_reports_other(err->text)) {
 		pm_text(p, "Rank %d said: %s", h->rank, err->text);
+		p->said = err;
 		if (err->first[0])
 			pm_exception_text(p, err);
 	}
@@ -197,6 +198,7 @@ static bool other_s_exception(struct pm *p, const struct log_hint *first, const 
 	pm_summary(p, "%s failed because a process of the job ended with a Python exception: %.250s", pm_who(p->d, who),
 		   first->text);
 	pm_exception_text(p, first);
+	p->said = first;
 	if (pm_reports_other(last->text))
 		pm_text(p, "The exception that ended %s itself only reports that.", p->d->name[0] ? p->d->name : "it");
 	else
@@ -244,6 +246,7 @@ static bool exception_verdict(struct pm *p)
 			   sure ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
 		pm_summary(p, "%s ended with a Python exception: %.250s", pm_who(p->d, who), h->text);
 		pm_exception_text(p, h);
+		p->said = h;
 		said_after(p, h);
 		said_besides(p, h);
 		pm_peer_doubted(p, h);

@@ -26,6 +26,7 @@ struct pm {
 	const struct death *d;
 	struct ending end;
 	struct incident *i;
+	const struct log_hint *said; /* the exception that the verdict tells of, for advice; NULL: none */
 };
 
 /* ---- writing ---- */
@@ -38,6 +39,11 @@ void pm_quote(struct pm *p, const char *intro, const char *text, bool cut); /* a
 void pm_exception_text(struct pm *p, const struct log_hint *h); /* with the first one of its chain */
 void pm_killer_text(struct pm *p, const char *fmt, ...) printf_like(2, 3);
 void pm_culprit(struct pm *p, int32_t rank);
+
+#define PM_FROM 80
+/* Who sent it, as a part of a sentence: "sent by bash (pid 812, uid 1000)", "sent from vigil's page by its admin". */
+const char *pm_from(const struct signal_sent *s, char dst[static PM_FROM]);
+bool pm_by_vigil(const struct signal_sent *s); /* of its own accord: not for who asked on its page */
 
 /* ---- comparisons ---- */
 bool pm_group_covers(const char *outer, const char *inner); /* the same group, or an ancestor of it */
@@ -139,5 +145,6 @@ void pm_advise_less_memory(struct pm *p);
 void pm_advise_oomd(struct pm *p, const struct killer_line *l);
 void pm_advise_shm(struct pm *p);
 void pm_advise_core(struct pm *p);
+void pm_advise_exception(struct pm *p); /* after the rules, whose advice is of one library */
 void pm_advise_gpu(struct pm *p, const struct log_hint *h);
 void pm_advise_unknown_kill(struct pm *p);

@@ -9,9 +9,9 @@
 bool pm_peerish(const char *text)
 {
 	static const char *const words[] = {
-		"closed by peer", "reset by peer", "DistBackendError",	    "DistNetworkError", "NCCL",
-		"peer closed",	  "peer has closed",
-		"gloo",		  "Gloo",	   "remote process exited", "ncclRemoteError",	"Broken pipe"};
+		"closed by peer", "reset by peer",	   "DistBackendError", "DistNetworkError",
+		"NCCL",		  "peer closed",	   "peer has closed",  "gloo",
+		"Gloo",		  "remote process exited", "ncclRemoteError",  "Broken pipe"};
 	return pm_has_any(text, words, ARRAY_SIZE(words));
 }
 
@@ -95,8 +95,9 @@ void pm_ended_early_told(struct pm *p, const struct death_rank *r)
 	const struct signal_sent *asked = pm_asking_signal(p->d, r->pid, r->end_unix_ms, 15000);
 	if (asked && r->wait_status == 0) {
 		pm_asked_verdict(p, asked);
-		pm_text(p, "Rank %d left after %s, sent by %s (pid %d, uid %u), had asked it to end.", r->rank,
-			signame(asked->signal), asked->sender_comm, (int)asked->sender, (unsigned)asked->sender_uid);
+		char from[PM_FROM];
+		pm_text(p, "Rank %d left after %s, %s, had asked it to end.", r->rank, signame(asked->signal),
+			pm_from(asked, from));
 	} else if (r->wait_status == 0)
 		pm_text(p,
 			"Rank %d ended well while the others still needed it: ranks that leave a loop early, have "

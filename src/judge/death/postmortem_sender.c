@@ -25,6 +25,30 @@ static enum killer sender_killer(const char *comm)
 	return KILLER_SIGNAL;
 }
 
+bool pm_by_vigil(const struct signal_sent *s)
+{
+	return strcmp(s->sender_comm, "vigil") == 0 && !s->page_role[0];
+}
+
+const char *pm_from(const struct signal_sent *s, char dst[static PM_FROM])
+{
+	if (s->page_role[0])
+		(void)text_format(dst, PM_FROM, "sent from vigil's page by its %s", s->page_role);
+	else
+		(void)text_format(dst, PM_FROM, "sent by %s (pid %d, uid %u)", s->sender_comm, (int)s->sender,
+				  (unsigned)s->sender_uid);
+	return dst;
+}
+
+/* How its sender is known, as a sentence; also: what follows from that. */
+static void certain_told(struct pm *p, const struct signal_sent *s, const char *also)
+{
+	pm_text(p, "%s, so the sender is certain%s.",
+		s->page_role[0] ? "Vigil notes what is sent from its page"
+				: "The kernel was seen delivering the signal",
+		also);
+}
+
 /* The last seen signal that fits the end; one from a process is preferred to one from the kernel. */
 static const struct signal_sent *signal_find(const struct pm *p)
 {
@@ -66,6 +90,13 @@ static const struct killer_line *slurm_notice(const struct pm *p)
 
 static void sender_evidence(struct pm *p, const struct signal_sent *s, const char *name)
 {
+	if (s->page_role[0]) {
+		incident_evidence_add(p->i, "signal", "vigil's page", s->time_unix_ms,
+				      "%s to pid %d, asked for on the page by its %s; server pid %d, uid %u",
+				      name ? name : "signal", (int)s->target, s->page_role, (int)s->sender,
+				      (unsigned)s->sender_uid);
+		return;
+	}
 	incident_evidence_add(p->i, "signal", "signal trace", s->time_unix_ms,
 			      "%s to pid %d from %s, pid %d, uid %u%s%s", name ? name : "signal", (int)s->target,
 			      s->sender_comm, (int)s->sender, (unsigned)s->sender_uid,
@@ -74,6 +105,8 @@ static void sender_evidence(struct pm *p, const struct signal_sent *s, const cha
 
 static void sender_named(struct pm *p, const struct signal_sent *s)
 {
+	if (s->page_role[0])
+		return pm_killer_text(p, "you asked on vigil's page, as its %s", s->page_role);
 	pm_killer_text(p, "%s, pid %d, uid %u%s%s", s->sender_comm, (int)s->sender, (unsigned)s->sender_uid,
 		       s->sender_command[0] ? ": " : "", s->sender_command);
 }
@@ -97,7 +130,7 @@ static const struct signal_sent *signal_before(const struct death *d, pid_t pid,
 	const struct signal_sent *found = NULL;
 	for (size_t n = 0; n < d->n_signals && end_ms > 0; n++) {
 		const struct signal_sent *s = &d->signals[n];
-		bool other = s->sender != pid && !s->from_kernel && strcmp(s->sender_comm, "vigil") != 0;
+		bool other = s->sender != pid && !s->from_kernel && !pm_by_vigil(s);
 		if (is_one(s->signal) && other && s->target == pid && s->time_unix_ms <= end_ms &&
 		    s->time_unix_ms >= end_ms - before_ms && pm_time_fits(d, s->time_unix_ms, -1))
 			found = s;
@@ -110,10 +143,16 @@ const struct signal_sent *pm_asking_signal(const struct death *d, pid_t pid, int
 	return signal_before(d, pid, end_ms, before_ms, asks);
 }
 
+/* Who asks on the page is a user, whatever the server is called. */
+static enum killer sent_by(const struct signal_sent *s)
+{
+	return s->page_role[0] ? KILLER_SIGNAL : sender_killer(s->sender_comm);
+}
+
 void pm_asked_verdict(struct pm *p, const struct signal_sent *s)
 {
-	const enum killer k = sender_killer(s->sender_comm);
-	pm_verdict(p, pm_kind_of(k), k, "ended_after_signal", CONFIDENCE_MEDIUM);
+	const enum killer k = sent_by(s);
+	pm_verdict(p, pm_kind_of(k), k, s->page_role[0] ? "asked_from_page" : "ended_after_signal", CONFIDENCE_MEDIUM);
 	sender_named(p, s);
 	sender_evidence(p, s, signame(s->signal));
 }
@@ -129,15 +168,13 @@ bool pm_asked_to_end(struct pm *p)
 	const struct signal_sent *s =
 		p->end.exited && p->end.failed ? pm_asking_signal(d, d->pid, d->end_unix_ms, shortly_ms) : NULL;
 	const struct log_hint *last = pm_last_line(d);
-	char who[PM_WHO];
+	char who[PM_WHO], from[PM_FROM];
 	if (!s || p->end.reported || d->end_unix_ms == 0)
 		return false;
 	pm_asked_verdict(p, s);
-	pm_summary(p, "%s ended with exit status %d after %s, sent by %s (pid %d, uid %u), had asked it to end.",
-		   pm_who(d, who), p->end.code, signame(s->signal), s->sender_comm, (int)s->sender,
-		   (unsigned)s->sender_uid);
-	pm_text(p, "The kernel was seen delivering the signal, so the sender is certain; that the process left "
-		   "because of it is likely.");
+	pm_summary(p, "%s ended with exit status %d after %s, %s, had asked it to end.", pm_who(d, who), p->end.code,
+		   signame(s->signal), pm_from(s, from));
+	certain_told(p, s, "; that the process left because of it is likely");
 	if (last)
 		pm_quote(p, "The last line of its output is", last->text, false);
 	return true;
@@ -147,10 +184,10 @@ static void shortly_before_told(struct pm *p, bool (*is_one)(int signal))
 {
 	const int64_t moments_ms = 5000;
 	const struct signal_sent *s = signal_before(p->d, p->d->pid, p->d->end_unix_ms, moments_ms, is_one);
+	char from[PM_FROM];
 	if (!s)
 		return;
-	pm_text(p, "Shortly before, %s had been sent to it by %s (pid %d, uid %u).", signame(s->signal), s->sender_comm,
-		(int)s->sender, (unsigned)s->sender_uid);
+	pm_text(p, "Shortly before, it had got %s, %s.", signame(s->signal), pm_from(s, from));
 	sender_evidence(p, s, signame(s->signal));
 }
 
@@ -283,16 +320,28 @@ static bool kernel_signal_verdict(struct pm *p, const struct signal_sent *s)
 	return true;
 }
 
+/* Where the kernel's delivery is not seen, another one may have sent the same a while after the page did. */
+static bool page_long_ago(const struct death *d, const struct signal_sent *s)
+{
+	const int64_t at_once_ms = 5000;
+	return s->page_role[0] && pm_unavailable(d, "signals") && d->end_unix_ms - s->time_unix_ms > at_once_ms;
+}
+
 static void sender_verdict(struct pm *p, const struct signal_sent *s, enum killer k, const struct killer_line *why)
 {
-	char who[PM_WHO];
+	char who[PM_WHO], from[PM_FROM];
 	const char *name = signame(s->signal);
-	pm_verdict(p, pm_kind_of(k), k, k == KILLER_SIGNAL ? "signal_sent" : "signal_sent_by_daemon", CONFIDENCE_HIGH);
+	pm_verdict(p, pm_kind_of(k), k,
+		   s->page_role[0]	? "asked_from_page"
+		   : k == KILLER_SIGNAL ? "signal_sent"
+					: "signal_sent_by_daemon",
+		   page_long_ago(p->d, s) ? CONFIDENCE_MEDIUM : CONFIDENCE_HIGH);
 	sender_named(p, s);
-	pm_summary(p, "%s was ended by %s, sent by %s (pid %d, uid %u).", pm_who(p->d, who), name ? name : "a signal",
-		   s->sender_comm, (int)s->sender, (unsigned)s->sender_uid);
-	pm_text(p, "The kernel was seen delivering the signal, so the sender is certain%s.",
-		p->end.signal ? "" : "; the exit status repeats it");
+	pm_summary(p, "%s was ended by %s, %s.", pm_who(p->d, who), name ? name : "a signal", pm_from(s, from));
+	certain_told(p, s,
+		     page_long_ago(p->d, s) ? "; that the process ended because of it, a while later, is likely"
+		     : p->end.signal	    ? ""
+					    : "; the exit status repeats it");
 	sender_evidence(p, s, name);
 	if (why)
 		pm_line_evidence(p, why);
@@ -320,7 +369,7 @@ bool pm_sender(struct pm *p)
 		own_signal_verdict(p, s);
 		return true;
 	}
-	enum killer k = sender_killer(s->sender_comm);
+	enum killer k = sent_by(s);
 	const struct killer_line *why = k == KILLER_SIGNAL ? NULL : scheduler_line(p, k);
 	if (why && k == KILLER_SLURM)
 		return false; /* its own line has more: cancelled, time limit */
@@ -336,7 +385,7 @@ bool pm_sender(struct pm *p)
 bool pm_after_signal(struct pm *p)
 {
 	const struct signal_sent *s = NULL;
-	char who[PM_WHO];
+	char who[PM_WHO], from[PM_FROM];
 	for (size_t n = 0; n < p->d->n_signals && !p->d->has_status && p->d->after_signal; n++)
 		if (p->d->signals[n].target == p->d->pid && p->d->signals[n].signal == p->d->after_signal &&
 		    pm_time_fits(p->d, p->d->signals[n].time_unix_ms, 60000))
@@ -352,10 +401,11 @@ bool pm_after_signal(struct pm *p)
 				      s->from_kernel ? "came from the kernel itself" : "it sent itself");
 	} else {
 		pm_asked_verdict(p, s);
-		pm_summary(p, "%s ended after %s, sent by %s (pid %d, uid %u).", pm_who(p->d, who), name,
-			   s->sender_comm, (int)s->sender, (unsigned)s->sender_uid);
+		pm_summary(p, "%s ended after %s, %s.", pm_who(p->d, who), name, pm_from(s, from));
 	}
-	pm_text(p, "The kernel was seen delivering the signal; that the process ended because of it is likely.");
+	pm_text(p, "%s; that the process ended because of it is likely.",
+		s->page_role[0] ? "Vigil notes what is sent from its page"
+				: "The kernel was seen delivering the signal");
 	return true;
 }
 
@@ -388,8 +438,8 @@ static const struct signal_sent *outside_signal_find(const struct pm *p, int64_t
 
 static void worker_killer_verdict(struct pm *p, const struct signal_sent *s, enum confidence c)
 {
-	enum killer k = sender_killer(s->sender_comm);
-	pm_verdict(p, pm_kind_of(k), k, "worker_signal_sent", c);
+	enum killer k = sent_by(s);
+	pm_verdict(p, pm_kind_of(k), k, s->page_role[0] ? "asked_from_page" : "worker_signal_sent", c);
 	sender_named(p, s);
 	sender_evidence(p, s, signame(s->signal));
 }
@@ -397,7 +447,7 @@ static void worker_killer_verdict(struct pm *p, const struct signal_sent *s, enu
 static bool worker_signal_reported(struct pm *p, const struct log_hint *h)
 {
 	const struct signal_sent *s = worker_signal_find(p, h);
-	char who[PM_WHO];
+	char who[PM_WHO], from[PM_FROM];
 	if (!s)
 		return false;
 	char worker[40] = "its DataLoader worker";
@@ -406,11 +456,10 @@ static bool worker_signal_reported(struct pm *p, const struct log_hint *h)
 		TEXT_FORMAT(worker, "rank %d", h->rank);
 		pm_culprit(p, h->rank);
 	}
-	pm_summary(p, "%s failed because %s (pid %d) was ended by %s, sent by %s (pid %d, uid %u).", pm_who(p->d, who),
-		   worker, (int)s->target, signame(s->signal) ? signame(s->signal) : "a signal", s->sender_comm,
-		   (int)s->sender, (unsigned)s->sender_uid);
-	pm_text(p,
-		"The kernel was seen delivering the signal, so the sender is certain. It was not for want of memory.");
+	pm_summary(p, "%s failed because %s (pid %d) was ended by %s, %s.", pm_who(p->d, who), worker, (int)s->target,
+		   signame(s->signal) ? signame(s->signal) : "a signal", pm_from(s, from));
+	certain_told(p, s, "");
+	pm_text(p, "It was not for want of memory.");
 	return true;
 }
 
@@ -418,17 +467,15 @@ static bool worker_signal_reported(struct pm *p, const struct log_hint *h)
 static bool worker_signal_guessed(struct pm *p, const char *said, int64_t shortly_ms)
 {
 	const struct signal_sent *s = outside_signal_find(p, shortly_ms);
-	char who[PM_WHO];
+	char who[PM_WHO], from[PM_FROM];
 	if (!s)
 		return false;
 	worker_killer_verdict(p, s, CONFIDENCE_MEDIUM);
 	/* A young worker is in no list of former members yet. */
-	pm_summary(p, "%s failed after %s (pid %d) had been ended by SIGKILL, sent by %s (pid %d, uid %u)%s%s.",
-		   pm_who(p->d, who), pm_former(p->d, s->target) ? "its worker" : "a process of its job",
-		   (int)s->target, s->sender_comm, (int)s->sender, (unsigned)s->sender_uid,
+	pm_summary(p, "%s failed after %s (pid %d) had been ended by SIGKILL, %s%s%s.", pm_who(p->d, who),
+		   pm_former(p->d, s->target) ? "its worker" : "a process of its job", (int)s->target, pm_from(s, from),
 		   said[0] ? ": " : "; itself it gave no reason that could be read", said);
-	pm_text(p, "The kernel was seen delivering the signal, so the sender is certain; that it failed for want of "
-		   "that process is likely.");
+	certain_told(p, s, "; that it failed for want of that process is likely");
 	return true;
 }
 

@@ -38,7 +38,7 @@ static const struct signal_sent *job_signal(const struct death *d, const struct 
 		const struct signal_sent *s = &d->signals[n];
 		if (s->target != e->pid || s->signal != worker_signal_of(e) || s->from_kernel || s->sender == e->pid)
 			continue;
-		if (s->sender == e->parent || pm_of_job(d, s->sender) || strcmp(s->sender_comm, "vigil") == 0)
+		if (s->sender == e->parent || pm_of_job(d, s->sender) || pm_by_vigil(s))
 			return s;
 	}
 	return NULL;
@@ -55,8 +55,7 @@ static const char *by_whom(const struct death *d, const struct process_end *e)
 	const struct signal_sent *s = job_signal(d, e);
 	if (!s)
 		return "";
-	return !pm_of_job(d, s->sender) && strcmp(s->sender_comm, "vigil") == 0 ? ", by vigil"
-										  : ", by another process of the job";
+	return !pm_of_job(d, s->sender) && pm_by_vigil(s) ? ", by vigil" : ", by another process of the job";
 }
 
 static bool in_time(const struct death *d, const struct process_end *e, int64_t before_ms)

@@ -59,11 +59,15 @@ void pm_quote(struct pm *p, const char *intro, const char *text, bool cut)
 
 void pm_exception_text(struct pm *p, const struct log_hint *h)
 {
-	if (h->first[0] && strcmp(h->first, h->text) != 0)
-		pm_text(p, "It began with: %s. %s the exception that ended it: %s", h->first,
-			h->direct ? "That was the direct cause of" : "While that was being handled came", h->text);
-	else
-		pm_text(p, "The last line of its traceback is: %s", h->text);
+	if (h->first[0] && strcmp(h->first, h->text) != 0) {
+		pm_quote(p, "It began with", h->first, false);
+		pm_quote(p,
+			 h->direct ? "That was the direct cause of the exception that ended it"
+				   : "While that was being handled came the exception that ended it",
+			 h->text, false);
+	} else {
+		pm_quote(p, "The last line of its traceback is", h->text, false);
+	}
 	if (h->frame[0])
 		pm_text(p, "Its last frame is %s.", h->frame);
 }

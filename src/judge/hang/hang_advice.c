@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "judge/hang/hang_parts.h"
+#include "judge/hang/hang_advice.h"
 
 #define UNSEEN "hang_unknown without stacks"
 
@@ -52,6 +52,15 @@ static const struct {
 	  "take the second one with a time limit (lock.acquire(timeout=…), pthread_mutex_timedlock) and let go of the "
 	  "first where it fails",
 	  "ThreadSanitizer (-fsanitize=thread) or valgrind --tool=helgrind names wrong orders before they hang"}},
+	{HANG_ADVICE_OWN_LOCK,
+	 {"take it only once: have what is called with the lock held not take it again",
+	  "or use a lock that its holder may take again: threading.RLock() instead of threading.Lock(), "
+	  "PTHREAD_MUTEX_RECURSIVE for a mutex"}},
+	{HANG_ADVICE_LOST_LOCK,
+	 {"look for who took this lock and has not released it: the same thread before (each acquire() needs its "
+	  "release(); `with lock:` does both), or one that has ended or been stopped by an exception",
+	  "where one thread takes it twice on purpose, use threading.RLock(), which its holder may take again",
+	  "lock.acquire(timeout=…) says so instead of waiting for ever"}},
 	{"wait_circle",
 	 {"let one of them send, write or read first: each waits for what only another one of the circle can do",
 	  "a process that waits for its child has to read the child's output meanwhile (subprocess.communicate())"}},

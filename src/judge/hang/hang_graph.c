@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "judge/hang/hang_advice.h"
 #include "judge/hang/hang_gone.h"
 
 /* Work and sleep beside a rank are looked at again after this time. */
@@ -99,6 +100,37 @@ static void way_says(struct hang_work *w, const struct waitgraph_sink *s)
 									   : "possible ones");
 }
 
+/* One thread alone waits for what it has itself, by the lock or by Python. */
+static bool is_own_lock(const struct hang_work *w, const struct waitgraph_sink *s, const char *id)
+{
+	const struct waitgraph_node *n = &w->c->graph->node[s->node];
+	const struct waithint *h = n->hint;
+	const bool says = h && h->kind == WAITHINT_OWNER && h->owner_tid == h->tid && h->owner_pid == h->pid;
+	const bool lock = n->fact && n->fact->kind == WAITFACT_LOCK;
+	return strcmp(id, "deadlock") == 0 && s->end == WAITEND_CIRCLE && s->n_nodes == 1 && (says || lock);
+}
+
+/* A lock of Python's that does not say who has it, and that nobody is left to release. */
+static bool is_lost_lock(const struct hang_work *w, const struct waitgraph_sink *s, const char *id)
+{
+	const struct waithint *h = w->c->graph->node[s->node].hint;
+	return strcmp(id, "orphaned_wait") == 0 && s->end == WAITEND_NOBODY && h && h->kind != WAITHINT_OWNER &&
+	       strncmp(h->text, "threading.Lock", strlen("threading.Lock")) == 0;
+}
+
+/* Its advice is not that for a circle of several, or for any wait. */
+static void own_lock_says(struct hang_work *w, const struct waitgraph_sink *s, const char *id)
+{
+	const struct waithint *h = w->c->graph->node[s->node].hint;
+	if (is_own_lock(w, s, id)) {
+		hang_says(w, "It waits for a lock that it has already%s%s.",
+			  h && h->owner_text[0] ? ", which it took before: " : "", h ? h->owner_text : "");
+		w->advice = HANG_ADVICE_OWN_LOCK;
+	} else if (is_lost_lock(w, s, id)) {
+		w->advice = HANG_ADVICE_LOST_LOCK;
+	}
+}
+
 static void graph_is(struct hang_work *w, const struct waitgraph_sink *s, const char *id, enum confidence c)
 {
 	hang_is(w, id, c);
@@ -109,6 +141,7 @@ static void graph_is(struct hang_work *w, const struct waitgraph_sink *s, const 
 		hang_accuse(w, s->rank[i]);
 	w->v->lost_pid = n->process && n->hint && n->hint->lost ? n->process->pid : 0;
 	way_says(w, s);
+	own_lock_says(w, s, id);
 	hang_says_who_left(w, s);
 }
 

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "judge/hang/hang_advice.h"
 #include "judge/hang/hang_gone.h"
 
 static bool rank_exited(const struct hang_work *w, int32_t rank)
@@ -153,7 +154,7 @@ static void judge_stand(struct hang_work *w, const struct hang_settings *asked)
 		v->text[0] = (char)(v->text[0] - 'a' + 'A');
 	hang_collective_joins(w);
 	hang_book_joins(w);
-	hang_advise_for(w, v->id);
+	hang_advise_for(w, w->advice ? w->advice : v->id);
 }
 
 void hang_judge(const struct hang_settings *s, const struct hang_history *m, const struct hang_case *c,

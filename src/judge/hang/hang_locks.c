@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 #include "base/text.h"
-#include "judge/hang/hang_parts.h"
+#include "judge/hang/hang_advice.h"
 #include "model/jobs/role.h"
 
 /* ---- processes and places ---- */
@@ -202,6 +202,7 @@ static bool deadlock(struct hang_work *w, const struct dump_process *p, const st
 		return false;
 	hang_is(w, "deadlock", w->c->n_dumps > 1 ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
 	hang_process_who(p, who, sizeof(who));
+	w->advice = n == 1 ? HANG_ADVICE_OWN_LOCK : NULL;
 	if (n == 1)
 		hang_says(w, "A thread of %s waits for a lock that it holds itself.", who);
 	else

@@ -40,6 +40,7 @@ struct hang_work {
 	int32_t unseen[STACKGROUP_RANKS]; /* ranks that live, but whose stacks could not be read */
 	size_t n_unseen;
 	struct hang_verdict *v;
+	const char *advice; /* static text: the row of advice that is for the verdict; NULL: that of its id */
 };
 
 /* Settings with their defaults. */
@@ -107,7 +108,6 @@ bool hang_end_outsleeps(const struct hang_work *w, const struct waitgraph_sink *
 void hang_says_who_waits(struct hang_work *w);
 void hang_store_key_says(struct hang_work *w); /* "Ranks 0 and 2 wait for key "ready/1" of the store." */
 bool hang_waits_for_key(const struct hang_work *w); /* a rank that waits, for a key that is known */
-void hang_advise_for(struct hang_work *w, const char *id); /* the usual one for a cause */
 
 /* ---- questions about ranks ---- */
 bool hang_old_enough(struct hang_work *w, enum hang_proof proof); /* false: again_ns is set */

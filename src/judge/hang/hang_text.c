@@ -14,6 +14,7 @@ void hang_is(struct hang_work *w, const char *id, enum confidence c)
 	TEXT_COPY(w->v->id, id);
 	w->v->text[0] = '\0';
 	w->v->n_advice = 0;
+	w->advice = NULL;
 	w->v->n_culprits = 0;
 }
 

@@ -58,7 +58,7 @@ const char *incident_kind_name(enum incident_kind k)
 
 bool incident_asked(const char *cause_id)
 {
-	static const char *const ids[] = {"asked_to_stop", "interrupted", "terminal_interrupt"};
+	static const char *const ids[] = {"asked_to_stop", "asked_from_page", "interrupted", "terminal_interrupt"};
 	for (size_t i = 0; i < ARRAY_SIZE(ids); i++)
 		if (strcmp(cause_id, ids[i]) == 0)
 			return true;

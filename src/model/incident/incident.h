@@ -206,7 +206,7 @@ struct incident {
 
 const char *incident_kind_name(enum incident_kind k); /* "memory_kill" */
 enum incident_kind incident_kind_of(const char *name); /* INCIDENT_NONE if unknown */
-bool incident_asked(const char *cause_id); /* the end was asked for: Ctrl-C, or a stop of vigil that it passed on */
+bool incident_asked(const char *cause_id); /* the end was asked for: Ctrl-C, a stop of vigil, or the page */
 const char *killer_name(enum killer k);
 enum killer killer_of(const char *name); /* KILLER_UNKNOWN if unknown */
 const char *confidence_name(enum confidence c);

@@ -11,6 +11,22 @@ static const char *const state_names[JOB_STATE_MAX] = {
 	[JOB_LOST] = "lost",
 };
 
+const char *process_ended_words(const char *ended_for)
+{
+	static const struct {
+		const char *name, *words;
+	} known[] = {
+		{ENDED_FOR_RANK, "ended by vigil, as another rank failed"},
+		{ENDED_FOR_MEMORY, "ended by vigil for memory"},
+		{ENDED_FOR_HANG, "ended by vigil, as the job hung"},
+		{ENDED_FOR_STOP, "ended, as the run was stopped"},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+		if (strcmp(known[i].name, ended_for) == 0)
+			return known[i].words;
+	return NULL;
+}
+
 const char *job_state_name(enum job_state s)
 {
 	return s < JOB_STATE_MAX ? state_names[s] : "unknown";

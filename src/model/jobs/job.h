@@ -67,7 +67,14 @@ struct job_process {
 	int64_t started_unix_ms, ended_unix_ms;
 	bool has_status;
 	int32_t wait_status; /* status word of wait(2) */
+	char ended_for[16]; /* why vigil ended it, or "stop" as the run was to end; "": neither, or not known */
 };
+
+/* What stands in ended_for. */
+#define ENDED_FOR_RANK "rank_failed"
+#define ENDED_FOR_MEMORY "memory"
+#define ENDED_FOR_HANG "hang"
+#define ENDED_FOR_STOP "stop"
 
 /* An event: one line of `vigil events`. */
 struct job_event {
@@ -80,5 +87,7 @@ struct job_event {
 	char incident[64]; /* id of its incident; empty: none */
 };
 
+/* In words that follow the name of a process: "ended by vigil, as another rank failed"; NULL: it is none of these. */
+const char *process_ended_words(const char *ended_for);
 const char *job_state_name(enum job_state s);
 enum job_state job_state_of(const char *name); /* JOB_STATE_MAX if unknown */

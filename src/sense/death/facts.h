@@ -120,6 +120,7 @@ struct signal_sent {
 	bool of_timer;             /* from the kernel, for a timer of timer_create(2) */
 	/* a fault (SIGSEGV, SIGBUS): the address that was touched, and the stack pointer then; 0: unknown */
 	uint64_t fault_addr, stack_pointer;
+	char page_role[16];        /* sent from vigil's page, for a user of this role ("admin"); else "" */
 	bool of_job;               /* the target belongs to the job, as only signals to the job were watched */
 	int64_t time_unix_ms;
 };

@@ -81,6 +81,7 @@ struct js *process_json(const struct job_process *p)
 		js_put_i64(o, "exit_code", WEXITSTATUS(p->wait_status));
 	if (p->has_status && WIFSIGNALED(p->wait_status))
 		js_put_i64(o, "signal", WTERMSIG(p->wait_status));
+	js_put_text_if(o, "ended_for", p->ended_for);
 	return o;
 }
 

@@ -34,6 +34,7 @@ const char *const store_migrations[STORE_SCHEMA] = {
 	"CREATE TABLE note("
 	" job TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY(job, key)) WITHOUT ROWID;",
 	"ALTER TABLE job ADD COLUMN limit_bytes INTEGER NOT NULL DEFAULT 0;",
+	"ALTER TABLE process ADD COLUMN ended_for TEXT NOT NULL DEFAULT '';",
 };
 
 #define FIELD(st, f, t)                                                                                                \
@@ -98,6 +99,7 @@ static const struct column process_columns[] = {
 	FIELD(job_process, started_unix_ms, COLUMN_I64),
 	FIELD(job_process, ended_unix_ms, COLUMN_I64),
 	MAYBE(job_process, wait_status, COLUMN_I32, has_status),
+	FIELD(job_process, ended_for, COLUMN_TEXT),
 };
 const struct table store_process_table = {"process", process_columns, ARRAY_SIZE(process_columns)};
 

@@ -261,6 +261,51 @@ static void a_sender_that_was_seen_is_named(void **state)
 	assert_non_null(strstr(i.killer_text, "bash, pid 812, uid 1000"));
 }
 
+/* True: the facts have one signal more than `seen`; *ret: the last one. */
+static struct signal_sent page_signal_noted(const struct signal_sent *seen, bool watched, size_t *ret_n)
+{
+	cleanup(deathfacts_freep) struct deathfacts *g = deathfacts_new(&world, NULL);
+	struct signal_sent noted = {.signal = SIGTERM,
+				    .target = 50,
+				    .target_start_ticks = 7,
+				    .sender = 9,
+				    .sender_comm = "vigil",
+				    .page_role = "admin",
+				    .time_unix_ms = 1000};
+	struct signal_sent last = {.signal = 0};
+	uint64_t at = 0;
+	if (watched)
+		deathfacts_signals_unavailable(g, NULL);
+	if (seen)
+		deathfacts_signal(g, seen);
+	deathfacts_page_signal(g, &noted);
+	deathfacts_page_signal(g, &noted);
+	*ret_n = 0;
+	for (const struct signal_sent *s; (s = deathfacts_signal_next(g, &at)); (*ret_n)++)
+		last = *s;
+	return last;
+}
+
+static void what_the_page_sent_is_believed_unless_it_was_watched_and_not_seen(void **state)
+{
+	(void)state;
+	struct signal_sent seen = {
+		.signal = SIGTERM, .target = 50, .target_start_ticks = 7, .sender = 9, .time_unix_ms = 1002};
+	size_t n;
+	assert_string_equal(page_signal_noted(&seen, true, &n).page_role, "admin");
+	assert_int_equal(n, 1);
+	assert_string_equal(page_signal_noted(NULL, false, &n).page_role, "admin");
+	assert_int_equal(n, 1); /* noted twice */
+	(void)page_signal_noted(NULL, true, &n);
+	assert_int_equal(n, 0);
+	seen.sender = 10; /* a stranger's */
+	assert_string_equal(page_signal_noted(&seen, true, &n).page_role, "");
+	seen.sender = 9;
+	seen.time_unix_ms = 999000; /* of another day */
+	assert_string_equal(page_signal_noted(&seen, true, &n).page_role, "");
+	assert_int_equal(n, 1);
+}
+
 static void signals_are_handed_out_one_by_one_and_those_that_have_gone_are_passed_over(void **state)
 {
 	(void)state;
@@ -359,6 +404,7 @@ int main(void)
 		cmocka_unit_test(an_exception_after_which_stdout_went_on_was_handled),
 		cmocka_unit_test(the_last_words_may_stand_on_stdout),
 		cmocka_unit_test(a_sender_that_was_seen_is_named),
+		cmocka_unit_test(what_the_page_sent_is_believed_unless_it_was_watched_and_not_seen),
 		cmocka_unit_test(signals_are_handed_out_one_by_one_and_those_that_have_gone_are_passed_over),
 		cmocka_unit_test(a_clean_exit_costs_no_helper_process),
 		cmocka_unit_test(a_real_kernel_kill_at_a_group_s_limit_is_proved_by_its_record),

@@ -266,6 +266,13 @@ static bool field_of_surroundings(struct scene *s, struct span key, struct span 
 		pid_t worker = (pid_t)word_number(&v);
 		signal_add(s, v);
 		s->signals[s->d.n_signals - 1].target = worker;
+	} else if (span_eq(key, "page_signal")) { /* ROLE PID SIGTERM … */
+		struct span role = {};
+		assert_true(span_word(&v, &role));
+		pid_t target = (pid_t)word_number(&v);
+		signal_add(s, v);
+		s->signals[s->d.n_signals - 1].target = target;
+		span_copy(role, s->signals[s->d.n_signals - 1].page_role, sizeof(s->signals[0].page_role));
 	} else if (span_eq(key, "job_signal")) { /* only signals to its processes were watched */
 		pid_t worker = (pid_t)word_number(&v);
 		signal_add(s, v);
@@ -304,6 +311,8 @@ static bool field_of_surroundings(struct scene *s, struct span key, struct span 
 		s->d.pids.refused = word_number(&v);
 	} else if (span_eq(key, "disk")) {
 		disk_add(s, v);
+	} else if (span_eq(key, "command")) {
+		span_copy(v, d->command, sizeof(d->command));
 	} else if (span_eq(key, "job")) {
 		span_copy(v, s->d.job, sizeof(s->d.job));
 	} else if (span_eq(key, "core_pattern")) {

@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "judge/hang/hang.h"
-#include "judge/hang/hang_parts.h"
+#include "judge/hang/hang_advice.h"
 #include "model/hang/steptrend.h"
 #include "judge/plain_words.h"
 

@@ -2,7 +2,7 @@
 import "../common";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, jobPath, send } from "../api";
-import { ago, bytes, clock, count, duration } from "../format";
+import { ago, bytes, clock, count, duration, endedWords } from "../format";
 import { useEvery, useLoad, useNews, useNow } from "../hooks";
 import { live } from "../live";
 import { running } from "../health";
@@ -16,7 +16,7 @@ const stateText = (p: Process) =>
 	p.running
 		? "alive"
 		: p.signal
-			? `ended by signal ${p.signal}`
+			? `ended by signal ${p.signal}${endedWords(p.ended_for, ": ")}`
 			: p.exit_code !== undefined
 				? `ended, status ${p.exit_code}`
 				: "ended";

@@ -2,7 +2,7 @@
 import { Component, type RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { LARGE_CELLS } from "../ahead";
-import { bytes, bytesPerS, count, percent, rate } from "../format";
+import { bytes, bytesPerS, count, endedWords, percent, rate } from "../format";
 import { link } from "../route";
 import type { Rank } from "../types";
 import { Bar, Empty, Facts } from "./parts";
@@ -14,15 +14,17 @@ const STATES: Record<string, [string, string]> = {
 	stopped: ["S", "stopped"],
 	ended: ["e", "ended"],
 	failed: ["X", "ended badly"],
+	told: ["v", "ended by vigil"],
 	unknown: ["·", "unknown"],
 };
 
 export function stateOf(rank: Rank): string {
-	if (rank.state === "ended" && (rank.signal || rank.exit_code)) return "failed";
+	if (rank.state === "ended" && (rank.signal || rank.exit_code)) return rank.ended_for ? "told" : "failed";
 	return rank.state !== undefined && rank.state in STATES ? rank.state : "unknown";
 }
 
-export const stateWord = (rank: Rank) => STATES[stateOf(rank)]![1];
+export const stateWord = (rank: Rank) =>
+	(stateOf(rank) === "told" && endedWords(rank.ended_for)) || STATES[stateOf(rank)]![1];
 
 /** What has no rank is called by its process. */
 const rankName = (rank: Rank) => (rank.rank < 0 ? `${-rank.rank}` : `${rank.rank}`);
@@ -242,7 +244,7 @@ export function RankFacts({ rank, job, goes, gone }: { rank: Rank; job: string; 
 				<Bar ratio={rank.step / rank.total} label={`step ${rank.step} of ${rank.total}`} />
 			)}
 			<p class="actions">
-				{rank.pid !== undefined && !gone && !["ended", "failed"].includes(stateOf(rank)) && (
+				{rank.pid !== undefined && !gone && !["ended", "failed", "told"].includes(stateOf(rank)) && (
 					<a class="button" href={link(["job", job, "process", rank.pid])}>
 						Stack, flame graph, heap
 					</a>

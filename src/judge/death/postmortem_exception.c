@@ -1,0 +1,125 @@
+/* Advice for a Python exception: where it was raised, and the few things that are certain of the common ones. */
+#include <string.h>
+
+#include "judge/death/postmortem_parts.h"
+
+/* "in step at /srv/train.py:40" taken apart; false: it is something else. */
+static bool frame_parts(const char *frame, char function[static 80], const char **ret_place)
+{
+	static const char at[] = " at ";
+	const char *end = strstr(frame, at);
+	for (const char *next = end; next; next = strstr(next + 1, at)) /* the function's name has none */
+		if (strchr(next, ':'))
+			end = next;
+	if (!end || strncmp(frame, "in ", 3) != 0)
+		return false;
+	span_copy((struct span){frame + 3, (size_t)(end - frame) - 3}, function, 80);
+	*ret_place = end + strlen(at);
+	return true;
+}
+
+static bool of_library(const char *place)
+{
+	static const char *const words[] = {"/site-packages/", "/dist-packages/", "/lib/python", "<frozen "};
+	return pm_has_any(place, words, ARRAY_SIZE(words));
+}
+
+static void place_advise(struct pm *p, const struct log_hint *h)
+{
+	char function[80];
+	const char *place;
+	if (!frame_parts(h->frame, function, &place))
+		return;
+	if (of_library(place))
+		incident_advice_add(p->i,
+				    "It was raised within a library, at %s, in %s: look for the last line of your own "
+				    "program above that in the traceback.",
+				    place, function);
+	else
+		incident_advice_add(p->i, "Look at %s, in %s: the exception was raised there.", place, function);
+}
+
+/* What stands between the first quotes: 'data/x.npy'. */
+static struct span quoted(const char *text)
+{
+	const struct span rest = span_after(span_of(text), "'");
+	return rest.p && span_has(rest, "'") ? span_before(rest, "'") : (struct span){0};
+}
+
+/* A name that Python's import takes, and so one that needs no quotes in a shell. */
+static bool is_module(struct span name)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
+	return name.len > 0 && name.len < 100 && strspn(name.p, letters) >= name.len;
+}
+
+/* The Python that ran the program, if its command begins with one; else what a reader would type. */
+static void job_s_python(const struct death *d, char dst[static 160])
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+";
+	const struct span first = span_before(span_of(d->command), " ");
+	const char *slash = span_rfind(first, "/");
+	const size_t base = slash ? (size_t)(slash + 1 - first.p) : 0;
+	const struct span name = {first.p + base, first.len - base};
+	if (span_starts(name, "python") && first.len < 160 && strspn(first.p, letters) >= first.len)
+		span_copy(first, dst, 160);
+	else
+		text_copy(dst, 160, "python3");
+}
+
+static void module_advise(struct pm *p, const struct log_hint *h)
+{
+	const struct span name = quoted(h->text);
+	char python[160];
+	if (!is_module(name))
+		return;
+	job_s_python(p->d, python);
+	incident_advice_add(p->i,
+			    "See whether the Python of the job has it: %s -c 'import %.*s'. If not, install it there; "
+			    "a module of your own has to be beside the script or in PYTHONPATH.",
+			    python, (int)name.len, name.p);
+}
+
+static void file_advise(struct pm *p, const struct log_hint *h)
+{
+	const struct span path = quoted(h->text);
+	if (path.len == 0)
+		return;
+	if (path.p[0] == '/')
+		incident_advice_add(p->i,
+				    "Look whether it is there%s%s, as the job sees it: another node or a container may "
+				    "not have it mounted.",
+				    p->d->node[0] ? " on " : "", p->d->node);
+	else
+		incident_advice_add(p->i, "The path is relative: it is looked for below the program's working folder. "
+					  "vigil show JOB names the one that the job was started in.");
+}
+
+static void rights_advise(struct pm *p, const struct log_hint *h)
+{
+	if (quoted(h->text).len > 0)
+		incident_advice_add(p->i, "Look who may use it (ls -ld), and as whom the job ran: vigil show JOB.");
+}
+
+void pm_advise_exception(struct pm *p)
+{
+	static const struct {
+		const char *begin;
+		void (*advise)(struct pm *p, const struct log_hint *h);
+	} known[] = {
+		{"ModuleNotFoundError: No module named ", module_advise},
+		{"FileNotFoundError: [Errno 2]", file_advise},
+		{"PermissionError: [Errno 13]", rights_advise},
+	};
+	const struct log_hint *h = p->said;
+	char rank[32] = "";
+	if (!h || p->i->kind != INCIDENT_ERROR_EXIT || p->i->cause.n_advice > 2)
+		return;
+	place_advise(p, h);
+	for (size_t k = 0; k < ARRAY_SIZE(known); k++)
+		if (strncmp(h->text, known[k].begin, strlen(known[k].begin)) == 0)
+			known[k].advise(p, h);
+	if (p->d->rank != NO_RANK)
+		TEXT_FORMAT(rank, " --rank %d", p->d->rank);
+	incident_advice_add(p->i, "The whole traceback: vigil logs JOB%s --tail 50", rank);
+}

@@ -1,0 +1,10 @@
+/* Advice for a verdict: rows of text by the id of its cause, and some that are for a part of its verdicts. */
+#pragma once
+
+#include "judge/hang/hang_parts.h"
+
+#define HANG_ADVICE_OWN_LOCK "deadlock of one thread"
+#define HANG_ADVICE_LOST_LOCK "orphaned_wait for a lock"
+
+/* The usual advice for a cause, or that of one of these rows. */
+void hang_advise_for(struct hang_work *w, const char *id);

@@ -1,0 +1,76 @@
+#include "testing.h"
+
+#include <signal.h>
+
+#include "agent/jobs/pagesignal.h"
+#include "scratch_fixture.h"
+
+static struct store *opened(void)
+{
+	char note[256];
+	struct fault f = {.text = ""};
+	struct store *s;
+	assert_int_equal(store_open(scratch, STORE_WRITE, &s, note, &f), 0);
+	return s;
+}
+
+static void what_was_sent_is_read_for_its_job_alone(void **state)
+{
+	(void)state;
+	cleanup(store_closep) struct store *s = opened();
+	const struct signal_sent term = {.signal = SIGTERM,
+					 .target = 50,
+					 .target_start_ticks = 7,
+					 .sender = 9,
+					 .sender_uid = 1000,
+					 .page_role = "admin",
+					 .time_unix_ms = 1795215897900};
+	struct signal_sent kill = term, got[4];
+	kill.signal = SIGKILL;
+	assert_int_equal(pagesignal_put(s, "a", &term), 0);
+	assert_int_equal(pagesignal_put(s, "a", &kill), 0);
+	assert_int_equal(pagesignal_read(s, "b", got, 4), 0);
+	assert_int_equal(pagesignal_read(NULL, "a", got, 4), 0);
+	assert_int_equal(pagesignal_read(s, "a", got, 1), 1);
+	assert_int_equal(pagesignal_drop(s, "a", &kill), 0);
+	assert_int_equal(pagesignal_read(s, "a", got, 4), 1);
+	assert_int_equal(got[0].signal, SIGTERM);
+	assert_int_equal(got[0].target, 50);
+	assert_int_equal(got[0].target_start_ticks, 7);
+	assert_int_equal(got[0].sender, 9);
+	assert_int_equal(got[0].sender_uid, 1000);
+	assert_int_equal(got[0].time_unix_ms, 1795215897900);
+	assert_string_equal(got[0].page_role, "admin");
+	assert_string_equal(got[0].sender_comm, "vigil");
+}
+
+static void a_note_that_says_something_else_is_passed_over(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *key, *value;
+	} wrong[] = {
+		{"page_signal", "1795215897900 9 0 admin"},
+		{"page_signal x 7 15", "1795215897900 9 0 admin"},
+		{"page_signal 50 7 99", "1795215897900 9 0 admin"},
+		{"page_signal 50 7 15", "1795215897900 9 0"},
+		{"page_signal 50 7 9", "-1 9 0 admin"},
+		{"page_signals 50 7 15", "1795215897900 9 0 admin"},
+		{"guard_threshold_ratio", "0.9"},
+	};
+	cleanup(store_closep) struct store *s = opened();
+	struct signal_sent got[8];
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++)
+		assert_int_equal(store_put_note(s, "a", wrong[i].key, wrong[i].value), 0);
+	assert_int_equal(pagesignal_read(s, "a", got, 8), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(what_was_sent_is_read_for_its_job_alone, scratch_make, scratch_remove),
+		cmocka_unit_test_setup_teardown(a_note_that_says_something_else_is_passed_over, scratch_make,
+						scratch_remove),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
