@@ -1083,6 +1083,24 @@ test("any moment can be gone back to, and has an address", async () => {
 	await done(page);
 });
 
+test("the slider of moments stays where it is when it is used, and when one goes back", async () => {
+	for (const [width, path] of [[1280, DIED], [375, DIED], [375, HUNG]]) {
+		const page = await newPage({ viewport: { width, height: 812 } });
+		await go(page, path);
+		const slider = page.locator("#moment");
+		const top = () => slider.evaluate((e) => Math.round(e.getBoundingClientRect().top));
+		await slider.focus();
+		const before = await top();
+		await page.keyboard.press("ArrowLeft");
+		await page.waitForSelector("text=Memory at that moment");
+		assert.equal(await top(), before, `${width}`);
+		await page.locator(".scrub button").click();
+		await page.waitForSelector(".verdict");
+		assert.equal(await top(), before, `${width}, back`);
+		await done(page);
+	}
+});
+
 test("a moment at which the job stood says so, with who held it up", async () => {
 	const page = await newPage({ viewport: { width: 390, height: 844 } });
 	await go(page, `${HUNG}/at/${Date.now()}`);

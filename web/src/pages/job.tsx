@@ -1,4 +1,4 @@
-// A job: the verdict first, then ranks, memory, charts, who waits for whom, attempts, and any moment of the past.
+// A job: the slider of moments above all that it changes, the verdict, ranks, memory, charts, who waits for whom, attempts.
 import { useMemo } from "preact/hooks";
 import { keptOf, memoryPoint, memorySeries, ranksFrom, ranksOf, withWaits, type Kept, type Ranks, type RawRanks } from "../adapt";
 import { ranksAsked } from "../ahead";
@@ -185,6 +185,7 @@ export function JobPage({ route, me }: { route: Route; me: Me | undefined }) {
 	const onPick = (time: number) => goTo(job.id, time);
 	return (
 		<div class="jobpage">
+			<Scrubber job={job} moment={moment} />
 			{moment === undefined && (
 				<Verdict
 					job={job}
@@ -200,7 +201,6 @@ export function JobPage({ route, me }: { route: Route; me: Me | undefined }) {
 					}
 				/>
 			)}
-			<Scrubber job={job} moment={moment} />
 			{moment !== undefined && <MomentView job={job} time={moment} />}
 			{moment === undefined && (
 				<Card
