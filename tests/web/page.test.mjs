@@ -245,6 +245,37 @@ test("a job that hung and was ended still shows who waited for whom, and the sta
 	await done(page);
 });
 
+test("a slow rank that nobody waits for is shown beside the pace of the others, without arrows", async () => {
+	for (const width of [1280, 375]) {
+		const page = await newPage({ viewport: { width, height: 812 } });
+		const asked = [];
+		page.on("request", (r) => asked.push(new URL(r.url()).pathname));
+		await changed(page, {
+			"": (job) => ({
+				...job,
+				health: {
+					...job.health,
+					level: "slow",
+					nobody_waits: true,
+					sentence: "Rank 2 is slow: 2.3 steps/s where the others do 19, since 12:37:03 UTC.",
+					why: "Before, it made 19 steps/s. Nobody waits for it. It waits for its data loader for longer in each step.",
+				},
+			}),
+			"/ranks?*": ({ ranks, ...more }) => ({ ...more, ranks: ranks.map((r) => ({ ...r, step: 500, per_s: r.rank === 2 ? 2.3 : 18 + r.rank })) }),
+		});
+		await go(page, HUNG);
+		await page.waitForSelector(".verdict .steps");
+		assert.match(await text(page, ".culprits"), /^Slower than the others\s*⚑ rank 2/);
+		assert.doesNotMatch(await text(page, ".verdict"), /Held up by/);
+		assert.match(await text(page, ".verdict .steps"), /rank 2 2\.3\/s[^]*the others, the middle one of them 19\/s/);
+		assert.equal(await page.locator("svg .waitbox").count(), 0);
+		assert.ok(!asked.some((p) => p.endsWith("/waits")), "a look at who waits for whom is of a job that stands");
+		await page.screenshot({ path: join(pictures, `slow-alone-${width}.png`) });
+		await accessible(page, "a slow rank");
+		await done(page);
+	}
+});
+
 test("the verdict of a hang comes with its graph and the colours of the same look", async () => {
 	const page = await newPage();
 	await changed(page, {

@@ -3,7 +3,7 @@ import { useMemo } from "preact/hooks";
 import { keptOf, memoryPoint, memorySeries, ranksFrom, ranksOf, withWaits, type Kept, type Ranks, type RawRanks } from "../adapt";
 import { ranksAsked } from "../ahead";
 import { incidentPath, jobPath } from "../api";
-import { clock, spread, tellsSteps, timeLeft, words } from "../format";
+import { clock, rate, spread, tellsSteps, timeLeft, words } from "../format";
 import { useAfterPaint, useEvery, useLoad, useNews, type Loaded } from "../hooks";
 import { live } from "../live";
 import { appendPoint, mergeRanks } from "../merge";
@@ -117,6 +117,28 @@ function StepPicture({ job, ranks }: { job: Job; ranks: Rank[] }) {
 	);
 }
 
+/** Of ranks that go at paces of their own the slow ones beside the middle one of the others. */
+function PacePicture({ ranks, culprits }: { ranks: Rank[]; culprits: number[] }) {
+	const paced = ranks.filter((r) => r.per_s !== undefined);
+	const others = paced.filter((r) => !culprits.includes(r.rank)).map((r) => r.per_s!).sort((a, b) => a - b);
+	const middle = others[others.length >> 1];
+	if (!middle) return null;
+	const row = (name: string, per_s: number, tone: string) => (
+		<>
+			<p>
+				{name} <b>{rate(per_s)}</b>
+			</p>
+			<Bar ratio={per_s / middle} label={`${name}: ${rate(per_s)}`} tone={tone} />
+		</>
+	);
+	return (
+		<div class="steps">
+			{paced.filter((r) => culprits.includes(r.rank)).slice(0, 4).map((r) => row(`rank ${r.rank}`, r.per_s!, "bad"))}
+			{row(others.length > 1 ? "the others, the middle one of them" : "the other", middle, "good")}
+		</div>
+	);
+}
+
 function Picture({
 	job,
 	ranks,
@@ -134,6 +156,7 @@ function Picture({
 }) {
 	const level = job.health?.level ?? "unknown";
 	const culprits = job.health?.culprit_ranks ?? [];
+	if (job.health?.nobody_waits) return <PacePicture ranks={ranks} culprits={culprits} />;
 	if (stands(job) || kept) {
 		return (
 			<Show of={waits} what="Who waits for whom">
@@ -159,8 +182,9 @@ export function JobPage({ route, me }: { route: Route; me: Me | undefined }) {
 	// Ranks are what one comes for; what is below them is drawn once those are there.
 	const rest = useAfterPaint(moment !== undefined || ranks.data !== undefined || ranks.error !== undefined);
 	const memory = useMemory(job.id, rest || moment !== undefined || level === "memory" || level === "died");
-	const look = useLoad<Waits>(stands(job) ? jobPath(job.id, "waits") : undefined);
-	useEvery(30_000, stands(job), look.reload);
+	const waited = stands(job) && !job.health?.nobody_waits;
+	const look = useLoad<Waits>(waited ? jobPath(job.id, "waits") : undefined);
+	useEvery(30_000, waited, look.reload);
 	const incidents = useLoad<{ incidents: IncidentBrief[] }>(jobPath(job.id, "incidents"));
 	const events = useEvents(job.id, "");
 	useNews(
