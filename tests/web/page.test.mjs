@@ -649,6 +649,34 @@ test("the page of a job whose next attempt begins is of that attempt", async () 
 	await done(page);
 });
 
+test("pictures of a page that was open while an attempt died and the next began are those of one that is loaded now", async () => {
+	const page = await newPage();
+	const id = WELL.slice("job/".length);
+	await page.addInitScript(() => {
+		window.EventSource = class extends EventTarget {
+			constructor() {
+				super();
+				window.tell = (kind, data) => this.dispatchEvent(new MessageEvent(kind, { data: JSON.stringify(data) }));
+				setTimeout(() => this.onopen?.());
+			}
+			close() {}
+		};
+	});
+	await page.reload();
+	await go(page, WELL);
+	await page.waitForSelector("#memory .chart canvas");
+	await page.waitForFunction(() => !document.querySelector("[aria-busy=true], .skeleton"));
+	for (const [kind, more] of [["memory_kill", { incident: `${id}.9` }], ["attempt_start", {}], ["job_end", {}]]) {
+		const from = server.control.requests.length;
+		const asked = (what) => server.control.requests.slice(from).some((r) => r.includes(`/${id}/${what}`));
+		await page.evaluate(([job, kind, more]) => window.tell("event", { seq: 1e6, time_unix_ms: Date.now(), job, kind, text: "", attempt: 0, ...more }), [id, kind, more]);
+		await until(() => asked("memory?"));
+		for (const what of ["series?what=cpu", "series?what=step", "ranks?"]) await until(() => asked(what));
+		await page.waitForTimeout(200);
+	}
+	await done(page);
+});
+
 test("a failed rank's log is one click away, and the rank that is behind is named", async () => {
 	const page = await newPage();
 	await changed(page, {

@@ -17,7 +17,7 @@ static void sampled(int64_t at_ms, uint64_t mib)
 	atomic_store(&shm->history_n, n + 1);
 }
 
-/* An attempt fills 320 MiB in 8 s, nothing runs for 8 s, the next one loads 200 MiB at once and then fills 10 a second. */
+/* An attempt fills 320 MiB in 8 s, nothing runs for 8 s; the next one loads 200 MiB, and then fills 10 MiB a second. */
 static void two_attempts(void)
 {
 	for (int64_t s = 0; s <= 8; s++)

@@ -17,7 +17,7 @@ import { WaitGraph } from "../ui/waits";
 import { useEvents } from "./events";
 import { useJob } from "./jobframe";
 import type { JobRestProps } from "./jobrest";
-import { goes, level as levelOf, running, stands } from "../health";
+import { goes, level as levelOf, running, stands, turns } from "../health";
 import { stepText } from "./overview";
 import { goTo, Scrubber } from "./scrub";
 import { Verdict } from "./verdict";
@@ -32,8 +32,8 @@ function useRanks(job: string): Loaded<Ranks> {
 	const rest = useAfterPaint(brief);
 	const whole = useLoad<Ranks, RawRanks>(brief && rest ? jobPath(job, "ranks") : undefined, { limit: 1000 }, ranksFrom);
 	useNews(
-		(kind, data: { kind?: string; ranks?: Rank[]; total?: number }) => {
-			if (data.kind === "attempt_start") (brief ? whole : first).reload();
+		(kind, data: { kind?: string; incident?: string; ranks?: Rank[]; total?: number }) => {
+			if (kind === "event" && turns(data)) (brief ? whole : first).reload();
 			if (kind !== "ranks" || !data.ranks) return;
 			const news = ranksOf(data.ranks);
 			for (const load of [first, whole])
@@ -48,6 +48,7 @@ function useMemory(job: string, on: boolean): Loaded<MemorySeries> {
 	const load = useLoad<MemorySeries>(on ? jobPath(job, "memory") : undefined, { points: 600 }, memorySeries);
 	useNews((kind, data: never) => {
 		if (kind === "memory") load.set((old) => old && appendPoint(old, memoryPoint(data)));
+		if (kind === "event" && turns(data)) load.reload();
 	}, (first) => first || load.reload());
 	return load;
 }
