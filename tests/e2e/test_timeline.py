@@ -217,6 +217,29 @@ def test_rows_are_used_again(vigil):
     assert len(sleepers) >= 3 and len({s["tid"] for s in sleepers}) <= 2
 
 
+def test_between_two_attempts_there_are_no_steps_and_the_next_is_looked_at_at_once(vigil, tmp_path):
+    """The sampler has slowed down by then, as nothing runs."""
+    program = f"""
+import os, sys, time
+for i in range(40):
+    print(f"step {{i + 1}}/40", flush=True)
+    time.sleep(0.05)
+if not os.path.exists({str(tmp_path / "once")!r}):
+    open({str(tmp_path / "once")!r}, "w").close()
+    sys.exit(3)
+"""
+    p = vigil("run", "--retries", "1", "--retry-on", "any", "--backoff", "6s", "--", sys.executable, "-c", program)
+    assert p.status == 0, p
+    trace = timeline(vigil)
+    first, second = [e for e in trace.spans() if e.get("cat") == "attempt"]
+    ended, began = first["ts"] + first["dur"], second["ts"]
+    steps = [(e["ts"], e["args"]["step"]) for e in trace.events if e["ph"] == "C" and e["name"] == "step"]
+    assert began - ended > 5e6 and (within := [s for at, s in steps if ended <= at < began]), steps
+    assert within[-1] == 0, steps
+    looks = [e["ts"] for e in trace.events if e["ph"] == "C" and e["name"] == "CPU" or e["name"] == "processes"]
+    assert [at for at in looks if began <= at < began + 1.2e6], (began, looks)
+
+
 def test_a_running_job_goes_on_until_now(vigil):
     vigil.start("run", "--name", "live", "--", "sleep", "60")
     wait_for(lambda: list(vigil.state.glob("jobs/*/series")), what="the first sample")

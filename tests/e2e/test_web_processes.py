@@ -3,6 +3,8 @@ import signal
 import sys
 import time
 
+import pytest
+
 from conftest import wait_for
 from test_timeline import Trace
 from webkit import Server, Stream, check, run_job
@@ -133,3 +135,34 @@ def test_the_line_above_which_vigil_acts_is_told_with_the_limit(vigil):
     assert memory["threshold_bytes"] == int((400 << 20) * 0.9)
     p.terminate()
     p.wait(20)
+
+
+GROWS = """
+import os, subprocess, sys, time
+if "RANK" not in os.environ and RANKS:
+    more = [subprocess.Popen([sys.executable, "-c", sys.argv[1], sys.argv[1]], env=dict(os.environ, RANK=str(r), WORLD_SIZE="2"))
+            for r in range(RANKS)]
+    sys.exit(max(abs(p.wait()) for p in more))
+keep = []
+while True:
+    keep.append(bytearray(b"x" * ((4 if os.environ.get("RANK", "0") == "0" else 1) << 20)))
+    time.sleep(0.05)
+"""
+
+
+@pytest.mark.parametrize("ranks", [0, 2])
+def test_the_picture_of_memory_has_the_peak_at_which_a_process_was_ended(vigil, ranks):
+    """Between two looks of the sampler, and where nothing follows: what the guard saw at the kill."""
+    program = GROWS.replace("RANKS", str(ranks))
+    assert vigil("run", "--memory-limit", "200M", "--", sys.executable, "-c", program, program).status != 0
+    server = Server(vigil)
+    memory = check(server.get("/api/v1/jobs/last/memory?points=2000"), A + "/memory").json()
+    kill = server.get("/api/v1/jobs/last/incidents").json()["incidents"][-1]
+    report = server.get(f"/api/v1/incidents/{kill['id']}").json()
+    at = memory["times"].index(report["time_unix_ms"])
+    own = [sum(s["own"][i] or 0 for s in memory["series"]) for i in range(len(memory["times"]))]
+    assert memory["job_bytes"][at] == report["memory"]["used_bytes"]
+    assert own[at] >= report["victim"]["own_bytes"] > 0 and own[at] == max(own[at - 1:at + 2]), own
+    assert own[at + 1] <= own[at] - report["victim"]["own_bytes"] and memory["times"][at + 1] - memory["times"][at] < 1000
+    if not ranks:
+        assert max(p["own"][at] or 0 for p in memory["processes"]) == report["victim"]["own_bytes"]

@@ -245,6 +245,37 @@ test("a job that hung and was ended still shows who waited for whom, and the sta
 	await done(page);
 });
 
+test("a slow rank that nobody waits for is shown beside the pace of the others, without arrows", async () => {
+	for (const width of [1280, 375]) {
+		const page = await newPage({ viewport: { width, height: 812 } });
+		const asked = [];
+		page.on("request", (r) => asked.push(new URL(r.url()).pathname));
+		await changed(page, {
+			"": (job) => ({
+				...job,
+				health: {
+					...job.health,
+					level: "slow",
+					nobody_waits: true,
+					sentence: "Rank 2 is slow: 2.3 steps/s where the others do 19, since 12:37:03 UTC.",
+					why: "Before, it made 19 steps/s. Nobody waits for it. It waits for its data loader for longer in each step.",
+				},
+			}),
+			"/ranks?*": ({ ranks, ...more }) => ({ ...more, ranks: ranks.map((r) => ({ ...r, step: 500, per_s: r.rank === 2 ? 2.3 : 18 + r.rank })) }),
+		});
+		await go(page, HUNG);
+		await page.waitForSelector(".verdict .steps");
+		assert.match(await text(page, ".culprits"), /^Slower than the others\s*⚑ rank 2/);
+		assert.doesNotMatch(await text(page, ".verdict"), /Held up by/);
+		assert.match(await text(page, ".verdict .steps"), /rank 2 2\.3\/s[^]*the others, the middle one of them 19\/s/);
+		assert.equal(await page.locator("svg .waitbox").count(), 0);
+		assert.ok(!asked.some((p) => p.endsWith("/waits")), "a look at who waits for whom is of a job that stands");
+		await page.screenshot({ path: join(pictures, `slow-alone-${width}.png`) });
+		await accessible(page, "a slow rank");
+		await done(page);
+	}
+});
+
 test("the verdict of a hang comes with its graph and the colours of the same look", async () => {
 	const page = await newPage();
 	await changed(page, {
@@ -615,6 +646,34 @@ test("the page of a job whose next attempt begins is of that attempt", async () 
 	await page.waitForSelector("text=has run for 2 s");
 	assert.equal(await page.locator(".ranks .cell").count(), 1, "the process that died has left");
 	assert.equal(await page.locator(".verdict .steps").count(), 0, "steps of the last attempt");
+	await done(page);
+});
+
+test("pictures of a page that was open while an attempt died and the next began are those of one that is loaded now", async () => {
+	const page = await newPage();
+	const id = WELL.slice("job/".length);
+	await page.addInitScript(() => {
+		window.EventSource = class extends EventTarget {
+			constructor() {
+				super();
+				window.tell = (kind, data) => this.dispatchEvent(new MessageEvent(kind, { data: JSON.stringify(data) }));
+				setTimeout(() => this.onopen?.());
+			}
+			close() {}
+		};
+	});
+	await page.reload();
+	await go(page, WELL);
+	await page.waitForSelector("#memory .chart canvas");
+	await page.waitForFunction(() => !document.querySelector("[aria-busy=true], .skeleton"));
+	for (const [kind, more] of [["memory_kill", { incident: `${id}.9` }], ["attempt_start", {}], ["job_end", {}]]) {
+		const from = server.control.requests.length;
+		const asked = (what) => server.control.requests.slice(from).some((r) => r.includes(`/${id}/${what}`));
+		await page.evaluate(([job, kind, more]) => window.tell("event", { seq: 1e6, time_unix_ms: Date.now(), job, kind, text: "", attempt: 0, ...more }), [id, kind, more]);
+		await until(() => asked("memory?"));
+		for (const what of ["series?what=cpu", "series?what=step", "ranks?"]) await until(() => asked(what));
+		await page.waitForTimeout(200);
+	}
 	await done(page);
 });
 
@@ -1081,6 +1140,24 @@ test("any moment can be gone back to, and has an address", async () => {
 	await page.getByRole("button", { name: "End", exact: true }).click();
 	await page.waitForSelector(".verdict");
 	await done(page);
+});
+
+test("the slider of moments stays where it is when it is used, and when one goes back", async () => {
+	for (const [width, path] of [[1280, DIED], [375, DIED], [375, HUNG]]) {
+		const page = await newPage({ viewport: { width, height: 812 } });
+		await go(page, path);
+		const slider = page.locator("#moment");
+		const top = () => slider.evaluate((e) => Math.round(e.getBoundingClientRect().top));
+		await slider.focus();
+		const before = await top();
+		await page.keyboard.press("ArrowLeft");
+		await page.waitForSelector("text=Memory at that moment");
+		assert.equal(await top(), before, `${width}`);
+		await page.locator(".scrub button").click();
+		await page.waitForSelector(".verdict");
+		assert.equal(await top(), before, `${width}, back`);
+		await done(page);
+	}
 });
 
 test("a moment at which the job stood says so, with who held it up", async () => {

@@ -416,18 +416,18 @@ test("stacked memory: the largest worker at the bottom, shared memory once on to
 	assert.equal(stack.limitInView(14, undefined), false);
 });
 
-test("memory that a death set free is no slope down to nothing before it", () => {
+test("memory that a death set free is no slope down to nothing before it, and what is left is no band", () => {
 	const fall = { times: [1, 2, 3, 4, 5], series: [{ name: "no rank", own: [5, 9, 0, 0, 6] }], shared: [1, 1, 1, 1, 1] };
 	assert.deepEqual(
 		stack.stackMemory(fall).map((l) => l.upper),
 		[
-			[5, 9, null, 0, 6],
-			[6, 10, null, 1, 7],
+			[5, 9, null, null, 6],
+			[6, 10, null, null, 7],
 		],
 	);
 	const [, top] = stack.stackMemory({ times: [1, 2], series: [{ rank: 0, own: [5, 0] }, { rank: 1, own: [9, 9] }] });
 	assert.deepEqual(top.upper, [14, 9], "the others go on");
-	assert.deepEqual(stack.stackMemory({ times: [1, 2], series: [{ rank: 0, own: [0, 0] }] })[0].upper, [0, 0]);
+	assert.deepEqual(stack.stackMemory({ times: [1, 2], series: [{ rank: 0, own: [0, 0] }] })[0].upper, [null, null]);
 });
 
 test("no two marks of a time axis are the same", () => {
@@ -656,6 +656,16 @@ test("steps have their row in the timeline, with their rate", () => {
 	assert.equal(timeline.rateAt(row, 14e6), 44 / 12);
 	assert.equal(timeline.rateAt(row, 21e6), undefined, "the next attempt begins anew");
 	assert.equal(timeline.rateAt(row, 24e6), 2);
+	const between = timeline.lanesOf({ traceEvents: [step(1, 2), step(5, 18), step(6, 0), step(9, 8), step(10, 12)] }).rows.find((r) => r.title === "step");
+	assert.equal(timeline.rateAt(between, 9.5e6), undefined, "not from the end of the attempt before");
+	assert.equal(timeline.rateAt(between, 10e6), 4);
+});
+
+test("the timeline's marks stand where the clock has the second that they tell", () => {
+	const start = 1_795_885_601_955;
+	for (const step of [1e6, 5e6, 6e7])
+		for (const at of drawn.axisMarks(0, 10 * step, step, start)) assert.equal((start + at / 1000) % (step / 1000), 0, `${step} ${at}`);
+	assert.deepEqual(drawn.axisMarks(1, 3000, 1000, start), [1000, 2000, 3000], "below a second it is told since the begin");
 });
 
 test("a broken timeline makes no lanes, and no exception", () => {

@@ -5,5 +5,4 @@ import "./pages/overview";
 import "./ui/chart";
 import "./ui/palette";
 import "./ui/rankgrid";
-import "./ui/stacks";
 import "./ui/waits";

@@ -73,6 +73,10 @@ export function headline(jobs: Job[], now: number, seen?: number): string {
 	return `${well ? (run.length > 1 ? `All ${many} are well.` : `The ${many} is well.`) : `Nothing wrong is seen of the ${many}.`}${died}`;
 }
 
+/** An attempt or one of its processes began or ended: what was read of the job's past lacks it, and its report with it. */
+export const turns = ({ kind = "", incident }: { kind?: string; incident?: string }) =>
+	incident !== undefined || kind === "attempt_start" || kind === "job_end";
+
 /** A job that stands has no speed, whatever its last minute was. */
 export const goes = (job: Job) => running(job) && !["hung", "suspected", "waiting", "unseen"].includes(level(job));
 

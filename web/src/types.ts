@@ -9,6 +9,8 @@ export interface Health {
 	level: Level;
 	/** of one that died: its user stopped it */
 	stopped?: boolean;
+	/** of one that is slow: its ranks go at paces of their own, the culprits hold nobody up */
+	nobody_waits?: boolean;
 	sentence: string;
 	why?: string;
 	culprit_ranks?: number[];

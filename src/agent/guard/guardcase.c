@@ -249,6 +249,9 @@ struct growth_said guardcase_growth(const struct guard_shm *shm, uint64_t total_
 {
 	static struct growth g;
 	uint32_t end = atomic_load(&shm->history_n), n = MIN(end, (uint32_t)GUARD_HISTORY);
+	const int64_t since = atomic_load(&shm->growth_since_unix_ms);
+	while (n > 0 && shm->history[(end - n) % GUARD_HISTORY].time_unix_ms < since)
+		n--;
 	int64_t first = n ? shm->history[(end - n) % GUARD_HISTORY].time_unix_ms : 0;
 	g = (struct growth){.n = 0};
 	for (uint32_t i = end - n; i < end; i++) {
@@ -358,6 +361,7 @@ void guardcase_finish(struct evict *h)
 	in->action.freed_bytes = sub_floor(h->used_at_kill, h->used_least);
 	in->action.freed_us = (now_ns - h->crossing_ns) / NS_PER_US;
 	in->action.reaped = reaper_worked(h->reaper) - h->reaped_before;
+	atomic_store(&h->shm->growth_since_unix_ms, h->w->unix_ms());
 	if (in->action.reaped > 0) {
 		struct buf b = BUF_ON(in->action.method);
 		b.len = strlen(in->action.method);

@@ -13,8 +13,8 @@ struct guard_case *guardcase_begin(struct evict *h, const struct ledger *l, cons
 /* Add tables and history: top users, candidates, growers. */
 void guardcase_describe(struct evict *h, const struct ledger *l);
 /*
- * How fast a level of this size has filled up to now, over minutes where it was watched so long. Nothing is said where
- * another level was the tightest.
+ * How fast a level of this size has filled up to now, over minutes where it was watched so long; what is older than the
+ * attempt, or than the last kill, does not count. Nothing is said where another level was the tightest.
  */
 struct growth_said guardcase_growth(const struct guard_shm *shm, uint64_t total_bytes, uint64_t used_bytes,
 				    int64_t now_unix_ms);

@@ -140,6 +140,8 @@ struct guard_shm {
 	int start_error; /* -errno: the guard could not start, and a restart would fail the same way */
 	_Atomic uint32_t history_n;
 	struct guard_sample history[GUARD_HISTORY];
+	/* What was in use before says nothing of growth: an attempt began, or the guard freed memory. Both write. */
+	_Atomic int64_t growth_since_unix_ms;
 	struct guard_sharing sharing; /* seen: supervisor -> guard */
 	struct guard_names names; /* named: supervisor -> guard */
 	struct guard_former former[GUARD_FORMER]; /* place: pid modulo GUARD_FORMER */

@@ -647,6 +647,14 @@ void sampler_attend(struct sampler *s, bool attended)
 		s->due_ns = MIN(s->due_ns, s->looked_ns + NS_PER_S);
 }
 
+void sampler_attempt(struct sampler *s)
+{
+	if (!s || s->looks == 0)
+		return;
+	s->period_ns = NS_PER_S;
+	s->due_ns = MIN(s->due_ns, s->w->mono_ns() + first_look_ns);
+}
+
 static void rate_show(const struct series_steps *then, const struct series_steps *last, struct job_step *step)
 {
 	double over_s = (double)sub_floor(last->mono_ns, then->mono_ns) / (double)NS_PER_S;

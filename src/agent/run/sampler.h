@@ -69,6 +69,8 @@ bool sampler_had(const struct sampler *s, struct proc_id id, enum role role, str
 uint64_t sampler_due_ns(const struct sampler *s);
 /* Somebody watches, or nobody does any more: from now on samples are to be fresh. */
 void sampler_attend(struct sampler *s, bool attended);
+/* The next attempt has begun: samples are as frequent again as at a job's begin. s may be NULL. */
+void sampler_attempt(struct sampler *s);
 /* The living processes of the last sample, its time, and the steps of this attempt. s may be NULL. -ENOMEM. */
 int must_check sampler_show(const struct sampler *s, uint32_t attempt, struct live_state *ret);
 /* Sample now. The first error of the file is returned, once; what could not be written is lost, sampling goes on. */

@@ -240,6 +240,8 @@ static void tell_guard(struct super *s)
 	guardproc_jobs_begin(&s->services.guard);
 	g->has_group = in_group;
 	g->attempt = s->job.attempt;
+	if (s->job.attempt > 0)
+		atomic_store(&s->services.guard.shm->growth_since_unix_ms, s->w->unix_ms());
 	g->unit.active = true;
 	g->unit.n_roots = s->nproc;
 	for (uint32_t i = 0; i < s->nproc; i++) {

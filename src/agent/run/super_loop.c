@@ -170,6 +170,7 @@ static void timers(struct super *s)
 		recorder_event(&s->recorder, &s->job, "attempt_start", NULL, "attempt %u of at most %u", s->job.attempt,
 			       s->job.max_retries);
 		recorder_job(&s->recorder, &s->job);
+		sampler_attempt(s->sampler);
 	}
 	if (s->sampler && now >= sampler_due_ns(s->sampler))
 		super_sample(s);

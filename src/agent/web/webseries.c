@@ -4,9 +4,12 @@
 
 #include "agent/jobs/past.h"
 #include "agent/web/web.h"
+#include "base/json.h"
 #include "base/vec.h"
 #include "sense/rank.h"
+#include "tell/incident/report.h"
 #include "tell/jobs/bulklife.h"
+#include "tell/jobs/killpoint.h"
 #include "tell/jobs/seriesjson.h"
 #include "tell/store/series.h"
 
@@ -24,6 +27,8 @@ struct points {
 	struct bulklife *large; /* owned, the largest processes of a job without ranks */
 	size_t n_large;
 	int64_t from, to;
+	struct killpoint *kill; /* owned, of a picture of memory: what the guard saw, the oldest first */
+	size_t n_kills, cap_kills;
 };
 
 static void points_done(struct points *p)
@@ -32,6 +37,24 @@ static void points_done(struct points *p)
 	free(p->steps);
 	free(p->bulk);
 	free(p->large);
+	free(p->kill);
+}
+
+static int kill_take(void *ctx, const char *id, const char *text)
+{
+	static struct incident in; /* large */
+	struct points *p = ctx;
+	struct killpoint k;
+	cleanup(js_freep) struct js *o = NULL;
+	(void)id;
+	if (js_parse(text, strlen(text), &o, NULL) < 0 || report_from_json(o, &in) < 0 || !killpoint_of(&in, &k))
+		return 0; /* 'vigil why' reports the damage */
+	if (p->n_kills > 0 && k.time_unix_ms < p->kill[p->n_kills - 1].time_unix_ms)
+		return 0; /* a clock that was set back */
+	int r = vec_room(&p->kill, &p->cap_kills, p->n_kills + 1);
+	if (r == 0)
+		p->kill[p->n_kills++] = k;
+	return r;
 }
 
 static uint64_t sample_bytes(const struct series_sample *s)
@@ -75,6 +98,8 @@ static void range_narrow(struct span text, struct points *p)
 		first = MIN(first, record.sample.time_unix_ms);
 		last = MAX(last, record.sample.time_unix_ms);
 	}
+	if (p->n_kills > 0 && last != INT64_MIN)
+		last = MAX(last, p->kill[p->n_kills - 1].freed_unix_ms);
 	p->from = MAX(p->from, first);
 	p->to = MIN(p->to, last);
 }
@@ -141,37 +166,93 @@ static int point_extend(struct points *p, enum points_what what, const struct se
 	return r;
 }
 
+/* The records of a series as they become points. */
+struct points_reading {
+	struct points *to;
+	enum points_what what;
+	uint64_t most, slot;
+	struct series_steps steps; /* the latest */
+	struct series_sample sample; /* the latest look; n_lanes 0: none yet */
+	struct series_bulk bulk; /* that belongs to it */
+	size_t next_kill;
+};
+
+static int webseries_sample_take(struct points_reading *g, const struct series_sample *s)
+{
+	struct points *p = g->to;
+	bool taken = false;
+	if (s->time_unix_ms < p->from || s->time_unix_ms > p->to)
+		return 0;
+	/* a clock that was set back does not make more points */
+	uint64_t at = MAX(webseries_slot(p, s->time_unix_ms, g->most), g->slot);
+	int r = point_take(p, s, at, &g->slot, g->what == POINTS_MEMORY, &taken);
+	return r == 0 && taken ? point_extend(p, g->what, &g->steps) : r;
+}
+
+/* What the guard saw since the latest look, before the next one. */
+static int kills_put(struct points_reading *g, int64_t until_unix_ms)
+{
+	static struct series_sample at, after;
+	struct series_bulk bulk_at, bulk_after;
+	const struct points *p = g->to;
+	int r = 0;
+	for (; r == 0 && g->next_kill < p->n_kills && p->kill[g->next_kill].time_unix_ms < until_unix_ms;
+	     g->next_kill++) {
+		const struct killpoint *k = &p->kill[g->next_kill];
+		if (g->sample.n_lanes == 0 || k->attempt != g->sample.attempt)
+			continue;
+		killpoint_looks(k, &g->sample, &at, &after);
+		killpoint_large(k, &g->bulk, &bulk_at, &bulk_after);
+		bulk_at.mono_ns = at.mono_ns;
+		bulk_after.mono_ns = after.mono_ns;
+		r = webseries_sample_take(g, &at);
+		point_bulk(g->to, &bulk_at);
+		if (r == 0 && k->freed_unix_ms < until_unix_ms) {
+			r = webseries_sample_take(g, &after);
+			point_bulk(g->to, &bulk_after);
+		}
+		g->sample = after;
+		g->bulk = bulk_after;
+	}
+	return r;
+}
+
+static int points_record_take(struct points_reading *g, const struct series_record *record)
+{
+	int r = 0;
+	if (record->kind == SERIES_STEPS) {
+		g->steps = record->steps;
+		point_steps(g->to, &g->steps);
+	}
+	if (record->kind == SERIES_BULK) {
+		point_bulk(g->to, &record->bulk);
+		g->bulk = record->bulk;
+	}
+	if (record->kind != SERIES_SAMPLE)
+		return 0;
+	r = kills_put(g, record->sample.time_unix_ms);
+	g->sample = record->sample;
+	g->bulk.n = 0;
+	return r == 0 ? webseries_sample_take(g, &record->sample) : r;
+}
+
 static int points_read(const struct job *j, uint64_t most, enum points_what what, struct points *p)
 {
 	static struct series_record record;
-	static struct series_steps latest;
+	static struct points_reading g;
 	struct series_reader reader;
 	size_t len = 0;
 	int error = 0, r = 0;
-	bool taken = false;
-	latest.n = 0;
-	uint64_t slot = 0;
+	g = (struct points_reading){.to = p, .what = what, .most = most};
 	cleanup(freep) char *text = past_read(j, &len, &error);
 	struct span all = {text, len};
 	if (!text || series_reader_init(&reader, all) < 0)
 		return -error;
 	range_narrow(all, p);
-	while (r == 0 && series_next(&reader, &record)) {
-		if (record.kind == SERIES_STEPS) {
-			latest = record.steps;
-			point_steps(p, &latest);
-		}
-		if (record.kind == SERIES_BULK)
-			point_bulk(p, &record.bulk);
-		if (record.kind != SERIES_SAMPLE || record.sample.time_unix_ms < p->from ||
-		    record.sample.time_unix_ms > p->to)
-			continue;
-		/* a clock that was set back does not make more points */
-		uint64_t at = MAX(webseries_slot(p, record.sample.time_unix_ms, most), slot);
-		r = point_take(p, &record.sample, at, &slot, what == POINTS_MEMORY, &taken);
-		if (r == 0 && taken)
-			r = point_extend(p, what, &latest);
-	}
+	while (r == 0 && series_next(&reader, &record))
+		r = points_record_take(&g, &record);
+	if (r == 0)
+		r = kills_put(&g, INT64_MAX);
 	return r == 0 && what == POINTS_MEMORY ? points_large(all, p) : r;
 }
 
@@ -366,6 +447,9 @@ void web_memory(const struct webcall *c)
 	size_t len = 0;
 	if (!range_want(c, &p, &most) || !web_job(c, &j))
 		return;
+	/* without the store the picture has the sampler's looks alone */
+	if (web_store(c->web))
+		ignore(store_each_incident(web_store(c->web), j.id, kill_take, &p), "the looks are shown");
 	FILE *to = points_read(&j, most, POINTS_MEMORY, &p) == 0 ? open_memstream(&text, &len) : NULL;
 	if (!to)
 		return web_fail(c, 503, "io", "cannot read the series of job %s", j.id);

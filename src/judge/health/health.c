@@ -178,6 +178,7 @@ static void running_tell(const struct health_facts *f, struct health *h)
 		h->since_unix_ms = f->suspicion_unix_ms;
 	} else if (is_slow(f)) {
 		trouble_tell(f, HEALTH_SLOW, h);
+		h->nobody_waits = f->trouble.lasts;
 	} else if (is_fresh(f, f->standing_unix_ms)) {
 		standing_tell(f, h);
 	} else {

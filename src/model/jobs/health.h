@@ -63,6 +63,7 @@ struct health_facts {
 struct health {
 	enum health_level level;
 	bool stopped; /* with HEALTH_DIED: its user stopped it */
+	bool nobody_waits; /* with HEALTH_SLOW: its ranks go at paces of their own, the culprits hold nobody up */
 	char sentence[600];
 	char why[1024]; /* what the sentence leaves out, whole sentences; empty: nothing */
 	int32_t culprit[INCIDENT_CULPRITS];

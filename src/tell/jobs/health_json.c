@@ -8,6 +8,8 @@ struct js *health_json(const struct health *h)
 	js_put_text(o, "sentence", h->sentence);
 	if (h->stopped)
 		js_put_bool(o, "stopped", true);
+	if (h->nobody_waits)
+		js_put_bool(o, "nobody_waits", true);
 	js_put_text_if(o, "why", h->why);
 	for (size_t i = 0; i < h->n_culprits; i++)
 		js_add_i64(culprits, h->culprit[i]);

@@ -80,6 +80,7 @@ struct timeline {
 	size_t n_kinds;
 	uint64_t left_out;
 	struct curvekeep curves; /* of a picture */
+	struct series_steps steps; /* that were written last; n 0: none */
 	bool last_part; /* of which every curve is told, so that it reaches as far */
 	bool rankless; /* a process without a rank was sampled */
 	bool no_memory;
@@ -573,11 +574,24 @@ static void write_large(struct timeline *t, const struct series_bulk *look, int6
 	}
 }
 
+/* Between two attempts no step is done; graphs would go on with the last one. */
+static void write_steps_end(struct timeline *t, int64_t next_unix_ms)
+{
+	const struct series_steps *s = &t->steps;
+	int64_t ended_ms = s->attempt < t->n_attempts ? t->attempt[s->attempt].ended_ms : 0;
+	int64_t at = at_us(t, MIN(MAX(ended_ms, s->time_unix_ms), next_unix_ms));
+	for (uint32_t i = 0; i < s->n; i++)
+		rate_counter(t, timeline_lane_find(t, s->of[i].rank), "step", at, "step", 0, NULL, 0);
+}
+
 static void write_steps(struct timeline *t, const struct series_steps *s)
 {
+	if (t->steps.n > 0 && t->steps.attempt != s->attempt)
+		write_steps_end(t, s->time_unix_ms);
 	for (uint32_t i = 0; i < s->n; i++)
 		rate_counter(t, timeline_lane_find(t, s->of[i].rank), "step", at_us(t, s->time_unix_ms), "step",
 			     (double)s->of[i].step, NULL, 0);
+	t->steps = *s;
 }
 
 /* Counters drop to 0 at the end; graphs would go on with their last values. */

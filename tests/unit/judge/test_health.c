@@ -274,8 +274,10 @@ static void a_slow_rank_is_news_for_a_time(void **state)
 	assert_int_equal(level(), HEALTH_SLOW);
 	facts.trouble.time_unix_ms = NOW - 2 * HEALTH_SLOW_MS;
 	assert_int_not_equal(level(), HEALTH_SLOW);
+	assert_false(h.nobody_waits);
 	facts.trouble.lasts = health_lasts("slow_rank"); /* its end is told */
 	assert_int_equal(level(), HEALTH_SLOW);
+	assert_true(h.nobody_waits);
 	facts.trouble.resolved = true;
 	assert_int_not_equal(level(), HEALTH_SLOW);
 }

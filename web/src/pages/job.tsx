@@ -1,9 +1,9 @@
-// A job: the verdict first, then ranks, memory, charts, who waits for whom, attempts, and any moment of the past.
+// A job: the slider of moments above all that it changes, the verdict, ranks, memory, charts, who waits for whom, attempts.
 import { useMemo } from "preact/hooks";
 import { keptOf, memoryPoint, memorySeries, ranksFrom, ranksOf, withWaits, type Kept, type Ranks, type RawRanks } from "../adapt";
 import { ranksAsked } from "../ahead";
 import { incidentPath, jobPath } from "../api";
-import { clock, spread, tellsSteps, timeLeft, words } from "../format";
+import { clock, rate, spread, tellsSteps, timeLeft, words } from "../format";
 import { useAfterPaint, useEvery, useLoad, useNews, type Loaded } from "../hooks";
 import { live } from "../live";
 import { appendPoint, mergeRanks } from "../merge";
@@ -17,7 +17,7 @@ import { WaitGraph } from "../ui/waits";
 import { useEvents } from "./events";
 import { useJob } from "./jobframe";
 import type { JobRestProps } from "./jobrest";
-import { goes, level as levelOf, running, stands } from "../health";
+import { goes, level as levelOf, running, stands, turns } from "../health";
 import { stepText } from "./overview";
 import { goTo, Scrubber } from "./scrub";
 import { Verdict } from "./verdict";
@@ -32,8 +32,8 @@ function useRanks(job: string): Loaded<Ranks> {
 	const rest = useAfterPaint(brief);
 	const whole = useLoad<Ranks, RawRanks>(brief && rest ? jobPath(job, "ranks") : undefined, { limit: 1000 }, ranksFrom);
 	useNews(
-		(kind, data: { kind?: string; ranks?: Rank[]; total?: number }) => {
-			if (data.kind === "attempt_start") (brief ? whole : first).reload();
+		(kind, data: { kind?: string; incident?: string; ranks?: Rank[]; total?: number }) => {
+			if (kind === "event" && turns(data)) (brief ? whole : first).reload();
 			if (kind !== "ranks" || !data.ranks) return;
 			const news = ranksOf(data.ranks);
 			for (const load of [first, whole])
@@ -48,6 +48,7 @@ function useMemory(job: string, on: boolean): Loaded<MemorySeries> {
 	const load = useLoad<MemorySeries>(on ? jobPath(job, "memory") : undefined, { points: 600 }, memorySeries);
 	useNews((kind, data: never) => {
 		if (kind === "memory") load.set((old) => old && appendPoint(old, memoryPoint(data)));
+		if (kind === "event" && turns(data)) load.reload();
 	}, (first) => first || load.reload());
 	return load;
 }
@@ -117,6 +118,28 @@ function StepPicture({ job, ranks }: { job: Job; ranks: Rank[] }) {
 	);
 }
 
+/** Of ranks that go at paces of their own the slow ones beside the middle one of the others. */
+function PacePicture({ ranks, culprits }: { ranks: Rank[]; culprits: number[] }) {
+	const paced = ranks.filter((r) => r.per_s !== undefined);
+	const others = paced.filter((r) => !culprits.includes(r.rank)).map((r) => r.per_s!).sort((a, b) => a - b);
+	const middle = others[others.length >> 1];
+	if (!middle) return null;
+	const row = (name: string, per_s: number, tone: string) => (
+		<>
+			<p>
+				{name} <b>{rate(per_s)}</b>
+			</p>
+			<Bar ratio={per_s / middle} label={`${name}: ${rate(per_s)}`} tone={tone} />
+		</>
+	);
+	return (
+		<div class="steps">
+			{paced.filter((r) => culprits.includes(r.rank)).slice(0, 4).map((r) => row(`rank ${r.rank}`, r.per_s!, "bad"))}
+			{row(others.length > 1 ? "the others, the middle one of them" : "the other", middle, "good")}
+		</div>
+	);
+}
+
 function Picture({
 	job,
 	ranks,
@@ -134,6 +157,7 @@ function Picture({
 }) {
 	const level = job.health?.level ?? "unknown";
 	const culprits = job.health?.culprit_ranks ?? [];
+	if (job.health?.nobody_waits) return <PacePicture ranks={ranks} culprits={culprits} />;
 	if (stands(job) || kept) {
 		return (
 			<Show of={waits} what="Who waits for whom">
@@ -159,8 +183,9 @@ export function JobPage({ route, me }: { route: Route; me: Me | undefined }) {
 	// Ranks are what one comes for; what is below them is drawn once those are there.
 	const rest = useAfterPaint(moment !== undefined || ranks.data !== undefined || ranks.error !== undefined);
 	const memory = useMemory(job.id, rest || moment !== undefined || level === "memory" || level === "died");
-	const look = useLoad<Waits>(stands(job) ? jobPath(job.id, "waits") : undefined);
-	useEvery(30_000, stands(job), look.reload);
+	const waited = stands(job) && !job.health?.nobody_waits;
+	const look = useLoad<Waits>(waited ? jobPath(job.id, "waits") : undefined);
+	useEvery(30_000, waited, look.reload);
 	const incidents = useLoad<{ incidents: IncidentBrief[] }>(jobPath(job.id, "incidents"));
 	const events = useEvents(job.id, "");
 	useNews(
@@ -185,6 +210,7 @@ export function JobPage({ route, me }: { route: Route; me: Me | undefined }) {
 	const onPick = (time: number) => goTo(job.id, time);
 	return (
 		<div class="jobpage">
+			<Scrubber job={job} moment={moment} />
 			{moment === undefined && (
 				<Verdict
 					job={job}
@@ -200,7 +226,6 @@ export function JobPage({ route, me }: { route: Route; me: Me | undefined }) {
 					}
 				/>
 			)}
-			<Scrubber job={job} moment={moment} />
 			{moment !== undefined && <MomentView job={job} time={moment} />}
 			{moment === undefined && (
 				<Card

@@ -3,9 +3,9 @@ import "../common";
 import { useMemo, useState } from "preact/hooks";
 import type { Kept } from "../adapt";
 import { jobPath } from "../api";
-import { level, running, stands as standsStill } from "../health";
+import { level, running, stands as standsStill, turns } from "../health";
 import { useEvery, useLoad, useNews, useNow, type Loaded } from "../hooks";
-import type { IncidentBrief, Job, Me, MemorySeries, Series, Stacks, Waits } from "../types";
+import type { Event, IncidentBrief, Job, Me, MemorySeries, Series, Stacks, Waits } from "../types";
 import { MemoryChart, type Mark } from "../ui/chart";
 import { Card, Empty, Show } from "../ui/parts";
 import { SeriesChart } from "../ui/serieschart";
@@ -67,8 +67,8 @@ function OneChart({
 	const load = useLoad<Series>(jobPath(job.id, "series"), { what, points: 300 });
 	useEvery(10_000, running(job), load.reload);
 	useNews(
-		(_, event: { kind?: string }) => {
-			if (event.kind === "attempt_start") load.reload();
+		(kind, event: Event) => {
+			if (kind === "event" && turns(event)) load.reload();
 		},
 		() => {},
 	);

@@ -9,11 +9,11 @@ import { level, running, sentenceAt } from "../health";
 
 const WORSE = ["suspected", "hung", "slow", "memory", "died", "lost", "unseen"];
 
-function Culprits({ job, ranks, running }: { job: string; ranks: number[]; running: boolean }) {
+function Culprits({ job, ranks, title }: { job: string; ranks: number[]; title: string }) {
 	if (ranks.length === 0) return null;
 	return (
 		<p class="culprits">
-			<span>{running ? "Held up by" : "Culprit"}</span>
+			<span>{title}</span>
 			{ranks.slice(0, 6).map((r) => (
 				<a key={r} class="chip" href={link(["job", job, "logs"], { rank: r })}>
 					⚑ rank {r}
@@ -76,7 +76,7 @@ export function Verdict({ job, picture }: { job: Job; picture: ComponentChildren
 			<Culprits
 				job={job.id}
 				ranks={WORSE.includes(health.level) ? (health.culprit_ranks ?? []) : []}
-				running={going}
+				title={!going ? "Culprit" : health.nobody_waits ? "Slower than the others" : "Held up by"}
 			/>
 			{health.why && <p class="why">{health.why}</p>}
 			<Advice advice={health.advice ?? []} />

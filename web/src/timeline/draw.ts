@@ -108,6 +108,14 @@ function drawCounter(f: Frame, row: Row, y: number, h: number): void {
 	f.ctx.globalAlpha = 1;
 }
 
+/** Marks of the axis: where clocks are told they stand on whole seconds of the clock. */
+export function axisMarks(from: number, to: number, step: number, start_unix_ms: number): number[] {
+	const begin = step >= 1e6 ? (start_unix_ms * 1000) % step : 0;
+	const out = [];
+	for (let at = Math.ceil((from + begin) / step) * step - begin; at <= to; at += step) out.push(at);
+	return out;
+}
+
 function drawAxis(f: Frame, height: number): void {
 	const span = f.view.to - f.view.from;
 	const wish = span / Math.max(2, (f.width - f.names) / 110);
@@ -115,8 +123,7 @@ function drawAxis(f: Frame, height: number): void {
 		[1e3, 1e4, 1e5, 1e6, 5e6, 1e7, 3e7, 6e7, 3e8, 6e8, 18e8, 36e8, 36e9, 864e8].find((s) => s >= wish) ?? wish;
 	f.ctx.textAlign = "left";
 	let edge = f.names;
-	const begin = Math.ceil((f.lanes.from + f.view.from) / step) * step;
-	for (let at = begin; at <= f.lanes.from + f.view.to; at += step) {
+	for (const at of axisMarks(f.lanes.from + f.view.from, f.lanes.from + f.view.to, step, f.lanes.start_unix_ms)) {
 		const x = toX(f, at);
 		f.ctx.fillStyle = f.line;
 		f.ctx.fillRect(x, AXIS_PX, 1, height);

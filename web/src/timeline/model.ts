@@ -220,12 +220,12 @@ export function valueAt(row: Row, at: number): number | undefined {
 
 const RATE_US = 10e6;
 
-/** How much it grows in a second, as of the last ten; undefined where it does not, as in the first look of an attempt. */
+/** How much it grows in a second, as of the last ten; undefined where it does not, as in the first look of an attempt; between attempts it is 0. */
 export function rateAt(row: Row, at: number): number | undefined {
 	const of = row.points;
 	const to = lowerBound(of, at + 1, (p) => p.at) - 1;
 	let from = to;
-	while (from > 0 && of[from - 1]!.value <= of[from]!.value && of[to]!.at - of[from]!.at < RATE_US) from--;
+	while (from > 0 && of[from - 1]!.value > 0 && of[from - 1]!.value <= of[from]!.value && of[to]!.at - of[from]!.at < RATE_US) from--;
 	return to > from ? ((of[to]!.value - of[from]!.value) / (of[to]!.at - of[from]!.at)) * 1e6 : undefined;
 }
 

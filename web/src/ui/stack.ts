@@ -50,16 +50,15 @@ export function stackMemory(memory: MemorySeries): Layer[] {
 		memory.shared && peakOf(memory.shared) > 0
 			? [{ label: "shared, once", values: memory.shared, peak: peakOf(memory.shared) }]
 			: [];
-	// All of it was set free at once, by a death: from one look to the next there is no slope.
-	const held = (i: number) => memory.series.some((s) => (s.own[i] ?? 0) > 0);
-	const fell = memory.times.map((_, i) => i > 0 && !held(i) && held(i - 1));
+	// Nobody held anything, as between two attempts: that is no slope, and no band of what the group has left.
+	const held = memory.times.map((_, i) => memory.series.some((s) => (s.own[i] ?? 0) > 0));
 	const layers = [...own, ...shared];
 	// Who is not there yet, or not any more, is no gap for those above.
 	let below: (number | null)[] = memory.times.map((_, i) => (layers.some((l) => l.values[i] != null) ? 0 : null));
 	return layers.map((layer) => {
 		const upper = memory.times.map((_, i) => {
 			const under = below[i] ?? null;
-			return fell[i] || under === null ? null : under + (layer.values[i] ?? 0);
+			return !held[i] || under === null ? null : under + (layer.values[i] ?? 0);
 		});
 		below = upper;
 		return { ...layer, upper };
