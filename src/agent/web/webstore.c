@@ -103,42 +103,57 @@ bool web_job(const struct webcall *c, struct job *ret)
 	return r == 0;
 }
 
+struct same {
+	struct proc_id id;
+};
+
+static int same_take(void *ctx, const struct job_process *p)
+{
+	const struct same *s = ctx;
+	return p->pid == s->id.pid && p->start_ticks == s->id.start_ticks;
+}
+
+/* True if this very process is one of the job's: a number alone may be a stranger's by now. */
+static bool job_runs(const struct webcall *c, const struct job *j, const struct proc_stat *st)
+{
+	struct job_process p;
+	struct same same = {{st->pid, st->start_ticks}};
+	return store_each_process(c->web->store, j->id, same_take, &same) == STORE_STOPPED ||
+	       (job_is_open(j) && past_find_running(&c->web->world, j, st->pid, &p));
+}
+
 bool web_job_has(const struct webcall *c, const struct job *j, pid_t pid)
 {
 	struct job found;
-	struct job_process p;
-	if (store_find_job_of_pid(c->web->store, pid, &found) == 0 && strcmp(found.id, j->id) == 0)
-		return true;
-	return job_is_open(j) && past_find_running(&c->web->world, j, pid, &p);
+	struct proc_stat st;
+	if (proc_stat_read(&c->web->world, pid, &st) == 0)
+		return job_runs(c, j, &st);
+	return store_find_job_of_pid(c->web->store, pid, &found) == 0 && strcmp(found.id, j->id) == 0;
 }
 
 struct owner {
 	const struct webcall *call;
-	pid_t pid;
+	const struct proc_stat *st;
 };
 
 static int owner_take(void *ctx, const struct job *j)
 {
 	const struct owner *o = ctx;
-	struct job_process p;
-	return job_is_open(j) && past_find_running(&o->call->web->world, j, o->pid, &p);
+	return job_is_open(j) && job_runs(o->call, j, o->st);
 }
 
 bool web_may_look(const struct webcall *c, pid_t pid)
 {
-	struct proc_status st;
-	struct job j;
+	struct proc_status status;
+	struct proc_stat st;
 	struct store *s = web_store(c->web);
-	int r = proc_status_read(&c->web->world, pid, &st);
-	if (r != 0) {
+	if (proc_status_read(&c->web->world, pid, &status) != 0 || proc_stat_read(&c->web->world, pid, &st) != 0) {
 		web_fail(c, 404, "absent", "there is no process %d", (int)pid);
 		return false;
 	}
-	if (st.uid == geteuid() && geteuid() != 0)
+	if (status.uid == geteuid() && geteuid() != 0)
 		return true;
-	if (s && store_find_job_of_pid(s, pid, &j) == 0 && job_is_open(&j))
-		return true;
-	if (s && store_each_job(s, 0, owner_take, &(struct owner){c, pid}) == STORE_STOPPED)
+	if (s && store_each_job(s, 0, owner_take, &(struct owner){c, &st}) == STORE_STOPPED)
 		return true;
 	web_fail(c, 403, "forbidden", "process %d is of no job that vigil watches here", (int)pid);
 	return false;
