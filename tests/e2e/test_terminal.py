@@ -168,6 +168,14 @@ def test_a_message_in_a_file_does_not_stick_to_a_progress_bar(vigil, binary, tmp
     assert "\n\n" not in text, text
 
 
+def test_what_one_looks_for_first_stays_in_a_narrow_terminal(vigil, terminal):
+    assert vigil("run", "--name", "narrow", "--", "true").status == 0
+    jobs = terminal("jobs", columns=80, env={"VIGIL_PAGER": ""}).read().split("\r\n")
+    assert all(word in jobs[0] for word in ("JOB", "STATE", "STEP", "RATE", "COMMAND")), jobs[0]
+    events = terminal("events", columns=60, env={"VIGIL_PAGER": ""}).read().split("\r\n")
+    assert any(re.search(r"\d{4}-\d\d-\d\d .*  narrow-\w+ .* job_start", line) for line in events), events
+
+
 @pytest.mark.parametrize("columns", [40, 60, 80, 132])
 def test_messages_are_broken_at_words_to_the_terminal(vigil, terminal, columns):
     for command in (["run", "--", "python3", "-c", BAR], ["run", "--memory-limit", "150M", "--name", "grows", "--", "python3", "-c",

@@ -64,11 +64,11 @@ static int count_event(void *ctx, const struct job_event *e)
 }
 
 static const struct textcol columns[] = {
-	{.head = "TIME", .width = 19, .left = true, .spare = 1},
-	{.head = "JOB", .width = 20, .gap = 2, .left = true, .cut = true, .spare = 2},
+	{.head = "TIME", .width = 19, .left = true, .spare = 2},
+	{.head = "JOB", .width = 20, .least = 12, .gap = 2, .left = true, .cut = true, .spare = 1},
 	{.head = "TRY", .width = 3, .spare = 3},
-	{.head = "KIND", .width = 15, .gap = 2, .left = true, .cut = true},
-	{.head = "TEXT", .width = 16, .gap = 2},
+	{.head = "KIND", .width = 15, .least = 10, .gap = 2, .left = true, .cut = true},
+	{.head = "TEXT", .width = 16, .least = 12, .gap = 2},
 };
 
 static int show_event(void *ctx, const struct job_event *e)

@@ -95,11 +95,11 @@ static const struct textcol columns[] = {
 	{.head = "STARTED", .width = 19, .spare = 6},
 	{.head = "RAN", .width = 10},
 	{.head = "TRY", .width = 3, .spare = 8},
-	{.head = "PEAK", .width = 8, .spare = 4},
+	{.head = "PEAK", .width = 8, .spare = 5},
 	{.head = "MEM+OTH", .width = 7, .spare = 7},
 	{.head = "STEP", .width = 11, .spare = 2},
-	{.head = "RATE", .width = 7, .spare = 5},
-	{.head = "LEFT", .width = 9, .spare = 3},
+	{.head = "RATE", .width = 7, .spare = 3},
+	{.head = "LEFT", .width = 9, .spare = 4},
 	{.head = "COMMAND", .width = 10, .gap = 2},
 };
 

@@ -10,20 +10,30 @@ static size_t gap_of(const struct textcol *c)
 	return c->gap ? c->gap : 1;
 }
 
-static size_t width_of(const struct textcol *cols, size_t n, size_t indent, uint32_t shown)
+static size_t least_of(const struct textcol *c)
+{
+	return c->least ? c->least : c->width;
+}
+
+struct fit {
+	uint32_t shown; /* bit i: there is room for column i */
+	size_t width[TEXTCOLS_MOST];
+};
+
+/* Of the columns that are shown, as narrow as they may be. */
+static size_t least_width(const struct textcol *cols, size_t n, size_t indent, uint32_t shown)
 {
 	size_t all = indent;
 	for (size_t i = 0; i < n; i++)
 		if (shown & UINT32_C(1) << i)
-			all += cols[i].width + (i > 0 ? gap_of(&cols[i]) : 0);
+			all += least_of(&cols[i]) + (i > 0 ? gap_of(&cols[i]) : 0);
 	return all;
 }
 
-/* Bit i: column i has room on paper of this width (0: all have). */
 static uint32_t columns_shown(const struct textcol *cols, size_t n, size_t indent, size_t width)
 {
 	uint32_t shown = (UINT32_C(1) << n) - 1;
-	while (width > 0 && width_of(cols, n, indent, shown) > width) {
+	while (width > 0 && least_width(cols, n, indent, shown) > width) {
 		size_t least = n;
 		for (size_t i = 0; i < n; i++)
 			if (shown & UINT32_C(1) << i && cols[i].spare > 0 &&
@@ -36,34 +46,48 @@ static uint32_t columns_shown(const struct textcol *cols, size_t n, size_t inden
 	return shown;
 }
 
+/* On paper of this width (0: all have room); what is left over goes to the first of the narrow columns. */
+static struct fit columns_fit(const struct textcol *cols, size_t n, size_t indent, size_t width)
+{
+	struct fit f = {.shown = columns_shown(cols, n, indent, width)};
+	size_t left = sub_floor(width, least_width(cols, n, indent, f.shown));
+	for (size_t i = 0; i < n; i++) {
+		const size_t more = cols[i].width - least_of(&cols[i]), got = width > 0 ? MIN(left, more) : more;
+		f.width[i] = least_of(&cols[i]) + got;
+		if (f.shown & UINT32_C(1) << i)
+			left -= MIN(left, got);
+	}
+	return f;
+}
+
 /* Returns the columns used. */
-static size_t cell(const struct textout *p, const struct textcol *c, const char *text)
+static size_t cell(const struct textout *p, const struct textcol *c, size_t width, const char *text)
 {
 	size_t all = textout_columns(text, strlen(text));
-	if (c->cut && all > c->width)
-		return textout_cut(p, text, c->width);
+	if (c->cut && all > width)
+		return textout_cut(p, text, width);
 	if (!c->left)
-		textout_blank(p, c->width - MIN(all, (size_t)c->width));
+		textout_blank(p, width - MIN(all, width));
 	size_t used = textout_cut(p, text, uncut_columns);
 	if (c->left)
-		textout_blank(p, c->width - MIN(used, (size_t)c->width));
-	return MAX(used, (size_t)c->width);
+		textout_blank(p, width - MIN(used, width));
+	return MAX(used, width);
 }
 
 void textcols_row(const struct textout *p, const struct textcol *cols, size_t n, size_t indent,
 		  const struct textcells *cells)
 {
-	uint32_t shown = columns_shown(cols, n, indent, p->width);
+	const struct fit fit = columns_fit(cols, n, indent, p->width);
 	size_t used = indent;
 	textout_blank(p, indent);
 	for (size_t i = 0; i + 1 < n; i++) {
-		if (!(shown & UINT32_C(1) << i))
+		if (!(fit.shown & UINT32_C(1) << i))
 			continue;
 		size_t gap = i > 0 ? gap_of(&cols[i]) : 0;
 		textout_blank(p, gap);
 		if (cells->ink[i])
 			textout_ink(p, cells->ink[i]);
-		used += gap + cell(p, &cols[i], cells->text[i]);
+		used += gap + cell(p, &cols[i], fit.width[i], cells->text[i]);
 		if (cells->ink[i])
 			textout_ink(p, INK_PLAIN);
 	}
