@@ -74,12 +74,14 @@ export function marks(list: Mark[], moment: number | undefined, acts?: number): 
 	return {
 		hooks: {
 			draw: (u) => {
+				taken = [];
 				if (acts) {
 					u.ctx.fillStyle = cssColor("warn");
 					u.ctx.textAlign = "left";
-					u.ctx.fillText(`vigil acts at ${bytes(acts)}`, u.bbox.left + 4, u.valToPos(acts, "y", true) + 14 * devicePixelRatio);
+					const text = `vigil acts at ${bytes(acts)}`;
+					u.ctx.fillText(text, u.bbox.left + 4, u.valToPos(acts, "y", true) + 14 * devicePixelRatio);
+					taken.push([0, u.bbox.left + u.ctx.measureText(text).width + 8]);
 				}
-				taken = [];
 				for (const mark of [...list].sort((a, b) => b.time - a.time)) line(u, mark.time, [4, 4], cssColor("bad"), mark.text);
 				if (moment !== undefined) line(u, moment, [], cssColor("ink"), clock(moment), 58);
 			},
