@@ -1072,6 +1072,22 @@ test("a viewer starts no profile and ends nothing", async () => {
 	await done(page);
 });
 
+test("on a phone the list of processes shows how each has ended", async () => {
+	const page = await newPage({ viewport: { width: 375, height: 812 } });
+	await page.route(`**/api/v1/${DIED}/processes*`, async (route) => {
+		const answer = await route.fetch();
+		const body = await answer.json();
+		body.processes = body.processes.map((p) => ({ ...p, role: "main", own_bytes: 494e6, shared_bytes: 5.6e6 }));
+		await route.fulfill({ response: answer, json: body });
+	});
+	await go(page, `${DIED}/processes`);
+	await page.waitForSelector(".scroll tbody tr");
+	const [inner, outer] = await page.locator(".scroll").evaluate((e) => [e.scrollWidth, e.clientWidth]);
+	assert.ok(inner <= outer, `${inner} points, ${outer} are shown`);
+	await page.screenshot({ path: join(pictures, "processes-375.png") });
+	await done(page);
+});
+
 test("a process is ended only after one was asked", async () => {
 	const page = await newPage();
 	await go(page, `${WELL}/process/18074`);

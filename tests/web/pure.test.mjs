@@ -640,7 +640,7 @@ test("a large process of a job without ranks has its curve in the timeline", () 
 		rows.map((r) => [r.kind, r.title, r.points.length]),
 		[
 			["lane", "lane 3", 0],
-			["counter", "memory of 42", 1],
+			["counter", "mem 42", 1],
 		],
 	);
 });

@@ -52,7 +52,7 @@ function Table({ processes, job }: { processes: Process[]; job: string }) {
 						<tr>
 							<th>rank</th>
 							<th>process</th>
-							<th>role</th>
+							<th class="roomy">role</th>
 							<th class="num">own</th>
 							<th class="num">shared</th>
 							<th>state</th>
@@ -67,7 +67,7 @@ function Table({ processes, job }: { processes: Process[]; job: string }) {
 										{p.name ?? "?"} {p.pid}
 									</a>
 								</td>
-								<td>{p.role}</td>
+								<td class="roomy">{p.role}</td>
 								<td class="num">{ownText(p)}</td>
 								<td class="num">{bytes(p.shared_bytes)}</td>
 								<td>

@@ -88,7 +88,7 @@ function drawMoments(f: Frame, row: Row, y: number, h: number): void {
 function drawCounter(f: Frame, row: Row, y: number, h: number): void {
 	if (row.points.length === 0 || row.most <= 0) return;
 	const first = Math.max(0, lowerBound(row.points, f.lanes.from + f.view.from, (p) => p.at) - 1);
-	f.ctx.fillStyle = f.ctx.strokeStyle = seriesColor(row.title.includes("memory") ? 0 : 2, f.dark);
+	f.ctx.fillStyle = f.ctx.strokeStyle = seriesColor(row.title.startsWith("mem") ? 0 : 2, f.dark);
 	f.ctx.beginPath();
 	const bottom = y + h - 2;
 	let last = NaN;

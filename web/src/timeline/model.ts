@@ -88,7 +88,7 @@ const COUNTERS: Record<string, Record<string, string>> = {
 /** "own bytes of python3 (4211)" of a job without ranks; the number is short enough for a phone, the name stands in the span. */
 function fieldsOf(name: string): Record<string, string> {
 	const pid = /^own bytes of .*\((\d+)\)$/.exec(name)?.[1];
-	return pid !== undefined ? { own: `memory of ${pid}` } : (COUNTERS[name] ?? {});
+	return pid !== undefined ? { own: `mem ${pid}` } : (COUNTERS[name] ?? {});
 }
 
 function addCounter(rows: Map<string, Row>, e: TraceEvent): void {

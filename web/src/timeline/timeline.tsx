@@ -24,7 +24,7 @@ const stepText = (value: number, perS: number | undefined) => `${count(value)}${
 const valueText = (row: Row, value: number | undefined, at: number) =>
 	value === undefined
 		? ""
-		: row.title.startsWith("memory")
+		: row.title.startsWith("mem")
 			? bytes(value)
 			: row.title.startsWith("disk")
 				? bytesPerS(value)

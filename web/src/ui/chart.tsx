@@ -47,6 +47,8 @@ export function axes(value: (v: number) => string, space: number, incrs?: number
 
 /** The moment that is looked at, and incidents, as lines over the chart; the name of the line above which vigil acts. */
 export function marks(list: Mark[], moment: number | undefined, acts?: number): uPlot.Plugin {
+	/** Where names stand already: one that would lie over another is left out. */
+	let taken: [number, number][] = [];
 	const line = (u: uPlot, time: number, dash: number[], color: string, text: string, below = 42) => {
 		const x = Math.round(u.valToPos(time / 1000, "x", true));
 		if (x < u.bbox.left || x > u.bbox.left + u.bbox.width) return;
@@ -60,19 +62,27 @@ export function marks(list: Mark[], moment: number | undefined, acts?: number): 
 		u.ctx.stroke();
 		u.ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
 		u.ctx.textAlign = x > u.bbox.left + u.bbox.width / 2 ? "right" : "left";
+		const wide = u.ctx.measureText(text).width + 8;
+		const from = u.ctx.textAlign === "right" ? x - wide : x;
 		// Below the lines of a limit, which stand near the top.
-		u.ctx.fillText(text, x + (u.ctx.textAlign === "right" ? -4 : 4), u.bbox.top + below * devicePixelRatio);
+		if (below > 42 || taken.every(([a, b]) => from >= b || from + wide <= a)) {
+			u.ctx.fillText(text, x + (u.ctx.textAlign === "right" ? -4 : 4), u.bbox.top + below * devicePixelRatio);
+			taken.push([from, from + wide]);
+		}
 		u.ctx.restore();
 	};
 	return {
 		hooks: {
 			draw: (u) => {
+				taken = [];
 				if (acts) {
 					u.ctx.fillStyle = cssColor("warn");
 					u.ctx.textAlign = "left";
-					u.ctx.fillText(`vigil acts at ${bytes(acts)}`, u.bbox.left + 4, u.valToPos(acts, "y", true) + 14 * devicePixelRatio);
+					const text = `vigil acts at ${bytes(acts)}`;
+					u.ctx.fillText(text, u.bbox.left + 4, u.valToPos(acts, "y", true) + 14 * devicePixelRatio);
+					taken.push([0, u.bbox.left + u.ctx.measureText(text).width + 8]);
 				}
-				for (const mark of list) line(u, mark.time, [4, 4], cssColor("bad"), mark.text);
+				for (const mark of [...list].sort((a, b) => b.time - a.time)) line(u, mark.time, [4, 4], cssColor("bad"), mark.text);
 				if (moment !== undefined) line(u, moment, [], cssColor("ink"), clock(moment), 58);
 			},
 		},
