@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/columns.h"
 #include "base/file.h"
+#include "base/utf8.h"
 
 static enum log_level log_most = LOG_LEVEL_INFO;
 
@@ -40,7 +41,7 @@ static void folded_add(void *ctx, const char *text, size_t len)
  * with the next that is, so that the blanks before the lines are never more than three times the text. JSON stays
  * whole.
  */
-void log_text(const char *text, size_t len)
+static void log_folded(const char *text, size_t len)
 {
 	const bool folds = len > COLUMNS_LEAST && text[0] != '{' && text[len - 1] == '\n';
 	const size_t width = folds ? columns_terminal(STDERR_FILENO) : 0;
@@ -57,6 +58,16 @@ void log_text(const char *text, size_t len)
 		log_put(text, len);
 }
 
+/* Names of others are in it, which must not look like something else; JSON is for programs. */
+void log_text(const char *text, size_t len)
+{
+	cleanup(freep) char *plain = len > 0 && text[0] != '{' ? malloc(len) : NULL;
+	if (plain)
+		log_folded(plain, utf8_plain(text, len, plain));
+	else
+		log_folded(text, len);
+}
+
 static void log_line(enum log_level level, const char *fmt, va_list ap) printf_like(2, 0);
 static void log_line(enum log_level level, const char *fmt, va_list ap)
 {
@@ -67,17 +78,18 @@ static void log_line(enum log_level level, const char *fmt, va_list ap)
 	b.cap--; /* room for the newline */
 	buf_add(&b, "vigil: ");
 	buf_vprintf(&b, fmt, ap);
+	b.len = utf8_plain(text, b.len, text);
 	text[b.len] = '\n';
-	log_text(text, b.len + 1);
+	log_folded(text, b.len + 1);
 }
 
-#define LOG_FUNCTION(name, level)             \
-	void name(const char *fmt, ...)       \
-	{                                     \
-		va_list ap;                   \
-		va_start(ap, fmt);            \
-		log_line(level, fmt, ap);     \
-		va_end(ap);                   \
+#define LOG_FUNCTION(name, level)                                                                                      \
+	void name(const char *fmt, ...)                                                                                \
+	{                                                                                                              \
+		va_list ap;                                                                                            \
+		va_start(ap, fmt);                                                                                     \
+		log_line(level, fmt, ap);                                                                              \
+		va_end(ap);                                                                                            \
 	}
 
 LOG_FUNCTION(log_error, LOG_LEVEL_ERROR)

@@ -1,5 +1,7 @@
 #include "base/utf8.h"
 
+#include <string.h>
+
 size_t utf8_char(const char *p, size_t len, uint32_t *ret_code)
 {
 	if (len == 0)
@@ -30,4 +32,20 @@ bool utf8_hidden(uint32_t code)
 	return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x202a && code <= 0x202e) ||
 	       (code >= 0x2066 && code <= 0x2069) || code == 0x2028 || code == 0x2029 || code == 0x200e ||
 	       code == 0x200f;
+}
+
+size_t utf8_plain(const char *text, size_t len, char *dst)
+{
+	size_t used = 0;
+	for (size_t at = 0, n; at < len; at += MAX(n, (size_t)1)) {
+		uint32_t code;
+		n = utf8_char(text + at, len - at, &code);
+		if (n == 0 || (utf8_hidden(code) && code != '\n' && code != '\t')) {
+			dst[used++] = '?';
+			continue;
+		}
+		memmove(dst + used, text + at, n);
+		used += n;
+	}
+	return used;
 }

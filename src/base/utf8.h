@@ -14,3 +14,8 @@
 size_t utf8_char(const char *p, size_t len, uint32_t *ret_code);
 /* Control characters, and those that turn the reading direction: they make text look like other text. */
 bool utf8_hidden(uint32_t code);
+/*
+ * Puts '?' in place of each such character and of each byte that is none, but for the ends of lines and tabs. Returns
+ * the new length, which is never larger; dst may be text.
+ */
+size_t utf8_plain(const char *text, size_t len, char *dst);

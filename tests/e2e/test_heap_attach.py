@@ -261,6 +261,20 @@ def test_who_cannot_read_filters_goes_by_whose_they_are(targets, start, tmp_path
 
 
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="takes root and setpriv")
+def test_a_tmp_that_the_user_cannot_write_is_named(vigil, start, tmp_path):
+    """Below a bind mount, for example. That the process can be looked into is no reason."""
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o755)
+    under = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "/usr/bin/python3", "-c", ALLOCATES]
+    p = start(["unshare", "--mount", "--propagation", "private", "sh", "-c", 'mount --bind "$0" /tmp && exec "$@"', closed, *under])
+    refused = vigil("heap", p.pid, "--attach", "-d", "1s")
+    assert refused.status == 3, refused
+    assert re.search(rf"no folder for the profile of process {p.pid} could be made: /tmp/vigil-heap-\S+, as its user: Permission denied",
+                     refused.text), refused.text
+    assert not list(closed.iterdir())
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="takes root and setpriv")
 def test_without_the_right_to_trace_it_says_which_is_missing(targets, start, tmp_path):
     p = start([targets / "targets", "sleep"])
     drop = ["setpriv", "--bounding-set=-sys_ptrace", "--inh-caps=-sys_ptrace", "--reuid=65534", "--clear-groups"]

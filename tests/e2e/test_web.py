@@ -422,6 +422,7 @@ def test_ranks_of_a_run_that_was_stopped_are_told_as_such(vigil, job, name):
     os.kill(server.get(f"/api/v1/jobs/{id}").json()["supervisor_pid"], name)
     wait_for(lambda: server.get(f"/api/v1/jobs/{id}").json()["state"] == "failed", 30, "the job to end")
     assert [r.get("ended_for") for r in server.get(f"/api/v1/jobs/{id}/ranks").json()["ranks"]] == ["stop", "stop"]
+    assert "a rank failed" not in vigil("events", id).out.decode()
 
 
 def test_jobs_and_events_by_pages(vigil):

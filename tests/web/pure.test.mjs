@@ -591,6 +591,7 @@ test("control characters of a log are no commands of the page", () => {
 });
 
 test("no text turns the direction of what stands beside it, however it comes", () => {
+	assert.deepEqual(safe.parseAnswer('{"a":"x\u200fy","b":"\\u200E"}'), { a: "x␦y", b: "␦" });
 	assert.deepEqual(safe.parseAnswer('{"a":"x\u202Egnp.exe","b":["\\u202egnp","\\\\u202e"],"n":1}'), {
 		a: "x␦gnp.exe",
 		b: ["␦gnp", "\\u202e"],

@@ -150,7 +150,7 @@ static int heapattach_folder_make(const struct world *w, pid_t pid, const struct
 	if (r)
 		return r;
 	/* Another user gets no folder where our state is: it would be a place on our disk without that user's quota. */
-	r = want->folder		      ? of_user(want->folder, pid, p, ret)
+	r = want->folder	       ? of_user(want->folder, pid, p, ret)
 	    : p->user.uid == geteuid() ? in_state(want, pid, st.start_ticks, p, ret)
 				       : -ENOENT;
 	if (r || strlen(p->inner) >= sizeof(a->dir)) {
@@ -315,8 +315,13 @@ int heapattach(const struct world *w, pid_t pid, const struct heapattach_want *w
 	cleanup(place_done) struct place place = {.root_fd = -1, .fd = -1};
 	*ret = (struct heapattach_result){.files = 0};
 	int r = heapattach_folder_make(w, pid, want, &p.block, ret, &place);
-	if (r == WORLD_DENIED || r == -EACCES || r == -EPERM)
+	if (r == WORLD_DENIED)
 		return denied(w, pid, WORLD_DENIED, f);
+	if (r == -EACCES || r == -EPERM) /* the folder is refused to its user, not the process to us */
+		return fault_set(f, WORLD_DENIED,
+				 "no folder for the profile of process %d could be made: %s, as its user: %s; the "
+				 "profile needs a place that this user can write",
+				 (int)pid, place.inner[0] ? place.inner : ret->folder, strerror(-r));
 	if (r == WORLD_GONE)
 		return fault_set(f, r, "process %d has ended", (int)pid);
 	if (r)

@@ -308,6 +308,14 @@ static const char *ended_for(const struct super *s, const struct rank *r)
 	return r->asked_for && obeyed ? r->asked_for : "";
 }
 
+static void others_end(struct super *s)
+{
+	if (s->ending.stopping)
+		super_end_others(s, ENDED_FOR_STOP, "the run was told to end");
+	else
+		super_end_others(s, ENDED_FOR_RANK, "a rank failed, and the others cannot go on without it");
+}
+
 void super_rank_ended(struct super *s, struct rank *r, int wait_status)
 {
 	r->running = false;
@@ -333,7 +341,7 @@ void super_rank_ended(struct super *s, struct rank *r, int wait_status)
 	if (failed && s->phase == SUPER_RUNNING && s->nproc > 1)
 		super_hang_last_look(s, r);
 	if (failed && s->phase == SUPER_RUNNING && s->nproc > 1)
-		super_end_others(s, ENDED_FOR_RANK, "a rank failed, and the others cannot go on without it");
+		others_end(s);
 	recorder_process(&s->recorder, &r->row);
 	super_hang_jobs(s);
 }

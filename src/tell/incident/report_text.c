@@ -5,9 +5,29 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "tell/text/textcols.h"
 #include "tell/text/textout.h"
+
+/* Of an end by a signal for which nobody else is to blame; NULL: somebody else is. */
+static const char *own_end(const struct incident *i)
+{
+	static const struct {
+		const char *cause, *words;
+	} known[] = {
+		{"own_timer", "ended by a timer of its own"},
+		{"timeout_expired", "ended at its time limit"},
+		{"cpu_limit", "ended at a resource limit"},
+		{"file_size_limit", "ended at a resource limit"},
+		{"sigpipe", "ended: nobody reads what it writes"},
+		{"terminal_hangup", "ended with its terminal"},
+	};
+	for (size_t n = 0; n < ARRAY_SIZE(known); n++)
+		if (strcmp(known[n].cause, i->cause.id) == 0)
+			return known[n].words;
+	return span_starts(span_of(i->killer_text), "the process itself") ? "ended itself by a signal" : NULL;
+}
 
 static const char *headline(const struct incident *i)
 {
@@ -33,6 +53,8 @@ static const char *headline(const struct incident *i)
 		return "hung, and moves again";
 	if (i->kind == INCIDENT_KILLED_BY && incident_asked(i->cause.id))
 		return "stopped on request";
+	if (i->kind == INCIDENT_KILLED_BY && own_end(i))
+		return own_end(i);
 	if (i->kind == INCIDENT_KILLED_BY && i->killer == KILLER_UNKNOWN)
 		return "killed; by whom is not known";
 	return titles[i->kind < INCIDENT_KIND_MAX ? i->kind : INCIDENT_NONE];

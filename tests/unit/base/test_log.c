@@ -37,6 +37,22 @@ static void a_message_is_one_line_with_the_name_in_front(void **state)
 	assert_int_equal(t.n, 2);
 }
 
+/* Names of others that turn the reading direction, move the cursor or are no UTF-8. JSON stays as it is. */
+static void what_makes_text_look_like_another_is_shown_as_a_mark(void **state)
+{
+	(void)state;
+	static struct taken t;
+	static const char object[] = "{\"name\": \"a\u202eb\"}\n";
+	taken_begin(&t);
+	log_error("no job '%s'", "ev\u202eil\u2066x\u200f \033[2J\302\233\377\303\251\t.");
+	log_text("a\u202db\ncd\r\n", strlen("a\u202db\ncd\r\n"));
+	log_text(object, sizeof(object) - 1);
+	log_set_sink(NULL, NULL);
+	assert_string_equal(t.text,
+			    "vigil: no job 'ev?il?x? ?[2J??\303\251\t.'\na?b\ncd?\n{\"name\": \"a\u202eb\"}\n");
+	assert_int_equal(t.n, 3);
+}
+
 static void messages_above_the_level_are_dropped(void **state)
 {
 	(void)state;
@@ -84,6 +100,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_message_is_one_line_with_the_name_in_front),
+		cmocka_unit_test(what_makes_text_look_like_another_is_shown_as_a_mark),
 		cmocka_unit_test(messages_above_the_level_are_dropped),
 		cmocka_unit_test(a_long_message_is_cut_and_still_ends_its_line),
 		cmocka_unit_test(a_fault_keeps_its_sentence_and_returns_the_code),

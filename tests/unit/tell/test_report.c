@@ -267,8 +267,13 @@ static void who_asked_for_the_end_is_not_someone_else(void **state)
 	(void)state;
 	static struct incident i;
 	static const struct {
-		const char *cause, *headline;
+		const char *cause, *headline, *killer;
 	} told[] = {{"asked_to_stop", "stopped on request"},
+		    {"asked_from_page", "stopped on request"},
+		    {"timeout_expired", "ended at its time limit", "timeout, pid 7"},
+		    {"own_timer", "ended by a timer of its own", "the kernel, for a timer that the process had set"},
+		    {"signal_sent", "ended itself by a signal", "the process itself, pid 7"},
+		    {"signal_sent", "killed by someone else", "bash, pid 7, uid 0"},
 		    {"terminal_interrupt", "stopped on request"},
 		    {"killed_by_user", "killed by someone else"}};
 	for (size_t k = 0; k < ARRAY_SIZE(told); k++) {
@@ -276,6 +281,7 @@ static void who_asked_for_the_end_is_not_someone_else(void **state)
 		size_t len;
 		i = (struct incident){.kind = INCIDENT_KILLED_BY, .killer = KILLER_SIGNAL, .victim = {.rank = NO_RANK}};
 		TEXT_COPY(i.cause.id, told[k].cause);
+		TEXT_COPY(i.killer_text, told[k].killer ? told[k].killer : "");
 		FILE *to = open_memstream(&text, &len);
 		report_text(&i, REPORT_PLAIN, to);
 		fclose(to);

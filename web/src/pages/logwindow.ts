@@ -70,5 +70,5 @@ export function plainLine(text: string): string {
 	const last = clean.lastIndexOf("\r");
 	return (last < 0 ? clean : clean.slice(last + 1))
 		.replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, "␦")
-		.replace(/[\u202a-\u202e\u2066-\u2069]/g, "␦");
+		.replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "␦");
 }
