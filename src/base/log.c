@@ -57,6 +57,14 @@ void log_text(const char *text, size_t len)
 		log_put(text, len);
 }
 
+/* A message may quote what others have named: nothing in it speaks to a terminal. */
+static void plain_make(char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (((unsigned char)text[i] < ' ' && text[i] != '\n' && text[i] != '\t') || text[i] == 127)
+			text[i] = '?';
+}
+
 static void log_line(enum log_level level, const char *fmt, va_list ap) printf_like(2, 0);
 static void log_line(enum log_level level, const char *fmt, va_list ap)
 {
@@ -67,6 +75,7 @@ static void log_line(enum log_level level, const char *fmt, va_list ap)
 	b.cap--; /* room for the newline */
 	buf_add(&b, "vigil: ");
 	buf_vprintf(&b, fmt, ap);
+	plain_make(text, b.len);
 	text[b.len] = '\n';
 	log_text(text, b.len + 1);
 }
