@@ -20,12 +20,16 @@ static bool process_exists(const struct world *w, struct proc_id id)
 	return id.start_ticks == 0 ? proc_stat_read(w, id.pid, &s) == 0 : proc_is_same(w, id, &s);
 }
 
-static int adj_write(const struct world *w, pid_t pid, int adj)
+/* The file belongs to the process that it was opened of: that is looked at after, as the number may change hands. */
+static int adj_write(const struct world *w, struct proc_id id, int adj)
 {
 	char path[48], text[16];
-	TEXT_FORMAT(path, "%d/oom_score_adj", pid);
+	TEXT_FORMAT(path, "%d/oom_score_adj", id.pid);
 	TEXT_FORMAT(text, "%d", adj);
-	return file_write_at(w->proc_fd, path, text);
+	cleanup(closep) int fd = openat(w->proc_fd, path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	return process_exists(w, id) ? file_write_all(fd, text, strlen(text)) : -ESRCH;
 }
 
 /*
@@ -36,7 +40,7 @@ static int adj_lower_partly(const struct world *w, struct protect_row *row)
 {
 	static const int steps[] = {0, 100, 200};
 	for (size_t i = 0; i < ARRAY_SIZE(steps) && steps[i] < row->before; i++)
-		if (adj_write(w, row->id.pid, steps[i]) == 0)
+		if (adj_write(w, row->id, steps[i]) == 0)
 			return 0;
 	return -EACCES;
 }
@@ -45,7 +49,7 @@ static void adj_settle(const struct world *w, const struct protect_target *t, co
 		       struct protect_row *row)
 {
 	bool refused = want->cannot_lower && want->oom_score_adj < row->before;
-	int r = !want->dry_run ? adj_write(w, row->id.pid, want->oom_score_adj) : refused ? -EACCES : 0;
+	int r = !want->dry_run ? adj_write(w, row->id, want->oom_score_adj) : refused ? -EACCES : 0;
 	if (r == 0) {
 		row->result = PROTECT_DONE;
 	} else if (r == -ENOENT || r == -ESRCH) {
@@ -58,7 +62,7 @@ static void adj_settle(const struct world *w, const struct protect_target *t, co
 		if (row->before > 0 && adj_lower_partly(w, row) == 0)
 			row->result = PROTECT_PARTLY;
 		else if (want->raise_helpers && t->expendable && row->before < HELPER_ADJ &&
-			 adj_write(w, row->id.pid, HELPER_ADJ) == 0)
+			 adj_write(w, row->id, HELPER_ADJ) == 0)
 			row->result = PROTECT_RAISED;
 	}
 }
@@ -129,6 +133,56 @@ static int protect_group_find(const struct world *w, const struct cgroup_place *
 	return 0;
 }
 
+/* Below a unit that is no slice, groups have the names that the unit's own user gives them. */
+static bool all_are_slices(const char *from, const char *end)
+{
+	static const char suffix[] = ".slice";
+	const size_t k = sizeof(suffix) - 1;
+	while (from < end) {
+		const char *slash = memchr(from, '/', (size_t)(end - from));
+		const char *stop = slash ? slash : end;
+		if (stop > from && ((size_t)(stop - from) <= k || memcmp(stop - k, suffix, k) != 0))
+			return false;
+		from = stop + 1;
+	}
+	return true;
+}
+
+bool protect_unit_of(const char *group_name, char *ret_unit, size_t cap, bool *ret_user)
+{
+	static const char *const suffixes[] = {".service", ".scope"};
+	const char *slash = strrchr(group_name, '/'), *unit = slash ? slash + 1 : group_name, *from = group_name;
+	size_t n = strlen(unit);
+	/* Units below user@UID.service belong to that user's own manager. */
+	const char *at = strstr(group_name, "/user@");
+	const bool user = at && at + 1 != unit;
+	if (user && all_are_slices(group_name, at))
+		from = strchr(at + 1, '/');
+	if (!all_are_slices(from, unit))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++) {
+		size_t k = strlen(suffixes[i]);
+		if (n <= k || n >= cap || strcmp(unit + n - k, suffixes[i]) != 0)
+			continue;
+		text_copy(ret_unit, cap, unit);
+		*ret_user = user;
+		return true;
+	}
+	return false;
+}
+
+/* As protect_unit_of; not a unit of the manager of another user, who has one of the same name. */
+static bool unit_to_ask(const char *group_name, char *ret_unit, size_t cap, enum systemd_manager *ret)
+{
+	char own[32];
+	bool user = false;
+	if (!protect_unit_of(group_name, ret_unit, cap, &user))
+		return false;
+	TEXT_FORMAT(own, "/user@%u.service/", (unsigned)geteuid());
+	*ret = user ? SYSTEMD_USER : SYSTEMD_SYSTEM;
+	return !user || strstr(group_name, own);
+}
+
 static int limit_read(const struct world *w, const char *group, const char *file, uint64_t *ret)
 {
 	char path[CGROUP_PATH_MAX + 32], text[64];
@@ -157,11 +211,11 @@ static int limit_write(const struct world *w, const char *group, const char *fil
 static int limit_set(const struct world *w, const char *group, const char *group_name, const char *file, uint64_t bytes)
 {
 	char unit[128];
-	bool user;
+	enum systemd_manager manager;
 	uint64_t now;
-	if (protect_unit_of(group_name, unit, sizeof(unit), &user) &&
-	    systemd_bus_set_memory(user ? SYSTEMD_USER : SYSTEMD_SYSTEM, unit,
-				   strcmp(file, "memory.low") == 0 ? "MemoryLow" : "MemoryMin", bytes) == 0 &&
+	const char *property = strcmp(file, "memory.low") == 0 ? "MemoryLow" : "MemoryMin";
+	if (unit_to_ask(group_name, unit, sizeof(unit), &manager) &&
+	    systemd_bus_set_memory(manager, unit, property, bytes) == 0 &&
 	    limit_read(w, group, file, &now) == 0 && now / 4096 == bytes / 4096)
 		return 0;
 	return limit_write(w, group, file, bytes);
@@ -242,24 +296,6 @@ static void low_effective(const struct world *w, struct protect_outcome *o)
 	o->effective_low_bytes = least == UINT64_MAX ? 0 : least;
 }
 
-bool protect_unit_of(const char *group_name, char *ret_unit, size_t cap, bool *ret_user)
-{
-	static const char *const suffixes[] = {".service", ".scope"};
-	const char *slash = strrchr(group_name, '/'), *unit = slash ? slash + 1 : group_name;
-	size_t n = strlen(unit);
-	for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++) {
-		size_t k = strlen(suffixes[i]);
-		if (n <= k || n >= cap || strcmp(unit + n - k, suffixes[i]) != 0)
-			continue;
-		text_copy(ret_unit, cap, unit);
-		/* Units below user@UID.service belong to that user's own manager. */
-		const char *at = strstr(group_name, "/user@");
-		*ret_user = at && at + 1 != unit;
-		return true;
-	}
-	return false;
-}
-
 static bool xattr_get(int fd, const char *name)
 {
 	char value[16];
@@ -280,15 +316,15 @@ static enum systemd_preference preference_of(bool avoid, bool omit)
 static int preference_write(int fd, const char *group_name, const char *name, bool on, char how[static 96])
 {
 	char unit[128], attribute[48];
-	bool user;
+	enum systemd_manager manager;
 	TEXT_FORMAT(attribute, "user.%s", name);
 	int r = on ? fsetxattr(fd, attribute, "1", 1, 0) : fremovexattr(fd, attribute);
 	r = r == 0 || errno == ENODATA ? 0 : -errno;
 	text_format(how, 96, "attribute %s", attribute);
-	if (!protect_unit_of(group_name, unit, sizeof(unit), &user))
+	if (!unit_to_ask(group_name, unit, sizeof(unit), &manager))
 		return r;
 	enum systemd_preference p = preference_of(xattr_get(fd, "user.oomd_avoid"), xattr_get(fd, "user.oomd_omit"));
-	if (systemd_bus_set_preference(user ? SYSTEMD_USER : SYSTEMD_SYSTEM, unit, p) == 0)
+	if (systemd_bus_set_preference(manager, unit, p) == 0)
 		text_format(how, 96, "attribute %s and ManagedOOMPreference of %.40s", attribute, unit);
 	return r;
 }
@@ -393,7 +429,7 @@ int protect_restore_adj(const struct world *w, struct proc_id id, int adj)
 {
 	if (!process_exists(w, id))
 		return WORLD_GONE;
-	return world_condition(adj_write(w, id.pid, adj));
+	return world_condition(adj_write(w, id, adj));
 }
 
 int protect_restore_memory(const struct world *w, const char *group_path, const char *group_name, const char *file,

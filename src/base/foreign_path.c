@@ -64,6 +64,31 @@ static bool is_anothers(int fd, struct foreign_user *ret)
 	return foreign_owner(fd, ret) != NULL;
 }
 
+static void walk_into(struct walk *w, int *folder)
+{
+	closep(&w->dir);
+	w->dir = take_fd(folder);
+	w->part[0] = '\0';
+}
+
+/* Through a link that the kernel makes (/proc/PID/root), which no text says. As walk_step. */
+static int walk_through(struct walk *w, struct foreign_user *ret)
+{
+	struct stat st;
+	if (!w->rest[strspn(w->rest, "/")])
+		return -ENOENT; /* /dev/stdout: it is open already, by whoever could */
+	cleanup(closep) int fd = openat(w->dir, w->part, O_PATH | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if (is_anothers(fd, ret))
+		return 1;
+	if (!S_ISDIR(st.st_mode))
+		return -ENOTDIR;
+	w->kernels = false;
+	walk_into(w, &fd);
+	return 0;
+}
+
 /* One part of the way. Returns 1: *ret; 0: go on; -ENOENT: it is not there. */
 static int walk_step(struct walk *w, struct foreign_user *ret)
 {
@@ -76,16 +101,14 @@ static int walk_step(struct walk *w, struct foreign_user *ret)
 	if (is_anothers(fd, ret))
 		return 1;
 	if (S_ISDIR(st.st_mode)) {
-		closep(&w->dir);
-		w->dir = take_fd(&fd);
-		w->part[0] = '\0';
+		walk_into(w, &fd);
 		return 0;
 	}
 	if (!S_ISLNK(st.st_mode))
 		return 0;
 	w->kernels = fstatfs(fd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC;
 	if (w->kernels)
-		return -ENOENT; /* /dev/stdout: it is open already, by whoever could */
+		return walk_through(w, ret);
 	if (++w->links > LINKS_MOST)
 		return -ELOOP;
 	const ssize_t n = readlinkat(fd, "", text, sizeof(text) - 1);

@@ -50,6 +50,42 @@ def test_a_users_link_called_as_the_projects_settings_is_not_followed(vigil, hom
     assert result.status == 0 and "it belongs to another user" in result.text, result
 
 
+def test_settings_that_root_names_by_a_users_link_are_refused(vigil, home, tmp_path):  # noqa: F811
+    """A file of root's may have a user's text in it, as kept output has."""
+    kept = tmp_path / "rank-0.out"
+    kept.write_text("run:\n  name: of-the-user\n")
+    link = home / "mine.yaml"
+    link.symlink_to(kept)
+    given(link)
+    by_folder = home / "folder"
+    by_folder.symlink_to(tmp_path)
+    given(by_folder)
+    for path in (link, by_folder / "rank-0.out"):
+        result = vigil("run", "--config", path, "--", "true")
+        assert result.status == 125 and "is refused: another user" in result.text, result
+    assert vigil("run", "--config", kept, "--", "true").status == 0
+
+
+def test_a_users_link_below_a_link_of_the_kernels_is_not_followed_as_root(vigil, home, tmp_path):  # noqa: F811
+    """As root names a file of a container: /proc/PID/root/home/user/log."""
+    tmp_path.chmod(0o700)
+    secret = tmp_path / "secret"
+    secret.write_bytes(BEFORE)
+    (home / "log").symlink_to(secret)
+    given(home / "log")
+    folder = os.open(home, os.O_RDONLY)
+    for path in (f"/proc/self/root{home}/log", f"/proc/{os.getpid()}/fd/{folder}/log", f"/proc/{os.getpid()}/root{home}/log"):
+        result = vigil("map", "--joblog", path, "echo", "{}", ":::", "a")
+        assert secret.read_bytes() == BEFORE, path
+        assert result.status == 125, result
+    os.close(folder)
+
+
+def test_a_name_that_is_quoted_does_nothing_to_roots_terminal(vigil):
+    result = vigil("map", "no-such-program{}", ":::", "\x1b]0;title\x07\x1b[2J")
+    assert result.status == 1 and b"\x1b" not in result.err and b"\x07" not in result.err, result
+
+
 SWAP = """
 import os, sys
 name, to = sys.argv[1:]

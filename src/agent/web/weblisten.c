@@ -12,6 +12,10 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "base/units.h"
+
+/* Of each of the two tables; a row has 150 bytes. */
+#define TABLE_MOST (64 * MIB)
 
 /* ---- who has a port ---- */
 
@@ -53,21 +57,26 @@ static uint64_t listener_inode(int proc_fd, const char *table, unsigned port)
 	return listener_next(&rest, port, &l) ? l.inode : 0;
 }
 
+/* False: it cannot be read whole, as others can make it long. */
+static bool listeners_are_own(int proc_fd, const char *table, unsigned port, size_t *n)
+{
+	cleanup(freep) char *text = NULL;
+	size_t len = 0;
+	struct listener l;
+	int r = file_slurp(proc_fd, table, TABLE_MOST, &text, &len);
+	if (r < 0)
+		return r == -ENOENT;
+	for (struct span rest = {text, len}; listener_next(&rest, port, &l); (*n)++)
+		if (l.uid != geteuid())
+			return false;
+	return true;
+}
+
 bool weblisten_is_own(int proc_fd, unsigned port)
 {
-	static const char *const tables[] = {"net/tcp", "net/tcp6"};
-	char text[65536];
 	size_t n = 0;
-	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
-		size_t len = 0;
-		struct listener l;
-		if (file_read_at(proc_fd, tables[i], text, sizeof(text), &len) < 0)
-			continue;
-		for (struct span rest = {text, len}; listener_next(&rest, port, &l); n++)
-			if (l.uid != geteuid())
-				return false;
-	}
-	return n > 0;
+	return listeners_are_own(proc_fd, "net/tcp", port, &n) && listeners_are_own(proc_fd, "net/tcp6", port, &n) &&
+	       n > 0;
 }
 
 static bool process_has(int proc_fd, const char *pid, const char *link)

@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/foreign.h"
+#include "base/foreign_path.h"
 #include "base/vec.h"
 #include "cli/options/option.h"
 
@@ -278,7 +279,10 @@ static int add_named(struct config *c, const char *path, struct fault *f)
 	struct stat st;
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return fault_set(f, -errno, "cannot read the configuration %s: %s", path, strerror(errno));
+	struct foreign_user user;
 	const char *why = geteuid() == 0 ? distrust(&st) : NULL;
+	if (!why && foreign_path_user(path, &user) != 0)
+		why = "another user can have its name lead elsewhere";
 	if (why)
 		return fault_set(f, -EPERM, "the configuration %s is refused: %s, and what it names is started as root",
 				 path, why);

@@ -38,8 +38,11 @@ void shell_scan(struct shell_scan *s, struct span text)
 
 bool shell_has_quotes(struct span s)
 {
-	for (size_t i = 0; i < s.len; i++)
-		if ((s.p[i] && strchr("'\"\\`", s.p[i])) || (s.p[i] == '<' && i > 0 && s.p[i - 1] == '<'))
+	for (size_t i = 0; i < s.len; i++) {
+		const char c = s.p[i];
+		const bool twice = i > 0 && s.p[i - 1] == c;
+		if ((c && strchr("'\"\\`#", c)) || (twice && (c == '<' || c == '(')))
 			return true;
+	}
 	return false;
 }

@@ -21,5 +21,8 @@ struct shell_scan {
 
 /* Goes on over the next piece of the script. */
 void shell_scan(struct shell_scan *s, struct span text);
-/* True if s has quotes, or begins a document (<<), so that what follows may be read otherwise than as a bare word. */
+/*
+ * True if s has quotes, or may begin a comment (#), a document (<<) or arithmetic ((, so that what follows may be
+ * read otherwise than as a bare word. A comment ends with an input's first newline; in arithmetic quotes do not quote.
+ */
 bool shell_has_quotes(struct span s);

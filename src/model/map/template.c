@@ -118,14 +118,45 @@ static bool is_shell(const char *word)
 	return false;
 }
 
-/* The word that a shell reads as its script: after a group of letters of a shell that ends in c. 0: there is none. */
+/* The first word that is no option, where -c is one of the shell's; 0: its script is a file, or there is none. */
+static size_t script_after(char *const *words, size_t n, size_t k)
+{
+	bool is_command = false, over = false;
+	for (; k < n && !over && (words[k][0] == '-' || words[k][0] == '+'); k++) {
+		const char *w = words[k];
+		over = strcmp(w, "--") == 0 || strcmp(w, "-") == 0;
+		if (w[1] == '-') {
+			k += strcmp(w, "--rcfile") == 0 || strcmp(w, "--init-file") == 0;
+			continue;
+		}
+		is_command |= w[0] == '-' && strchr(w, 'c');
+		for (; *w; w++)
+			k += *w == 'o' || *w == 'O'; /* the next word is its name */
+	}
+	return is_command && k < n ? k : 0;
+}
+
+/* A program that has the shell of a user read what follows -c. */
+static bool starts_shell(char *const *words, size_t i)
+{
+	static const char *const programs[] = {"su", "runuser", "sg", "flock", "script"};
+	if (i > 0 && strcmp(path_name(words[i - 1]), "sudo") != 0)
+		return false;
+	for (size_t k = 0; k < ARRAY_SIZE(programs); k++)
+		if (strcmp(path_name(words[i]), programs[k]) == 0)
+			return true;
+	return false;
+}
+
+/* The word that a shell reads as its script. 0: there is none. */
 static size_t script_word(char *const *words, size_t n)
 {
 	for (size_t i = 0; i + 2 < n; i++) {
-		if (!is_shell(words[i]))
-			continue;
-		for (size_t k = i + 1; k + 1 < n && words[k][0] == '-'; k++)
-			if (words[k][1] != '-' && strchr(words[k], 'c'))
+		const size_t script = is_shell(words[i]) ? script_after(words, n, i + 1) : 0;
+		if (script > 0)
+			return script;
+		for (size_t k = i + 1; starts_shell(words, i) && k + 1 < n; k++)
+			if (strcmp(words[k], "-c") == 0 || strcmp(words[k], "--command") == 0)
 				return k + 1;
 	}
 	return 0;

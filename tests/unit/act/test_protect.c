@@ -1,9 +1,13 @@
 #include "testing.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "act/protect.h"
 #include "base/clock.h"
@@ -132,6 +136,59 @@ static void another_process_with_the_same_number_is_left_alone(void **state)
 	protect_outcome_done(&o);
 }
 
+struct change {
+	char stat[64], adj[64];
+	char got[32];
+};
+
+static void stat_write(const char *path, int start_ticks)
+{
+	FILE *f = fopen(path, "we");
+	assert_non_null(f);
+	(void)fprintf(f, "7 (x) S 1 7 7 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 %d 0 0\n", start_ticks);
+	assert_int_equal(fclose(f), 0);
+}
+
+/* The value is a FIFO: who opens it waits for us, and meanwhile the number becomes another process's. */
+static void *number_change(void *arg)
+{
+	struct change *c = arg;
+	const struct timespec pause = {.tv_nsec = 100 * (long)NS_PER_MS};
+	(void)nanosleep(&pause, NULL);
+	stat_write(c->stat, 200);
+	const int fd = open(c->adj, O_RDONLY | O_CLOEXEC);
+	(void)!read(fd, c->got, sizeof(c->got) - 1);
+	close(fd);
+	return NULL;
+}
+
+static void a_number_that_changes_hands_after_the_look_is_not_written(void **state)
+{
+	(void)state;
+	char dir[] = "/tmp/vigil-protect-XXXXXX", path[64];
+	struct change c = {.got = ""};
+	pthread_t thread;
+	assert_non_null(mkdtemp(dir));
+	(void)snprintf(path, sizeof(path), "%s/7", dir);
+	assert_int_equal(mkdir(path, 0700), 0);
+	(void)snprintf(c.stat, sizeof(c.stat), "%s/7/stat", dir);
+	(void)snprintf(c.adj, sizeof(c.adj), "%s/7/oom_score_adj", dir);
+	stat_write(c.stat, 100);
+	assert_int_equal(mkfifo(c.adj, 0600), 0);
+	struct world fake = w;
+	fake.proc_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(pthread_create(&thread, NULL, number_change, &c), 0);
+	const int r = protect_restore_adj(&fake, (struct proc_id){7, 100}, -900);
+	pthread_join(thread, NULL);
+	assert_string_equal(c.got, "");
+	assert_int_equal(r, WORLD_GONE);
+	close(fake.proc_fd);
+	unlink(c.stat);
+	unlink(c.adj);
+	rmdir(path);
+	rmdir(dir);
+}
+
 static void units_are_read_off_group_names(void **state)
 {
 	(void)state;
@@ -144,6 +201,11 @@ static void units_are_read_off_group_names(void **state)
 		{"/user.slice/user-1000.slice/user@1000.service", "user@1000.service", false},
 		{"/user.slice/user-1000.slice/session-2.scope", "session-2.scope", false},
 		{"/system.slice/train.service/job", NULL, false},
+		/* groups that a service's own user has made, where the service is delegated to it */
+		{"/system.slice/train.service/sshd.service", NULL, false},
+		{"/system.slice/train.service/mine.slice/sshd.service", NULL, false},
+		{"/user.slice/user-1000.slice/user@1000.service/a.service/b.service", NULL, false},
+		{"/../../system.slice/train.service", NULL, false},
 		{"/user.slice", NULL, false},
 		{"/.service", NULL, false},
 		{"/", NULL, false},
@@ -167,6 +229,7 @@ int main(void)
 		cmocka_unit_test(an_expendable_process_is_raised_only_where_lowering_is_refused),
 		cmocka_unit_test(a_dry_run_writes_nothing),
 		cmocka_unit_test(another_process_with_the_same_number_is_left_alone),
+		cmocka_unit_test(a_number_that_changes_hands_after_the_look_is_not_written),
 		cmocka_unit_test(units_are_read_off_group_names),
 	};
 	return cmocka_run_group_tests(tests, start, stop);

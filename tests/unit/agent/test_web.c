@@ -1,6 +1,11 @@
 /* What decides about a request of the page's server, without a server: url, routes, headers, tokens, profiles. */
 #include "testing.h"
 
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
 #include "agent/web/webauth.h"
 #include "agent/web/webguard.h"
 #include "agent/web/weblisten.h"
@@ -299,6 +304,40 @@ static void a_file_of_tokens_must_hold_three_whole_ones(void **state)
 	assert_int_equal(webauth_parse(text, strlen(text), &a), -EINVAL);
 }
 
+/* A row of /proc/net/tcp: a socket that listens on 127.0.0.1. */
+static void listener_put(FILE *to, unsigned port, unsigned uid)
+{
+	(void)fprintf(to, "   0: 0100007F:%04X 00000000:0000 0A 00000000:00000000 00:00000000 00000000 %5u 0 1 1\n",
+		      port, uid);
+}
+
+/* Another user may listen on so many ports that the table is longer than what is read of it at once. */
+static void a_port_is_ones_own_where_the_whole_table_says_so(void **state)
+{
+	(void)state;
+	char dir[] = "/tmp/vigil-listen-XXXXXX", net[64], table[80];
+	assert_non_null(mkdtemp(dir));
+	(void)snprintf(net, sizeof(net), "%s/net", dir);
+	(void)snprintf(table, sizeof(table), "%s/tcp", net);
+	assert_int_equal(mkdir(net, 0700), 0);
+	for (int strange = 0; strange <= 1; strange++) {
+		FILE *to = fopen(table, "we");
+		assert_non_null(to);
+		listener_put(to, 9877, geteuid());
+		for (unsigned i = 0; i < 2000; i++)
+			listener_put(to, 20000 + i, geteuid() + 1);
+		listener_put(to, 9877, geteuid() + (unsigned)strange);
+		assert_int_equal(fclose(to), 0);
+		int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		assert_int_equal(weblisten_is_own(fd, 9877), !strange);
+		assert_false(weblisten_is_own(fd, 9878));
+		close(fd);
+	}
+	unlink(table);
+	rmdir(net);
+	rmdir(dir);
+}
+
 /* ---- where to listen ---- */
 
 static void an_address_is_taken_apart(void **state)
@@ -399,6 +438,7 @@ static void a_field_is_a_token_and_plain_text_and_a_body_has_one_length(void **s
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_port_is_ones_own_where_the_whole_table_says_so),
 		cmocka_unit_test(a_target_is_taken_apart_and_decoded),
 		cmocka_unit_test(what_is_no_plain_target_is_refused),
 		cmocka_unit_test(parameters_are_checked_against_their_range),

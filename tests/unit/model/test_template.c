@@ -105,6 +105,19 @@ static void a_shell_gets_its_inputs_quoted(void **state)
 			    "[/bin/sh][-ec][ls 'a; rm -rf '\"'\"'b'\"'\"'' $1][sh][a; rm -rf 'b']");
 	const char *const env[] = {"env", "A=b", "bash", "-c", "echo {}"}, *const two[] = {"x", ""};
 	assert_string_equal(filled(env, 5, two, 2, MANY_WORDS), "[env][A=b][bash][-c][echo x '']");
+	const char *const late[] = {"bash", "-o", "pipefail", "-c", "-e", "echo {}", "{}"}, *const bad[] = {";x"};
+	assert_string_equal(filled(late, 7, bad, 1, MANY_JOINED), "[bash][-o][pipefail][-c][-e][echo ';x'][;x]");
+	const char *const group[] = {"bash", "--rcfile", "f", "-euo", "pipefail", "+x", "-c", "--", "echo {}"};
+	assert_string_equal(filled(group, 9, bad, 1, MANY_JOINED),
+			    "[bash][--rcfile][f][-euo][pipefail][+x][-c][--][echo ';x']");
+	const char *const file[] = {"bash", "-e", "f.sh", "-c", "{}"};
+	assert_string_equal(filled(file, 5, bad, 1, MANY_JOINED), "[bash][-e][f.sh][-c][;x]");
+	const char *const user[] = {"su", "u", "-c", "echo {}"};
+	assert_string_equal(filled(user, 4, bad, 1, MANY_JOINED), "[su][u][-c][echo ';x']");
+	const char *const sudo[] = {"sudo", "runuser", "-u", "u", "--command", "echo {}"};
+	assert_string_equal(filled(sudo, 6, bad, 1, MANY_JOINED), "[sudo][runuser][-u][u][--command][echo ';x']");
+	const char *const named[] = {"grep", "su", "-c", "{}"};
+	assert_string_equal(filled(named, 4, bad, 1, MANY_JOINED), "[grep][su][-c][;x]");
 	const char *const not [] = {"grep", "-c", "{}", "f"}, *const semi[] = {"a;b"};
 	assert_string_equal(filled(not, 4, semi, 1, MANY_JOINED), "[grep][-c][a;b][f]");
 }
@@ -127,6 +140,8 @@ static void a_script_with_quotes_gets_its_inputs_by_name(void **state)
 	assert_string_equal(SCRIPT("# it's\nf \"\" {}", "a b"),
 			    "[sh][-c][input_1='a b'; # it's\nf \"\" \"${input_1}\"]");
 	assert_string_equal(SCRIPT("f \\\" a#' {}", "a b"), "[sh][-c][input_1='a b'; f \\\" a#' '\"${input_1}\"']");
+	assert_string_equal(SCRIPT("# {}\nf", "a\nb"), "[sh][-c][input_1='a\nb'; # \"${input_1}\"\nf]");
+	assert_string_equal(SCRIPT("f $(( {} ))", "$(x)"), "[sh][-c][input_1='$(x)'; f $(( \"${input_1}\" ))]");
 	assert_string_equal(SCRIPT("cat <<E\n{}\nE", "`x`"), "[sh][-c][input_1='`x`'; cat <<E\n\"${input_1}\"\nE]");
 	/* what is plain can be read by a person, too */
 	assert_string_equal(SCRIPT("f \"{}\" '{.}' {#}", "d/a-1.txt"), "[sh][-c][f \"d/a-1.txt\" 'd/a-1' 7]");
