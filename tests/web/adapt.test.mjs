@@ -137,7 +137,7 @@ test("a process without a rank is a row of its own", () => {
 });
 
 test("letters of a grid become ranks: numbers may have gaps, a letter that is not known is no state, more numbers than letters are none", () => {
-	const grid = { ranks: [[0, 1], [7, 9], [20, 90]], states: "RSxe?T", culprits: [7] };
+	const grid = { ranks: [[0, 1], [7, 9], [20, 90]], states: "RSxe?Tv", culprits: [7] };
 	assert.deepEqual(adapt.ranksFrom({ ranks: [], grid, total: 6 }), {
 		ranks: [
 			{ rank: 0, state: "working" },
@@ -146,6 +146,7 @@ test("letters of a grid become ranks: numbers may have gaps, a letter that is no
 			{ rank: 8, state: "ended" },
 			{ rank: 9, state: "unknown" },
 			{ rank: 20, state: "stopped" },
+			{ rank: 21, state: "told" },
 		],
 		brief: true,
 		total: 6,

@@ -170,6 +170,7 @@ void postmortem(const struct death *d, struct incident *ret)
 		pm_leftover(&p);
 	pm_rules(&p);
 	pm_advise_exception(&p);
+	pm_advise_logs(&p);
 	if (of_worker && !sure && ret->cause.confidence == CONFIDENCE_HIGH)
 		ret->cause.confidence = CONFIDENCE_MEDIUM;
 	if (of_worker)

@@ -101,6 +101,14 @@ static void rights_advise(struct pm *p, const struct log_hint *h)
 		incident_advice_add(p->i, "Look who may use it (ls -ld), and as whom the job ran: vigil show JOB.");
 }
 
+static void logs_advise(struct pm *p, const char *what)
+{
+	char rank[32] = "";
+	if (p->d->rank != NO_RANK)
+		TEXT_FORMAT(rank, " --rank %d", p->d->rank);
+	incident_advice_add(p->i, "%s: vigil logs JOB%s --tail 50", what, rank);
+}
+
 void pm_advise_exception(struct pm *p)
 {
 	static const struct {
@@ -112,14 +120,17 @@ void pm_advise_exception(struct pm *p)
 		{"PermissionError: [Errno 13]", rights_advise},
 	};
 	const struct log_hint *h = p->said;
-	char rank[32] = "";
 	if (!h || p->i->kind != INCIDENT_ERROR_EXIT || p->i->cause.n_advice > 2)
 		return;
 	place_advise(p, h);
 	for (size_t k = 0; k < ARRAY_SIZE(known); k++)
 		if (strncmp(h->text, known[k].begin, strlen(known[k].begin)) == 0)
 			known[k].advise(p, h);
-	if (p->d->rank != NO_RANK)
-		TEXT_FORMAT(rank, " --rank %d", p->d->rank);
-	incident_advice_add(p->i, "The whole traceback: vigil logs JOB%s --tail 50", rank);
+	logs_advise(p, "The whole traceback");
+}
+
+void pm_advise_logs(struct pm *p)
+{
+	if (p->i->kind == INCIDENT_ERROR_EXIT && p->i->cause.n_advice == 0 && !p->said && pm_last_line(p->d))
+		logs_advise(p, "What it printed before");
 }
