@@ -71,6 +71,8 @@ void host_job_id(const char *name, char *dst, size_t cap)
 	for (const char *p = name; *p && b.len < 40; p++) {
 		bool plain =
 			(*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') || *p == '_';
+		if (!plain && b.len == 0) /* an id that begins with '-' would be an option of a command */
+			continue;
 		buf_add_n(&b, plain ? p : "-", 1);
 	}
 	buf_add(&b, b.len ? "-" : "job-");

@@ -55,6 +55,8 @@ static void a_job_s_id_is_its_name_made_plain_and_four_letters(void **state)
 	expect_id("train", "train-");
 	expect_id("a/b c.py_1", "a-b-c-py_1-");
 	expect_id("", "job-");
+	expect_id("-o/x", "o-x-");
+	expect_id("--", "job-");
 	expect_id("0123456789012345678901234567890123456789too-long", "0123456789012345678901234567890123456789-");
 }
 
