@@ -242,7 +242,8 @@ def test_a_grid_tells_which_ranks_ended_badly(vigil):
     rows = server.get("/api/v1/jobs/some/ranks").json()["ranks"]
     grid = check(server.get("/api/v1/jobs/some/ranks?grid_over=0"), "/api/v1/jobs/{job}/ranks").json()["grid"]
     assert [r for first, last in grid["ranks"] for r in range(first, last + 1)] == [r["rank"] for r in rows] and "x" in grid["states"], (grid, rows)
-    assert grid["states"] == "".join("x" if r.get("signal") or r.get("exit_code") else "e" for r in rows), (grid, rows)
+    badly = lambda r: "v" if r.get("ended_for") else "x" if r.get("signal") or r.get("exit_code") else "e"
+    assert grid["states"] == "".join(map(badly, rows)), (grid, rows)
     assert grid["culprits"] == [r["rank"] for r in rows if r["culprit"]]
 
 
