@@ -677,6 +677,23 @@ test("pictures of a page that was open while an attempt died and the next began 
 	await done(page);
 });
 
+test("where one goes before the page listens is where one gets", async () => {
+	const page = await newPage();
+	await page.addInitScript(() => {
+		const add = window.addEventListener;
+		window.addEventListener = function (kind, ...more) {
+			if (kind === "hashchange" && !window.gone) {
+				window.gone = true;
+				history.replaceState(null, "", "#/events"); // as by a click at that moment, whose event nobody hears
+			}
+			return add.call(this, kind, ...more);
+		};
+	});
+	await page.reload();
+	await page.waitForFunction(() => document.querySelector("h1")?.textContent.includes("Events"));
+	await done(page);
+});
+
 test("a failed rank's log is one click away, and the rank that is behind is named", async () => {
 	const page = await newPage();
 	await changed(page, {

@@ -30,6 +30,7 @@ const NodePage = lazy<Props>(() => import("./pages/node"));
 /** `known`: the server knows this browser, so that it can be asked for what the next page shows before that is drawn. */
 function useRoute(known: boolean): Route {
 	const [route, setRoute] = useState(() => parseRoute(location.hash));
+	const [hash] = useState(location.hash);
 	const shown = useRef(route);
 	const asks = useRef(known);
 	asks.current = known;
@@ -56,6 +57,8 @@ function useRoute(known: boolean): Route {
 				askAhead(firstOf(parseRoute(to.hash), shown.current));
 		};
 		addEventListener("hashchange", changed);
+		// Where one went before anybody listened.
+		if (location.hash !== hash && proofOf(hash) === undefined) void changed();
 		addEventListener("pointerdown", pressed);
 		return () => {
 			removeEventListener("hashchange", changed);
