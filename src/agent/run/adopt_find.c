@@ -293,9 +293,11 @@ static bool newcomer_matches(struct adopt *a, pid_t pid)
 	if (proc_stat_read(a->w, pid, &st) != 0 || proc_is_over(&st) || st.kernel_thread)
 		return false;
 	const struct task_row row = {.pid = pid, .ppid = st.ppid, .start_ticks = st.start_ticks};
+	if (job_of_process(a, &row) || !leads_threads(pid))
+		return false; /* before its command line is read, which is dear */
 	for (size_t i = 0; i < a->spec->n_targets && !fits; i++)
 		fits = a->spec->target[i].kind == ADOPT_COMMAND && matches(a, &row, a->spec->target[i].text);
-	return fits && leads_threads(pid) && !job_of_process(a, &row);
+	return fits;
 }
 
 void adopt_newcomers_begin(struct adopt *a)

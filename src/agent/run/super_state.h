@@ -38,8 +38,8 @@ struct rank {
 	uint64_t start_ticks;
 	int64_t started_unix_ms, ended_unix_ms;
 	bool running;
-	const char
-		*asked_for; /* static text: why vigil asked it to end, as job_process's ended_for; NULL: it did not */
+	/* Static text: why vigil asked it to end, as job_process's ended_for; NULL: it did not. */
+	const char *asked_for;
 	bool ended_by_us; /* because another rank failed, or leftovers were cleared */
 	int wait_status;
 	bool has_limits, has_cpu; /* at its end */
