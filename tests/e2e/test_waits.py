@@ -11,8 +11,13 @@ import time
 
 import pytest
 
-from conftest import end_tree, wait_for, workload
+from conftest import ROOT, WORKLOADS, end_tree, wait_for, workload
 from guardkit import nobodys_vigil  # noqa: F401
+
+sys.path.insert(0, str(ROOT / "tests"))
+import pythons
+
+FOUND = pythons.find()
 
 KINDS = {"unknown", "clock", "tcp", "connect", "listen", "datagram", "unix", "pipe", "fifo", "eventfd", "child", "thread", "lock", "futex",
          "shared futex", "file lock", "semaphore", "message", "signal", "stopped", "traced", "frozen", "storage", "fuse", "terminal", "device", "object"}
@@ -236,6 +241,16 @@ def test_who_looks_at_memory_of_a_process_that_works_only_sleeps(vigil, begin):
     answer = seen(vigil, process.pid, lambda a: main_of(a, process.pid)["does"] == "sleeps")
     assert not main_of(answer, process.pid)["arrows"]
     os.kill(child, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("python, kind", [*((python, "http") for python in FOUND), *((FOUND[-1], kind) for kind in ("socket", "cell", "pipe"))], ids=str)
+def test_the_thread_is_named_that_has_the_connection_in_hand(vigil, begin, python, kind):
+    process = begin(WORKLOADS / "connection_in_hand.py", kind, python=python)
+    child, tid = map(int, process.stdout.readline().split())
+    answer = seen(vigil, process.pid, lambda a: main_of(a, process.pid)["does"] != "runs")
+    arrow, = main_of(answer, child)["arrows"]
+    assert (arrow["to"].get("pid"), arrow["to"].get("tid"), arrow["quality"]) == (process.pid, tid, "likely"), arrow
+    assert not main_of(answer, child)["dead"]
 
 
 def test_who_tries_for_a_lock_waits_for_its_holder(vigil, begin, tmp_path):

@@ -271,7 +271,7 @@ static inline void wait_looks_line(struct wait_scenario *s, struct span rest)
 }
 
 /* hint <pid> <tid> owner|usual <pid> <tid, 0: ended>|nobody|lost|rank <n>|fact <id>|text|
- * key [rank <n>]|call|idle|handler|within|retry [exists] [held] [missing [others]]
+ * key [rank <n>]|call|idle|handler|hand <id>|within|retry [exists] [held] [missing [others]]
  * [likely|possible] [limit <seconds>] [says <rest>] */
 static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
 {
@@ -321,6 +321,10 @@ static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
 		h->kind = WAITHINT_TASK;
 		h->proof = false;
 		h->owner_pid = h->owner_tid = (pid_t)wait_number(&rest);
+	} else if (wait_word(&rest, "hand")) {
+		h->kind = WAITHINT_HAND;
+		h->proof = false;
+		h->id = (uint64_t)wait_number(&rest);
 	} else if (wait_word(&rest, "within")) {
 		h->kind = WAITHINT_WITHIN;
 	} else {

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "agent/wait/waithands.h"
 #include "agent/wait/waitloader.h"
 #include "agent/wait/waitpeer.h"
 #include "agent/wait/waitpool.h"
@@ -19,11 +20,12 @@ struct asked {
 	bool loops; /* a thread may be in an event loop */
 	bool naps; /* its main thread sleeps for a moment */
 	bool stores; /* a thread waits for a connection's other end */
+	bool hands; /* somebody waits for one of its threads at a connection */
 };
 
 static struct asked asks_python(const struct waitfacts *f, const struct waitfact_process *p)
 {
-	struct asked ret = {.locks = false};
+	struct asked ret = {.hands = waithands_wanted(f, p)};
 	for (uint32_t i = 0; i < p->n_threads; i++) {
 		const struct waitfact_thread *t = &f->thread[p->first_thread + i];
 		ret.loops |= !t->runs && t->wait == WAIT_POLL;
@@ -35,6 +37,11 @@ static struct asked asks_python(const struct waitfacts *f, const struct waitfact
 		}
 	}
 	return ret;
+}
+
+static bool asks_anything(const struct asked *a)
+{
+	return a->locks || a->loops || a->naps || a->stores || a->hands;
 }
 
 static int waithint_add(const struct waithint *one, struct waithint **hint, size_t *n_hints, size_t *cap_hints)
@@ -93,6 +100,8 @@ static int locks_of(const struct waitpool_in *in, pid_t pid, struct asked asked,
 		return -ENOMEM;
 	if (pygrpc_hints(in->w, view, hint, n_hints, cap_hints) == -ENOMEM)
 		return -ENOMEM;
+	if (asked.hands && waithands_read(in->w, in->now, view, hint, n_hints, cap_hints) == -ENOMEM)
+		return -ENOMEM;
 	if ((asked.locks || asked.naps) && waitpool_read(in, view, hint, n_hints, cap_hints) == -ENOMEM)
 		return -ENOMEM;
 	if (!asked.locks && !asked.loops)
@@ -114,7 +123,7 @@ static int process_ask(const struct waitpool_in *in, const struct waitfact_proce
 		       struct waithint **hint, size_t *n_hints, size_t *cap_hints)
 {
 	int e = 0;
-	if (asked.locks || asked.loops || asked.naps)
+	if (asked.locks || asked.loops || asked.naps || asked.hands)
 		e = locks_of(in, p->pid, asked, hint, n_hints, cap_hints);
 	return e == 0 && asked.stores ? waitstore_read(in->w, in->now, p, hint, n_hints, cap_hints) : e;
 }
@@ -129,10 +138,11 @@ int waitlocks_read(const struct world *w, const struct waitfacts *before, const 
 		for (size_t i = 0; i < n_who; i++) {
 			const struct waitfact_process *p = waitfacts_process(facts, who[i].pid);
 			struct asked asked = p ? asks_python(facts, p) : (struct asked){.locks = false};
-			if (who[i].main != (turn == 0) || !(asked.locks || asked.loops || asked.naps || asked.stores))
+			if (who[i].main != (turn == 0) || !asks_anything(&asked))
 				continue;
 			if ((stop && *stop) || w->mono_ns() > until_ns)
-				late |= asked.locks || asked.loops; /* a store's key only adds words */
+				/* a store's key only adds words, and whose hands are full only narrows */
+				late |= asked.locks || asked.loops;
 			else /* a size in a program's memory may be more than there is: that one goes without */
 				late |= process_ask(&in, p, asked, hint, n_hints, cap_hints) < 0;
 		}

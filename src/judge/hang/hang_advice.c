@@ -149,6 +149,10 @@ static const struct {
 	 {"let all ranks call their groups in the same order: a circle of waits cannot be left",
 	  "collectives of several groups that overlap on the GPU need one order as well: do them one after the other, "
 	  "or on one communicator"}},
+	{"collective_threads",
+	 {"let one thread of each rank make all collectives of a group, or give the second thread a group of its own: "
+	  "dist.new_group(), made by all ranks in the same order",
+	  "join the second thread before the next collective of the training, so that both come in one order"}},
 	{"p2p_wait",
 	 {"look for a send without its receive, or two ranks that both send (or both receive) first; batch_isend_irecv "
 	  "avoids the order",

@@ -439,6 +439,47 @@ static bool store(struct hang_work *w)
 	return true;
 }
 
+/* A thread beside the one by which a rank is judged that waits for the other ranks as well; NULL: none. */
+static const struct dump_thread *second_caller(const struct stackgroup_rank *r, struct activity_found *ret)
+{
+	for (size_t i = 0; r->process && i < r->process->n_threads; i++) {
+		const struct dump_thread *t = &r->process->threads[i];
+		if (t == r->acting || t == r->main || !t->has_python || t->n_frames == 0)
+			continue;
+		activity_of(t, ret);
+		if (ret->user && (ret->kind == ACTIVITY_COLLECTIVE || ret->kind == ACTIVITY_P2P))
+			return t;
+	}
+	return NULL;
+}
+
+/* Two threads of a rank are in collectives: which of them comes first may differ between the ranks. */
+static bool threads_cross(struct hang_work *w)
+{
+	char doing[300], other[300], ranks[200];
+	int32_t with[STACKGROUP_RANKS];
+	struct activity_found found, any;
+	size_t n = 0;
+	for (size_t i = 0; i < w->g.n; i++)
+		if (second_caller(&w->g.rank[i], &any)) {
+			found = any;
+			with[n++] = w->g.rank[i].rank;
+		}
+	if (n == 0)
+		return false;
+	hang_is(w, "collective_order", CONFIDENCE_MEDIUM);
+	w->advice = "collective_threads";
+	for (size_t i = 0; i < n && only_two(w); i++)
+		hang_accuse(w, with[i]);
+	hang_doing(w, &w->g.rank[0], doing, sizeof(doing));
+	activity_text(&found, other, sizeof(other));
+	hang_ranks_text(with, n, ranks, sizeof(ranks));
+	hang_says(w, "All %zu ranks are in the same call, and it does not end: %s.", w->g.n, doing);
+	hang_says(w, "A second thread of %s is in one too: %s.", ranks, other);
+	hang_says(w, "Calls of one group have to come in the same order in all ranks, and two threads keep none.");
+	return true;
+}
+
 static bool stalled(struct hang_work *w)
 {
 	const struct stackgroup_rank *one = &w->g.rank[0];
@@ -447,6 +488,8 @@ static bool stalled(struct hang_work *w)
 	for (size_t i = 0; i < w->g.n; i++)
 		bn |= w->g.rank[i].activity.also_sync_bn;
 	if (!hang_old_enough(w, HANG_FIRM))
+		return true;
+	if (!bn && threads_cross(w))
 		return true;
 	/* Which group each call is for is not seen from outside: MPI's communicators can be crossed at one line. */
 	bool crossed = one->activity.op && strncmp(one->activity.op, "MPI_", 4) == 0;

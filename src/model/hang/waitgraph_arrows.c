@@ -167,7 +167,9 @@ int waitgraph_to_process(struct build *b, uint32_t from, pid_t pid, enum waitgra
 	}
 	const struct waitfact_thread *t = node_at(b, main)->thread;
 	const struct waitfact_thread *before = b->in->before ? waitfacts_thread(b->in->before, t->pid, t->tid) : NULL;
-	int taken = waitgraph_to_takers(b, from, p, q, f);
+	int taken = p->n_threads > 1 ? waitgraph_to_hands(b, from, p, q, f) : 0;
+	if (taken == 0)
+		taken = waitgraph_to_takers(b, from, p, q, f);
 	if (taken == 0 && p->n_threads > 1)
 		taken = waitgraph_to_reaper(b, from, p, f);
 	if (taken != 0)

@@ -290,6 +290,48 @@ int waitgraph_to_takers(struct build *b, uint32_t from, const struct waitfact_pr
 	return (int)t.n;
 }
 
+/* True if Python's frames say that a thread has it in hand, and it is not back at the door. */
+static bool holds_in_hand(const struct build *b, const struct waitgraph_node *x, const struct waitfact *f)
+{
+	size_t n;
+	const struct waithint *const *h = waitgraph_hints(b, x->thread->pid, x->thread->tid, &n);
+	bool held = false;
+	for (size_t i = 0; i < n && !x->thread->ended && !x->idle; i++)
+		held |= h[i]->kind == WAITHINT_HAND && h[i]->id == f->peer_id;
+	return held && !at_the_door(b, x);
+}
+
+/* One that waits for another thread of its process has given it away. */
+static bool gave_away(const struct waitgraph_node *x)
+{
+	return x->hint && x->hint->kind == WAITHINT_OWNER && x->hint->owner_pid == x->thread->pid &&
+	       x->hint->owner_tid != x->thread->tid;
+}
+
+static void hands_find(const struct build *b, const struct waitfact_process *p, const struct waitfact *f,
+		       struct takers *t)
+{
+	const uint32_t first = waitgraph_first_node(b, p);
+	for (int draw = 0; draw < 2 && t->n == 0; draw++)
+		for (uint32_t k = first; k < first + p->n_threads && t->n < WAITGRAPH_HOLDERS; k++)
+			if (holds_in_hand(b, &b->g->node[k], f) && gave_away(&b->g->node[k]) == (draw == 1))
+				t->node[t->n++] = k;
+}
+
+int waitgraph_to_hands(struct build *b, uint32_t from, const struct waitfact_process *p, enum waitgraph_quality q,
+		       const struct waitfact *f)
+{
+	struct takers t = {.n = 0};
+	if (!f || !is_connection(f) || f->peer_id == 0 || p == b->g->node[from].process)
+		return 0;
+	hands_find(b, p, f, &t);
+	q = t.n > 1 ? WAITGRAPH_POSSIBLE : MIN(q, WAITGRAPH_LIKELY);
+	for (size_t i = 0; i < t.n; i++)
+		if (waitgraph_arrow(b, from, t.node[i], q, f, NULL) < 0)
+			return -ENOMEM;
+	return (int)t.n;
+}
+
 /* True if another goroutine of its process waits for something that it comes to. */
 static bool is_held_for_another(const struct build *b, const struct waitgraph_node *x)
 {

@@ -93,6 +93,12 @@ bool waitgraph_waits_for_calls(const struct build *b, uint32_t node);
  */
 int must_check waitgraph_to_takers(struct build *b, uint32_t from, const struct waitfact_process *p,
 				   enum waitgraph_quality q, const struct waitfact *f);
+/*
+ * To the threads of a process that have the connection of f in hand, which are meant: their number, or -ENOMEM. 0: none
+ * is known to.
+ */
+int must_check waitgraph_to_hands(struct build *b, uint32_t from, const struct waitfact_process *p,
+				  enum waitgraph_quality q, const struct waitfact *f);
 /* A wait for something that only the process itself brings, by whichever thread. */
 static inline bool waitgraph_is_own(const struct waitfact *f)
 {

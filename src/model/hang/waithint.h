@@ -36,6 +36,7 @@ enum waithint_kind {
 	 * wait for a result. Whether it looks for one now and then is not known.
 	 */
 	WAITHINT_TASK,
+	WAITHINT_HAND, /* it has the connection `id` in hand, of a process with several threads; beside another hint */
 };
 
 struct waithint {

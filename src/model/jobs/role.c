@@ -370,6 +370,8 @@ static enum role forked_role(enum role parent)
 		return ROLE_WORKER;
 	case ROLE_OTHER:
 		return ROLE_MAIN;
+	case ROLE_SHELL: /* a subshell starts programs as its parent does */
+		return ROLE_SHELL;
 	default:
 		return parent == ROLE_COMPILER ? ROLE_COMPILER : ROLE_HELPER;
 	}

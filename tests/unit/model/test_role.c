@@ -27,6 +27,8 @@ static const struct row rows[] = {
 	{"bash", "bash -c python3 train.py | tee log", "A=1", NULL, 0, 0, ROLE_SHELL, -1, -1, 0},
 	{"python3", "python3 train.py", "A=1", "bash -c x", ROLE_SHELL, -1, ROLE_MAIN, -1, -1, 0},
 	{"tee", "tee log", "A=1", "bash -c x", ROLE_SHELL, -1, ROLE_HELPER, -1, -1, 0},
+	/* a subshell: ( … ), { … } | … or a function in the background */
+	{"bash", "bash job.sh", "A=1", "bash job.sh", ROLE_SHELL, -1, ROLE_SHELL, -1, -1, 0},
 	{"timeout", "timeout 20 python3 train.py", "A=1", NULL, 0, 0, ROLE_SHELL, -1, -1, 0},
 	{"sleep", "sleep 60", "A=1", NULL, 0, 0, ROLE_MAIN, -1, -1, 0},
 	/* ranks */
