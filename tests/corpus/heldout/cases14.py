@@ -48,6 +48,14 @@ hang("wrong-master", "tcp accept", "h14_wrong_master.py", ranks(2),
      {"rank0": "accept@meet", "rank1": "recv>rank0@meet", "rank2": "recv@meet", "rank3": "recv>rank0@meet",
       "other": "nanosleep|select"},
      also=[role("other"), outside(r"127\.0\.0\.1:\d+|localhost:\d+"), NOBODY])
+hang("empty-batch", "unix dgram", "3* h14_empty_batch.rs", ranks(2),
+     "recv|datagram|unix|socket|message|" + ELSEWHERE + GONE + "|" + NEVER,
+     "rank 2 has sent nothing for an empty batch and has left, rank 0 waits for one more of it, rank 1 for rank 0",
+     {"rank0": "recv", "rank1": "recv", "rank2": "gone"}, gone=True, also=[NOBODY, ranks(0)])
+hang("evaluator", "http", "4* h14_evaluator.go", ranks(3),
+     FUTEX + STORE + "http|push|weights|epoll|" + ELSEWHERE + NEVER + "|" + CIRCLE,
+     "rank 3 counts as a trainer but only waits for weights, rank 0 waits for its push, the others for rank 0",
+     {**all_of(4, "*epoll|futex")}, also=[cycle("rank0", "rank3"), cycle("rank0", "rank1", "rank2", "rank3"), ranks(0)])
 hang("mpi-tags", "mpi", "2 h14_mpi_tags.py", cycle("rank0", "rank1"), "mpi|recv|send|tag|match|spin|" + CIRCLE,
      "rank 0 sends by another tag than rank 1 wants", {"rank0": "spin", "rank1": "spin"},
      also=[ranks(0), ranks(1), ranks(0, 1)], needs=["mpi4py", "mpiexec"])
@@ -66,6 +74,10 @@ hang("last-batch", "semaphore", "h14_last_batch.py", cycle("main", "loader"),
      FUTEX + CHILD + "full|queue|place|" + CIRCLE,
      "main joins a loader that waits for a place, which main would free",
      {"main": "wait4>loader", "loader": "futex@load"}, also=[role("main"), ranks(0), role("loader"), NOBODY])
+hang("private-cond", "futex", "h14_private_cond.c", cycle("main", "decoder"),
+     FUTEX + "full|empty|wake|" + NEVER + "|" + CIRCLE,
+     "main waits for a batch and its decoder for a place, by conditions that do not wake another process",
+     {"main": "futex", "decoder": "futex"}, also=[role("main"), role("decoder"), ranks(0), NOBODY])
 hang("two-locks", "futex", "h14_two_locks.cpp", role("main"), FUTEX + CIRCLE,
      "two threads take two locks in different orders", {"main": "futex"}, proved=True, also=[cycle("main", "main")])
 hang("task-done", "epoll", "h14_task_done.py", role("main"), "epoll|asyncio|task|queue|join|idle|event|" + NEVER,
@@ -74,7 +86,8 @@ hang("permits", "semaphore", "h14_permits.py", role("main"), FUTEX + "future|poo
      "threads have left with a semaphore's places, main waits for a result", {"main": "futex@main"}, also=[NOBODY])
 hang("slots", "epoll", "h14_slots.js", role("main"), "epoll|node|event|promise|idle|slot|listen|" + NEVER,
      "requests that were refused have kept all the slots", {"main": "epoll"}, also=[NOBODY])
-hang("results", "go", "h14_results.go", role("main"), FUTEX + "goroutine|group|chan|idle|epoll|full|" + NEVER + "|" + CIRCLE,
+hang("results", "go", "h14_results.go", role("main"),
+     FUTEX + "goroutine|group|chan|idle|epoll|full|" + NEVER + "|" + CIRCLE,
      "goroutines send errors into a full channel that main reads after them", {"main": "*epoll|futex"},
      also=[NOBODY, cycle("main", "main")])
 hang("guard", "futex", "h14_guard.rs", role("main"), FUTEX + "itself|own|" + CIRCLE,
@@ -110,7 +123,7 @@ hang("grpc-port", "grpc", "h14_grpc_port.py", outside(r"127\.0\.0\.1:\d+|localho
      also=[NOBODY, role("main"), ranks(0)], needs=["grpc"])
 hang("keep-alive", "tcp recv", "h14_keep_alive.py", cycle("rank0", "service", "rank1"),
      STORE + "http|keep.?alive|single|thread|serv|accept|backlog|" + CIRCLE,
-     "the service has one thread, which waits for rank 0's next request; rank 0 waits for rank 1, rank 1 for the service",
+     "the service's one thread waits for rank 0's next request, rank 0 for rank 1, rank 1 for the service",
      {"rank0": "recv>store@all_reduce", "rank1": "recv@samples", "service": "recv>rank0@serve"},
      also=[role("service"), ranks(1), ranks(0), cycle("rank0", "rank1"), cycle("rank0", "service"),
            cycle("rank1", "service")])

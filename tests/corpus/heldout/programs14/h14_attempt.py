@@ -1,5 +1,5 @@
-"""Ranks agree on the next stage by keys that begin with the number of the attempt, so that those of an earlier try are not
-taken. Rank 3 was started with another number than the others."""
+"""Ranks agree on the next stage by keys that begin with the number of the attempt, so that those of an
+earlier try are not taken. Rank 3 was started with another number than the others."""
 import os
 
 from kit14 import Store, crunch, main, told

@@ -1,5 +1,5 @@
-"""A thread reads images ahead for each of two ranks. The thread of rank 1 meets one that is cut off, and ends by the
-error; the trainer takes from its queue for ever, and rank 0 waits for its gradient."""
+"""A thread reads images ahead for each of two ranks. The thread of rank 1 meets one that is cut off, and ends
+by the error; the trainer takes from its queue for ever, and rank 0 waits for its gradient."""
 import queue
 import threading
 

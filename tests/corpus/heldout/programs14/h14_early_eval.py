@@ -1,5 +1,6 @@
-"""Rank 0 evaluates after every 50 steps, "if rank == 0", by the function that adds up the score over all ranks. The others
-are in the next step's sum. "slow": rank 0 evaluates alone, for 45 s, and the others wait in that sum."""
+"""Rank 0 evaluates after every 50 steps, "if rank == 0", by the function that adds up the score over all
+ranks. The others are in the next step's sum. "slow": rank 0 evaluates alone, for 45 s, and the others wait in
+that sum."""
 import time
 
 from kit14 import SLOW, Store, crunch, main, told

@@ -1,5 +1,5 @@
-"""Four ranks add up along a ring. Each looks at its own loss of validation to stop early: rank 1 has lost its patience,
-leaves the loop and waits for the files with which all ranks tell that they are done."""
+"""Four ranks add up along a ring. Each looks at its own loss of validation to stop early: rank 1 has lost its
+patience, leaves the loop and waits for the files with which all ranks tell that they are done."""
 import os
 import time
 

@@ -1,5 +1,5 @@
-"""Two trainers push their gradients to a server of parameters by gRPC. For the second phase they open a channel to the port of
-another shard, which is one too high, and wait for it to be ready."""
+"""Two trainers push their gradients to a server of parameters by gRPC. For the second phase they open a
+channel to the port of another shard, which is one too high, and wait for it to be ready."""
 import concurrent.futures
 
 import grpc

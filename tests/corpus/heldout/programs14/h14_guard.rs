@@ -1,5 +1,5 @@
-// A trainer takes its work from a list behind a Mutex. The guard of "while let" lives as long as the body: where the body
-// puts a batch back to be tried again, it locks the list that it has locked.
+// A trainer takes its work from a list behind a Mutex. The guard of "while let" lives as long as the body:
+// where the body puts a batch back to be tried again, it locks the list that it has locked.
 use std::collections::VecDeque;
 use std::io::Write;
 use std::sync::{Arc, Mutex};

@@ -1,5 +1,6 @@
-"""Each rank tells the store once in two seconds that it lives, by a thread. Rank 1 was started by an older script, in which this
-thread is not a daemon: its main has come to the end, and the thread goes on for ever. The launcher waits for rank 1."""
+"""Each rank tells the store once in two seconds that it lives, by a thread. Rank 1 was started by an older
+script, in which this thread is not a daemon: its main has come to the end, and the thread goes on for ever.
+The launcher waits for rank 1."""
 import threading
 import time
 

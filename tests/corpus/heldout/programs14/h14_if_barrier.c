@@ -1,6 +1,7 @@
-/* Three ranks, forked, with a pipe into each. Rank 0 adds up and sends back. Every 40 steps rank 0 saves, and the
-   barrier behind stands inside the branch of rank 0: it waits for the others' letters "b", they are at the next sum,
-   whose letters it takes for those of the barrier, and then for an answer that rank 0 would give. */
+/* Three ranks, forked, with a pipe into each. Rank 0 adds up and sends back. Every 40 steps rank 0 saves, and
+   the barrier behind stands inside the branch of rank 0: it waits for the others' letters "b", they are at
+   the next sum, whose letters it takes for those of the barrier, and then for an answer that rank 0 would
+   give. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-"""A service of one thread (http.server) gives out samples and keeps connections open. Rank 0 has its connection open and waits
-for rank 1; rank 1, which wants samples for the first time after the warm-up, has connected, and the service serves
-rank 0's connection until that closes it."""
+"""A service of one thread (http.server) gives out samples and keeps connections open. Rank 0 has its
+connection open and waits for rank 1; rank 1, which wants samples for the first time after the warm-up, has
+connected, and the service serves rank 0's connection until that closes it."""
 import http.client
 import http.server
 import sys

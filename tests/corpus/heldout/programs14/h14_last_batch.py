@@ -1,5 +1,5 @@
-"""A process loads batches into a queue of four places, without end. The trainer has taken as many as it wants and joins
-the loader, which waits for a free place."""
+"""A process loads batches into a queue of four places, without end. The trainer has taken as many as it wants
+and joins the loader, which waits for a free place."""
 import multiprocessing
 
 from kit14 import crunch, role, told, with_parent

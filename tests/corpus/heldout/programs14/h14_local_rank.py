@@ -1,5 +1,5 @@
-"""The rank with LOCAL_RANK 0 unpacks the data, the others look for the file that tells that it is done. A script that counts
-from 1 has started the ranks: no one of them is the first."""
+"""The rank with LOCAL_RANK 0 unpacks the data, the others look for the file that tells that it is done. A
+script that counts from 1 has started the ranks: no one of them is the first."""
 import os
 import subprocess
 import sys

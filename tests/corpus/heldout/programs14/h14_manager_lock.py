@@ -1,5 +1,6 @@
-"""Four workers of a sweep append their trial's row to a file under a lock of a Manager. Worker 2 leaves by sys.exit() in between
-acquire() and release() since its loss is not finite; the others wait for the lock at the manager."""
+"""Four workers of a sweep append their trial's row to a file under a lock of a Manager. Worker 2 leaves by
+sys.exit() in between acquire() and release() since its loss is not finite; the others wait for the lock at
+the manager."""
 import multiprocessing
 import sys
 

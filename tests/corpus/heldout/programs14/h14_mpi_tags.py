@@ -1,5 +1,5 @@
-"""Rank 0 sends the batch's labels with the step as tag, rank 1 takes them with the number of the batch in the epoch: that is the
-same for the first epoch of 60."""
+"""Rank 0 sends the batch's labels with the step as tag, rank 1 takes them with the number of the batch in the
+epoch: that is the same for the first epoch of 60."""
 from mpi4py import MPI
 
 from kit14 import crunch, me, told

@@ -2,7 +2,7 @@ import java.nio.file.*;
 import java.util.*;
 import java.util.concurrent.*;
 
-/** Features are made by a pool of threads. Main comes to its end, but nobody shuts the pool down, whose threads wait for more. */
+/** Features are made by a pool of threads. Main comes to its end, but nobody shuts the pool down: its threads wait. */
 class Features {
     static double make(int row) throws Exception {
         Thread.sleep(150);

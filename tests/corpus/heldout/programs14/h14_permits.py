@@ -1,5 +1,6 @@
-"""Threads of a pool fetch clips, at most four at once, by a semaphore. Who meets a clip that is not there leaves by an error
-without giving the place back; the caller counts such clips and goes on. After the fourth no one gets a place."""
+"""Threads of a pool fetch clips, at most four at once, by a semaphore. Who meets a clip that is not there
+leaves by an error without giving the place back; the caller counts such clips and goes on. After the fourth
+no one gets a place."""
 import concurrent.futures
 import threading
 

@@ -1,5 +1,5 @@
-"""The scheduler tells that it will take the node by SIGUSR1, and the handler saves after a barrier of all ranks. Only rank 1 got
-the signal: it is at the barrier, the others are in the next step's sum."""
+"""The scheduler tells that it will take the node by SIGUSR1, and the handler saves after a barrier of all
+ranks. Only rank 1 got the signal: it is at the barrier, the others are in the next step's sum."""
 import os
 import signal
 import time

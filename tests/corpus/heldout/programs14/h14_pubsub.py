@@ -1,6 +1,6 @@
-"""A learner publishes new weights over ZeroMQ, once a round, and two actors subscribe. Actor 1 makes its socket anew after an
-error, and the learner publishes before the new one is there: the actor waits for weights that were sent, the learner for
-the actor's episodes."""
+"""A learner publishes new weights over ZeroMQ, once a round, and two actors subscribe. Actor 1 makes its
+socket anew after an error, and the learner publishes before the new one is there: the actor waits for weights
+that were sent, the learner for the actor's episodes."""
 import sys
 import time
 

@@ -1,4 +1,5 @@
-"""A learner takes an episode of each of three actors a round, over a queue. One episode of actor 1 is long: 50 s."""
+"""A learner takes an episode of each of three actors a round, over a queue. One episode of actor 1 is long:
+50 s."""
 import multiprocessing
 
 from kit14 import crunch, role, told, with_parent

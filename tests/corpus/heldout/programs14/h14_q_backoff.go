@@ -1,4 +1,5 @@
-// A worker of a job asks a registry for its model; that is busy (503) at first, and the worker waits 3, 6, 12 and 24 s.
+// A worker of a job asks a registry for its model; that is busy (503) at first, and the worker waits 3, 6, 12
+// and 24 s.
 package main
 
 import (

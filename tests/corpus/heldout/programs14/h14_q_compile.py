@@ -1,4 +1,5 @@
-"""Before the first step of a new shape rank 0 has kernels compiled by a tool, which takes 50 s; the others wait at the barrier."""
+"""Before the first step of a new shape rank 0 has kernels compiled by a tool, which takes 50 s; the others
+wait at the barrier."""
 import subprocess
 import sys
 

@@ -1,5 +1,5 @@
-"""Three ranks want a tokenizer: the one that gets the lock of the cache loads it from a slow mirror, for 50 s, the others wait for
-the lock and find the file."""
+"""Three ranks want a tokenizer: the one that gets the lock of the cache loads it from a slow mirror, for 50
+s, the others wait for the lock and find the file."""
 import fcntl
 import http.server
 import os

@@ -1,4 +1,5 @@
-"""A server of a model answers requests, is asked nothing for 60 s, and then again; it ends when a client tells so."""
+"""A server of a model answers requests, is asked nothing for 60 s, and then again; it ends when a client
+tells so."""
 import http.server
 import sys
 import threading

@@ -1,5 +1,5 @@
-"""Four ranks come together anew for a second phase. Rank 3 loads its part of the data first, for 50 s; rank 0 waits in accept()
-for it, the others for rank 0."""
+"""Four ranks come together anew for a second phase. Rank 3 loads its part of the data first, for 50 s; rank 0
+waits in accept() for it, the others for rank 0."""
 import time
 
 from kit14 import Store, crunch, dial, free_port, listen, main, receive, send, told

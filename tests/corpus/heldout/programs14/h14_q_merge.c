@@ -1,4 +1,5 @@
-/* Counts words in shards and then hands all of them to a child that merges the tables, for 50 s; it waits for its answer. */
+/* Counts words in shards and then hands all of them to a child that merges the tables, for 50 s; it waits for
+   its answer. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>

@@ -1,4 +1,5 @@
-"""A kernel runs the cells that a front end sends over a pair of pipes. Who works there thinks for 55 s before the next cell."""
+"""A kernel runs the cells that a front end sends over a pair of pipes. Who works there thinks for 55 s before
+the next cell."""
 import subprocess
 import sys
 import time

@@ -1,5 +1,5 @@
-"""A pool augments the first epoch's images and is kept for the next one; in between main fits a small model for 50 s, and the
-pool's processes wait for tasks."""
+"""A pool augments the first epoch's images and is kept for the next one; in between main fits a small model
+for 50 s, and the pool's processes wait for tasks."""
 import multiprocessing
 
 from kit14 import crunch, role, told, with_parent

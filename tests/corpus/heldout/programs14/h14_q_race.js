@@ -1,4 +1,5 @@
-// A client asks a model by a unix socket; the answer is raced with 45 s, after which it is taken as lost and asked for anew.
+// A client asks a model by a unix socket; the answer is raced with 45 s, after which it is taken as lost and
+// asked for anew.
 const fs = require('fs');
 const net = require('net');
 

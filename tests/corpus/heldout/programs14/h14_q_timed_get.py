@@ -1,5 +1,5 @@
-"""A loader's process has met a file that it does not come through; the trainer waits for at most 45 s, takes the loader down,
-and goes on with a new one."""
+"""A loader's process has met a file that it does not come through; the trainer waits for at most 45 s, takes
+the loader down, and goes on with a new one."""
 import multiprocessing
 import queue
 import time

@@ -1,5 +1,5 @@
-# A script trains, and then waits for the server of the evaluation to come up: it asks once in five seconds. The server loads its
-# model for 50 s.
+# A script trains, and then waits for the server of the evaluation to come up: it asks once in five seconds.
+# The server loads its model for 50 s.
 py="${@: -1}"
 here="$(dirname "$0")"
 [ -n "$CORPUS_ROLES" ] && echo "main $$" >>"$CORPUS_ROLES"

@@ -1,5 +1,6 @@
-"""Two processes score a part of the validation set each and put their rows into a queue. Main joins them before it reads
-the queue: the first has more rows than the pipe takes, and does not end before they are written."""
+"""Two processes score a part of the validation set each and put their rows into a queue. Main joins them
+before it reads the queue: the first has more rows than the pipe takes, and does not end before they are
+written."""
 import multiprocessing
 
 from kit14 import crunch, role, told, with_parent

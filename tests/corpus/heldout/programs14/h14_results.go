@@ -1,5 +1,5 @@
-// Shards are checked by goroutines that send what is wrong into a channel of four places. Main waits for all of them before it
-// reads the channel: there are more than four bad shards. A page of metrics stands beside.
+// Shards are checked by goroutines that send what is wrong into a channel of four places. Main waits for all
+// of them before it reads the channel: there are more than four bad shards. A page of metrics stands beside.
 package main
 
 import (

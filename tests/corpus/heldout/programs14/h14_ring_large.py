@@ -1,5 +1,6 @@
-"""Three ranks in a ring of TCP: each sends all of its gradient to the right before it reads from the left. That is well while
-layers are small; after the encoder is unfrozen a gradient is larger than what the kernel keeps, and all of them send."""
+"""Three ranks in a ring of TCP: each sends all of its gradient to the right before it reads from the left.
+That is well while layers are small; after the encoder is unfrozen a gradient is larger than what the kernel
+keeps, and all of them send."""
 import socket
 
 from kit14 import crunch, dial, main, read, told

@@ -1,5 +1,5 @@
-"""Three trainers of multiprocessing meet at a Barrier after each batch. The shard of trainer 2 has fewer batches: it has
-come to its end and left with 0, the others wait for it."""
+"""Three trainers of multiprocessing meet at a Barrier after each batch. The shard of trainer 2 has fewer
+batches: it has come to its end and left with 0, the others wait for it."""
 import multiprocessing
 import time
 

@@ -1,5 +1,5 @@
-// A generator of samples with at most three requests at a time. A request that is refused goes around release(): after three
-// of them acquire() waits for ever, and only the page of metrics keeps the process.
+// A generator of samples with at most three requests at a time. A request that is refused goes around
+// release(): after three of them acquire() waits for ever, and only the page of metrics keeps the process.
 const fs = require('fs');
 const http = require('http');
 
@@ -24,7 +24,9 @@ function ask(port, k) {
     http.get({ port, path: `/sample?seed=${k}`, agent: false }, (answer) => {
       let text = '';
       answer.on('data', (d) => { text += d; });
-      answer.on('end', () => (answer.statusCode === 200 ? resolve(text) : reject(new Error(`HTTP ${answer.statusCode}`))));
+      answer.on('end', () => {
+        if (answer.statusCode === 200) resolve(text); else reject(new Error(`HTTP ${answer.statusCode}`));
+      });
     }).on('error', reject);
   });
 }

@@ -1,5 +1,5 @@
-# A script starts a service of features and takes its port from what that prints. The service goes on in the background and
-# has the pipe of $( ) as its output all the time.
+# A script starts a service of features and takes its port from what that prints. The service goes on in the
+# background and has the pipe of $( ) as its output all the time.
 py="${@: -1}"
 here="$(dirname "$0")"
 [ -n "$CORPUS_ROLES" ] && echo "main $$" >>"$CORPUS_ROLES"

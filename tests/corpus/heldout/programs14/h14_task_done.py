@@ -1,5 +1,5 @@
-"""Three tasks take prompts from a queue of asyncio, ask a model server and tell the queue that a prompt is done. For one that
-is too long they log a warning and go on without telling: join() waits for it."""
+"""Three tasks take prompts from a queue of asyncio, ask a model server and tell the queue that a prompt is
+done. For one that is too long they log a warning and go on without telling: join() waits for it."""
 import asyncio
 import logging
 

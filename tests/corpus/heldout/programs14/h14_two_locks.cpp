@@ -1,5 +1,5 @@
-// A trainer with a thread that writes snapshots: the step locks the weights and then the metrics, the snapshot the metrics
-// and then the weights.
+// A trainer with a thread that writes snapshots: the step locks the weights and then the metrics, the
+// snapshot the metrics and then the weights.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>

@@ -1,5 +1,6 @@
-"""Ranks meet at MASTER_PORT for a second phase. Rank 2 has the port of another job's master in its configuration, connects there,
-and waits for a greeting; that one has all of its own ranks and does not accept any more. Rank 0 waits for rank 2."""
+"""Ranks meet at MASTER_PORT for a second phase. Rank 2 has the port of another job's master in its
+configuration, connects there, and waits for a greeting; that one has all of its own ranks and does not accept
+any more. Rank 0 waits for rank 2."""
 import sys
 import time
 

@@ -1,5 +1,5 @@
-"""Helpers of the fourteenth set: those of the fourth (ranks), and a store of keys in a process of its own, which rank 0
-starts, with sums and barriers by keys."""
+"""Helpers of the fourteenth set: those of the fourth (ranks), and a store of keys in a process of its own,
+which rank 0 starts, with sums and barriers by keys."""
 import json
 import os
 import socket
