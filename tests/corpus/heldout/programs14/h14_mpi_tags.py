@@ -2,11 +2,12 @@
 epoch: that is the same for the first epoch of 60."""
 from mpi4py import MPI
 
-from kit14 import crunch, me, told
+from kit14 import crunch, me, told, unlink_shared
 
 world = MPI.COMM_WORLD
 rank = world.Get_rank()
 me("rank%d" % rank)
+unlink_shared()
 for epoch in range(3):
     for batch in range(60):
         step = epoch * 60 + batch
