@@ -273,7 +273,7 @@ static void judge(struct watch *k, struct watched *j, size_t index)
 static void judge_ripe(struct watch *k, struct watched *j, size_t index)
 {
 	j->evidence.hcase.liveness = &j->liveness;
-	if (hang_ripe(&k->shm->settings, &j->evidence.hcase))
+	if (hang_ripe(&k->shm->settings, &j->history, &j->evidence.hcase))
 		judge(k, j, index);
 	else /* the next sample may show more */
 		j->evidence.next_ns = MAX(j->due_ns, k->w.mono_ns() + ripe_gap_ns);

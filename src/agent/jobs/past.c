@@ -79,6 +79,8 @@ void past_pace_tail(const struct job *j, struct steppace *ret)
 	size_t len = 0;
 	cleanup(freep) char *text = past_read_tail(j, STEPS_TAIL, &len);
 	job_pace_of((struct span){text, len}, j->attempt, ret);
+	if (len >= STEPS_TAIL) /* it is not the attempt's start */
+		ret->start_per_s = 0;
 }
 
 /* Now, of steps that go on; 0: they do not. */

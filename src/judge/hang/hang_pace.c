@@ -343,10 +343,12 @@ static bool stepped(const struct hang_work *w)
 	       !paused(w);
 }
 
-bool hang_ripe(const struct hang_settings *s, const struct hang_case *c)
+bool hang_ripe(const struct hang_settings *s, const struct hang_history *m, const struct hang_case *c)
 {
 	const struct liveness_set *p = c->liveness;
-	if (!c->shares || !p->has_step_time || stepped_since(p, c->shares->last_ns))
+	if (!c->shares || !p->has_step_time)
+		return true;
+	if (sub_floor(p->n_steps, m->shares_steps) >= steps_least && stepped_since(p, c->shares->last_ns))
 		return true;
 	return p->now_ns - p->step_ns >= hang_missed_ns(s, p) || p->now_ns > c->shares->last_ns + after_most_ns;
 }

@@ -7,6 +7,9 @@
 /* Measured step times needed on both sides of a change; fewer prove nothing. */
 #define RECENT 16
 #define BEFORE_LEAST 32
+/* Where steps take four times as long, fewer before do: one look in a second measures several short steps at once. */
+#define BEFORE_FEW 10
+static const double few_ratio = 3;
 /* The last of them must be long still. */
 #define LAST 8
 #define SIDE 8
@@ -65,8 +68,9 @@ bool steptrend_slower(const struct liveness_set *p, double ratio, struct steptre
 	double step[LIVENESS_STEPS];
 	size_t n = steps_copy(p, step);
 	*ret = (struct steptrend){.ratio = 0};
-	for (size_t i = 0; i < ARRAY_SIZE(recent) && n >= recent[i] + BEFORE_LEAST; i++)
-		steptrend_since(step, n, recent[i], ratio, ret);
+	for (size_t i = 0; i < ARRAY_SIZE(recent) && n >= recent[i] + BEFORE_FEW; i++)
+		steptrend_since(step, n, recent[i],
+				n >= recent[i] + BEFORE_LEAST ? ratio : MAX(ratio, few_ratio), ret);
 	if (ret->ratio <= 0 || middle_of(&step[n - LAST]) < ret->base_s * (1 + ratio / 2))
 		return false;
 	ret->gradual = steptrend_jump(step, n) < (ret->now_s - ret->base_s) * jump_least;

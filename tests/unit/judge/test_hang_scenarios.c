@@ -570,7 +570,7 @@ static void look(struct scenario *s, const char *where)
 			s->shares.last_ns = s->now_ns;
 		const struct hang_case so_far = {.liveness = &s->liveness,
 						 .shares = s->asked.want & HANG_WANT_SHARES ? &s->shares : NULL};
-		if (!hang_ripe(&s->settings, &so_far))
+		if (!hang_ripe(&s->settings, &s->mind, &so_far))
 			return;
 		s->due_ns = 0;
 		judge(s, where);

@@ -41,6 +41,16 @@ static void nothing_is_usual_yet_of_a_job_that_has_just_begun(void **state)
 	assert_true(fabs(steppace_usual(&pace) - 2) < 0.05);
 }
 
+static void a_job_that_was_fast_at_first_is_not_as_usual(void **state)
+{
+	(void)state;
+	runs(17, 5);
+	runs(300, 1.0 / 3);
+	assert_true(pace.start_per_s > 4 && fabs(steppace_usual(&pace) - pace.start_per_s) < 0.05);
+	runs(1800, 1.0 / 3);
+	assert_true(fabs(steppace_usual(&pace) - 1.0 / 3) < 0.05);
+}
+
 static void few_steps_are_no_habit(void **state)
 {
 	(void)state;
@@ -110,6 +120,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(nothing_is_usual_yet_of_a_job_that_has_just_begun, begin),
 		cmocka_unit_test_setup(few_steps_are_no_habit, begin),
+cmocka_unit_test_setup(a_job_that_was_fast_at_first_is_not_as_usual, begin),
 		cmocka_unit_test_setup(the_last_minute_is_not_what_is_usual, begin),
 		cmocka_unit_test_setup(pauses_and_the_first_step_move_it_little, begin),
 		cmocka_unit_test_setup(a_day_has_room, begin),
