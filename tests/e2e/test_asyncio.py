@@ -169,6 +169,15 @@ def test_a_queue_that_only_those_who_wait_for_it_have_is_filled_by_nobody(python
 
 
 @every_python
+def test_a_queue_whose_takers_wait_for_more_is_joined_for_ever(python, binary):
+    for what, alone in ("joined", True), ("joined-kept", False):
+        with running(python, what) as (process, truth):
+            thread, hint = hint_of(look(binary, "waits", process.pid, "--seconds", "0"), truth["main"])
+        assert hint["kind"] == ("nobody" if alone else "text") and not hint["proof"], hint
+        assert f" awaits Queue.join{ALONE if alone else ''} at asynctasks.py:" in hint["text"]
+
+
+@every_python
 def test_a_server_whose_tasks_wait_for_their_own_loop_waits_for_no_connection(python, binary):
     with running(python, "serves") as (process, truth):
         thread, hint = hint_of(look(binary, "waits", process.pid), truth["main"])

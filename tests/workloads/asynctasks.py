@@ -2,7 +2,8 @@
 
     asynctasks.py all            a task of each kind, by their names
     asynctasks.py KIND           the main task alone is in it: queue, stream, executor, chain, lock, local, kept; producer
-                                 (a queue whose producer has ended), shared (another task has the queue, too)
+                                 (a queue whose producer has ended), shared (another task has the queue, too), joined (a queue of which a task has
+                                 not told that a thing is done), joined-kept (the same, and another task has it, too)
     asynctasks.py fork           a task has forked a child, which waits for a lock in a copy of the loop
 """
 import asyncio
@@ -72,6 +73,22 @@ async def shared():
     work = asyncio.create_task(hoard(box), name="hoard")
     await asyncio.gather(empty(box), return_exceptions=True)
     await work
+
+
+async def take(box):
+    while True:
+        if await box.get():
+            box.task_done()
+
+
+async def joined(kept):
+    box = asyncio.Queue()
+    for k in range(4):
+        box.put_nowait(k)
+    tasks = [asyncio.create_task(take(box)) for _ in range(2)]
+    if kept:
+        tasks.append(asyncio.create_task(hoard(box)))
+    await box.join()
 
 
 async def stream(sock):
@@ -229,6 +246,8 @@ async def main(what):
         await producer()
     elif what == "shared":
         await shared()
+    elif what.startswith("joined"):
+        await joined(what == "joined-kept")
     elif what == "lock":
         named("holder", hold(lock, taken))
         await taken.wait()

@@ -147,7 +147,8 @@ void hang_slept(struct hang_history *m, uint64_t until_ns);
 /*
  * True when the quick samples (HANG_WANT_SHARES) can be judged. A hang that begins among them makes the rank that holds
  * up the others look slow, so steps after the last sample are waited for, as long as they are not missed; of long steps
- * enough have to be made since the first one. c->liveness may be the newest state; a case without samples can be judged at once.
+ * enough have to be made since the first one. c->liveness may be the newest state; a case without samples can be judged
+ * at once.
  */
 bool hang_ripe(const struct hang_settings *s, const struct hang_history *m, const struct hang_case *c);
 /* c->liveness is the newest state, after the evidence was gathered. */

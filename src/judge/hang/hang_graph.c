@@ -330,12 +330,37 @@ static bool end_is_main(const struct hang_work *w, const struct waitgraph_sink *
 	return n->main && n->who && n->who->main;
 }
 
+/*
+ * The longest limit within which main processes wait for an end beside them that sleeps or is stopped: they go on by
+ * themselves, whatever that one does. 0: one of them has none.
+ */
+static uint64_t limit_of_waiters(struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph *g = w->c->graph;
+	uint64_t limit_ns = 0;
+	if ((s->end != WAITEND_CLOCK && s->end != WAITEND_STOPPED) || end_is_main(w, s))
+		return 0;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		bool waits = false;
+		for (uint32_t k = 0; k < n->n_edges; k++)
+			waits |= g->edge[n->first_edge + k].to == s->node;
+		if (!waits || !n->main || !n->who || !n->who->main)
+			continue;
+		uint64_t one_ns = limit_of_call(w, n);
+		if (one_ns == 0)
+			return 0;
+		limit_ns = MAX(limit_ns, one_ns);
+	}
+	return limit_ns;
+}
+
 /* The longest of the time limits of the waits at the end, or for it; 0: none, or unknown. */
 static uint64_t limit_of(struct hang_work *w, const struct waitgraph_sink *s)
 {
 	const struct waitgraph *g = w->c->graph;
 	const struct waitgraph_node *end = &g->node[s->node];
-	uint64_t limit_ns = limit_of_call(w, end);
+	uint64_t limit_ns = MAX(limit_of_call(w, end), limit_of_waiters(w, s));
 	/* A server that waits for its visitors ends no wait by itself: the limit of who waits for it does. */
 	bool serves = s->end == WAITEND_VISITOR && !end_is_main(w, s);
 	for (size_t i = 0; i < g->n_nodes && s->end == WAITEND_CIRCLE; i++) /* any of them may end the circle */

@@ -190,14 +190,17 @@ void hang_unread_says(struct hang_work *w, const struct waitgraph_node *n)
 
 /* ---- a server beside the ranks ---- */
 
-/* The process to whose threads all arrows of a node lead, if it is of no rank; NULL: none, or several. */
+/*
+ * The process to whose threads all arrows of a node lead, if it is no rank's main one (a rank may have started it);
+ * NULL: none, or several.
+ */
 static const struct waitfact_process *only_server(const struct waitgraph *g, const struct waitgraph_node *n)
 {
 	const struct waitfact_process *p = NULL;
 	for (uint32_t i = 0; i < n->n_edges; i++) {
 		const struct waitgraph_node *to = &g->node[g->edge[n->first_edge + i].to];
-		bool of_rank = to->who && to->who->rank != NO_RANK;
-		if (!to->thread || !to->process || of_rank || (p && to->process != p))
+		bool is_rank = to->who && to->who->rank != NO_RANK && to->who->main;
+		if (!to->thread || !to->process || is_rank || (p && to->process != p))
 			return NULL;
 		p = to->process;
 	}
@@ -241,7 +244,10 @@ static const struct dump_frame *parts_at(const struct dump_thread *a, const stru
 	return NULL;
 }
 
-/* Where most ranks have come from, and where one has: words, as the work of ranks may differ. */
+/*
+ * Where most ranks have come from, and where one has. Of rank 0 it is words alone, as it often has work of its own; of
+ * another one in a job whose ranks have made steps together it is what does not fit.
+ */
 static void odd_one_says(struct hang_work *w)
 {
 	const struct stackgroup_group *most = &w->g.group[0], *few = &w->g.group[1];
@@ -250,9 +256,21 @@ static void odd_one_says(struct hang_work *w)
 	const struct stackgroup_rank *a = &w->g.rank[most->first], *b = &w->g.rank[few->first];
 	const struct dump_frame *x = a->acting && b->acting ? parts_at(a->acting, b->acting) : NULL;
 	const struct dump_frame *y = x ? parts_at(b->acting, a->acting) : NULL;
-	if (x && y && x->kind == FRAME_PYTHON)
-		hang_says(w, "Rank %d has come to it from line %d of %s, the others from line %d.", b->rank, y->line,
-			  x->name, x->line);
+	if (!x || !y || x->kind != FRAME_PYTHON)
+		return;
+	hang_says(w, "Rank %d has come to it from line %d of %s, the others from line %d.", b->rank, y->line, x->name,
+		  x->line);
+	if (b->rank == 0 || !w->stepping)
+		return;
+	hang_accuse(w, b->rank);
+	w->v->confidence = CONFIDENCE_MEDIUM;
+}
+
+/* It waits for the one thread that has its connection in hand, whatever its stack says of its work. */
+static bool asks_one_thread(const struct waitgraph *g, const struct stackgroup_rank *r)
+{
+	const struct waitgraph_node *n = r->process ? waitgraph_thread(g, r->process->pid, 0) : NULL;
+	return n && n->n_edges == 1 && g->edge[n->first_edge].quality >= WAITGRAPH_LIKELY;
 }
 
 /*
@@ -267,7 +285,7 @@ bool hang_server_of_all(struct hang_work *w)
 	if (!s || !w->many || w->g.n < 2 || s->end != WAITEND_CIRCLE || !s->all_wait || hang_first_waiting(w))
 		return false;
 	for (size_t i = 0; i < w->g.n; i++)
-		if (hang_stands_for_a_cause(w, w->g.rank[i].rank))
+		if (!asks_one_thread(g, &w->g.rank[i]) && hang_stands_for_a_cause(w, w->g.rank[i].rank))
 			return false;
 	const uint32_t server = server_of_all(w, s);
 	if (server == WAITGRAPH_NONE)

@@ -1,6 +1,6 @@
 /*
  * What only its waiters have: a future, or a queue, event or semaphore of asyncio's, to which nothing refers but the
- * frames of tasks that wait for it, themselves or through others. Nobody is left who could end such a wait.
+ * frames of tasks that wait for it, themselves or through others, or in another of its methods. Nobody is left who could end such a wait.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "sense/asyncio/pytasks_parts.h"
 #include "sense/python/pylocks.h"
 
-enum { OBJECT_AT = 16 }; /* the first member of a future's iterator */
+enum { OBJECT_AT = 16 }; /* the first member of a future's iterator, and of a cell */
 
 struct forsaken {
 	struct pytasks_reader *x;
@@ -25,20 +25,25 @@ bool pytasks_has(const struct pytasks *out, uint64_t object)
 	return false;
 }
 
-/* How often the slots of a frame, and what await makes of a future, refer to this object. */
+/* What a cell of a frame has, or what await has made of a future; neither is anybody else's. */
+static bool is_held_for_frame(struct pyobjs *o, uint64_t object, uint64_t wanted)
+{
+	uint64_t refs = 0, of = 0;
+	return (pyobj_is(o, object, PYOBJ_AWAITER) || pyobj_is(o, object, PYOBJ_CELL)) &&
+	       pyobj_u64(o, object + OBJECT_AT, &of) == 0 && of == wanted && pyobj_refs(o, object, &refs) == 0 &&
+	       refs == 1;
+}
+
+/* How often the slots of a frame, its cells, and what await makes of a future, refer to this object. */
 static uint64_t refs_of_slots(struct pytasks_reader *x, const struct pyslots *s, uint64_t wanted)
 {
-	uint64_t n = 0, refs = 0, of = 0;
+	uint64_t n = 0;
 	for (size_t i = 0; i < s->n_live; i++) {
 		bool counted;
 		uint64_t object = pyslots_object(&x->objs, s->slot[i], &counted);
 		if (!counted || object < 4096)
 			continue;
-		n += object == wanted;
-		if (object != wanted && pyobj_is(&x->objs, object, PYOBJ_AWAITER) &&
-		    pyobj_u64(&x->objs, object + OBJECT_AT, &of) == 0 && of == wanted &&
-		    pyobj_refs(&x->objs, object, &refs) == 0)
-			n += refs == 1;
+		n += object == wanted || is_held_for_frame(&x->objs, object, wanted);
 	}
 	return n;
 }
@@ -60,13 +65,39 @@ static int refs_of_task(struct forsaken *f, const struct pytask *t, uint64_t obj
 	return 0;
 }
 
-/* Marks the task, those that wait for it, and those that wait for them. */
-static void waiters_mark(struct forsaken *f)
+static bool is_method_of_container(const struct pyframe *f)
+{
+	return pytask_is_library(f) &&
+	       (pylocks_is_function(f, "get", "queues.py") || pylocks_is_function(f, "put", "queues.py") ||
+		pylocks_is_function(f, "join", "queues.py") || pylocks_is_function(f, "wait", "locks.py") ||
+		pylocks_is_function(f, "acquire", "locks.py"));
+}
+
+/*
+ * The queue, event or semaphore of whose method the task waits; 0: none. Of a queue that waits for an event of its own
+ * the queue.
+ */
+static uint64_t container_of_wait(struct pytasks_reader *x, const struct pytask *t)
+{
+	if (t->n == 0 || t->place == 0 || !is_method_of_container(&t->frame[0]))
+		return 0;
+	const struct pyframe *outer = &t->frame[MIN(t->place, t->n) - 1];
+	return pytasks_local(&x->objs, is_method_of_container(outer) ? outer : &t->frame[0], "self");
+}
+
+/*
+ * Marks the task, those that wait at the same container (who waits in Queue.get() will not call Queue.task_done()), those
+ * that wait for them, and so on.
+ */
+static void waiters_mark(struct forsaken *f, uint64_t container)
 {
 	const struct pytasks *out = f->x->out;
 	bool changed = true;
 	memset(f->waits, 0, out->n * sizeof(*f->waits));
 	f->waits[f->task] = true;
+	for (size_t i = 0; container && i < out->n; i++)
+		if (out->task[i].on[0] && container_of_wait(f->x, &out->task[i]) == container)
+			f->waits[i] = true;
 	while (changed) {
 		changed = false;
 		for (size_t i = 0; i < out->n_links; i++) {
@@ -100,24 +131,13 @@ static int all_is_counted(struct forsaken *f, uint64_t object, uint64_t own, boo
 	return e == REMOTE_FAULT ? 0 : e;
 }
 
-/* The queue, event or semaphore of whose method the task waits; 0: none. */
-static uint64_t container_of_wait(struct pytasks_reader *x, const struct pytask *t)
-{
-	const struct pyframe *f = t->n > 0 ? &t->frame[0] : NULL;
-	bool known = f && pytask_is_library(f) && t->place > 0 &&
-		     (pylocks_is_function(f, "get", "queues.py") || pylocks_is_function(f, "put", "queues.py") ||
-		      pylocks_is_function(f, "join", "queues.py") || pylocks_is_function(f, "wait", "locks.py") ||
-		      pylocks_is_function(f, "acquire", "locks.py"));
-	return known ? pytasks_local(&x->objs, f, "self") : 0;
-}
-
 static int forsaken_look(struct forsaken *f)
 {
 	struct pytask *t = &f->x->out->task[f->task];
 	uint64_t container = t->on[0] ? container_of_wait(f->x, t) : 0;
 	if (t->on[0] && !container)
 		return 0;
-	waiters_mark(f);
+	waiters_mark(f, container);
 	return container ? all_is_counted(f, container, 0, &t->forsaken)
 			 : all_is_counted(f, t->future, 1, &t->forsaken); /* the task's own */
 }
