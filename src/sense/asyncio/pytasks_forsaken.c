@@ -1,6 +1,7 @@
 /*
  * What only its waiters have: a future, or a queue, event or semaphore of asyncio's, to which nothing refers but the
- * frames of tasks that wait for it, themselves or through others, or in another of its methods. Nobody is left who could end such a wait.
+ * frames of tasks that wait for it, themselves or through others, or in another of its methods. Nobody is left who could
+ * end such a wait.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -86,7 +87,7 @@ static uint64_t container_of_wait(struct pytasks_reader *x, const struct pytask 
 }
 
 /*
- * Marks the task, those that wait at the same container (who waits in Queue.get() will not call Queue.task_done()), those
+ * Marks the task, those that wait at the same container (who waits in Queue.get() calls no Queue.task_done()), those
  * that wait for them, and so on.
  */
 static void waiters_mark(struct forsaken *f, uint64_t container)
