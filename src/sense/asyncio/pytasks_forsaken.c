@@ -1,7 +1,7 @@
 /*
  * What only its waiters have: a future, or a queue, event or semaphore of asyncio's, to which nothing refers but the
- * frames of tasks that wait for it, themselves or through others, or in another of its methods. Nobody is left who could
- * end such a wait.
+ * frames of tasks that wait for it, themselves or through others, or in another of its methods. Nobody is left who
+ * could end such a wait.
  */
 #include <stdlib.h>
 #include <string.h>
