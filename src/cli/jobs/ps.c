@@ -122,7 +122,7 @@ static void print_row(struct list *l, const struct job_process *p, bool live)
 	const char *state = live ? now : view_ended(&l->ends, p, exit);
 	const struct textcells cells = {
 		.text = {p->job, attempt, rank, p->role[0] ? p->role : "-", pid,
-			 measured ? size_format(p->own_bytes, own) : "-",
+			 measured || p->own_bytes > 0 ? size_format(p->own_bytes, own) : "-",
 			 measured ? size_format(p->rss_bytes, rss) : "-",
 			 measured ? size_format(p->shared_bytes, shared) : "-",
 			 p->peak_own_bytes > 0 ? size_format(p->peak_own_bytes, peak) : "-", steps.step, steps.rate,

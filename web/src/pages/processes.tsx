@@ -29,7 +29,7 @@ const livedText = (p: Process) =>
 
 /** Of one that has ended the most that is known of it. */
 const ownText = (p: Process) =>
-	p.own_bytes === undefined && p.peak_own_bytes ? `up to ${bytes(p.peak_own_bytes)}` : bytes(p.own_bytes);
+	p.rss_bytes === undefined && p.peak_own_bytes ? `up to ${bytes(p.peak_own_bytes)}` : bytes(p.own_bytes);
 
 /** With its run where only that tells whose rank it is. */
 const rankText = (p: Process) =>
