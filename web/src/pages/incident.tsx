@@ -95,6 +95,7 @@ function MemoryPart({ incident }: { incident: Incident }) {
 					["next would be", incident.policy?.next],
 				]}
 			/>
+			{growers && growers.length > 0 && <p class="meta">Who grew most before:</p>}
 			{growers && growers.length > 0 && (
 				<ul>
 					{growers.slice(0, 5).map((g, i) => (
