@@ -166,6 +166,10 @@ def test_the_picture_of_memory_has_the_peak_at_which_a_process_was_ended(vigil, 
     assert own[at + 1] <= own[at] - report["victim"]["own_bytes"] and memory["times"][at + 1] - memory["times"][at] < 1000
     if not ranks:
         assert max(p["own"][at] or 0 for p in memory["processes"]) == report["victim"]["own_bytes"]
+    seen = check(server.get("/api/v1/jobs/last/ranks"), "/api/v1/jobs/{job}/ranks").json()["ranks"]
+    assert [(r["ended_for"], r["signal"]) for r in seen] == [("memory", 9)] * max(1, ranks), seen
+    all_ = server.get("/api/v1/jobs/last/processes?all=1").json()["processes"]
+    assert all(p["own_bytes"] > 0 and p["ended_unix_ms"] > p["started_unix_ms"] > 0 for p in all_ if p.get("ended_for") == "memory"), all_
     told = kill_in_timeline(vigil, report)
     assert (report["time_unix_ms"], report["memory"]["used_bytes"]) in told["job"], told
     assert any(at == report["time_unix_ms"] and own >= report["victim"]["own_bytes"] for at, own in told["own"]), told
