@@ -809,6 +809,16 @@ test("a lost session asks for the token again", async () => {
 	await done(page);
 });
 
+test("who grew before a kill is told apart from who would be next", async () => {
+	const page = await newPage();
+	const { incidents } = server.world.jobs.get("bert-finetune-abhp") ?? [...server.world.jobs.values()].find((j) => j.incidents?.some((i) => i.growers));
+	const report = incidents.find((i) => i.growers?.length > 0);
+	await go(page, `incident/${encodeURIComponent(report.id)}`);
+	await page.waitForSelector("text=Memory at that moment");
+	assert.match(await text(page, "main"), /Who grew most before:\s*\S.* grew by/);
+	await done(page);
+});
+
 test("what is not there is said", async () => {
 	const page = await newPage();
 	for (const [path, words] of [
