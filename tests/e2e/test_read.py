@@ -330,6 +330,39 @@ def test_logs_are_followed_into_the_next_attempt_until_the_job_ends(vigil, fill,
     assert result.out == b"the end"
 
 
+def test_following_leaves_no_attempt_out(vigil, fill, kept, supervisor):
+    """Two attempts that begin while nobody looks, and what was printed last, by a rank that had printed nothing before."""
+    fill(running("a-1", supervisor, nproc=2))
+    kept("a-1", {(0, "out"): "begun\n", (1, "err"): ""})
+    following = vigil.start("logs", "a-1", "--follow")
+    assert read_line(following) == b"[rank 0] begun\n"
+    following.send_signal(signal.SIGSTOP)
+    kept("a-1", {(1, "out"): "last words\n"})
+    kept("a-1", {(0, "out"): "once more\n"}, attempt=1)
+    kept("a-1", {(0, "out"): "again\n", (1, "out"): ""}, attempt=2)
+    fill(job("a-1", attempt=2))
+    following.send_signal(signal.SIGCONT)
+    result = vigil.finish(following, 10)
+    said = [line.split(b"] ")[-1] for line in result.out.splitlines()]
+    assert said == [b"last words", b"once more", b"again"], result
+    assert result.text.count("attempt 1 begins") == result.text.count("attempt 2 begins") == 1, result
+
+
+def test_following_goes_on_where_a_file_was_cut_back(vigil, fill, kept, supervisor):
+    """As it is on file systems without holes: its beginning stays, and what comes is appended to it."""
+    fill(running("a-1", supervisor))
+    path = kept("a-1", {(0, "out"): "x" * 99 + "\n" + ("y" * 99 + "\n") * 2000}) / "rank-0.out"
+    following = vigil.start("logs", "a-1", "--follow", "--tail", "1")
+    assert read_line(following) == b"y" * 99 + b"\n"
+    following.send_signal(signal.SIGSTOP)
+    os.truncate(path, 64 << 10)
+    with open(path, "a") as f:
+        f.write("behind it\n")
+    fill(job("a-1"))
+    following.send_signal(signal.SIGCONT)
+    assert vigil.finish(following, 10).out.endswith(b"not all kept]\nbehind it\n")
+
+
 def test_following_ends_when_the_vigil_in_charge_is_killed(vigil, fill, kept, supervisor):
     fill(running("a-1", supervisor))
     kept("a-1", {(0, "out"): "begun\n"})

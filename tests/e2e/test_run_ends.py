@@ -156,3 +156,24 @@ def test_a_job_that_waits_for_its_next_attempt_is_listed_as_waiting(vigil):
     assert b'vigil_jobs{state="waiting"} 1' in vigil("metrics").out
     process.send_signal(signal.SIGTERM)
     assert process.wait(20) != 0
+
+
+LAUNCHER = """
+import os, subprocess, sys, time
+ranks = [subprocess.Popen([sys.executable, "-c", "import time; kept = b'x' * (60 << 20); time.sleep(7)"],
+                          env=dict(os.environ, RANK=str(r), LOCAL_RANK=str(r), WORLD_SIZE="2")) for r in range(2)]
+time.sleep(2.5)
+ranks[1].kill()
+for r in ranks:
+    r.wait()
+"""
+
+
+def test_who_is_not_waited_for_yet_has_ended(vigil):
+    """A launcher that waits for rank 0 first leaves rank 1 a zombie: its end is when it died, and its memory what it had."""
+    assert vigil("run", "--quiet", "--name", "zombie", "--", sys.executable, "-c", LAUNCHER, timeout=60).status == 0
+    rows = [json.loads(line) for line in vigil("ps", "--all", "--json", "zombie").out.splitlines()]
+    first, second = (next(r for r in rows if r.get("rank") == n) for n in range(2))
+    lived_s = [(r["ended_unix_ms"] - r["started_unix_ms"]) / 1000 for r in (first, second)]
+    assert lived_s[0] > 5 and 1 < lived_s[1] < 4.5, lived_s
+    assert all(60 << 20 <= r["own_bytes"] < 90 << 20 for r in (first, second)), rows

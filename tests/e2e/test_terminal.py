@@ -130,7 +130,7 @@ def test_nothing_is_coloured_where_no_colours_are_wanted(vigil, terminal, begin,
 def test_the_least_important_columns_go_first(vigil, terminal):
     a_past(vigil)
     wide = terminal("ps", "-a", columns=140, env={"VIGIL_PAGER": ""}).read().split("\n")[0]
-    narrow = terminal("ps", "-a", columns=70, env={"VIGIL_PAGER": ""}).read().split("\n")[0]
+    narrow = terminal("ps", "-a", columns=60, env={"VIGIL_PAGER": ""}).read().split("\n")[0]
     assert all(word in wide for word in ("JOB", "RANK", "PID", "OWN", "RESIDENT", "STEP", "COMMAND"))
     assert all(word in narrow for word in ("JOB", "RANK", "PID", "OWN", "COMMAND"))
     assert "STEP" not in narrow and "RESIDENT" not in narrow
@@ -170,8 +170,12 @@ def test_a_message_in_a_file_does_not_stick_to_a_progress_bar(vigil, binary, tmp
 
 def test_what_one_looks_for_first_stays_in_a_narrow_terminal(vigil, terminal):
     assert vigil("run", "--name", "narrow", "--", "true").status == 0
-    jobs = terminal("jobs", columns=80, env={"VIGIL_PAGER": ""}).read().split("\r\n")
-    assert all(word in jobs[0] for word in ("JOB", "STATE", "STEP", "RATE", "COMMAND")), jobs[0]
+    plain = {"VIGIL_PAGER": "", "NO_COLOR": "1"}
+    jobs = terminal("jobs", columns=80, env=plain).read().split("\r\n")
+    assert jobs[0].split() == ["JOB", "STATE", "EXIT", "RAN", "STEP", "RATE", "LEFT", "COMMAND"], jobs[0]
+    of_all, of_one = (terminal("ps", *more, "-a", columns=80, env=plain).read().split("\r\n")[0] for more in ([], ["narrow"]))
+    assert of_all.split() == ["JOB", "RANK", "PID", "OWN", "STEP", "RATE", "LEFT", "COMMAND"], of_all
+    assert of_one.split() == ["RANK", "ROLE", "PID", "OWN", "STEP", "RATE", "LEFT", "STATE", "COMMAND"], of_one
     events = terminal("events", columns=60, env={"VIGIL_PAGER": ""}).read().split("\r\n")
     assert any(re.search(r"\d{4}-\d\d-\d\d .*  narrow-\w+ .* job_start", line) for line in events), events
 

@@ -255,7 +255,7 @@ def test_a_running_job_says_what_is_left(vigil):
     """As `vigil jobs` and `vigil show` do, by the rank that is behind."""
     loop = "import time\nfor i in range(4000): print(f'step {i}/4000 loss 1', flush=True); time.sleep(0.1)"
     p = vigil.start("run", "--", sys.executable, "-c", loop)
-    wait_for(lambda: "left" in vigil("show").out.decode() or p.poll() is not None, 40, "steps")
+    wait_for(lambda: " left" in vigil("show").out.decode() or p.poll() is not None, 40, "steps")
     other = vigil("timeline", "last", "-o", "-").json()["otherData"]
     assert other["steps_total"] == 4000 and 0 < other["step"] < 4000, other
     assert 100e3 < other["left_ms"] < 1200e3, other

@@ -383,9 +383,9 @@ def test_a_signal_reaches_a_rank_and_is_noted(vigil, job):
 
 @pytest.mark.parametrize("name, handled", [("TERM", False), ("TERM", True), ("KILL", False)])
 def test_a_signal_of_the_page_is_told_as_the_user_s(vigil, name, handled):
-    """Not as a stranger's, whether it ended the rank at once or the rank left because of it."""
+    """Not as a stranger's, whether it ended the rank at once or the rank left because of it. And nothing is tried again."""
     leave = "import signal, sys\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(7))\n" if handled else ""
-    run_job(vigil, sys.executable, "-c", leave + STEPS, args=("--nproc", "2"))
+    run_job(vigil, sys.executable, "-c", leave + STEPS, args=("--nproc", "2", "--retries", "2", "--retry-on", "any", "--backoff", "100ms"))
     server = Server(vigil)
 
     def steps():
@@ -397,6 +397,7 @@ def test_a_signal_of_the_page_is_told_as_the_user_s(vigil, name, handled):
     report, job = vigil.why(id), server.get(f"/api/v1/jobs/{id}").json()
     told = vigil("why", id).out.decode()
     assert report["cause"]["id"] == "asked_from_page" and report["victim"]["rank"] == 1, report
+    assert job["attempt"] == 0 and report["retry"]["next"] == "none" and "asked to end" in report["retry"]["reason"], report["retry"]
     assert "vigil's page" in report["summary"] and f"SIG{name}" in report["summary"], report["summary"]
     assert told.startswith("stopped on request") and "someone else" not in told, told
     assert job["health"]["stopped"], job["health"]

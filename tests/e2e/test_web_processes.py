@@ -166,3 +166,39 @@ def test_the_picture_of_memory_has_the_peak_at_which_a_process_was_ended(vigil, 
     assert own[at + 1] <= own[at] - report["victim"]["own_bytes"] and memory["times"][at + 1] - memory["times"][at] < 1000
     if not ranks:
         assert max(p["own"][at] or 0 for p in memory["processes"]) == report["victim"]["own_bytes"]
+    seen = check(server.get("/api/v1/jobs/last/ranks"), "/api/v1/jobs/{job}/ranks").json()["ranks"]
+    assert [(r["ended_for"], r["signal"]) for r in seen] == [("memory", 9)] * max(1, ranks), seen
+    all_ = server.get("/api/v1/jobs/last/processes?all=1").json()["processes"]
+    assert all(p["own_bytes"] > 0 and p["ended_unix_ms"] > p["started_unix_ms"] > 0 for p in all_ if p.get("ended_for") == "memory"), all_
+    told = kill_in_timeline(vigil, report)
+    assert (report["time_unix_ms"], report["memory"]["used_bytes"]) in told["job"], told
+    assert any(at == report["time_unix_ms"] and own >= report["victim"]["own_bytes"] for at, own in told["own"]), told
+
+
+def kill_in_timeline(vigil, report):
+    """What counters of memory say in the second around a kill, with unix times."""
+    trace = vigil("timeline", "last", "-o", "-").json()
+    began = trace["otherData"]["started_unix_ms"]
+    found = {"job": [], "own": []}
+    for e in trace["traceEvents"]:
+        if e["ph"] == "C" and e["name"] == "memory bytes" and abs((at := began + e["ts"] // 1000) - report["time_unix_ms"]) < 1000:
+            for key in found:
+                found[key] += [(at, e["args"][key])] if key in e["args"] else []
+    return found
+
+
+@pytest.mark.parametrize("ranks", [0, 2])
+def test_the_picture_of_memory_has_the_peak_at_which_the_kernel_ended_a_process(vigil, small_machine, ranks):
+    program = GROWS.replace("RANKS", str(ranks))
+    vigil("run", "--memory-threshold", "0", "--", sys.executable, "-c", program, program, box=small_machine(160))
+    report = vigil.why()
+    assert report["kind"] == "cgroup_oom", report
+    if "own_bytes" not in report["victim"]:
+        pytest.skip("the kernel's log may not be read")
+    [died] = [e["time_unix_ms"] for e in report["evidence"] if e["kind"] == "kmsg" and "Killed process" in e["text"]]
+    memory = check(Server(vigil).get("/api/v1/jobs/last/memory?points=2000"), A + "/memory").json()
+    at = memory["times"].index(died)
+    own = [sum(s["own"][i] or 0 for s in memory["series"]) for i in range(len(memory["times"]))]
+    assert own[at] == max(own) >= report["victim"]["own_bytes"], (own, report["victim"])
+    assert own[at + 1] <= own[at] - report["victim"]["own_bytes"] and memory["times"][at + 1] - died < 1000
+    assert any(at == died and value >= report["victim"]["own_bytes"] for at, value in kill_in_timeline(vigil, report)["own"])

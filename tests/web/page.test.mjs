@@ -809,6 +809,28 @@ test("a lost session asks for the token again", async () => {
 	await done(page);
 });
 
+test("who grew before a kill is told apart from who would be next", async () => {
+	const page = await newPage();
+	const { incidents } = server.world.jobs.get("bert-finetune-abhp") ?? [...server.world.jobs.values()].find((j) => j.incidents?.some((i) => i.growers));
+	const report = incidents.find((i) => i.growers?.length > 0);
+	await go(page, `incident/${encodeURIComponent(report.id)}`);
+	await page.waitForSelector("text=Memory at that moment");
+	assert.match(await text(page, "main"), /Who grew most before:\s*\S.* grew by/);
+	await done(page);
+});
+
+test("the report of an end that was asked for looks like none of a death", async () => {
+	const page = await newPage();
+	const [report] = server.world.jobs.get("bert-finetune-abhp").incidents;
+	const { kind, cause } = report;
+	Object.assign(report, { kind: "killed_by", cause: { ...cause, id: "asked_from_page" } });
+	await go(page, `incident/${encodeURIComponent(report.id)}`);
+	await page.waitForSelector(".verdict.calm");
+	assert.match(await text(page, ".verdict .level"), /stopped on request/i);
+	Object.assign(report, { kind, cause });
+	await done(page);
+});
+
 test("what is not there is said", async () => {
 	const page = await newPage();
 	for (const [path, words] of [

@@ -90,6 +90,11 @@ bool autopsy_ended_before(struct autopsy *a, const struct proc_id *one, const st
 	return a && deathfacts_ended_before(a->facts, one, other);
 }
 
+int64_t autopsy_ended_unix_ms(const struct autopsy *a, const struct proc_id *who)
+{
+	return a ? deathfacts_ended_unix_ms(a->facts, who) : 0;
+}
+
 const struct signal_sent *autopsy_signal_next(const struct autopsy *a, uint64_t *at)
 {
 	return deathfacts_signal_next(a->facts, at);

@@ -61,6 +61,8 @@ bool autopsy_end_between(struct autopsy *a, int64_t from_ms, int64_t to_ms, char
 			 int64_t *ret_unix_ms);
 /* As deathfacts_ended_before. */
 bool autopsy_ended_before(struct autopsy *a, const struct proc_id *one, const struct proc_id *other);
+/* As deathfacts_ended_unix_ms, of what was handed on by the feed so far; a may be NULL. */
+int64_t autopsy_ended_unix_ms(const struct autopsy *a, const struct proc_id *who);
 /* As deathfacts_signal_next, of what was handed on by the feed so far. */
 const struct signal_sent *autopsy_signal_next(const struct autopsy *a, uint64_t *at);
 struct autopsy *autopsy_free(struct autopsy *a);

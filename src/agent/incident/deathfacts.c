@@ -261,6 +261,14 @@ bool deathfacts_ended_before(const struct deathfacts *g, const struct proc_id *o
 	return false;
 }
 
+int64_t deathfacts_ended_unix_ms(const struct deathfacts *g, const struct proc_id *who)
+{
+	for (size_t i = g->n_ends; i-- > 0;)
+		if (g->ends[i].pid == who->pid && g->ends[i].start_ticks == who->start_ticks)
+			return g->ends[i].time_unix_ms;
+	return 0;
+}
+
 void deathfacts_signals_unavailable(struct deathfacts *g, const char *why)
 {
 	TEXT_COPY(g->signals_why, why ? why : "");

@@ -222,11 +222,34 @@ static int hole_skip(struct logfile *f, logfiles_fn *fn, void *ctx)
 	return r;
 }
 
+/* agent/output/keptlog cuts files back to a multiple of this. */
+#define CUT_BLOCK ((uint64_t)64 * KIB)
+
+/*
+ * A file that is shorter than what was read of it was cut back to its beginning, on a file system without holes. What
+ * came since lies behind that: less than a block of it as a rule, and nothing in front of it is new.
+ */
+static int cut_follow(struct logfile *f, logfiles_fn *fn, void *ctx)
+{
+	static const char cut[] = "[vigil: the output before this is not all kept]\n";
+	struct stat st;
+	if (fstat(f->fd, &st) < 0)
+		return -errno;
+	if ((uint64_t)st.st_size >= f->at)
+		return 0;
+	int r = hand_out(f, f->n_partial, true, fn, ctx);
+	if (r == 0 && fn(ctx, f, cut, strlen(cut)) != 0)
+		r = -ECANCELED;
+	f->at = (uint64_t)st.st_size / CUT_BLOCK * CUT_BLOCK;
+	return r;
+}
+
 int logfiles_read(struct logfile *f, bool raw, bool last, logfiles_fn *fn, void *ctx)
 {
 	if (!f->partial && !(f->partial = malloc(LONGEST_LINE)))
 		return -ENOMEM;
-	for (;;) {
+	int r = cut_follow(f, fn, ctx);
+	while (r == 0) {
 		int skipped = hole_skip(f, fn, ctx);
 		if (skipped < 0)
 			return skipped;
@@ -240,8 +263,9 @@ int logfiles_read(struct logfile *f, bool raw, bool last, logfiles_fn *fn, void 
 		if (n < 0)
 			return -errno;
 		f->at += (uint64_t)n;
-		int r = hand_out(f, f->n_partial + (size_t)n, raw || (last && n == 0), fn, ctx);
-		if (r < 0 || n == 0)
+		r = hand_out(f, f->n_partial + (size_t)n, raw || (last && n == 0), fn, ctx);
+		if (n == 0)
 			return r;
 	}
+	return r;
 }

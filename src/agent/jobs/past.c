@@ -169,6 +169,7 @@ static int stored_take(void *ctx, const struct job_process *stored)
 		one.rank = one.rank == NO_RANK ? known->rank : one.rank;
 		TEXT_COPY(one.role, known->role);
 		TEXT_COPY(one.name, known->name);
+		one.own_bytes = one.own_bytes > 0 ? one.own_bytes : known->own_bytes;
 		known->pid = 0; /* told */
 	}
 	peak_take(p, &one);
@@ -182,6 +183,7 @@ static struct job_process past_process_of(const struct job *j, const struct seri
 				.ppid = s->ppid,
 				.start_ticks = s->start_ticks,
 				.rank = s->rank,
+				.own_bytes = s->ended_unix_ms > 0 ? s->own_bytes : 0,
 				.started_unix_ms = s->started_unix_ms,
 				.ended_unix_ms = s->ended_unix_ms};
 	TEXT_COPY(p.job, j->id);

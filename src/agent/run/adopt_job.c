@@ -245,6 +245,7 @@ static void sample(struct adopt *a, struct adopted *j)
 		.own = hangproc_own(&a->services.hang, (size_t)(j - a->job)),
 		.steps = hangproc_steps(&a->services.hang, (size_t)(j - a->job)),
 		.devices = hangproc_devices(&a->services.hang, (size_t)(j - a->job)),
+		.autopsy = j->autopsy,
 	};
 	int r = sampler_look(j->sampler, &want);
 	livetell_changed(j->live);

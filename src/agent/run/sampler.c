@@ -35,7 +35,7 @@ struct about {
 	bool unread; /* its memory lock did not come: its name and rank are asked for again */
 	bool told;
 	uint32_t attempt;
-	int64_t started_unix_ms;
+	int64_t started_unix_ms, ended_unix_ms; /* ended_unix_ms 0: it runs */
 	struct sampler_memory memory;
 	char comm[PROC_COMM_MAX];
 	char state;
@@ -235,6 +235,10 @@ static bool process_read(struct sampler *s, size_t at, struct usage_process *p, 
 						.rss_bytes = p->rss_bytes,
 						.peak_own_bytes = MAX(about->memory.peak_own_bytes, p->own_bytes)};
 	about->state = st.state;
+	if (proc_is_over(&st) && about->ended_unix_ms == 0) { /* its parent has not waited for it yet */
+		about->ended_unix_ms = s->looked_unix_ms;
+		about->told = false;
+	}
 	if (before && strcmp(before->comm, st.comm) == 0) {
 		about->named &= !about->unread;
 		return true;
@@ -348,6 +352,13 @@ static void roles_read(struct sampler *s, const struct sampler_want *want)
 
 /* ---- into the file ---- */
 
+/* The kernel's time where that is known, else that of the look that saw it; within the process's life. */
+static int64_t end_of(const struct sampler_want *want, const struct usage_process *p, int64_t seen_unix_ms)
+{
+	const int64_t told = autopsy_ended_unix_ms(want->autopsy, &(struct proc_id){p->pid, p->start_ticks});
+	return told > 0 && told < seen_unix_ms ? told : seen_unix_ms;
+}
+
 static int tell_process(struct sampler *s, const struct usage_process *p, const struct about *about,
 			int64_t ended_unix_ms)
 {
@@ -359,6 +370,7 @@ static int tell_process(struct sampler *s, const struct usage_process *p, const 
 		.attempt = about->attempt,
 		.started_unix_ms = about->started_unix_ms,
 		.ended_unix_ms = ended_unix_ms,
+		.own_bytes = about->memory.own_bytes,
 	};
 	TEXT_COPY(r.role, role_name(about->who.role));
 	TEXT_COPY(r.name, proc_known_as(about->comm));
@@ -369,9 +381,11 @@ static int tell_processes(struct sampler *s, const struct sampler_want *want, in
 {
 	int r = 0;
 	for (size_t i = 0; r == 0 && i < s->was->n; i++) {
-		size_t at = index_of(s->now, s->was->use[i].pid);
-		if (at == SIZE_MAX || s->now->use[at].start_ticks != s->was->use[i].start_ticks)
-			r = tell_process(s, &s->was->use[i], &s->was->about[i], now_unix_ms);
+		const struct usage_process *p = &s->was->use[i];
+		size_t at = index_of(s->now, p->pid);
+		const bool gone = at == SIZE_MAX || s->now->use[at].start_ticks != p->start_ticks;
+		if (gone && s->was->about[i].ended_unix_ms == 0)
+			r = tell_process(s, p, &s->was->about[i], end_of(want, p, now_unix_ms));
 	}
 	for (size_t i = 0; r == 0 && i < s->now->n; i++) {
 		struct about *about = &s->now->about[i];
@@ -380,7 +394,9 @@ static int tell_processes(struct sampler *s, const struct sampler_want *want, in
 		if (!same_before(s, &s->now->use[i]))
 			about->attempt = want->attempt;
 		about->told = true;
-		r = tell_process(s, &s->now->use[i], about, 0);
+		if (about->ended_unix_ms > 0)
+			about->ended_unix_ms = end_of(want, &s->now->use[i], about->ended_unix_ms);
+		r = tell_process(s, &s->now->use[i], about, about->ended_unix_ms);
 	}
 	return r;
 }

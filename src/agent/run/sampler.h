@@ -10,6 +10,7 @@
 #pragma once
 
 #include "agent/hang/hangshm.h"
+#include "agent/incident/autopsy.h"
 #include "agent/jobs/jobpids.h"
 #include "base/base.h"
 #include "model/jobs/role.h"
@@ -32,6 +33,7 @@ struct sampler_want {
 	const struct hang_own *own;
 	const struct hang_steps *steps; /* how far the ranks are; NULL: not known */
 	const struct hang_devices *devices; /* what their GPUs do; NULL: not known */
+	const struct autopsy *autopsy; /* knows when processes ended; NULL: nobody does */
 	uint64_t node_used_bytes, node_total_bytes; /* 0: not known */
 	/*
 	 * What the job's group held when the guard looked last, some seconds ago at most; 0: not known. While the own

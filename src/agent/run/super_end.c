@@ -105,14 +105,15 @@ static void autopsy_rank(struct super *s, const struct rank *r, int wait_status,
 	services_ray_victim(&s->services, 0, in);
 }
 
-static void attempt_record(struct super *s, enum incident_kind kind)
+/* in: its report, NULL: it has none of its own */
+static void attempt_record(struct super *s, enum incident_kind kind, const struct incident *in)
 {
 	struct retry_attempt *a = &s->attempts.done[MIN(s->attempts.n, (uint32_t)SUPER_ATTEMPTS - 1)];
 	const struct rank *r = &s->rank[MAX(s->attempts.first_failed, 0)];
 	*a = (struct retry_attempt){.kind = kind,
 				    .lived_ns = s->w->mono_ns() - s->attempts.start_ns,
 				    .peak_bytes = super_peak_bytes(s),
-				    .stopping = s->ending.stopping};
+				    .stopping = s->ending.stopping || (in && incident_asked(in->cause.id))};
 	a->has_last_line =
 		lastline_hash(&r->out.last, &a->last_line_hash) || lastline_hash(&r->err.last, &a->last_line_hash);
 	s->attempts.n = MIN(s->attempts.n + 1, (uint32_t)SUPER_ATTEMPTS);
@@ -322,7 +323,7 @@ static void hung_attempt_ended(struct super *s)
 	struct retry_settings settings = s->spec->retry;
 	struct retry_decision d;
 	settings.on_hang |= s->spec->watch.on_hang == ON_HANG_RESTART;
-	attempt_record(s, INCIDENT_HANG);
+	attempt_record(s, INCIDENT_HANG, NULL);
 	if (s->kills.pending)
 		super_finish_case(s, s->kills.pending, NULL);
 	retry_decide(&settings, s->attempts.done, s->attempts.n, &d);
@@ -360,7 +361,7 @@ static void failed_attempt_ended(struct super *s, const struct rank *r, bool for
 		super_finish_case(s, s->kills.pending, NULL); /* the attempt has ended for another reason since */
 	if (!for_memory)
 		other_death(s, r, &in, &parts);
-	attempt_record(s, for_memory ? INCIDENT_MEMORY_KILL : in.kind);
+	attempt_record(s, for_memory ? INCIDENT_MEMORY_KILL : in.kind, for_memory ? NULL : &in);
 	retry_decide(&s->spec->retry, s->attempts.done, s->attempts.n, &d);
 	if (!for_memory)
 		other_death_report(s, &in, &parts, &d);
@@ -397,7 +398,7 @@ void super_attempt_ended(struct super *s)
 		failed_attempt_ended(s, r, for_memory);
 		return;
 	}
-	attempt_record(s, INCIDENT_CLEAN_EXIT);
+	attempt_record(s, INCIDENT_CLEAN_EXIT, NULL);
 	if (s->kills.pending)
 		super_finish_case(s, s->kills.pending, NULL);
 	s->phase = SUPER_OVER;

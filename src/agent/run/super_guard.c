@@ -2,6 +2,7 @@
 
 #include "agent/run/super.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/path.h"
 #include "judge/death/consequence.h"
 
@@ -71,6 +72,42 @@ static void memory_end_note(struct super *s, struct rank *r)
 	recorder_process(&s->recorder, &r->row);
 }
 
+static uint64_t victim_start_ticks(const struct guard_case *c)
+{
+	for (uint32_t i = 0; i < MIN(c->n_victims, (uint32_t)GUARD_CASE_PIDS); i++)
+		if (c->victim[i].pid == c->incident.victim.pid)
+			return c->victim[i].start_ticks;
+	return 0;
+}
+
+/* A rank that a launcher started: the launcher alone is told how it ended, and vigil knows, as it has ended it. */
+static void launched_end_note(struct super *s, const struct guard_case *c)
+{
+	const struct incident *in = &c->incident;
+	const uint64_t start_ticks = victim_start_ticks(c);
+	if (s->kills.stand || in->victim.rank == NO_RANK || start_ticks == 0)
+		return;
+	const uint64_t lived_ns = sub_floor(clock_boot_ns(), start_ticks * (NS_PER_S / s->w->ticks_per_s));
+	struct job_process row = {.attempt = in->attempt,
+				  .pid = in->victim.pid,
+				  .start_ticks = start_ticks,
+				  .rank = in->victim.rank,
+				  .own_bytes = in->victim.own_bytes,
+				  .rss_bytes = in->victim.rss_bytes,
+				  .shared_bytes = in->victim.shared_bytes,
+				  .swap_bytes = in->victim.swap_bytes,
+				  .started_unix_ms = s->w->unix_ms() - (int64_t)(lived_ns / NS_PER_MS),
+				  .ended_unix_ms = in->time_unix_ms + (int64_t)(in->action.dead_us / 1000),
+				  .has_status = true,
+				  .wait_status = SIGKILL};
+	TEXT_COPY(row.job, s->job.id);
+	TEXT_COPY(row.role, "main");
+	TEXT_COPY(row.name, in->victim.name);
+	TEXT_COPY(row.command, in->victim.command);
+	TEXT_COPY(row.ended_for, ENDED_FOR_MEMORY);
+	recorder_process(&s->recorder, &row);
+}
+
 void super_finish_case(struct super *s, struct guard_case *c, const struct retry_decision *retry)
 {
 	struct killreport e;
@@ -78,6 +115,11 @@ void super_finish_case(struct super *s, struct guard_case *c, const struct retry
 		return;
 	e.retry = retry;
 	e.victims_stand = s->kills.stand;
+	bool own = false; /* one that vigil started itself */
+	for (uint32_t i = 0; i < s->nproc; i++)
+		own |= s->rank[i].proc.pid == c->incident.victim.pid;
+	if (!own)
+		launched_end_note(s, c);
 	s->kills.stand = false;
 	for (uint32_t i = 0; i < s->nproc; i++)
 		if (s->rank[i].proc.pid == c->incident.victim.pid && !s->rank[i].running) {

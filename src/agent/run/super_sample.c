@@ -16,6 +16,7 @@ static void want_fill(const struct super *s, struct sampler_want *want)
 		.own = hangproc_own(&s->services.hang, 0),
 		.steps = hangproc_steps(&s->services.hang, 0),
 		.devices = hangproc_devices(&s->services.hang, 0),
+		.autopsy = s->autopsy,
 	};
 	(void)services_helpers(&s->services, want->pids.not_ours);
 	for (uint32_t i = 0; s->spec->nproc > 0 && i < s->nproc && want->n_ranks < SAMPLER_RANKS; i++) {

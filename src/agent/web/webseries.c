@@ -7,7 +7,6 @@
 #include "base/json.h"
 #include "base/vec.h"
 #include "sense/rank.h"
-#include "tell/incident/report.h"
 #include "tell/jobs/bulklife.h"
 #include "tell/jobs/killpoint.h"
 #include "tell/jobs/seriesjson.h"
@@ -27,8 +26,7 @@ struct points {
 	struct bulklife *large; /* owned, the largest processes of a job without ranks */
 	size_t n_large;
 	int64_t from, to;
-	struct killpoint *kill; /* owned, of a picture of memory: what the guard saw, the oldest first */
-	size_t n_kills, cap_kills;
+	struct killpoints kills; /* of a picture of memory */
 };
 
 static void points_done(struct points *p)
@@ -37,24 +35,6 @@ static void points_done(struct points *p)
 	free(p->steps);
 	free(p->bulk);
 	free(p->large);
-	free(p->kill);
-}
-
-static int kill_take(void *ctx, const char *id, const char *text)
-{
-	static struct incident in; /* large */
-	struct points *p = ctx;
-	struct killpoint k;
-	cleanup(js_freep) struct js *o = NULL;
-	(void)id;
-	if (js_parse(text, strlen(text), &o, NULL) < 0 || report_from_json(o, &in) < 0 || !killpoint_of(&in, &k))
-		return 0; /* 'vigil why' reports the damage */
-	if (p->n_kills > 0 && k.time_unix_ms < p->kill[p->n_kills - 1].time_unix_ms)
-		return 0; /* a clock that was set back */
-	int r = vec_room(&p->kill, &p->cap_kills, p->n_kills + 1);
-	if (r == 0)
-		p->kill[p->n_kills++] = k;
-	return r;
 }
 
 static uint64_t sample_bytes(const struct series_sample *s)
@@ -98,8 +78,8 @@ static void range_narrow(struct span text, struct points *p)
 		first = MIN(first, record.sample.time_unix_ms);
 		last = MAX(last, record.sample.time_unix_ms);
 	}
-	if (p->n_kills > 0 && last != INT64_MIN)
-		last = MAX(last, p->kill[p->n_kills - 1].freed_unix_ms);
+	if (p->kills.n > 0 && last != INT64_MIN)
+		last = MAX(last, p->kills.of[p->kills.n - 1].freed_unix_ms);
 	p->from = MAX(p->from, first);
 	p->to = MIN(p->to, last);
 }
@@ -172,9 +152,7 @@ struct points_reading {
 	enum points_what what;
 	uint64_t most, slot;
 	struct series_steps steps; /* the latest */
-	struct series_sample sample; /* the latest look; n_lanes 0: none yet */
-	struct series_bulk bulk; /* that belongs to it */
-	size_t next_kill;
+	struct killwalk kills;
 };
 
 static int webseries_sample_take(struct points_reading *g, const struct series_sample *s)
@@ -189,30 +167,18 @@ static int webseries_sample_take(struct points_reading *g, const struct series_s
 	return r == 0 && taken ? point_extend(p, g->what, &g->steps) : r;
 }
 
-/* What the guard saw since the latest look, before the next one. */
+/* What was seen at kills since the latest look, before the next one. */
 static int kills_put(struct points_reading *g, int64_t until_unix_ms)
 {
-	static struct series_sample at, after;
-	struct series_bulk bulk_at, bulk_after;
-	const struct points *p = g->to;
+	struct killwalk *w = &g->kills;
 	int r = 0;
-	for (; r == 0 && g->next_kill < p->n_kills && p->kill[g->next_kill].time_unix_ms < until_unix_ms;
-	     g->next_kill++) {
-		const struct killpoint *k = &p->kill[g->next_kill];
-		if (g->sample.n_lanes == 0 || k->attempt != g->sample.attempt)
-			continue;
-		killpoint_looks(k, &g->sample, &at, &after);
-		killpoint_large(k, &g->bulk, &bulk_at, &bulk_after);
-		bulk_at.mono_ns = at.mono_ns;
-		bulk_after.mono_ns = after.mono_ns;
-		r = webseries_sample_take(g, &at);
-		point_bulk(g->to, &bulk_at);
-		if (r == 0 && k->freed_unix_ms < until_unix_ms) {
-			r = webseries_sample_take(g, &after);
-			point_bulk(g->to, &bulk_after);
+	while (r == 0 && killwalk_next(w, until_unix_ms)) {
+		r = webseries_sample_take(g, &w->at);
+		point_bulk(g->to, &w->bulk_at);
+		if (r == 0 && w->has_after) {
+			r = webseries_sample_take(g, &w->after);
+			point_bulk(g->to, &w->bulk_after);
 		}
-		g->sample = after;
-		g->bulk = bulk_after;
 	}
 	return r;
 }
@@ -224,16 +190,12 @@ static int points_record_take(struct points_reading *g, const struct series_reco
 		g->steps = record->steps;
 		point_steps(g->to, &g->steps);
 	}
-	if (record->kind == SERIES_BULK) {
+	if (record->kind == SERIES_BULK)
 		point_bulk(g->to, &record->bulk);
-		g->bulk = record->bulk;
-	}
-	if (record->kind != SERIES_SAMPLE)
-		return 0;
-	r = kills_put(g, record->sample.time_unix_ms);
-	g->sample = record->sample;
-	g->bulk.n = 0;
-	return r == 0 ? webseries_sample_take(g, &record->sample) : r;
+	if (record->kind == SERIES_SAMPLE)
+		r = kills_put(g, record->sample.time_unix_ms);
+	killwalk_record(&g->kills, record);
+	return r == 0 && record->kind == SERIES_SAMPLE ? webseries_sample_take(g, &record->sample) : r;
 }
 
 static int points_read(const struct job *j, uint64_t most, enum points_what what, struct points *p)
@@ -243,7 +205,7 @@ static int points_read(const struct job *j, uint64_t most, enum points_what what
 	struct series_reader reader;
 	size_t len = 0;
 	int error = 0, r = 0;
-	g = (struct points_reading){.to = p, .what = what, .most = most};
+	g = (struct points_reading){.to = p, .what = what, .most = most, .kills = {.kills = &p->kills}};
 	cleanup(freep) char *text = past_read(j, &len, &error);
 	struct span all = {text, len};
 	if (!text || series_reader_init(&reader, all) < 0)
@@ -449,7 +411,7 @@ void web_memory(const struct webcall *c)
 		return;
 	/* without the store the picture has the sampler's looks alone */
 	if (web_store(c->web))
-		ignore(store_each_incident(web_store(c->web), j.id, kill_take, &p), "the looks are shown");
+		ignore(killpoints_read(web_store(c->web), j.id, &p.kills), "the looks are shown");
 	FILE *to = points_read(&j, most, POINTS_MEMORY, &p) == 0 ? open_memstream(&text, &len) : NULL;
 	if (!to)
 		return web_fail(c, 503, "io", "cannot read the series of job %s", j.id);

@@ -5,6 +5,8 @@
 #include <sys/inotify.h>
 #include <sys/syscall.h>
 
+#include "agent/jobs/jobfolder.h"
+#include "base/buf.h"
 #include "tell/store/store.h"
 
 #define CHANGES (IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_CLOSE_WRITE)
@@ -30,9 +32,16 @@ int follow_open(const char *state_dir, struct follow *ret)
 	return 0;
 }
 
-int follow_directory(struct follow *f, const char *dir)
+int follow_folder(struct follow *f, const char *log_dir, const char *folder)
 {
-	return inotify_add_watch(f->inotify_fd, dir, CHANGES | IN_ONLYDIR) < 0 ? -errno : 0;
+	char path[40];
+	cleanup(jobfolder_done) struct jobfolder of = {.fd = -1};
+	int r = jobfolder_open(log_dir, folder, &of);
+	if (r < 0)
+		return r;
+	/* the folder that was opened, whatever has its name now */
+	TEXT_FORMAT(path, "/%s/self/fd/%d", "proc", of.fd);
+	return inotify_add_watch(f->inotify_fd, path, CHANGES | IN_ONLYDIR) < 0 ? -errno : 0;
 }
 
 void follow_process(struct follow *f, pid_t pid)

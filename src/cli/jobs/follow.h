@@ -25,8 +25,8 @@ struct follow {
 void follow_done(struct follow *f);
 /* Watch state_dir, which must exist, for changes of the store. */
 int must_check follow_open(const char *state_dir, struct follow *ret);
-/* Watch another directory: FOLLOW_FILES. */
-int must_check follow_directory(struct follow *f, const char *dir);
+/* Watch the folder of a job, or one below it, as agent/jobs/jobfolder opens it: FOLLOW_FILES. */
+int must_check follow_folder(struct follow *f, const char *log_dir, const char *folder);
 /* Watch this process instead of the one before. pid 0 or a process that is gone: watches none. */
 void follow_process(struct follow *f, pid_t pid);
 /* Sleep until something happens; *ret_what: FOLLOW_… bits, never 0. */

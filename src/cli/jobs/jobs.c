@@ -93,14 +93,14 @@ static const struct textcol columns[] = {
 	{.head = "STATE", .width = 8, .left = true, .cut = true},
 	{.head = "EXIT", .width = 4, .spare = 1},
 	{.head = "STARTED", .width = 19, .spare = 6},
-	{.head = "RAN", .width = 10},
+	{.head = "RAN", .width = 10, .least = 9},
 	{.head = "TRY", .width = 3, .spare = 8},
 	{.head = "PEAK", .width = 8, .spare = 5},
 	{.head = "MEM+OTH", .width = 7, .spare = 7},
-	{.head = "STEP", .width = 11, .spare = 2},
-	{.head = "RATE", .width = 7, .spare = 3},
+	{.head = "STEP", .width = 11, .least = 9, .spare = 2},
+	{.head = "RATE", .width = 7, .least = 6, .spare = 3},
 	{.head = "LEFT", .width = 9, .spare = 4},
-	{.head = "COMMAND", .width = 10, .gap = 2},
+	{.head = "COMMAND", .width = 7, .gap = 2},
 };
 
 static void print_row(const struct list *l, const struct job *j)

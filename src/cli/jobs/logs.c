@@ -183,21 +183,46 @@ static int open_first(struct logs *l)
 	return l->files.n == 0 && !l->options->follow ? no_logs(l, -ENOENT) : 0;
 }
 
-/* Goes on with the files of a new attempt, and with files that appeared. */
+/* More attempts at once are no job's: they are passed over. */
+#define ATTEMPTS_AT_ONCE 256
+
+static int open_again(struct logs *l, uint32_t attempt)
+{
+	int r = open_attempt(l, attempt, false);
+	return r < 0 && r != -ENOENT ? no_logs(l, r) : 0;
+}
+
+/* The attempt before has ended: all that it printed, also into files that appeared since, then the next one's files. */
+static int follow_next(struct logs *l, uint32_t next)
+{
+	int status = open_again(l, l->files.attempt);
+	if (status == 0)
+		status = print_new(l, true);
+	if (status != 0)
+		return status;
+	logfiles_done(&l->files);
+	log_info("attempt %u begins", next);
+	return open_again(l, next);
+}
+
+/* Goes on with the files of new attempts, one after the other, and with files that appeared. */
 static int follow_attempt(struct logs *l, struct follow *f)
 {
 	uint32_t newest = l->files.attempt;
-	if (l->options->attempt == NOT_GIVEN && logfiles_newest(l->log_dir, &newest) == 0 &&
-	    newest != l->files.attempt) {
-		int status = print_new(l, true);
-		if (status != 0)
-			return status;
-		logfiles_done(&l->files);
-		log_info("attempt %u begins", newest);
+	int status = 0;
+	if (l->options->attempt == NOT_GIVEN)
+		ignore(logfiles_newest(l->log_dir, &newest), "its folder is gone: there is nothing newer");
+	while (status == 0 && l->files.attempt < newest) {
+		const bool near = newest - l->files.attempt <= ATTEMPTS_AT_ONCE;
+		status = follow_next(l, near ? l->files.attempt + 1 : newest);
 	}
-	int r = open_attempt(l, newest, false);
-	if (r == 0)
-		r = follow_directory(f, l->files.dir);
+	if (status == 0)
+		status = open_again(l, newest);
+	if (status != 0)
+		return status;
+	char folder[32];
+	TEXT_FORMAT(folder, "attempt-%u", newest);
+	int r = follow_folder(f, l->log_dir, folder);
 	return r < 0 && r != -ENOENT ? no_logs(l, r) : 0;
 }
 
@@ -207,7 +232,7 @@ static int logs_follow(struct logs *l)
 	cleanup(follow_done) struct follow f = {.inotify_fd = -1, .pid_fd = -1};
 	int r = follow_open(l->view->state, &f);
 	if (r == 0)
-		r = follow_directory(&f, l->log_dir);
+		r = follow_folder(&f, l->log_dir, NULL);
 	if (r < 0) {
 		log_error("cannot watch %s: %s", l->log_dir, strerror(-r));
 		return EXIT_PROBLEM;

@@ -39,7 +39,7 @@ static const struct option options[] = {
 struct list {
 	const struct view *view;
 	const struct ps_options *options;
-	bool all;
+	bool all, one; /* one: of one job */
 	size_t shown;
 	struct view_ends ends;
 	struct job_steps steps; /* of the current job */
@@ -62,22 +62,35 @@ static void list_done(struct list *l)
 		tasks_done(&l->tasks);
 }
 
+/* In 80 columns there is room for how far each rank is, and of one job for what each process is. */
 static const struct textcol columns[] = {
 	{.head = "JOB", .width = 20, .left = true, .cut = true},
 	{.head = "TRY", .width = 3, .spare = 9},
 	{.head = "RANK", .width = 4},
-	{.head = "ROLE", .width = 10, .left = true, .cut = true, .spare = 1},
+	{.head = "ROLE", .width = 10, .left = true, .cut = true, .spare = 5},
 	{.head = "PID", .width = 7},
-	{.head = "OWN", .width = 10},
-	{.head = "RESIDENT", .width = 10, .spare = 6},
+	{.head = "OWN", .width = 10, .least = 8},
+	{.head = "RESIDENT", .width = 10, .spare = 7},
 	{.head = "SHARED", .width = 10, .spare = 8},
-	{.head = "PEAK", .width = 10, .spare = 5},
-	{.head = "STEP", .width = 11, .spare = 2},
-	{.head = "RATE", .width = 7, .spare = 7},
+	{.head = "PEAK", .width = 10, .spare = 6},
+	{.head = "STEP", .width = 11, .least = 9, .spare = 2},
+	{.head = "RATE", .width = 7, .least = 6, .spare = 3},
 	{.head = "LEFT", .width = 9, .spare = 4},
-	{.head = "STATE", .width = 8, .left = true, .spare = 3},
-	{.head = "COMMAND", .width = 10, .gap = 2},
+	{.head = "STATE", .width = 8, .left = true, .spare = 5},
+	{.head = "COMMAND", .width = 9, .gap = 2},
 };
+
+/* The name of the job is the first to go where one job was asked for. */
+static void list_row(const struct list *l, const struct textcells *cells)
+{
+	struct textcol cols[ARRAY_SIZE(columns)];
+	memcpy(cols, columns, sizeof(cols));
+	cols[0].spare = l->one ? 10 : 0;
+	if (cells)
+		textcols_row(&l->view->paper, cols, ARRAY_SIZE(cols), 0, cells);
+	else
+		textcols_head(&l->view->paper, cols, ARRAY_SIZE(cols), 0, true);
+}
 
 /* Of two runs of Ray Train at once a rank says nothing without its run. False: it is none of these, or ended. */
 static bool train_read(const struct list *l, const struct job_process *p, bool live, struct rayworker_train *ret)
@@ -102,7 +115,6 @@ static void print_row(struct list *l, const struct job_process *p, bool live)
 {
 	char command[600];
 	struct rayworker_train train;
-	const struct textout *out = &l->view->paper;
 	char rank[12] = "-", own[16], rss[16], shared[16], peak[16], exit[24], attempt[16], pid[16];
 	struct job_step_cells steps;
 	job_step_cells(&l->steps, past_step_of(&l->steps, p), live ? clock_unix_ms() : 0, &steps);
@@ -116,19 +128,19 @@ static void print_row(struct list *l, const struct job_process *p, bool live)
 	TEXT_FORMAT(attempt, "%u", p->attempt);
 	TEXT_FORMAT(pid, "%ld", (long)p->pid);
 	if (l->shown == 0)
-		textcols_head(out, columns, ARRAY_SIZE(columns), 0, true);
+		list_row(l, NULL);
 	bool measured = p->rss_bytes > 0;
 	const char *now = rank_is_slow(l, p->rank) ? "slow" : "running";
 	const char *state = live ? now : view_ended(&l->ends, p, exit);
 	const struct textcells cells = {
 		.text = {p->job, attempt, rank, p->role[0] ? p->role : "-", pid,
-			 measured ? size_format(p->own_bytes, own) : "-",
+			 measured || p->own_bytes > 0 ? size_format(p->own_bytes, own) : "-",
 			 measured ? size_format(p->rss_bytes, rss) : "-",
 			 measured ? size_format(p->shared_bytes, shared) : "-",
 			 p->peak_own_bytes > 0 ? size_format(p->peak_own_bytes, peak) : "-", steps.step, steps.rate,
 			 steps.left, state, command},
 	};
-	textcols_row(out, columns, ARRAY_SIZE(columns), 0, &cells);
+	list_row(l, &cells);
 }
 
 /* Ray's own ids of a worker, by which its logs and Ray's commands name it. */
@@ -280,6 +292,7 @@ static int one_job(struct list *l, const char *name)
 	if (status != 0)
 		return status;
 	l->all = l->options->all || (!job_is_open(&j) && j.state != JOB_LOST);
+	l->one = true;
 	int r = show_processes(l, &j);
 	if (r < 0)
 		return view_failed(l->view, r, "the processes");

@@ -144,7 +144,7 @@ static void print_process(struct part *l, const struct job_process *p, bool live
 	const char *state = live ? "running" : view_ended(&l->ends, p, exit);
 	const struct textcells cells = {
 		.text = {attempt, rank, p->role[0] ? p->role : "-", pid,
-			 p->rss_bytes ? size_format(p->own_bytes, own) : "-", state,
+			 p->rss_bytes || p->own_bytes ? size_format(p->own_bytes, own) : "-", state,
 			 p->command[0] ? p->command : p->name},
 	};
 	textcols_row(out, process_columns, ARRAY_SIZE(process_columns), 2, &cells);

@@ -297,6 +297,9 @@ const struct command command_run = {
 	.about = "Starts COMMAND and keeps watch over it: acts before memory runs out (freezes the growing process, "
 		 "ends the right one, reports who held what), starts it again if asked to, and says why it died when "
 		 "it dies. Output passes through unchanged and is kept per rank.\n\n"
+		 "Who ends the job wants it to be over: after Ctrl-C, a signal to vigil, or a signal from vigil's "
+		 "page, to one rank or to all, nothing is started again, whatever --retry-on says. A signal that "
+		 "somebody sends to a rank by other means counts as a crash.\n\n"
 		 "The exit status is the job's own; 128+N if it died of signal N; 137 if it was ended for memory and "
 		 "no retry was left; 124 if it was ended as hung (--on-hang kill or restart); 125 if vigil was called "
 		 "wrongly or failed; 126 if COMMAND cannot be executed; 127 if it was not found.",

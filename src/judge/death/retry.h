@@ -23,7 +23,7 @@ struct retry_attempt {
 	uint64_t peak_bytes;
 	bool has_last_line;
 	uint64_t last_line_hash;
-	bool stopping;         /* the user asked it to end */
+	bool stopping;         /* the user asked it to end, or one of its ranks from the page */
 };
 
 struct retry_decision {

@@ -68,8 +68,9 @@ struct js *process_json(const struct job_process *p)
 	js_put_text_if(o, "role", p->role);
 	js_put_text_if(o, "name", p->name);
 	js_put_text_if(o, "command", p->command);
-	if (p->rss_bytes > 0) {
+	if (p->rss_bytes > 0 || p->own_bytes > 0)
 		js_put_u64(o, "own_bytes", p->own_bytes);
+	if (p->rss_bytes > 0) {
 		js_put_u64(o, "rss_bytes", p->rss_bytes);
 		js_put_u64(o, "shared_bytes", p->shared_bytes);
 		js_put_u64(o, "swap_bytes", p->swap_bytes);

@@ -1,11 +1,13 @@
 /*
- * What the guard saw when it ended a process, as looks of a job's series. The sampler looks once a second, so the peak
- * before a kill lies between two of its looks, and without these a picture of memory falls before the kill. Pure.
+ * What was seen when the guard or the kernel ended a process for memory, as looks of a job's series. The sampler looks
+ * once a second, so the peak before a kill lies between two of its looks, and without these a picture of memory falls
+ * before the kill. Pure, but for killpoints_read.
  */
 #pragma once
 
 #include "model/incident/incident.h"
 #include "tell/store/series.h"
+#include "tell/store/store.h"
 
 struct killpoint {
 	int64_t time_unix_ms, freed_unix_ms; /* of the decision; when the victim's memory was back */
@@ -23,9 +25,25 @@ struct killpoint {
 
 /* False: it is no report of a kill for memory, or it lacks the numbers. */
 bool killpoint_of(const struct incident *in, struct killpoint *ret);
-/* The look at the decision and the one after the victim's death. last: the sampler's look before. */
-void killpoint_looks(const struct killpoint *k, const struct series_sample *last, struct series_sample *ret_at,
-		     struct series_sample *ret_after);
-/* The same of the large processes of a job without ranks: what they had, the victim what the guard saw. */
-void killpoint_large(const struct killpoint *k, const struct series_bulk *last, struct series_bulk *ret_at,
-		     struct series_bulk *ret_after);
+
+/* The newest kills of a job, the oldest of them first. */
+struct killpoints {
+	struct killpoint of[STORE_MEMORY_KILLS];
+	size_t n;
+};
+/* Reports that cannot be read are left out. Or the store's error. */
+int must_check killpoints_read(struct store *s, const char *job, struct killpoints *ret);
+
+/* The records of a series one after the other, with the kills that lie between two of its looks. */
+struct killwalk {
+	const struct killpoints *kills; /* borrowed */
+	size_t next;
+	struct series_sample last; /* the latest look; n_lanes 0: none yet */
+	struct series_bulk bulk; /* that belongs to it */
+	struct series_sample at, after; /* of a kill: at the decision, and after the victim's death */
+	struct series_bulk bulk_at, bulk_after; /* the large processes of a job without ranks, which belong to these */
+	bool has_after; /* false: the next look came first */
+};
+/* The next kill before a time: its looks are in w. False: there is none. To be asked before killwalk_record. */
+bool killwalk_next(struct killwalk *w, int64_t until_unix_ms);
+void killwalk_record(struct killwalk *w, const struct series_record *record);

@@ -45,6 +45,8 @@ void seriesjson_times(seriesjson_time_fn *time_of, const void *ctx, size_t n, FI
 /* ---- steps ---- */
 
 static const uint64_t rate_ns = 3 * NS_PER_S, rate_least_ns = NS_PER_S * 9 / 10;
+/* For so long the first step of an attempt may be the only one: programs warm up. */
+static const uint64_t first_ns = 30 * NS_PER_S;
 
 static const struct series_step *step_of_rank(const struct series_steps *s, int32_t rank)
 {
@@ -52,6 +54,12 @@ static const struct series_step *step_of_rank(const struct series_steps *s, int3
 		if (s->of[k].rank == rank)
 			return &s->of[k];
 	return NULL;
+}
+
+/* The latest steps may be of the attempt before: none of this one is known then. */
+static const struct series_step *step_at(const struct series_sample *look, const struct series_steps *s, int32_t rank)
+{
+	return look->attempt == s->attempt ? step_of_rank(s, rank) : NULL;
 }
 
 /* A look that found another step than the one before. */
@@ -68,7 +76,7 @@ static size_t turns_find(const struct series_sample *looks, const struct series_
 	size_t n_turns = 0;
 	bool begins = true;
 	for (size_t i = 0; i < n; i++) {
-		const struct series_step *now = step_of_rank(&steps[i], rank);
+		const struct series_step *now = step_at(&looks[i], &steps[i], rank);
 		const struct step_turn *last = n_turns > 0 ? &turn[n_turns - 1] : NULL;
 		if (!now || (i > 0 && steps[i].attempt != steps[i - 1].attempt) ||
 		    (last && (now->step < last->step || looks[i].mono_ns <= last->mono_ns)))
@@ -94,7 +102,7 @@ static double rate_until(const struct step_turn *turn, size_t to)
 /* Nothing has come since this turn. For a while that is usual. */
 static double rate_since(const struct step_turn *turn, size_t at, uint64_t now_ns)
 {
-	uint64_t usual_ns = turn[at].begins ? 0 : turn[at].mono_ns - turn[at - 1].mono_ns;
+	uint64_t usual_ns = turn[at].begins ? first_ns / 2 : turn[at].mono_ns - turn[at - 1].mono_ns;
 	return now_ns > turn[at].mono_ns && now_ns - turn[at].mono_ns >= MAX(rate_ns, 2 * usual_ns) ? 0 : -1;
 }
 
@@ -112,7 +120,7 @@ int seriesjson_step_rates(const struct series_sample *looks, const struct series
 		bool here = next < n_turns && turn[next].look == i, within = next < n_turns && !turn[next].begins;
 		if (here || within)
 			rate = rate_until(turn, next);
-		else if (next > 0 && step_of_rank(&steps[i], rank))
+		else if (next > 0 && step_at(&looks[i], &steps[i], rank))
 			rate = rate_since(turn, next - 1, looks[i].mono_ns);
 		if (rate < 0)
 			fprintf(to, "%snull", i ? "," : "");

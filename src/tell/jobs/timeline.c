@@ -14,6 +14,8 @@
 #include "tell/jobs/bulklife.h"
 #include "tell/jobs/curvekeep.h"
 #include "tell/jobs/jobpast.h"
+#include "tell/jobs/killpoint.h"
+#include "tell/jobs/serieslook.h"
 #include "tell/store/series.h"
 #include "tell/store/storelast.h"
 #include "tell/jobs/timeline_ray.h"
@@ -84,6 +86,7 @@ struct timeline {
 	bool last_part; /* of which every curve is told, so that it reaches as far */
 	bool rankless; /* a process without a rank was sampled */
 	bool no_memory;
+	struct killpoints kills;
 };
 
 static void timeline_done(struct timeline *t)
@@ -511,12 +514,6 @@ static double per_second(uint64_t was, uint64_t now, double seconds)
 	return (double)(uint64_t)((double)sub_floor(now, was) / seconds + 0.5);
 }
 
-static const struct series_lane *lane_before(const struct series_sample *s, uint32_t i, int32_t rank)
-{
-	/* lanes keep their places */
-	return i < s->n_lanes && s->lane[i].rank == rank ? &s->lane[i] : NULL;
-}
-
 /* A rate holds for the time before its sample, so it is drawn from the sample before on. */
 static void write_rates(struct timeline *t, int64_t lane, const struct series_lane *was, const struct series_lane *now,
 			int64_t from, double seconds)
@@ -532,10 +529,15 @@ static void write_rates(struct timeline *t, int64_t lane, const struct series_la
 		     per_second(was->write_call_bytes, now->write_call_bytes, seconds));
 }
 
-static void write_state(struct timeline *t, int64_t lane, const struct series_lane *l, int64_t at)
+static void write_memory(struct timeline *t, int64_t lane, const struct series_lane *l, int64_t at)
 {
 	rate_counter(t, lane, "memory bytes", at, "own", (double)l->own_bytes, "shared",
 		     (double)sub_floor(l->rss_bytes, l->own_bytes));
+}
+
+static void write_state(struct timeline *t, int64_t lane, const struct series_lane *l, int64_t at)
+{
+	write_memory(t, lane, l, at);
 	rate_counter(t, lane, "processes", at, "processes", l->processes, NULL, 0);
 }
 
@@ -548,7 +550,7 @@ static void write_sample(struct timeline *t, const struct series_sample *was, co
 	if (now->job_bytes)
 		rate_counter(t, LANE_JOB, "memory bytes", at, "job", (double)now->job_bytes, NULL, 0);
 	for (uint32_t i = 0; i < now->n_lanes; i++) {
-		const struct series_lane *l = &now->lane[i], *before = was ? lane_before(was, i, l->rank) : NULL;
+		const struct series_lane *l = &now->lane[i], *before = was ? serieslook_lane(was, i, l->rank) : NULL;
 		t->rankless |= l->rank < 0 && l->processes > 0;
 		if (l->rank < 0 && !t->rankless)
 			continue; /* every process has a rank */
@@ -651,17 +653,6 @@ static void note_series(struct timeline *t)
 	t->skipped_bytes = r.skipped_bytes;
 }
 
-/* A job that vigil started begins with counters of 0, so its use before the first sample is drawn, too. */
-static bool begin_at_start(const struct timeline *t, const struct series_sample *first, struct series_sample *ret)
-{
-	const struct job *j = t->want->job;
-	uint64_t gap_ns = (uint64_t)MAX(first->time_unix_ms - j->started_unix_ms, INT64_C(0)) * NS_PER_MS;
-	if (j->adopted || first->attempt > 0 || gap_ns == 0 || gap_ns > MIN(first->mono_ns, 10 * NS_PER_S))
-		return false;
-	*ret = (struct series_sample){.time_unix_ms = j->started_unix_ms, .mono_ns = first->mono_ns - gap_ns};
-	return true;
-}
-
 /* What is told of one part of the time: its last sample, with the most memory of all of them, and its last steps. */
 struct part {
 	struct series_sample sample;
@@ -678,6 +669,7 @@ struct thinning {
 	struct part part;
 	struct series_sample was;
 	bool some; /* there is one before */
+	struct killwalk kills;
 };
 
 static bool is_within(const struct thinning *th, int64_t unix_ms)
@@ -708,20 +700,6 @@ static void part_write(struct thinning *th)
 	p->bulk.n = 0;
 }
 
-/* Memory of what was taken before that was more; lanes keep their places. */
-static void peaks_keep(const struct series_sample *before, struct series_sample *s)
-{
-	s->node_used_bytes = MAX(s->node_used_bytes, before->node_used_bytes);
-	s->job_bytes = MAX(s->job_bytes, before->job_bytes);
-	for (uint32_t i = 0; i < s->n_lanes; i++) {
-		const struct series_lane *was = lane_before(before, i, s->lane[i].rank);
-		if (!was || was->own_bytes <= s->lane[i].own_bytes)
-			continue;
-		s->lane[i].own_bytes = was->own_bytes;
-		s->lane[i].rss_bytes = was->rss_bytes;
-	}
-}
-
 static void part_take(struct thinning *th, struct series_sample *s)
 {
 	/* a clock that was set back makes no parts */
@@ -730,7 +708,7 @@ static void part_take(struct thinning *th, struct series_sample *s)
 		part_write(th);
 	th->part.number = number;
 	if (th->part.has_sample)
-		peaks_keep(&th->part.sample, s);
+		serieslook_keep_peaks(&th->part.sample, s);
 	th->part.sample = *s;
 	th->part.has_sample = true;
 }
@@ -738,18 +716,44 @@ static void part_take(struct thinning *th, struct series_sample *s)
 /* Of each process the most of the part. Who is not in the latest look has ended. */
 static void part_bulk(struct thinning *th, const struct series_bulk *look)
 {
-	struct series_bulk before = th->part.bulk;
+	const struct series_bulk before = th->part.bulk;
 	if (!th->part.has_sample || th->part.sample.mono_ns != look->mono_ns)
 		return;
 	th->part.bulk = *look;
-	for (uint32_t i = 0; i < look->n; i++)
-		for (uint32_t k = 0; k < before.n; k++)
-			if (before.of[k].pid == look->of[i].pid && before.of[k].start_ticks == look->of[i].start_ticks)
-				th->part.bulk.of[i].own_bytes = MAX(before.of[k].own_bytes, look->of[i].own_bytes);
+	serieslook_keep_large_peaks(&before, &th->part.bulk);
+}
+
+/* Memory alone: rates are told from one look of the sampler to the next. */
+static void write_kill_look(struct timeline *t, const struct series_sample *s, const struct series_bulk *large)
+{
+	const int64_t at = at_us(t, s->time_unix_ms);
+	if (s->job_bytes)
+		rate_counter(t, LANE_JOB, "memory bytes", at, "job", (double)s->job_bytes, NULL, 0);
+	for (uint32_t i = 0; i < s->n_lanes; i++)
+		if (s->lane[i].rank >= 0 || t->rankless)
+			write_memory(t, timeline_lane_find(t, s->lane[i].rank), &s->lane[i], at);
+	write_large(t, large, s->time_unix_ms);
+}
+
+/* What was seen at kills between the latest look and the next one. */
+static void write_kills(struct thinning *th, int64_t until_unix_ms)
+{
+	struct killwalk *w = &th->kills;
+	while (killwalk_next(w, until_unix_ms)) {
+		if (!is_within(th, w->at.time_unix_ms))
+			continue;
+		part_write(th);
+		write_kill_look(th->t, &w->at, &w->bulk_at);
+		if (w->has_after)
+			write_kill_look(th->t, &w->after, &w->bulk_after);
+	}
 }
 
 static void record_take(struct thinning *th, struct series_record *rec)
 {
+	if (rec->kind == SERIES_SAMPLE)
+		write_kills(th, rec->sample.time_unix_ms);
+	killwalk_record(&th->kills, rec);
 	if (rec->kind == SERIES_STEPS && is_within(th, rec->steps.time_unix_ms)) {
 		if (th->t->want->points == 0)
 			part_write(th);
@@ -761,7 +765,7 @@ static void record_take(struct thinning *th, struct series_record *rec)
 	if (rec->kind != SERIES_SAMPLE)
 		return;
 	if (!th->some && !th->part.has_sample)
-		th->some = begin_at_start(th->t, &rec->sample, &th->was);
+		th->some = serieslook_at_start(th->t->want->job, &rec->sample, &th->was);
 	if (is_within(th, rec->sample.time_unix_ms)) {
 		part_take(th, &rec->sample);
 	} else if (rec->sample.time_unix_ms < th->from_ms) {
@@ -775,11 +779,14 @@ static void write_series(struct timeline *t)
 	static struct thinning th; /* large */
 	static struct series_record rec;
 	struct series_reader r;
-	th = (struct thinning){.t = t, .from_ms = wanted_from_ms(t), .to_ms = wanted_to_ms(t)};
+	th = (struct thinning){
+		.t = t, .from_ms = wanted_from_ms(t), .to_ms = wanted_to_ms(t), .kills = {.kills = &t->kills}};
+	ignore(killpoints_read(t->want->store, t->want->job->id, &t->kills), "the looks are told");
 	if (series_reader_init(&r, t->want->series) < 0)
 		return;
 	while (series_next(&r, &rec))
 		record_take(&th, &rec);
+	write_kills(&th, INT64_MAX);
 	t->last_part = true;
 	part_write(&th);
 	if (th.some && t->want->to_unix_ms == 0)

@@ -117,7 +117,7 @@ static void process_put(unsigned char *record, const struct series_process *p)
 	put32(&o, (uint32_t)p->pid);
 	put32(&o, (uint32_t)p->ppid);
 	put32(&o, (uint32_t)p->rank);
-	put32(&o, 0);
+	put32(&o, (uint32_t)MIN(p->own_bytes / KIB, (uint64_t)UINT32_MAX));
 	(void)text_copy(memset(o.p, 0, sizeof(p->role)), sizeof(p->role), p->role);
 	o.p += sizeof(p->role);
 	(void)text_copy(memset(o.p, 0, sizeof(p->name)), sizeof(p->name), p->name);
@@ -279,7 +279,7 @@ static bool process_get(const unsigned char *p, size_t len, struct series_proces
 	r->pid = (pid_t)get32(&p);
 	r->ppid = (pid_t)get32(&p);
 	r->rank = (int32_t)get32(&p);
-	p += 4;
+	r->own_bytes = get32(&p) * (uint64_t)KIB;
 	span_copy((struct span){(const char *)p, strnlen((const char *)p, sizeof(r->role))}, r->role, sizeof(r->role));
 	p += sizeof(r->role);
 	span_copy((struct span){(const char *)p, strnlen((const char *)p, sizeof(r->name))}, r->name, sizeof(r->name));

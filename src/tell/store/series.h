@@ -45,7 +45,7 @@ struct series_sample {
 	struct series_lane lane[SERIES_LANES];
 };
 
-/* Written when a process is first seen, when its name changes, and when it is gone. */
+/* Written when a process is first seen, when its name changes, and when it has ended. */
 struct series_process {
 	pid_t pid, ppid;
 	uint64_t start_ticks;
@@ -53,6 +53,7 @@ struct series_process {
 	uint32_t attempt;
 	int64_t started_unix_ms;
 	int64_t ended_unix_ms; /* 0: it still ran when this was written */
+	uint64_t own_bytes; /* as last sampled, in whole KiB; 0: not known */
 	char role[16];
 	char name[32];
 };

@@ -877,6 +877,11 @@ int store_each_incident(struct store *s, const char *job, store_incident_fn *fn,
 	return each_two_texts(s, EACH_INCIDENT, job, fn, ctx);
 }
 
+int store_each_memory_kill(struct store *s, const char *job, store_incident_fn *fn, void *ctx)
+{
+	return each_two_texts(s, EACH_MEMORY_KILL, job, fn, ctx);
+}
+
 int store_count_incidents(struct store *s, const char *job, uint32_t *ret)
 {
 	sqlite3_stmt *q;

@@ -113,6 +113,9 @@ int must_check store_each_event(struct store *s, const char *job, uint64_t after
 int must_check store_find_incident(struct store *s, const char *what, char **ret_json);
 typedef int store_incident_fn(void *ctx, const char *id, const char *json);
 int must_check store_each_incident(struct store *s, const char *job, store_incident_fn *fn, void *ctx);
+/* Those that ended a process for memory, by the guard or the kernel: the newest ones, the oldest of them first. */
+#define STORE_MEMORY_KILLS 64
+int must_check store_each_memory_kill(struct store *s, const char *job, store_incident_fn *fn, void *ctx);
 /* The number of incidents of the job. */
 int must_check store_count_incidents(struct store *s, const char *job, uint32_t *ret);
 /*

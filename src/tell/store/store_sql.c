@@ -1,6 +1,7 @@
 #include "tell/store/store_sql.h"
 
 #include "model/jobs/job.h"
+#include "tell/store/store.h"
 
 const char *const store_migrations[STORE_SCHEMA] = {
 	"CREATE TABLE job("
@@ -134,7 +135,10 @@ const char store_lent_tables[] = LENT("job", "id") LENT("process", "job,attempt,
 #define TO_COME(t) t ">(strftime('%s','now')+86400)*1000"
 #define NEWEST_JOB "ORDER BY " TO_COME("started_unix_ms") ", started_unix_ms DESC, rowid DESC "
 #define INCIDENT_JSON "SELECT json FROM incident "
-#define NEWEST_INCIDENT "ORDER BY " TO_COME("time_unix_ms") ", time_unix_ms DESC, rowid DESC LIMIT 1"
+#define SQL_TEXT(n) #n
+#define SQL_NUMBER(n) SQL_TEXT(n)
+#define NEWEST_INCIDENTS "ORDER BY " TO_COME("time_unix_ms") ", time_unix_ms DESC, rowid DESC "
+#define NEWEST_INCIDENT NEWEST_INCIDENTS "LIMIT 1"
 
 /*
  * What is counted over all jobs, one row each: ["incident", kind, [killer, policy, what was done then, cause], name]
@@ -188,6 +192,10 @@ const struct store_statement store_statements[STATEMENT_MAX] = {
 	[INCIDENT_LAST] = {NULL, false, INCIDENT_JSON NEWEST_INCIDENT},
 	[EACH_INCIDENT] = {NULL, false,
 			   "SELECT id,json FROM incident WHERE ?1 IS NULL OR job=?1 ORDER BY time_unix_ms, rowid"},
+	[EACH_MEMORY_KILL] = {NULL, false,
+			      "SELECT id,json FROM (SELECT id,json,time_unix_ms,rowid AS row FROM incident WHERE "
+			      "job=?1 AND kind IN ('memory_kill','kernel_oom','cgroup_oom') " NEWEST_INCIDENTS
+			      "LIMIT " SQL_NUMBER(STORE_MEMORY_KILLS) ") ORDER BY time_unix_ms, row"},
 	[HAS_EVENT] = {NULL, false,
 		       "SELECT 1 FROM event WHERE job=?1 AND kind=?2 AND text=?3 AND time_unix_ms=?4 AND attempt=?5"},
 	[LEND_JOB] = {&lent_job_table, true, ""},

@@ -87,7 +87,7 @@ static void watched_directories_report_files(void **state)
 	char dir[400];
 	made_folder(&made, "jobs/a");
 	TEXT_FORMAT(dir, "%s/jobs/a", made.dir);
-	assert_int_equal(follow_directory(&f, dir), 0);
+	assert_int_equal(follow_folder(&f, dir, NULL), 0);
 	make("jobs/a/" STORE_FILE); /* the name of the store counts in the state directory only */
 	assert_int_equal(wait_once(), FOLLOW_FILES);
 	append("jobs/a/" STORE_FILE);
@@ -102,10 +102,10 @@ static void what_is_no_directory_is_refused(void **state)
 	struct follow other = {.inotify_fd = -1, .pid_fd = -1};
 	make("file");
 	TEXT_FORMAT(path, "%s/file", made.dir);
-	assert_int_equal(follow_directory(&f, path), -ENOTDIR);
+	assert_int_equal(follow_folder(&f, path, NULL), -ENOTDIR);
 	assert_int_equal(follow_open(path, &other), -ENOTDIR);
 	TEXT_FORMAT(path, "%s/absent", made.dir);
-	assert_int_equal(follow_directory(&f, path), -ENOENT);
+	assert_int_equal(follow_folder(&f, path, NULL), -ENOENT);
 	assert_int_equal(follow_open(path, &other), -ENOENT);
 	assert_int_equal(other.inotify_fd, -1);
 }

@@ -75,6 +75,7 @@ static void add_process(struct series_writer *w, pid_t pid, int64_t ended)
 				   .attempt = 3,
 				   .started_unix_ms = 1000,
 				   .ended_unix_ms = ended,
+				   .own_bytes = 5 * GIB + 1023,
 				   .role = "loader",
 				   .name = "python"};
 	assert_int_equal(series_add_process(w, &p), 0);
@@ -145,6 +146,7 @@ static void what_was_written_is_read(void **state)
 	assert_int_equal(rec.kind, SERIES_PROCESS);
 	assert_int_equal(rec.process.pid, 42);
 	assert_int_equal(rec.process.rank, 2);
+	assert_true(rec.process.own_bytes == 5 * GIB);
 	assert_string_equal(rec.process.role, "loader");
 	assert_string_equal(rec.process.name, "python");
 	assert_false(series_next(&r, &rec));

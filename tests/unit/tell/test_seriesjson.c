@@ -66,6 +66,8 @@ static void a_gap_does_not_hide_the_next(void **state)
 
 #define LOOKS 8
 
+static size_t steps_attempt_before; /* steps of looks before this one are of the first attempt */
+
 /* Looks at these times, and the steps of rank 2 at each; 0: none known. What is told of each; -1: null. */
 static void rates_of(const uint64_t ms[LOOKS], const uint64_t steps[LOOKS], size_t attempt_begins, double ret[LOOKS])
 {
@@ -75,8 +77,9 @@ static void rates_of(const uint64_t ms[LOOKS], const uint64_t steps[LOOKS], size
 	size_t len = 0;
 	for (size_t i = 0; i < LOOKS; i++) {
 		looks[i] = (struct series_sample){.mono_ns = ms[i] * NS_PER_MS, .attempt = i >= attempt_begins};
-		of[i] = (struct series_steps){
-			.n = steps[i] > 0, .attempt = looks[i].attempt, .of = {{.rank = 2, .step = steps[i]}}};
+		of[i] = (struct series_steps){.n = steps[i] > 0,
+					      .attempt = i < steps_attempt_before ? 0 : looks[i].attempt,
+					      .of = {{.rank = 2, .step = steps[i]}}};
 	}
 	FILE *to = open_memstream(&text, &len);
 	assert_non_null(to);
@@ -128,6 +131,25 @@ static void steps_that_come_late_are_spread_over_the_looks_that_had_none(void **
 	for (size_t i = 1; i < LOOKS - 1; i++)
 		assert_true(is_near(r[i], 1.0 / 3));
 	assert_true(r[7] < 0);
+}
+
+/* The latest steps are of the attempt before until the first one of this attempt has come. */
+static void an_attempt_without_steps_yet_does_not_stand(void **state)
+{
+	(void)state;
+	static const uint64_t ms[LOOKS] = {1000, 2000, 3000, 4000, 7000, 11000, 15000, 19000};
+	double r[LOOKS];
+	steps_attempt_before = 6;
+	rates_of(ms, (const uint64_t[LOOKS]){10, 20, 30, 30, 30, 30, 1, 1}, 3, r);
+	steps_attempt_before = 0;
+	assert_true(is_near(r[2], 10));
+	for (size_t i = 3; i < LOOKS; i++)
+		assert_true(r[i] < 0); /* nor does it after its first step, for a while */
+	rates_of(ms, (const uint64_t[LOOKS]){0, 0, 0, 0, 1, 1, 1, 1}, 0, r);
+	assert_true(r[7] < 0);
+	rates_of((const uint64_t[LOOKS]){1, 2, 3, 4, 5, 6, 7, 50000}, (const uint64_t[LOOKS]){1, 1, 1, 1, 1, 1, 1, 1},
+		 0, r);
+	assert_true(is_near(r[7], 0));
 }
 
 static void steps_that_cannot_be_compared_have_no_rate(void **state)
@@ -200,6 +222,7 @@ int main(void)
 		cmocka_unit_test(a_gap_does_not_hide_the_next),
 		cmocka_unit_test(two_looks_right_behind_each_other_make_no_peak_of_steps),
 		cmocka_unit_test(steps_that_come_late_are_spread_over_the_looks_that_had_none),
+		cmocka_unit_test(an_attempt_without_steps_yet_does_not_stand),
 		cmocka_unit_test(steps_that_cannot_be_compared_have_no_rate),
 		cmocka_unit_test(a_rank_has_its_devices_only_and_what_is_unknown_is_absent),
 		cmocka_unit_test(without_a_series_a_note_says_so),

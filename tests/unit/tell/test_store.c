@@ -324,6 +324,36 @@ static void expect_incident(struct store *s, const char *what, const char *json)
 	assert_string_equal(got, json);
 }
 
+static int ids_join(void *ctx, const char *id, const char *json)
+{
+	struct buf *ids = ctx;
+	(void)json;
+	buf_printf(ids, "%s ", id);
+	return 0;
+}
+
+static void of_kills_for_memory_the_newest_are_read(void **state)
+{
+	(void)state;
+	cleanup(store_closep) struct store *s = open_ok(STORE_WRITE);
+	char text[512], id[16];
+	struct buf ids = BUF_ON(text);
+	for (int i = 0; i <= STORE_MEMORY_KILLS; i++) {
+		TEXT_FORMAT(id, "k%d", i);
+		const struct store_incident kill = {.id = id,
+						    .job = "job-1",
+						    .kind = i % 2 ? "memory_kill" : "cgroup_oom",
+						    .summary = "s",
+						    .json = "{}",
+						    .time_unix_ms = 10 + i};
+		assert_int_equal(store_put_incident(s, &kill), 0);
+		TEXT_FORMAT(id, "c%d", i);
+		assert_int_equal(put_incident(s, id, "job-1", 0, 10 + i, 50, "{}"), 0);
+	}
+	assert_int_equal(store_each_memory_kill(s, "job-1", ids_join, &ids), 0);
+	assert_memory_equal(text, "k1 k2 k3 ", strlen("k1 k2 k3 "));
+}
+
 static void incidents_are_found_by_id_job_name_pid_and_as_last(void **state)
 {
 	(void)state;
@@ -748,6 +778,7 @@ int main(void)
 		STORE_TEST(the_last_event_is_found_of_all_and_of_one_job),
 		STORE_TEST(events_are_numbered_and_read_on_from_any_number),
 		STORE_TEST(incidents_are_found_by_id_job_name_pid_and_as_last),
+		STORE_TEST(of_kills_for_memory_the_newest_are_read),
 		STORE_TEST(notes_are_kept_replaced_and_dropped),
 		STORE_TEST(a_reader_sees_what_a_writer_that_is_still_open_wrote),
 		STORE_TEST(two_writers_at_once_lose_nothing),

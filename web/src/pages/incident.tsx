@@ -95,6 +95,7 @@ function MemoryPart({ incident }: { incident: Incident }) {
 					["next would be", incident.policy?.next],
 				]}
 			/>
+			{growers && growers.length > 0 && <p class="meta">Who grew most before:</p>}
 			{growers && growers.length > 0 && (
 				<ul>
 					{growers.slice(0, 5).map((g, i) => (
@@ -155,6 +156,8 @@ function EvidencePart({ incident }: { incident: Incident }) {
 	);
 }
 
+/** Causes of an end that its user asked for, as model/incident has them. */
+const ASKED = ["asked_to_stop", "asked_from_page", "interrupted", "terminal_interrupt"];
 const MILD: Record<string, string> = { clean_exit: "calm", straggler: "warn", slowdown: "warn" };
 
 function Cause({ incident }: { incident: Incident }) {
@@ -199,11 +202,12 @@ function Ways({ incident }: { incident: Incident }) {
 
 function Head({ incident }: { incident: Incident }) {
 	const now = useNow(60_000);
-	const tone = MILD[incident.kind] ?? "bad";
+	const asked = incident.kind === "killed_by" && ASKED.includes(incident.cause?.id ?? "");
+	const tone = asked ? "calm" : (MILD[incident.kind] ?? "bad");
 	return (
 		<section class={`verdict ${tone}`} aria-label="Report">
 			<p class="level">
-				{words(incident.kind)}{" "}
+				{asked ? "stopped on request" : words(incident.kind)}{" "}
 				<small>
 					· <When ms={incident.time_unix_ms} now={now} />
 					{incident.node ? ` on ${incident.node}` : ""}

@@ -29,7 +29,7 @@ const livedText = (p: Process) =>
 
 /** Of one that has ended the most that is known of it. */
 const ownText = (p: Process) =>
-	p.own_bytes === undefined && p.peak_own_bytes ? `up to ${bytes(p.peak_own_bytes)}` : bytes(p.own_bytes);
+	p.rss_bytes === undefined && p.peak_own_bytes ? `up to ${bytes(p.peak_own_bytes)}` : bytes(p.own_bytes);
 
 /** With its run where only that tells whose rank it is. */
 const rankText = (p: Process) =>
@@ -138,7 +138,7 @@ function End({ job, process, onSent }: EndProps) {
 					Send SIG{signal} to process {meant.pid}
 					{meant.rank !== undefined ? ` (rank ${meant.rank})` : ""}?
 				</h2>
-				<p>The other ranks of {job} will probably fail without it.</p>
+				<p>The other ranks of {job} will probably fail without it, and vigil does not start the job again.</p>
 				<p class="actions">
 					<button type="button" onClick={() => dialog.current?.close()}>
 						Leave it alone
