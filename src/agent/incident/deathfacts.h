@@ -56,9 +56,9 @@ struct deathfacts_span {
  */
 const struct process_end *deathfacts_bad_end(const struct deathfacts *g, pid_t parent, struct deathfacts_span when,
 					     const struct signal_sent **ret_signal);
-/* One of two processes was seen to end before the other; false also where an end was not seen. */
 /* When a process ended, as far as ends are watched; 0: not known. */
 int64_t deathfacts_ended_unix_ms(const struct deathfacts *g, const struct proc_id *who);
+/* One of two processes was seen to end before the other; false also where an end was not seen. */
 bool deathfacts_ended_before(const struct deathfacts *g, const struct proc_id *one, const struct proc_id *other);
 /*
  * Say why signals are not watched ("needs CAP_BPF and CAP_PERFMON"), or NULL: they are watched. Until the first call
