@@ -385,7 +385,7 @@ def test_an_adopted_job_has_no_logs(vigil, fill):
 def test_why_finds_the_report_by_every_name(vigil, fill):
     fill(job("a-1", state="failed", exit_status=139, last_incident="a-1.2"), incident("a-1.1", "a-1", victim={"pid": 70}),
          incident("a-1.2", "a-1", time_unix_ms=NOW - 35_000, victim={"pid": 71}, stacks=[{"rank": 0}]))
-    for what, id in (("last", "a-1.2"), ("a", "a-1.2"), ("a-1", "a-1.2"), ("a-1.1", "a-1.1"), ("70", "a-1.1"), ("71", "a-1.2")):
+    for what, id in (("last", "a-1.2"), ("a", "a-1.2"), ("a-1", "a-1.2"), ("a-1.1", "a-1.1"), ("a.1", "a-1.1"), ("70", "a-1.1"), ("71", "a-1.2")):
         assert vigil.why(what)["id"] == id, what
     assert vigil("why", "--json").json()["stacks"] == [{"rank": 0}], "what this version does not know is passed on"
     assert [r["id"] for r in lines(vigil("why", "a", "--all", "--json"))] == ["a-1.1", "a-1.2"]

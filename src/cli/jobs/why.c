@@ -241,6 +241,23 @@ static int why_job(struct why *w, const struct job *j)
 	return status;
 }
 
+/* "train.2" is the second incident of the newest job that is called train, as "train-x7k2.2" is by its id. */
+static int incident_of_name(struct why *w, const char *what, char **ret_json)
+{
+	struct job j;
+	char name[64], id[sizeof(j.id) + 16];
+	const char *dot = strrchr(what, '.');
+	uint64_t number;
+	if (!dot || dot == what || (size_t)(dot - what) >= sizeof(name) || span_u64(span_of(dot + 1), &number) < 0)
+		return STORE_NONE;
+	TEXT_FORMAT(name, "%.*s", (int)(dot - what), what);
+	int r = store_find_job(w->view->store, name, &j);
+	if (r != 0)
+		return r;
+	TEXT_FORMAT(id, "%s.%llu", j.id, (unsigned long long)number);
+	return store_find_incident(w->view->store, id, ret_json);
+}
+
 /* what: an incident's id, or the pid of a process that was ended and is not a job's main one. */
 static int why_incident(struct why *w, const char *what, bool *ret_found)
 {
@@ -254,6 +271,8 @@ static int why_incident(struct why *w, const char *what, bool *ret_found)
 		return 0; /* a job of that name: why_job reports its state, too */
 	if (r == STORE_NONE)
 		r = store_find_incident(w->view->store, what, &json);
+	if (r == STORE_NONE)
+		r = incident_of_name(w, what, &json);
 	if (r < 0)
 		return view_failed(w->view, r, "the report");
 	if (r == STORE_NONE)

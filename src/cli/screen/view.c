@@ -11,6 +11,7 @@
 #include "agent/incident/unstored.h"
 #include "agent/jobs/joblife.h"
 #include "base/buf.h"
+#include "base/columns.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "cli/options/commands.h"
@@ -27,6 +28,13 @@ bool view_progress(void)
 {
 	const char *term = getenv("TERM");
 	return isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
+}
+
+void view_progress_show(const char *text)
+{
+	const size_t width = columns_terminal(STDERR_FILENO);
+	(void)fprintf(stderr, "\r%.*s\033[K", (int)(width > 0 ? width - 1 : 0), text);
+	(void)fflush(stderr);
 }
 
 static struct textout terminal(void)

@@ -33,6 +33,8 @@ void view_done(struct view *v);
 bool view_colour(void);
 /* Whether a line of progress that is written over may be shown on stderr. */
 bool view_progress(void);
+/* Writes over that line; more than a line of the terminal is cut. text: ASCII, without the end of a line. */
+void view_progress_show(const char *text);
 
 /* Say that there are jobs which may not be read, if there are any. */
 void view_others(const struct view *v);

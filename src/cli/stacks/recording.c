@@ -30,17 +30,17 @@ static void on_stop(int signal)
 
 static void progress(void *ctx, const struct profile_progress *p)
 {
-	char bar[21];
+	char bar[21], line[200];
 	(void)ctx;
 	uint64_t done = p->duration_ns ? p->elapsed_ns * 20 / p->duration_ns : 20;
 	for (size_t i = 0; i < 20; i++)
 		bar[i] = i < done ? '#' : '.';
 	bar[20] = '\0';
-	(void)fprintf(stderr, "\rrecording [%s] %.1f of %.1f s, %zu %s, %zu %s, %llu samples ", bar,
-		      (double)p->elapsed_ns / 1e9, (double)p->duration_ns / 1e9, p->processes,
-		      p->processes == 1 ? "process" : "processes", p->threads, p->threads == 1 ? "thread" : "threads",
-		      (unsigned long long)p->samples);
-	(void)fflush(stderr);
+	TEXT_FORMAT(line, "recording [%s] %.1f of %.1f s, %llu samples, %zu %s, %zu %s", bar,
+		    (double)p->elapsed_ns / 1e9, (double)p->duration_ns / 1e9, (unsigned long long)p->samples,
+		    p->processes, p->processes == 1 ? "process" : "processes", p->threads,
+		    p->threads == 1 ? "thread" : "threads");
+	view_progress_show(line);
 }
 
 /* The timeline shows when it was looked at. A store that cannot be written is no reason to fail. */
