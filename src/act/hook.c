@@ -64,6 +64,9 @@ static void become(const struct hook *h, int input, int output, const char *cons
 	if (dup2(input, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 || dup2(output, STDERR_FILENO) < 0)
 		_exit(STATUS_NOT_EXECUTED);
 	ignore(syscall(SYS_close_range, 3U, ~0U, 0U), "an old kernel: descriptors are closed on exec");
+	/* Not in the folder of a job, whose user may put programs and modules there that this one would find. */
+	if (chdir("/") < 0)
+		_exit(STATUS_NOT_EXECUTED);
 	char *const *argv = (char *const *)(uintptr_t)h->argv;
 	char *const *envp = (char *const *)(uintptr_t)list;
 	private_umask_undo();

@@ -279,6 +279,10 @@ def test_a_series_and_a_store_of_rubbish_crash_nothing(vigil):
     found = samples(metrics(vigil))
     assert value(found, "vigil_incidents_total", kind="memory_kill") == 5
     assert sum(v for (n, _), v in found.items() if n == "vigil_kills_total") == 5
+    with sqlite3.connect(vigil.state / "vigil.db", timeout=20) as db:
+        db.execute("UPDATE incident SET kind=x'ff00'")
+    told = vigil("metrics")
+    assert told.status == 1 and "the store cannot be read" in told.text, told
 
 
 def test_too_many_names_are_pooled_and_none_is_lost(vigil):

@@ -346,6 +346,8 @@ def test_mistakes_in_the_configuration_are_placed(vigil, tmp_path):
         ("notify:\n  - name: a\n    kind: slack\n    url: file:///etc/passwd\n", ":2:5: ", "https://"),
         ("notify:\n  - name: a b\n    kind: slack\n    url: https://h\n", ":2:5: ", "1 to 31 letters"),
         ("notify:\n  - kind: exec\n    name: x\n", ":2:5: ", "'argv' is missing"),
+        ("notify:\n  - kind: exec\n    name: x\n    argv: [./hook.sh]\n", ":2:5: ", "argv: './hook.sh' must be a path that begins with '/'"),
+        ("notify:\n  - kind: slack\n    name: x\n    url-file: slack.url\n", ":2:5: ", "url-file: 'slack.url' must be a path"),
         ("notify:\n  - name: x\n", ":2:5: ", "no kind"),
         ("notify:\n  - {}\n", ":2:5: ", "neither name nor kind"),
         ("notify: x\n", ":1:1: ", "a list of channels"),

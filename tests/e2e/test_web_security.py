@@ -153,7 +153,9 @@ def test_a_token_gives_codes_of_its_role_and_a_session_gives_none(server, state)
         cookie = {"Cookie": opened.headers["Set-Cookie"].split(";")[0]}
         assert server.get("/api/v1/me", token=False, headers=cookie).json()["role"] == role
         assert login(server, code=given["code"]).status == 401
-        assert server.post("/api/v1/login/code", b"", token=False, headers=cookie).status == 403  # else it would last for ever
+        for more in ({}, {"Authorization": "Basic eA=="}, {"Authorization": "x"}, {"Authorization": ""}):  # a proxy's, or made up
+            asked = server.post("/api/v1/login/code", b"", token=False, headers={**cookie, **more})
+            assert asked.status == 403, more  # else it would last for ever
     assert server.post("/api/v1/login/code", b"", headers={"X-Vigil-CSRF": None}).status == 403
     for _ in range(70):
         server.post("/api/v1/login/code", b"")

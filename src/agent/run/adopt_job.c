@@ -15,17 +15,17 @@
 static const uint64_t case_wait_ns = 4 * NS_PER_S;
 
 /*
- * Whose job it is, and who may read its reports: the user of the process, or of all processes of the group. Ourselves
- * where they are several users', or nobody is there yet.
+ * Whose job it is, and who may read its reports: the user of the process, or of all processes of the group and below
+ * it. Ourselves where they are several users', more than are looked at, or nobody is there yet.
  */
 static uid_t owner_of(const struct adopt *a, const struct adopted *j)
 {
-	static pid_t pids[1024];
+	static pid_t pids[4096];
 	size_t n = 0;
 	uid_t owner = geteuid(), user;
 	if (j->id.pid)
 		return procfile_owner(a->w, j->id.pid, &user) == 0 ? user : owner;
-	if (cgroup_pids(a->w, j->cgroup, pids, ARRAY_SIZE(pids), &n) != 0)
+	if (cgroup_tree_pids(a->w, j->cgroup, pids, ARRAY_SIZE(pids), &n) != 0 || n > ARRAY_SIZE(pids))
 		return owner;
 	for (size_t i = 0; i < n; i++) {
 		if (procfile_owner(a->w, pids[i], &user) != 0 || (i > 0 && user != owner))

@@ -62,11 +62,14 @@ void web_login(const struct webcall *c)
 	httpd_reply(r->call, &a);
 }
 
-/* By the token only: a session would go on for ever if it could begin new ones. */
+/*
+ * By the token only: a session would go on for ever if it could begin new ones. A header that holds no token, as one of
+ * a proxy's, does not stand for it.
+ */
 void web_login_code(const struct webcall *c)
 {
 	char code[DIGEST_HEX_CAP];
-	if (!c->request->authorization)
+	if (webauth_request(&c->web->auth, c->request->authorization, NULL, 0) != c->role)
 		return web_fail(c, 403, "forbidden",
 				"a code is given for the token itself (Authorization: Bearer), not for a session");
 	if (webcodes_make(&c->web->codes, c->role, code) < 0)

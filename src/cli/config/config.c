@@ -110,6 +110,10 @@ static int check_entry(const struct config *c, const struct config_entry *e, con
 		return entry_fault(e, f,
 				   "a project's vigil.yaml may not choose the state directory; put it into your own "
 				   "configuration");
+	if (project && o->no_project)
+		return entry_fault(e, f,
+				   "a project's vigil.yaml may not name files of inputs, results or joblogs, nor have "
+				   "commands of a joblog run; give it on the command line");
 	cleanup(freep) void *scratch = calloc(1, MAX(command->options_size, (size_t)1));
 	return scratch ? set_entry(e, o, scratch, f) : fault_set(f, -ENOMEM, "no memory to check %s", e->file);
 }
@@ -152,7 +156,8 @@ const struct config_entry *config_find(const struct config *c, const char *secti
 		const struct config_entry *e = &c->entries[i];
 		bool common = e->section[0] == '\0' && (strcmp(key, "state") == 0 || strcmp(key, "rules") == 0);
 		bool own = strcmp(e->section, section) == 0 && config_is_section(section);
-		if ((common || own) && strcmp(e->key, key) == 0)
+		bool refused = strcmp(key, "state") == 0 && config_is_project(c, e);
+		if ((common || own) && !refused && strcmp(e->key, key) == 0)
 			best = e;
 	}
 	return best;

@@ -180,8 +180,8 @@ const struct command command_config = {
 		 "\n"
 		 "A file has a section for each command that acts, with the names of its options as keys, and may have "
 		 "'state: DIR' and 'notify:', the list of channels of vigil notify, at the top. A project's file may "
-		 "only have the sections run and map, must belong to you or root, and must not be writable by "
-		 "everybody; otherwise it is not used.",
+		 "only have the sections run and map, there no joblog and no files of inputs or results, must belong "
+		 "to you or root, and must not be writable by everybody; otherwise it is not used.",
 	.examples = "vigil config check            # the files in use\n"
 		    "vigil config check my.yaml    # one file, before it is put in place\n"
 		    "vigil config show --origin",

@@ -306,6 +306,23 @@ static bool is_label(const char *text)
 	return len > 0 && text[len] == '=' && fine == len && !(text[0] >= '0' && text[0] <= '9');
 }
 
+/* From where vigil is started, a relative one would be another file each time, in the folder of a job that job's. */
+static int check_paths(const struct config_entry *at, const struct channel *c, struct fault *f)
+{
+	const struct {
+		const char *key, *path;
+	} files[] = {{"url-file", c->url_file},
+		     {"secret-file", c->secret_file},
+		     {"password-file", c->password_file},
+		     {"ca-file", c->ca_file},
+		     {"argv", c->argv.n > 0 && strchr(c->argv.item[0], '/') ? c->argv.item[0] : ""}};
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		if (files[i].path[0] && files[i].path[0] != '/')
+			return channel_wrong(at, f, "channel %s: %s: '%.100s' must be a path that begins with '/'",
+					     c->name, files[i].key, files[i].path);
+	return 0;
+}
+
 static int check_whole(const struct config_entry *at, const struct channel *c, struct fault *f)
 {
 	bool mail = c->kind == CHANNEL_EMAIL;
@@ -315,6 +332,8 @@ static int check_whole(const struct config_entry *at, const struct channel *c, s
 			"a channel's 'name' has 1 to 31 letters, digits, '-' and '_', and does not begin with '-'");
 	if (strcmp(c->name, "none") == 0)
 		return channel_wrong(at, f, "a channel cannot be named 'none': --notify none means no channel");
+	if (check_paths(at, c, f) < 0)
+		return -EINVAL;
 	if (c->kind == CHANNEL_EXEC)
 		return c->argv.n > 0 && c->argv.item[0][0]
 			       ? 0

@@ -37,6 +37,7 @@ struct option {
 	const char *help;    /* one sentence, lower case, no full stop; NULL: not shown */
 	size_t offset;       /* of the field in the command's options struct */
 	bool no_key; /* flag and environment only: a configuration file cannot set it */
+	bool no_project; /* nor a project's vigil.yaml: it names files, or has programs run */
 	const char *const *choices; /* NULL-terminated, for OPTION_CHOICE */
 	const char *choices_why; /* a clause that says why another command's choice is missing here; may be NULL */
 	/*

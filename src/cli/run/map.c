@@ -17,6 +17,12 @@ static const struct map_options defaults = {.retries = 1, .block = 1 * MIB, .max
 	{                                                                                                              \
 		.name = N, .letter = L, .type = T, .arg = A, .help = H, .offset = offsetof(struct map_options, F)      \
 	}
+/* What has files read or written, or commands of a file run, is for a person to say. */
+#define TYPED_ROW(N, L, T, A, F, H)                                                                                    \
+	{                                                                                                              \
+		.name = N, .letter = L, .type = T, .arg = A, .help = H, .offset = offsetof(struct map_options, F),     \
+		.no_project = true                                                                                     \
+	}
 
 static const struct option options[] = {
 	MAP_ROW("jobs", 'j', OPTION_TEXT, "N", jobs,
@@ -25,7 +31,7 @@ static const struct option options[] = {
 	MAP_ROW("max-procs", 'P', OPTION_TEXT, "N", max_procs, "the same as -j"),
 	MAP_ROW("no-run-if-empty", 'r', OPTION_FLAG, NULL, no_run_if_empty, NULL),
 	MAP_ROW("will-cite", 0, OPTION_FLAG, NULL, will_cite, NULL),
-	MAP_ROW("arg-file", 'a', OPTION_LIST, "FILE", files,
+	TYPED_ROW("arg-file", 'a', OPTION_LIST, "FILE", files,
 		"read inputs from FILE, one a line; - is stdin; as :::: FILE"),
 	MAP_ROW("null", '0', OPTION_FLAG, NULL, null,
 		"inputs that are read end with a NUL, as find -print0 writes them"),
@@ -76,15 +82,15 @@ static const struct option options[] = {
 	MAP_ROW("lb", 0, OPTION_FLAG, NULL, lb, "the same as --line-buffer"),
 	MAP_ROW("ungroup", 'u', OPTION_FLAG, NULL, ungroup, "let tasks write to vigil's own channels"),
 	MAP_ROW("tag", 0, OPTION_FLAG, NULL, tag, "begin each line of output with the task's inputs"),
-	MAP_ROW("results", 0, OPTION_TEXT, "DIR", results,
+	TYPED_ROW("results", 0, OPTION_TEXT, "DIR", results,
 		"keep what each task writes in DIR/1/INPUT/…/stdout and stderr; FILE.csv, FILE.tsv or FILE.json: a "
 		"table "
 		"with a row for each task instead of passing output on"),
-	MAP_ROW("joblog", 0, OPTION_TEXT, "FILE", joblog, "note each task that has ended in FILE"),
-	MAP_ROW("resume", 0, OPTION_FLAG, NULL, resume, "leave out the tasks that the joblog names"),
-	MAP_ROW("resume-failed", 0, OPTION_FLAG, NULL, resume_failed,
+	TYPED_ROW("joblog", 0, OPTION_TEXT, "FILE", joblog, "note each task that has ended in FILE"),
+	TYPED_ROW("resume", 0, OPTION_FLAG, NULL, resume, "leave out the tasks that the joblog names"),
+	TYPED_ROW("resume-failed", 0, OPTION_FLAG, NULL, resume_failed,
 		"leave out the tasks that succeeded by the joblog"),
-	MAP_ROW("retry-failed", 0, OPTION_FLAG, NULL, retry_failed,
+	TYPED_ROW("retry-failed", 0, OPTION_FLAG, NULL, retry_failed,
 		"run the commands that failed by the joblog, and nothing else; COMMAND is not needed"),
 	MAP_ROW("dry-run", 0, OPTION_FLAG, NULL, dry_run, "print the commands instead of running them"),
 	MAP_ROW("quote", 'q', OPTION_FLAG, NULL, quote,

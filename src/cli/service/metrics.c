@@ -123,7 +123,7 @@ static int metrics_once(struct metrics_round *m)
 	const struct metrics_options *o = m->o;
 	const struct metrics_want want = {.processes = o->processes, .gpus = o->gpus};
 	cleanup(view_done) struct view v = {.store = NULL};
-	struct metrics_facts facts;
+	struct metrics_facts facts = {.n_jobs = 0};
 	struct fault f = {.text = ""}, other = {.text = ""};
 	int status = view_open(o->state, &v);
 	if (status != 0)

@@ -428,13 +428,16 @@ int cgroup_pids(const struct world *w, const char *path, pid_t *pids, size_t cap
 	return r;
 }
 
-/* A walk through the groups below one: at each level an open folder and what was last read of its entries. */
+/*
+ * A walk through the groups below one: at each level an open folder and what was last read of its entries. The levels
+ * are as many as a user may want to hide behind, within what the guard's stack holds.
+ */
 struct group_walk {
-	int fd[CGROUP_MAX_LEVELS];
+	int fd[CGROUP_TREE_LEVELS];
 	size_t depth;
-	char entries[CGROUP_MAX_LEVELS][1024] __attribute__((aligned(__alignof__(struct dirent64))));
-	ssize_t got[CGROUP_MAX_LEVELS];
-	ssize_t at[CGROUP_MAX_LEVELS];
+	char entries[CGROUP_TREE_LEVELS][512] __attribute__((aligned(__alignof__(struct dirent64))));
+	ssize_t got[CGROUP_TREE_LEVELS];
+	ssize_t at[CGROUP_TREE_LEVELS];
 };
 
 static void walk_done(struct group_walk *g)
@@ -459,7 +462,7 @@ static bool walk_next(struct group_walk *g)
 		}
 		const struct dirent64 *e = (const void *)(g->entries[i] + g->at[i]);
 		g->at[i] += e->d_reclen;
-		if (e->d_type != DT_DIR || e->d_name[0] == '.' || g->depth == CGROUP_MAX_LEVELS)
+		if (e->d_type != DT_DIR || e->d_name[0] == '.' || g->depth == CGROUP_TREE_LEVELS)
 			continue;
 		int fd = openat(g->fd[i], e->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (fd < 0)
@@ -488,8 +491,8 @@ int cgroup_tree_pids(const struct world *w, const char *path, pid_t *pids, size_
 		return r ? r : -errno;
 	/* a folder without others in it has two links: a group without groups below it costs no listing */
 	while (st.st_nlink != 2 && walk_next(&g))
-		if (pids_add(g.fd[g.depth - 1], "cgroup.procs", pids, cap, &n) < 0)
-			break;
+		ignore(pids_add(g.fd[g.depth - 1], "cgroup.procs", pids, cap, &n),
+		       "removed, or threaded: then the group above lists its processes; others are read all the same");
 	*ret_n = n;
 	return 0;
 }

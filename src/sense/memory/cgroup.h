@@ -17,6 +17,7 @@
 
 #define CGROUP_PATH_MAX 512
 #define CGROUP_MAX_LEVELS 12
+#define CGROUP_TREE_LEVELS 64
 #define CGROUP_NO_LIMIT UINT64_MAX
 
 enum cgroup_version { CGROUP_NONE, CGROUP_V1, CGROUP_V2 };
@@ -102,6 +103,6 @@ void cgroup_chain_close(struct cgroup_chain *c);
 int must_check cgroup_pids(const struct world *w, const char *path, pid_t *pids, size_t cap, size_t *ret_n);
 /*
  * The same of a group and of all groups below it: on v2, and below Slurm, the processes of a job are in the innermost
- * groups only. Groups more than CGROUP_MAX_LEVELS below it are left out. Allocates nothing.
+ * groups only. Groups more than CGROUP_TREE_LEVELS below it are left out. Allocates nothing.
  */
 int must_check cgroup_tree_pids(const struct world *w, const char *path, pid_t *pids, size_t cap, size_t *ret_n);

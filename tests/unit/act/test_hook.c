@@ -36,6 +36,13 @@ static void the_environment_is_bare(void **state)
 	assert_string_equal(result.said, "<>");
 }
 
+static void it_is_not_in_the_folder_of_a_job(void **state)
+{
+	(void)state;
+	assert_int_equal(run("pwd", "", 5000), 0);
+	assert_string_equal(result.said, "/");
+}
+
 static void one_that_does_not_end_is_ended_with_its_children(void **state)
 {
 	(void)state;
@@ -72,6 +79,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_input_arrives_and_what_is_said_comes_back),
 		cmocka_unit_test(the_environment_is_bare),
+		cmocka_unit_test(it_is_not_in_the_folder_of_a_job),
 		cmocka_unit_test(one_that_does_not_end_is_ended_with_its_children),
 		cmocka_unit_test(one_that_reads_nothing_and_writes_much_is_no_trouble),
 		cmocka_unit_test(a_program_that_is_not_there_says_so),

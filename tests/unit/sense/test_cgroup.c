@@ -1,5 +1,14 @@
 #include "testing.h"
+
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
 #include "world_fixture.h"
+
+#include "base/buf.h"
 
 #include "sense/memory/cgroup.h"
 
@@ -252,6 +261,58 @@ static void pids_of_groups_below_are_found_with_those_of_the_group(void **state)
 	fixture_close(&w);
 }
 
+static void group_make(const char *path, const char *pids)
+{
+	char file[600];
+	TEXT_FORMAT(file, "%s/cgroup.procs", path);
+	assert_int_equal(mkdir(path, 0755), 0);
+	if (!pids) { /* it cannot be read, as that of a threaded group */
+		assert_int_equal(mkdir(file, 0755), 0);
+		return;
+	}
+	FILE *f = fopen(file, "we");
+	assert_non_null(f);
+	(void)fputs(pids, f);
+	(void)fclose(f);
+}
+
+static int group_remove(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)st;
+	(void)type;
+	(void)at;
+	return remove(path);
+}
+
+/* Its user makes groups threaded, which says no processes, and groups in groups. */
+static void a_group_hides_none_behind_another(void **state)
+{
+	(void)state;
+	char top[] = "/tmp/vigil-unit-XXXXXX", path[500];
+	pid_t pids[8];
+	size_t n = 0;
+	assert_non_null(mkdtemp(top));
+	struct world w = {.cgroup_fd = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+	TEXT_FORMAT(path, "%s/wa", top);
+	group_make(path, "11\n");
+	TEXT_FORMAT(path, "%s/wa/threaded", top);
+	group_make(path, NULL);
+	TEXT_FORMAT(path, "%s/wa/threaded/below", top);
+	group_make(path, "22\n");
+	assert_int_equal(cgroup_tree_pids(&w, "wa", pids, 8, &n), 0);
+	assert_int_equal(n, 2);
+	assert_int_equal(pids[1], 22);
+	for (int i = 0; i < 40; i++) {
+		(void)text_format(path + strlen(path), sizeof(path) - strlen(path), "/d");
+		group_make(path, i == 39 ? "33\n" : "");
+	}
+	assert_int_equal(cgroup_tree_pids(&w, "wa", pids, 8, &n), 0);
+	assert_int_equal(n, 3);
+	assert_int_equal(pids[2], 33);
+	(void)close(w.cgroup_fd);
+	assert_int_equal(nftw(top, group_remove, 64, FTW_DEPTH | FTW_PHYS), 0);
+}
+
 static void this_machine_can_be_read(void **state)
 {
 	(void)state;
@@ -289,6 +350,7 @@ int main(void)
 		cmocka_unit_test(groups_that_are_gone_or_uncounted_are_told_apart),
 		cmocka_unit_test(pids_beyond_the_room_are_counted),
 		cmocka_unit_test(pids_of_groups_below_are_found_with_those_of_the_group),
+		cmocka_unit_test(a_group_hides_none_behind_another),
 		cmocka_unit_test(this_machine_can_be_read),
 	};
 	return cmocka_run_group_tests_name("sense/memory/cgroup", tests, NULL, NULL);
