@@ -216,6 +216,18 @@ test("of a difference the functions that changed most come first, with both amou
 	]);
 });
 
+test("of recordings of two lengths it is the shares that are compared", () => {
+	const frames = [{ name: "sleep" }, { name: "load" }, { name: "save" }];
+	const one = (sleep, load, save) =>
+		model.fromFlame({
+			frames,
+			nodes: [sleep, load, save].map((running_ns, frame) => ({ frame, running_ns })),
+		});
+	// Of sleep it is 2 s less, and the same share.
+	const d = model.compare(one(4000, 300, 700), one(2000, 400, 100));
+	assert.equal(d.frames[model.heaviest(d).at(-1).frame].name, "sleep");
+});
+
 test("the heaviest functions, and recursion counted once", () => {
 	const tree = model.fromFlame({
 		frames: [{ name: "f" }, { name: "g" }],

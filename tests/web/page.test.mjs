@@ -1073,6 +1073,9 @@ test("two kept profiles are compared", async () => {
 	await page.waitForSelector("canvas.flamecanvas[data-drawn]");
 	assert.match(await text(page, ".flame .legend"), /more than before/);
 	assert.match(await text(page, ".functions"), /What changed most[\s\S]*own, before/);
+	const cells = await page.$$eval(".functions td.num", (all) => all.map((td) => td.textContent));
+	assert.ok(cells.length > 2 && cells.every((c) => /^[+−]?[0-9.]+ %$/.test(c)), cells.join(", "));
+	assert.match(await text(page, ".meta >> nth=0"), /Before: CPU flame graph.*, [0-9:]+.* long · after: CPU flame/);
 	await accessible(page, "comparison");
 	await page.screenshot({ path: join(pictures, "compare-1280-light.png"), fullPage: true });
 	await done(page);
