@@ -213,7 +213,7 @@ function memoryOptions(
 	const series: uPlot.Series[] = layers
 		.map((layer, i) => {
 			const shared = layer.rank === undefined && layer.pid === undefined;
-			const color = shared ? cssColor("dim") : seriesColor(i, dark);
+			const color = shared ? cssColor("dim") : seriesColor(layer.rank ?? i, dark);
 			const culprit = layer.rank !== undefined && (props.culprits ?? []).includes(layer.rank);
 			return {
 				label: layer.label,
