@@ -330,8 +330,8 @@ function LogView({ job, file, live }: { job: string; file: LogFile; live: boolea
 			)}
 			{w && (
 				<p class="meta">
-					{bytes(w.size)} · held: {count(w.lines.length)} lines{follow ? " · following" : ""}. Choose a line
-					to see all of it.
+					{bytes(w.size)} · held: {count(w.lines.length)} lines{follow ? " · following" : ""}. Long lines go
+					on to the right; choose one to see all of it.
 				</p>
 			)}
 			{chosen && <pre class="wholeline">{plainLine(chosen.text)}</pre>}
