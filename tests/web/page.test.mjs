@@ -924,8 +924,15 @@ test("a flame graph is recorded, drawn, searched, walked, zoomed and removed", a
 	await page.getByRole("button", { name: "Farther" }).click();
 	await page.getByRole("button", { name: "All", exact: true }).click();
 	await drawn(true, whole);
-	await page.getByRole("button", { name: "only what ran" }).click();
-	await page.waitForSelector("canvas.flamecanvas[data-drawn]");
+	const chosen = () => page.locator('.tools [aria-pressed="true"]').first().innerText();
+	assert.equal(await chosen(), "only what ran");
+	assert.doesNotMatch(await text(page, ".functions"), /waiting: /);
+	await page.getByRole("button", { name: "all that was seen" }).click();
+	await page.waitForSelector("text=waiting: sleep");
+	await page.goto(`${page.url()}?idle=1`);
+	await page.reload();
+	await page.waitForSelector("text=waiting: sleep");
+	assert.equal(await chosen(), "all that was seen", "as the box of the form had asked for");
 	const [download] = await Promise.all([
 		page.waitForEvent("download"),
 		page.getByRole("link", { name: "speedscope", exact: true }).click(),

@@ -7,7 +7,7 @@ import { bytes, count, decimal, duration, lasting, percent, place } from "../for
 import { compare, fromFlame, fromHeap, type RawFlame, type RawHeap, type Tree, type Weight } from "../flame/model";
 import { FlameView } from "../flame/view";
 import { useEvery, useLoad, useNews, useNow } from "../hooks";
-import { link, type Route } from "../route";
+import { link, parseRoute, type Route } from "../route";
 import type { Me, Profile, Stacks } from "../types";
 import { Bar, Card, Empty, Fault, Frames, Segmented, Show, When } from "../ui/parts";
 
@@ -116,8 +116,9 @@ export function StackView({ stacks }: { stacks: Stacks }) {
 	);
 }
 
+/** A recording has all that was seen; what is shown of it at first is what ran, or what the form had asked for. */
 function Flame({ raw }: { raw: RawFlame }) {
-	const [weight, setWeight] = useState<Weight>("all");
+	const [weight, setWeight] = useState<Weight>(() => (parseRoute(location.hash).query["idle"] ? "all" : "running"));
 	const tree = useMemo(() => fromFlame(raw, weight), [raw, weight]);
 	const missing = raw.meta?.missing;
 	return (
@@ -128,8 +129,8 @@ function Flame({ raw }: { raw: RawFlame }) {
 					value={weight}
 					onChange={setWeight}
 					choices={[
-						{ value: "all", text: "all that was seen" },
 						{ value: "running", text: "only what ran" },
+						{ value: "all", text: "all that was seen" },
 					]}
 				/>
 				{raw.meta?.samples !== undefined && (
