@@ -16,8 +16,9 @@ import { running } from "../health";
 const LINE_PX = 20;
 const PART = 65_536;
 
-export const fileName = (f: LogFile) =>
-	[f.rank !== undefined ? `rank ${f.rank}` : "job", f.stream ?? "", f.attempt ? `attempt ${f.attempt}` : ""]
+/** `alone`: of a job without ranks, or of one. */
+export const fileName = (f: LogFile, alone = false) =>
+	[f.rank !== undefined && !alone ? `rank ${f.rank}` : "job", f.stream ?? "", f.attempt ? `attempt ${f.attempt}` : ""]
 		.filter(Boolean)
 		.join(" · ");
 
@@ -362,7 +363,7 @@ export default function Logs({ route }: { route: Route }) {
 										}>
 										{files.map((f) => (
 											<option key={f.id} value={f.id}>
-												{fileName(f)}
+												{fileName(f, files.every((o) => !o.rank))}
 												{f.bytes !== undefined ? ` (${bytes(f.bytes)})` : ""}
 											</option>
 										))}
