@@ -756,6 +756,15 @@ test("steps and memory of a running job move", async () => {
 	await done(page);
 });
 
+test("of a job that goes one can look who waits for whom", async () => {
+	const page = await newPage();
+	await go(page, WELL);
+	await page.getByRole("button", { name: "Look now" }).click();
+	await page.waitForSelector("#stacks .groups");
+	await page.waitForFunction(() => /Nobody waits/.test(document.querySelector("#stacks").textContent));
+	await done(page);
+});
+
 test("a server that fails is told in a sentence, and the page mends itself", async () => {
 	const page = await newPage();
 	for (const [fail, words] of [
