@@ -28,6 +28,8 @@ test("a recording: totals are own times and what is called", () => {
 	}
 	const ran = model.fromFlame(raw, "running").total[0];
 	assert.ok(ran > 0 && ran < sum, "a recording with threads that wait has less that ran");
+	const rows = model.heaviest(model.fromFlame(raw, "running"));
+	assert.ok(rows.length > 0 && rows.every((r) => r.total > 0), "what did not run is not in the table");
 });
 
 test("a broken recording is a tree all the same", () => {

@@ -245,7 +245,7 @@ export function heaviest(tree: Tree, most = 40): FunctionRow[] {
 			total: total[frame]!,
 			...(before ? { before: before[frame]! } : {}),
 		}))
-		.filter((r) => ends[r.frame] && tree.frames[r.frame]!.kind !== "lane" && r.frame !== 0)
+		.filter((r) => ends[r.frame] && (r.total > 0 || r.before) && tree.frames[r.frame]!.kind !== "lane" && r.frame !== 0)
 		.sort((a, b) => rank(b) - rank(a) || b.total - a.total)
 		.slice(0, most);
 }
