@@ -240,3 +240,10 @@ test("many small jobs of a node are one row", () => {
 		1000,
 	);
 });
+
+test("a chart has a mark where a later attempt began, and none for the first", () => {
+	const begun = (attempt, time_unix_ms) => ({ kind: "attempt_start", attempt, time_unix_ms });
+	assert.deepEqual(adapt.attemptMarks([begun(1, 9), { kind: "job_start", time_unix_ms: 1 }, begun(0, 1)]), [
+		{ time: 9, text: "attempt 1", calm: true },
+	]);
+});

@@ -28,6 +28,8 @@ test("a recording: totals are own times and what is called", () => {
 	}
 	const ran = model.fromFlame(raw, "running").total[0];
 	assert.ok(ran > 0 && ran < sum, "a recording with threads that wait has less that ran");
+	const rows = model.heaviest(model.fromFlame(raw, "running"));
+	assert.ok(rows.length > 0 && rows.every((r) => r.total > 0), "what did not run is not in the table");
 });
 
 test("a broken recording is a tree all the same", () => {
@@ -214,6 +216,18 @@ test("of a difference the functions that changed most come first, with both amou
 		["f", 10, 12],
 		["main", 5, 5],
 	]);
+});
+
+test("of recordings of two lengths it is the shares that are compared", () => {
+	const frames = [{ name: "sleep" }, { name: "load" }, { name: "save" }];
+	const one = (sleep, load, save) =>
+		model.fromFlame({
+			frames,
+			nodes: [sleep, load, save].map((running_ns, frame) => ({ frame, running_ns })),
+		});
+	// Of sleep it is 2 s less, and the same share.
+	const d = model.compare(one(4000, 300, 700), one(2000, 400, 100));
+	assert.equal(d.frames[model.heaviest(d).at(-1).frame].name, "sleep");
 });
 
 test("the heaviest functions, and recursion counted once", () => {

@@ -756,6 +756,15 @@ test("steps and memory of a running job move", async () => {
 	await done(page);
 });
 
+test("of a job that goes one can look who waits for whom", async () => {
+	const page = await newPage();
+	await go(page, WELL);
+	await page.getByRole("button", { name: "Look now" }).click();
+	await page.waitForSelector("#stacks .groups");
+	await page.waitForFunction(() => /Nobody waits/.test(document.querySelector("#stacks").textContent));
+	await done(page);
+});
+
 test("a server that fails is told in a sentence, and the page mends itself", async () => {
 	const page = await newPage();
 	for (const [fail, words] of [
@@ -946,8 +955,15 @@ test("a flame graph is recorded, drawn, searched, walked, zoomed and removed", a
 	await page.getByRole("button", { name: "Farther" }).click();
 	await page.getByRole("button", { name: "All", exact: true }).click();
 	await drawn(true, whole);
-	await page.getByRole("button", { name: "only what ran" }).click();
-	await page.waitForSelector("canvas.flamecanvas[data-drawn]");
+	const chosen = () => page.locator('.tools [aria-pressed="true"]').first().innerText();
+	assert.equal(await chosen(), "only what ran");
+	assert.doesNotMatch(await text(page, ".functions"), /waiting: /);
+	await page.getByRole("button", { name: "all that was seen" }).click();
+	await page.waitForSelector("text=waiting: sleep");
+	await page.goto(`${page.url()}?idle=1`);
+	await page.reload();
+	await page.waitForSelector("text=waiting: sleep");
+	assert.equal(await chosen(), "all that was seen", "as the box of the form had asked for");
 	const [download] = await Promise.all([
 		page.waitForEvent("download"),
 		page.getByRole("link", { name: "speedscope", exact: true }).click(),
@@ -1095,6 +1111,9 @@ test("two kept profiles are compared", async () => {
 	await page.waitForSelector("canvas.flamecanvas[data-drawn]");
 	assert.match(await text(page, ".flame .legend"), /more than before/);
 	assert.match(await text(page, ".functions"), /What changed most[\s\S]*own, before/);
+	const cells = await page.$$eval(".functions td.num", (all) => all.map((td) => td.textContent));
+	assert.ok(cells.length > 2 && cells.every((c) => /^[+−]?[0-9.]+ %$/.test(c)), cells.join(", "));
+	assert.match(await text(page, ".meta >> nth=0"), /Before: CPU flame graph.*, [0-9:]+.* long · after: CPU flame/);
 	await accessible(page, "comparison");
 	await page.screenshot({ path: join(pictures, "compare-1280-light.png"), fullPage: true });
 	await done(page);

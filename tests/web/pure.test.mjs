@@ -388,7 +388,39 @@ test("addresses come back as they were made, whatever an id is", () => {
 	assert.equal(route.parseRoute("#token=abc").page, "overview", "the token is no page");
 });
 
-test("stacked memory: the largest worker at the bottom, shared memory once on top", () => {
+test("a circle of two threads of one process is two boxes", () => {
+	const thread = (tid, main, to, waiting_on) => ({
+		tid,
+		main,
+		does: "waits",
+		dead: true,
+		waiting_on,
+		arrows: [{ to: { pid: 7, tid: to }, quality: "proof" }],
+	});
+	const nodes = waits.waitNodes({
+		ends: [],
+		processes: [{ pid: 7, main: true, name: "py", threads: [thread(7, true, 9, "a"), thread(8, false, 7, "c"), thread(9, false, 7, "b")] }],
+	});
+	assert.deepEqual(
+		nodes.map((n) => [n.label, n.why, n.to].join(": ")).sort(),
+		["py, thread 9: b: p7", "py: a: p7.9"],
+		"a thread that nobody waits for is none",
+	);
+});
+
+test("with the main thread stand the threads of its process that it waits for", () => {
+	const thread = (tid, to) => ({
+		tid,
+		main: tid === 7,
+		name: `t${tid}`,
+		waits_for: { to: [{ to: { pid: 7, tid: to } }] },
+		frames: [{ name: `f${tid}` }],
+	});
+	const groups = stacks.groupStacks({ processes: [{ pid: 7, rank: 0, threads: [thread(7, 9), thread(8, 7), thread(9, 7)] }] });
+	assert.deepEqual(groups.map((g) => g.ranks).sort(), ["0", "rank 0, t9 (thread 9)"]);
+});
+
+test("stacked memory: ranks in their order, shared memory once on top", () => {
 	const layers = stack.stackMemory({
 		times: [1, 2],
 		series: [
@@ -399,12 +431,12 @@ test("stacked memory: the largest worker at the bottom, shared memory once on to
 	});
 	assert.deepEqual(
 		layers.map((l) => l.label),
-		["rank 1", "rank 0", "shared, once"],
+		["rank 0", "rank 1", "shared, once"],
 	);
 	assert.deepEqual(
 		layers.map((l) => l.upper),
 		[
-			[10, 0],
+			[1, 2],
 			[11, 2],
 			[14, 5],
 		],

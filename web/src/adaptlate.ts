@@ -1,6 +1,6 @@
 // Answers of the server as those pages hold them that are not the first screen (adapt.ts). Pure.
 import { processName } from "./ui/stack";
-import type { LargeProcess, LogLine, LogMatches, Moment, NodeState, Rank } from "./types";
+import type { Event, LargeProcess, LogLine, LogMatches, Moment, NodeState, Rank } from "./types";
 
 interface RawMoment extends Omit<Moment, "memory"> {
 	memory?:
@@ -110,3 +110,9 @@ export function logMatches(raw: { matches?: LogLine[]; lines?: LogLine[]; next?:
 	const more = raw.more ?? raw.next !== undefined;
 	return { matches: raw.matches ?? raw.lines ?? [], ...(more && raw.next !== undefined ? { next: raw.next } : {}) };
 }
+
+/** Where later attempts began, for charts. */
+export const attemptMarks = (events: readonly Event[]): { time: number; text: string; calm: true }[] =>
+	events
+		.filter((e) => e.kind === "attempt_start" && (e.attempt ?? 0) > 0)
+		.map((e) => ({ time: e.time_unix_ms, text: `attempt ${e.attempt}`, calm: true }));

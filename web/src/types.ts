@@ -167,6 +167,7 @@ export interface StackThread {
 	holds_gil?: boolean;
 	waits_for_gil?: boolean;
 	waiting_on?: string;
+	waits_for?: { text?: string; to?: { to: Arrow["to"] }[] };
 	frames?: Frame[];
 	note?: string;
 }

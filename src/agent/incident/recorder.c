@@ -334,7 +334,7 @@ static int write_text(const struct incident *i, const struct js *all, const char
 	report_text(i, REPORT_PLAIN, f);
 	report_hang_text(js_get(all, "hang"), REPORT_PLAIN, f);
 	report_heap_text(js_get(all, "heap"), REPORT_PLAIN, f);
-	report_stacks_text(js_get(all, "hang") ? NULL : js_get(all, "stacks"), REPORT_PLAIN, f);
+	report_stacks_text(all, REPORT_PLAIN, f);
 	int r = fclose(f) == 0 ? file_replace(path, text, len, private_file()) : -EIO;
 	free(text);
 	return r;

@@ -90,7 +90,7 @@ static int print_report_ended(struct why *w, const char *text, const struct inci
 		report_text(&i, style, stdout);
 		report_hang_text(js_get(j, "hang"), style, stdout);
 		report_heap_text(js_get(j, "heap"), style, stdout);
-		report_stacks_text(js_get(j, "hang") ? NULL : js_get(j, "stacks"), style, stdout);
+		report_stacks_text(j, style, stdout);
 	}
 	w->shown++;
 	return 0;

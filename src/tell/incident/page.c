@@ -274,7 +274,7 @@ static int words_put(const struct js *j, FILE *to)
 		report_text(i, REPORT_PLAIN, words);
 		report_hang_text(js_get(j, "hang"), REPORT_PLAIN, words);
 		report_heap_text(js_get(j, "heap"), REPORT_PLAIN, words);
-		report_stacks_text(js_get(j, "hang") ? NULL : js_get(j, "stacks"), REPORT_PLAIN, words);
+		report_stacks_text(j, REPORT_PLAIN, words);
 	}
 	free(i);
 	if (words && fclose(words) != 0 && r == 0)

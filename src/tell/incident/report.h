@@ -26,8 +26,11 @@ int must_check report_from_json(const struct js *j, struct incident *ret);
 enum report_style { REPORT_PLAIN, REPORT_COLOUR };
 /* What `vigil why` prints: what happened, why, evidence, advice. */
 void report_text(const struct incident *i, enum report_style style, FILE *to);
-/* The "stacks" array of an incident's JSON, as a section behind report_text. Nothing when it is empty or NULL. */
-void report_stacks_text(const struct js *stacks, enum report_style style, FILE *to);
+/*
+ * The "stacks" of an incident's JSON, as a section behind report_text. Of a hang, whose ranks report_hang_text shows,
+ * only other threads that are waited for, by proof. Nothing when there are none.
+ */
+void report_stacks_text(const struct js *incident, enum report_style style, FILE *to);
 /* The same of its "heap" object: "4.1 GiB of 5.0 GiB came from loader.py:88 load -> numpy". */
 void report_heap_text(const struct js *heap, enum report_style style, FILE *to);
 /* The object "hang" of an incident's JSON: how the ranks stand, each stack once with its ranks. Nothing when NULL. */

@@ -7,6 +7,7 @@
 
 /* The report shows few stacks; its JSON has those of all threads. */
 #define STACKS_SHOWN 12
+#define WAITED_SHOWN 4
 #define FRAMES_SHOWN 40
 
 static void frame_line(const struct textout *p, const struct js *f)
@@ -71,23 +72,64 @@ static void head_line(const struct textout *p, const struct js *s, size_t twins)
 	textout_line(p, 2, text, 300);
 }
 
-void report_stacks_text(const struct js *stacks, enum report_style style, FILE *to)
+static void stack_text(const struct textout *p, const struct js *s, size_t twins)
+{
+	const struct js *frames = js_get(s, "frames");
+	head_line(p, s, twins);
+	for (size_t k = 0; k < js_len(frames) && k < FRAMES_SHOWN; k++)
+		frame_line(p, js_at(frames, k));
+	if (js_len(frames) > FRAMES_SHOWN)
+		(void)fprintf(p->to, "      … %zu more\n", js_len(frames) - FRAMES_SHOWN);
+}
+
+/* True for a thread beside the main one that another one of its process waits for, by proof. */
+static bool waited_for(const struct js *stacks, const struct js *s)
+{
+	int64_t pid = js_get_i64(s, "pid", 0), tid = js_get_i64(s, "tid", 0);
+	if (tid == 0 || tid == pid)
+		return false;
+	for (size_t i = 0; i < js_len(stacks); i++) {
+		const struct js *to = js_get(js_get(js_at(stacks, i), "waits_for"), "to");
+		if (js_get_i64(js_at(stacks, i), "pid", 0) != pid)
+			continue;
+		for (size_t k = 0; k < js_len(to); k++)
+			if (js_get_i64(js_get(js_at(to, k), "to"), "tid", 0) == tid &&
+			    strcmp(js_get_text(js_at(to, k), "quality", ""), "proof") == 0)
+				return true;
+	}
+	return false;
+}
+
+/* Beside how the ranks stand, which tells of main threads alone. */
+static void waited_text(const struct textout *p, const struct js *stacks)
+{
+	size_t shown = 0;
+	for (size_t i = 0; i < js_len(stacks) && shown < WAITED_SHOWN; i++) {
+		if (!waited_for(stacks, js_at(stacks, i)))
+			continue;
+		if (shown++ == 0)
+			textout_heading(p, "Other threads that are waited for");
+		stack_text(p, js_at(stacks, i), 0);
+	}
+}
+
+void report_stacks_text(const struct js *incident, enum report_style style, FILE *to)
 {
 	const struct textout p = {.to = to, .colour = style == REPORT_COLOUR, .width = textout_width(to)};
+	const struct js *stacks = js_get(incident, "stacks");
 	size_t shown = 0, n = js_len(stacks);
+	if (js_get(incident, "hang")) {
+		waited_text(&p, stacks);
+		return;
+	}
 	if (n == 0)
 		return;
 	textout_heading(&p, "What it was doing (innermost frame first)");
 	for (size_t i = 0; i < n && shown < STACKS_SHOWN; i++) {
-		const struct js *frames = js_get(js_at(stacks, i), "frames");
 		if (shown_before(stacks, i))
 			continue;
 		shown++;
-		head_line(&p, js_at(stacks, i), twins_of(stacks, i));
-		for (size_t k = 0; k < js_len(frames) && k < FRAMES_SHOWN; k++)
-			frame_line(&p, js_at(frames, k));
-		if (js_len(frames) > FRAMES_SHOWN)
-			(void)fprintf(to, "      … %zu more\n", js_len(frames) - FRAMES_SHOWN);
+		stack_text(&p, js_at(stacks, i), twins_of(stacks, i));
 	}
 	if (shown == STACKS_SHOWN)
 		(void)fprintf(to, "  … all of them: vigil why --json\n");

@@ -79,7 +79,8 @@ static void gil_text(const struct dump_thread *t, FILE *to)
 		(void)fputs(", waits for the GIL", to);
 }
 
-static void thread_head(const struct dump_thread *t, const struct stack_show *how, FILE *to)
+static void thread_head(const struct dump_process *p, const struct dump_thread *t, const struct stack_show *how,
+			FILE *to)
 {
 	if (t->tid == 0) {
 		(void)fprintf(to, "  %sA thread%s", stack_shade(how, "\033[36m"), stack_shade(how, "\033[0m"));
@@ -91,7 +92,7 @@ static void thread_head(const struct dump_thread *t, const struct stack_show *ho
 	(void)fputs(" \"", to);
 	textout_put(to, t->name);
 	(void)fprintf(to, "\"%s: ", t->main ? " (main)" : "");
-	textout_put(to, t->wait.text[0] ? t->wait.text : t->wait_kind);
+	textout_put(to, t->wait.text[0] ? stack_waits_in(how->waits, p->pid, t->tid, t->wait.text) : t->wait_kind);
 	gil_text(t, to);
 	if (t->approximate)
 		(void)fputs(", Python and native frames joined by a best guess", to);
@@ -142,7 +143,7 @@ static void thread_text(const struct dump_process *p, size_t i, bool *done, cons
 	const struct dump_thread *t = &p->threads[i];
 	char line[900];
 	bool twins = false;
-	thread_head(t, how, to);
+	thread_head(p, t, how, to);
 	waits_for(p, i, how, line);
 	if (line[0]) {
 		(void)fputs("      ", to);
@@ -319,7 +320,7 @@ static struct js *thread_json(const struct dump_process *p, const struct dump_th
 		js_put_bool(j, "waits_for_gil", t->gil == DUMP_GIL_WAITS);
 	}
 	if (t->wait.kind != WAIT_RUNNING) {
-		js_put_text_if(j, "waiting_on", t->wait.text);
+		js_put_text_if(j, "waiting_on", stack_waits_in(waits, p->pid, t->tid, t->wait.text));
 		js_put(j, "wait", wait_json(t));
 	}
 	if (whom)
@@ -400,7 +401,8 @@ struct js *stack_incident_json(const struct stackdump *d, const struct waitgraph
 			if (t->tid)
 				js_put_i64(j, "tid", t->tid);
 			js_put_text(j, "thread", t->name);
-			js_put_text_if(j, "waiting_on", t->wait.kind == WAIT_RUNNING ? "" : t->wait.text);
+			if (t->wait.kind != WAIT_RUNNING)
+				js_put_text_if(j, "waiting_on", stack_waits_in(waits, p->pid, t->tid, t->wait.text));
 			struct js *whom = t->tid ? stack_waits_json(waits, p->pid, t->tid) : NULL;
 			if (whom)
 				js_put(j, "waits_for", whom);

@@ -98,3 +98,16 @@ struct js *stack_waits_json(const struct waitgraph *g, pid_t pid, pid_t tid)
 	js_put(j, "to", to);
 	return j;
 }
+
+const char *stack_waits_in(const struct waitgraph *g, pid_t pid, pid_t tid, const char *text)
+{
+	static const char lock[] = "futex: lock, condition variable or semaphore";
+	const struct waitgraph_node *n = node_told(g, pid, tid);
+	struct waits_arrow a;
+	if (!n || strncmp(text, lock, strlen(lock)) != 0)
+		return text;
+	for (uint32_t at = 0; waits_arrow_next(g, n, &at, &a);)
+		if (!says_little(g, (uint32_t)(n - g->node), &a))
+			return lock;
+	return text;
+}

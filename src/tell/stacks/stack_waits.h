@@ -14,3 +14,5 @@
 void stack_waits_line(const struct waitgraph *g, pid_t pid, pid_t tid, char *dst, size_t cap);
 /* NULL: it runs or sleeps, or nothing is known. */
 struct js *stack_waits_json(const struct waitgraph *g, pid_t pid, pid_t tid);
+/* What a thread waits in, `text`; without the remark that a futex does not tell its holder where the graph knows it. */
+const char *stack_waits_in(const struct waitgraph *g, pid_t pid, pid_t tid, const char *text);

@@ -313,10 +313,35 @@ static void how_a_hung_job_ended_is_the_line_below_the_headline(void **state)
 	assert_int_equal(back.ended.time_unix_ms, 1700000000000);
 }
 
+static void of_a_hang_other_threads_are_shown_that_are_waited_for(void **state)
+{
+	(void)state;
+	static const char json[] =
+		"{'hang': {}, 'stacks': ["
+		"{'pid': 7, 'tid': 7, 'thread': 'py',"
+		" 'waits_for': {'to': [{'to': {'pid': 7, 'tid': 9}, 'quality': 'proof'}]}},"
+		"{'pid': 7, 'tid': 8, 'thread': 'idle'},"
+		"{'pid': 7, 'tid': 9, 'thread': 'loader', 'frames': [{'name': 'load', 'file': 'a.py', 'line': 3}]}]}";
+	char quoted[sizeof(json)];
+	for (size_t i = 0; i < sizeof(json); i++)
+		quoted[i] = (char)(json[i] == '\'' ? '"' : json[i]);
+	cleanup(js_freep) struct js *j = NULL;
+	assert_int_equal(js_parse(quoted, sizeof(json) - 1, &j, NULL), 0);
+	cleanup(freep) char *text = NULL;
+	size_t len;
+	FILE *to = open_memstream(&text, &len);
+	report_stacks_text(j, REPORT_PLAIN, to);
+	fclose(to);
+	assert_non_null(strstr(text, "pid 7, thread 9 \"loader\"\n      load (a.py:3)\n"));
+	assert_null(strstr(text, "idle"));
+	assert_null(strstr(text, "\"py\""));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_text_report_looks_as_it_should),
+		cmocka_unit_test(of_a_hang_other_threads_are_shown_that_are_waited_for),
 		cmocka_unit_test(the_kill_message_looks_as_it_should),
 		cmocka_unit_test(a_death_is_told_in_sentences_and_once),
 		cmocka_unit_test(what_people_search_for_is_in_the_kill_message),

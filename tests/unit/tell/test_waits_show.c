@@ -1,6 +1,7 @@
 #include "memfile.h"
 
 #include "base/buf.h"
+#include "tell/stacks/stack_waits.h"
 #include "tell/stacks/waits_show.h"
 #include "wait_scenario.h"
 
@@ -231,6 +232,11 @@ static void a_thread_with_a_lock_in_the_way_is_shown(void **state)
 	scenario_add(lines);
 	TEXT_COPY(scenario.hint[0].owner_text, "with lock at train.py:9 in save");
 	graph_make(false);
+	static const char unknown[] =
+		"futex: lock, condition variable or semaphore; the futex itself does not say who holds it";
+	assert_string_equal(stack_waits_in(&graph, 100, 100, unknown), "futex: lock, condition variable or semaphore");
+	assert_string_equal(stack_waits_in(&graph, 100, 202, unknown), unknown);
+	assert_string_equal(stack_waits_in(NULL, 100, 100, unknown), unknown);
 	const char *t = text(false);
 	assert_has(t, "waits: threading.Lock at train.py:31 → its thread 201; it is held by with lock at train.py:9");
 	assert_has(t, "    thread 201: waits: recv, tcp 10.0.0.2:4000 -> 10.0.0.9:443 → tcp 10.0.0.2:4000 -> "

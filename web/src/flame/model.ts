@@ -214,7 +214,7 @@ function ownBefore(tree: Tree, before: Float64Array): Float64Array {
 	return byFrame;
 }
 
-/** Functions by own amount, of a difference by how much it changed. A function that calls itself counts once in `total`. */
+/** Functions by own amount, of a difference by how much its share changed. A function that calls itself counts once in `total`. */
 export function heaviest(tree: Tree, most = 40): FunctionRow[] {
 	const self = new Float64Array(tree.frames.length);
 	const total = new Float64Array(tree.frames.length);
@@ -234,7 +234,10 @@ export function heaviest(tree: Tree, most = 40): FunctionRow[] {
 		ends[f] = 1;
 	}
 	const before = tree.before && ownBefore(tree, tree.before);
-	const rank = (r: FunctionRow) => (r.before === undefined ? r.self : Math.abs(r.self - r.before));
+	// The two lasted differently: what changed is its share of the whole.
+	const then = tree.before?.[0] || 1;
+	const whole = tree.total[0] || 1;
+	const rank = (r: FunctionRow) => (r.before === undefined ? r.self : Math.abs(r.self / whole - r.before / then));
 	return tree.frames
 		.map((_, frame): FunctionRow => ({
 			frame,
@@ -242,7 +245,7 @@ export function heaviest(tree: Tree, most = 40): FunctionRow[] {
 			total: total[frame]!,
 			...(before ? { before: before[frame]! } : {}),
 		}))
-		.filter((r) => ends[r.frame] && tree.frames[r.frame]!.kind !== "lane" && r.frame !== 0)
+		.filter((r) => ends[r.frame] && (r.total > 0 || r.before) && tree.frames[r.frame]!.kind !== "lane" && r.frame !== 0)
 		.sort((a, b) => rank(b) - rank(a) || b.total - a.total)
 		.slice(0, most);
 }

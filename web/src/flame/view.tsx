@@ -7,6 +7,9 @@ import { change, colors, drawFlame, frameHues, makeRaster, ROW_PX, type Look, ty
 import { layout, neighbour, nodeAt, panned, zoomed, type Direction, type Layout, type View } from "./layout";
 import { heaviest, type FunctionRow, type Tree } from "./model";
 
+/** Of two recordings shares are told, as in the boxes: they lasted as long as they lasted. */
+const share = (part: number, whole: number) => `${((100 * part) / (whole || 1)).toFixed(1)} %`;
+const points = (by: number) => `${by < 0 ? "−" : "+"}${Math.abs(by * 100).toFixed(1)} %`;
 const amount = (tree: Tree, n: number) => (tree.unit === "bytes" ? bytes(n) : duration(n / 1e6));
 const ARROWS: Record<string, Direction> = { ArrowUp: "up", ArrowDown: "down", ArrowLeft: "left", ArrowRight: "right" };
 
@@ -181,8 +184,8 @@ function Detail({ tree, l, node }: { tree: Tree; l: Layout; node: number | undef
 			{tree.before && (
 				<>
 					{" "}
-					· before {amount(tree, tree.before[node]!)} · {by >= 0 ? "+" : "−"}
-					{percent(Math.abs(by))} of the whole
+					· before {amount(tree, tree.before[node]!)} ({share(tree.before[node]!, tree.before[0]!)}) · {points(by)} of
+					the whole
 				</>
 			)}
 		</p>
@@ -191,7 +194,8 @@ function Detail({ tree, l, node }: { tree: Tree; l: Layout; node: number | undef
 
 function FunctionLine({ tree, row, onPick }: { tree: Tree; row: FunctionRow; onPick: (name: string) => void }) {
 	const f = tree.frames[row.frame]!;
-	const by = row.before === undefined ? 0 : row.self - row.before;
+	const now = row.self / (tree.total[0]! || 1);
+	const then = (row.before ?? 0) / (tree.before?.[0] || 1);
 	return (
 		<tr>
 			<td>
@@ -200,13 +204,15 @@ function FunctionLine({ tree, row, onPick }: { tree: Tree; row: FunctionRow; onP
 				</button>{" "}
 				<small>{f.where}</small>
 			</td>
-			{row.before !== undefined && <td class="num">{amount(tree, row.before)}</td>}
-			<td class="num">{amount(tree, row.self)}</td>
-			<td class="num">
-				{row.before === undefined
-					? amount(tree, row.total)
-					: `${by < 0 ? "−" : "+"}${amount(tree, Math.abs(by))}`}
+			{row.before !== undefined && (
+				<td class="num" title={amount(tree, row.before)}>
+					{share(then, 1)}
+				</td>
+			)}
+			<td class="num" title={amount(tree, row.self)}>
+				{row.before === undefined ? amount(tree, row.self) : share(now, 1)}
 			</td>
+			<td class="num">{row.before === undefined ? amount(tree, row.total) : points(now - then)}</td>
 		</tr>
 	);
 }

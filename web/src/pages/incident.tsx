@@ -121,6 +121,7 @@ function StackList({ stacks }: { stacks: IncidentStack[] }) {
 								<b>{who(s)}</b>{" "}
 								<span>
 									{s.thread}
+									{s.tid !== undefined && s.tid !== s.pid ? ` · thread ${s.tid}` : ""}
 									{s.waiting_on ? ` · ${s.waiting_on}` : ""}
 								</span>
 							</summary>

@@ -2,6 +2,7 @@
 import "../common";
 import { useMemo, useState } from "preact/hooks";
 import type { Kept } from "../adapt";
+import { attemptMarks } from "../adaptlate";
 import { jobPath } from "../api";
 import { level, running, stands as standsStill, turns } from "../health";
 import { useEvery, useLoad, useNews, useNow, type Loaded } from "../hooks";
@@ -90,6 +91,8 @@ function Standing({ job, waits, kept }: { job: Job; waits: Loaded<Waits>; kept: 
 	const [asked, setAsked] = useState(false);
 	const stands = standsStill(job);
 	const stacks = useLoad<Stacks>(running(job) && (stands || asked) ? jobPath(job.id, "stacks") : undefined);
+	// Of a job that does not stand still nobody else asks for it.
+	const look = useLoad<Waits>(asked && !stands && running(job) ? jobPath(job.id, "waits") : undefined);
 	const culprits = job.health?.culprit_ranks ?? [];
 	const groups = useMemo(
 		() => (stacks.data ? groupStacks(stacks.data, culprits) : []),
@@ -112,7 +115,7 @@ function Standing({ job, waits, kept }: { job: Job; waits: Loaded<Waits>; kept: 
 					onClick={() => {
 						setAsked(true);
 						stacks.reload();
-						waits.reload();
+						(stands ? waits : look).reload();
 					}}>
 					{stacks.data ? "Look again" : "Look now"}
 				</button>
@@ -127,7 +130,7 @@ function Standing({ job, waits, kept }: { job: Job; waits: Loaded<Waits>; kept: 
 				<Empty>Looking reads the stack of every rank; it takes a moment and changes nothing.</Empty>
 			)}
 			{asked && !stands && (
-				<Show of={waits} what="Who waits for whom">
+				<Show of={look} what="Who waits for whom">
 					{(w) => <WaitGraph waits={w} culprits={[]} />}
 				</Show>
 			)}
@@ -152,15 +155,16 @@ export default function JobRest(props: JobRestProps) {
 	const { job, me, moment, marks, memory, waits, kept, incidents, events, onPick } = props;
 	const now = useNow(10_000);
 	const culprits = job.health?.culprit_ranks ?? [];
+	const all = useMemo(() => [...marks, ...attemptMarks(events.all)], [marks, events.all]);
 	return (
 		<>
 			{moment === undefined && <Standing job={job} waits={waits} kept={kept} />}
 			<Card title="Memory of the workers" id="memory" side={<small class="hint">click for that moment</small>}>
 				<Show of={memory} what="Memory">
-					{(m) => <MemoryChart memory={m} culprits={culprits} marks={marks} moment={moment} onPick={onPick} />}
+					{(m) => <MemoryChart memory={m} culprits={culprits} marks={all} moment={moment} onPick={onPick} />}
 				</Show>
 			</Card>
-			<Charts job={job} moment={moment} marks={marks} onPick={onPick} />
+			<Charts job={job} moment={moment} marks={all} onPick={onPick} />
 			<Card title="Attempts">
 				<Show of={incidents} what="Attempts">
 					{(i) => <Attempts job={job} events={events.all} incidents={i.incidents} now={now} />}

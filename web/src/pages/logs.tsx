@@ -16,8 +16,9 @@ import { running } from "../health";
 const LINE_PX = 20;
 const PART = 65_536;
 
-export const fileName = (f: LogFile) =>
-	[f.rank !== undefined ? `rank ${f.rank}` : "job", f.stream ?? "", f.attempt ? `attempt ${f.attempt}` : ""]
+/** `alone`: of a job without ranks, or of one. */
+export const fileName = (f: LogFile, alone = false) =>
+	[f.rank !== undefined && !alone ? `rank ${f.rank}` : "job", f.stream ?? "", f.attempt ? `attempt ${f.attempt}` : ""]
 		.filter(Boolean)
 		.join(" · ");
 
@@ -330,8 +331,8 @@ function LogView({ job, file, live }: { job: string; file: LogFile; live: boolea
 			)}
 			{w && (
 				<p class="meta">
-					{bytes(w.size)} · held: {count(w.lines.length)} lines{follow ? " · following" : ""}. Choose a line
-					to see all of it.
+					{bytes(w.size)} · held: {count(w.lines.length)} lines{follow ? " · following" : ""}. Long lines go
+					on to the right; choose one to see all of it.
 				</p>
 			)}
 			{chosen && <pre class="wholeline">{plainLine(chosen.text)}</pre>}
@@ -362,7 +363,7 @@ export default function Logs({ route }: { route: Route }) {
 										}>
 										{files.map((f) => (
 											<option key={f.id} value={f.id}>
-												{fileName(f)}
+												{fileName(f, files.every((o) => !o.rank))}
 												{f.bytes !== undefined ? ` (${bytes(f.bytes)})` : ""}
 											</option>
 										))}

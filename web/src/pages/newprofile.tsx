@@ -119,7 +119,7 @@ export function NewProfile({ target, me }: { target: Target; me: Me | undefined 
 		setError(undefined);
 		try {
 			const made = await send<Profile>("POST", "profiles", wanted(wish, target));
-			location.hash = link(["profile", made!.id]);
+			location.hash = link(["profile", made!.id], wish.kind === "flame" && wish.idle ? { idle: "1" } : {});
 		} catch (fault) {
 			setError(fault as ApiError);
 			setBusy(false);

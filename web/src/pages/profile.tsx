@@ -7,7 +7,7 @@ import { bytes, count, decimal, duration, lasting, percent, place } from "../for
 import { compare, fromFlame, fromHeap, type RawFlame, type RawHeap, type Tree, type Weight } from "../flame/model";
 import { FlameView } from "../flame/view";
 import { useEvery, useLoad, useNews, useNow } from "../hooks";
-import { link, type Route } from "../route";
+import { link, parseRoute, type Route } from "../route";
 import type { Me, Profile, Stacks } from "../types";
 import { Bar, Card, Empty, Fault, Frames, Segmented, Show, When } from "../ui/parts";
 
@@ -116,8 +116,9 @@ export function StackView({ stacks }: { stacks: Stacks }) {
 	);
 }
 
+/** A recording has all that was seen; what is shown of it at first is what ran, or what the form had asked for. */
 function Flame({ raw }: { raw: RawFlame }) {
-	const [weight, setWeight] = useState<Weight>("all");
+	const [weight, setWeight] = useState<Weight>(() => (parseRoute(location.hash).query["idle"] ? "all" : "running"));
 	const tree = useMemo(() => fromFlame(raw, weight), [raw, weight]);
 	const missing = raw.meta?.missing;
 	return (
@@ -128,8 +129,8 @@ function Flame({ raw }: { raw: RawFlame }) {
 					value={weight}
 					onChange={setWeight}
 					choices={[
-						{ value: "all", text: "all that was seen" },
 						{ value: "running", text: "only what ran" },
+						{ value: "all", text: "all that was seen" },
 					]}
 				/>
 				{raw.meta?.samples !== undefined && (
@@ -313,30 +314,47 @@ function One({ id, me }: { id: string; me: Me | undefined }) {
 	);
 }
 
-async function treeOf(id: string): Promise<Tree> {
+interface Side {
+	tree: Tree;
+	profile: Profile;
+	/** of a recording of time */
+	length_ms?: number;
+}
+
+async function sideOf(id: string): Promise<Side> {
 	const profile = await get<Profile>(profilePath(id));
 	const data = await get<RawFlame & RawHeap>(`${profilePath(id)}/data`, { format: "json" });
-	return profile.kind === "heap" ? fromHeap(data) : fromFlame(data);
+	if (profile.kind === "heap") return { tree: fromHeap(data), profile };
+	const ns = data.meta?.duration_ns;
+	return { tree: fromFlame(data), profile, ...(ns !== undefined ? { length_ms: ns / 1e6 } : {}) };
+}
+
+/** Which of the two it is: its kind and whose, when it was made, how long it looked. */
+function SideName({ id, side, now }: { id: string; side: Side | undefined; now: number }) {
+	if (!side) return <a href={link(["profile", id])}>{id}</a>;
+	const { profile: p, length_ms } = side;
+	const of = p.rank !== undefined ? ` of rank ${p.rank}` : p.pid !== undefined ? ` of process ${p.pid}` : "";
+	return (
+		<>
+			<a href={link(["profile", id])} title={id}>
+				{KIND_WORDS[p.kind] ?? p.kind}
+				{of}
+			</a>
+			, <When ms={p.started_unix_ms} now={now} />
+			{length_ms !== undefined && `, ${duration(length_ms)} long`}
+		</>
+	);
 }
 
 function Compare({ first, second }: { first: string; second: string }) {
-	const [state, setState] = useState<{ tree?: Tree; error?: ApiError }>({});
+	const [state, setState] = useState<{ sides?: [Side, Side]; error?: ApiError }>({});
+	const now = useNow(60_000);
 	useEffect(() => {
 		let gone = false;
-		Promise.all([treeOf(first), treeOf(second)]).then(
-			([a, b]) => {
-				if (!gone)
-					setState(
-						a.unit === b.unit
-							? { tree: compare(a, b) }
-							: {
-									error: new ApiError(
-										400,
-										"unlike",
-										"A heap profile and a recording of time cannot be compared; choose two of one kind.",
-									),
-								},
-					);
+		setState({});
+		Promise.all([sideOf(first), sideOf(second)]).then(
+			(sides) => {
+				if (!gone) setState({ sides });
 			},
 			(e: unknown) => {
 				if (!gone) setState({ error: e as ApiError });
@@ -346,21 +364,26 @@ function Compare({ first, second }: { first: string; second: string }) {
 			gone = true;
 		};
 	}, [first, second]);
+	const [a, b] = state.sides ?? [];
+	const alike = a?.tree.unit === b?.tree.unit;
+	const tree = useMemo(() => (a && b && alike ? compare(a.tree, b.tree) : undefined), [a, b]);
 	return (
 		<>
 			<h1>Two profiles compared</h1>
 			<p class="meta">
-				Before: <a href={link(["profile", first])}>{first}</a> · after:{" "}
-				<a href={link(["profile", second])}>{second}</a> ·{" "}
+				Before: <SideName id={first} side={a} now={now} /> · after: <SideName id={second} side={b} now={now} /> ·{" "}
 				<a href={link(["compare", second, first])}>the other way round</a>
 			</p>
+			{tree && <p class="meta">Percentages are shares of what each profile saw in all.</p>}
 			<Card>
 				{state.error ? (
 					<Fault error={state.error} />
-				) : state.tree ? (
-					<FlameView tree={state.tree} />
-				) : (
+				) : tree ? (
+					<FlameView tree={tree} />
+				) : alike ? (
 					<Empty>Reading both…</Empty>
+				) : (
+					<p class="fault">A heap profile and a recording of time cannot be compared; choose two of one kind.</p>
 				)}
 			</Card>
 		</>

@@ -16,6 +16,8 @@ const loadPlot = () => (plotLoad ??= import("uplot").then((m) => m.default));
 export interface Mark {
 	time: number;
 	text: string;
+	/** nothing that went wrong */
+	calm?: boolean;
 }
 
 /** Steps between marks of an axis of bytes: 256 MiB, not 286.1. */
@@ -82,7 +84,7 @@ export function marks(list: Mark[], moment: number | undefined, acts?: number): 
 					u.ctx.fillText(text, u.bbox.left + 4, u.valToPos(acts, "y", true) + 14 * devicePixelRatio);
 					taken.push([0, u.bbox.left + u.ctx.measureText(text).width + 8]);
 				}
-				for (const mark of [...list].sort((a, b) => b.time - a.time)) line(u, mark.time, [4, 4], cssColor("bad"), mark.text);
+				for (const mark of [...list].sort((a, b) => b.time - a.time)) line(u, mark.time, [4, 4], cssColor(mark.calm ? "dim" : "bad"), mark.text);
 				if (moment !== undefined) line(u, moment, [], cssColor("ink"), clock(moment), 58);
 			},
 		},
@@ -213,7 +215,7 @@ function memoryOptions(
 	const series: uPlot.Series[] = layers
 		.map((layer, i) => {
 			const shared = layer.rank === undefined && layer.pid === undefined;
-			const color = shared ? cssColor("dim") : seriesColor(i, dark);
+			const color = shared ? cssColor("dim") : seriesColor(layer.rank ?? i, dark);
 			const culprit = layer.rank !== undefined && (props.culprits ?? []).includes(layer.rank);
 			return {
 				label: layer.label,

@@ -40,6 +40,18 @@ function namesOf(curves: Curve[]): string[] {
 	});
 }
 
+/** A rank has one colour in all charts of a page; of several curves of it, as of read and written, the dashes differ. */
+function looksOf(curves: Curve[]): { color: string; dash: number[] }[] {
+	const labels = [...new Set(curves.filter((s) => s.rank !== undefined).map((s) => s.label))];
+	const several = curves.some((s, i) => i > 0 && s.rank !== undefined && s.rank === curves[i - 1]!.rank);
+	const kinds = several ? labels.length : 1;
+	return curves.map((s, i) => {
+		const at = s.rank ?? i;
+		const round = Math.floor(at / 8) * kinds + (several ? Math.max(0, labels.indexOf(s.label)) : 0);
+		return { color: seriesColor(at, isDark()), dash: DASHES[round % 4]! };
+	});
+}
+
 function lastText(curve: Curve): string {
 	const last = lastOf(curve.values);
 	return last === undefined ? "–" : valueOf(curve.unit)(last);
@@ -47,10 +59,10 @@ function lastText(curve: Curve): string {
 
 function optionsOf(curves: Curve[], names: string[], plugin: uPlot.Plugin): Omit<uPlot.Options, "width" | "height"> {
 	const unit = curves[0]?.unit;
-	const lines = curves.map((_, i) => ({
+	const lines = looksOf(curves).map(({ color, dash }, i) => ({
 		label: names[i]!,
-		stroke: seriesColor(i, isDark()),
-		dash: DASHES[Math.floor(i / 8) % 4]!,
+		stroke: color,
+		dash,
 		width: 1.5,
 		points: { show: false },
 	}));
@@ -66,11 +78,12 @@ function optionsOf(curves: Curve[], names: string[], plugin: uPlot.Plugin): Omit
 
 function Legend({ curves, names, all }: { curves: Curve[]; names: string[]; all: number }) {
 	useThemeTurn();
+	const looks = looksOf(curves);
 	return (
 		<ul class="serieslegend">
 			{curves.slice(0, 8).map((s, i) => (
 				<li key={i}>
-					<i style={{ background: seriesColor(i, isDark()) }} />
+					<i class={looks[i]!.dash.length > 0 ? "dashed" : ""} style={{ color: looks[i]!.color }} />
 					{names[i]} <b>{lastText(s)}</b>
 				</li>
 			))}

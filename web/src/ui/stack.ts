@@ -1,4 +1,5 @@
-// What a stacked chart draws: each layer's upper edge, largest at the bottom, shared memory once on top. Pure.
+// What a stacked chart draws: each layer's upper edge, ranks in their order, of processes the largest at the bottom, shared memory
+// once on top. Pure.
 import type { LargeProcess, MemorySeries } from "../types";
 
 export interface Layer {
@@ -45,7 +46,7 @@ export function stackMemory(memory: MemorySeries): Layer[] {
 					peak: peakOf(s.own),
 				},
 	);
-	own.sort((a, b) => b.peak - a.peak);
+	own.sort((a, b) => (a.rank ?? 1e9) - (b.rank ?? 1e9) || b.peak - a.peak);
 	const shared =
 		memory.shared && peakOf(memory.shared) > 0
 			? [{ label: "shared, once", values: memory.shared, peak: peakOf(memory.shared) }]

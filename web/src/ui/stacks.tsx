@@ -1,6 +1,6 @@
 // Stacks of many ranks: those with the same stack are one group. Culprits come first, then the smallest: it is the odd one out.
 import { rankList } from "../format";
-import type { Frame, StackGroup, Stacks } from "../types";
+import type { Frame, StackGroup, Stacks, StackThread } from "../types";
 import { Empty, Frames } from "./parts";
 
 export interface Group {
@@ -13,24 +13,39 @@ export interface Group {
 
 const frameKey = (f: Frame) => `${f.name}\0${f.file}\0${f.line}`;
 
-/** Main threads of the ranks' main processes, by stack. */
+/** The main thread, and those others of its process that it waits for. */
+function threadsOf(process: Stacks["processes"][number]): StackThread[] {
+	const threads = process.threads ?? [];
+	const main = threads.find((t) => t.main) ?? threads[0];
+	const all = main ? [main] : [];
+	for (const t of all)
+		for (const { to } of t.waits_for?.to ?? []) {
+			const next = to.pid === process.pid && threads.find((other) => other.tid === to.tid);
+			if (next && !all.includes(next) && all.length < 16) all.push(next);
+		}
+	return all;
+}
+
+/** Main threads of the ranks' main processes by stack, and the threads that those wait for. */
 export function groupStacks(stacks: Stacks, culprits: number[] = []): Group[] {
 	const groups = new Map<string, { ranks: number[]; names: string[]; activity: string; frames: Frame[] }>();
 	for (const process of stacks.processes) {
 		if (process.role !== undefined && process.role !== "main") continue;
-		const thread = process.threads?.find((t) => t.main) ?? process.threads?.[0];
-		if (!thread) continue;
-		const frames = thread.frames ?? [];
-		const key = frames.map(frameKey).join("\n");
-		const group = groups.get(key) ?? {
-			ranks: [],
-			names: [],
-			activity: thread.waiting_on ?? thread.state ?? "",
-			frames,
-		};
-		if (process.rank !== undefined) group.ranks.push(process.rank);
-		else group.names.push(`${process.name ?? "process"} ${process.pid}`);
-		groups.set(key, group);
+		threadsOf(process).forEach((thread, i) => {
+			const frames = thread.frames ?? [];
+			const name = i > 0 ? `${thread.name ?? ""} (thread ${thread.tid})` : "";
+			const key = [i > 0 ? thread.name : "", ...frames.map(frameKey)].join("\n");
+			const group = groups.get(key) ?? {
+				ranks: [],
+				names: [],
+				activity: thread.waiting_on ?? thread.state ?? "",
+				frames,
+			};
+			if (i > 0) group.names.push(process.rank !== undefined ? `rank ${process.rank}, ${name}` : name);
+			else if (process.rank !== undefined) group.ranks.push(process.rank);
+			else group.names.push(`${process.name ?? "process"} ${process.pid}`);
+			groups.set(key, group);
+		});
 	}
 	const first = (g: { ranks: number[] }) => (g.ranks.some((r) => culprits.includes(r)) ? 0 : 1);
 	return [...groups.values()]

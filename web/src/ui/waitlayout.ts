@@ -16,7 +16,8 @@ export interface WaitNode {
 }
 
 interface Half {
-	pid: number;
+	/** "p7", and "p7.9" of another thread than the main one */
+	key: string;
 	rank?: number;
 	name?: string;
 	why: string;
@@ -27,36 +28,43 @@ interface Half {
 
 const QUALITY = ["proof", "likely", "possible"];
 
+/** The main threads of the main processes, and those of their other threads that they wait for. */
 function halves(waits: Waits): Half[] {
 	return waits.processes
 		.filter((p) => p.main)
-		.map((p) => {
-			const thread = p.threads?.find((t) => t.main) ?? p.threads?.[0];
-			const arrow = [...(thread?.arrows ?? [])].sort(
-				(a, b) => QUALITY.indexOf(a.quality ?? "possible") - QUALITY.indexOf(b.quality ?? "possible"),
-			)[0];
-			const to =
-				arrow === undefined
-					? undefined
-					: arrow.to.pid !== undefined
-						? `p${arrow.to.pid}`
-						: `t${arrow.to.text ?? arrow.to.name ?? "?"}`;
-			return {
-				pid: p.pid,
-				why: thread?.waiting_on ?? thread?.does ?? "",
-				dead: thread?.dead ?? false,
-				does: thread?.does ?? "unknown",
-				...(p.rank !== undefined ? { rank: p.rank } : {}),
-				...(p.name !== undefined ? { name: p.name } : {}),
-				...(to !== undefined ? { to } : {}),
+		.flatMap((p) => {
+			const main = p.threads?.find((t) => t.main) ?? p.threads?.[0];
+			const half = (thread: typeof main): Half => {
+				const { to } =
+					[...(thread?.arrows ?? [])].sort(
+						(a, b) => QUALITY.indexOf(a.quality ?? "possible") - QUALITY.indexOf(b.quality ?? "possible"),
+					)[0] ?? {};
+				const other = to?.pid === p.pid && p.threads!.find((t) => t.tid === to.tid);
+				const at = (t: typeof main) => `p${p.pid}${t && t !== main ? `.${t.tid}` : ""}`;
+				return {
+					key: at(thread),
+					why: thread?.waiting_on ?? thread?.does ?? "",
+					dead: thread?.dead ?? false,
+					does: thread?.does ?? "unknown",
+					...(p.rank !== undefined ? { rank: p.rank } : {}),
+					...(p.name !== undefined ? { name: p.name } : {}),
+					...(to
+						? { to: other ? at(other) : to.pid !== undefined ? `p${to.pid}` : `t${to.text ?? to.name ?? "?"}` }
+						: {}),
+				};
 			};
+			const all = [half(main)];
+			for (const { to } of all) {
+				const next = p.threads?.find((t) => `p${p.pid}.${t.tid}` === to);
+				if (next && !all.some((h) => h.key === to)) all.push(half(next));
+			}
+			return all;
 		});
 }
 
 /** Ranks of one box: they wait for the same, and nobody who stands apart waits for one of them alone. */
 function boxKey(half: Half, targets: Set<string>): string {
-	const me = `p${half.pid}`;
-	if (targets.has(me)) return me;
+	if (targets.has(half.key)) return half.key;
 	return half.to !== undefined ? `>${half.to}` : `.${half.does} ${half.why.split(",")[0]}`;
 }
 
@@ -113,6 +121,8 @@ export function waitNodes(waits: Waits): WaitNode[] {
 	}
 	for (const node of nodes.values()) {
 		if (node.ranks.length > 0) node.label = `${node.ranks.length === 1 ? "rank" : "ranks"} ${rankList(node.ranks)}`;
+		const [, thread] = node.key.split(".");
+		if (node.key[0] === "p" && thread) node.label += `, thread ${thread}`;
 	}
 	depths(nodes);
 	return [...nodes.values()].sort((a, b) => b.depth - a.depth || b.ranks.length - a.ranks.length);
