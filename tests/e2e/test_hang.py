@@ -119,8 +119,14 @@ def test_threads_of_c_that_wait_for_each_other_are_named_with_their_lines(vigil,
     result = vigil("run", "--hang-after", "4s", "--on-hang", "kill", "--", binary.parents[2] / "tests/tool/deadlock", *args,
                    timeout=90)
     assert result.status == 124, result
-    cause = vigil.why()["cause"]
+    report = vigil.why()
+    cause = report["cause"]
     assert (cause["id"], cause["confidence"]) == ("deadlock", "high") and says in cause["text"], cause
+    assert (report["killer"], report["killer_text"]) == ("vigil", "--on-hang kill"), report
+    assert "Vigil ended it, as it hung (--on-hang kill)" in vigil("why").out.decode()
+    assert "1 process is ended: the job hangs" in vigil("events").out.decode()
+    kills = [line for line in vigil("metrics").out.decode().splitlines() if line.startswith("vigil_kills_total{")]
+    assert any('killer="vigil"' in line and 'cause="deadlock"' in line for line in kills), kills
     for mark in marks:
         assert f"deadlock.c:{line_of(ROOT / 'tests/tool/deadlock.c', mark)}" in cause["text"], cause
 

@@ -88,7 +88,7 @@ def test_a_page_says_what_why_says_and_loads_nothing(vigil, job, tmp_path):
     assert page.csp.startswith("default-src 'none';") and "script-src" not in page.csp
     assert why["summary"] in page.text and why["cause"]["text"] in page.text
     assert all(advice in page.text for advice in why["cause"]["advice"])
-    assert "Health failed" in " ".join(page.text.split()) and "ended by SIGKILL" in page.text and "memory_kill" in page.text
+    assert "Health failed" in " ".join(page.text.split()) and "ended by vigil for memory (SIGKILL); the verdict names it" in page.text and "memory_kill" in page.text
     assert page.tags("svg") and [x for x in page.tags("line") if x["class"] == "limit"]
     assert "</pre><script>alert(1)</script>" in page.text and "<img src=x onerror=alert(2)>" in page.text
     assert "hunter2hunter" not in page.text and "sk-verysecret12345" not in page.text

@@ -87,7 +87,8 @@ static void hangreport_fill(const struct hangreport *e, const struct hang_messag
 	host_ip(in->node_ip, sizeof(in->node_ip));
 	in->attempt = m->attempt;
 	in->time_unix_ms = m->time_unix_ms;
-	in->killer = KILLER_NONE;
+	in->killer = e->ends ? KILLER_VIGIL : KILLER_NONE;
+	TEXT_COPY(in->killer_text, e->ends ? e->ends : "");
 	lost_say(e, m->verdict.lost_pid, in);
 	end_before_say(e, m, in);
 	/* what is seen of a slow job is seen now; lines of a log have times of their own */
@@ -133,6 +134,8 @@ void hangreport_incident(const struct hangreport *e, const struct hang_message *
 	recorder_incident(e->recorder, in, parts, true);
 	TEXT_COPY(e->job->last_incident, in->id);
 	recorder_event(e->recorder, e->job, incident_kind_name(in->kind), in->id, "%s", in->summary);
+	if (e->unsure)
+		recorder_event(e->recorder, e->job, "hang_left", in->id, "%s", e->next);
 	recorder_job(e->recorder, e->job);
 	hangreport_show(e, in);
 }

@@ -16,6 +16,8 @@ struct hangreport {
 	uint32_t nproc; /* number of ranks whose logs are kept apart */
 	struct autopsy *autopsy; /* knows how processes have ended; may be NULL */
 	const char *next; /* the next action as one sentence for people; "": none */
+	const char *ends; /* vigil ends the job now, by this setting: "--on-hang kill"; NULL: it does not */
+	bool unsure; /* it was to be ended, but the verdict is too weak for that: an event says so */
 };
 
 #define HANGREPORT_UNSURE                                                                                              \

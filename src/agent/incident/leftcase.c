@@ -102,7 +102,8 @@ static void describe(const struct job *row, const struct leftcase_facts *facts, 
 			    (int)facts->supervisor);
 	incident_advice_add(in, "%s",
 			    facts->running ? "the job goes on unwatched; 'vigil watch' takes it over"
-					   : "start the job again; it continues from its last checkpoint");
+					   : "start the job again; it continues from its last checkpoint, if it "
+					     "writes any");
 }
 
 /* False: the job's end is known, or told. A job whose vigil died before it was stored gets a row of what is known. */

@@ -45,7 +45,7 @@ static void orphan_describe(const struct guard_shm *shm, const struct guard_job 
 			    "killer (dmesg)",
 			    (int)shm->supervisor);
 	if (g->unit.reaper)
-		incident_advice_add(in, "start the job again; it continues from its last checkpoint");
+		incident_advice_add(in, "start the job again; it continues from its last checkpoint, if it writes any");
 	incident_evidence_add(in, "guard", "shared ring", in->time_unix_ms, "the job held %s when last seen",
 			      size_format(shm->now.job_bytes[job], used));
 }

@@ -189,13 +189,14 @@ static void limit_put(const struct gather *g, uint64_t node_total_bytes, struct 
 	const struct js *met = js_get(g->lead, "memory");
 	uint64_t met_bytes = (uint64_t)MAX(js_get_i64(met, "total_bytes", 0), (int64_t)0);
 	const char *level = js_get_text(met, "level", "");
+	bool of_machine = strcmp(js_get_text(met, "scope", ""), "node") == 0 || !level[0];
 	char what[300] = "the job's own limit";
 	uint64_t bytes = g->job->limit_bytes;
-	if (bytes == 0 && met_bytes > 0) {
+	if (bytes == 0 && met_bytes > 0 && !of_machine) {
 		bytes = met_bytes;
 		TEXT_FORMAT(what, "the limit that the report names%s%s", level[0] ? ": " : "", level);
 	} else if (bytes == 0) {
-		bytes = node_total_bytes;
+		bytes = met_bytes > 0 ? met_bytes : node_total_bytes;
 		TEXT_COPY(what, "the memory of the machine or container");
 	}
 	if (bytes > 0) {
@@ -278,6 +279,8 @@ static int report_process_take(void *ctx, const struct job_process *stored)
 	bool live = procnow_read(g->from->world, &p);
 	struct js *o = process_json(&p);
 	js_put_bool(o, "running", live);
+	if (process_is_named(g, stored) && stored->attempt == js_get_i64(g->lead, "attempt", -1))
+		js_put_bool(o, "named", true);
 	js_add(g->processes, o);
 	return 0;
 }

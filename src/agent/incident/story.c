@@ -15,6 +15,7 @@ struct kept {
 	char summary[400];
 	int64_t time_unix_ms;
 	int64_t stands_since_unix_ms; /* a hang; 0: unknown */
+	char ended_by[48]; /* a hang: the setting by which vigil ended the job; empty: it did not */
 };
 
 struct reading {
@@ -40,13 +41,16 @@ static int story_keep(struct kept *k, const char *json, const struct js *j)
 	if (stood_ms > 0 && stood_ms < k->time_unix_ms)
 		k->stands_since_unix_ms = k->time_unix_ms - stood_ms;
 	TEXT_COPY(k->summary, js_get_text(j, "summary", ""));
+	if (killer_of(js_get_text(j, "killer", "")) == KILLER_VIGIL)
+		TEXT_COPY(k->ended_by, js_get_text(j, "killer_text", ""));
 	return 0;
 }
 
 static int incident_take(void *ctx, const char *id, const char *json)
 {
 	static const struct jsonpart parts[] = {
-		{"kind", 0}, {"attempt", 0}, {"hang", 0}, {"time_unix_ms", 0}, {"summary", 0}};
+		{"kind", 0},	{"attempt", 0}, {"hang", 0},	   {"time_unix_ms", 0},
+		{"summary", 0}, {"killer", 0},	{"killer_text", 0}};
 	struct reading *g = ctx;
 	cleanup(js_freep) struct js *j = NULL;
 	struct story_part p = {.kind = INCIDENT_NONE};
@@ -91,6 +95,9 @@ static void end_tell(const struct reading *g, const struct job *j, struct incide
 			    j->ended_unix_ms > 0
 				    ? "Vigil was told to stop watching; what became of the job since is not known."
 				    : "Vigil itself was ended while the job hung, most likely by SIGKILL.");
+	} else if (g->hang.ended_by[0]) {
+		TEXT_FORMAT(e->text, "Vigil ended it, as it hung (%s), after %s in all.", g->hang.ended_by,
+			    job_ran(j, 0, ran));
 	} else if (j->has_exit) {
 		TEXT_FORMAT(e->text, "It ended with exit status %d, after %s in all.", j->exit_status,
 			    job_ran(j, 0, ran));

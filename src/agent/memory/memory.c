@@ -18,6 +18,8 @@
 #define NODE_ROWS 30 /* for the whole node, unless all processes are asked for */
 #define PSS_ROWS 64 /* each costs 10 ms for each GiB */
 #define SHM_ROWS 20
+/* Of these, what nobody holds in a job's view: the machine's, of which the job may have left some. */
+#define SHM_JOB_ORPHANS 3
 #define DEPTH_MAX 64 /* of a process below the one that was adopted */
 #define PSS_BUDGET_NS (3 * NS_PER_S)
 #define SHM_BUDGET_NS (NS_PER_S / 2)
@@ -258,6 +260,7 @@ static int shm_rows(const struct shm_ledger *l, bool in_job, bool all, struct fo
 	f->shm = calloc(l->n ? l->n : 1, sizeof(*f->shm));
 	if (!f->shm)
 		return -ENOMEM;
+	size_t orphans = 0;
 	for (size_t i = 0; i < l->n; i++) {
 		const struct shm_item *it = &l->items[i];
 		f->n_orphans += it->orphan && orphans_certain(l) ? 1 : 0;
@@ -266,7 +269,8 @@ static int shm_rows(const struct shm_ledger *l, bool in_job, bool all, struct fo
 			continue;
 		raystore_shm(l, it, f);
 		f->n_shm_all++;
-		if (all || f->n_shm < SHM_ROWS)
+		bool room = f->n_shm < SHM_ROWS && !(in_job && it->orphan && orphans++ >= SHM_JOB_ORPHANS);
+		if (all || room)
 			shm_fill(l, it, &f->shm[f->n_shm++]);
 	}
 	return 0;

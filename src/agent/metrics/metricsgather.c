@@ -314,7 +314,9 @@ static void incident_count(struct metrics_facts *f, const struct js *key, struct
 	c.what = METRICS_INCIDENTS;
 	TEXT_COPY(c.label[0], incident_kind_name(kind));
 	count_add(f, &c);
-	if (is_kill(kind))
+	/* a hang that vigil ended is a kill, one that it left alone is none */
+	const char *killer = js_as_text(js_at(js_at(key, 2), 0), "");
+	if (is_kill(kind) || (kind == INCIDENT_HANG && killer_of(killer) == KILLER_VIGIL))
 		kill_count(f, key, c);
 	bool again = strcmp(next, retry_name(RETRY_RETRY)) == 0;
 	if (!again && strcmp(next, retry_name(RETRY_GIVE_UP)) != 0)

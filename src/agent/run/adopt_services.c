@@ -68,6 +68,8 @@ static void on_hang_incident(void *owner, const struct hang_message *m)
 	struct hangreport e = hangreport_of(a, j);
 	bool asked = m->verdict.kind == HANG_HANG && a->spec->watch.on_hang == ON_HANG_KILL;
 	bool ends = asked && hang_may_end(&a->services.hang.shm->settings, &m->verdict);
+	e.unsure = asked && !ends;
+	e.ends = ends ? "--on-hang kill" : NULL;
 	if (ends)
 		e.next = "The job is ended now, because --on-hang kill was given.";
 	else if (asked)

@@ -77,9 +77,12 @@ void super_hang_incident(struct super *s, const struct hang_message *m)
 	bool asked = of_now && m->verdict.kind == HANG_HANG && s->spec->watch.on_hang != ON_HANG_REPORT &&
 		     !s->ending.stopping;
 	bool ends = asked && hang_may_end(&s->services.hang.shm->settings, &m->verdict);
-	if (asked && !ends)
+	e.unsure = asked && !ends;
+	if (e.unsure)
 		e.next = HANGREPORT_UNSURE;
 	else if (ends)
+		e.ends = s->spec->watch.on_hang == ON_HANG_KILL ? "--on-hang kill" : "--on-hang restart";
+	if (ends)
 		e.next = s->spec->watch.on_hang == ON_HANG_KILL
 				 ? "The job is ended now, because --on-hang kill was given."
 				 : "The job is ended now and started again, because --on-hang restart "

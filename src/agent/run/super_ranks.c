@@ -41,11 +41,14 @@ void super_end_others(struct super *s, const char *ended_for, const char *why)
 	s->ending.asked_leftovers = n == 0;
 	for (size_t i = 0; i < MIN(left, ARRAY_SIZE(pids)); i++)
 		(void)kill(pids[i], SIGTERM);
+	/* "more" than one that has ended by itself */
+	const char *more = strcmp(ended_for, ENDED_FOR_RANK) == 0 ? " more" : "";
 	if (n + left > 0) {
-		recorder_event(&s->recorder, &s->job, "end_others", NULL, "%zu more process%s ended: %s", n + left,
+		recorder_event(&s->recorder, &s->job, "end_others", NULL, "%zu%s process%s ended: %s", n + left, more,
 			       n + left == 1 ? " is" : "es are", why);
 		if (!s->spec->watch.quiet && (n > 0 || s->ending.stopping))
-			log_info("ending %zu more process%s of the job: %s", n + left, n + left == 1 ? "" : "es", why);
+			log_info("ending %zu%s process%s of the job: %s", n + left, more, n + left == 1 ? "" : "es",
+				 why);
 	}
 	s->phase = SUPER_ENDING;
 	s->deadline_ns = s->w->mono_ns() + end_grace_ns;

@@ -86,6 +86,8 @@ static void trouble_take(const struct js *j, struct health_facts *f)
 	f->trouble.time_unix_ms = js_get_i64(j, "time_unix_ms", 0);
 	f->trouble.attempt = (uint32_t)MAX(js_get_i64(j, "attempt", 0), (int64_t)0);
 	f->trouble.resolved = js_get_bool(js_get(j, "hang"), "resolved", false);
+	if (f->trouble.kind == INCIDENT_HANG && killer_of(js_get_text(j, "killer", "")) == KILLER_VIGIL)
+		TEXT_COPY(f->trouble.ended_by, js_get_text(j, "killer_text", ""));
 	f->trouble.lasts = health_lasts(js_get_text(cause, "id", ""));
 	f->trouble.asked = f->trouble.kind == INCIDENT_KILLED_BY && incident_asked(js_get_text(cause, "id", ""));
 	f->trouble.stood_ms = (uint64_t)MAX(js_get_i64(js_get(j, "hang"), "standstill_ms", 0), (int64_t)0);

@@ -42,7 +42,7 @@ static void standing_until(const struct health_facts *f, int64_t until_unix_ms, 
 }
 
 /* What was said of a job that stood is over: "has been standing still for 5 m." */
-static void stood_tell(struct health *h)
+static void stood_tell(const struct health_facts *f, struct health *h)
 {
 	static const char says[] = "has been standing still";
 	char text[sizeof(h->sentence)];
@@ -52,7 +52,12 @@ static void stood_tell(struct health *h)
 	if (!at || text[len - 1] != '.')
 		return;
 	text[len - 1] = '\0';
-	TEXT_FORMAT(h->sentence, "%.*shad%s, when it ended.", (int)(at - text), text, at + strlen("has"));
+	struct buf b = BUF_ON(h->sentence);
+	buf_printf(&b, "%.*shad%s, when ", (int)(at - text), text, at + strlen("has"));
+	if (f->trouble.ended_by[0])
+		buf_printf(&b, "vigil ended it (%s).", f->trouble.ended_by);
+	else
+		buf_add(&b, "it ended.");
 }
 
 static void ended_tell(const struct health_facts *f, struct health *h)
@@ -66,7 +71,7 @@ static void ended_tell(const struct health_facts *f, struct health *h)
 		if (f->trouble.kind == INCIDENT_HANG && !f->trouble.resolved && f->trouble.attempt == j->attempt &&
 		    j->ended_unix_ms > 0) {
 			standing_until(f, j->ended_unix_ms, h);
-			stood_tell(h);
+			stood_tell(f, h);
 		}
 		if (well && (f->trouble.kind == INCIDENT_SLOWDOWN || f->trouble.kind == INCIDENT_STRAGGLER))
 			TEXT_FORMAT(h->sentence, "ended as it should, after %s; it was slow on the way", f->ran);
@@ -236,6 +241,8 @@ void health_trouble(struct health_facts *f, const struct incident *in)
 	f->trouble.lasts = health_lasts(in->cause.id);
 	f->trouble.asked = in->kind == INCIDENT_KILLED_BY && incident_asked(in->cause.id);
 	f->trouble.stood_ms = in->stood_ms;
+	if (in->kind == INCIDENT_HANG && in->killer == KILLER_VIGIL)
+		TEXT_COPY(f->trouble.ended_by, in->killer_text);
 	for (size_t i = 0; i < MIN(in->cause.n_advice, (size_t)HEALTH_ADVICE); i++)
 		TEXT_COPY(f->trouble.advice[f->trouble.n_advice++], in->cause.advice[i]);
 	for (size_t i = 0; i < MIN(in->n_evidence, (size_t)HEALTH_EVIDENCE); i++)

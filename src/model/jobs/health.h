@@ -46,6 +46,7 @@ struct health_facts {
 		uint64_t stood_ms; /* a hang: how long the job had stood then; 0: unknown */
 		uint32_t attempt;
 		bool resolved; /* a hang, a slow rank: it is over */
+		char ended_by[48]; /* a hang: the setting by which vigil ended the job; empty: it did not */
 		bool lasts; /* a slow rank: until it is told to be over */
 		bool asked; /* a death: the user asked for it (incident_asked) */
 	} trouble;

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/signame.h"
 #include "base/units.h"
+#include "model/jobs/job.h"
 #include "tell/incident/page_parts.h"
 #include "tell/incident/report.h"
 
@@ -140,9 +141,12 @@ static void job_put(const struct js *report, FILE *to)
 static void process_end(const struct js *p, char *dst, size_t cap)
 {
 	int64_t sig = js_get_i64(p, "signal", 0);
+	const char *words = process_ended_words(js_get_text(p, "ended_for", ""));
 	const char *name = sig > 0 && sig < 128 ? signame((int)sig) : NULL;
 	if (js_get_bool(p, "running", false))
 		(void)text_format(dst, cap, "runs");
+	else if (name && words)
+		(void)text_format(dst, cap, "%s (%s)", words, name);
 	else if (name)
 		(void)text_format(dst, cap, "ended by %s", name);
 	else if (js_get(p, "signal"))
@@ -156,7 +160,8 @@ static void process_end(const struct js *p, char *dst, size_t cap)
 /* Ranks have the job's own command as a rule: it is not told hundreds of times. */
 static void process_put(const struct js *p, const char *job_command, FILE *to)
 {
-	char text[64], size[16];
+	char text[160], size[16];
+	struct buf b = BUF_ON(text);
 	const char *command = js_get_text(p, "command", "");
 	bool same = *command && strcmp(command, job_command) == 0;
 	fputs("<tr>", to);
@@ -169,6 +174,9 @@ static void process_put(const struct js *p, const char *job_command, FILE *to)
 	page_number_cell(page_size(p, "rss_bytes", size), to);
 	page_number_cell(page_size(p, "peak_own_bytes", size), to);
 	process_end(p, text, sizeof(text));
+	b.len = strlen(text);
+	if (js_get_bool(p, "named", false))
+		buf_add(&b, "; the verdict names it");
 	page_cell(text, to);
 	page_element("td class=\"t\"",
 		     same	? "the job's"

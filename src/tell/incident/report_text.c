@@ -51,6 +51,8 @@ static const char *headline(const struct incident *i)
 	};
 	if (i->kind == INCIDENT_HANG && i->hang_over)
 		return "hung, and moves again";
+	if (i->kind == INCIDENT_HANG && i->killer == KILLER_VIGIL)
+		return "ended by vigil: it hung";
 	if (i->kind == INCIDENT_KILLED_BY && incident_asked(i->cause.id))
 		return "stopped on request";
 	if (i->kind == INCIDENT_KILLED_BY && own_end(i))
@@ -277,7 +279,8 @@ static void print_retry(const struct textout *p, const struct incident *i)
 
 static void print_numbers(const struct textout *p, const struct incident *i)
 {
-	if (!i->memory.valid && !i->victim.valid && !i->action.valid && !i->retry.valid && !i->killer_text[0])
+	bool others = i->killer_text[0] && i->killer != KILLER_VIGIL;
+	if (!i->memory.valid && !i->victim.valid && !i->action.valid && !i->retry.valid && !others)
 		return;
 	textout_heading(p, "Numbers");
 	print_memory(p, i);

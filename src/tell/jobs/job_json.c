@@ -106,7 +106,7 @@ const char *event_severity(const struct job_event *e)
 	static const char *const warnings[] = {
 		"retry",	  "hold_fire",	"end_others", "absurd_numbers", "log_failed",  "output_cut",
 		"output_gap",	  "suspected",	"memory_warning", "loss_broken", "clock_set",
-		"memory_dry_run", "left_group", "unwatched",  "left_behind",	"signal"};
+		"memory_dry_run", "left_group", "unwatched",  "left_behind",	"signal",	"hang_left"};
 	for (size_t i = 0; i < ARRAY_SIZE(errors); i++)
 		if (strcmp(e->kind, errors[i]) == 0)
 			return "error";

@@ -402,8 +402,8 @@ static void shm_text(const struct textout *p, const struct footprint *f)
 		shm_line(p, &f->shm[i]);
 	fputc('\n', p->to);
 	if (f->n_shm < f->n_shm_all)
-		textout_text(p, 0, "%zu smaller %s not shown; --all shows %s.", f->n_shm_all - f->n_shm,
-			     f->n_shm_all - f->n_shm == 1 ? "one is" : "ones are",
+		textout_text(p, 0, "%zu more %s not shown; --all shows %s.", f->n_shm_all - f->n_shm,
+			     f->n_shm_all - f->n_shm == 1 ? "is" : "are",
 			     f->n_shm_all - f->n_shm == 1 ? "it" : "them");
 	if (f->n_orphans)
 		textout_text(

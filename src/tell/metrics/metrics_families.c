@@ -44,7 +44,8 @@ static void jobs_info(struct metricset *s, const struct metrics_facts *f)
 	struct metric_family *info =
 		metricset_family(s, METRIC_INFO, "vigil_job", "", "A job that runs, or ended in the last ten minutes.");
 	struct metric_family *state =
-		metricset_family(s, METRIC_STATESET, "vigil_job_state", "", "The state of the job.");
+		metricset_family(s, METRIC_STATESET, "vigil_job_state", "",
+				 "The state of the job; vigil_hang_state says whether a running one makes progress.");
 	struct metric_family *ranks =
 		metricset_family(s, METRIC_GAUGE, "vigil_job_ranks", "", "Ranks of the job on this node.");
 	struct metric_family *started = metricset_family(s, METRIC_GAUGE, "vigil_job_start_timestamp_seconds",
@@ -73,7 +74,8 @@ static void jobs_memory(struct metricset *s, const struct metrics_facts *f)
 {
 	struct metric_family *used = metricset_family(
 		s, METRIC_GAUGE, "vigil_job_memory_bytes", "bytes",
-		"Memory of the job's control group, shared memory included; own memory of its ranks if it has none.");
+		"Memory of the job's control group, shared memory included; own memory of its ranks if it has none. "
+		"Of a job that has not ended.");
 	struct metric_family *peak = metricset_family(s, METRIC_GAUGE, "vigil_job_memory_peak_bytes", "bytes",
 						      "The most memory that the job has had.");
 	struct metric_family *limit = metricset_family(s, METRIC_GAUGE, "vigil_job_memory_limit_bytes", "bytes",
@@ -86,7 +88,8 @@ static void jobs_memory(struct metricset *s, const struct metrics_facts *f)
 		uint64_t own = 0;
 		for (uint32_t k = 0; k < j->n_ranks; k++)
 			own = add_cap(own, j->rank[k].own_bytes);
-		if (j->sampled_unix_ms > 0)
+		/* an ended job holds none: a sum over jobs is of those that live */
+		if (j->sampled_unix_ms > 0 && job_is_open(&j->job))
 			(void)job_sample(s, used, j, (double)(j->group_bytes ? j->group_bytes : own));
 		if (j->job.peak_bytes > 0)
 			(void)job_sample(s, peak, j, (double)j->job.peak_bytes);
@@ -104,7 +107,7 @@ static void ranks_memory(struct metricset *s, const struct metrics_facts *f)
 		metricset_family(s, METRIC_GAUGE, "vigil_rank_memory_bytes", "bytes",
 				 "Memory of a rank with all its workers. own: what ending it would free.");
 	for (size_t i = 0; i < f->n_jobs; i++) {
-		for (uint32_t k = 0; k < f->job[i].n_ranks; k++) {
+		for (uint32_t k = 0; job_is_open(&f->job[i].job) && k < f->job[i].n_ranks; k++) {
 			const struct metrics_rank *r = &f->job[i].rank[k];
 			const uint64_t bytes[] = {r->own_bytes, r->rss_bytes, sub_floor(r->rss_bytes, r->own_bytes)};
 			for (size_t t = 0; r->has_use && t < ARRAY_SIZE(types); t++) {
@@ -136,7 +139,8 @@ static void ranks_use(struct metricset *s, const struct metrics_facts *f)
 			const struct metrics_rank *r = &j->rank[k];
 			if (!r->has_use)
 				continue;
-			(void)rank_sample(s, processes, j, r->rank, r->processes);
+			if (job_is_open(&j->job))
+				(void)rank_sample(s, processes, j, r->rank, r->processes);
 			(void)rank_sample(s, cpu, j, r->rank, (double)r->cpu_ns / 1e9);
 			if (!r->has_io)
 				continue;

@@ -150,6 +150,8 @@ static int record_severity(const char *kind)
 					  "full", "stuck", "straggler", "slowdown", "lost", "unkillable"};
 	static const char *const odd[] = {"retry", "hold", "warning",	 "suspected", "broken", "left_",
 					  "cut",   "gap",  "end_others", "signal",    "clock_set",  "absurd"};
+	if (strcmp(kind, "hang_left") == 0)
+		return 13;
 	if (strcmp(kind, "hang_resolved") == 0 || strcmp(kind, "straggler_over") == 0)
 		return 9;
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)

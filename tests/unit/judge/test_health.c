@@ -170,6 +170,11 @@ static void a_job_that_was_ended_while_it_hung_stood_until_its_end(void **state)
 			    "The job had been standing still for 5 m 24 s, held up by rank 2 (deadlock), "
 			    "when it ended.");
 	assert_int_equal(h.since_unix_ms, NOW - 300000);
+	TEXT_COPY(facts.trouble.ended_by, "--on-hang kill");
+	(void)level();
+	assert_string_equal(h.sentence,
+			    "The job had been standing still for 5 m 24 s, held up by rank 2 (deadlock), "
+			    "when vigil ended it (--on-hang kill).");
 	facts.trouble.attempt = 0; /* another attempt came after it */
 	(void)level();
 	assert_non_null(strstr(h.sentence, "24.3 s"));

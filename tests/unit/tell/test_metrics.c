@@ -166,6 +166,20 @@ static void a_job_that_has_ended_has_no_hang_state(void **state)
 	assert_line("vigil_job_state{job_id=\"train-ab12\",vigil_job_state=\"done\"} 1");
 }
 
+/* A sum over jobs is of memory that is in use. What it used in all stays, so that scrapers see the last of it. */
+static void a_job_that_has_ended_holds_no_memory(void **state)
+{
+	(void)state;
+	written(METRICS_PROMETHEUS);
+	assert_non_null(strstr(text, "\nvigil_job_memory_bytes{job_id=\"train-ab12\"}"));
+	jobs[0].job.state = JOB_DONE;
+	written(METRICS_PROMETHEUS);
+	assert_null(strstr(text, "\nvigil_job_memory_bytes{job_id=\"train-ab12\"}"));
+	assert_null(strstr(text, "\nvigil_rank_memory_bytes{job_id=\"train-ab12\""));
+	assert_null(strstr(text, "\nvigil_rank_processes{job_id=\"train-ab12\""));
+	assert_non_null(strstr(text, "\nvigil_rank_cpu_seconds_total{job_id=\"train-ab12\""));
+}
+
 static void openmetrics_names_families_and_ends(void **state)
 {
 	(void)state;
@@ -302,6 +316,7 @@ int main(void)
 		cmocka_unit_test_setup(a_histogram_is_cumulative_and_ends_with_its_count, make),
 		cmocka_unit_test_setup(exactly_one_state_of_a_set_is_on, make),
 		cmocka_unit_test_setup(a_job_that_has_ended_has_no_hang_state, make),
+		cmocka_unit_test_setup(a_job_that_has_ended_holds_no_memory, make),
 		cmocka_unit_test_setup(openmetrics_names_families_and_ends, make),
 		cmocka_unit_test_setup(a_counter_has_the_incident_as_exemplar_in_openmetrics_only, make),
 		cmocka_unit_test_setup(an_exemplar_stays_within_128_characters, make),

@@ -51,6 +51,19 @@ static void hostile_texts_stay_texts_wherever_they_stand(void **state)
 	assert_has(page, "<section class=\"top \"");
 }
 
+/* SIGTERM of vigil and SIGTERM of a stranger are not the same end, and the culprit stands out of its table. */
+static void who_ended_a_rank_and_whom_the_verdict_names_is_told(void **state)
+{
+	(void)state;
+	cleanup(memfile_done) struct memfile m = {.text = NULL};
+	const char *page = page_of(&m, "{\"processes\":["
+				       "{\"rank\":0,\"signal\":15,\"ended_for\":\"rank_failed\"},"
+				       "{\"rank\":1,\"exit_code\":1,\"named\":true},{\"rank\":2,\"signal\":15}]}");
+	assert_has(page, "<td>ended by vigil, as another rank failed (SIGTERM)</td>");
+	assert_has(page, "<td>exit status 1; the verdict names it</td>");
+	assert_has(page, "<td>ended by SIGTERM</td>");
+}
+
 /* JSON lets no such bytes through today; the page does not rest on that. */
 static void bytes_that_are_no_utf8_are_replaced(void **state)
 {
@@ -157,6 +170,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hostile_texts_stay_texts_wherever_they_stand),
+		cmocka_unit_test(who_ended_a_rank_and_whom_the_verdict_names_is_told),
 		cmocka_unit_test(bytes_that_are_no_utf8_are_replaced),
 		cmocka_unit_test(what_is_missing_is_said_or_left_out),
 		cmocka_unit_test(values_of_a_wrong_kind_are_left_out),

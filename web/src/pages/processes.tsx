@@ -138,7 +138,7 @@ function End({ job, process, onSent }: EndProps) {
 					Send SIG{signal} to process {meant.pid}
 					{meant.rank !== undefined ? ` (rank ${meant.rank})` : ""}?
 				</h2>
-				<p>The other ranks of {job} will probably fail without it, and vigil does not start the job again.</p>
+				<p>{meant.rank !== undefined ? `The other ranks of ${job}` : `Job ${job}`} will probably fail without it, and vigil does not start the job again.</p>
 				<p class="actions">
 					<button type="button" onClick={() => dialog.current?.close()}>
 						Leave it alone
