@@ -83,6 +83,7 @@ test("behind a proxy with a prefix that compresses, news stream in and the butto
 	await page.goto(`${url}#/job/${id}/processes`);
 	// A data loader is a process like any other: it is listed, and its stack is one click away.
 	await page.getByRole("row", { name: "worker" }).first().getByRole("link").click();
+	await page.getByLabel("threads that wait, too").check(); // it does little else
 	await page.getByRole("button", { name: "Start", exact: true }).click();
 	await page.waitForSelector("text=_bootstrap");
 	await page.goto(`${url}#/job/${id}/logs`);
