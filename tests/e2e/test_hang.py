@@ -111,7 +111,7 @@ def test_both_places_of_a_deadlock_of_python_s_threads_are_told(hang):
     assert result.status == 124, result
     for mark in ("b.acquire()", "a.acquire()"):
         assert f"hangs.py:{line_of(source, mark)}" in report["cause"]["text"], report
-    assert report["cause"]["confidence"] == "medium", "Python's locks have no owners"
+    assert report["cause"]["confidence"] == "high", "Python's locks have no owners, but no thread is left that could release one"
 
 
 @pytest.mark.parametrize("args,marks,says", [((), ("MOVE", "AUDIT"), "each other's locks"), (("once",), ("TWICE",), "holds itself")])

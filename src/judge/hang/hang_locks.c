@@ -409,14 +409,23 @@ static bool python_deadlock(struct hang_work *w, const struct dump_process *p)
 	return true;
 }
 
-bool hang_python_locks(struct hang_work *w)
+static bool any_process(struct hang_work *w, bool (*part)(struct hang_work *w, const struct dump_process *p))
 {
 	const struct stackdump *d = hang_newest(w);
 	for (size_t i = 0; i < d->n && w->c->n_dumps > 1 && !d->cut; i++)
-		if (d->processes[i].n_threads > 0 &&
-		    (python_fork_lock(w, &d->processes[i]) || python_deadlock(w, &d->processes[i])))
+		if (d->processes[i].n_threads > 0 && part(w, &d->processes[i]))
 			return true;
 	return false;
+}
+
+bool hang_python_fork_locks(struct hang_work *w)
+{
+	return any_process(w, python_fork_lock);
+}
+
+bool hang_python_locks(struct hang_work *w)
+{
+	return any_process(w, python_deadlock);
 }
 
 /* ---- a lock of a file that is kept over a call of all ranks ---- */

@@ -172,7 +172,8 @@ const struct waitgraph_node *hang_unread_by(const struct hang_work *w, const str
 void hang_unread_says(struct hang_work *w, const struct waitgraph_node *n); /* and accuses it alone */
 void hang_visitor_of_none(struct hang_work *w, const struct waitgraph_sink *s); /* no rank is left to come */
 bool hang_lock_kept(struct hang_work *w); /* of a file, over a call for which the others are needed */
-bool hang_python_locks(struct hang_work *w); /* the same for locks without owners */
+bool hang_python_fork_locks(struct hang_work *w); /* locks without owners that were held over a fork */
+bool hang_python_locks(struct hang_work *w); /* two threads that want different ones */
 /* The interpreter's lock, of a thread that waits for something else; others try for it with a limit, which is none. */
 bool hang_gil_blocked(struct hang_work *w);
 bool hang_gil(struct hang_work *w);
