@@ -197,5 +197,4 @@ bool hang_says_refused(struct hang_work *w, int32_t rank); /* adds to which addr
 void hang_refused_evidence(struct hang_work *w);
 void hang_groups(struct hang_work *w);
 void hang_common_evidence(struct hang_work *w);
-
 void hang_pace_judge(struct hang_work *w);
