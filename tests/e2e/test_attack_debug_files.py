@@ -178,10 +178,10 @@ def test_names_of_a_closed_debug_file_are_not_shown_to_whom_links_to_it(vigil, h
 
 def compressed(size):
     """The content of a section with SHF_COMPRESSED: so many zeros."""
-    z, parts = zlib.compressobj(9), [struct.pack("<IIQQ", 1, 0, size, 1)]
-    for _ in range(size >> 20):
-        parts.append(z.compress(bytes(1 << 20)))
-    return b"".join([*parts, z.flush()])
+    z = zlib.compressobj(9, wbits=-15)
+    part = z.compress(bytes(1 << 20)) + z.flush(zlib.Z_FULL_FLUSH)  # may stand there again and again
+    adler = struct.pack(">I", size % 65521 << 16 | 1)
+    return struct.pack("<IIQQ", 1, 0, size, 1) + b"\x78\xda" + part * (size >> 20) + z.flush() + adler
 
 
 def mark_compressed(path, name):

@@ -230,7 +230,8 @@ def test_tasks_start_before_the_inputs_have_ended(vigil, tmp_path):
 def test_order_is_kept_and_groups_are_whole(bag):
     script = "i={}; while [ $((i+=1)) -lt 400 ]; do echo {}; done; echo e{} >&2"
     result = bag("-k", "-j4", "sh", "-c", script, ":::", *map(str, range(40)))
-    groups = [line for i, line in enumerate(result.out.split()) if i == 0 or result.out.split()[i - 1] != line]
+    lines = result.out.split()
+    groups = [line for i, line in enumerate(lines) if i == 0 or lines[i - 1] != line]
     assert groups == [str(i).encode() for i in range(40)] and result.status == 0
     assert sorted(result.err.split()) == sorted(f"e{i}".encode() for i in range(40))
 
