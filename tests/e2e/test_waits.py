@@ -253,6 +253,18 @@ def test_the_thread_is_named_that_has_the_connection_in_hand(vigil, begin, pytho
     assert not main_of(answer, child)["dead"]
 
 
+@pytest.mark.parametrize("python", sorted(FOUND, key=lambda p: p.version)[::len(FOUND) - 1 or 1], ids=str)
+def test_the_rank_that_has_called_it_with_another_number_is_told(vigil, begin, python):
+    process = begin(WORKLOADS / "keyed_ranks.py", python=python)
+    told = "name is 'try_1/begin' in barrier at keyed_ranks.py:13, of all other ranks 'try_0/begin'"
+
+    def texts(answer):
+        return [t.get("waiting_on", "") for p in answer["processes"] if p.get("rank") is not None for t in p["threads"] if t["main"]]
+    answer = seen(vigil, process.pid, lambda a: any(told in text for text in texts(a)))
+    assert [told in text for text in texts(answer)] == [False, False, True], answer
+    assert "hunter" not in str(answer)
+
+
 def test_who_tries_for_a_lock_waits_for_its_holder(vigil, begin, tmp_path):
     path = tmp_path / "model.lock"
     with open(path, "w") as held:

@@ -325,6 +325,11 @@ static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
 		h->kind = WAITHINT_HAND;
 		h->proof = false;
 		h->id = (uint64_t)wait_number(&rest);
+	} else if (wait_word(&rest, "odd")) {
+		h->kind = WAITHINT_ODD;
+		h->proof = false;
+		h->by_number = wait_word(&rest, "number");
+		TEXT_COPY(h->owner_text, "another text");
 	} else if (wait_word(&rest, "within")) {
 		h->kind = WAITHINT_WITHIN;
 	} else {

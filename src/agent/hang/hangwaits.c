@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "agent/wait/waitargs.h"
 #include "agent/wait/waitcalls.h"
 #include "agent/wait/waitlocks.h"
 #include "agent/wait/waitwho.h"
@@ -184,6 +185,9 @@ const struct waitgraph *hangwaits_make(struct hangwaits *h, const struct world *
 	int r = locks_read(h, w);
 	if (r == 0)
 		r = missing_take(h, dump);
+	if (r == 0)
+		r = waitargs_read(w, &h->look[h->n_looks - 1], h->who, h->n_who, w->mono_ns() + locks_budget_ns,
+				  &h->hint, &h->n_hints, &h->cap_hints);
 	if (r == 0)
 		r = lookups_add(h);
 	if (r == 0)

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "agent/jobs/jobfolder.h"
+#include "agent/wait/waitargs.h"
 #include "agent/wait/waitcalls.h"
 #include "agent/wait/waitlocks.h"
 #include "agent/wait/waitsread_parts.h"
@@ -137,7 +138,7 @@ static int habits_read(struct taking *t, uint64_t until_ns)
 	return wakehint_add(&in, &r->hint, &r->n_hints, &t->cap_hints);
 }
 
-/* Which ranks have not come to the calls that the others are in. */
+/* Which ranks have not come to the calls that the others are in, or have made them otherwise. */
 static int missing_read(struct taking *t, uint64_t until_ns)
 {
 	struct waitsread *r = t->r;
@@ -146,7 +147,9 @@ static int missing_read(struct taking *t, uint64_t until_ns)
 	if (waitcalls_read(t->w, &r->look[0], r->who, r->n_who, until_ns, &call, &in.n_calls) < 0)
 		return -ENOMEM;
 	in.call = call;
-	return waitmissing_add(&in, &r->hint, &r->n_hints, &t->cap_hints);
+	int e = waitmissing_add(&in, &r->hint, &r->n_hints, &t->cap_hints);
+	return e ? e
+		 : waitargs_read(t->w, &r->look[0], r->who, r->n_who, until_ns, &r->hint, &r->n_hints, &t->cap_hints);
 }
 
 /* What Python says of its locks: in the time between the looks, which is there anyway. */

@@ -248,7 +248,7 @@ static const struct dump_frame *parts_at(const struct dump_thread *a, const stru
  * Where most ranks have come from, and where one has. Of rank 0 it is words alone, as it often has work of its own; of
  * another one in a job whose ranks have made steps together it is what does not fit.
  */
-static void odd_one_says(struct hang_work *w)
+static void odd_place_says(struct hang_work *w)
 {
 	const struct stackgroup_group *most = &w->g.group[0], *few = &w->g.group[1];
 	if (w->g.n_groups != 2 || few->n != 1 || most->n < 2)
@@ -264,6 +264,26 @@ static void odd_one_says(struct hang_work *w)
 		return;
 	hang_accuse(w, b->rank);
 	w->v->confidence = CONFIDENCE_MEDIUM;
+}
+
+/* All stand at one place, and one rank has called it with another text than all others. */
+static bool odd_text_says(struct hang_work *w)
+{
+	const struct waitgraph *g = w->c->graph;
+	for (size_t i = 0; i < w->g.n; i++) {
+		const struct stackgroup_rank *r = &w->g.rank[i];
+		const struct waitgraph_node *n = r->process ? waitgraph_thread(g, r->process->pid, 0) : NULL;
+		if (!n || !n->odd)
+			continue;
+		hang_says(w, "Of rank %d alone %s; of all others it is %s.", r->rank, n->odd->text,
+			  n->odd->owner_text);
+		if (n->odd->by_number && w->stepping) {
+			hang_accuse(w, r->rank);
+			w->v->confidence = CONFIDENCE_MEDIUM;
+		}
+		return true;
+	}
+	return false;
 }
 
 /* It waits for the one thread that has its connection in hand, whatever its stack says of its work. */
@@ -296,6 +316,7 @@ bool hang_server_of_all(struct hang_work *w)
 	waitgraph_who_text(g, server, who, sizeof(who));
 	waitgraph_wait_text(&g->node[server], wait, sizeof(wait));
 	hang_says(w, "All ranks wait for %s, and that one waits for them: %s.", who, wait);
-	odd_one_says(w);
+	if (!odd_text_says(w))
+		odd_place_says(w);
 	return true;
 }

@@ -162,7 +162,7 @@ static const struct waithint *best_hint(const struct build *b, pid_t pid, pid_t 
 	return NULL;
 }
 
-/* What it is known to do with calls of other processes. */
+/* What it is known to do with calls of other processes, and has called otherwise than other ranks. */
 static void calls_note(const struct build *b, struct waitgraph_node *n)
 {
 	size_t n_hints;
@@ -172,6 +172,7 @@ static void calls_note(const struct build *b, struct waitgraph_node *n)
 		n->idle |= h[i]->kind == WAITHINT_IDLE;
 		n->within |= h[i]->kind == WAITHINT_WITHIN;
 		n->handles |= h[i]->kind == WAITHINT_HANDLER || h[i]->kind == WAITHINT_WITHIN;
+		n->odd = h[i]->kind == WAITHINT_ODD ? h[i] : n->odd;
 	}
 }
 

@@ -86,6 +86,7 @@ struct waitgraph_node {
 	const struct waitfact *fact; /* what it waits for, of an end too; NULL: nothing, or unknown */
 	const struct waithint *hint; /* what Python says of the wait; NULL: nothing */
 	const struct waithint *place; /* where it stands; NULL: unknown */
+	const struct waithint *odd; /* what it has called otherwise than all other ranks; NULL: nothing */
 	const struct waithint *usual; /* who usually ended such a wait; NULL: unknown */
 	/* It looks at this again and again, between short sleeps, and its arrows are of it; NULL: they are not. */
 	const struct waitfact *polled;

@@ -119,6 +119,8 @@ void waitgraph_wait_text(const struct waitgraph_node *n, char *dst, size_t cap)
 		fact_add(n, &b);
 	if (n->place && !(n->hint && strstr(n->hint->text, " at ")))
 		buf_printf(&b, "%sat %s", b.len ? " " : "", n->place->text);
+	if (n->odd)
+		buf_printf(&b, "%s%s, of all other ranks %s", b.len ? ", " : "", n->odd->text, n->odd->owner_text);
 	if (n->usual)
 		buf_printf(&b, "%s%s", b.len ? ", " : "", n->usual->text);
 	if (n->end != WAITEND_NONE)

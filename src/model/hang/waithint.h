@@ -37,6 +37,11 @@ enum waithint_kind {
 	 */
 	WAITHINT_TASK,
 	WAITHINT_HAND, /* it has the connection `id` in hand, of a process with several threads; beside another hint */
+	/*
+	 * It stands where all other ranks do, and has called that with another text than all of them (owner_text);
+	 * beside another hint
+	 */
+	WAITHINT_ODD,
 };
 
 struct waithint {
@@ -48,6 +53,7 @@ struct waithint {
 	bool proof; /* read from the object itself, twice the same; false: likely */
 	bool one_of; /* any of several such hints may be the one, so each is only possible */
 	bool by_rank; /* of KEY: `rank` sets it, or has to come before another one does */
+	bool by_number; /* of ODD: the two texts differ in their numbers alone */
 	bool by_last; /* of KEY: the last of all ranks to come sets it */
 	bool exists; /* of RETRY: it wants to make a file or folder that is there already */
 	bool held; /* of RETRY: a process that is none of the job's has the lock that it tries */

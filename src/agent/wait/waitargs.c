@@ -1,0 +1,234 @@
+#include "agent/wait/waitargs.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "agent/inspect/procview.h"
+#include "base/mask.h"
+#include "base/vec.h"
+#include "model/stacks/frame.h"
+#include "sense/python/pylocals.h"
+#include "sense/rank.h"
+
+#define FRAMES_MOST 12 /* innermost calls that are compared */
+#define RANKS_LEAST 3 /* of two nobody is the odd one */
+
+/* ---- which one differs ---- */
+
+/* True if the texts are the same but for their numbers. */
+static bool alike_but_numbers(const char *a, const char *b)
+{
+	for (;;) {
+		bool number = isdigit((unsigned char)*a) && isdigit((unsigned char)*b);
+		while (number && isdigit((unsigned char)*a))
+			a++;
+		while (number && isdigit((unsigned char)*b))
+			b++;
+		if (*a != *b)
+			return false;
+		if (!*a)
+			return true;
+		a += !number;
+		b += !number;
+	}
+}
+
+/* The only rank whose argument i is another text than that of all others; n: there is none. */
+static size_t odd_at(const struct waitargs_rank *rank, size_t n, size_t i)
+{
+	const char *first = rank[0].arg[i].value;
+	size_t others = 0, last = 0;
+	for (size_t r = 1; r < n; r++)
+		if (strcmp(rank[r].arg[i].value, first) != 0) {
+			others++;
+			last = r;
+		}
+	const size_t odd = others == 1 ? last : 0;
+	if (others == 0 || (others != 1 && others != n - 1))
+		return n;
+	for (size_t r = 0; r < n; r++) {
+		const char *most = rank[odd == 0 ? 1 : 0].arg[i].value, *value = rank[r].arg[i].value;
+		if (!value[0] || (r != odd && strcmp(value, most) != 0))
+			return n;
+	}
+	return odd;
+}
+
+/* True if all ranks stand at the same calls. */
+static bool at_one_place(const struct waitargs_rank *rank, size_t n)
+{
+	for (size_t r = 1; r < n; r++) {
+		if (rank[r].n != rank[0].n)
+			return false;
+		for (size_t i = 0; i < rank[0].n; i++)
+			if (strcmp(rank[r].arg[i].place, rank[0].arg[i].place) != 0 ||
+			    strcmp(rank[r].arg[i].name, rank[0].arg[i].name) != 0)
+				return false;
+	}
+	return true;
+}
+
+bool waitargs_odd(const struct waitargs_rank *rank, size_t n, size_t *ret_rank, size_t *ret_arg, bool *ret_by_number)
+{
+	size_t found = n;
+	if (n < RANKS_LEAST || !at_one_place(rank, n))
+		return false;
+	for (size_t i = 0; i < rank[0].n; i++) {
+		size_t odd = odd_at(rank, n, i);
+		if (odd == n)
+			continue;
+		if (found != n && odd != found)
+			return false;
+		const char *other = rank[odd == 0 ? 1 : 0].arg[i].value;
+		const bool by_number = alike_but_numbers(rank[odd].arg[i].value, other);
+		/* The outermost call says most: further in, the key of a part of what was asked for. */
+		const bool further_out = found != n && strcmp(rank[0].arg[i].place, rank[0].arg[*ret_arg].place) != 0;
+		if (found == n || (by_number && !*ret_by_number) || (by_number == *ret_by_number && further_out)) {
+			*ret_arg = i;
+			*ret_by_number = by_number;
+		}
+		found = odd;
+	}
+	*ret_rank = found;
+	return found != n;
+}
+
+/* ---- reading them ---- */
+
+struct reading {
+	const struct world *w;
+	struct waitargs_rank *rank;
+	size_t n;
+};
+
+static void waitargs_reading_done(struct reading *x)
+{
+	for (size_t i = 0; i < x->n; i++)
+		free(x->rank[i].arg);
+	free(x->rank);
+}
+
+static void arg_add(struct waitargs_rank *to, const char *place, const struct pylocal *from)
+{
+	struct waitarg *a = &to->arg[to->n];
+	const bool secret = mask_is_secret(span_of(from->name));
+	const bool text = !secret && (from->value[0] == '\'' || from->value[0] == '"');
+	TEXT_COPY(a->place, place);
+	TEXT_COPY(a->name, from->name);
+	a->value[0] = '\0';
+	if (text && strlen(from->value) < sizeof(a->value))
+		TEXT_COPY(a->value, from->value);
+	to->n++;
+}
+
+/* The arguments of one call; those of a comprehension have no names of the program's. */
+static int frame_args(struct procview *v, const struct pyframe *f, struct waitargs_rank *to)
+{
+	struct pylocals locals;
+	char place[96];
+	if (!f->known)
+		return 0;
+	int e = pylocals_read(&v->rt, &v->remote, f->addr, f->code, &locals);
+	if (e)
+		return e == -ENOMEM ? e : 0;
+	TEXT_FORMAT(place, "%s at %s:%d", f->known->name, frame_file_short(f->known->file ? f->known->file : "?"),
+		    (int)pycode_line(&v->rt, f->known, f->instr));
+	for (size_t i = 0; i < locals.n && to->n < WAITARGS_MOST; i++)
+		if (locals.items[i].is_arg && locals.items[i].name[0] != '.')
+			arg_add(to, place, &locals.items[i]);
+	pylocals_done(&locals);
+	return 0;
+}
+
+/* n stays 0 if nothing can be said of it. */
+static int rank_args(const struct world *w, struct waitargs_rank *to)
+{
+	struct fault fault = {.text = ""};
+	const struct procview_want want = {.natives = NULL};
+	cleanup(procview_closep) struct procview *v = NULL;
+	const struct pythread *py = NULL;
+	struct pystack stack;
+	size_t n = 0;
+	int e = 0;
+	if (procview_open(w, to->pid, &want, &v, &fault) != 0 || !v->has_python || !v->stacks ||
+	    procview_python_threads(v, &py, &n) != 0)
+		return 0;
+	py = procview_python_thread(py, n, to->pid);
+	if (!py || pystacks_read(v->stacks, py, false, &stack) != 0)
+		return 0;
+	for (size_t i = 0; i < MIN(stack.n, (size_t)FRAMES_MOST) && e == 0; i++)
+		e = frame_args(v, &stack.frames[i], to);
+	return e;
+}
+
+static bool waits(const struct waitfacts *f, pid_t pid)
+{
+	const struct waitfact_thread *t = waitfacts_thread(f, pid, pid);
+	return t && !t->runs && t->n > 0;
+}
+
+static int hint_put(const struct waitargs_rank *odd, const struct waitargs_rank *other, size_t i, bool by_number,
+		    struct waithint **hint, size_t *n_hints, size_t *cap_hints)
+{
+	char one[WAITARGS_VALUE], others[WAITARGS_VALUE];
+	struct waithint h = {.kind = WAITHINT_ODD,
+			     .pid = odd->pid,
+			     .tid = odd->pid,
+			     .rank = odd->rank,
+			     .by_number = by_number};
+	TEXT_COPY(one, odd->arg[i].value);
+	TEXT_COPY(others, other->arg[i].value);
+	mask_value(odd->arg[i].name, one);
+	mask_value(odd->arg[i].name, others);
+	TEXT_FORMAT(h.text, "%s is %s in %s", odd->arg[i].name, one, odd->arg[i].place);
+	TEXT_COPY(h.owner_text, others);
+	if (vec_room(hint, cap_hints, *n_hints + 1) < 0)
+		return -ENOMEM;
+	(*hint)[(*n_hints)++] = h;
+	return 0;
+}
+
+/* True: all ranks were read. */
+static int ranks_read(struct reading *x, const struct waitfacts *facts, const struct waitgraph_who *who, size_t n_who,
+		      uint64_t until_ns, bool *ret_all)
+{
+	*ret_all = false;
+	for (size_t i = 0; i < n_who; i++) {
+		if (!who[i].main || who[i].rank == NO_RANK)
+			continue;
+		if (!waits(facts, who[i].pid) || x->w->mono_ns() > until_ns)
+			return 0;
+		struct waitargs_rank *r = &x->rank[x->n];
+		*r = (struct waitargs_rank){.pid = who[i].pid, .rank = who[i].rank};
+		r->arg = calloc(WAITARGS_MOST, sizeof(*r->arg));
+		if (!r->arg)
+			return -ENOMEM;
+		x->n++;
+		int e = rank_args(x->w, r);
+		if (e)
+			return e;
+		if (r->n == 0)
+			return 0;
+	}
+	*ret_all = true;
+	return 0;
+}
+
+int waitargs_read(const struct world *w, const struct waitfacts *facts, const struct waitgraph_who *who, size_t n_who,
+		  uint64_t until_ns, struct waithint **hint, size_t *n_hints, size_t *cap_hints)
+{
+	cleanup(waitargs_reading_done) struct reading x = {.w = w};
+	size_t ranks = 0, odd = 0, arg = 0;
+	bool all = false, by_number = false;
+	for (size_t i = 0; i < n_who; i++)
+		ranks += who[i].main && who[i].rank != NO_RANK;
+	if (ranks < RANKS_LEAST)
+		return 0;
+	x.rank = calloc(ranks, sizeof(*x.rank));
+	if (!x.rank)
+		return -ENOMEM;
+	int e = ranks_read(&x, facts, who, n_who, until_ns, &all);
+	if (e || !all || !waitargs_odd(x.rank, x.n, &odd, &arg, &by_number))
+		return e;
+	return hint_put(&x.rank[odd], &x.rank[odd == 0 ? 1 : 0], arg, by_number, hint, n_hints, cap_hints);
+}

@@ -1,0 +1,106 @@
+#include "testing.h"
+
+#include "agent/wait/waitargs.h"
+#include "base/text.h"
+
+/* Ranks that stand in get() below all_reduce(), with these keys. */
+struct keys {
+	const char *get[4], *reduce[4];
+	size_t n;
+};
+
+static struct waitarg arg[4][2];
+static struct waitargs_rank rank[4];
+
+static void put(const struct keys *k)
+{
+	for (size_t r = 0; r < k->n; r++) {
+		for (size_t i = 0; i < 2; i++) {
+			struct waitarg *a = &arg[r][i];
+			TEXT_COPY(a->place, i == 0 ? "get at store.py:10" : "all_reduce at store.py:20");
+			TEXT_COPY(a->name, "key");
+			TEXT_COPY(a->value, i == 0 ? k->get[r] : k->reduce[r]);
+		}
+		rank[r] = (struct waitargs_rank){.pid = (pid_t)(100 + r), .rank = (int32_t)r, .arg = arg[r], .n = 2};
+	}
+}
+
+static void the_rank_whose_key_differs_is_found_by_the_outermost_call(void **state)
+{
+	(void)state;
+	const struct keys k = {{"'a0/x/3'", "'a0/x/3'", "'a0/x/3'", "'a1/x/0'"},
+			       {"'a0/x'", "'a0/x'", "'a0/x'", "'a1/x'"},
+			       4};
+	size_t odd, at;
+	bool by_number;
+	put(&k);
+	assert_true(waitargs_odd(rank, 4, &odd, &at, &by_number));
+	assert_int_equal(odd, 3);
+	assert_int_equal(at, 1);
+	assert_true(by_number);
+	const struct keys first = {{"'a1/x/1'", "'a0/x/0'", "'a0/x/0'"}, {"'a1/x'", "'a0/x'", "'a0/x'"}, 3};
+	put(&first);
+	assert_true(waitargs_odd(rank, 3, &odd, &at, &by_number));
+	assert_int_equal(odd, 0);
+}
+
+static void other_words_are_no_other_number(void **state)
+{
+	(void)state;
+	const struct keys k = {{"'t'", "'t'", "'t'"}, {"'train'", "'train'", "'eval'"}, 3};
+	size_t odd, at;
+	bool by_number;
+	put(&k);
+	assert_true(waitargs_odd(rank, 3, &odd, &at, &by_number));
+	assert_int_equal(odd, 2);
+	assert_false(by_number);
+	const struct keys longer = {{"'t'", "'t'", "'t'"}, {"'step 9'", "'step 9'", "'step 10'"}, 3};
+	put(&longer);
+	assert_true(waitargs_odd(rank, 3, &odd, &at, &by_number));
+	assert_true(by_number);
+}
+
+static void where_all_differ_or_none_nobody_is_odd(void **state)
+{
+	(void)state;
+	static const struct keys none[] = {
+		{{"'x'", "'x'", "'x'"}, {"'y'", "'y'", "'y'"}, 3},
+		{{"'0'", "'1'", "'2'"}, {"'y'", "'y'", "'y'"}, 3},
+		{{"'0'", "'1'"}, {"'y'", "'y'"}, 2},
+		{{"'0'", "'0'", "'1'", "'1'"}, {"'y'", "'y'", "'y'", "'y'"}, 4},
+		{{"'0'", "'0'", "'1'"}, {"'1'", "'0'", "'0'"}, 3}, /* another one at each call */
+		{{"", "'0'", "'0'"}, {"'y'", "'y'", "'y'"}, 3}, /* no text, or not read */
+		{{"'0'", "", "'0'"}, {"'y'", "'y'", "'y'"}, 3},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(none); i++) {
+		size_t odd, at;
+		bool by_number;
+		put(&none[i]);
+		assert_false(waitargs_odd(rank, none[i].n, &odd, &at, &by_number));
+	}
+}
+
+static void ranks_at_other_places_are_not_compared(void **state)
+{
+	(void)state;
+	const struct keys k = {{"'0'", "'0'", "'1'"}, {"'0'", "'0'", "'1'"}, 3};
+	size_t odd, at;
+	bool by_number;
+	put(&k);
+	TEXT_COPY(arg[1][1].place, "all_reduce at store.py:25");
+	assert_false(waitargs_odd(rank, 3, &odd, &at, &by_number));
+	put(&k);
+	rank[2].n = 1;
+	assert_false(waitargs_odd(rank, 3, &odd, &at, &by_number));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_rank_whose_key_differs_is_found_by_the_outermost_call),
+		cmocka_unit_test(other_words_are_no_other_number),
+		cmocka_unit_test(where_all_differ_or_none_nobody_is_odd),
+		cmocka_unit_test(ranks_at_other_places_are_not_compared),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
