@@ -58,6 +58,11 @@ void hang_says_who_naps(struct hang_work *w, const struct stackgroup_rank *r);
 bool hang_visitor_left(const struct hang_work *w, const struct waitgraph_sink *s);
 /* Names that one instead of the ranks that wait. */
 void hang_visitor_left_says(struct hang_work *w);
+/*
+ * A script reads the output, to its end, of a process that waits for somebody to come, and who started that one has
+ * ended: a service that was left in the background with the script's pipe. Its process id; 0: not so.
+ */
+pid_t hang_reads_what_was_left(const struct hang_work *w, const struct waitgraph_sink *s);
 /* True if each of several ranks waits for a thread of its own that sleeps, or naps: they are alike. */
 bool hang_each_for_its_own(const struct hang_work *w);
 /* It waits for a result that is lost, whatever else moves. */

@@ -626,7 +626,8 @@ bool hang_graph_explains(struct hang_work *w)
 		return false; /* hang_stopped, hang_benign and hang_disk know more */
 	bool by_absence = w->c->graph->by_absence && s->n_followers == 1;
 	const bool left = hang_visitor_left(w, s);
-	bool visitor = s->end == WAITEND_VISITOR && s->n_followers == 0 && !left;
+	const pid_t reader = hang_reads_what_was_left(w, s);
+	bool visitor = s->end == WAITEND_VISITOR && s->n_followers == 0 && !left && !reader;
 	if ((visitor || by_absence) && !w->stepping)
 		return false; /* a server without clients */
 	if (writes && w->standstill_ns < terminal_ns) { /* somebody reads what it has printed */
@@ -674,7 +675,11 @@ bool hang_graph_explains(struct hang_work *w)
 		TEXT_COPY(w->v->id, "waits_for_thread");
 	if (visitor || hang_by_design(w, s)) /* a person may come; and sleeping may be what the program is for */
 		w->v->confidence = CONFIDENCE_LOW;
-	if (left)
+	if (reader) {
+		hang_says(w, "Process %d reads its output to the end; who started it left it in the background.",
+			  (int)reader);
+		hang_advise(w, "give a service in the background an output of its own: command >service.log 2>&1 &");
+	} else if (left)
 		hang_visitor_left_says(w);
 	else if (s->end == WAITEND_VISITOR)
 		hang_visitor_of_none(w, s);

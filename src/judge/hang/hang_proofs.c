@@ -62,20 +62,31 @@ static bool may_be_of_others(const struct waitgraph_node *n)
 	return !n->fact || n->fact->kind != WAITFACT_EVENTFD;
 }
 
+/* True of the main thread of a rank that waits for a message which anybody could send it. */
+static bool awaits_a_letter(const struct waitgraph *g, const struct waitgraph_sink *s)
+{
+	const struct waitgraph_node *n = &g->node[s->node];
+	return s->end == WAITEND_VISITOR && n->main && n->fact && n->fact->kind == WAITFACT_DATAGRAM &&
+	       !n->fact->to_write;
+}
+
 /*
  * True if each rank that lives waits on memory that it shares with others (a barrier), so that any of them could end
- * it, for a server that waits for somebody to come, or for somebody who has ended.
+ * it, for a server that waits for somebody to come, or for somebody who has ended; where a rank ended when the steps
+ * did, for a message without a connection, too.
  */
 static bool all_wait_on_shared(const struct hang_work *w)
 {
 	size_t n = 0;
+	const bool letters = w->stepping && hang_rank_left_then(w);
 	for (size_t i = 0; w->c->graph && i < w->g.n; i++) {
 		const struct stackgroup_rank *r = &w->g.rank[i];
 		if (is_over(w, r))
 			continue;
 		const struct waitgraph_sink *s = r->process ? waitgraph_end_of(w->c->graph, r->process->pid) : NULL;
 		const bool any = s && s->end == WAITEND_ANY && may_be_of_others(&w->c->graph->node[s->node]);
-		if (!s || (!any && s->end != WAITEND_GONE && !is_server_beside(w, s)))
+		const bool letter = letters && s && awaits_a_letter(w->c->graph, s);
+		if (!s || (!any && !letter && s->end != WAITEND_GONE && !is_server_beside(w, s)))
 			return false;
 		n++;
 	}

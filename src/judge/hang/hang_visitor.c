@@ -148,6 +148,31 @@ void hang_visitor_left_says(struct hang_work *w)
 	hang_says_who_left_then(w);
 }
 
+static bool is_of_the_job(const struct waitgraph *g, pid_t pid)
+{
+	for (size_t i = 0; i < g->n_nodes; i++)
+		if (g->node[i].thread && g->node[i].process && g->node[i].process->pid == pid)
+			return true;
+	return false;
+}
+
+pid_t hang_reads_what_was_left(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *end = &g->node[s->node];
+	if (s->end != WAITEND_VISITOR || !w->stepping || w->many || !end->process || !end->thread ||
+	    is_of_the_job(g, end->process->ppid))
+		return 0;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		const struct waitgraph_edge *e = n->n_edges == 1 ? &g->edge[n->first_edge] : NULL;
+		if (e && n->who && n->who->launcher && g->node[e->to].process == end->process && e->fact &&
+		    e->fact->kind == WAITFACT_PIPE && !e->fact->to_write)
+			return n->process->pid;
+	}
+	return 0;
+}
+
 /* ---- what lies there already ---- */
 
 static const struct waitgraph_edge *unread_edge(const struct waitgraph *g, const struct waitgraph_node *n)
