@@ -230,10 +230,11 @@ static void *sink_main(void *arg)
 	static char block[65536];
 	char line[LINE_BYTES];
 	for (ssize_t n; (n = read(s->fd, block, sizeof(block))) > 0;)
-		for (ssize_t i = 0; i < n; i++, s->bytes++) {
-			if (i == 0 || s->bytes % LINE_BYTES == 0)
-				line_make(line, s->bytes / LINE_BYTES);
-			s->wrong += block[i] != line[s->bytes % LINE_BYTES];
+		for (size_t i = 0, part; i < (size_t)n; i += part, s->bytes += part) {
+			size_t at = s->bytes % LINE_BYTES;
+			part = MIN((size_t)n - i, LINE_BYTES - at);
+			line_make(line, s->bytes / LINE_BYTES);
+			s->wrong += memcmp(block + i, line + at, part) != 0;
 		}
 	return NULL;
 }

@@ -87,7 +87,7 @@ static void too_little_room_takes_from_the_largest_tier_and_never_makes_the_old_
 {
 	(void)state;
 	uint64_t spacing_ns[SERIES_TIERS], widest_s;
-	fill(30 * DAY_S, 1);
+	fill(30 * DAY_S, 5);
 	size_t room = 500 * RECORD;
 	assert_true(seriestier_thin(mark, n, room, spacing_ns) <= room);
 	for (size_t t = 1; t < SERIES_TIERS; t++)
