@@ -81,11 +81,14 @@ def test_a_task_that_stops_itself_is_ended_in_time(vigil):
 
 
 def is_suspended(process):
-    """Stopped, or frozen by its control group."""
-    group = pathlib.Path(f"/proc/{process.pid}/cgroup").read_text().split("\n0::")[-1].split("\n")[0].removeprefix("0::")
+    """Stopped, or frozen by its control group. One that ends meanwhile is not."""
     root = "/sys/fs/cgroup/unified" if os.path.isdir("/sys/fs/cgroup/unified") else "/sys/fs/cgroup"
-    events = pathlib.Path(root + group + "/cgroup.events")
-    return process.status() == psutil.STATUS_STOPPED or (events.exists() and "frozen 1" in events.read_text())
+    try:
+        group = pathlib.Path(f"/proc/{process.pid}/cgroup").read_text().split("\n0::")[-1].split("\n")[0].removeprefix("0::")
+        events = pathlib.Path(root + group + "/cgroup.events")
+        return process.status() == psutil.STATUS_STOPPED or (events.exists() and "frozen 1" in events.read_text())
+    except (OSError, psutil.NoSuchProcess):
+        return False
 
 
 HOLD = GROW.replace("time.sleep(0.2)", "time.sleep(600)")
