@@ -135,6 +135,13 @@ def test_the_growing_loader_is_found_behind_a_larger_trainer(vigil, small_machin
     assert report["growers"][0]["role"] == "worker", "the process that grows is named, not the rank that it falls with"
 
 
+def test_at_a_limit_of_the_jobs_own_its_processes_alone_are_listed(vigil):
+    assert vigil("run", "--memory-limit", "128M", "--", *workload("hog", 1000)).status != 0
+    report = vigil.why()
+    assert [p["pid"] for p in report["top"]] == [report["victim"]["pid"]], report["top"]
+    assert b"give it more memory (--memory-limit)" in vigil("why").out
+
+
 def test_a_job_that_forks_away_is_still_watched(vigil, tmp_path):
     pidfile = tmp_path / "pid"
     result = vigil("run", "--memory-limit", "128M", "--", *workload("double_fork", 1000, 200, pidfile), timeout=60)

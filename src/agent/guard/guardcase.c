@@ -180,11 +180,17 @@ static void write_top_row(struct evict *h, uint32_t row_index, struct incident_p
 		TEXT_COPY(p->command, row->comm);
 }
 
-static void write_top(struct evict *h, struct incident *in)
+/* The largest processes; at a limit of the job's own those that count there. */
+static void write_top(struct evict *h, uint64_t jobs, struct incident *in)
 {
 	uint32_t top[INCIDENT_TOP];
 	size_t n = 0;
-	for (uint32_t i = 0; i < h->tasks->n; i++) {
+	const bool of_job = in->memory.scope == MEMORY_SCOPE_JOB;
+	for (size_t k = 0; k < (of_job ? h->units->n_members : h->tasks->n); k++) {
+		const struct unit_member *m = of_job ? &h->units->member[k] : NULL;
+		const uint32_t i = m ? m->row : (uint32_t)k;
+		if (m && !(jobs >> h->units->unit[m->unit].job & 1))
+			continue;
 		uint64_t own = unit_own(h->known, &h->tasks->rows[i]);
 		size_t at = n;
 		while (at > 0 && own > unit_own(h->known, &h->tasks->rows[top[at - 1]]))
@@ -341,7 +347,7 @@ void guardcase_describe(struct evict *h, const struct ledger *l)
 {
 	struct incident *in = &h->now->incident;
 	write_candidates(h, in);
-	write_top(h, in);
+	write_top(h, h->memwatch->jobs_of[h->level], in);
 	in->n_growers = guardcase_growers(h, UINT64_MAX, in->growers);
 	write_history(h, in);
 	write_growth(h, in);

@@ -95,6 +95,12 @@ uint64_t hang_missed_ns(const struct hang_settings *s, const struct liveness_set
 	return MAX(s->has_after ? s->after_ns : early_ns(p, step_least_ns), hang_gap_times(p->gap_ns, step_gaps));
 }
 
+/* The log is looked at now and then, so the time between two looks with steps may be that of several steps. */
+static double usual_step_ns(const struct liveness_set *p)
+{
+	return p->has_step_time && p->step_time_ns > 0 ? MIN(p->step_time_ns, p->gap_ns) : p->gap_ns;
+}
+
 bool hang_no_step_for(const struct liveness_set *p, uint64_t limit_ns, char *text, size_t cap)
 {
 	char stood[24], usual[24];
@@ -102,7 +108,7 @@ bool hang_no_step_for(const struct liveness_set *p, uint64_t limit_ns, char *tex
 	if (!p->progress_known || !p->has_gap || stands_ns < limit_ns)
 		return false;
 	text_format(text, cap, "no step for %s (usual: one in %s)", duration_format(stands_ns, stood),
-		    duration_format((uint64_t)p->gap_ns, usual));
+		    duration_format((uint64_t)usual_step_ns(p), usual));
 	return true;
 }
 

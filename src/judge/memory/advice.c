@@ -249,7 +249,8 @@ static void advice_advise(struct incident *in, uint32_t nproc)
 	char need[16];
 	advise_on_grower(in);
 	advise_on_shm(in);
-	incident_advice_add(in, "give it more memory: this attempt needs more than %s",
+	incident_advice_add(in, "give it more memory%s: this attempt needs more than %s",
+			    in->memory.scope == MEMORY_SCOPE_JOB ? " (--memory-limit)" : "",
 			    size_format(held_bytes(in), need));
 	if (stands_out(in))
 		incident_advice_add(in,

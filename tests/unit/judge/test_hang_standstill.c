@@ -107,6 +107,10 @@ static void a_missed_step_is_a_standstill_since_the_last_one(void **state)
 	stepped(10, 1);
 	assert_int_equal(since(), NOW - 10 * NS_PER_S);
 	assert_string_equal(text, "no step for 10.0 s (usual: one in 1.0 s)");
+	p.has_step_time = true; /* each look at the log brings three steps */
+	p.step_time_ns = (double)NS_PER_S / 3;
+	assert_int_equal(since(), NOW - 10 * NS_PER_S);
+	assert_string_equal(text, "no step for 10.0 s (usual: one in 333 ms)");
 }
 
 static void without_steps_thirteen_seconds_of_silence_are_one(void **state)
