@@ -741,31 +741,6 @@ static void a_disk_that_is_full_at_the_start_is_named(void **state)
 	assert_int_equal(put_job(s, "later", "x", 1), 0);
 }
 
-static void opening_and_creating_is_quick(void **state)
-{
-	(void)state;
-	uint64_t create = UINT64_MAX, again = UINT64_MAX, write = UINT64_MAX;
-	for (int i = 0; i < 5; i++) { /* the best of five: other programs use this machine, too */
-		(void)drop_dir(NULL);
-		(void)make_dir(NULL);
-		uint64_t t0 = clock_mono_ns();
-		struct store *s = open_ok(STORE_WRITE);
-		uint64_t t1 = clock_mono_ns();
-		assert_int_equal(put_job(s, "a", "x", 1), 0);
-		uint64_t t2 = clock_mono_ns();
-		s = store_close(s);
-		uint64_t t3 = clock_mono_ns();
-		s = open_ok(STORE_WRITE);
-		s = store_close(s);
-		create = MIN(create, t1 - t0 + t3 - t2);
-		write = MIN(write, t2 - t1);
-		again = MIN(again, clock_mono_ns() - t3);
-	}
-	print_message("create %.2f ms, open again %.2f ms, put a job %.3f ms\n", (double)create / 1e6,
-		      (double)again / 1e6, (double)write / 1e6);
-	assert_true(create < 20 * NS_PER_MS);
-}
-
 #define STORE_TEST(f) cmocka_unit_test_setup_teardown(f, make_dir, drop_dir)
 
 int main(void)
@@ -794,7 +769,6 @@ int main(void)
 		STORE_TEST(a_directory_that_may_not_be_written_is_named),
 		STORE_TEST(a_full_disk_is_an_error_and_not_damage),
 		STORE_TEST(a_disk_that_is_full_at_the_start_is_named),
-		STORE_TEST(opening_and_creating_is_quick),
 	};
 	return cmocka_run_group_tests_name("tell/store", tests, NULL, NULL);
 }
