@@ -642,7 +642,7 @@ test("the page of a job whose next attempt begins is of that attempt", async () 
 		window.tell("ranks", { ranks: [{ pid: 8600, state: "running" }], total: 1 });
 	});
 	await page.waitForSelector(".ranks .running");
-	await page.waitForSelector("text=attempt 1 of at most 1");
+	await page.waitForSelector("text=retry 1 of at most 1");
 	await page.waitForSelector("text=has run for 2 s");
 	assert.equal(await page.locator(".ranks .cell").count(), 1, "the process that died has left");
 	assert.equal(await page.locator(".verdict .steps").count(), 0, "steps of the last attempt");

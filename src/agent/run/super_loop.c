@@ -167,7 +167,7 @@ static void timers(struct super *s)
 		}
 		for (uint32_t i = 0; i < s->nproc; i++)
 			super_rank_record(s, &s->rank[i]);
-		recorder_event(&s->recorder, &s->job, "attempt_start", NULL, "attempt %u of at most %u", s->job.attempt,
+		recorder_event(&s->recorder, &s->job, "attempt_start", NULL, "retry %u of at most %u", s->job.attempt,
 			       s->job.max_retries);
 		recorder_job(&s->recorder, &s->job);
 		sampler_attempt(s->sampler);

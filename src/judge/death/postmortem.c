@@ -139,6 +139,12 @@ static void own_rank_culprit(struct pm *p)
 		pm_culprit(p, p->d->rank);
 }
 
+/* Who sent the signal is known, so what the kernel killed elsewhere says nothing of this end. */
+static bool sender_is_sure(const struct incident *i)
+{
+	return i->kind == INCIDENT_KILLED_BY && i->killer == KILLER_SIGNAL && i->cause.confidence == CONFIDENCE_HIGH;
+}
+
 void postmortem(const struct death *d, struct incident *ret)
 {
 	static proof *const proofs[] = {
@@ -183,7 +189,8 @@ void postmortem(const struct death *d, struct incident *ret)
 	pm_xid_evidence(&p);
 	pm_order_evidence(&p);
 	pm_ends_evidence(&p);
-	pm_neighbours(&p);
+	if (!sender_is_sure(ret))
+		pm_neighbours(&p);
 	if (ret->killer == KILLER_UNKNOWN || ret->cause.confidence == CONFIDENCE_LOW)
 		pm_sources_read(&p);
 	unavailable_evidence(&p);

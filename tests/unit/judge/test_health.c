@@ -345,7 +345,7 @@ static void a_job_between_attempts_says_why(void **state)
 static void a_young_attempt_is_told_with_its_own_time(void **state)
 {
 	(void)state;
-	heard("attempt_start", "attempt 1 of at most 3", NOW - 8000);
+	heard("attempt_start", "retry 1 of at most 3", NOW - 8000);
 	assert_int_equal(level(), HEALTH_QUIET);
 	assert_string_equal(h.sentence, "attempt 1 has run for 8.0 s and has printed no step so far");
 	assert_int_equal(h.since_unix_ms, NOW - 8000);

@@ -72,6 +72,11 @@ static void a_record_from_before_the_start_is_of_another_process(void **state)
 	assert_string_equal(in.cause.id, "sigkill_unknown");
 	assert_string_equal(in.evidence[1].kind, "neighbour");
 	assert_non_null(strstr(in.evidence[1].text, "an earlier process with the same pid was killed"));
+	d.stopping = true; /* the user asked for it: what the kernel killed before says nothing of that */
+	judge();
+	assert_string_equal(in.cause.id, "asked_to_stop");
+	for (size_t i = 0; i < in.n_evidence; i++)
+		assert_string_not_equal(in.evidence[i].kind, "neighbour");
 }
 
 static void a_limit_above_the_own_group_is_named_as_such(void **state)
