@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <linux/magic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -11,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/log.h"
 
 #define LINKS_MOST 40 /* as in the kernel */
 
@@ -133,6 +135,22 @@ int foreign_path_user(const char *path, struct foreign_user *ret)
 {
 	cleanup(walk_done) struct walk w = {.dir = -1};
 	return geteuid() == 0 ? walk_all(&w, path, ret) : 0;
+}
+
+const char *foreign_path_variable(const char *name)
+{
+	static const char *told;
+	struct foreign_user user;
+	const char *path = secure_getenv(name);
+	if (!path || !*path)
+		return NULL;
+	if (foreign_path_user(path, &user) == 0)
+		return path;
+	if (!told || strcmp(told, name) != 0)
+		log_warning("%s (%s) is not used: another user can change what it leads to, and this is root's vigil",
+			    name, path);
+	told = name;
+	return NULL;
 }
 
 struct opening {

@@ -15,6 +15,11 @@
  */
 int must_check foreign_path_user(const char *path, struct foreign_user *ret);
 /*
+ * A variable of the environment that names what is loaded, run or believed. NULL: it is not set, is empty, or a user
+ * has a say in what it leads to while we are root (sudo -E and su -m keep a user's variables); that is logged once.
+ */
+const char *foreign_path_variable(const char *name);
+/*
  * open(2) with these flags, O_CLOEXEC and O_NOCTTY, and mode, with the rights of that user. FOREIGN_OTHER: in a user's
  * folder, and no regular file; or in one that others may write to as well (/tmp), and a link, or a file of two names.
  */

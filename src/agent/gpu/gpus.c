@@ -4,6 +4,7 @@
 
 #include "agent/gpu/gpuholders.h"
 #include "base/buf.h"
+#include "base/foreign_path.h"
 #include "sense/gpu/gpupid.h"
 #include "sense/lockwait.h"
 #include "sense/log/kmsg.h"
@@ -211,9 +212,9 @@ static bool device_is_here(const struct gpu_backend *b, const struct world *w)
 {
 	if (b == &gpu_backend_nvml)
 		return access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0 ||
-		       faccessat(w->proc_fd, "driver/nvidia", F_OK, 0) == 0 || secure_getenv("VIGIL_NVML_PATH");
+		       faccessat(w->proc_fd, "driver/nvidia", F_OK, 0) == 0 || foreign_path_variable("VIGIL_NVML_PATH");
 	if (b == &gpu_backend_dcmi)
-		return access("/dev/davinci_manager", F_OK) == 0 || secure_getenv("VIGIL_DCMI_PATH");
+		return access("/dev/davinci_manager", F_OK) == 0 || foreign_path_variable("VIGIL_DCMI_PATH");
 	return w->sys_fd >= 0 && any_card(w);
 }
 

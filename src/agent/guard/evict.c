@@ -318,8 +318,10 @@ static enum case_beginning case_begin(struct evict *h, const struct ledger *l, c
 		supervisor_hurry(h);
 	bool costly = h->tasks->source == TASKS_PROC && h->tasks->n > 1000, emergency = step->state == GUARD_EMERGENCY;
 	size_t budget = emergency ? 16 : 256;
+	h->is_pressing = true;
 	if (!evict_refresh(h, budget) && !(fresh && costly && emergency))
 		ignore(evict_sweep(h, budget), "the last sweep still serves");
+	h->is_pressing = false;
 	if (names_awaited(h, l->mono_ns, emergency))
 		return CASE_NAMES_AWAITED;
 	exclude_uninvolved(h, jobs_below(h, step->level));

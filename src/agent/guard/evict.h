@@ -12,8 +12,9 @@
 #include "act/deathsig.h"
 #include "act/reaper.h"
 #include "act/target.h"
-#include "agent/guard/memwatch.h"
+#include "agent/guard/grouppids.h"
 #include "agent/guard/guardshm.h"
+#include "agent/guard/memwatch.h"
 
 #define EVICT_TARGETS GUARD_FROZEN
 #define EVICT_UNKILLABLE 64
@@ -31,6 +32,8 @@ struct evict {
 	struct unit_table *units;
 	struct reaper *reaper;
 	int kick_fd; /* eventfd that wakes the supervisor */
+	struct grouppids groups;
+	bool is_pressing; /* a case begins: then the lists of groups are kept for less long */
 	struct guard_job *jobs; /* the guard's own copy */
 	size_t n_jobs;
 	bool orphaned; /* the supervisor died: parents no longer show which processes are the job's */

@@ -63,38 +63,6 @@ static void names_ask(struct evict *h)
 	evict_kick(h);
 }
 
-static void pids_sort(pid_t *pids, size_t n)
-{
-	for (size_t gap = n / 2; gap > 0; gap /= 2)
-		for (size_t i = gap; i < n; i++) {
-			pid_t x = pids[i];
-			size_t j = i;
-			for (; j >= gap && pids[j - gap] > x; j -= gap)
-				pids[j] = pids[j - gap];
-			pids[j] = x;
-		}
-}
-
-/* Pids in adopted groups. One static pool serves all jobs, in their order; what does not fit is left out. */
-static void read_group_pids(struct evict *h, struct unit_extra *extra)
-{
-	static pid_t pool[16384];
-	size_t used = 0;
-	for (size_t j = 0; j < h->n_jobs; j++) {
-		const struct guard_job *job = &h->jobs[j];
-		size_t n = 0, room = ARRAY_SIZE(pool) - used;
-		extra[j] = (struct unit_extra){.pids = pool + used};
-		const char *path = h->orphaned && job->has_group ? job->group.memory : job->adopted_cgroup;
-		if (path[0] == '\0' || !job->unit.active)
-			continue;
-		if (cgroup_tree_pids(h->w, path, pool + used, room, &n) != 0)
-			continue;
-		extra[j].n = MIN(n, room);
-		pids_sort(pool + used, extra[j].n);
-		used += extra[j].n;
-	}
-}
-
 static int by_pid(const void *a, const void *b)
 {
 	const pid_t *x = a, *y = b;
@@ -175,6 +143,23 @@ static void shares_want(struct evict *h)
 	(void)atomic_fetch_add(&s->want_seq, 1);
 }
 
+static void groups_list(struct evict *h)
+{
+	grouppids_list(&h->groups, h->w, h->tasks, h->jobs, h->n_jobs,
+		       h->is_pressing ? GROUPPIDS_REST_SHORT : GROUPPIDS_REST);
+}
+
+/* Who is in adopted groups, or, when the parents no longer show who is the job's, in all. */
+static void read_group_pids(struct evict *h, struct unit_extra *extra)
+{
+	groups_list(h);
+	for (size_t j = 0; j < h->n_jobs; j++) {
+		const struct grouppids_job *k = &h->groups.of[j];
+		bool counts = h->orphaned || h->jobs[j].adopted_cgroup[0] != '\0';
+		extra[j] = (struct unit_extra){k->pids, counts ? k->n : 0};
+	}
+}
+
 /* read: the processes whose rows are new; NULL: all. */
 static void units_build(struct evict *h, const struct unit_extra *read, size_t budget)
 {
@@ -217,24 +202,24 @@ bool evict_is_fresh(const struct evict *h)
 }
 
 /* The processes in the jobs' groups, and those of the last sweep. False: too many, or a job has no group. */
-static bool jobs_pids(const struct evict *h, pid_t pids[static REFRESH_MOST], size_t *ret_n)
+static bool jobs_pids(struct evict *h, pid_t pids[static REFRESH_MOST], size_t *ret_n)
 {
-	size_t n = 0, more = 0;
+	size_t n = 0;
+	groups_list(h);
 	for (size_t j = 0; j < h->n_jobs; j++) {
-		const struct guard_job *job = &h->jobs[j];
-		const char *path = job->has_group ? job->group.memory : job->adopted_cgroup;
-		if (!job->unit.active)
+		const struct grouppids_job *k = &h->groups.of[j];
+		if (!h->jobs[j].unit.active)
 			continue;
-		if (path[0] == '\0' || cgroup_tree_pids(h->w, path, pids + n, REFRESH_MOST - n, &more) != 0 ||
-		    more > REFRESH_MOST - n)
+		if (!k->is_whole || k->n > REFRESH_MOST - n)
 			return false;
-		n += more;
+		memcpy(pids + n, k->pids, k->n * sizeof(pids[0]));
+		n += k->n;
 	}
 	if (h->units->n_members > REFRESH_MOST - n)
 		return false;
 	for (size_t i = 0; i < h->units->n_members; i++)
 		pids[n++] = h->tasks->rows[h->units->member[i].row].pid;
-	pids_sort(pids, n);
+	qsort(pids, n, sizeof(pids[0]), by_pid);
 	size_t kept = 0;
 	for (size_t i = 0; i < n; i++)
 		if (kept == 0 || pids[kept - 1] != pids[i])

@@ -6,7 +6,6 @@
 #include "base/clock.h"
 #include "base/file.h"
 
-#define GROUP_PIDS 4096
 static const uint64_t believed_ns = NS_PER_S;
 
 /* True if /proc/PID/cgroup names no group of this name, and none below it. */
@@ -43,16 +42,15 @@ static void leaver_take(const struct evict *h, const struct task_row *row, const
 	TEXT_COPY(ret->name, row->comm);
 }
 
-/* Marks the rows of the processes that are in the group. False: they are too many, or the group cannot be read. */
-static bool insiders_mark(const struct evict *h, const char *group, bool inside[static UNIT_KNOWN_MAX])
+/* Marks the rows of the processes that are in the job's group. False: they are too many, or it cannot be read. */
+static bool insiders_mark(const struct evict *h, size_t j, bool inside[static UNIT_KNOWN_MAX])
 {
-	static pid_t pids[GROUP_PIDS];
-	size_t n = 0;
+	const struct grouppids_job *k = &h->groups.of[j];
 	memset(inside, 0, UNIT_KNOWN_MAX * sizeof(inside[0]));
-	if (cgroup_tree_pids(h->w, group, pids, GROUP_PIDS, &n) != 0 || n > GROUP_PIDS)
+	if (j >= h->groups.n_jobs || !k->is_whole)
 		return false;
-	for (size_t i = 0; i < n; i++) {
-		const struct task_row *row = tasks_find(h->tasks, pids[i]);
+	for (size_t i = 0; i < k->n; i++) {
+		const struct task_row *row = tasks_find(h->tasks, k->pids[i]);
 		if (row)
 			inside[row - h->tasks->rows] = true;
 	}
@@ -64,7 +62,7 @@ void leavers_find(const struct evict *h, size_t j, struct leavers *ret)
 	static bool inside[UNIT_KNOWN_MAX];
 	const struct guard_job *job = &h->jobs[j];
 	*ret = (struct leavers){.n = 0};
-	if (!job->has_group || !job->unit.active || !insiders_mark(h, job->group.memory, inside))
+	if (!job->has_group || !job->unit.active || !insiders_mark(h, j, inside))
 		return;
 	for (size_t i = 0; i < h->units->n_members; i++) {
 		const struct unit_member *m = &h->units->member[i];

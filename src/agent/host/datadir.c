@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/foreign_path.h"
 #include "base/path.h"
 
 static bool datadir_has(const char *dir, const char *probe)
@@ -32,8 +33,8 @@ int datadir_find(const struct world *w, const char *name, const char *source, co
 		 char dst[static PATH_MAX], char ret_looked[static PATH_MAX])
 {
 	char program[PATH_MAX];
-	const char *data = getenv("VIGIL_DATA_DIR");
-	if (data && *data) {
+	const char *data = foreign_path_variable("VIGIL_DATA_DIR");
+	if (data) {
 		int n = text_format(dst, PATH_MAX, "%s/%s", data, name);
 		text_copy(ret_looked, PATH_MAX, dst);
 		return n < PATH_MAX && datadir_has(dst, probe) ? 0 : -ENOENT;
@@ -55,8 +56,8 @@ int datadir_library(const struct world *w, const char *file, const char *built, 
 		    char ret_looked[static PATH_MAX])
 {
 	char program[PATH_MAX], path[PATH_MAX];
-	const char *data = getenv("VIGIL_DATA_DIR");
-	if (data && *data && datadir_has(data, file)) {
+	const char *data = foreign_path_variable("VIGIL_DATA_DIR");
+	if (data && datadir_has(data, file)) {
 		text_copy(ret_looked, PATH_MAX, data);
 		(void)text_format(path, sizeof(path), "%s/%s", data, file);
 		return realpath(path, dst) ? 0 : -errno;

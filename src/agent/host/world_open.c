@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/foreign_path.h"
 #include "sense/rightsdoor.h"
 
 static int part_open(const char *dir, const char *path, int flags)
@@ -39,7 +40,7 @@ int world_open(const char *dir, struct world *ret, struct fault *f)
 		return fault_set(f, -errno, "cannot open %s/proc (%s); vigil reads everything it knows from there",
 				 w.root, strerror(errno));
 	/* tests set it to show adapters and devices that the machine lacks; control groups stay the machine's */
-	const char *sys = dir ? NULL : secure_getenv("VIGIL_SYS_PATH");
+	const char *sys = dir ? NULL : foreign_path_variable("VIGIL_SYS_PATH");
 	w.sys_fd = sys ? part_open("", sys, folder) : part_open(w.root, "/sys", folder);
 	w.cgroup_fd = part_open(w.root, dir ? "/cgroup" : "/sys/fs/cgroup", folder);
 	w.shm_fd = part_open(w.root, "/dev/shm", folder);

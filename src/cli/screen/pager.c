@@ -1,6 +1,7 @@
 #include "cli/screen/pager.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -10,7 +11,9 @@
 #include <sys/wait.h>
 
 #include "base/base.h"
+#include "base/buf.h"
 #include "base/file.h"
+#include "base/foreign_path.h"
 #include "base/log.h"
 #include "tell/text/textout.h"
 
@@ -42,6 +45,30 @@ static bool pager_words(char *dst, size_t cap, char *word[static PAGER_WORDS + 1
 			word[n++] = w;
 	word[n] = NULL;
 	return n > 0 && strcmp(word[0], "cat") != 0;
+}
+
+/*
+ * Where PATH has the program. False: it has none, or a user has a say in it while we are root, as after su -m or
+ * sudo -E; an empty or relative part of PATH is a folder of whoever waits there.
+ */
+static bool pager_find(const char *name, char path[static PATH_MAX])
+{
+	struct foreign_user user;
+	const char *places = getenv("PATH");
+	struct span rest = span_of(places ? places : "/bin:/usr/bin");
+	if (strchr(name, '/'))
+		return text_format(path, PATH_MAX, "%s", name) < PATH_MAX && foreign_path_user(path, &user) == 0;
+	while (rest.len > 0) {
+		struct span place = span_before(rest, ":");
+		size_t skip = MIN(place.len + 1, rest.len);
+		if (place.len > 0 && place.p[0] == '/' &&
+		    text_format(path, PATH_MAX, "%.*s/%s", (int)place.len, place.p, name) < PATH_MAX &&
+		    access(path, X_OK) == 0 && foreign_path_user(path, &user) == 0)
+			return true;
+		rest.p += skip;
+		rest.len -= skip;
+	}
+	return false;
 }
 
 /* True if somebody sits at a terminal that a pager can use. */
@@ -99,12 +126,17 @@ static bool pager_fits(const char *text, size_t len)
 	return lines_of(text, len, size.ws_col) < size.ws_row;
 }
 
-/* less leaves what it showed on the screen, shows colours, starts nothing and opens no other file. */
+/*
+ * less leaves what it showed on the screen, shows colours, starts nothing and opens no other file. Root's keeps no
+ * history: HOME may be a user's.
+ */
 static void pager_environment(void)
 {
 	(void)setenv("LESS", "RX", 0);
 	(void)setenv("LV", "-c", 0);
 	(void)setenv("LESSSECURE", "1", 1);
+	if (geteuid() == 0)
+		(void)setenv("LESSHISTFILE", "-", 1);
 }
 
 /* The pager's number; -1: it cannot be started. */
@@ -114,6 +146,9 @@ static pid_t pager_start(char **word, int from, int not_to)
 	posix_spawnattr_t how;
 	sigset_t usual;
 	pid_t pid = -1;
+	char path[PATH_MAX];
+	if (!pager_find(word[0], path))
+		return -1;
 	sigemptyset(&usual);
 	sigaddset(&usual, SIGINT);
 	sigaddset(&usual, SIGQUIT);
@@ -125,7 +160,7 @@ static pid_t pager_start(char **word, int from, int not_to)
 	posix_spawnattr_setsigdefault(&how, &usual);
 	posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGDEF);
 	pager_environment();
-	int r = posix_spawnp(&pid, word[0], &fds, &how, word, environ);
+	int r = posix_spawn(&pid, path, &fds, &how, word, environ);
 	posix_spawnattr_destroy(&how);
 	posix_spawn_file_actions_destroy(&fds);
 	return r == 0 ? pid : -1;

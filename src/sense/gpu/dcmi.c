@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/dynlib.h"
+#include "base/foreign_path.h"
 #include "sense/gpu/gpuprobe.h"
 
 #define LIBRARY "libdcmi.so"
@@ -86,8 +87,8 @@ static void symbols_bind(struct dcmi *d)
 
 static const char *library_path(void)
 {
-	const char *p = secure_getenv("VIGIL_DCMI_PATH");
-	return p && *p ? p : LIBRARY;
+	const char *p = foreign_path_variable("VIGIL_DCMI_PATH");
+	return p ? p : LIBRARY;
 }
 
 static int devices_find(struct dcmi *d)

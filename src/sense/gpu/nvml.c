@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/dynlib.h"
+#include "base/foreign_path.h"
 #include "sense/gpu/gpuprobe.h"
 
 #define LIBRARY "libnvidia-ml.so.1"
@@ -172,11 +173,11 @@ static bool trouble_report(struct nvml *nv, struct device *d, int code, const ch
 	return d != NULL;
 }
 
-/* The environment can name another library, for tests; secure_getenv ignores it in a program with raised privileges. */
+/* The environment can name another library, for tests. */
 static const char *library_path(void)
 {
-	const char *p = secure_getenv("VIGIL_NVML_PATH");
-	return p && *p ? p : LIBRARY;
+	const char *p = foreign_path_variable("VIGIL_NVML_PATH");
+	return p ? p : LIBRARY;
 }
 
 static void devices_find(struct nvml *nv, struct gpu_set *out)

@@ -365,6 +365,7 @@ static void a_job_with_a_group_is_refreshed_alone(void **state)
 	assert_false(is_the_jobs(b, b->child[1]));
 	group_write(b->w.cgroup_fd, b->child, 2);
 	uint64_t swept_ns = b->evict->swept_ns;
+	b->evict->groups.of[0].cost_ns = 0; /* on a busy machine a list may be dear */
 	assert_true(evict_refresh(b->evict, 16));
 	assert_true(is_the_jobs(b, b->child[0]) && is_the_jobs(b, b->child[1]));
 	assert_int_equal(b->evict->swept_ns, swept_ns);
