@@ -44,16 +44,14 @@ static void pauses_line(const struct stackset_meta *m, FILE *to)
 
 static void quality_lines(const struct stackset_meta *m, FILE *to)
 {
-	ratio_line(to, "dropped", m->dropped, add_cap(m->samples, m->dropped),
-		   "these stacks changed while they were read and are left out");
-	ratio_line(to, "shortened", m->shortened, m->samples,
-		   "their outermost callers changed while they were read and are left out");
-	ratio_line(to, "unproved", m->unproved, m->samples, "it is not proved that all their frames are of one moment");
+	ratio_line(to, "dropped", m->dropped, add_cap(m->samples, m->dropped), "changed while read; left out");
+	ratio_line(to, "shortened", m->shortened, m->samples, "without callers that changed meanwhile");
+	ratio_line(to, "unproved", m->unproved, m->samples, "maybe not of one moment, not proved");
 	ratio_line(to, "late", m->late, m->samples, "taken more than one period too late");
 	if (m->has_wrong_ratio)
 		(void)fprintf(to,
 			      "%-18s at most %.2g %%: frames of two moments in one stack\n"
-			      "%-18s at most %.2g %%: a caller is shown on the line of another of its calls\n",
+			      "%-18s at most %.2g %%: a caller on the line of another call\n",
 			      "wrong stacks", 100 * m->wrong_ratio, "wrong lines",
 			      100 * m->moved_ratio * STACK_LINE_OF_MOVED);
 	else

@@ -400,13 +400,12 @@ static void the_summary_tells_what_was_lost(void **state)
 	fclose(to);
 	assert_string_equal(
 		t.p, "6 stacks of 2 threads in 4.0 s, 99.5 of 100 times a second\n"
-		     "dropped            4 of 10 (40 %): these stacks changed while they were read and are left out\n"
-		     "shortened          3 of 6 (50 %): their outermost callers changed while they were read and are "
-		     "left out\n"
-		     "unproved           0 of 6 (0 %): it is not proved that all their frames are of one moment\n"
+		     "dropped            4 of 10 (40 %): changed while read; left out\n"
+		     "shortened          3 of 6 (50 %): without callers that changed meanwhile\n"
+		     "unproved           0 of 6 (0 %): maybe not of one moment, not proved\n"
 		     "late               0 of 6 (0 %): taken more than one period too late\n"
 		     "wrong stacks       at most 0.12 %: frames of two moments in one stack\n"
-		     "wrong lines        at most 1 %: a caller is shown on the line of another of its calls\n"
+		     "wrong lines        at most 1 %: a caller on the line of another call\n"
 		     "pauses             0: no thread was stopped\n");
 	free(t.p);
 	struct stackset_meta *m = stackset_meta(s);
