@@ -14,6 +14,21 @@ static const uint64_t explained_stepping_ns = 40 * NS_PER_S, explained_ns = 90 *
 static const double firm_gaps = 3, vague_gaps = 5;
 static const uint64_t doubtful_times = 3;
 
+/* All steps are made, by what the ranks print that say how many there will be: the end may take its time. */
+static bool is_finished(const struct hang_work *w)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < w->p->n; i++) {
+		const struct liveness_counters *c = &w->p->rank[i].seen;
+		if (!c->has_progress || !c->progress.has_total)
+			continue;
+		if (c->progress.step + 1 < c->progress.total) /* they may count from 0 */
+			return false;
+		n++;
+	}
+	return n > 0;
+}
+
 static uint64_t needed_ns(const struct hang_work *w, enum hang_proof proof)
 {
 	if (proof == HANG_DOUBTFUL)
@@ -26,9 +41,9 @@ static uint64_t needed_ns(const struct hang_work *w, enum hang_proof proof)
 	else if (proof == HANG_EXPLAINED)
 		need = counted ? MAX(explained_stepping_ns, (uint64_t)(gap * vague_gaps)) : explained_ns;
 	else if (proof == HANG_VAGUE)
-		need = w->stepping     ? MAX(vague_stepping_ns, (uint64_t)(gap * vague_gaps))
-		       : w->first_step ? vague_first_ns
-				       : vague_ns;
+		need = !w->stepping    ? w->first_step ? vague_first_ns : vague_ns
+		       : is_finished(w) ? vague_ns
+					: MAX(vague_stepping_ns, (uint64_t)(gap * vague_gaps));
 	/* A time that was given holds. */
 	return w->s->has_after ? MAX(w->s->after_ns, (uint64_t)(gap * firm_gaps)) : need;
 }
