@@ -54,6 +54,11 @@ def test_a_users_folder_of_data_is_not_used(vigil, home):  # noqa: F811
     assert "VIGIL_DATA_DIR" in result.text and "not used" in result.text, result
 
 
+def test_output_of_roots_tasks_is_not_kept_where_a_user_may_serve_the_files(vigil, home):  # noqa: F811
+    result = vigil("map", "--group", "sh", "-c", "readlink /proc/$$/fd/1", ":::", "x", env={"TMPDIR": home})
+    assert result.status == 0 and result.out and str(home) not in str(result.out), result
+
+
 def test_a_users_pager_is_not_started(terminal, pager, mark):  # noqa: F811
     assert "--retries" in terminal("help", "run", rows=10, env={"PAGER": str(pager)}).read()
     assert not mark.exists()

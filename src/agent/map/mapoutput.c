@@ -11,6 +11,7 @@
 #include "agent/map/mapresults.h"
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/foreign_path.h"
 #include "base/vec.h"
 
 /* Output of at most this size waits in memory, not in files. */
@@ -74,8 +75,8 @@ bool mapoutput_full(const struct mapoutput *o)
 /* A file without a name, on a disk if there is one to be had. */
 static int file_make(void)
 {
-	const char *dir = getenv("TMPDIR");
-	int fd = open(dir && *dir ? dir : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC | O_APPEND, 0600);
+	const char *dir = foreign_path_variable("TMPDIR"); /* a user may serve the files of a place */
+	int fd = open(dir ? dir : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC | O_APPEND, 0600);
 	if (fd < 0)
 		fd = memfd_create("vigil-map", MFD_CLOEXEC);
 	return fd;

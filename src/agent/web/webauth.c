@@ -197,6 +197,9 @@ void webauth_session(const struct webauth *a, enum web_role role, int64_t now_un
 	(void)text_format(dst, 112, "%s.%s", what, sum);
 }
 
+/* A session of later than now is one made while the clock was wrong; it may have been set back by this much. */
+#define SET_BACK_S 86400
+
 /* "3.1790000000.<64 digits>" */
 static enum web_role session_role(const struct webauth *a, struct span value, int64_t now_unix_s)
 {
@@ -215,7 +218,8 @@ static enum web_role session_role(const struct webauth *a, struct span value, in
 		return WEB_NOBODY;
 	struct span ends = span_after(span_of(what), ".");
 	if (span_i64(span_before(span_of(what), "."), &role) < 0 || !ends.p || span_i64(ends, &end) < 0 ||
-	    role <= WEB_NOBODY || role > WEB_ADMIN || now_unix_s >= end)
+	    role <= WEB_NOBODY || role > WEB_ADMIN || now_unix_s >= end ||
+	    end - now_unix_s > WEBAUTH_SESSION_S + SET_BACK_S)
 		return WEB_NOBODY;
 	return (enum web_role)role;
 }

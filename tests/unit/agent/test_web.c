@@ -239,6 +239,14 @@ static void a_token_proves_its_role_and_nothing_else_does(void **state)
 	TEXT_FORMAT(cookies, "x=y; vigil_session_9877=%s; z=1", session);
 	assert_int_equal(webauth_request(&a, NULL, cookies, 1001), WEB_VIEWER);
 	assert_int_equal(webauth_request(&a, NULL, cookies, 1000 + WEBAUTH_SESSION_S), WEB_NOBODY);
+	/* made while the clock was wrong by months, it does not hold for months once the clock is set right */
+	webauth_session(&a, WEB_VIEWER, 1000 + 300 * INT64_C(86400), session);
+	TEXT_FORMAT(cookies, "vigil_session_9877=%s", session);
+	assert_int_equal(webauth_request(&a, NULL, cookies, 1001), WEB_NOBODY);
+	/* by an hour: a clock that is set a little must end no session */
+	webauth_session(&a, WEB_VIEWER, 1000 + 3600, session);
+	TEXT_FORMAT(cookies, "vigil_session_9877=%s", session);
+	assert_int_equal(webauth_request(&a, NULL, cookies, 1001), WEB_VIEWER);
 	session[0] = '3'; /* another role with the same signature */
 	TEXT_FORMAT(cookies, "vigil_session_9877=%s", session);
 	assert_int_equal(webauth_request(&a, NULL, cookies, 1001), WEB_NOBODY);
