@@ -175,7 +175,9 @@ def test_with_native_frames_no_stack_is_of_two_moments(vigil, oracle, tmp_path, 
     """The thread stands while both are read: interrupted for it, or stopped."""
     meta, truth, _ = recorded(vigil, oracle(python, kind), tmp_path, "--native")
     assert truth == 0 and meta["pauses"] > 0, (truth, meta)
-    assert meta["dropped"] <= 0.005 * (meta["samples"] + meta["dropped"]) + 1, meta
+    # Half of a percent, and what chance adds to that in a second: some hundred looks, four deviations.
+    expected = DROPPED_MOST * (meta["samples"] + meta["dropped"])
+    assert meta["dropped"] <= expected + 4 * expected ** 0.5 + 1, meta
 
 
 @pytest.mark.parametrize("python", PYTHONS, ids=str)

@@ -21,6 +21,19 @@ def say():
     os.replace(new, FOLDER / "who")
 
 
+def stand_still(workers):
+    """Until none of them has run for a while: all have come to the place where they wait for a task."""
+    turns = None
+    while turns is None or turns != turns_of(workers):
+        turns = turns_of(workers)
+        time.sleep(0.1)
+
+
+def turns_of(workers):
+    """How often each had a processor; in a root without /proc nothing is known."""
+    return [pathlib.Path(f"/proc/{w.pid}/schedstat").read_text() for w in workers] if os.path.isdir("/proc/self") else []
+
+
 def stand(*_):
     """Waits for ever for what nobody writes."""
     say()
@@ -138,7 +151,9 @@ def pool_case(ctx):
             pool.apply_async(same, (1,), callback=stand).get()
         elif CASE == "stopped":
             pool.map(same, range(8))
-            for worker in mp.active_children():
+            workers = mp.active_children()
+            stand_still(workers)
+            for worker in workers:
                 os.kill(worker.pid, signal.SIGSTOP)
             pool.map(same, range(4))
         elif CASE == "killed":
