@@ -1,20 +1,12 @@
 #include "agent/guard/grouppids.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
 
 /* What took no longer is listed anew each time. */
 static const uint64_t cheap_ns = 50 * NS_PER_US;
-
-static uint64_t own_cpu_ns(void)
-{
-	struct timespec t;
-	return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0 ? (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec
-							       : 0;
-}
 
 static void pids_sort(pid_t *pids, size_t n)
 {
@@ -35,7 +27,7 @@ static const char *path_of(const struct guard_job *job)
 
 static void job_list(struct grouppids_job *k, const struct world *w, const char *path, pid_t *pids, size_t room)
 {
-	const uint64_t began_ns = own_cpu_ns();
+	const uint64_t began_ns = clock_thread_ns();
 	size_t n = 0;
 	TEXT_COPY(k->path, path);
 	k->born_ticks = clock_boot_ns() / (NS_PER_S / w->ticks_per_s);
@@ -45,7 +37,7 @@ static void job_list(struct grouppids_job *k, const struct world *w, const char 
 	k->n = is_read ? MIN(n, room) : 0;
 	pids_sort(pids, k->n);
 	k->listed_ns = w->mono_ns();
-	k->cost_ns = sub_floor(own_cpu_ns(), began_ns);
+	k->cost_ns = sub_floor(clock_thread_ns(), began_ns);
 }
 
 /* Without who has begun since: the number was another process's. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agent/inspect/procview.h"
+#include "agent/inspect/standstill.h"
 #include "base/mask.h"
 #include "base/vec.h"
 #include "model/stacks/frame.h"
@@ -140,13 +141,15 @@ static int frame_args(struct procview *v, const struct pyframe *f, struct waitar
 	return 0;
 }
 
-/* n stays 0 if nothing can be said of it. */
+/* n stays 0 if nothing can be said of it, as where it has moved meanwhile. */
 static int rank_args(const struct world *w, struct waitargs_rank *to)
 {
 	struct fault fault = {.text = ""};
 	const struct procview_want want = {.natives = NULL};
 	cleanup(procview_closep) struct procview *v = NULL;
 	const struct pythread *py = NULL;
+	char token[STANDSTILL_TOKEN];
+	struct threadwait call;
 	struct pystack stack;
 	size_t n = 0;
 	int e = 0;
@@ -154,10 +157,13 @@ static int rank_args(const struct world *w, struct waitargs_rank *to)
 	    procview_python_threads(v, &py, &n) != 0)
 		return 0;
 	py = procview_python_thread(py, n, to->pid);
-	if (!py || pystacks_read(v->stacks, py, false, &stack) != 0)
+	if (!py || !standstill_token(w, v->via, to->pid, token, &call) ||
+	    pystacks_read(v->stacks, py, false, &stack) != 0)
 		return 0;
 	for (size_t i = 0; i < MIN(stack.n, (size_t)FRAMES_MOST) && e == 0; i++)
 		e = frame_args(v, &stack.frames[i], to);
+	if (standstill_moved(w, v->via, to->pid, token))
+		to->n = 0;
 	return e;
 }
 
