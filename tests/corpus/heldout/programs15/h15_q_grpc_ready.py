@@ -1,4 +1,4 @@
-"""A trainer calls a reward model by gRPC with wait_for_ready; the model loads for 48 s before it listens."""
+"""A trainer calls a reward model by gRPC with wait_for_ready; the model loads for 55 s before it listens."""
 import concurrent.futures
 import multiprocessing
 import time
