@@ -219,7 +219,7 @@ static bool jobs_pids(struct evict *h, pid_t pids[static REFRESH_MOST], size_t *
 		return false;
 	for (size_t i = 0; i < h->units->n_members; i++)
 		pids[n++] = h->tasks->rows[h->units->member[i].row].pid;
-	qsort(pids, n, sizeof(pids[0]), by_pid);
+	grouppids_sort(pids, n);
 	size_t kept = 0;
 	for (size_t i = 0; i < n; i++)
 		if (kept == 0 || pids[kept - 1] != pids[i])

@@ -8,7 +8,7 @@
 /* What took no longer is listed anew each time. */
 static const uint64_t cheap_ns = 50 * NS_PER_US;
 
-static void pids_sort(pid_t *pids, size_t n)
+void grouppids_sort(pid_t *pids, size_t n)
 {
 	for (size_t gap = n / 2; gap > 0; gap /= 2)
 		for (size_t i = gap; i < n; i++) {
@@ -35,7 +35,7 @@ static void job_list(struct grouppids_job *k, const struct world *w, const char 
 	k->is_whole = is_read && n <= room;
 	k->pids = pids;
 	k->n = is_read ? MIN(n, room) : 0;
-	pids_sort(pids, k->n);
+	grouppids_sort(pids, k->n);
 	k->listed_ns = w->mono_ns();
 	k->cost_ns = sub_floor(clock_thread_ns(), began_ns);
 }

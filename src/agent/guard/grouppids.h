@@ -36,3 +36,5 @@ struct grouppids {
  */
 void grouppids_list(struct grouppids *g, const struct world *w, const struct tasks *tasks,
 		    const struct guard_job *jobs, size_t n_jobs, uint64_t rest);
+/* Ascending. Allocates nothing, as qsort(3) may. */
+void grouppids_sort(pid_t *pids, size_t n);

@@ -56,6 +56,8 @@ void hang_says_who_naps(struct hang_work *w, const struct stackgroup_rank *r);
  * number that it prints.
  */
 bool hang_visitor_left(const struct hang_work *w, const struct waitgraph_sink *s);
+/* Of the ranks that print how many steps there will be, of which there is one, all have made them, or none has. */
+bool hang_steps_are(const struct hang_work *w, bool made);
 /* Names that one instead of the ranks that wait. */
 void hang_visitor_left_says(struct hang_work *w);
 /*

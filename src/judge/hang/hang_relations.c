@@ -14,15 +14,14 @@ static const uint64_t explained_stepping_ns = 40 * NS_PER_S, explained_ns = 90 *
 static const double firm_gaps = 3, vague_gaps = 5;
 static const uint64_t doubtful_times = 3;
 
-/* All steps are made, by what the ranks print that say how many there will be: the end may take its time. */
-static bool is_finished(const struct hang_work *w)
+bool hang_steps_are(const struct hang_work *w, bool made)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < w->p->n; i++) {
 		const struct liveness_counters *c = &w->p->rank[i].seen;
 		if (!c->has_progress || !c->progress.has_total)
 			continue;
-		if (c->progress.step + 1 < c->progress.total) /* they may count from 0 */
+		if ((c->progress.step + 1 >= c->progress.total) != made) /* they may count from 0 */
 			return false;
 		n++;
 	}
@@ -42,7 +41,7 @@ static uint64_t needed_ns(const struct hang_work *w, enum hang_proof proof)
 		need = counted ? MAX(explained_stepping_ns, (uint64_t)(gap * vague_gaps)) : explained_ns;
 	else if (proof == HANG_VAGUE)
 		need = !w->stepping    ? w->first_step ? vague_first_ns : vague_ns
-		       : is_finished(w) ? vague_ns
+		       : hang_steps_are(w, true) ? vague_ns
 					: MAX(vague_stepping_ns, (uint64_t)(gap * vague_gaps));
 	/* A time that was given holds. */
 	return w->s->has_after ? MAX(w->s->after_ns, (uint64_t)(gap * firm_gaps)) : need;

@@ -115,21 +115,6 @@ void hang_visitor_of_none(struct hang_work *w, const struct waitgraph_sink *s)
 	w->v->n_culprits = 0;
 }
 
-/* True if steps are missing by what all ranks print that say how many there will be, and one does. */
-static bool is_unfinished(const struct hang_work *w)
-{
-	size_t n = 0;
-	for (size_t i = 0; i < w->p->n; i++) {
-		const struct liveness_counters *c = &w->p->rank[i].seen;
-		if (!c->has_progress || !c->progress.has_total)
-			continue;
-		if (c->progress.step + 1 >= c->progress.total) /* they may count from 0 */
-			return false;
-		n++;
-	}
-	return n > 0;
-}
-
 bool hang_visitor_left(const struct hang_work *w, const struct waitgraph_sink *s)
 {
 	const struct waitgraph_node *n = &w->c->graph->node[s->node];
@@ -138,7 +123,7 @@ bool hang_visitor_left(const struct hang_work *w, const struct waitgraph_sink *s
 		return false;
 	/* a server whose client has ended may be there for the next one */
 	const bool door = n->fact && n->fact->kind == WAITFACT_LISTEN;
-	return (has_left && !door) || (hang_left_then(w) && is_unfinished(w));
+	return (has_left && !door) || (hang_left_then(w) && hang_steps_are(w, false));
 }
 
 void hang_visitor_left_says(struct hang_work *w)
