@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "model/stacks/frame.h"
+#include "sense/go/gonear.h"
 #include "sense/go/goreach.h"
 
 static int open_and_read(const struct world *w, pid_t pid, struct remote *r, struct goproc *p, struct goroutines *s)
@@ -109,6 +110,45 @@ static int owed_find(struct goproc *p, const struct goroutines *now, const bool 
 	return r;
 }
 
+/* True if it waits for somebody to come: in Accept, or for the next request on a connection of net/http's. */
+static bool waits_at_door(struct goproc *p, const struct goroutine *g)
+{
+	struct goroutine_frame f[GOROUTINE_FRAMES];
+	size_t n = 0;
+	bool cut = false;
+	if (g->wait != GOWAIT_IO || goroutine_frames(p, g, f, &n, &cut) != 0 || cut || n == 0)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (span_eq(f[i].name, "internal/poll.(*FD).Accept"))
+			return true;
+	if (!span_eq(f[n - 1].name, "net/http.(*conn).serve"))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (span_eq(f[i].name, "net/http.(*conn).readRequest"))
+			return true;
+	return false;
+}
+
+/*
+ * A lock is given back only by who has it. A goroutine at a door comes to it by what visitors will be handed, but who
+ * has it in hand has it on its stack.
+ */
+static int doors_leave(struct goproc *p, const struct goroutines *now, bool *lives)
+{
+	cleanup(gonear_done) struct gonear near = {.n = 0};
+	int r = gonear_find(p, now, &near);
+	if (r || near.cut)
+		return r;
+	for (uint32_t i = 0; i < now->n; i++) {
+		bool in_hand = false;
+		for (size_t k = 0; k < near.n; k++)
+			in_hand |= near.link[k].by == i && near.link[k].to == 0 && near.link[k].steps <= 1;
+		if (lives[i] && !in_hand && waits_at_door(p, &now->item[i]))
+			lives[i] = false;
+	}
+	return 0;
+}
+
 static int conclude(struct goproc *p, const struct goroutines *before, const struct goroutines *now,
 		    struct gostand *ret)
 {
@@ -118,6 +158,9 @@ static int conclude(struct goproc *p, const struct goroutines *before, const str
 	if (!lives || !reached)
 		return -ENOMEM;
 	gostand_living(before, now, lives);
+	int e = now->n && !lives[0] && now->item[0].wait == GOWAIT_LOCK ? doors_leave(p, now, lives) : 0;
+	if (e)
+		return e;
 	memcpy(reached, lives, now->n * sizeof(*lives));
 	/* Only where the main goroutine stands is it asked who could end that. */
 	int r = now->n && !lives[0] ? goreach_spread(p, now, reached, &cut) : 0;

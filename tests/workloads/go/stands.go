@@ -18,6 +18,17 @@ type box struct {
 
 type pool struct{ jobs chan int }
 
+type metrics struct {
+	pad [3]int
+	mu  sync.RWMutex
+	sum float64
+}
+
+type service struct {
+	metrics *metrics
+	door    net.Listener
+}
+
 var global *pool
 
 func step(i int) { fmt.Printf("step %d loss %.3f\n", i, 1/float64(i+1)) }
@@ -34,6 +45,62 @@ func holdTwice(b *box) {
 }
 
 func again(b *box) { b.mu.Lock() } // a place for the compiler to put into its caller
+
+func listen() net.Listener {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		panic(err)
+	}
+	return l
+}
+
+//go:noinline
+func (m *metrics) mean() float64 {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.sum
+}
+
+//go:noinline
+func (m *metrics) add(x float64) {
+	m.mu.Lock()
+	m.sum += x
+	m.mu.Unlock()
+}
+
+//go:noinline
+func (m *metrics) report() {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	go m.add(1)
+	time.Sleep(300 * time.Millisecond) // who adds comes to the lock meanwhile
+	m.mean()
+}
+
+// Each visitor is answered from the metrics.
+func (s *service) serve() {
+	for {
+		c, err := s.door.Accept()
+		if err != nil {
+			return
+		}
+		go func() { fmt.Fprintln(c, s.metrics.mean()); c.Close() }()
+	}
+}
+
+// What it reads comes late, and it has the lock meanwhile.
+func (m *metrics) readUnder(c net.Conn) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	c.Read(make([]byte, 8))
+}
+
+// Others may go on when the first one has come.
+func (m *metrics) meetUnder(l net.Listener) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	l.Accept()
+}
 
 func all() {
 	c, d := make(chan int), make(chan int)
@@ -91,6 +158,24 @@ func main() {
 		<-c
 	case "mutex":
 		holdTwice(&box{})
+	case "reader": // it has the lock for reading already, and one that waits to write is between; visitors may come
+		m := &metrics{}
+		go (&service{m, listen()}).serve()
+		m.report()
+	case "holder": // who has it waits for bytes
+		m, l := &metrics{}, listen()
+		go (&service{m, listen()}).serve()
+		c, _ := net.Dial("tcp", l.Addr().String())
+		go m.readUnder(c)
+		time.Sleep(300 * time.Millisecond)
+		go m.add(1)
+		time.Sleep(300 * time.Millisecond)
+		m.mean()
+	case "meeting": // who has it waits for a visitor
+		m := &metrics{}
+		go m.meetUnder(listen())
+		time.Sleep(300 * time.Millisecond)
+		m.mean()
 	case "group":
 		var wg sync.WaitGroup
 		wg.Add(2)
