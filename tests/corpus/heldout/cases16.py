@@ -43,8 +43,9 @@ hang("late-sub", "zmq", "h16_late_sub.py", ranks(1), "zmq|zeromq|poll|round|subs
      {"coordinator": "poll@coordinate", **all_of(3, "poll@next_round|recv")},
      also=[cycle("rank1", "coordinator"), role("coordinator"), NOBODY], needs=["zmq"])
 hang("log-queue", "semaphore", "h16_log_queue.py", role("launcher"), FUTEX + "queue|log|full|not read|" + NEVER + "|" +
-     GONE, "the thread of the launcher that writes the logs has ended, the queue is full",
-     {"launcher": "wait4>rank0", **all_of(3, "futex@log")}, also=[NOBODY, ranks(0, 1, 2)], loud=True)
+     GONE, "the thread of the launcher that writes rank 0's logs has ended, the queue is full, the others wait for rank 0",
+     {"launcher": "wait4>rank0", "rank0": "futex@log", "rank1": "recv@mean", "rank2": "recv@mean"},
+     also=[NOBODY, ranks(0)], loud=True)
 hang("mpi-stop", "mpi", "3 h16_mpi_stop.py", ranks(1), "mpi|recv|message|barrier|stop|spin|poll|" + ELSEWHERE + CIRCLE,
      "rank 1 waits for a text or a stop, the others are at a barrier",
      {**all_of(3, "spin")}, also=[cycle("rank0", "rank1"), ranks(0), cycle("rank0", "rank1", "rank2"), ranks(0, 2)],

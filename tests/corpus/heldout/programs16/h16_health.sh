@@ -25,7 +25,7 @@ for step in $(seq 0 5 40); do
     echo "step $step"
     sleep 1
 done
-port=$((21000 + $$ % 9000))
+port=$((4000 + $$ % 5000))
 "$python" service.py $port &
 service=$!
 [ -n "$CORPUS_ROLES" ] && echo "service $service" >> "$CORPUS_ROLES"
