@@ -7,6 +7,7 @@ import signal
 import pytest
 
 from conftest import end_tree, wait_for
+from ranksim import world
 from strangerkit import ATTACKER, attacker, home, needs_root, place  # noqa: F401
 
 pytestmark = needs_root
@@ -84,6 +85,26 @@ def test_a_users_link_below_a_link_of_the_kernels_is_not_followed_as_root(vigil,
 def test_a_name_that_is_quoted_does_nothing_to_roots_terminal(vigil):
     result = vigil("map", "no-such-program{}", ":::", "\x1b]0;title\x07\x1b[2J")
     assert result.status == 1 and b"\x1b" not in result.err and b"\x07" not in result.err, result
+
+
+TURNED = "\u202e".encode()  # what follows is written from right to left
+
+
+def test_a_logs_words_do_nothing_to_roots_terminal(vigil, place):
+    log = place / "job.log"
+    log.write_bytes(b"RuntimeError: CUDA out of memory. " + TURNED + b" Tried \xff\x9b2J\n")
+    result = vigil("rules", "test", log)
+    assert b"out of memory" in result.out and TURNED not in result.out and b"\x9b" not in result.out, result
+
+
+def test_nor_do_the_names_of_groups(vigil, place):
+    ranks = world(4, {"0": ("dp" + TURNED.decode(), range(4))})
+    for r in ranks:
+        r.call()
+        if r.rank != 2:
+            r.call(done=False)
+    result = vigil("collectives", *[r.write(place) for r in ranks])
+    assert b"group dp" in result.out and TURNED not in result.out, result
 
 
 SWAP = """
