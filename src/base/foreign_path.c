@@ -19,6 +19,8 @@
 
 #define USUAL_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 #define ROOTS_HOME "/root"
+/* Whose root's files are on a server of files that maps root. */
+#define NOBODY 65534
 
 /* Each is a path, or paths parted by colons. What is read there names code, or whom to believe. */
 static const char *const naming[] = {
@@ -258,6 +260,52 @@ int foreign_path_open(const char *path, int flags, mode_t mode, int *ret_fd)
 		return fd;
 	*ret_fd = fd;
 	return 0;
+}
+
+static int folder_act(void *arg)
+{
+	const struct opening *o = arg;
+	const int r = file_mkdirs(o->path, o->mode);
+	if (r < 0)
+		return r;
+	const int fd = open(o->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* Makes what the walk did not find, in the folder where it stands; nothing is taken that others put there meanwhile. */
+static int walk_make(struct walk *w, mode_t mode, int *ret_fd)
+{
+	struct foreign_user user;
+	while (w->part[0]) {
+		if (mkdirat(w->dir, w->part, mode) < 0 && errno != EEXIST)
+			return -errno;
+		cleanup(closep) int fd = openat(w->dir, w->part, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd < 0)
+			return -errno;
+		if (is_anothers(fd, &user) && user.uid != NOBODY)
+			return -EACCES;
+		walk_into(w, &fd);
+		(void)walk_part(w);
+	}
+	*ret_fd = openat(w->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return *ret_fd < 0 ? -errno : 0;
+}
+
+int foreign_path_folder(const char *path, mode_t mode, struct foreign_user *ret_user, int *ret_fd)
+{
+	cleanup(walk_done) struct walk w = {.dir = -1};
+	struct opening o = {.path = path, .mode = mode};
+	const bool root = geteuid() == 0;
+	const int r = root ? walk_all(&w, path, ret_user) : 0;
+	if (r < 0)
+		return r;
+	if (r == 0 && root)
+		return walk_make(&w, mode, ret_fd);
+	const int fd = foreign_act_as(r == 1 ? ret_user : NULL, folder_act, &o);
+	if (fd < 0)
+		return fd;
+	*ret_fd = fd;
+	return r;
 }
 
 struct moving {

@@ -28,7 +28,12 @@ const char *foreign_path_variable(const char *name);
  * folder, and no regular file; or in one that others may write to as well (/tmp), and a link, or a file of two names.
  */
 int must_check foreign_path_open(const char *path, int flags, mode_t mode, int *ret_fd);
-/* The same for a stream to write; fresh: it must not be there yet. NULL, and errno. */
+/*
+ * A folder, which is made with those above it where it is not there; it is opened for reading. Returns 1: on the way is
+ * something of *ret_user's, with whose rights it was done; 0: nothing is; -EACCES: it became a user's meanwhile.
+ */
+int must_check foreign_path_folder(const char *path, mode_t mode, struct foreign_user *ret_user, int *ret_fd);
+/* foreign_path_open for a stream to write; fresh: it must not be there yet. NULL, and errno. */
 FILE *foreign_path_fopen(const char *path, bool fresh);
 /* rename(2) to a typed path, unlink(2), and file_replace with these rights. -errno. */
 int must_check foreign_path_rename(const char *from, const char *to);

@@ -137,6 +137,21 @@ def test_a_link_that_comes_and_goes_in_a_shared_folder_leads_nowhere(vigil, plac
         end_tree(swapper)
 
 
+@pytest.mark.parametrize("manner", ["itself", "on the way"])
+def test_folders_of_results_are_made_behind_no_such_link(vigil, place, attacker, tmp_path, manner):  # noqa: F811
+    closed, shared = tmp_path / "closed", place / "shared"
+    for folder in (closed, shared):
+        folder.mkdir()
+    shared.chmod(0o777)
+    attacker(SWAP, shared / "out", closed)
+    results = shared / "out" if manner == "itself" else shared / "out/deep"
+    for _ in range(60):
+        vigil("map", "--results", results, "true", ":::", "x")
+        assert not list(closed.iterdir())
+        if not (shared / "out").is_symlink():
+            shutil.rmtree(shared / "out", ignore_errors=True)
+
+
 def test_what_others_may_write_beside_is_written_all_the_same(vigil, place):  # noqa: F811
     assert vigil("run", "true").status == 0
     shared = place / "shared"
