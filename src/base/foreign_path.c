@@ -155,6 +155,7 @@ static int walk_all(struct walk *w, const char *path, struct foreign_user *ret)
 	int r = walk_put(w, path);
 	if (r == 0 && is_anothers(w->dir, ret))
 		return 1;
+	w->anybodys |= r == 0 && is_anybodys(w->dir, true);
 	while (r == 0 && walk_part(w))
 		r = walk_step(w, ret);
 	return r == -ENOENT || r == -ENOTDIR ? 0 : r;

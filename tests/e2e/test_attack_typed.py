@@ -42,6 +42,17 @@ def test_root_takes_no_settings_from_a_home_that_is_a_users(vigil, home, variabl
     assert not made.exists()
 
 
+def test_nor_settings_of_roots_that_a_users_folder_leads_to(vigil, home, tmp_path):  # noqa: F811
+    """Those of another machine's role, or text of the user's in a file of root's."""
+    (tmp_path / "vigil.yaml").write_text("run:\n  name: from-there\n")
+    (home / ".config").mkdir()
+    (home / ".config/vigil").symlink_to(tmp_path)
+    given(home / ".config/vigil")
+    result = vigil("run", "--", "sh", "-c", "exit 3", env={"HOME": home, "XDG_CONFIG_HOME": ""})
+    assert result.status == 3 and "another user can have its name lead elsewhere" in result.text, result
+    assert b"from-there" not in vigil("jobs").out
+
+
 def test_a_users_link_called_as_the_projects_settings_is_not_followed(vigil, home, tmp_path):  # noqa: F811
     other = tmp_path / "other.yaml"
     other.write_text("no: such: thing\n")
