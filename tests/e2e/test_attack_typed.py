@@ -212,6 +212,22 @@ def test_a_users_program_called_as_a_daemon_is_not_spared_for_it(vigil, home):  
     vigil.finish(process, 30)
 
 
+def test_the_end_of_roots_page_removes_nothing_where_a_user_says(vigil, home, place):  # noqa: F811
+    folder, closed = home / "folder", place / "closed"
+    given(folder.mkdir() or folder)
+    closed.mkdir(mode=0o700)
+    (closed / "page").write_bytes(BEFORE)
+    page = vigil.start("dashboard", "--listen", f"unix:{folder}/page", "--json")
+    page.stdout.readline()
+    if page.poll() is None:
+        folder.rename(home / "before")
+        given(folder.symlink_to(closed) or folder)
+        page.send_signal(signal.SIGTERM)
+    result = vigil.finish(page, 20)
+    assert (closed / "page").exists()
+    assert result.status == 3 and b"another user can change what lies there" in result.err, result
+
+
 def test_the_browser_is_told_no_token_in_its_arguments(vigil, tmp_path):
     """Everybody may read the arguments of a program."""
     told, tool = tmp_path / "told", tmp_path / "bin/xdg-open"
