@@ -26,7 +26,7 @@
 static const char *const naming[] = {
 	"OPENSSL_CONF", "OPENSSL_MODULES", "OPENSSL_ENGINES", "GNUTLS_SYSTEM_PRIORITY_FILE", "KRB5_CONFIG",
 	"KRB5_TRACE",	"GCONV_PATH",	   "LOCPATH",	      "SSL_CERT_FILE",		     "SSL_CERT_DIR",
-	"HOSTALIASES",	"NLSPATH",	   "RESOLV_HOST_CONF",
+	"HOSTALIASES",	"NLSPATH",	   "RESOLV_HOST_CONF",	      "TERMINFO",		     "TERMINFO_DIRS",
 };
 /* Secrets of connections are written where it says, through links as well. */
 static const char writing[] = "SSLKEYLOGFILE";

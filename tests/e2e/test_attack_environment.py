@@ -1,6 +1,7 @@
 """Root's vigil in an environment that a user had a say in: sudo -E and su -m leave HOME, PATH and what is vigil's own."""
 import json
 import os
+import pathlib
 import shutil
 import signal
 import socket
@@ -184,6 +185,25 @@ def test_a_bus_that_a_user_names_is_not_asked(vigil, begin, home, mark, program,
     with pytest.raises(BlockingIOError):
         theirs.accept()
     theirs.close()
+
+
+def test_roots_screen_speaks_no_language_of_a_users(terminal, home, mark, evil):
+    """A language's way to write letters is a library of whoever says where."""
+    usual = pathlib.Path("/usr/lib/locale/C.utf8/LC_CTYPE")
+    if not usual.exists():
+        pytest.skip("the C library's own language lies elsewhere")
+    (home / "xx").mkdir()
+    (home / "xx/LC_CTYPE").write_bytes(usual.read_bytes().replace(b"UTF-8\0", b"EVIL8\0"))
+    (home / "gconv-modules").write_text("module EVIL8// INTERNAL evil 1\nmodule INTERNAL EVIL8// evil 1\n")
+    for path in (home, home / "xx", home / "xx/LC_CTYPE", home / "gconv-modules"):
+        given(path)
+    top = terminal("top", env={"LOCPATH": str(home), "GCONV_PATH": str(home), "LC_ALL": "xx", "TERM": "xterm"})
+    try:
+        top.read(until=rb"(?i)pid")
+    finally:
+        assert not mark.exists()
+    os.write(top.master, b"q")
+    top.read()
 
 
 def page_opened(vigil, env):
