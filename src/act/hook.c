@@ -13,11 +13,13 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/foreign_path.h"
 #include "base/heap.h"
 #include "base/private.h"
 #include "base/text.h"
 
 #define ENVIRONMENT_MAX 16
+#define VARIABLE_MAX 512
 /* Exit status for a program that cannot be executed, as of a shell. */
 #define STATUS_NOT_EXECUTED 126
 
@@ -34,17 +36,17 @@ static int input_file(const struct hook *h)
 }
 
 static void environment(const struct hook *h, const char *list[static ENVIRONMENT_MAX + 1],
-			char text[static ENVIRONMENT_MAX][512])
+			char text[static ENVIRONMENT_MAX][VARIABLE_MAX])
 {
-	static const char *const kept[] = {"PATH", "HOME", "LANG", "TZ"};
+	char path[PATH_MAX];
+	foreign_environ_path(path, sizeof(path));
+	const char *const kept[][2] = {
+		{"PATH", path}, {"HOME", foreign_environ_home()}, {"LANG", getenv("LANG")}, {"TZ", getenv("TZ")}};
 	size_t n = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(kept); i++) {
-		const char *value = getenv(kept[i]);
-		if (!value && i == 0)
-			value = "/usr/local/bin:/usr/bin:/bin";
-		if (!value || strlen(value) > 500)
+		if (!kept[i][1] || strlen(kept[i][1]) > VARIABLE_MAX - 12)
 			continue;
-		(void)text_format(text[n], 512, "%s=%s", kept[i], value);
+		(void)text_format(text[n], VARIABLE_MAX, "%s=%s", kept[i][0], kept[i][1]);
 		list[n] = text[n];
 		n++;
 	}
@@ -53,7 +55,8 @@ static void environment(const struct hook *h, const char *list[static ENVIRONMEN
 	list[n] = NULL;
 }
 
-static void become(const struct hook *h, int input, int output, const char *const *list)
+/* program: where it is; NULL: nowhere. */
+static void become(const struct hook *h, const char *program, int input, int output, const char *const *list)
 {
 	sigset_t none;
 	(void)sigemptyset(&none);
@@ -71,7 +74,9 @@ static void become(const struct hook *h, int input, int output, const char *cons
 	char *const *envp = (char *const *)(uintptr_t)list;
 	private_umask_undo();
 	heap_huge_pages_undo();
-	(void)execvpe(argv[0], argv, envp);
+	errno = ENOENT;
+	if (program)
+		(void)execvpe(program, argv, envp);
 	(void)dprintf(STDERR_FILENO, "%s: %s\n", argv[0], strerror(errno));
 	_exit(STATUS_NOT_EXECUTED);
 }
@@ -117,7 +122,8 @@ static void attend(pid_t pid, int output, uint64_t timeout_ms, struct hook_resul
 
 int hook_run(const struct hook *h, struct hook_result *ret)
 {
-	static char text[ENVIRONMENT_MAX][512];
+	static char text[ENVIRONMENT_MAX][VARIABLE_MAX];
+	char program[PATH_MAX];
 	const char *list[ENVIRONMENT_MAX + 1];
 	int ends[2];
 	cleanup(closep) int input = input_file(h);
@@ -128,11 +134,14 @@ int hook_run(const struct hook *h, struct hook_result *ret)
 	cleanup(closep) int output = ends[0];
 	cleanup(closep) int theirs = ends[1];
 	environment(h, list, text);
+	/* a whole path is the administrator's own; a name is looked for */
+	TEXT_COPY(program, h->argv[0]);
+	const bool found = strchr(program, '/') || foreign_environ_find(h->argv[0], program);
 	pid_t pid = fork();
 	if (pid < 0)
 		return -errno;
 	if (pid == 0)
-		become(h, input, theirs, list);
+		become(h, found ? program : NULL, input, theirs, list);
 	closep(&theirs);
 	*ret = (struct hook_result){.timed_out = false};
 	attend(pid, output, h->timeout_ms, ret);

@@ -6,6 +6,8 @@
 
 #include "base/clock.h"
 #include "base/dynlib.h"
+#include "base/foreign_path.h"
+#include "base/text.h"
 
 static const uint64_t call_usec = 2 * 1000000;
 static const uint64_t scope_usec = 300 * 1000; /* the start of a job waits for it */
@@ -112,9 +114,26 @@ static int bus_greet(sd_bus *conn, uint64_t usec)
 	}
 }
 
+/*
+ * The library goes by the environment, where an address may be a program to run (unixexec:). Of root's vigil it is one
+ * socket, and that of the machine's bus one in whose way no user has a say: sudo -E and su -m keep a user's variables.
+ */
+static bool bus_address_is_ours(enum systemd_manager m)
+{
+	static const char socket[] = "unix:path=";
+	const char *address =
+		getenv(m == SYSTEMD_USER ? "DBUS_SESSION_BUS_ADDRESS" : "DBUS_SYSTEM_BUS_ADDRESS");
+	if (geteuid() != 0 || !address)
+		return true;
+	return span_starts(span_of(address), socket) && !strpbrk(address, ";,%") &&
+	       (m == SYSTEMD_USER || foreign_path_is_ours(address + strlen(socket)));
+}
+
 static int bus_open(enum systemd_manager m, uint64_t usec, sd_bus **ret)
 {
 	sd_bus *conn = NULL;
+	if (!bus_address_is_ours(m))
+		return WORLD_DENIED;
 	if (!bus_load())
 		return WORLD_ABSENT;
 	int r = m == SYSTEMD_USER ? bus.open_user(&conn) : bus.open_system(&conn);

@@ -13,8 +13,23 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/text.h"
 
 #define LINKS_MOST 40 /* as in the kernel */
+
+#define USUAL_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+#define ROOTS_HOME "/root"
+/* Whose root's files are on a server of files that maps root. */
+#define NOBODY 65534
+
+/* Each is a path, or paths parted by colons. What is read there names code, or whom to believe. */
+static const char *const naming[] = {
+	"OPENSSL_CONF", "OPENSSL_MODULES", "OPENSSL_ENGINES", "GNUTLS_SYSTEM_PRIORITY_FILE", "KRB5_CONFIG",
+	"KRB5_TRACE",	"GCONV_PATH",	   "LOCPATH",	      "SSL_CERT_FILE",		     "SSL_CERT_DIR",
+	"HOSTALIASES",	"NLSPATH",	   "RESOLV_HOST_CONF",	      "TERMINFO",		     "TERMINFO_DIRS",
+};
+/* Secrets of connections are written where it says, through links as well. */
+static const char writing[] = "SSLKEYLOGFILE";
 
 /* A walk along a path: the folder that was come to, and the rest. */
 struct walk {
@@ -23,6 +38,7 @@ struct walk {
 	char part[NAME_MAX + 1]; /* the last one that was taken, and is no folder that was gone into */
 	size_t links;
 	bool kernels; /* it came to a link that the kernel makes */
+	bool anybodys; /* everybody may make or change what follows */
 };
 
 static void walk_done(struct walk *w)
@@ -91,6 +107,15 @@ static int walk_through(struct walk *w, struct foreign_user *ret)
 	return 0;
 }
 
+/* Everybody may write to it; as a folder with the sticky bit (/tmp) only what nobody has made yet. */
+static bool is_anybodys(int fd, bool there)
+{
+	struct stat st;
+	if (fstat(fd, &st) < 0 || S_ISLNK(st.st_mode) || S_ISSOCK(st.st_mode) || !(st.st_mode & S_IWOTH))
+		return false;
+	return !there || !S_ISDIR(st.st_mode) || !(st.st_mode & S_ISVTX);
+}
+
 /* One part of the way. Returns 1: *ret; 0: go on; -ENOENT: it is not there. */
 static int walk_step(struct walk *w, struct foreign_user *ret)
 {
@@ -98,10 +123,14 @@ static int walk_step(struct walk *w, struct foreign_user *ret)
 	struct statfs fs;
 	char text[PATH_MAX];
 	cleanup(closep) int fd = openat(w->dir, w->part, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return -errno;
+	if (fd < 0 || fstat(fd, &st) < 0) {
+		const int r = -errno;
+		w->anybodys |= is_anybodys(w->dir, false);
+		return r;
+	}
 	if (is_anothers(fd, ret))
 		return 1;
+	w->anybodys |= is_anybodys(fd, true);
 	if (S_ISDIR(st.st_mode)) {
 		walk_into(w, &fd);
 		return 0;
@@ -126,6 +155,7 @@ static int walk_all(struct walk *w, const char *path, struct foreign_user *ret)
 	int r = walk_put(w, path);
 	if (r == 0 && is_anothers(w->dir, ret))
 		return 1;
+	w->anybodys |= r == 0 && is_anybodys(w->dir, true);
 	while (r == 0 && walk_part(w))
 		r = walk_step(w, ret);
 	return r == -ENOENT || r == -ENOTDIR ? 0 : r;
@@ -137,14 +167,20 @@ int foreign_path_user(const char *path, struct foreign_user *ret)
 	return geteuid() == 0 ? walk_all(&w, path, ret) : 0;
 }
 
+bool foreign_path_is_ours(const char *path)
+{
+	cleanup(walk_done) struct walk w = {.dir = -1};
+	struct foreign_user user;
+	return geteuid() != 0 || (walk_all(&w, path, &user) == 0 && !w.anybodys);
+}
+
 const char *foreign_path_variable(const char *name)
 {
 	static const char *told;
-	struct foreign_user user;
 	const char *path = secure_getenv(name);
 	if (!path || !*path)
 		return NULL;
-	if (foreign_path_user(path, &user) == 0)
+	if (foreign_path_is_ours(path))
 		return path;
 	if (!told || strcmp(told, name) != 0)
 		log_warning("%s (%s) is not used: another user can change what it leads to, and this is root's vigil",
@@ -227,6 +263,52 @@ int foreign_path_open(const char *path, int flags, mode_t mode, int *ret_fd)
 	return 0;
 }
 
+static int folder_act(void *arg)
+{
+	const struct opening *o = arg;
+	const int r = file_mkdirs(o->path, o->mode);
+	if (r < 0)
+		return r;
+	const int fd = open(o->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* Makes what the walk did not find, in the folder where it stands; nothing is taken that others put there meanwhile. */
+static int walk_make(struct walk *w, mode_t mode, int *ret_fd)
+{
+	struct foreign_user user;
+	while (w->part[0]) {
+		if (mkdirat(w->dir, w->part, mode) < 0 && errno != EEXIST)
+			return -errno;
+		cleanup(closep) int fd = openat(w->dir, w->part, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd < 0)
+			return -errno;
+		if (is_anothers(fd, &user) && user.uid != NOBODY)
+			return -EACCES;
+		walk_into(w, &fd);
+		(void)walk_part(w);
+	}
+	*ret_fd = openat(w->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return *ret_fd < 0 ? -errno : 0;
+}
+
+int foreign_path_folder(const char *path, mode_t mode, struct foreign_user *ret_user, int *ret_fd)
+{
+	cleanup(walk_done) struct walk w = {.dir = -1};
+	struct opening o = {.path = path, .mode = mode};
+	const bool root = geteuid() == 0;
+	const int r = root ? walk_all(&w, path, ret_user) : 0;
+	if (r < 0)
+		return r;
+	if (r == 0 && root)
+		return walk_make(&w, mode, ret_fd);
+	const int fd = foreign_act_as(r == 1 ? ret_user : NULL, folder_act, &o);
+	if (fd < 0)
+		return fd;
+	*ret_fd = fd;
+	return r;
+}
+
 struct moving {
 	const char *from, *to; /* to NULL: it is removed */
 };
@@ -287,4 +369,103 @@ int foreign_path_replace(const char *path, const void *data, size_t len, mode_t 
 	struct replacing x = {path, data, len, mode};
 	const int r = foreign_path_user(path, &user);
 	return r < 0 ? r : foreign_act_as(r ? &user : NULL, replacing_act, &x);
+}
+
+/* ---- the environment ---- */
+
+/* The next part of a list as PATH is; false: there is none. */
+static bool part_next(struct span *rest, char dst[static PATH_MAX])
+{
+	if (!rest->p)
+		return false;
+	const struct span part = span_before(*rest, ":");
+	const bool last = part.len == rest->len;
+	text_format(dst, PATH_MAX, "%.*s", (int)MIN(part.len, (size_t)PATH_MAX - 1), part.p);
+	*rest = last ? (struct span){.p = NULL} : (struct span){rest->p + part.len + 1, rest->len - part.len - 1};
+	return true;
+}
+
+/* A part of a list that is no user's. */
+static bool part_is_ours(const char *part)
+{
+	return geteuid() != 0 || (part[0] == '/' && foreign_path_is_ours(part));
+}
+
+static bool list_is_ours(const char *value)
+{
+	char part[PATH_MAX];
+	struct span rest = span_of(value);
+	while (part_next(&rest, part))
+		if (!part_is_ours(part))
+			return false;
+	return true;
+}
+
+void foreign_environ_clean(void)
+{
+	if (geteuid() != 0)
+		return;
+	(void)unsetenv(writing);
+	for (size_t i = 0; i < ARRAY_SIZE(naming); i++) {
+		const char *value = getenv(naming[i]);
+		if (value && !list_is_ours(value))
+			(void)unsetenv(naming[i]);
+	}
+}
+
+/* Who logged in, as the kernel has noted it; it stays with all that the session starts. */
+static bool login_is_anothers(void)
+{
+	char path[32], text[32];
+	size_t len;
+	uint64_t uid;
+	TEXT_FORMAT(path, "/%s/self/loginuid", "proc");
+	return file_read_at(AT_FDCWD, path, text, sizeof(text), &len) == 0 &&
+	       span_u64(span_trim((struct span){text, len}), &uid) == 0 && uid != 0 && uid != UINT32_MAX;
+}
+
+bool foreign_environ_given(void)
+{
+	const char *sudo = getenv("SUDO_UID"), *home = getenv("HOME");
+	if (geteuid() != 0)
+		return false;
+	return (sudo && strcmp(sudo, "0") != 0) || (home && !foreign_path_is_ours(home)) || login_is_anothers();
+}
+
+bool foreign_environ_find(const char *name, char path[static PATH_MAX])
+{
+	char place[PATH_MAX - NAME_MAX];
+	const char *places = getenv("PATH");
+	struct span rest = span_of(places ? places : USUAL_PATH);
+	char part[PATH_MAX];
+	if (strchr(name, '/'))
+		return text_format(path, PATH_MAX, "%s", name) < PATH_MAX && foreign_path_is_ours(path);
+	while (part_next(&rest, part)) {
+		TEXT_COPY(place, part);
+		if (part[0] == '/' && strlen(part) < sizeof(place) &&
+		    text_format(path, PATH_MAX, "%s/%s", place, name) < PATH_MAX && access(path, X_OK) == 0 &&
+		    foreign_path_is_ours(path))
+			return true;
+	}
+	return false;
+}
+
+void foreign_environ_path(char *dst, size_t cap)
+{
+	char part[PATH_MAX];
+	const char *places = getenv("PATH");
+	struct span rest = span_of(places ? places : USUAL_PATH);
+	struct buf b = {.text = dst, .cap = cap};
+	buf_reset(&b);
+	while (part_next(&rest, part))
+		if (part_is_ours(part))
+			buf_printf(&b, "%s%s", b.len ? ":" : "", part);
+	if (b.len == 0)
+		buf_add(&b, USUAL_PATH);
+}
+
+const char *foreign_environ_home(void)
+{
+	const char *home = getenv("HOME");
+	return home && geteuid() == 0 && !foreign_path_is_ours(home) ? ROOTS_HOME : home;
 }

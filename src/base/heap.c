@@ -2,8 +2,10 @@
 
 #include <malloc.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 
-#include "base/base.h"
+#include "base/file.h"
+#include "base/text.h"
 
 static bool huge_pages_were_on;
 
@@ -35,4 +37,17 @@ void heap_give_back(void)
 #ifdef M_MMAP_THRESHOLD
 	ignore(malloc_trim(0), "there was nothing to give back");
 #endif
+}
+
+/* The kernel's limit counts all mappings, so it lies above what there are now. */
+bool heap_limit(int proc_fd, uint64_t bytes)
+{
+	char text[128];
+	size_t len;
+	uint64_t pages;
+	if (file_read_at(proc_fd, "self/statm", text, sizeof(text), &len) != 0 ||
+	    span_u64_prefix((struct span){text, len}, &pages) != 0)
+		return false;
+	const uint64_t most = pages * (uint64_t)sysconf(_SC_PAGESIZE) + bytes;
+	return setrlimit(RLIMIT_AS, &(struct rlimit){most, most}) == 0;
 }

@@ -9,6 +9,8 @@
  */
 #pragma once
 
+#include "base/base.h"
+
 /*
  * For a process that keeps many such tables: from now on a large block (36 KiB or more) is always mapped by itself,
  * and given back to the kernel when it is freed (glibc only), and there are no transparent huge pages. Children that
@@ -21,5 +23,10 @@ void heap_keep_sparse(void);
  */
 void heap_huge_pages_undo(void);
 void heap_huge_pages_redo(void);
+/*
+ * No more than so many bytes beside what is mapped now, for this process and whom it forks: for one that reads what a
+ * user wrote, whose size is the user's choice. proc_fd is /proc. False: there is no limit.
+ */
+bool must_check heap_limit(int proc_fd, uint64_t bytes);
 /* Gives back to the kernel the free pages between the blocks of the heap, which may take some milliseconds. */
 void heap_give_back(void);

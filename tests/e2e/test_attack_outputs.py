@@ -80,3 +80,20 @@ def test_a_report_goes_through_no_link_either(vigil, home, secret, command):
     made = home / "made.html"
     result = vigil(command[0], "last", command[1], made, timeout=60)
     assert result.status == 0 and made.stat().st_uid == ATTACKER, result
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_nor_does_a_profile(vigil, home, secret, processes):
+    """Of several processes it is a folder."""
+    grow = "python3 -c 'x = [bytearray(1 << 16) for _ in range(2000)]'"
+    vigil("run", "--heap", "--", "sh", "-c", "; ".join([grow] * processes), timeout=60)
+    folder = secret.parent
+    (folder / "kept.heap").write_bytes(BEFORE)
+    link(home / "way", folder)
+    before = sorted(folder.iterdir())
+    for name in ("kept.heap", "new.heap"):
+        vigil("heap", "last", "-o", home / "way" / name, timeout=60)
+        assert (folder / "kept.heap").read_bytes() == BEFORE and sorted(folder.iterdir()) == before
+    made = home / "made.heap"
+    result = vigil("heap", "last", "-o", made, timeout=60)
+    assert made.stat().st_uid == ATTACKER, result

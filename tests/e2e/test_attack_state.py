@@ -52,6 +52,27 @@ def test_nothing_is_made_where_the_user_could_make_nothing(vigil, theirs, place,
     assert not list(made.iterdir())
 
 
+CUTS = """
+import os, sys
+print("ready", flush=True)
+while True:
+    try:
+        fd = os.open(sys.argv[1], os.O_RDWR)
+        os.ftruncate(fd, 0)
+        os.close(fd)
+    except OSError:
+        pass
+"""
+
+
+def test_an_index_that_is_cut_off_while_root_reads_it_is_told(vigil, theirs, attacker):
+    """It is mapped; the kernel ends who reads behind its end, which left root with "Bus error" and a core file."""
+    attacker(CUTS, theirs / "vigil.db-shm")
+    ends = [vigil("jobs") for _ in range(40)]
+    assert all(e.status in (0, 1) for e in ends), {e.status for e in ends}
+    assert any(b"was cut off while it was read" in e.err for e in ends), ends[0]
+
+
 def test_a_new_store_is_made_with_the_rights_of_the_user(vigil, theirs, place):
     made = place / "closed"
     made.mkdir(mode=0o700)

@@ -7,6 +7,7 @@ import signal
 import pytest
 
 from conftest import end_tree, wait_for
+from ranksim import world
 from strangerkit import ATTACKER, attacker, home, needs_root, place  # noqa: F401
 
 pytestmark = needs_root
@@ -39,6 +40,17 @@ def test_root_takes_no_settings_from_a_home_that_is_a_users(vigil, home, variabl
     assert result.status == 3 and f"{config} is not used: it belongs to another user" in result.text, result
     assert vigil("notify", "flush").status == 0
     assert not made.exists()
+
+
+def test_nor_settings_of_roots_that_a_users_folder_leads_to(vigil, home, tmp_path):  # noqa: F811
+    """Those of another machine's role, or text of the user's in a file of root's."""
+    (tmp_path / "vigil.yaml").write_text("run:\n  name: from-there\n")
+    (home / ".config").mkdir()
+    (home / ".config/vigil").symlink_to(tmp_path)
+    given(home / ".config/vigil")
+    result = vigil("run", "--", "sh", "-c", "exit 3", env={"HOME": home, "XDG_CONFIG_HOME": ""})
+    assert result.status == 3 and "another user can have its name lead elsewhere" in result.text, result
+    assert b"from-there" not in vigil("jobs").out
 
 
 def test_a_users_link_called_as_the_projects_settings_is_not_followed(vigil, home, tmp_path):  # noqa: F811
@@ -86,6 +98,26 @@ def test_a_name_that_is_quoted_does_nothing_to_roots_terminal(vigil):
     assert result.status == 1 and b"\x1b" not in result.err and b"\x07" not in result.err, result
 
 
+TURNED = "\u202e".encode()  # what follows is written from right to left
+
+
+def test_a_logs_words_do_nothing_to_roots_terminal(vigil, place):
+    log = place / "job.log"
+    log.write_bytes(b"RuntimeError: CUDA out of memory. " + TURNED + b" Tried \xff\x9b2J\n")
+    result = vigil("rules", "test", log)
+    assert b"out of memory" in result.out and TURNED not in result.out and b"\x9b" not in result.out, result
+
+
+def test_nor_do_the_names_of_groups(vigil, place):
+    ranks = world(4, {"0": ("dp" + TURNED.decode(), range(4))})
+    for r in ranks:
+        r.call()
+        if r.rank != 2:
+            r.call(done=False)
+    result = vigil("collectives", *[r.write(place) for r in ranks])
+    assert b"group dp" in result.out and TURNED not in result.out, result
+
+
 SWAP = """
 import os, sys
 name, to = sys.argv[1:]
@@ -114,6 +146,21 @@ def test_a_link_that_comes_and_goes_in_a_shared_folder_leads_nowhere(vigil, plac
             vigil("timeline", "last", "-o", out)
             assert secret.read_bytes() == BEFORE and not missing.exists()
         end_tree(swapper)
+
+
+@pytest.mark.parametrize("manner", ["itself", "on the way"])
+def test_folders_of_results_are_made_behind_no_such_link(vigil, place, attacker, tmp_path, manner):  # noqa: F811
+    closed, shared = tmp_path / "closed", place / "shared"
+    for folder in (closed, shared):
+        folder.mkdir()
+    shared.chmod(0o777)
+    attacker(SWAP, shared / "out", closed)
+    results = shared / "out" if manner == "itself" else shared / "out/deep"
+    for _ in range(60):
+        vigil("map", "--results", results, "true", ":::", "x")
+        assert not list(closed.iterdir())
+        if not (shared / "out").is_symlink():
+            shutil.rmtree(shared / "out", ignore_errors=True)
 
 
 def test_what_others_may_write_beside_is_written_all_the_same(vigil, place):  # noqa: F811
@@ -163,6 +210,22 @@ def test_a_users_program_called_as_a_daemon_is_not_spared_for_it(vigil, home):  
     assert report["victim"]["name"] == "raylet", report["victim"]
     process.send_signal(signal.SIGTERM)
     vigil.finish(process, 30)
+
+
+def test_the_end_of_roots_page_removes_nothing_where_a_user_says(vigil, home, place):  # noqa: F811
+    folder, closed = home / "folder", place / "closed"
+    given(folder.mkdir() or folder)
+    closed.mkdir(mode=0o700)
+    (closed / "page").write_bytes(BEFORE)
+    page = vigil.start("dashboard", "--listen", f"unix:{folder}/page", "--json")
+    page.stdout.readline()
+    if page.poll() is None:
+        folder.rename(home / "before")
+        given(folder.symlink_to(closed) or folder)
+        page.send_signal(signal.SIGTERM)
+    result = vigil.finish(page, 20)
+    assert (closed / "page").exists()
+    assert result.status == 3 and b"another user can change what lies there" in result.err, result
 
 
 def test_the_browser_is_told_no_token_in_its_arguments(vigil, tmp_path):

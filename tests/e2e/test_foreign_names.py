@@ -6,11 +6,13 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 
+import psutil
 import pytest
 
-from conftest import ROOT, wait_for
+from conftest import ROOT, end_tree, wait_for
 from deadkit import dead_files  # noqa: F401
 from hangkit import events
 from ranksim import RasServer, ras_report, world as ranks
@@ -308,6 +310,46 @@ def test_a_dump_is_believed_if_it_is_of_the_jobs_user(vigil, attacker, place, ow
     result = vigil("collectives", process.pid, "--no-ras")
     assert (b"another user's" in result.out) == (owner == "stranger"), result
     assert (b"all_reduce" in result.out) == (owner == "user"), result
+
+
+TWO_HANG = """
+import os, subprocess, sys
+rank = "import threading; lock = threading.Lock(); lock.acquire(); lock.acquire()"
+ranks = [subprocess.Popen([sys.executable, "-c", rank], env={**os.environ, "RANK": str(i), "LOCAL_RANK": str(i)}) for i in (0, 1)]
+print("ready", flush=True)
+ranks[0].wait()
+"""
+
+
+def test_a_dump_that_is_large_takes_no_memory_of_the_watcher(vigil, attacker, home):
+    """The service has 256 MiB for all its jobs, and a hole in a file costs a user nothing."""
+    for rank in (0, 1):
+        path = home / f"dump.{rank}"
+        path.write_bytes(b"\x80\x02")
+        os.truncate(path, 400 << 20)
+        os.chown(path, ATTACKER, ATTACKER)
+        os.utime(path, (time.time() + 30,) * 2)
+    process = attacker(TWO_HANG, env={"WORLD_SIZE": "2", "TORCH_FR_DUMP_TEMP_FILE": str(home / "dump.")})
+    watch = vigil.start("watch", "--pid", process.pid, "--hang-after", "4s")
+    ended, largest = threading.Event(), [0]
+
+    def look():
+        while not ended.wait(0.005):
+            for child in psutil.Process(watch.pid).children(recursive=True):
+                try:
+                    largest[0] = max(largest[0], child.memory_info().rss)
+                except psutil.Error:
+                    pass
+    looker = threading.Thread(target=look)
+    looker.start()
+    try:
+        wait_for(lambda: events(vigil, "hang"), 90, "the report")
+    finally:
+        ended.set()
+        looker.join()
+    end_tree(process)
+    vigil.finish(watch, 30)
+    assert largest[0] < 150 << 20, largest[0] >> 20
 
 
 # ---- races ----

@@ -8,11 +8,14 @@
 
 #include "agent/collective/collectives.h"
 #include "base/buf.h"
+#include "base/heap.h"
 #include "judge/collective/collective.h"
 
 /* Ranks answer a pipe within one second or not at all; RAS needs two samples, three seconds apart. */
 static const uint64_t dumps_limit_ns = 3 * NS_PER_S;
 static const uint64_t grace_ns = NS_PER_S;
+/* For dumps and rings, which a user may make as large as a file can be; the service has 256 MiB for all. */
+#define MEMORY_MOST (96 * MIB)
 /* A file system's clock may be this much behind ours. */
 static const int64_t clock_slack_ms = 1000;
 
@@ -60,7 +63,14 @@ static void hangcollective_ask(const struct world *w, const struct collectives_w
 			       struct hangcollective_answer *a)
 {
 	struct collectives c = {.set = NULL};
-	if (collectives_of_job(w, want, &c) != 0)
+	const int r = w->recorded || heap_limit(w->proc_fd, MEMORY_MOST) ? collectives_of_job(w, want, &c) : -EPERM;
+	if (r == -ENOMEM) {
+		TEXT_COPY(a->note[0], "collective: what its ranks wrote takes more memory than there is for it here; "
+				      "'vigil collectives' reads it");
+		a->n_notes = 1;
+		atomic_store(&a->done, true);
+	}
+	if (r != 0)
 		return;
 	if (c.n_read)
 		ignore(collective_judge(c.set, &a->verdict), "invalid then");

@@ -9,6 +9,9 @@
 #include "base/file.h"
 #include "base/foreign_path.h"
 
+/* Whose root's files are on a server of files that maps root. */
+#define NOBODY 65534
+
 static void escaped(const char *input, char *dst, size_t cap)
 {
 	struct buf b = {.text = dst, .cap = cap};
@@ -24,45 +27,55 @@ static void escaped(const char *input, char *dst, size_t cap)
 	}
 }
 
-/* Goes into a folder of the folder *fd, which is made if it is not there. */
-static int enter(int *fd, const char *name)
+/* Goes into a folder of the folder *fd, which is made if it is not there. own: root's, and no user's. */
+static int enter(int *fd, const char *name, bool own)
 {
+	struct stat st;
 	if (*name && mkdirat(*fd, name, 0777) < 0 && errno != EEXIST)
 		return -errno;
-	int next = openat(*fd, *name ? name : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	if (next < 0)
+	cleanup(closep) int next =
+		openat(*fd, *name ? name : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (next < 0 || fstat(next, &st) < 0)
 		return -errno;
+	if (own && st.st_uid != 0 && st.st_uid != NOBODY)
+		return -EACCES;
 	closep(fd);
-	*fd = next;
+	*fd = take_fd(&next);
 	return 0;
 }
 
-static int folder(const char *dir, const struct map_args *args, int *ret)
+static int folder(int *fd, const struct map_args *args, bool own)
 {
-	int r = file_mkdirs(dir, 0777);
-	cleanup(closep) int fd = r < 0 ? -1 : open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (r == 0 && fd < 0)
-		r = -errno;
+	int r = 0;
 	for (size_t i = 0; r == 0 && i < args->n && !args->piped; i++) {
 		char number[24], name[2 * NAME_MAX];
 		TEXT_FORMAT(number, "%zu", i + 1);
 		escaped(args->arg[i], name, sizeof(name));
-		r = enter(&fd, number);
-		r = r == 0 ? enter(&fd, name) : r;
+		r = enter(fd, number, own);
+		r = r == 0 ? enter(fd, name, own) : r;
 	}
-	if (r == 0)
-		*ret = take_fd(&fd);
 	return r;
 }
 
-static int new_file(int dir, const char *name)
+/* What stands there may be a user's: no FIFO is opened, and of root's, own, none is emptied that has another name. */
+static int new_file(int dir, const char *name, bool own)
 {
-	int fd = openat(dir, name, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
-	return fd < 0 ? -errno : fd;
+	struct stat st;
+	cleanup(closep) int fd =
+		openat(dir, name, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0666);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode) || (own && st.st_nlink > 1))
+		return -EINVAL;
+	if (ftruncate(fd, 0) < 0 || fcntl(fd, F_SETFL, O_APPEND) < 0)
+		return -errno;
+	return take_fd(&fd);
 }
 
 struct results_make {
 	const char *dir;
+	int at; /* the folder, owned */
+	bool own; /* it is root's, and no user's */
 	const struct map_args *args;
 	uint64_t seq;
 	int *ret_out, *ret_err;
@@ -71,16 +84,16 @@ struct results_make {
 
 static int results_make(void *arg)
 {
-	const struct results_make *m = arg;
+	struct results_make *m = arg;
 	const char *dir = m->dir;
 	struct fault *f = m->f;
-	cleanup(closep) int at = -1;
+	cleanup(closep) int at = take_fd(&m->at);
 	char number[24];
-	int r = folder(dir, m->args, &at);
+	int r = folder(&at, m->args, m->own);
 	TEXT_FORMAT(number, "%llu", (unsigned long long)m->seq);
-	cleanup(closep) int note = r < 0 ? -1 : new_file(at, "seq");
-	cleanup(closep) int out = r < 0 ? -1 : new_file(at, "stdout");
-	cleanup(closep) int err = r < 0 ? -1 : new_file(at, "stderr");
+	cleanup(closep) int note = r < 0 ? -1 : new_file(at, "seq", m->own);
+	cleanup(closep) int out = r < 0 ? -1 : new_file(at, "stdout", m->own);
+	cleanup(closep) int err = r < 0 ? -1 : new_file(at, "stderr", m->own);
 	if (r == 0)
 		r = MIN(MIN(note, 0), MIN(MIN(out, 0), MIN(err, 0)));
 	if (r == 0)
@@ -98,10 +111,10 @@ int mapresults_open(const char *dir, const struct map_args *args, uint64_t seq, 
 		    struct fault *f)
 {
 	struct foreign_user user;
-	struct results_make m = {dir, args, seq, ret_out, ret_err, f};
-	const int found = foreign_path_user(dir, &user);
-	if (found < 0)
-		return fault_set(f, found, "--results %s: %s", dir, strerror(-found));
-	const int r = foreign_act_as(found ? &user : NULL, results_make, &m);
+	int at = -1;
+	const int found = foreign_path_folder(dir, 0777, &user, &at);
+	struct results_make m = {dir, at, found == 0 && geteuid() == 0, args, seq, ret_out, ret_err, f};
+	const int r = found < 0 ? found : foreign_act_as(found ? &user : NULL, results_make, &m);
+	closep(&m.at);
 	return r < 0 && f->text[0] == '\0' ? fault_set(f, r, "--results %s: %s", dir, strerror(-r)) : r;
 }

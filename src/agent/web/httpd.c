@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/dynlib.h"
+#include "base/foreign_path.h"
 #include "base/gzip.h"
 #include "base/text.h"
 
@@ -64,6 +65,7 @@ static bool httpd_api_load(void)
 		{"MHD_add_response_header", &mhd.header},
 		{"MHD_destroy_response", &mhd.destroy},
 	};
+	foreign_environ_clean();
 	return dynlib_load(names, ARRAY_SIZE(names), RTLD_NOW | RTLD_LOCAL, wanted, ARRAY_SIZE(wanted)) != NULL;
 }
 

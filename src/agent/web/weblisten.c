@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -11,6 +12,8 @@
 #include "agent/web/webserver.h"
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/foreign_path.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "base/units.h"
 
@@ -237,12 +240,25 @@ static int unix_clear(const struct sockaddr_un *a, struct fault *f)
 	return 0;
 }
 
+/* False: we are root, and a user could put another socket there, or have the end of ours remove something else. */
+static bool unix_place_is_ours(const char *path)
+{
+	char folder[PATH_MAX];
+	TEXT_COPY(folder, path);
+	return foreign_path_is_ours(!path_cut(folder) ? "." : folder[0] ? folder : "/");
+}
+
 static int unix_open(const char *path, struct weblisten *l, struct fault *f)
 {
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
 	if (strlen(path) == 0 || strlen(path) >= sizeof(a.sun_path))
 		return fault_set(f, -EINVAL, "--listen unix:PATH: the path must have 1 to %zu bytes",
 				 sizeof(a.sun_path) - 1);
+	if (!unix_place_is_ours(path))
+		return fault_set(f, -EACCES,
+				 "--listen unix:%s: another user can change what lies there, and this is root's page; "
+				 "name a folder of root's, as /run is",
+				 path);
 	TEXT_COPY(a.sun_path, path);
 	int r = unix_clear(&a, f);
 	if (r < 0)

@@ -249,6 +249,11 @@ static int add_found(struct config *c, const char *path, enum config_kind kind, 
 	cleanup(closep) int seen = open(path, O_PATH | O_CLOEXEC);
 	if (seen < 0 || !is_trusted(seen, path, note))
 		return 0;
+	/* a user's link on the way may lead to settings of root's that are for something else */
+	if (kind == CONFIG_USER && !foreign_path_is_ours(path)) {
+		(void)text_format(note, 256, "%s is not used: another user can have its name lead elsewhere", path);
+		return 0;
+	}
 	int e = foreign_reopen(seen, NULL, O_RDONLY, &fd);
 	return e ? fault_set(f, e < 0 ? e : -EINVAL, "cannot read the configuration %s: %s", path,
 			     e < 0 ? strerror(-e) : "it is no file")

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/foreign.h"
+#include "base/foreign_path.h"
 #include "base/path.h"
 #include "sense/heap/heapregion.h"
 #include "sense/proc/procfile.h"
@@ -23,12 +24,36 @@ static int profile_open(const struct world *w, const struct heapset_process *p, 
 	return r > 0 ? -EINVAL : r;
 }
 
-static int save_one(const struct world *w, const struct heapset_process *p, int dir, const char *name, struct fault *f)
+/* Where it goes: a path that a person typed. */
+struct saving {
+	const struct foreign_user *as; /* whoever has a say in what it leads to; NULL: nobody */
+	int from, dir;
+	const char *name;
+};
+
+static int save_act(void *arg)
+{
+	const struct saving *s = arg;
+	return heapregion_copy(s->from, s->dir, s->name);
+}
+
+static int folder_act(void *arg)
+{
+	struct saving *s = arg;
+	if (mkdir(s->name, 0700) < 0)
+		return -errno;
+	s->dir = open(s->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	return s->dir < 0 ? -errno : 0;
+}
+
+static int save_one(const struct world *w, const struct heapset_process *p, const struct saving *to, struct fault *f)
 {
 	cleanup(closep) int fd = -1;
 	int r = profile_open(w, p, &fd);
+	struct saving s = *to;
+	s.from = fd;
 	if (r == 0)
-		r = heapregion_copy(fd, dir, name);
+		r = foreign_act_as(s.as, save_act, &s);
 	return r < 0 ? fault_set(f, r, "%s cannot be copied: %s", p->file, strerror(-r)) : 0;
 }
 
@@ -46,16 +71,21 @@ int heap_save(const struct world *w, const struct heapset *h, const struct heaps
 		return fault_set(f, -EINVAL, "%s: only heap profiles are copied; other answers are written as json",
 				 to);
 	*ret_n = wanted;
+	struct foreign_user user;
+	int r = foreign_path_user(to, &user);
+	struct saving s = {.as = r == 1 ? &user : NULL, .from = -1, .dir = AT_FDCWD, .name = to};
+	if (r < 0)
+		return fault_set(f, r, "%s: %s", to, strerror(-r));
 	if (wanted == 1)
-		return save_one(w, last, AT_FDCWD, to, f);
-	if (mkdir(to, 0700) < 0)
-		return fault_set(f, -errno, "a folder for %zu profiles cannot be made: %s: %s", wanted, to,
-				 strerror(errno));
-	cleanup(closep) int dir = open(to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int r = dir < 0 ? fault_set(f, -errno, "%s cannot be opened: %s", to, strerror(errno)) : 0;
+		return save_one(w, last, &s, f);
+	r = foreign_act_as(s.as, folder_act, &s);
+	if (r < 0)
+		return fault_set(f, r, "a folder for %zu profiles cannot be made: %s: %s", wanted, to, strerror(-r));
+	cleanup(closep) int dir = s.dir;
 	for (size_t i = 0; i < n && r == 0; i++) {
+		s.name = path_name(all[i].file);
 		if (is_wanted(want, &all[i]))
-			r = save_one(w, &all[i], dir, path_name(all[i].file), f);
+			r = save_one(w, &all[i], &s, f);
 	}
 	return r;
 }

@@ -28,6 +28,16 @@ static struct {
 	bool pages, folds;
 } kept;
 
+/* Of any other one a word could be a program, or a file with commands. */
+static bool pager_is_plain(const char *want)
+{
+	static const char *const plain[] = {"", "cat", "less", "more"};
+	for (size_t i = 0; i < ARRAY_SIZE(plain); i++)
+		if (strcmp(want, plain[i]) == 0)
+			return true;
+	return false;
+}
+
 /* The pager's words, as blanks part them: no shell looks at them. False: the user wants none. */
 static bool pager_words(char *dst, size_t cap, char *word[static PAGER_WORDS + 1])
 {
@@ -37,6 +47,8 @@ static bool pager_words(char *dst, size_t cap, char *word[static PAGER_WORDS + 1
 		want = getenv("PAGER");
 	if (!want)
 		want = "less";
+	if (!pager_is_plain(want) && foreign_environ_given())
+		want = "less";
 	if (strlen(want) >= cap)
 		return false;
 	memcpy(dst, want, strlen(want) + 1);
@@ -45,30 +57,6 @@ static bool pager_words(char *dst, size_t cap, char *word[static PAGER_WORDS + 1
 			word[n++] = w;
 	word[n] = NULL;
 	return n > 0 && strcmp(word[0], "cat") != 0;
-}
-
-/*
- * Where PATH has the program. False: it has none, or a user has a say in it while we are root, as after su -m or
- * sudo -E; an empty or relative part of PATH is a folder of whoever waits there.
- */
-static bool pager_find(const char *name, char path[static PATH_MAX])
-{
-	struct foreign_user user;
-	const char *places = getenv("PATH");
-	struct span rest = span_of(places ? places : "/bin:/usr/bin");
-	if (strchr(name, '/'))
-		return text_format(path, PATH_MAX, "%s", name) < PATH_MAX && foreign_path_user(path, &user) == 0;
-	while (rest.len > 0) {
-		struct span place = span_before(rest, ":");
-		size_t skip = MIN(place.len + 1, rest.len);
-		if (place.len > 0 && place.p[0] == '/' &&
-		    text_format(path, PATH_MAX, "%.*s/%s", (int)place.len, place.p, name) < PATH_MAX &&
-		    access(path, X_OK) == 0 && foreign_path_user(path, &user) == 0)
-			return true;
-		rest.p += skip;
-		rest.len -= skip;
-	}
-	return false;
 }
 
 /* True if somebody sits at a terminal that a pager can use. */
@@ -147,7 +135,7 @@ static pid_t pager_start(char **word, int from, int not_to)
 	sigset_t usual;
 	pid_t pid = -1;
 	char path[PATH_MAX];
-	if (!pager_find(word[0], path))
+	if (!foreign_environ_find(word[0], path))
 		return -1;
 	sigemptyset(&usual);
 	sigaddset(&usual, SIGINT);

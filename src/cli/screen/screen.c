@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/foreign_path.h"
+
 #define KEY_ESCAPE 27
 #define KEY_CTRL_C 3
 #define KEY_DELETE 127
@@ -20,6 +22,7 @@ int screen_open(struct fault *f)
 	if (term && strcmp(term, "dumb") == 0)
 		return fault_set(f, -ENOTTY, "a terminal that is 'dumb' (TERM) cannot be drawn on; --once prints the "
 					     "table and ends");
+	foreign_environ_clean(); /* a language may be a library */
 	(void)setlocale(LC_CTYPE, "");
 	screen = newterm(NULL, stdout, stdin);
 	if (!screen)

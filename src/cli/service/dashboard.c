@@ -6,6 +6,7 @@
 #include "agent/web/webserver.h"
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/foreign_path.h"
 #include "base/heap.h"
 #include "base/json.h"
 #include "base/log.h"
@@ -102,12 +103,45 @@ static int open_store(void *ctx, struct store **ret, bool *ret_lent, struct faul
 }
 
 /*
+ * xdg-open goes by many variables (BROWSER, XDG_DATA_HOME and others) and starts programs by PATH; of root's only those
+ * are left that it takes to reach a screen.
+ */
+static void browser_environment(void)
+{
+	static const char *const kept[] = {"DISPLAY",	      "XAUTHORITY", "WAYLAND_DISPLAY",
+					   "XDG_RUNTIME_DIR", "TERM",	    "LANG"};
+	static char text[ARRAY_SIZE(kept) + 2][PATH_MAX];
+	static char *list[ARRAY_SIZE(kept) + 3];
+	const char *home = foreign_environ_home();
+	char path[PATH_MAX - sizeof("PATH=")];
+	size_t n = 0;
+	if (geteuid() != 0)
+		return;
+	foreign_environ_path(path, sizeof(path));
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++) {
+		const char *value = getenv(kept[i]);
+		if (value && text_format(text[n], PATH_MAX, "%s=%s", kept[i], value) < PATH_MAX)
+			list[n] = text[n], n++;
+	}
+	TEXT_FORMAT(text[n], "PATH=%s", path);
+	list[n] = text[n], n++;
+	if (home && text_format(text[n], PATH_MAX, "HOME=%s", home) < PATH_MAX)
+		list[n] = text[n];
+	environ = list;
+}
+
+/*
  * The browser gets the name of a file that leads to the address: everybody may read the arguments of a program, and the
  * address lets in who opens it first. xdg-open may print and stay; it is none of ours from then on.
  */
 static void browser_open(struct dashboard *d, const char *url)
 {
-	char page[512];
+	char page[512], program[PATH_MAX];
+	if (!foreign_environ_find("xdg-open", program)) {
+		log_warning("the browser is not opened: PATH has no xdg-open%s; open the address above",
+			    geteuid() == 0 ? " in which no user has a say" : "");
+		return;
+	}
 	TEXT_FORMAT(d->opening, "%s/open.html", d->state);
 	const int len = text_format(page, sizeof(page),
 				    "<!doctype html><meta http-equiv=\"refresh\" content=\"0;url=%s\">\n", url);
@@ -127,7 +161,8 @@ static void browser_open(struct dashboard *d, const char *url)
 	private_umask_undo();
 	heap_huge_pages_undo();
 	(void)freopen("/dev/null", "r+", stdin);
-	execlp("xdg-open", "xdg-open", d->opening, (char *)NULL);
+	browser_environment();
+	execlp(program, "xdg-open", d->opening, (char *)NULL);
 	_exit(127);
 }
 

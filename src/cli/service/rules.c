@@ -12,6 +12,7 @@
 #include "cli/options/commands.h"
 #include "judge/rules/causes.h"
 #include "sense/collective/ncclversion.h"
+#include "tell/text/textout.h"
 
 /* Maximum number of matches of one rule that are printed; all are counted. */
 #define SHOWN_EACH 20
@@ -64,6 +65,14 @@ struct test {
 	int result;
 };
 
+/* What stood in a log may be made to look like something else. */
+static void line_print(const char *before, const char *text)
+{
+	fputs(before, stdout);
+	textout_put(stdout, text);
+	fputc('\n', stdout);
+}
+
 static void match_json(const struct rule_match *m)
 {
 	struct js *j = js_object(), *values = js_object();
@@ -100,10 +109,13 @@ static void rules_match_found(void *data, const struct rule_match *m)
 	}
 	if (*shown > SHOWN_EACH)
 		return;
-	printf("%s:%llu: %s (%s)", m->file, (unsigned long long)m->line, m->rule->id, rule_role_name(m->rule->role));
+	textout_put(stdout, m->file);
+	printf(":%llu: %s (%s)", (unsigned long long)m->line, m->rule->id, rule_role_name(m->rule->role));
 	if (m->rank != NO_RANK)
 		printf(", rank %d", m->rank);
-	printf("\n    %.200s\n", m->text);
+	char text[201];
+	TEXT_COPY(text, m->text);
+	line_print("\n    ", text);
 }
 
 static int scan_file(struct test *t, struct rulescan *scan, const char *path)
@@ -176,16 +188,20 @@ static void verdict_print(const struct test *t, const struct cause_verdict *v)
 		       t->set.n_matches ? ", but none that stands as a cause" : "");
 		return;
 	}
-	printf("verdict: %s (%s, confidence %s)\n  %s\n", v->id, rule_role_name(v->role),
-	       rule_confidence_name(v->confidence), v->text);
+	printf("verdict: %s (%s, confidence %s)\n", v->id, rule_role_name(v->role),
+	       rule_confidence_name(v->confidence));
+	line_print("  ", v->text);
 	for (size_t i = 0; i < v->n_culprits; i++)
 		printf("%s%d", i ? ", " : "  culprit ranks: ", v->culprits[i]);
 	if (v->n_culprits)
 		puts("");
 	for (size_t i = 0; i < v->n_advice; i++)
-		printf("  advice: %s\n", v->advice[i]);
-	for (size_t i = 0; i < v->n_evidence; i++)
-		printf("  evidence: %s: %s\n", v->evidence[i].source, v->evidence[i].text);
+		line_print("  advice: ", v->advice[i]);
+	for (size_t i = 0; i < v->n_evidence; i++) {
+		printf("  evidence: ");
+		textout_put(stdout, v->evidence[i].source);
+		line_print(": ", v->evidence[i].text);
+	}
 }
 
 static int facts_set(struct test *t)

@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/foreign_helper.h"
+#include "base/heap.h"
 #include "sense/fdpass.h"
 #include "sense/native/lines.h"
 
@@ -53,17 +54,10 @@ static bool limit_set(int what, uint64_t n)
 	return setrlimit((__rlimit_resource_t)what, &most) == 0;
 }
 
-/* The limit counts all mappings, so it lies above what there are now. */
 static bool limits_set(int proc_fd, const struct lineserver_limits *most)
 {
-	char text[128];
-	size_t len;
-	uint64_t pages;
-	if (file_read_at(proc_fd, "self/statm", text, sizeof(text), &len) != 0 ||
-	    span_u64_prefix((struct span){text, len}, &pages) != 0)
-		return false;
-	return limit_set(RLIMIT_AS, pages * (uint64_t)sysconf(_SC_PAGESIZE) + most->memory_bytes) &&
-	       limit_set(RLIMIT_CPU, most->cpu_s) && limit_set(RLIMIT_CORE, 0);
+	return heap_limit(proc_fd, most->memory_bytes) && limit_set(RLIMIT_CPU, most->cpu_s) &&
+	       limit_set(RLIMIT_CORE, 0);
 }
 
 /* The groups first, as afterwards they may not be changed. */

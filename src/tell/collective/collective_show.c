@@ -2,31 +2,43 @@
 
 #include <string.h>
 
+#include "tell/text/textout.h"
+
+/* Names of groups and operations, and paths, are the job's own words. */
+static void line_show(FILE *to, const char *before, const char *text)
+{
+	fputs(before, to);
+	textout_put(to, text);
+	fputc('\n', to);
+}
+
 void collective_text_show(const struct collective_show *c, FILE *to)
 {
 	const struct collective_verdict *v = c->verdict;
 	if (v->valid) {
-		fprintf(to, "%s (confidence %s)\n  %s\n", collective_kind_name(v->kind), confidence_name(v->confidence),
-			v->text);
+		fprintf(to, "%s (confidence %s)\n", collective_kind_name(v->kind), confidence_name(v->confidence));
+		line_show(to, "  ", v->text);
 		for (size_t i = 0; i < v->n_culprits; i++)
 			fprintf(to, "%s%d", i ? ", " : "  culprits: rank ", v->culprits[i]);
 		if (v->n_culprits)
 			fprintf(to, "%s\n", v->n_culprits < v->n_culprits_all ? " and more" : "");
 		if (v->n_evidence)
 			fputs("\nEvidence\n", to);
-		for (size_t i = 0; i < v->n_evidence; i++)
-			fprintf(to, "  %s: %s\n", v->evidence[i].source, v->evidence[i].text);
+		for (size_t i = 0; i < v->n_evidence; i++) {
+			fprintf(to, "  %s", v->evidence[i].source);
+			line_show(to, ": ", v->evidence[i].text);
+		}
 		if (v->n_advice)
 			fputs("\nWhat to do\n", to);
 		for (size_t i = 0; i < v->n_advice; i++)
-			fprintf(to, "  - %s\n", v->advice[i]);
+			line_show(to, "  - ", v->advice[i]);
 	} else {
 		fputs("Nothing is known of its collectives.\n", to);
 	}
 	if (c->n_notes)
 		fputs("\nNot read\n", to);
 	for (size_t i = 0; i < c->n_notes; i++)
-		fprintf(to, "  %s\n", c->notes[i]);
+		line_show(to, "  ", c->notes[i]);
 }
 
 static struct js *ranks_json(const struct collective_set *s, const collective_bits *b)

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/dynlib.h"
+#include "base/foreign_path.h"
 #include "base/text.h"
 
 #define ANSWER_MAX (64 * 1024)
@@ -33,6 +34,7 @@ static bool http_api_load(struct api *a)
 		{"curl_easy_strerror", &a->strerror},	{"curl_slist_append", &a->append},
 		{"curl_slist_free_all", &a->drop_list},
 	};
+	foreign_environ_clean();
 	return dynlib_load(names, ARRAY_SIZE(names), RTLD_NOW | RTLD_LOCAL, wanted, ARRAY_SIZE(wanted)) &&
 	       a->global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
 }

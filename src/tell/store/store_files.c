@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -23,6 +24,22 @@ static int store_files_nothing(void *arg)
 	return 0;
 }
 
+/* The index of the log is mapped. Whose file it is may cut it off at any moment, and a read of it ends a process. */
+static void cut_off(int signal)
+{
+	static const char text[] =
+		"vigil: the store was cut off while it was read: its owner changes it; try again, or as that user\n";
+	(void)signal;
+	ignore(write(STDERR_FILENO, text, sizeof(text) - 1) < 0, "nobody is told then");
+	_exit(1);
+}
+
+static void cut_off_tell(void)
+{
+	const struct sigaction told = {.sa_handler = cut_off, .sa_flags = (int)SA_RESETHAND};
+	ignore(sigaction(SIGBUS, &told, NULL), "it ends by the signal then");
+}
+
 int store_as_owner(const char *path, int (*act)(void *arg), void *arg)
 {
 	char folder[PATH_MAX];
@@ -35,6 +52,7 @@ int store_as_owner(const char *path, int (*act)(void *arg), void *arg)
 	/* a root that may not change its user is none of this machine: a container's, or a user's own */
 	if (!other || foreign_act_as(&owner, store_files_nothing, NULL) != 0)
 		return act(arg);
+	cut_off_tell();
 	return foreign_act_as(&owner, act, arg);
 }
 

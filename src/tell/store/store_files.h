@@ -7,7 +7,10 @@
 
 #include "base/base.h"
 
-/* act(arg), as the owner of the folder of path if we are root and the owner is not. Returns what it returns. */
+/*
+ * act(arg), as the owner of the folder of path if we are root and the owner is not. Returns what it returns. From then
+ * on a mapped file of such an owner that is cut off ends the process with a message and status 1.
+ */
 int must_check store_as_owner(const char *path, int (*act)(void *arg), void *arg);
 
 /*
