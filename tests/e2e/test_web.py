@@ -401,6 +401,21 @@ def test_a_signal_of_the_page_is_told_as_the_user_s(vigil, name, handled):
     assert "vigil's page" in report["summary"] and f"SIG{name}" in report["summary"], report["summary"]
     assert told.startswith("stopped on request") and "someone else" not in told, told
     assert job["health"]["stopped"], job["health"]
+    told_as_stopped(vigil, server, id)
+    assert f"SIG{name} was sent to rank 1" in vigil("events", id).out.decode()
+
+
+def told_as_stopped(vigil, server, id):
+    """A stop that a person asked for is told as one everywhere; the state and the exit status stay what they are."""
+    ranks = server.get(f"/api/v1/jobs/{id}/ranks").json()["ranks"]
+    assert [r.get("ended_for") for r in ranks] == ["stop"] * len(ranks), ranks
+    row = next(line for line in vigil("jobs").out.decode().splitlines() if id in line)
+    assert "stopped" in row and "failed" not in row, row
+    for told in (vigil("jobs", "--json"), vigil("show", id, "--json")):
+        job = next(j for j in map(json.loads, told.out.splitlines()) if j.get("id") == id)
+        assert job["stopped"] and job["state"] == "failed" and job["exit_status"] > 0, job
+    assert "  stopped\n" in vigil("show", id).out.decode()
+    assert server.get("/api/v1/jobs").json()["jobs"][0]["stopped"]
 
 
 def test_ranks_that_vigil_ended_are_told_as_such(vigil):
@@ -425,6 +440,7 @@ def test_ranks_of_a_run_that_was_stopped_are_told_as_such(vigil, job, name):
     wait_for(lambda: server.get(f"/api/v1/jobs/{id}").json()["state"] == "failed", 30, "the job to end")
     assert [r.get("ended_for") for r in server.get(f"/api/v1/jobs/{id}/ranks").json()["ranks"]] == ["stop", "stop"]
     assert "a rank failed" not in vigil("events", id).out.decode()
+    told_as_stopped(vigil, server, id)
 
 
 def test_jobs_and_events_by_pages(vigil):

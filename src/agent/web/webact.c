@@ -64,7 +64,7 @@ static int act_send(const struct webcall *c, const struct job *j, struct store *
 static void act_signal(const struct webcall *c, const struct job *j, const struct job_process *p, int number)
 {
 	cleanup(store_closep) struct store *s = NULL;
-	char text[200], note[256];
+	char text[200], who[80], note[256];
 	struct fault f = {.text = ""};
 	const char *name = number == SIGKILL ? "SIGKILL" : "SIGTERM";
 	if (store_open(c->web->want->state_dir, STORE_HASTE, &s, note, &f) < 0)
@@ -75,7 +75,10 @@ static void act_signal(const struct webcall *c, const struct job *j, const struc
 	if (r != 0)
 		return web_fail(c, 403, "forbidden", "process %d may not be signalled by the user of this server",
 				(int)p->pid);
-	TEXT_FORMAT(text, "%s was sent to %s (pid %d) from the page", name, p->name, (int)p->pid);
+	TEXT_FORMAT(who, "%s (pid %d)", p->name, (int)p->pid);
+	if (p->rank != NO_RANK)
+		TEXT_FORMAT(who, "rank %d (%s, pid %d)", p->rank, p->name, (int)p->pid);
+	TEXT_FORMAT(text, "%s was sent to %s from the page, by its %s", name, who, web_role_name(c->role));
 	act_event(s, j, text);
 	web_done(c);
 }

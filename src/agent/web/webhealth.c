@@ -245,7 +245,10 @@ size_t web_health_culprits(struct web *w, const struct job *j, int32_t *dst)
 struct js *web_job_json(struct web *w, const struct job *j)
 {
 	struct js *o = job_json(j);
-	js_put(o, "health", web_health_json(w, j));
+	struct js *health = web_health_json(w, j);
+	if (js_get_bool(health, "stopped", false))
+		js_put_bool(o, "stopped", true);
+	js_put(o, "health", health);
 	const struct kept *k = kept_find(w, j->id);
 	if (k && k->steps)
 		(void)js_each(k->steps, js_put_copy, o);
