@@ -9,6 +9,7 @@ import shutil
 import signal
 import socket
 import sqlite3
+import subprocess
 import sys
 import time
 import urllib.request
@@ -660,6 +661,30 @@ def test_run_serves_the_page_until_the_job_ends(vigil):
         except OSError:
             return True
     wait_for(gone, 5, "the server to end")
+
+
+def test_run_serves_the_page_where_dev_null_cannot_be_opened(vigil, tmp_path):
+    """In a container it may be missing, or another user's. A socket in its place is opened by nobody, not even root."""
+    with socket.socket(socket.AF_UNIX) as s:
+        s.bind(str(tmp_path / "null"))
+    hide = ("unshare", "-m", "--", "sh", "-c", f'mount --bind {tmp_path}/null /dev/null && exec "$@"', "-")
+    if subprocess.run([*hide, "true"], stdin=subprocess.DEVNULL).returncode != 0:
+        pytest.skip("no mount namespace can be made")
+    process = vigil.start("run", "--dashboard", "--", "sleep", "6", prefix=hide)
+    line = b""
+    while b"the page is at" not in line:
+        line = process.stderr.readline()
+        assert line, "no page, and nothing is said of it"
+    port, token = int(line.split(b"at ", 1)[1].decode().split(":")[2].split("/")[0]), admin_token(vigil)
+
+    def answer(target):
+        ask = urllib.request.Request(f"http://127.0.0.1:{port}/api/v1/{target}", headers={"Authorization": f"Bearer {token}"})
+        with urllib.request.urlopen(ask, timeout=20) as got:
+            return json.load(got)
+
+    wait_for(lambda: answer("jobs?running=1")["jobs"], 20, "the job to be known")
+    assert answer("node")["schema"] == "vigil.memory/1"  # a child's answer
+    assert vigil.finish(process).status == 0
 
 
 def test_an_open_page_is_told_of_the_end_and_stderr_how_to_see_it_again(vigil):
