@@ -406,6 +406,31 @@ def test_a_signal_of_the_page_is_told_as_the_user_s(vigil, name, handled):
     assert f"SIG{name} was sent to rank 1" in vigil("events", id).out.decode()
 
 
+@pytest.mark.parametrize("name", ["TERM", "KILL"])
+def test_a_signal_of_the_page_is_the_user_s_while_the_store_is_busy(vigil, state, name):
+    """Whoever finds out why the rank died knows of it all the same, and its event comes once the store takes it."""
+    leave = "import signal, sys\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(7))\n"
+    run_job(vigil, sys.executable, "-c", leave + STEPS, args=("--retries", "2", "--retry-on", "any", "--backoff", "100ms"))
+    server = Server(vigil)
+
+    def steps():
+        jobs = server.get("/api/v1/jobs").json()["jobs"]
+        return jobs[0] if jobs and b"step 3" in vigil("logs", jobs[0]["id"]).out else None
+    job = wait_for(steps, 30, "steps of the job")
+    id = job["id"]
+    with contextlib.closing(sqlite3.connect(state / "vigil.db", isolation_level=None)) as db:
+        db.execute("BEGIN IMMEDIATE")
+        assert server.post(f"/api/v1/jobs/{id}/signal", {"pid": job["pid"], "signal": name}).status == 204
+        time.sleep(2)
+        db.execute("ROLLBACK")
+    time.sleep(3)
+    print(vigil("why", id, "--json").out[:3000], vigil("events", id).out, vigil("ps", id).out, os.listdir(state / "jobs" / id), os.listdir(state / "unstored"))
+    wait_for(lambda: server.get(f"/api/v1/jobs/{id}").json()["state"] == "failed", 30, "the job to end")
+    report = vigil.why(id)
+    assert report["cause"]["id"] == "asked_from_page" and server.get(f"/api/v1/jobs/{id}").json()["attempt"] == 0, report
+    wait_for(lambda: f"SIG{name} was sent to".encode() in vigil("events", id).out, 10, "the event")
+
+
 def told_as_stopped(vigil, server, id):
     """A stop that a person asked for is told as one everywhere; the state and the exit status stay what they are."""
     ranks = server.get(f"/api/v1/jobs/{id}/ranks").json()["ranks"]

@@ -98,6 +98,7 @@ static void autopsy_rank(struct super *s, const struct rank *r, int wait_status,
 		.ranks = ranks,
 		.n_ended = ended_ranks(s, ranks, SUPER_RANKS),
 		.store = recorder_store(&s->recorder),
+		.job_dir = s->recorder.job_dir,
 	};
 	memcpy(who.soft_limit, r->soft_limit, sizeof(who.soft_limit));
 	memcpy(who.hard_limit, r->hard_limit, sizeof(who.hard_limit));
