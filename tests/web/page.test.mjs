@@ -1181,6 +1181,16 @@ test("a process that was sent a signal is shown as it ends, and what was sent st
 	await page.waitForSelector("text=ended by signal 15 after 15 m", { timeout: 5000 });
 	assert.match(await text(page, "main"), /SIGTERM was sent/);
 	assert.doesNotMatch(await text(page, "main .facts"), /began[^]*ago/, "what has ended gets no older");
+	// The job's events say who did what, also after the page was loaded anew.
+	const sent = (seq, pid, time_unix_ms) => ({
+		...{ schema: "vigil.event/1", seq, kind: "signal", severity: "warning", job: "llama-pretrain-vrm6", attempt: 0, time_unix_ms },
+		text: `SIGTERM was sent to rank 0 (python3, pid ${pid}) from the page, by its admin`,
+	});
+	const events = [sent(9, 18074, began + 60_000), sent(8, 1807, began + 50_000), sent(7, 18074, began - 60_000)];
+	await page.route("**/events?*kind=signal*", (route) => route.fulfill({ json: { schema: "vigil.events/1", events, more: false, next: 7 } }));
+	await page.reload();
+	await page.waitForSelector("text=SIGTERM was sent to rank 0 (python3, pid 18074) from the page, by its admin");
+	assert.equal((await text(page, "main")).split("was sent").length, 2, "of this process alone");
 	await done(page);
 });
 
