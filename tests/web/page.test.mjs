@@ -616,6 +616,7 @@ test("the page of a job whose next attempt begins is of that attempt", async () 
 	const job = { id: "vision-ddp-kwet", name: "leaky", state: "waiting", attempt: 0, max_retries: 1, started_unix_ms: Date.now() - 60_000 };
 	const health = (level, sentence) => ({ schema: "vigil.health/1", level, sentence });
 	const died = { ...job, steps: [{ rank: 0, step: 20 }], health: health("died", "waits for attempt 1: it was ended for memory.") };
+	died.health.next_unix_ms = Date.now() + 95_000;
 	const row = (pid, more) => ({ ranks: [{ pid, ...more }], total: 1 });
 	await page.addInitScript(() => {
 		window.EventSource = class extends EventTarget {
@@ -634,7 +635,7 @@ test("the page of a job whose next attempt begins is of that attempt", async () 
 	await go(page, HUNG);
 	await page.waitForSelector(".ranks .failed");
 	assert.match(await text(page, ".jobtitle"), /waits for its next attempt/);
-	assert.match(await text(page, ".verdict .level"), /waits for its next attempt/i);
+	assert.match(await text(page, ".verdict .level"), /waits for its next attempt.* in 1 m [0-3]\d s/i);
 	await answer("", { ...job, state: "running", attempt: 1, health: health("quiet", "has run for 2 s and prints no steps that vigil knows") });
 	await answer("/ranks?*", row(8600, { state: "running" }));
 	await page.evaluate(() => {

@@ -83,7 +83,7 @@ function LastIncidents({ now }: { now: number }) {
 			<Show of={events} what="Incidents">
 				{({ events: list }) =>
 					list.length === 0 ? (
-						<Empty>No incident so far. Deaths and hangs will stand here.</Empty>
+						<Empty>No incident so far.</Empty>
 					) : (
 						<ul class="rows">
 							{list.map((e) => (
