@@ -90,7 +90,7 @@ struct taking {
 	size_t n, cap;
 };
 
-static bool is_same(const struct signal_sent *a, const struct signal_sent *b)
+static bool pagesignal_is_same(const struct signal_sent *a, const struct signal_sent *b)
 {
 	return a->target == b->target && a->target_start_ticks == b->target_start_ticks && a->signal == b->signal;
 }
@@ -99,7 +99,7 @@ static bool is_same(const struct signal_sent *a, const struct signal_sent *b)
 static void taking_add(struct taking *t, const struct signal_sent *s)
 {
 	size_t at = 0;
-	while (at < t->n && !is_same(&t->dst[at], s))
+	while (at < t->n && !pagesignal_is_same(&t->dst[at], s))
 		at++;
 	if (at == t->n && at == t->cap)
 		at = 0;

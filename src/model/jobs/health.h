@@ -55,7 +55,7 @@ struct health_facts {
 	char suspicion[512], warning[512];
 	char standing[512]; /* why it stood still and may; it takes the place of the suspicion */
 	int64_t suspicion_unix_ms, warning_unix_ms, standing_unix_ms;
-	int64_t retry_unix_ms; /* when it was told that there will be another attempt; 0: that has begun, or there is none */
+	int64_t retry_unix_ms; /* when another attempt was announced; 0: it has begun, or there is none */
 	char steps[160]; /* in words; empty: none are printed */
 	int64_t steps_unix_ms; /* of the last one */
 	bool has_rate;
