@@ -32,7 +32,7 @@ function JobRow({ job, now, seen = now }: { job: Job; now: number; seen: number 
 		: job.ended_unix_ms !== undefined
 			? `ended ${ago(job.ended_unix_ms, now)}`
 			: "";
-	const told = tellsSteps(job.health?.sentence);
+	const told = running(job) && tellsSteps(job.health?.sentence);
 	const facts = [
 		life,
 		// Of one process it is not known here what that starts.
