@@ -378,6 +378,12 @@ def test_a_signal_reaches_a_rank_and_is_noted(vigil, job):
     assert health["level"] == "died" and health["incident"]
     report = check(server.get(f"/api/v1/incidents/{health['incident']}"), "/api/v1/incidents/{incident}").json()
     assert report == vigil.why(id) | {"ended": report.get("ended")} if "ended" in report else report["id"] == vigil.why(id)["id"]
+    file = server.get(f"/api/v1/incidents/{health['incident']}?format=text&download=1")
+    assert file.headers["Content-Type"].startswith("text/plain") and f"{health['incident']}.txt" in file.headers["Content-Disposition"]
+    assert file.body.decode().splitlines()[:3] == vigil("why", health["incident"]).out.decode().splitlines()[:3]
+    file = server.get(f"/api/v1/incidents/{health['incident']}?download=1")
+    assert file.json() == report and f"{health['incident']}.json" in file.headers["Content-Disposition"]
+    assert server.get(f"/api/v1/incidents/{health['incident']}?format=html").status == 400
     assert server.get(f"/api/v1/jobs/{id}/stacks").status == 409
     assert server.post("/api/v1/profiles", {"kind": "flame", "job": id}).status == 409
 

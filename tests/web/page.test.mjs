@@ -695,6 +695,32 @@ test("where one goes before the page listens is where one gets", async () => {
 	await done(page);
 });
 
+test("the row of a dead job keeps its last step, whatever its sentence quotes", async () => {
+	const page = await newPage();
+	const job = { id: "dead-abcd", name: "dead", state: "failed", nproc: 1, started_unix_ms: Date.now() - 60_000, ended_unix_ms: Date.now(), steps: [{ step: 12, total: 40 }] };
+	const health = { schema: "vigil.health/1", level: "died", sentence: "ended by itself with exit status 3; its last line: step 10/40" };
+	await page.route("**/api/v1/jobs?*", (route) => route.fulfill({ json: { schema: "vigil.jobs/1", jobs: [{ ...job, health }], total: 1 } }));
+	await page.goto(`${server.url}#/`);
+	await page.reload();
+	await page.waitForSelector("text=dead-abcd");
+	assert.match(await text(page, ".jobrow:has-text('dead-abcd') .meta"), /step 12 of 40/);
+	await done(page);
+});
+
+test("the files of a report are on the page of its job and on its own", async () => {
+	const page = await newPage();
+	await go(page, DIED);
+	const links = () => page.locator("a[download][href*='/incidents/']").evaluateAll((all) => all.map((a) => a.getAttribute("href")));
+	await page.waitForSelector("a[download][href*='/incidents/']");
+	const [text, json] = await links();
+	assert.match(text, /^api\/v1\/incidents\/[^?]+\?format=text&download=1$/);
+	assert.match(json, /^api\/v1\/incidents\/[^?]+\?download=1$/);
+	await page.getByRole("link", { name: "The whole report" }).click();
+	await page.waitForSelector("section[aria-label=Report]");
+	assert.deepEqual(await links(), [text, json]);
+	await done(page);
+});
+
 test("a failed rank's log is one click away, and the rank that is behind is named", async () => {
 	const page = await newPage();
 	await changed(page, {
