@@ -707,6 +707,24 @@ test("the row of a dead job keeps its last step, whatever its sentence quotes", 
 	await done(page);
 });
 
+test("disks that nobody read or wrote have no curve and no place in the legend", async () => {
+	const page = await newPage();
+	const times = [1, 2, 3].map((i) => Date.now() - i * 10_000).reverse();
+	const curve = (rank, label, values) => ({ rank, label, unit: "bytes/s", values });
+	const series = [
+		...[0, 1, 2].flatMap((rank) => [curve(rank, "read", [0, 0, 0]), curve(rank, "written", [0, 0.01, 0])]),
+		curve(3, "read", [0, 5e6, 0]),
+	];
+	await page.route("**/series?*what=io*", (route) => route.fulfill({ json: { schema: "vigil.series/1", times, series, gaps: [] } }));
+	await go(page, WELL);
+	const disk = page.locator("section", { has: page.getByRole("heading", { name: "Disk" }) }).last();
+	await disk.locator(".serieslegend li").first().waitFor();
+	const legend = await disk.locator(".serieslegend li").allInnerTexts();
+	assert.equal(legend.length, 1, legend.join());
+	assert.match(legend[0], /rank 3/);
+	await done(page);
+});
+
 test("the files of a report are on the page of its job and on its own", async () => {
 	const page = await newPage();
 	await go(page, DIED);
