@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "base/buf.h"
@@ -201,4 +202,15 @@ int file_copy_fd(int from, int to_dir, const char *to_name, const struct file_pa
 	if (r < 0)
 		(void)unlinkat(to_dir, beside, 0);
 	return r;
+}
+
+int file_null(void)
+{
+	const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (null >= 0)
+		return null;
+	const int fd = memfd_create("null", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (fd >= 0)
+		(void)fcntl(fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_WRITE | F_SEAL_SEAL);
+	return fd < 0 ? -errno : fd;
 }

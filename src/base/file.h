@@ -46,6 +46,11 @@ struct file_patch {
  * is replaced, not written to. patch may be NULL. On -errno there is no new file.
  */
 int must_check file_copy_fd(int from, int to_dir, const char *to_name, const struct file_patch *patch);
+/*
+ * A descriptor for reading and writing that holds nothing, closed on exec: /dev/null, or where that may not be opened
+ * an empty file in memory, to which a write fails. -errno.
+ */
+int must_check file_null(void);
 /* mkdir -p; existing directories are fine. */
 int must_check file_mkdirs(const char *path, mode_t mode);
 

@@ -147,6 +147,16 @@ char *duration_format(uint64_t ns, char dst[static 24])
 	return dst;
 }
 
+char *ago_format(uint64_t ns, char dst[static 32])
+{
+	char time[24];
+	if (ns < NS_PER_MS)
+		(void)snprintf(dst, 32, "now");
+	else
+		(void)snprintf(dst, 32, "%s ago", duration_format(ns, time));
+	return dst;
+}
+
 char *rate_format(double per_s, char dst[static 24])
 {
 	(void)snprintf(dst, 24, per_s < 10 ? "%.2g/s" : "%.0f/s", per_s);

@@ -20,6 +20,8 @@ char *size_format(uint64_t bytes, char dst[static 16]);
 char *size_format_gb(uint64_t bytes, char dst[static 24]);
 /* "320 ms", "12.4 s", "3 m 20 s", "2 h 05 m", "30 d 00 h". */
 char *duration_format(uint64_t ns, char dst[static 24]);
+/* How long ago something was: "12.4 s ago"; "now" below a millisecond. */
+char *ago_format(uint64_t ns, char dst[static 32]);
 /* "0.52/s", "1.9/s", "240/s": steps and the like. */
 char *rate_format(double per_s, char dst[static 24]);
 /* "2026-11-20 10:04:41" in local time. */

@@ -240,6 +240,33 @@ if not os.path.exists({str(tmp_path / "once")!r}):
     assert [at for at in looks if began <= at < began + 1.2e6], (began, looks)
 
 
+def test_between_two_attempts_nothing_of_the_job_is_shown_to_live(vigil, tmp_path):
+    """The pause is shorter than a look, and one rank ends after the last look of its attempt."""
+    program = f"""
+import os, sys, time
+held = bytearray(50 << 20)
+time.sleep(0.7)
+if not os.path.exists({str(tmp_path / "once")!r}) and os.environ["RANK"] == "0":
+    open({str(tmp_path / "once")!r}, "w").close()
+    sys.exit(3)
+time.sleep(1)
+"""
+    p = vigil("run", "--nproc", "2", "--retries", "1", "--retry-on", "any", "--backoff", "900ms", "--", sys.executable, "-c", program)
+    assert p.status == 0, p
+    for args in ((), ("--points", "600")):
+        trace = timeline(vigil, "last", *args)
+        first, second = [e for e in trace.spans() if e.get("cat") == "attempt"]
+        ended, began = (first["ts"] + first["dur"]) / 1e6, second["ts"] / 1e6
+        assert began - ended > 0.8
+        for rank in (0, 1):
+            for name, key in (("memory bytes", "own"), ("memory bytes", "shared"), ("processes", "processes")):
+                curve = trace.counter(trace.lane(f"rank {rank} "), name, key)
+                assert max(v for _, _, v in curve) > 0
+                assert [v for at, until, v in curve if at <= ended + 0.3 < until] == [0], (name, rank, ended, began, curve)
+        job = [v for at, until, v in trace.counter(1, "memory bytes", "job") if at <= ended + 0.3 < until]
+        assert not job or job[0] < 10 << 20, job
+
+
 def test_a_running_job_goes_on_until_now(vigil):
     vigil.start("run", "--name", "live", "--", "sleep", "60")
     wait_for(lambda: list(vigil.state.glob("jobs/*/series")), what="the first sample")

@@ -9,6 +9,7 @@ import shutil
 import signal
 import socket
 import sqlite3
+import subprocess
 import sys
 import time
 import urllib.request
@@ -377,6 +378,12 @@ def test_a_signal_reaches_a_rank_and_is_noted(vigil, job):
     assert health["level"] == "died" and health["incident"]
     report = check(server.get(f"/api/v1/incidents/{health['incident']}"), "/api/v1/incidents/{incident}").json()
     assert report == vigil.why(id) | {"ended": report.get("ended")} if "ended" in report else report["id"] == vigil.why(id)["id"]
+    file = server.get(f"/api/v1/incidents/{health['incident']}?format=text&download=1")
+    assert file.headers["Content-Type"].startswith("text/plain") and f"{health['incident']}.txt" in file.headers["Content-Disposition"]
+    assert file.body.decode().splitlines()[:3] == vigil("why", health["incident"]).out.decode().splitlines()[:3]
+    file = server.get(f"/api/v1/incidents/{health['incident']}?download=1")
+    assert file.json() == report and f"{health['incident']}.json" in file.headers["Content-Disposition"]
+    assert server.get(f"/api/v1/incidents/{health['incident']}?format=html").status == 400
     assert server.get(f"/api/v1/jobs/{id}/stacks").status == 409
     assert server.post("/api/v1/profiles", {"kind": "flame", "job": id}).status == 409
 
@@ -401,6 +408,46 @@ def test_a_signal_of_the_page_is_told_as_the_user_s(vigil, name, handled):
     assert "vigil's page" in report["summary"] and f"SIG{name}" in report["summary"], report["summary"]
     assert told.startswith("stopped on request") and "someone else" not in told, told
     assert job["health"]["stopped"], job["health"]
+    told_as_stopped(vigil, server, id)
+    assert f"SIG{name} was sent to rank 1" in vigil("events", id).out.decode()
+
+
+@pytest.mark.parametrize("name", ["TERM", "KILL"])
+def test_a_signal_of_the_page_is_the_user_s_while_the_store_is_busy(vigil, state, name):
+    """Whoever finds out why the rank died knows of it all the same, and its event comes once the store takes it."""
+    leave = "import signal, sys\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(7))\n"
+    run_job(vigil, sys.executable, "-c", leave + STEPS, args=("--retries", "2", "--retry-on", "any", "--backoff", "100ms"))
+    server = Server(vigil)
+
+    def steps():
+        jobs = server.get("/api/v1/jobs").json()["jobs"]
+        return jobs[0] if jobs and b"step 3" in vigil("logs", jobs[0]["id"]).out else None
+    job = wait_for(steps, 30, "steps of the job")
+    id = job["id"]
+    with contextlib.closing(sqlite3.connect(state / "vigil.db", isolation_level=None)) as db:
+        db.execute("BEGIN IMMEDIATE")
+        assert server.post(f"/api/v1/jobs/{id}/signal", {"pid": job["pid"], "signal": name}).status == 204
+        time.sleep(2)
+        db.execute("ROLLBACK")
+    time.sleep(3)
+    print(vigil("why", id, "--json").out[:3000], vigil("events", id).out, vigil("ps", id).out, os.listdir(state / "jobs" / id), os.listdir(state / "unstored"))
+    wait_for(lambda: server.get(f"/api/v1/jobs/{id}").json()["state"] == "failed", 30, "the job to end")
+    report = vigil.why(id)
+    assert report["cause"]["id"] == "asked_from_page" and server.get(f"/api/v1/jobs/{id}").json()["attempt"] == 0, report
+    wait_for(lambda: f"SIG{name} was sent to".encode() in vigil("events", id).out, 10, "the event")
+
+
+def told_as_stopped(vigil, server, id):
+    """A stop that a person asked for is told as one everywhere; the state and the exit status stay what they are."""
+    ranks = server.get(f"/api/v1/jobs/{id}/ranks").json()["ranks"]
+    assert [r.get("ended_for") for r in ranks] == ["stop"] * len(ranks), ranks
+    row = next(line for line in vigil("jobs").out.decode().splitlines() if id in line)
+    assert "stopped" in row and "failed" not in row, row
+    for told in (vigil("jobs", "--json"), vigil("show", id, "--json")):
+        job = next(j for j in map(json.loads, told.out.splitlines()) if j.get("id") == id)
+        assert job["stopped"] and job["state"] == "failed" and job["exit_status"] > 0, job
+    assert "  stopped\n" in vigil("show", id).out.decode()
+    assert server.get("/api/v1/jobs").json()["jobs"][0]["stopped"]
 
 
 def test_ranks_that_vigil_ended_are_told_as_such(vigil):
@@ -425,6 +472,7 @@ def test_ranks_of_a_run_that_was_stopped_are_told_as_such(vigil, job, name):
     wait_for(lambda: server.get(f"/api/v1/jobs/{id}").json()["state"] == "failed", 30, "the job to end")
     assert [r.get("ended_for") for r in server.get(f"/api/v1/jobs/{id}/ranks").json()["ranks"]] == ["stop", "stop"]
     assert "a rank failed" not in vigil("events", id).out.decode()
+    told_as_stopped(vigil, server, id)
 
 
 def test_jobs_and_events_by_pages(vigil):
@@ -644,6 +692,30 @@ def test_run_serves_the_page_until_the_job_ends(vigil):
         except OSError:
             return True
     wait_for(gone, 5, "the server to end")
+
+
+def test_run_serves_the_page_where_dev_null_cannot_be_opened(vigil, tmp_path):
+    """In a container it may be missing, or another user's. A socket in its place is opened by nobody, not even root."""
+    with socket.socket(socket.AF_UNIX) as s:
+        s.bind(str(tmp_path / "null"))
+    hide = ("unshare", "-m", "--", "sh", "-c", f'mount --bind {tmp_path}/null /dev/null && exec "$@"', "-")
+    if subprocess.run([*hide, "true"], stdin=subprocess.DEVNULL).returncode != 0:
+        pytest.skip("no mount namespace can be made")
+    process = vigil.start("run", "--dashboard", "--", "sleep", "6", prefix=hide)
+    line = b""
+    while b"the page is at" not in line:
+        line = process.stderr.readline()
+        assert line, "no page, and nothing is said of it"
+    port, token = int(line.split(b"at ", 1)[1].decode().split(":")[2].split("/")[0]), admin_token(vigil)
+
+    def answer(target):
+        ask = urllib.request.Request(f"http://127.0.0.1:{port}/api/v1/{target}", headers={"Authorization": f"Bearer {token}"})
+        with urllib.request.urlopen(ask, timeout=20) as got:
+            return json.load(got)
+
+    wait_for(lambda: answer("jobs?running=1")["jobs"], 20, "the job to be known")
+    assert answer("node")["schema"] == "vigil.memory/1"  # a child's answer
+    assert vigil.finish(process).status == 0
 
 
 def test_an_open_page_is_told_of_the_end_and_stderr_how_to_see_it_again(vigil):

@@ -616,6 +616,7 @@ test("the page of a job whose next attempt begins is of that attempt", async () 
 	const job = { id: "vision-ddp-kwet", name: "leaky", state: "waiting", attempt: 0, max_retries: 1, started_unix_ms: Date.now() - 60_000 };
 	const health = (level, sentence) => ({ schema: "vigil.health/1", level, sentence });
 	const died = { ...job, steps: [{ rank: 0, step: 20 }], health: health("died", "waits for attempt 1: it was ended for memory.") };
+	died.health.next_unix_ms = Date.now() + 95_000;
 	const row = (pid, more) => ({ ranks: [{ pid, ...more }], total: 1 });
 	await page.addInitScript(() => {
 		window.EventSource = class extends EventTarget {
@@ -634,7 +635,7 @@ test("the page of a job whose next attempt begins is of that attempt", async () 
 	await go(page, HUNG);
 	await page.waitForSelector(".ranks .failed");
 	assert.match(await text(page, ".jobtitle"), /waits for its next attempt/);
-	assert.match(await text(page, ".verdict .level"), /waits for its next attempt/i);
+	assert.match(await text(page, ".verdict .level"), /waits for its next attempt.* in 1 m [0-3]\d s/i);
 	await answer("", { ...job, state: "running", attempt: 1, health: health("quiet", "has run for 2 s and prints no steps that vigil knows") });
 	await answer("/ranks?*", row(8600, { state: "running" }));
 	await page.evaluate(() => {
@@ -691,6 +692,50 @@ test("where one goes before the page listens is where one gets", async () => {
 	});
 	await page.reload();
 	await page.waitForFunction(() => document.querySelector("h1")?.textContent.includes("Events"));
+	await done(page);
+});
+
+test("the row of a dead job keeps its last step, whatever its sentence quotes", async () => {
+	const page = await newPage();
+	const job = { id: "dead-abcd", name: "dead", state: "failed", nproc: 1, started_unix_ms: Date.now() - 60_000, ended_unix_ms: Date.now(), steps: [{ step: 12, total: 40 }] };
+	const health = { schema: "vigil.health/1", level: "died", sentence: "ended by itself with exit status 3; its last line: step 10/40" };
+	await page.route("**/api/v1/jobs?*", (route) => route.fulfill({ json: { schema: "vigil.jobs/1", jobs: [{ ...job, health }], total: 1 } }));
+	await page.goto(`${server.url}#/`);
+	await page.reload();
+	await page.waitForSelector("text=dead-abcd");
+	assert.match(await text(page, ".jobrow:has-text('dead-abcd') .meta"), /step 12 of 40/);
+	await done(page);
+});
+
+test("disks that nobody read or wrote have no curve and no place in the legend", async () => {
+	const page = await newPage();
+	const times = [1, 2, 3].map((i) => Date.now() - i * 10_000).reverse();
+	const curve = (rank, label, values) => ({ rank, label, unit: "bytes/s", values });
+	const series = [
+		...[0, 1, 2].flatMap((rank) => [curve(rank, "read", [0, 0, 0]), curve(rank, "written", [0, 0.01, 0])]),
+		curve(3, "read", [0, 5e6, 0]),
+	];
+	await page.route("**/series?*what=io*", (route) => route.fulfill({ json: { schema: "vigil.series/1", times, series, gaps: [] } }));
+	await go(page, WELL);
+	const disk = page.locator("section", { has: page.getByRole("heading", { name: "Disk" }) }).last();
+	await disk.locator(".serieslegend li").first().waitFor();
+	const legend = await disk.locator(".serieslegend li").allInnerTexts();
+	assert.equal(legend.length, 1, legend.join());
+	assert.match(legend[0], /rank 3/);
+	await done(page);
+});
+
+test("the files of a report are on the page of its job and on its own", async () => {
+	const page = await newPage();
+	await go(page, DIED);
+	const links = () => page.locator("a[download][href*='/incidents/']").evaluateAll((all) => all.map((a) => a.getAttribute("href")));
+	await page.waitForSelector("a[download][href*='/incidents/']");
+	const [text, json] = await links();
+	assert.match(text, /^api\/v1\/incidents\/[^?]+\?format=text&download=1$/);
+	assert.match(json, /^api\/v1\/incidents\/[^?]+\?download=1$/);
+	await page.getByRole("link", { name: "The whole report" }).click();
+	await page.waitForSelector("section[aria-label=Report]");
+	assert.deepEqual(await links(), [text, json]);
 	await done(page);
 });
 
@@ -1181,6 +1226,16 @@ test("a process that was sent a signal is shown as it ends, and what was sent st
 	await page.waitForSelector("text=ended by signal 15 after 15 m", { timeout: 5000 });
 	assert.match(await text(page, "main"), /SIGTERM was sent/);
 	assert.doesNotMatch(await text(page, "main .facts"), /began[^]*ago/, "what has ended gets no older");
+	// The job's events say who did what, also after the page was loaded anew.
+	const sent = (seq, pid, time_unix_ms) => ({
+		...{ schema: "vigil.event/1", seq, kind: "signal", severity: "warning", job: "llama-pretrain-vrm6", attempt: 0, time_unix_ms },
+		text: `SIGTERM was sent to rank 0 (python3, pid ${pid}) from the page, by its admin`,
+	});
+	const events = [sent(9, 18074, began + 60_000), sent(8, 1807, began + 50_000), sent(7, 18074, began - 60_000)];
+	await page.route("**/events?*kind=signal*", (route) => route.fulfill({ json: { schema: "vigil.events/1", events, more: false, next: 7 } }));
+	await page.reload();
+	await page.waitForSelector("text=SIGTERM was sent to rank 0 (python3, pid 18074) from the page, by its admin");
+	assert.equal((await text(page, "main")).split("was sent").length, 2, "of this process alone");
 	await done(page);
 });
 

@@ -17,6 +17,8 @@ export interface Health {
 	advice?: string[];
 	incident?: string;
 	since_unix_ms?: number;
+	/** of one that waits: when its next attempt begins */
+	next_unix_ms?: number;
 	evidence?: string[];
 }
 

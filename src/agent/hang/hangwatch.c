@@ -19,6 +19,7 @@
 #include "agent/host/world_open.h"
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "sense/framework/frameworks.h"
 #include "sense/lockwait.h"
@@ -109,7 +110,7 @@ struct watch {
 
 static void descriptors_close(int keep)
 {
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int null = file_null();
 	for (int fd = 0; fd <= 2 && null >= 0; fd++)
 		(void)dup2(null, fd);
 	/* above all the job's pipes and terminals: their other ends must see when the supervisor closes them */

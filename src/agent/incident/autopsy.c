@@ -166,7 +166,7 @@ static void page_signals_add(struct autopsy *a, const struct autopsy_subject *wh
 {
 	const int64_t shortly_ms = 15000;
 	static struct signal_sent sent[PAGE_SIGNALS];
-	const size_t n = pagesignal_read(who->store, who->job, sent, ARRAY_SIZE(sent));
+	const size_t n = pagesignal_read(who->store, who->job_dir, who->job, sent, ARRAY_SIZE(sent));
 	for (size_t i = 0; i < n; i++) {
 		const int64_t before_ms = d->end_unix_ms - sent[i].time_unix_ms;
 		if (sent[i].target == d->pid && (before_ms < 0 || sent[i].target_start_ticks != who->start_ticks))

@@ -42,7 +42,9 @@ struct autopsy_subject {
 	uint64_t cpu_ns;
 	const struct death_rank *ranks; /* the ranks of the job that have ended */
 	size_t n_ended;
-	struct store *store; /* that has what was sent from the page; NULL: not known */
+	/* They have what was sent from the page; NULL: not known */
+	struct store *store;
+	const char *job_dir;
 	const struct killer_line *told; /* what a killer wrote elsewhere of having ended it; NULL: nothing */
 };
 

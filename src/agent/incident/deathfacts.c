@@ -80,6 +80,7 @@ struct deathfacts {
 	struct process_end ends[MAX_ENDS];
 	size_t n_ends;
 	char signals_why[100]; /* "": they are seen */
+	int64_t signals_from_unix_ms; /* since then */
 	struct cgroup_chain chain;
 	struct cgroup_memory before[CGROUP_MAX_LEVELS];
 	bool has_before[CGROUP_MAX_LEVELS];
@@ -181,10 +182,11 @@ void deathfacts_signal(struct deathfacts *g, const struct signal_sent *s)
 static bool is_page_signal(const struct signal_sent *seen, const struct signal_sent *noted)
 {
 	const int64_t moment_ms = 5000;
+	const int64_t early_ms = 10; /* the kernel's time is told by another clock, in whole milliseconds */
 	return seen->target == noted->target && seen->signal == noted->signal && !seen->from_kernel &&
 	       (seen->target_start_ticks == 0 || noted->target_start_ticks == 0 ||
 		seen->target_start_ticks == noted->target_start_ticks) &&
-	       seen->sender == noted->sender && seen->time_unix_ms >= noted->time_unix_ms &&
+	       seen->sender == noted->sender && seen->time_unix_ms >= noted->time_unix_ms - early_ms &&
 	       seen->time_unix_ms - noted->time_unix_ms <= moment_ms;
 }
 
@@ -196,7 +198,8 @@ void deathfacts_page_signal(struct deathfacts *g, const struct signal_sent *s)
 		TEXT_COPY(g->signals[n].page_role, s->page_role);
 		return;
 	}
-	if (g->signals_why[0])
+	/* it is sent at once after it was noted, within the time that this takes */
+	if (g->signals_why[0] || s->time_unix_ms <= g->signals_from_unix_ms)
 		deathfacts_signal(g, s);
 }
 
@@ -272,6 +275,11 @@ int64_t deathfacts_ended_unix_ms(const struct deathfacts *g, const struct proc_i
 void deathfacts_signals_unavailable(struct deathfacts *g, const char *why)
 {
 	TEXT_COPY(g->signals_why, why ? why : "");
+}
+
+void deathfacts_signals_from(struct deathfacts *g, int64_t unix_ms)
+{
+	g->signals_from_unix_ms = unix_ms;
 }
 
 static void blind_add(struct death *d, const char *source, const char *why)

@@ -65,6 +65,8 @@ bool deathfacts_ended_before(const struct deathfacts *g, const struct proc_id *o
  * they are not.
  */
 void deathfacts_signals_unavailable(struct deathfacts *g, const char *why);
+/* Where they are watched, those that were sent before this time (Unix milliseconds) were not seen. */
+void deathfacts_signals_from(struct deathfacts *g, int64_t unix_ms);
 
 /* How many processes the kernel has killed for memory on this machine since its start. False: it does not say. */
 bool deathfacts_oom_kills(const struct world *w, uint64_t *ret);

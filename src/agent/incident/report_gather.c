@@ -66,6 +66,10 @@ static const char *health_of(const struct job *j, const struct job_story *s, con
 	*ret_tone = "bad";
 	if (job_is_open(j) && s->leads_hang)
 		return "hangs";
+	if (j->state == JOB_FAILED && j->stopped) {
+		*ret_tone = "";
+		return "stopped on request";
+	}
 	if (j->state == JOB_FAILED)
 		return "failed";
 	if (j->state == JOB_LOST && j->ended_unix_ms <= 0)

@@ -21,6 +21,7 @@ struct sigfeed {
 	struct sigwatch watch;
 	bool below; /* only signals to the job's processes and our helpers are seen */
 	_Atomic bool watching; /* set by the loading thread, read by ours */
+	int64_t since_unix_ms; /* with watching: signals that were sent before are not seen */
 	_Atomic bool blind_set;
 	struct sigfeed_reader *first;
 };
@@ -78,12 +79,14 @@ void sigfeed_load(struct sigfeed *f, pid_t below, int *ret_iter_link_fd)
 		atomic_store(&f->blind_set, true);
 		return;
 	}
+	f->since_unix_ms = f->w->unix_ms();
 	atomic_store(&f->watching, true);
 }
 
 void sigfeed_join(struct sigfeed *f, struct sigfeed_reader *r)
 {
 	r->told = false;
+	r->joined_unix_ms = f->w->unix_ms();
 	r->next = f->first;
 	f->first = r;
 	deathfacts_signals_unavailable(r->facts, DEATH_UNWATCHED);
@@ -155,6 +158,8 @@ static void readers_tell(struct sigfeed *f)
 	if (!watching && !atomic_load(&f->blind_set))
 		return;
 	for (struct sigfeed_reader *r = f->first; r; r = r->next) {
+		if (!r->told && watching)
+			deathfacts_signals_from(r->facts, MAX(f->since_unix_ms, r->joined_unix_ms));
 		if (!r->told)
 			deathfacts_signals_unavailable(r->facts, watching ? NULL : f->unavailable);
 		r->told = true;

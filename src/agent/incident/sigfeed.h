@@ -14,6 +14,7 @@ struct sigfeed;
 /* What one reader has of a feed; owned by the reader, which must leave before it is freed. */
 struct sigfeed_reader {
 	struct deathfacts *facts; /* signals and ends are added to it */
+	int64_t joined_unix_ms; /* what was sent before is not seen by it */
 	bool told; /* facts was told why signals are not watched, or that they are */
 	struct sigfeed_reader *next;
 };

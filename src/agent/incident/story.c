@@ -142,6 +142,19 @@ void job_story_goes_on(const struct job *j, const struct job_story *s, int64_t n
 			    j->attempt);
 }
 
+void job_stopped_look(struct store *store, struct job *j)
+{
+	static const struct jsonpart parts[] = {{"kind", 0}, {"cause", 0}};
+	cleanup(job_story_done) struct job_story story = {.json = NULL};
+	cleanup(js_freep) struct js *lead = NULL;
+	if (j->state != JOB_FAILED || !j->last_incident[0] || job_story_read(store, j, &story) < 0 || !story.json)
+		return;
+	if (jsonpart_parse(story.json, strlen(story.json), parts, ARRAY_SIZE(parts), &lead) < 0)
+		return;
+	j->stopped = incident_kind_of(js_get_text(lead, "kind", "")) == INCIDENT_KILLED_BY &&
+		     incident_asked(js_get_text(js_get(lead, "cause"), "id", ""));
+}
+
 bool job_story_leads(const struct job *j, const struct job_story *s)
 {
 	return s->json && (j->state != JOB_LOST || j->ended_unix_ms > 0 || s->leads_hang);

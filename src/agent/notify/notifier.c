@@ -11,6 +11,7 @@
 #include "agent/host/host.h"
 #include "agent/host/helper.h"
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/heap.h"
 #include "base/log.h"
 
@@ -191,7 +192,7 @@ static void become_deliverer(const struct notifier *n)
 	(void)setsid();
 	oomadj_restore();
 	heap_huge_pages_undo(); /* it starts programs of the user's */
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int null = file_null();
 	for (int fd = 0; fd <= 2 && null >= 0; fd++)
 		(void)dup2(null, fd);
 	(void)syscall(SYS_execveat, n->program_fd, "", argv, environ, AT_EMPTY_PATH);

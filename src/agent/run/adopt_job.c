@@ -202,6 +202,7 @@ static void job_died(struct adopt *a, struct adopted *j)
 		.cgroup = j->place.name,
 		.rules = a->spec->watch.rules,
 		.store = recorder_store(&j->recorder),
+		.job_dir = j->recorder.job_dir,
 	};
 	struct killreport e = adopt_killreport(a, j);
 	autopsy_of(j->autopsy, &who, &in);

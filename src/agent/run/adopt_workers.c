@@ -36,6 +36,7 @@ static void worker_autopsy(struct adopt *a, struct adopted *j, const struct samp
 		.cgroup = j->place.name,
 		.rules = a->spec->watch.rules,
 		.store = recorder_store(&j->recorder),
+		.job_dir = j->recorder.job_dir,
 		.told = told,
 	};
 	autopsy_of(j->autopsy, &who, ret);

@@ -98,6 +98,7 @@ static void autopsy_rank(struct super *s, const struct rank *r, int wait_status,
 		.ranks = ranks,
 		.n_ended = ended_ranks(s, ranks, SUPER_RANKS),
 		.store = recorder_store(&s->recorder),
+		.job_dir = s->recorder.job_dir,
 	};
 	memcpy(who.soft_limit, r->soft_limit, sizeof(who.soft_limit));
 	memcpy(who.hard_limit, r->hard_limit, sizeof(who.hard_limit));
@@ -334,6 +335,18 @@ static void hung_attempt_ended(struct super *s)
 	over_or_again(s, &d);
 }
 
+/* A rank that ended as its user asked on the page, and those that vigil ended with it, did not fail. */
+static void stop_was_asked(struct super *s, const struct rank *first)
+{
+	for (uint32_t i = 0; i < s->nproc; i++) {
+		struct rank *r = &s->rank[i];
+		if (r->row.wait_status == 0 || (r != first && !r->asked_for))
+			continue;
+		TEXT_COPY(r->row.ended_for, ENDED_FOR_STOP);
+		recorder_process(&s->recorder, &r->row);
+	}
+}
+
 /* Report a death that was not for memory. A user who pressed Ctrl-C at this terminal is not notified of it. */
 static void other_death_report(struct super *s, struct incident *in, const struct attachments *parts,
 			       const struct retry_decision *d)
@@ -363,6 +376,9 @@ static void failed_attempt_ended(struct super *s, const struct rank *r, bool for
 		other_death(s, r, &in, &parts);
 	attempt_record(s, for_memory ? INCIDENT_MEMORY_KILL : in.kind, for_memory ? NULL : &in);
 	retry_decide(&s->spec->retry, s->attempts.done, s->attempts.n, &d);
+	s->job.stopped = !for_memory && in.kind == INCIDENT_KILLED_BY && incident_asked(in.cause.id);
+	if (s->job.stopped)
+		stop_was_asked(s, r);
 	if (!for_memory)
 		other_death_report(s, &in, &parts, &d);
 	else if (s->kills.pending)

@@ -18,6 +18,7 @@ struct webasks;
 struct webprofiles;
 struct webstreams;
 struct webhealths;
+struct weblater;
 struct livefollows;
 
 struct webmetrics;
@@ -45,6 +46,7 @@ struct web {
 	struct webprofiles *profiles;
 	struct webstreams *streams;
 	struct webhealths *healths;
+	struct weblater *later; /* NULL: the store took all events */
 	struct livefollows *lives; /* NULL before the first question */
 	struct webmetrics *metrics; /* NULL before the first scrape */
 	/* Number of jobs, as it was when the newest one was the newest */
@@ -139,6 +141,9 @@ struct js *web_memory_point(const struct web *w, const struct job *j, int64_t *r
  * round runs.
  */
 int web_otlp_turn(struct web *w);
+/* Events that the store did not take are tried again: milliseconds until then; -1: there are none. */
+int web_act_turn(struct web *w);
+void web_act_free(struct web *w);
 
 /* ---- handlers ---- */
 

@@ -1,5 +1,7 @@
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "act/target.h"
 #include "agent/jobs/pagesignal.h"
@@ -27,17 +29,96 @@ static int chosen_take(void *ctx, const struct job_process *p)
 	return 0;
 }
 
-static void act_event(struct store *s, const struct job *j, const char *what)
+/* ---- what is told of it ---- */
+
+/* What the store did not take is tried again so often. */
+#define LATER_NS (1 * NS_PER_S)
+#define LATER_MOST 64
+
+struct weblater {
+	struct job_event of[LATER_MOST];
+	size_t n;
+	uint64_t next_ns;
+};
+
+static void later_add(struct web *w, const struct job_event *e)
+{
+	if (!w->later)
+		w->later = calloc(1, sizeof(*w->later));
+	if (!w->later || w->later->n == LATER_MOST) {
+		log_warning("%s; it could not be stored", e->text);
+		return;
+	}
+	w->later->of[w->later->n++] = *e;
+	w->later->next_ns = clock_mono_ns() + LATER_NS;
+}
+
+/* s NULL: the store could not be opened. */
+static void act_event(struct web *w, struct store *s, const struct job *j, const char *what)
 {
 	struct job_event e = {.time_unix_ms = clock_unix_ms(), .kind = "signal", .attempt = j->attempt};
 	TEXT_COPY(e.job, j->id);
 	TEXT_COPY(e.text, what);
-	int r = s ? store_add_event(s, &e, NULL) : 0;
-	if (r < 0)
-		log_warning("%s; it could not be stored: %s", what, strerror(-r));
+	if (!s || store_add_event(s, &e, NULL) < 0)
+		later_add(w, &e);
 }
 
-/* The note of the store stands before the signal is sent, as the process may end at once. */
+static void later_try(struct web *w)
+{
+	cleanup(store_closep) struct store *s = NULL;
+	struct weblater *l = w->later;
+	char note[256];
+	struct fault f = {.text = ""};
+	size_t n = 0;
+	int r = store_open(w->want->state_dir, STORE_HASTE, &s, note, &f);
+	while (r >= 0 && n < l->n && (r = store_add_event(s, &l->of[n], NULL)) >= 0)
+		n++;
+	memmove(&l->of[0], &l->of[n], (l->n - n) * sizeof(l->of[0]));
+	l->n -= n;
+	l->next_ns = clock_mono_ns() + LATER_NS;
+}
+
+int web_act_turn(struct web *w)
+{
+	if (!w->later || w->later->n == 0)
+		return -1;
+	if (clock_mono_ns() >= w->later->next_ns)
+		later_try(w);
+	return w->later->n > 0 ? (int)(sub_floor(w->later->next_ns, clock_mono_ns()) / NS_PER_MS) + 1 : -1;
+}
+
+void web_act_free(struct web *w)
+{
+	if (w->later && w->later->n > 0)
+		later_try(w);
+	for (size_t i = 0; w->later && i < w->later->n; i++)
+		log_warning("%s; it could not be stored", w->later->of[i].text);
+	free(w->later);
+	w->later = NULL;
+}
+
+/* ---- the signal ---- */
+
+/* In the store, for a vigil that knows no file, and in the job's folder, for which nobody can be in the way. */
+static void act_note(const struct webcall *c, const struct job *j, struct store *s, const struct signal_sent *sent)
+{
+	struct stat st;
+	const bool ours = stat(c->web->want->state_dir, &st) == 0 && st.st_uid == geteuid();
+	const int stored = s ? pagesignal_put(s, j->id, sent) : -EBUSY;
+	const int kept = ours ? pagesignal_keep(j->log_dir, sent) : -EPERM;
+	if (stored < 0 && kept < 0)
+		log_warning("a signal to pid %d from the page could not be noted: %s", (int)sent->target,
+			    strerror(-kept));
+}
+
+static void act_unnote(const struct job *j, struct store *s, const struct signal_sent *sent)
+{
+	if (s)
+		ignore(pagesignal_drop(s, j->id, sent), "nothing died of it");
+	ignore(pagesignal_unkeep(j->log_dir, sent), "nothing died of it");
+}
+
+/* The note stands before the signal is sent, as the process may end at once. */
 static int act_send(const struct webcall *c, const struct job *j, struct store *s, const struct job_process *p,
 		    int number)
 {
@@ -49,34 +130,35 @@ static int act_send(const struct webcall *c, const struct job *j, struct store *
 				   .sender_uid = geteuid(),
 				   .time_unix_ms = clock_unix_ms()};
 	TEXT_COPY(sent.page_role, web_role_name(c->role));
-	int noted = s ? pagesignal_put(s, j->id, &sent) : 0;
+	act_note(c, j, s, &sent);
 	int r = target_open(&c->web->world, &t, true);
 	if (r == 0)
 		r = target_signal(&c->web->world, &t, number);
 	target_close(&t);
-	if (r != 0 && s && noted == 0)
-		noted = pagesignal_drop(s, j->id, &sent);
-	if (noted < 0)
-		log_warning("a signal to pid %d from the page could not be noted: %s", (int)p->pid, strerror(-noted));
+	if (r != 0)
+		act_unnote(j, s, &sent);
 	return r;
 }
 
 static void act_signal(const struct webcall *c, const struct job *j, const struct job_process *p, int number)
 {
 	cleanup(store_closep) struct store *s = NULL;
-	char text[200], note[256];
+	char text[200], who[80], note[256];
 	struct fault f = {.text = ""};
 	const char *name = number == SIGKILL ? "SIGKILL" : "SIGTERM";
 	if (store_open(c->web->want->state_dir, STORE_HASTE, &s, note, &f) < 0)
-		log_warning("a signal from the page is not stored: %s", f.text);
+		s = NULL;
 	int r = act_send(c, j, s, p, number);
 	if (r == WORLD_GONE)
 		return web_fail(c, 409, "ended", "process %d has ended already", (int)p->pid);
 	if (r != 0)
 		return web_fail(c, 403, "forbidden", "process %d may not be signalled by the user of this server",
 				(int)p->pid);
-	TEXT_FORMAT(text, "%s was sent to %s (pid %d) from the page", name, p->name, (int)p->pid);
-	act_event(s, j, text);
+	TEXT_FORMAT(who, "%s (pid %d)", p->name, (int)p->pid);
+	if (p->rank != NO_RANK)
+		TEXT_FORMAT(who, "rank %d (%s, pid %d)", p->rank, p->name, (int)p->pid);
+	TEXT_FORMAT(text, "%s was sent to %s from the page, by its %s", name, who, web_role_name(c->role));
+	act_event(c->web, s, j, text);
 	web_done(c);
 }
 

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/log.h"
 
 /* In the grandchild. */
@@ -19,7 +20,7 @@ static _Noreturn void server_become(int proc_fd, const char *given, pid_t until)
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	(void)setpriority(PRIO_PROCESS, 0, 5);
-	int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int null_fd = file_null();
 	if (null_fd < 0 || dup2(null_fd, STDIN_FILENO) < 0 || dup2(null_fd, STDOUT_FILENO) < 0)
 		_exit(125);
 	(void)syscall(SYS_close_range, 3u, ~0u, CLOSE_RANGE_CLOEXEC);

@@ -60,7 +60,7 @@ static _Noreturn void child_become(const struct web *w, const struct webchild_wa
 		(void)setenv("VIGIL_STATE_DIR", w->want->state_dir, 1);
 	for (size_t i = 0; want->argv[i] && n < ARRAY_SIZE(argv) - 1; i++)
 		argv[n++] = want->argv[i];
-	int null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	int null_fd = file_null();
 	if (getppid() != parent || null_fd < 0 || dup2(null_fd, STDIN_FILENO) < 0 ||
 	    dup2(want->out_fd, STDOUT_FILENO) < 0 || dup2(err_fd, STDERR_FILENO) < 0)
 		_exit(125);

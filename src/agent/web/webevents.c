@@ -1,8 +1,10 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/web/web.h"
 #include "base/buf.h"
+#include "tell/incident/report.h"
 #include "tell/jobs/job_json.h"
 
 #define KINDS_MOST 16
@@ -193,10 +195,59 @@ void web_incidents(const struct webcall *c)
 	web_store_failed(c, r, "the incidents");
 }
 
+/* As `vigil why` prints it. */
+static int incident_text(const struct js *j, char **ret)
+{
+	static struct incident i; /* too large for the stack */
+	size_t len = 0;
+	char *text = NULL;
+	int r = report_from_json(j, &i);
+	FILE *f = r == 0 ? open_memstream(&text, &len) : NULL;
+	if (!f)
+		return r < 0 ? r : -ENOMEM;
+	report_text(&i, REPORT_PLAIN, f);
+	report_hang_text(js_get(j, "hang"), REPORT_PLAIN, f);
+	report_heap_text(js_get(j, "heap"), REPORT_PLAIN, f);
+	report_stacks_text(j, REPORT_PLAIN, f);
+	if (fclose(f) != 0) {
+		free(text);
+		return -ENOMEM;
+	}
+	*ret = text;
+	return 0;
+}
+
+static void incident_file(const struct webcall *c, const struct js *j, bool as_text, bool download)
+{
+	char name[240], *text = NULL;
+	const int r = as_text ? incident_text(j, &text) : 0;
+	if (r < 0)
+		return web_fail(c, 503, "io", "the report cannot be read: %s", strerror(-r));
+	text = as_text ? text : js_text(j, 0);
+	if (!text)
+		return web_fail(c, 503, "io", "there is no memory for the report");
+	TEXT_FORMAT(name, "attachment; filename=\"%s.%s\"", c->route.id, as_text ? "txt" : "json");
+	struct httpd_answer a = {.status = 200,
+				 .type = as_text ? "text/plain; charset=utf-8" : "application/json",
+				 .text = text,
+				 .fd = -1,
+				 .len = strlen(text),
+				 .header = {{"Cache-Control", "no-store"}, {"Content-Disposition", name}},
+				 .n_headers = download ? 2 : 1};
+	httpd_reply(c->request->call, &a);
+}
+
 void web_incident(const struct webcall *c)
 {
+	static const char *const formats[] = {"json", "text", NULL};
+	struct fault f = {.text = ""};
+	size_t format = 0;
+	bool download = false;
 	cleanup(freep) char *text = NULL;
 	cleanup(js_freep) struct js *j = NULL;
+	if (weburl_choice(&c->url, "format", formats, 0, &format, &f) < 0 ||
+	    weburl_flag(&c->url, "download", &download, &f) < 0)
+		return web_fault(c, &f);
 	struct store *s = web_store_or_fail(c);
 	if (!s)
 		return;
@@ -207,5 +258,5 @@ void web_incident(const struct webcall *c)
 	if (r == STORE_NONE || js_parse(text, strlen(text), &j, NULL) < 0)
 		return web_fail(c, 404, "absent", "there is no report '%s' in %s", c->route.id,
 				c->web->want->state_dir);
-	web_json(c, 200, take(&j));
+	incident_file(c, j, format == 1, download);
 }

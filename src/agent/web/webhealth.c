@@ -91,6 +91,7 @@ static void trouble_take(const struct js *j, struct health_facts *f)
 	f->trouble.lasts = health_lasts(js_get_text(cause, "id", ""));
 	f->trouble.asked = f->trouble.kind == INCIDENT_KILLED_BY && incident_asked(js_get_text(cause, "id", ""));
 	f->trouble.stood_ms = (uint64_t)MAX(js_get_i64(js_get(j, "hang"), "standstill_ms", 0), (int64_t)0);
+	f->trouble.retry_ms = (uint64_t)MAX(js_get_i64(js_get(j, "retry"), "delay_ms", 0), (int64_t)0);
 	list_take(js_get(cause, "advice"), f->trouble.advice[0], sizeof(f->trouble.advice[0]), HEALTH_ADVICE,
 		  &f->trouble.n_advice);
 	list_take(js_get(j, "evidence"), f->trouble.evidence[0], sizeof(f->trouble.evidence[0]), HEALTH_EVIDENCE,
@@ -110,6 +111,7 @@ static int trouble_gather(struct store *s, const struct job *j, struct health_fa
 						{"culprit_ranks", 0},
 						{"cause", 0},
 						{"hang", 0},
+						{"retry", 0},
 						{"evidence", 4 * HEALTH_EVIDENCE}};
 	static struct incident made; /* too large for the stack */
 	cleanup(job_story_done) struct job_story story = {.json = NULL};
@@ -245,7 +247,10 @@ size_t web_health_culprits(struct web *w, const struct job *j, int32_t *dst)
 struct js *web_job_json(struct web *w, const struct job *j)
 {
 	struct js *o = job_json(j);
-	js_put(o, "health", web_health_json(w, j));
+	struct js *health = web_health_json(w, j);
+	if (js_get_bool(health, "stopped", false))
+		js_put_bool(o, "stopped", true);
+	js_put(o, "health", health);
 	const struct kept *k = kept_find(w, j->id);
 	if (k && k->steps)
 		(void)js_each(k->steps, js_put_copy, o);

@@ -301,7 +301,7 @@ static void otlp_start(struct web *w)
 	}
 	if (want->otlp_insecure)
 		argv[n++] = "--insecure";
-	cleanup(closep) int out_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	cleanup(closep) int out_fd = file_null();
 	const struct webchild_want how = {
 		.argv = argv, .out_fd = out_fd, .limit_ns = ROUND_NS, .background = true, .done = otlp_done, .ctx = w};
 	/* too many children: the next round is soon enough */

@@ -304,7 +304,7 @@ static int loop_run(struct web *w, struct loop *l)
 		};
 		int children_ms = webchild_turn(w), streams_ms = webstream_turn(w), metrics_ms = web_metrics_turn(w);
 		int wait_ms = sooner(sooner(children_ms, streams_ms), sooner(metrics_ms, httpd_timeout_ms(w->httpd)));
-		wait_ms = sooner(wait_ms, web_otlp_turn(w));
+		wait_ms = sooner(wait_ms, sooner(web_otlp_turn(w), web_act_turn(w)));
 		if (l->end_ns > 0)
 			wait_ms = sooner(wait_ms, (int)(sub_floor(l->end_ns, clock_mono_ns()) / NS_PER_MS) + 1);
 		p[3] = (struct pollfd){.fd = web_metrics_fd(w), .events = POLLIN};
@@ -365,6 +365,7 @@ int webserver_run(const struct web_want *want, struct fault *f)
 	w.httpd = httpd_stop(w.httpd);
 	webask_free(&w);
 	webprofiles_free(&w);
+	web_act_free(&w);
 	web_store_close(&w);
 	web_healths_free(&w);
 	w.lives = livefollows_free(w.lives);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/incident/story.h"
 #include "agent/jobs/forget.h"
 #include "agent/jobs/unguarded.h"
 #include "base/buf.h"
@@ -58,9 +59,11 @@ struct list {
 	size_t shown;
 };
 
-static enum textout_ink state_ink(enum job_state s)
+static enum textout_ink state_ink(const struct job *j)
 {
-	switch (s) {
+	if (j->stopped)
+		return INK_PLAIN;
+	switch (j->state) {
 	case JOB_RUNNING:
 	case JOB_DONE:
 		return INK_GREEN;
@@ -120,10 +123,10 @@ static void print_row(const struct list *l, const struct job *j)
 	if (l->shown == 0)
 		textcols_head(p, columns, ARRAY_SIZE(columns), 0, true);
 	const struct textcells cells = {
-		.text = {j->id, wrong ? wrong : job_state_name(j->state), exit, time_format(j->started_unix_ms, when),
+		.text = {j->id, wrong ? wrong : job_state_word(j), exit, time_format(j->started_unix_ms, when),
 			 job_ran(j, l->now_unix_ms, ran), attempt, peak, kills, steps.step,
 			 steps.rate, steps.left, j->command},
-		.ink = {[1] = wrong ? INK_RED : state_ink(j->state)},
+		.ink = {[1] = wrong ? INK_RED : state_ink(j)},
 	};
 	textcols_row(p, columns, ARRAY_SIZE(columns), 0, &cells);
 }
@@ -144,6 +147,8 @@ static int jobs_show_one(void *ctx, const struct job *stored)
 		return 0;
 	if (l->options->limit > 0 && l->shown >= l->options->limit)
 		return 1;
+	if (!l->options->names)
+		job_stopped_look(l->view->store, &j);
 	if (l->options->names) {
 		print_word(j.id);
 		print_word(j.name);
@@ -258,7 +263,8 @@ const struct command command_jobs = {
 	.usage = "vigil jobs [--running] [-n N] [--forget TIME] [--json]",
 	.summary = "list the jobs, newest first",
 	.about = "MEM+OTH counts the processes that were ended for memory and those that died otherwise. A job is lost "
-		 "when the vigil in charge of it is gone without saying how the job ended. STEP is of the rank "
+		 "when the vigil in charge of it is gone without saying how the job ended, and stopped when its "
+		 "user ended it. STEP is of the rank "
 		 "that is behind, by what it prints; RATE (over the last minute) and LEFT are of jobs that run.\n",
 	.examples = "vigil jobs\n"
 		    "vigil jobs --running --json\n"

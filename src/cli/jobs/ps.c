@@ -298,7 +298,7 @@ static int one_job(struct list *l, const char *name)
 		return view_failed(l->view, r, "the processes");
 	view_ends_print(&l->view->paper, &l->ends);
 	if (l->shown == 0 && !l->options->json)
-		log_info("no process of job %s is known to run (%s)", j.id, job_state_name(j.state));
+		log_info("no process of job %s is known to run (%s)", j.id, job_state_word(&j));
 	return 0;
 }
 

@@ -80,7 +80,7 @@ static void print_job(const struct view *v, const struct job *j, const struct li
 	textout_ink(p, INK_BOLD);
 	fprintf(p->to, "%s", j->id);
 	textout_ink(p, INK_PLAIN);
-	fprintf(p->to, "  %s\n\n", job_state_name(j->state));
+	fprintf(p->to, "  %s\n\n", job_state_word(j));
 	textout_value(p, "command", "%s", j->command);
 	if (j->cwd[0])
 		textout_value(p, "in", "%s", j->cwd);

@@ -192,8 +192,9 @@ static void listens(void *ctx, const struct web_address *a)
 	}
 	if (d->options->open && !a->is_unix)
 		browser_open(d, a->url);
-	if (d->options->until > 0) /* whoever reads the job's stderr to its end must not wait for us */
-		(void)freopen("/dev/null", "w", stderr);
+	cleanup(closep) int null = d->options->until > 0 ? file_null() : -1;
+	if (null >= 0) /* whoever reads the job's stderr to its end must not wait for us */
+		(void)dup2(null, STDERR_FILENO);
 }
 
 /* Where a server of this user has the port, that one gives a new address; else the fault stays as it is. */

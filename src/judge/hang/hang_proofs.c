@@ -142,7 +142,7 @@ static struct ends ends_of(const struct liveness_set *p)
 /* The verdict on ranks that have ended: names those that failed, or, where none failed, all that have ended. */
 static void dead_is(struct hang_work *w, const struct ends *e, bool sure)
 {
-	char ranks[200], how[64], stood[24];
+	char ranks[200], how[64], stood[32];
 	const struct liveness *one = e->bad ? e->bad : e->good;
 	sure &= w->has_stacks && one->seen.has_status;
 	hang_is(w, e->bad ? "dead_rank" : "uneven_last_epoch", sure ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
@@ -153,8 +153,8 @@ static void dead_is(struct hang_work *w, const struct ends *e, bool sure)
 	}
 	hang_ranks_text(w->v->culprits, w->v->n_culprits, ranks, sizeof(ranks));
 	ending(one, w->v->n_culprits > 1, how, sizeof(how));
-	hang_says(w, "%s %s, %s ago; the job lives on, the other ranks wait for %s.", ranks, how,
-		  duration_format(w->p->now_ns - one->exited_ns, stood), w->v->n_culprits == 1 ? "it" : "them");
+	hang_says(w, "%s %s, %s; the job lives on, the other ranks wait for %s.", ranks, how,
+		  ago_format(sub_floor(w->p->now_ns, one->exited_ns), stood), w->v->n_culprits == 1 ? "it" : "them");
 	if (!e->bad)
 		hang_says(w, "%s had fewer batches than the others: the data are split unevenly.",
 			  w->v->n_culprits > 1 ? "They" : "It");

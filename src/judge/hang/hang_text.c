@@ -296,7 +296,7 @@ static double rate_now(const struct hang_work *w, const struct liveness *l, enum
 
 static void counters_of(struct hang_work *w, const struct liveness *l)
 {
-	char who[HANG_WHO], text[300], size[16], ago[24], usual[24];
+	char who[HANG_WHO], text[300], size[16], ago[32], usual[24];
 	struct buf b = BUF_ON(text);
 	buf_reset(&b);
 	if (l->trace[LIVENESS_CPU].known)
@@ -311,8 +311,8 @@ static void counters_of(struct hang_work *w, const struct liveness *l)
 		buf_printf(&b, "%slog %.1f lines/s", b.len ? ", " : "", rate_now(w, l, LIVENESS_LOG_LINES));
 	double usual_s, missed_s;
 	if (cadence_known(&l->log, &usual_s, &missed_s))
-		buf_printf(&b, "%sits last line %s ago (usual: one in %s)", b.len ? ", " : "",
-			   duration_format(w->p->now_ns - l->log.last_ns, ago),
+		buf_printf(&b, "%sits last line %s (usual: one in %s)", b.len ? ", " : "",
+			   ago_format(sub_floor(w->p->now_ns, l->log.last_ns), ago),
 			   duration_format((uint64_t)(usual_s * 1e9), usual));
 	gpu_counters(l, &b);
 	if (l->seen.has_progress && l->seen.progress.has_epoch)

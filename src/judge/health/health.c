@@ -170,6 +170,8 @@ static void running_tell(const struct health_facts *f, struct health *h)
 		trouble_tell(f, HEALTH_DIED, h);
 		TEXT_FORMAT(h->sentence, "waits for attempt %u%s%s", f->job->attempt + 1,
 			    f->trouble.summary[0] ? ": " : "", f->trouble.summary);
+		if (f->retry_unix_ms > 0 && f->trouble.retry_ms < HEALTH_RETRY_MOST_MS)
+			h->next_unix_ms = f->retry_unix_ms + (int64_t)f->trouble.retry_ms;
 	} else if (f->trouble.kind == INCIDENT_HANG && !f->trouble.resolved && f->trouble.attempt == f->job->attempt) {
 		trouble_tell(f, HEALTH_HUNG, h);
 		standing_until(f, f->now_unix_ms, h);
@@ -203,8 +205,12 @@ void health_judge(const struct health_facts *f, struct health *ret)
 
 void health_event(struct health_facts *f, const struct job_event *e)
 {
-	if (strcmp(e->kind, "attempt_start") == 0)
+	if (strcmp(e->kind, "attempt_start") == 0) {
 		f->attempt_unix_ms = e->time_unix_ms;
+		f->retry_unix_ms = 0;
+	}
+	if (strcmp(e->kind, "retry") == 0)
+		f->retry_unix_ms = e->time_unix_ms;
 	if (strcmp(e->kind, "attempt_start") == 0 || strcmp(e->kind, "hang_resolved") == 0)
 		f->suspicion_unix_ms = f->standing_unix_ms = f->warning_unix_ms = 0;
 	if (strcmp(e->kind, "suspected") == 0) {
@@ -240,6 +246,7 @@ void health_trouble(struct health_facts *f, const struct incident *in)
 	f->trouble.resolved = in->hang_over;
 	f->trouble.lasts = health_lasts(in->cause.id);
 	f->trouble.asked = in->kind == INCIDENT_KILLED_BY && incident_asked(in->cause.id);
+	f->trouble.retry_ms = in->retry.delay_ms;
 	f->trouble.stood_ms = in->stood_ms;
 	if (in->kind == INCIDENT_HANG && in->killer == KILLER_VIGIL)
 		TEXT_COPY(f->trouble.ended_by, in->killer_text);

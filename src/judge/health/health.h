@@ -6,6 +6,8 @@
 
 /* No step for as long as a hundred of them take, and for at least this time: the job is quiet. */
 #define HEALTH_QUIET_MS (60 * 1000)
+/* More than any pause between attempts. */
+#define HEALTH_RETRY_MOST_MS ((uint64_t)366 * 86400 * 1000)
 /* A warning of memory holds so long; it is repeated while it lasts. */
 #define HEALTH_WARNING_MS (120 * 1000)
 /* A suspicion is dropped by the next step, and where none are printed after this time. */

@@ -43,6 +43,7 @@ struct health_facts {
 		char evidence[HEALTH_EVIDENCE][200];
 		size_t n_evidence;
 		int64_t time_unix_ms;
+		uint64_t retry_ms; /* how long after its report the next attempt was to begin; 0: there is none */
 		uint64_t stood_ms; /* a hang: how long the job had stood then; 0: unknown */
 		uint32_t attempt;
 		bool resolved; /* a hang, a slow rank: it is over */
@@ -54,6 +55,7 @@ struct health_facts {
 	char suspicion[512], warning[512];
 	char standing[512]; /* why it stood still and may; it takes the place of the suspicion */
 	int64_t suspicion_unix_ms, warning_unix_ms, standing_unix_ms;
+	int64_t retry_unix_ms; /* when another attempt was announced; 0: it has begun, or there is none */
 	char steps[160]; /* in words; empty: none are printed */
 	int64_t steps_unix_ms; /* of the last one */
 	bool has_rate;
@@ -75,6 +77,7 @@ struct health {
 	size_t n_evidence;
 	char incident[64]; /* empty: none */
 	int64_t since_unix_ms; /* 0: unknown */
+	int64_t next_unix_ms; /* when the next attempt begins; 0: none is to begin, or that is not known */
 };
 
 const char *health_level_name(enum health_level l);

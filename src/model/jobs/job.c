@@ -32,6 +32,11 @@ const char *job_state_name(enum job_state s)
 	return s < JOB_STATE_MAX ? state_names[s] : "unknown";
 }
 
+const char *job_state_word(const struct job *j)
+{
+	return j->state == JOB_FAILED && j->stopped ? "stopped" : job_state_name(j->state);
+}
+
 enum job_state job_state_of(const char *name)
 {
 	for (size_t i = 0; i < JOB_STATE_MAX; i++)

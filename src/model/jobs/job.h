@@ -36,6 +36,7 @@ struct job {
 	uint32_t attempt; /* number of the running or last attempt, from 0 */
 	uint32_t max_retries;
 	enum job_state state;
+	bool stopped; /* with JOB_FAILED: its user stopped it (agent/incident/story); not stored */
 	int64_t started_unix_ms, ended_unix_ms; /* ended_unix_ms 0: still running */
 	bool has_exit;
 	int32_t exit_status; /* exit status of `vigil run` */
@@ -90,4 +91,5 @@ struct job_event {
 /* In words that follow the name of a process: "ended by vigil, as another rank failed"; NULL: it is none of these. */
 const char *process_ended_words(const char *ended_for);
 const char *job_state_name(enum job_state s);
+const char *job_state_word(const struct job *j); /* for a person: "stopped" of one that its user stopped */
 enum job_state job_state_of(const char *name); /* JOB_STATE_MAX if unknown */

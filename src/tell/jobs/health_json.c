@@ -23,5 +23,7 @@ struct js *health_json(const struct health *h)
 	js_put_text_if(o, "incident", h->incident);
 	if (h->since_unix_ms > 0)
 		js_put_i64(o, "since_unix_ms", h->since_unix_ms);
+	if (h->next_unix_ms > 0)
+		js_put_i64(o, "next_unix_ms", h->next_unix_ms);
 	return o;
 }

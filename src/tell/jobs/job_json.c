@@ -24,6 +24,8 @@ struct js *job_json(const struct job *j)
 	js_put_text(o, "id", j->id);
 	js_put_text_if(o, "name", j->name);
 	js_put_text(o, "state", job_state_name(j->state));
+	if (j->state == JOB_FAILED && j->stopped)
+		js_put_bool(o, "stopped", true);
 	js_put_text_if(o, "command", j->command);
 	js_put_text_if(o, "cwd", j->cwd);
 	js_put_text_if(o, "node", j->node);

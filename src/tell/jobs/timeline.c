@@ -15,6 +15,7 @@
 #include "tell/jobs/curvekeep.h"
 #include "tell/jobs/jobpast.h"
 #include "tell/jobs/killpoint.h"
+#include "tell/jobs/lifeorder.h"
 #include "tell/jobs/serieslook.h"
 #include "tell/store/series.h"
 #include "tell/store/storelast.h"
@@ -50,11 +51,6 @@ struct rows {
 	size_t n, cap;
 };
 
-struct life {
-	pid_t pid;
-	uint64_t start_ticks;
-};
-
 struct timeline {
 	const struct timeline_want *want;
 	struct trace_json json;
@@ -66,7 +62,7 @@ struct timeline {
 	struct rows *rows;
 	size_t n_rows, rows_cap; /* of all kinds */
 	int64_t last_row; /* number of the newest */
-	struct life *told; /* processes from the store */
+	struct lifeorder *told; /* processes from the store */
 	size_t n_told, told_cap;
 	struct series_process *worker;
 	size_t n_workers, workers_cap;
@@ -83,6 +79,7 @@ struct timeline {
 	uint64_t left_out;
 	struct curvekeep curves; /* of a picture */
 	struct series_steps steps; /* that were written last; n 0: none */
+	int64_t looked_ms; /* unix: the latest time of which memory was told */
 	bool last_part; /* of which every curve is told, so that it reaches as far */
 	bool rankless; /* a process without a rank was sampled */
 	bool no_memory;
@@ -261,9 +258,9 @@ static int note_process(void *ctx, const struct job_process *p)
 		a->open |= p->ended_unix_ms == 0;
 	}
 	t->until_ms = MAX(t->until_ms, p->ended_unix_ms);
-	struct life *l = grow(t, (void **)&t->told, &t->n_told, &t->told_cap, sizeof(*t->told));
+	struct lifeorder *l = grow(t, (void **)&t->told, &t->n_told, &t->told_cap, sizeof(*t->told));
 	if (l)
-		*l = (struct life){p->pid, p->start_ticks};
+		*l = (struct lifeorder){p->pid, p->start_ticks};
 	return 0;
 }
 
@@ -285,47 +282,12 @@ static bool process_span(struct timeline *t, int32_t rank, const char *class, co
 	return true;
 }
 
-static int life_order(const void *a, const void *b)
-{
-	const struct life *x = a, *y = b;
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	return x->start_ticks < y->start_ticks ? -1 : x->start_ticks > y->start_ticks;
-}
-
-static int same_order(const void *a, const void *b)
-{
-	const struct series_process *x = a, *y = b;
-	const struct life lx = {x->pid, x->start_ticks}, ly = {y->pid, y->start_ticks};
-	return life_order(&lx, &ly);
-}
-
-/* Sorts records of one process next to each other, the latest last. */
-static int worker_order(const void *a, const void *b)
-{
-	const struct series_process *x = a, *y = b;
-	int r = same_order(a, b);
-	if (r != 0)
-		return r;
-	if ((x->ended_unix_ms == 0) != (y->ended_unix_ms == 0))
-		return x->ended_unix_ms == 0 ? -1 : 1;
-	return x->ended_unix_ms < y->ended_unix_ms ? -1 : x->ended_unix_ms > y->ended_unix_ms;
-}
-
-static int start_order(const void *a, const void *b)
-{
-	const struct series_process *x = a, *y = b;
-	if (x->started_unix_ms != y->started_unix_ms)
-		return x->started_unix_ms < y->started_unix_ms ? -1 : 1;
-	return x->pid < y->pid ? -1 : x->pid > y->pid;
-}
-
 /* Keeps the latest record of each process. */
 static void workers_settle(struct timeline *t)
 {
 	size_t n = 0;
 	if (t->n_workers)
-		qsort(t->worker, t->n_workers, sizeof(*t->worker), worker_order);
+		qsort(t->worker, t->n_workers, sizeof(*t->worker), lifeorder_latest_last);
 	for (size_t i = 0; i < t->n_workers; i++) {
 		const struct series_process *p = &t->worker[i];
 		bool again = i + 1 < t->n_workers && t->worker[i + 1].pid == p->pid &&
@@ -343,7 +305,7 @@ static int write_process(void *ctx, const struct job_process *p)
 	/* the store keeps the name of the first moment, which may be the parent's */
 	const struct series_process key = {.pid = p->pid, .start_ticks = p->start_ticks};
 	const struct series_process *sampled =
-		t->n_workers ? bsearch(&key, t->worker, t->n_workers, sizeof(key), same_order) : NULL;
+		t->n_workers ? bsearch(&key, t->worker, t->n_workers, sizeof(key), lifeorder_same) : NULL;
 	const char *called = sampled ? sampled->name : p->name;
 	if (!process_span(t, p->rank, p->role, called[0] ? called : "process", p->pid, p->started_unix_ms,
 			  p->ended_unix_ms))
@@ -361,13 +323,13 @@ static int write_process(void *ctx, const struct job_process *p)
 static void write_workers(struct timeline *t)
 {
 	if (t->n_told)
-		qsort(t->told, t->n_told, sizeof(*t->told), life_order);
+		qsort(t->told, t->n_told, sizeof(*t->told), lifeorder_by_pid);
 	if (t->n_workers)
-		qsort(t->worker, t->n_workers, sizeof(*t->worker), start_order);
+		qsort(t->worker, t->n_workers, sizeof(*t->worker), lifeorder_by_start);
 	for (size_t i = 0; i < t->n_workers; i++) {
 		const struct series_process *p = &t->worker[i];
-		const struct life key = {p->pid, p->start_ticks};
-		if (t->n_told && bsearch(&key, t->told, t->n_told, sizeof(key), life_order))
+		const struct lifeorder key = {p->pid, p->start_ticks};
+		if (t->n_told && bsearch(&key, t->told, t->n_told, sizeof(key), lifeorder_by_pid))
 			continue; /* the store's record is fuller */
 		if (!process_span(t, p->rank, p->role, p->name, p->pid, p->started_unix_ms, p->ended_unix_ms))
 			continue;
@@ -541,8 +503,41 @@ static void write_state(struct timeline *t, int64_t lane, const struct series_la
 	rate_counter(t, lane, "processes", at, "processes", l->processes, NULL, 0);
 }
 
+/* The end of an attempt that lies between two looks; 0: of none. *ret_next_ms: when the next began. */
+static int64_t end_between(const struct timeline *t, int64_t was_ms, int64_t now_ms, int64_t *ret_next_ms)
+{
+	for (uint32_t i = 0; i + 1 < t->n_attempts; i++) {
+		const struct attempt *a = &t->attempt[i], *next = a + 1;
+		if (a->open || a->ended_ms < was_ms || a->ended_ms >= now_ms || next->began_ms <= a->ended_ms)
+			continue;
+		*ret_next_ms = next->began_ms;
+		return a->ended_ms;
+	}
+	return 0;
+}
+
+/* The last look of an attempt may be one of ranks that ended after it; graphs would go on with that. */
+static void write_attempt_end(struct timeline *t, const struct series_sample *was, const struct series_sample *now)
+{
+	int64_t next_ms = 0, ended_ms = end_between(t, was->time_unix_ms, now->time_unix_ms, &next_ms);
+	if (ended_ms == 0)
+		return;
+	const int64_t at = at_us(t, MIN(MAX(ended_ms, t->looked_ms), now->time_unix_ms));
+	if (was->job_bytes)
+		rate_counter(t, LANE_JOB, "memory bytes", at, "job",
+			     now->time_unix_ms < next_ms ? (double)now->job_bytes : 0, NULL, 0);
+	for (uint32_t i = 0; i < was->n_lanes; i++) {
+		const struct series_lane none = {.rank = was->lane[i].rank};
+		if (none.rank >= 0 || t->rankless)
+			write_state(t, timeline_lane_find(t, none.rank), &none, at);
+	}
+}
+
 static void write_sample(struct timeline *t, const struct series_sample *was, const struct series_sample *now)
 {
+	if (was)
+		write_attempt_end(t, was, now);
+	t->looked_ms = MAX(t->looked_ms, now->time_unix_ms);
 	int64_t at = at_us(t, now->time_unix_ms);
 	uint64_t gap_ns = was ? sub_floor(now->mono_ns, was->mono_ns) : 0;
 	if (now->node_total_bytes)
@@ -727,6 +722,7 @@ static void part_bulk(struct thinning *th, const struct series_bulk *look)
 static void write_kill_look(struct timeline *t, const struct series_sample *s, const struct series_bulk *large)
 {
 	const int64_t at = at_us(t, s->time_unix_ms);
+	t->looked_ms = MAX(t->looked_ms, s->time_unix_ms);
 	if (s->job_bytes)
 		rate_counter(t, LANE_JOB, "memory bytes", at, "job", (double)s->job_bytes, NULL, 0);
 	for (uint32_t i = 0; i < s->n_lanes; i++)

@@ -262,7 +262,8 @@ static void a_sender_that_was_seen_is_named(void **state)
 }
 
 /* True: the facts have one signal more than `seen`; *ret: the last one. */
-static struct signal_sent page_signal_noted(const struct signal_sent *seen, bool watched, size_t *ret_n)
+static struct signal_sent page_signal_noted(const struct signal_sent *seen, bool watched, int64_t from_unix_ms,
+					    size_t *ret_n)
 {
 	cleanup(deathfacts_freep) struct deathfacts *g = deathfacts_new(&world, NULL);
 	struct signal_sent noted = {.signal = SIGTERM,
@@ -276,6 +277,7 @@ static struct signal_sent page_signal_noted(const struct signal_sent *seen, bool
 	uint64_t at = 0;
 	if (watched)
 		deathfacts_signals_unavailable(g, NULL);
+	deathfacts_signals_from(g, from_unix_ms);
 	if (seen)
 		deathfacts_signal(g, seen);
 	deathfacts_page_signal(g, &noted);
@@ -292,17 +294,21 @@ static void what_the_page_sent_is_believed_unless_it_was_watched_and_not_seen(vo
 	struct signal_sent seen = {
 		.signal = SIGTERM, .target = 50, .target_start_ticks = 7, .sender = 9, .time_unix_ms = 1002};
 	size_t n;
-	assert_string_equal(page_signal_noted(&seen, true, &n).page_role, "admin");
+	assert_string_equal(page_signal_noted(&seen, true, 0, &n).page_role, "admin");
 	assert_int_equal(n, 1);
-	assert_string_equal(page_signal_noted(NULL, false, &n).page_role, "admin");
+	seen.time_unix_ms = 998; /* two clocks, each told in whole milliseconds */
+	assert_string_equal(page_signal_noted(&seen, true, 0, &n).page_role, "admin");
+	assert_string_equal(page_signal_noted(NULL, false, 0, &n).page_role, "admin");
 	assert_int_equal(n, 1); /* noted twice */
-	(void)page_signal_noted(NULL, true, &n);
+	assert_string_equal(page_signal_noted(NULL, true, 1001, &n).page_role, "admin");
+	assert_int_equal(n, 1); /* sent before anybody watched */
+	(void)page_signal_noted(NULL, true, 999, &n);
 	assert_int_equal(n, 0);
 	seen.sender = 10; /* a stranger's */
-	assert_string_equal(page_signal_noted(&seen, true, &n).page_role, "");
+	assert_string_equal(page_signal_noted(&seen, true, 0, &n).page_role, "");
 	seen.sender = 9;
 	seen.time_unix_ms = 999000; /* of another day */
-	assert_string_equal(page_signal_noted(&seen, true, &n).page_role, "");
+	assert_string_equal(page_signal_noted(&seen, true, 0, &n).page_role, "");
 	assert_int_equal(n, 1);
 }
 

@@ -88,6 +88,15 @@ static void sizes_are_shown_with_three_digits(void **state)
 	assert_string_equal(size_format_gb(GIB + GIB / 4, dst), "1.25GB");
 }
 
+static void what_was_this_instant_is_now(void **state)
+{
+	(void)state;
+	char dst[32];
+	assert_string_equal(ago_format(0, dst), "now");
+	assert_string_equal(ago_format(NS_PER_MS - 1, dst), "now");
+	assert_string_equal(ago_format(12400 * NS_PER_MS, dst), "12.4 s ago");
+}
+
 static void durations_are_shown_in_their_own_unit(void **state)
 {
 	(void)state;
@@ -119,6 +128,7 @@ int main(void)
 		cmocka_unit_test(ratios_are_parts_of_one_or_per_cent),
 		cmocka_unit_test(durations_without_a_unit_are_seconds),
 		cmocka_unit_test(sizes_are_shown_with_three_digits),
+		cmocka_unit_test(what_was_this_instant_is_now),
 		cmocka_unit_test(durations_are_shown_in_their_own_unit),
 		cmocka_unit_test(a_time_beyond_all_years_is_shown_as_nothing),
 	};

@@ -333,6 +333,11 @@ static void a_job_between_attempts_says_why(void **state)
 	trouble(INCIDENT_CRASH, 1);
 	assert_int_equal(level(), HEALTH_DIED);
 	assert_string_equal(h.sentence, "waits for attempt 2: rank 2 holds the others up");
+	assert_int_equal(h.next_unix_ms, 0);
+	facts.trouble.retry_ms = 90000;
+	heard("retry", "attempt 2 of 3 retries, in 90 s", NOW - 30000);
+	assert_int_equal(level(), HEALTH_DIED);
+	assert_int_equal(h.next_unix_ms, NOW + 60000);
 	heard("memory_warning", "memory runs out in 2 m", NOW - 1000); /* of the attempt that has ended */
 	heard("suspected", "nothing has moved", NOW - 1000);
 	assert_int_equal(level(), HEALTH_DIED);

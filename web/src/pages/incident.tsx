@@ -9,6 +9,7 @@ import { useLoad, useNow } from "../hooks";
 import { link, type Route } from "../route";
 import type { Incident, IncidentStack, MemoryHolder } from "../types";
 import { Bar, Card, Facts, Frames, Show, When } from "../ui/parts";
+import { ReportFiles } from "../ui/reportfiles";
 import { GroupedStacks, groupsOfReport } from "../ui/stacks";
 import { WaitGraph } from "../ui/waits";
 
@@ -197,6 +198,7 @@ function Ways({ incident }: { incident: Incident }) {
 			<a class="button" href={link(["job", incident.job, "at", incident.time_unix_ms])}>
 				The job at that moment
 			</a>
+			<ReportFiles id={incident.id} />
 		</p>
 	);
 }

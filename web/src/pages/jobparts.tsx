@@ -40,7 +40,7 @@ export function Attempts({
 							{n === (job.attempt ?? 0)
 								? running(job)
 									? { waiting: " · ended", unseen: "" }[level(job) as string] ?? " · runs"
-									: ` · exit status ${job.exit_status ?? "unknown"}`
+									: `${level(job) === "stopped" ? " · stopped" : ""} · exit status ${job.exit_status ?? "unknown"}`
 								: ""}
 						</small>
 						{own.map((i) => (

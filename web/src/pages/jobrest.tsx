@@ -9,6 +9,7 @@ import { useEvery, useLoad, useNews, useNow, type Loaded } from "../hooks";
 import type { Event, IncidentBrief, Job, Me, MemorySeries, Series, Stacks, Waits } from "../types";
 import { MemoryChart, type Mark } from "../ui/chart";
 import { Card, Empty, Show } from "../ui/parts";
+import { ReportFiles } from "../ui/reportfiles";
 import { SeriesChart } from "../ui/serieschart";
 import { GroupedStacks, groupsOfReport, groupStacks } from "../ui/stacks";
 import { WaitGraph } from "../ui/waits";
@@ -167,7 +168,16 @@ export default function JobRest(props: JobRestProps) {
 			<Charts job={job} moment={moment} marks={all} onPick={onPick} />
 			<Card title="Attempts">
 				<Show of={incidents} what="Attempts">
-					{(i) => <Attempts job={job} events={events.all} incidents={i.incidents} now={now} />}
+					{(i) => (
+						<>
+							<Attempts job={job} events={events.all} incidents={i.incidents} now={now} />
+							{job.health?.incident && (
+								<p class="actions">
+									<ReportFiles id={job.health.incident} />
+								</p>
+							)}
+						</>
+					)}
 				</Show>
 			</Card>
 			<Happenings job={job} list={events} />

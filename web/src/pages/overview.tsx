@@ -32,7 +32,7 @@ function JobRow({ job, now, seen = now }: { job: Job; now: number; seen: number 
 		: job.ended_unix_ms !== undefined
 			? `ended ${ago(job.ended_unix_ms, now)}`
 			: "";
-	const told = tellsSteps(job.health?.sentence);
+	const told = running(job) && tellsSteps(job.health?.sentence);
 	const facts = [
 		life,
 		// Of one process it is not known here what that starts.
@@ -83,7 +83,7 @@ function LastIncidents({ now }: { now: number }) {
 			<Show of={events} what="Incidents">
 				{({ events: list }) =>
 					list.length === 0 ? (
-						<Empty>No incident so far. Deaths and hangs will stand here.</Empty>
+						<Empty>No incident so far.</Empty>
 					) : (
 						<ul class="rows">
 							{list.map((e) => (

@@ -7,7 +7,7 @@ import { useEvery, useLoad, useNews, useNow } from "../hooks";
 import { live } from "../live";
 import { running } from "../health";
 import { link, type Route } from "../route";
-import type { Me, Process } from "../types";
+import type { Event, Me, Process } from "../types";
 import { Card, Empty, Facts, Fault, Show } from "../ui/parts";
 import { useJob } from "./jobframe";
 import { NewProfile } from "./newprofile";
@@ -166,6 +166,12 @@ function One({ process: p, me, job, again }: OneProps) {
 	const now = useNow(5000);
 	const [sent, setSent] = useState<{ signal: Signal; at: number }>();
 	const begins = p.started_unix_ms;
+	// An event of the job tells it as well, for whoever looks later.
+	const signals = useLoad<{ events: Event[] }>(jobPath(job, "events"), { kind: "signal", order: "desc", limit: 200 });
+	useNews((kind, event: Event) => {
+		if (kind === "event" && event.kind === "signal" && event.job === job) signals.reload();
+	}, () => {});
+	const told = signals.data?.events.find((e) => e.text.includes(`pid ${p.pid})`) && e.time_unix_ms >= (begins ?? 0));
 	useEvery(sent ? TOLD_MS : ALIVE_MS, p.running ?? false, again);
 	return (
 		<>
@@ -199,9 +205,10 @@ function One({ process: p, me, job, again }: OneProps) {
 				<p>
 					<code>{p.command}</code>
 				</p>
-				{sent && (
+				{(sent || told) && (
 					<p role="status">
-						SIG{sent.signal} was sent at {clock(sent.at)}.{p.running ? " It has not ended yet." : ""}
+						{told ? `${told.text}, at ` : `SIG${sent?.signal} was sent at `}
+						{clock(told?.time_unix_ms ?? sent?.at, now)}.{p.running ? " It has not ended yet." : ""}
 					</p>
 				)}
 				{p.rank !== undefined && (

@@ -1,6 +1,6 @@
 // The first thing one sees of a job: is it well, who holds it up, what to do, and the picture that proves it.
 import type { ComponentChildren } from "preact";
-import { ago, clock, rankList } from "../format";
+import { ago, clock, lasting, rankList } from "../format";
 import { useNow } from "../hooks";
 import { link } from "../route";
 import type { Health, Job } from "../types";
@@ -56,7 +56,7 @@ export function Verdict({ job, picture }: { job: Job; picture: ComponentChildren
 	const now = useNow(1000);
 	const health: Health = job.health ?? {
 		level: "unknown",
-		sentence: `vigil cannot tell how this job is; its state is "${job.state}".`,
+		sentence: `It cannot be told how it is: ${job.state}.`,
 	};
 	const { glyph, word, tone } = levelOf(level({ ...job, health }));
 	const going = running(job);
@@ -65,6 +65,7 @@ export function Verdict({ job, picture }: { job: Job; picture: ComponentChildren
 		<section class={`verdict ${tone}`} aria-label="Verdict">
 			<p class="level">
 				<span aria-hidden="true">{glyph}</span> {word}
+				{health.next_unix_ms! > now && <small> in {lasting(health.next_unix_ms! - now)}</small>}
 				{health.since_unix_ms !== undefined && (
 					<small>
 						{" "}

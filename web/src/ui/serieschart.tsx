@@ -23,9 +23,12 @@ const DASHES = [[], [6, 3], [2, 3], [10, 3, 2, 3]];
 
 type Curve = Series["series"][number];
 
+const inBytes = (s: Curve) => s.unit?.startsWith("bytes") ?? false;
+/** What is told as 0. */
+const isNone = (s: Curve, v: number | null) => v == null || (inBytes(s) ? Math.abs(v) < 0.5 : v === 0);
+
 /** Who read or wrote nothing is no curve, nor is what has no rank and did nothing. */
-const isCurve = (s: Curve) =>
-	s.values.some((v) => v != null && v !== 0) || (s.rank !== undefined && !s.unit?.startsWith("bytes"));
+const isCurve = (s: Curve) => !s.values.every((v) => isNone(s, v)) || (s.rank !== undefined && !inBytes(s));
 
 /** They come by their memory; a rank has its place and its colour in all of these charts. What has no rank comes last. */
 const byRank = (a: Curve, b: Curve) => (a.rank ?? 1e9) - (b.rank ?? 1e9);
