@@ -581,9 +581,9 @@ SILENT = """if 1:
             pass
 
     for i in range(150):
-        go_round(0.1)
+        go_round(0.3)
         print("batch done, all is well", flush=True)
-        time.sleep(0.4)
+        time.sleep(0.2)
 
     go_round(600)
 """
