@@ -81,11 +81,11 @@ int heap_save(const struct world *w, const struct heapset *h, const struct heaps
 	r = foreign_act_as(s.as, folder_act, &s);
 	if (r < 0)
 		return fault_set(f, r, "a folder for %zu profiles cannot be made: %s: %s", wanted, to, strerror(-r));
-	cleanup(closep) int dir = s.dir;
 	for (size_t i = 0; i < n && r == 0; i++) {
 		s.name = path_name(all[i].file);
 		if (is_wanted(want, &all[i]))
 			r = save_one(w, &all[i], &s, f);
 	}
+	closep(&s.dir);
 	return r;
 }
