@@ -630,6 +630,8 @@ bool hang_graph_explains(struct hang_work *w)
 	bool visitor = s->end == WAITEND_VISITOR && s->n_followers == 0 && !left && !reader;
 	if ((visitor || by_absence) && !w->stepping)
 		return false; /* a server without clients */
+	if (visitor && n->dead_within && n->fact && n->fact->kind == WAITFACT_FIFO)
+		return false; /* who could come stands as well: hang_closed_job */
 	if (writes && w->standstill_ns < terminal_ns) { /* somebody reads what it has printed */
 		w->v->again_ns = sub_floor(terminal_ns, w->standstill_ns);
 		return true;
@@ -662,6 +664,8 @@ bool hang_graph_explains(struct hang_work *w)
 		hang_says(w, "Each rank waits for a message of another one.");
 	}
 	hang_one_elsewhere(w, s);
+	if (of_messages(w, s) && !s->closed && w->v->n_culprits > 2)
+		w->v->n_culprits = 0; /* all are none */
 	if (hang_each_for_its_own(w)) {
 		w->v->confidence = CONFIDENCE_LOW;
 		w->v->n_culprits = 0;

@@ -236,20 +236,40 @@ static uint32_t server_of_all(const struct hang_work *w, const struct waitgraph_
 	return WAITGRAPH_NONE;
 }
 
-/*
- * The place of the program at which two stacks part, seen from outside: a line of one function. NULL: they part in
- * different functions, as those of ranks with different work do, or not at all.
- */
-static const struct dump_frame *parts_at(const struct dump_thread *a, const struct dump_thread *b)
+/* How many frames two stacks have in common, seen from outside. */
+static size_t frames_shared(const struct dump_thread *a, const struct dump_thread *b)
 {
-	for (size_t i = 0; i < MIN(a->n_frames, b->n_frames); i++) {
-		const struct dump_frame *x = &a->frames[a->n_frames - 1 - i], *y = &b->frames[b->n_frames - 1 - i];
-		bool same = x->kind == y->kind && strcmp(x->name, y->name) == 0 &&
-			    strcmp(x->file ? x->file : "", y->file ? y->file : "") == 0;
-		if (!same)
+	size_t n = 0;
+	while (n < MIN(a->n_frames, b->n_frames)) {
+		const struct dump_frame *x = &a->frames[a->n_frames - 1 - n], *y = &b->frames[b->n_frames - 1 - n];
+		if (x->kind != y->kind || strcmp(x->name, y->name) != 0 ||
+		    strcmp(x->file ? x->file : "", y->file ? y->file : "") != 0 || x->line != y->line)
+			break;
+		n++;
+	}
+	return n;
+}
+
+/*
+ * The one rank that has come to where it stands from another line of a function than all others, which are in one call
+ * from there, wherever below it; NULL: there is none. ret_at: how many frames lie outside of that function.
+ */
+static const struct stackgroup_rank *comes_from_elsewhere(const struct hang_work *w, size_t *ret_at)
+{
+	const struct stackgroup_rank *rank = w->g.rank;
+	for (size_t i = 0; i < w->g.n; i++)
+		if (!rank[i].acting)
 			return NULL;
-		if (x->line != y->line)
-			return x;
+	for (size_t i = 0; i < w->g.n && w->g.n >= 3; i++) {
+		const size_t first = i == 0;
+		const size_t at = frames_shared(rank[i].acting, rank[first].acting);
+		bool odd = true;
+		for (size_t k = 0; k < w->g.n && odd; k++)
+			odd = k == i || (frames_shared(rank[i].acting, rank[k].acting) == at &&
+					 (k == first || frames_shared(rank[k].acting, rank[first].acting) > at));
+		*ret_at = at;
+		if (odd)
+			return &rank[i];
 	}
 	return NULL;
 }
@@ -260,13 +280,15 @@ static const struct dump_frame *parts_at(const struct dump_thread *a, const stru
  */
 static void odd_place_says(struct hang_work *w)
 {
-	const struct stackgroup_group *most = &w->g.group[0], *few = &w->g.group[1];
-	if (w->g.n_groups != 2 || few->n != 1 || most->n < 2)
+	size_t at = 0;
+	const struct stackgroup_rank *b = comes_from_elsewhere(w, &at);
+	const struct dump_thread *mine = b ? b->acting : NULL, *theirs = b ? w->g.rank[b == w->g.rank].acting : NULL;
+	if (!b || at >= mine->n_frames || at >= theirs->n_frames)
 		return;
-	const struct stackgroup_rank *a = &w->g.rank[most->first], *b = &w->g.rank[few->first];
-	const struct dump_frame *x = a->acting && b->acting ? parts_at(a->acting, b->acting) : NULL;
-	const struct dump_frame *y = x ? parts_at(b->acting, a->acting) : NULL;
-	if (!x || !y || x->kind != FRAME_PYTHON)
+	const struct dump_frame *y = &mine->frames[mine->n_frames - 1 - at];
+	const struct dump_frame *x = &theirs->frames[theirs->n_frames - 1 - at];
+	if (x->kind != FRAME_PYTHON || y->kind != FRAME_PYTHON || strcmp(x->name, y->name) != 0 ||
+	    strcmp(x->file ? x->file : "", y->file ? y->file : "") != 0)
 		return;
 	hang_says(w, "Rank %d has come to it from line %d of %s, the others from line %d.", b->rank, y->line, x->name,
 		  x->line);
