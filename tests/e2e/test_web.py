@@ -465,6 +465,16 @@ def test_ranks_that_vigil_ended_are_told_as_such(vigil):
         assert "exit 3" in told and "by vigil: 2 processes ended by vigil, as another rank failed." in told, told
 
 
+def test_a_hang_that_vigil_ended_is_told_so(vigil):
+    stuck = "import threading, time\nfor i in range(30):\n    print('step', i, flush=True); time.sleep(0.1)\n" \
+            "lock = threading.Lock()\nwith lock:\n    lock.acquire()"
+    assert vigil("run", "--hang-after", "4s", "--on-hang", "kill", "--", sys.executable, "-c", stuck, timeout=120).status != 0
+    server = Server(vigil)
+    id = server.get("/api/v1/jobs").json()["jobs"][0]["id"]
+    said = json.dumps(server.get(f"/api/v1/jobs/{id}").json())
+    assert "had been standing still" in said and "when vigil ended it (--on-hang kill)" in said, said
+
+
 @pytest.mark.parametrize("name", [signal.SIGINT, signal.SIGTERM])
 def test_ranks_of_a_run_that_was_stopped_are_told_as_such(vigil, job, name):
     server, id = job

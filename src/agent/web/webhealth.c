@@ -112,6 +112,8 @@ static int trouble_gather(struct store *s, const struct job *j, struct health_fa
 						{"cause", 0},
 						{"hang", 0},
 						{"retry", 0},
+						{"killer", 0},
+						{"killer_text", 0},
 						{"evidence", 4 * HEALTH_EVIDENCE}};
 	static struct incident made; /* too large for the stack */
 	cleanup(job_story_done) struct job_story story = {.json = NULL};
