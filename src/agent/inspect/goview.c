@@ -110,6 +110,20 @@ static int owed_find(struct goproc *p, const struct goroutines *now, const bool 
 	return r;
 }
 
+/* True if it waits for a Mutex or a RWMutex; Go 1.19 tells these by their frames alone. */
+static bool waits_for_lock(struct goproc *p, const struct goroutine *g)
+{
+	struct goroutine_frame f[GOROUTINE_FRAMES];
+	size_t n = 0;
+	bool cut = false;
+	if (g->wait != GOWAIT_SEMAPHORE || goroutine_frames(p, g, f, &n, &cut) != 0)
+		return g->wait == GOWAIT_LOCK;
+	for (size_t i = 0; i < n; i++)
+		if (span_starts(f[i].name, "sync.(*Mutex).") || span_starts(f[i].name, "sync.(*RWMutex)."))
+			return true;
+	return false;
+}
+
 /* True if it waits for somebody to come: in Accept, or for the next request on a connection of net/http's. */
 static bool waits_at_door(struct goproc *p, const struct goroutine *g)
 {
@@ -158,7 +172,7 @@ static int conclude(struct goproc *p, const struct goroutines *before, const str
 	if (!lives || !reached)
 		return -ENOMEM;
 	gostand_living(before, now, lives);
-	int e = now->n && !lives[0] && now->item[0].wait == GOWAIT_LOCK ? doors_leave(p, now, lives) : 0;
+	int e = now->n && !lives[0] && waits_for_lock(p, &now->item[0]) ? doors_leave(p, now, lives) : 0;
 	if (e)
 		return e;
 	memcpy(reached, lives, now->n * sizeof(*lives));
