@@ -69,6 +69,24 @@ def test_what_was_handled_is_evidence_and_the_last_words_decide(vigil):
     assert any("earlier" in t and "MemoryError: handled" in t for t in evidence(report, "log_before")), report
 
 
+def test_a_thread_that_ended_long_before_is_evidence_of_an_error_that_explains_itself(vigil):
+    """Its traceback is on stderr, the steps after it on stdout; an error that may be for want of the thread still names it."""
+    text = """
+        import threading, time
+        def upload(): raise ConnectionResetError(104, "reset")
+        t = threading.Thread(target=upload)
+        for step in range(40):
+            print("step", step); time.sleep(0.05)
+            if step == 3: t.start()
+        raise ERROR
+        """
+    report = died(vigil, python(text.replace("ERROR", "KeyError('label_ids')")), status=1)
+    assert "KeyError: 'label_ids'" in words(report) and "ConnectionResetError" not in words(report), report
+    assert any("ConnectionResetError" in t for t in evidence(report, "log_before")), report
+    report = died(vigil, python(text.replace("ERROR", "RuntimeError('nothing was uploaded')")), status=1)
+    assert "A thread of it had ended with an exception before: ConnectionResetError" in words(report), report
+
+
 def test_the_last_line_is_the_reason_of_an_exit_status(vigil):
     report = died(vigil, python("""
         import sys

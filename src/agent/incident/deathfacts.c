@@ -436,10 +436,16 @@ static void steps_elsewhere(struct slow *s, const struct deathfacts_logs *logs, 
 		if (strcmp(h->source, err_source) != 0)
 			continue;
 		h->out_went_on = went_on;
-		if (strcmp(h->id, "python_traceback") != 0 || h->went_on ||
+		const bool of_thread = strcmp(h->id, "earlier_traceback") == 0 && h->of_thread;
+		if ((strcmp(h->id, "python_traceback") != 0 && !of_thread) || h->went_on ||
 		    !streamorder_after(logs->order, err_from + h->at_bytes, &part) || part.bursts < bursts_least)
 			continue;
-		h->went_on = deathlog_steps_between(tail, sub_floor(part.out_from, from), sub_floor(part.out_to, from));
+		const bool steps =
+			deathlog_steps_between(tail, sub_floor(part.out_from, from), sub_floor(part.out_to, from));
+		if (of_thread) /* what it left undone may be felt later */
+			h->out_went_on |= steps;
+		else
+			h->went_on = steps;
 	}
 }
 

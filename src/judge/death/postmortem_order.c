@@ -158,13 +158,26 @@ const struct log_hint *pm_cause_before(const struct death *d, const struct log_h
 	return found;
 }
 
+/* An error of what the program was doing, which nothing that a thread should have done explains. */
+static bool explains_itself(const struct log_hint *h)
+{
+	static const char *const of_its_own[] = {"KeyError", "IndexError", "TypeError",		 "ValueError",
+						 "NameError", "ImportError", "ModuleNotFoundError", "ZeroDivisionError",
+						 "SyntaxError"};
+	for (size_t i = 0; i < ARRAY_SIZE(of_its_own); i++)
+		if (span_starts(span_of(h->text), of_its_own[i]))
+			return true;
+	return false;
+}
+
 const struct log_hint *pm_thread_before(const struct death *d, const struct log_hint *last)
 {
 	const struct log_hint *found = NULL;
 	for (size_t k = 0; k < d->n_hints; k++) {
 		const struct log_hint *h = &d->hints[k];
 		if (!id_is(h, "earlier_traceback") || !h->of_thread || h->of_task || last->of_thread ||
-		    h->rank != last->rank || strcmp(h->source, last->source) != 0 || h->line > last->line)
+		    h->rank != last->rank || strcmp(h->source, last->source) != 0 || h->line > last->line ||
+		    ((h->went_on || h->out_went_on) && explains_itself(last)))
 			continue;
 		if (!found || h->line > found->line)
 			found = h;

@@ -158,7 +158,7 @@ struct log_hint {
 	uint32_t after;            /* lines after it, without tracebacks, stack frames and known messages */
 	uint32_t to_end;           /* all lines after it */
 	bool went_on;              /* lines of the program's loop come after it, so it was handled (logshape) */
-	bool out_went_on;          /* the same on stdout, after all of stderr, which has the message */
+	bool out_went_on;          /* on stdout: after all of stderr, which has it; of_thread: or right after it */
 	bool of_thread;            /* an exception that ended a thread, and was not the main one's */
 	bool of_task;              /* of_thread: of a task of asyncio's that nobody has awaited */
 	char before[200];          /* of a traceback: the line right before it, where that is no step; "": none */
