@@ -34,6 +34,8 @@ bool hang_tries_in_vain(const struct hang_work *w, const struct stackgroup_rank 
  * to write: whoever follows a log waits for lines that may come from anywhere.
  */
 bool hang_by_design(const struct hang_work *w, const struct waitgraph_sink *s);
+/* The same function of the same file, at whatever line. */
+bool hang_same_code(const struct dump_frame *a, const struct dump_frame *b);
 /*
  * Of a circle of three ranks or more that are named one alone may not be in the call in which the others are: then it
  * is named in their place.

@@ -174,7 +174,7 @@ const struct waitgraph_sink *hang_message_circle(const struct hang_work *w)
 
 /* ---- of a circle, the one that is elsewhere ---- */
 
-static bool same_code(const struct dump_frame *a, const struct dump_frame *b)
+bool hang_same_code(const struct dump_frame *a, const struct dump_frame *b)
 {
 	return a->kind == b->kind && strcmp(a->name, b->name) == 0 &&
 	       strcmp(a->file ? a->file : "", b->file ? b->file : "") == 0;
@@ -191,7 +191,7 @@ static size_t own_from(const struct dump_thread *t, size_t at)
 static bool is_in_function(const struct stackgroup_rank *r, const struct dump_frame *f)
 {
 	for (size_t i = 0; i < r->acting->n_frames; i++)
-		if (same_code(&r->acting->frames[i], f))
+		if (hang_same_code(&r->acting->frames[i], f))
 			return true;
 	return false;
 }
@@ -202,7 +202,7 @@ static bool is_in_call(const struct stackgroup_rank *r, const struct dump_frame 
 	const struct dump_thread *t = r->acting;
 	for (size_t i = own_from(t, 0); i < t->n_frames; i = own_from(t, i + 1)) {
 		const size_t out = own_from(t, i + 1);
-		if (same_code(&t->frames[i], f) && out < t->n_frames && same_code(&t->frames[out], from) &&
+		if (hang_same_code(&t->frames[i], f) && out < t->n_frames && hang_same_code(&t->frames[out], from) &&
 		    t->frames[out].line == from->line)
 			return true;
 	}

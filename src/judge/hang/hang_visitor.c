@@ -242,8 +242,7 @@ static size_t frames_shared(const struct dump_thread *a, const struct dump_threa
 	size_t n = 0;
 	while (n < MIN(a->n_frames, b->n_frames)) {
 		const struct dump_frame *x = &a->frames[a->n_frames - 1 - n], *y = &b->frames[b->n_frames - 1 - n];
-		if (x->kind != y->kind || strcmp(x->name, y->name) != 0 ||
-		    strcmp(x->file ? x->file : "", y->file ? y->file : "") != 0 || x->line != y->line)
+		if (!hang_same_code(x, y) || x->line != y->line)
 			break;
 		n++;
 	}
@@ -287,8 +286,7 @@ static void odd_place_says(struct hang_work *w)
 		return;
 	const struct dump_frame *y = &mine->frames[mine->n_frames - 1 - at];
 	const struct dump_frame *x = &theirs->frames[theirs->n_frames - 1 - at];
-	if (x->kind != FRAME_PYTHON || y->kind != FRAME_PYTHON || strcmp(x->name, y->name) != 0 ||
-	    strcmp(x->file ? x->file : "", y->file ? y->file : "") != 0)
+	if (x->kind != FRAME_PYTHON || !hang_same_code(x, y))
 		return;
 	hang_says(w, "Rank %d has come to it from line %d of %s, the others from line %d.", b->rank, y->line, x->name,
 		  x->line);
