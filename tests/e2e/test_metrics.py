@@ -124,6 +124,22 @@ def test_counters_go_on_when_jobs_are_forgotten(vigil):
     assert value(samples(metrics(vigil)), "vigil_kills_total", name="victim") == 2
 
 
+def test_a_job_that_its_user_stopped_has_not_failed(vigil):
+    run = vigil.start("run", "--name", "asked", "--", "sh", "-c", "echo up; exec sleep 100")
+    assert run.stdout.readline() == b"up\n"
+    run.send_signal(signal.SIGTERM)
+    assert run.wait(60) == 143
+    for _ in range(2):
+        found = samples(metrics(vigil))
+        assert value(found, "vigil_jobs_ended_total", state="stopped") == 1
+        assert value(found, "vigil_jobs_ended_total", state="failed") == 0
+        with sqlite3.connect(vigil.state / "vigil.db") as db:
+            db.execute("UPDATE job SET started_unix_ms=1, ended_unix_ms=2")
+        if labels_of(found, "vigil_job_info"):
+            assert value(found, "vigil_job_state", vigil_job_state="stopped", job_id=labels_of(found, "vigil_job_info")[0]["job_id"]) == 1
+            assert vigil("jobs", "--forget", "1d").status == 0
+
+
 def test_retries_are_counted_by_what_became_of_them(vigil):
     result = vigil("run", "--name", "again", "--retries", "2", "--backoff", "0.1s", "--retry-on", "any", "--", "sh", "-c", "kill -9 $$")
     assert result.status == 137, result

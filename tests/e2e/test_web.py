@@ -427,10 +427,8 @@ def test_a_signal_of_the_page_is_the_user_s_while_the_store_is_busy(vigil, state
     with contextlib.closing(sqlite3.connect(state / "vigil.db", isolation_level=None)) as db:
         db.execute("BEGIN IMMEDIATE")
         assert server.post(f"/api/v1/jobs/{id}/signal", {"pid": job["pid"], "signal": name}).status == 204
-        time.sleep(2)
+        wait_for(lambda: not os.path.exists(f"/proc/{job['pid']}"), 10, "the rank to end")
         db.execute("ROLLBACK")
-    time.sleep(3)
-    print(vigil("why", id, "--json").out[:3000], vigil("events", id).out, vigil("ps", id).out, os.listdir(state / "jobs" / id), os.listdir(state / "unstored"))
     wait_for(lambda: server.get(f"/api/v1/jobs/{id}").json()["state"] == "failed", 30, "the job to end")
     report = vigil.why(id)
     assert report["cause"]["id"] == "asked_from_page" and server.get(f"/api/v1/jobs/{id}").json()["attempt"] == 0, report

@@ -5,6 +5,7 @@
 
 #include "agent/incident/orphancase.h"
 #include "agent/incident/recorder.h"
+#include "agent/incident/story.h"
 #include "agent/host/host.h"
 #include "base/buf.h"
 #include "base/clock.h"
@@ -57,6 +58,7 @@ static void row_ended(struct recorder *k, const struct guard_job *g, struct job 
 	row->ended_unix_ms = clock_unix_ms();
 	row->pid = 0;
 	TEXT_COPY(row->last_incident, cause);
+	job_stopped_look(k->store, row);
 	recorder_job(k, row);
 }
 

@@ -23,7 +23,7 @@ int must_check job_story_read(struct store *store, const struct job *j, struct j
  * its last incident, and says less than a hang.
  */
 bool job_story_leads(const struct job *j, const struct job_story *s);
-/* Sets stopped of a job that failed, by the incident that leads. A store that fails leaves it as it is. */
+/* Sets stopped of a job that has failed, before its row is stored, by the incident that leads, which is stored. */
 void job_stopped_look(struct store *store, struct job *j);
 /* Of a job that is open: that it goes on, or how long it has stood by now, which its report cannot say. A sentence. */
 void job_story_goes_on(const struct job *j, const struct job_story *s, int64_t now_unix_ms, char *dst, size_t cap);

@@ -6,6 +6,7 @@
 #include "agent/host/host.h"
 #include "agent/incident/killreport.h"
 #include "agent/incident/leftover.h"
+#include "agent/incident/story.h"
 #include "agent/map/mapstate.h"
 #include "base/buf.h"
 #include "base/clock.h"
@@ -212,6 +213,7 @@ void map_job_end(struct map *m, int status)
 	j->peak_bytes = m->memory.most_bytes;
 	j->other_deaths = (uint32_t)MIN(m->tally.failed, (uint64_t)UINT32_MAX);
 	recorder_ended(&m->recorder, j, clock_boot_ns() - m->start_boot_ns);
+	job_stopped_look(m->recorder.store, j);
 	recorder_job(&m->recorder, j);
 	recorder_event(&m->recorder, j, "job_end", NULL,
 		       "exit status %d: %llu tasks succeeded, %llu failed, %llu were run before", status,

@@ -66,7 +66,8 @@ static int job_take(void *ctx, const struct job *j)
 	struct metrics_facts *f = g->facts;
 	enum job_state state = joblife_is_lost(g->world, j) ? JOB_LOST : j->state;
 	bool open = state == JOB_STARTING || state == JOB_RUNNING || state == JOB_WAITING;
-	f->jobs_in_state[state < JOB_STATE_MAX ? state : JOB_LOST]++;
+	bool stopped = state == JOB_FAILED && j->stopped;
+	f->jobs_in_state[stopped ? METRICS_STOPPED : state < JOB_STATE_MAX ? (int)state : JOB_LOST]++;
 	/* nobody wrote down when a lost job was lost: at its last sample */
 	int64_t ended = open || j->ended_unix_ms > 0 ? j->ended_unix_ms : metricsseries_changed_unix_ms(j->log_dir);
 	if (!open && f->now_unix_ms - MAX(ended, j->started_unix_ms) > ENDED_KEPT_MS)
@@ -343,12 +344,13 @@ static int tally_take(void *ctx, const char *key_text, const char *value_text)
 		incident_count(f, key, c);
 		return 0;
 	}
-	enum job_state state = job_state_of(js_as_text(js_at(key, 1), ""));
-	if (state == JOB_STATE_MAX)
-		return 0;
+	const char *state = js_as_text(js_at(key, 1), "");
 	c = (struct metrics_count){.what = METRICS_ENDED, .n = c.n};
-	TEXT_COPY(c.label[0], job_state_name(state));
-	count_add(f, &c);
+	for (int k = JOB_DONE; k < METRICS_STATES; k++)
+		if (strcmp(state, metrics_state_name(k)) == 0) {
+			TEXT_COPY(c.label[0], state);
+			count_add(f, &c);
+		}
 	return 0;
 }
 
@@ -370,8 +372,8 @@ static int counts_take(struct gathering *g)
 		zero_add(f, METRICS_INCIDENTS, incident_kind_name((enum incident_kind)k));
 	zero_add(f, METRICS_RETRIES, "retried");
 	zero_add(f, METRICS_RETRIES, "given_up");
-	for (int k = JOB_DONE; k <= JOB_LOST; k++)
-		zero_add(f, METRICS_ENDED, job_state_name((enum job_state)k));
+	for (int k = JOB_DONE; k < METRICS_STATES; k++)
+		zero_add(f, METRICS_ENDED, metrics_state_name(k));
 	return store_each_tally(g->store, tally_take, f);
 }
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "agent/host/host.h"
+#include "agent/incident/story.h"
 #include "agent/run/adopt_parts.h"
 #include "agent/run/runprotect.h"
 #include "base/buf.h"
@@ -346,6 +347,7 @@ void adopt_ended(struct adopt *a, struct adopted *j)
 	recorder_ended(&j->recorder, &j->job, clock_boot_ns() - j->start_boot_ns);
 	j->job.pid = 0;
 	adopt_pass_on(a, i);
+	job_stopped_look(j->recorder.store, &j->job);
 	recorder_job(&j->recorder, &j->job);
 	recorder_event(&j->recorder, &j->job, "job_end", j->job.last_incident, "the watched %s is gone",
 		       j->id.pid ? "process" : "group");

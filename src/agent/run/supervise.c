@@ -9,6 +9,7 @@
 #include "agent/incident/autopsy.h"
 #include "agent/incident/sigfeed.h"
 #include "agent/incident/leftover.h"
+#include "agent/incident/story.h"
 #include "agent/host/host.h"
 #include "agent/jobs/keptoutput.h"
 #include "agent/run/runprotect.h"
@@ -129,6 +130,7 @@ static int supervise_finish(struct super *s)
 	j->pid = 0;
 	if (j->memory_kills + j->other_deaths > 0)
 		super_summary(s, "the whole run");
+	job_stopped_look(s->recorder.store, j);
 	recorder_job(&s->recorder, j);
 	recorder_event(&s->recorder, j, "job_end", NULL, "exit status %d", s->exit_status);
 	super_live_end(s);

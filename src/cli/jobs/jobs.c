@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/incident/story.h"
 #include "agent/jobs/forget.h"
 #include "agent/jobs/unguarded.h"
 #include "base/buf.h"
@@ -147,8 +146,6 @@ static int jobs_show_one(void *ctx, const struct job *stored)
 		return 0;
 	if (l->options->limit > 0 && l->shown >= l->options->limit)
 		return 1;
-	if (!l->options->names)
-		job_stopped_look(l->view->store, &j);
 	if (l->options->names) {
 		print_word(j.id);
 		print_word(j.name);

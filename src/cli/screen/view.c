@@ -8,7 +8,6 @@
 
 #include "agent/host/world_open.h"
 #include "agent/incident/leftover.h"
-#include "agent/incident/story.h"
 #include "agent/incident/unstored.h"
 #include "agent/jobs/joblife.h"
 #include "base/buf.h"
@@ -185,7 +184,6 @@ int view_job(const struct view *v, const char *text, struct job *ret)
 	if (r < 0)
 		return view_failed(v, r, "the job");
 	view_refresh(v, &j);
-	job_stopped_look(v->store, &j);
 	*ret = j;
 	return 0;
 }

@@ -36,7 +36,7 @@ struct job {
 	uint32_t attempt; /* number of the running or last attempt, from 0 */
 	uint32_t max_retries;
 	enum job_state state;
-	bool stopped; /* with JOB_FAILED: its user stopped it (agent/incident/story); not stored */
+	bool stopped; /* with JOB_FAILED: its user stopped it (agent/incident/story) */
 	int64_t started_unix_ms, ended_unix_ms; /* ended_unix_ms 0: still running */
 	bool has_exit;
 	int32_t exit_status; /* exit status of `vigil run` */

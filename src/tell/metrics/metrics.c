@@ -43,6 +43,11 @@ char *metrics_name(const char *text, char *dst, size_t cap)
 	return n > 0 ? dst : text_copy(dst, cap, "unnamed");
 }
 
+const char *metrics_state_name(int state)
+{
+	return state == METRICS_STOPPED ? "stopped" : job_state_name((enum job_state)state);
+}
+
 void metrics_facts_done(struct metrics_facts *f)
 {
 	for (size_t i = 0; i < f->n_jobs; i++)

@@ -70,6 +70,10 @@ struct metrics_job {
 	struct metrics_self self[METRICS_OWN_MAX];
 };
 
+/* The states of a job and, behind them, that of a failed one that its user stopped. */
+enum { METRICS_STOPPED = JOB_STATE_MAX, METRICS_STATES };
+const char *metrics_state_name(int state);
+
 enum metrics_what { METRICS_KILLS, METRICS_INCIDENTS, METRICS_RETRIES, METRICS_ENDED, METRICS_WHAT_MAX };
 /* A counter over all jobs that the store has or had. label: see metrics.md. */
 enum { METRICS_COUNT_LABELS = 4 };
@@ -99,7 +103,7 @@ struct metrics_facts {
 		container_total_bytes; /* of the limited control group around us that is fullest */
 	struct metrics_job *job; /* newest first; owned */
 	size_t n_jobs, jobs_left_out;
-	uint64_t jobs_in_state[JOB_STATE_MAX];
+	uint64_t jobs_in_state[METRICS_STATES];
 	struct metrics_count *count; /* owned */
 	size_t n_counts;
 	struct metrics_process *process; /* owned */

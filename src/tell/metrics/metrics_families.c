@@ -60,9 +60,9 @@ static void jobs_info(struct metricset *s, const struct metrics_facts *f)
 		label_named(s, m, "node", j->job.node);
 		if (j->framework[0])
 			label_named(s, m, "framework", j->framework);
-		for (int k = 0; k < JOB_STATE_MAX; k++) {
-			m = job_sample(s, state, j, j->job.state == (enum job_state)k);
-			metricset_label(s, m, "vigil_job_state", job_state_name((enum job_state)k));
+		for (int k = 0; k < METRICS_STATES; k++) {
+			m = job_sample(s, state, j, strcmp(job_state_word(&j->job), metrics_state_name(k)) == 0);
+			metricset_label(s, m, "vigil_job_state", metrics_state_name(k));
 		}
 		(void)job_sample(s, ranks, j, j->job.nproc);
 		(void)job_sample(s, started, j, seconds_of(j->job.started_unix_ms));
@@ -236,9 +236,9 @@ void metrics_of_jobs(struct metricset *s, const struct metrics_facts *f)
 		metricset_family(s, METRIC_GAUGE, "vigil_jobs", "", "Jobs that the store has, by state.");
 	struct metric_family *left =
 		metricset_family(s, METRIC_GAUGE, "vigil_jobs_left_out", "", "Jobs without metrics of their own here.");
-	for (int k = 0; f->has_store && k < JOB_STATE_MAX; k++)
+	for (int k = 0; f->has_store && k < METRICS_STATES; k++)
 		metricset_label(s, metricset_add(s, states, (double)f->jobs_in_state[k]), "state",
-				job_state_name((enum job_state)k));
+				metrics_state_name(k));
 	if (f->has_store)
 		(void)metricset_add(s, left, (double)f->jobs_left_out);
 	jobs_info(s, f);

@@ -36,6 +36,7 @@ const char *const store_migrations[STORE_SCHEMA] = {
 	" job TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY(job, key)) WITHOUT ROWID;",
 	"ALTER TABLE job ADD COLUMN limit_bytes INTEGER NOT NULL DEFAULT 0;",
 	"ALTER TABLE process ADD COLUMN ended_for TEXT NOT NULL DEFAULT '';",
+	"ALTER TABLE job ADD COLUMN stopped INTEGER NOT NULL DEFAULT 0;",
 };
 
 #define FIELD(st, f, t)                                                                                                \
@@ -79,6 +80,7 @@ static const struct column job_columns[] = {
 	FIELD(job, log_dir, COLUMN_TEXT),
 	FIELD(job, cgroup, COLUMN_TEXT),
 	FIELD(job, limit_bytes, COLUMN_U64),
+	FIELD(job, stopped, COLUMN_BOOL),
 };
 const struct table store_job_table = {"job", job_columns, ARRAY_SIZE(job_columns)};
 
@@ -149,8 +151,8 @@ const char store_lent_tables[] = LENT("job", "id") LENT("process", "job,attempt,
 	"'$.killer','$.policy.name','$.retry.next','$.cause.id'),"                                                     \
 	"hex(coalesce((SELECT name FROM job j WHERE j.id=i.job),''))) AS key,1 AS n,i.time_unix_ms AS t,i.id AS id "   \
 	"FROM incident i " incidents                                                                                   \
-	" UNION ALL SELECT json_array('ended',state),1,ended_unix_ms,'' FROM job WHERE state IN('done','failed',"      \
-	"'lost')" jobs
+	" UNION ALL SELECT json_array('ended',CASE WHEN state='failed' AND stopped THEN 'stopped' ELSE state END),1,"  \
+	"ended_unix_ms,'' FROM job WHERE state IN('done','failed','lost')" jobs
 /* Counts of forgotten jobs are notes of no job. */
 #define TALLY_KEPT "SELECT key,CAST(value AS INTEGER) AS n,0 AS t,'' AS id FROM note WHERE job='' AND key LIKE '[%'"
 

@@ -8,7 +8,7 @@
 #include "base/buf.h"
 
 #define STORE_APPLICATION_ID 0x5669676c /* "Vigl", PRAGMA application_id */
-#define STORE_SCHEMA 3 /* PRAGMA user_version */
+#define STORE_SCHEMA 4 /* PRAGMA user_version */
 
 /* SQL that takes a database from schema n to n + 1, for n from 0. */
 extern const char *const store_migrations[STORE_SCHEMA];
