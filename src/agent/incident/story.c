@@ -147,7 +147,9 @@ void job_stopped_look(struct store *store, struct job *j)
 	static const struct jsonpart parts[] = {{"kind", 0}, {"cause", 0}};
 	cleanup(job_story_done) struct job_story story = {.json = NULL};
 	cleanup(js_freep) struct js *lead = NULL;
-	if (!store || j->state != JOB_FAILED || !j->last_incident[0] || job_story_read(store, j, &story) < 0 || !story.json)
+	if (!store || j->state != JOB_FAILED || !j->last_incident[0])
+		return;
+	if (job_story_read(store, j, &story) < 0 || !story.json)
 		return;
 	if (jsonpart_parse(story.json, strlen(story.json), parts, ARRAY_SIZE(parts), &lead) < 0)
 		return;
