@@ -656,12 +656,13 @@ static void an_older_schema_is_brought_up_to_date(void **state)
 		struct store *s = open_ok(STORE_WRITE);
 		assert_int_equal(put_job(s, mode == STORE_READ ? "a" : "b", "x", 1), 0);
 		s = store_close(s);
-		sql("ALTER TABLE job DROP COLUMN limit_bytes; ALTER TABLE process DROP COLUMN ended_for; "
-		    "PRAGMA user_version=1");
+		sql("ALTER TABLE job DROP COLUMN limit_bytes; ALTER TABLE job DROP COLUMN stopped; "
+		    "ALTER TABLE process DROP COLUMN ended_for; PRAGMA user_version=1");
 		s = open_ok(mode);
 		struct job got;
 		assert_int_equal(store_find_job(s, mode == STORE_READ ? "a" : "b", &got), 0);
 		assert_int_equal(got.limit_bytes, 0);
+		assert_false(got.stopped);
 		s = store_close(s);
 	}
 }
