@@ -181,6 +181,17 @@ def test_what_one_looks_for_first_stays_in_a_narrow_terminal(vigil, terminal):
 
 
 @pytest.mark.parametrize("columns", [40, 60, 80, 132])
+def test_what_happened_is_told_whole_in_a_narrow_terminal(vigil, terminal, columns):
+    told = "python3 (pid N) ended with a Python exception: KeyError: 'missing'"
+    assert vigil("run", "--name", "narrow", "--", "python3", "-c", "{}['missing']").status == 1
+    for command in (["events"], ["events", "narrow"], ["show", "narrow"]):
+        text = terminal(*command, columns=columns, env={"VIGIL_PAGER": "", "NO_COLOR": "1"}).read()
+        lines = text.replace("\r", "").split("\n")
+        assert max(map(len, lines)) <= columns and "…" not in " ".join(x for x in lines if "KeyError" in x), text
+        assert told in re.sub(r"pid \d+", "pid N", " ".join(text.split())), text
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80, 132])
 def test_messages_are_broken_at_words_to_the_terminal(vigil, terminal, columns):
     for command in (["run", "--", "python3", "-c", BAR], ["run", "--memory-limit", "150M", "--name", "grows", "--", "python3", "-c",
                     "a = []\nwhile True: a.append(bytearray(1 << 20))"], ["why", "no-such-job"], ["bogus"],

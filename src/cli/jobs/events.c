@@ -68,7 +68,14 @@ static const struct textcol columns[] = {
 	{.head = "JOB", .width = 20, .least = 12, .gap = 2, .left = true, .cut = true, .spare = 1},
 	{.head = "TRY", .width = 3, .spare = 3},
 	{.head = "KIND", .width = 15, .least = 10, .gap = 2, .left = true, .cut = true},
-	{.head = "TEXT", .width = 16, .least = 12, .gap = 2},
+	{.head = "TEXT", .width = 30, .least = 12, .gap = 2, .wrap = true},
+};
+/* On a terminal, of one job: its name in each line would take the room of what happened. */
+static const struct textcol columns_of_one[] = {
+	{.head = "TIME", .width = 19, .left = true, .spare = 1},
+	{.head = "TRY", .width = 3, .spare = 2},
+	{.head = "KIND", .width = 15, .least = 10, .gap = 2, .left = true, .cut = true},
+	{.head = "TEXT", .width = 30, .least = 12, .gap = 2, .wrap = true},
 };
 
 static int show_event(void *ctx, const struct job_event *e)
@@ -90,8 +97,15 @@ static int show_event(void *ctx, const struct job_event *e)
 	const bool with_id = e->incident[0] && p->width == 0;
 	TEXT_FORMAT(attempt, "%u", e->attempt);
 	TEXT_FORMAT(text, "%s%s%s", e->text, with_id ? "  " : "", with_id ? e->incident : "");
+	time_format(e->time_unix_ms, when);
+	if (l->job && p->width > 0) {
+		const struct textcells one = {.text = {when, attempt, e->kind, text},
+					      .ink = {[0] = INK_DIM, [2] = kind_ink(e->kind)}};
+		textcols_row(p, columns_of_one, ARRAY_SIZE(columns_of_one), 0, &one);
+		return 0;
+	}
 	const struct textcells cells = {
-		.text = {time_format(e->time_unix_ms, when), e->job, attempt, e->kind, text},
+		.text = {when, e->job, attempt, e->kind, text},
 		.ink = {[0] = INK_DIM, [3] = kind_ink(e->kind)},
 	};
 	textcols_row(p, columns, ARRAY_SIZE(columns), 0, &cells);

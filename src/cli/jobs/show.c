@@ -169,7 +169,7 @@ static int show_process(void *ctx, const struct job_process *stored)
 static const struct textcol event_columns[] = {
 	{.head = "TIME", .width = 19, .left = true, .spare = 1},
 	{.head = "KIND", .width = 15, .left = true, .cut = true, .gap = 2},
-	{.head = "TEXT", .width = 16, .gap = 2},
+	{.head = "TEXT", .width = 24, .least = 16, .gap = 2, .wrap = true},
 };
 
 static int show_event(void *ctx, const struct job_event *e)
@@ -191,7 +191,7 @@ static int show_event(void *ctx, const struct job_event *e)
 static const struct textcol incident_columns[] = {
 	{.head = "INCIDENT", .width = 24, .left = true, .cut = true},
 	{.head = "KIND", .width = 16, .left = true, .cut = true, .spare = 1},
-	{.head = "SUMMARY", .width = 16},
+	{.head = "SUMMARY", .width = 24, .least = 16, .wrap = true},
 };
 
 static int show_incident(void *ctx, const char *id, const char *text)

@@ -74,6 +74,26 @@ static size_t cell(const struct textout *p, const struct textcol *c, size_t widt
 	return MAX(used, width);
 }
 
+/* Ends the row. Beside too little room a text that goes on begins on a line of its own. */
+static void last_cell(const struct textout *p, const struct textcol *c, size_t used, size_t indent, const char *text)
+{
+	const size_t own_indent = indent + 4;
+	const size_t room = p->width > 0 ? sub_floor(p->width, used) : c->most ? c->most : uncut_columns;
+	if (c->wrap && p->width > 0 && textout_columns(text, strlen(text)) > room) {
+		const bool own_line = room < c->width && used > own_indent;
+		if (own_line)
+			fputc('\n', p->to);
+		textout_blank(p, own_line ? own_indent : gap_of(c));
+		textout_text(p, own_line ? own_indent : used, "%s", text);
+		return;
+	}
+	if (room > 0) {
+		textout_blank(p, gap_of(c));
+		(void)textout_cut(p, text, room);
+	}
+	fputc('\n', p->to);
+}
+
 void textcols_row(const struct textout *p, const struct textcol *cols, size_t n, size_t indent,
 		  const struct textcells *cells)
 {
@@ -92,15 +112,7 @@ void textcols_row(const struct textout *p, const struct textcol *cols, size_t n,
 			textout_ink(p, INK_PLAIN);
 	}
 	const struct textcol *last = &cols[n - 1];
-	size_t room = last->most ? last->most : uncut_columns;
-	used += gap_of(last);
-	if (p->width > 0)
-		room = sub_floor(p->width, used);
-	if (room > 0) {
-		textout_blank(p, gap_of(last));
-		(void)textout_cut(p, cells->text[n - 1], room);
-	}
-	fputc('\n', p->to);
+	last_cell(p, last, used + gap_of(last), indent, cells->text[n - 1]);
 }
 
 void textcols_head(const struct textout *p, const struct textcol *cols, size_t n, size_t indent, bool dim)

@@ -1,6 +1,7 @@
 /*
  * Tables that fit the terminal: a row is never wider than the paper. Where there is no room for all columns those that
- * may become narrow do, then the least important ones are left out, and the last column is cut with "…". On paper
+ * may become narrow do, then the least important ones are left out, and the last column is cut with "…" or goes on
+ * in further lines. On paper
  * without a width (no terminal) every column is there and the last one is whole. Widths are columns of the terminal,
  * one a code point.
  */
@@ -15,6 +16,7 @@ struct textcol {
 	unsigned most;  /* of the last column without a terminal: cut there; 0: whole */
 	bool left;      /* aligned to the left */
 	unsigned least; /* it may become as narrow as this before one is left out; 0: it may not */
+	bool wrap;      /* of the last column: what does not fit goes on below it */
 	bool cut;       /* too long a cell is cut; else it takes more room */
 	unsigned spare; /* the column with the highest number is left out first; 0: it stays */
 };
