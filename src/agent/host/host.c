@@ -47,10 +47,14 @@ void host_user(char *dst, size_t cap)
 
 void host_user_of(uid_t uid, char *dst, size_t cap)
 {
-	if (uid == getuid()) {
+	if (uid == getuid())
 		host_user(dst, cap);
-		return;
-	}
+	else
+		host_account(uid, dst, cap);
+}
+
+void host_account(uid_t uid, char *dst, size_t cap)
+{
 	char name[LOGIN_NAME_MAX];
 	gid_t group;
 	if (foreign_account(uid, name, &group))

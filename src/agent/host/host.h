@@ -8,7 +8,9 @@ void host_name(char *dst, size_t cap);
 void host_ip(char *dst, size_t cap);
 /* $USER, else the account's name, else the uid as a number. */
 void host_user(char *dst, size_t cap);
-/* The name of this user, or the number. */
+/* The name of this account, or the number. */
+void host_account(uid_t uid, char *dst, size_t cap);
+/* The same; of our own $USER, if it is set. */
 void host_user_of(uid_t uid, char *dst, size_t cap);
 /*
  * "<name>-<4 random letters>". The name is cut at 40 bytes, and characters other than A-Z, a-z, 0-9 and _ become '-';

@@ -1,11 +1,11 @@
 #include "agent/memory/memory.h"
 
 #include <fcntl.h>
-#include <pwd.h>
 #include <string.h>
 #include <sys/statvfs.h>
 
 #include "agent/gpu/gpus.h"
+#include "agent/host/host.h"
 #include "agent/memory/pss.h"
 #include "agent/memory/raystore.h"
 #include "base/buf.h"
@@ -204,16 +204,6 @@ static void pss_put(const struct memory_want *want, struct pss_work *k, struct f
 				f->job[i].limit_bytes = want->jobs[m].limit_bytes;
 }
 
-static void user_name(uid_t uid, char *dst, size_t cap)
-{
-	struct passwd entry, *found = NULL;
-	char text[2048];
-	if (getpwuid_r(uid, &entry, text, sizeof(text), &found) == 0 && found)
-		text_copy(dst, cap, entry.pw_name);
-	else
-		text_format(dst, cap, "%u", uid);
-}
-
 /*
  * True if a file without a holder may be reported as an orphan, with the advice to remove it: only where all processes
  * are visible. The administrator sees all but those that a security module hides.
@@ -241,7 +231,7 @@ static void shm_fill(const struct shm_ledger *l, const struct shm_item *it, stru
 	};
 	shm_item_path(it, row->path, sizeof(row->path));
 	if (it->has_uid)
-		user_name(it->uid, row->user, sizeof(row->user));
+		host_account(it->uid, row->user, sizeof(row->user));
 	for (size_t i = 0; i < it->n_owners && i < FOOTPRINT_OWNERS; i++)
 		row->owners[i] = l->owners[it->first_owner + i].pid;
 }

@@ -123,8 +123,8 @@ static int event_take(void *ctx, const struct job_event *e)
 		const char *kind;
 		enum metrics_hang hang;
 	} means[] = {
-		{"attempt_start", METRICS_WELL},    {"hang_resolved", METRICS_WELL}, {"suspected", METRICS_SUSPECTED},
-		{"standstill", METRICS_STANDSTILL}, {"hang", METRICS_HUNG},	     {"straggler", METRICS_STRAGGLER},
+		{"attempt_start", METRICS_WELL},    {"hang_resolved", METRICS_WELL},  {"suspected", METRICS_SUSPECTED},
+		{"standstill", METRICS_STANDSTILL}, {"hang", METRICS_HUNG},	      {"straggler", METRICS_STRAGGLER},
 		{"slowdown", METRICS_SLOWDOWN},	    {"straggler_over", METRICS_WELL},
 	};
 	struct standing *s = ctx;

@@ -121,6 +121,8 @@ static void json_print(const struct top *t)
 		struct js *j = memory_show_process_json(r->process);
 		const char state[2] = {r->state, '\0'};
 		js_put_text(j, "state", state);
+		if (r->user[0])
+			js_put_text(j, "user", r->user);
 		if (r->has_cpu)
 			js_put_double(j, "cpu_ratio", r->cpu_ratio);
 		if (r->has_time)
@@ -667,7 +669,8 @@ const struct command command_top = {
 		 "OWN "
 		 "is what ending the process gives back, SHR what it shares with others, PSS its part of all that it "
 		 "maps (see vigil mem), CPU% what it used of one processor since the last look, and S its state as ps "
-		 "has it. A narrow terminal leaves out PSS, SHR, ROLE and JOB first.\n"
+		 "has it; USER where they are of several. A narrow terminal leaves out PSS, SHR, ROLE, USER and JOB "
+		 "first.\n"
 		 "\n"
 		 "Keys: " TOPKEYS_ABOUT ".",
 	.examples = "vigil top\nvigil top last --sort cpu\nvigil top --once --json",

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/host/host.h"
 #include "agent/host/world_open.h"
 #include "base/buf.h"
 #include "base/clock.h"
@@ -52,6 +53,22 @@ static int topdata_by_pid(const void *a, const void *b)
 	return (x->id.pid > y->id.pid) - (x->id.pid < y->id.pid);
 }
 
+/* Whose it is; names that are known already are not asked for again. */
+static void owner_read(const struct topdata *d, const struct toplist_look *before, size_t n, struct toplist_look *l)
+{
+	l->has_uid = procfile_owner(&d->w, l->id.pid, &l->uid) == 0;
+	if (!l->has_uid)
+		return;
+	for (size_t i = 0; i < n + d->n_now; i++) {
+		const struct toplist_look *k = i < n ? &before[i] : &d->now[i - n];
+		if (k->has_uid && k->uid == l->uid) {
+			TEXT_COPY(l->user, k->user);
+			return;
+		}
+	}
+	host_account(l->uid, l->user, sizeof(l->user));
+}
+
 static int looks_read(struct topdata *d)
 {
 	const uint64_t tick_ns = NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK);
@@ -64,10 +81,11 @@ static int looks_read(struct topdata *d)
 		struct proc_stat st;
 		if (proc_stat_read(&d->w, p->pid, &st) != 0 || st.start_ticks != p->start_ticks)
 			continue;
-		looks[n++] = (struct toplist_look){.id = {p->pid, p->start_ticks},
-						   .cpu_ns = (st.utime_ticks + st.stime_ticks) * tick_ns,
-						   .state = st.state};
-		looks[n - 1].has_uid = procfile_owner(&d->w, p->pid, &looks[n - 1].uid) == 0;
+		looks[n] = (struct toplist_look){.id = {p->pid, p->start_ticks},
+						 .cpu_ns = (st.utime_ticks + st.stime_ticks) * tick_ns,
+						 .state = st.state};
+		owner_read(d, looks, n, &looks[n]);
+		n++;
 	}
 	if (n > 0)
 		qsort(looks, n, sizeof(*looks), topdata_by_pid);
@@ -162,9 +180,9 @@ int topdata_look(struct topdata *d, struct fault *f)
 {
 	struct footprint next;
 	uint64_t began_ns = clock_mono_ns();
-	int r = memgather(
-		&d->w, d->state,
-		&(struct memgather_want){.subject = d->has_subject ? &d->subject : NULL, .all = true}, &next, f);
+	int r = memgather(&d->w, d->state,
+			  &(struct memgather_want){.subject = d->has_subject ? &d->subject : NULL, .all = true}, &next,
+			  f);
 	if (r)
 		return r;
 	if (d->looked)

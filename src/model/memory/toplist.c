@@ -192,6 +192,7 @@ int toplist_make(const struct footprint *f, const struct toplist_look *was, size
 		struct ordered *o = &all[n++];
 		o->row = (struct toplist_row){.process = p, .state = x ? x->state : '?'};
 		o->row.has_time = x != NULL;
+		TEXT_COPY(o->row.user, x ? x->user : "");
 		o->row.cpu_ns = x ? x->cpu_ns : 0;
 		o->row.has_cpu = x && y && elapsed_ns > 0;
 		if (o->row.has_cpu)

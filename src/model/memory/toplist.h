@@ -15,6 +15,7 @@ struct toplist_look {
 	char state; /* R S D T Z as proc_pid_stat(5) has it; '?' if it could not be read */
 	bool has_uid;
 	uid_t uid;
+	char user[24]; /* the name of uid, or its number; "": not known */
 };
 
 enum toplist_sort {
@@ -52,6 +53,7 @@ struct toplist_row {
 	double cpu_ratio; /* processors used since the last look */
 	uint64_t cpu_ns; /* processor time since its start */
 	char state;
+	char user[24]; /* "": not known */
 };
 
 struct toplist {

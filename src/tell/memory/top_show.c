@@ -10,6 +10,7 @@
 
 enum column {
 	COL_PID,
+	COL_USER,
 	COL_JOB,
 	COL_RANK,
 	COL_ROLE,
@@ -28,12 +29,14 @@ static const struct {
 	const char *title;
 	int width; /* negative: to the left */
 } columns[COL_MAX] = {
-	[COL_PID] = {"PID", 8}, [COL_JOB] = {"JOB", -16}, [COL_RANK] = {"RANK", 4}, [COL_ROLE] = {"ROLE", -8},
-	[COL_RES] = {"RES", 8}, [COL_SHR] = {"SHR", 8},	  [COL_OWN] = {"OWN", 8},   [COL_PSS] = {"PSS", 8},
-	[COL_GPU] = {"GPU", 8}, [COL_CPU] = {"CPU%", 6},  [COL_TIME] = {"TIME", 9}, [COL_STATE] = {"S", 1},
+	[COL_PID] = {"PID", 8},	   [COL_USER] = {"USER", -9}, [COL_JOB] = {"JOB", -16}, [COL_RANK] = {"RANK", 4},
+	[COL_ROLE] = {"ROLE", -8}, [COL_RES] = {"RES", 8},    [COL_SHR] = {"SHR", 8},	[COL_OWN] = {"OWN", 8},
+	[COL_PSS] = {"PSS", 8},	   [COL_GPU] = {"GPU", 8},    [COL_CPU] = {"CPU%", 6},	[COL_TIME] = {"TIME", 9},
+	[COL_STATE] = {"S", 1},
 };
 /* Who goes first where there is no room. */
-static const enum column first_to_go[] = {COL_TIME, COL_PSS, COL_SHR, COL_ROLE, COL_JOB, COL_RES, COL_GPU, COL_RANK};
+static const enum column first_to_go[] = {COL_TIME, COL_PSS, COL_SHR, COL_ROLE, COL_USER,
+					  COL_JOB,  COL_RES, COL_GPU, COL_RANK};
 #define COMMAND_LEAST 12
 
 static size_t width_of(unsigned shown)
@@ -49,10 +52,14 @@ void top_show_begin(struct top_show *s, size_t width, const struct toplist *l)
 {
 	*s = (struct top_show){.width = width ? MAX(width, (size_t)TOP_SHOW_NARROWEST) : 0,
 			       .columns = (1u << COL_MAX) - 1};
-	for (size_t i = 0; i < l->n; i++)
+	for (size_t i = 0; i < l->n; i++) {
 		s->gpu = s->gpu || l->row[i].process->has_gpu;
+		s->users = s->users || strcmp(l->row[i].user, l->row[0].user) != 0;
+	}
 	if (!s->gpu)
 		s->columns &= ~(1u << COL_GPU);
+	if (!s->users)
+		s->columns &= ~(1u << COL_USER);
 	for (size_t i = 0; s->width && i < ARRAY_SIZE(first_to_go); i++)
 		if (width_of(s->columns) + COMMAND_LEAST > s->width)
 			s->columns &= ~(1u << first_to_go[i]);
@@ -180,6 +187,7 @@ void top_show_row(const struct top_show *s, const struct toplist_row *r, char ds
 	cell(s, &l, COL_PID, text);
 	if (r->marked)
 		dst[l.len - 1] = '*';
+	cell(s, &l, COL_USER, r->user[0] ? r->user : "-");
 	cell(s, &l, COL_JOB, p->job[0] ? p->job : "-");
 	TEXT_FORMAT(text, "%d", p->who.rank);
 	cell(s, &l, COL_RANK, p->has_role && p->who.rank != NO_RANK ? text : "-");

@@ -12,6 +12,7 @@
 struct top_show {
 	size_t width; /* columns of the terminal; 0: no limit */
 	bool gpu; /* some process uses a GPU */
+	bool users; /* the processes are of more than one user */
 	bool base; /* programs without their folder */
 	size_t skipped; /* columns of the commands that are left of the screen */
 	unsigned columns; /* bit for each column of the table that is shown */

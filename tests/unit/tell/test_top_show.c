@@ -46,6 +46,31 @@ static void a_row_stands_under_its_titles(void **state)
 				  " 125.0  1 h 01 m R python train.py --lr 0.1");
 }
 
+static void users_are_told_apart_where_there_are_several(void **state)
+{
+	(void)state;
+	struct toplist_row two[2] = {row, row};
+	struct top_show s;
+	char titles[TOP_SHOW_LINE], line[TOP_SHOW_LINE];
+	list = (struct toplist){.row = two, .n = 2};
+	TEXT_COPY(two[0].user, "ann");
+	TEXT_COPY(two[1].user, "ann");
+	top_show_begin(&s, 0, &list);
+	top_show_titles(&s, titles);
+	assert_null(strstr(titles, "USER"));
+	TEXT_COPY(two[1].user, "\033[31mbartholomew");
+	top_show_begin(&s, 0, &list);
+	top_show_titles(&s, titles);
+	assert_memory_equal(titles, "     PID USER      JOB ", 23);
+	top_show_row(&s, &two[0], line);
+	assert_memory_equal(line, "    4711 ann       train-3f2a ", 30);
+	top_show_row(&s, &two[1], line);
+	assert_memory_equal(line, "    4711 ?[31mbar… train-3f2a ", 32);
+	top_show_begin(&s, 60, &list);
+	top_show_titles(&s, titles);
+	assert_null(strstr(titles, "USER"));
+}
+
 static void a_row_is_marked_folded_and_seen_further_right(void **state)
 {
 	(void)state;
@@ -88,8 +113,8 @@ static void no_line_is_wider_than_the_terminal(void **state)
 	memset(process.job, 'j', sizeof(process.job) - 1);
 	row.depth = TOPLIST_DEEPEST;
 	struct footprint f = {.ledger = {.n = 1}, .n_jobs = 2};
-	f.ledger.level[0] = (struct ledger_level){.total_bytes = 1023 * MIB, .used_bytes = 1022 * MIB,
-						  .swap_total_bytes = 1023 * MIB};
+	f.ledger.level[0] = (struct ledger_level){
+		.total_bytes = 1023 * MIB, .used_bytes = 1022 * MIB, .swap_total_bytes = 1023 * MIB};
 	for (size_t width = 1; width < 200; width++) {
 		size_t most = MAX(width, (size_t)TOP_SHOW_NARROWEST);
 		struct top_show s;
@@ -139,6 +164,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_row_stands_under_its_titles, begin),
+		cmocka_unit_test_setup(users_are_told_apart_where_there_are_several, begin),
 		cmocka_unit_test_setup(a_row_is_marked_folded_and_seen_further_right, begin),
 		cmocka_unit_test_setup(a_gpu_has_a_column_where_one_is_used, begin),
 		cmocka_unit_test_setup(no_line_is_wider_than_the_terminal, begin),
