@@ -165,9 +165,7 @@ int taskgroups_kill(const struct world *w, const struct taskgroups *g, uint32_t 
 static void remove_below(int fd, int depth)
 {
 	int again = depth < DEPTH_MAX ? openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-	cleanup(closedirp) DIR *d = again < 0 ? NULL : fdopendir(again);
-	if (!d && again >= 0)
-		close(again);
+	cleanup(closedirp) DIR *d = file_folder(again);
 	for (const struct dirent *e; d && (e = readdir(d));) {
 		cleanup(closep) int below = -1;
 		if (e->d_type != DT_DIR || e->d_name[0] == '.')

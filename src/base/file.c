@@ -214,3 +214,13 @@ int file_null(void)
 		(void)fcntl(fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_WRITE | F_SEAL_SEAL);
 	return fd < 0 ? -errno : fd;
 }
+
+DIR *file_folder(int fd)
+{
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	const int e = errno;
+	if (!d)
+		closep(&fd);
+	errno = e;
+	return d;
+}

@@ -54,6 +54,11 @@ int must_check file_null(void);
 /* mkdir -p; existing directories are fine. */
 int must_check file_mkdirs(const char *path, mode_t mode);
 
+/*
+ * The folder of a descriptor, which it takes: closed with the folder, or at once where there is none (NULL, and errno).
+ * Of -1 there is none, with the errno that there is.
+ */
+DIR *file_folder(int fd);
 /* For cleanup(): closes a folder. */
 static inline void closedirp(DIR **d)
 {

@@ -19,8 +19,6 @@
 
 #define USUAL_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 #define ROOTS_HOME "/root"
-/* Whose root's files are on a server of files that maps root. */
-#define NOBODY 65534
 
 /* Each is a path, or paths parted by colons. What is read there names code, or whom to believe. */
 static const char *const naming[] = {
@@ -283,7 +281,7 @@ static int walk_make(struct walk *w, mode_t mode, int *ret_fd)
 		cleanup(closep) int fd = openat(w->dir, w->part, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (fd < 0)
 			return -errno;
-		if (is_anothers(fd, &user) && user.uid != NOBODY)
+		if (is_anothers(fd, &user) && user.uid != FOREIGN_NOBODY)
 			return -EACCES;
 		walk_into(w, &fd);
 		(void)walk_part(w);

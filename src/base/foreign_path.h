@@ -9,6 +9,9 @@
 
 #include "base/foreign.h"
 
+/* The uid whose root's files are on a server of files that maps root. */
+#define FOREIGN_NOBODY 65534
+
 /*
  * The first user but root and ourselves to whom something on the way belongs, the path itself included. Returns 1:
  * there is one, *ret; 0: none, or we are not root; -errno. What is not there yet belongs to nobody.

@@ -119,11 +119,9 @@ static bool entries_tighten(int dir, gid_t group)
 {
 	bool alone = true;
 	int again = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	cleanup(closedirp) DIR *d = again < 0 ? NULL : fdopendir(again);
-	if (!d) {
-		closep(&again);
+	cleanup(closedirp) DIR *d = file_folder(again);
+	if (!d)
 		return false;
-	}
 	for (const struct dirent *e; (e = readdir(d));) {
 		int i = kept_find(e->d_name);
 		if (i >= 0)

@@ -361,12 +361,9 @@ static int tids_read(const struct inject_target *t, pid_t *tids, size_t cap, siz
 	size_t n = 0;
 	TEXT_FORMAT(path, "%d/task", (int)t->pid);
 	int fd = openat(t->w->proc_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-	if (!dir) {
-		int e = errno;
-		closep(&fd);
-		return world_condition(-e);
-	}
+	DIR *dir = file_folder(fd);
+	if (!dir)
+		return world_condition(-errno);
 	for (const struct dirent *d; n < cap && (d = readdir(dir));) {
 		uint64_t tid;
 		if (span_u64(span_of(d->d_name), &tid) == 0)

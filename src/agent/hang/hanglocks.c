@@ -56,11 +56,7 @@ void hanglocks_name(const struct world *w, const struct hanglocks_holder *h, cha
 /* A folder below /proc, "." for itself. NULL: not there, or not permitted. */
 static DIR *hanglocks_folder_open(const struct world *w, const char *path)
 {
-	int fd = openat(w->proc_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	if (!d)
-		closep(&fd);
-	return d;
+	return file_folder(openat(w->proc_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
 /* The descriptor by which a process has the lock; -1: none, so its number is that of who took it, and has ended. */

@@ -78,12 +78,9 @@ static int threads_list(struct growth *g, uint32_t owner)
 	uint64_t tid;
 	TEXT_FORMAT(path, "%d/task", (int)p->pid);
 	int fd = openat(g->w->proc_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	if (!d) {
-		int e = errno;
-		closep(&fd);
-		return world_condition(-e);
-	}
+	DIR *d = file_folder(fd);
+	if (!d)
+		return world_condition(-errno);
 	for (const struct dirent *e; (e = readdir(d));)
 		if (span_u64(span_of(e->d_name), &tid) == 0 && tid <= INT32_MAX)
 			growth_follow(g, owner, (pid_t)tid);

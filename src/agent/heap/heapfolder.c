@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/foreign.h"
 #include "base/vec.h"
 #include "preload/heapregion.h"
@@ -104,10 +105,8 @@ int heapfolder_read_fd(const struct world *w, int dir, struct heapfolder *ret)
 	const struct foreign_place at = {.dirfd = h.fd, .as = foreign_owner(h.fd, &owner)};
 	size_t cap = 0;
 	int again = h.fd < 0 ? -1 : openat(h.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = again < 0 ? NULL : fdopendir(again);
+	DIR *d = file_folder(again);
 	int r = d ? 0 : -errno;
-	if (!d)
-		closep(&again);
 	for (const struct dirent *e; r == 0 && h.n < FILES_MAX && (e = readdir(d));) {
 		struct heapfile f;
 		if (heapfile_parse(span_of(e->d_name), &f) < 0)

@@ -51,9 +51,7 @@ static bool descriptors_hold(struct links *l, pid_t pid, size_t who)
 	size_t seen = 0;
 	TEXT_FORMAT(path, "%d/fd", (int)pid);
 	int fd = openat(l->w->proc_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	cleanup(closedirp) DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	if (!dir && fd >= 0)
-		close(fd);
+	cleanup(closedirp) DIR *dir = file_folder(fd);
 	if (!dir)
 		return false;
 	for (const struct dirent *e; (e = readdir(dir)) && seen++ < FDS_MOST;) {

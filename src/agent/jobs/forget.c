@@ -23,7 +23,7 @@ static int tree_remove(int parent, const char *name, unsigned depth, uint64_t *b
 		return errno == ENOENT ? 0 : -errno;
 	if (depth == 0)
 		return -ELOOP;
-	DIR *dir = fdopendir(dup(fd));
+	DIR *dir = file_folder(dup(fd));
 	if (!dir)
 		return -errno;
 	for (const struct dirent *d; e == 0 && (d = readdir(dir));) {
@@ -60,11 +60,9 @@ static uint64_t tree_bytes(int parent, const char *name, unsigned depth)
 {
 	uint64_t bytes = 0;
 	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	cleanup(closedirp) DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	if (!dir) {
-		closep(&fd);
+	cleanup(closedirp) DIR *dir = file_folder(fd);
+	if (!dir)
 		return 0;
-	}
 	for (const struct dirent *d; (d = readdir(dir));) {
 		struct stat st;
 		if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0 || keptoutput_is(d->d_name) ||
@@ -143,7 +141,7 @@ static int job_forget(struct store *s, int jobs, const char *id, struct forgotte
 static int profiles_forget(int state, int64_t before_unix_ms, struct forgotten *ret, struct fault *f)
 {
 	cleanup(closep) int fd = openat(state, "heap", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *dir = fd >= 0 ? fdopendir(dup(fd)) : NULL;
+	DIR *dir = fd < 0 ? NULL : file_folder(dup(fd));
 	int first = 0;
 	if (!dir)
 		return 0;

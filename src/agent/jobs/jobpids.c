@@ -76,11 +76,9 @@ static void add_children_of_threads(struct jobpids *p, const struct world *w, co
 	uint64_t tid;
 	TEXT_FORMAT(path, "%d/task", pid);
 	int fd = openat(w->proc_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	if (!d) {
-		closep(&fd);
+	DIR *d = file_folder(fd);
+	if (!d)
 		return;
-	}
 	for (const struct dirent *e; (e = readdir(d));)
 		if (span_u64(span_of(e->d_name), &tid) == 0 && tid <= INT32_MAX)
 			add_children(p, w, want, pid, (pid_t)tid);

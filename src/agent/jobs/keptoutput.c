@@ -32,11 +32,9 @@ static uint64_t attempt_walk(int parent, const char *name, bool drop, int64_t *r
 {
 	uint64_t bytes = 0;
 	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	cleanup(closedirp) DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	if (!d) {
-		closep(&fd);
+	cleanup(closedirp) DIR *d = file_folder(fd);
+	if (!d)
 		return 0;
-	}
 	for (const struct dirent *e; (e = readdir(d));) {
 		struct stat st;
 		if (!keptoutput_is(e->d_name) || fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
@@ -59,11 +57,9 @@ static uint64_t job_walk(int jobs, const char *id, bool drop, int64_t *ret_newes
 {
 	uint64_t bytes = 0;
 	int fd = openat(jobs, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	cleanup(closedirp) DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	if (!d) {
-		closep(&fd);
+	cleanup(closedirp) DIR *d = file_folder(fd);
+	if (!d)
 		return 0;
-	}
 	for (const struct dirent *e; (e = readdir(d));)
 		if (strncmp(e->d_name, "attempt-", 8) == 0)
 			bytes += attempt_walk(dirfd(d), e->d_name, drop, ret_newest_ns);
@@ -98,11 +94,9 @@ static void oldest_remove(int state, const char *own, uint64_t most_bytes, struc
 	size_t n = 0, cap = 0;
 	uint64_t sum = 0;
 	int fd = openat(state, "jobs", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	cleanup(closedirp) DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	if (!d) {
-		closep(&fd);
+	cleanup(closedirp) DIR *d = file_folder(fd);
+	if (!d)
 		return;
-	}
 	for (const struct dirent *e; (e = readdir(d));) {
 		struct kept_job j = {.newest_ns = 0};
 		if (e->d_name[0] == '.' || strlen(e->d_name) >= sizeof(j.id))

@@ -18,11 +18,7 @@
 /* Takes the folder's descriptor for a walk through it; NULL, and errno. */
 static DIR *names_open(struct jobfolder *f)
 {
-	int again = fcntl(f->fd, F_DUPFD_CLOEXEC, 0);
-	DIR *d = again < 0 ? NULL : fdopendir(again);
-	if (!d)
-		closep(&again);
-	return d;
+	return file_folder(fcntl(f->fd, F_DUPFD_CLOEXEC, 0));
 }
 
 int logfiles_newest(const char *log_dir, uint32_t *ret_attempt)

@@ -65,10 +65,8 @@ static bool is_ours(int proc_fd, const char *name)
 static size_t round_end(const struct world *w, const char *variable)
 {
 	int fd = openat(w->proc_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	cleanup(closedirp) DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	cleanup(closedirp) DIR *d = file_folder(fd);
 	size_t n = 0;
-	if (!d && fd >= 0)
-		close(fd);
 	for (const struct dirent *e; d && (e = readdir(d));) {
 		uint64_t pid;
 		if (span_u64(span_of(e->d_name), &pid) < 0 || (pid_t)pid == getpid() ||

@@ -9,9 +9,6 @@
 #include "base/file.h"
 #include "base/foreign_path.h"
 
-/* Whose root's files are on a server of files that maps root. */
-#define NOBODY 65534
-
 static void escaped(const char *input, char *dst, size_t cap)
 {
 	struct buf b = {.text = dst, .cap = cap};
@@ -37,7 +34,7 @@ static int enter(int *fd, const char *name, bool own)
 		openat(*fd, *name ? name : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (next < 0 || fstat(next, &st) < 0)
 		return -errno;
-	if (own && st.st_uid != 0 && st.st_uid != NOBODY)
+	if (own && st.st_uid != 0 && st.st_uid != FOREIGN_NOBODY)
 		return -EACCES;
 	closep(fd);
 	*fd = take_fd(&next);

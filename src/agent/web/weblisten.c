@@ -87,12 +87,10 @@ static bool process_has(int proc_fd, const char *pid, const char *link)
 	char path[300], text[64];
 	TEXT_FORMAT(path, "%s/fd", pid);
 	int fd = openat(proc_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	DIR *d = file_folder(fd);
 	bool found = false;
-	if (!d) {
-		closep(&fd);
+	if (!d)
 		return false;
-	}
 	for (struct dirent *e; !found && (e = readdir(d));) {
 		ssize_t n = readlinkat(dirfd(d), e->d_name, text, sizeof(text) - 1);
 		text[n > 0 ? n : 0] = '\0';
@@ -111,9 +109,9 @@ static void who_has(int proc_fd, unsigned port, char *dst, size_t cap)
 	uint64_t inode = listener_inode(proc_fd, "net/tcp", port);
 	inode = inode ? inode : listener_inode(proc_fd, "net/tcp6", port);
 	int fd = inode ? openat(proc_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	DIR *d = file_folder(fd);
 	if (!d)
-		return closep(&fd);
+		return;
 	TEXT_FORMAT(link, "socket:[%llu]", (unsigned long long)inode);
 	for (struct dirent *e; (e = readdir(d));) {
 		if (e->d_name[0] < '1' || e->d_name[0] > '9' || !process_has(proc_fd, e->d_name, link))

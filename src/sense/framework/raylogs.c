@@ -36,11 +36,9 @@ int raylogs_list(const struct raylogs *l, DIR **ret)
 	int fd = openat(l->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	DIR *d = fdopendir(fd);
-	if (!d) {
-		close(fd);
-		return -ENOMEM;
-	}
+	DIR *d = file_folder(fd);
+	if (!d)
+		return -errno;
 	*ret = d;
 	return 0;
 }

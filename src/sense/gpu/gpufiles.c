@@ -47,11 +47,7 @@ struct files {
 
 static DIR *folder_open(int at, const char *path)
 {
-	int fd = at < 0 ? -1 : openat(at, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
-	if (!d)
-		closep(&fd);
-	return d;
+	return file_folder(at < 0 ? -1 : openat(at, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
 static bool gpufiles_text_read(struct files *f, const char *path, char *dst, size_t cap, struct span *ret)

@@ -163,19 +163,9 @@ static bool end_fits(const struct pipe_search *s, const char *pid, const char *f
 	return mode == O_RDWR || mode == (s->want_writer ? O_WRONLY : O_RDONLY);
 }
 
-static void dirp(DIR **d)
-{
-	if (*d)
-		closedir(*d);
-}
-
 static DIR *dir_at(int dir_fd, const char *path)
 {
-	int fd = openat(dir_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	if (fd >= 0 && !d)
-		close(fd);
-	return d;
+	return file_folder(openat(dir_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
 bool fd_any_socket(const struct world *w, pid_t pid)
@@ -183,7 +173,7 @@ bool fd_any_socket(const struct world *w, pid_t pid)
 	char path[64], link[64];
 	size_t seen = 0;
 	TEXT_FORMAT(path, "%d/fd", (int)pid);
-	cleanup(dirp) DIR *dir = dir_at(w->proc_fd, path);
+	cleanup(closedirp) DIR *dir = dir_at(w->proc_fd, path);
 	if (!dir)
 		return true;
 	for (const struct dirent *e; (e = readdir(dir));) {
@@ -200,7 +190,7 @@ static bool process_holds(struct pipe_search *s, const char *pid)
 {
 	char path[64], link[64];
 	TEXT_FORMAT(path, "%s/fd", pid);
-	cleanup(dirp) DIR *dir = dir_at(s->w->proc_fd, path);
+	cleanup(closedirp) DIR *dir = dir_at(s->w->proc_fd, path);
 	if (!dir) {
 		s->incomplete = s->incomplete || errno != ENOENT;
 		return false;
@@ -240,7 +230,7 @@ static pid_t pipe_holder(struct pipe_search *s, pid_t self)
 		if (process_holds(s, name))
 			return stat.ppid;
 	}
-	cleanup(dirp) DIR *dir = dir_at(s->w->proc_fd, ".");
+	cleanup(closedirp) DIR *dir = dir_at(s->w->proc_fd, ".");
 	if (!dir)
 		return -1;
 	for (const struct dirent *e; (e = readdir(dir));) {

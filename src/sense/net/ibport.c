@@ -119,12 +119,9 @@ static int ibport_device_read(int class_fd, const char *device, struct ibport *r
 	char path[96];
 	TEXT_FORMAT(path, "%s/ports", device);
 	int fd = openat(class_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	cleanup(closedirp) DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
-	if (!d) {
-		if (fd >= 0)
-			close(fd);
+	cleanup(closedirp) DIR *d = file_folder(fd);
+	if (!d)
 		return 0; /* the device was removed, or has no ports */
-	}
 	for (struct dirent *e = readdir(d); e && *n < cap; e = readdir(d)) {
 		uint64_t number;
 		if (span_u64(span_of(e->d_name), &number) < 0 || number > 1024)
@@ -151,12 +148,9 @@ int ibports_read(const struct world *w, const char *exclude, struct ibport *ret,
 {
 	size_t n = 0;
 	int fd = w->sys_fd < 0 ? -1 : openat(w->sys_fd, "class/infiniband", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	cleanup(closedirp) DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
-	if (!d) {
-		if (fd >= 0)
-			close(fd);
+	cleanup(closedirp) DIR *d = file_folder(fd);
+	if (!d)
 		return WORLD_ABSENT;
-	}
 	for (struct dirent *e = readdir(d); e && n < cap; e = readdir(d)) {
 		if (e->d_name[0] == '.' || strlen(e->d_name) >= sizeof(ret[0].device) ||
 		    ibport_excluded(e->d_name, exclude))

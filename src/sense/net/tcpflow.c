@@ -187,12 +187,9 @@ static int tcpflow_held_read(const struct world *w, pid_t pid, struct tcpflow_ta
 	int fd = openat(w->proc_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return world_condition(-errno);
-	cleanup(closedirp) DIR *d = fdopendir(fd);
-	if (!d) {
-		int r = -errno;
-		closep(&fd);
-		return r;
-	}
+	cleanup(closedirp) DIR *d = file_folder(fd);
+	if (!d)
+		return -errno;
 	size_t n_read = 0;
 	for (const struct dirent *e; (e = readdir(d));) {
 		ssize_t n = e->d_name[0] == '.' ? -1 : readlinkat(dirfd(d), e->d_name, text, sizeof(text));

@@ -116,12 +116,9 @@ static size_t own_only(const struct world *w, pid_t pid, struct tcpwait *list, s
 	size_t kept = 0, n_read = 0;
 	TEXT_FORMAT(path, "%d/fd", (int)pid);
 	int fd = openat(w->proc_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	cleanup(closedirp) DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
-	if (!d) {
-		if (fd >= 0)
-			close(fd);
+	cleanup(closedirp) DIR *d = file_folder(fd);
+	if (!d)
 		return 0;
-	}
 	for (struct dirent *e = readdir(d); e && n_read < FDS_MAX; e = readdir(d), n_read++) {
 		ssize_t len = readlinkat(dirfd(d), e->d_name, link, sizeof(link));
 		if (len <= 0)

@@ -267,12 +267,9 @@ int procstats_threads_read(struct procstats *v, pid_t pid, struct procstats_thre
 	int fd = openat(v->w->proc_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return world_condition(-errno);
-	cleanup(closedirp) DIR *d = fdopendir(fd);
-	if (!d) {
-		int r = -errno;
-		closep(&fd);
-		return r;
-	}
+	cleanup(closedirp) DIR *d = file_folder(fd);
+	if (!d)
+		return -errno;
 	for (const struct dirent *e; (e = readdir(d));) {
 		uint64_t tid;
 		if (span_u64(span_of(e->d_name), &tid) < 0 || tid > INT32_MAX)

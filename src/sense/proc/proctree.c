@@ -36,9 +36,7 @@ static void process_children(const struct world *w, pid_t pid, uint32_t threads,
 		return;
 	TEXT_FORMAT(path, "%d/task", (int)pid);
 	int fd = openat(w->proc_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	cleanup(closedirp) DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	if (!d && fd >= 0)
-		close(fd);
+	cleanup(closedirp) DIR *d = file_folder(fd);
 	size_t n = 0;
 	for (const struct dirent *e; d && n < THREADS_MAX && (e = readdir(d)); n++) {
 		uint64_t tid;

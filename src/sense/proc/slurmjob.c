@@ -244,11 +244,9 @@ int slurmjob_find(const struct world *w, uint32_t job, uid_t uid, struct slurmjo
 	if (!s.environ)
 		return -ENOMEM;
 	int fd = w->proc_fd < 0 ? -1 : openat(w->proc_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	if (!d) {
-		closep(&fd);
+	DIR *d = file_folder(fd);
+	if (!d)
 		return WORLD_ABSENT;
-	}
 	int r = 0;
 	for (const struct dirent *e; r == 0 && (e = readdir(d));)
 		if (span_u64(span_of(e->d_name), &pid) == 0 && pid <= INT32_MAX)

@@ -33,11 +33,9 @@ int fddir_open(const struct world *w, pid_t pid, bool leader_ended, DIR **ret, c
 	int fd = openat(w->proc_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return world_condition(-errno);
-	DIR *d = fdopendir(fd);
-	if (!d) {
-		close(fd);
-		return -ENOMEM;
-	}
+	DIR *d = file_folder(fd);
+	if (!d)
+		return -errno;
 	*ret = d;
 	return 0;
 }

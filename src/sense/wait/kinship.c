@@ -80,11 +80,9 @@ int kinship_read(const struct world *w, struct kinship *ret)
 	int fd = openat(w->proc_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	cleanup(closedirp) DIR *dir = fdopendir(fd);
-	if (!dir) {
-		close(fd);
-		return -ENOMEM;
-	}
+	cleanup(closedirp) DIR *dir = file_folder(fd);
+	if (!dir)
+		return -errno;
 	cleanup(kinship_done) struct kinship k = {.n = 0};
 	for (const struct dirent *d; (d = readdir(dir));) {
 		if (span_u64(span_of(d->d_name), &pid) < 0 || pid == 0 || pid > INT32_MAX)

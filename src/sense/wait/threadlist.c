@@ -144,11 +144,9 @@ int threads_read(const struct world *w, pid_t pid, pid_t **ret, size_t *ret_n)
 	int fd = openat(w->proc_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return world_condition(-errno);
-	cleanup(closedirp) DIR *dir = fdopendir(fd);
-	if (!dir) {
-		close(fd);
-		return -ENOMEM;
-	}
+	cleanup(closedirp) DIR *dir = file_folder(fd);
+	if (!dir)
+		return -errno;
 	cleanup(freep) pid_t *tids = NULL;
 	size_t n = 0, cap = 0;
 	for (const struct dirent *d; n < THREADS_MAX && (d = readdir(dir));) {

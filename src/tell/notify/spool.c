@@ -116,9 +116,7 @@ static int spool_add_entry(struct spool_list *l, size_t *cap, const struct spool
 static DIR *names_open(const struct spool *s)
 {
 	int fd = -1, r = spool_folder_open(s, &fd);
-	DIR *d = r < 0 ? NULL : fdopendir(fd);
-	if (!d)
-		closep(&fd);
+	DIR *d = r < 0 ? NULL : file_folder(fd);
 	errno = r < 0 ? -r : errno;
 	return d;
 }

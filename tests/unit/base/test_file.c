@@ -197,6 +197,33 @@ static void a_copy_that_fails_leaves_no_new_file(void **state)
 	assert_false(scratch_has("to.new"));
 }
 
+static void a_folder_takes_its_descriptor(void **state)
+{
+	(void)state;
+	scratch_put("a", "", 0, 0600);
+	int fd = folder();
+	cleanup(closedirp) DIR *d = file_folder(fd);
+	assert_non_null(d);
+	assert_int_equal(dirfd(d), fd);
+	size_t n = 0;
+	for (const struct dirent *e; (e = readdir(d));)
+		n += strcmp(e->d_name, "a") == 0;
+	assert_int_equal(n, 1);
+}
+
+static void a_descriptor_of_no_folder_is_closed_and_the_error_stays(void **state)
+{
+	(void)state;
+	int fd = open(scratch_put("a", "", 0, 0600), O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_null(file_folder(fd));
+	assert_int_equal(errno, ENOTDIR);
+	assert_int_equal(fcntl(fd, F_GETFD), -1);
+	errno = EACCES;
+	assert_null(file_folder(-1));
+	assert_int_equal(errno, EACCES);
+}
+
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, scratch_make, scratch_remove)
 
 int main(void)
@@ -213,6 +240,8 @@ int main(void)
 		IN_FOLDER(a_copy_keeps_bytes_and_holes),
 		IN_FOLDER(an_empty_file_is_copied),
 		IN_FOLDER(a_copy_that_fails_leaves_no_new_file),
+		IN_FOLDER(a_folder_takes_its_descriptor),
+		IN_FOLDER(a_descriptor_of_no_folder_is_closed_and_the_error_stays),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
