@@ -11,10 +11,8 @@
 #define GROWTH_SHORTEST_NS (100 * NS_PER_MS)
 #define GROWTH_LONGEST_NS (24 * 3600 * NS_PER_S)
 
-/* From now on SIGINT and SIGTERM end a heap_wait() that runs or comes, and nothing else; a second one ends vigil. */
-void heap_stop_by_signals(void);
-/* Until the time is over, one of these came, or process pid has ended. */
-void heap_wait(uint64_t duration_ns, pid_t pid);
+/* Until the time is over, *stop is set (cli/screen/stopkey), or process pid has ended. */
+void heap_wait(uint64_t duration_ns, pid_t pid, const volatile bool *stop);
 
 /*
  * *ret is the caller's; note: a sentence on what could not be recorded, or "". The fault says which right is missing.

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "cli/heap/heap_growth.h"
 #include "cli/options/commands.h"
+#include "cli/screen/stopkey.h"
 
 /* Time limit for reading which pages of live blocks are in memory: enough for some ten thousand blocks. */
 #define RESIDENT_NS (300 * NS_PER_MS)
@@ -155,14 +156,14 @@ int heap_source_sample(struct heap_source *s, const char *what, const struct hea
 	s->set = heapset_free(s->set);
 	s->n_notes = 0;
 	int r = subject_find(s->world, s->state, what, &subject, f);
-	heap_stop_by_signals();
+	const volatile bool *stop = stopkey_begin(true);
 	int status = r ? heap_status(r) : heap_switch_run(s->world, s->state, &subject, attach);
 	if (status) {
 		if (r == 0 && subject.is_job) /* others of its processes may have got it */
 			(void)heap_switch_run(s->world, s->state, &subject, &back);
 		return status;
 	}
-	heap_wait(s->duration_ns, subject.pid);
+	heap_wait(s->duration_ns, subject.pid, stop);
 	r = heap_source_load(s, what, &s->set, &s->name, f);
 	if (kill(subject.pid, 0) == 0)
 		(void)heap_switch_run(s->world, s->state, &subject, &back); /* what went wrong has been said */

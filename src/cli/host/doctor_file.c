@@ -1,24 +1,16 @@
 #include "cli/host/doctor_file.h"
 
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "agent/speed/tracefile.h"
 #include "base/log.h"
 #include "cli/options/commands.h"
+#include "cli/screen/stopkey.h"
 #include "cli/screen/view.h"
 #include "judge/speed/tracejudge.h"
 #include "tell/host/findings.h"
-
-static volatile bool stop;
-
-static void doctor_file_interrupt(int signal)
-{
-	(void)signal;
-	stop = true;
-}
 
 static struct js *sum_json(const struct tracefacts *t, const struct tracesum *s)
 {
@@ -67,13 +59,11 @@ static void sum_text(const char *path, const struct tracefacts *t, const struct 
 
 int doctor_file(const char *path, bool json)
 {
-	const struct sigaction action = {.sa_handler = doctor_file_interrupt, .sa_flags = (int)SA_RESETHAND};
 	static struct findings all;
 	struct tracefacts facts;
 	struct tracesum sum;
 	struct fault f = {.text = ""};
-	(void)sigaction(SIGINT, &action, NULL);
-	int r = tracefile_read(path, &stop, &facts, &f);
+	int r = tracefile_read(path, stopkey_begin(false), &facts, &f);
 	if (r) {
 		log_error("%s", f.text);
 		return r == -ENOENT ? EXIT_ABSENT : r == -EACCES || r == -EPERM ? EXIT_DENIED : EXIT_PROBLEM;

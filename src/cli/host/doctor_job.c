@@ -1,6 +1,5 @@
 #include "cli/host/doctor_job.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,18 +8,11 @@
 #include "base/log.h"
 #include "cli/options/commands.h"
 #include "cli/options/subject.h"
+#include "cli/screen/stopkey.h"
 #include "cli/screen/view.h"
 #include "judge/speed/speed.h"
 #include "tell/host/findings.h"
 #include "tell/host/speedshow.h"
-
-static volatile bool stop;
-
-static void doctor_job_interrupt(int signal)
-{
-	(void)signal;
-	stop = true;
-}
 
 static void doctor_job_progress(void *ctx, uint64_t left_ns)
 {
@@ -57,13 +49,10 @@ static int watched(const struct world *w, const struct doctor_job *d, const stru
 	const bool shows = isatty(STDERR_FILENO);
 	const struct speedwatch_want want = {.members = &members,
 					     .for_ns = d->for_ns,
-					     .stop = &stop,
+					     .stop = stopkey_begin(false),
 					     .progress = shows ? doctor_job_progress : NULL};
-	const struct sigaction action = {.sa_handler = doctor_job_interrupt,
-					 .sa_flags = (int)SA_RESETHAND}; /* the second one ends vigil */
 	struct speedsteps steps = {.n = 0};
 	struct fault f = {.text = ""};
-	(void)sigaction(SIGINT, &action, NULL);
 	if (s->is_job)
 		speedsteps_begin(&steps, w, &s->job);
 	int r = speedwatch_take(w, &want, ret, &f);

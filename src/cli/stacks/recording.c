@@ -1,7 +1,6 @@
 #include "cli/stacks/recording.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -13,20 +12,13 @@
 #include "base/units.h"
 #include "cli/options/commands.h"
 #include "cli/options/state.h"
+#include "cli/screen/stopkey.h"
 #include "cli/screen/view.h"
 #include "tell/stacks/flame.h"
 #include "tell/store/store.h"
 
 /* A recording of a day with every line apart is some ten megabytes. */
 #define RECORDING_MAX (2 * GIB)
-
-static volatile bool stop;
-
-static void on_stop(int signal)
-{
-	(void)signal;
-	stop = true;
-}
 
 static void progress(void *ctx, const struct profile_progress *p)
 {
@@ -73,13 +65,9 @@ int recording_make(const struct world *w, const struct recording_want *want, str
 		.native = want->native,
 		.children = want->children,
 		.threads_apart = want->threads_apart,
-		.stop = &stop,
+		.stop = stopkey_begin(true),
 		.progress = shows ? progress : NULL,
 	};
-	const struct sigaction action = {.sa_handler = on_stop,
-					 .sa_flags = (int)SA_RESETHAND}; /* the second one ends us */
-	(void)sigaction(SIGINT, &action, NULL);
-	(void)sigaction(SIGTERM, &action, NULL);
 	int r = profile_record(w, &profile, ret, f);
 	if (shows)
 		(void)fputs("\r\033[K", stderr);

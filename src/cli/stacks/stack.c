@@ -1,4 +1,3 @@
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 #include "base/log.h"
 #include "cli/options/commands.h"
 #include "cli/options/subject.h"
+#include "cli/screen/stopkey.h"
 #include "cli/screen/view.h"
 #include "tell/stacks/stack_show.h"
 
@@ -58,14 +58,6 @@ static const struct option stack_options[] = {
 /* What Python says of locks and tasks may take this long: the stacks come after it. */
 static const uint64_t waits_budget_ns = 250 * NS_PER_MS;
 
-static volatile bool stop;
-
-static void on_interrupt(int signal)
-{
-	(void)signal;
-	stop = true;
-}
-
 /* late: hints on the waits are missing, as their time was up. */
 static void show(const struct stack_options *o, const struct stackdump *d, const struct waitgraph *waits, bool late)
 {
@@ -99,6 +91,7 @@ static bool subject_denied(const struct stackdump *d, const struct subject *s)
 static int take_and_show(const struct world *w, const struct stack_options *o, const struct subject *s)
 {
 	const struct members_want members = subject_members(s);
+	const volatile bool *stop = stopkey_begin(false);
 	cleanup(instant_freep) struct instant *instant = instant_new(w);
 	const struct snapshot_want want = {
 		.members = &members,
@@ -109,15 +102,13 @@ static int take_and_show(const struct world *w, const struct stack_options *o, c
 		.unmasked = o->no_mask,
 		.kernel = o->kernel,
 		.tasks = true,
-		.stop = &stop,
+		.stop = stop,
 	};
 	/* Read first: with native frames the stacks stop threads, which then look as if they had run. */
-	const struct waitsread_want waits_want = {.members = &members, .budget_ns = waits_budget_ns, .stop = &stop};
+	const struct waitsread_want waits_want = {.members = &members, .budget_ns = waits_budget_ns, .stop = stop};
 	struct waitsread waits = {.n_looks = 0};
 	struct stackdump d;
 	struct fault f = {.text = ""}, unseen = {.text = ""};
-	const struct sigaction action = {.sa_handler = on_interrupt};
-	(void)sigaction(SIGINT, &action, NULL);
 	bool told = waitsread_take(w, &waits_want, &waits, &unseen) == 0; /* else the stacks say why not */
 	int r = snapshot_take(w, &want, &d, &f);
 	if (r) {

@@ -1,4 +1,3 @@
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -7,6 +6,7 @@
 #include "cli/options/commands.h"
 #include "cli/options/subject.h"
 #include "cli/screen/pager.h"
+#include "cli/screen/stopkey.h"
 #include "cli/screen/view.h"
 #include "tell/stacks/waits_show.h"
 
@@ -40,14 +40,6 @@ static const struct option waits_options[] = {
 	OPTION_JSON(waits_options),
 	OPTION_END,
 };
-
-static volatile bool stop;
-
-static void on_interrupt(int signal)
-{
-	(void)signal;
-	stop = true;
-}
 
 static void progress(void *ctx, uint64_t left_ns)
 {
@@ -96,14 +88,11 @@ static int take_and_show(const struct world *w, const struct waits_options *o, c
 		.members = &members,
 		.wakes = &wakes,
 		.apart_ns = o->apart_ns,
-		.stop = &stop,
+		.stop = stopkey_begin(false),
 		.progress = shows ? progress : NULL,
 	};
-	const struct sigaction action = {.sa_handler = on_interrupt,
-					 .sa_flags = (int)SA_RESETHAND}; /* the second one ends vigil */
 	struct waitsread r;
 	struct fault f = {.text = ""};
-	(void)sigaction(SIGINT, &action, NULL);
 	if (s->is_job)
 		waitsread_wakes(state, s->job.id, &wakes);
 	int e = waitsread_take(w, &want, &r, &f);
