@@ -176,6 +176,7 @@ def test_people_are_told_what_was_looked_at(vigil, program):
     assert result.status == 0
     text = " ".join(result.out.decode().split())
     assert "Nothing that I can see holds" in text and "Looked" in text and "Not seen from outside" in text
+    assert f"It rested or waited nearly all of the time: 'vigil stack {p.pid}' shows where" in text, text
 
 
 def test_a_process_that_ends_meanwhile_is_judged_by_what_was_seen(vigil):

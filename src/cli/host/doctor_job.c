@@ -5,6 +5,7 @@
 
 #include "agent/speed/speedsteps.h"
 #include "agent/speed/speedwatch.h"
+#include "base/buf.h"
 #include "base/log.h"
 #include "cli/options/commands.h"
 #include "cli/options/subject.h"
@@ -14,11 +15,26 @@
 #include "tell/host/findings.h"
 #include "tell/host/speedshow.h"
 
+/* So little work is none. */
+#define IDLE_CORES 0.05
+
 static void doctor_job_progress(void *ctx, uint64_t left_ns)
 {
 	(void)ctx;
 	(void)fprintf(stderr, "\rwatching for %.1f s more ", (double)left_ns / 1e9);
 	(void)fflush(stderr);
+}
+
+/* That may be meant, so it is no finding; but who asks why nothing gets faster wants to know where it rests. */
+static void doctor_job_idle(const struct subject *s)
+{
+	char what[64];
+	if (s->is_job)
+		TEXT_COPY(what, s->job.id);
+	else
+		TEXT_FORMAT(what, "%d", (int)s->pid);
+	printf("It rested or waited nearly all of the time: 'vigil stack %s' shows where, 'vigil waits %s' for whom.\n",
+	       what, what);
 }
 
 static void doctor_job_show(const struct doctor_job *d, const struct subject *s, const struct speedfacts *facts,
@@ -39,6 +55,8 @@ static void doctor_job_show(const struct doctor_job *d, const struct subject *s,
 	findings_text(all, view_colour(), stdout);
 	if (all->n == 0)
 		printf("Nothing that I can see holds %s back.\n", s->text);
+	if (all->n == 0 && v.wanted < IDLE_CORES)
+		doctor_job_idle(s);
 	putchar('\n');
 	speedshow_text(&show, stdout);
 }
