@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "agent/wait/waitwho.h"
+#include "base/bisect.h"
 #include "base/buf.h"
 #include "sense/proc/proc.h"
 
@@ -57,17 +58,8 @@ bool hangprocs_knows(const struct hangprocs *c, pid_t pid)
 
 static struct hangprocs_member *find_in(struct hangprocs_member *list, size_t n, pid_t pid)
 {
-	size_t low = 0, high = n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (list[mid].pid == pid)
-			return &list[mid];
-		if (list[mid].pid < pid)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return NULL;
+	const size_t at = bisect(n, i, list[i].pid < pid);
+	return at < n && list[at].pid == pid ? &list[at] : NULL;
 }
 
 const struct hangprocs_member *hangprocs_find(const struct hangprocs *c, pid_t pid)

@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -145,14 +147,7 @@ static uint64_t forked_mono_ns(const struct world *w, uint64_t start_ticks)
 /* True: the process has used the address for a block of its own since, so the block is not inherited. */
 static bool heapresident_is_reused(const struct inheritance *in, const struct heapregion_live *l)
 {
-	size_t low = 0, high = in->n_own;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		if (in->own[middle].addr + MAX(in->own[middle].size, 1) > l->addr)
-			high = middle;
-		else
-			low = middle + 1;
-	}
+	const size_t low = bisect(in->n_own, i, in->own[i].addr + MAX(in->own[i].size, 1) <= l->addr);
 	return low < in->n_own && in->own[low].addr < l->addr + MAX(l->size, 1);
 }
 
@@ -328,9 +323,8 @@ int heapresident_noted(int dir, const char *path, struct heapshare *ret)
 	int n = slash ? (int)(slash - path) + 1 : 0;
 	TEXT_FORMAT(beside, "%s" HEAPRESIDENT_SUFFIX, path);
 	TEXT_FORMAT(below, "%.*swarn/%s" HEAPRESIDENT_SUFFIX, n, path, slash ? slash + 1 : path);
-	const struct foreign_place at = {.dirfd = dir,
-					 .as = dir < 0 ? NULL : foreign_owner(dir, &owner),
-					 .flags = dir < 0 ? FOREIGN_TYPED : 0};
+	const struct foreign_place at = {
+		.dirfd = dir, .as = dir < 0 ? NULL : foreign_owner(dir, &owner), .flags = dir < 0 ? FOREIGN_TYPED : 0};
 	if (foreign_open(&at, beside, &fd) != 0 && foreign_open(&at, below, &fd) != 0)
 		return WORLD_GONE;
 	if (file_slurp_fd(fd, SHARE_BYTES_MAX, &text, &len) != 0)

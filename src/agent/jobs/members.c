@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "agent/jobs/raysession.h"
+#include "base/bisect.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "sense/lockwait.h"
@@ -189,17 +190,8 @@ static void role_resolve(struct members_sweep *g, struct member *m)
 
 const struct member *member_find(const struct members *m, pid_t pid)
 {
-	size_t low = 0, high = m->n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (m->row[mid].task->pid == pid)
-			return &m->row[mid];
-		if (m->row[mid].task->pid < pid)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return NULL;
+	const size_t at = bisect(m->n, i, m->row[i].task->pid < pid);
+	return at < m->n && m->row[at].task->pid == pid ? &m->row[at] : NULL;
 }
 
 void members_done(struct members *m)

@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "model/jobs/bulk.h"
@@ -106,17 +107,8 @@ uint64_t sampler_due_ns(const struct sampler *s)
 
 static size_t index_of(const struct table *t, pid_t pid)
 {
-	size_t low = 0, high = t->n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (t->use[mid].pid == pid)
-			return mid;
-		if (t->use[mid].pid < pid)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return SIZE_MAX;
+	const size_t at = bisect(t->n, i, t->use[i].pid < pid);
+	return at < t->n && t->use[at].pid == pid ? at : SIZE_MAX;
 }
 
 bool sampler_recall(const struct sampler *s, pid_t pid, uint64_t start_ticks, struct sampler_memory *ret)
@@ -153,9 +145,8 @@ pid_t sampler_one_of(const struct sampler *s, enum role role)
 
 static struct sampler_gone gone_of(const struct usage_process *p, const struct about *about)
 {
-	struct sampler_gone gone = {.id = {p->pid, p->start_ticks},
-				    .parent = p->ppid,
-				    .started_unix_ms = about->started_unix_ms};
+	struct sampler_gone gone = {
+		.id = {p->pid, p->start_ticks}, .parent = p->ppid, .started_unix_ms = about->started_unix_ms};
 	TEXT_COPY(gone.name, about->comm);
 	return gone;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "base/bisect.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/hash.h"
@@ -171,14 +172,7 @@ static int note_id(struct frametab *frames, const char *text, uint32_t *ret)
 
 static struct profproc_thread *thread_of(struct profproc *t, pid_t tid)
 {
-	size_t lo = 0, hi = t->n_threads;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (t->thread[mid].tid < tid)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	size_t lo = bisect(t->n_threads, mid, t->thread[mid].tid < tid);
 	return lo < t->n_threads && t->thread[lo].tid == tid ? &t->thread[lo] : NULL;
 }
 
@@ -468,7 +462,7 @@ static void other_program(struct profproc *t, uint64_t now_ns)
 }
 
 static int profproc_round(struct profproc *t, uint64_t now_ns, struct stackset *into, uint64_t weight_ns,
-		    struct profproc_tally *tally)
+			  struct profproc_tally *tally)
 {
 	int r = 0;
 	t->checked = false;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/vec.h"
 #include "model/hang/waitgraph_parts.h"
 
@@ -129,17 +130,14 @@ static int hints_sort(struct build *b)
 	return 0;
 }
 
+static bool hint_is_before(const struct waithint *h, pid_t pid, pid_t tid)
+{
+	return h->pid < pid || (h->pid == pid && h->tid < tid);
+}
+
 const struct waithint *const *waitgraph_hints(const struct build *b, pid_t pid, pid_t tid, size_t *ret_n)
 {
-	size_t lo = 0, hi = b->in->n_hints;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		const struct waithint *h = b->hint[mid];
-		if (h->pid < pid || (h->pid == pid && h->tid < tid))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	size_t lo = bisect(b->in->n_hints, i, hint_is_before(b->hint[i], pid, tid));
 	for (*ret_n = 0; lo + *ret_n < b->in->n_hints; ++*ret_n)
 		if (b->hint[lo + *ret_n]->pid != pid || b->hint[lo + *ret_n]->tid != tid)
 			break;
@@ -149,7 +147,7 @@ const struct waithint *const *waitgraph_hints(const struct build *b, pid_t pid, 
 /* The hint of a thread that says most of its wait; NULL: none. place: the one that says where it stands. */
 static const struct waithint *best_hint(const struct build *b, pid_t pid, pid_t tid, bool place)
 {
-	static const enum waithint_kind of_wait[] = {WAITHINT_CALL, WAITHINT_NOBODY, WAITHINT_OWNER, WAITHINT_KEY,
+	static const enum waithint_kind of_wait[] = {WAITHINT_CALL, WAITHINT_NOBODY, WAITHINT_OWNER,  WAITHINT_KEY,
 						     WAITHINT_RANK, WAITHINT_FACT,   WAITHINT_WITHIN, WAITHINT_IDLE,
 						     WAITHINT_TEXT, WAITHINT_RETRY};
 	static const enum waithint_kind of_place[] = {WAITHINT_PLACE};

@@ -1,6 +1,7 @@
 /* To whom the arrows of a thread lead: those who are meant, out of all who could end its wait. */
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/vec.h"
 #include "model/hang/waitgraph_parts.h"
 
@@ -142,8 +143,7 @@ static int to_threads(struct build *b, uint32_t from, const struct waitfact_proc
 	for (int draw = 0; draw < 2 && first != WAITGRAPH_NONE; draw++)
 		for (uint32_t k = first; k < first + p->n_threads; k++) {
 			bool rests = only_acting && has_nothing_to_do(b, k);
-			enum waitgraph_quality q =
-				n + idle == 1 && !tries ? WAITGRAPH_LIKELY : WAITGRAPH_POSSIBLE;
+			enum waitgraph_quality q = n + idle == 1 && !tries ? WAITGRAPH_LIKELY : WAITGRAPH_POSSIBLE;
 			if (!may_be_meant(b, from, k, f, with_sleeping))
 				continue;
 			if (draw == 1 && !rests && waitgraph_arrow(b, from, k, q, f, NULL) < 0)
@@ -199,14 +199,7 @@ static size_t holder_pids(const struct build *b, const struct waitfact *f, pid_t
 
 static size_t first_waiting_on(const struct build *b, uint64_t id)
 {
-	size_t lo = 0, hi = b->n_on;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (b->on[mid].id < id)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	size_t lo = bisect(b->n_on, mid, b->on[mid].id < id);
 	return lo;
 }
 

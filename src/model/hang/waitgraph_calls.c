@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "base/bisect.h"
 #include "model/hang/waitgraph_parts.h"
 #include "sense/rank.h"
 
@@ -189,14 +190,7 @@ static bool waits_to_be_woken(const struct build *b, const struct waitgraph_node
 static bool has_in_hand(const struct build *b, const struct waitgraph_node *x, const struct waitfact *f)
 {
 	const struct waitfacts *now = b->in->now;
-	size_t low = 0, high = f->peer_id ? now->n_hands : 0;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (now->hand[mid].id < f->peer_id)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	size_t low = bisect(f->peer_id ? now->n_hands : 0, mid, now->hand[mid].id < f->peer_id);
 	for (; f->peer_id && low < now->n_hands && now->hand[low].id == f->peer_id; low++) {
 		const struct waitfact_hand *h = &now->hand[low];
 		if (h->pid == x->thread->pid && (h->tid == x->thread->tid || h->tid == 0))

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/vec.h"
 #include "model/hang/waitgraph_parts.h"
 
@@ -213,14 +214,7 @@ static void spread(struct spread *s)
 {
 	while (s->n_pending > 0) {
 		uint32_t by = s->pending[--s->n_pending];
-		size_t lo = 0, hi = s->n;
-		while (lo < hi) {
-			size_t mid = lo + (hi - lo) / 2;
-			if (s->wake[mid].by < by)
-				lo = mid + 1;
-			else
-				hi = mid;
-		}
+		size_t lo = bisect(s->n, mid, s->wake[mid].by < by);
 		for (; lo < s->n && s->wake[lo].by == by; lo++)
 			woken(s, s->wake[lo].node);
 	}

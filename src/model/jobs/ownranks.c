@@ -1,5 +1,7 @@
 #include "model/jobs/ownranks.h"
 
+#include "base/bisect.h"
+
 struct sorted {
 	struct ownranks_process *p;
 	size_t n;
@@ -7,17 +9,8 @@ struct sorted {
 
 static size_t ownranks_find(const struct ownranks_process *p, size_t n, pid_t pid)
 {
-	size_t low = 0, high = n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (p[mid].pid == pid)
-			return mid;
-		if (p[mid].pid < pid)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return SIZE_MAX;
+	const size_t at = bisect(n, i, p[i].pid < pid);
+	return at < n && p[at].pid == pid ? at : SIZE_MAX;
 }
 
 const struct ownranks_process *ownranks_parent(const struct ownranks_process *all, size_t n,

@@ -1,21 +1,14 @@
 #include "model/jobs/usage.h"
 
+#include "base/bisect.h"
+
 /* Longest chain of ended ancestors that is followed. */
 #define CHAIN_MAX 64
 
 static const struct usage_process *find(const struct usage_process *p, size_t n, pid_t pid)
 {
-	size_t low = 0, high = n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (p[mid].pid == pid)
-			return &p[mid];
-		if (p[mid].pid < pid)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return NULL;
+	const size_t at = bisect(n, i, p[i].pid < pid);
+	return at < n && p[at].pid == pid ? &p[at] : NULL;
 }
 
 /* Finds the same process, not a later one with the same pid. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/buf.h"
 
 const char *const toplist_sorts[] = {"own", "res", "shr", "pss", "gpu", "cpu", "time", "pid", NULL};
@@ -98,14 +99,7 @@ struct tree {
 
 static size_t first_child(const struct tree *t, pid_t parent)
 {
-	size_t low = 0, high = t->n;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		if (t->child[middle].parent < parent)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = bisect(t->n, middle, t->child[middle].parent < parent);
 	return low;
 }
 
@@ -131,14 +125,7 @@ static void subtree_place(struct tree *t, size_t row, unsigned depth, unsigned c
 static bool has_parent(const struct tree *t, const pid_t *pids, size_t row)
 {
 	pid_t parent = t->all[row].row.process->ppid;
-	size_t low = 0, high = t->n;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		if (pids[middle] < parent)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = bisect(t->n, middle, pids[middle] < parent);
 	return low < t->n && pids[low] == parent;
 }
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/buf.h"
 #include "base/hash.h"
 #include "model/incident/incident.h"
@@ -208,17 +209,8 @@ static bool has_pid(const pid_t *pids, size_t n, pid_t pid)
 
 static bool has_pid_sorted(const struct unit_extra *e, pid_t pid)
 {
-	size_t lo = 0, hi = e->n;
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-		if (e->pids[mid] == pid)
-			return true;
-		if (e->pids[mid] < pid)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return false;
+	const size_t at = bisect(e->n, i, e->pids[i] < pid);
+	return at < e->n && e->pids[at] == pid;
 }
 
 /* True if a job begins with this process. *ret_rank: its rank if it is a started rank, else NO_RANK. */

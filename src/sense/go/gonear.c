@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/vec.h"
 #include "sense/go/goown.h"
 
@@ -111,14 +112,7 @@ static void hit(struct near *k, uint32_t to)
 
 static void base_hits(struct near *k, uint64_t base)
 {
-	size_t low = 0, high = k->n_targets;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (k->target[mid].base < base)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	size_t low = bisect(k->n_targets, mid, k->target[mid].base < base);
 	for (; low < k->n_targets && k->target[low].base == base; low++)
 		hit(k, k->target[low].goroutine);
 }

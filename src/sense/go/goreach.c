@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/bisect.h"
 #include "sense/go/goown.h"
 
 /* What is looked at in all, and of one object; more is too much. */
@@ -53,14 +54,7 @@ static int by_base(const void *a, const void *b)
 /* Marks who waits for something in this object. */
 static void object_hits(struct reach *k, uint64_t base)
 {
-	size_t low = 0, high = k->n_targets;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (k->target[mid].base < base)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	size_t low = bisect(k->n_targets, mid, k->target[mid].base < base);
 	for (; low < k->n_targets && k->target[low].base == base; low++)
 		k->reached[k->target[low].goroutine] = true;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/buf.h"
 #include "base/vec.h"
 
@@ -68,8 +69,7 @@ int heapshare_format(const struct heapshare *s, char **ret_text, size_t *ret_len
 	buf_printf(&b, TITLE "%lld\n", (long long)s->time_unix_ms);
 	for (size_t i = 0; i < s->n; i++)
 		buf_printf(&b, "%llu %llu %llu\n", (unsigned long long)s->row[i].stack,
-			   (unsigned long long)s->row[i].seen_bytes,
-			   (unsigned long long)s->row[i].resident_bytes);
+			   (unsigned long long)s->row[i].seen_bytes, (unsigned long long)s->row[i].resident_bytes);
 	*ret_text = text;
 	*ret_len = b.len;
 	return 0;
@@ -77,13 +77,6 @@ int heapshare_format(const struct heapshare *s, char **ret_text, size_t *ret_len
 
 const struct heapshare_row *heapshare_find(const struct heapshare *s, uint64_t stack)
 {
-	size_t low = 0, high = s->n;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		if (s->row[middle].stack < stack)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = bisect(s->n, middle, s->row[middle].stack < stack);
 	return low < s->n && s->row[low].stack == stack ? &s->row[low] : NULL;
 }

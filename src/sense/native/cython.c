@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/bisect.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/path.h"
@@ -222,14 +223,7 @@ void cython_done(struct cython_source *s)
 bool cython_line(const struct cython_source *s, const char *c_path, uint32_t c_line, char *file, size_t cap,
 		 uint32_t *ret_line)
 {
-	size_t lo = 0, hi = s->n;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (s->marks[mid].c_line <= c_line)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	size_t lo = bisect(s->n, mid, s->marks[mid].c_line <= c_line);
 	if (lo == 0 || s->marks[lo - 1].line == 0)
 		return false;
 	const struct cython_mark *m = &s->marks[lo - 1];

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/hash.h"
 #include "base/vec.h"
 
@@ -112,14 +113,7 @@ static int index_build(struct ehtable *t)
 
 static bool index_find(const struct ehtable *t, uint64_t vaddr, size_t *ret)
 {
-	size_t lo = 0, hi = t->n_index;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (t->index[mid].start <= vaddr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	size_t lo = bisect(t->n_index, mid, t->index[mid].start <= vaddr);
 	if (lo == 0)
 		return false;
 	*ret = t->index[lo - 1].at;
@@ -128,15 +122,8 @@ static bool index_find(const struct ehtable *t, uint64_t vaddr, size_t *ret)
 
 static bool hdr_find(const struct ehtable *t, uint64_t vaddr, size_t *ret)
 {
-	size_t lo = 0, hi = t->n_table;
-	int64_t want = (int64_t)(vaddr - t->hdr.vaddr);
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (hdr_at(t, mid, 0) <= want)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	const int64_t want = (int64_t)(vaddr - t->hdr.vaddr);
+	const size_t lo = bisect(t->n_table, mid, hdr_at(t, mid, 0) <= want);
 	if (lo == 0)
 		return false;
 	uint64_t at = t->hdr.vaddr + (uint64_t)(int64_t)hdr_at(t, lo - 1, 1) - t->frame.vaddr;

@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/vec.h"
 #include "sense/native/native_parts.h"
 
@@ -99,14 +100,7 @@ static bool is_inside(void *ctx, uint64_t target)
 
 static bool any_within(const struct targets *t, uint64_t start, uint64_t end)
 {
-	size_t lo = 0, hi = t->n;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (t->at[mid] < start)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	size_t lo = bisect(t->n, mid, t->at[mid] < start);
 	return lo < t->n && t->at[lo] < end;
 }
 

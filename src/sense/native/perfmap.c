@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/bisect.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "sense/native/rootfile.h"
@@ -175,14 +176,7 @@ void perfmap_done(struct perfmap *m)
 bool perfmap_find(const struct perfmap *m, uint64_t addr, const char **ret_name, uint64_t *ret_start)
 {
 	const struct perfmap_row *best = NULL;
-	size_t lo = 0, hi = m->n;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (m->rows[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	size_t lo = bisect(m->n, mid, m->rows[mid].start <= addr);
 	for (size_t i = lo, seen = 0; i-- > 0 && seen < LOOK_BACK; seen++)
 		if (addr < m->rows[i].end && (!best || m->rows[i].seq > best->seq))
 			best = &m->rows[i];

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/buf.h"
 #include "base/vec.h"
 #include "sense/native/native_parts.h"
@@ -361,14 +362,7 @@ bool symtab_find(const struct symtab *t, uint64_t vaddr, const char **ret_name, 
 	if (vaddr < t->base || vaddr - t->base > UINT32_MAX)
 		return false;
 	uint32_t at = (uint32_t)(vaddr - t->base);
-	size_t lo = 0, hi = t->n;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (t->rows[mid].start <= at)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	size_t lo = bisect(t->n, mid, t->rows[mid].start <= at);
 	const struct symbol *best = NULL;
 	size_t seen = 0, aliases = 0;
 	for (size_t i = lo; i-- > 0 && seen < LOOK_BACK && aliases < ALIASES_MAX; seen++) {

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/bisect.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/hash.h"
@@ -195,14 +196,7 @@ static bool is_loopback(const struct sockpeer *s)
 /* The first in the order of addresses that is not before key. */
 static size_t first_not_before(const struct sockpeer_table *t, const struct sockpeer *key)
 {
-	size_t low = 0, high = t->n_by_address;
-	while (low < high) {
-		const size_t mid = low + (high - low) / 2;
-		if (address_compare(&t->item[t->by_address[mid]], key) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	size_t low = bisect(t->n_by_address, mid, address_compare(&t->item[t->by_address[mid]], key) < 0);
 	return low;
 }
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "sense/lockwait.h"
@@ -136,13 +137,6 @@ void maps_done(struct maps *m)
 
 const struct map_row *maps_find(const struct maps *m, uint64_t addr)
 {
-	size_t lo = 0, hi = m->n;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (m->rows[mid].end <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	size_t lo = bisect(m->n, mid, m->rows[mid].end <= addr);
 	return lo < m->n && m->rows[lo].start <= addr ? &m->rows[lo] : NULL;
 }

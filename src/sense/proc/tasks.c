@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include "base/bisect.h"
 #include "base/buf.h"
 #include "sense/bpf/records.h"
 
@@ -300,14 +301,7 @@ int tasks_scan(struct tasks *t, const struct world *w)
 /* Index of the row of a pid, or where it would be inserted. */
 static size_t row_place(const struct tasks *t, pid_t pid)
 {
-	size_t low = 0, high = t->n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (t->rows[mid].pid < pid)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	size_t low = bisect(t->n, mid, t->rows[mid].pid < pid);
 	return low;
 }
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/bisect.h"
 #include "sense/python/pystack_parts.h"
 
 /*
@@ -466,14 +467,7 @@ static int plan_make(struct pystacks *s, uint64_t tstate, size_t at, struct plan
 
 static int plan_of(struct pystacks *s, uint64_t tstate, struct plan **ret)
 {
-	size_t lo = 0, hi = s->n_plans;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (s->plans[mid]->tstate < tstate)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	size_t lo = bisect(s->n_plans, mid, s->plans[mid]->tstate < tstate);
 	if (lo < s->n_plans && s->plans[lo]->tstate == tstate) {
 		*ret = s->plans[lo];
 		return 0;

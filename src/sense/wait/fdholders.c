@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/vec.h"
@@ -102,11 +103,8 @@ static int held_add(struct pass *p, struct fdobject o, pid_t pid, const struct f
 	}
 	if (vec_room(&s->held, &s->cap_held, s->n_held + 1) < 0)
 		return -ENOMEM;
-	s->held[s->n_held++] = (struct fdheld){.object = o,
-					       .pid = pid,
-					       .access = (uint8_t)info->access,
-					       .locks = info->locks,
-					       .n_locks = info->n_own};
+	s->held[s->n_held++] = (struct fdheld){
+		.object = o, .pid = pid, .access = (uint8_t)info->access, .locks = info->locks, .n_locks = info->n_own};
 	return 0;
 }
 
@@ -323,14 +321,7 @@ int fdsearch_run(const struct world *w, struct kinship *k, const struct fdtable 
 
 const struct fdheld *fdsearch_holders(const struct fdsearch *s, struct fdobject o, size_t *ret_n)
 {
-	size_t low = 0, high = s->n_held;
-	while (low < high) {
-		const size_t mid = low + (high - low) / 2;
-		if (fdobject_compare(s->held[mid].object, o) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	size_t low = bisect(s->n_held, mid, fdobject_compare(s->held[mid].object, o) < 0);
 	size_t n = 0;
 	while (low + n < s->n_held && fdobject_compare(s->held[low + n].object, o) == 0)
 		n++;

@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/vec.h"
@@ -64,16 +65,9 @@ struct threadwatch *threadwatch_free(struct threadwatch *t)
 
 static struct watched *watched_find(struct threadwatch *t, pid_t tid)
 {
-	size_t low = 0, high = t->n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (t->threads[mid].tid == tid)
-			return &t->threads[mid];
-		if (t->threads[mid].tid < tid)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	size_t low = bisect(t->n, i, t->threads[i].tid < tid);
+	if (low < t->n && t->threads[low].tid == tid)
+		return &t->threads[low];
 	if (vec_room(&t->threads, &t->cap, t->n + 1) < 0)
 		return NULL;
 	memmove(&t->threads[low + 1], &t->threads[low], (t->n - low) * sizeof(*t->threads));

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/vec.h"
@@ -138,14 +139,7 @@ static void shared_rows_read(struct polled *x)
 
 static size_t first_row(const struct polled *x, uint64_t id)
 {
-	size_t lo = 0, hi = x->n_rows;
-	while (lo < hi) {
-		const size_t mid = lo + (hi - lo) / 2;
-		if (x->row[mid].id < id)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	size_t lo = bisect(x->n_rows, mid, x->row[mid].id < id);
 	return lo;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/buf.h"
 #include "base/vec.h"
 #include "tell/jobs/health_json.h"
@@ -18,14 +19,7 @@ void live_done(struct live_state *s)
 /* The place of the first process with this pid or a higher one. */
 static size_t live_place_of(const struct live_state *s, pid_t pid)
 {
-	size_t low = 0, high = s->n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (s->process[mid].pid < pid)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	size_t low = bisect(s->n, mid, s->process[mid].pid < pid);
 	return low;
 }
 
