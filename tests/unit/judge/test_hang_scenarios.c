@@ -45,6 +45,7 @@ struct block {
 	char role[16], name[32];
 	double cores;
 	bool moves, alternates, wakes;
+	bool at_last, before_last; /* so it stands at the last look alone, or at the others */
 	uint64_t naps_ns, asleep_ns; /* sleeps so long again and again; once, since the mark */
 };
 
@@ -274,6 +275,10 @@ static void stack_word(struct block *b, struct span key, struct span *rest, cons
 		b->moves = true;
 	else if (span_eq(key, "wakes"))
 		b->wakes = true;
+	else if (span_eq(key, "at-last"))
+		b->at_last = true;
+	else if (span_eq(key, "before-last"))
+		b->before_last = true;
 	else if (span_eq(key, "alternates"))
 		b->alternates = true;
 	else if (span_eq(key, "sleeps"))
@@ -405,7 +410,8 @@ static void dump_make(const struct scenario *s, int number, struct stackdump *re
 	*ret = (struct stackdump){.captured_unix_ms = 1700000000000 + number * 2000};
 	for (int32_t r = NO_RANK; r < s->n_ranks; r++)
 		for (size_t i = 0; i < s->n_blocks; i++)
-			if (r >= s->block[i].from && r <= s->block[i].to && !s->rank[r + 1].seen.exited)
+			if (r >= s->block[i].from && r <= s->block[i].to && !s->rank[r + 1].seen.exited &&
+			    !(number == 2 ? s->block[i].before_last : s->block[i].at_last))
 				thread_add(s, process_at(ret, r, &s->block[i]), &s->block[i], number);
 }
 
