@@ -277,10 +277,8 @@ static const struct stackgroup_rank *comes_from_elsewhere(const struct hang_work
  * Where most ranks have come from, and where one has. Of rank 0 it is words alone, as it often has work of its own; of
  * another one in a job whose ranks have made steps together it is what does not fit.
  */
-static void odd_place_says(struct hang_work *w)
+static void odd_place_says(struct hang_work *w, size_t at, const struct stackgroup_rank *b)
 {
-	size_t at = 0;
-	const struct stackgroup_rank *b = comes_from_elsewhere(w, &at);
 	const struct dump_thread *mine = b ? b->acting : NULL, *theirs = b ? w->g.rank[b == w->g.rank].acting : NULL;
 	if (!b || at >= mine->n_frames || at >= theirs->n_frames)
 		return;
@@ -296,8 +294,8 @@ static void odd_place_says(struct hang_work *w)
 	w->v->confidence = CONFIDENCE_MEDIUM;
 }
 
-/* All stand at one place, and one rank has called it with another text than all others. */
-static bool odd_text_says(struct hang_work *w)
+/* All stand at one place, and one rank has called it with another text than all others. *ret: that rank. */
+static bool odd_text_says(struct hang_work *w, const struct stackgroup_rank **ret)
 {
 	const struct waitgraph *g = w->c->graph;
 	for (size_t i = 0; i < w->g.n; i++) {
@@ -311,6 +309,7 @@ static bool odd_text_says(struct hang_work *w)
 			hang_accuse(w, r->rank);
 			w->v->confidence = CONFIDENCE_MEDIUM;
 		}
+		*ret = r;
 		return true;
 	}
 	return false;
@@ -330,6 +329,7 @@ static bool asks_one_thread(const struct waitgraph *g, const struct stackgroup_r
 bool hang_server_of_all(struct hang_work *w)
 {
 	char who[160], wait[480];
+	size_t at = 0;
 	const struct waitgraph *g = w->c->graph;
 	const struct waitgraph_sink *s = g && g->n_sinks > 0 ? &g->sink[0] : NULL;
 	if (!s || !w->many || w->g.n < 2 || s->end != WAITEND_CIRCLE || !s->all_wait || hang_first_waiting(w))
@@ -346,7 +346,9 @@ bool hang_server_of_all(struct hang_work *w)
 	waitgraph_who_text(g, server, who, sizeof(who));
 	waitgraph_wait_text(&g->node[server], wait, sizeof(wait));
 	hang_says(w, "All ranks wait for %s, and that one waits for them: %s.", who, wait);
-	if (!odd_text_says(w))
-		odd_place_says(w);
+	/* Another word may be other work by design; where the same rank has come from elsewhere as well, it is not. */
+	const struct stackgroup_rank *text = NULL, *place = comes_from_elsewhere(w, &at);
+	if (!odd_text_says(w, &text) || (w->v->n_culprits == 0 && text == place))
+		odd_place_says(w, at, place);
 	return true;
 }
