@@ -352,3 +352,44 @@ bool hang_server_of_all(struct hang_work *w)
 		odd_place_says(w, at, place);
 	return true;
 }
+
+/* What has come to a rank's main process over the connection of the circle that brought most. */
+static uint64_t heard_of(const struct hang_work *w, const struct waitgraph_sink *s, int32_t rank)
+{
+	const struct waitgraph *g = w->c->graph;
+	uint64_t most = 0;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		if (n->who && n->who->main && n->who->rank == rank && n->component == g->node[s->node].component)
+			most = MAX(most, n->heard_bytes);
+	}
+	return most;
+}
+
+/*
+ * What is sent to all comes to each rank in the same number of bytes. If it has to all but one, that one has missed
+ * some of it, most likely as it came late, or has connected again. It names with low confidence, as a rank may be told
+ * less by design.
+ */
+void hang_heard_least(struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const uint64_t far_less = 2; /* times */
+	int32_t odd = NO_RANK;
+	uint64_t most = 0, least = UINT64_MAX;
+	for (size_t i = 0; i < s->n_ranks; i++) {
+		const uint64_t n = heard_of(w, s, s->rank[i]);
+		most = MAX(most, n);
+		odd = n < least ? s->rank[i] : odd;
+		least = MIN(least, n);
+	}
+	for (size_t i = 0; i < s->n_ranks; i++)
+		if (s->rank[i] != odd && heard_of(w, s, s->rank[i]) != most)
+			return;
+	if (s->n_ranks < 3 || !w->stepping || least == 0 || least > most / far_less)
+		return;
+	hang_accuse(w, odd);
+	hang_says(w,
+		  "To rank %d alone %llu bytes have come over its connection, to each of the others %llu: it may have "
+		  "connected again, and missed what was sent to all meanwhile.",
+		  odd, (unsigned long long)least, (unsigned long long)most);
+}
