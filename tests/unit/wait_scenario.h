@@ -123,8 +123,8 @@ static inline enum waitfact_kind wait_kind_of(struct span w)
 }
 
 /*
- * <kind> [id n] [peer n] [unread n] [write] [hangup] [by pid|pid.tid ..] [open] [owner] [all] [lock] [accepted] [gone]
- * [programs] [left pid] [timed|naps] [text ..]
+ * <kind> [id n] [peer n] [unread n] [received n] [write] [hangup] [by pid|pid.tid ..] [open] [owner] [all] [lock]
+ * [accepted] [gone] [programs] [left pid] [timed|naps] [text ..]
  */
 static inline void wait_fact_line(struct wait_scenario *s, int look, struct waitfact_thread *t, struct span rest)
 {
@@ -142,6 +142,8 @@ static inline void wait_fact_line(struct wait_scenario *s, int look, struct wait
 			x->peer_id = (uint64_t)wait_number(&rest);
 		} else if (wait_word(&rest, "type")) {
 			x->message_type = wait_number(&rest);
+		} else if (wait_word(&rest, "received")) {
+			x->received_bytes = (uint64_t)wait_number(&rest);
 		} else if (wait_word(&rest, "unread")) {
 			x->unread = (uint32_t)wait_number(&rest);
 		} else if (wait_word(&rest, "write")) {

@@ -26,6 +26,10 @@ void hang_says_ranks_left_then(struct hang_work *w);
  * tries to connect: the server has gone.
  */
 bool hang_call_refused(struct hang_work *w);
+/*
+ * Of three ranks and more in a circle of messages: names the one to which far less has come than to each of the others.
+ */
+void hang_heard_least(struct hang_work *w, const struct waitgraph_sink *s);
 /* True of a rank that is refused where it connects, or looks for one of several files that is not there. */
 bool hang_tries_in_vain(const struct hang_work *w, const struct stackgroup_rank *r);
 /*

@@ -19,6 +19,13 @@ static const uint64_t own_services_ns = 30 * NS_PER_S, nobodys_stop_ns = 25 * NS
 /* A rank that only wakes up now and then counts as working for this long. */
 static const uint64_t runs_ns = 5 * 60 * NS_PER_S;
 
+/*
+ * In a job of steps a time limit of half an hour or more says nothing of how long its wait usually takes. It is an
+ * excuse for so long, or for the time of so many steps.
+ */
+static const uint64_t long_limit_ns = 30 * 60 * NS_PER_S, long_limit_excuse_ns = 90 * NS_PER_S;
+static const double long_limit_steps = 60;
+
 /* How long something may last that healthy programs do as well; a time that was given holds. */
 static uint64_t patience(const struct hang_work *w, uint64_t usual_ns)
 {
@@ -375,6 +382,26 @@ static uint64_t limit_of(struct hang_work *w, const struct waitgraph_sink *s)
 	return limit_ns;
 }
 
+/* For how much of a time limit nothing is told. */
+static uint64_t excused_of(const struct hang_work *w, uint64_t limit_ns)
+{
+	if (!w->stepping || limit_ns < long_limit_ns)
+		return limit_ns + limit_ns / 8 + NS_PER_S;
+	return patience(w, MIN(limit_ns, MAX(long_limit_excuse_ns, hang_gap_times(w->gap_ns, long_limit_steps))));
+}
+
+/* The wait may end by itself, but only after a time that costs more than a look by a person. */
+static void limit_says(struct hang_work *w, const struct waitgraph_sink *s)
+{
+	char left[24], ago[24];
+	const uint64_t limit_ns = limit_of(w, s);
+	if (limit_ns <= w->standstill_ns)
+		return;
+	w->v->confidence = MIN(w->v->confidence, CONFIDENCE_MEDIUM);
+	hang_says(w, "This wait has a time limit, which is over in %s; no step was made for %s.",
+		  duration_format(limit_ns - w->standstill_ns, left), duration_format(w->standstill_ns, ago));
+}
+
 /* No stack of a thread shows that a goroutine sleeps. */
 static bool goroutine_sleeps(const struct hang_work *w, const struct waitgraph_sink *s)
 {
@@ -430,12 +457,12 @@ bool hang_graph_benign(struct hang_work *w)
 		return false;
 	uint64_t limit = limit_of(w, s), long_sleep = hang_time(w->s->sleep_ns, HANG_SLEEP_NS);
 	uint64_t sleep = MIN(long_sleep, side_sleep_ns);
-	uint64_t margin = limit / 8 + NS_PER_S;
+	uint64_t excused = limit > 0 ? excused_of(w, limit) : 0;
 	/* Where a process of it has failed, what the main thread waits for may have been that one's part. */
 	if (serves_beside(w, s) && !hang_failed_then(w))
 		return benign_end(w, s, "server", "idle by design, another thread of it waits for visitors", 0);
-	if (limit > 0 && w->standstill_ns < limit + margin)
-		return benign_end(w, s, "time_limit", "it waits within a time limit", limit + margin);
+	if (w->standstill_ns < excused)
+		return benign_end(w, s, "time_limit", "it waits within a time limit", excused);
 	if (s->end == WAITEND_RUNS && runs_along(w, s))
 		return benign_end(w, s, "work", "what it waits for works", runs_ns);
 	if (is_habit_of_own(w, s)) /* as of any other thread of its own */
@@ -666,6 +693,8 @@ bool hang_graph_explains(struct hang_work *w)
 	hang_one_elsewhere(w, s);
 	if (of_messages(w, s) && !s->closed && w->v->n_culprits > 2)
 		w->v->n_culprits = 0; /* all are none */
+	if (of_messages(w, s) && !s->closed && w->v->n_culprits == 0)
+		hang_heard_least(w, s);
 	if (hang_each_for_its_own(w)) {
 		w->v->confidence = CONFIDENCE_LOW;
 		w->v->n_culprits = 0;
@@ -687,6 +716,7 @@ bool hang_graph_explains(struct hang_work *w)
 		hang_visitor_left_says(w);
 	else if (s->end == WAITEND_VISITOR)
 		hang_visitor_of_none(w, s);
+	limit_says(w, s);
 	if (s->outside)
 		spare_all(w);
 	if (s->end == WAITEND_STOPPED && n->process)

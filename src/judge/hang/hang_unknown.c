@@ -1,4 +1,5 @@
 /* Nothing says why a job stands: what is known of it is told, and that it is not known why. */
+#include "base/buf.h"
 #include "base/units.h"
 #include "judge/hang/hang_gone.h"
 
@@ -50,6 +51,83 @@ static bool refused_beside(struct hang_work *w, const struct stackgroup_rank *r)
 	return true;
 }
 
+/* ---- processes of one job that wait for messages of each other ---- */
+
+/* True if a thread of its process is in the circle. */
+static bool is_of_circle(const struct waitgraph *g, const struct waitgraph_node *main, const struct waitgraph_sink *s)
+{
+	for (size_t i = 0; i < g->n_nodes; i++)
+		if (g->node[i].process == main->process && g->node[i].component == g->node[s->node].component)
+			return true;
+	return false;
+}
+
+static bool sleeps_long(const struct waitgraph_node *n)
+{
+	return n->end == WAITEND_CLOCK && !n->naps;
+}
+
+/* True of a thread by which the wait of the others may be over: it works, or something may come to it from outside. */
+static bool may_go_on(const struct waitgraph_node *n)
+{
+	return n->end == WAITEND_RUNS || n->end == WAITEND_OUTSIDE || n->end == WAITEND_STORAGE ||
+	       n->end == WAITEND_DEVICE || n->end == WAITEND_PERSON || n->end == WAITEND_VISITOR ||
+	       n->end == WAITEND_UNKNOWN || (n->end == WAITEND_CLOCK && n->naps);
+}
+
+/* Adds the numbers of the processes beside the main one, which sleep, or do not: "process 7 sleeps". */
+static size_t others_add(const struct hang_work *w, const struct waitgraph_sink *s, bool sleep, struct buf *b)
+{
+	const struct waitgraph *g = w->c->graph;
+	size_t n = 0;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *x = &g->node[i];
+		if (!x->main || !x->thread || x->thread->ended || (x->who && x->who->main) || !is_of_circle(g, x, s) ||
+		    sleeps_long(x) != sleep)
+			continue;
+		buf_printf(b, "%s%d", n ? ", " : "", (int)x->process->pid);
+		n++;
+	}
+	return n;
+}
+
+/*
+ * The one main process and others of the job wait for messages of each other, which no single arrow proves, and nothing
+ * of the job works. One of them has sent one message too few; which is not known.
+ */
+static bool wait_for_messages(struct hang_work *w)
+{
+	char circle[160], asleep[160], doing[300];
+	struct buf in = {.text = circle, .cap = sizeof(circle)}, out = {.text = asleep, .cap = sizeof(asleep)};
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_sink *s = g && g->n_sinks > 0 ? &g->sink[0] : NULL;
+	if (!s || w->many || !w->stepping || w->g.n != 1 || s->end != WAITEND_CIRCLE || s->one_process ||
+	    (!s->of_main && s->n_followers == 0))
+		return false;
+	for (size_t i = 0; i < g->n_nodes; i++)
+		if (g->node[i].thread && !g->node[i].thread->ended && may_go_on(&g->node[i]))
+			return false;
+	buf_reset(&in);
+	buf_reset(&out);
+	const size_t n_in = others_add(w, s, false, &in), n_out = others_add(w, s, true, &out);
+	if (n_in + n_out == 0)
+		return false;
+	hang_is(w, "wait_circle", CONFIDENCE_LOW);
+	w->v->unexplained = true;
+	hang_doing(w, &w->g.rank[0], doing, sizeof(doing));
+	hang_says(w, "Process %d stands %s.", (int)w->g.rank[0].process->pid, doing);
+	if (n_in > 0)
+		hang_says(w, "It and process%s %s wait for a message of each other.", n_in == 1 ? "" : "es", circle);
+	if (n_out > 0)
+		hang_says(w, "%s process%s %s sleep%s, by whom one could come as well.", n_in > 0 ? "And" : "But",
+			  n_out == 1 ? "" : "es", asleep, n_out == 1 ? "s" : "");
+	hang_says(w, "None of the job works, so one message was lost or never sent; by whom is not known.");
+	ignore(hang_says_who_left_then(w), "nobody need have left");
+	hang_advise(w, "look for a process that takes a request and sends no answer when it fails: an exception that "
+		       "is only logged, a `continue`");
+	return true;
+}
+
 void hang_unknown(struct hang_work *w)
 {
 	char stood[24], doing[300], who[HANG_WHO];
@@ -71,6 +149,8 @@ void hang_unknown(struct hang_work *w)
 			return;
 		}
 	if (r && refused_beside(w, r))
+		return;
+	if (r && r->process && wait_for_messages(w))
 		return;
 	hang_is(w, "hang_unknown", CONFIDENCE_LOW);
 	w->v->unexplained = true;

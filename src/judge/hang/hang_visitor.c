@@ -277,10 +277,8 @@ static const struct stackgroup_rank *comes_from_elsewhere(const struct hang_work
  * Where most ranks have come from, and where one has. Of rank 0 it is words alone, as it often has work of its own; of
  * another one in a job whose ranks have made steps together it is what does not fit.
  */
-static void odd_place_says(struct hang_work *w)
+static void odd_place_says(struct hang_work *w, size_t at, const struct stackgroup_rank *b)
 {
-	size_t at = 0;
-	const struct stackgroup_rank *b = comes_from_elsewhere(w, &at);
 	const struct dump_thread *mine = b ? b->acting : NULL, *theirs = b ? w->g.rank[b == w->g.rank].acting : NULL;
 	if (!b || at >= mine->n_frames || at >= theirs->n_frames)
 		return;
@@ -296,8 +294,8 @@ static void odd_place_says(struct hang_work *w)
 	w->v->confidence = CONFIDENCE_MEDIUM;
 }
 
-/* All stand at one place, and one rank has called it with another text than all others. */
-static bool odd_text_says(struct hang_work *w)
+/* All stand at one place, and one rank has called it with another text than all others. *ret: that rank. */
+static bool odd_text_says(struct hang_work *w, const struct stackgroup_rank **ret)
 {
 	const struct waitgraph *g = w->c->graph;
 	for (size_t i = 0; i < w->g.n; i++) {
@@ -311,6 +309,7 @@ static bool odd_text_says(struct hang_work *w)
 			hang_accuse(w, r->rank);
 			w->v->confidence = CONFIDENCE_MEDIUM;
 		}
+		*ret = r;
 		return true;
 	}
 	return false;
@@ -330,6 +329,7 @@ static bool asks_one_thread(const struct waitgraph *g, const struct stackgroup_r
 bool hang_server_of_all(struct hang_work *w)
 {
 	char who[160], wait[480];
+	size_t at = 0;
 	const struct waitgraph *g = w->c->graph;
 	const struct waitgraph_sink *s = g && g->n_sinks > 0 ? &g->sink[0] : NULL;
 	if (!s || !w->many || w->g.n < 2 || s->end != WAITEND_CIRCLE || !s->all_wait || hang_first_waiting(w))
@@ -346,7 +346,50 @@ bool hang_server_of_all(struct hang_work *w)
 	waitgraph_who_text(g, server, who, sizeof(who));
 	waitgraph_wait_text(&g->node[server], wait, sizeof(wait));
 	hang_says(w, "All ranks wait for %s, and that one waits for them: %s.", who, wait);
-	if (!odd_text_says(w))
-		odd_place_says(w);
+	/* Another word may be other work by design; where the same rank has come from elsewhere as well, it is not. */
+	const struct stackgroup_rank *text = NULL, *place = comes_from_elsewhere(w, &at);
+	if (!odd_text_says(w, &text) || (w->v->n_culprits == 0 && text == place))
+		odd_place_says(w, at, place);
 	return true;
+}
+
+/* What has come to a rank's main process over the connection of the circle that brought most. */
+static uint64_t heard_of(const struct hang_work *w, const struct waitgraph_sink *s, int32_t rank)
+{
+	const struct waitgraph *g = w->c->graph;
+	uint64_t most = 0;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		if (n->who && n->who->main && n->who->rank == rank && n->component == g->node[s->node].component)
+			most = MAX(most, n->heard_bytes);
+	}
+	return most;
+}
+
+/*
+ * What is sent to all comes to each rank in the same number of bytes. If it has to all but one, that one has missed
+ * some of it, most likely as it came late, or has connected again. It names with low confidence, as a rank may be told
+ * less by design.
+ */
+void hang_heard_least(struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const uint64_t far_less = 2; /* times */
+	int32_t odd = NO_RANK;
+	uint64_t most = 0, least = UINT64_MAX;
+	for (size_t i = 0; i < s->n_ranks; i++) {
+		const uint64_t n = heard_of(w, s, s->rank[i]);
+		most = MAX(most, n);
+		odd = n < least ? s->rank[i] : odd;
+		least = MIN(least, n);
+	}
+	for (size_t i = 0; i < s->n_ranks; i++)
+		if (s->rank[i] != odd && heard_of(w, s, s->rank[i]) != most)
+			return;
+	if (s->n_ranks < 3 || !w->stepping || least == 0 || least > most / far_less)
+		return;
+	hang_accuse(w, odd);
+	hang_says(w,
+		  "To rank %d alone %llu bytes have come over its connection, to each of the others %llu: it may have "
+		  "connected again, and missed what was sent to all meanwhile.",
+		  odd, (unsigned long long)least, (unsigned long long)most);
 }

@@ -217,20 +217,43 @@ static bool same_function(const struct dump_frame *a, const struct dump_frame *b
 	return a && b && strcmp(a->name, b->name) == 0 && strcmp(a->file ? a->file : "", b->file ? b->file : "") == 0;
 }
 
+static bool is_on_stack(const struct dump_thread *t, const struct dump_frame *f)
+{
+	for (size_t i = 0; i < t->n_frames; i++)
+		if (same_function(&t->frames[i], f))
+			return true;
+	return false;
+}
+
+/* What a loop of looks may be met at in the place of its sleep: on a processor, or asking somebody. */
+static bool may_be_a_look(const struct stackgroup_rank *r)
+{
+	switch (r->activity.kind) {
+	case ACTIVITY_UNKNOWN:
+	case ACTIVITY_DOWNLOAD:
+	case ACTIVITY_UPLOAD:
+	case ACTIVITY_DATA_COPY:
+		return r->compared && !r->unchanged;
+	default:
+		return false;
+	}
+}
+
 /*
  * The newest look may meet a loop of sleeps between two of them, the more often the busier the machine is. If the rank
- * slept in the same function before, and does next to nothing, it is taken as it was then.
+ * slept before in a function that it is still in, and does next to nothing, it is taken as it was then.
  */
 static void between_sleeps(const struct stackdump *const *dumps, size_t n, struct stackgroup_rank *r)
 {
 	bool awake = r->acting && r->acting->wait.kind == WAIT_RUNNING && r->activity.kind == ACTIVITY_UNKNOWN;
+	awake = r->acting && (awake || may_be_a_look(r));
 	for (size_t i = n; awake && r->compared && r->cores < loop_cores && i-- > 0;) {
 		const struct dump_thread *before = thread_in(dumps[i], r->process->pid, r->acting->tid);
 		struct activity_found was;
 		if (!before)
 			return;
 		activity_of(before, &was);
-		if (was.kind != ACTIVITY_SLEEP || !same_function(was.user, r->activity.user))
+		if (was.kind != ACTIVITY_SLEEP || !was.user || !is_on_stack(r->acting, was.user))
 			continue;
 		r->activity = was;
 		r->acting = before;

@@ -108,6 +108,18 @@ static bool naps(const struct waitgraph_in *in, const struct waitfact_thread *t)
 	return now_ns > 0 && then_ns > 0 && MAX(now_ns, then_ns) <= nap_most_ns;
 }
 
+/* The most that has come over one of the connections that it reads from. */
+static uint64_t heard(const struct waitfacts *now, const struct waitfact_thread *t)
+{
+	uint64_t most = 0;
+	for (size_t i = 0; i < t->n; i++) {
+		const struct waitfact *f = &now->fact[t->first + i];
+		if (f->kind == WAITFACT_TCP && !f->to_write)
+			most = MAX(most, f->received_bytes);
+	}
+	return most;
+}
+
 static int hints_compare(const void *a, const void *b)
 {
 	const struct waithint *x = *(const struct waithint *const *)a, *y = *(const struct waithint *const *)b;
@@ -225,6 +237,7 @@ static int process_add(struct build *b, const struct waitfact_process *p)
 			n.hint = best_hint(b, t->pid, t->tid, false);
 		n.place = best_hint(b, t->pid, t->tid, true);
 		n.naps = still && naps(b->in, t);
+		n.heard_bytes = heard(now, t);
 		if (graph_node_add(b->g, &n) < 0)
 			return -ENOMEM;
 	}

@@ -92,6 +92,8 @@ struct waitgraph_node {
 	const struct waitfact *polled;
 	/* It naps, shares memory with others, and all who could write that wait for this very thread. */
 	bool deserted;
+	/* What has come over one of the connections that it reads from, the most of these; 0: none, or unknown. */
+	uint64_t heard_bytes;
 	bool watches; /* it naps between looks at its children, none of whom can go on: its arrows lead to them */
 	/*
 	 * Of one that runs: the main thread of the only process that shares memory with it which that one could write,

@@ -2,6 +2,7 @@
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
+#include <linux/tcp.h>
 #include <linux/unix_diag.h>
 
 #include "sense/net/sockpeer.h"
@@ -61,10 +62,22 @@ struct sockpeer_ctx {
 	uint64_t netns;
 };
 
+/* Kernels send tcp_info in different lengths. */
+static void info_take(struct sockpeer *s, struct span info)
+{
+	const size_t at = offsetof(struct tcp_info, tcpi_bytes_received);
+	s->has_received = info.len >= at + sizeof(s->received_bytes);
+	if (s->has_received)
+		memcpy(&s->received_bytes, info.p + at, sizeof(s->received_bytes));
+}
+
 static int tcp_message(void *arg, struct span body)
 {
 	const struct sockpeer_ctx *ctx = arg;
 	struct inet_diag_msg m;
+	struct span value;
+	uint16_t type;
+	int r = 0;
 	if (body.len < sizeof(m))
 		return -EBADMSG;
 	memcpy(&m, body.p, sizeof(m));
@@ -84,7 +97,11 @@ static int tcp_message(void *arg, struct span body)
 	memcpy(s.local, m.id.idiag_src, s.v6 ? 16 : 4);
 	memcpy(s.remote, m.id.idiag_dst, s.v6 ? 16 : 4);
 	sockpeer_unmap(&s);
-	return sockpeer_add(ctx->t, &s);
+	struct span rest = {body.p + sizeof(m), body.len - sizeof(m)};
+	while (sockdiag_attribute(&rest, &type, &value, &r))
+		if (type == INET_DIAG_INFO && s.state == SOCKPEER_ESTABLISHED)
+			info_take(&s, value);
+	return r ? r : sockpeer_add(ctx->t, &s);
 }
 
 static int pending_add(struct sockpeer_table *t, uint64_t listener, struct span inodes)
@@ -160,7 +177,11 @@ int sockpeer_unix_parse(struct span messages, uint64_t netns, struct sockpeer_ta
 static int tcp_dump(int fd, uint8_t family, struct sockpeer_ctx *ctx)
 {
 	const struct inet_diag_req_v2 ask = {
-		.sdiag_family = family, .sdiag_protocol = IPPROTO_TCP, .idiag_states = UINT32_MAX};
+		.sdiag_family = family,
+		.sdiag_protocol = IPPROTO_TCP,
+		.idiag_ext = 1 << (INET_DIAG_INFO - 1),
+		.idiag_states = UINT32_MAX,
+	};
 	return sockdiag_dump(fd, &ask, sizeof(ask), tcp_message, ctx);
 }
 

@@ -102,6 +102,8 @@ struct waitfact {
 	 */
 	uint64_t id;
 	uint32_t unread; /* bytes in a socket of which the next ones are waited for (EPOLLET, EPOLLONESHOT) */
+	/* WAITFACT_TCP: all that has come over the connection so far; 0: nothing, or unknown. */
+	uint64_t received_bytes;
 	uint64_t peer_id; /* inode of the other end of a TCP or unix connection on this machine; 0: none, or unknown */
 	/* WAITFACT_MESSAGE of System V, to be received: the type that is asked for, as msgrcv(2) takes it. */
 	int64_t message_type;

@@ -87,6 +87,7 @@ static int tcp_resolve(struct waitlook *l, struct pend *p, struct waitfact *f, c
 	const struct sockpeer *other = sockpeer_other_end(&l->socks, s);
 	f->kind = s->state == SOCKPEER_SYN_SENT ? WAITFACT_CONNECT : WAITFACT_TCP;
 	f->accepted = f->kind == WAITFACT_TCP && sockpeer_is_accepted(&l->socks, s);
+	f->received_bytes = f->kind == WAITFACT_TCP ? s->received_bytes : 0;
 	if (!other || f->kind != WAITFACT_TCP)
 		return 0;
 	if (other->inode) {

@@ -44,7 +44,7 @@ struct block {
 	struct dump_frame frame[FRAMES];
 	char role[16], name[32];
 	double cores;
-	bool moves, alternates, wakes;
+	bool moves, alternates, wakes, last, before; /* last, before: it stands so at such looks alone */
 	uint64_t naps_ns, asleep_ns; /* sleeps so long again and again; once, since the mark */
 };
 
@@ -270,10 +270,10 @@ static void stack_word(struct block *b, struct span key, struct span *rest, cons
 		span_copy(next(rest, where), b->thread, sizeof(b->thread));
 	else if (span_eq(key, "cores"))
 		b->cores = real_of(next(rest, where));
-	else if (span_eq(key, "moves"))
-		b->moves = true;
-	else if (span_eq(key, "wakes"))
-		b->wakes = true;
+	else if (span_eq(key, "moves") || span_eq(key, "wakes"))
+		*(span_eq(key, "moves") ? &b->moves : &b->wakes) = true;
+	else if (span_eq(key, "only"))
+		*(span_eq(next(rest, where), "last") ? &b->last : &b->before) = true;
 	else if (span_eq(key, "alternates"))
 		b->alternates = true;
 	else if (span_eq(key, "sleeps"))
@@ -405,7 +405,8 @@ static void dump_make(const struct scenario *s, int number, struct stackdump *re
 	*ret = (struct stackdump){.captured_unix_ms = 1700000000000 + number * 2000};
 	for (int32_t r = NO_RANK; r < s->n_ranks; r++)
 		for (size_t i = 0; i < s->n_blocks; i++)
-			if (r >= s->block[i].from && r <= s->block[i].to && !s->rank[r + 1].seen.exited)
+			if (r >= s->block[i].from && r <= s->block[i].to && !s->rank[r + 1].seen.exited &&
+			    !(number == 2 ? s->block[i].before : s->block[i].last))
 				thread_add(s, process_at(ret, r, &s->block[i]), &s->block[i], number);
 }
 
