@@ -379,9 +379,8 @@ bool adopt_still_alive(const struct adopt *a, const struct adopted *j)
 		return root_lives(a, j->id);
 	pid_t one[4];
 	size_t n = 0;
-	if (cgroup_pids(a->w, j->cgroup, one, ARRAY_SIZE(one), &n) != 0)
-		return false;
-	return true; /* an empty group may fill again; a removed one is gone */
+	/* An empty group may fill again, and one that cannot be read now is still there; a removed one is gone. */
+	return cgroup_pids(a->w, j->cgroup, one, ARRAY_SIZE(one), &n) != WORLD_GONE;
 }
 
 void adopt_release(struct adopt *a, struct adopted *j, const char *why)
