@@ -330,8 +330,13 @@ int inject_target_open(const struct world *w, pid_t pid, const struct inject_wan
 
 bool inject_target_same(struct inject_target *t)
 {
-	uint64_t program_id[2];
-	return remote_read(&t->remote, t->program_id_addr, program_id, sizeof(program_id)) == 0 &&
+	uint64_t program_id[2], addr;
+	/*
+	 * The process may have set its own vector (PR_SET_MM_MAP) to an address at which the next program has the same
+	 * bytes. That one has the kernel's vector.
+	 */
+	return proc_auxv_read(t->w, t->pid, AT_RANDOM, &addr) == 0 && addr == t->program_id_addr &&
+	       remote_read(&t->remote, t->program_id_addr, program_id, sizeof(program_id)) == 0 &&
 	       memcmp(program_id, t->program_id, sizeof(program_id)) == 0;
 }
 
