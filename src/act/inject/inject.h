@@ -43,7 +43,7 @@ struct inject_want {
 	 * in another short stop. NULL: one call only.
 	 */
 	bool (*again)(void *arg);
-	/* NULL, or who it was when arg was made for it: nothing is done to another one, nor when it is another user's. */
+	/* NULL, or who it was when arg was made for it: to another one, or another user's, nothing is done. */
 	const struct procfile_who *who;
 	uint64_t deadline_ns; /* time to find a safe place; 200 ms is plenty */
 	uint64_t run_out_ns; /* time for a thread inside malloc to return from it; 0: 10 ms */

@@ -174,5 +174,6 @@ int heap_switch_run(const struct world *w, const char *state, const struct subje
 	}
 	if (o->start || o->stop)
 		return switch_rate(w, s, o);
-	return s->is_job ? switch_job(w, state, s, o) : switch_process(w, state, NULL, (struct proc_id){.pid = s->pid}, o);
+	const struct proc_id typed = {.pid = s->pid};
+	return s->is_job ? switch_job(w, state, s, o) : switch_process(w, state, NULL, typed, o);
 }
