@@ -105,6 +105,7 @@ def test_a_group_that_its_user_made_threaded_is_watched_on(vigil):
         time.sleep(1)
         assert watch.poll() is None and vigil("jobs", "--json").json()["state"] == "running"
         assert told["uid"] == ATTACKER
+        assert str(user.pid).encode() in vigil("ps").out.split()
         watch.terminate()
         watch.wait(20)
     finally:
