@@ -266,7 +266,7 @@ static void reason_leave(uint32_t why, int error)
 	char path[600], *end = path + sizeof(path);
 	char *at = region_name(path, end, 0, ".off-");
 	put_u64(at, end, why);
-	int fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+	int fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd >= 0)
 		close(fd);
 	heap_process.off = why;

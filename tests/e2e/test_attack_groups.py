@@ -1,12 +1,14 @@
 """A control group that root's vigil watches, and whose users choose what is in it and below it."""
 import os
+import pathlib
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
-from conftest import wait_for
+from conftest import Box, wait_for
 from strangerkit import ATTACKER, needs_root
 
 pytestmark = needs_root
@@ -66,3 +68,47 @@ def test_a_crowd_is_of_its_user(vigil, small_machine, crowd):
     group = small_machine(512).path
     crowd(group, ATTACKER, 1100)
     assert owner_by_vigil(vigil, group) == ATTACKER
+
+
+UNIFIED = next((pathlib.Path(f[1]) for line in pathlib.Path("/proc/mounts").read_text().splitlines() if (f := line.split())[2] == "cgroup2"), None)
+# Where version 1 is mounted as well, vigil is shown version 2 alone.
+AS_ONLY = ["unshare", "-m", "sh", "-c", 'mount --bind "$0" /sys/fs/cgroup && exec "$@"', str(UNIFIED)]
+TURNS = """
+import os, signal, sys
+group, user = sys.argv[1], int(sys.argv[2])
+open(os.path.dirname(group) + "/cgroup.procs", "w").write("0")
+os.setgid(user)
+os.setuid(user)
+open(group + "/cgroup.type", "w").write("threaded")
+open(group + "/cgroup.threads", "w").write("0")
+print("ready", flush=True)
+signal.pause()
+"""
+
+
+@pytest.mark.skipif(not UNIFIED or not os.access(UNIFIED, os.W_OK), reason="takes control groups of version 2")
+def test_a_group_that_its_user_made_threaded_is_watched_on(vigil):
+    """The kernel tells no processes of such a group, threads only."""
+    top = UNIFIED / f"vigil-test-{os.getpid()}"
+    group = top / "job"
+    group.mkdir(parents=True)
+    for path in (top, group):
+        for file in (path, *path.glob("cgroup.*")):
+            os.chown(file, ATTACKER, ATTACKER)
+    user = subprocess.Popen([sys.executable, "-S", "-c", TURNS, group, str(ATTACKER)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        if user.stdout.readline() != b"ready\n":
+            pytest.skip(user.stderr.read().decode(errors="replace"))
+        prefix = [] if UNIFIED == pathlib.Path("/sys/fs/cgroup") else AS_ONLY
+        watch = vigil.start("watch", "--cgroup", group.relative_to(UNIFIED), prefix=prefix)
+        told = wait_for(lambda: (r := vigil("jobs", "--json")).status == 0 and r.out and r.json(), what="the job")
+        time.sleep(1)
+        assert watch.poll() is None and vigil("jobs", "--json").json()["state"] == "running"
+        assert told["uid"] == ATTACKER
+        assert str(user.pid).encode() in vigil("ps").out.split()
+        watch.terminate()
+        watch.wait(20)
+    finally:
+        user.kill()
+        user.wait(10)
+        wait_for(lambda: Box._rmdir(group) and Box._rmdir(top), what="the groups to be removable")

@@ -1,5 +1,6 @@
 """A user without rights starts set-user-ID programs, which become root as sudo(8) does; root's rights serve the user in nothing."""
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
@@ -9,6 +10,7 @@ import pytest
 from conftest import end_tree, wait_for
 from hangkit import events
 from strangerkit import ATTACKER, attacker, home, needs_root, place  # noqa: F401
+from test_foreign_names import attaches
 
 pytestmark = [needs_root, pytest.mark.skipif(not shutil.which("cc"), reason="takes a compiler")]
 # Any user may start it, and by then nothing in its ids tells who did.
@@ -129,3 +131,37 @@ def test_no_line_is_quoted_that_only_the_root_may_read_whom_a_process_became(vig
     if ids != ["0"] * 4 or "in stand" not in str(report):
         pytest.skip("it became root too late or too early on this machine")
     assert "another user's" in str(report), report
+
+
+# Becomes the program as soon as its user has the folder into which the profile is to go.
+FOLLOWS = """
+import ctypes, os, sys
+libc = ctypes.CDLL(None)
+notes = libc.inotify_init()
+IN_CREATE = 0x100
+if libc.inotify_add_watch(notes, b"/tmp", IN_CREATE) < 0:
+    sys.exit("inotify")
+mine = b"vigil-heap-%d-" % os.getpid()
+print("ready", flush=True)
+while mine not in os.read(notes, 65536):
+    pass
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
+
+@attaches
+@pytest.mark.parametrize("script", [BECOMES, FOLLOWS], ids=["it-is", "it-becomes"])
+def test_no_library_of_roots_writes_for_who_started_a_set_user_id_program(vigil, attacker, becomes_root, script):
+    """With the program's rights, in a folder that is its starter's, who has put links there."""
+    process = attacker(script, becomes_root)
+    if script is BECOMES and process.stdout.readline() != b"root\n":
+        pytest.skip("set-user-ID bits do nothing here")
+    result = vigil("heap", process.pid, "--attach")
+    ids, maps = all_ids(process.pid), pathlib.Path(f"/proc/{process.pid}/maps").read_text()
+    left = [p for folder in pathlib.Path("/tmp").glob(f"vigil-heap-{process.pid}-*") for p in (folder, *folder.iterdir())]
+    os.kill(process.pid, signal.SIGKILL)
+    for path in reversed(left):
+        path.rmdir() if path.is_dir() else path.unlink()
+    assert ids == ["0"] * 4, ("it came to that", result)
+    assert "libvigil_heap" not in maps and not left, result
+    assert result.status != 0 and ("set-user-ID" in result.text or "became another program" in result.text), result

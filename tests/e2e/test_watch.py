@@ -259,6 +259,8 @@ def test_a_group_is_watched_and_only_who_is_in_it_is_ended(vigil, small_machine,
     job = others([PYTHON, "-u", "-c", LATER, tmp_path / "go", 2000, "--rate", 300], box=box)
     beside = others(["sleep", "300"])
     watch = waiting(vigil, "watch", "--cgroup", box.path)
+    shown = vigil("ps").out.split()
+    assert str(job.pid).encode() in shown and str(beside.pid).encode() not in shown, shown
     (tmp_path / "go").touch()
     assert job.wait(30) == -signal.SIGKILL
     assert box.kernel_kills() == 0

@@ -9,7 +9,8 @@
  * waited continues; one that would fail with EINTR is restarted.
  *
  * Refused, with one sentence each: stopped, frozen and traced processes, zombies, kernel threads, programs without
- * glibc (static, musl, 32-bit), programs with a seccomp filter that is not the container's or that may end them because
+ * glibc (static, musl, 32-bit), for root set-user-ID programs of others (they would serve their starter with what the
+ * library makes), programs with a seccomp filter that is not the container's or that may end them because
  * of our calls, and processes that we may not trace.
  *
  * A process of its own traces ("vigil-attach"). Signals to vigil wait until it is done; if vigil is killed by SIGKILL,
@@ -20,6 +21,7 @@
 #include <sys/types.h>
 
 #include "base/fault.h"
+#include "sense/proc/procfile.h"
 #include "sense/world.h"
 
 enum {
@@ -41,6 +43,8 @@ struct inject_want {
 	 * in another short stop. NULL: one call only.
 	 */
 	bool (*again)(void *arg);
+	/* NULL, or who it was when arg was made for it: to another one, or another user's, nothing is done. */
+	const struct procfile_who *who;
 	uint64_t deadline_ns; /* time to find a safe place; 200 ms is plenty */
 	uint64_t run_out_ns; /* time for a thread inside malloc to return from it; 0: 10 ms */
 };

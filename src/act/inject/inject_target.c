@@ -301,6 +301,24 @@ static int maps_begin(struct inject_target *t)
 	return r ? r : maps_read(t->w, t->pid, &t->first);
 }
 
+/* Asked after the bytes were read that tell this program from the next one. */
+static int starter_check(const struct inject_target *t, const struct inject_want *want, struct fault *f)
+{
+	struct procfile_start start;
+	struct foreign_user user;
+	int r = want->who ? procfile_user(t->w, t->pid, &user) : 0;
+	if (r == 0 && want->who && (user.uid != want->who->uid || t->start_ticks != want->who->start_ticks))
+		return fault_set(f, WORLD_GONE, "process %d ended, or became another program, meanwhile", (int)t->pid);
+	if (r == 0 && geteuid() == 0)
+		r = procfile_start(t->w, t->pid, &start);
+	if (r == 0 && geteuid() == 0 && start.secure)
+		return fault_set(f, INJECT_REFUSED,
+				 "process %d runs a set-user-ID or set-group-ID program, or one with capabilities: "
+				 "what it wrote for vigil would serve who started it, so nothing is loaded into it",
+				 (int)t->pid);
+	return r;
+}
+
 int inject_target_open(const struct world *w, pid_t pid, const struct inject_want *want, struct inject_target *ret,
 		       struct fault *f)
 {
@@ -312,6 +330,8 @@ int inject_target_open(const struct world *w, pid_t pid, const struct inject_wan
 		r = proc_auxv_read(w, pid, AT_RANDOM, &ret->program_id_addr);
 	if (r == 0)
 		r = remote_read(&ret->remote, ret->program_id_addr, ret->program_id, sizeof(ret->program_id));
+	if (r == 0)
+		r = starter_check(ret, want, f);
 	if (r == 0)
 		r = maps_begin(ret);
 	if (r == 0)
@@ -330,8 +350,13 @@ int inject_target_open(const struct world *w, pid_t pid, const struct inject_wan
 
 bool inject_target_same(struct inject_target *t)
 {
-	uint64_t program_id[2];
-	return remote_read(&t->remote, t->program_id_addr, program_id, sizeof(program_id)) == 0 &&
+	uint64_t program_id[2], addr;
+	/*
+	 * The process may have set its own vector (PR_SET_MM_MAP) to an address at which the next program has the same
+	 * bytes. That one has the kernel's vector.
+	 */
+	return proc_auxv_read(t->w, t->pid, AT_RANDOM, &addr) == 0 && addr == t->program_id_addr &&
+	       remote_read(&t->remote, t->program_id_addr, program_id, sizeof(program_id)) == 0 &&
 	       memcmp(program_id, t->program_id, sizeof(program_id)) == 0;
 }
 

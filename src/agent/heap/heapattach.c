@@ -45,6 +45,7 @@ static int library_find(const struct world *w, char dst[static PATH_MAX], struct
  */
 struct place {
 	struct foreign_user user;
+	struct procfile_who who; /* whose user that is */
 	int root_fd, fd; /* of the process; the folder */
 	char inner[PATH_MAX]; /* its path as the process sees it */
 	char prepared[128]; /* the file that was prepared in it; "": none */
@@ -149,6 +150,9 @@ static int heapattach_folder_make(const struct world *w, pid_t pid, const struct
 		r = procfile_root(w, pid, &p->root_fd);
 	if (r)
 		return r;
+	if (want->start_ticks && want->start_ticks != st.start_ticks)
+		return WORLD_GONE;
+	p->who = (struct procfile_who){.pid = pid, .uid = p->user.uid, .start_ticks = st.start_ticks};
 	/* Another user gets no folder where our state is: it would be a place on our disk without that user's quota. */
 	r = want->folder	       ? of_user(want->folder, pid, p, ret)
 	    : p->user.uid == geteuid() ? in_state(want, pid, st.start_ticks, p, ret)
@@ -243,6 +247,7 @@ static int heapattach_explain(pid_t pid, const struct heap_attach *a, int64_t va
 struct progress {
 	struct heap_attach block; /* first member: it is copied into the program */
 	struct heapattach_result *result;
+	const struct procfile_who *who; /* NULL: of no matter */
 	bool took, begun;
 };
 
@@ -267,6 +272,7 @@ static int call(const struct world *w, pid_t pid, const char *symbol, bool only_
 				   .arg = p,
 				   .arg_bytes = sizeof(p->block),
 				   .again = go_on,
+				   .who = p->who,
 				   .deadline_ns = DEADLINE_NS};
 	int r = library_find(w, library, f);
 	if (r)
@@ -328,6 +334,7 @@ int heapattach(const struct world *w, pid_t pid, const struct heapattach_want *w
 		return fault_set(f, r, "no folder for the profile of process %d: %s", (int)pid,
 				 strerror(r < 0 ? -r : EIO));
 	heapattach_file_make(w, pid, &place, &p.block);
+	p.who = &place.who;
 	r = call_patiently(w, pid, "vigil_heap_attach", false, &p, f);
 	/* Files that are not tied yet are found by later samples, so the profile goes on. */
 	if (r && p.begun)

@@ -18,6 +18,7 @@ struct heapattach_want {
 	const char *state; /* the state directory */
 	const char *folder; /* VIGIL_HEAP_DIR of the process' job; NULL: none */
 	uint64_t rate_bytes;
+	uint64_t start_ticks; /* of the process that is meant: the pid may be another's by now; 0: any */
 };
 
 struct heapattach_result {

@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -143,6 +144,18 @@ static void place_of_group(const struct adopt *a, struct adopted *j)
 		TEXT_COPY(j->place.name, j->cgroup_name);
 }
 
+/* The name that the group of `watch --cgroup` has in /proc/PID/cgroup, by which readers find who is in it. */
+static void name_of_group(const struct adopt *a, struct adopted *j)
+{
+	const char *below = strchr(j->cgroup, '/');
+	if (!j->cgroup[0] || j->cgroup_name[0])
+		return;
+	if (faccessat(a->w->cgroup_fd, "cgroup.controllers", F_OK, 0) == 0) /* version 2 alone */
+		TEXT_FORMAT(j->cgroup_name, "/%s", j->cgroup);
+	else if (below) /* the first part is the controller's */
+		TEXT_COPY(j->cgroup_name, below);
+}
+
 /* With the first job: BPF programs that see all signals of the machine, for all jobs, and the guard's iterator. */
 static void signals_watch(struct adopt *a)
 {
@@ -164,6 +177,7 @@ void adopt_begin(struct adopt *a, struct adopted *j, const char *name, const cha
 	TEXT_COPY(j->job.log_dir, j->recorder.job_dir);
 	if (cgroup_place_read(a->w, j->id.pid, &j->place) != 0)
 		j->place = (struct cgroup_place){0};
+	name_of_group(a, j);
 	place_of_group(a, j);
 	if (j->cgroup[0])
 		TEXT_COPY(j->job.cgroup, j->cgroup_name[0] ? j->cgroup_name : j->cgroup);
@@ -379,9 +393,8 @@ bool adopt_still_alive(const struct adopt *a, const struct adopted *j)
 		return root_lives(a, j->id);
 	pid_t one[4];
 	size_t n = 0;
-	if (cgroup_pids(a->w, j->cgroup, one, ARRAY_SIZE(one), &n) != 0)
-		return false;
-	return true; /* an empty group may fill again; a removed one is gone */
+	/* An empty group may fill again, and one that cannot be read now is still there; a removed one is gone. */
+	return cgroup_pids(a->w, j->cgroup, one, ARRAY_SIZE(one), &n) != WORLD_GONE;
 }
 
 void adopt_release(struct adopt *a, struct adopted *j, const char *why)

@@ -107,10 +107,12 @@ static int exit_of(int r)
 						       : EXIT_PROBLEM;
 }
 
-static int switch_process(const struct world *w, const char *state, const char *folder, pid_t pid,
+static int switch_process(const struct world *w, const char *state, const char *folder, struct proc_id id,
 			  const struct heap_switch *o)
 {
-	const struct heapattach_want want = {.state = state, .folder = folder, .rate_bytes = o->rate};
+	const struct heapattach_want want = {
+		.state = state, .folder = folder, .rate_bytes = o->rate, .start_ticks = id.start_ticks};
+	const pid_t pid = id.pid;
 	struct heapattach_result got;
 	struct fault f = {.text = ""};
 	int r = o->attach ? heapattach(w, pid, &want, &got, &f) : heapdetach(w, pid, &got, &f);
@@ -144,7 +146,8 @@ static int switch_job(const struct world *w, const char *state, const struct sub
 	if (r == 0)
 		r = members_read(w, &tasks, &want, &m);
 	for (size_t i = 0; r == 0 && i < m.n; i++) {
-		int e = switch_process(w, state, folder, m.row[i].task->pid, o);
+		const struct task_row *t = m.row[i].task;
+		int e = switch_process(w, state, folder, (struct proc_id){t->pid, t->start_ticks}, o);
 		status = status ? status : e;
 	}
 	if (r == 0 && m.n == 0) {
@@ -171,5 +174,6 @@ int heap_switch_run(const struct world *w, const char *state, const struct subje
 	}
 	if (o->start || o->stop)
 		return switch_rate(w, s, o);
-	return s->is_job ? switch_job(w, state, s, o) : switch_process(w, state, NULL, s->pid, o);
+	const struct proc_id typed = {.pid = s->pid};
+	return s->is_job ? switch_job(w, state, s, o) : switch_process(w, state, NULL, typed, o);
 }

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include "base/buf.h"
 #include "base/file.h"
@@ -375,19 +376,27 @@ void cgroup_chain_close(struct cgroup_chain *c)
 	c->n = 0;
 }
 
-static void pid_take(struct span line, pid_t *pids, size_t cap, size_t *n)
+/* True for the number of a process, false for that of another thread of it. */
+static bool is_process(pid_t number)
+{
+	return syscall(SYS_tgkill, number, number, 0) == 0 || errno != ESRCH;
+}
+
+static void pid_take(struct span line, bool of_threads, pid_t *pids, size_t cap, size_t *n)
 {
 	uint64_t v;
 	/* 0: a process of another pid namespace */
 	if (span_u64(span_trim(line), &v) < 0 || v == 0 || v > INT32_MAX)
+		return;
+	if (of_threads && !is_process((pid_t)v))
 		return;
 	if (*n < cap)
 		pids[*n] = (pid_t)v;
 	(*n)++;
 }
 
-/* The pids of the group that dirfd and file say, added to *n. */
-static int pids_add(int dirfd, const char *file, pid_t *pids, size_t cap, size_t *n)
+/* The processes that a file of a group names, added to *n. of_threads: it names threads. */
+static int pids_add(int dirfd, const char *file, bool of_threads, pid_t *pids, size_t cap, size_t *n)
 {
 	char text[4096];
 	cleanup(closep) int fd = openat(dirfd, file, O_RDONLY | O_CLOEXEC);
@@ -405,7 +414,7 @@ static int pids_add(int dirfd, const char *file, pid_t *pids, size_t cap, size_t
 			struct span line;
 			if (!span_line(&rest, &line))
 				break;
-			pid_take(line, pids, cap, n);
+			pid_take(line, of_threads, pids, cap, n);
 		}
 		if (got == 0)
 			return 0;
@@ -414,15 +423,34 @@ static int pids_add(int dirfd, const char *file, pid_t *pids, size_t cap, size_t
 	}
 }
 
-int cgroup_pids(const struct world *w, const char *path, pid_t *pids, size_t cap, size_t *ret_n)
+/*
+ * The processes of the group itself. A group of v2 whose user has made it threaded does not tell them, its threads
+ * only (cgroup-v2.rst, Threads): then those whose first thread is in it.
+ */
+static int members_add(int dirfd, pid_t *pids, size_t cap, size_t *n)
 {
-	char file[CGROUP_PATH_MAX + 16];
-	size_t n = 0;
+	int r = pids_add(dirfd, "cgroup.procs", false, pids, cap, n);
+	return r == -EOPNOTSUPP ? pids_add(dirfd, "cgroup.threads", true, pids, cap, n) : r;
+}
+
+static int group_folder(const struct world *w, const char *path, int *ret_fd)
+{
 	if (w->cgroup_fd < 0)
 		return WORLD_ABSENT;
-	if (text_format(file, sizeof(file), "%s/cgroup.procs", path[0] != '\0' ? path : ".") >= (int)sizeof(file))
-		return -ENAMETOOLONG;
-	int r = pids_add(w->cgroup_fd, file, pids, cap, &n);
+	int fd = openat(w->cgroup_fd, path[0] != '\0' ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return world_condition(-errno);
+	*ret_fd = fd;
+	return 0;
+}
+
+int cgroup_pids(const struct world *w, const char *path, pid_t *pids, size_t cap, size_t *ret_n)
+{
+	cleanup(closep) int fd = -1;
+	size_t n = 0;
+	int r = group_folder(w, path, &fd);
+	if (r == 0)
+		r = members_add(fd, pids, cap, &n);
 	if (r == 0)
 		*ret_n = n;
 	return r;
@@ -480,19 +508,24 @@ int cgroup_tree_pids(const struct world *w, const char *path, pid_t *pids, size_
 	cleanup(walk_done) struct group_walk g = {.depth = 0};
 	struct stat st;
 	size_t n = 0;
-	if (w->cgroup_fd < 0)
-		return WORLD_ABSENT;
-	int fd = openat(w->cgroup_fd, path[0] != '\0' ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return world_condition(-errno);
-	g.fd[g.depth++] = fd;
-	int r = pids_add(fd, "cgroup.procs", pids, cap, &n);
+	int r = group_folder(w, path, &g.fd[0]);
+	if (r)
+		return r;
+	const int fd = g.fd[g.depth++];
+	r = pids_add(fd, "cgroup.procs", false, pids, cap, &n);
+	/* Of groups below one that is no threaded one, a threaded one's processes are in a list above it. */
+	const bool is_threaded = r == -EOPNOTSUPP;
+	if (is_threaded)
+		r = members_add(fd, pids, cap, &n);
 	if (r < 0 || r == WORLD_DENIED || fstat(fd, &st) < 0)
 		return r ? r : -errno;
 	/* a folder without others in it has two links: a group without groups below it costs no listing */
-	while (st.st_nlink != 2 && walk_next(&g))
-		ignore(pids_add(g.fd[g.depth - 1], "cgroup.procs", pids, cap, &n),
+	while (st.st_nlink != 2 && walk_next(&g)) {
+		const int below = g.fd[g.depth - 1];
+		ignore(is_threaded ? members_add(below, pids, cap, &n)
+				   : pids_add(below, "cgroup.procs", false, pids, cap, &n),
 		       "removed, or threaded: then the group above lists its processes; others are read all the same");
+	}
 	*ret_n = n;
 	return 0;
 }
