@@ -139,10 +139,10 @@ void tracee_let_go(struct tracee *t);
 int must_check tracee_regs(struct tracee *t);
 int must_check tracee_save(struct tracee *t);
 int must_check tracee_restore(struct tracee *t);
-/* Copies bytes to its stack; *ret is their address there. */
+/* Copies bytes to its stack; *ret is their address there. INJECT_UNSAFE: the stack is not there, or not soon. */
 int must_check tracee_push(struct tracee *t, const void *bytes, size_t len, uint64_t *ret);
 /*
- * 0: the function returned *ret. INJECT_FAILED: it crashed or took too long; the thread is stopped and its state can be
+ * 0: the function returned *ret. INJECT_UNSAFE as above. INJECT_FAILED: it crashed or took too long; the thread is stopped and its state can be
  * put back.
  */
 int must_check tracee_call(struct tracee *t, uint64_t function, uint64_t a, uint64_t b, uint64_t c, uint64_t *ret);
