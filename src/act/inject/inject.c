@@ -550,8 +550,7 @@ static int find_and_inject(struct job *j)
 				continue;
 			warm_up(j, list[i].tid, &lost);
 			r = lost ? TRY_AGAIN : try_thread(j, list[i].tid, &lost);
-			if (r != 0 && r != LOADED &&
-			    lockwait_ask(j->target->w->proc_fd, j->target->pid) != 0)
+			if (r != 0 && r != LOADED && lockwait_ask(j->target->w->proc_fd, j->target->pid) != 0)
 				return refuse_memory(j->target, j->f);
 			bool ended = r == WORLD_GONE && list[i].tid != j->target->pid && target_exists(j->target);
 			if (r != TRY_AGAIN && !ended)
