@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from strangerkit import attacker, home, needs_root, place  # noqa: F401
+from strangerkit import ATTACKER, attacker, home, needs_root, place  # noqa: F401
 
 pytestmark = [needs_root, pytest.mark.skipif(not shutil.which("cc"), reason="takes a compiler")]
 # It says of itself that its random bytes (AT_RANDOM) lie where they are the same in the program that it becomes, as in
@@ -65,3 +65,52 @@ def test_a_call_for_one_program_is_not_made_in_the_next(vigil, attacker, home):
     result = vigil("heap", process.pid, "--attach")
     assert result.status != 0 and "became another program" in result.text, result
     assert process.poll() is None
+
+
+# Its frame lies behind the part of its stack that is there, in a page that nobody gives, as one of a file whose server never answers.
+STANDS = r"""
+#define _GNU_SOURCE
+#include <linux/userfaultfd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	struct uffdio_api api = {.api = UFFD_API};
+	int fd = (int)syscall(SYS_userfaultfd, 0), uid = argc > 1 ? atoi(argv[1]) : 0;
+	char *at = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct uffdio_register area = {.range = {(unsigned long)at + (1 << 19), 8192}, .mode = UFFDIO_REGISTER_MODE_MISSING};
+	if (fd < 0 || ioctl(fd, UFFDIO_API, &api) < 0 || ioctl(fd, UFFDIO_REGISTER, &area) < 0)
+		return 3;
+	if (setresgid(uid, uid, uid) < 0 || setresuid(uid, uid, uid) < 0)
+		return 4;
+	puts("ready");
+	fflush(stdout);
+	__asm__ volatile("mov %0, %%rbp\nlea -2048(%%rbp), %%rsp\n1: mov $34, %%eax\nsyscall\njmp 1b" ::"r"(at + (1 << 19) + 64)
+			 : "rax", "rcx", "r11");
+}
+"""
+
+
+def test_a_page_that_nobody_gives_holds_no_attach(vigil, home):
+    program = home / "stands"
+    made = subprocess.run(["cc", "-O0", "-fno-omit-frame-pointer", "-x", "c", "-o", program, "-"], input=STANDS.encode(), capture_output=True)
+    if made.returncode != 0:
+        pytest.skip(made.stderr.decode())
+    process = subprocess.Popen([program, str(ATTACKER)], stdout=subprocess.PIPE)
+    try:
+        if process.stdout.readline() != b"ready\n":
+            pytest.skip("no page can be made to stand here (userfaultfd)")
+        attach = vigil.start("heap", process.pid, "--attach")
+        try:
+            assert attach.wait(25) != 0
+        except subprocess.TimeoutExpired:
+            pytest.fail("it waits for the page")
+        assert process.poll() is None
+    finally:
+        process.kill()
+        process.wait(10)
+        process.stdout.close()

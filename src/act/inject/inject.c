@@ -23,6 +23,7 @@
 #include "base/file.h"
 #include "base/path.h"
 #include "base/signame.h"
+#include "sense/lockwait.h"
 #include "sense/native/stopper.h"
 #include "sense/proc/proc.h"
 #include "sense/wait/threadwait.h"
@@ -47,6 +48,7 @@ struct job {
 	int perf_fd; /* see breakpoints_prepare(); -1: not opened yet */
 	pid_t warmed; /* thread whose stack has been read in advance, by warm_up() */
 	pid_t vigil; /* who waits for the tracer */
+	bool hurries; /* as that one (sense/lockwait) */
 	int r;
 };
 /* ---- safe places ---- */
@@ -518,6 +520,13 @@ static bool asked_to_end(const struct job *j)
 	return any;
 }
 
+/* A page of a file whose server never answers, which any user can have: the reader of it was left behind. */
+static int refuse_memory(const struct inject_target *t, struct fault *f)
+{
+	return fault_set(f, INJECT_REFUSED, "process %d: its memory does not answer (a file on a server that is gone)",
+			 (int)t->pid);
+}
+
 static int find_and_inject(struct job *j)
 {
 	cleanup(freep) struct candidate *list = calloc(INJECT_THREADS, sizeof(*list));
@@ -538,6 +547,8 @@ static int find_and_inject(struct job *j)
 				continue;
 			warm_up(j, list[i].tid, &lost);
 			r = lost ? TRY_AGAIN : try_thread(j, list[i].tid, &lost);
+			if (r != 0 && r != LOADED && lockwait_ask(j->target->w->proc_fd, j->target->pid) != 0)
+				return refuse_memory(j->target, j->f);
 			bool ended = r == WORLD_GONE && list[i].tid != j->target->pid && target_exists(j->target);
 			if (r != TRY_AGAIN && !ended)
 				return r;
@@ -559,6 +570,11 @@ static int tracer_main(void *arg)
 	/* What ends a whole group of processes, as a terminal and timeout(1) do, leaves it alone. */
 	(void)setpgid(0, 0);
 	(void)prctl(PR_SET_NAME, "vigil-attach");
+	/* Vigil's own place in this is vigil's by its number; so is its helper, which has no higher priority. */
+	if (j->hurries) {
+		lockwait_begin();
+		lockwait_start(j->target->w->proc_fd);
+	}
 	/*
 	 * A thread is stopped meanwhile: sleep in microseconds and, if permitted, with a higher priority. Niceness
 	 * counts only among the processes of one session (sched(7), autogroup).
@@ -568,11 +584,13 @@ static int tracer_main(void *arg)
 	if (sched_setscheduler(0, SCHED_FIFO, &first) != 0)
 		(void)setpriority(PRIO_PROCESS, 0, -20);
 	j->r = filters_check(j);
-	if (j->r)
-		return 0;
-	do
-		j->r = find_and_inject(j);
-	while (j->r == LOADED || (j->r == 0 && j->want->again && j->want->again(j->want->arg) && !asked_to_end(j)));
+	if (j->r == 0)
+		do
+			j->r = find_and_inject(j);
+		while (j->r == LOADED ||
+		       (j->r == 0 && j->want->again && j->want->again(j->want->arg) && !asked_to_end(j)));
+	if (j->hurries)
+		lockwait_drop();
 	return 0; /* clone(2) ends it with that, and its end detaches everything */
 }
 
@@ -592,10 +610,13 @@ static int in_own_process(struct job *j)
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	j->vigil = getpid();
+	j->hurries = lockwait_hurries();
 	pid_t pid = clone(tracer_main, stack + TRACER_STACK_BYTES, CLONE_VM | CLONE_FILES | CLONE_VFORK, j);
 	int r = pid < 0 ? -errno : 0;
 	if (pid > 0)
 		(void)waitpid(pid, NULL, __WALL);
+	if (j->hurries)
+		lockwait_begin();
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	(void)munmap(stack, TRACER_STACK_BYTES);
 	return r ? r : j->r;

@@ -139,11 +139,11 @@ void tracee_let_go(struct tracee *t);
 int must_check tracee_regs(struct tracee *t);
 int must_check tracee_save(struct tracee *t);
 int must_check tracee_restore(struct tracee *t);
-/* Copies bytes to its stack; *ret is their address there. */
+/* Copies bytes to its stack; *ret is their address there. INJECT_UNSAFE: that part of it cannot be read. */
 int must_check tracee_push(struct tracee *t, const void *bytes, size_t len, uint64_t *ret);
 /*
- * 0: the function returned *ret. INJECT_FAILED: it crashed or took too long; the thread is stopped and its state can be
- * put back.
+ * 0: the function returned *ret. INJECT_UNSAFE as above. INJECT_FAILED: it crashed or took too long; the thread is
+ * stopped and its state can be put back.
  */
 int must_check tracee_call(struct tracee *t, uint64_t function, uint64_t a, uint64_t b, uint64_t c, uint64_t *ret);
 /* inject_load.c: loads the library unless it is loaded already. INJECT_FAILED, INJECT_REFUSED. */

@@ -330,6 +330,8 @@ int inject_target_open(const struct world *w, pid_t pid, const struct inject_wan
 		r = proc_auxv_read(w, pid, AT_RANDOM, &ret->program_id_addr);
 	if (r == 0)
 		r = remote_read(&ret->remote, ret->program_id_addr, ret->program_id, sizeof(ret->program_id));
+	if (r > 0 && r < INJECT_REFUSED && r != WORLD_DENIED)
+		r = WORLD_GONE; /* it became another program between the two */
 	if (r == 0)
 		r = starter_check(ret, want, f);
 	if (r == 0)

@@ -18,6 +18,7 @@
 #define FLAG_TRAP 0x100u
 #define FLAG_DIRECTION 0x400u
 #define SYSCALL_INSTRUCTION_BYTES 2
+#define PAGE_LEAST 4096u
 
 static void pause_ns(long ns)
 {
@@ -132,9 +133,22 @@ int tracee_restore(struct tracee *t)
 	return r ? WORLD_GONE : 0;
 }
 
+/* Where one writes, one waits for a page that nobody gives (sense/lockwait); who reads it does not. */
+static bool is_there(struct tracee *t, uint64_t at, size_t len)
+{
+	const uint64_t end = at + len;
+	uint8_t byte;
+	for (; at < end; at = (at & ~(uint64_t)(PAGE_LEAST - 1)) + PAGE_LEAST)
+		if (remote_read(&t->target->remote, at, &byte, 1) != 0)
+			return false;
+	return true;
+}
+
 int tracee_push(struct tracee *t, const void *bytes, size_t len, uint64_t *ret)
 {
 	t->low = (t->low - len) & ~UINT64_C(63);
+	if (!is_there(t, t->low, len))
+		return INJECT_UNSAFE;
 	if (pwrite(t->mem_fd, bytes, len, (off_t)t->low) != (ssize_t)len)
 		return WORLD_GONE;
 	*ret = t->low;
@@ -147,6 +161,8 @@ static int regs_begin(struct tracee *t, uint64_t function, const uint64_t args[3
 	uint64_t back = t->target->trap;
 	struct user_regs_struct regs = t->regs;
 	struct iovec io = {.iov_base = &regs, .iov_len = sizeof(regs)};
+	if (!is_there(t, sp, sizeof(back)))
+		return INJECT_UNSAFE;
 	if (pwrite(t->mem_fd, &back, sizeof(back), (off_t)sp) != (ssize_t)sizeof(back))
 		return WORLD_GONE;
 	regs.rip = function;
