@@ -1277,6 +1277,7 @@ test("the slider of moments stays where it is when it is used, and when one goes
 		await go(page, path);
 		const slider = page.locator("#moment");
 		const top = () => slider.evaluate((e) => Math.round(e.getBoundingClientRect().top));
+		assert.equal(await slider.evaluate((e) => e.max - e.value), 0, "the handle is at the end");
 		await slider.focus();
 		const before = await top();
 		await page.keyboard.press("ArrowLeft");
