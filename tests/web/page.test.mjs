@@ -634,18 +634,20 @@ test("the page of a job whose next attempt begins is of that attempt", async () 
 	await page.reload();
 	await go(page, HUNG);
 	await page.waitForSelector(".ranks .failed");
-	assert.match(await text(page, ".jobtitle"), /waits for its next attempt/);
+	assert.match(await text(page, ".jobtitle"), /waits for its next attempt.* 0 retries of at most 1/s);
 	assert.match(await text(page, ".verdict .level"), /waits for its next attempt.* in 1 m [0-3]\d s/i);
 	await answer("", { ...job, state: "running", attempt: 1, health: health("quiet", "has run for 2 s and prints no steps that vigil knows") });
-	await answer("/ranks?*", row(8600, { state: "running" }));
+	await answer("/ranks?*", row(4186000, { state: "running" }));
 	await page.evaluate(() => {
 		window.tell("event", { seq: 1, time_unix_ms: Date.now(), job: "vision-ddp-kwet", kind: "attempt_start", attempt: 1, text: "" });
-		window.tell("ranks", { ranks: [{ pid: 8600, state: "running" }], total: 1 });
+		window.tell("ranks", { ranks: [{ pid: 4186000, state: "running" }], total: 1 });
 	});
 	await page.waitForSelector(".ranks .running");
 	await page.waitForSelector("text=retry 1 of at most 1");
 	await page.waitForSelector("text=has run for 2 s");
 	assert.equal(await page.locator(".ranks .cell").count(), 1, "the process that died has left");
+	const lines = await page.locator(".ranks .cell b").evaluate((e) => e.scrollWidth <= e.clientWidth && e.clientHeight < 30);
+	assert.ok(lines, "a long process number is on one line");
 	assert.equal(await page.locator(".verdict .steps").count(), 0, "steps of the last attempt");
 	await done(page);
 });
@@ -715,6 +717,8 @@ test("disks that nobody read or wrote have no curve and no place in the legend",
 		...[0, 1, 2].flatMap((rank) => [curve(rank, "read", [0, 0, 0]), curve(rank, "written", [0, 0.01, 0])]),
 		curve(3, "read", [0, 5e6, 0]),
 	];
+	const nothing = { schema: "vigil.series/1", times, series: [{ label: "steps", unit: "1/s", values: [null, null, null] }], gaps: [] };
+	await page.route("**/series?*what=step*", (route) => route.fulfill({ json: nothing }));
 	await page.route("**/series?*what=io*", (route) => route.fulfill({ json: { schema: "vigil.series/1", times, series, gaps: [] } }));
 	await go(page, WELL);
 	const disk = page.locator("section", { has: page.getByRole("heading", { name: "Disk" }) }).last();
@@ -722,6 +726,7 @@ test("disks that nobody read or wrote have no curve and no place in the legend",
 	const legend = await disk.locator(".serieslegend li").allInnerTexts();
 	assert.equal(legend.length, 1, legend.join());
 	assert.match(legend[0], /rank 3/);
+	await page.waitForSelector("section:has-text('Steps a second') >> text=Nothing was measured.");
 	await done(page);
 });
 
@@ -1277,6 +1282,7 @@ test("the slider of moments stays where it is when it is used, and when one goes
 		await go(page, path);
 		const slider = page.locator("#moment");
 		const top = () => slider.evaluate((e) => Math.round(e.getBoundingClientRect().top));
+		assert.equal(await slider.evaluate((e) => e.max - e.value), 0, "the handle is at the end");
 		await slider.focus();
 		const before = await top();
 		await page.keyboard.press("ArrowLeft");

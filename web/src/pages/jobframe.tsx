@@ -68,7 +68,7 @@ function Title({ job }: { job: Job }) {
 				<Badge level={level(job)} /> {life}
 				{job.node ? ` on ${job.node}` : ""}
 				{job.max_retries
-					? ` · retry ${job.attempt ?? 0} of at most ${job.max_retries}`
+					? ` · ${job.attempt ? `retry ${job.attempt}` : "0 retries"} of at most ${job.max_retries}`
 					: job.attempt
 						? ` · attempt ${job.attempt}`
 						: ""}

@@ -14,6 +14,8 @@ export function Scrubber({ job, moment }: { job: Job; moment: number | undefined
 	const now = useSeenNow(2000);
 	const from = job.started_unix_ms ?? now;
 	const to = Math.max(from + 1000, running(job) ? now : (job.ended_unix_ms ?? now));
+	// Whole steps back from the end: a browser puts the handle on a step, and the end has to be one, of a short job too.
+	const step = to - from < 60_000 ? 100 : 1000;
 	const [value, setValue] = useState<number>();
 	const at = value ?? moment ?? to;
 	useEffect(() => setValue(undefined), [moment]);
@@ -23,13 +25,13 @@ export function Scrubber({ job, moment }: { job: Job; moment: number | undefined
 			<input
 				id="moment"
 				type="range"
-				min={from}
+				min={to - Math.ceil((to - from) / step) * step}
 				max={to}
-				step={1000}
+				step={step}
 				value={at}
 				aria-valuetext={clock(at, now)}
 				onInput={(e) => setValue(Number(e.currentTarget.value))}
-				onChange={(e) => goTo(job.id, Number(e.currentTarget.value))}
+				onChange={(e) => goTo(job.id, Math.max(from, Number(e.currentTarget.value)))}
 			/>
 			<output for="moment">
 				{value === undefined && moment === undefined ? (level(job) === "unseen" ? clock(at, now) : running(job) ? "now" : "its end") : clock(at, now)}

@@ -283,8 +283,10 @@ export default function TimelinePage(_: { route: Route; me?: Me }) {
 							<Ahead job={job} />
 							{leftOut > 0 && (
 								<p class="notice">
-									{count(leftOut)} events and short-lived processes have no room in the whole; they are shown
-									where one looks more closely, and all are in the file.
+									{leftOut === 1
+										? "An event or short-lived process has"
+										: `${count(leftOut)} events and short-lived processes have`}{" "}
+									no room in the whole; all are shown where one looks more closely, and are in the file.
 								</p>
 							)}
 							<TimelineView base={lanes} job={job.id} thinned={leftOut > 0 || samples > POINTS} />

@@ -336,7 +336,7 @@ export function RankGrid({ ranks, job, goes = true, gone = () => false }: GridPr
 			<Legend ranks={ranks} />
 			<div
 				key={small ? "small" : "large"}
-				class={`ranks ${small ? "small" : ""}`}
+				class={`ranks ${small ? "small" : ranks[0]!.rank < 0 ? "pids" : ""}`}
 				role="listbox"
 				tabIndex={0}
 				ref={list}

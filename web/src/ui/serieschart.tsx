@@ -112,7 +112,10 @@ export function SeriesChart({ series, title, marks: list, moment, onPick }: Prop
 	);
 	if (series.times.length === 0 || series.series.length === 0)
 		return <Empty>{series.note ?? "Nothing was measured."}</Empty>;
-	if (curves.length === 0) return <Empty>Nothing all the time.</Empty>;
+	if (curves.length === 0) {
+		const seen = series.series.some((s) => s.values.some((v) => v !== null));
+		return <Empty>{seen ? "Nothing all the time." : "Nothing was measured."}</Empty>;
+	}
 	const names = namesOf(curves);
 	const told = curves.slice(0, 4).map((c, i) => `${names[i]} ${lastText(c)}`);
 	return (
