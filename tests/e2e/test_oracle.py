@@ -75,8 +75,10 @@ def oracle(tmp_path):
 def test_no_stack_is_shown_that_cannot_have_been(oracle, pyoracle, python, kind):
     target = oracle(python, kind)
     result, said = target.sample(pyoracle, SAMPLES)
-    for _ in range(2):  # a crowd on the machine interrupts pictures, which are dropped then: that may happen once
-        if result["wrong"] > WRONG_MOST or result["dropped"] <= result["samples"] * DROPPED_MOST:
+    # A crowd on the machine interrupts pictures, which are dropped then, or the program does not run for as long as it is
+    # looked at (20 ms): that may happen.
+    for _ in range(20):
+        if result["wrong"] > WRONG_MOST or (result["moved"] > 3 and result["dropped"] <= result["samples"] * DROPPED_MOST):
             break
         result, said = target.sample(pyoracle, SAMPLES)
     assert result["judged"] and result["moved"] > 3, result

@@ -70,7 +70,8 @@ def test_each_large_process_of_a_job_without_ranks_has_a_lane(vigil, tmp_path):
 
     def told():
         memory = server.get(f"{B}/memory").json()
-        return memory if sum(max(v or 0 for v in p["own"]) for p in memory.get("processes", [])) > 360 * MIB else None
+        sizes = sorted(max(v or 0 for v in p["own"]) for p in memory.get("processes", []))
+        return memory if len(sizes) == 3 and all(n >= m * MIB for n, m in zip(sizes, (90, 120, 150))) else None
     lanes_are_told(wait_for(told, 30, "three large processes to be seen"))
     s = Stream(server, f"?job={server.get(B).json()['id']}&topics=memory")
     point = s.next("memory", lambda p: len(p.get("processes", [])) == 3)

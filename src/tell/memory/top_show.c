@@ -10,8 +10,8 @@
 
 enum column {
 	COL_PID,
-	COL_USER,
 	COL_JOB,
+	COL_USER,
 	COL_RANK,
 	COL_ROLE,
 	COL_RES,
@@ -29,9 +29,9 @@ static const struct {
 	const char *title;
 	int width; /* negative: to the left */
 } columns[COL_MAX] = {
-	[COL_PID] = {"PID", 8},	   [COL_USER] = {"USER", -9}, [COL_JOB] = {"JOB", -16}, [COL_RANK] = {"RANK", 4},
-	[COL_ROLE] = {"ROLE", -8}, [COL_RES] = {"RES", 8},    [COL_SHR] = {"SHR", 8},	[COL_OWN] = {"OWN", 8},
-	[COL_PSS] = {"PSS", 8},	   [COL_GPU] = {"GPU", 8},    [COL_CPU] = {"CPU%", 6},	[COL_TIME] = {"TIME", 9},
+	[COL_PID] = {"PID", 8},	   [COL_JOB] = {"JOB", -16}, [COL_USER] = {"USER", -9}, [COL_RANK] = {"RANK", 4},
+	[COL_ROLE] = {"ROLE", -8}, [COL_RES] = {"RES", 8},   [COL_SHR] = {"SHR", 8},	[COL_OWN] = {"OWN", 8},
+	[COL_PSS] = {"PSS", 8},	   [COL_GPU] = {"GPU", 8},   [COL_CPU] = {"CPU%", 6},	[COL_TIME] = {"TIME", 9},
 	[COL_STATE] = {"S", 1},
 };
 /* Who goes first where there is no room. */
@@ -52,9 +52,12 @@ void top_show_begin(struct top_show *s, size_t width, const struct toplist *l)
 {
 	*s = (struct top_show){.width = width ? MAX(width, (size_t)TOP_SHOW_NARROWEST) : 0,
 			       .columns = (1u << COL_MAX) - 1};
+	const char *user = NULL; /* of who ended meanwhile it is not known */
 	for (size_t i = 0; i < l->n; i++) {
 		s->gpu = s->gpu || l->row[i].process->has_gpu;
-		s->users = s->users || strcmp(l->row[i].user, l->row[0].user) != 0;
+		if (l->row[i].user[0])
+			s->users = s->users || (user && strcmp(l->row[i].user, user) != 0);
+		user = l->row[i].user[0] ? l->row[i].user : user;
 	}
 	if (!s->gpu)
 		s->columns &= ~(1u << COL_GPU);
@@ -187,8 +190,8 @@ void top_show_row(const struct top_show *s, const struct toplist_row *r, char ds
 	cell(s, &l, COL_PID, text);
 	if (r->marked)
 		dst[l.len - 1] = '*';
-	cell(s, &l, COL_USER, r->user[0] ? r->user : "-");
 	cell(s, &l, COL_JOB, p->job[0] ? p->job : "-");
+	cell(s, &l, COL_USER, r->user[0] ? r->user : "-");
 	TEXT_FORMAT(text, "%d", p->who.rank);
 	cell(s, &l, COL_RANK, p->has_role && p->who.rank != NO_RANK ? text : "-");
 	cell(s, &l, COL_ROLE, p->has_role ? role_name(p->who.role) : "-");

@@ -58,14 +58,17 @@ static void users_are_told_apart_where_there_are_several(void **state)
 	top_show_begin(&s, 0, &list);
 	top_show_titles(&s, titles);
 	assert_null(strstr(titles, "USER"));
+	two[1].user[0] = '\0'; /* ended meanwhile */
+	top_show_begin(&s, 0, &list);
+	assert_false(s.users);
 	TEXT_COPY(two[1].user, "\033[31mbartholomew");
 	top_show_begin(&s, 0, &list);
 	top_show_titles(&s, titles);
-	assert_memory_equal(titles, "     PID USER      JOB ", 23);
+	assert_memory_equal(titles, "     PID JOB              USER      RANK ", 40);
 	top_show_row(&s, &two[0], line);
-	assert_memory_equal(line, "    4711 ann       train-3f2a ", 30);
+	assert_memory_equal(line, "    4711 train-3f2a       ann          3 ", 40);
 	top_show_row(&s, &two[1], line);
-	assert_memory_equal(line, "    4711 ?[31mbar… train-3f2a ", 32);
+	assert_memory_equal(line, "    4711 train-3f2a       ?[31mbar…    3 ", 42);
 	top_show_begin(&s, 60, &list);
 	top_show_titles(&s, titles);
 	assert_null(strstr(titles, "USER"));
