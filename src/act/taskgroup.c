@@ -197,6 +197,7 @@ int taskgroups_end(const struct world *w, struct taskgroups *g, int wait_ms)
 		(void)poll(&p, 1, 100);
 		kill_each(w, g, 0);
 	}
+	closep(&events); /* of few descriptors the one that the removal needs */
 	remove_below(g->fd, 0);
 	bool removed = unlinkat(w->cgroup_fd, g->path, AT_REMOVEDIR) == 0 || errno == ENOENT;
 	taskgroups_close(g);

@@ -1,9 +1,11 @@
 """vigil map: a bag of tasks, beside GNU parallel where its spellings are used."""
 import os
+import pathlib
 import pty
 import re
 import signal
 import subprocess
+import time
 
 import psutil
 import pytest
@@ -257,10 +259,12 @@ def test_the_first_signal_asks_and_the_second_kills(vigil, tmp_path):
 
 
 @pytest.mark.parametrize("limit", ["-n 40", "-n 24"])
-def test_few_descriptors_are_no_error(bag, limit):
+def test_few_descriptors_are_no_error_and_leave_no_group(bag, limit):
     """-j0 asks for more tasks at a time than there are descriptors for."""
-    result = bag("-j0", "-k", "sh", "-c", "sleep 0.1; echo {}", ":::", *map(str, range(60)), prefix=("sh", "-c", f'ulimit {limit}; exec "$@"', "sh"))
+    name = f"few{os.getpid()}x{time.monotonic_ns()}"
+    result = bag("--name", name, "-j0", "-k", "sh", "-c", "sleep 0.1; echo {}", ":::", *map(str, range(60)), prefix=("sh", "-c", f'ulimit {limit}; exec "$@"', "sh"))
     assert result.status == 0 and result.out.split() == [str(i).encode() for i in range(60)], result
+    assert not list(pathlib.Path("/sys/fs/cgroup").glob(f"**/vigil-{name}*"))
 
 
 def test_a_signal_that_is_ignored_stays_ignored(vigil, tmp_path):
