@@ -56,6 +56,7 @@ static double toplist_key(const struct toplist_row *r, enum toplist_sort sort)
 struct ordered {
 	struct toplist_row row;
 	double key;
+	size_t job, place; /* in a tree: of the job's first row, and of this one; in the order without a tree */
 	bool placed;
 };
 
@@ -65,6 +66,30 @@ static int largest_first(const void *a, const void *b)
 	if (x->key != y->key)
 		return x->key < y->key ? 1 : -1;
 	return (x->row.process->pid > y->row.process->pid) - (x->row.process->pid < y->row.process->pid);
+}
+
+static int by_job(const void *a, const void *b)
+{
+	const struct ordered *x = a, *y = b;
+	if (x->job != y->job)
+		return x->job < y->job ? -1 : 1;
+	return (x->place > y->place) - (x->place < y->place);
+}
+
+/* Brings the rows of each job together, in the order of their first ones; last those of no job. */
+static void jobs_gather(struct ordered *all, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const char *job = all[i].row.process->job;
+		all[i].place = i;
+		all[i].job = job[0] ? i : SIZE_MAX;
+		for (size_t k = 0; job[0] && k < i; k++)
+			if (all[k].job == k && strcmp(all[k].row.process->job, job) == 0) {
+				all[i].job = k;
+				break;
+			}
+	}
+	qsort(all, n, sizeof(*all), by_job);
 }
 
 /* Rows by the number of their parent; among brothers the order of the rows stays. */
@@ -189,6 +214,7 @@ int toplist_make(const struct footprint *f, const struct toplist_look *was, size
 	if (n > 0)
 		qsort(all, n, sizeof(*all), largest_first);
 	if (want->tree && n > 0) {
+		jobs_gather(all, n);
 		int r = tree_place(want, all, n, ret);
 		if (r < 0)
 			toplist_done(ret);

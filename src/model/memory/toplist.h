@@ -35,7 +35,7 @@ extern const char *const toplist_sorts[];
 struct toplist_want {
 	enum toplist_sort sort; /* largest first; pid: smallest first */
 	bool inverted; /* the last one comes first */
-	bool tree; /* children under their parents */
+	bool tree; /* children under their parents, the processes of a job together */
 	const struct proc_id *folded; /* n_folded: of these a tree does not show what is below them */
 	size_t n_folded;
 	bool all; /* not only processes of jobs */

@@ -123,6 +123,19 @@ static void an_order_is_turned_round_and_users_are_chosen(void **state)
 	toplist_done(&l);
 }
 
+static void in_a_tree_the_processes_of_a_job_stand_together(void **state)
+{
+	(void)state;
+	footprint.n = 0;
+	row(10, 1, 50, "train", "python rank 0");
+	row(20, 1, 90, "eval", "python rank 0");
+	row(11, 1, 100, "train", "python rank 1");
+	row(99, 1, 400, "", "stranger");
+	row(21, 20, 10, "eval", "loader");
+	assert_string_equal(order(&(struct toplist_want){.all = true}), "99 11 20 10 21");
+	assert_string_equal(order(&(struct toplist_want){.all = true, .tree = true}), "11 10 20 .21 99");
+}
+
 static void what_is_below_a_folded_row_is_not_shown(void **state)
 {
 	(void)state;
@@ -149,6 +162,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(the_largest_come_first_and_strangers_are_hidden, begin),
 		cmocka_unit_test_setup(in_a_tree_children_stand_under_their_parents, begin),
+		cmocka_unit_test_setup(in_a_tree_the_processes_of_a_job_stand_together, begin),
 		cmocka_unit_test_setup(parents_in_a_circle_lose_nobody, begin),
 		cmocka_unit_test_setup(a_filter_finds_commands_jobs_and_numbers, begin),
 		cmocka_unit_test_setup(cpu_is_what_was_used_between_two_looks_at_the_same_process, begin),
