@@ -1,7 +1,6 @@
 /*
- * The cause book asked about whole jobs: fixture logs, environments and stacks
- * in, verdict with cause, culprits and advice out. Each case that the
- * documents vigil was founded on describe has its own test.
+ * The cause book asked about whole jobs: fixture logs, environments and stacks in, verdict with cause, culprits and
+ * advice out. Each case that the documents vigil was founded on describe has its own test.
  */
 #include "testing.h"
 #include "world_fixture.h"
@@ -648,12 +647,8 @@ static void nobody_waits_for_a_reader(void **state)
 	ignore(rulegather_step(j.g), "whether or not");
 	assert_true(clock_mono_ns() - before_ns < 400 * NS_PER_MS);
 	j.g = rulegather_free(j.g);
-	/* one that is killed may take its time to go on a full machine, but none lives on */
-	const uint64_t until_ns = clock_mono_ns() + 10 * NS_PER_S;
-	pid_t child;
-	while ((child = waitpid(-1, NULL, WNOHANG)) >= 0 && clock_mono_ns() < until_ns)
-		(void)poll(NULL, 0, child == 0 ? 1 : 0);
-	assert_true(child < 0 && errno == ECHILD);
+	while (waitpid(-1, NULL, WNOHANG) >= 0) /* who was killed may take its time to go, but nobody lives on */
+		assert_true(clock_mono_ns() - before_ns < 10 * NS_PER_S);
 	job_end(&j);
 }
 
