@@ -98,8 +98,8 @@ static int place_check(struct tracee *t, struct unwind_trace *trace)
 	int r = tracee_save(t);
 	if (r)
 		return r;
-	/* The number of a thread that ended before it was traced may be another process's by now. */
-	if ((syscall(SYS_tgkill, t->target->pid, t->tid, 0) < 0 && errno == ESRCH) || !inject_target_same(t->target))
+	/* asked once it is traced: such a one keeps its number */
+	if (!proc_has_thread(t->target->pid, t->tid) || !inject_target_same(t->target))
 		return WORLD_GONE;
 	if (!has_stack(t->target, t->regs.rsp))
 		return TRY_AGAIN;

@@ -199,8 +199,7 @@ static size_t holder_pids(const struct build *b, const struct waitfact *f, pid_t
 
 static size_t first_waiting_on(const struct build *b, uint64_t id)
 {
-	size_t lo = bisect(b->n_on, mid, b->on[mid].id < id);
-	return lo;
+	return bisect(b->n_on, mid, b->on[mid].id < id);
 }
 
 /* Arrows to threads that wait at the other end of a connection: they are the ones who use it. */

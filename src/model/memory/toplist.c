@@ -124,8 +124,7 @@ struct tree {
 
 static size_t first_child(const struct tree *t, pid_t parent)
 {
-	size_t low = bisect(t->n, middle, t->child[middle].parent < parent);
-	return low;
+	return bisect(t->n, middle, t->child[middle].parent < parent);
 }
 
 /* A row and all below it. Numbers that were used again may make a circle, so each row is placed once. */

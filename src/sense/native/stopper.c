@@ -170,15 +170,9 @@ static int regs_read(pid_t tid, struct unwind_regs *ret)
 	return 0;
 }
 
-/* The number of a thread that ended may belong to another process by now. */
-static bool is_of_process(const struct stopper *s, pid_t tid)
-{
-	return syscall(SYS_tgkill, s->pid, tid, 0) == 0 || errno != ESRCH;
-}
-
 static int seize(const struct stopper *s, pid_t tid)
 {
-	if (!is_of_process(s, tid))
+	if (!proc_has_thread(s->pid, tid))
 		return WORLD_GONE;
 	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) == 0)
 		return 0;
@@ -307,7 +301,7 @@ static int job_do(struct stopper *s, struct take_job *job)
 		return r;
 	atomic_store(&s->is_stopped, true);
 	/* asked again: one that is traced keeps its number */
-	r = is_of_process(s, job->tid) ? regs_read(job->tid, job->regs) : WORLD_GONE;
+	r = proc_has_thread(s->pid, job->tid) ? regs_read(job->tid, job->regs) : WORLD_GONE;
 	if (r == 0)
 		r = stack_copy(s->remote, job->regs->reg[REG_SP], stack_end(s, job->regs->reg[REG_SP]), job->stack);
 	if (r == 0 && job->during)

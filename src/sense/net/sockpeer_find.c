@@ -196,8 +196,7 @@ static bool is_loopback(const struct sockpeer *s)
 /* The first in the order of addresses that is not before key. */
 static size_t first_not_before(const struct sockpeer_table *t, const struct sockpeer *key)
 {
-	size_t low = bisect(t->n_by_address, mid, address_compare(&t->item[t->by_address[mid]], key) < 0);
-	return low;
+	return bisect(t->n_by_address, mid, address_compare(&t->item[t->by_address[mid]], key) < 0);
 }
 
 static const struct sockpeer *tcp_other_end(const struct sockpeer_table *t, const struct sockpeer *s)

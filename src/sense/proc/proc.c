@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/file.h"
@@ -126,6 +128,11 @@ int proc_stat_read(const struct world *w, pid_t pid, struct proc_stat *ret)
 bool proc_is_same(const struct world *w, struct proc_id id, struct proc_stat *ret)
 {
 	return proc_stat_read(w, id.pid, ret) == 0 && ret->start_ticks == id.start_ticks;
+}
+
+bool proc_has_thread(pid_t pid, pid_t tid)
+{
+	return syscall(SYS_tgkill, pid, tid, 0) == 0 || errno != ESRCH;
 }
 
 int proc_processor_read(const struct world *w, pid_t pid, pid_t tid, uint32_t *ret)

@@ -301,8 +301,7 @@ int tasks_scan(struct tasks *t, const struct world *w)
 /* Index of the row of a pid, or where it would be inserted. */
 static size_t row_place(const struct tasks *t, pid_t pid)
 {
-	size_t low = bisect(t->n, mid, t->rows[mid].pid < pid);
-	return low;
+	return bisect(t->n, mid, t->rows[mid].pid < pid);
 }
 
 static bool row_read(struct tasks *t, const struct world *w, pid_t pid, struct task_row *ret)

@@ -139,8 +139,7 @@ static void shared_rows_read(struct polled *x)
 
 static size_t first_row(const struct polled *x, uint64_t id)
 {
-	size_t lo = bisect(x->n_rows, mid, x->row[mid].id < id);
-	return lo;
+	return bisect(x->n_rows, mid, x->row[mid].id < id);
 }
 
 static void memory_take(struct polled *x, struct waitfact_thread *t, const struct map_row *row)

@@ -19,8 +19,7 @@ void live_done(struct live_state *s)
 /* The place of the first process with this pid or a higher one. */
 static size_t live_place_of(const struct live_state *s, pid_t pid)
 {
-	size_t low = bisect(s->n, mid, s->process[mid].pid < pid);
-	return low;
+	return bisect(s->n, mid, s->process[mid].pid < pid);
 }
 
 static const struct live_process *at_pid(const struct live_state *s, pid_t pid)

@@ -1,9 +1,8 @@
 /*
  * Tables that fit the terminal: a row is never wider than the paper. Where there is no room for all columns those that
  * may become narrow do, then the least important ones are left out, and the last column is cut with "…" or goes on
- * in further lines. On paper
- * without a width (no terminal) every column is there and the last one is whole. Widths are columns of the terminal,
- * one a code point.
+ * in further lines. On paper without a width (no terminal) every column is there and the last one is whole. Widths are
+ * columns of the terminal, one a code point.
  */
 #pragma once
 
