@@ -31,7 +31,8 @@ hang("pruned", "sleep loop", "h17_pruned.py", ranks(2), LOOP + SUM + ELSEWHERE +
      "rank 2 looks for a checkpoint that rank 0 has removed again",
      {"rank0": "recv>rank1@mean", "rank1": "recv>rank2@mean", "rank2": "~nanosleep@evaluate"},
      also=[outside("ckpt-100"), ranks(0)])
-hang("regroup", "accept", "h17_regroup.py", ranks(1), LOOP + "accept|connect|refused|dial|port|join|" + ELSEWHERE + NEVER,
+hang("regroup", "accept",
+     "h17_regroup.py", ranks(1), LOOP + "accept|connect|refused|dial|port|join|" + ELSEWHERE + NEVER,
      "rank 1 dials the port of the generation before, rank 0 waits for it in accept()",
      {"rank0": "accept@form_group", "rank1": "~nanosleep@dial_again", "rank2": "recv>rank0@form_group"})
 hang("bucket", "sleep loop", "h17_bucket.py", ranks(1), LOOP + SUM + ELSEWHERE + "token|limit|acquire",
@@ -43,14 +44,16 @@ hang("kept", "sleep", "h17_kept.sh", ranks(1), "sleep|fail|error|exception|KeyEr
      also=[role("sleeper")])
 
 # Each waits for the other
-hang("mpi-farm", "mpi", "3 h17_mpi_farm.py", cycle("rank0", "rank1"), "mpi|probe|recv|result|task|left out|decod|" + CIRCLE,
+hang("mpi-farm", "mpi", "3 h17_mpi_farm.py", cycle("rank0", "rank1"),
+     "mpi|probe|recv|result|task|left out|decod|" + CIRCLE,
      "rank 1 left a task out without a result, rank 0 waits for that, rank 1 for its next task",
      {"rank0": "~nanosleep@farm", "rank1": "~nanosleep@work", "rank2": "~nanosleep@work"},
      needs=["mpi4py", "mpiexec"], also=[ranks(1), ranks(0), cycle("rank0", "rank1", "rank2")])
 hang("ack-batch", "tcp recv", "h17_ack_batch.py", cycle("rank0", "rank1"), SUM + "ack|window|activation|" + CIRCLE,
      "rank 0 waits for an acknowledgement, rank 1 for more before it gives one",
      {"rank0": "recv>rank1@first_stage", "rank1": "recv>rank0@last_stage"}, also=[ranks(0), ranks(1)])
-hang("drain-both", "epoll", "h17_drain_both.py", cycle("rank0", "rank1"), "drain|write|send|full|exchange|epoll|asyncio|" + CIRCLE,
+hang("drain-both", "epoll", "h17_drain_both.py", cycle("rank0", "rank1"),
+     "drain|write|send|full|exchange|epoll|asyncio|" + CIRCLE,
      "both ranks write 48 MiB to each other, and neither reads",
      {"rank0": "epoll_wait", "rank1": "epoll_wait"})
 hang("slots", "semaphore", "h17_slots.py", cycle("rank0", "rank1"), FUTEX + "acquire|slot|" + CIRCLE,
@@ -102,7 +105,8 @@ hang("once", "sync.Once", "h17_once.go", role("main"), "once|Do|lock|mutex|gorou
      "what sync.Once does asks for what it does", {"main": "*futex|epoll_wait"})
 hang("scope", "futex", "h17_scope.rs", role("main"), FUTEX + "scope|chan|recv|mpsc|sender|park|" + NEVER,
      "a scope's thread waits for a sender that lives on after the scope", {"main": "futex"})
-hang("exchanger", "java", "h17_exchanger.java", role("main"), FUTEX + "exchang|park|partner|loader|" + NEVER + "|" + GONE,
+hang("exchanger", "java",
+     "h17_exchanger.java", role("main"), FUTEX + "exchang|park|partner|loader|" + NEVER + "|" + GONE,
      "a trainer waits to exchange a buffer with a loader that has ended", {"main": "*futex"}, needs=["java"])
 hang("drain", "epoll", "h17_drain.js", role("main"), "epoll|event|drain|await|promise|loop|idle|nothing|" + NEVER,
      "a trainer waits for 'drain' of a stream that was not full", {"main": "epoll_wait"}, needs=["node"])
@@ -122,16 +126,21 @@ quiet("q-mpi-farm", "mpi", "3 h17_mpi_farm.py slow", 62, "rank 1 decodes for 46 
       needs=["mpi4py", "mpiexec"])
 quiet("q-slots", "semaphore", "h17_slots.py slow", 62, "rank 0 works for 48 s with slots", "rank 1 waits for a slot")
 quiet("q-keep-alive", "http", "h17_keep_alive.py slow", 64, "a service works for 48 s", "rank 1 waits for its answer")
-quiet("q-rep-skip", "zmq", "h17_rep_skip.py slow", 63, "a service works for 48 s", "both ranks wait for it", needs=["zmq"])
+quiet("q-rep-skip", "zmq", "h17_rep_skip.py slow", 63, "a service works for 48 s",
+      "both ranks wait for it", needs=["zmq"])
 quiet("q-grpc-upload", "grpc", "h17_grpc_upload.py slow", 60, "a summary takes 48 s", "a call by gRPC", needs=["grpc"])
-quiet("q-compacted", "sleep loop", "h17_compacted.py slow", 64, "an evaluator works for 48 s", "the trainer looks for a file")
-quiet("q-ring-full", "sleep loop", "h17_ring_full.cpp slow", 62, "a loader works for 48 s", "its trainer looks at a ring")
+quiet("q-compacted", "sleep loop", "h17_compacted.py slow", 64, "an evaluator works for 48 s",
+      "the trainer looks for a file")
+quiet("q-ring-full", "sleep loop", "h17_ring_full.cpp slow", 62, "a loader works for 48 s",
+      "its trainer looks at a ring")
 quiet("q-nil-chan", "go", "h17_nil_chan.go slow", 57, "a goroutine works for 48 s", "main waits in a select")
 quiet("q-scope", "futex", "h17_scope.rs slow", 58, "a thread works for 52 s", "main waits at the end of a scope")
-quiet("q-exchanger", "java", "h17_exchanger.java slow", 62, "a thread works for 48 s", "main waits to exchange a buffer",
+quiet("q-exchanger", "java", "h17_exchanger.java slow", 62, "a thread works for 48 s",
+      "main waits to exchange a buffer",
       needs=["java"])
 quiet("q-drain", "epoll", "h17_drain.js slow", 61, "a thread works for 48 s", "main waits for its exit", needs=["node"])
-quiet("q-token-fifo", "pipe read", "h17_token_fifo.sh slow", 59, "three jobs work for 48 s", "a script waits for a token")
+quiet("q-token-fifo", "pipe read", "h17_token_fifo.sh slow", 59, "three jobs work for 48 s",
+      "a script waits for a token")
 
 if __name__ == "__main__":
     BOOK.write("truth17.json")

@@ -38,7 +38,7 @@ def hard_samples(rank, port, step, keep):
 def body(rank, world, port):
     star, kept = Star(rank, world, port), None
     if rank == 0:
-        start([sys.executable, __file__, "serve", str(port + 9)], "server")
+        start([sys.executable, __file__, *sys.argv[1:], "serve", str(port + 9)], "server")
     star.mean("service", 0.0)
     crunch(0.6)
     for step in range(60 if SLOW else 400):

@@ -8,7 +8,7 @@ import threading
 import time
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "programs16"))
-from kit16 import (compute, crunch, dial, free_port, listen, main, me, receive, role, send, start, told,  # noqa: E402,F401
+from kit16 import (crunch, dial, free_port, listen, main, me, receive, role, send, start, told,  # noqa: E402,F401
                    unlink_shared, with_parent)
 
 SLOW = "slow" in sys.argv
@@ -115,7 +115,7 @@ class Meeting:
 
 
 def coordinate(port, world):
-    """A line is a number, a name and a value. All who told a name get their number and the mean as the last one comes."""
+    """A line is a number, a name and a value. Who told a name gets its number and the mean as the last one comes."""
     names, lock = {}, threading.Lock()
 
     def talk(peer):
