@@ -25,7 +25,7 @@ def score(k):
 
 def evaluate():
     with multiprocessing.get_context("fork").Pool(2, open_vocabulary) as pool:
-        return sum(pool.map(score, range(8)))
+        return sum(pool.map(score, range(8), 1))
 
 
 def train():
