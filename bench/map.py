@@ -2,7 +2,7 @@
 """vigil map beside GNU parallel and xargs.
 
     bench/map.py tiny [--tasks N=10000] [--rounds N=5]     many tasks that do nothing: tasks a second
-    bench/map.py memory [--mem MIB=3072] [--rounds N=3] [--bag numbers|files] [--needs mixed|loaders] [--grow MIB=200] [--memfree SIZE…]
+    bench/map.py memory [--mem MIB=3072] [--rounds N=3] [--bag numbers|files] [--needs mixed|loaders|trainers|builders] [--jobs N=12] [--grow MIB=200] [--memfree SIZE…]
                                                            a bag that needs much more memory than there is: time to the end
     bench/map.py killed [--trials N=100]                   the runner is killed at random and resumed: is every task run?
 
@@ -30,23 +30,34 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 VIGIL = os.environ.get("VIGIL", str(ROOT / "build/src/cli/vigil"))
 HEADER = "Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand"
 
-# Grows at so many MiB/s to the size of its input, works on that for two seconds, says how much it was.
+# Grows at so many MiB/s to the size of its input (with GROW_BY computing: by as much work as that takes at this rate), works on
+# that for HOLD_S, says how much it was.
 GROW = """
 import sys, time
 import os
+def spend(how, s):
+    end = time.process_time() + s
+    while how == "computing" and time.process_time() < end:
+        sum(range(10000))
+    time.sleep(s if how == "sleeping" else 0)
 need, held = os.path.getsize(sys.argv[1]) >> 20 if "/" in sys.argv[1] else int(sys.argv[1]), []
 while need > 50 * len(held):
-    held.append(b"x" * (min(50, need - 50 * len(held)) << 20)); time.sleep(50 / int(os.environ["GROW_MIB_PER_S"]))
-time.sleep(float(os.environ["HOLD_S"])); print(need)
+    held.append(b"x" * (min(50, need - 50 * len(held)) << 20)); spend(os.environ["GROW_BY"], 50 / int(os.environ["GROW_MIB_PER_S"]))
+spend(os.environ["HOLD_BY"], float(os.environ["HOLD_S"])); print(need)
 """
 # Sizes in MiB, seeded. mixed: most fit many times into 3 GiB, some twice. loaders: few fit at once, and they wait more than they grow.
-BAGS = {"mixed": (30, (100, 150, 200, 300, 300, 400, 600, 900, 1200), 2), "loaders": (20, (300, 400, 500, 600, 800, 1000, 1200), 4)}
+# trainers: as loaders, but they compute on what they hold; builders: they compute as they grow, too, so that what is ended before its
+# time has cost a processor.
+LARGE = (300, 400, 500, 600, 800, 1000, 1200)
+BAGS = {"mixed": (30, (100, 150, 200, 300, 300, 400, 600, 900, 1200), 2, "sleeping", "sleeping"), "loaders": (20, LARGE, 4, "sleeping", "sleeping"),
+        "trainers": (20, LARGE, 3, "sleeping", "computing"), "builders": (20, LARGE, 3, "computing", "computing")}
 
 
 def bag_of(args):
     """What each task needs, and how long it then works on that."""
-    tasks, sizes, hold_s = BAGS[args.needs]
+    tasks, sizes, hold_s, grow_by, hold_by = BAGS[args.needs]
     rng = random.Random(args.seed)
+    os.environ.update(HOLD_S=str(hold_s), GROW_BY=grow_by, HOLD_BY=hold_by)
     return [rng.choice(sizes) for _ in range(tasks)], hold_s
 
 
@@ -113,12 +124,12 @@ def box_kills():
 
 def memory_inside(args, state):
     """In the box: the runners and their tasks live under its limit."""
-    needs, hold_s = bag_of(args)
-    os.environ["GROW_MIB_PER_S"], os.environ["HOLD_S"] = str(args.grow), str(hold_s)
+    needs, _ = bag_of(args)
+    os.environ["GROW_MIB_PER_S"] = str(args.grow)
     task = [sys.executable, "-S", "-c", GROW]
     quoted = f"{sys.executable} -S {state / 'grow.py'}"
     (state / "grow.py").write_text(GROW)
-    jobs = ["-j", "12"]
+    jobs = ["-j", str(args.jobs)]
     programs = {"vigil map": [VIGIL, "map", *jobs, *task]}
     for free in args.memfree:
         programs[f"parallel --memfree {free}"] = ["parallel", *jobs, "--memfree", free, "--retries", "50", quoted]
@@ -149,12 +160,12 @@ def course(need, hold_s, grow):
     return [min(need, 50 * (int(i * grow / 500) + 1)) for i in range(round((need / grow + hold_s) * 10))]
 
 
-def earliest(order, courses, room):
-    """Seconds to the end if each task in turn starts as early as it fits, all being known of all, no task more than 12th."""
+def earliest(order, courses, room, places):
+    """Seconds to the end if each task in turn starts as early as it fits, all being known of all, no more than so many at once."""
     used, running, end = [0] * 20000, [0] * 20000, 0
     for i in order:
         at, c = 0, courses[i]
-        while any(used[at + k] + m > room or running[at + k] >= 12 for k, m in enumerate(c)):
+        while any(used[at + k] + m > room or running[at + k] >= places for k, m in enumerate(c)):
             at += 1
         for k, m in enumerate(c):
             used[at + k] += m
@@ -168,9 +179,14 @@ def bounds(args):
     needs, hold_s = bag_of(args)
     courses, rng = [course(n, hold_s, args.grow) for n in needs], random.Random(1)
     orders = [range(len(needs)), sorted(range(len(needs)), key=lambda i: -needs[i]), *(rng.sample(range(len(needs)), len(needs)) for _ in range(50))]
-    ends = [earliest(order, courses, args.mem) for order in orders]
+    if os.environ["HOLD_BY"] == "sleeping":
+        ends = [earliest(order, courses, args.mem, args.jobs) for order in orders]
+        known = {"all_known_in_order_s": ends[0], "all_known_best_of_52_orders_s": min(ends)}
+    else:
+        works = len(needs) * hold_s + (sum(needs) / args.grow if os.environ["GROW_BY"] == "computing" else 0)
+        known = {"processors_s": round(works / len(os.sched_getaffinity(0)), 1)}
     say(what="bound", needs=args.needs, area_s=round(sum(map(sum, courses)) / 10 / args.mem, 1), longest_s=max(map(len, courses)) / 10,
-        places_s=round(sum(map(len, courses)) / 10 / 12, 1), all_known_in_order_s=ends[0], all_known_best_of_52_orders_s=min(ends))
+        places_s=round(sum(map(len, courses)) / 10 / args.jobs, 1), **known)
 
 
 def memory(args, state):
@@ -180,7 +196,7 @@ def memory(args, state):
         memory_inside(args, state)
         return
     command = [str(ROOT / "bench/box.sh"), "--mem", str(args.mem), "--", sys.executable, __file__, "memory", "--rounds", str(args.rounds),
-               "--bag", args.bag, "--needs", args.needs, "--seed", str(args.seed), "--grow", str(args.grow), "--memfree", *args.memfree]
+               "--bag", args.bag, "--needs", args.needs, "--seed", str(args.seed), "--jobs", str(args.jobs), "--grow", str(args.grow), "--memfree", *args.memfree]
     rows = []
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as box:
         for line in box.stdout:
@@ -240,6 +256,7 @@ def main():
     parser.add_argument("--bag", choices=["numbers", "files"], default="numbers")
     parser.add_argument("--needs", choices=list(BAGS), default="mixed")
     parser.add_argument("--grow", type=int, default=200)
+    parser.add_argument("--jobs", type=int, default=12)
     parser.add_argument("--memfree", nargs="+", default=["300M", "600M", "1200M"])
     parser.add_argument("--trials", type=int, default=100)
     parser.add_argument("--seed", type=int, default=45)

@@ -1,11 +1,15 @@
 #include <fcntl.h>
+#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "agent/map/mapslots.h"
 #include "agent/map/mapstate.h"
 #include "base/log.h"
 #include "base/units.h"
 #include "model/memory/ledger.h"
+#include "sense/speed/cpustat.h"
 
 /* Between two looks. A look costs some 20 us a process. */
 static const uint64_t shortest_ns = 4 * NS_PER_MS;
@@ -28,10 +32,14 @@ void map_memory_open(struct map *m)
 {
 	struct map_memory *mem = &m->memory;
 	struct cgroup_place place;
+	struct cpuquota quota;
 	mem->meminfo_fd = openat(m->w->proc_fd, "meminfo", O_RDONLY | O_CLOEXEC);
 	if (cgroup_place_read(m->w, 0, &place) != 0 || cgroup_chain_open(m->w, &place, &mem->chain) != 0)
 		mem->chain.n = 0;
 	mem->room_bytes = m->spec->memory_limit_bytes;
+	mem->n_processors = mapslots_cores();
+	if (cpuquota_read(m->w, getpid(), &quota) == 0 && quota.cores > 0)
+		mem->n_processors = MIN(mem->n_processors, (size_t)ceil(quota.cores));
 	map_memory_look(m);
 }
 
@@ -68,6 +76,12 @@ static bool is_growing(const struct map_runner *r, uint64_t now_ns)
 	return r->n_looks < LOOKS_FOR_AVERAGE || now_ns - r->grew_ns < lately_ns;
 }
 
+/* Until the last look, without the time in which it was suspended. */
+static uint64_t lived_ns(const struct map_runner *r)
+{
+	return sub_floor(r->looked_ns, r->started_ns + r->suspended_ns);
+}
+
 static struct admit_state map_memory_state(const struct map *m, struct admit_task *t)
 {
 	const uint64_t now = m->w->mono_ns();
@@ -76,6 +90,7 @@ static struct admit_state map_memory_state(const struct map *m, struct admit_tas
 		t[i] = (struct admit_task){.own_bytes = r->own_bytes,
 					   .expected_bytes = r->need.expected_bytes,
 					   .spread_bytes = r->need.spread_bytes,
+					   .lived_ns = lived_ns(r),
 					   .growing = is_growing(r, now),
 					   .suspended = r->suspended,
 					   .ending = r->why == MAP_WHY_MEMORY || r->why == MAP_WHY_TOO_BIG};
@@ -83,6 +98,7 @@ static struct admit_state map_memory_state(const struct map *m, struct admit_tas
 	return (struct admit_state){.room_bytes = m->memory.room_bytes,
 				    .ahead_bytes = m->memory.grow_bytes_per_s / (NS_PER_S / shortest_ns),
 				    .share_ratio = m->memory.share_ratio,
+				    .n_processors = m->memory.n_processors,
 				    .task = t,
 				    .n = m->n_runners};
 }
@@ -140,7 +156,7 @@ void map_memory_learn(struct map *m, const struct map_runner *r, uint64_t peak_b
 	struct map_memory *mem = &m->memory;
 	struct forecast_point p = {
 		.has_size = r->task->has_size, .size_bytes = r->task->size_bytes, .peak_bytes = peak_bytes};
-	double lived_s = (double)(sub_floor(r->looked_ns, r->started_ns + r->suspended_ns)) / 1e9;
+	double lived_s = (double)lived_ns(r) / 1e9;
 	if (r->n_looks >= LOOKS_FOR_AVERAGE && lived_s > 0)
 		p.average_bytes = (uint64_t)(r->held_byte_s / lived_s);
 	mem->peak_bytes = MAX(mem->peak_bytes, peak_bytes);

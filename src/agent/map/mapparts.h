@@ -50,6 +50,7 @@ struct map_memory {
 	int meminfo_fd;
 	struct cgroup_chain chain;
 	uint64_t room_bytes; /* for all tasks, at the last look */
+	size_t n_processors; /* for all tasks: no more than the quota of their group, rounded up */
 	uint64_t used_bytes, grow_bytes_per_s; /* by all tasks */
 	uint64_t looked_ns, next_ns; /* the last look and the next */
 	struct forecast forecast;

@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/text.h"
 
-static uint32_t cores(void)
+uint32_t mapslots_cores(void)
 {
 	cpu_set_t set;
 	return sched_getaffinity(0, sizeof(set), &set) == 0 ? (uint32_t)MAX(CPU_COUNT(&set), 1) : 1;
@@ -26,11 +26,11 @@ int mapslots_parse(const char *text, uint32_t *ret)
 		s.len--;
 	if (span_u64(s, &n) < 0 || n > 1000000)
 		return -EINVAL;
-	uint64_t by = share ? (n * cores() + 99) / 100 : n;
+	uint64_t by = share ? (n * mapslots_cores() + 99) / 100 : n;
 	if (more)
-		by = cores() + by;
+		by = mapslots_cores() + by;
 	else if (less)
-		by = sub_floor(cores(), by);
+		by = sub_floor(mapslots_cores(), by);
 	else if (!share && n == 0)
 		by = MAP_SLOTS;
 	*ret = (uint32_t)MIN(MAX(by, 1), MAP_SLOTS);

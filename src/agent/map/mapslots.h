@@ -6,6 +6,8 @@
 
 #include "base/base.h"
 
+/* Processors that this process may use, 1 at least; a quota of its group does not count. */
+uint32_t mapslots_cores(void);
 /* At most MAP_SLOTS, at least 1. -EINVAL: text is no such number. */
 int must_check mapslots_parse(const char *text, uint32_t *ret);
 /* From the first line of a file. -EINVAL as above; -errno: it cannot be read. */

@@ -7,6 +7,8 @@
 #define CRITICAL_SHARE 50
 /* Of the machine: left to others and to the kernel. */
 #define RESERVE_SHARE 20
+/* What may be thrown away so that a processor is used, over what the oldest that runs has done. */
+#define LOSS_TIMES 2
 
 /* A sum of needs stays below its mean and so many standard deviations in nine of ten cases. */
 static const double nine_in_ten = 1.28;
@@ -16,7 +18,7 @@ struct sums {
 	double variance;
 	size_t n, n_running, n_suspended, n_ending;
 	size_t n_growing; /* and may be suspended: the oldest may not */
-	size_t oldest_suspended, newest_suspended, newest_running, newest_growing, only;
+	size_t oldest_suspended, newest_suspended, oldest_running, newest_running, newest_growing, only;
 };
 
 /* What it will hold on average, or holds already. */
@@ -58,7 +60,7 @@ static struct sums sums_of(const struct admit_state *s)
 			v.oldest_suspended = v.n_suspended++ == 0 ? i : v.oldest_suspended;
 			v.newest_suspended = i;
 		} else {
-			v.n_running++;
+			v.oldest_running = v.n_running++ == 0 ? i : v.oldest_running;
 			v.newest_running = i;
 			if (t->growing && v.n > 1) {
 				v.n_growing++;
@@ -95,6 +97,26 @@ static struct admit_verdict when_critical(const struct admit_state *s, const str
 	return (struct admit_verdict){ADMIT_NOTHING, 0};
 }
 
+/*
+ * True if processors are idle while suspended tasks hold what the oldest of them needs to go on, and the newest ones
+ * that have to give it back have not done much.
+ */
+static bool idle_for_suspended(const struct admit_state *s, struct sums v)
+{
+	if (v.n_running == 0 || v.n_running >= s->n_processors || v.n_ending > 0)
+		return false;
+	double lost_ns = 0, may_ns = LOSS_TIMES * (double)s->task[v.oldest_running].lived_ns;
+	for (size_t i = s->n - 1; i > v.oldest_suspended && lost_ns <= may_ns; i--) {
+		if (!s->task[i].suspended)
+			continue;
+		lost_ns += (double)s->task[i].lived_ns;
+		v.expected_bytes -= s->task[i].own_bytes;
+		if (admit_fits(s, &v, &s->task[v.oldest_suspended]))
+			return lost_ns <= may_ns;
+	}
+	return false;
+}
+
 struct admit_verdict admit_judge(const struct admit_state *s)
 {
 	struct sums v = sums_of(s);
@@ -104,11 +126,12 @@ struct admit_verdict admit_judge(const struct admit_state *s)
 		return (struct admit_verdict){ADMIT_RESUME, v.oldest_suspended};
 	if (left_bytes <= add_cap(s->room_bytes / CRITICAL_SHARE, s->ahead_bytes))
 		return when_critical(s, &v, left_bytes);
-	if (left_bytes <= s->room_bytes / SHORT_SHARE)
-		return v.n_growing > 0 ? (struct admit_verdict){ADMIT_SUSPEND, v.newest_growing}
-				       : (struct admit_verdict){ADMIT_NOTHING, 0};
+	if (left_bytes <= s->room_bytes / SHORT_SHARE && v.n_growing > 0)
+		return (struct admit_verdict){ADMIT_SUSPEND, v.newest_growing};
 	if (v.n_suspended > 0 && v.n_ending == 0 && admit_fits(s, &v, &s->task[v.oldest_suspended]))
 		return (struct admit_verdict){ADMIT_RESUME, v.oldest_suspended};
+	if (v.n_suspended > 1 && idle_for_suspended(s, v))
+		return (struct admit_verdict){ADMIT_KILL, v.newest_suspended};
 	return (struct admit_verdict){ADMIT_NOTHING, 0};
 }
 

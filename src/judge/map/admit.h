@@ -9,6 +9,9 @@
  * who does not grow will end and give its memory back. If that is not enough, the newest suspended one is ended and
  * tried again later with more room set aside. The oldest goes on in any case, so that a bag always gets on; only if it
  * is alone and holds all of the room is it too big, and fails.
+ *
+ * Where fewer tasks run than there are processors, since the others are suspended, the newest of these are ended too, if
+ * the oldest suspended one can then go on and little is lost by it: at most twice what the oldest that runs has done.
  */
 #pragma once
 
@@ -18,6 +21,7 @@ struct admit_task {
 	uint64_t own_bytes; /* now */
 	uint64_t expected_bytes; /* at its peak */
 	uint64_t spread_bytes; /* standard deviation of that */
+	uint64_t lived_ns; /* without the time in which it was suspended */
 	bool growing; /* has grown lately */
 	bool suspended;
 	bool ending; /* it was killed and is not gone yet */
@@ -27,6 +31,7 @@ struct admit_state {
 	uint64_t room_bytes;
 	uint64_t ahead_bytes; /* by which the tasks may grow until the next look */
 	double share_ratio; /* of its peak that a task holds on average */
+	size_t n_processors; /* which the tasks may use */
 	const struct admit_task *task; /* the oldest first */
 	size_t n;
 };

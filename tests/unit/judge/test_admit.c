@@ -65,6 +65,36 @@ static void with_room_nothing_is_done(void **state)
 	assert_int_equal(judged(M(1000), 0, t, 0).act, ADMIT_NOTHING);
 }
 
+/* Two processors, one of which is idle: the newest suspended ones make room for the oldest suspended one. */
+static void suspended_ones_are_ended_for_an_idle_processor(void **state)
+{
+	(void)state;
+	struct admit_task t[] = {
+		{.own_bytes = M(300), .expected_bytes = M(400), .lived_ns = 4 * NS_PER_S, .growing = true},
+		{.own_bytes = M(200), .expected_bytes = M(400), .lived_ns = 2 * NS_PER_S, .suspended = true},
+		{.own_bytes = M(200), .lived_ns = 2 * NS_PER_S, .suspended = true},
+		{.own_bytes = M(150), .lived_ns = 2 * NS_PER_S, .suspended = true}};
+	struct admit_state s = {.room_bytes = M(1000), .share_ratio = 1, .n_processors = 2, .task = t, .n = 4};
+	struct admit_verdict v = admit_judge(&s); /* 400 + 400 + 200 are too many, and 400 + 400 not */
+	assert_true(v.act == ADMIT_KILL && v.task == 3);
+	s.n_processors = 1; /* it is in use */
+	assert_int_equal(admit_judge(&s).act, ADMIT_NOTHING);
+	s.n_processors = 2;
+	t[2].lived_ns = 7 * NS_PER_S; /* 9 s of work for one that has done 4 */
+	assert_int_equal(admit_judge(&s).act, ADMIT_NOTHING);
+	t[2].lived_ns = 6 * NS_PER_S;
+	assert_int_equal(admit_judge(&s).act, ADMIT_KILL);
+	t[1].expected_bytes = M(551); /* would not fit even then */
+	assert_int_equal(admit_judge(&s).act, ADMIT_NOTHING);
+	t[1].expected_bytes = M(550);
+	assert_int_equal(admit_judge(&s).act, ADMIT_KILL);
+	t[3].ending = true; /* memory comes back in a moment */
+	assert_int_equal(admit_judge(&s).act, ADMIT_NOTHING);
+	s.n = 2; /* there is none but the oldest suspended one */
+	t[1].expected_bytes = M(700);
+	assert_int_equal(admit_judge(&s).act, ADMIT_NOTHING);
+}
+
 static void when_short_the_newest_that_grows_is_suspended(void **state)
 {
 	(void)state;
@@ -275,6 +305,7 @@ int main(void)
 		cmocka_unit_test(one_alone_always_starts),
 		cmocka_unit_test(none_starts_while_one_is_suspended),
 		cmocka_unit_test(with_room_nothing_is_done),
+		cmocka_unit_test(suspended_ones_are_ended_for_an_idle_processor),
 		cmocka_unit_test(when_short_the_newest_that_grows_is_suspended),
 		cmocka_unit_test(when_critical_even_one_that_only_holds_makes_room),
 		cmocka_unit_test(when_critical_the_newest_suspended_is_ended),
