@@ -40,8 +40,11 @@ int taskgroups_make(const struct world *w, const char *path, struct taskgroups *
 {
 	struct taskgroups g = TASKGROUPS_NONE;
 	int r = jobscope_mkdir(w, path);
-	if (r == 0)
+	if (r == 0) {
 		r = group_open(w->cgroup_fd, path, &g.fd);
+		if (r != 0)
+			(void)unlinkat(w->cgroup_fd, path, AT_REMOVEDIR);
+	}
 	if (r != 0)
 		return r == -EROFS ? WORLD_DENIED : world_condition(r);
 	TEXT_COPY(g.path, path);
