@@ -204,7 +204,7 @@ def test_a_vigil_that_cannot_start_leaves_no_group(vigil):
     name = f"starved-{os.getpid()}"
     few = lambda n: vigil("run", "--name", name, "--", "true", prefix=["prlimit", f"--nofile={n}:{n}"]).status  # noqa: E731
     assert 125 in [few(n) for n in range(11, 44, 4)]
-    for n in range(11, 30):
+    for n in range(8, 20):
         vigil("map", "--name", name, "true", ":::", "1", prefix=["prlimit", f"--nofile={n}:{n}"])
     vigil("jobs")
     assert not named_groups(f"vigil-{name}-")
