@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "act/inherit.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -72,6 +73,7 @@ static void become(const struct hook *h, const char *program, int input, int out
 		_exit(STATUS_NOT_EXECUTED);
 	char *const *argv = (char *const *)(uintptr_t)h->argv;
 	char *const *envp = (char *const *)(uintptr_t)list;
+	inherit_undo();
 	private_umask_undo();
 	heap_huge_pages_undo();
 	errno = ENOENT;

@@ -28,15 +28,21 @@ static int dir_open(const struct world *w, const char *path)
 	return openat(w->cgroup_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
+/* The path of the group of id below parent. */
+static int child_path(const char *parent, const char *id, char path[static CGROUP_PATH_MAX])
+{
+	if (parent[0] == '\0')
+		return -ENOENT;
+	return text_format(path, CGROUP_PATH_MAX, "%s/vigil-%s", parent, id) < CGROUP_PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
 /* Makes the group of id below parent; path: of the group, name: as in /proc/PID/cgroup. */
 static int child_make(const struct world *w, const char *parent, const char *parent_name, const char *id,
 		      char path[static CGROUP_PATH_MAX], char name[static CGROUP_PATH_MAX])
 {
-	if (parent[0] == '\0')
-		return -ENOENT;
-	if (text_format(path, CGROUP_PATH_MAX, "%s/vigil-%s", parent, id) >= CGROUP_PATH_MAX)
-		return -ENAMETOOLONG;
-	int r = jobscope_mkdir(w, path);
+	int r = child_path(parent, id, path);
+	if (r == 0)
+		r = jobscope_mkdir(w, path);
 	if (r < 0)
 		return r;
 	(void)text_format(name, CGROUP_PATH_MAX, "%s/vigil-%s", parent_name[0] && parent_name[1] ? parent_name : "",
@@ -51,8 +57,11 @@ static int make_v1(const struct world *w, const struct cgroup_place *ours, const
 	if (r < 0)
 		return r;
 	g->memory_fd = dir_open(w, g->memory);
-	if (g->memory_fd < 0)
-		return -errno;
+	if (g->memory_fd < 0) {
+		r = -errno;
+		(void)unlinkat(w->cgroup_fd, g->memory, AT_REMOVEDIR);
+		return r;
+	}
 	g->throttle_fd = openat(g->memory_fd, "memory.limit_in_bytes", O_RDWR | O_CLOEXEC);
 	/* the counts of children are included in their parent, so its limits still hold */
 	if (child_make(w, ours->freezer, ours->name, id, g->freezer, freezer_name) == 0)
@@ -176,6 +185,17 @@ static int make_v2(const struct world *w, const struct cgroup_place *ours, const
 	return 0;
 }
 
+void jobgroup_expect(const struct cgroup_place *ours, const char *id, struct jobgroup *ret)
+{
+	struct jobgroup g = JOBGROUP_NONE;
+	const bool v1 = ours->memory_version == CGROUP_V1;
+	if (child_path(ours->memory, id, g.memory) == 0)
+		g.version = ours->memory_version;
+	if (child_path(v1 ? ours->freezer : ours->memory, id, g.freezer) < 0)
+		g.freezer[0] = '\0';
+	*ret = g;
+}
+
 int jobgroup_make(const struct world *w, const struct cgroup_place *ours, const char *id, struct jobgroup *ret,
 		  char why[static 160])
 {
@@ -213,13 +233,14 @@ int jobgroup_reopen(const struct world *w, struct jobgroup *g)
 {
 	bool v1 = g->version == CGROUP_V1;
 	int r = w->cgroup_fd < 0 ? WORLD_ABSENT : own_dir_open(w, g->memory, &g->memory_fd);
-	if (r != 0)
+	/* of the two groups of v1 each may be there alone, where vigil was killed between making or removing them */
+	int f = v1 && g->freezer[0] && w->cgroup_fd >= 0 ? own_dir_open(w, g->freezer, &g->freezer_fd) : WORLD_ABSENT;
+	if (r != 0 && (r != WORLD_ABSENT || f != 0))
 		return r;
 	if (!v1)
 		g->freezer_fd = g->memory_fd;
-	else if (g->freezer[0])
-		ignore(own_dir_open(w, g->freezer, &g->freezer_fd), "then nothing is frozen");
-	g->throttle_fd = openat(g->memory_fd, v1 ? "memory.limit_in_bytes" : "memory.high", O_RDWR | O_CLOEXEC);
+	if (r == 0)
+		g->throttle_fd = openat(g->memory_fd, v1 ? "memory.limit_in_bytes" : "memory.high", O_RDWR | O_CLOEXEC);
 	if (g->freezer_fd >= 0)
 		g->freeze_fd = openat(g->freezer_fd, v1 ? "freezer.state" : "cgroup.freeze", O_RDWR | O_CLOEXEC);
 	return 0;
@@ -313,15 +334,13 @@ int jobgroup_remove(const struct world *w, struct jobgroup *g)
 {
 	if (g->version == CGROUP_NONE)
 		return 0;
-	int r = remove_one(w, g->memory);
+	/* the freezer's first: whoever comes after a vigil that was killed in between looks for the memory's */
+	int f = g->version == CGROUP_V1 ? remove_one(w, g->freezer) : 0, r = remove_one(w, g->memory);
 	if ((r == -EBUSY || r == -ENOTEMPTY) && g->version == CGROUP_V2) {
 		taskgroups_sweep(w, g->memory);
 		r = remove_one(w, g->memory);
 	}
-	if (g->version == CGROUP_V1) {
-		int f = remove_one(w, g->freezer);
-		r = r < 0 ? r : f;
-	}
+	r = r < 0 ? r : f;
 	if (r == 0 && g->moved_ourselves)
 		move_back(w, g);
 	jobscope_end(&g->scope);

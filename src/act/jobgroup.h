@@ -46,8 +46,13 @@ struct jobgroup {
 int must_check jobgroup_make(const struct world *w, const struct cgroup_place *ours, const char *id,
 			     struct jobgroup *ret, char why[static 160]);
 /*
- * Opens the group of a vigil that is gone, of which version, memory and freezer are known. WORLD_ABSENT: there is none
- * any more; WORLD_DENIED: it is another user's.
+ * Version, memory and freezer of the group that jobgroup_make tries to make first: to be noted before it is made, so
+ * that a vigil that is killed meanwhile leaves none of which nobody knows. Opens and makes nothing.
+ */
+void jobgroup_expect(const struct cgroup_place *ours, const char *id, struct jobgroup *ret);
+/*
+ * Opens the group of a vigil that is gone, of which version, memory and freezer are known; of v1 one of the two may be
+ * left. WORLD_ABSENT: there is none any more; WORLD_DENIED: it is another user's.
  */
 int must_check jobgroup_reopen(const struct world *w, struct jobgroup *g);
 /* Between fork and exec: move the calling process in. */

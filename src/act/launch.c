@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <termios.h>
 
+#include "act/inherit.h"
 #include "act/oomadj.h"
 #include "base/file.h"
 #include "base/heap.h"
@@ -107,6 +108,7 @@ _Noreturn static void child_main(const struct launch *l, const struct channel *o
 	(void)dup2(err->theirs, STDERR_FILENO);
 	(void)signal(SIGPIPE, SIG_DFL);
 	(void)sigprocmask(SIG_SETMASK, &l->mask, NULL);
+	inherit_undo();
 	private_umask_undo();
 	heap_huge_pages_undo();
 	execvpe(l->argv[0], l->argv, env);

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "act/inherit.h"
 #include "act/oomadj.h"
 #include "base/heap.h"
 #include "base/private.h"
@@ -46,6 +47,7 @@ __attribute__((no_sanitize("address"))) static int spawn_main(void *arg)
 	move_fd(s->err_fd, STDERR_FILENO);
 	(void)signal(SIGPIPE, SIG_DFL);
 	(void)sigprocmask(SIG_SETMASK, &s->mask, NULL);
+	inherit_undo();
 	private_umask_undo();
 	execvpe(s->argv[0], s->argv, s->env);
 	c->error = errno;

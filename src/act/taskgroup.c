@@ -12,6 +12,7 @@
 #include "act/target.h"
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/path.h"
 
 #define PIDS_MAX 1024
 /* Groups that a task has made below its own. */
@@ -39,8 +40,11 @@ int taskgroups_make(const struct world *w, const char *path, struct taskgroups *
 {
 	struct taskgroups g = TASKGROUPS_NONE;
 	int r = jobscope_mkdir(w, path);
-	if (r == 0)
+	if (r == 0) {
 		r = group_open(w->cgroup_fd, path, &g.fd);
+		if (r != 0)
+			(void)unlinkat(w->cgroup_fd, path, AT_REMOVEDIR);
+	}
 	if (r != 0)
 		return r == -EROFS ? WORLD_DENIED : world_condition(r);
 	TEXT_COPY(g.path, path);
@@ -168,7 +172,7 @@ static void remove_below(int fd, int depth)
 	cleanup(closedirp) DIR *d = file_folder(again);
 	for (const struct dirent *e; d && (e = readdir(d));) {
 		cleanup(closep) int below = -1;
-		if (e->d_type != DT_DIR || e->d_name[0] == '.')
+		if (e->d_type != DT_DIR || path_is_dots(e->d_name))
 			continue;
 		if (unlinkat(fd, e->d_name, AT_REMOVEDIR) == 0 || group_open(fd, e->d_name, &below) != 0)
 			continue;

@@ -15,3 +15,8 @@ bool path_cut(char *path)
 		*slash = '\0';
 	return slash != NULL;
 }
+
+bool path_is_dots(const char *name)
+{
+	return name[0] == '.' && (name[1] == '\0' || (name[1] == '.' && name[2] == '\0'));
+}

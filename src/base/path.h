@@ -5,5 +5,10 @@
 
 /* What follows the last '/'; the whole path if it has none. Borrowed from the argument. */
 const char *path_name(const char *path);
+/*
+ * "." and "..", which every listing has. Other names that begin with a dot are as good as any: who may choose them must
+ * not be able to hide by one.
+ */
+bool path_is_dots(const char *name);
 /* Cut the last component off, and the '/' before it: "/a/b" becomes "/a", "/a" becomes "". False: there was no '/'. */
 bool path_cut(char *path);

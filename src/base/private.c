@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/path.h"
 
 static mode_t umask_before;
 static bool umask_is_ours;
@@ -127,7 +128,7 @@ static bool entries_tighten(int dir, gid_t group)
 		if (i >= 0)
 			entry_tighten(dir, e->d_name, kept[i].passed, group);
 		else
-			alone &= strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0;
+			alone &= path_is_dots(e->d_name);
 	}
 	return alone;
 }

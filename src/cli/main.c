@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "act/inherit.h"
 #include "base/heap.h"
 #include "base/log.h"
 #include "cli/config/config.h"
@@ -166,6 +167,7 @@ static void standing_say(const struct command *c)
 int main(int argc, char **argv)
 {
 	const char *name = argc >= 2 ? argv[1] : NULL;
+	inherit_mend();
 	if (name && strcmp(name, LINESERVER_COMMAND) == 0)
 		return lineserver_main();
 	if (getenv("VIGIL_DEBUG"))

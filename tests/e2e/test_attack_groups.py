@@ -112,3 +112,35 @@ def test_a_group_that_its_user_made_threaded_is_watched_on(vigil):
         user.kill()
         user.wait(10)
         wait_for(lambda: Box._rmdir(group) and Box._rmdir(top), what="the groups to be removable")
+
+
+FILLS = """
+import os, sys, time
+open(sys.argv[1] + "/cgroup.procs", "w").write("0")
+os.setgid(int(sys.argv[2]))
+os.setuid(int(sys.argv[2]))
+sys.stdin.readline()
+held = []
+while True:
+    held.append(bytearray(1 << 20))
+    time.sleep(0.01)
+"""
+
+
+def test_a_group_whose_name_begins_with_a_dot_hides_nobody(vigil, small_machine):
+    """Who is not seen there is not ended when memory runs out: others are, or the kernel ends anybody."""
+    group = small_machine(96)
+    hidden = group.path / ".hidden"
+    hidden.mkdir()
+    user = subprocess.Popen([sys.executable, "-S", "-c", FILLS, hidden, str(ATTACKER)], stdin=subprocess.PIPE)
+    try:
+        watch = vigil.start("watch", "--cgroup", group.path)
+        wait_for(lambda: (r := vigil("jobs", "--json")).status == 0 and r.out and r.json(), what="the job")
+        user.communicate(b"\n", timeout=30)
+        told = wait_for(lambda: (r := vigil("why", "last", "--json")).status == 0 and r.json(), 10, "the report")
+        assert told["killer"] == "vigil" and told["victim"]["pid"] == user.pid
+        watch.terminate()
+        watch.wait(20)
+    finally:
+        user.kill()
+        user.wait(10)

@@ -57,6 +57,10 @@ def everything_of(process):
     return [process.pid, *[c.pid for c in psutil.Process(process.pid).children() if c.name().startswith("vigil")]]
 
 
+def named_groups(prefix):
+    return [os.path.join(d, s) for d, subs, _ in os.walk("/sys/fs/cgroup") for s in subs if s.startswith(prefix)]
+
+
 @pytest.fixture
 def own_group(vigil):
     """start() begins a mute job of 30 MiB below a limit of 200; it needs a group of its own."""
@@ -182,3 +186,25 @@ def test_a_memory_kill_that_was_not_stored_yet_is_told(vigil, hog, also):
 def test_any_of_vigils_processes_may_be_killed_at_any_moment(binary, kind):
     told = trials(binary, "--jobs", kind, "--trials", 3, "--parallel", 3, "--seed", 1)
     assert told["kinds"][kind]["trials"] == 3 and told["bad"] == []
+
+
+@pytest.mark.parametrize("when", ["made0", "made1", "removed0", "removed1"])
+def test_a_vigil_that_is_killed_while_it_makes_or_removes_groups_leaves_none(vigil, when):
+    trap = vigil.binary.parents[2] / "tests/e2e/native/grouptrap.so"
+    name = f"trapped-{when}-{os.getpid()}"
+    process = vigil.start("run", "--name", name, "--", "true", env={"LD_PRELOAD": trap, "GROUPTRAP": when})
+    status = process.wait(20)
+    before = named_groups(f"vigil-{name}-")
+    if status != -signal.SIGKILL and not before:
+        pytest.skip("no such group is made here")
+    wait_for(lambda: vigil("jobs").status == 0 and not named_groups(f"vigil-{name}-"), 5, f"none of {before} to be left")
+
+
+def test_a_vigil_that_cannot_start_leaves_no_group(vigil):
+    name = f"starved-{os.getpid()}"
+    few = lambda n: vigil("run", "--name", name, "--", "true", prefix=["prlimit", f"--nofile={n}:{n}"]).status  # noqa: E731
+    assert 125 in [few(n) for n in range(11, 44, 4)]
+    for n in range(8, 20):
+        vigil("map", "--name", name, "true", ":::", "1", prefix=["prlimit", f"--nofile={n}:{n}"])
+    vigil("jobs")
+    assert not named_groups(f"vigil-{name}-")

@@ -37,9 +37,21 @@ static void note_path(char dst[static PATH_MAX], const char *state_dir, const ch
 	(void)text_format(dst, PATH_MAX, "%s/watched/%s", state_dir, job);
 }
 
+void leftover_note_change(int fd, const struct jobgroup *g)
+{
+	char node[80], text[NOTE_MOST + 200];
+	host_name(node, sizeof(node));
+	TEXT_FORMAT(text, NOTE_FIRST_LINE "\n%s\n%d\n%d\n%s\n%s\n", node, (int)getpid(), (int)g->version, g->memory,
+		    g->freezer);
+	const size_t len = strlen(text);
+	/* over what is there, in one piece: what may be left of it behind is not read */
+	if (fd >= 0 && pwrite(fd, text, len, 0) == (ssize_t)len)
+		ignore(ftruncate(fd, (off_t)len), "as above");
+}
+
 int leftover_note(const char *state_dir, const char *job, const struct jobgroup *g)
 {
-	char path[PATH_MAX], node[80], text[NOTE_MOST + 200];
+	char path[PATH_MAX];
 	TEXT_FORMAT(path, "%s/watched", state_dir);
 	if (private_mkdirs(path) < 0)
 		return -1;
@@ -47,10 +59,7 @@ int leftover_note(const char *state_dir, const char *job, const struct jobgroup 
 	cleanup(closep) int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, private_file());
 	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return -1;
-	host_name(node, sizeof(node));
-	TEXT_FORMAT(text, NOTE_FIRST_LINE "\n%s\n%d\n%d\n%s\n%s\n", node, (int)getpid(), (int)g->version, g->memory,
-		    g->freezer);
-	ignore(file_write_all(fd, text, strlen(text)), "a note without its end is not acted upon");
+	leftover_note_change(fd, g);
 	int kept = fd;
 	fd = -1;
 	return kept;

@@ -16,10 +16,12 @@
 #include "sense/world.h"
 
 /*
- * Write and lock the note of a job, before its guard is forked. Returns the descriptor to keep open; -1: there is
- * none.
+ * Write and lock the note of a job, before its group is made and its guard is forked. Returns the descriptor to keep
+ * open; -1: there is none.
  */
 int leftover_note(const char *state_dir, const char *job, const struct jobgroup *g);
+/* The group is another one than was noted, or there is none. fd: of leftover_note. */
+void leftover_note_change(int fd, const struct jobgroup *g);
 /* The job has ended and its group is gone: remove the note. */
 void leftover_forget(const char *state_dir, const char *job);
 /* Clear up after vigils that were killed. Says on stderr what it did. Costs one look into an empty folder as a rule. */

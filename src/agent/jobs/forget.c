@@ -9,6 +9,7 @@
 #include "agent/jobs/keptoutput.h"
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/path.h"
 
 /* Vigil makes no deeper folders. */
 #define DEPTH_MOST 8
@@ -28,8 +29,7 @@ static int tree_remove(int parent, const char *name, unsigned depth, uint64_t *b
 		return -errno;
 	for (const struct dirent *d; e == 0 && (d = readdir(dir));) {
 		struct stat st;
-		if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0 ||
-		    fstatat(fd, d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		if (path_is_dots(d->d_name) || fstatat(fd, d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
 		if (S_ISDIR(st.st_mode))
 			e = tree_remove(fd, d->d_name, depth - 1, bytes);
@@ -65,7 +65,7 @@ static uint64_t tree_bytes(int parent, const char *name, unsigned depth)
 		return 0;
 	for (const struct dirent *d; (d = readdir(dir));) {
 		struct stat st;
-		if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0 || keptoutput_is(d->d_name) ||
+		if (path_is_dots(d->d_name) || keptoutput_is(d->d_name) ||
 		    fstatat(dirfd(dir), d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
 		if (S_ISDIR(st.st_mode))

@@ -24,7 +24,8 @@ void map_groups_open(struct map *m)
 
 void map_groups_close(struct map *m)
 {
-	ignore(taskgroups_end(m->w, &m->groups, END_MS), "what does not end was told of; the next vigil removes them");
+	/* what does not end was told of; the next vigil removes its groups, by the note */
+	m->groups_stay |= taskgroups_end(m->w, &m->groups, END_MS) != 0;
 }
 
 /* A slot's group is used again by its next task, unless it had to be killed. */

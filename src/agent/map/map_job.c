@@ -219,7 +219,8 @@ void map_job_end(struct map *m, int status)
 		       "exit status %d: %llu tasks succeeded, %llu failed, %llu were run before", status,
 		       (unsigned long long)m->tally.succeeded, (unsigned long long)m->tally.failed,
 		       (unsigned long long)m->skipped);
-	leftover_forget(m->spec->state_dir, j->id);
+	if (!m->groups_stay)
+		leftover_forget(m->spec->state_dir, j->id);
 	closep(&m->note_fd);
 	recorder_close(&m->recorder);
 }

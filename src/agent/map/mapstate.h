@@ -53,6 +53,7 @@ struct map {
 	struct taskgroups groups; /* where we may make some */
 	uint32_t slot_group[MAP_SLOTS + 1]; /* the group of the next task there; 0: none yet */
 	uint32_t n_groups; /* numbers given */
+	bool groups_stay; /* processes are left in them */
 	struct warden warden;
 	pid_t earlier[16]; /* our children from before we were vigil: none of a task's; 0: none */
 	struct job job;

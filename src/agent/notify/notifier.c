@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "act/inherit.h"
 #include "act/oomadj.h"
 #include "agent/host/host.h"
 #include "agent/host/helper.h"
@@ -191,7 +192,8 @@ static void become_deliverer(const struct notifier *n)
 	char *argv[] = {program, command, what, option, (char *)(uintptr_t)n->state_dir, NULL};
 	(void)setsid();
 	oomadj_restore();
-	heap_huge_pages_undo(); /* it starts programs of the user's */
+	inherit_undo(); /* it starts programs of the user's */
+	heap_huge_pages_undo();
 	int null = file_null();
 	for (int fd = 0; fd <= 2 && null >= 0; fd++)
 		(void)dup2(null, fd);

@@ -247,11 +247,20 @@ static int tools_prepare(struct super *s)
 static void group_make(struct super *s)
 {
 	const uint64_t limit_bytes = s->spec->watch.guard.limit_bytes;
+	struct jobgroup noted = JOBGROUP_NONE;
 	char why[160] = "";
-	if (cgroup_place_read(s->w, 0, &s->place) == 0)
+	const bool placed = cgroup_place_read(s->w, 0, &s->place) == 0;
+	if (placed)
+		jobgroup_expect(&s->place, s->job.id, &noted);
+	/* held open: guard and rescue process inherit the lock */
+	s->note_fd = leftover_note(s->spec->watch.state_dir, s->job.id, &noted);
+	if (placed)
 		ignore(jobgroup_make(s->w, &s->place, s->job.id, &s->group, why), "watching works without a group");
 	if (why[0])
 		log_debug("%s", why);
+	if (s->group.version != noted.version || strcmp(s->group.memory, noted.memory) != 0 ||
+	    strcmp(s->group.freezer, noted.freezer) != 0)
+		leftover_note_change(s->note_fd, &s->group);
 	s->group.limit_bytes = limit_bytes;
 	s->job.limit_bytes = limit_bytes == CGROUP_NO_LIMIT ? 0 : limit_bytes;
 	TEXT_COPY(s->job.cgroup, s->group.name);
@@ -287,8 +296,6 @@ static int supervise_prepare(struct super *s)
 	s->recorder.notifier = &s->services.notifier;
 	group_make(s); /* only where vigil is alone in the group that it is in */
 	lockwait_start(s->w->proc_fd);
-	/* held open: guard and rescue process inherit the lock */
-	s->note_fd = leftover_note(watch->state_dir, s->job.id, &s->group);
 	s->services.scope_holder = s->group.scope.holder;
 	death_prepare(s);
 	super_guard_job(s);
@@ -354,7 +361,8 @@ int supervise_run(const struct run_spec *spec, const struct world *w)
 		return 125;
 	}
 	if (supervise_prepare(s) < 0) {
-		leftover_forget(spec->watch.state_dir, s->job.id);
+		if (jobgroup_remove(w, &s->group) == 0) /* else the next vigil does, by the note */
+			group_gone(s);
 		return 125;
 	}
 	s->sample_boot_ns = clock_boot_ns();

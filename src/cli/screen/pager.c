@@ -141,6 +141,8 @@ static pid_t pager_start(char **word, int from, int not_to)
 	sigaddset(&usual, SIGINT);
 	sigaddset(&usual, SIGQUIT);
 	sigaddset(&usual, SIGPIPE);
+	sigaddset(&usual, SIGXFSZ);
+	sigaddset(&usual, SIGXCPU);
 	posix_spawn_file_actions_init(&fds);
 	posix_spawnattr_init(&how);
 	posix_spawn_file_actions_adddup2(&fds, from, STDIN_FILENO);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "act/inherit.h"
 #include "agent/incident/unstored.h"
 #include "agent/web/webserver.h"
 #include "base/buf.h"
@@ -158,6 +159,7 @@ static void browser_open(struct dashboard *d, const char *url)
 	sigset_t none;
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+	inherit_undo();
 	private_umask_undo();
 	heap_huge_pages_undo();
 	(void)freopen("/dev/null", "r+", stdin);

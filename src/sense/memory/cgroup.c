@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/path.h"
 
 /*
  * v1 says "no limit" as the largest multiple of a page below 2^63: pages of
@@ -490,7 +491,7 @@ static bool walk_next(struct group_walk *g)
 		}
 		const struct dirent64 *e = (const void *)(g->entries[i] + g->at[i]);
 		g->at[i] += e->d_reclen;
-		if (e->d_type != DT_DIR || e->d_name[0] == '.' || g->depth == CGROUP_TREE_LEVELS)
+		if (e->d_type != DT_DIR || path_is_dots(e->d_name) || g->depth == CGROUP_TREE_LEVELS)
 			continue;
 		int fd = openat(g->fd[i], e->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (fd < 0)

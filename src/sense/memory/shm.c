@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/path.h"
 #include "base/vec.h"
 #include "sense/lockwait.h"
 
@@ -133,7 +134,7 @@ static int shm_walk(struct scan *s, int fd_taken, const char *prefix, int depth)
 			s->l->n_dropped++;
 			return 0;
 		}
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+		if (path_is_dots(e->d_name))
 			continue;
 		char path[PATH_MAX];
 		struct statx st;

@@ -1,0 +1,58 @@
+#include "act/inherit.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include "base/base.h"
+
+/* What the largest tables on the stack of one of vigil's processes take, twice. */
+#define STACK_LEAST ((rlim_t)1 * MIB)
+/* The usual limit. */
+#define STACK_USUAL ((rlim_t)8 * MIB)
+
+/* Each with what is best for vigil. */
+static struct inherit_signal {
+	int number;
+	sighandler_t wanted, was;
+} inherited[] = {{SIGCHLD, SIG_DFL, SIG_DFL}, {SIGXFSZ, SIG_IGN, SIG_DFL}, {SIGXCPU, SIG_IGN, SIG_DFL}};
+
+static struct rlimit stack_was;
+static bool stack_raised;
+
+static void descriptors_fill(void)
+{
+	/* the lowest free number is taken; writing to the first and reading from the others is what nobody does */
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) < 0)
+			return;
+}
+
+static void stack_raise(void)
+{
+	struct rlimit more;
+	if (getrlimit(RLIMIT_STACK, &stack_was) < 0 || stack_was.rlim_cur >= STACK_LEAST)
+		return;
+	more = (struct rlimit){STACK_USUAL, MAX(stack_was.rlim_max, STACK_USUAL)};
+	stack_raised = setrlimit(RLIMIT_STACK, &more) == 0;
+	if (stack_raised || stack_was.rlim_max <= stack_was.rlim_cur)
+		return;
+	more = (struct rlimit){stack_was.rlim_max, stack_was.rlim_max}; /* as far as one may without rights */
+	stack_raised = setrlimit(RLIMIT_STACK, &more) == 0;
+}
+
+void inherit_mend(void)
+{
+	descriptors_fill();
+	for (size_t i = 0; i < ARRAY_SIZE(inherited); i++)
+		inherited[i].was = signal(inherited[i].number, inherited[i].wanted);
+	stack_raise();
+}
+
+void inherit_undo(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(inherited); i++)
+		(void)signal(inherited[i].number, inherited[i].was);
+	if (stack_raised)
+		(void)setrlimit(RLIMIT_STACK, &stack_was);
+}
