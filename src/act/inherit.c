@@ -17,8 +17,11 @@ static struct inherit_signal {
 	sighandler_t wanted, was;
 } inherited[] = {{SIGCHLD, SIG_DFL, SIG_DFL}, {SIGXFSZ, SIG_IGN, SIG_DFL}, {SIGXCPU, SIG_IGN, SIG_DFL}};
 
-static struct rlimit stack_was;
-static bool stack_raised;
+/* More than all jobs of a service and all streams of a page take. */
+#define FILES_MOST ((rlim_t)1 << 20)
+
+static struct rlimit stack_was, files_was;
+static bool stack_raised, files_raised;
 
 static void descriptors_fill(void)
 {
@@ -41,12 +44,21 @@ static void stack_raise(void)
 	stack_raised = setrlimit(RLIMIT_STACK, &more) == 0;
 }
 
+static void files_raise(void)
+{
+	if (getrlimit(RLIMIT_NOFILE, &files_was) < 0)
+		return;
+	const struct rlimit more = {MAX(files_was.rlim_cur, MIN(files_was.rlim_max, FILES_MOST)), files_was.rlim_max};
+	files_raised = setrlimit(RLIMIT_NOFILE, &more) == 0;
+}
+
 void inherit_mend(void)
 {
 	descriptors_fill();
 	for (size_t i = 0; i < ARRAY_SIZE(inherited); i++)
 		inherited[i].was = signal(inherited[i].number, inherited[i].wanted);
 	stack_raise();
+	files_raise();
 }
 
 void inherit_undo(void)
@@ -55,4 +67,6 @@ void inherit_undo(void)
 		(void)signal(inherited[i].number, inherited[i].was);
 	if (stack_raised)
 		(void)setrlimit(RLIMIT_STACK, &stack_was);
+	if (files_raised)
+		(void)setrlimit(RLIMIT_NOFILE, &files_was);
 }

@@ -1,8 +1,14 @@
 """What whoever starts vigil has set for it, as sudo passes it on: it fails of none of that, and its job gets all of it back."""
+import json
+import os
+import shutil
 import signal
 import sqlite3
+import subprocess
 
 import pytest
+
+from conftest import wait_for
 
 IGNORED = "import signal; print([s.name for s in signal.Signals if signal.getsignal(s) == signal.SIG_IGN])"
 
@@ -54,3 +60,43 @@ def test_closed_descriptors(vigil, numbers):
 
 def test_what_cannot_be_written_is_a_failure(vigil):
     assert vigil("version", prefix=closed(1)).status != 0
+
+
+def test_a_limit_of_open_files(vigil):
+    assert job_says(vigil, ["prlimit", "--nofile=64:"], "ulimit -n") == "64"
+
+
+def watched(vigil, tmp_path, limit, until):
+    """Jobs of a service with so many open files; one that it has told of is killed. Who has ended as it says, and all that it says."""
+    text = f"files-{os.getpid()}"
+    program = tmp_path / f"sleep-{text}"
+    shutil.copy("/bin/sleep", program)
+    jobs = [subprocess.Popen([program, "300"]) for _ in range(12)]
+    try:
+        with open(tmp_path / "said", "w+") as said:
+            agent = vigil.start("agent", "--command", text, "--hang-after", "0", prefix=["prlimit", f"--nofile={limit}"], stderr=said)
+            telling = lambda word: [line for line in (tmp_path / "said").read_text().splitlines() if word in line]  # noqa: E731
+            wait_for(lambda: until(telling), 60, "what is awaited of it")
+            rows = wait_for(lambda: vigil("jobs", "--running", "--json").out.splitlines(), 30, "a job in the store")
+            one = next(job for job in jobs if job.pid == json.loads(rows[0])["pid"])
+            one.kill()
+            one.wait(10)
+            wait_for(lambda: telling("has ended"), 60, "the end of one")
+            agent.terminate()
+            vigil.finish(agent, 60)
+            return telling("has ended"), (tmp_path / "said").read_text()
+    finally:
+        for job in jobs:
+            job.kill()
+            job.wait(10)
+
+
+def test_a_service_has_the_descriptors_that_it_needs(vigil, tmp_path):
+    ended, said = watched(vigil, tmp_path, "128:4096", lambda telling: len(telling("watching")) == 12)
+    assert len(ended) == 1 and "Too many open files" not in said, said
+
+
+def test_who_cannot_be_read_has_not_ended(vigil, tmp_path):
+    """With too few for so many jobs not all is kept, which is told, and none is taken for one that has ended."""
+    ended, said = watched(vigil, tmp_path, "128:128", lambda telling: telling("Too many open files"))
+    assert len(ended) == 1 and "Too many open files" in said, said

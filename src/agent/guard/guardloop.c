@@ -88,7 +88,7 @@ static void note(struct guard_shm *shm, const char *text)
 }
 
 /*
- * The guard must run when other processes cannot: high priority, exempt from the OOM killer, all descriptors allowed.
+ * The guard must run when other processes cannot: high priority, exempt from the OOM killer.
  */
 static void privileges_take(struct guard *g)
 {
@@ -97,11 +97,6 @@ static void privileges_take(struct guard *g)
 		note(g->shm, "normal priority (no CAP_SYS_NICE): reaction may be slower under CPU load");
 	if (oomadj_exempt_self(g->w) < 0)
 		note(g->shm, "the kernel may pick the guard itself (no CAP_SYS_RESOURCE): its memory is tiny");
-	struct rlimit r;
-	if (getrlimit(RLIMIT_NOFILE, &r) == 0) {
-		r.rlim_cur = r.rlim_max;
-		(void)setrlimit(RLIMIT_NOFILE, &r);
-	}
 	(void)prctl(PR_SET_TIMERSLACK, 1000UL);
 	(void)prctl(PR_SET_NAME, "vigil-guard");
 }

@@ -135,10 +135,6 @@ static bool hangwatch_begin(struct watch *k)
 	(void)prctl(PR_SET_NAME, "vigil-hang");
 	log_set_sink(NULL, NULL);
 	descriptors_close(k->wake_fd);
-	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-		files.rlim_cur = files.rlim_max;
-		(void)setrlimit(RLIMIT_NOFILE, &files);
-	}
 	if (world_open(NULL, &k->w, &f) < 0)
 		return false;
 	/* one process of a job that never answers may not keep the watcher from the others */

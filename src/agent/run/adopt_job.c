@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -378,19 +379,20 @@ void adopt_ended(struct adopt *a, struct adopted *j)
 	recorder_close(&j->recorder);
 }
 
-static bool root_lives(const struct adopt *a, struct proc_id id)
+/* Told by the kernel, which takes no descriptor more. */
+static bool pidfd_told(int pidfd)
 {
-	struct proc_stat st;
-	return proc_is_same(a->w, id, &st) && !proc_is_over(&st);
+	struct pollfd p = {.fd = pidfd, .events = POLLIN};
+	return pidfd >= 0 && poll(&p, 1, 0) == 1 && (p.revents & POLLIN);
 }
 
 bool adopt_still_alive(const struct adopt *a, const struct adopted *j)
 {
 	for (size_t i = 0; i < j->n_also; i++)
-		if (root_lives(a, j->also[i]))
+		if (!proc_has_ended(a->w, j->also[i]))
 			return true;
 	if (j->id.pid)
-		return root_lives(a, j->id);
+		return !pidfd_told(j->pidfd) && !proc_has_ended(a->w, j->id);
 	pid_t one[4];
 	size_t n = 0;
 	/* An empty group may fill again, and one that cannot be read now is still there; a removed one is gone. */

@@ -133,12 +133,6 @@ static void ended_tell(struct adopt *a, struct adopted *j, const struct adopt_dy
 	worker_report(a, j, &in, " Ray itself may start it again.");
 }
 
-static bool worker_is_over(const struct adopt *a, struct proc_id id)
-{
-	struct proc_stat st;
-	return !proc_is_same(a->w, id, &st) || proc_is_over(&st);
-}
-
 /* Those that have ended are told of once it is clear that the node goes on; those that live on are forgotten. */
 static void dying_look(struct adopt *a, struct adopted *j, uint64_t now_ns)
 {
@@ -147,7 +141,7 @@ static void dying_look(struct adopt *a, struct adopted *j, uint64_t now_ns)
 		j->n_dying = 0;
 	for (size_t i = 0; i < j->n_dying; i++) {
 		const struct adopt_dying d = j->dying[i];
-		const bool over = worker_is_over(a, d.worker.id);
+		const bool over = proc_has_ended(a->w, d.worker.id);
 		if (over && now_ns >= d.since_ns + node_stop_ns)
 			ended_tell(a, j, &d);
 		else if (over || now_ns < d.since_ns + handled_ns)

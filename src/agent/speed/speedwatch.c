@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 
 #include "agent/speed/speedwatch_parts.h"
@@ -16,8 +15,6 @@
 #define SWEEP_LEAST_NS (20 * NS_PER_MS)
 /* Looking takes at most this part of one processor. */
 #define SWEEP_SHARE 400
-/* A quarter of them is kept open at most (sense/proc/keptfds). */
-#define FILES_WANTED 65536
 #define LIST_EVERY_NS (500 * NS_PER_MS)
 #define STAY_NS (250 * NS_PER_MS)
 #define ANEW_MOST 3
@@ -213,16 +210,6 @@ static int speedwatch_run(struct speedwatch *s, pid_t pid)
 	return r;
 }
 
-/* Files of threads are kept open: reading one again costs a seventh of opening it. */
-static void files_allow(void)
-{
-	struct rlimit files;
-	if (getrlimit(RLIMIT_NOFILE, &files) != 0)
-		return;
-	files.rlim_cur = MIN(files.rlim_max, MAX(files.rlim_cur, (rlim_t)FILES_WANTED));
-	(void)setrlimit(RLIMIT_NOFILE, &files);
-}
-
 /* *ret_anew: processes have started by now that are to be watched as well; there are no facts then. */
 static int take_once(const struct world *w, const struct speedwatch_want *want, uint64_t anew_until_ns,
 		     struct speedfacts *ret, bool *ret_anew, struct fault *f)
@@ -256,7 +243,6 @@ int speedwatch_take(const struct world *w, const struct speedwatch_want *want, s
 	struct speedwatch_want left = *want;
 	bool anew = true;
 	int r = 0;
-	files_allow();
 	for (int n = 0; anew && r == 0; n++) {
 		left.for_ns = MAX(sub_floor(end, w->mono_ns()), want->for_ns / 2);
 		r = take_once(w, &left, n < ANEW_MOST ? begin + want->for_ns / 2 : 0, ret, &anew, f);

@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 
@@ -23,7 +22,6 @@
 #include "base/log.h"
 
 #define PEM_MOST (256 * 1024)
-#define FILES_WANTED 4096
 /* Open pages are told of a job's end, and ask what they show then. */
 #define LAST_NEWS_NS (3 * NS_PER_S)
 
@@ -318,16 +316,6 @@ static int loop_run(struct web *w, struct loop *l)
 	return 0;
 }
 
-/* A thousand streams are a thousand descriptors. */
-static void files_raise(void)
-{
-	struct rlimit l;
-	if (getrlimit(RLIMIT_NOFILE, &l) < 0 || l.rlim_cur >= FILES_WANTED)
-		return;
-	l.rlim_cur = MIN(l.rlim_max, (rlim_t)FILES_WANTED);
-	(void)setrlimit(RLIMIT_NOFILE, &l);
-}
-
 static int web_serve(struct web *w, struct weblisten *l, struct loop *loop, struct fault *f)
 {
 	int r = tokens_open(w, &w->address, f);
@@ -354,7 +342,6 @@ int webserver_run(const struct web_want *want, struct fault *f)
 	w = (struct web){.want = want};
 	(void)prctl(PR_SET_DUMPABLE, 0); /* tokens of another user's browser are in this memory */
 	(void)prctl(PR_SET_NAME, "vigil"); /* started by its descriptor it would be called exe */
-	files_raise();
 	int r = world_open(NULL, &w.world, f);
 	if (r == 0)
 		r = loop_open(want, &loop, f);

@@ -10,8 +10,8 @@
  * tried again later with more room set aside. The oldest goes on in any case, so that a bag always gets on; only if it
  * is alone and holds all of the room is it too big, and fails.
  *
- * Where fewer tasks run than there are processors, since the others are suspended, the newest of these are ended too, if
- * the oldest suspended one can then go on and little is lost by it: at most twice what the oldest that runs has done.
+ * Where fewer tasks run than there are processors, since the others are suspended, the newest of these are ended too,
+ * if the oldest suspended one can then go on and little is lost: at most twice what the oldest that runs has done.
  */
 #pragma once
 

@@ -130,6 +130,13 @@ bool proc_is_same(const struct world *w, struct proc_id id, struct proc_stat *re
 	return proc_stat_read(w, id.pid, ret) == 0 && ret->start_ticks == id.start_ticks;
 }
 
+bool proc_has_ended(const struct world *w, struct proc_id id)
+{
+	struct proc_stat st;
+	int r = proc_stat_read(w, id.pid, &st);
+	return r >= 0 && (r > 0 || st.start_ticks != id.start_ticks || proc_is_over(&st));
+}
+
 bool proc_has_thread(pid_t pid, pid_t tid)
 {
 	return syscall(SYS_tgkill, pid, tid, 0) == 0 || errno != ESRCH;
