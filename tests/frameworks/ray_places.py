@@ -8,7 +8,7 @@ group    a placement group wants more processors than there are
 behind   healthy: tasks wait behind long ones, which compute, and end
 asleep   healthy: the same, and the long ones sleep
 later    healthy: a placement group waits until a task gives its processors back
-circle   two actors wait for calls of each other
+circle   two actors wait for tasks, which wait for calls of the other actor
 own      an actor has two threads for calls, and both wait for calls of its own
 spare    healthy: the same with three threads, and the calls take long
 """
@@ -63,6 +63,11 @@ def fold(nested):
 
 
 @ray.remote(num_cpus=0)
+def relay(peer):
+    return ray.get(peer.ask.remote(0))
+
+
+@ray.remote(num_cpus=0)
 class Stage:
     def link(self, peer):
         self.peer = peer
@@ -76,7 +81,7 @@ class Stage:
 
     def ask_back(self):
         time.sleep(1)
-        return ray.get(self.peer.ask.remote(0))
+        return ray.get(relay.remote(self.peer))
 
 
 def stages(n, threads=1):

@@ -60,6 +60,10 @@ def test_commands_show_and_take_the_names_of_tasks_and_actors(vigil, ray, tmp_pa
     assert waits.status == 0 and [p["pid"] for p in waits.json()["processes"]] == at["learn"], waits
     waits = vigil("waits", "preprocess", "--seconds", "0", "--json").json()
     assert waits["mains"] == 2 and sorted(p["pid"] for p in waits["processes"]) == two, waits
+    whole = vigil("waits", "pages", "--seconds", "0", "--json").json()
+    main = next(p for p in whole["processes"] if p["main"])["threads"][0]
+    assert main["waiting_on"].startswith("ray.get() at ray_names.py:") and main["hint"]["kind"] == "result", main
+    assert sorted(a["to"]["pid"] for a in main["arrows"] if a["kind"] == "result") == sorted(at["learn"] + at["preprocess"])
     flame = vigil("flame", "preprocess", "-d", "1", "--format", "json")
     assert flame.status == 0 and {lane["pid"] for lane in flame.json()["lanes"]} == set(two), flame.err
 

@@ -424,8 +424,8 @@ static int to_hints(struct build *b, uint32_t from)
 		enum waitgraph_quality q = h[i]->one_of	 ? WAITGRAPH_POSSIBLE
 					   : h[i]->proof ? WAITGRAPH_PROOF
 							 : WAITGRAPH_LIKELY;
-		uint32_t owner = h[i]->kind == WAITHINT_OWNER ? waitgraph_node_of(b, h[i]->owner_pid, h[i]->owner_tid)
-							      : WAITGRAPH_NONE;
+		const bool owned = h[i]->kind == WAITHINT_OWNER || h[i]->kind == WAITHINT_RESULT;
+		uint32_t owner = owned ? waitgraph_node_of(b, h[i]->owner_pid, h[i]->owner_tid) : WAITGRAPH_NONE;
 		bool of_rank = h[i]->kind == WAITHINT_RANK || (h[i]->kind == WAITHINT_KEY && h[i]->by_rank);
 		int added = of_rank			  ? to_rank(b, from, h[i], q)
 			    : h[i]->kind == WAITHINT_FACT ? to_one_fact(b, from, h[i]->id, q)
@@ -532,6 +532,10 @@ int waitgraph_arrows(struct build *b, uint32_t from)
 	}
 	if (node_at(b, from)->within)
 		return within_arrows(b, from);
+	if (h && h->kind == WAITHINT_RESULT && h->owner_pid == 0) {
+		node_at(b, from)->end = WAITEND_UNKNOWN;
+		return 0;
+	}
 	if (waitgraph_has_a_limit(node_at(b, from)))
 		return limited_arrows(b, from);
 	int n = node_at(b, from)->calls ? waitgraph_calls(b, from) : 0;

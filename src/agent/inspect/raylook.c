@@ -1,0 +1,152 @@
+#include "agent/inspect/raylook.h"
+
+#include <string.h>
+
+#include "agent/inspect/pytext.h"
+#include "base/hash.h"
+#include "base/vec.h"
+#include "model/jobs/raytitle.h"
+#include "sense/proc/proc.h"
+
+#define THREADS_MOST 256 /* with Python states, of one process */
+#define TRIES 3
+
+static const char worker_file[] = "/ray/_private/worker.py";
+
+void raylook_done(struct raylook *l)
+{
+	free(l->wait);
+	*l = (struct raylook){.n = 0};
+}
+
+/* The loop of an actor with async methods, asyncio's or one in C, as uvloop's: its thread begins in the loop itself. */
+static bool runs_events(const struct pyframe *frame, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (pyframe_is(&frame[i], "run_forever", "/asyncio/base_events.py"))
+			return true;
+	return n > 0 && pyframe_is(&frame[0], "run", "/threading.py");
+}
+
+static bool runs_call(const struct pyframe *frame, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (pyframe_is(&frame[i], "actor_method_executor", "/ray/_private/function_manager.py"))
+			return true;
+	return runs_events(frame, n);
+}
+
+static bool runs_loop(const struct pyframe *frame, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (pyframe_is(&frame[i], "main_loop", worker_file))
+			return true;
+	return false;
+}
+
+/* Where the program's own code waits: the innermost frame that is no part of Ray. */
+static void place_put(const struct procview *v, const struct pystack *s, char *dst, size_t cap)
+{
+	struct buf b = {.text = dst, .cap = cap};
+	buf_reset(&b);
+	for (size_t i = 0; i < s->n; i++) {
+		if (s->frames[i].known && strstr(s->frames[i].known->file, "/ray/"))
+			continue;
+		pytext_place_add(&b, &v->rt, &s->frames[i], 0);
+		return;
+	}
+}
+
+static bool wait_add(struct procview *v, pid_t tid, const struct pystack *s, const struct raycall_get *get,
+		     struct raylook *l)
+{
+	if (vec_room(&l->wait, &l->cap, l->n + 1) < 0)
+		return false;
+	struct raylook_wait *x = &l->wait[l->n++];
+	*x = (struct raylook_wait){.tid = tid, .get = *get};
+	place_put(v, s, x->place, sizeof(x->place));
+	return true;
+}
+
+static void main_note(struct procview *v, const struct pystack *s, const struct pythread *t, struct raylook *l)
+{
+	l->worker = runs_loop(s->frames, s->n);
+	l->idle = pyframe_is(&s->frames[0], "main_loop", worker_file);
+	l->is_actor = raycall_actor_read(&v->rt, &v->remote, s->frames, s->n, &l->actor) == 0;
+	l->runs = l->worker && raycall_task_read(&v->rt, &v->remote, t->interp, &l->task) == 0;
+}
+
+static void thread_note(struct procview *v, const struct pystack *s, const struct pythread *t, struct raylook *l)
+{
+	const bool main = t->tid == v->pid;
+	struct raycall_get get;
+	if (main)
+		main_note(v, s, t, l);
+	if (raycall_get_read(&v->rt, &v->remote, s->frames, s->n, &get) == 0) {
+		l->endless |= main && get.endless;
+		l->working = main ? l->working : t->tid;
+		l->others |= !wait_add(v, t->tid, s, &get, l);
+		return;
+	}
+	/* a thread of an actor's that has nothing to do has no frames, but for the main one, whose loop is one */
+	const bool idle = main ? l->idle : s->n > 0, calls = !main && runs_call(s->frames, s->n);
+	l->working = calls ? t->tid : l->working;
+	l->others |= !idle || calls;
+}
+
+/* A thread that cannot be read may do anything. */
+static bool raylook_once(const struct world *w, pid_t pid, struct raylook *l)
+{
+	static const struct procview_want want = {.natives = NULL};
+	cleanup(procview_closep) struct procview *view = NULL;
+	const struct pythread *list;
+	struct procview_sample sample;
+	struct fault f;
+	size_t n;
+	raylook_done(l);
+	if (procview_open(w, pid, &want, &view, &f) != 0 || !view->has_python ||
+	    procview_python_threads(view, &list, &n) != 0)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		const struct pythread *t = &list[i];
+		const bool main = t->tid == pid;
+		if (t->tid <= 0 || (i >= THREADS_MOST && !main) ||
+		    procview_sample(view, t->tid, t, PROCVIEW_WAITS, &sample) != 0 || !sample.has_python ||
+		    sample.python_result != 0 || (main && sample.python.n == 0))
+			l->others = true;
+		else
+			thread_note(view, &sample.python, t, l);
+	}
+	return true;
+}
+
+bool raylook_read(const struct world *w, pid_t pid, struct raylook *ret)
+{
+	bool read = false;
+	*ret = (struct raylook){.n = 0};
+	for (int i = 0; i < TRIES && (!read || ret->others); i++)
+		read = raylook_once(w, pid, ret);
+	return read;
+}
+
+uint64_t raylook_hash(const struct raylook *l)
+{
+	uint64_t h = l->runs ? hash_bytes(HASH_START, (const char *)l->task.id, sizeof(l->task.id)) : HASH_START;
+	for (size_t i = 0; i < l->n; i++) {
+		const struct raycall_get *g = &l->wait[i].get;
+		h = hash_bytes(h, (const char *)&g->first, sizeof(g->first));
+		h = hash_bytes(h, (const char *)g->made, g->n_made * sizeof(*g->made));
+	}
+	return h;
+}
+
+void raylook_name(const struct world *w, pid_t pid, bool actor, char *dst, size_t cap)
+{
+	char command[512];
+	struct raytitle title;
+	dst[0] = '\0';
+	if (proc_command_read(w, pid, command, sizeof(command)) != 0 || !raytitle_of(span_of(command), &title) ||
+	    title.idle)
+		return;
+	span_copy(actor ? span_before(title.name, ".") : title.name, dst, cap);
+}
