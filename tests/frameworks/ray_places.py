@@ -85,7 +85,7 @@ class Stage:
 
 
 def stages(n, threads=1):
-    made = [Stage.options(max_concurrency=threads).remote() for _ in range(n)]
+    made = [Stage.options(max_concurrency=threads, name=f"stage {i}").remote() for i in range(n)]
     ray.get([s.link.remote(made[i - 1]) for i, s in enumerate(made)])
     return made
 

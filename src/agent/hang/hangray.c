@@ -126,7 +126,6 @@ static void ray_process(struct raystand *s, const struct world *w, const struct 
 	p->task = look->task;
 	p->calls = gets;
 	p->waits = look->wait[0].get.wait;
-	raylook_name(w, m->pid, p->is_actor, p->name, sizeof(p->name));
 }
 
 /* What one thread waits for; of the tasks only those that a process runs. False: nothing is known of it. */
@@ -195,6 +194,16 @@ static void ray_confirm(struct raystand *s, const struct world *w, const struct 
 		(void)raystand_stuck(s);
 }
 
+/* Their names cost a search, so they are read of those alone of whom something is told. */
+static void stuck_name(struct raystand *s, const struct world *w)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		struct raystand_process *p = &s->process[i];
+		if (p->stuck)
+			raylook_name(w, p->pid, p->is_actor ? &p->actor : NULL, p->name, sizeof(p->name));
+	}
+}
+
 static struct seen *seen_free(struct seen *seen)
 {
 	for (size_t i = 0; seen && i < RAYSTAND_PROCESSES; i++)
@@ -223,5 +232,6 @@ struct raystand *hangray_make(const struct world *w, const struct hangprocs *pro
 	ray_processes(s, w, procs, dumps, n_dumps, seen);
 	ray_waits(s, seen);
 	ray_confirm(s, w, seen);
+	stuck_name(s, w);
 	return s->places.n_demands > 0 || seen->gets > 0 ? take(&s) : NULL;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "agent/inspect/pytext.h"
+#include "base/buf.h"
 #include "base/hash.h"
 #include "base/vec.h"
 #include "model/jobs/raytitle.h"
@@ -140,13 +141,38 @@ uint64_t raylook_hash(const struct raylook *l)
 	return h;
 }
 
-void raylook_name(const struct world *w, pid_t pid, bool actor, char *dst, size_t cap)
+/* ---- names ---- */
+
+static void given_name_read(const struct world *w, pid_t pid, const struct raycall_actor *a,
+			    char dst[static RAYHANDLE_NAME])
 {
-	char command[512];
+	cleanup(remote_done) struct remote r;
+	remote_open(w, pid, &r);
+	if (rayhandle_name_read(w, &r, a, dst) != 0)
+		dst[0] = '\0';
+}
+
+void raylook_name(const struct world *w, pid_t pid, const struct raycall_actor *a, char *dst, size_t cap)
+{
+	char command[512], given[RAYHANDLE_NAME] = "";
 	struct raytitle title;
 	dst[0] = '\0';
 	if (proc_command_read(w, pid, command, sizeof(command)) != 0 || !raytitle_of(span_of(command), &title) ||
 	    title.idle)
 		return;
-	span_copy(actor ? span_before(title.name, ".") : title.name, dst, cap);
+	span_copy(a ? span_before(title.name, ".") : title.name, dst, cap);
+	if (a)
+		given_name_read(w, pid, a, given);
+	if (!given[0])
+		return;
+	TEXT_COPY(command, dst);
+	text_format(dst, cap, "%s (%s)", given, command);
+}
+
+void raylook_given_name(const struct world *w, pid_t pid, char dst[static RAYHANDLE_NAME])
+{
+	cleanup(raylook_done) struct raylook l = {.n = 0};
+	dst[0] = '\0';
+	if (raylook_read(w, pid, &l) && l.is_actor)
+		given_name_read(w, pid, &l.actor, dst);
 }

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "agent/inspect/procview.h"
-#include "sense/pylib/raycall.h"
+#include "sense/pylib/rayhandle.h"
 
 struct raylook_wait {
 	pid_t tid;
@@ -34,7 +34,10 @@ void raylook_done(struct raylook *l);
 /* A hash of what it runs and waits for. */
 uint64_t raylook_hash(const struct raylook *l);
 /*
- * The name of what a worker runs, by its title: of a task its own, of an actor its class. "": unknown, or it is idle.
- * Control characters are replaced.
+ * What a worker is called: "preprocess", of an actor its class, "Learner", and the name that the program gave it,
+ * "critic (Learner)". a: which actor it is; NULL: it runs a task. "": unknown, or it is idle. Of an actor its memory is
+ * searched, which takes a tenth of a second. Without control characters.
  */
-void raylook_name(const struct world *w, pid_t pid, bool actor, char *dst, size_t cap);
+void raylook_name(const struct world *w, pid_t pid, const struct raycall_actor *a, char *dst, size_t cap);
+/* The name alone that the program gave the actor; "": none, not found, or the process is no actor. As costly. */
+void raylook_given_name(const struct world *w, pid_t pid, char dst[static RAYHANDLE_NAME]);

@@ -162,7 +162,15 @@ static void single_count(struct speedwatch *s, const struct raycall_get *get, co
 		return;
 	f->task_alone++;
 	if (!f->task_name[0])
-		raylook_name(s->w, who->pid, false, f->task_name, sizeof(f->task_name));
+		raylook_name(s->w, who->pid, NULL, f->task_name, sizeof(f->task_name));
+}
+
+static void actor_name_read(struct speedwatch *s, pid_t pid)
+{
+	struct raylook l;
+	const bool actor = raylook_read(s->w, pid, &l) && l.is_actor;
+	raylook_name(s->w, pid, actor ? &l.actor : NULL, s->f->ray.actor_name, sizeof(s->f->ray.actor_name));
+	raylook_done(&l);
 }
 
 static void several_count(struct speedwatch *s, const struct raycall_get *get, const struct speed_process *who,
@@ -172,7 +180,7 @@ static void several_count(struct speedwatch *s, const struct raycall_get *get, c
 	if (!who || work != RAYCALL_ACTOR || (f->actor && f->actor != who->pid))
 		return;
 	if (!f->actor) /* which of its methods runs is another one at each look */
-		raylook_name(s->w, who->pid, true, f->actor_name, sizeof(f->actor_name));
+		actor_name_read(s, who->pid);
 	f->actor = who->pid;
 	f->actor_alone++;
 	s->ray.results += (double)get->n;

@@ -14,12 +14,14 @@
 struct party {
 	pid_t pid;
 	struct raylook look;
-	char name[64];
+	char name[96];
+	bool named;
 };
 
 struct parties {
 	struct party *of; /* owned */
 	size_t n, cap;
+	uint64_t until_ns; /* no name is searched after it */
 	bool cut; /* there are more, or some could not be read */
 };
 
@@ -51,9 +53,7 @@ static int party_add(const struct world *w, pid_t pid, struct parties *ret)
 		raylook_done(&look);
 		return 0;
 	}
-	struct party *p = &ret->of[ret->n++];
-	*p = (struct party){.pid = pid, .look = look};
-	raylook_name(w, pid, look.is_actor, p->name, sizeof(p->name));
+	ret->of[ret->n++] = (struct party){.pid = pid, .look = look};
 	return 0;
 }
 
@@ -77,7 +77,7 @@ static int parties_read(const struct world *w, const struct waitfacts *facts, co
 }
 
 /* Who runs this task, or is the actor whose call it is; NULL: nobody that was read. */
-static const struct party *maker_of(const struct parties *all, const struct raycall_task *t)
+static struct party *maker_of(const struct parties *all, const struct raycall_task *t)
 {
 	struct raycall_actor actor;
 	const bool call = raycall_task_actor(t, &actor);
@@ -102,8 +102,11 @@ static bool has_no_call(const struct party *p)
 	return p->look.idle && !p->look.working;
 }
 
-static void maker_text(const struct party *p, bool runs, char *dst, size_t cap)
+static void maker_text(const struct world *w, uint64_t until_ns, struct party *p, bool runs, char *dst, size_t cap)
 {
+	if (!p->named && w->mono_ns() < until_ns)
+		raylook_name(w, p->pid, p->look.is_actor ? &p->look.actor : NULL, p->name, sizeof(p->name));
+	p->named = true;
 	if (p->look.is_actor)
 		text_format(dst, cap, "%s the actor%s%s", runs ? "runs this call of" : "is", p->name[0] ? " " : "",
 			    p->name);
@@ -118,8 +121,8 @@ struct arrows {
 	size_t unknown; /* results of tasks that no process runs */
 };
 
-static void arrow_put(struct arrows *a, const struct waithint *of, const struct party *maker,
-		      const struct raycall_task *t)
+static void arrow_put(const struct world *w, uint64_t until_ns, struct arrows *a, const struct waithint *of,
+		      struct party *maker, const struct raycall_task *t)
 {
 	const pid_t tid = working_thread(maker);
 	for (size_t i = 0; i < a->n; i++)
@@ -132,7 +135,7 @@ static void arrow_put(struct arrows *a, const struct waithint *of, const struct 
 	*h = *of;
 	h->owner_pid = maker->pid;
 	h->owner_tid = tid;
-	maker_text(maker, runs, h->owner_text, sizeof(h->owner_text));
+	maker_text(w, until_ns, maker, runs, h->owner_text, sizeof(h->owner_text));
 	a->idle[a->n++] = has_no_call(maker);
 	a->busy += !has_no_call(maker);
 }
@@ -149,18 +152,18 @@ static void arrows_narrow(struct arrows *a, const struct raycall_get *g)
 		a->hint[i].one_of = n + a->unknown > 1 && g->wanted < g->n;
 }
 
-static void thread_arrows(const struct parties *all, const struct party *p, const struct raylook_wait *x,
-			  struct arrows *a)
+static void thread_arrows(const struct world *w, const struct parties *all, const struct party *p,
+			  const struct raylook_wait *x, struct arrows *a)
 {
 	struct waithint of = {.kind = WAITHINT_RESULT, .pid = p->pid, .tid = x->tid, .rank = NO_RANK};
 	const struct raycall_get *g = &x->get;
 	TEXT_FORMAT(of.text, "%s%s", g->wait ? "ray.wait()" : "ray.get()", x->place);
 	a->n = a->busy = a->unknown = 0;
 	for (size_t i = 0; i < g->n_made; i++) {
-		const struct party *maker = maker_of(all, &g->made[i]);
+		struct party *maker = maker_of(all, &g->made[i]);
 		a->unknown += !maker;
 		if (maker)
-			arrow_put(a, &of, maker, &g->made[i]);
+			arrow_put(w, all->until_ns, a, &of, maker, &g->made[i]);
 	}
 	arrows_narrow(a, g);
 	if (a->n > 0)
@@ -171,12 +174,13 @@ static void thread_arrows(const struct parties *all, const struct party *p, cons
 	a->hint[a->n++] = of;
 }
 
-static int hints_put(const struct parties *all, struct waithint **hint, size_t *n_hints, size_t *cap_hints)
+static int hints_put(const struct world *w, const struct parties *all, struct waithint **hint, size_t *n_hints,
+		     size_t *cap_hints)
 {
 	struct arrows a;
 	for (size_t i = 0; i < all->n; i++)
 		for (size_t k = 0; k < all->of[i].look.n; k++) {
-			thread_arrows(all, &all->of[i], &all->of[i].look.wait[k], &a);
+			thread_arrows(w, all, &all->of[i], &all->of[i].look.wait[k], &a);
 			if (vec_room(hint, cap_hints, *n_hints + a.n) < 0)
 				return -ENOMEM;
 			memcpy(*hint + *n_hints, a.hint, a.n * sizeof(*a.hint));
@@ -188,12 +192,12 @@ static int hints_put(const struct parties *all, struct waithint **hint, size_t *
 int waitray_read(const struct world *w, const struct waitfacts *facts, const struct waitgraph_who *who, size_t n_who,
 		 uint64_t until_ns, struct waithint **hint, size_t *n_hints, size_t *cap_hints)
 {
-	cleanup(parties_done) struct parties all = {.n = 0};
+	cleanup(parties_done) struct parties all = {.until_ns = until_ns};
 	bool ray = false;
 	for (size_t i = 0; i < facts->n_processes && !ray; i++)
 		ray = facts->process[i].wanted && is_called_ray(&facts->process[i]);
 	if (!ray)
 		return 0;
 	const int e = parties_read(w, facts, who, n_who, until_ns, &all);
-	return e ? e : hints_put(&all, hint, n_hints, cap_hints);
+	return e ? e : hints_put(w, &all, hint, n_hints, cap_hints);
 }

@@ -352,7 +352,7 @@ static void ray_member_text(const struct raystand_process *p, char *dst, size_t 
 
 static void actor_says(struct hang_work *w, const struct raystand_process *p, const struct raystand_process *next)
 {
-	char at[140] = "", threads[60] = "", who[120], whom[120];
+	char at[140] = "", threads[60] = "", who[140], whom[140];
 	if (p->place[0])
 		TEXT_FORMAT(at, " at %s", p->place);
 	if (p->calls > 1)

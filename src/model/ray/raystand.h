@@ -31,7 +31,7 @@ struct raystand_process {
 	enum raystand_does does;
 	bool waits; /* in ray.wait(), which goes on with some of the results; else in ray.get() */
 	char place[120]; /* "train.py:40 in main", of one that waits; "": unknown */
-	char name[64]; /* of its actor's class, or of the task that it runs; "": unknown */
+	char name[96]; /* of the task that it runs; of an actor the class, "critic (Learner)"; "": unknown */
 	bool is_actor;
 	struct raycall_actor actor; /* which one */
 	bool runs; /* it is no actor, and runs this task */
