@@ -8,7 +8,7 @@ group    a placement group wants more processors than there are
 behind   healthy: tasks wait behind long ones, which compute, and end
 asleep   healthy: the same, and the long ones sleep
 later    healthy: a placement group waits until a task gives its processors back
-circle   two actors wait for tasks, which wait for calls of the other actor
+circle   two actors wait for tasks, which wait in ray.wait() for calls of the other actor
 own      an actor has two threads for calls, and both wait for calls of its own
 spare    healthy: the same with three threads, and the calls take long
 """
@@ -64,7 +64,8 @@ def fold(nested):
 
 @ray.remote(num_cpus=0)
 def relay(peer):
-    return ray.get(peer.ask.remote(0))
+    ready, _ = ray.wait([peer.ask.remote(0)])
+    return ray.get(ready[0])
 
 
 @ray.remote(num_cpus=0)

@@ -18,9 +18,10 @@ def pids(folder, name):
 def begin(vigil, ray, folder):
     """vigil run of the script, once all its tasks and actors are at work; {name: their pids}."""
     job = vigil.start("run", "--name", "pages", "--", ray.python, "-u", SCRIPT, folder, prefix=ray.prefix, env=ray.env)
-    wait_for(lambda: len(pids(folder, "preprocess")) == 3 and pids(folder, "learn") and pids(folder, "quiet"), 120,
+    wait_for(lambda: len(pids(folder, "preprocess")) == 3 and pids(folder, "learn") and
+             pids(folder, "ask") and pids(folder, "quiet"), 120,
              "Ray's tasks and actors to begin")
-    return job, {name: pids(folder, name) for name in ("preprocess", "learn", "quiet")}
+    return job, {name: pids(folder, name) for name in ("preprocess", "learn", "ask", "quiet")}
 
 
 def lines(result):
@@ -70,6 +71,9 @@ def test_commands_show_and_take_the_names_of_tasks_and_actors(vigil, ray, tmp_pa
     assert main["hint"]["owner_text"] in ("runs this call of the actor critic (Learner)", "runs the task preprocess",
                                           "runs the task sort pages"), main
     assert sorted(a["to"]["pid"] for a in main["arrows"] if a["kind"] == "result") == sorted(at["learn"] + at["preprocess"])
+    asker, = (p for p in whole["processes"] if p["pid"] == at["ask"][0])
+    loop, = (t for t in asker["threads"] if t.get("waiting_on", "").startswith("await of a reference"))
+    assert [(a["to"]["pid"], a["quality"]) for a in loop["arrows"]] == [(at["learn"][0], "likely")], loop
     flame = vigil("flame", "preprocess", "-d", "1", "--format", "json")
     assert flame.status == 0 and {lane["pid"] for lane in flame.json()["lanes"]} == set(two), flame.err
 

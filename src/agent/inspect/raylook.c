@@ -7,10 +7,12 @@
 #include "base/hash.h"
 #include "base/vec.h"
 #include "model/jobs/raytitle.h"
+#include "sense/asyncio/pytasks.h"
 #include "sense/proc/proc.h"
 
 #define THREADS_MOST 256 /* with Python states, of one process */
 #define TRIES 3
+#define AWAITS_MOST 64 /* of an actor with async methods */
 
 static const char worker_file[] = "/ray/_private/worker.py";
 
@@ -92,7 +94,37 @@ static void thread_note(struct procview *v, const struct pystack *s, const struc
 	/* a thread of an actor's that has nothing to do has no frames, but for the main one, whose loop is one */
 	const bool idle = main ? l->idle : s->n > 0, calls = !main && runs_call(s->frames, s->n);
 	l->working = calls ? t->tid : l->working;
+	l->loops += !main && runs_events(s->frames, s->n);
 	l->others |= !idle || calls;
+}
+
+static void await_add(const struct procview *v, const struct pytask *t, const struct raycall_task *made,
+		      struct raylook *l)
+{
+	if (l->n == AWAITS_MOST || vec_room(&l->wait, &l->cap, l->n + 1) < 0)
+		return;
+	struct raylook_wait *x = &l->wait[l->n++];
+	*x = (struct raylook_wait){.tid = l->working, .awaits = true, .get = {.n = 1, .wanted = 1, .n_made = 1}};
+	x->get.made[0] = *made;
+	struct buf b = BUF_ON(x->place);
+	buf_reset(&b);
+	if (t->place < t->n)
+		pytext_place_add(&b, &v->rt, &t->frame[t->place], 0);
+}
+
+/* Which loop a coroutine is of is known where there is one. */
+static void awaits_read(const struct world *w, struct procview *v, const struct pythread *list, size_t n,
+			struct raylook *l)
+{
+	cleanup(pytasks_done) struct pytasks tasks = {.n = 0};
+	struct raycall_task made;
+	if (l->loops != 1 || pytasks_read(w, &v->rt, &v->remote, v->codes, list, n, &tasks) != 0)
+		return;
+	for (size_t i = 0; i < tasks.n; i++) {
+		const struct pytask *t = &tasks.task[i];
+		if (t->work && !t->moved && !t->ready && raycall_future_read(&v->rt, &v->remote, t->work, &made) == 0)
+			await_add(v, t, &made, l);
+	}
 }
 
 /* A thread that cannot be read may do anything. */
@@ -118,6 +150,7 @@ static bool raylook_once(const struct world *w, pid_t pid, struct raylook *l)
 		else
 			thread_note(view, &sample.python, t, l);
 	}
+	awaits_read(w, view, list, n, l);
 	return true;
 }
 

@@ -11,6 +11,7 @@
 struct raylook_wait {
 	pid_t tid;
 	struct raycall_get get;
+	bool awaits; /* not the thread, but a coroutine of its event loop, which awaits one reference */
 	char place[120]; /* " at search.py:30 in main": the program's own code; "": unknown */
 };
 
@@ -24,6 +25,7 @@ struct raylook {
 	struct raylook_wait *wait; /* owned */
 	size_t n, cap;
 	bool endless; /* the main thread waits without a time limit */
+	size_t loops; /* threads beside the main one that run an event loop */
 	pid_t working; /* a thread beside the main one that runs calls or their event loop; 0: none */
 	bool others; /* a thread is free, runs a call that waits for something else, or cannot be read */
 };

@@ -157,7 +157,8 @@ static void thread_arrows(const struct world *w, const struct parties *all, cons
 {
 	struct waithint of = {.kind = WAITHINT_RESULT, .pid = p->pid, .tid = x->tid, .rank = NO_RANK};
 	const struct raycall_get *g = &x->get;
-	TEXT_FORMAT(of.text, "%s%s", g->wait ? "ray.wait()" : "ray.get()", x->place);
+	const char *call = x->awaits ? "await of a reference" : g->wait ? "ray.wait()" : "ray.get()";
+	TEXT_FORMAT(of.text, "%s%s", call, x->place);
 	a->n = a->busy = a->unknown = 0;
 	for (size_t i = 0; i < g->n_made; i++) {
 		struct party *maker = maker_of(all, &g->made[i]);
@@ -166,11 +167,13 @@ static void thread_arrows(const struct world *w, const struct parties *all, cons
 			arrow_put(w, all->until_ns, a, &of, maker, &g->made[i]);
 	}
 	arrows_narrow(a, g);
-	if (a->n > 0)
+	for (size_t i = 0; i < a->n && x->awaits; i++)
+		a->hint[i].one_of = p->look.n > 1; /* a loop goes on with any of them */
+	if (a->n > 0 || (x->awaits && p->look.n > 1))
 		return;
 	if (a->unknown > 0 && !all->cut)
-		TEXT_FORMAT(of.text, "%s%s, of %s that no worker of the job runs", g->wait ? "ray.wait()" : "ray.get()",
-			    x->place, a->unknown == 1 ? "a task" : "tasks");
+		TEXT_FORMAT(of.text, "%s%s, of %s that no worker of the job runs", call, x->place,
+			    a->unknown == 1 ? "a task" : "tasks");
 	a->hint[a->n++] = of;
 }
 

@@ -619,7 +619,7 @@ static bool stands_elsewhere(const struct waitgraph_node *x)
 void waitgraph_idle_loop(struct build *b, uint32_t i)
 {
 	struct waitgraph_node *x = node_at(b, i);
-	const struct waitfact *alarm = x->thread && x->n_edges > 0 ? own_alarm(b, i) : NULL;
+	const struct waitfact *alarm = x->thread && x->n_edges > 0 && !x->wants ? own_alarm(b, i) : NULL;
 	uint32_t main = alarm ? waitgraph_first_node(b, x->process) : WAITGRAPH_NONE;
 	if (main == WAITGRAPH_NONE || !stands_elsewhere(node_at(b, main)) || is_waited_for_within(b, i))
 		return;

@@ -117,6 +117,16 @@ int raycall_get_read(const struct pyrt *rt, struct remote *r, const struct pyfra
 	return REMOTE_FAULT;
 }
 
+int raycall_future_read(const struct pyrt *rt, struct remote *r, uint64_t future, struct raycall_task *ret)
+{
+	struct pyobjs o;
+	uint64_t reference = 0;
+	const int e = pyobjs_init(rt, r, &o) ? pyobj_attr(&o, future, "object_ref", &reference) : REMOTE_FAULT;
+	if (e || !reference)
+		return e ? e : REMOTE_FAULT;
+	return maker_read(&o, reference, ret) ? 0 : REMOTE_FAULT;
+}
+
 /* An id that stands in an object of this type. */
 static int id_read(struct pyobjs *o, uint64_t object, const char *type, unsigned char *id, size_t bytes)
 {

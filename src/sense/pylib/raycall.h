@@ -39,6 +39,11 @@ struct raycall_get {
 	bool whole; /* each result is in `made`; false: there are more, unreadable ones, or what nothing makes */
 };
 
+/*
+ * What makes the result of a reference that a coroutine awaits: the concurrent future that Ray made for it keeps the
+ * reference in `object_ref`. REMOTE_FAULT: it is none of Ray's. WORLD_GONE, WORLD_DENIED.
+ */
+int must_check raycall_future_read(const struct pyrt *rt, struct remote *r, uint64_t future, struct raycall_task *ret);
 /* REMOTE_FAULT: it waits in no ray.get() or ray.wait(), or that cannot be read. WORLD_GONE, WORLD_DENIED. */
 int must_check raycall_get_read(const struct pyrt *rt, struct remote *r, const struct pyframe *frame, size_t n,
 				struct raycall_get *ret);
