@@ -79,23 +79,40 @@ static void main_note(struct procview *v, const struct pystack *s, const struct 
 	l->runs = l->worker && raycall_task_read(&v->rt, &v->remote, t->interp, &l->task) == 0;
 }
 
-static void thread_note(struct procview *v, const struct pystack *s, const struct pythread *t, struct raylook *l)
+/* What matters of the threads of an actor beside what is told of it. */
+struct counted {
+	size_t asyncs, asyncs_in_get; /* event loops that run all calls of an actor with async methods */
+	bool free; /* a thread that has nothing to do */
+};
+
+/* Ray calls the threads of such loops so (python/ray/_raylet.pyx), one for each concurrency group. */
+static bool is_async(struct procview *v, const struct pythread *t)
 {
-	const bool main = t->tid == v->pid;
+	const char *name = procview_thread_name(v, t);
+	return name && span_starts(span_of(name), "AsyncIO Thread: ");
+}
+
+static void thread_note(struct procview *v, const struct pystack *s, const struct pythread *t, struct raylook *l,
+			struct counted *c)
+{
+	const bool main = t->tid == v->pid, async = !main && is_async(v, t);
 	struct raycall_get get;
+	c->asyncs += async;
 	if (main)
 		main_note(v, s, t, l);
 	if (raycall_get_read(&v->rt, &v->remote, s->frames, s->n, &get) == 0) {
 		l->endless |= main && get.endless;
 		l->working = main ? l->working : t->tid;
+		c->asyncs_in_get += async;
 		l->others |= !wait_add(v, t->tid, s, &get, l);
 		return;
 	}
 	/* a thread of an actor's that has nothing to do has no frames, but for the main one, whose loop is one */
-	const bool idle = main ? l->idle : s->n > 0, calls = !main && runs_call(s->frames, s->n);
+	const bool calls = !main && runs_call(s->frames, s->n);
+	c->free |= !main && s->n == 0;
 	l->working = calls ? t->tid : l->working;
 	l->loops += !main && runs_events(s->frames, s->n);
-	l->others |= !idle || calls;
+	l->others |= (main && !l->idle) || calls;
 }
 
 static void await_add(const struct procview *v, const struct pytask *t, const struct raycall_task *made,
@@ -134,6 +151,7 @@ static bool raylook_once(const struct world *w, pid_t pid, struct raylook *l)
 	cleanup(procview_closep) struct procview *view = NULL;
 	const struct pythread *list;
 	struct procview_sample sample;
+	struct counted c = {.asyncs = 0};
 	struct fault f;
 	size_t n;
 	raylook_done(l);
@@ -148,8 +166,10 @@ static bool raylook_once(const struct world *w, pid_t pid, struct raylook *l)
 		    sample.python_result != 0 || (main && sample.python.n == 0))
 			l->others = true;
 		else
-			thread_note(view, &sample.python, t, l);
+			thread_note(view, &sample.python, t, l, &c);
 	}
+	/* while all its loops stand in ray.get() no call can begin, whatever other threads do */
+	l->others |= c.free && (c.asyncs == 0 || c.asyncs_in_get < c.asyncs);
 	awaits_read(w, view, list, n, l);
 	return true;
 }

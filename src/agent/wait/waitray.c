@@ -157,12 +157,13 @@ static void thread_arrows(const struct world *w, const struct parties *all, cons
 {
 	struct waithint of = {.kind = WAITHINT_RESULT, .pid = p->pid, .tid = x->tid, .rank = NO_RANK};
 	const struct raycall_get *g = &x->get;
+	struct raycall_actor actor;
 	const char *call = x->awaits ? "await of a reference" : g->wait ? "ray.wait()" : "ray.get()";
 	TEXT_FORMAT(of.text, "%s%s", call, x->place);
 	a->n = a->busy = a->unknown = 0;
 	for (size_t i = 0; i < g->n_made; i++) {
 		struct party *maker = maker_of(all, &g->made[i]);
-		a->unknown += !maker;
+		a->unknown += !maker && !raycall_task_actor(&g->made[i], &actor);
 		if (maker)
 			arrow_put(w, all->until_ns, a, &of, maker, &g->made[i]);
 	}
@@ -196,11 +197,15 @@ int waitray_read(const struct world *w, const struct waitfacts *facts, const str
 		 uint64_t until_ns, struct waithint **hint, size_t *n_hints, size_t *cap_hints)
 {
 	cleanup(parties_done) struct parties all = {.until_ns = until_ns};
-	bool ray = false;
-	for (size_t i = 0; i < facts->n_processes && !ray; i++)
-		ray = facts->process[i].wanted && is_called_ray(&facts->process[i]);
+	bool ray = false, raylet = false; /* without a raylet there are workers of its that are not looked at */
+	for (size_t i = 0; i < facts->n_processes; i++) {
+		const struct waitfact_process *p = &facts->process[i];
+		ray |= p->wanted && is_called_ray(p);
+		raylet |= p->wanted && strcmp(p->name, "raylet") == 0;
+	}
 	if (!ray)
 		return 0;
+	all.cut = !raylet;
 	const int e = parties_read(w, facts, who, n_who, until_ns, &all);
 	return e ? e : hints_put(w, &all, hint, n_hints, cap_hints);
 }
