@@ -63,7 +63,8 @@ def wide_sleeper(actor):
 
 def go_round():
     """The example whose name is in the file, again and again; each round says so."""
-    actors = {one_sleeper: Sleeper.remote(), wide_sleeper: Wide.remote(), five_sleepers: [Sleeper.remote() for _ in range(5)]}
+    actors = {one_sleeper: Sleeper.options(name="sole").remote(), wide_sleeper: Wide.remote(),
+              five_sleepers: [Sleeper.remote() for _ in range(5)]}
     while (name := (folder / "example").read_text()) != "end":
         example = globals()[name]
         example(*[actors[example]] if example in actors else [])

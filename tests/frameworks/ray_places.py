@@ -8,7 +8,7 @@ group    a placement group wants more processors than there are
 behind   healthy: tasks wait behind long ones, which compute, and end
 asleep   healthy: the same, and the long ones sleep
 later    healthy: a placement group waits until a task gives its processors back
-circle   two actors wait for calls of each other
+circle   two actors, one with an event loop, wait for tasks, which wait in ray.wait() for calls of the other actor
 own      an actor has two threads for calls, and both wait for calls of its own
 spare    healthy: the same with three threads, and the calls take long
 """
@@ -63,6 +63,12 @@ def fold(nested):
 
 
 @ray.remote(num_cpus=0)
+def relay(peer):
+    ready, _ = ray.wait([peer.ask.remote(0)])
+    return ray.get(ready[0])
+
+
+@ray.remote(num_cpus=0)
 class Stage:
     def link(self, peer):
         self.peer = peer
@@ -76,26 +82,41 @@ class Stage:
 
     def ask_back(self):
         time.sleep(1)
-        return ray.get(self.peer.ask.remote(0))
+        return ray.get(relay.remote(self.peer))
 
 
-def stages(n, threads=1):
-    made = [Stage.options(max_concurrency=threads).remote() for _ in range(n)]
+@ray.remote(num_cpus=0)
+class Loops:
+    """Its methods run in an event loop, which ray.get() blocks."""
+
+    def link(self, peer):
+        self.peer = peer
+
+    async def ask(self, seconds):
+        return ray.get(self.peer.value.remote(seconds))
+
+    async def ask_back(self):
+        time.sleep(1)
+        return ray.get(relay.remote(self.peer))
+
+
+def stages(*classes, threads=None):
+    made = [c.options(max_concurrency=threads, name=f"stage {i}").remote() for i, c in enumerate(classes)]
     ray.get([s.link.remote(made[i - 1]) for i, s in enumerate(made)])
     return made
 
 
 def circle():
-    ray.get([s.ask_back.remote() for s in stages(2)])
+    ray.get([s.ask_back.remote() for s in stages(Stage, Loops)])
 
 
 def own():
-    (stage,) = stages(1, threads=2)
+    (stage,) = stages(Stage, threads=2)
     ray.get([stage.ask.remote(0), stage.ask.remote(0)])
 
 
 def spare():
-    (stage,) = stages(1, threads=3)
+    (stage,) = stages(Stage, threads=3)
     say(f"all {sum(ray.get([stage.ask.remote(args.seconds / 2), stage.ask.remote(args.seconds / 2)]))}")
 
 

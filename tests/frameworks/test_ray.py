@@ -171,7 +171,7 @@ def test_calls_that_one_actor_of_an_adopted_node_serves_are_seen_at_its_program(
                          prefix=ray.prefix)
     wait_for((tmp_path / "round-one_sleeper").exists, 120, "the first round")
     found = {f["id"]: f for f in vigil("doctor", job["id"], "--for", 5, "--json").json()["findings"]}
-    assert "one actor, Sleeper (" in found["one-worker"]["text"], found
+    assert "one actor, sole (Sleeper) (" in found["one-worker"]["text"], found
     assert f"program {driver.pid} " in found["one-worker"]["text"], "the driver, which is not of the job"
     (tmp_path / "example").write_text("end")
     assert vigil.finish(driver, 60).status == 0

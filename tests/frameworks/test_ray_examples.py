@@ -41,7 +41,7 @@ def test_calls_are_counted_in_the_driver_and_in_its_tasks_and_actors(vigil, ray,
 SEEN_LIVE = {
     "waits_for_each": ("one-at-a-time", "each task nap"),
     "waits_for_all": None,
-    "one_sleeper": ("one-worker", "one actor, Sleeper ("),
+    "one_sleeper": ("one-worker", "one actor, sole (Sleeper) ("),
     "five_sleepers": None,
     "wide_sleeper": None,
 }

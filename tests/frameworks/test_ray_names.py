@@ -18,9 +18,10 @@ def pids(folder, name):
 def begin(vigil, ray, folder):
     """vigil run of the script, once all its tasks and actors are at work; {name: their pids}."""
     job = vigil.start("run", "--name", "pages", "--", ray.python, "-u", SCRIPT, folder, prefix=ray.prefix, env=ray.env)
-    wait_for(lambda: len(pids(folder, "preprocess")) == 3 and pids(folder, "learn") and pids(folder, "quiet"), 120,
+    wait_for(lambda: len(pids(folder, "preprocess")) == 3 and pids(folder, "learn") and
+             pids(folder, "ask") and pids(folder, "quiet"), 120,
              "Ray's tasks and actors to begin")
-    return job, {name: pids(folder, name) for name in ("preprocess", "learn", "quiet")}
+    return job, {name: pids(folder, name) for name in ("preprocess", "learn", "ask", "quiet")}
 
 
 def lines(result):
@@ -45,14 +46,18 @@ def test_commands_show_and_take_the_names_of_tasks_and_actors(vigil, ray, tmp_pa
     assert titles[at["learn"][0]] == "ray::Learner.learn", "the whole title, not the kernel's 15 bytes"
     assert sorted(titles[pid] for pid in at["preprocess"]) == ["ray::preprocess", "ray::preprocess", "ray::sort pages"]
     assert all(title.startswith("ray::") for title in titles.values()), titles
+    named = {p["pid"]: p["ray"]["actor_name"] for p in lines(vigil("ps", "pages", "--json")) if "actor_name" in p.get("ray", {})}
+    assert named == {at["learn"][0]: "critic"}, "Quiet has no name of its own"
+    assert b"actor critic: ray::Learner.learn" in vigil("ps", "pages").out
     assert {p["command"] for p in vigil("mem", "pages", "--json").json()["processes"]} >= set(titles.values())
 
     sorting = next(pid for pid, title in titles.items() if title == "ray::sort pages")
     two = sorted(set(at["preprocess"]) - {sorting})
     assert shown(vigil("stack", "preprocess", "--json")) == two
-    for name in ("Learner", "Learner.learn", "ray::Learner"):
+    for name in ("Learner", "Learner.learn", "ray::Learner", "critic"):
         stack = vigil("stack", name, "--json")
         assert shown(stack) == at["learn"]
+        assert stack.json()["processes"][0]["actor_name"] == "critic"
         assert any(f["name"].endswith("learn") for t in stack.json()["processes"][0]["threads"] for f in t["frames"])
     assert shown(vigil("mem", "sort pages", "--json")) == [sorting]
     assert shown(vigil("mem", "preprocess", "--json")) == two
@@ -60,6 +65,15 @@ def test_commands_show_and_take_the_names_of_tasks_and_actors(vigil, ray, tmp_pa
     assert waits.status == 0 and [p["pid"] for p in waits.json()["processes"]] == at["learn"], waits
     waits = vigil("waits", "preprocess", "--seconds", "0", "--json").json()
     assert waits["mains"] == 2 and sorted(p["pid"] for p in waits["processes"]) == two, waits
+    whole = vigil("waits", "pages", "--seconds", "0", "--json").json()
+    main = next(p for p in whole["processes"] if p["main"])["threads"][0]
+    assert main["waiting_on"].startswith("ray.get() at ray_names.py:") and main["hint"]["kind"] == "result", main
+    assert main["hint"]["owner_text"] in ("runs this call of the actor critic (Learner)", "runs the task preprocess",
+                                          "runs the task sort pages"), main
+    assert sorted(a["to"]["pid"] for a in main["arrows"] if a["kind"] == "result") == sorted(at["learn"] + at["preprocess"])
+    asker, = (p for p in whole["processes"] if p["pid"] == at["ask"][0])
+    loop, = (t for t in asker["threads"] if t.get("waiting_on", "").startswith("await of a reference"))
+    assert [(a["to"]["pid"], a["quality"]) for a in loop["arrows"]] == [(at["learn"][0], "likely")], loop
     flame = vigil("flame", "preprocess", "-d", "1", "--format", "json")
     assert flame.status == 0 and {lane["pid"] for lane in flame.json()["lanes"]} == set(two), flame.err
 

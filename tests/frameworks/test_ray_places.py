@@ -31,7 +31,9 @@ def test_what_has_no_place_is_told(places, vigil, what, says):
 
 
 @pytest.mark.parametrize("what, says", [
-    ("circle", ("waits in ray.get() at ray_places.py:", "in Stage.ask_back for a call of the actor in process")),
+    ("circle", ("The actor stage 1 (Loops) in process", "in Loops.ask_back for the task relay in process",
+                "The task relay in process", "waits in ray.wait() at",
+                "in relay for a call of the actor stage 0 (Stage) in process", "None of them can go on")),
     ("own", ("in Stage.ask, with all 2 threads that run its calls, for a call of its own", "It cannot begin")),
 ])
 def test_actors_that_wait_for_calls_of_each_other_are_told(places, vigil, what, says):

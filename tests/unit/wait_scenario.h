@@ -273,8 +273,8 @@ static inline void wait_looks_line(struct wait_scenario *s, struct span rest)
 }
 
 /* hint <pid> <tid> owner|usual <pid> <tid, 0: ended>|nobody|lost|rank <n>|fact <id>|text|
- * key [rank <n>]|call|idle|handler|hand <id>|within|retry [exists] [held] [missing [others]]
- * [likely|possible] [limit <seconds>] [says <rest>] */
+ * key [rank <n>]|call|idle|handler|hand <id>|within|result <pid> [<tid>]|result nobody|
+ * retry [exists] [held] [missing [others]] [likely|possible] [limit <seconds>] [says <rest>] */
 static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
 {
 	struct waithint *h = &s->hint[s->n_hints++];
@@ -323,6 +323,12 @@ static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
 		h->kind = WAITHINT_TASK;
 		h->proof = false;
 		h->owner_pid = h->owner_tid = (pid_t)wait_number(&rest);
+	} else if (wait_word(&rest, "result")) {
+		h->kind = WAITHINT_RESULT;
+		h->proof = false;
+		h->owner_pid = h->owner_tid = wait_word(&rest, "nobody") ? 0 : (pid_t)wait_number(&rest);
+		if (rest.len > 0 && span_trim(rest).p[0] >= '0' && span_trim(rest).p[0] <= '9')
+			h->owner_tid = (pid_t)wait_number(&rest);
 	} else if (wait_word(&rest, "hand")) {
 		h->kind = WAITHINT_HAND;
 		h->proof = false;

@@ -3,21 +3,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/inspect/procview.h"
+#include "agent/inspect/raylook.h"
 #include "base/buf.h"
-#include "base/hash.h"
 #include "sense/net/fdtarget.h"
 #include "sense/proc/maps.h"
-#include "sense/pylib/raycall.h"
 
 /* Processes in ray.get() whose time limit is read; of more it is not known. */
 #define GETS_MOST 32
-#define THREADS_MOST 256 /* with Python states, of one of them */
-#define CALLS_TRIES 3
 
+/* What each of Ray's processes was seen to wait for, beside what the model keeps. */
 struct seen {
 	size_t gets; /* processes in ray.get() */
-	uint64_t results[RAYSTAND_PROCESSES]; /* what each of them waits for, as a hash */
+	struct raylook look[RAYSTAND_PROCESSES]; /* of those whose waits count; owned */
+	bool read[RAYSTAND_PROCESSES];
+	uint64_t hash[RAYSTAND_PROCESSES];
 };
 
 /* The raylet of the job; NULL: it has none. ret_others: it has several. */
@@ -82,85 +81,7 @@ static bool uses_ray(const struct world *w, pid_t pid)
 	return false;
 }
 
-/* ---- whose calls a process waits for ---- */
-
-/* What the Python threads of a process do with Ray at one look. */
-struct calls {
-	struct raycall_actor awaits[RAYSTAND_AWAITS], actor;
-	size_t n_awaits, gets;
-	bool is_actor;
-	bool endless; /* the main thread waits in ray.get() without a time limit */
-	bool others; /* a thread is free, runs a call that waits for something else, or cannot be read */
-	uint64_t results; /* a hash of the first result of each wait */
-};
-
-static bool runs_call(const struct pyframe *frame, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (pyframe_is(&frame[i], "actor_method_executor", "/ray/_private/function_manager.py") ||
-		    pyframe_is(&frame[i], "run_forever", "/asyncio/base_events.py"))
-			return true;
-	return false;
-}
-
-static void thread_count(struct procview *view, const struct pystack *stack, bool main, struct calls *c)
-{
-	struct raycall_get get;
-	if (main)
-		c->is_actor = raycall_actor_read(&view->rt, &view->remote, stack->frames, stack->n, &c->actor) == 0;
-	if (raycall_get_read(&view->rt, &view->remote, stack->frames, stack->n, &get) == 0) {
-		c->gets++;
-		c->endless |= main && get.endless;
-		c->others |= !get.endless || !get.only_calls;
-		c->results = hash_bytes(c->results, (const char *)&get.first, sizeof(get.first));
-		for (size_t i = 0; i < get.n_targets; i++)
-			c->others |= !raycall_actor_add(c->awaits, &c->n_awaits, &get.target[i]);
-		return;
-	}
-	/* a thread of an actor's that has nothing to do has no frames, but for the main one, whose loop is one */
-	const bool idle = main ? pyframe_is(&stack->frames[0], "main_loop", "/ray/_private/worker.py") : stack->n > 0;
-	c->others |= !idle || (!main && runs_call(stack->frames, stack->n));
-}
-
-/* A thread that cannot be read may do anything. False: none can. */
-static bool calls_read(const struct world *w, pid_t pid, struct calls *ret)
-{
-	static const struct procview_want want = {.natives = NULL};
-	cleanup(procview_closep) struct procview *view = NULL;
-	const struct pythread *list;
-	struct procview_sample sample;
-	struct fault f;
-	size_t n;
-	*ret = (struct calls){.results = HASH_START};
-	if (procview_open(w, pid, &want, &view, &f) != 0 || !view->has_python ||
-	    procview_python_threads(view, &list, &n) != 0)
-		return false;
-	for (size_t i = 0; i < n; i++) {
-		const struct pythread *t = &list[i];
-		const bool main = t->tid == pid;
-		if (t->tid <= 0 || (i >= THREADS_MOST && !main) ||
-		    procview_sample(view, t->tid, t, PROCVIEW_WAITS, &sample) != 0 || !sample.has_python ||
-		    sample.python_result != 0 || (main && sample.python.n == 0))
-			ret->others = true;
-		else
-			thread_count(view, &sample.python, main, ret);
-	}
-	return true;
-}
-
-/* A thread that wakes up for a moment, to look for signals, cannot be read just then: so it is asked again. */
-static bool calls_settle(const struct world *w, pid_t pid, struct calls *ret)
-{
-	bool read = false;
-	for (int i = 0; i < CALLS_TRIES && (!read || ret->others); i++)
-		read = calls_read(w, pid, ret);
-	return read;
-}
-
-static bool same_calls(const struct calls *a, const struct raystand_process *p, uint64_t results)
-{
-	return !a->others && a->gets == p->calls && a->results == results;
-}
+/* ---- for whom a process waits ---- */
 
 /* How many of its threads wait in ray.get() in each of the dumps; 0: not the same, or none. */
 static size_t gets_in_all(const struct stackdump *const *dumps, size_t n, pid_t pid)
@@ -179,29 +100,60 @@ static size_t gets_in_all(const struct stackdump *const *dumps, size_t n, pid_t 
 static void ray_process(struct raystand *s, const struct world *w, const struct hangprocs_member *m,
 			const struct stackdump *const *dumps, size_t n_dumps, struct seen *seen)
 {
-	struct calls c;
 	if (s->n == RAYSTAND_PROCESSES) {
 		s->cut = true;
 		return;
 	}
-	struct raystand_process *p = &s->process[s->n++];
+	const size_t at = s->n++;
+	struct raystand_process *p = &s->process[at];
+	struct raylook *look = &seen->look[at];
 	*p = (struct raystand_process){.pid = m->pid, .worker = m->who.role == ROLE_RAY_WORKER};
 	p->does = does_in_all(dumps, n_dumps, m->pid);
 	const size_t gets = gets_in_all(dumps, n_dumps, m->pid);
 	if (gets == 0)
 		return;
 	raystand_place(process_dumped(dumps[n_dumps - 1], m->pid), p->place, sizeof(p->place));
-	const bool read = ++seen->gets <= GETS_MOST && calls_settle(w, m->pid, &c);
-	if (p->does == RAYSTAND_GETS && !(read && c.endless))
+	const bool read = ++seen->gets <= GETS_MOST && raylook_read(w, m->pid, look);
+	if (p->does == RAYSTAND_GETS && !(read && look->endless))
 		p->does = RAYSTAND_SOMETHING;
-	if (!read || c.others || c.gets != gets)
+	if (!read || look->others || look->n != gets)
 		return;
-	p->is_actor = c.is_actor;
-	p->actor = c.actor;
+	seen->read[at] = true;
+	seen->hash[at] = raylook_hash(look);
+	p->is_actor = look->is_actor;
+	p->actor = look->actor;
+	p->runs = look->runs && !look->is_actor;
+	p->task = look->task;
 	p->calls = gets;
-	p->n_awaits = c.n_awaits;
-	memcpy(p->awaits, c.awaits, sizeof(p->awaits));
-	seen->results[s->n - 1] = c.results;
+	p->waits = look->wait[0].get.wait;
+}
+
+/* What one thread waits for; of the tasks only those that a process runs. False: nothing is known of it. */
+static bool wait_put(const struct raystand *s, const struct raycall_get *g, struct raystand_process *p)
+{
+	struct raycall_actor actor;
+	if (!g->endless)
+		return false;
+	p->partly |= !g->whole;
+	for (size_t i = 0; i < g->n_made; i++) {
+		const bool known = raycall_task_actor(&g->made[i], &actor) || raystand_maker(s, &g->made[i]);
+		if (!known)
+			p->partly = true;
+		else if (!raystand_await(p, &g->made[i]))
+			return false;
+	}
+	return true;
+}
+
+static void ray_waits(struct raystand *s, const struct seen *seen)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		struct raystand_process *p = &s->process[i];
+		bool known = seen->read[i];
+		for (size_t k = 0; known && k < seen->look[i].n; k++)
+			known = wait_put(s, &seen->look[i].wait[k].get, p);
+		p->n_awaits = known ? p->n_awaits : 0;
+	}
 }
 
 static void ray_processes(struct raystand *s, const struct world *w, const struct hangprocs *procs,
@@ -217,18 +169,23 @@ static void ray_processes(struct raystand *s, const struct world *w, const struc
 }
 
 /*
- * Those that seem to wait for each other are read once more: what each waited for before all were read, and still does
- * afterwards, they all waited for at one instant.
+ * Those that seem to wait for each other are read once more: what each waited for and ran before all were read, and
+ * still does afterwards, they all did at one instant.
  */
 static void ray_confirm(struct raystand *s, const struct world *w, const struct seen *seen)
 {
 	bool changed = false;
-	struct calls c;
 	if (raystand_stuck(s) == 0)
 		return;
 	for (size_t i = 0; i < s->n; i++) {
 		struct raystand_process *p = &s->process[i];
-		if (!p->stuck || (calls_settle(w, p->pid, &c) && same_calls(&c, p, seen->results[i])))
+		struct raylook again = {.n = 0};
+		if (!p->stuck)
+			continue;
+		const bool same = raylook_read(w, p->pid, &again) && !again.others && again.n == p->calls &&
+				  raylook_hash(&again) == seen->hash[i];
+		raylook_done(&again);
+		if (same)
 			continue;
 		p->n_awaits = 0;
 		changed = true;
@@ -237,19 +194,44 @@ static void ray_confirm(struct raystand *s, const struct world *w, const struct 
 		(void)raystand_stuck(s);
 }
 
+/* Their names cost a search, so they are read of those alone of whom something is told. */
+static void stuck_name(struct raystand *s, const struct world *w)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		struct raystand_process *p = &s->process[i];
+		if (p->stuck)
+			raylook_name(w, p->pid, p->is_actor ? &p->actor : NULL, p->name, sizeof(p->name));
+	}
+}
+
+static struct seen *seen_free(struct seen *seen)
+{
+	for (size_t i = 0; seen && i < RAYSTAND_PROCESSES; i++)
+		raylook_done(&seen->look[i]);
+	free(seen);
+	return NULL;
+}
+
+static void seen_freep(struct seen **seen)
+{
+	*seen = seen_free(*seen);
+}
+
 struct raystand *hangray_make(const struct world *w, const struct hangprocs *procs,
 			      const struct stackdump *const *dumps, size_t n_dumps)
 {
 	bool others = false;
-	struct seen seen = {.gets = 0};
 	const struct hangprocs_member *raylet = raylet_of(procs, &others);
 	cleanup(freep) struct raystand *s = raylet && n_dumps > 0 ? calloc(1, sizeof(*s)) : NULL;
-	if (!s)
+	cleanup(seen_freep) struct seen *seen = s ? calloc(1, sizeof(*seen)) : NULL;
+	if (!seen)
 		return NULL;
 	if (!places_read(w, raylet->pid, &s->places) || !s->places.has_state)
 		s->places = (struct rayplaces){.has_state = false};
 	s->others = others;
-	ray_processes(s, w, procs, dumps, n_dumps, &seen);
-	ray_confirm(s, w, &seen);
-	return s->places.n_demands > 0 || seen.gets > 0 ? take(&s) : NULL;
+	ray_processes(s, w, procs, dumps, n_dumps, seen);
+	ray_waits(s, seen);
+	ray_confirm(s, w, seen);
+	stuck_name(s, w);
+	return s->places.n_demands > 0 || seen->gets > 0 ? take(&s) : NULL;
 }

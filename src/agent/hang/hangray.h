@@ -1,7 +1,7 @@
 /*
  * What the judge is told of Ray in a suspected job with a raylet of its own: what waits for a place in the node, from
  * the raylet's logs, with the rights of its user (sense/framework/rayplaces), what the job's workers and programs do,
- * and which actors wait for calls of which others (sense/pylib/raycall). Without Ray it costs nothing.
+ * and which actors and tasks wait for which others (sense/pylib/raycall). Without Ray it costs nothing.
  */
 #pragma once
 

@@ -1,8 +1,10 @@
 #include "agent/jobs/rayfind.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "agent/inspect/raylook.h"
 #include "model/jobs/raytitle.h"
 #include "sense/proc/proc.h"
 #include "sense/proc/tasks.h"
@@ -10,6 +12,9 @@
 #define TASKS_CAP 65536
 #define ENVIRON_CAP (128 * 1024)
 #define DEPTH_MOST 64 /* of a worker below its job */
+
+/* Time for the names that programs gave their actors. */
+#define NAMES_MOST_NS (5 * NS_PER_S)
 
 /* The command of a worker, which a fork of it keeps: of these only the first is meant. */
 static bool title_command(const struct world *w, const struct task_row *t, char *dst, size_t cap)
@@ -78,6 +83,29 @@ static void offer(struct search *s, const struct task_row *t)
 		found_add(s->here, t->pid, title.name);
 }
 
+/* An actor whose program has given it that name. */
+static void offer_named(struct search *s, const struct task_row *t)
+{
+	char command[512], given[RAYHANDLE_NAME];
+	struct raytitle title;
+	if (!title_command(s->w, t, command, sizeof(command)) || !raytitle_of(span_of(command), &title) || title.idle ||
+	    !may_be_meant(s->w, t->pid))
+		return;
+	raylook_given_name(s->w, t->pid, given);
+	if (strcmp(given, s->name) != 0)
+		return;
+	found_add(s->anywhere, t->pid, title.name);
+	if (s->n_jobs > 0 && in_a_job(s, t))
+		found_add(s->here, t->pid, title.name);
+}
+
+static void search_names(struct search *s)
+{
+	const uint64_t until_ns = s->w->mono_ns() + NAMES_MOST_NS;
+	for (size_t i = 0; i < s->all.n && s->name[0] && s->w->mono_ns() < until_ns; i++)
+		offer_named(s, &s->all.rows[i]);
+}
+
 int rayfind(const struct world *w, const char *name, const struct rayfind_job *jobs, size_t n_jobs, struct rayfind *ret)
 {
 	struct rayfind here = {.n = 0}, anywhere = {.n = 0};
@@ -95,6 +123,8 @@ int rayfind(const struct world *w, const char *name, const struct rayfind_job *j
 	r = tasks_scan(&s.all, w);
 	for (size_t i = 0; r == 0 && i < s.all.n; i++)
 		offer(&s, &s.all.rows[i]);
+	if (r == 0 && anywhere.n == 0)
+		search_names(&s);
 	tasks_done(&s.all);
 	if (r == 0)
 		*ret = here.n > 0 ? here : anywhere;

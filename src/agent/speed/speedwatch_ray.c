@@ -4,9 +4,9 @@
  */
 #include <string.h>
 
+#include "agent/inspect/raylook.h"
 #include "agent/speed/speedwatch_parts.h"
 #include "base/text.h"
-#include "model/jobs/raytitle.h"
 #include "sense/pylib/raycall.h"
 #include "sense/proc/maps.h"
 
@@ -123,26 +123,12 @@ static bool get_look(struct speedwatch *s, struct raycall_get *ret)
 	for (size_t i = 0; i < s->ray.n_drivers; i++) {
 		struct procview *v = s->ray.driver[i];
 		if (!speedwatch_frames(v, PROCVIEW_WAITS, &sample) ||
-		    raycall_get_read(&v->rt, &v->remote, sample.python.frames, sample.python.n, ret) != 0)
+		    raycall_get_read(&v->rt, &v->remote, sample.python.frames, sample.python.n, ret) != 0 || ret->wait)
 			continue;
 		s->f->ray.driver = v->pid;
 		return true;
 	}
 	return false;
-}
-
-static void call_name_read(const struct speedwatch *s, pid_t pid, char *dst, size_t cap)
-{
-	char command[512];
-	struct raytitle title;
-	dst[0] = '\0';
-	if (proc_command_read(s->w, pid, command, sizeof(command)) != 0 || !raytitle_of(span_of(command), &title) ||
-	    title.idle)
-		return;
-	const size_t n = MIN(title.name.len, cap - 1);
-	for (size_t i = 0; i < n; i++)
-		dst[i] = (unsigned char)title.name.p[i] < 0x20 || title.name.p[i] == 0x7f ? '?' : title.name.p[i];
-	dst[n] = '\0';
 }
 
 /* The one worker that works, and on what; NULL: none or several do. */
@@ -176,15 +162,15 @@ static void single_count(struct speedwatch *s, const struct raycall_get *get, co
 		return;
 	f->task_alone++;
 	if (!f->task_name[0])
-		call_name_read(s, who->pid, f->task_name, sizeof(f->task_name));
+		raylook_name(s->w, who->pid, NULL, f->task_name, sizeof(f->task_name));
 }
 
-/* The class alone: which of its methods runs is another one at each look. */
 static void actor_name_read(struct speedwatch *s, pid_t pid)
 {
-	char *name = s->f->ray.actor_name;
-	call_name_read(s, pid, name, sizeof(s->f->ray.actor_name));
-	name[strcspn(name, ".")] = '\0';
+	struct raylook l;
+	const bool actor = raylook_read(s->w, pid, &l) && l.is_actor;
+	raylook_name(s->w, pid, actor ? &l.actor : NULL, s->f->ray.actor_name, sizeof(s->f->ray.actor_name));
+	raylook_done(&l);
 }
 
 static void several_count(struct speedwatch *s, const struct raycall_get *get, const struct speed_process *who,
@@ -193,7 +179,7 @@ static void several_count(struct speedwatch *s, const struct raycall_get *get, c
 	struct speed_ray *f = &s->f->ray;
 	if (!who || work != RAYCALL_ACTOR || (f->actor && f->actor != who->pid))
 		return;
-	if (!f->actor)
+	if (!f->actor) /* which of its methods runs is another one at each look */
 		actor_name_read(s, who->pid);
 	f->actor = who->pid;
 	f->actor_alone++;

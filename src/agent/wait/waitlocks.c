@@ -6,6 +6,7 @@
 #include "agent/wait/waitloader.h"
 #include "agent/wait/waitpeer.h"
 #include "agent/wait/waitpool.h"
+#include "agent/wait/waitray.h"
 #include "agent/wait/waitshared.h"
 #include "agent/wait/waitstore.h"
 #include "agent/inspect/pyasync.h"
@@ -146,6 +147,7 @@ int waitlocks_read(const struct world *w, const struct waitfacts *before, const 
 			else /* a size in a program's memory may be more than there is: that one goes without */
 				late |= process_ask(&in, p, asked, hint, n_hints, cap_hints) < 0;
 		}
+	late |= waitray_read(w, facts, who, n_who, until_ns, hint, n_hints, cap_hints) < 0;
 	late |= waitshared_read(w, facts, until_ns, hint, n_hints, cap_hints) < 0;
 	return late ? WAITLOCKS_LATE : 0;
 }

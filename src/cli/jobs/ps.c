@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/inspect/raylook.h"
 #include "agent/jobs/members.h"
 #include "base/buf.h"
 #include "base/clock.h"
@@ -35,6 +36,8 @@ static const struct option options[] = {
 };
 
 #define TASKS_CAP 65536
+/* Time for the names of Ray's actors. */
+#define NAMES_MOST_NS (NS_PER_S / 2)
 
 struct list {
 	const struct view *view;
@@ -43,6 +46,7 @@ struct list {
 	size_t shown;
 	struct view_ends ends;
 	struct job_steps steps; /* of the current job */
+	uint64_t names_ns; /* time that names of Ray's actors have taken */
 	struct live_state live; /* what its supervisor says; n 0: nothing */
 	/* all tasks of the machine, read once */
 	struct tasks tasks;
@@ -111,9 +115,20 @@ static bool rank_is_slow(const struct list *l, int32_t rank)
 	return false;
 }
 
+/* The name that the program gave the actor; "": none, or other actors have taken the time for it. */
+static void actor_name_read(struct list *l, const struct job_process *p, bool live, char dst[static RAYHANDLE_NAME])
+{
+	const uint64_t now_ns = l->view->world.mono_ns();
+	dst[0] = '\0';
+	if (!live || l->names_ns > NAMES_MOST_NS || strcmp(p->role, role_name(ROLE_RAY_WORKER)) != 0)
+		return;
+	raylook_given_name(&l->view->world, p->pid, dst);
+	l->names_ns += l->view->world.mono_ns() - now_ns;
+}
+
 static void print_row(struct list *l, const struct job_process *p, bool live)
 {
-	char command[600];
+	char command[600], actor[RAYHANDLE_NAME];
 	struct rayworker_train train;
 	char rank[12] = "-", own[16], rss[16], shared[16], peak[16], exit[24], attempt[16], pid[16];
 	struct job_step_cells steps;
@@ -123,6 +138,9 @@ static void print_row(struct list *l, const struct job_process *p, bool live)
 		(void)snprintf(rank, sizeof(rank), "%d", train.rank);
 		TEXT_FORMAT(command, "run %s: %s", train.run[0] ? train.run : "?", p->command);
 	}
+	actor_name_read(l, p, live, actor);
+	if (actor[0])
+		TEXT_FORMAT(command, "actor %s: %s", actor, p->command);
 	if (p->rank != NO_RANK)
 		(void)snprintf(rank, sizeof(rank), "%d", p->rank);
 	TEXT_FORMAT(attempt, "%u", p->attempt);
@@ -144,7 +162,7 @@ static void print_row(struct list *l, const struct job_process *p, bool live)
 }
 
 /* Ray's own ids of a worker, by which its logs and Ray's commands name it. */
-static void ray_put(const struct list *l, struct js *o, const struct job_process *p, bool live)
+static void ray_put(struct list *l, struct js *o, const struct job_process *p, bool live)
 {
 	struct rayworker r;
 	if (!live || strcmp(p->role, role_name(ROLE_RAY_WORKER)) != 0 || !rayworker_read(&l->view->world, p->pid, &r))
@@ -152,6 +170,9 @@ static void ray_put(const struct list *l, struct js *o, const struct job_process
 	struct js *ray = js_object();
 	js_put_text(ray, "worker_id", r.worker_id);
 	js_put_text_if(ray, "job_id", r.job_id);
+	char actor[RAYHANDLE_NAME];
+	actor_name_read(l, p, live, actor);
+	js_put_text_if(ray, "actor_name", actor);
 	struct rayworker_train t;
 	if (rayworker_train_read(&l->view->world, p->pid, &t)) {
 		js_put_i64(ray, "train_rank", t.rank);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/inspect/raylook.h"
 #include "agent/wait/waitsread.h"
 #include "agent/stacks/snapshot.h"
 #include "base/log.h"
@@ -57,6 +58,8 @@ static const struct option stack_options[] = {
 
 /* What Python says of locks and tasks may take this long: the stacks come after it. */
 static const uint64_t waits_budget_ns = 250 * NS_PER_MS;
+/* Time for the names of Ray's actors. */
+static const uint64_t names_budget_ns = 500 * NS_PER_MS;
 
 /* late: hints on the waits are missing, as their time was up. */
 static void show(const struct stack_options *o, const struct stackdump *d, const struct waitgraph *waits, bool late)
@@ -88,6 +91,15 @@ static bool subject_denied(const struct stackdump *d, const struct subject *s)
 	return false;
 }
 
+/* What a program has called its actors of Ray; a title has their class alone. */
+static void actors_name(const struct world *w, struct stackdump *d)
+{
+	const uint64_t until_ns = w->mono_ns() + names_budget_ns;
+	for (size_t i = 0; i < d->n && w->mono_ns() < until_ns; i++)
+		if (strncmp(d->processes[i].command, "ray::", 5) == 0)
+			raylook_given_name(w, d->processes[i].pid, d->processes[i].actor);
+}
+
 static int take_and_show(const struct world *w, const struct stack_options *o, const struct subject *s)
 {
 	const struct members_want members = subject_members(s);
@@ -116,6 +128,7 @@ static int take_and_show(const struct world *w, const struct stack_options *o, c
 		log_error("%s: %s", s->text, f.text);
 		return r == SNAPSHOT_NONE ? EXIT_ABSENT : r == WORLD_DENIED ? EXIT_DENIED : EXIT_PROBLEM;
 	}
+	actors_name(w, &d);
 	show(o, &d, told ? &waits.graph : NULL, told && waits.hints_late);
 	bool denied = subject_denied(&d, s);
 	stackdump_done(&d);
@@ -151,7 +164,8 @@ const struct command command_stack = {
 		 "frames, and those made by Go their goroutines, equal ones once.\n"
 		 "\n"
 		 "Without JOB it is the newest job that runs. JOB may also be the name of a Ray task or actor "
-		 "(preprocess, Learner, Learner.learn): all workers of the running jobs, or else of this machine, that "
+		 "(preprocess, Learner, Learner.learn, or the name that get_actor() takes): all workers of the running "
+		 "jobs, or else of this machine, that "
 		 "are called so.\n"
 		 "\n"
 		 "Jobs started by `vigil run` can always be looked into by the user who started them. For others the "

@@ -71,9 +71,7 @@ static void waits_show(const struct waits_options *o, const struct subject *s, c
 		pager_whole_lines();
 		waits_dot(&view, &how, stdout);
 	} else {
-		const struct textout paper = {.to = stdout,
-					      .colour = view_colour(),
-					      .width = textout_width(stdout)};
+		const struct textout paper = {.to = stdout, .colour = view_colour(), .width = textout_width(stdout)};
 		waits_text(&view, &how, &paper);
 	}
 }
@@ -159,7 +157,8 @@ const struct command command_waits = {
 		 "are in somebody's way. Nothing is stopped or changed.\n"
 		 "\n"
 		 "Without JOB it is the newest job that runs. JOB may also be the name of a Ray task or actor "
-		 "(preprocess, Learner, Learner.learn): all workers of the running jobs, or else of this machine, that "
+		 "(preprocess, Learner, Learner.learn, or the name that get_actor() takes): all workers of the running "
+		 "jobs, or else of this machine, that "
 		 "are called so.\n"
 		 "\n"
 		 "An end is proved if it is certain that none of its threads can ever run again: nobody else is able "

@@ -164,8 +164,7 @@ static bool none_has_room(const struct rayplaces *p)
 		if (lack == RAYSTAND_UNKNOWN || lack == RAYSTAND_FITS)
 			return false;
 	}
-	return p->n_demands > 0 && !p->demands_cut && p->has_state && p->starting == 0 && p->nodes == 1 &&
-	       !p->changes;
+	return p->n_demands > 0 && !p->demands_cut && p->has_state && p->starting == 0 && p->nodes == 1 && !p->changes;
 }
 
 static bool ray_is_of_now(const struct hang_work *w, const struct rayplaces *p)
@@ -174,13 +173,19 @@ static bool ray_is_of_now(const struct hang_work *w, const struct rayplaces *p)
 	return p->statuses >= statuses_least && p->state_unix_ms >= since_ms && p->status_unix_ms >= since_ms;
 }
 
+static const char *ray_call(const struct raystand_process *p)
+{
+	return p->waits ? "ray.wait()" : "ray.get()";
+}
+
 static void ray_who_says(struct hang_work *w, const struct raystand *s)
 {
 	for (size_t i = 0; i < s->n; i++) {
 		const struct raystand_process *p = &s->process[i];
 		if (p->worker || p->does != RAYSTAND_GETS)
 			continue;
-		hang_says(w, "Process %d waits in ray.get()%s%s.", (int)p->pid, p->place[0] ? " at " : "", p->place);
+		hang_says(w, "Process %d waits in %s%s%s.", (int)p->pid, ray_call(p), p->place[0] ? " at " : "",
+			  p->place);
 		return;
 	}
 }
@@ -202,7 +207,9 @@ static size_t holders_text(const struct raystand *s, const char *kind, struct bu
 		if (n < most)
 			buf_printf(b, "%sprocess %d (%.*s, which %s)", n ? ", " : "", (int)h->pid,
 				   (int)span_before(span_of(h->name), ".__init__").len, h->name,
-				   gets ? "waits in ray.get() itself" : "has nothing to do");
+				   !gets      ? "has nothing to do"
+				   : p->waits ? "waits in ray.wait() itself"
+					      : "waits in ray.get() itself");
 		n++;
 	}
 	if (n > most)
@@ -290,7 +297,7 @@ bool hang_ray_places(struct hang_work *w)
 	return true;
 }
 
-/* ---- actors of Ray that wait for each other ---- */
+/* ---- actors and tasks of Ray that wait for each other ---- */
 
 /* A program of Ray's that is not seen to wait for what these actors should answer; NULL: none. */
 static const struct raystand_process *program_elsewhere(const struct raystand *s)
@@ -308,7 +315,7 @@ static void breaker_text(const struct raystand *s, char *dst, size_t cap)
 {
 	static const char *const does[] = {
 		[RAYSTAND_SOMETHING] = "does something else, or what it does is not known",
-		[RAYSTAND_GETS] = "waits in ray.get() for something else, or what for is not known",
+		[RAYSTAND_GETS] = "waits for something else, or what for is not known",
 		[RAYSTAND_IDLE] = "has nothing to do",
 	};
 	const struct raystand_process *p = program_elsewhere(s);
@@ -332,23 +339,47 @@ static const struct raystand_process *circle_member(const struct raystand *s)
 	for (size_t i = 0; i < s->n && !p; i++)
 		p = s->process[i].stuck ? &s->process[i] : NULL;
 	for (size_t i = 0; i < s->n && p; i++)
-		p = raystand_actor(s, &p->awaits[0]);
+		p = raystand_next(s, p);
 	return p;
+}
+
+/* "actor Stage in process 7", "task fold in process 8" */
+static void ray_member_text(const struct raystand_process *p, char *dst, size_t cap)
+{
+	text_format(dst, cap, "%s%s%s in process %d", p->is_actor ? "actor" : "task", p->name[0] ? " " : "", p->name,
+		    (int)p->pid);
 }
 
 static void actor_says(struct hang_work *w, const struct raystand_process *p, const struct raystand_process *next)
 {
-	char at[140] = "", threads[60] = "";
+	char at[140] = "", threads[60] = "", who[140], whom[140];
 	if (p->place[0])
 		TEXT_FORMAT(at, " at %s", p->place);
 	if (p->calls > 1)
 		TEXT_FORMAT(threads, ", with all %zu threads that run its calls,", p->calls);
+	ray_member_text(p, who, sizeof(who));
+	ray_member_text(next, whom, sizeof(whom));
 	if (p == next)
-		hang_says(w, "The actor in process %d waits in ray.get()%s%s for a call of its own.", (int)p->pid, at,
-			  threads);
+		hang_says(w, "The %s waits in %s%s%s for a call of its own.", who, ray_call(p), at, threads);
 	else
-		hang_says(w, "The actor in process %d waits in ray.get()%s%s for a call of the actor in process %d.",
-			  (int)p->pid, at, threads, (int)next->pid);
+		hang_says(w, "The %s waits in %s%s%s for %sthe %s.", who, ray_call(p), at, threads,
+			  next->is_actor ? "a call of " : "", whom);
+}
+
+/* What those of the circle wait for, as evidence. */
+static void circle_evidence(struct hang_work *w, size_t members, size_t tasks)
+{
+	static const char source[] = "references, actors and tasks in the memory of Ray's processes";
+	if (tasks > 0)
+		hang_evidence(w, "waits", source,
+			      "%zu actors and tasks wait without a time limit for results that only these make, and no "
+			      "thread of the actors is free for a call",
+			      members);
+	else
+		hang_evidence(w, "waits", source,
+			      "%zu actor%s without a time limit for results that only calls of %s make, and no thread "
+			      "is free for a call",
+			      members, members > 1 ? "s wait" : " waits", members > 1 ? "these actors" : "this actor");
 }
 
 /*
@@ -368,22 +399,21 @@ bool hang_ray_circle(struct hang_work *w)
 		return true;
 	hang_is(w, "ray_actors_wait", all ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
 	const struct raystand_process *p = first;
-	size_t told = 0;
+	size_t told = 0, tasks = 0;
 	const size_t most = 4;
 	do {
-		const struct raystand_process *next = raystand_actor(s, &p->awaits[0]);
+		const struct raystand_process *next = raystand_next(s, p);
+		tasks += !p->is_actor;
 		if (told++ < most)
 			actor_says(w, p, next);
 		p = next;
 	} while (p != first);
 	if (told > most)
 		hang_says(w, "So do %zu more, in a circle.", told - most);
-	hang_says(w, told > 1 ? "None of these calls can begin or go on before another one of them has ended."
-			      : "It cannot begin before one that waits so has ended.");
-	hang_evidence(w, "waits", "references and actors in the memory of Ray's processes",
-		      "%zu actor%s without a time limit for results that only calls of %s make, and no thread is free "
-		      "for a call",
-		      told, told > 1 ? "s wait" : " waits", told > 1 ? "these actors" : "this actor");
+	hang_says(w, tasks > 0	? "None of them can go on before another one has."
+		     : told > 1 ? "None of these calls can begin or go on before another one of them has ended."
+				: "It cannot begin before one that waits so has ended.");
+	circle_evidence(w, told, tasks);
 	if (!all)
 		hang_evidence(w, "waits", "Ray's processes", "who could end one of them may be there: %s", breaker);
 	return true;

@@ -159,9 +159,9 @@ const struct waithint *const *waitgraph_hints(const struct build *b, pid_t pid, 
 /* The hint of a thread that says most of its wait; NULL: none. place: the one that says where it stands. */
 static const struct waithint *best_hint(const struct build *b, pid_t pid, pid_t tid, bool place)
 {
-	static const enum waithint_kind of_wait[] = {WAITHINT_CALL, WAITHINT_NOBODY, WAITHINT_OWNER,  WAITHINT_KEY,
-						     WAITHINT_RANK, WAITHINT_FACT,   WAITHINT_WITHIN, WAITHINT_IDLE,
-						     WAITHINT_TEXT, WAITHINT_RETRY};
+	static const enum waithint_kind of_wait[] = {WAITHINT_CALL, WAITHINT_NOBODY, WAITHINT_OWNER, WAITHINT_RESULT,
+						     WAITHINT_KEY,  WAITHINT_RANK,   WAITHINT_FACT,  WAITHINT_WITHIN,
+						     WAITHINT_IDLE, WAITHINT_TEXT,   WAITHINT_RETRY};
 	static const enum waithint_kind of_place[] = {WAITHINT_PLACE};
 	size_t n, n_kinds = place ? ARRAY_SIZE(of_place) : ARRAY_SIZE(of_wait);
 	const struct waithint *const *h = waitgraph_hints(b, pid, tid, &n);
@@ -179,6 +179,7 @@ static void calls_note(const struct build *b, struct waitgraph_node *n)
 	const struct waithint *const *h = waitgraph_hints(b, n->thread->pid, n->thread->tid, &n_hints);
 	for (size_t i = 0; i < n_hints; i++) {
 		n->calls |= h[i]->kind == WAITHINT_CALL;
+		n->wants |= h[i]->kind == WAITHINT_RESULT;
 		n->idle |= h[i]->kind == WAITHINT_IDLE;
 		n->within |= h[i]->kind == WAITHINT_WITHIN;
 		n->handles |= h[i]->kind == WAITHINT_HANDLER || h[i]->kind == WAITHINT_WITHIN;
@@ -226,7 +227,7 @@ static int process_add(struct build *b, const struct waitfact_process *p)
 		};
 		calls_note(b, &n);
 		/* Who waits for an answer wakes up in different waits of its own process. */
-		bool still = !moves(b->in, t) || ((n.calls || n.idle) && only_wakes_up(b->in, t));
+		bool still = !moves(b->in, t) || ((n.calls || n.wants || n.idle) && only_wakes_up(b->in, t));
 		if (t->ended)
 			n.end = WAITEND_GONE;
 		else if (!still)

@@ -78,6 +78,7 @@ struct waitgraph_node {
 	bool dead; /* proved: it can never run again */
 	bool dead_within; /* the same if nobody outside has its shared memory, opens its FIFOs, or sends it signals */
 	bool calls; /* it waits for the answer of another process, which another thread of its process reads */
+	bool wants; /* it waits for a result that another process makes */
 	bool idle; /* it waits for requests or work, and ends nobody's wait meanwhile */
 	bool handles; /* it works on the call or request of another process */
 	bool within; /* likewise, and what it waits for comes from its own process or by another request */

@@ -424,8 +424,8 @@ static int to_hints(struct build *b, uint32_t from)
 		enum waitgraph_quality q = h[i]->one_of	 ? WAITGRAPH_POSSIBLE
 					   : h[i]->proof ? WAITGRAPH_PROOF
 							 : WAITGRAPH_LIKELY;
-		uint32_t owner = h[i]->kind == WAITHINT_OWNER ? waitgraph_node_of(b, h[i]->owner_pid, h[i]->owner_tid)
-							      : WAITGRAPH_NONE;
+		const bool owned = h[i]->kind == WAITHINT_OWNER || h[i]->kind == WAITHINT_RESULT;
+		uint32_t owner = owned ? waitgraph_node_of(b, h[i]->owner_pid, h[i]->owner_tid) : WAITGRAPH_NONE;
 		bool of_rank = h[i]->kind == WAITHINT_RANK || (h[i]->kind == WAITHINT_KEY && h[i]->by_rank);
 		int added = of_rank			  ? to_rank(b, from, h[i], q)
 			    : h[i]->kind == WAITHINT_FACT ? to_one_fact(b, from, h[i]->id, q)
@@ -532,6 +532,10 @@ int waitgraph_arrows(struct build *b, uint32_t from)
 	}
 	if (node_at(b, from)->within)
 		return within_arrows(b, from);
+	if (h && h->kind == WAITHINT_RESULT && h->owner_pid == 0) {
+		node_at(b, from)->end = WAITEND_UNKNOWN;
+		return 0;
+	}
 	if (waitgraph_has_a_limit(node_at(b, from)))
 		return limited_arrows(b, from);
 	int n = node_at(b, from)->calls ? waitgraph_calls(b, from) : 0;
@@ -615,7 +619,7 @@ static bool stands_elsewhere(const struct waitgraph_node *x)
 void waitgraph_idle_loop(struct build *b, uint32_t i)
 {
 	struct waitgraph_node *x = node_at(b, i);
-	const struct waitfact *alarm = x->thread && x->n_edges > 0 ? own_alarm(b, i) : NULL;
+	const struct waitfact *alarm = x->thread && x->n_edges > 0 && !x->wants ? own_alarm(b, i) : NULL;
 	uint32_t main = alarm ? waitgraph_first_node(b, x->process) : WAITGRAPH_NONE;
 	if (main == WAITGRAPH_NONE || !stands_elsewhere(node_at(b, main)) || is_waited_for_within(b, i))
 		return;

@@ -38,6 +38,11 @@ enum waithint_kind {
 	WAITHINT_TASK,
 	WAITHINT_HAND, /* it has the connection `id` in hand, of a process with several threads; beside another hint */
 	/*
+	 * owner_tid of owner_pid makes a result that it waits for; owner_pid 0: who does is not known, or nobody yet.
+	 * It wakes up now and then, and goes on waiting.
+	 */
+	WAITHINT_RESULT,
+	/*
 	 * It stands where all other ranks do, and has called that with another text than all of them (owner_text);
 	 * beside another hint
 	 */

@@ -57,7 +57,8 @@ static bool is_other_wait(enum waitfact_kind k)
 static bool is_of_python(const struct waithint *h)
 {
 	return h->kind == WAITHINT_OWNER || h->kind == WAITHINT_NOBODY || h->kind == WAITHINT_IDLE ||
-	       h->kind == WAITHINT_WITHIN || h->kind == WAITHINT_CALL || h->kind == WAITHINT_RETRY;
+	       h->kind == WAITHINT_WITHIN || h->kind == WAITHINT_CALL || h->kind == WAITHINT_RETRY ||
+	       h->kind == WAITHINT_RESULT;
 }
 
 static const struct waitcall *call_of(const struct waitmissing_in *in, pid_t pid)

@@ -7,6 +7,8 @@
 
 #define NEARLY 1e-6 /* amounts are counted in ten thousandths */
 
+static const char worker_file[] = "/ray/_private/worker.py";
+
 double raystand_amount(const struct rayplaces_set *s, const char *name)
 {
 	for (size_t i = 0; i < s->n; i++)
@@ -69,6 +71,12 @@ static const struct dump_frame *raystand_innermost(const struct dump_thread *t)
 	return NULL;
 }
 
+static bool is_in_get(const struct dump_thread *t)
+{
+	const struct dump_frame *f = raystand_innermost(t);
+	return f && (frame_is(f, "get_objects", worker_file) || frame_is(f, "wait", worker_file));
+}
+
 /* Another thread that runs the program's own code, or an event loop, whose tasks may do anything. */
 static bool may_act(const struct dump_thread *t)
 {
@@ -80,7 +88,6 @@ static bool may_act(const struct dump_thread *t)
 
 enum raystand_does raystand_does(const struct dump_process *p)
 {
-	static const char worker[] = "/ray/_private/worker.py";
 	const struct dump_thread *main = p->n_threads > 0 && p->threads[0].main ? &p->threads[0] : NULL;
 	const struct dump_frame *f = main ? raystand_innermost(main) : NULL;
 	if (!f || p->denied || p->stands)
@@ -88,15 +95,9 @@ enum raystand_does raystand_does(const struct dump_process *p)
 	for (size_t i = 1; i < p->n_threads; i++)
 		if (may_act(&p->threads[i]))
 			return RAYSTAND_SOMETHING;
-	if (frame_is(f, "main_loop", worker))
+	if (frame_is(f, "main_loop", worker_file))
 		return RAYSTAND_IDLE;
-	return frame_is(f, "get_objects", worker) ? RAYSTAND_GETS : RAYSTAND_SOMETHING;
-}
-
-static bool is_in_get(const struct dump_thread *t)
-{
-	const struct dump_frame *f = raystand_innermost(t);
-	return f && frame_is(f, "get_objects", "/ray/_private/worker.py");
+	return is_in_get(main) ? RAYSTAND_GETS : RAYSTAND_SOMETHING;
 }
 
 size_t raystand_gets(const struct dump_process *p)
@@ -130,14 +131,33 @@ const struct raystand_process *raystand_find(const struct raystand *s, pid_t pid
 	return NULL;
 }
 
-/* ---- actors ---- */
+/* ---- who waits for whom ---- */
 
-const struct raystand_process *raystand_actor(const struct raystand *s, const struct raycall_actor *a)
+bool raystand_await(struct raystand_process *p, const struct raycall_task *maker)
+{
+	struct raycall_actor actor;
+	struct raycall_task m = *maker;
+	if (raycall_task_actor(maker, &actor))
+		memset(m.id, 0, sizeof(m.id) - sizeof(actor.id));
+	for (size_t i = 0; i < p->n_awaits; i++)
+		if (raycall_same_task(&p->awaits[i], &m))
+			return true;
+	if (p->n_awaits == RAYSTAND_AWAITS)
+		return false;
+	p->awaits[p->n_awaits++] = m;
+	return true;
+}
+
+const struct raystand_process *raystand_maker(const struct raystand *s, const struct raycall_task *maker)
 {
 	const struct raystand_process *found = NULL;
+	struct raycall_actor actor;
+	const bool call = raycall_task_actor(maker, &actor);
 	for (size_t i = 0; i < s->n; i++) {
 		const struct raystand_process *p = &s->process[i];
-		if (!p->is_actor || !raycall_same_actor(&p->actor, a))
+		const bool is = call ? p->is_actor && raycall_same_actor(&p->actor, &actor)
+				     : p->runs && raycall_same_task(&p->task, maker);
+		if (!is)
 			continue;
 		if (found)
 			return NULL;
@@ -146,22 +166,46 @@ const struct raystand_process *raystand_actor(const struct raystand *s, const st
 	return found;
 }
 
-bool raystand_awaits_stuck(const struct raystand *s, const struct raystand_process *p)
+const struct raystand_process *raystand_next(const struct raystand *s, const struct raystand_process *p)
 {
 	for (size_t i = 0; i < p->n_awaits; i++) {
-		const struct raystand_process *other = raystand_actor(s, &p->awaits[i]);
+		const struct raystand_process *other = raystand_maker(s, &p->awaits[i]);
+		if (other && other->stuck)
+			return other;
+	}
+	return NULL;
+}
+
+/* What a task that runs makes is not there yet, so that a thread in ray.get() waits for it, whatever else it wants. */
+static bool gets_from_stuck(const struct raystand *s, const struct raystand_process *p)
+{
+	for (size_t i = 0; i < p->n_awaits && !p->waits && p->calls <= 1; i++) {
+		const struct raystand_process *other = raystand_maker(s, &p->awaits[i]);
+		if (other && other->stuck && !other->is_actor)
+			return true;
+	}
+	return false;
+}
+
+bool raystand_awaits_stuck(const struct raystand *s, const struct raystand_process *p)
+{
+	if (gets_from_stuck(s, p))
+		return true;
+	for (size_t i = 0; i < p->n_awaits; i++) {
+		const struct raystand_process *other = raystand_maker(s, &p->awaits[i]);
 		if (!other || !other->stuck)
 			return false;
 	}
-	return p->n_awaits > 0;
+	return p->n_awaits > 0 && !p->partly;
 }
 
 size_t raystand_stuck(struct raystand *s)
 {
 	size_t n = 0, before;
 	for (size_t i = 0; i < s->n; i++) {
-		s->process[i].stuck = s->process[i].is_actor && s->process[i].n_awaits > 0;
-		n += s->process[i].stuck;
+		struct raystand_process *p = &s->process[i];
+		p->stuck = (p->is_actor || p->runs) && p->n_awaits > 0;
+		n += p->stuck;
 	}
 	do {
 		before = n;

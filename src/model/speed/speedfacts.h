@@ -137,7 +137,7 @@ struct speed_ray {
 	uint32_t actor_alone; /* of the waits for several: one actor alone worked, the same one as before */
 	double results; /* mean number that it waited for in these */
 	pid_t driver, actor; /* actor 0: none */
-	char actor_name[64], task_name[64]; /* the user's words, printable */
+	char actor_name[96], task_name[64]; /* the user's words, printable */
 	size_t workers; /* of all names and none */
 };
 

@@ -82,6 +82,7 @@ struct dump_process {
 	char role[16];
 	char name[64];
 	char command[200];
+	char actor[64]; /* the name that a program gave this actor of Ray; "": none, or not asked for */
 	char state; /* state letter of /proc/PID/stat */
 	char python[64]; /* "3.11.2"; "": no interpreter found */
 	bool denied; /* it may not be looked into; note has the reason */

@@ -187,6 +187,10 @@ static void process_head(const struct dump_process *p, const struct stack_show *
 		(void)fputs(", ", to);
 		textout_put(to, p->go);
 	}
+	if (p->actor[0]) {
+		(void)fputs(", actor ", to);
+		textout_put(to, p->actor);
+	}
 	(void)fputs(": ", to);
 	textout_put(to, p->command[0] ? p->command : p->name);
 	(void)fputc('\n', to);
@@ -347,6 +351,7 @@ static struct js *stack_show_process_json(const struct dump_process *p, const st
 	js_put_text_if(j, "role", p->role);
 	js_put_text(j, "name", p->name);
 	js_put_text_if(j, "command", p->command);
+	js_put_text_if(j, "actor_name", p->actor);
 	js_put_text(j, "state", state);
 	js_put_text_if(j, "python", p->python);
 	js_put_text_if(j, "note", p->note);

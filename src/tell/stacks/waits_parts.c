@@ -63,6 +63,8 @@ const char *waits_arrow_kind(const struct waitgraph_edge *e)
 		return waitfact_kind_name(e->fact->kind);
 	if (e->hint && e->hint->kind == WAITHINT_CALL)
 		return "call";
+	if (e->hint && e->hint->kind == WAITHINT_RESULT)
+		return "result";
 	return e->hint && e->hint->kind == WAITHINT_RANK ? "collective" : "lock";
 }
 

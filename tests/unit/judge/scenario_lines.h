@@ -63,6 +63,17 @@ static struct raycall_actor ray_actor(struct span *rest, const char *where)
 	return (struct raycall_actor){.id = {(unsigned char)int_of(next(rest, where))}};
 }
 
+/* A call of an actor, or the task of this number, which is no actor's. */
+static struct raycall_task ray_maker(struct span *rest, bool task, const char *where)
+{
+	const unsigned char number = (unsigned char)int_of(next(rest, where));
+	struct raycall_task t = {.id = {0}};
+	if (task)
+		memset(t.id + 8, 0xff, 12);
+	t.id[task ? 0 : 8] = number;
+	return t;
+}
+
 static void ray_holds(struct raystand *s, pid_t pid, struct span *rest, const char *where)
 {
 	struct rayplaces_holder *h = &s->places.holder[s->places.n_holders++];
@@ -71,7 +82,10 @@ static void ray_holds(struct raystand *s, pid_t pid, struct span *rest, const ch
 	ray_kind(&h->has, kind, int_of(next(rest, where)));
 }
 
-/* <pid> program|worker gets|idle|something [has <kind> <n>] [is <actor>] [calls <threads>] [awaits <actor>]… */
+/*
+ * <pid> program|worker gets|idle|something [waits] [has <kind> <n>] [is <actor>] [runs <task>] [calls <threads>]
+ * [awaits <actor>]… [awaits-task <task>]… [partly]
+ */
 static void ray_process(struct raystand *s, struct span rest, const char *where)
 {
 	struct raystand_process *p = &s->process[s->n++];
@@ -88,8 +102,14 @@ static void ray_process(struct raystand *s, struct span rest, const char *where)
 			p->actor = ray_actor(&rest, where);
 		else if (span_eq(w, "calls"))
 			p->calls = (size_t)int_of(next(&rest, where));
-		else if (span_eq(w, "awaits"))
-			p->awaits[p->n_awaits++] = ray_actor(&rest, where);
+		else if (span_eq(w, "runs"))
+			p->task = ray_maker(&rest, p->runs = true, where);
+		else if (span_eq(w, "awaits") || span_eq(w, "awaits-task"))
+			p->awaits[p->n_awaits++] = ray_maker(&rest, span_eq(w, "awaits-task"), where);
+		else if (span_eq(w, "partly"))
+			p->partly = true;
+		else if (span_eq(w, "waits"))
+			p->waits = true;
 		else
 			fail_msg("%s: unknown word of a process of Ray's", where);
 	}

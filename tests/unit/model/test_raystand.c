@@ -129,13 +129,28 @@ static void another_thread_may_end_the_wait(void **state)
 
 static struct raystand actors;
 
+/* A call of that actor. */
+static void await_put(struct raystand_process *p, unsigned char actor)
+{
+	const struct raycall_task call = {.id = {actor, [8] = actor}};
+	assert_true(raystand_await(p, &call));
+}
+
+static struct raycall_task task_of(unsigned char number)
+{
+	struct raycall_task t = {.id = {number}};
+	memset(t.id + 8, 0xff, 12);
+	return t;
+}
+
 static struct raystand_process *actor_put(unsigned char is, unsigned char awaits)
 {
 	struct raystand_process *p = &actors.process[actors.n++];
 	*p = (struct raystand_process){
 		.pid = (pid_t)(100 * actors.n), .worker = true, .is_actor = is > 0, .actor.id = {is}};
+	p->calls = 1;
 	if (awaits > 0)
-		p->awaits[p->n_awaits++].id[0] = awaits;
+		await_put(p, awaits);
 	return p;
 }
 
@@ -150,7 +165,7 @@ static void actors_that_wait_for_each_other_are_stuck(void **state)
 	assert_int_equal(raystand_stuck(&actors), 4);
 	assert_true(leads_in->stuck && raystand_awaits_stuck(&actors, program));
 	assert_false(program->stuck || free->stuck || raystand_awaits_stuck(&actors, free));
-	actors.process[1].awaits[actors.process[1].n_awaits++].id[0] = 5; /* the second waits for one that works, too */
+	await_put(&actors.process[1], 5); /* the second waits for one that works, too */
 	assert_int_equal(raystand_stuck(&actors), 0);
 	assert_false(raystand_awaits_stuck(&actors, program));
 }
@@ -164,8 +179,51 @@ static void who_waits_for_itself_is_stuck_and_who_waits_for_nobody_that_is_known
 	assert_int_equal(raystand_stuck(&actors), 1);
 	assert_true(actors.process[0].stuck);
 	actor_put(1, 0); /* another process that says that it is this actor */
-	assert_null(raystand_actor(&actors, &actors.process[0].actor));
+	assert_null(raystand_maker(&actors, &actors.process[0].awaits[0]));
 	assert_int_equal(raystand_stuck(&actors), 0);
+}
+
+/* A task that runs in a worker and waits for the actor that waits for it, beside results that may be there. */
+static void tasks_are_waited_for_while_they_run(void **state)
+{
+	(void)state;
+	const struct raycall_task seven = task_of(7);
+	actors.n = 0;
+	struct raystand_process *actor = actor_put(1, 0), *worker = actor_put(0, 1);
+	assert_true(raystand_await(actor, &seven));
+	actor->partly = true;
+	assert_int_equal(raystand_stuck(&actors), 0);
+	worker->runs = true;
+	worker->task = seven;
+	assert_int_equal(raystand_stuck(&actors), 2);
+	assert_ptr_equal(raystand_next(&actors, actor), worker);
+	assert_ptr_equal(raystand_next(&actors, worker), actor);
+	worker->partly = true; /* the actor may have made what the worker wants, and another result is on its way */
+	assert_int_equal(raystand_stuck(&actors), 0);
+	worker->partly = false;
+	actor->waits = true; /* ray.wait() goes on with the others */
+	assert_int_equal(raystand_stuck(&actors), 0);
+	actor->partly = false;
+	assert_int_equal(raystand_stuck(&actors), 2);
+	actor->partly = true;
+	actor->waits = false;
+	actor->calls = 2; /* which of its threads waits for the task is not known */
+	assert_int_equal(raystand_stuck(&actors), 0);
+}
+
+/* What a worker runs is known, and it waits for nobody: it works. */
+static void who_waits_for_a_task_that_works_is_well(void **state)
+{
+	(void)state;
+	const struct raycall_task seven = task_of(7), eight = task_of(8);
+	actors.n = 0;
+	struct raystand_process *actor = actor_put(1, 0), *worker = actor_put(0, 0);
+	worker->runs = true;
+	worker->task = seven;
+	assert_true(raystand_await(actor, &seven) && raystand_await(actor, &eight));
+	assert_int_equal(actor->n_awaits, 2);
+	assert_int_equal(raystand_stuck(&actors), 0);
+	assert_null(raystand_next(&actors, actor));
 }
 
 int main(void)
@@ -178,6 +236,8 @@ int main(void)
 		cmocka_unit_test(a_process_waits_is_idle_or_does_something),
 		cmocka_unit_test(another_thread_may_end_the_wait),
 		cmocka_unit_test(actors_that_wait_for_each_other_are_stuck),
+		cmocka_unit_test(tasks_are_waited_for_while_they_run),
+		cmocka_unit_test(who_waits_for_a_task_that_works_is_well),
 		cmocka_unit_test(who_waits_for_itself_is_stuck_and_who_waits_for_nobody_that_is_known_is_not),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
