@@ -38,6 +38,35 @@ bool hang_stopper_lives(const struct hang_work *w, const struct waitgraph_sink *
 	return false;
 }
 
+/* True of a server at its door: it looks up now and then whether it is to end, and brings nothing by that. */
+static bool is_at_a_door(const struct waitgraph_node *n)
+{
+	return n->end == WAITEND_VISITOR && n->fact && n->fact->kind == WAITFACT_LISTEN;
+}
+
+bool hang_nobody_acts(const struct hang_work *w)
+{
+	const struct waitgraph *g = w->c->graph;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		if (!n->thread || n->end == WAITEND_GONE || is_at_a_door(n) || (n->who && n->who->launcher))
+			continue;
+		switch (n->end) {
+		case WAITEND_NONE:
+		case WAITEND_NOBODY:
+		case WAITEND_CIRCLE:
+		case WAITEND_OWN:
+		case WAITEND_ANY:
+			if (n->timed)
+				return false;
+			break;
+		default:
+			return false;
+		}
+	}
+	return true;
+}
+
 /* True if both nap at one place of the program: threads of one kind. */
 static bool are_twins(const struct waitgraph_node *a, const struct waitgraph_node *b)
 {

@@ -38,6 +38,12 @@ bool hang_tries_in_vain(const struct hang_work *w, const struct stackgroup_rank 
  * to write: whoever follows a log waits for lines that may come from anywhere.
  */
 bool hang_by_design(const struct hang_work *w, const struct waitgraph_sink *s);
+/*
+ * True if no thread of the job may act by itself: each waits for another one, for a request, or for nobody that is
+ * left. Launchers look at their children all the time and do not count. Who sleeps, naps, waits within a limit or
+ * stands where it is not known for what may act.
+ */
+bool hang_nobody_acts(const struct hang_work *w);
 /* The same function of the same file, at whatever line. */
 bool hang_same_code(const struct dump_frame *a, const struct dump_frame *b);
 /*

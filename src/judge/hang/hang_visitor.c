@@ -340,7 +340,8 @@ bool hang_server_of_all(struct hang_work *w)
 	const uint32_t server = server_of_all(w, s);
 	if (server == WAITGRAPH_NONE)
 		return false;
-	if (!hang_old_enough(w, HANG_VAGUE))
+	/* Where nothing else of the job could bring an answer the circle explains itself. */
+	if (!hang_old_enough(w, w->stepping && hang_nobody_acts(w) ? HANG_EXPLAINED : HANG_VAGUE))
 		return true;
 	hang_is(w, "wait_circle", CONFIDENCE_LOW);
 	waitgraph_who_text(g, server, who, sizeof(who));
