@@ -49,7 +49,8 @@ bool hang_nobody_acts(const struct hang_work *w)
 	const struct waitgraph *g = w->c->graph;
 	for (size_t i = 0; i < g->n_nodes; i++) {
 		const struct waitgraph_node *n = &g->node[i];
-		if (!n->thread || n->end == WAITEND_GONE || is_at_a_door(n) || (n->who && n->who->launcher))
+		/* A node without a thread is somebody outside for whom one waits. */
+		if (n->end == WAITEND_GONE || is_at_a_door(n) || (n->who && n->who->launcher))
 			continue;
 		switch (n->end) {
 		case WAITEND_NONE:
@@ -65,6 +66,13 @@ bool hang_nobody_acts(const struct hang_work *w)
 		}
 	}
 	return true;
+}
+
+bool hang_none_could_bring(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitfact *f = w->c->graph->node[s->node].fact;
+	const bool pipe = f && f->kind == WAITFACT_PIPE;
+	return w->stepping && hang_nobody_acts(w) && (!pipe || hang_left_then(w));
 }
 
 /* True if both nap at one place of the program: threads of one kind. */

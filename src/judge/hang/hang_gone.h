@@ -44,6 +44,12 @@ bool hang_by_design(const struct hang_work *w, const struct waitgraph_sink *s);
  * stands where it is not known for what may act.
  */
 bool hang_nobody_acts(const struct hang_work *w);
+/*
+ * True of an end that waits for another thread of its own, in a job that has made steps, if nobody of the job acts: no
+ * thread makes what it waits for. Of a FIFO that it has open for both ways only if somebody left as the job came to a
+ * stand, as who opens it next may be anybody.
+ */
+bool hang_none_could_bring(const struct hang_work *w, const struct waitgraph_sink *s);
 /* The same function of the same file, at whatever line. */
 bool hang_same_code(const struct dump_frame *a, const struct dump_frame *b);
 /*
