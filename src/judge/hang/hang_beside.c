@@ -44,13 +44,35 @@ static bool is_at_a_door(const struct waitgraph_node *n)
 	return n->end == WAITEND_VISITOR && n->fact && n->fact->kind == WAITFACT_LISTEN;
 }
 
+/* True of a main thread that naps and makes no system call in between: it only looks whether memory has changed. */
+static bool only_looks(const struct waitgraph_node *n)
+{
+	return n->main && n->end == WAITEND_CLOCK && n->naps && n->only_sleeps;
+}
+
+bool hang_looks_at_memory(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *n = g && r->process ? waitgraph_thread(g, r->process->pid, 0) : NULL;
+	return n && only_looks(n);
+}
+
+bool hang_looks_in_vain(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	if (!w->many || !w->stepping || !hang_looks_at_memory(w, r) || !hang_nobody_acts(w))
+		return false;
+	const struct dump_frame *call = NULL;
+	const bool deserted = waitgraph_thread(w->c->graph, r->process->pid, 0)->deserted;
+	return w->n_blocking < w->g.n ? deserted : hang_naps_elsewhere(w, &call) != NULL;
+}
+
 bool hang_nobody_acts(const struct hang_work *w)
 {
 	const struct waitgraph *g = w->c->graph;
 	for (size_t i = 0; i < g->n_nodes; i++) {
 		const struct waitgraph_node *n = &g->node[i];
 		/* A node without a thread is somebody outside for whom one waits. */
-		if (n->end == WAITEND_GONE || is_at_a_door(n) || (n->who && n->who->launcher))
+		if (n->end == WAITEND_GONE || is_at_a_door(n) || only_looks(n) || (n->who && n->who->launcher))
 			continue;
 		switch (n->end) {
 		case WAITEND_NONE:

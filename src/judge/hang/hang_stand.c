@@ -454,6 +454,9 @@ static void loop_says(struct hang_work *w, const struct stackgroup_rank *r)
 		  duration_format(hang_sleep_ns_of(w, r), slept));
 	if (retry)
 		hang_says(w, "It %s.", retry->text);
+	if (hang_looks_at_memory(w, r))
+		hang_says(w, "It makes no system call in between, so it looks at memory alone%s.",
+			  hang_looks_in_vain(w, r) ? ", and nobody is left who changes that" : "");
 	hang_says_who_naps(w, r);
 	hang_says_ranks_left_then(w);
 	if (retry && retry->held)
@@ -536,8 +539,10 @@ bool hang_one_stands(struct hang_work *w)
 			TEXT_FORMAT(stands, "The job's process %d (%s) stands still:", (int)r->process->pid,
 				    r->process->name);
 		else
-			TEXT_FORMAT(stands, hang_first_waiting(w) ? "%s is not with the others: it stands still,"
-								  : "%s stands still:", who);
+			TEXT_FORMAT(stands,
+				    hang_first_waiting(w) ? "%s is not with the others: it stands still,"
+							  : "%s stands still:",
+				    who);
 		waits_says(w, r, stands, doing);
 		lock_says(w, r);
 		if (hang_joins_thread(r) && !hang_thread_of_graph(w, r->process->pid))

@@ -303,8 +303,7 @@ static bool odd_text_says(struct hang_work *w, const struct stackgroup_rank **re
 		const struct waitgraph_node *n = r->process ? waitgraph_thread(g, r->process->pid, 0) : NULL;
 		if (!n || !n->odd)
 			continue;
-		hang_says(w, "Of rank %d alone %s; of all others it is %s.", r->rank, n->odd->text,
-			  n->odd->owner_text);
+		hang_says(w, "Of rank %d alone %s; of all others it is %s.", r->rank, n->odd->text, n->odd->owner_text);
 		if (n->odd->by_number && w->stepping) {
 			hang_accuse(w, r->rank);
 			w->v->confidence = CONFIDENCE_MEDIUM;
