@@ -61,6 +61,8 @@ bool hang_looks_in_vain(const struct hang_work *w, const struct stackgroup_rank 
 {
 	if (!w->many || !w->stepping || !hang_looks_at_memory(w, r) || !hang_nobody_acts(w))
 		return false;
+	if (r->acting && r->acting->has_python && !hang_same_variables(w, r))
+		return false;
 	const struct dump_frame *call = NULL;
 	const bool deserted = waitgraph_thread(w->c->graph, r->process->pid, 0)->deserted;
 	return w->n_blocking < w->g.n ? deserted : hang_naps_elsewhere(w, &call) != NULL;

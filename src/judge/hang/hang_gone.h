@@ -44,11 +44,17 @@ bool hang_by_design(const struct hang_work *w, const struct waitgraph_sink *s);
  * stands where it is not known for what may act; not so a main thread that naps and makes no system call in between.
  */
 bool hang_nobody_acts(const struct hang_work *w);
+/*
+ * True if the variables of the function that the rank is in had the same values at each look. Of a program without
+ * Python this is not known.
+ */
+bool hang_same_variables(const struct hang_work *w, const struct stackgroup_rank *r);
 /* True of a rank that naps so: it looks at memory alone. */
 bool hang_looks_at_memory(const struct hang_work *w, const struct stackgroup_rank *r);
 /*
  * The same in a job of steps in which nobody acts, if other ranks wait, and all who could write that memory wait for
- * this one, or if all ranks look so and one of them is elsewhere: nobody changes what it looks at.
+ * this one, or if all ranks look so and one of them is elsewhere: nobody changes what it looks at. A loop in Python
+ * whose variables change may count its naps, up to an end of its own.
  */
 bool hang_looks_in_vain(const struct hang_work *w, const struct stackgroup_rank *r);
 /*

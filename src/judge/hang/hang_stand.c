@@ -80,17 +80,16 @@ static bool circles(const struct hang_work *w, const struct stackgroup_rank *r)
 	return true;
 }
 
-/*
- * True of a rank that circles, if the variables of its function had the same values at each look: it computes nothing,
- * and looks for a change that somebody else has to make. Of a program without Python this is not known.
- */
-static bool looks_only(const struct hang_work *w, const struct stackgroup_rank *r)
+/* Of a rank that circles: it computes nothing, and looks for a change that somebody else has to make. */
+bool hang_same_variables(const struct hang_work *w, const struct stackgroup_rank *r)
 {
-	const struct dump_frame *top = innermost(r->acting);
-	for (size_t i = 0; i < MIN(w->c->n_dumps, HANG_DUMPS); i++)
-		if (top_of(w->c->dumps[i], r)->state != top->state)
+	const struct dump_frame *top = r->acting ? innermost(r->acting) : NULL;
+	for (size_t i = 0; top && i < MIN(w->c->n_dumps, HANG_DUMPS); i++) {
+		const struct dump_frame *f = top_of(w->c->dumps[i], r);
+		if (!f || f->state != top->state)
 			return false;
-	return top->state != 0;
+	}
+	return top && top->state != 0;
 }
 
 /* True of a rank that circles, if it gives the processor away on the way: who computes does not. */
@@ -202,7 +201,7 @@ bool hang_busy(struct hang_work *w)
 	double gap = w->stepping ? w->p->gap_ns : 0;
 	uint64_t most = MAX(hang_gpu_works(w, r->rank) ? gpu_busy_ns : busy_ns, (uint64_t)(gap * busy_gaps));
 	bool spins = missed && circles(w, r);
-	bool looks = spins && looks_only(w, r);
+	bool looks = spins && hang_same_variables(w, r);
 	bool looks_on = looks || (spins && yields(w, r));
 	uint64_t compute = w->s->has_after ? MAX(w->s->after_ns, spin_ns) : compute_ns;
 	uint64_t spin = MAX(looks_on ? spin_ns : compute, (uint64_t)(gap * spin_gaps));
