@@ -15,7 +15,7 @@ from conftest import wait_for
 from hangkit import events, looks, shown, watcher_of
 
 RING = '''
-import fcntl, os, socket, struct, subprocess, sys, time
+import fcntl, mmap, os, socket, struct, subprocess, sys, time
 SERVER = """
 import select, socket
 s = socket.create_server(("127.0.0.1", 0))
@@ -31,6 +31,9 @@ while True:
     except OSError:
         time.sleep(0.2)
 """
+def look(flag):
+    while flag[0] == 0:
+        time.sleep(0.05)
 rank, world, base = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]), int(sys.argv[1])
 mine = socket.create_server(("127.0.0.1", base + rank))
 while True:
@@ -56,6 +59,10 @@ for step in range(100000):
         for kind in [fcntl.F_RDLCK, fcntl.F_WRLCK][:2 if rank < 2 else 1]:
             fcntl.fcntl(shared, fcntl.F_OFD_SETLKW, struct.pack("hhqqi4x", kind, 0, 0, 0, 0))
             right.send(b"x") + len(left.recv(1))
+    if step == 0 and sys.argv[2].startswith("flag"):
+        flag = mmap.mmap(os.open(sys.argv[2].partition(" ")[2], os.O_RDWR), 4096)
+    if step == 20 and sys.argv[2].startswith("flag") and rank == 1:
+        look(flag)
     if step == 20 and sys.argv[2] == "sleep" and rank == 1:
         time.sleep(25)
         sys.exit(0)
@@ -94,10 +101,25 @@ def test_a_circle_of_sockets_is_proved_and_the_job_ended(vigil):
     assert "→ rank" in report["cause"]["text"]
 
 
-def test_an_address_that_is_tried_in_vain_is_evidence(vigil):
+def need_bpf(vigil):
     missing = [f["text"] for f in vigil("doctor", "--json").json()["findings"] if f["id"] in ("no-bpf", "no-wakers")]
     if missing:
         pytest.skip(f"the kernel permits no such BPF program here: {missing}")
+
+
+def test_who_looks_at_memory_that_nobody_changes_is_told_in_a_minute(vigil, tmp_path):
+    need_bpf(vigil)
+    (tmp_path / "flags").write_bytes(bytes(4096))
+    result = ring(vigil, f"flag {tmp_path / 'flags'}", "medium")
+    assert result.status == 124, result
+    report = vigil.why()
+    assert looks(report) == ("hang", "poll_loop", [1])
+    assert report["hang"]["standstill_ms"] < 75_000
+    assert "it looks at memory alone, and nobody is left who changes that" in report["cause"]["text"]
+
+
+def test_an_address_that_is_tried_in_vain_is_evidence(vigil):
+    need_bpf(vigil)
     result = ring(vigil, "pipe beside a loop", "medium")
     assert result.status == 124, result
     report = vigil.why()

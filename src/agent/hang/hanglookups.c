@@ -87,8 +87,8 @@ static const struct lookups_row *found_beside(const struct hanglookups *h, size_
 {
 	for (size_t i = 0; i < n_rows; i++) {
 		const struct lookups_row *x = &h->row[i];
-		if (x->found && !x->inode && x->pid == r->pid && x->tid == r->tid && x->folder == r->folder &&
-		    x->n >= lookups_least && differ_by_a_number(x->path, r->path))
+		if (x->found && !x->inode && !x->calls && x->pid == r->pid && x->tid == r->tid &&
+		    x->folder == r->folder && x->n >= lookups_least && differ_by_a_number(x->path, r->path))
 			return x;
 	}
 	return NULL;
@@ -136,8 +136,8 @@ static const struct lookups_row *best_of(const struct hanglookups *h, size_t n_r
 	*ret_n = 0;
 	for (size_t k = 0; k < n_rows; k++) {
 		const struct lookups_row *r = &h->row[k];
-		if (r->inode || r->found != found || r->pid != t->pid || r->tid != t->tid || r->n < lookups_least ||
-		    is_of_the_system(r->path))
+		if (r->inode || r->calls || r->found != found || r->pid != t->pid || r->tid != t->tid ||
+		    r->n < lookups_least || is_of_the_system(r->path))
 			continue;
 		++*ret_n;
 		if (!best || says_more(r, best))
@@ -219,6 +219,25 @@ static size_t lock_hints(const struct hanglookups *h, const struct waitfacts *fa
 	return n;
 }
 
+/*
+ * True of a main thread that sleeps several times and makes no other call. Where many rows are in use one may have been
+ * lost.
+ */
+static bool only_sleeps(const struct hanglookups *h, size_t n_rows, const struct waitfact_thread *t)
+{
+	const uint64_t sleeps_least = 3;
+	uint64_t sleeps = 0;
+	for (size_t k = 0; k < n_rows; k++) {
+		const struct lookups_row *r = &h->row[k];
+		if (r->pid != t->pid || r->tid != t->tid)
+			continue;
+		if (!r->calls || !r->found)
+			return false;
+		sleeps = r->n;
+	}
+	return sleeps >= sleeps_least && n_rows < LOOKUPS_ROWS / 2;
+}
+
 size_t hanglookups_hints(struct hanglookups *h, const struct waitfacts *facts, struct waithint *ret, size_t cap)
 {
 	const size_t few = 2; /* who asks for more files watches them for changes */
@@ -229,6 +248,10 @@ size_t hanglookups_hints(struct hanglookups *h, const struct waitfacts *facts, s
 		return 0;
 	for (size_t i = 0; i < facts->n_threads && n < cap; i++) {
 		const struct waitfact_thread *t = &facts->thread[i];
+		if (only_sleeps(h, n_rows, t)) {
+			ret[n++] = (struct waithint){.kind = WAITHINT_SLEEPS, .pid = t->pid, .tid = t->tid};
+			continue;
+		}
 		const struct lookups_row *lock = lock_of(h, n_rows, t);
 		const size_t held = lock ? lock_hints(h, facts, lock, &file, ret + n, cap - n) : 0;
 		n += held;

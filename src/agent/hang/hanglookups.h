@@ -21,6 +21,6 @@ void hanglookups_end(struct hanglookups *h);
  * A hint for each thread of the facts that has looked for the same file several times since the beginning, and not
  * found it: of several files the one that it asked for most often. Of one that misses none, and only asks for one or
  * two that are there, that one: it may wait for it to go. Of one that tries to lock a file without waiting, who has the
- * lock. Returns their number, at most cap.
+ * lock. Of a main thread that makes no call but its sleeps, that. Returns their number, at most cap.
  */
 size_t hanglookups_hints(struct hanglookups *h, const struct waitfacts *facts, struct waithint *ret, size_t cap);

@@ -159,9 +159,8 @@ static int frames_fill(struct snap *s, struct procview *l, const struct procview
 	    procview_waits_for_gil(l, t->wait.nr, t->wait.arg[0]))
 		t->gil = DUMP_GIL_WAITS;
 	thread_note(l, sample, t);
-	uint64_t state = s->want->state && t->has_python && t->wait.kind == WAIT_RUNNING
-				 ? variables_hash(l, sample->python.frames)
-				 : 0;
+	const bool may_loop = t->wait.kind == WAIT_RUNNING || t->wait.kind == WAIT_SLEEP;
+	uint64_t state = s->want->state && t->has_python && may_loop ? variables_hash(l, sample->python.frames) : 0;
 	if (sample->python.n > 0 && !sample->python.bracketed && t->wait.kind == WAIT_RUNNING)
 		s->d->wrong_possible = true;
 	t->frames = calloc(n + kernel->n + 1, sizeof(*t->frames));

@@ -18,6 +18,9 @@ static const uint64_t stale_least_ns = 10 * 60 * NS_PER_S, stale_ns = 60 * NS_PE
 
 /* So long may one nap whose shared memory nobody is left to write: it may look at something else. */
 static const uint64_t deserted_ns = 80 * NS_PER_S;
+/* So long, and so many usual steps, may one nap that looks at memory alone which nobody changes. */
+static const uint64_t looks_ns = 40 * NS_PER_S;
+static const double looks_gaps = 20;
 /* For so long a loop of naps beside one that left is looked at often: a look may meet it awake. */
 static const uint64_t left_most_ns = 4 * 60 * NS_PER_S;
 
@@ -112,10 +115,15 @@ static uint64_t polls_after_ns(const struct hang_work *w, const struct stackgrou
 	return MAX(said * sleep_times, MIN(least, most));
 }
 
+static uint64_t looks_most_ns(const struct hang_work *w)
+{
+	return MAX(looks_ns, hang_gap_times(w->gap_ns, looks_gaps));
+}
+
 bool hang_polls(const struct hang_work *w, const struct stackgroup_rank *r)
 {
 	uint64_t after = polls_after_ns(w, r);
-	return after > 0 && w->standstill_ns > after;
+	return after > 0 && w->standstill_ns > (hang_looks_in_vain(w, r) ? MIN(after, looks_most_ns(w)) : after);
 }
 
 /* A process or rank ended when the job came to a stand. */
@@ -145,6 +153,8 @@ static uint64_t sleep_most_ns(const struct hang_work *w, const struct stackgroup
 	bool waited_for = w->many && w->n_blocking < w->g.n;
 	uint64_t most = waited_for ? hang_time(w->s->sleep_ns, HANG_SLEEP_NS) : 0;
 	uint64_t after = polls_after_ns(w, r);
+	if (after > 0 && hang_looks_in_vain(w, r))
+		after = MIN(after, looks_most_ns(w));
 	if (is_deserted(w, r))
 		after = after == 0 ? deserted_ns : MIN(after, deserted_ns);
 	return most == 0 ? after : after == 0 ? most : MIN(most, after);

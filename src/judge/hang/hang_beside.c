@@ -38,6 +38,67 @@ bool hang_stopper_lives(const struct hang_work *w, const struct waitgraph_sink *
 	return false;
 }
 
+/* True of a server at its door: it looks up now and then whether it is to end, and brings nothing by that. */
+static bool is_at_a_door(const struct waitgraph_node *n)
+{
+	return n->end == WAITEND_VISITOR && n->fact && n->fact->kind == WAITFACT_LISTEN;
+}
+
+/* True of a main thread that naps and makes no system call in between: it only looks whether memory has changed. */
+static bool only_looks(const struct waitgraph_node *n)
+{
+	return n->main && n->end == WAITEND_CLOCK && n->naps && n->only_sleeps;
+}
+
+bool hang_looks_at_memory(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *n = g && r->process ? waitgraph_thread(g, r->process->pid, 0) : NULL;
+	return n && only_looks(n);
+}
+
+bool hang_looks_in_vain(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	if (!w->many || !w->stepping || !hang_looks_at_memory(w, r) || !hang_nobody_acts(w))
+		return false;
+	if (r->acting && r->acting->has_python && !hang_same_variables(w, r))
+		return false;
+	const struct dump_frame *call = NULL;
+	const bool deserted = waitgraph_thread(w->c->graph, r->process->pid, 0)->deserted;
+	return w->n_blocking < w->g.n ? deserted : hang_naps_elsewhere(w, &call) != NULL;
+}
+
+bool hang_nobody_acts(const struct hang_work *w)
+{
+	const struct waitgraph *g = w->c->graph;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		/* A node without a thread is somebody outside for whom one waits. */
+		if (n->end == WAITEND_GONE || is_at_a_door(n) || only_looks(n) || (n->who && n->who->launcher))
+			continue;
+		switch (n->end) {
+		case WAITEND_NONE:
+		case WAITEND_NOBODY:
+		case WAITEND_CIRCLE:
+		case WAITEND_OWN:
+		case WAITEND_ANY:
+			if (n->timed)
+				return false;
+			break;
+		default:
+			return false;
+		}
+	}
+	return true;
+}
+
+bool hang_none_could_bring(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitfact *f = w->c->graph->node[s->node].fact;
+	const bool pipe = f && f->kind == WAITFACT_PIPE;
+	return w->stepping && hang_nobody_acts(w) && (!pipe || hang_left_then(w));
+}
+
 /* True if both nap at one place of the program: threads of one kind. */
 static bool are_twins(const struct waitgraph_node *a, const struct waitgraph_node *b)
 {

@@ -38,6 +38,31 @@ bool hang_tries_in_vain(const struct hang_work *w, const struct stackgroup_rank 
  * to write: whoever follows a log waits for lines that may come from anywhere.
  */
 bool hang_by_design(const struct hang_work *w, const struct waitgraph_sink *s);
+/*
+ * True if no thread of the job may act by itself: each waits for another one, for a request, or for nobody that is
+ * left. Launchers look at their children all the time and do not count. Who sleeps, naps, waits within a limit or
+ * stands where it is not known for what may act; not so a main thread that naps and makes no system call in between.
+ */
+bool hang_nobody_acts(const struct hang_work *w);
+/*
+ * True if the variables of the function that the rank is in had the same values at each look. Of a program without
+ * Python this is not known.
+ */
+bool hang_same_variables(const struct hang_work *w, const struct stackgroup_rank *r);
+/* True of a rank that naps so: it looks at memory alone. */
+bool hang_looks_at_memory(const struct hang_work *w, const struct stackgroup_rank *r);
+/*
+ * The same in a job of steps in which nobody acts, if other ranks wait, and all who could write that memory wait for
+ * this one, or if all ranks look so and one of them is elsewhere: nobody changes what it looks at. A loop in Python
+ * whose variables change may count its naps, up to an end of its own.
+ */
+bool hang_looks_in_vain(const struct hang_work *w, const struct stackgroup_rank *r);
+/*
+ * True of an end that waits for another thread of its own, in a job that has made steps, if nobody of the job acts: no
+ * thread makes what it waits for. Of a FIFO that it has open for both ways only if somebody left as the job came to a
+ * stand, as who opens it next may be anybody.
+ */
+bool hang_none_could_bring(const struct hang_work *w, const struct waitgraph_sink *s);
 /* The same function of the same file, at whatever line. */
 bool hang_same_code(const struct dump_frame *a, const struct dump_frame *b);
 /*

@@ -475,7 +475,8 @@ bool hang_graph_benign(struct hang_work *w)
 	if (s->end == WAITEND_CLOCK && by_timer(w, s) && w->standstill_ns < (s->n_followers > 0 ? sleep : long_sleep))
 		return benign_end(w, s, "sleep", "an event loop waits for its timers",
 				  s->n_followers > 0 ? sleep : long_sleep);
-	uint64_t own = s->end == WAITEND_OWN && hang_only_services_beside(w, s) ? own_services_ns : own_thread_ns;
+	bool none_works = s->end == WAITEND_OWN && (hang_only_services_beside(w, s) || hang_none_could_bring(w, s));
+	uint64_t own = none_works ? own_services_ns : own_thread_ns;
 	const struct waitgraph_node *end = &w->c->graph->node[s->node];
 	bool by_thread = !waitgraph_awaits_its_own(end) || hang_worker_beside(w, s);
 	by_thread = by_thread && !waitgraph_waits_for_itself(end);

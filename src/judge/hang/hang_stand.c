@@ -80,17 +80,16 @@ static bool circles(const struct hang_work *w, const struct stackgroup_rank *r)
 	return true;
 }
 
-/*
- * True of a rank that circles, if the variables of its function had the same values at each look: it computes nothing,
- * and looks for a change that somebody else has to make. Of a program without Python this is not known.
- */
-static bool looks_only(const struct hang_work *w, const struct stackgroup_rank *r)
+/* Of a rank that circles: it computes nothing, and looks for a change that somebody else has to make. */
+bool hang_same_variables(const struct hang_work *w, const struct stackgroup_rank *r)
 {
-	const struct dump_frame *top = innermost(r->acting);
-	for (size_t i = 0; i < MIN(w->c->n_dumps, HANG_DUMPS); i++)
-		if (top_of(w->c->dumps[i], r)->state != top->state)
+	const struct dump_frame *top = r->acting ? innermost(r->acting) : NULL;
+	for (size_t i = 0; top && i < MIN(w->c->n_dumps, HANG_DUMPS); i++) {
+		const struct dump_frame *f = top_of(w->c->dumps[i], r);
+		if (!f || f->state != top->state)
 			return false;
-	return top->state != 0;
+	}
+	return top && top->state != 0;
 }
 
 /* True of a rank that circles, if it gives the processor away on the way: who computes does not. */
@@ -202,7 +201,7 @@ bool hang_busy(struct hang_work *w)
 	double gap = w->stepping ? w->p->gap_ns : 0;
 	uint64_t most = MAX(hang_gpu_works(w, r->rank) ? gpu_busy_ns : busy_ns, (uint64_t)(gap * busy_gaps));
 	bool spins = missed && circles(w, r);
-	bool looks = spins && looks_only(w, r);
+	bool looks = spins && hang_same_variables(w, r);
 	bool looks_on = looks || (spins && yields(w, r));
 	uint64_t compute = w->s->has_after ? MAX(w->s->after_ns, spin_ns) : compute_ns;
 	uint64_t spin = MAX(looks_on ? spin_ns : compute, (uint64_t)(gap * spin_gaps));
@@ -454,6 +453,9 @@ static void loop_says(struct hang_work *w, const struct stackgroup_rank *r)
 		  duration_format(hang_sleep_ns_of(w, r), slept));
 	if (retry)
 		hang_says(w, "It %s.", retry->text);
+	if (hang_looks_at_memory(w, r))
+		hang_says(w, "It makes no system call in between, so it looks at memory alone%s.",
+			  hang_looks_in_vain(w, r) ? ", and nobody is left who changes that" : "");
 	hang_says_who_naps(w, r);
 	hang_says_ranks_left_then(w);
 	if (retry && retry->held)
@@ -536,8 +538,10 @@ bool hang_one_stands(struct hang_work *w)
 			TEXT_FORMAT(stands, "The job's process %d (%s) stands still:", (int)r->process->pid,
 				    r->process->name);
 		else
-			TEXT_FORMAT(stands, hang_first_waiting(w) ? "%s is not with the others: it stands still,"
-								  : "%s stands still:", who);
+			TEXT_FORMAT(stands,
+				    hang_first_waiting(w) ? "%s is not with the others: it stands still,"
+							  : "%s stands still:",
+				    who);
 		waits_says(w, r, stands, doing);
 		lock_says(w, r);
 		if (hang_joins_thread(r) && !hang_thread_of_graph(w, r->process->pid))

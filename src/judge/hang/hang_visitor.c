@@ -303,8 +303,7 @@ static bool odd_text_says(struct hang_work *w, const struct stackgroup_rank **re
 		const struct waitgraph_node *n = r->process ? waitgraph_thread(g, r->process->pid, 0) : NULL;
 		if (!n || !n->odd)
 			continue;
-		hang_says(w, "Of rank %d alone %s; of all others it is %s.", r->rank, n->odd->text,
-			  n->odd->owner_text);
+		hang_says(w, "Of rank %d alone %s; of all others it is %s.", r->rank, n->odd->text, n->odd->owner_text);
 		if (n->odd->by_number && w->stepping) {
 			hang_accuse(w, r->rank);
 			w->v->confidence = CONFIDENCE_MEDIUM;
@@ -340,7 +339,8 @@ bool hang_server_of_all(struct hang_work *w)
 	const uint32_t server = server_of_all(w, s);
 	if (server == WAITGRAPH_NONE)
 		return false;
-	if (!hang_old_enough(w, HANG_VAGUE))
+	/* Where nothing else of the job could bring an answer the circle explains itself. */
+	if (!hang_old_enough(w, w->stepping && hang_nobody_acts(w) ? HANG_EXPLAINED : HANG_VAGUE))
 		return true;
 	hang_is(w, "wait_circle", CONFIDENCE_LOW);
 	waitgraph_who_text(g, server, who, sizeof(who));

@@ -82,6 +82,7 @@ struct waitgraph_node {
 	bool idle; /* it waits for requests or work, and ends nobody's wait meanwhile */
 	bool handles; /* it works on the call or request of another process */
 	bool within; /* likewise, and what it waits for comes from its own process or by another request */
+	bool only_sleeps; /* it makes no other call than its sleeps, so that it looks at memory alone */
 	bool naps; /* it woke up between the looks, did next to nothing, and waits for a second or so at most again */
 	enum waitgraph_end end; /* WAITEND_NONE: it has arrows */
 	const struct waitfact *fact; /* what it waits for, of an end too; NULL: nothing, or unknown */

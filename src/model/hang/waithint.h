@@ -47,6 +47,8 @@ enum waithint_kind {
 	 * beside another hint
 	 */
 	WAITHINT_ODD,
+	/* It makes no system call but its sleeps, so it looks at memory alone, if at anything; beside another hint */
+	WAITHINT_SLEEPS,
 };
 
 struct waithint {

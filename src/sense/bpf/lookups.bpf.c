@@ -1,8 +1,9 @@
 /*
  * Counts lookups of files that are not there: system calls that name a path and end with ENOENT, of watched processes,
  * by thread and path; of those that are there by calls that only ask (stat, access); and locks of files that are not
- * had, tried without waiting (flock, fcntl), by thread and file. Attached for a few seconds
- * while a suspected job is looked at; sense/proc/lookups.c reads it.
+ * had, tried without waiting (flock, fcntl), by thread and file. And all calls of their main threads, those that only
+ * let time pass apart from the others. Attached for a few seconds while a suspected job is looked at;
+ * sense/proc/lookups.c reads it.
  *
  * At the end of a system call its arguments are still in the registers as they were, and the page of the path has just
  * been read by the kernel. This is so on x86_64; elsewhere the program is not loaded.
@@ -68,31 +69,43 @@ static __always_inline void lock_count(struct task_struct *me, struct pt_regs *r
 	row_count(&key);
 }
 
+/* One more call of a main thread. */
+static __always_inline void call_count(struct task_struct *me, struct pt_regs *regs, __u8 call)
+{
+	__u8 argument = call & BPF_LOOKUP_ARGUMENT;
+	bool sleeps = call & BPF_LOOKUP_SLEEPS;
+	if (argument == 1)
+		sleeps = sleeps && BPF_CORE_READ(regs, di) == 0;
+	else if (argument == 2)
+		sleeps = sleeps && BPF_CORE_READ(regs, si) == 0;
+	struct bpf_lookup_key key = {.tgid = me->tgid, .tid = me->pid, .folder = BPF_LOOKUP_CWD, .found = sleeps};
+	row_count(&key);
+}
+
 /* arguments: the registers, the call's result */
 SEC("tp_btf/sys_exit")
 int lookups(__u64 *args)
 {
 	struct pt_regs *regs = (void *)args[0];
 	long result = (long)args[1];
-	if (result != NO_SUCH_FILE && result != TRY_AGAIN && result != 0)
-		return 0;
 	struct task_struct *me = bpf_get_current_task_btf();
 	__u32 tgid = me->tgid;
 	if (!bpf_map_lookup_elem(&watched, &tgid))
 		return 0;
 	unsigned long nr = BPF_CORE_READ(regs, orig_ax);
-	if (nr >= BPF_LOOKUP_CALLS)
+	__u8 call = nr < BPF_LOOKUP_CALLS ? path_argument[nr] : 0, argument = call & BPF_LOOKUP_ARGUMENT;
+	if (me->pid == me->tgid)
+		call_count(me, regs, call);
+	if (call & BPF_LOOKUP_SLEEPS)
 		return 0;
-	__u8 call = path_argument[nr], argument = call & BPF_LOOKUP_ARGUMENT;
 	if (result == TRY_AGAIN) {
 		if (call & BPF_LOOKUP_LOCKS)
 			lock_count(me, regs, call);
 		return 0;
 	}
-	if (argument == 0 || (result == 0 && !(call & BPF_LOOKUP_ASKS)))
+	if (argument == 0 || (result != NO_SUCH_FILE && (result != 0 || !(call & BPF_LOOKUP_ASKS))))
 		return 0;
-	struct bpf_lookup_key key = {
-		.tgid = tgid, .tid = me->pid, .folder = BPF_LOOKUP_CWD, .found = result == 0};
+	struct bpf_lookup_key key = {.tgid = tgid, .tid = me->pid, .folder = BPF_LOOKUP_CWD, .found = result == 0};
 	unsigned long first = BPF_CORE_READ(regs, di), path = first;
 	if (argument == 2) {
 		key.folder = (int)first;

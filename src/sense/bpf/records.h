@@ -150,14 +150,19 @@ struct bpf_refused_count {
 /* A call that locks an open file; by a command, as of fcntl, which tells that it does. */
 #define BPF_LOOKUP_LOCKS 8
 #define BPF_LOOKUP_BY_COMMAND 16
+/*
+ * A call that lets time pass or manages the caller's own memory: nothing is learned from it. With an argument: if that
+ * one is 0, as poll() without descriptors is a sleep.
+ */
+#define BPF_LOOKUP_SLEEPS 32
 
 struct bpf_lookup_key {
 	unsigned tgid, tid;
 	int folder; /* the descriptor of the folder from which a relative path starts, or BPF_LOOKUP_CWD */
-	unsigned found; /* 1: it is there */
+	unsigned found; /* 1: it is there; of calls: they only let time pass */
 	unsigned dev; /* of a lock: the file system as the kernel numbers it, major << 20 | minor; path is empty */
 	unsigned pad;
-	unsigned long long inode; /* of a lock; 0: it is a lookup */
+	unsigned long long inode; /* of a lock; 0: it is a lookup, or without a path all calls of a main thread */
 	char path[BPF_LOOKUP_PATH];
 };
 

@@ -14,7 +14,7 @@ struct lookups {
 	int link_fd;
 };
 
-/* Calls that ask for a file, which of their arguments names it, and whether they do no more than ask; and locks. */
+/* Calls that ask for a file, which of their arguments names it, and whether they do no more than ask; locks; sleeps. */
 static void arguments_fill(uint8_t argument[static BPF_LOOKUP_CALLS])
 {
 	static const struct {
@@ -27,7 +27,22 @@ static void arguments_fill(uint8_t argument[static BPF_LOOKUP_CALLS])
 		{SYS_stat, 1 | BPF_LOOKUP_ASKS},
 		{SYS_lstat, 1 | BPF_LOOKUP_ASKS},
 		{SYS_access, 1 | BPF_LOOKUP_ASKS},
+		{SYS_select, 1 | BPF_LOOKUP_SLEEPS},
+		{SYS_poll, 2 | BPF_LOOKUP_SLEEPS},
+		{SYS_time, BPF_LOOKUP_SLEEPS},
 #endif
+		{SYS_pselect6, 1 | BPF_LOOKUP_SLEEPS},
+		{SYS_ppoll, 2 | BPF_LOOKUP_SLEEPS},
+		{SYS_nanosleep, BPF_LOOKUP_SLEEPS},
+		{SYS_clock_nanosleep, BPF_LOOKUP_SLEEPS},
+		{SYS_restart_syscall, BPF_LOOKUP_SLEEPS},
+		{SYS_sched_yield, BPF_LOOKUP_SLEEPS},
+		{SYS_clock_gettime, BPF_LOOKUP_SLEEPS},
+		{SYS_gettimeofday, BPF_LOOKUP_SLEEPS},
+		{SYS_futex, BPF_LOOKUP_SLEEPS},
+		{SYS_brk, BPF_LOOKUP_SLEEPS},
+		{SYS_madvise, BPF_LOOKUP_SLEEPS},
+		{SYS_munmap, BPF_LOOKUP_SLEEPS},
 		{SYS_openat, 2},
 		{SYS_readlinkat, 2},
 		{SYS_newfstatat, 2 | BPF_LOOKUP_ASKS},
@@ -140,6 +155,7 @@ static void lookups_row_take(void *ctx, size_t row, size_t at)
 		.found = key->found,
 		.dev = key->dev,
 		.inode = key->inode,
+		.calls = key->inode == 0 && key->path[0] == '\0',
 		.n = reading->value[at].n,
 		.last_ns = reading->value[at].last_ns,
 	};

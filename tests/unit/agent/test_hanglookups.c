@@ -2,6 +2,7 @@
 #include "testing.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
@@ -33,6 +34,18 @@ static void body_looks(void)
 		if (with_others || to_go)
 			(void)access("epoch3/done.10", F_OK);
 		nanosleep(&nap, NULL);
+	}
+}
+
+/* Naps, and asks for its parent now and then if it is to make a call as well. */
+static void body_naps(void)
+{
+	const struct timespec nap = {.tv_nsec = 2 * NS_PER_MS};
+	for (;;) {
+		nanosleep(&nap, NULL);
+		ignore(poll(NULL, 0, 1), "another way to sleep");
+		if (with_others)
+			ignore(getppid(), "it is a call that is no sleep");
 	}
 }
 
@@ -192,6 +205,32 @@ static void holder_is_told(void)
 	folder_remove();
 }
 
+static void a_loop_that_makes_no_call_but_its_naps_is_told(void **state)
+{
+	(void)state;
+	struct hangprocs_member member = {.main = true};
+	const struct hangprocs procs = {.now = &member, .n_now = 1};
+	struct waithint hint[4];
+	need_bpf();
+	for (int others = 0; others < 2; others++) {
+		h = hanglookups_new(&w);
+		assert_non_null(h);
+		with_others = others;
+		start(body_naps);
+		member.pid = child;
+		const pid_t pids[] = {child};
+		hanglookups_begin(h, &procs);
+		for (int i = 0; i < 300; i++)
+			pause_1ms();
+		facts_read(pids, 1);
+		assert_int_equal(hanglookups_hints(h, &facts, hint, ARRAY_SIZE(hint)), others ? 0 : 1);
+		assert_true(others || (hint[0].kind == WAITHINT_SLEEPS && hint[0].tid == child));
+		hanglookups_end(h);
+		child_end();
+	}
+	with_others = false;
+}
+
 static void who_has_the_lock_that_a_loop_tries_is_told(void **state)
 {
 	(void)state;
@@ -222,6 +261,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		FACTS(a_loop_is_said_to_look_for_what_it_does_not_find),
 		FACTS(a_loop_is_said_to_ask_for_what_does_not_go),
+		FACTS(a_loop_that_makes_no_call_but_its_naps_is_told),
 		FACTS(who_has_the_lock_that_a_loop_tries_is_told),
 		FACTS(who_has_a_lock_by_open_file_description_is_told),
 		FACTS(without_a_watcher_nothing_is_told),
