@@ -1,8 +1,8 @@
 /*
  * What whoever starts vigil may have set for it, and what would have it fail in the middle: descriptors 0 to 2 that are
  * closed, so that a file of vigil's would become its output; SIGCHLD ignored, so that no end of a child is told; limits
- * of a file's size and of processor time, whose signals end a process; a limit of the stack that is too small, and one of
- * open files: 64 jobs take more than the usual 1,024. sudo(8) passes all of this on. Programs of others get it back.
+ * of a file's size and of processor time, whose signals end a process; a limit of the stack that is too small, and one
+ * of open files: 64 jobs take more than the usual 1,024. sudo(8) passes all of this on. Programs of others get it back.
  */
 #pragma once
 

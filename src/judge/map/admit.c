@@ -126,9 +126,10 @@ struct admit_verdict admit_judge(const struct admit_state *s)
 		return (struct admit_verdict){ADMIT_RESUME, v.oldest_suspended};
 	if (left_bytes <= add_cap(s->room_bytes / CRITICAL_SHARE, s->ahead_bytes))
 		return when_critical(s, &v, left_bytes);
-	if (left_bytes <= s->room_bytes / SHORT_SHARE && v.n_growing > 0)
+	const bool is_short = left_bytes <= s->room_bytes / SHORT_SHARE;
+	if (is_short && v.n_growing > 0)
 		return (struct admit_verdict){ADMIT_SUSPEND, v.newest_growing};
-	if (v.n_suspended > 0 && v.n_ending == 0 && admit_fits(s, &v, &s->task[v.oldest_suspended]))
+	if (!is_short && v.n_suspended > 0 && v.n_ending == 0 && admit_fits(s, &v, &s->task[v.oldest_suspended]))
 		return (struct admit_verdict){ADMIT_RESUME, v.oldest_suspended};
 	if (v.n_suspended > 1 && idle_for_suspended(s, v))
 		return (struct admit_verdict){ADMIT_KILL, v.newest_suspended};

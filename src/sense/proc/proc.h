@@ -45,8 +45,8 @@ int must_check proc_stat_read(const struct world *w, pid_t pid, struct proc_stat
 /* True while the process lives and its pid was not reused; ret is then its stat. Allocates nothing. */
 bool proc_is_same(const struct world *w, struct proc_id id, struct proc_stat *ret);
 /*
- * True once it was seen that it has ended: it is gone, a zombie, or another one has its pid. One that cannot be read now,
- * for want of descriptors or memory, has not.
+ * True once it was seen that it has ended: it is gone, a zombie, or another one has its pid. One that cannot be read
+ * now, for want of descriptors or memory, has not.
  */
 bool proc_has_ended(const struct world *w, struct proc_id id);
 /* False: there is no such process here, or the thread is none of its: the number of one that ended may be another's. */

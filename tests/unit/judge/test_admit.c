@@ -186,6 +186,7 @@ static void every_bag_comes_to_its_end(void **state)
 			struct admit_state s = {.room_bytes = M(1000),
 						.ahead_bytes = M(10),
 						.share_ratio = seed % 2 ? 1 : 0.5,
+						.n_processors = seed % 3 * 2,
 						.task = t,
 						.n = n};
 			while (head < tail && n < 8 &&
@@ -198,8 +199,10 @@ static void every_bag_comes_to_its_end(void **state)
 			}
 			uint64_t used = 0;
 			for (size_t i = 0; i < n; i++) {
-				if (!t[i].suspended && !t[i].ending)
+				if (!t[i].suspended && !t[i].ending) {
 					t[i].own_bytes = MIN(t[i].own_bytes + M(5), need[id[i]]);
+					t[i].lived_ns += NS_PER_S / 10;
+				}
 				used += t[i].own_bytes;
 			}
 			assert_true(used <= M(1000));
