@@ -83,6 +83,17 @@ static void other_door(struct hang_work *w, const struct waitgraph_sink *s)
 	}
 }
 
+/* A helper of a rank is at its door, and all ranks have come to it: what they miss may be the fault of any of them. */
+static void at_a_helpers_door(struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph_node *n = &w->c->graph->node[s->node];
+	if (!n->who || n->who->rank == NO_RANK || !n->fact || n->fact->kind != WAITFACT_LISTEN || !all_have_come(w, s))
+		return;
+	w->v->confidence = CONFIDENCE_LOW;
+	w->v->n_culprits = 0;
+	hang_says(w, "All ranks have come to it: whether it or one of them has lost what they wait for is not known.");
+}
+
 /*
  * All other ranks wait for one that waits for somebody, and that is none of them. In a job that has made steps it is
  * this rank that holds the others up; before, a person may have to come. Of a server in a thread of its own it is not
@@ -96,8 +107,10 @@ void hang_visitor_of_none(struct hang_work *w, const struct waitgraph_sink *s)
 		w->v->confidence = CONFIDENCE_LOW;
 		return;
 	}
-	if (!n->who || !n->who->main)
+	if (!n->who || !n->who->main) {
+		at_a_helpers_door(w, s);
 		return;
+	}
 	if (!all_have_come(w, s)) {
 		other_door(w, s);
 		return;
