@@ -213,8 +213,6 @@ static void a_loop_that_makes_no_call_but_its_naps_is_told(void **state)
 	struct waithint hint[4];
 	need_bpf();
 	for (int others = 0; others < 2; others++) {
-		h = hanglookups_new(&w);
-		assert_non_null(h);
 		with_others = others;
 		start(body_naps);
 		member.pid = child;
