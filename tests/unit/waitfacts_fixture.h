@@ -8,8 +8,8 @@
 
 #include "sense/wait/waitfacts.h"
 
-/* Enough for a loaded machine; a list that was cut for want of time is never complete. */
-#define SEARCH_NS (30 * NS_PER_S) /* a thousand copies under sanitizers, beside other tests */
+/* Enough for a thousand copies under sanitizers on a loaded machine; a list cut for want of time is never complete. */
+#define SEARCH_NS (30 * NS_PER_S)
 
 static struct waitfacts facts;
 
