@@ -86,7 +86,7 @@ bool target_ended(const struct world *w, const struct target *t)
 	if (t->gone)
 		return true;
 	if (t->pidfd < 0)
-		return !target_lives(w, t);
+		return proc_has_ended(w, t->id);
 	struct pollfd p = {.fd = t->pidfd, .events = POLLIN};
 	return poll(&p, 1, 0) > 0;
 }

@@ -34,7 +34,7 @@ def test_signals_that_are_not_ignored(vigil):
 
 def test_a_limit_of_a_files_size(vigil):
     assert job_says(vigil, ["prlimit", "--fsize=0:0"], "ulimit -f") == "0"
-    assert not vigil.strays()
+    wait_for(lambda: not vigil.strays(), 20, "all of it to be gone")
 
 
 def test_a_small_stack(vigil):

@@ -1,8 +1,8 @@
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "act/target.h"
 #include "agent/host/host.h"
 #include "agent/incident/story.h"
 #include "agent/run/adopt_parts.h"
@@ -379,20 +379,13 @@ void adopt_ended(struct adopt *a, struct adopted *j)
 	recorder_close(&j->recorder);
 }
 
-/* Told by the kernel, which takes no descriptor more. */
-static bool pidfd_told(int pidfd)
-{
-	struct pollfd p = {.fd = pidfd, .events = POLLIN};
-	return pidfd >= 0 && poll(&p, 1, 0) == 1 && (p.revents & POLLIN);
-}
-
 bool adopt_still_alive(const struct adopt *a, const struct adopted *j)
 {
 	for (size_t i = 0; i < j->n_also; i++)
 		if (!proc_has_ended(a->w, j->also[i]))
 			return true;
 	if (j->id.pid)
-		return !pidfd_told(j->pidfd) && !proc_has_ended(a->w, j->id);
+		return !target_ended(a->w, &(struct target){.id = j->id, .pidfd = j->pidfd});
 	pid_t one[4];
 	size_t n = 0;
 	/* An empty group may fill again, and one that cannot be read now is still there; a removed one is gone. */
