@@ -83,11 +83,28 @@ static void other_door(struct hang_work *w, const struct waitgraph_sink *s)
 	}
 }
 
+/* True if a thread of each rank waits for this end itself, not for a rank that does. */
+static bool all_ask_it(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph *g = w->c->graph;
+	for (size_t i = 0; i < w->g.n; i++) {
+		const struct stackgroup_rank *r = &w->g.rank[i];
+		bool asks = false;
+		for (size_t k = 0; k < g->n_nodes && !asks && r->process; k++)
+			for (uint32_t e = 0; e < g->node[k].n_edges && g->node[k].process; e++)
+				asks |= g->node[k].process->pid == r->process->pid &&
+					g->edge[g->node[k].first_edge + e].to == s->node;
+		if (!asks)
+			return false;
+	}
+	return w->many;
+}
+
 /* A helper of a rank is at its door, and all ranks have come to it: what they miss may be the fault of any of them. */
 static void at_a_helpers_door(struct hang_work *w, const struct waitgraph_sink *s)
 {
 	const struct waitgraph_node *n = &w->c->graph->node[s->node];
-	if (!n->who || n->who->rank == NO_RANK || !n->fact || n->fact->kind != WAITFACT_LISTEN || !all_have_come(w, s))
+	if (!n->who || n->who->rank == NO_RANK || !n->fact || n->fact->kind != WAITFACT_LISTEN || !all_ask_it(w, s))
 		return;
 	w->v->confidence = CONFIDENCE_LOW;
 	w->v->n_culprits = 0;
