@@ -87,9 +87,7 @@ static void note(struct guard_shm *shm, const char *text)
 		TEXT_COPY(shm->notes[shm->n_notes++], text);
 }
 
-/*
- * The guard must run when other processes cannot: high priority, exempt from the OOM killer.
- */
+/* The guard must run when other processes cannot: high priority, exempt from the OOM killer. */
 static void privileges_take(struct guard *g)
 {
 	struct sched_param p = {.sched_priority = 2}; /* the supervisor is lent the one below at times */
