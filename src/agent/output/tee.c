@@ -160,10 +160,10 @@ static void rush_begin(struct tee *t, uint64_t now)
 		t->order->lost = true;
 	r->since_ns = r->last_ns = now;
 	r->held = malloc(HELD_BYTES);
-	if (t->from_pipe && outbuf_splices(t->to)) {
+	if (t->from_pipe)
 		held_pipe_open(r);
+	if (t->from_pipe && outbuf_splices(t->to))
 		outbuf_grow(t->to);
-	}
 }
 
 /* Behind a gap, keeping begins with a whole line. */
@@ -276,15 +276,41 @@ static bool rush_hold(struct tee *t, size_t there)
 	return true;
 }
 
-static bool rush_splice(struct tee *t)
+/* What is held is passed on: where it goes to takes pages, without being copied. */
+static bool rush_move(struct tee *t)
 {
-	size_t n = 1, there;
+	size_t n = 1;
+	while (t->ahead > 0 && n > 0 && outbuf_splices(t->to)) {
+		int c = outbuf_splice(t->to, t->from_fd, t->ahead, &n);
+		if (c == OUTBUF_BROKEN)
+			return ended(t);
+		if (c == OUTBUF_NO_SPLICE) /* a file system without it */
+			return true;
+		t->ahead -= n;
+		t->bytes += n;
+		if (n > 0)
+			t->rush.last_ns = clock_mono_ns();
+	}
+	while (t->ahead > 0 && !outbuf_splices(t->to) && !outbuf_is_full(t->to)) {
+		const size_t before = t->ahead;
+		if (!pass_copy(t))
+			return false;
+		if (t->ahead == before) /* somebody else has read it */
+			break;
+	}
+	return true;
+}
+
+static bool rush_pass(struct tee *t)
+{
 	if (outbuf_push(t->to) != 0)
 		return ended(t);
-	if (t->to->len > 0)
+	if (t->to->len > 0 && outbuf_splices(t->to)) {
+		t->to->blocked = true; /* until its reader takes that: what is spliced would come before it */
 		return true;
+	}
 	if (t->ahead == 0) {
-		there = from_there(t);
+		const size_t there = from_there(t);
 		if (there == 0)
 			return !from_ended(t) || ended(t);
 		if (!rush_hold(t, there)) {
@@ -292,20 +318,7 @@ static bool rush_splice(struct tee *t)
 			return true;
 		}
 	}
-	while (t->ahead > 0 && n > 0) {
-		int c = outbuf_splice(t->to, t->from_fd, t->ahead, &n);
-		if (c == OUTBUF_BROKEN)
-			return ended(t);
-		if (c == OUTBUF_NO_SPLICE) { /* a file system without it */
-			held_in_memory(&t->rush);
-			return true;
-		}
-		t->ahead -= n;
-		t->bytes += n;
-		if (n > 0)
-			t->rush.last_ns = clock_mono_ns();
-	}
-	return true;
+	return rush_move(t);
 }
 
 static bool move(struct tee *t)
@@ -316,7 +329,7 @@ static bool move(struct tee *t)
 	if (t->rush.on && rush_may_end(t, now))
 		rush_end(t);
 	if (t->rush.on && t->rush.pipe[0] >= 0)
-		return rush_splice(t);
+		return rush_pass(t);
 	if (t->rush.on || t->ahead > 0)
 		return pass_copy(t);
 	int got = from_read(t, chunk, sizeof(chunk), &n);

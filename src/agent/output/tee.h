@@ -17,7 +17,7 @@
 #include "sense/death/streamorder.h"
 
 #define TEE_LAST_LINE LASTLINE_MAX
-#define TEE_KEPT_BYTES_PER_S (128 * MIB)
+#define TEE_KEPT_BYTES_PER_S (32 * MIB)
 #define TEE_KEPT_BURST_BYTES (64 * MIB)
 
 /* Output that is passed on without being kept. */
