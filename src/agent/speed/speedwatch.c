@@ -22,6 +22,7 @@
 static void speedwatch_done(struct speedwatch *s)
 {
 	speedwatch_ray_done(s);
+	speedwatch_traffic_done(s);
 	for (size_t i = 0; i < s->own_process_cap && i < s->f->n_processes; i++)
 		s->process[i].view = procview_close(s->process[i].view);
 	for (size_t i = 0; i < s->own_thread_cap && i < s->f->n_threads; i++)
@@ -188,6 +189,7 @@ static int speedwatch_run(struct speedwatch *s, pid_t pid)
 	speedwatch_ray_begin(s);
 	speedwatch_loader_begin(s);
 	speedwatch_around_read(s->w, pid, &s->tasks, &around[0]);
+	speedwatch_traffic_begin(s, &memcount_kernel);
 	s->begin_ns = s->w->mono_ns();
 	costs_read(s);
 	for (size_t i = 0; i < s->f->n_threads; i++)
@@ -198,6 +200,7 @@ static int speedwatch_run(struct speedwatch *s, pid_t pid)
 		s->f->watched_s = (double)MAX(s->w->mono_ns() - s->begin_ns, 1u) / 1e9;
 		for (size_t i = 0; i < s->f->n_threads; i++)
 			thread_costs(s, i);
+		speedwatch_traffic_end(s);
 		process_costs(s);
 		speedwatch_around_read(s->w, pid, NULL, &around[1]);
 		speedwatch_machine(s, &around[0], &around[1]);

@@ -5,6 +5,8 @@
 #include "agent/speed/speedwatch.h"
 #include "sense/native/stopper.h"
 #include "sense/speed/cpustat.h"
+#include "sense/speed/memcount.h"
+#include "sense/speed/resctrl.h"
 #include "sense/wait/threadwait.h"
 
 struct speedwatch_thread {
@@ -59,6 +61,15 @@ struct speedwatch_ray {
 	double results;
 };
 
+/* The counters of what memory moves, while they are open. */
+struct speedwatch_traffic {
+	struct memcount count; /* owned */
+	struct resctrl groups; /* owned; as they were at the start */
+	bool has_groups;
+	uint64_t at_ns, groups_ns;
+	enum speed_traffic_why why; /* of count.n being 0 */
+};
+
 struct speedwatch {
 	const struct world *w;
 	const struct speedwatch_want *want;
@@ -81,6 +92,7 @@ struct speedwatch {
 	uint64_t stay_ns; /* children were last compared */
 	bool anew; /* processes have started that are to be watched as well */
 	bool of_workers; /* at the last look it started or ended workers */
+	struct speedwatch_traffic traffic;
 	struct instant *instant; /* owned, as the stack; NULL: not wanted yet */
 	struct unwind_stack *stack;
 };
@@ -114,6 +126,12 @@ void speedwatch_ray_done(struct speedwatch *s);
 /* What a program of PyTorch does inside its DataLoader: by a sweep that is due. */
 void speedwatch_loader_begin(struct speedwatch *s);
 void speedwatch_loader(struct speedwatch *s);
+
+/* What memory moves, counted by ops: the kernel's, or a test's. */
+void speedwatch_traffic_begin(struct speedwatch *s, const struct memcount_ops *ops);
+/* Into the facts' machine, once it is known what the threads cost. */
+void speedwatch_traffic_end(struct speedwatch *s);
+void speedwatch_traffic_done(struct speedwatch *s);
 
 /* True: the Python stack of the main thread was read. */
 bool speedwatch_frames(struct procview *view, enum procview_still still, struct procview_sample *ret);

@@ -188,6 +188,7 @@ static void speed_rules(const struct speedview *v, struct findings *ret)
 	speed_step_rules(v, ret);
 	speed_machine_rules(v, ret);
 	speed_memory_rules(v, ret);
+	speed_bandwidth_rules(v, ret);
 	speed_thread_rules(v, ret);
 	speed_wait_rules(v, ret);
 	speed_loader_rules(v, ret);

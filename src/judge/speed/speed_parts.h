@@ -52,6 +52,7 @@ struct finding *speed_add(const struct speedview *v, struct findings *all, const
 bool speed_found(const struct findings *all, const char *id);
 
 void speed_ask_rules(const struct speedview *v, struct findings *all);
+void speed_bandwidth_rules(const struct speedview *v, struct findings *all);
 void speed_machine_rules(const struct speedview *v, struct findings *all);
 void speed_memory_rules(const struct speedview *v, struct findings *all);
 void speed_thread_rules(const struct speedview *v, struct findings *all);

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "model/jobs/role.h"
+#include "model/speed/speedtraffic.h"
 #include "sense/speed/threadcost.h"
 
 /* What a thread did at one instant; the letters stand in scenarios and in the rows of struct speedfacts. */
@@ -104,6 +105,7 @@ struct speed_machine {
 	uint32_t nodes; /* NUMA */
 	bool has_remote;
 	double remote_ratio; /* of the memory of the busiest process, on another node than it runs on */
+	struct speed_traffic traffic;
 };
 
 /* The most processor time that processes outside the job used. */

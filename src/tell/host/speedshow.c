@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/buf.h"
 #include "tell/text/textout.h"
 
 #define SPEEDSHOW_THREADS 64 /* the busiest that an object names of each process */
@@ -69,6 +70,35 @@ static struct js *process_json(const struct speedfacts *f, size_t i)
 	return j;
 }
 
+static struct js *traffic_json(const struct speed_traffic *t)
+{
+	static const char *const sources[] = {NULL, "memory_controllers", "last_level_caches"};
+	static const char *const whys[] = {"absent", "denied", "refused", "still"};
+	struct js *j = js_object();
+	if (t->source == SPEED_TRAFFIC_UNSEEN) {
+		js_put_text(j, "unseen", whys[t->why]);
+		return j;
+	}
+	js_put_text(j, "source", sources[t->source]);
+	js_put_double(j, "bytes_per_s", t->bytes);
+	js_put_bool(j, "at_least", t->least);
+	if (t->reads + t->writes > 0) {
+		js_put_double(j, "read_bytes_per_s", t->reads);
+		js_put_double(j, "write_bytes_per_s", t->writes);
+	}
+	if (t->limit_bytes > 0) {
+		js_put_double(j, "limit_bytes_per_s", t->limit_bytes);
+		js_put_u64(j, "channels", t->channels);
+	}
+	if (t->parts > 1) {
+		js_put_u64(j, "parts", t->parts);
+		js_put_double(j, "busiest_part_bytes_per_s", t->part_bytes);
+	}
+	if (t->has_job)
+		js_put_double(j, "job_bytes_per_s", t->job_bytes);
+	return j;
+}
+
 struct js *speedshow_json(const struct speedshow *s)
 {
 	const struct speedfacts *f = s->facts;
@@ -86,6 +116,7 @@ struct js *speedshow_json(const struct speedshow *s)
 	if (f->n_denied)
 		js_put_u64(j, "denied", f->n_denied);
 	js_put_bool(j, "cut", f->cut);
+	js_put(j, "memory_traffic", traffic_json(&f->machine.traffic));
 	for (size_t i = 0; i < f->n_processes; i++)
 		js_add(processes, process_json(f, i));
 	js_put(j, "processes", processes);
@@ -101,11 +132,40 @@ static bool saw_calls(const struct speedfacts *f)
 	return false;
 }
 
+/* Why what memory moves was not seen; "": there is no more to say. */
+static const char *traffic_why(const struct speed_traffic *t)
+{
+	switch (t->why) {
+	case SPEED_TRAFFIC_DENIED:
+		return " (counted for root alone)";
+	case SPEED_TRAFFIC_REFUSED:
+		return " (the kernel refused to count it)";
+	case SPEED_TRAFFIC_STILL:
+		return " (its counters stand still)";
+	case SPEED_TRAFFIC_ABSENT:
+		break;
+	}
+	return " (nothing here counts it)";
+}
+
+static void traffic_text(const struct textout *p, const struct speed_traffic *t)
+{
+	char limit[160] = "; what it could move at most is not known here";
+	if (t->source == SPEED_TRAFFIC_UNSEEN)
+		return;
+	if (t->limit_bytes > 0)
+		TEXT_FORMAT(limit, ", of %.1f at most (%u channel%s at the speed that the firmware names)",
+			    t->limit_bytes / 1e9, t->channels, t->channels == 1 ? "" : "s");
+	textout_text(p, 0, "The memory of the machine moved %s%.1f GB a second%s%s.", t->least ? "at least " : "",
+		     t->bytes / 1e9, t->source == SPEED_TRAFFIC_CACHES ? " to and from the processors" : "", limit);
+}
+
 void speedshow_text(const struct speedshow *s, FILE *to)
 {
 	const struct speedfacts *f = s->facts;
 	const struct speed_machine *m = &f->machine;
 	const struct textout p = {.to = to, .width = textout_width(to)};
+	const bool unseen = m->traffic.source == SPEED_TRAFFIC_UNSEEN;
 	textout_text(
 		&p, 0,
 		"Looked %zu times within %.1f s at %zu thread%s in %zu process%s: they used %.2f processors, wanted "
@@ -115,10 +175,12 @@ void speedshow_text(const struct speedshow *s, FILE *to)
 	textout_text(
 		&p, 0,
 		"Looked at: processors and quota, thread pools, Python's GIL, locks, loaders and workers, sleeping, "
-		"disks and output, tiny reads, short-lived children, page faults, swap and memory, %s%sstolen time%s. "
-		"Not seen from outside: memory bandwidth, caches, and what a GPU does inside.",
-		m->has_clock ? "clocks, " : "", saw_calls(f) ? "busy waiting, " : "",
-		m->nodes > 1 && m->has_remote ? ", NUMA nodes" : "");
+		"disks and output, tiny reads, short-lived children, page faults, swap and memory, %s%s%sstolen time%s."
+		" Not seen from outside: %s%s%scaches, and what a GPU does inside.",
+		unseen ? "" : "memory bandwidth, ", m->has_clock ? "clocks, " : "",
+		saw_calls(f) ? "busy waiting, " : "", m->nodes > 1 && m->has_remote ? ", NUMA nodes" : "",
+		unseen ? "memory bandwidth" : "", unseen ? traffic_why(&m->traffic) : "", unseen ? ", " : "");
+	traffic_text(&p, &m->traffic);
 	if (f->n_denied)
 		textout_text(&p, 0,
 			     "Of %zu process%s it may not be read what %s for: be %s user, or root, to learn more.",
