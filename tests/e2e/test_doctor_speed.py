@@ -6,6 +6,7 @@ planted fault is looked at until it comes first, within a deadline, and a health
 import os
 import signal
 import subprocess
+import threading
 import time
 
 import pytest
@@ -177,6 +178,45 @@ def test_people_are_told_what_was_looked_at(vigil, program):
     text = " ".join(result.out.decode().split())
     assert "Nothing that I can see holds" in text and "Looked" in text and "Not seen from outside" in text
     assert f"It rested or waited nearly all of the time: 'vigil stack {p.pid}' shows where" in text, text
+
+
+def put(path, text):
+    """As the kernel's files change: never empty."""
+    path.with_name("new").write_text(text, encoding="ascii")
+    path.with_name("new").rename(path)
+
+
+def test_what_memory_moves_is_told_where_it_is_counted(vigil, program, tmp_path):
+    assert look(vigil, program("compute").pid)["watched"]["memory_traffic"]
+    sys = tmp_path / "sys"
+    groups = [sys / "fs/resctrl/mon_data", sys / "fs/resctrl/batch/mon_data", sys / "fs/resctrl/mon_groups/a/mon_data"]
+    for g in groups:
+        (g / "mon_L3_00").mkdir(parents=True)
+    (sys / "devices").symlink_to("/sys/devices")
+    features = sys / "fs/resctrl/info/L3_MON/mon_features"
+    features.parent.mkdir(parents=True)
+    features.write_text("llc_occupancy\nmbm_total_bytes\n", encoding="ascii")
+    p, begun, ended = program("two_processes"), time.monotonic(), threading.Event()
+
+    def count():
+        while not ended.wait(0.02):
+            for g in groups:
+                put(g / "mon_L3_00/mbm_total_bytes", f"{int((time.monotonic() - begun) * 5e8)}\n")
+    counter = threading.Thread(target=count)
+    counter.start()
+    try:
+        wait_for((groups[2] / "mon_L3_00/mbm_total_bytes").exists, 10, "the first count")
+        told = vigil("doctor", p.pid, "--for", 3, "--json", timeout=90, env={"VIGIL_SYS_PATH": sys}).json()
+        text = vigil("doctor", p.pid, "--for", 1, timeout=90, env={"VIGIL_SYS_PATH": sys}).out.decode()
+    finally:
+        ended.set()
+        counter.join()
+    seen = told["watched"]["memory_traffic"]
+    assert seen["source"] == "last_level_caches" and not seen["at_least"], seen
+    assert 0.8e9 < seen["bytes_per_s"] < 1.2e9, "of two control groups; the monitoring group is in one of them"
+    assert "limit_bytes_per_s" not in seen and "memory-bandwidth" not in {f["id"] for f in told["findings"]}
+    flat = " ".join(text.split())
+    assert "memory bandwidth, " in flat and "could move at most is not known here" in flat, text
 
 
 def test_a_process_that_ends_meanwhile_is_judged_by_what_was_seen(vigil):

@@ -15,7 +15,7 @@ enum speed_traffic_source {
 /* Why it was not seen. */
 enum speed_traffic_why {
 	SPEED_TRAFFIC_ABSENT, /* the machine has no such counters that are known here */
-	SPEED_TRAFFIC_DENIED, /* they are root's */
+	SPEED_TRAFFIC_DENIED, /* they are there, and may not be used: not root, or a container */
 	SPEED_TRAFFIC_REFUSED, /* the kernel would not open them */
 	SPEED_TRAFFIC_STILL, /* they stood still, or said that they have no number */
 };

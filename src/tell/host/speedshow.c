@@ -137,7 +137,7 @@ static const char *traffic_why(const struct speed_traffic *t)
 {
 	switch (t->why) {
 	case SPEED_TRAFFIC_DENIED:
-		return " (counted for root alone)";
+		return " (counting it is not permitted)";
 	case SPEED_TRAFFIC_REFUSED:
 		return " (the kernel refused to count it)";
 	case SPEED_TRAFFIC_STILL:

@@ -45,7 +45,7 @@ static void what_was_not_seen_says_why(void **state)
 		const char *text, *json;
 	} cases[] = {
 		{SPEED_TRAFFIC_ABSENT, "memory bandwidth (nothing here counts it), caches,", "\"absent\""},
-		{SPEED_TRAFFIC_DENIED, "memory bandwidth (counted for root alone), caches,", "\"denied\""},
+		{SPEED_TRAFFIC_DENIED, "memory bandwidth (counting it is not permitted), caches,", "\"denied\""},
 		{SPEED_TRAFFIC_REFUSED, "memory bandwidth (the kernel refused to count it), caches,", "\"refused\""},
 		{SPEED_TRAFFIC_STILL, "memory bandwidth (its counters stand still), caches,", "\"still\""}};
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
