@@ -4,6 +4,7 @@
 #include "agent/inspect/procview.h"
 #include "agent/speed/speedwatch.h"
 #include "sense/native/stopper.h"
+#include "sense/pylib/raycall.h"
 #include "sense/speed/cpustat.h"
 #include "sense/speed/memcount.h"
 #include "sense/speed/resctrl.h"
@@ -48,14 +49,22 @@ struct speedwatch_process {
 };
 
 #define SPEEDWATCH_DRIVERS 4
-#define SPEEDWATCH_RAY_WORKERS 64
+#define SPEEDWATCH_RAY_WORKERS 512
+
+/* One of Ray's workers, with a view. */
+struct speedwatch_worker {
+	size_t process, lead; /* indices of the facts; lead: its main thread, SIZE_MAX: it is not watched */
+	bool has_work;
+	enum raycall_work work; /* as last read */
+	uint64_t read_ns; /* at this sweep: as long as the main thread has not run since, it holds */
+};
 
 /* Ray's program and workers; n_drivers 0: there is no Ray in the job, or its program is not found. */
 struct speedwatch_ray {
 	struct procview *driver[SPEEDWATCH_DRIVERS];
 	bool own[SPEEDWATCH_DRIVERS]; /* not of the job, opened for this alone */
 	size_t n_drivers;
-	size_t worker[SPEEDWATCH_RAY_WORKERS]; /* processes of the facts, with a view */
+	struct speedwatch_worker worker[SPEEDWATCH_RAY_WORKERS];
 	size_t n_workers;
 	uint64_t looked_ns, first; /* first: of the result that was waited for last */
 	double results;

@@ -86,6 +86,14 @@ static void drivers_outside(struct speedwatch *s)
 	}
 }
 
+static size_t lead_of(const struct speedfacts *f, size_t process)
+{
+	for (size_t i = 0; i < f->n_threads; i++)
+		if (f->thread[i].process == process && f->thread[i].lead)
+			return i;
+	return SIZE_MAX;
+}
+
 void speedwatch_ray_begin(struct speedwatch *s)
 {
 	struct speedwatch_ray *r = &s->ray;
@@ -94,7 +102,7 @@ void speedwatch_ray_begin(struct speedwatch *s)
 			continue;
 		s->f->ray.workers++;
 		if (r->n_workers < SPEEDWATCH_RAY_WORKERS)
-			r->worker[r->n_workers++] = i;
+			r->worker[r->n_workers++] = (struct speedwatch_worker){.process = i, .lead = lead_of(s->f, i)};
 	}
 	if (r->n_workers == 0 || s->f->ray.workers > r->n_workers)
 		return; /* who works beside those that are looked at is not known */
@@ -131,22 +139,33 @@ static bool get_look(struct speedwatch *s, struct raycall_get *ret)
 	return false;
 }
 
+/* What a worker does; a main thread that has not run since it was read does the same. False: it cannot be read. */
+static bool work_read(struct speedwatch *s, struct speedwatch_worker *o)
+{
+	const struct speedwatch_thread *lead = o->lead == SIZE_MAX ? NULL : &s->thread[o->lead];
+	struct procview_sample sample;
+	if (o->has_work && lead && lead->letter && lead->letter != SPEED_RUN && lead->idle_since_ns <= o->read_ns)
+		return true;
+	o->has_work = speedwatch_frames(s->process[o->process].view, PROCVIEW_WAITS, &sample);
+	if (!o->has_work)
+		return false;
+	o->work = raycall_work_of(sample.python.frames, sample.python.n);
+	o->read_ns = s->sweep_ns;
+	return true;
+}
+
 /* The one worker that works, and on what; NULL: none or several do. */
 static const struct speed_process *alone(struct speedwatch *s, enum raycall_work *ret)
 {
 	const struct speed_process *who = NULL;
-	struct procview_sample sample;
 	for (size_t i = 0; i < s->ray.n_workers; i++) {
-		const size_t k = s->ray.worker[i];
-		if (s->process[k].gone || !speedwatch_frames(s->process[k].view, PROCVIEW_WAITS, &sample))
-			continue;
-		enum raycall_work work = raycall_work_of(sample.python.frames, sample.python.n);
-		if (work == RAYCALL_NONE)
+		struct speedwatch_worker *o = &s->ray.worker[i];
+		if (s->process[o->process].gone || !work_read(s, o) || o->work == RAYCALL_NONE)
 			continue;
 		if (who)
 			return NULL;
-		who = &s->f->process[k];
-		*ret = work;
+		who = &s->f->process[o->process];
+		*ret = o->work;
 	}
 	return who;
 }
