@@ -9,6 +9,7 @@ from conftest import wait_for
 
 SCRIPT = pathlib.Path(__file__).with_name("ray_names.py")
 TRAIN = pathlib.Path(__file__).with_name("ray_ranks.py")
+TURNS = pathlib.Path(__file__).with_name("ray_turns.py")
 
 
 def pids(folder, name):
@@ -97,6 +98,19 @@ def test_commands_show_and_take_the_names_of_tasks_and_actors(vigil, ray, tmp_pa
     nobody = vigil("stack", "preproces")
     assert nobody.status == 4 and b"no Ray worker runs a task or actor of that name" in nobody.err
 
+    (tmp_path / "end").touch()
+    result = vigil.finish(job, 60)
+    assert result.status == 0 and b"done" in result.out, result
+
+
+def test_the_doctor_calls_an_actor_by_its_name(vigil, ray, tmp_path):
+    job = vigil.start("run", "--name", "turns", "--", ray.python, "-u", TURNS, tmp_path, prefix=ray.prefix, env=ray.env)
+    wait_for(lambda: len(list(tmp_path.glob("learn-*"))) == 2, 120, "both calls of the actor to begin")
+    pid, = {int(p.name.rsplit("-", 1)[1]) for p in tmp_path.glob("learn-*")}
+    seen = vigil("doctor", "turns", "--for", 5, "--json").json()
+    assert {p["pid"]: p["actor"] for p in seen["watched"]["processes"] if "actor" in p} == {pid: "critic (Learner)"}
+    found = {f["id"]: f["text"] for f in seen["findings"]}
+    assert f"threads of actor critic (Learner) (process {pid}) take turns" in found["gil-bound"], found
     (tmp_path / "end").touch()
     result = vigil.finish(job, 60)
     assert result.status == 0 and b"done" in result.out, result

@@ -204,6 +204,7 @@ static int speedwatch_run(struct speedwatch *s, pid_t pid)
 		process_costs(s);
 		speedwatch_around_read(s->w, pid, NULL, &around[1]);
 		speedwatch_machine(s, &around[0], &around[1]);
+		speedwatch_ray_names(s);
 		r = speedwatch_whose(s);
 		threads_sort(s->f);
 	}

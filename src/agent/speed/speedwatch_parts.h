@@ -130,6 +130,8 @@ bool speedwatch_children_stay(struct speedwatch *s);
 /* Ray's program and its workers: by a sweep that is due. */
 void speedwatch_ray_begin(struct speedwatch *s);
 void speedwatch_ray(struct speedwatch *s);
+/* When the looks are over: what the busiest actors are called, some tenths of a second. */
+void speedwatch_ray_names(struct speedwatch *s);
 void speedwatch_ray_done(struct speedwatch *s);
 
 /* What a program of PyTorch does inside its DataLoader: by a sweep that is due. */

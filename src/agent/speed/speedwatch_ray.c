@@ -10,6 +10,9 @@
 #include "sense/pylib/raycall.h"
 #include "sense/proc/maps.h"
 
+/* Actors whose names are read, and the processors that such a one used. */
+#define NAMED_MOST 4
+#define NAMED_LEAST 0.05
 #define LOOK_NS (50 * NS_PER_MS)
 /* Processes whose maps are searched for Ray's library. */
 #define SEARCHED_MOST 64
@@ -190,6 +193,40 @@ static void actor_name_read(struct speedwatch *s, pid_t pid)
 	const bool actor = raylook_read(s->w, pid, &l) && l.is_actor;
 	raylook_name(s->w, pid, actor ? &l.actor : NULL, s->f->ray.actor_name, sizeof(s->f->ray.actor_name));
 	raylook_done(&l);
+}
+
+/* Of the processes of Ray that have not been asked, the one that used most; SIZE_MAX: none did. */
+static size_t busiest_unasked(const struct speedwatch *s, const bool *asked)
+{
+	size_t most = SIZE_MAX;
+	double most_run = NAMED_LEAST;
+	for (size_t i = 0; i < s->ray.n_workers; i++) {
+		const size_t k = s->ray.worker[i].process;
+		double run = 0;
+		for (size_t t = 0; t < s->f->n_threads; t++)
+			run += s->f->thread[t].process == k ? s->f->thread[t].run : 0;
+		if (asked[i] || s->process[k].gone || run < most_run)
+			continue;
+		most_run = run;
+		most = i;
+	}
+	return most;
+}
+
+void speedwatch_ray_names(struct speedwatch *s)
+{
+	bool asked[SPEEDWATCH_RAY_WORKERS] = {false};
+	for (size_t n = 0; n < NAMED_MOST; n++) {
+		const size_t i = busiest_unasked(s, asked);
+		struct raylook l;
+		if (i == SIZE_MAX)
+			return;
+		asked[i] = true;
+		struct speed_process *p = &s->f->process[s->ray.worker[i].process];
+		if (raylook_read(s->w, p->pid, &l) && l.is_actor)
+			raylook_name(s->w, p->pid, &l.actor, p->called, sizeof(p->called));
+		raylook_done(&l);
+	}
 }
 
 static void several_count(struct speedwatch *s, const struct raycall_get *get, const struct speed_process *who,

@@ -132,6 +132,15 @@ struct finding *speed_add(const struct speedview *v, struct findings *all, const
 	return f;
 }
 
+const char *speed_who(const struct speed_process *p, char dst[static SPEED_WHO])
+{
+	if (p->called[0])
+		text_format(dst, SPEED_WHO, "actor %s (process %d)", p->called, p->pid);
+	else
+		text_format(dst, SPEED_WHO, "process %d", p->pid);
+	return dst;
+}
+
 bool speed_found(const struct findings *all, const char *id)
 {
 	for (size_t i = 0; i < all->n; i++)

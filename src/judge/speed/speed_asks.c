@@ -45,11 +45,12 @@ void speed_ask_rules(const struct speedview *v, struct findings *all)
 		return;
 	const double cost = 1 - 1 / gain_of_processor(v, asking);
 	const bool gains = cost >= SPEED_LEAST_COST;
+	char whose[SPEED_WHO];
 	struct finding *f =
 		speed_add(v, all, "busy-waiting", "medium", 0, gains ? -cost : -in_vain,
-			  "thread %d (%s) of process %d waits without sleeping: it uses %.2f processors to ask again "
+			  "thread %d (%s) of %s waits without sleeping: it uses %.2f processors to ask again "
 			  "and again whether something has come (%s)",
-			  who->tid, who->comm, v->f->process[who->process].pid, who->run, who->ask);
+			  who->tid, who->comm, speed_who(&v->f->process[who->process], whose), who->run, who->ask);
 	if (!f)
 		return;
 	finding_evidence(f, "of %u instants at which it ran it was asking at %u, and in another system call at %u",

@@ -30,10 +30,10 @@ static void small_io(const struct speedview *v, struct findings *all)
 		return;
 	const struct speed_process *p = &v->f->process[who];
 	const uint64_t piece = (uint64_t)((p->read_bytes + p->write_bytes) / most + 0.5);
-	struct finding *f =
-		speed_add(v, all, "small-io", "high", 0, system_of(v->f, who) / v->run,
-			  "process %d reads and writes in pieces of %" PRIu64 " byte%s, %.0f times a second", p->pid,
-			  piece, piece == 1 ? "" : "s", most);
+	char words[SPEED_WHO];
+	struct finding *f = speed_add(v, all, "small-io", "high", 0, system_of(v->f, who) / v->run,
+				      "%s reads and writes in pieces of %" PRIu64 " byte%s, %.0f times a second",
+				      speed_who(p, words), piece, piece == 1 ? "" : "s", most);
 	if (!f)
 		return;
 	finding_evidence(f,

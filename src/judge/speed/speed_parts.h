@@ -48,6 +48,10 @@ double speed_without_wait(const struct speedview *v, const struct speed_thread *
 struct finding *speed_add(const struct speedview *v, struct findings *all, const char *id, const char *confidence,
 			  double speedup, double cost, const char *fmt, ...) printf_like(7, 8);
 
+#define SPEED_WHO 160
+/* "process 812"; "actor critic (Learner) (process 812)". Returns dst. */
+const char *speed_who(const struct speed_process *p, char dst[static SPEED_WHO]);
+
 /* True: there is such a finding already. */
 bool speed_found(const struct findings *all, const char *id);
 

@@ -31,6 +31,7 @@ static void gil_turns(const struct speedview *v, size_t process, struct findings
 {
 	double waiting = 0, wanting = 0, vain = 0, run = speed_run_of(v->f, process);
 	size_t n = 0;
+	char who[SPEED_WHO];
 	for (size_t i = 0; i < v->f->n_threads; i++) {
 		const struct speed_thread *t = &v->f->thread[i];
 		if (t->process != process)
@@ -48,11 +49,9 @@ static void gil_turns(const struct speedview *v, size_t process, struct findings
 	const double rest = MAX(v->run - run, 0), seen = wanting - waiting;
 	const double goes_on = MAX(seen - vain, MIN(seen, someone_goes_on(v->f, process)));
 	double speedup = speed_fair(v, wanting + rest) / MAX(speed_has(v, MAX(goes_on, 0.5) + rest), 0.01);
-	struct finding *f =
-		speed_add(v, all, "gil-bound", "high", speedup, 0,
-			  "%zu threads of process %d take turns: Python lets one of them run at a time (the "
-			  "GIL)",
-			  n, v->f->process[process].pid);
+	struct finding *f = speed_add(v, all, "gil-bound", "high", speedup, 0,
+				      "%zu threads of %s take turns: Python lets one of them run at a time (the GIL)",
+				      n, speed_who(&v->f->process[process], who));
 	if (!f)
 		return;
 	finding_evidence(f, "on average %.1f of them wait for the GIL; together they use %.2f processors", waiting,
@@ -152,10 +151,11 @@ static void locks(const struct speedview *v, struct findings *all)
 			speed_fair(v, t.running + t.waiting + rest) / MAX(speed_has(v, t.running + rest), 0.01);
 		/* Neighbours make running look small: one of them runs or wants to at a time, so not more than all. */
 		speedup = MIN(speedup, (double)t.n);
-		struct finding *o =
-			speed_add(v, all, "lock-contention", t.mutex ? "high" : "medium", speedup, 0,
-				  "%zu threads of process %d%s take turns at one lock", t.n,
-				  f->process[f->thread[i].process].pid, t.processes ? " and of others" : "");
+		char who[SPEED_WHO];
+		struct finding *o = speed_add(v, all, "lock-contention", t.mutex ? "high" : "medium", speedup, 0,
+					      "%zu threads of %s%s take turns at one lock", t.n,
+					      speed_who(&f->process[f->thread[i].process], who),
+					      t.processes ? " and of others" : "");
 		if (!o)
 			continue;
 		finding_evidence(o, "%.1f of them run and %.1f wait at the same %s, on average", t.running, t.waiting,

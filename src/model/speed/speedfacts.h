@@ -62,6 +62,7 @@ struct speed_process {
 	enum role role;
 	int32_t rank;
 	char name[32];
+	char called[96]; /* an actor of Ray that worked: its name and class for people; "": not known */
 	bool main; /* a rank, or what the job was begun with */
 	bool denied; /* what its threads wait for may not be read */
 	bool python;

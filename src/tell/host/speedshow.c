@@ -54,6 +54,8 @@ static struct js *process_json(const struct speedfacts *f, size_t i)
 	js_put_i64(j, "pid", p->pid);
 	js_put_text(j, "name", p->name);
 	js_put_text(j, "role", role_name(p->role));
+	if (p->called[0])
+		js_put_text(j, "actor", p->called);
 	js_put_u64(j, "own_bytes", p->own_bytes);
 	js_put_double(j, "read_calls_per_s", p->reads);
 	js_put_double(j, "write_calls_per_s", p->writes);

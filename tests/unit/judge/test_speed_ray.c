@@ -46,6 +46,23 @@ static void one_actor_that_has_all_calls_is_named(void **state)
 	assert_non_null(strstr(s.found.row[0].text, "Sleeper (process 101)"));
 }
 
+/* What is told of its threads has the actor's name, not a number alone. */
+static void an_actor_is_called_by_its_name(void **state)
+{
+	(void)state;
+	scene_begin(&s, 4);
+	scene_one(&s, ROLE_MAIN, "L");
+	const size_t p = scene_process(&s, ROLE_RAY_WORKER);
+	scene_thread(&s, p, "RG", 0);
+	scene_thread(&s, p, "GR", 0);
+	(void)scene_first(&s);
+	assert_string_equal(s.found.row[0].id, "gil-bound");
+	assert_non_null(strstr(s.found.row[0].text, "2 threads of process 101 take turns"));
+	TEXT_COPY(s.process[p].called, "critic (Learner)");
+	(void)scene_first(&s);
+	assert_non_null(strstr(s.found.row[0].text, "2 threads of actor critic (Learner) (process 101) take turns"));
+}
+
 /* Five calls of which each takes a whole processor gain what there are. */
 static void an_actor_that_computes_gains_no_more_than_the_processors(void **state)
 {
@@ -183,6 +200,7 @@ int main(void)
 		cmocka_unit_test(a_head_node_without_a_free_processor_is_named),
 		cmocka_unit_test(a_ray_that_the_program_has_started_for_itself_is_no_cluster),
 		cmocka_unit_test(one_actor_that_has_all_calls_is_named),
+		cmocka_unit_test(an_actor_is_called_by_its_name),
 		cmocka_unit_test(an_actor_that_computes_gains_no_more_than_the_processors),
 		cmocka_unit_test(an_actor_of_which_one_result_is_wanted_at_a_time_is_well),
 		cmocka_unit_test(an_actor_beside_which_others_work_is_well),
