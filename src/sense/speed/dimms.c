@@ -10,6 +10,7 @@
 #define DIMMS_MOST 1024
 
 enum { TYPE_MEMORY_DEVICE = 17, TYPE_END = 127 };
+enum { TYPE_DDR5 = 0x22 }; /* of a device */
 
 /* Where the fields of type 17 are in the structure. */
 enum {
@@ -157,10 +158,15 @@ static struct span channel_of(struct span locator, struct span bank)
 static struct device device_of(const struct structure *s)
 {
 	struct device d = {.locator = string_of(s, AT_LOCATOR), .bank = string_of(s, AT_BANK)};
-	const uint64_t width = dimms_field(s, AT_WIDTH, 2);
+	uint64_t width = dimms_field(s, AT_WIDTH, 2);
+	/* Some name one half of a channel of DDR5 for the whole. */
+	if (dimms_field(s, AT_TYPE, 1) == TYPE_DDR5)
+		width = MAX(width, 64u);
+	const uint64_t can = speed_at(s, AT_SPEED, AT_LONG_SPEED);
 	uint64_t speed = speed_at(s, AT_CONFIGURED, AT_LONG_CONFIGURED);
-	if (speed == 0)
-		speed = speed_at(s, AT_SPEED, AT_LONG_SPEED);
+	/* Half of what it can is most often its clock, of which each is two transfers. */
+	if (speed * 10 < can * 6)
+		speed = can;
 	d.channel = channel_of(d.locator, d.bank);
 	d.populated = dimms_field(s, AT_SIZE, 2) != 0;
 	if (width != 0xffff && width <= 8192 && speed <= 100000)

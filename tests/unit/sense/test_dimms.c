@@ -145,6 +145,25 @@ static void fast_devices_have_their_speed_elsewhere(void **state)
 	assert_true(parsed().limit_bytes == 2133e6 * 8);
 }
 
+/* A limit that is too low would blame memory that has room. */
+static void numbers_that_are_half_are_not_believed(void **state)
+{
+	(void)state;
+	put16(device_put("DIMM_A1", "", 16384, 1600) + 0x15, 3200); /* a clock */
+	assert_true(parsed().limit_bytes == 3200e6 * 8);
+	len = 0;
+	put16(device_put("DIMM_A1", "", 16384, 2133) + 0x15, 3200);
+	assert_true(parsed().limit_bytes == 2133e6 * 8);
+	len = 0;
+	const size_t at = device_put("DIMM_A1", "", 16384, 4800);
+	table[at + 0x12] = 0x22;
+	put16(at + 0x0a, 32);
+	assert_true(parsed().limit_bytes == 4800e6 * 8);
+	put16(at + 0x0a, 0xffff);
+	len = at + 0x5c + sizeof("DIMM_A1") + 1;
+	assert_int_equal(refused(), -ENODATA);
+}
+
 static void without_a_speed_or_width_there_is_no_limit(void **state)
 {
 	(void)state;
@@ -214,6 +233,7 @@ int main(void)
 		cmocka_unit_test_setup(names_that_are_not_sure_make_no_limit_too_low, begin),
 		cmocka_unit_test_setup(empty_slots_and_other_memory_do_not_count, begin),
 		cmocka_unit_test_setup(fast_devices_have_their_speed_elsewhere, begin),
+		cmocka_unit_test_setup(numbers_that_are_half_are_not_believed, begin),
 		cmocka_unit_test_setup(without_a_speed_or_width_there_is_no_limit, begin),
 		cmocka_unit_test_setup(a_damaged_table_is_refused, begin),
 		cmocka_unit_test_setup(a_string_that_is_not_there_is_empty, begin),
