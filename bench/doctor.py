@@ -36,7 +36,7 @@ EXPECTED = {
     "neighbour": "others-busy", "cold_reads": "disk-wait", "output": "output-wait", "small_io": "small-io",
     "process_each": "process-each", "big_args": "main-bound", "uneven_ranks": "uneven-tasks", "thrash": "memory-pressure",
     "gil_loader": "gil-bound", "slower": "steps-slower", "nan_loss": "loss-broken",
-    "asks": "busy-waiting", "loader_in_main": "loader-in-main", "loader_restarts": "loader-restarts", "late_worker": "one-worker",
+    "asks": "busy-waiting", "stream": "memory-bandwidth", "loader_in_main": "loader-in-main", "loader_restarts": "loader-restarts", "late_worker": "one-worker",
 }
 # They are not about speed as it is now.
 NO_SPEED = ("stopped", "memory_fit", "nan_loss")
@@ -178,8 +178,16 @@ def fixed_rate(vigil, name, seconds, folder, group):
     return Program(name, seconds + 3, folder, fixed=True, group=None if name == "quota" else group).rate()
 
 
+def counts_memory(vigil, folder):
+    """True where the doctor sees what the memory moves and what it could."""
+    return "limit_bytes_per_s" in doctor(vigil, os.getpid(), 1, folder)["watched"]["memory_traffic"]
+
+
 def planted(vigil, name, rounds, seconds, folder):
     named, told, measured, others, seen = 0, [], [], 0, []
+    if name == "stream" and not counts_memory(vigil, folder):
+        print(f"{name:12} cannot be planted here: nothing says what the memory moves, or what it could")
+        return None
     try:
         group = group_for(name, folder)
     except OSError as e:

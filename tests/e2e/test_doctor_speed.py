@@ -147,6 +147,15 @@ def test_a_stopped_process_is_named(vigil, program):
     assert found["cost_ratio"] > 0.9 and f"kill -CONT {p.pid}" in found["advice"][0]
 
 
+def test_memory_that_is_full_is_named_where_it_is_counted(vigil, program):
+    p = program("stream")
+    told = look(vigil, p.pid, 4)
+    if "limit_bytes_per_s" in told["watched"]["memory_traffic"]:
+        assert "float32" in " ".join(first(vigil, p.pid, "memory-bandwidth")["advice"])
+    else:
+        assert own(told) == [], "it looks like a program that computes"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["compute", "sleeping", "cron", "idle_server", "thread_server", "pool_even", "loader_ahead",
                                   "hash_threads", "pipeline", "child", "event_loop", "idle_pool", "many_threads",

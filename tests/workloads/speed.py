@@ -95,6 +95,21 @@ def blas(fixed, seconds):
     return counted(seconds, lambda c: [FORK.Process(target=matmul_rounds, args=(c, 300)) for _ in range(2 if fixed else 4)])
 
 
+def stream_rounds(counter, fixed):
+    import numpy
+    a, b = numpy.ones((2, 1 << 23), "f4" if fixed else "f8")
+    while True:
+        numpy.add(a, b, out=a)
+        with counter.get_lock():
+            counter.value += 1
+
+
+@planted
+def stream(fixed, seconds):
+    """A process for each processor that goes over more memory than caches hold; the fix is a type of half the size."""
+    return counted(seconds, lambda c: [FORK.Process(target=stream_rounds, args=(c, fixed)) for _ in os.sched_getaffinity(0)])
+
+
 @planted
 def gil(fixed, seconds):
     """Two threads of pure Python."""
