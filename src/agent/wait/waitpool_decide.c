@@ -1,8 +1,10 @@
 /* Whom a thread waits for that waits for the result of a pool: by what workers and the pool's own threads do. */
 #include <string.h>
+#include <sys/wait.h>
 
 #include "agent/wait/waitpool_parts.h"
 #include "base/buf.h"
+#include "base/text.h"
 #include "sense/proc/proc.h"
 #include "sense/rank.h"
 
@@ -296,6 +298,26 @@ static size_t ended_since(const struct pool *p, uint64_t began)
 	return n;
 }
 
+/* ": the last one left with status 1", of the youngest that has ended and was not waited for yet, or "". */
+static const char *how_they_end(const struct pool *p, uint64_t began, char dst[static 48])
+{
+	const struct waitfact_process *last = NULL;
+	const struct waitfacts *of[] = {p->x->in->before, p->x->in->now};
+	for (size_t k = 0; k < ARRAY_SIZE(of); k++)
+		for (size_t i = 0; i < of[k]->n_processes; i++) {
+			const struct waitfact_process *c = &of[k]->process[i];
+			if (c->ppid == p->x->v->pid && c->start_ticks > began + 1 && c->state == 'Z' && c->has_exit &&
+			    (!last || c->start_ticks >= last->start_ticks))
+				last = c;
+		}
+	dst[0] = '\0';
+	if (last && WIFSIGNALED(last->exit_status))
+		text_format(dst, 48, ": the last one was ended by signal %d", WTERMSIG(last->exit_status));
+	else if (last)
+		text_format(dst, 48, ": the last one left with status %d", WEXITSTATUS(last->exit_status));
+	return dst;
+}
+
 /*
  * Two generations of workers have ended without a task: those with which the pool began, as none is left, and those of
  * the earlier look, which came after these. A second one that starts slowly is so not taken for endless.
@@ -304,6 +326,7 @@ static void endless_tell(const struct pool *p, struct waitpool_found *ret)
 {
 	uint64_t began = began_ticks(p, p->out);
 	size_t new = 0, ends = 0;
+	char how[48];
 	for (size_t i = 0; i < p->n_members; i++) {
 		const struct pooled_worker *k = p->of[i];
 		new += !k || !waitfacts_process(p->x->in->before, k->pid);
@@ -314,7 +337,8 @@ static void endless_tell(const struct pool *p, struct waitpool_found *ret)
 		return;
 	struct waithint *h = hint_add(ret, p, WAITHINT_NOBODY);
 	if (h)
-		TEXT_FORMAT(h->text, "%s; its workers end before they take a task, and are made anew", p->t->text);
+		TEXT_FORMAT(h->text, "%s; its workers end before they take a task, and are made anew%s", p->t->text,
+			    how_they_end(p, began, how));
 }
 
 void waitpool_decide(const struct pooling *x, const struct pooled_thread *t, struct waitpool_found *ret)
