@@ -559,6 +559,13 @@ static bool of_messages(const struct hang_work *w, const struct waitgraph_sink *
 	return w->p->progress_known && s->end == WAITEND_CIRCLE && !s->of_main && s->all_wait && s->n_ranks > 1;
 }
 
+/* Of a circle in which nobody acts what one of its members does not take lies there, and the others wait for it. */
+static const struct waitgraph_node *lies_there(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph_node *n = s->n_followers == 0 || is_only_end(w, s) ? hang_unread_by(w, s) : NULL;
+	return n && hang_nobody_acts(w) ? n : NULL;
+}
+
 static const char *explained_id(const struct hang_work *w, const struct waitgraph_sink *s)
 {
 	const struct waitgraph_node *n = &w->c->graph->node[s->node];
@@ -595,6 +602,8 @@ static const char *explained_id(const struct hang_work *w, const struct waitgrap
 			return proof_id(w, s);
 		if (s->one_process && n->thread && n->thread->goroutine)
 			return NULL; /* that nobody else comes to it is what hang_goroutines asks for */
+		if (lies_there(w, s))
+			return proof_id(w, s);
 		return s->closed && in_the_way(w, s) && s->circle >= WAITGRAPH_LIKELY ? proof_id(w, s) : NULL;
 	default:
 		return NULL;
@@ -687,14 +696,18 @@ bool hang_graph_explains(struct hang_work *w)
 	bool sure = held && s->circle == WAITGRAPH_PROOF && !lost;
 	graph_is(w, s, left ? "abandoned_wait" : id,
 		 sure ? confidence_of(w, s) : MIN(confidence_of(w, s), CONFIDENCE_MEDIUM));
-	if (of_messages(w, s) && !s->closed) {
+	const struct waitgraph_node *unread = lies_there(w, s);
+	if (unread)
+		hang_unread_says(w, unread);
+	if (of_messages(w, s) && !s->closed && !unread) {
 		w->v->confidence = CONFIDENCE_LOW; /* who should have sent the next one is not known */
 		hang_says(w, "Each rank waits for a message of another one.");
 	}
-	hang_one_elsewhere(w, s);
+	if (!unread)
+		hang_one_elsewhere(w, s);
 	if (of_messages(w, s) && !s->closed && w->v->n_culprits > 2)
 		w->v->n_culprits = 0; /* all are none */
-	if (of_messages(w, s) && !s->closed && w->v->n_culprits == 0)
+	if (of_messages(w, s) && !s->closed && w->v->n_culprits == 0 && !unread)
 		hang_heard_least(w, s);
 	if (hang_each_for_its_own(w)) {
 		w->v->confidence = CONFIDENCE_LOW;

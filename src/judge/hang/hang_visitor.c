@@ -200,6 +200,11 @@ static const struct waitgraph_edge *unread_edge(const struct waitgraph *g, const
 	return NULL;
 }
 
+static bool is_message(const struct waitgraph_edge *e)
+{
+	return e->fact->kind == WAITFACT_MESSAGE;
+}
+
 const struct waitgraph_node *hang_unread_by(const struct hang_work *w, const struct waitgraph_sink *s)
 {
 	const struct waitgraph *g = w->c->graph;
@@ -212,7 +217,8 @@ const struct waitgraph_node *hang_unread_by(const struct hang_work *w, const str
 			return NULL;
 		one = n;
 	}
-	return one && one->who && one->who->rank != NO_RANK ? one : NULL;
+	const bool known = one && ((one->who && one->who->rank != NO_RANK) || is_message(unread_edge(g, one)));
+	return known ? one : NULL;
 }
 
 void hang_unread_says(struct hang_work *w, const struct waitgraph_node *n)
@@ -221,8 +227,17 @@ void hang_unread_says(struct hang_work *w, const struct waitgraph_node *n)
 	const struct waitgraph_edge *e = unread_edge(g, n);
 	char who[160], bytes[16];
 	w->v->n_culprits = 0;
-	hang_accuse(w, n->who->rank);
+	if (n->who && n->who->rank != NO_RANK)
+		hang_accuse(w, n->who->rank);
 	waitgraph_who_text(g, (uint32_t)(n - g->node), who, sizeof(who));
+	if (is_message(e)) {
+		hang_says(w, "%s lie in the queue (%s), sent last by another one; %s waits for messages of other types "
+			     "(msgrcv, type %lld) and does not take what lies there.",
+			  size_format(e->fact->unread, bytes), e->fact->text, who, (long long)e->fact->message_type);
+		hang_advise(w, "compare the type that the answer is given with the one that is waited for: a pid in a "
+			       "request is that of the process that sends it, which may be a child");
+		return;
+	}
 	hang_says(w, "%s has not read the %s that lie in its socket (%s), and waits for the next ones.", who,
 		  size_format(e->fact->unread, bytes), e->fact->text);
 	hang_advise(w, "read until there is nothing left: an edge-triggered wait (EPOLLET) tells of new bytes only");

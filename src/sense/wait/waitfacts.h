@@ -101,7 +101,11 @@ struct waitfact {
 	 * inode of the own end of sockets and of pipes, number of an eventfd, address of a futex, pid of a child.
 	 */
 	uint64_t id;
-	uint32_t unread; /* bytes in a socket of which the next ones are waited for (EPOLLET, EPOLLONESHOT) */
+	/*
+	 * Bytes in a socket of which the next ones are waited for (EPOLLET, EPOLLONESHOT), or in a System V queue, of
+	 * other types than is asked for, where another process was the last to send.
+	 */
+	uint32_t unread;
 	/* WAITFACT_TCP: all that has come over the connection so far; 0: nothing, or unknown. */
 	uint64_t received_bytes;
 	uint64_t peer_id; /* inode of the other end of a TCP or unix connection on this machine; 0: none, or unknown */

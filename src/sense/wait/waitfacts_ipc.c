@@ -189,8 +189,14 @@ void waiting_semaphore(struct waiting *c)
 		taken_by_one_that_left(c, f, set, &op, pid);
 }
 
-/* "key msqid perms cbytes qnum lspid lrpid …": who sent last to a queue, who received last. False: no such queue. */
-static bool message_users(const struct world *w, uint32_t queue, pid_t *ret_sent, pid_t *ret_received)
+/* What the kernel tells of a queue: the bytes that lie in it, who sent to it last, who received from it last. */
+struct message_queue {
+	uint64_t bytes;
+	pid_t sent, received;
+};
+
+/* "key msqid perms cbytes qnum lspid lrpid …". False: no such queue. */
+static bool message_queue_read(const struct world *w, uint32_t queue, struct message_queue *ret)
 {
 	cleanup(freep) char *text = NULL;
 	size_t len;
@@ -205,8 +211,9 @@ static bool message_users(const struct world *w, uint32_t queue, pid_t *ret_sent
 				break;
 		if (i < ARRAY_SIZE(column) || column[1] != queue)
 			continue;
-		*ret_sent = column[5] <= INT32_MAX ? (pid_t)column[5] : 0;
-		*ret_received = column[6] <= INT32_MAX ? (pid_t)column[6] : 0;
+		ret->bytes = column[3];
+		ret->sent = column[5] <= INT32_MAX ? (pid_t)column[5] : 0;
+		ret->received = column[6] <= INT32_MAX ? (pid_t)column[6] : 0;
 		return true;
 	}
 	return false;
@@ -215,7 +222,7 @@ static bool message_users(const struct world *w, uint32_t queue, pid_t *ret_sent
 void waiting_message(struct waiting *c)
 {
 	struct waitfact *f = waitfact_add(c, WAITFACT_MESSAGE);
-	pid_t sent, received;
+	struct message_queue q;
 	if (!f)
 		return;
 	const uint32_t queue = (uint32_t)c->tw->arg[0];
@@ -223,13 +230,16 @@ void waiting_message(struct waiting *c)
 	f->to_write = c->tw->nr == SYS_msgsnd;
 	f->message_type = f->to_write ? 0 : (int64_t)c->tw->arg[3];
 	TEXT_FORMAT(f->text, "System V messages, queue %d", (int)queue);
-	if (!ipc_is_ours(c->l, c->t->pid) || !message_users(c->l->w, queue, &sent, &received))
+	if (!ipc_is_ours(c->l, c->t->pid) || !message_queue_read(c->l->w, queue, &q))
 		return;
-	const pid_t one = f->to_write ? received : sent, other = f->to_write ? sent : received;
+	const pid_t one = f->to_write ? q.received : q.sent, other = f->to_write ? q.sent : q.received;
 	if (one > 0 && kinship_find(&c->l->kin, one))
 		waitfact_holder_add(c->l, f, one, 0);
 	if (one == c->t->pid && other > 0 && other != one && kinship_find(&c->l->kin, other))
 		waitfact_holder_add(c->l, f, other, 0);
+	/* What lies there is of another type than it asks for. What it sent itself is not for it. */
+	if (!f->to_write && q.sent > 0 && q.sent != c->t->pid)
+		f->unread = (uint32_t)MIN(q.bytes, (uint64_t)UINT32_MAX);
 }
 
 /* True if its name has been taken away, so that nobody can open it any more. A job that names one so fools itself. */

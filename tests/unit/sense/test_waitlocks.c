@@ -638,6 +638,37 @@ static void who_sent_last_itself_waits_for_who_received(void **state)
 	msgctl(ipc_id, IPC_RMID, NULL);
 }
 
+/* It waits for a type that nobody sends. */
+static void body_other_type(void)
+{
+	struct {
+		long type;
+		char text[8];
+	} m;
+	(void)msgrcv(ipc_id, &m, sizeof(m.text), 5, 0);
+}
+
+static void what_lies_in_a_queue_is_not_for_who_waits(void **state)
+{
+	(void)state;
+	const struct waitfact_thread *t;
+	struct {
+		long type;
+		char text[8];
+	} m = {.type = 9};
+	ipc_id = msgget(IPC_PRIVATE, 0600);
+	if (ipc_id < 0) {
+		print_message("no System V messages here\n");
+		skip();
+	}
+	assert_int_equal(msgsnd(ipc_id, &m, sizeof(m.text), 0), 0);
+	start(body_other_type);
+	const struct waitfact *a = await_fact((struct expected){WAITFACT_MESSAGE, false, 1, getpid()}, &t);
+	assert_int_equal(a->unread, sizeof(m.text));
+	child_end();
+	msgctl(ipc_id, IPC_RMID, NULL);
+}
+
 static const char queue_name[] = "/vigil-waitlocks";
 
 static mqd_t queue_open(void)
@@ -743,6 +774,7 @@ int main(void)
 		FACTS(a_queue_without_a_name_has_no_other_users),
 		FACTS(a_message_may_come_from_anybody),
 		FACTS(who_sent_last_itself_waits_for_who_received),
+		FACTS(what_lies_in_a_queue_is_not_for_who_waits),
 		FACTS(a_stopped_thread_waits_for_whoever_continues_it),
 		FACTS(a_process_that_ended_waits_for_nothing),
 	};
