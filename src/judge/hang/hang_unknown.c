@@ -128,6 +128,57 @@ static bool wait_for_messages(struct hang_work *w)
 	return true;
 }
 
+/* ---- an event loop that nothing is left to wake ---- */
+
+/* True of a thread that waits for others of its own process alone, and has no limit: it has no work. */
+static bool is_without_work(const struct waitgraph *g, const struct waitgraph_node *n)
+{
+	for (uint32_t i = 0; i < n->n_edges; i++)
+		if (g->node[g->edge[n->first_edge + i].to].process != n->process)
+			return false;
+	return n->n_edges > 0 && !n->timed;
+}
+
+/*
+ * The main thread of a job that has made steps waits for visitors, for its timers and for what its other threads bring,
+ * which all wait for work themselves: an event loop, where whoever awaits something else in it has no thread. Nobody
+ * is left to bring that, but a visitor may.
+ */
+static bool loop_idles(struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *main = g ? waitgraph_thread(g, r->process->pid, 0) : NULL;
+	char doing[300], limit[24];
+	size_t beside = 0;
+	if (!main || w->many || !w->stepping || !main->fact || main->fact->kind != WAITFACT_LISTEN)
+		return false;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		if (n == main || !n->thread || n->thread->ended || (n->who && n->who->launcher))
+			continue;
+		if (n->process != main->process || !is_without_work(g, n))
+			return false;
+		beside++;
+	}
+	/* A timer that has not gone off twice since may be the pause that the program makes. */
+	if (beside == 0 || (main->timed && (main->thread->limit_ns == 0 || main->thread->limit_ns * 2 > w->standstill_ns)))
+		return false;
+	hang_is(w, "waits_for_visitor", CONFIDENCE_LOW);
+	w->v->unexplained = true;
+	hang_doing(w, r, doing, sizeof(doing));
+	hang_says(w, "Process %d (%s) stands %s.", (int)main->process->pid, main->process->name, doing);
+	hang_says(w, "Its event loop waits for visitors alone (%s)", main->fact->text);
+	hang_says(w, "and its %zu other thread%s for work.", beside, beside == 1 ? "" : "s");
+	if (main->timed)
+		hang_says(w, "A timer wakes it after %s at most, and nothing came of that.",
+			  duration_format(main->thread->limit_ns, limit));
+	hang_says(w, "Nothing else is left that could bring what its program awaits.");
+	ignore(hang_says_who_left_then(w), "nobody need have left");
+	hang_advise(w, "look for an event or a promise that is awaited and can no longer come: one that was told before "
+		       "somebody listened, or whose condition is not met; give it a time limit");
+	return true;
+}
+
 void hang_unknown(struct hang_work *w)
 {
 	char stood[24], doing[300], who[HANG_WHO];
@@ -150,7 +201,7 @@ void hang_unknown(struct hang_work *w)
 		}
 	if (r && refused_beside(w, r))
 		return;
-	if (r && r->process && wait_for_messages(w))
+	if (r && r->process && (wait_for_messages(w) || loop_idles(w, r)))
 		return;
 	hang_is(w, "hang_unknown", CONFIDENCE_LOW);
 	w->v->unexplained = true;
