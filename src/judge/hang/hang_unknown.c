@@ -139,6 +139,12 @@ static bool is_without_work(const struct waitgraph *g, const struct waitgraph_no
 	return n->n_edges > 0 && !n->timed;
 }
 
+/* A timer that has not gone off twice since may be the pause that the program makes. */
+static bool may_pause(const struct hang_work *w, const struct waitgraph_node *n)
+{
+	return n->timed && (n->thread->limit_ns == 0 || n->thread->limit_ns * 2 > w->standstill_ns);
+}
+
 /*
  * The main thread of a job that has made steps waits for visitors, for its timers and for what its other threads bring,
  * which all wait for work themselves: an event loop, where whoever awaits something else in it has no thread. Nobody
@@ -160,8 +166,7 @@ static bool loop_idles(struct hang_work *w, const struct stackgroup_rank *r)
 			return false;
 		beside++;
 	}
-	/* A timer that has not gone off twice since may be the pause that the program makes. */
-	if (beside == 0 || (main->timed && (main->thread->limit_ns == 0 || main->thread->limit_ns * 2 > w->standstill_ns)))
+	if (beside == 0 || may_pause(w, main))
 		return false;
 	hang_is(w, "waits_for_visitor", CONFIDENCE_LOW);
 	w->v->unexplained = true;
@@ -174,8 +179,8 @@ static bool loop_idles(struct hang_work *w, const struct stackgroup_rank *r)
 			  duration_format(main->thread->limit_ns, limit));
 	hang_says(w, "Nothing else is left that could bring what its program awaits.");
 	ignore(hang_says_who_left_then(w), "nobody need have left");
-	hang_advise(w, "look for an event or a promise that is awaited and can no longer come: one that was told before "
-		       "somebody listened, or whose condition is not met; give it a time limit");
+	hang_advise(w, "look for an event or a promise that is awaited and can no longer come: one that was told "
+		       "before somebody listened, or whose condition is not met; give it a time limit");
 	return true;
 }
 
