@@ -120,10 +120,16 @@ static uint64_t looks_most_ns(const struct hang_work *w)
 	return MAX(looks_ns, hang_gap_times(w->gap_ns, looks_gaps));
 }
 
+/* True if nobody of the job changes what it looks at, as far as is known. */
+static bool looks_in_vain(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	return hang_looks_in_vain(w, r) || hang_dials_elsewhere(w, r);
+}
+
 bool hang_polls(const struct hang_work *w, const struct stackgroup_rank *r)
 {
 	uint64_t after = polls_after_ns(w, r);
-	return after > 0 && w->standstill_ns > (hang_looks_in_vain(w, r) ? MIN(after, looks_most_ns(w)) : after);
+	return after > 0 && w->standstill_ns > (looks_in_vain(w, r) ? MIN(after, looks_most_ns(w)) : after);
 }
 
 /* A process or rank ended when the job came to a stand. */
@@ -153,7 +159,7 @@ static uint64_t sleep_most_ns(const struct hang_work *w, const struct stackgroup
 	bool waited_for = w->many && w->n_blocking < w->g.n;
 	uint64_t most = waited_for ? hang_time(w->s->sleep_ns, HANG_SLEEP_NS) : 0;
 	uint64_t after = polls_after_ns(w, r);
-	if (after > 0 && hang_looks_in_vain(w, r))
+	if (after > 0 && looks_in_vain(w, r))
 		after = MIN(after, looks_most_ns(w));
 	if (is_deserted(w, r))
 		after = after == 0 ? deserted_ns : MIN(after, deserted_ns);

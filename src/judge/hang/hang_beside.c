@@ -68,13 +68,15 @@ bool hang_looks_in_vain(const struct hang_work *w, const struct stackgroup_rank 
 	return w->n_blocking < w->g.n ? deserted : hang_naps_elsewhere(w, &call) != NULL;
 }
 
-bool hang_nobody_acts(const struct hang_work *w)
+bool hang_nobody_acts_but(const struct hang_work *w, const struct waitgraph_node *but)
 {
 	const struct waitgraph *g = w->c->graph;
 	for (size_t i = 0; i < g->n_nodes; i++) {
 		const struct waitgraph_node *n = &g->node[i];
 		/* A node without a thread is somebody outside for whom one waits. */
 		if (n->end == WAITEND_GONE || is_at_a_door(n) || only_looks(n) || (n->who && n->who->launcher))
+			continue;
+		if (n == but)
 			continue;
 		switch (n->end) {
 		case WAITEND_NONE:
@@ -90,6 +92,11 @@ bool hang_nobody_acts(const struct hang_work *w)
 		}
 	}
 	return true;
+}
+
+bool hang_nobody_acts(const struct hang_work *w)
+{
+	return hang_nobody_acts_but(w, NULL);
 }
 
 bool hang_none_could_bring(const struct hang_work *w, const struct waitgraph_sink *s)

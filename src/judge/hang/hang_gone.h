@@ -44,6 +44,7 @@ bool hang_by_design(const struct hang_work *w, const struct waitgraph_sink *s);
  * stands where it is not known for what may act; not so a main thread that naps and makes no system call in between.
  */
 bool hang_nobody_acts(const struct hang_work *w);
+bool hang_nobody_acts_but(const struct hang_work *w, const struct waitgraph_node *but); /* this one may; NULL: none */
 /*
  * True if the variables of the function that the rank is in had the same values at each look. Of a program without
  * Python this is not known.
@@ -57,6 +58,11 @@ bool hang_looks_at_memory(const struct hang_work *w, const struct stackgroup_ran
  * whose variables change may count its naps, up to an end of its own.
  */
 bool hang_looks_in_vain(const struct hang_work *w, const struct stackgroup_rank *r);
+/*
+ * True of a rank that is refused where it connects while another one waits for visitors, at another address, and nobody
+ * else of a job of steps acts: nobody in it will listen where this one tries.
+ */
+bool hang_dials_elsewhere(const struct hang_work *w, const struct stackgroup_rank *r);
 /*
  * True of an end that waits for another thread of its own, in a job that has made steps, if nobody of the job acts: no
  * thread makes what it waits for. Of a FIFO that it has open for both ways only if somebody left as the job came to a

@@ -45,6 +45,28 @@ bool hang_is_refused(const struct hang_work *w, int32_t rank)
 	return refused_of(w, rank) != NULL;
 }
 
+/* The main thread of another rank that waits for visitors at a listening socket; NULL: none. */
+static const struct waitgraph_node *other_door(const struct hang_work *w, int32_t rank)
+{
+	const struct waitgraph *g = w->c->graph;
+	for (size_t i = 0; g && i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		const bool door = n->main && n->thread && n->fact && n->fact->kind == WAITFACT_LISTEN;
+		if (door && n->who && n->who->main && n->who->rank != NO_RANK && n->who->rank != rank)
+			return n;
+	}
+	return NULL;
+}
+
+bool hang_dials_elsewhere(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *n = g && r->process ? waitgraph_thread(g, r->process->pid, 0) : NULL;
+	const struct hang_refused *tried = refused_of(w, r->rank);
+	return n && w->many && w->stepping && tried && tried->error == ECONNREFUSED && other_door(w, r->rank) &&
+	       hang_nobody_acts_but(w, n);
+}
+
 bool hang_says_refused(struct hang_work *w, int32_t rank)
 {
 	const struct hang_refused *r = refused_of(w, rank);
@@ -52,6 +74,9 @@ bool hang_says_refused(struct hang_work *w, int32_t rank)
 		return false;
 	hang_says(w, "It tries again and again to connect to %s, %llu times since this was looked at, and %s.",
 		  r->address, (unsigned long long)r->n, why_of(r));
+	const struct waitgraph_node *door = other_door(w, rank);
+	if (door && r->error == ECONNREFUSED)
+		hang_says(w, "Rank %d waits for visitors elsewhere: %s.", (int)door->who->rank, door->fact->text);
 	hang_advise(w,
 		    "look for who should listen at %s: whether it was started, whether it ended, and whether it "
 		    "listens at that address",
