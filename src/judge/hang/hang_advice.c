@@ -52,6 +52,9 @@ static const struct {
 	  "take the second one with a time limit (lock.acquire(timeout=…), pthread_mutex_timedlock) and let go of the "
 	  "first where it fails",
 	  "ThreadSanitizer (-fsanitize=thread) or valgrind --tool=helgrind names wrong orders before they hang"}},
+	{HANG_ADVICE_RESTARTS,
+	 {"read the last words of the rank that ends: it fails before it comes to where the others wait",
+	  "have what starts it give up after a few times, so that the job fails with that error"}},
 	{HANG_ADVICE_OWN_LOCK,
 	 {"take it only once: have what is called with the lock held not take it again",
 	  "or use a lock that its holder may take again: threading.RLock() instead of threading.Lock(), "

@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 
 #include "base/text.h"
+#include "base/units.h"
+#include "judge/hang/hang_advice.h"
 #include "judge/hang/hang_gone.h"
 
 static bool is_in(const struct waitgraph *g, const struct waitgraph_sink *s, const struct waitgraph_node *n)
@@ -128,6 +130,46 @@ bool hang_failed_then(const struct hang_work *w)
 {
 	const struct liveness *l = hang_left_then(w);
 	return l && l->seen.last_gone.has_status && l->seen.last_gone.wait_status != 0;
+}
+
+/* The rank that is made anew; NULL: none, or several, or it has been left alone for a while. */
+static const struct liveness *restarted(const struct hang_work *w)
+{
+	const size_t least = 5;
+	const uint64_t newest_ns = 20 * NS_PER_S;
+	const struct liveness *one = NULL;
+	for (size_t i = 0; i < w->p->n; i++) {
+		const struct liveness *l = &w->p->rank[i];
+		if (l->serves || l->rank == NO_RANK || renewals_since(&l->renewals, w->m->since_ns) < least)
+			continue;
+		if (one || w->p->now_ns - renewals_last_ns(&l->renewals) > newest_ns)
+			return NULL;
+		one = l;
+	}
+	return one;
+}
+
+bool hang_restarts(struct hang_work *w)
+{
+	const struct liveness *l = w->many && w->stepping ? restarted(w) : NULL;
+	if (!l)
+		return false;
+	if (!hang_old_enough(w, HANG_EXPLAINED))
+		return true;
+	hang_is(w, "dead_rank", CONFIDENCE_MEDIUM);
+	hang_accuse(w, l->rank);
+	w->advice = HANG_ADVICE_RESTARTS;
+	const struct renewals *r = &l->renewals;
+	const size_t n = renewals_since(r, w->m->since_ns);
+	hang_says(w, "Rank %d ends and is started anew again and again: its main process became another one %zu "
+		     "times%s since the job came to a stand.",
+		  (int)l->rank, n, n == RENEWALS_KEPT ? " and more" : "");
+	if (r->has_status && WIFSIGNALED(r->wait_status))
+		hang_says(w, "One of them was ended by signal %d.", WTERMSIG(r->wait_status));
+	else if (r->has_status)
+		hang_says(w, "One of them left with status %d.", WEXITSTATUS(r->wait_status));
+	hang_says_who_waits(w);
+	return true;
 }
 
 bool hang_is_left_then(const struct hang_work *w, const struct liveness *l)

@@ -15,6 +15,11 @@ bool hang_then(const struct hang_work *w, uint64_t at_ns);
 const struct liveness *hang_left_then(const struct hang_work *w);
 /* The same, if it did not end well. */
 bool hang_failed_then(const struct hang_work *w);
+/*
+ * A rank whose main process ends and is made anew again and again since the job came to a stand: nobody comes to the
+ * others in its place.
+ */
+bool hang_restarts(struct hang_work *w);
 /* Adds that it did, and that this may be the cause; false: none did. */
 bool hang_says_who_left_then(struct hang_work *w);
 /* True of a rank that ended then; whether any did; and in words. */

@@ -143,7 +143,7 @@ static void judge_stand(struct hang_work *w, const struct hang_settings *asked)
 	v->standstill_ns = w->standstill_ns;
 	hang_groups(w);
 	sleep_keep(w);
-	bool decided = hang_stopped(w) || hang_dead(w) || hang_not_started(w) ||
+	bool decided = hang_stopped(w) || hang_restarts(w) || hang_dead(w) || hang_not_started(w) ||
 		       (w->has_stacks ? by_stacks(w) : hang_collective_says(w) || hang_by_counters(w));
 	/* Stacks that say nothing do not contradict it. */
 	if (!decided && !hang_collective_alone(w))

@@ -259,6 +259,17 @@ static void works_step(struct liveness *p)
 		p->works_ns = MAX(p->works_ns, t->moved_ns);
 }
 
+/* Another process is the rank's main one, in place of one that ended. */
+static void renewed(struct liveness *p, const struct liveness_counters *before, uint64_t now_ns)
+{
+	renewals_add(&p->renewals, now_ns);
+	p->exited_ns = 0;
+	if (!before->exited || !before->has_status)
+		return;
+	p->renewals.has_status = true;
+	p->renewals.wait_status = before->wait_status;
+}
+
 static void rank_step(struct liveness_set *all, const struct liveness_counters *s)
 {
 	struct liveness *p = liveness_find_or_add(all, s->rank);
@@ -283,6 +294,8 @@ static void rank_step(struct liveness_set *all, const struct liveness_counters *
 		p->gone_ns = all->now_ns;
 	if (before.state != s->state)
 		p->state_ns = all->now_ns;
+	if (!first && before.pid != 0 && s->pid != 0 && before.pid != s->pid)
+		renewed(p, &before, all->now_ns);
 	if (s->exited && p->exited_ns == 0)
 		p->exited_ns = all->now_ns;
 	gpu_step(p, all->now_ns);

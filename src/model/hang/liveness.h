@@ -15,6 +15,7 @@
 
 #include "model/hang/cadence.h"
 #include "model/jobs/ownpace.h"
+#include "model/jobs/renewals.h"
 #include "sense/rank.h"
 #include "sense/gpu/gpu.h" /* GPU_REASON_* */
 
@@ -35,10 +36,7 @@ enum liveness_counter {
 	LIVENESS_GPU_ENERGY, /* mJ over the rank's devices */
 	LIVENESS_LOG_BYTES, /* bytes of its own output */
 	LIVENESS_LOG_LINES,
-	/*
-	 * Only for the rule io-gpu: rchar + wchar + syscr + syscw + read_bytes +
-	 * write_bytes of all processes with all their threads.
-	 */
+	/* For the rule io-gpu: rchar, wchar, syscr, syscw, read_bytes and write_bytes of all threads. */
 	LIVENESS_IO_ALL,
 	LIVENESS_COUNTERS,
 };
@@ -138,6 +136,7 @@ struct liveness { /* of one rank */
 	uint64_t first_ns, changed_ns; /* first seen; when a process last started or ended */
 	uint64_t state_ns; /* since when it has its present state letter */
 	uint64_t exited_ns, gone_ns; /* when it, and seen.last_gone, was first seen to have ended; 0: never */
+	struct renewals renewals; /* of its main process */
 	struct liveness_counters seen; /* as of the last sample */
 	struct liveness_trace trace[LIVENESS_COUNTERS];
 	uint64_t gpu_alive_ns; /* when a device was last neither idle nor spinning */

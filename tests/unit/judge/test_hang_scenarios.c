@@ -29,11 +29,9 @@ static struct waitgraph graph;
 struct rates {
 	double count[LIVENESS_COUNTERS]; /* per second */
 	uint32_t has;
-	double sum[LIVENESS_COUNTERS];
-	double burst[LIVENESS_COUNTERS]; /* added every burst_s */
-	uint64_t step_ns; /* 0: none is made */
-	uint64_t count_ns; /* between two counts; 0: it counts no further */
-	uint64_t next_ns;
+	double sum[LIVENESS_COUNTERS], burst[LIVENESS_COUNTERS]; /* added every burst_s */
+	uint64_t step_ns, count_ns; /* between two of them; 0: it makes none, or counts no further */
+	uint64_t next_ns, restart_ns; /* its main process is another one so often; 0: it stays */
 	struct liveness_counters seen;
 };
 
@@ -205,6 +203,8 @@ static void rank_word(struct scenario *s, struct rates *r, struct span key, stru
 		ended(r, true, int_of(next(rest, where)) << 8);
 	else if (span_eq(key, "signal"))
 		ended(r, true, int_of(next(rest, where)));
+	else if (span_eq(key, "restarts"))
+		r->restart_ns = duration_of(next(rest, where), where);
 	else if (span_eq(key, "gone"))
 		ended(r, false, 0);
 	else if (span_eq(key, "compilers"))
@@ -444,7 +444,7 @@ static void look_make(struct scenario *s, uint64_t dt_ns)
 		struct rates *x = &s->rank[r + 1];
 		rates_step(s, x, dt_ns);
 		x->seen.rank = r;
-		x->seen.pid = pid_of(r, 0);
+		x->seen.pid = pid_of(r, 0) + (x->restart_ns ? (pid_t)(s->now_ns / x->restart_ns) : 0);
 		s->look.rank[s->look.n++] = x->seen;
 		if (r == NO_RANK)
 			break;
