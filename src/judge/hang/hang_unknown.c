@@ -156,7 +156,7 @@ static bool loop_idles(struct hang_work *w, const struct stackgroup_rank *r)
 	const struct waitgraph_node *main = g ? waitgraph_thread(g, r->process->pid, 0) : NULL;
 	char doing[300], limit[24];
 	size_t beside = 0;
-	if (!main || w->many || !w->stepping || !main->fact || main->fact->kind != WAITFACT_LISTEN)
+	if (!main || w->many || !w->stepping || !main->door)
 		return false;
 	for (size_t i = 0; i < g->n_nodes; i++) {
 		const struct waitgraph_node *n = &g->node[i];
@@ -172,7 +172,7 @@ static bool loop_idles(struct hang_work *w, const struct stackgroup_rank *r)
 	w->v->unexplained = true;
 	hang_doing(w, r, doing, sizeof(doing));
 	hang_says(w, "Process %d (%s) stands %s.", (int)main->process->pid, main->process->name, doing);
-	hang_says(w, "Its event loop waits for visitors alone (%s)", main->fact->text);
+	hang_says(w, "Its event loop waits for visitors alone (%s)", main->door->text);
 	hang_says(w, "and its %zu other thread%s for work.", beside, beside == 1 ? "" : "s");
 	if (main->timed)
 		hang_says(w, "A timer wakes it after %s at most, and nothing came of that.",

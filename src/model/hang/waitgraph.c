@@ -210,6 +210,31 @@ uint32_t waitgraph_node_of(const struct build *b, pid_t pid, pid_t tid)
 	return WAITGRAPH_NONE;
 }
 
+/* True if only its own process has the other end. */
+static bool is_within(const struct waitfacts *now, pid_t pid, const struct waitfact *f)
+{
+	if ((f->kind != WAITFACT_EVENTFD && f->kind != WAITFACT_PIPE) || !f->complete)
+		return false;
+	for (uint32_t i = 0; i < f->n_holders; i++)
+		if (now->holder[f->first_holder + i].pid != pid)
+			return false;
+	return f->n_holders > 0;
+}
+
+/* The one listening socket, or one of several, of a thread that waits for nothing else but its own process. */
+static const struct waitfact *door_of(const struct waitfacts *now, const struct waitfact_thread *t)
+{
+	const struct waitfact *door = NULL;
+	for (uint32_t i = 0; i < t->n; i++) {
+		const struct waitfact *f = &now->fact[t->first + i];
+		if (f->kind == WAITFACT_LISTEN)
+			door = f;
+		else if (!is_within(now, t->pid, f))
+			return NULL;
+	}
+	return t->n > 1 ? door : NULL;
+}
+
 static int process_add(struct build *b, const struct waitfact_process *p)
 {
 	const struct waitfacts *now = b->in->now;
@@ -240,6 +265,7 @@ static int process_add(struct build *b, const struct waitfact_process *p)
 		n.place = best_hint(b, t->pid, t->tid, true);
 		n.naps = still && naps(b->in, t);
 		n.heard_bytes = heard(now, t);
+		n.door = still ? door_of(now, t) : NULL;
 		if (graph_node_add(b->g, &n) < 0)
 			return -ENOMEM;
 	}

@@ -90,6 +90,8 @@ struct waitgraph_node {
 	const struct waithint *place; /* where it stands; NULL: unknown */
 	const struct waithint *odd; /* what it has called otherwise than all other ranks; NULL: nothing */
 	const struct waithint *usual; /* who usually ended such a wait; NULL: unknown */
+	/* An event loop's listening socket, where all else that it waits for is of its own process; NULL: none. */
+	const struct waitfact *door;
 	/* It looks at this again and again, between short sleeps, and its arrows are of it; NULL: they are not. */
 	const struct waitfact *polled;
 	/* It naps, shares memory with others, and all who could write that wait for this very thread. */
