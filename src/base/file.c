@@ -67,6 +67,10 @@ int file_slurp(int dirfd, const char *path, size_t max, char **ret_text, size_t 
 int file_slurp_fd(int fd, size_t max, char **ret_text, size_t *ret_len)
 {
 	size_t cap = 16384, len = 0;
+	struct stat st;
+	/* before any of it is read: a file of holes takes no room on a disk, and all that it says in memory */
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 && (uint64_t)st.st_size > max)
+		return -EFBIG;
 	cleanup(freep) char *text = malloc(cap);
 	if (!text)
 		return -ENOMEM;

@@ -261,6 +261,49 @@ int foreign_path_open(const char *path, int flags, mode_t mode, int *ret_fd)
 	return 0;
 }
 
+static bool is_own_descriptor(const char *path)
+{
+	static const char folder[] = "/dev/fd/";
+	const size_t len = sizeof(folder) - 1;
+	return strcmp(path, "/dev/stdin") == 0 || (strncmp(path, folder, len) == 0 && !strchr(path + len, '/'));
+}
+
+int foreign_path_input(const char *path, int flags, int *ret_fd)
+{
+	struct stat st;
+	struct foreign_user user;
+	char name[32];
+	/* held before it is judged: what is opened below is the same */
+	cleanup(closep) int seen = open(path, O_PATH | O_CLOEXEC);
+	if (seen < 0 || fstat(seen, &st) < 0)
+		return -errno;
+	if (geteuid() == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode) && !is_own_descriptor(path)) {
+		const int r = st.st_uid != 0 ? 1 : foreign_path_user(path, &user);
+		if (r != 0)
+			return r < 0 ? r : FOREIGN_OTHER;
+	}
+	TEXT_FORMAT(name, "/%s/self/fd/%d", "proc", seen);
+	const int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY | flags);
+	if (fd < 0)
+		return -errno;
+	*ret_fd = fd;
+	return 0;
+}
+
+int foreign_path_slurp(const char *path, size_t max, char **ret_text, size_t *ret_len)
+{
+	const bool in = strcmp(path, "-") == 0;
+	cleanup(closep) int fd = in ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : -1;
+	const int r = !in ? foreign_path_input(path, 0, &fd) : fd < 0 ? -errno : 0;
+	return r != 0 ? r : file_slurp_fd(fd, max, ret_text, ret_len);
+}
+
+const char *foreign_path_why(int r)
+{
+	return r == FOREIGN_OTHER ? "it is a FIFO, a socket or a device of another user's, which may never end"
+				  : strerror(-r);
+}
+
 static int folder_act(void *arg)
 {
 	const struct opening *o = arg;

@@ -32,6 +32,15 @@ const char *foreign_path_variable(const char *name);
  */
 int must_check foreign_path_open(const char *path, int flags, mode_t mode, int *ret_fd);
 /*
+ * open(2) of a path to be read, flags: 0 or O_NONBLOCK. FOREIGN_OTHER: a FIFO, a socket or a device, we are root, and a
+ * user has a say in what the path leads to: it might never answer, or never end. /dev/stdin and /dev/fd/N are ours.
+ */
+int must_check foreign_path_input(const char *path, int flags, int *ret_fd);
+/* foreign_path_input and file_slurp_fd; "-" is stdin. */
+int must_check foreign_path_slurp(const char *path, size_t max, char **ret_text, size_t *ret_len);
+/* What people are told of a result of these two that is not 0. */
+const char *foreign_path_why(int r);
+/*
  * A folder, which is made with those above it where it is not there; it is opened for reading. Returns 1: on the way is
  * something of *ret_user's, with whose rights it was done; 0: nothing is; -EACCES: it became a user's meanwhile.
  */

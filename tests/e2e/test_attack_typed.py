@@ -241,3 +241,52 @@ def test_the_browser_is_told_no_token_in_its_arguments(vigil, tmp_path):
     page.send_signal(signal.SIGTERM)
     vigil.finish(page, 20)
     assert not os.path.exists(arguments), "gone with the server"
+
+
+ENDLESS = {
+    "collectives": lambda path, plain: ["collectives", path],
+    "flame": lambda path, plain: ["flame", plain, "--against", path, "-o", "-"],
+    "token": lambda path, plain: ["metrics", "--otlp", "http://127.0.0.1:9", "--otlp-token", path],
+    "certificate": lambda path, plain: ["dashboard", "--port", "0", "--tls-cert", path, "--tls-key", path],
+    "rules": lambda path, plain: ["rules", "test", path],
+    "inputs": lambda path, plain: ["map", "-a", path, "true"],
+}
+
+
+@pytest.mark.parametrize("command", ENDLESS)
+@pytest.mark.parametrize("kind", ["fifo", "device"])
+def test_what_never_ends_in_a_files_place_holds_no_command_of_roots(vigil, home, place, command, kind):  # noqa: F811
+    """As a pattern of the shell may name it: /tmp/nccl_trace_rank_*. A user keeps the FIFO open, and writes nothing."""
+    path, plain = home / "nccl_trace_rank_3", place / "plain.folded"
+    plain.write_text("main;step 3\n")
+    if kind == "fifo":
+        os.mkfifo(path, 0o666)
+    else:
+        path.symlink_to("/dev/zero")
+    held = os.open(given(path), os.O_RDWR)
+    try:
+        result = vigil(*ENDLESS[command](path, plain), timeout=10)
+    finally:
+        os.close(held)
+    assert b"of another user's, which may never end" in result.out + result.err, result
+
+
+def test_roots_own_pipe_is_read(vigil, place):
+    fifo, plain = place / "fifo", place / "plain.folded"
+    os.mkfifo(fifo, 0o600)
+    plain.write_text("main;step 3\n")
+    reader = vigil.start("flame", plain, "--against", fifo, "-o", "-")
+    fifo.write_text("main;step 4\n")  # waits for the reader
+    assert vigil.finish(reader, 10).status == 0
+    for stdin in ("-", "/dev/stdin"):
+        assert vigil("flame", plain, "--against", stdin, "-o", "-", input=b"main;step 3\n").status == 0
+
+
+def test_a_file_of_holes_takes_no_memory_of_roots(vigil, home):  # noqa: F811
+    path = home / "holes"
+    path.touch()
+    os.truncate(given(path), 3 << 30)
+    for words, said in ((["flame", path], "File too large"), (["collectives", path], "File too large"),
+                        (["map", "--resume", "--joblog", path, "true", ":::", "1"], "is no joblog")):
+        result = vigil(*words, timeout=20, prefix=["prlimit", f"--as={1 << 30}"])
+        assert said.encode() in result.out + result.err, result

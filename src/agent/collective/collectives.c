@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/foreign_path.h"
 #include "sense/proc/maps.h"
 #include "sense/proc/procfile.h"
 
@@ -99,15 +100,15 @@ static int add_file(struct collectives *c, int dirfd, const char *name, const ch
 		.dirfd = dirfd, .as = dirfd < 0 ? NULL : foreign_owner(dirfd, &owner), .flags = FOREIGN_LINKS};
 	cleanup(closep) int fd = -1;
 	/* What a person names may be a pipe; what lies in a folder may be anything. */
-	int e = dirfd < 0 ? file_slurp(dirfd, name, FLIGHTREC_FILE_MAX, &bytes, &len) : foreign_open(&at, name, &fd);
-	if (e == 0 && fd >= 0)
-		e = file_slurp_fd(fd, FLIGHTREC_FILE_MAX, &bytes, &len);
-	if (e == FOREIGN_OTHER)
+	int e = dirfd < 0 ? foreign_path_input(name, 0, &fd) : foreign_open(&at, name, &fd);
+	if (e == FOREIGN_OTHER && dirfd >= 0)
 		e = -EINVAL;
+	if (e == 0)
+		e = file_slurp_fd(fd, FLIGHTREC_FILE_MAX, &bytes, &len);
 	if (e == -ENOMEM)
 		return e;
 	if (e) {
-		collectives_note(c, "%s: cannot be read: %s", shown, strerror(-e));
+		collectives_note(c, "%s: cannot be read: %s", shown, foreign_path_why(e));
 		return 0;
 	}
 	return add_bytes(c, shown, (struct span){bytes, len});

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/file.h"
+#include "base/foreign_path.h"
 #include "base/units.h"
 
 /* Snapshots with a long history have some hundred megabytes. */
@@ -196,9 +196,9 @@ int torchsnap_read(const char *path, struct heapset **ret, char remarks[][300], 
 	cleanup(pickle_freep) struct pickle *p = NULL;
 	size_t len = 0;
 	struct fault why = {.text = ""};
-	int r = file_slurp(AT_FDCWD, path, FILE_MAX, &bytes, &len);
-	if (r < 0)
-		return fault_set(f, r, "%s cannot be read: %s", path, strerror(-r));
+	int r = foreign_path_slurp(path, FILE_MAX, &bytes, &len);
+	if (r != 0)
+		return fault_set(f, r < 0 ? r : -EINVAL, "%s cannot be read: %s", path, foreign_path_why(r));
 	int e = pickle_parse((struct span){bytes, len}, NULL, &p, &why);
 	if (e < 0)
 		return e;

@@ -91,7 +91,12 @@ static int maplog_rows(struct maplog *l, struct span text, const char *path, str
 static int log_read(struct maplog *l, const char *path, struct fault *f)
 {
 	size_t len = 0;
-	int r = file_slurp_fd(l->fd, LOG_MAX, &l->text, &len);
+	char head[sizeof(JOBLOG_HEADER)];
+	int r = file_read_from(l->fd, 0, head, sizeof(head) - 1, &len);
+	/* before all of it is read: what another user made may say that it is of any size */
+	if (r == 0 && memcmp(head, JOBLOG_HEADER, MIN(len, sizeof(head) - 1)) != 0)
+		return fault_set(f, -EBADMSG, "%s is no joblog; name another file", path);
+	r = r == 0 ? file_slurp_fd(l->fd, LOG_MAX, &l->text, &len) : r;
 	if (r < 0)
 		return fault_set(f, r, "cannot read %s: %s", path, strerror(-r));
 	const char *end = len > 0 ? memrchr(l->text, '\n', len) : NULL;

@@ -86,15 +86,10 @@ static int source_open(const char *path, int *ret, struct fault *f)
 		*ret = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
 		return *ret < 0 ? fault_set(f, -errno, "stdin cannot be read: %s", strerror(errno)) : 0;
 	}
-	struct foreign_user user;
 	struct stat st;
-	/* Whoever made a FIFO in a folder of their own may never write to it. */
-	const bool fifo = stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
-	if (fifo && foreign_path_user(path, &user) != 0)
-		return fault_set(f, -EINVAL, "cannot read inputs from %s: it is a FIFO of another user", path);
-	*ret = open(path, O_RDONLY | O_CLOEXEC);
-	if (*ret < 0)
-		return fault_set(f, -errno, "cannot read inputs from %s: %s", path, strerror(errno));
+	const int r = foreign_path_input(path, 0, ret);
+	if (r != 0)
+		return fault_set(f, r < 0 ? r : -EINVAL, "cannot read inputs from %s: %s", path, foreign_path_why(r));
 	if (fstat(*ret, &st) == 0 && S_ISDIR(st.st_mode)) {
 		closep(ret);
 		return fault_set(f, -EISDIR,

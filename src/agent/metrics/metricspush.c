@@ -137,9 +137,11 @@ int metricspush_token(struct metrics_receiver *r, const char *path, struct fault
 {
 	char text[sizeof(r->token) + 64];
 	size_t len;
-	int e = file_read_at(AT_FDCWD, path, text, sizeof(text), &len);
-	if (e < 0)
-		return fault_set(f, e, "--otlp-token: cannot read %s: %s", path, strerror(-e));
+	cleanup(closep) int fd = -1;
+	int e = foreign_path_input(path, 0, &fd);
+	e = e == 0 ? file_read_fd(fd, text, sizeof(text), &len) : e;
+	if (e != 0)
+		return fault_set(f, e < 0 ? e : -EINVAL, "--otlp-token: cannot read %s: %s", path, foreign_path_why(e));
 	struct span token = span_trim((struct span){text, len});
 	bool fine = token.len > 0 && token.len < sizeof(r->token);
 	for (size_t i = 0; fine && i < token.len; i++)

@@ -19,6 +19,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/foreign_path.h"
 #include "base/log.h"
 
 #define PEM_MOST (256 * 1024)
@@ -152,8 +153,8 @@ static void on_gone(void *ctx, struct httpd_call *call)
 static int pem_read(const char *path, char **ret, struct fault *f)
 {
 	size_t len = 0;
-	int r = file_slurp(AT_FDCWD, path, PEM_MOST, ret, &len);
-	return r < 0 ? fault_set(f, r, "cannot read %s: %s", path, strerror(-r)) : 0;
+	int r = foreign_path_slurp(path, PEM_MOST, ret, &len);
+	return r != 0 ? fault_set(f, r < 0 ? r : -EINVAL, "cannot read %s: %s", path, foreign_path_why(r)) : 0;
 }
 
 static int web_listen(struct web *w, struct weblisten *l, struct fault *f)

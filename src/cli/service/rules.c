@@ -7,6 +7,7 @@
 #include "agent/host/world_open.h"
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/foreign_path.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "cli/options/commands.h"
@@ -121,16 +122,19 @@ static void rules_match_found(void *data, const struct rule_match *m)
 static int scan_file(struct test *t, struct rulescan *scan, const char *path)
 {
 	bool in = strcmp(path, "-") == 0;
-	cleanup(closep) int fd = in ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	cleanup(closep) int fd = in ? dup(STDIN_FILENO) : -1;
 	struct stat st;
+	/* opening a pipe without a writer must not block, but reading it must */
+	int r = in ? 0 : foreign_path_input(path, O_NONBLOCK, &fd);
+	if (r != 0)
+		return r < 0 ? r : -EPERM;
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return -errno;
 	if (S_ISDIR(st.st_mode))
 		return -EISDIR;
-	/* opening a pipe without a writer must not block, but reading it must */
 	if (!in && fcntl(fd, F_SETFL, 0) < 0)
 		return -errno;
-	int r = rulescan_begin(scan, (enum rule_source)t->o->source, in ? "stdin" : path, NO_RANK);
+	r = rulescan_begin(scan, (enum rule_source)t->o->source, in ? "stdin" : path, NO_RANK);
 	while (r == 0 && t->result >= 0) {
 		char *at;
 		size_t room = rulescan_room(scan, &at);
@@ -235,7 +239,8 @@ static int test_files(struct test *t, struct rulescan *scan, int argc, char **ar
 		if (r == -EISDIR)
 			log_error("%s: this is a folder; files were expected, for example %s/*.log", argv[i], argv[i]);
 		else
-			log_error("%s: %s", argv[i], strerror(r < 0 ? -r : EIO));
+			log_error("%s: %s", argv[i],
+				  foreign_path_why(r == -EPERM ? FOREIGN_OTHER : r < 0 ? r : -EIO));
 		status = rules_status(r);
 	}
 	if (read == 0) /* without any file there is no verdict */

@@ -92,9 +92,9 @@ int recording_load(const char *path, struct stackset **ret, struct fault *f)
 {
 	cleanup(freep) char *text = NULL;
 	size_t len = 0;
-	int r = file_slurp(AT_FDCWD, strcmp(path, "-") == 0 ? "/dev/stdin" : path, RECORDING_MAX, &text, &len);
-	if (r < 0)
-		return fault_set(f, r, "cannot read %s: %s", path, strerror(-r));
+	int r = foreign_path_slurp(path, RECORDING_MAX, &text, &len);
+	if (r != 0)
+		return fault_set(f, r < 0 ? r : -EINVAL, "cannot read %s: %s", path, foreign_path_why(r));
 	struct fault inner = {.text = ""};
 	r = flame_read(text, len, ret, &inner);
 	return r ? fault_set(f, r, "%s: %s", path, inner.text[0] ? inner.text : strerror(-r)) : 0;
