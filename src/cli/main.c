@@ -164,10 +164,9 @@ static void standing_say(const struct command *c)
 			 n, (int)pid[0], (int)pid[1], n > 2 ? ", …" : "");
 }
 
-int main(int argc, char **argv)
+static int main_run(int argc, char **argv)
 {
 	const char *name = argc >= 2 ? argv[1] : NULL;
-	inherit_mend();
 	if (name && strcmp(name, LINESERVER_COMMAND) == 0)
 		return lineserver_main();
 	if (getenv("VIGIL_DEBUG"))
@@ -196,4 +195,10 @@ int main(int argc, char **argv)
 		return EXIT_PROBLEM;
 	}
 	return status;
+}
+
+int main(int argc, char **argv)
+{
+	inherit_mend();
+	return inherit_call(main_run, argc, argv);
 }

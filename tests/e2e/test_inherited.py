@@ -42,6 +42,12 @@ def test_a_small_stack(vigil):
     assert b"guard" not in vigil("events").out
 
 
+def test_a_small_stack_that_root_of_a_container_may_not_raise(vigil):
+    lesser = ["setpriv", "--bounding-set=-sys_resource"] if os.geteuid() == 0 else []
+    assert job_says(vigil, [*lesser, "prlimit", "--stack=65536:65536"], "sleep 1; ulimit -s") == "64"
+    assert b"guard" not in vigil("events").out
+
+
 def closed(*numbers):
     return ["sh", "-c", 'exec "$@" ' + " ".join(f"{n}>&-" for n in numbers), "sh"]
 
