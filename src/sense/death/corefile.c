@@ -91,11 +91,14 @@ int corefile_expand(const char *pattern, const struct corefile_facts *f, int64_t
 	return b.cut ? -ENAMETOOLONG : 0;
 }
 
-static bool is_its_core(int dir, const char *path, const struct corefile_facts *f)
+/* ret_own, unless NULL: it is of the process's user, or root's, as the kernel may make it (fs.suid_dumpable). */
+static bool is_its_core(int dir, const char *path, const struct corefile_facts *f, bool *ret_own)
 {
 	struct stat st;
 	if (fstatat(dir, path, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
 		return false;
+	if (ret_own)
+		*ret_own = st.st_uid == f->uid || st.st_uid == 0;
 	/* Timestamps of files may be up to 1 s old, as file systems store them coarsely. */
 	return (int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000 + 1000 >= f->start_unix_ms;
 }
@@ -104,17 +107,21 @@ int corefile_find(const char *pattern, const struct corefile_facts *f, char *dst
 {
 	int64_t end_s = f->end_unix_ms / 1000;
 	int tries = strstr(pattern, "%t") ? SECONDS_BEFORE + SECONDS_AFTER : 1;
+	bool own = false, found = false;
 	char path[PATH_MAX];
-	for (int i = 0; i < tries; i++) {
+	for (int i = 0; i < tries && !own; i++) {
 		int r = corefile_expand(pattern, f, end_s + SECONDS_AFTER - i, path, sizeof(path));
 		if (r != 0)
 			return r;
-		if (!is_its_core(AT_FDCWD, path, f))
+		/* in a shared folder others may have put files at the times beside it; a process may change its user */
+		bool this_own = false;
+		if (!is_its_core(AT_FDCWD, path, f, &this_own) || (found && !this_own))
 			continue;
 		text_copy(dst, cap, path);
-		return 0;
+		found = true;
+		own = this_own;
 	}
-	return COREFILE_NONE;
+	return found ? 0 : COREFILE_NONE;
 }
 
 /* core.COMM.UID.BOOT.PID.MICROSECONDS, optionally with .zst: the pid is the number before the last one. */
@@ -137,7 +144,7 @@ int corefile_find_kept(const char *folder, const struct corefile_facts *f, char 
 	if (!d)
 		return COREFILE_NONE;
 	while ((e = readdir(d))) {
-		if (!named_for(e->d_name, f) || !is_its_core(dirfd(d), e->d_name, f))
+		if (!named_for(e->d_name, f) || !is_its_core(dirfd(d), e->d_name, f, NULL))
 			continue;
 		(void)text_format(dst, cap, "%s/%s", folder, e->d_name);
 		return 0;

@@ -89,6 +89,18 @@ static void the_file_is_found_at_the_second_it_was_begun(void **state)
 	touch(path);
 	assert_int_equal(corefile_find(pattern, &f, found, sizeof(found)), 0);
 	assert_string_equal(found, path);
+	if (geteuid() == 0) {
+		/* another user's file at a later second is not taken for it */
+		char others[256];
+		f.uid = 60718;
+		TEXT_FORMAT(others, "%s/core.%lld", folder, (long long)(f.end_unix_ms / 1000 - 10));
+		touch(others);
+		assert_int_equal(chown(others, 60717, 60717), 0);
+		assert_int_equal(chown(path, 60718, 60718), 0);
+		assert_int_equal(corefile_find(pattern, &f, found, sizeof(found)), 0);
+		assert_string_equal(found, path);
+		(void)unlink(others);
+	}
 	/* what lay there before the process began is not its core */
 	f.start_unix_ms = f.end_unix_ms + 3600000;
 	assert_int_equal(corefile_find(pattern, &f, found, sizeof(found)), COREFILE_NONE);
