@@ -9,8 +9,8 @@
 /* First of all. What stood for a closed descriptor cannot be read from, or written to. */
 void inherit_mend(void);
 /*
- * call(argc, argv), whose result is returned; on a stack of vigil's own, also in processes forked from it, where the limit
- * is too small still: a hard one, which root in a container may not raise either. After inherit_mend.
+ * call(argc, argv), whose result is returned; on a stack of vigil's own, also in processes forked from it, where the
+ * limit is too small still: a hard one, which root in a container may not raise either. After inherit_mend.
  */
 int inherit_call(int (*call)(int, char **), int argc, char **argv);
 /* Between fork and exec of a program that is not vigil. System calls only. */
