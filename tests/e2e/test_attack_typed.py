@@ -1,6 +1,7 @@
 """What root types or sets beside an attacker: settings of a user's, names in shared folders, groups, names of programs."""
 import json
 import os
+import pty
 import shutil
 import signal
 
@@ -290,3 +291,18 @@ def test_a_file_of_holes_takes_no_memory_of_roots(vigil, home):  # noqa: F811
                         (["map", "--resume", "--joblog", path, "true", ":::", "1"], "is no joblog")):
         result = vigil(*words, timeout=20, prefix=["prlimit", f"--as={1 << 30}"])
         assert said.encode() in result.out + result.err, result
+
+
+@pytest.mark.parametrize("manner", ["--dry-run", "--tag"])
+def test_the_name_of_a_users_file_does_nothing_to_roots_terminal(vigil, home, manner):  # noqa: F811
+    """As a pattern of the shell names it; what is no terminal gets every byte."""
+    file = home / "a\x1b]0;title\x07b"
+    file.touch()
+    words = ["map", manner, "sh", "-c", "echo it\necho so", "{}", ":::", given(file)]
+    ours, theirs = pty.openpty()
+    assert vigil(*words, stdout=theirs).status == 0
+    os.close(theirs)
+    shown = os.read(ours, 1 << 16)
+    os.close(ours)
+    assert b"\x1b" not in shown and b"\x07" not in shown and b"title" in shown and shown.count(b"\n") == 2, shown
+    assert b"\x1b]0;title\x07" in vigil(*words).out

@@ -101,7 +101,8 @@ static struct map_task *task_new(struct map *m)
 
 static void dry_run(struct map *m, const char *line, uint64_t seq)
 {
-	if (printf("%s\n", line) < 0)
+	cleanup(freep) char *clean = m->output.terminal[0] ? mapoutput_shown(line) : NULL;
+	if (printf("%s\n", clean ? clean : line) < 0)
 		m->fatal = 125;
 	mapoutput_skip(&m->output, seq);
 	map_count(m, false, 0);

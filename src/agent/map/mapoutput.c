@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/foreign_path.h"
 #include "base/vec.h"
+#include "tell/text/textout.h"
 
 /* Output of at most this size waits in memory, not in files. */
 #define HELD_TEXT (16 * KIB)
@@ -36,6 +37,7 @@ void mapoutput_init(struct mapoutput *o, const struct map_spec *spec, const stru
 	for (int i = 0; i < 2; i++) {
 		struct stat st;
 		o->direct[i] = fstat(i + 1, &st) == 0 && S_ISREG(st.st_mode);
+		o->terminal[i] = isatty(i + 1);
 	}
 }
 
@@ -173,10 +175,26 @@ static void pass(struct mapoutput *o, int which, const char *p, size_t len)
 	o->kept_bytes[which] += most;
 }
 
+char *mapoutput_shown(const char *text)
+{
+	const size_t cap = 3 * strlen(text) + 1;
+	cleanup(freep) char *from = strdup(text);
+	char *clean = from ? malloc(cap) : NULL;
+	size_t len = 0;
+	for (char *rest = from, *line; clean && (line = strsep(&rest, "\n"));) {
+		textout_clean(line, clean + len, cap - len);
+		len += strlen(clean + len);
+		if (rest)
+			clean[len++] = '\n';
+	}
+	return clean;
+}
+
 /* Each line after the tag. *at_start: the next byte begins a line. */
 static void pass_tagged(struct mapoutput *o, int which, const char *tag, const char *p, size_t len, bool *at_start)
 {
 	cleanup(freep) char *text = NULL;
+	cleanup(freep) char *clean = tag && o->terminal[which] ? mapoutput_shown(tag) : NULL;
 	size_t size = 0;
 	FILE *f = tag ? open_memstream(&text, &size) : NULL;
 	if (!f) {
@@ -187,7 +205,7 @@ static void pass_tagged(struct mapoutput *o, int which, const char *tag, const c
 		const char *end = memchr(p + at, '\n', len - at);
 		size_t n = end ? (size_t)(end + 1 - p) - at : len - at;
 		if (*at_start)
-			(void)fprintf(f, "%s\t", tag);
+			(void)fprintf(f, "%s\t", clean ? clean : tag);
 		(void)fwrite(p + at, 1, n, f);
 		*at_start = end != NULL;
 		at += n;

@@ -41,6 +41,7 @@ struct mapoutput_wait {
 struct mapoutput {
 	struct mapoutput_wait wait;
 	bool direct[2]; /* our channel is a file: a write is not waited for */
+	bool terminal[2]; /* it is one: names of inputs, as other users' files have them, are not to drive it */
 	const struct map_spec *spec;
 	struct maptable table; /* of --results, instead of passing output on */
 	int table_error; /* it cannot be written */
@@ -55,6 +56,8 @@ struct mapoutput {
 	int error; /* of our stdout: nobody reads any more */
 };
 
+/* A copy without control characters, but for ends of lines; malloc'ed. NULL: no memory. */
+char *mapoutput_shown(const char *text);
 void mapoutput_init(struct mapoutput *o, const struct map_spec *spec, const struct mapoutput_wait *wait);
 void mapoutput_done(struct mapoutput *o);
 /* True: so many files wait for earlier tasks that no more are started. */
