@@ -20,28 +20,56 @@ static void holders(const struct shm_ledger *l, const struct shm_item *item, cha
 		buf_printf(&b, " and %u more", item->n_owners - HOLDERS_SHOWN);
 }
 
-static size_t shmheld_rows(const struct shm_ledger *l, struct shmheld ret[static INCIDENT_SHM])
+static bool is_unheld(const struct shm_ledger *l, const struct shm_item *item)
+{
+	return item->orphan && (shm_complete(l) || (geteuid() == 0 && l->n_unscanned == 0));
+}
+
+static void row_fill(const struct shm_ledger *l, const struct shm_item *item, bool ours, struct shmheld *h)
+{
+	*h = (struct shmheld){
+		.ours = ours, .dev_major = item->dev_major, .dev_minor = item->dev_minor, .inode = item->inode};
+	shm_item_path(item, h->row.path, sizeof(h->row.path));
+	h->row.bytes = item->bytes;
+	h->row.orphan = item->orphan && shm_complete(l);
+	holders(l, item, h->row.owners, sizeof(h->row.owners));
+	h->since_unix_ms = item->since_unix_ms;
+	h->unheld = is_unheld(l, item);
+	h->has_uid = item->has_uid;
+	h->uid = item->uid;
+	h->n_owners = MIN(item->n_owners, (uint32_t)SHMHELD_OWNERS);
+	for (uint32_t k = 0; k < h->n_owners; k++)
+		h->owner[k] = l->owners[item->first_owner + k].pid;
+}
+
+/* Those of whom it is asked come first: others may have many that are larger. */
+typedef bool ours_fn(const struct shm_ledger *l, const struct shm_item *item, const void *arg);
+static size_t shmheld_rows(const struct shm_ledger *l, ours_fn *is_ours, const void *arg,
+			   struct shmheld ret[static INCIDENT_SHM])
 {
 	size_t n = 0;
-	for (size_t i = 0; i < l->n && n < INCIDENT_SHM; i++) {
-		const struct shm_item *item = &l->items[i];
-		if (!item->has_bytes || item->bytes < MIB)
-			continue;
-		struct shmheld *h = &ret[n++];
-		*h = (struct shmheld){.dev_major = item->dev_major, .dev_minor = item->dev_minor, .inode = item->inode};
-		shm_item_path(item, h->row.path, sizeof(h->row.path));
-		h->row.bytes = item->bytes;
-		h->row.orphan = item->orphan && shm_complete(l);
-		holders(l, item, h->row.owners, sizeof(h->row.owners));
-		h->since_unix_ms = item->since_unix_ms;
-		h->unheld = item->orphan && (shm_complete(l) || (geteuid() == 0 && l->n_unscanned == 0));
-		h->has_uid = item->has_uid;
-		h->uid = item->uid;
-		h->n_owners = MIN(item->n_owners, (uint32_t)SHMHELD_OWNERS);
-		for (uint32_t k = 0; k < h->n_owners; k++)
-			h->owner[k] = l->owners[item->first_owner + k].pid;
-	}
+	for (int ours = 1; ours >= 0; ours--)
+		for (size_t i = 0; i < l->n && n < INCIDENT_SHM; i++) {
+			const struct shm_item *item = &l->items[i];
+			if (item->has_bytes && item->bytes >= MIB && is_ours(l, item, arg) == ours)
+				row_fill(l, item, ours, &ret[n++]);
+		}
 	return n;
+}
+
+struct pids {
+	const pid_t *pid;
+	size_t n;
+};
+
+static bool held_by(const struct shm_ledger *l, const struct shm_item *item, const void *arg)
+{
+	const struct pids *of = arg;
+	for (uint32_t k = 0; k < item->n_owners; k++)
+		for (size_t i = 0; i < of->n; i++)
+			if (l->owners[item->first_owner + k].pid == of->pid[i])
+				return true;
+	return false;
 }
 
 size_t shmheld_read(const struct world *w, const pid_t *first, size_t n_first, uint64_t budget_ns,
@@ -50,7 +78,7 @@ size_t shmheld_read(const struct world *w, const pid_t *first, size_t n_first, u
 	struct shm_ledger l;
 	if (shm_read(w, first, n_first, budget_ns, &l) < 0)
 		return 0;
-	size_t n = shmheld_rows(&l, ret);
+	size_t n = shmheld_rows(&l, held_by, &(struct pids){first, n_first}, ret);
 	shm_done(&l);
 	return n;
 }
@@ -105,6 +133,26 @@ static bool is_left(const struct shmheld *before, size_t n_before, const struct 
 	       now->since_unix_ms >= job->since_unix_ms && now->has_uid && now->uid == job->uid;
 }
 
+struct seen_before {
+	const struct shmheld *before;
+	size_t n;
+	const struct shmheld_job *job;
+};
+
+/* The job's, as far as was seen, or what its user has made since it began and nobody holds. */
+static bool was_held(const struct shm_ledger *l, const struct shm_item *item, const void *arg)
+{
+	const struct seen_before *s = arg;
+	for (size_t i = 0; i < s->n; i++) {
+		const struct shmheld *b = &s->before[i];
+		if (b->ours && b->inode == item->inode && b->dev_major == item->dev_major &&
+		    b->dev_minor == item->dev_minor)
+			return true;
+	}
+	return s->job && s->job->since_unix_ms != 0 && item->since_unix_ms >= s->job->since_unix_ms && item->has_uid &&
+	       item->uid == s->job->uid && is_unheld(l, item);
+}
+
 void shmheld_report(const struct world *w, const struct shmheld *before, size_t n_before, const struct shmheld_job *job,
 		    struct incident *in)
 {
@@ -112,7 +160,7 @@ void shmheld_report(const struct world *w, const struct shmheld *before, size_t 
 	struct shmheld now[INCIDENT_SHM];
 	if (shm_read(w, NULL, 0, report_budget_ns, &l) < 0)
 		return;
-	in->n_shm = shmheld_rows(&l, now);
+	in->n_shm = shmheld_rows(&l, was_held, &(struct seen_before){before, n_before, job}, now);
 	for (size_t i = 0; i < in->n_shm; i++) {
 		in->shm[i] = now[i].row;
 		name_former_holders(before, n_before, &now[i], &in->shm[i]);

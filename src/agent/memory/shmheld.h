@@ -13,6 +13,7 @@
 
 struct shmheld {
 	struct incident_shm row;
+	bool ours; /* one of those that were to be read first held it */
 	uint32_t dev_major, dev_minor;
 	uint64_t inode;
 	pid_t owner[SHMHELD_OWNERS];
@@ -37,7 +38,10 @@ struct shmheld_job {
 	uint64_t charged_bytes;
 };
 
-/* Lists objects of at least 1 MiB, the largest first. first: processes to read before all others. */
+/*
+ * Lists objects of at least 1 MiB, the largest first. first: processes to read before all others; what they hold stands
+ * before what others do.
+ */
 size_t shmheld_read(const struct world *w, const pid_t *first, size_t n_first, uint64_t budget_ns,
 		    struct shmheld ret[static INCIDENT_SHM]);
 /*

@@ -98,6 +98,48 @@ static void a_file_left_behind_names_who_held_it(void **state)
 	fixture_close(&w);
 }
 
+/* As many as a report has places for, each larger than the job's own. */
+static void crowd(bool there)
+{
+	char other[64];
+	for (int i = 0; i < INCIDENT_SHM; i++) {
+		TEXT_FORMAT(other, "/dev/shm/vigil-test-other-%d-%d", (int)getpid(), i);
+		if (!there) {
+			(void)unlink(other);
+			continue;
+		}
+		int fd = open(other, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		assert_true(fd >= 0);
+		assert_int_equal(posix_fallocate(fd, 0, 2 * HELD), 0);
+		close(fd);
+	}
+}
+
+static void larger_files_of_others_do_not_hide_the_jobs(void **state)
+{
+	(void)state;
+	static struct incident in;
+	static struct shmheld before[INCIDENT_SHM];
+	struct world w = world_with_shm();
+	pid_t pid = holder_start();
+	crowd(true);
+	size_t n = shmheld_read(&w, &pid, 1, NS_PER_S, before);
+	(void)kill(pid, SIGKILL);
+	(void)waitpid(pid, NULL, 0);
+	const struct proc_id ended = {.pid = pid};
+	const struct shmheld_job job = {.ended = &ended, .n_ended = 1, .uid = getuid()};
+	memset(&in, 0, sizeof(in));
+	shmheld_report(&w, before, n, &job, &in);
+	crowd(false);
+	(void)unlink(path);
+	assert_true(n > 0);
+	assert_string_equal(before[0].row.path, path);
+	assert_non_null(row_of(&in));
+	assert_true(row_of(&in)->left);
+	assert_int_equal(in.memory.shm_left_bytes, HELD);
+	fixture_close(&w);
+}
+
 static void what_the_ended_held_and_what_the_job_has_made_is_left(void **state)
 {
 	(void)state;
@@ -184,6 +226,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(a_file_left_behind_names_who_held_it, file_remove),
+		cmocka_unit_test_teardown(larger_files_of_others_do_not_hide_the_jobs, file_remove),
 		cmocka_unit_test_teardown(what_the_ended_held_and_what_the_job_has_made_is_left, file_remove),
 		cmocka_unit_test_teardown(a_file_that_was_never_seen_held_has_nobody, file_remove),
 		cmocka_unit_test_teardown(who_holds_it_still_is_its_owner, file_remove),
