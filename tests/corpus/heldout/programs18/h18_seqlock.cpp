@@ -53,7 +53,7 @@ static bool write_sample(Slot &slot, int number)
     if (length > 64)
         return false;
     for (int k = 0; k < length; k++)
-        slot.data[k] = work(0) + k;
+        slot.data[k] = 0.5 * number + k;
     slot.sequence++;
     return true;
 }
