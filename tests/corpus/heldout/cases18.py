@@ -47,20 +47,24 @@ hang("sem-reinit", "semaphore", "h18_sem_reinit.c", cycle("rank0", "rank1"), FUT
 hang("bar-cr", "pipe", "h18_bar_cr.py", cycle("main", "converter"), PIPE + "line|newline|" + CIRCLE,
      "a trainer waits for the end of a line, its converter draws a bar and waits for an answer to it",
      {"main": "read>converter@next_shard", "converter": "read>main"}, also=[role("converter"), role("main"), ranks(0)])
-hang("router", "zmq", "h18_router.py", cycle("main", "worker1"), "zmq|ZeroMQ|poll|recv|task|result|" + CIRCLE + "|" + NEVER,
+hang("router", "zmq", "h18_router.py", cycle("main", "worker1"),
+     "zmq|ZeroMQ|poll|recv|task|result|" + CIRCLE + "|" + NEVER,
      "a ROUTER has dropped a task for a name that its worker no longer has",
      {"main": "poll@train", "worker0": "poll@work", "worker1": "poll@work"}, needs=["zmq"],
      also=[role("main"), role("worker1"), ranks(0), cycle("main", "worker0", "worker1")])
-hang("conflate", "zmq", "h18_conflate.py", cycle("main", "worker"), "zmq|ZeroMQ|poll|recv|score|" + CIRCLE + "|" + NEVER,
+hang("conflate", "zmq", "h18_conflate.py", cycle("main", "worker"),
+     "zmq|ZeroMQ|poll|recv|score|" + CIRCLE + "|" + NEVER,
      "newer weights have taken the place of a request: a trainer waits for a score, the worker for a message",
      {"main": "poll@train", "worker": "poll@work"}, needs=["zmq"], also=[role("main"), role("worker"), ranks(0)])
 hang("grpc-ready", "grpc", "h18_grpc_ready.py", role("evaluator"), FUTEX + "grpc|ready|refused|connect|" + GONE,
-     "a trainer waits for an evaluator to be ready that has ended", {"main": "~futex@evaluate", "evaluator": "gone"},
+     "a trainer waits for an evaluator to be ready that has ended", {"main": "~futex|epoll_wait@evaluate",
+     "evaluator": "gone"},
      needs=["grpc"], gone=True, also=[role("main"), ranks(0), outside("refused|wait_for_ready|unary_unary")])
 hang("no-length", "http", "h18_no_length.py", cycle("main", "server"), SUM + "http|connection|response|" + CIRCLE,
      "a trainer reads an answer until the connection's end, its server waits for the next request on it",
      {"main": "recv>server@read_shard", "server": "recv>main"}, also=[role("server"), role("main"), ranks(0)])
-hang("mailbox", "tcp recv", "h18_mailbox.py", cycle("main", "service"), SUM + "prompt|score|service|" + CIRCLE + "|" + NEVER,
+hang("mailbox", "tcp recv", "h18_mailbox.py", cycle("main", "service"),
+     SUM + "prompt|score|service|" + CIRCLE + "|" + NEVER,
      "a service has dropped prompts for which its box had no room, the trainer waits for their answers",
      {"main": "recv>service@score", "service": "recv>main"}, also=[role("service"), role("main"), ranks(0)])
 hang("dangling", "sleep loop", "h18_dangling.py", role("evaluator"), LOOP + "ckpt|latest|link|" + NEVER,
@@ -80,7 +84,8 @@ hang("nested-limit", "asyncio", "h18_nested_limit.py", role("main"),
      "four shards have the four places of a semaphore that their parts wait for", {"main": "epoll_wait"})
 hang("chunks", "pool", "h18_chunks.py", role("main"), FUTEX + "pool|imap|acquire|room|generator|next|" + CIRCLE,
      "a generator waits for results of the chunk of a pool that it has to fill", {"main": "futex@train"})
-hang("seqlock", "sleep loop", "h18_seqlock.cpp", role("loader"), LOOP + "shared|odd|slot|sample|" + CIRCLE + "|" + NEVER,
+hang("seqlock", "sleep loop", "h18_seqlock.cpp", role("loader"),
+     LOOP + "shared|odd|slot|sample|" + CIRCLE + "|" + NEVER,
      "a loader left a slot half written, the trainer waits for it, the loader until the trainer has read",
      {"main": "~nanosleep", "loader": "~nanosleep"}, also=[cycle("main", "loader"), role("main"), ranks(0)])
 hang("exit-worker", "futex", "h18_exit_worker.cpp", role("main"), FUTEX + "exit|destruct|static|pool|itself|" + CIRCLE,
@@ -93,7 +98,8 @@ hang("requeue", "futex", "h18_requeue.rs", role("main"), FUTEX + "chan|recv|mpsc
      "a thread waits for the end of a channel for which it has a sender itself", {"main": "futex"})
 hang("phaser", "java", "h18_phaser.java", role("main"), FUTEX + "phaser|park|advance|arriv|" + NEVER + "|" + GONE,
      "a task has failed unseen and does not come to a Phaser any more", {"main": "*futex"}, needs=["java"])
-hang("transform", "epoll", "h18_transform.js", role("main"), "epoll|event|await|promise|loop|idle|nothing|stream|" + NEVER,
+hang("transform", "epoll", "h18_transform.js", role("main"),
+     "epoll|event|await|promise|loop|idle|nothing|stream|" + NEVER,
      "a Transform has not called its callback for an empty line", {"main": "epoll_wait"}, needs=["node"])
 
 # Scripts
@@ -113,13 +119,17 @@ quiet("q-mpi-swap", "mpi", "3 h18_mpi_swap.py slow", 61, "rank 1 computes for 46
 quiet("q-count-barrier", "sleep loop", "h18_count_barrier.c slow", 65, "rank 1 works for 46 s",
       "the others wait at a barrier")
 quiet("q-sem-reinit", "semaphore", "h18_sem_reinit.c slow", 66, "rank 1 loads for 48 s", "rank 0 waits for it")
-quiet("q-router", "zmq", "h18_router.py slow", 62, "a worker works for 48 s", "the others wait by ZeroMQ", needs=["zmq"])
-quiet("q-grpc-ready", "grpc", "h18_grpc_ready.py slow", 62, "an evaluation takes 48 s", "a call by gRPC", needs=["grpc"])
-quiet("q-nested-limit", "asyncio", "h18_nested_limit.py slow", 64, "a part takes 48 s in a thread", "main waits in epoll")
+quiet("q-router", "zmq", "h18_router.py slow", 62, "a worker works for 48 s", "the others wait by ZeroMQ",
+      needs=["zmq"])
+quiet("q-grpc-ready", "grpc", "h18_grpc_ready.py slow", 62, "an evaluation takes 48 s", "a call by gRPC",
+      needs=["grpc"])
+quiet("q-nested-limit", "asyncio", "h18_nested_limit.py slow", 64, "a part takes 48 s in a thread",
+      "main waits in epoll")
 quiet("q-err-chan", "go", "h18_err_chan.go slow", 58, "a goroutine works for 48 s", "main waits for three goroutines")
 quiet("q-requeue", "futex", "h18_requeue.rs slow", 58, "a thread works for 48 s", "main waits at a channel")
 quiet("q-phaser", "java", "h18_phaser.java slow", 62, "a task works for 48 s", "main waits at a Phaser", needs=["java"])
-quiet("q-own-event", "mp event", "h18_own_event.py slow", 58, "an exporter works for 48 s", "the trainer waits for its end")
+quiet("q-own-event", "mp event", "h18_own_event.py slow", 58, "an exporter works for 48 s",
+      "the trainer waits for its end")
 quiet("q-healthz", "http", "h18_healthz.sh slow", 60, "a server loads for 48 s", "a script asks it each second")
 
 if __name__ == "__main__":

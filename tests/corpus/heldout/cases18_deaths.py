@@ -35,7 +35,8 @@ def crash(name, run, signal, why, about, **more):
 BOTH = {"kind": ("error_exit", "crash")}
 
 # Errors that a program tells
-death("state-keys", "d18_state_keys.py", 1, r"size mismatch|head\.weight", "a checkpoint has fewer classes than the model")
+death("state-keys", "d18_state_keys.py", 1, r"size mismatch|head\.weight",
+      "a checkpoint has fewer classes than the model")
 death("zone", "d18_zone.py", 1, "offset-naive|offset-aware", "a clock without a zone is compared with one that has it",
       shallow=("TypeError",))
 death("usage", "d18_usage.py", 2, "invalid float value|3e-4,", "a comma has got into an option", shallow=("usage",))

@@ -26,18 +26,19 @@ def convert():
 
 def next_shard(tool, shard):
     tool.stdin.write(b"%d\n" % shard)
+    tool.stdin.flush()
     while True:
         select.select([tool.stdout], [], [], 5.0)
         line = tool.stdout.readline()
         if line.startswith(b"done"):
             return
         tool.stdin.write(b"ok\n")
+        tool.stdin.flush()
 
 
 def train():
     role("main")
-    tool = start(again("convert"), "converter", stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
-    tool.stdout = open(tool.stdout.fileno(), "rb", closefd=False)
+    tool = start(again("convert"), "converter", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     for step in range(400):
         if step % 10 == 0:
             next_shard(tool, step // 10)
