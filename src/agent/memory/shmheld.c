@@ -25,7 +25,7 @@ static bool is_unheld(const struct shm_ledger *l, const struct shm_item *item)
 	return item->orphan && (shm_complete(l) || (geteuid() == 0 && l->n_unscanned == 0));
 }
 
-static void row_fill(const struct shm_ledger *l, const struct shm_item *item, bool ours, struct shmheld *h)
+static void shmheld_row_fill(const struct shm_ledger *l, const struct shm_item *item, bool ours, struct shmheld *h)
 {
 	*h = (struct shmheld){
 		.ours = ours, .dev_major = item->dev_major, .dev_minor = item->dev_minor, .inode = item->inode};
@@ -52,7 +52,7 @@ static size_t shmheld_rows(const struct shm_ledger *l, ours_fn *is_ours, const v
 		for (size_t i = 0; i < l->n && n < INCIDENT_SHM; i++) {
 			const struct shm_item *item = &l->items[i];
 			if (item->has_bytes && item->bytes >= MIB && is_ours(l, item, arg) == ours)
-				row_fill(l, item, ours, &ret[n++]);
+				shmheld_row_fill(l, item, ours, &ret[n++]);
 		}
 	return n;
 }
