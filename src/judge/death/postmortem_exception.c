@@ -101,6 +101,14 @@ static void rights_advise(struct pm *p, const struct log_hint *h)
 		incident_advice_add(p->i, "Look who may use it (ls -ld), and as whom the job ran: vigil show JOB.");
 }
 
+static void guard_advise(struct pm *p, const struct log_hint *h)
+{
+	(void)h;
+	incident_advice_add(p->i,
+			    "Put what the script runs below `if __name__ == \"__main__\":`. A process that is started "
+			    "by spawn or forkserver (a DataLoader's workers too) imports the script anew.");
+}
+
 static void logs_advise(struct pm *p, const char *what)
 {
 	char rank[32] = "";
@@ -118,14 +126,15 @@ void pm_advise_exception(struct pm *p)
 		{"ModuleNotFoundError: No module named ", module_advise},
 		{"FileNotFoundError: [Errno 2]", file_advise},
 		{"PermissionError: [Errno 13]", rights_advise},
+		{"RuntimeError: An attempt has been made to start a new process", guard_advise},
 	};
 	const struct log_hint *h = p->said;
 	if (!h || p->i->kind != INCIDENT_ERROR_EXIT || p->i->cause.n_advice > 2)
 		return;
-	place_advise(p, h);
 	for (size_t k = 0; k < ARRAY_SIZE(known); k++)
 		if (strncmp(h->text, known[k].begin, strlen(known[k].begin)) == 0)
 			known[k].advise(p, h);
+	place_advise(p, h);
 	logs_advise(p, "The whole traceback");
 }
 

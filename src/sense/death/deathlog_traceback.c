@@ -101,7 +101,8 @@ static void exception_add(struct reading *r, struct span line, int32_t rank)
 		keep_as_earlier(r, last);
 	}
 	deathlog_hint_add(r->d, &h);
-	r->text_lines = !r->group_member && line.p[line.len - 1] == ':' ? TEXT_LINES : 0;
+	const struct span said = span_trim(line);
+	r->text_lines = !r->group_member && said.p[said.len - 1] == ':' ? TEXT_LINES : 0;
 	if (!span_starts(line, "MemoryError"))
 		return;
 	h = deathlog_hint_make(r, "python_memory_error", line, rank);
@@ -122,6 +123,8 @@ static bool text_line(struct reading *r, struct span line, int32_t rank)
 	char printable[200];
 	span_copy(more, printable, sizeof(printable));
 	buf_printf(&b, " %s", printable);
+	if (more.p[more.len - 1] == '.') /* a sentence is enough */
+		r->text_lines = 0;
 	return true;
 }
 

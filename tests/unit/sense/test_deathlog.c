@@ -68,6 +68,13 @@ static void an_exception_that_promises_more_has_the_lines_below_it(void **state)
 			    "debug_error_string = \"UNKNOWN:x\"");
 	n = fed(SPAN("Traceback (most recent call last):\n  File \"a\", line 1\nValueError: bad:\nafter: this\n"));
 	assert_string_equal(hint("python_traceback", n)->text, "ValueError: bad:");
+	/* its text begins with a line's end, behind a space */
+	n = fed(SPAN("Traceback (most recent call last):\n  File \"a\", line 1\nRuntimeError: \n"
+		     "        An attempt has been made to start a new process before the\n"
+		     "        current process has finished its bootstrapping phase.\n\n        This means more\n"));
+	assert_string_equal(hint("python_traceback", n)->text,
+			    "RuntimeError: An attempt has been made to start a new process before the current process "
+			    "has finished its bootstrapping phase.");
 }
 
 static void what_an_exception_of_c_says_is_the_reason(void **state)
