@@ -141,7 +141,7 @@ def test_shared_files_have_owners_and_the_orphan_is_marked(vigil, job, tmp_path)
     name = f"vigil-e2e-{os.getpid()}"
     try:
         one = job(SHARERS, name)
-        view = vigil("mem", one.pid, "--json").json()
+        view = vigil("mem", one.pid, "--json", "--all").json()
         files = {s["path"]: s for s in view["shm"]}
         shared, orphan = files[f"/dev/shm/{name}-shared"], files[f"/dev/shm/{name}-orphan"]
         assert sorted(shared["owners"]) == sorted(p["pid"] for p in view["processes"])
