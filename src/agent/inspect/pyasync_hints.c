@@ -71,36 +71,38 @@ static void loop_kind_find(struct hinting *x)
 	}
 }
 
-/* Marks what a marked task awaits. Returns whether it awaits any task. */
-static bool links_follow(const struct pytasks *t, size_t task, bool *seen, bool *changed)
+/* Marks what marked tasks await. Returns whether there was anything to mark. */
+static bool links_follow(const struct pytasks *t, bool *seen)
 {
-	bool any = false;
+	bool changed = false;
+	for (size_t i = 0; i < t->n_links; i++) {
+		const struct pytasks_link *l = &t->link[i];
+		changed |= seen[l->waiter] && !seen[l->awaited];
+		seen[l->awaited] |= seen[l->waiter];
+	}
+	return changed;
+}
+
+static bool awaits_any(const struct pytasks *t, size_t task)
+{
 	for (size_t i = 0; i < t->n_links; i++)
-		if (t->link[i].waiter == task) {
-			any = true;
-			*changed |= !seen[t->link[i].awaited];
-			seen[t->link[i].awaited] = true;
-		}
-	return any;
+		if (t->link[i].waiter == task)
+			return true;
+	return false;
 }
 
 static int leaves_find(struct hinting *x)
 {
 	const struct pytasks *t = &x->a->tasks;
 	cleanup(freep) bool *seen = calloc(t->n + 1, sizeof(*seen));
-	bool changed = true, ignored = false;
 	if (!seen)
 		return -ENOMEM;
 	for (size_t i = 0; i < t->n; i++)
 		seen[i] = is_root(x, i);
-	for (size_t round = 0; changed && round < t->n; round++) {
-		changed = false;
-		for (size_t i = 0; i < t->n; i++)
-			if (seen[i])
-				(void)links_follow(t, i, seen, &changed);
-	}
+	while (links_follow(t, seen))
+		;
 	for (size_t i = 0; i < t->n; i++) {
-		if (!seen[i] || links_follow(t, i, seen, &ignored) || t->task[i].moved)
+		if (!seen[i] || awaits_any(t, i) || t->task[i].moved)
 			continue;
 		if (x->n_leaves < LEAVES_MAX)
 			x->leaf[x->n_leaves++] = i;

@@ -324,11 +324,18 @@ static int tasks_fill(struct pytasks_reader *x, const uint64_t *addr, size_t n)
 
 int pytasks_fill(struct pytasks_reader *x, const uint64_t *addr, size_t n)
 {
+	remote_keep(x->objs.remote);
 	int e = tasks_fill(x, addr, n);
+	uint32_t kept = x->objs.reads_left / 2; /* for the check */
+	x->objs.reads_left -= kept;
 	if (e == 0)
 		e = pytasks_links_find(x);
+	x->objs.reads_left += kept;
+	remote_forget(x->objs.remote); /* what is checked is read anew */
+	remote_keep(x->objs.remote);
 	for (size_t i = 0; e == 0 && i < x->out->n; i++)
 		e = task_check(x, &x->out->task[i]);
+	remote_forget(x->objs.remote);
 	return e;
 }
 

@@ -143,15 +143,24 @@ static int forsaken_look(struct forsaken *f)
 			 : all_is_counted(f, t->future, 1, &t->forsaken); /* the task's own */
 }
 
+/* What a task awaits for which another one is known to do it is not forsaken; asking would cost the most. */
+static void awaiting_mark(const struct pytasks *out, bool *ret)
+{
+	for (size_t i = 0; i < out->n_links; i++)
+		ret[out->link[i].waiter] = true;
+}
+
 int pytasks_forsaken_find(struct pytasks_reader *x)
 {
 	cleanup(pyslots_freep) struct pyslots_reader *slots = NULL;
-	cleanup(freep) bool *waits = NULL;
-	int e = 0;
+	cleanup(freep) bool *waits = NULL, *awaits = calloc(x->out->n + 1, sizeof(*awaits));
+	int e = awaits ? 0 : -ENOMEM;
+	if (awaits)
+		awaiting_mark(x->out, awaits);
 	for (size_t i = 0; i < x->out->n && e == 0 && pytasks_has_time(x); i++) {
 		struct pytask *t = &x->out->task[i];
 		bool local = t->future && !t->moved && !t->cut && t->n > 0 && t->fd < 0 && !t->work;
-		if (!local || pytasks_has(x->out, t->future))
+		if (!local || awaits[i])
 			continue;
 		if (!slots)
 			slots = pyslots_new(&x->objs);

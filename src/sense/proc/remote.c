@@ -1,6 +1,7 @@
 #include "sense/proc/remote.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -22,8 +23,29 @@ void remote_open(const struct world *w, pid_t pid, struct remote *ret)
 	*ret = (struct remote){.pid = pid, .mem_fd = -1, .proc_fd = w->proc_fd, .ops = &live_ops};
 }
 
+/* Places for pages by the number of the page. */
+enum { PAGE = 4096, PLACES = 1024 };
+
+struct remote_page {
+	uint64_t addr; /* 0: none */
+	unsigned char byte[PAGE];
+};
+
+void remote_keep(struct remote *r)
+{
+	if (!r->page)
+		r->page = calloc(PLACES, sizeof(*r->page));
+}
+
+void remote_forget(struct remote *r)
+{
+	free(r->page);
+	r->page = NULL;
+}
+
 void remote_done(struct remote *r)
 {
+	remote_forget(r);
 	closep(&r->mem_fd);
 }
 
@@ -120,7 +142,7 @@ int remote_readv(struct remote *r, const struct iovec *into, size_t n_into, cons
 	return 0;
 }
 
-int remote_read(struct remote *r, uint64_t addr, void *into, size_t len)
+static int remote_part_read(struct remote *r, uint64_t addr, void *into, size_t len)
 {
 	struct iovec local = {into, len};
 	struct iovec remote = {(void *)(uintptr_t)addr, len}; // NOLINT(performance-no-int-to-ptr): theirs, not ours
@@ -135,12 +157,47 @@ int remote_read(struct remote *r, uint64_t addr, void *into, size_t len)
 	return 0;
 }
 
+/* The kept page at this address; NULL: it cannot be read as a whole. */
+static const struct remote_page *page_at(struct remote *r, uint64_t addr)
+{
+	struct remote_page *p = &r->page[addr / PAGE % PLACES];
+	if (p->addr == addr)
+		return p;
+	p->addr = 0;
+	if (addr == 0 || remote_part_read(r, addr, p->byte, PAGE) != 0)
+		return NULL;
+	p->addr = addr;
+	return p;
+}
+
+/* False: not all of it lies in pages that can be kept. */
+static bool pages_read(struct remote *r, uint64_t addr, unsigned char *into, size_t len)
+{
+	while (len > 0) {
+		size_t at = (size_t)(addr % PAGE), n = MIN(len, PAGE - at);
+		const struct remote_page *p = page_at(r, addr - at);
+		if (!p)
+			return false;
+		memcpy(into, p->byte + at, n);
+		addr += n;
+		into += n;
+		len -= n;
+	}
+	return true;
+}
+
+int remote_read(struct remote *r, uint64_t addr, void *into, size_t len)
+{
+	if (r->page && len <= PAGE && addr <= UINT64_MAX - len && pages_read(r, addr, into, len))
+		return 0;
+	return remote_part_read(r, addr, into, len);
+}
+
 int remote_text(struct remote *r, uint64_t addr, char *dst, size_t cap)
 {
-	const uint64_t page = 4096;
 	size_t len = 0;
 	while (len + 1 < cap) {
-		size_t piece = MIN((size_t)(page - (addr + len) % page), cap - 1 - len);
+		size_t piece = MIN((size_t)(PAGE - (addr + len) % PAGE), cap - 1 - len);
 		int e = remote_read(r, addr + len, dst + len, piece);
 		if (e)
 			return e;

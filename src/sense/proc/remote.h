@@ -3,7 +3,7 @@
  *
  * process_vm_readv(2) where the kernel has it and seccomp lets it through, else pread(2) on /proc/PID/mem: the switch
  * is made once and silently. The process runs meanwhile: two reads may be inconsistent, and any pointer may be invalid.
- * Nothing here allocates.
+ * Nothing here allocates but remote_keep().
  *
  * Tests and fuzzers put their own `ops` in: garbage, cycles, short reads.
  */
@@ -25,6 +25,7 @@ struct remote_ops {
 			 size_t n_from);
 };
 
+struct remote_page;
 struct remote {
 	pid_t pid;
 	int mem_fd;     /* /proc/PID/mem; -1: not opened */
@@ -33,6 +34,7 @@ struct remote {
 	const struct remote_ops *ops;
 	void *ctx;      /* for the ops of a test */
 	uint64_t calls, faults; /* counters for measurements */
+	struct remote_page *page; /* that were kept; NULL: none are */
 };
 
 /* Never fails: whether the process can be read shows at the first read. */
@@ -52,5 +54,12 @@ static inline int must_check remote_u64(struct remote *r, uint64_t addr, uint64_
  */
 int must_check remote_readv(struct remote *r, const struct iovec *into, size_t n_into, const struct iovec *from,
 			    size_t n_from, size_t *ret_bytes);
+/*
+ * From now on whole pages are read and kept, for many small reads of what lies together: remote_read, remote_u64 and
+ * remote_text then tell of each page what it was at its first read, until remote_forget. What is read so has to be
+ * read once more afterwards if it must not have changed. Without memory for it nothing is kept.
+ */
+void remote_keep(struct remote *r);
+void remote_forget(struct remote *r);
 /* A C string, cut to cap - 1; reads no further than the page that ends it. */
 int must_check remote_text(struct remote *r, uint64_t addr, char *dst, size_t cap);

@@ -133,6 +133,35 @@ static void where_the_call_is_refused_the_file_serves(void **state)
 	}
 }
 
+static void kept_pages_tell_what_was_there_until_they_are_forgotten(void **state)
+{
+	(void)state;
+	struct world w = live_world();
+	struct remote r;
+	static uint64_t v[2 * PAGE / 8]; /* over the end of a page */
+	uint64_t got = 0;
+	char text[2 * PAGE];
+	remote_open(&w, getpid(), &r);
+	remote_keep(&r);
+	uint64_t before = r.calls;
+	for (size_t i = 0; i < ARRAY_SIZE(v); i++) {
+		v[i] = i;
+		assert_int_equal(remote_u64(&r, addr_of(&v[i]), &got), 0);
+	}
+	assert_in_range(r.calls - before, 2, 3);
+	assert_int_equal(remote_read(&r, addr_of(v), text, sizeof(text)), 0); /* more than a page: as it is now */
+	assert_memory_equal(text, v, sizeof(text));
+	v[7] = 99;
+	assert_int_equal(remote_u64(&r, addr_of(&v[7]), &got), 0);
+	assert_int_not_equal(got, 99);
+	remote_forget(&r);
+	assert_int_equal(remote_u64(&r, addr_of(&v[7]), &got), 0);
+	assert_int_equal(got, 99);
+	remote_keep(&r);
+	remote_done(&r);
+	fixture_close(&w);
+}
+
 static void processes_that_ended_are_gone(void **state)
 {
 	(void)state;
@@ -187,6 +216,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(memory_is_read_in_one_call_up_to_the_first_hole),
 		cmocka_unit_test(where_the_call_is_refused_the_file_serves),
+		cmocka_unit_test(kept_pages_tell_what_was_there_until_they_are_forgotten),
 		cmocka_unit_test(processes_that_ended_are_gone),
 		cmocka_unit_test(what_a_test_puts_in_is_believed_and_short_reads_are_faults),
 	};
