@@ -24,6 +24,7 @@ void outbuf_open(struct outbuf *o, int proc_fd, int fd)
 	o->splices = S_ISFIFO(st.st_mode) || (!S_ISSOCK(st.st_mode) && !isatty(fd) &&
 					      !(fcntl(fd, F_GETFL) & O_APPEND));
 	o->terminal = isatty(fd);
+	o->file = S_ISREG(st.st_mode);
 	if (!S_ISFIFO(st.st_mode) && !o->terminal)
 		return;
 	o->kind = OUTBUF_SHARED;

@@ -27,6 +27,7 @@ struct outbuf {
 	bool gone; /* the reader has gone */
 	bool splices; /* splice(2) to it was not refused yet */
 	bool terminal;
+	bool file; /* a regular one */
 	bool mid_line; /* what it was given last did not end a line (a progress bar) */
 	bool *line; /* mid_line of what is written there: its own, or that of another buffer with the same target */
 	bool blocked; /* it took nothing of what was spliced: wait until it can be written again */

@@ -14,7 +14,10 @@
  * What is asked for where output is fast; the kernel's default is 64 KiB. More does not stay in the processor's cache.
  */
 #define FROM_PIPE_BYTES ((int)(256 * KIB))
+#define FROM_PIPE_FILE_BYTES ((int)(512 * KIB)) /* that goes to a file */
 #define HELD_PIPE_BYTES ((int)MIB)
+#define STAGE_PIPE_BYTES ((int)MIB)
+#define STAGE_CHUNK_BYTES ((size_t)(256 * KIB))
 #define HELD_BYTES ((size_t)(MIB + 2 * CHUNK_BYTES))
 
 /* A rush lasts at least this long, or the changes would cost more than what is kept between them. */
@@ -22,7 +25,7 @@ static const uint64_t rush_least_ns = 100 * NS_PER_MS;
 /* Output that pauses for this long is no rush any more. */
 static const uint64_t rush_over_ns = TEE_LOOK_MS * NS_PER_MS;
 
-static const struct tee_rush no_rush = {.pipe = {-1, -1}, .null_fd = -1};
+static const struct tee_rush no_rush = {.pipe = {-1, -1}, .null_fd = -1, .stage = {-1, -1}};
 
 void tee_open(struct tee *t, int from_fd, struct outbuf *to, struct keeper *keeper, struct keeper_file *file)
 {
@@ -43,7 +46,7 @@ static void from_grow(struct tee *t)
 	if (!t->from_pipe || t->grown)
 		return;
 	t->grown = true;
-	for (int size = FROM_PIPE_BYTES; size > (int)CHUNK_BYTES; size /= 2)
+	for (int size = t->to->file ? FROM_PIPE_FILE_BYTES : FROM_PIPE_BYTES; size > (int)CHUNK_BYTES; size /= 2)
 		if (fcntl(t->from_fd, F_SETPIPE_SZ, size) >= 0)
 			return;
 }
@@ -126,18 +129,26 @@ static void held_pipe_close(struct tee_rush *r)
 	closep(&r->null_fd);
 }
 
+/* A pipe of this many bytes, or as many as are to be had. False: there is none. */
+static bool pipe_open(int pipe[static 2], int flags, int most)
+{
+	if (pipe2(pipe, O_CLOEXEC | flags) < 0) {
+		pipe[0] = pipe[1] = -1;
+		return false;
+	}
+	for (int size = most; size > (int)CHUNK_BYTES; size /= 2)
+		if (fcntl(pipe[1], F_SETPIPE_SZ, size) >= 0)
+			break;
+	return true;
+}
+
 static void held_pipe_open(struct tee_rush *r)
 {
 	r->null_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	if (r->null_fd < 0 || pipe2(r->pipe, O_CLOEXEC | O_NONBLOCK) < 0) {
+	if (r->null_fd < 0 || !pipe_open(r->pipe, O_NONBLOCK, HELD_PIPE_BYTES))
 		closep(&r->null_fd);
-		r->pipe[0] = r->pipe[1] = -1;
-		return;
-	}
-	for (int size = HELD_PIPE_BYTES; size > (int)CHUNK_BYTES; size /= 2)
-		if (fcntl(r->pipe[1], F_SETPIPE_SZ, size) >= 0)
-			break;
-	r->pipe_size = (size_t)MAX(fcntl(r->pipe[1], F_GETPIPE_SZ), (int)CHUNK_BYTES);
+	else
+		r->pipe_size = (size_t)MAX(fcntl(r->pipe[1], F_GETPIPE_SZ), (int)CHUNK_BYTES);
 }
 
 /* From now on what comes is copied. */
@@ -162,6 +173,8 @@ static void rush_begin(struct tee *t, uint64_t now)
 	r->held = malloc(HELD_BYTES);
 	if (t->from_pipe)
 		held_pipe_open(r);
+	if (t->from_pipe && t->to->file)
+		(void)pipe_open(r->stage, 0, STAGE_PIPE_BYTES);
 	if (t->from_pipe && outbuf_splices(t->to))
 		outbuf_grow(t->to);
 }
@@ -183,6 +196,8 @@ static void rush_end(struct tee *t)
 		tee_keep(t, r->held + from, n);
 	}
 	held_pipe_close(r);
+	closep(&r->stage[0]);
+	closep(&r->stage[1]);
 	free(r->held);
 	*r = no_rush;
 	t->to->blocked = false; /* what its reader does not take is kept for it again */
@@ -276,10 +291,53 @@ static bool rush_hold(struct tee *t, size_t there)
 	return true;
 }
 
+/* Writes to the file what was moved into our pipe. False: the file takes no more. */
+static bool stage_empty(struct tee *t, size_t left)
+{
+	static char chunk[STAGE_CHUNK_BYTES];
+	bool splices = outbuf_splices(t->to);
+	while (left > 0) {
+		size_t n = 0;
+		int c = splices ? outbuf_splice(t->to, t->rush.stage[0], left, &n) : 0;
+		if (c == OUTBUF_BROKEN)
+			return false;
+		splices = n > 0;
+		if (n == 0) {
+			ssize_t got = read(t->rush.stage[0], chunk, MIN(left, sizeof(chunk)));
+			if (got < 0 && errno == EINTR)
+				continue;
+			if (got <= 0 || outbuf_put(t->to, chunk, (size_t)got) != 0)
+				return false;
+			n = (size_t)got;
+		}
+		left -= n;
+	}
+	return true;
+}
+
+/* What is held goes to a file. */
+static bool rush_store(struct tee *t)
+{
+	while (t->ahead > 0) {
+		ssize_t n = splice(t->from_fd, NULL, t->rush.stage[1], NULL, t->ahead,
+				   SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+		if (n <= 0) /* somebody else has read it */
+			break;
+		t->ahead -= (size_t)n;
+		t->bytes += (size_t)n;
+		t->rush.last_ns = clock_mono_ns();
+		if (!stage_empty(t, (size_t)n))
+			return ended(t);
+	}
+	return true;
+}
+
 /* What is held is passed on: where it goes to takes pages, without being copied. */
 static bool rush_move(struct tee *t)
 {
 	size_t n = 1;
+	if (t->rush.stage[0] >= 0)
+		return rush_store(t);
 	while (t->ahead > 0 && n > 0 && outbuf_splices(t->to)) {
 		int c = outbuf_splice(t->to, t->from_fd, t->ahead, &n);
 		if (c == OUTBUF_BROKEN)

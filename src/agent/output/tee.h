@@ -7,6 +7,9 @@
  * faster, and as long as the keeper's disk follows. What comes faster is passed on without being looked at, where both
  * ends are pipes without being copied (splice(2)); of it the end is held, by tee(2). When there is room again the gap
  * is counted, and keeping begins anew with what was held. So the last lines are always kept.
+ *
+ * Who writes to a pipe and who reads from it take turns. Writing to a file takes long, so what is spliced to one, or
+ * read for one that is appended to, is moved into a pipe of our own first: the job goes on writing meanwhile.
  */
 #pragma once
 
@@ -30,6 +33,7 @@ struct tee_rush {
 	int pipe[2]; /* -1: none */
 	size_t pipe_size, in_pipe;
 	int null_fd; /* takes what is forgotten */
+	int stage[2]; /* what goes to a file goes through this pipe; -1: none */
 };
 
 struct tee {

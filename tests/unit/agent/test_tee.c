@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "agent/output/outbuf.h"
@@ -328,6 +329,36 @@ static void what_is_too_fast_arrives_whole_and_the_gap_is_counted(void **state)
 			assert_true(flood_through(sort, 1 << 19, half, true) > 0); /* 32 MiB */
 }
 
+/* In the middle of a rush. */
+static void a_file_that_takes_no_more_closes_the_jobs_end(void **state)
+{
+	(void)state;
+	for (int append = 0; append < 2; append++) {
+		struct way x;
+		struct stat st;
+		pthread_t writer;
+		const off_t most = (off_t)(3 * MIB + 100);
+		int out = memfd_create("full", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+		(void)signal(SIGPIPE, SIG_IGN);
+		assert_int_equal(ftruncate(out, most), 0);
+		assert_int_equal(fcntl(out, F_ADD_SEALS, F_SEAL_GROW), 0);
+		assert_int_equal(fcntl(out, F_SETFL, append ? O_APPEND : 0), 0);
+		way_begin(&x, out, scratch_open("log"));
+		x.t.tokens = -(int64_t)GIB;
+		struct flood f = {.fd = x.job_fd, .lines = 1 << 18}; /* 16 MiB */
+		x.job_fd = -1;
+		assert_int_equal(pthread_create(&writer, NULL, flood_main, &f), 0);
+		pass_all(&x, false);
+		(void)pthread_join(writer, NULL); /* it was not left waiting */
+		assert_int_equal(x.t.from_fd, -1);
+		assert_true(x.to.gone);
+		assert_true(x.t.rush.stage[0] < 0 && x.t.rush.stage[1] < 0);
+		assert_int_equal(fstat(x.out_fd, &st), 0);
+		assert_int_equal(st.st_size, most);
+		way_close(&x);
+	}
+}
+
 static void a_burst_is_kept_as_a_whole(void **state)
 {
 	(void)state;
@@ -396,6 +427,7 @@ int main(void)
 		SCRATCH(a_full_buffer_leaves_the_output_with_the_job),
 		SCRATCH(what_is_still_on_its_way_is_read_before_the_end),
 		SCRATCH(what_is_too_fast_arrives_whole_and_the_gap_is_counted),
+		SCRATCH(a_file_that_takes_no_more_closes_the_jobs_end),
 		SCRATCH(a_burst_is_kept_as_a_whole),
 		SCRATCH(a_short_rush_leaves_no_gap),
 		SCRATCH(what_a_stuck_reader_does_not_take_is_kept_all_the_same),
