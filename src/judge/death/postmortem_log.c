@@ -266,6 +266,11 @@ static bool exception_verdict(struct pm *p)
 	return true;
 }
 
+bool pm_said_exception(struct pm *p)
+{
+	return last_error(p->d) && exception_verdict(p);
+}
+
 /* That the device's memory was used up is certain; the cause of it has a confidence of its own, by the numbers. */
 static bool gpu_verdict(struct pm *p, const struct log_hint *gpu, const struct log_hint *err)
 {

@@ -122,6 +122,7 @@ bool pm_counters(struct pm *p);
 bool pm_first_error(struct pm *p); /* another rank's exception came first */
 bool pm_shm(struct pm *p);
 bool pm_log(struct pm *p);
+bool pm_said_exception(struct pm *p); /* an exception is its last word, however it ended */
 bool pm_limit_words(struct pm *p); /* its last words are of a call that a resource limit refused */
 bool pm_port(struct pm *p);
 bool pm_disk(struct pm *p);

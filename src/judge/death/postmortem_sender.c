@@ -249,6 +249,12 @@ bool pm_stopped_itself(struct pm *p)
 	char who[PM_WHO];
 	if (!s || !name)
 		return false;
+	if (s->sender == p->d->pid && pm_said_exception(p)) {
+		pm_text(p, "Then it sent %s to its own process group, as scripts do that clear up when they leave.",
+			name);
+		sender_evidence(p, s, name);
+		return true;
+	}
 	pm_verdict(p, INCIDENT_KILLED_BY, KILLER_SIGNAL, "signal_sent", CONFIDENCE_HIGH);
 	if (s->sender == p->d->pid) {
 		pm_killer_text(p, "the process itself, pid %d", (int)s->sender);
