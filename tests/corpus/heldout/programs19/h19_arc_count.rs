@@ -1,6 +1,6 @@
-// A thread evaluates the weights that main shares with it. Before main quantizes them in place it waits until nobody else
-// has them, by the count of an Arc. The best weights so far are kept as an Arc as well: at step 40 they are the newest
-// ones, and main waits for itself.
+// A thread evaluates the weights that main shares with it. Before main quantizes them in place it waits until nobody
+// else has them, by the count of an Arc. The best weights so far are kept as an Arc as well: at step 40 they are the
+// newest ones, and main waits for itself.
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::sync::mpsc::channel;

@@ -1,6 +1,6 @@
-// A worker writes checkpoints. Until step 40 main waits for its message; then it wants to be sure at once, and waits with
-// Atomics.wait for a number that the worker sets when its line of the log has been written. A worker's output goes through
-// the main thread, which stands in Atomics.wait.
+// A worker writes checkpoints. Until step 40 main waits for its message; then it wants to be sure at once, and waits
+// with Atomics.wait for a number that the worker sets when its line of the log has been written. A worker's output
+// goes through the main thread, which stands in Atomics.wait.
 const fs = require('fs')
 const { Worker, isMainThread, parentPort, workerData } = require('worker_threads')
 const { once } = require('events')

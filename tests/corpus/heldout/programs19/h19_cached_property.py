@@ -1,6 +1,6 @@
 """The index of a part of the data is a cached_property; that of a mixture asks its parts for theirs in threads. Until
-Python 3.12 one lock is behind that property, for all objects: the mixture's holds it while it waits for its threads, and
-they wait for the lock."""
+Python 3.12 one lock is behind that property, for all objects: the mixture's holds it while it waits for its threads,
+and they wait for the lock."""
 import functools
 from concurrent.futures import ThreadPoolExecutor
 

@@ -1,6 +1,7 @@
 /* Two ranks share a ring of batches with a mutex and two conditions in shared memory, which rank 0 sets up as for
  * threads of one process: a signal wakes nobody in another process. Rank 1 compiles at first, and there is always a
- * batch for it; when it has caught up it waits at the condition. Rank 0 goes on until the ring is full, and waits too. */
+ * batch for it; when it has caught up it waits at the condition. Rank 0 goes on until the ring is full, and waits
+ * too. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 """A trainer reads its batches from a service by a stream of gRPC, and reports what it finds odd by another call. The
-service yields batches while it holds its lock, and takes that lock for a report. A report in the midst of an epoch waits
-for the lock; the stream, which is full, waits for the trainer to read on, and it is in the report."""
+service yields batches while it holds its lock, and takes that lock for a report. A report in the midst of an epoch
+waits for the lock; the stream, which is full, waits for the trainer to read on, and it is in the report."""
 import sys
 import threading
 from concurrent import futures
@@ -16,8 +16,8 @@ class Data:
 
     def epoch(self, request, context):
         with self.lock:  # no change while it is read
-            for _ in range(16):
-                yield bytes(1 << 20)
+            for _ in range(24):
+                yield bytes(3 << 20)
 
     def report(self, request, context):
         with self.lock:
@@ -43,10 +43,10 @@ def train():
     epoch, report = channel.unary_stream("/Data/Epoch"), channel.unary_unary("/Data/Report")
     for k in range(30):
         for i, batch in enumerate(epoch(b"")):
-            step = 16 * k + i
+            step = 24 * k + i
             crunch(0.2)
             told(step)
-            if step == 35:
+            if step == 30:
                 report(b"a batch of zeros")
         report(b"end of epoch")
 

@@ -1,6 +1,6 @@
-"""A trainer posts its metrics to a service, each with a key, so that one which is sent twice is kept once: for a key that
-is being handled, the service waits for the first one's end. A loss is nan, which its database does not take: the first one
-gets 500, and its key stays as it was. The second one waits for it."""
+"""A trainer posts its metrics to a service, each with a key, so that one which is sent twice is kept once: for a key
+that is being handled, the service waits for the first one's end. A loss is nan, which its database does not take: the
+first one gets 500, and its key stays as it was. The second one waits for it."""
 import http.client
 import http.server
 import json

@@ -1,6 +1,6 @@
-"""A trainer writes its weights for an evaluator, and waits for the score of each tenth step. The evaluator looks whether
-the file is newer than what it had, in whole seconds. At step 40 the trainer writes the averaged weights at once behind
-the others, in the same second, and waits for their score; the evaluator waits for a newer file.
+"""A trainer writes its weights for an evaluator, and waits for the score of each tenth step. The evaluator looks
+whether the file is newer than what it had, in whole seconds. At step 40 the trainer writes the averaged weights at
+once behind the others, in the same second, and waits for their score; the evaluator waits for a newer file.
 
 slow: the evaluator looks at nanoseconds, and takes 48 s for the averaged ones."""
 import json

@@ -1,6 +1,6 @@
-"""Rank 0 reads its settings anew when somebody has changed them: it tells rank 1 by a control connection, and waits for
-its word that it has them too. Rank 1 looks at that connection behind each sum, and is in the next one by then, for which
-rank 0 is missing."""
+"""Rank 0 reads its settings anew when somebody has changed them: it tells rank 1 by a control connection, and waits
+for its word that it has them too. Rank 1 looks at that connection behind each sum, and is in the next one by then,
+for which rank 0 is missing."""
 import multiprocessing.connection as connection
 import time
 

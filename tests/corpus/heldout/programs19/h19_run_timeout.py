@@ -1,6 +1,6 @@
-"""A trainer asks a tool for the state of its node each tenth step, by the shell, with a limit of 5 s: it kills what it
-has started and reads the rest of its output. That is the shell. The tool, which waits for the answer of a service that has
-never got its question, is alive and has the pipe open."""
+"""A trainer asks a tool for the state of its node each tenth step, by the shell, with a limit of 5 s: it kills what
+it has started and reads the rest of its output. That is the shell. The tool, which waits for the answer of a service
+that has never got its question, is alive and has the pipe open."""
 import socket
 import subprocess
 import sys
@@ -10,7 +10,8 @@ from kit19 import crunch, role, told
 
 def tool(step):
     role("tool")
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as link, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sink:
+    udp = (socket.AF_INET, socket.SOCK_DGRAM)
+    with socket.socket(*udp) as link, socket.socket(*udp) as sink:
         link.bind(("127.0.0.1", 0))
         sink.bind(("127.0.0.1", 0))
         link.sendto(b"state?", link.getsockname() if step < 40 else sink.getsockname())

@@ -1,6 +1,7 @@
-// A task that a scheduler calls each second saves the newest weights and puts their step into a queue; main takes it from
-// there each tenth step. A task that throws once is not called again, and its exception is told to nobody: at step 40
-// there is a folder where its file should go, and main waits for the queue. With "slow" there is none, and saving takes 48 s.
+// A task that a scheduler calls each second saves the newest weights and puts their step into a queue; main takes it
+// from there each tenth step. A task that throws once is not called again, and its exception is told to nobody: at
+// step 40 there is a folder where its file should go, and main waits for the queue. With "slow" there is none, and
+// saving takes 48 s.
 import java.io.File;
 import java.io.FileWriter;
 import java.io.IOException;

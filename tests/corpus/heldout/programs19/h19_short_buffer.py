@@ -1,6 +1,6 @@
 """Three ranks send the rows of an embedding to rank 0 as plain doubles, as many as their table has. A label turns up
-at step 40, and each rank that has it in its data adds a row for it: rank 2 does not. Rank 0 reads what its own table has,
-and waits for a row more of rank 2, who waits for the sum.
+at step 40, and each rank that has it in its data adds a row for it: rank 2 does not. Rank 0 reads what its own table
+has, and waits for a row more of rank 2, who waits for the sum.
 
 slow: all add a row, rank 2 after 48 s."""
 import struct

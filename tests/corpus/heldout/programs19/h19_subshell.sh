@@ -1,6 +1,6 @@
-# A script trains four folds in the background, and counts down those that are done in a loop behind a pipe. That loop is
-# a shell of its own, and so is its count: the script's own stays at four, and it looks again each second.
-# With "slow" the loop reads from a file, and one fold takes 48 s more.
+# A script trains four folds in the background, and counts down those that are done in a loop behind a pipe. That loop
+# is a shell of its own, and so is its count: the script's own stays at four, and it looks again each second. With
+# "slow" the loop reads from a file, and one fold takes 48 s more.
 role() { [ -z "$CORPUS_ROLES" ] || echo "$1 $2" >> "$CORPUS_ROLES"; }
 role main $$
 slow= python=$1

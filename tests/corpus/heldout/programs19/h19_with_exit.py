@@ -1,5 +1,5 @@
-"""A trainer has a pool of threads within a `with`, for uploads and for a heartbeat, which beats until it is told to stop.
-That is done behind the `with`, whose end waits for all that runs in the pool.
+"""A trainer has a pool of threads within a `with`, for uploads and for a heartbeat, which beats until it is told to
+stop. That is done behind the `with`, whose end waits for all that runs in the pool.
 
 slow: the heartbeat is stopped within, and an upload takes 48 s."""
 import threading

@@ -8,7 +8,8 @@ import sys
 import time
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "programs18"))
-from kit18 import (SLOW, STEPS, again, busy, crunch, dial, free_port, listen, main, me, receive, role,  # noqa: E402,F401
+from kit18 import (SLOW, STEPS, again, busy, crunch, dial, free_port, listen, main, me, receive, role,
+     # noqa: E402,F401
                    send, start, told, unlink_shared, with_parent)
 
 
