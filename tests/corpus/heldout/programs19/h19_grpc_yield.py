@@ -9,6 +9,9 @@ import grpc
 
 from kit19 import again, crunch, role, start, told, with_parent
 
+# What may be on its way of a stream does not grow.
+WINDOW = [("grpc.http2.bdp_probe", 0), ("grpc.http2.lookahead_bytes", 1 << 16)]
+
 
 class Data:
     def __init__(self):
@@ -27,7 +30,7 @@ class Data:
 
 def serve():
     data = Data()
-    server = grpc.server(futures.ThreadPoolExecutor(4))
+    server = grpc.server(futures.ThreadPoolExecutor(4), options=WINDOW)
     handlers = {"Epoch": grpc.unary_stream_rpc_method_handler(data.epoch),
                 "Report": grpc.unary_unary_rpc_method_handler(data.report)}
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("Data", handlers),))
@@ -39,7 +42,7 @@ def serve():
 def train():
     role("main")
     process = start(again("server"), "server", stdout=-1)
-    channel = grpc.insecure_channel("127.0.0.1:%d" % int(process.stdout.readline()))
+    channel = grpc.insecure_channel("127.0.0.1:%d" % int(process.stdout.readline()), WINDOW)
     epoch, report = channel.unary_stream("/Data/Epoch"), channel.unary_unary("/Data/Report")
     for k in range(30):
         for i, batch in enumerate(epoch(b"")):
