@@ -15,7 +15,7 @@ enum { SLOTS = 24 };
 struct ring {
 	pthread_mutex_t lock;
 	pthread_cond_t filled, taken;
-	int count, head, ready;
+	int count, head;
 	double batches[SLOTS];
 };
 
@@ -68,7 +68,6 @@ int main(void)
 		pthread_mutex_init(&r->lock, NULL);
 		pthread_cond_init(&r->filled, NULL);
 		pthread_cond_init(&r->taken, NULL);
-		r->ready = 1;
 		for (int step = 0;; step++) {
 			pause_for(0.2);
 			put(r, 0.5 * step);
