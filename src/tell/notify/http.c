@@ -5,11 +5,16 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/clock.h"
 #include "base/dynlib.h"
 #include "base/foreign_path.h"
 #include "base/text.h"
 
 #define ANSWER_MAX (64 * 1024)
+/* Lines of a head, of what stands behind a body in chunks, and of a mail server: libcurl keeps them all. */
+#define HEAD_MAX (64 * 1024)
+/* libcurl's own limit of time comes first, and says more. */
+#define LATE_NS (200 * NS_PER_MS)
 
 /* The few functions used, under their own types. */
 struct api {
@@ -42,7 +47,8 @@ static bool http_api_load(struct api *a)
 struct exchange {
 	struct notify_answer *answer;
 	const struct notify_request *request;
-	size_t sent, received;
+	size_t sent, received, head;
+	uint64_t end_ns;
 	bool headed; /* the answer's head has come whole */
 };
 
@@ -64,6 +70,9 @@ static size_t take_header(char *data, size_t size, size_t n, void *ctx)
 	struct exchange *x = ctx;
 	size_t len = size * n;
 	uint64_t seconds;
+	x->head += len;
+	if (x->head > HEAD_MAX)
+		return 0;
 	x->headed |= len == 2 && data[0] == '\r';
 	if (len > sizeof(name) && strncasecmp(data, name, sizeof(name) - 1) == 0) {
 		struct span value = span_trim((struct span){data + sizeof(name) - 1, len - sizeof(name) + 1});
@@ -71,6 +80,14 @@ static size_t take_header(char *data, size_t size, size_t n, void *ctx)
 			x->answer->retry_after_ms = (int64_t)MIN(seconds, UINT64_C(86400)) * 1000;
 	}
 	return len;
+}
+
+/* Ends what libcurl's limit does not: the answer to QUIT, for which it waits two minutes. */
+static int look_at_clock(void *ctx, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
+{
+	const struct exchange *x = ctx;
+	(void)a, (void)b, (void)c, (void)d;
+	return clock_mono_ns() > x->end_ns;
 }
 
 static size_t give_mail(char *to, size_t size, size_t n, void *ctx)
@@ -88,6 +105,10 @@ static void set_common(const struct api *a, CURL *h, const struct channel *c, st
 	(void)a->set(h, CURLOPT_NOSIGNAL, 1L);
 	(void)a->set(h, CURLOPT_TIMEOUT_MS, (long)c->timeout_ms);
 	(void)a->set(h, CURLOPT_CONNECTTIMEOUT_MS, (long)c->timeout_ms);
+	(void)a->set(h, CURLOPT_NOPROGRESS, 0L);
+	(void)a->set(h, CURLOPT_XFERINFOFUNCTION, look_at_clock);
+	(void)a->set(h, CURLOPT_XFERINFODATA, x);
+	(void)a->set(h, CURLOPT_FORBID_REUSE, 1L); /* a connection that is kept is closed later, without a limit */
 	(void)a->set(h, CURLOPT_FOLLOWLOCATION, 0L);
 	(void)a->set(h, CURLOPT_SSL_VERIFYPEER, c->tls_verify ? 1L : 0L);
 	(void)a->set(h, CURLOPT_SSL_VERIFYHOST, c->tls_verify ? 2L : 0L);
@@ -155,8 +176,8 @@ static void judge_result(const struct api *a, CURL *h, CURLcode code, const char
 	long status = 0;
 	(void)a->info(h, CURLINFO_RESPONSE_CODE, &status);
 	answer->status = (int)status;
-	/* the body was cut at ANSWER_MAX; the status had come before */
-	bool cut = code == CURLE_WRITE_ERROR && x->received > ANSWER_MAX;
+	/* the body, or what came behind it, was cut; the status had come before */
+	bool cut = code == CURLE_WRITE_ERROR && (x->received > ANSWER_MAX || (x->headed && x->head > HEAD_MAX));
 	bool broken = code == CURLE_OK && !x->headed && !x->request->mail;
 	if (broken)
 		TEXT_COPY(answer->error, "the answer broke off");
@@ -164,6 +185,8 @@ static void judge_result(const struct api *a, CURL *h, CURLcode code, const char
 		return;
 	struct span words = span_trim(span_of(detail[0] ? detail : a->strerror(code)));
 	span_copy(words, answer->error, sizeof(answer->error));
+	if (code == CURLE_WRITE_ERROR && x->head > HEAD_MAX)
+		TEXT_COPY(answer->error, "the server says more than 64 KiB before it answers");
 	if (code == CURLE_USE_SSL_FAILED)
 		TEXT_COPY(answer->error, "the mail server offers no encryption (STARTTLS); to send without it, say "
 					 "'starttls: never' (or "
@@ -191,7 +214,8 @@ void http_send(const struct channel *c, const struct notify_secrets *s, const st
 		return;
 	}
 	char detail[CURL_ERROR_SIZE] = "";
-	struct exchange x = {.answer = ret, .request = r};
+	struct exchange x = {
+		.answer = ret, .request = r, .end_ns = clock_mono_ns() + c->timeout_ms * NS_PER_MS + LATE_NS};
 	set_common(&api, h, c, &x);
 	(void)api.set(h, CURLOPT_ERRORBUFFER, detail);
 	struct curl_slist *list = r->mail ? set_mail(&api, h, c, s, &x) : set_post(&api, h, c, s, &x);

@@ -3,7 +3,8 @@
  * when the first message is sent, so that no other start of vigil pays for it.
  *
  * Certificates are verified, redirects are not followed, at most 64 KiB of an
- * answer are read and 4 KiB kept, and everything has one deadline. Proxies are
+ * answer and of its head are read and 4 KiB kept, and everything has one
+ * deadline (a mail server's last answer one second more). Proxies are
  * taken from the environment (https_proxy, no_proxy), as curl does.
  */
 #pragma once
