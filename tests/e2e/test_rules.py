@@ -177,3 +177,10 @@ def test_a_job_without_the_cause_book_is_told_so_at_its_start(vigil, tmp_path):
     assert result.status == 0
     assert f"vigil's own rules are not in {tmp_path}/rules; set VIGIL_DATA_DIR" in result.text, result
     assert "own rules" not in vigil("run", "--", "true").text
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give up a right of root's")
+def test_a_file_that_may_not_be_read_is_not_called_another_users_pipe(vigil):
+    """EPERM and "a FIFO of another user's" shared a number."""
+    result = vigil("rules", "test", "/proc/1/syscall", prefix=("setpriv", "--bounding-set=-sys_ptrace"))
+    assert result.status == 3 and "not permitted" in result.text and "FIFO" not in result.text, result

@@ -119,6 +119,7 @@ static void rules_match_found(void *data, const struct rule_match *m)
 	line_print("\n    ", text);
 }
 
+/* 0, -errno or FOREIGN_OTHER, which foreign_path_why explains. */
 static int scan_file(struct test *t, struct rulescan *scan, const char *path)
 {
 	bool in = strcmp(path, "-") == 0;
@@ -127,7 +128,7 @@ static int scan_file(struct test *t, struct rulescan *scan, const char *path)
 	/* opening a pipe without a writer must not block, but reading it must */
 	int r = in ? 0 : foreign_path_input(path, O_NONBLOCK, &fd);
 	if (r != 0)
-		return r < 0 ? r : -EPERM;
+		return r;
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return -errno;
 	if (S_ISDIR(st.st_mode))
@@ -224,7 +225,8 @@ static int facts_set(struct test *t)
 
 static int rules_status(int r)
 {
-	return r == -ENOENT ? EXIT_ABSENT : r == -EACCES ? EXIT_DENIED : r == -EISDIR ? EXIT_USAGE : EXIT_PROBLEM;
+	const bool denied = r == -EACCES || r == -EPERM;
+	return r == -ENOENT ? EXIT_ABSENT : denied ? EXIT_DENIED : r == -EISDIR ? EXIT_USAGE : EXIT_PROBLEM;
 }
 
 static int test_files(struct test *t, struct rulescan *scan, int argc, char **argv)
@@ -239,8 +241,7 @@ static int test_files(struct test *t, struct rulescan *scan, int argc, char **ar
 		if (r == -EISDIR)
 			log_error("%s: this is a folder; files were expected, for example %s/*.log", argv[i], argv[i]);
 		else
-			log_error("%s: %s", argv[i],
-				  foreign_path_why(r == -EPERM ? FOREIGN_OTHER : r < 0 ? r : -EIO));
+			log_error("%s: %s", argv[i], foreign_path_why(r));
 		status = rules_status(r);
 	}
 	if (read == 0) /* without any file there is no verdict */
