@@ -206,7 +206,9 @@ raise RuntimeError("cannot reach postgres://bob:hunter2-url@db:5432/x with passw
 
 def test_secrets_are_in_no_report(vigil):
     result = vigil("run", "--name", "leaky", "--", "/usr/bin/python3", "-c", LEAKY, "--password", "hunter2-option",
-                   "--api-key=hunter2-key", "HF_TOKEN=hunter2-token", "https://bob:hunter2-pw@host/x")
+                   "--api-key=hunter2-key", "HF_TOKEN=hunter2-token", "https://bob:hunter2-pw@host/x",
+                   '{"passwords": ["hunter2-a", "hunter2-b"]}', '{"name": "DB_PASSWORD", "value": "hunter2-value"}',
+                   "mysql -phunter2-mysql", "curl -u bob:hunter2-curl", "Authorization: Token hunter2-header")
     assert result.status == 1 and result.text.count("hunter2-url") == 1, result  # the program's own line, not the report
     assert "password='***'" in json.dumps(vigil.why("leaky"))
     for path in below(vigil.state):

@@ -16,13 +16,16 @@ static void names_of_secrets_and_of_other_things(void **state)
 					     "OPENAI_APIKEY", "mypassword",
 					     "auth.token",    "credential",
 					     "api_keys",      "passwords",
-					     "pass",	      "db_pass"};
-	static const char *const plain[] = {"",		  "-",		"PWD",	       "OLDPWD",	"tokens",
-					    "max_tokens", "num_tokens", "tokenizer",   "token_ids",	"pad_token",
-					    "eos_token",  "key",	"sort_key",    "keyboard",	"monkey",
-					    "public_key", "TOKEN_FILE", "secret_name", "PASSWORD_PATH", "query_key",
-					    "author",	  "compass",	"secretary",   "passed",	"KeyError",
-					    "sort_keys",  "forward_pass", "missing_keys", "dict_keys",	"one_pass"};
+					     "pass",	      "db_pass",
+					     "API_KEY_PROD",  "HF_TOKEN_1",
+					     "password2",     "hftoken",
+					     "ENCRYPTIONKEY", "db_pw"};
+	static const char *const plain[] = {
+		"",	     "-",	   "PWD",	 "OLDPWD",	"tokens",	 "max_tokens",	 "num_tokens",
+		"tokenizer", "token_ids",  "pad_token",	 "eos_token",	"key",		 "sort_key",	 "keyboard",
+		"monkey",    "public_key", "TOKEN_FILE", "secret_name", "PASSWORD_PATH", "query_key",	 "author",
+		"compass",   "secretary",  "passed",	 "KeyError",	"sort_keys",	 "forward_pass", "missing_keys",
+		"dict_keys", "one_pass",   "pwd",	 "auth",	"key_1",	 "token_file_2", "read_write"};
 	for (size_t i = 0; i < ARRAY_SIZE(secret); i++)
 		if (!mask_is_secret(span_of(secret[i])))
 			fail_msg("'%s' is a secret", secret[i]);
@@ -79,6 +82,39 @@ static void texts(void **state)
 		{"http://h:8080/a@b", "http://h:8080/a@b"},
 		{"password=12345678, token=12345678", "password=***, token=12345678"},
 		{"{'pass': 'abcd'}", "{'pass': '***'}"},
+		{"{\"passwords\": [\"ab]c\", \"d\"], \"x\": 1}", "{\"passwords\": [***], \"x\": 1}"},
+		{"{\"api_keys\": {\"a\": \"b\"}}", "{\"api_keys\": {***}}"},
+		{"token=[1, 2], next", "token=[1, 2], next"},
+		{"{\"name\": \"DB_PASSWORD\", \"value\": \"abcd\"}", "{\"name\": \"DB_PASSWORD\", \"value\": \"***\"}"},
+		{"{\"password\":\n \"abcd\"}", "{\"password\":\n \"***\"}"},
+		{"password='ab\ncd' e", "password='***' e"},
+		{"password='''abcd''' e", "password='''***''' e"},
+		{"PASSWORD=\"ab\"cd e", "PASSWORD=\"**\"** e"},
+		{"password=ab,cd e", "password=*** e"},
+		{"f(password=ab,port=1)", "f(password=**,port=1)"},
+		{"password := \"abcd\"", "password := \"***\""},
+		{"curl -u bob:abcd http://h/", "curl -u bob:*** http://h/"},
+		{"docker run -u 1000:1000 x", "docker run -u 1000:1000 x"},
+		{"sshpass -p abcd ssh h", "sshpass -p *** ssh h"},
+		{"sudo mysql -pabcd db; nice -p x", "sudo mysql -p*** db; nice -p x"},
+		{"docker run -p 80:80 x", "docker run -p 80:80 x"},
+		{"-H 'Authorization: Digest r=\"ab\", n=1' x", "-H 'Authorization: Digest ***' x"},
+		{"Authorization: token abcdefgh x", "Authorization: token *** x"},
+		{"Authorization: denied", "Authorization: denied"},
+		{"Cookie: a=bcd; e=fgh then", "Cookie: *** then"},
+		{"https://h/x?sig=a1b2c3d4&key=word", "https://h/x?sig=***&key=word"},
+		{"https://hooks.slack.com/services/T0/B0/abcdefghijkl", "https://hooks.slack.com/services/***"},
+		{"x -----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA PRIVATE KEY-----",
+		 "x -----BEGIN RSA PRIVATE KEY-----***-----END RSA PRIVATE KEY-----"},
+		{"https://0123456789abcdef0123:x@h/", "https://***:*@h/"},
+		{"postgres://bob:a#bc@h/x", "postgres://bob:***@h/x"},
+		{"nvapi-abcdefghijklmnopqrst", "nvapi-***"},
+		{"pwd=a1b2c3d4", "pwd=***"},
+		{"PWD=/home/x pwd: /x", "PWD=/home/x pwd: /x"},
+		{"auth=('bob', 'abc')", "auth=(***)"},
+		{"auth=basic", "auth=basic"},
+		{"api key: a1b2c3d4", "api key: ***"},
+		{"Invalid access token: expired", "Invalid access token: expired"},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		char text[128];
@@ -123,6 +159,14 @@ static void arguments(void **state)
 		ARGS("t\0--token", "t\0--token"),
 		ARGS("t\0--password\0-abcd\0--x", "t\0--password\0***\0--x"),
 		ARGS("sh\0-c\0t --token abcd; u", "sh\0-c\0t --token ***; u"),
+		ARGS("sudo\0/bin/mysql\0-pabcd\0x", "sudo\0/bin/mysql\0-p***\0x"),
+		ARGS("docker\0login\0-p\0abcd\0h", "docker\0login\0-p\0***\0h"),
+		ARGS("ssh\0-p\0"
+		     "2222\0h",
+		     "ssh\0-p\0"
+		     "2222\0h"),
+		ARGS("curl\0-u\0bob:abcd\0h", "curl\0-u\0bob:***\0h"),
+		ARGS("t\0--conf\0{\"password\":[\"abcd\"]}", "t\0--conf\0{\"password\":[***]}"),
 		ARGS("", ""),
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
@@ -155,6 +199,10 @@ static void values_of_variables(void **state)
 		{"api_keys", "['abcd']", "['***']"},
 		{"argv", "['t', '--password', 'abcd']", "['t', '--password', '***']"},
 		{"secret", "''", "''"},
+		{"secret", "Secret('abcd')", "Secret('***')"},
+		{"pwd", "'/home/x'", "'/home/x'"},
+		{"pwd", "'abcd'", "'***'"},
+		{"auth", "('bob', 'abcd')", "(***)"},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		char text[128];
