@@ -4,7 +4,6 @@
 #include <string.h>
 #include <strings.h>
 
-
 #define STARS 3
 /* A number of a secret's name with fewer is a count, a flag or a length. */
 #define SECRET_DIGITS 4
