@@ -636,9 +636,16 @@ def test_no_more_messages_a_minute_than_asked_for(vigil, server, channels, tmp_p
     vigil.finish(p, 20)
 
 
+def is_stopped(process):
+    try:
+        return process.status() == psutil.STATUS_STOPPED
+    except psutil.NoSuchProcess:  # a helper of vigil's
+        return False
+
+
 def stopped_rank(vigil, process):
     def look():
-        return [c for c in psutil.Process(process.pid).children(recursive=True) if c.status() == psutil.STATUS_STOPPED]
+        return [c for c in psutil.Process(process.pid).children(recursive=True) if is_stopped(c)]
     return wait_for(look, 60, "a stopped rank")
 
 
