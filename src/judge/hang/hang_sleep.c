@@ -2,6 +2,8 @@
 #include "base/units.h"
 #include "judge/hang/hang_gone.h"
 
+static const uint64_t stepping_sure_ns = 10 * 60 * NS_PER_S;
+
 /*
  * What is left at the least of the one sleep that it is in; 0: unknown, or a loop of sleeps. Of one whose length alone
  * is known it is counted from the job's beginning, as nothing tells when it began.
@@ -69,10 +71,15 @@ static bool is_waited_for(const struct hang_work *w, const struct stackgroup_ran
 	return hang_graph_names(w, r->rank, &by_graph) && by_graph >= CONFIDENCE_MEDIUM && !serves_in_its_stead(r);
 }
 
-/* How long a sleep must go on to be told at once: beyond its excuse; if that is vigil's own, half an hour at least. */
+/*
+ * How long a sleep must go on to be told before its excuse is over: beyond that. If the excuse is vigil's own, half an
+ * hour at least, or, where steps are known, until ten minutes after the standstill began: by then usual time-outs of
+ * what waits for it have passed, and it would have been told of for long.
+ */
 static uint64_t sure_of(const struct hang_work *w, uint64_t excuse_ns)
 {
-	return w->s->sleep_ns ? excuse_ns : MAX(excuse_ns, HANG_SLEEP_SURE_NS);
+	const uint64_t least_ns = w->stepping ? sub_floor(stepping_sure_ns, w->standstill_ns) : HANG_SLEEP_SURE_NS;
+	return w->s->sleep_ns ? excuse_ns : MAX(excuse_ns, least_ns);
 }
 
 bool hang_outsleeps(const struct hang_work *w, const struct stackgroup_rank *r)
@@ -93,6 +100,15 @@ static void sleeper_says(struct hang_work *w, const struct stackgroup_rank *r)
 		  duration_format(sleep_left_ns(w, r), left));
 }
 
+/* True if each of these sleeps goes on for half an hour at least; a shorter one may be meant to end. */
+static bool all_last(const struct hang_work *w)
+{
+	for (size_t i = 0; i < w->n_blocking; i++)
+		if (!w->benign[i] && sleep_left_ns(w, &w->g.rank[w->blocking[i]]) <= HANG_SLEEP_SURE_NS)
+			return false;
+	return true;
+}
+
 bool hang_long_sleep(struct hang_work *w)
 {
 	size_t n = 0;
@@ -104,9 +120,10 @@ bool hang_long_sleep(struct hang_work *w)
 	}
 	if (n == 0 || w->n_unseen > 0)
 		return false;
-	if (!hang_old_enough(w, HANG_FIRM))
+	const bool lasts = all_last(w);
+	if (!hang_old_enough(w, lasts ? HANG_FIRM : HANG_EXPLAINED))
 		return true;
-	bool sure = hang_all_still(w) && others_wait_by_name(w);
+	bool sure = lasts && hang_all_still(w) && others_wait_by_name(w);
 	hang_is(w, "rank_sleeps", sure ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
 	for (size_t i = 0; i < w->n_blocking; i++) {
 		if (w->benign[i])
