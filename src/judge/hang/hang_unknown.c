@@ -92,27 +92,40 @@ static size_t others_add(const struct hang_work *w, const struct waitgraph_sink 
 }
 
 /*
- * The one main process and others of the job wait for messages of each other, which no single arrow proves, and nothing
- * of the job works. One of them has sent one message too few; which is not known.
+ * The circle by which the one main process and others of a job of steps wait for messages of each other, which no
+ * single arrow proves, while nothing of the job works; NULL: there is none.
+ */
+static const struct waitgraph_sink *messages_circle(const struct hang_work *w)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_sink *s = g && g->n_sinks > 0 ? &g->sink[0] : NULL;
+	if (!s || w->many || !w->stepping || w->g.n != 1 || s->end != WAITEND_CIRCLE || s->one_process ||
+	    (!s->of_main && s->n_followers == 0))
+		return NULL;
+	for (size_t i = 0; i < g->n_nodes; i++)
+		if (g->node[i].thread && !g->node[i].thread->ended && may_go_on(&g->node[i]))
+			return NULL;
+	return s;
+}
+
+/*
+ * One of them has sent one message too few. Which is not known, unless there are only two, who both wait, and nobody in
+ * the job is left to send one.
  */
 static bool wait_for_messages(struct hang_work *w)
 {
 	char circle[160], asleep[160], doing[300];
 	struct buf in = {.text = circle, .cap = sizeof(circle)}, out = {.text = asleep, .cap = sizeof(asleep)};
-	const struct waitgraph *g = w->c->graph;
-	const struct waitgraph_sink *s = g && g->n_sinks > 0 ? &g->sink[0] : NULL;
-	if (!s || w->many || !w->stepping || w->g.n != 1 || s->end != WAITEND_CIRCLE || s->one_process ||
-	    (!s->of_main && s->n_followers == 0))
+	const struct waitgraph_sink *s = messages_circle(w);
+	if (!s)
 		return false;
-	for (size_t i = 0; i < g->n_nodes; i++)
-		if (g->node[i].thread && !g->node[i].thread->ended && may_go_on(&g->node[i]))
-			return false;
 	buf_reset(&in);
 	buf_reset(&out);
 	const size_t n_in = others_add(w, s, false, &in), n_out = others_add(w, s, true, &out);
 	if (n_in + n_out == 0)
 		return false;
-	hang_is(w, "wait_circle", CONFIDENCE_LOW);
+	const bool two = n_in == 1 && n_out == 0 && hang_nobody_acts(w);
+	hang_is(w, "wait_circle", two ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW);
 	w->v->unexplained = true;
 	hang_doing(w, &w->g.rank[0], doing, sizeof(doing));
 	hang_says(w, "Process %d stands %s.", (int)w->g.rank[0].process->pid, doing);
@@ -124,7 +137,8 @@ static bool wait_for_messages(struct hang_work *w)
 	hang_says(w, "None of the job works, so one message was lost or never sent; by whom is not known.");
 	ignore(hang_says_who_left_then(w), "nobody need have left");
 	hang_advise(w, "look for a process that takes a request and sends no answer when it fails: an exception that "
-		       "is only logged, a `continue`");
+		       "is only logged, a `continue`; or for a message that was dropped: a peer that is not there yet "
+		       "or has another name, a queue that is full or keeps the newest one only");
 	return true;
 }
 
@@ -189,7 +203,10 @@ void hang_unknown(struct hang_work *w)
 	char stood[24], doing[300], who[HANG_WHO];
 	const struct stackgroup_rank *r = hang_culprit(w);
 	bool little = w->has_stacks && computes_a_little(w);
-	enum hang_proof need = little ? HANG_DOUBTFUL : hang_left_then(w) ? HANG_EXPLAINED : HANG_VAGUE;
+	const bool lost = !little && messages_circle(w) && hang_nobody_acts(w);
+	enum hang_proof need = little			  ? HANG_DOUBTFUL
+			       : lost || hang_left_then(w) ? HANG_EXPLAINED
+							   : HANG_VAGUE;
 	if (!hang_old_enough(w, need)) {
 		if (little) /* the next look may find more */
 			w->v->again_ns = MIN(w->v->again_ns, look_again_ns);
