@@ -97,6 +97,56 @@ def test_a_variable_that_a_rank_sets_itself_is_its_number(vigil, tmp_path):
     wait_for(lambda: ranks_of_stacks(vigil) == [0, 1, 2], 30, "the ranks")
 
 
+# A program in C, whose children set their number after fork(2), and no size. Its parent waits for them, or works.
+FORKED = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	volatile double x = 1;
+	for (int rank = 0; rank < 3; rank++)
+		if (fork() == 0) {
+			char text[8];
+			prctl(PR_SET_PDEATHSIG, 9);
+			snprintf(text, sizeof(text), "%d", rank);
+			setenv("RANK", text, 1);
+			for (;;)
+				usleep(100000);
+		}
+	while (argc > 1) {
+		for (int k = 0; k < 1000000; k++)
+			x = x * 0.5 + k;
+		usleep(10000);
+	}
+	while (wait(NULL) > 0)
+		;
+	return 0;
+}
+"""
+
+
+@pytest.fixture
+def forked(tmp_path):
+    (tmp_path / "forked.c").write_text(FORKED)
+    subprocess.run(["cc", "-O1", "-o", tmp_path / "forked", tmp_path / "forked.c"], check=True)
+    return tmp_path / "forked"
+
+
+def test_children_that_set_rank_alone_are_ranks_if_their_parent_waits(vigil, forked):
+    vigil.start("run", "--", forked, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_for(lambda: ranks_of_stacks(vigil) == [0, 1, 2], 30, "the ranks")
+
+
+def test_children_that_set_rank_alone_are_none_if_their_parent_works(vigil, forked):
+    vigil.start("run", "--", forked, "work", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_for(lambda: len(processes_of_stacks(vigil)) >= 4, 20, "the children")
+    for _ in range(3):
+        assert all("rank" not in p and p["role"] != "launcher" for p in processes_of_stacks(vigil))
+
+
 # The parent adds up for its children, which are the ranks: they have set the variables of a launcher themselves.
 HUB = """
 import multiprocessing, os, subprocess, sys, time

@@ -83,17 +83,30 @@ static bool variable_read(const struct world *w, struct remote *r, const char *n
 	return true;
 }
 
-/* It says itself which rank it is, and of how many. */
-static bool world_ask(const struct world *w, pid_t pid, struct spawnranks_one *one)
+/* True for a shell, and for a program that waits for the end of a child at this moment. */
+static bool starts_by_option(const struct world *w, const struct ownranks_process *parent)
+{
+	struct threadwait t;
+	if (parent->who.role == ROLE_SHELL || parent->who.role == ROLE_LAUNCHER)
+		return true;
+	return threadwait_read(w, parent->pid, parent->pid, NULL, false, &t) == 0 && t.kind == WAIT_CHILD;
+}
+
+/*
+ * It says itself which rank it is, and of how many, or which one alone if its parent only waits for its children.
+ */
+static bool world_ask(const struct world *w, const struct ownranks_process *p, const struct ownranks_process *parent,
+		      struct spawnranks_one *one)
 {
 	struct remote r;
 	int32_t rank = 0, world = 0;
-	remote_open(w, pid, &r);
-	bool has = variable_read(w, &r, "RANK", &rank) && variable_read(w, &r, "WORLD_SIZE", &world);
+	remote_open(w, p->pid, &r);
+	const bool has = variable_read(w, &r, "RANK", &rank);
+	const bool sized = has && variable_read(w, &r, "WORLD_SIZE", &world);
 	remote_done(&r);
-	if (!has || rank >= world || world < 2)
+	if (!has || (sized ? rank >= world || world < 2 : !starts_by_option(w, parent)))
 		return false;
-	one->told = OWNRANKS_BY_WORLD;
+	one->told = sized ? OWNRANKS_BY_WORLD : OWNRANKS_BY_NAME;
 	one->number = rank;
 	one->world = world;
 	return true;
@@ -184,15 +197,6 @@ static bool only_waits(const struct world *w, pid_t pid)
 	return false;
 }
 
-/* True for a shell, and for a program that waits for the end of a child at this moment. */
-static bool starts_by_option(const struct world *w, const struct ownranks_process *parent)
-{
-	struct threadwait t;
-	if (parent->who.role == ROLE_SHELL || parent->who.role == ROLE_LAUNCHER)
-		return true;
-	return threadwait_read(w, parent->pid, parent->pid, NULL, false, &t) == 0 && t.kind == WAIT_CHILD;
-}
-
 /* Asks one process. */
 static enum spawnrank number_ask(const struct world *w, const struct ownranks_process *p,
 				 const struct ownranks_process *parent, struct spawnranks_one *one)
@@ -207,12 +211,13 @@ static enum spawnrank number_ask(const struct world *w, const struct ownranks_pr
 		done = spawnrank_read(w, p->pid, one);
 		starts = one->told == OWNRANKS_NOTHING || only_waits(w, p->ppid);
 	}
-	if (starts && (one->told != OWNRANKS_NOTHING || done == SPAWNRANK_OVER))
+	if (starts && one->told != OWNRANKS_NOTHING)
 		return done;
-	if (!p->who.has_option && world_ask(w, p->pid, one))
+	if (!p->who.has_option && world_ask(w, p, parent, one))
 		return SPAWNRANK_OVER;
 	one->told = OWNRANKS_NOTHING;
-	return SPAWNRANK_LATER; /* the parent may still be starting other processes */
+	/* The parent may still be starting other processes. */
+	return starts && done == SPAWNRANK_OVER ? SPAWNRANK_OVER : SPAWNRANK_LATER;
 }
 
 struct spawnranks *spawnranks_new(void)
