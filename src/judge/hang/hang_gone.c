@@ -231,20 +231,23 @@ static bool is_closed(const struct hang_work *w)
 	return mains > 0 && alive > 0;
 }
 
-/* The others of them that open a FIFO, as the first is in the way already. */
-static void openers_say(struct hang_work *w, const struct waitgraph_sink *s)
+/* The others of them that open a FIFO, or wait on shared memory, as the first is in the way already. */
+static void others_say(struct hang_work *w, const struct waitgraph_sink *s, enum waitfact_kind kind)
 {
 	const struct waitgraph *g = w->c->graph;
 	size_t said = 0;
 	for (size_t i = 0; i < g->n_nodes && said < 3; i++) {
 		const struct waitgraph_node *n = &g->node[i];
 		char what[200], who[HANG_WHO];
-		if (i == s->node || !n->dead_within || !n->thread || !n->fact || n->fact->kind != WAITFACT_FIFO)
+		if (i == s->node || !n->dead_within || !n->thread || !n->fact || n->fact->kind != kind)
 			continue;
 		said++;
 		waitgraph_who_text(g, (uint32_t)i, who, sizeof(who));
 		waitgraph_wait_text(n, what, sizeof(what));
-		hang_says(w, "The other end of another one is waited for by %s: %s.", who, what);
+		if (kind == WAITFACT_FIFO)
+			hang_says(w, "The other end of another one is waited for by %s: %s.", who, what);
+		else
+			hang_says(w, "And so %s waits: %s.", who, what);
 	}
 }
 
@@ -277,8 +280,8 @@ bool hang_closed_job(struct hang_work *w)
 		  notice ? "a reason to send one"
 		  : fifo ? "one of them open"
 			 : "it");
-	if (fifo)
-		openers_say(w, s);
+	if (fifo || (!notice && n < 2))
+		others_say(w, s, fifo ? WAITFACT_FIFO : WAITFACT_SHARED);
 	/* Who it was that should have gone on is explained by its end alone. */
 	const bool explained = hang_says_who_left_then(w);
 	if (!explained)

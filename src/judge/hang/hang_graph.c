@@ -538,6 +538,19 @@ static bool holds_its_child(const struct hang_work *w, const struct waitgraph_si
 	return false;
 }
 
+/* True if whoever comes to this circle waits for the end of children of its own, and for nothing else. */
+static bool only_for_its_children(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph *g = w->c->graph;
+	for (size_t i = 0; i < g->n_edges; i++) {
+		const struct waitgraph_edge *e = &g->edge[i];
+		if (g->node[e->to].component == g->node[s->node].component && e->fact &&
+		    e->fact->kind != WAITFACT_CHILD && e->fact->kind != WAITFACT_SHARED)
+			return false;
+	}
+	return is_only_end(w, s);
+}
+
 /*
  * True for a circle that a main process is in, or waits for by what the kernel says, as for the end of a child, or one
  * of threads that work on calls, where all answers that are waited for are theirs.
@@ -546,7 +559,7 @@ static bool in_the_way(const struct hang_work *w, const struct waitgraph_sink *s
 {
 	if (holds_its_child(w, s) && is_only_end(w, s))
 		return true;
-	return s->of_main || (s->n_followers > 0 && s->quality == WAITGRAPH_PROOF) ||
+	return s->of_main || (s->n_followers > 0 && s->quality == WAITGRAPH_PROOF) || only_for_its_children(w, s) ||
 	       (w->c->graph->node[s->node].handles && is_only_end(w, s));
 }
 

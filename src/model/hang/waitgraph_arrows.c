@@ -266,6 +266,7 @@ static int to_holders(struct build *b, uint32_t from, const struct waitfact *f)
 	/* A parent that has its children's memory is not the holder of a lock there by that: who was may have ended. */
 	if (n == 1 && f->kind == WAITFACT_SHARED && waitgraph_waits_for_children(b, pids[0]))
 		return 0;
+	n = f->kind == WAITFACT_SHARED ? waitgraph_other_than_parents(b, f, pids, n) : n;
 	enum waitgraph_quality q = n == 1 ? WAITGRAPH_PROOF : WAITGRAPH_LIKELY;
 	if (f->kind == WAITFACT_SEMAPHORE || f->kind == WAITFACT_MESSAGE || f->kind == WAITFACT_SHARED)
 		q = n == 1 ? WAITGRAPH_LIKELY : WAITGRAPH_POSSIBLE;

@@ -87,6 +87,30 @@ static bool keep_oldest(const struct build *b, pid_t pid, const pid_t *all, size
 	return !descends(b, pid, all, n);
 }
 
+/* True if the only thread of a process waits at the very word as well. */
+static bool is_rival(const struct build *b, pid_t pid, const struct waitfact *f)
+{
+	const struct waitfact_thread *t = only_thread(b, pid);
+	const struct waitfact *own = t && t->n == 1 ? &b->in->now->fact[t->first] : NULL;
+	return own && own->kind == f->kind && own->id == f->id;
+}
+
+size_t waitgraph_other_than_parents(const struct build *b, const struct waitfact *f, pid_t *pids, size_t n)
+{
+	pid_t one = 0;
+	size_t others = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (waitgraph_waits_for_children(b, pids[i]))
+			continue;
+		one = pids[i];
+		others++;
+	}
+	if (others != 1 || is_rival(b, one, f))
+		return n;
+	pids[0] = one;
+	return 1;
+}
+
 size_t waitgraph_meant(const struct build *b, const struct waitfact *f, pid_t *pids, size_t n)
 {
 	n = narrowed(b, pids, n, keep_no_launcher);

@@ -67,6 +67,11 @@ const struct waitgraph_who *waitgraph_who_of(const struct waitgraph_in *in, pid_
 #define WAITGRAPH_HOLDERS 64
 /* Leaves, of the n processes that have what a thread waits for, those that use it; their number, 1 at least. */
 size_t waitgraph_meant(const struct build *b, const struct waitfact *f, pid_t *pids, size_t n);
+/*
+ * Of the n processes that share memory with a thread which waits at a word there: the one that is left without parents
+ * that only wait for the end of their children, unless it wants the same. Returns their number.
+ */
+size_t waitgraph_other_than_parents(const struct build *b, const struct waitfact *f, pid_t *pids, size_t n);
 /* Its only thread waits for the ends of its children. */
 bool waitgraph_waits_for_children(const struct build *b, pid_t pid);
 /*
