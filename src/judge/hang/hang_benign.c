@@ -18,7 +18,6 @@ static const uint64_t stale_least_ns = 10 * 60 * NS_PER_S, stale_ns = 60 * NS_PE
 
 /* So long may one nap whose shared memory nobody is left to write: it may look at something else. */
 static const uint64_t deserted_ns = 80 * NS_PER_S;
-/* So long, and so many usual steps, may one nap that looks at memory alone which nobody changes. */
 static const uint64_t looks_ns = 40 * NS_PER_S;
 static const double looks_gaps = 20;
 /* For so long a loop of naps beside one that left is looked at often: a look may meet it awake. */
@@ -115,7 +114,7 @@ static uint64_t polls_after_ns(const struct hang_work *w, const struct stackgrou
 	return MAX(said * sleep_times, MIN(least, most));
 }
 
-static uint64_t looks_most_ns(const struct hang_work *w)
+uint64_t hang_looks_most_ns(const struct hang_work *w)
 {
 	return MAX(looks_ns, hang_gap_times(w->gap_ns, looks_gaps));
 }
@@ -123,13 +122,14 @@ static uint64_t looks_most_ns(const struct hang_work *w)
 /* True if nobody of the job changes what it looks at, as far as is known. */
 static bool looks_in_vain(const struct hang_work *w, const struct stackgroup_rank *r)
 {
-	return hang_looks_in_vain(w, r) || hang_dials_elsewhere(w, r);
+	return hang_looks_in_vain(w, r) || hang_dials_elsewhere(w, r) ||
+	       (hang_looks_at_memory(w, r) && hang_all_look(w) > 0);
 }
 
 bool hang_polls(const struct hang_work *w, const struct stackgroup_rank *r)
 {
 	uint64_t after = polls_after_ns(w, r);
-	return after > 0 && w->standstill_ns > (looks_in_vain(w, r) ? MIN(after, looks_most_ns(w)) : after);
+	return after > 0 && w->standstill_ns > (looks_in_vain(w, r) ? MIN(after, hang_looks_most_ns(w)) : after);
 }
 
 /* A process or rank ended when the job came to a stand. */
@@ -160,7 +160,7 @@ static uint64_t sleep_most_ns(const struct hang_work *w, const struct stackgroup
 	uint64_t most = waited_for ? hang_time(w->s->sleep_ns, HANG_SLEEP_NS) : 0;
 	uint64_t after = polls_after_ns(w, r);
 	if (after > 0 && looks_in_vain(w, r))
-		after = MIN(after, looks_most_ns(w));
+		after = MIN(after, hang_looks_most_ns(w));
 	if (is_deserted(w, r))
 		after = after == 0 ? deserted_ns : MIN(after, deserted_ns);
 	return most == 0 ? after : after == 0 ? most : MIN(most, after);

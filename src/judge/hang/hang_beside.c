@@ -106,6 +106,52 @@ bool hang_none_could_bring(const struct hang_work *w, const struct waitgraph_sin
 	return w->stepping && hang_nobody_acts(w) && (!pipe || hang_left_then(w));
 }
 
+/* In Python a loop by the clock, whose variables stay the same, would look so as well. */
+static bool runs_python(const struct hang_work *w, const struct waitgraph_node *n)
+{
+	const struct stackdump *d = hang_newest(w);
+	const struct dump_thread *t = d ? hang_thread_in(d, n->thread->pid, n->thread->tid) : NULL;
+	return t && t->has_python;
+}
+
+size_t hang_all_look(const struct hang_work *w)
+{
+	const struct waitgraph *g = w->c->graph;
+	size_t n = 0;
+	if (!g || !w->stepping || !hang_nobody_acts(w))
+		return 0;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *x = &g->node[i];
+		if (!x->thread || x->thread->ended || !only_looks(x))
+			continue;
+		if (!x->beside_nap || runs_python(w, x))
+			return 0;
+		n++;
+	}
+	return n > 1 ? n : 0;
+}
+
+void hang_all_look_says(struct hang_work *w)
+{
+	const size_t most = 4; /* that are named */
+	const struct waitgraph *g = w->c->graph;
+	char list[400], who[160];
+	struct buf b = {.text = list, .cap = sizeof(list)};
+	size_t n = 0;
+	buf_reset(&b);
+	for (uint32_t i = 0; i < g->n_nodes && n < most; i++) {
+		const struct waitgraph_node *x = &g->node[i];
+		if (!x->thread || x->thread->ended || !only_looks(x))
+			continue;
+		waitgraph_who_text(g, i, who, sizeof(who));
+		buf_printf(&b, "%s%s", n ? ", " : "", who);
+		n++;
+	}
+	hang_says(w, "All that does not wait looks at memory that it shares, between naps, and calls nothing else: %s.",
+		  list);
+	hang_says(w, "Nobody is left who changes that, so each waits for another one of them.");
+}
+
 /* True if both nap at one place of the program: threads of one kind. */
 static bool are_twins(const struct waitgraph_node *a, const struct waitgraph_node *b)
 {

@@ -64,6 +64,15 @@ bool hang_looks_at_memory(const struct hang_work *w, const struct stackgroup_ran
  */
 bool hang_looks_in_vain(const struct hang_work *w, const struct stackgroup_rank *r);
 /*
+ * How many main threads nap so in a job of steps in which nobody acts, if each of them shares memory with another one
+ * that naps, and none is known to run Python: none changes what another one looks at. 0: not so, or it is one alone.
+ */
+size_t hang_all_look(const struct hang_work *w);
+/* Adds who they are, and that each waits for another one of them. */
+void hang_all_look_says(struct hang_work *w);
+/* So long, and so many usual steps, may one nap that looks at memory alone which nobody changes. */
+uint64_t hang_looks_most_ns(const struct hang_work *w);
+/*
  * True of a rank that is refused where it connects while another one waits for visitors, at another address, and nobody
  * else of a job of steps acts: nobody in it will listen where this one tries.
  */

@@ -467,6 +467,9 @@ bool hang_graph_benign(struct hang_work *w)
 		return benign_end(w, s, "work", "what it waits for works", runs_ns);
 	if (is_habit_of_own(w, s)) /* as of any other thread of its own */
 		sleep = MIN(sleep, patience(w, own_thread_ns));
+	const bool looks = s->end == WAITEND_CLOCK && hang_all_look(w) > 0;
+	if (looks)
+		sleep = MIN(sleep, patience(w, hang_looks_most_ns(w)));
 	if (s->end == WAITEND_CLOCK && !end_is_main(w, s) && w->standstill_ns < sleep &&
 	    !hang_end_outsleeps(w, s, sleep))
 		return benign_end(w, s, "sleep", "what it waits for sleeps", sleep);
@@ -733,7 +736,10 @@ bool hang_graph_explains(struct hang_work *w)
 	if (s->outside && !w->many && w->g.n == 1 && w->g.rank[0].process && hang_joins_thread(&w->g.rank[0]) &&
 	    hang_thread_of_graph(w, w->g.rank[0].process->pid))
 		TEXT_COPY(w->v->id, "waits_for_thread");
-	if (visitor || hang_by_design(w, s)) /* a person may come; and sleeping may be what the program is for */
+	const size_t lookers = s->end == WAITEND_CLOCK ? hang_all_look(w) : 0;
+	if (lookers > 0)
+		hang_all_look_says(w);
+	if (visitor || lookers > 2 || hang_by_design(w, s)) /* a person may come; and sleeping may be what the program is for */
 		w->v->confidence = CONFIDENCE_LOW;
 	if (reader) {
 		hang_says(w, "Process %d reads its output to the end; who started it left it in the background.",

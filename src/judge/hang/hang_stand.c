@@ -456,7 +456,10 @@ static void loop_says(struct hang_work *w, const struct stackgroup_rank *r)
 	if (hang_looks_at_memory(w, r))
 		hang_says(w, "It makes no system call in between, so it looks at memory alone%s.",
 			  hang_looks_in_vain(w, r) ? ", and nobody is left who changes that" : "");
-	hang_says_who_naps(w, r);
+	if (hang_all_look(w) > 0)
+		hang_all_look_says(w);
+	else
+		hang_says_who_naps(w, r);
 	hang_says_ranks_left_then(w);
 	if (retry && retry->held)
 		hang_advise(w, "look at what the process that has the lock does; it is none of this job's, so one of "
@@ -505,7 +508,8 @@ bool hang_one_stands(struct hang_work *w)
 	const struct stackgroup_rank *odd = anyone ? hang_naps_elsewhere(w, &call) : NULL;
 	/* hang_benign has given the loop its time */
 	const struct waithint *retry = hang_retries(w, r);
-	bool told = !anyone || odd || hang_tries_in_vain(w, r) || (retry && retry->exists);
+	const size_t lookers = !hang_first_waiting(w) && hang_looks_at_memory(w, r) ? hang_all_look(w) : 0;
+	bool told = !anyone || odd || lookers || hang_tries_in_vain(w, r) || (retry && retry->exists);
 	enum hang_proof need = told && !kernel ? HANG_FIRM : changed || kernel ? HANG_DOUBTFUL : HANG_VAGUE;
 	if (!hang_old_enough(w, need)) /* kernels of minutes that keep one multiprocessor busy are rare, but healthy */
 		return true;
@@ -523,9 +527,9 @@ bool hang_one_stands(struct hang_work *w)
 			c = CONFIDENCE_HIGH;
 		else if (drawn)
 			c = MIN(by_graph, CONFIDENCE_MEDIUM);
-		else if (!why && !hang_joins_thread(r) && !hang_first_waiting(w)) /* where, and neither who nor why */
-			c = CONFIDENCE_LOW;
-		hang_is(w, id ? id : "missing_rank", anyone ? CONFIDENCE_LOW : c);
+		else if (lookers ? lookers > 2 : !why && !hang_joins_thread(r) && !hang_first_waiting(w))
+			c = CONFIDENCE_LOW; /* where, and neither who nor why */
+		hang_is(w, id ? id : "missing_rank", anyone && !lookers ? CONFIDENCE_LOW : c);
 		w->v->unexplained = !why;
 		if (odd) {
 			hang_naps_elsewhere_is(w, odd, call);
@@ -551,9 +555,10 @@ bool hang_one_stands(struct hang_work *w)
 		if (!hang_says_refused(w, r->rank) && !why && !hang_first_waiting(w))
 			hang_says_who_left_then(w);
 	}
-	if (!anyone)
+	if (!anyone || lookers)
 		hang_accuse_all(w);
-	if (w->v->n_culprits > most_named && says_no_more_than_where(id)) { /* most stand: one of the few may be it */
+	const bool all_of_few = lookers > 0 && w->v->n_culprits <= 2 * most_named;
+	if (w->v->n_culprits > most_named && !all_of_few && says_no_more_than_where(id)) { /* most stand: one of the few may be it */
 		w->v->n_culprits = 0;
 		w->v->confidence = CONFIDENCE_LOW;
 	}

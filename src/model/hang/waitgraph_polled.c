@@ -197,6 +197,17 @@ static bool all_wait_for_it(const struct sharer *sharer, size_t n)
 	return n > 0;
 }
 
+/* True if a main thread of these naps. */
+static bool one_naps(const struct waitgraph *g, const struct sharer *sharer, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct waitgraph_node *x = waitgraph_thread(g, sharer[i].pid, 0);
+		if (x && x->end == WAITEND_CLOCK && x->naps)
+			return true;
+	}
+	return false;
+}
+
 /* One more arrow of the node whose arrows are the last ones so far. */
 static int last_arrow_add(struct waitgraph *g, uint32_t from, struct waitgraph_edge e)
 {
@@ -396,6 +407,7 @@ int waitgraph_polled_memory(const struct waitgraph_in *in, struct waitgraph *g)
 		size_t n = sharers_list(in, x->thread, sharer);
 		enum stuck stuck = n == SIZE_MAX ? STUCK_NOT : all_stuck(in, &w, sharer, n, i);
 		x->deserted = n != SIZE_MAX && all_wait_for_it(sharer, n);
+		x->beside_nap = n != SIZE_MAX && one_naps(g, sharer, n);
 		if (stuck != STUCK_NOT && arrows_to_sharers(g, i, sharer, n, stuck) < 0)
 			return -ENOMEM;
 		if (x->n_edges == 0 && arrows_to_children(g, &w, i) < 0)
