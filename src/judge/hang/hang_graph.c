@@ -739,7 +739,8 @@ bool hang_graph_explains(struct hang_work *w)
 	const size_t lookers = s->end == WAITEND_CLOCK ? hang_all_look(w) : 0;
 	if (lookers > 0)
 		hang_all_look_says(w);
-	if (visitor || lookers > 2 || hang_by_design(w, s)) /* a person may come; and sleeping may be what the program is for */
+	/* a person may come; and sleeping may be what the program is for */
+	if (visitor || lookers > 2 || hang_by_design(w, s))
 		w->v->confidence = CONFIDENCE_LOW;
 	if (reader) {
 		hang_says(w, "Process %d reads its output to the end; who started it left it in the background.",

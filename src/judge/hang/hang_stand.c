@@ -558,7 +558,8 @@ bool hang_one_stands(struct hang_work *w)
 	if (!anyone || lookers)
 		hang_accuse_all(w);
 	const bool all_of_few = lookers > 0 && w->v->n_culprits <= 2 * most_named;
-	if (w->v->n_culprits > most_named && !all_of_few && says_no_more_than_where(id)) { /* most stand: one of the few may be it */
+	/* most stand: one of the few may be it */
+	if (w->v->n_culprits > most_named && !all_of_few && says_no_more_than_where(id)) {
 		w->v->n_culprits = 0;
 		w->v->confidence = CONFIDENCE_LOW;
 	}

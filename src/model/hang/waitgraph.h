@@ -96,7 +96,7 @@ struct waitgraph_node {
 	const struct waitfact *polled;
 	/* It naps, shares memory with others, and all who could write that wait for this very thread. */
 	bool deserted;
-	bool beside_nap; /* it naps, and the main thread of another process that could write memory of it naps as well */
+	bool beside_nap; /* it naps, and so does the main thread of another process that could write memory of it */
 	/* What has come over one of the connections that it reads from, the most of these; 0: none, or unknown. */
 	uint64_t heard_bytes;
 	bool watches; /* it naps between looks at its children, none of whom can go on: its arrows lead to them */
