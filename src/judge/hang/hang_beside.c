@@ -44,17 +44,28 @@ static bool is_at_a_door(const struct waitgraph_node *n)
 	return n->end == WAITEND_VISITOR && n->fact && n->fact->kind == WAITFACT_LISTEN;
 }
 
-/* True of a main thread that naps and makes no system call in between: it only looks whether memory has changed. */
-static bool only_looks(const struct waitgraph_node *n)
+/* True if it is seen to run Python code, in which looks take longer, and of which variables are known. */
+static bool runs_python(const struct hang_work *w, const struct waitgraph_node *n)
 {
-	return n->main && n->end == WAITEND_CLOCK && n->naps && n->only_sleeps;
+	const struct stackdump *d = hang_newest(w);
+	const struct dump_thread *t = d ? hang_thread_in(d, n->thread->pid, n->thread->tid) : NULL;
+	return t && t->has_python;
+}
+
+/*
+ * True of a main thread that naps and makes no system call in between: it only looks whether memory has changed. One
+ * that is awake for longer each time computes, with pauses.
+ */
+static bool only_looks(const struct hang_work *w, const struct waitgraph_node *n)
+{
+	return n->main && n->end == WAITEND_CLOCK && n->naps && n->only_sleeps && (n->glances || runs_python(w, n));
 }
 
 bool hang_looks_at_memory(const struct hang_work *w, const struct stackgroup_rank *r)
 {
 	const struct waitgraph *g = w->c->graph;
 	const struct waitgraph_node *n = g && r->process ? waitgraph_thread(g, r->process->pid, 0) : NULL;
-	return n && only_looks(n);
+	return n && only_looks(w, n);
 }
 
 bool hang_looks_in_vain(const struct hang_work *w, const struct stackgroup_rank *r)
@@ -74,7 +85,7 @@ bool hang_nobody_acts_but(const struct hang_work *w, const struct waitgraph_node
 	for (size_t i = 0; i < g->n_nodes; i++) {
 		const struct waitgraph_node *n = &g->node[i];
 		/* A node without a thread is somebody outside for whom one waits. */
-		if (n->end == WAITEND_GONE || is_at_a_door(n) || only_looks(n) || (n->who && n->who->launcher))
+		if (n->end == WAITEND_GONE || is_at_a_door(n) || only_looks(w, n) || (n->who && n->who->launcher))
 			continue;
 		if (n == but)
 			continue;
@@ -106,14 +117,6 @@ bool hang_none_could_bring(const struct hang_work *w, const struct waitgraph_sin
 	return w->stepping && hang_nobody_acts(w) && (!pipe || hang_left_then(w));
 }
 
-/* In Python a loop by the clock, whose variables stay the same, would look so as well. */
-static bool runs_python(const struct hang_work *w, const struct waitgraph_node *n)
-{
-	const struct stackdump *d = hang_newest(w);
-	const struct dump_thread *t = d ? hang_thread_in(d, n->thread->pid, n->thread->tid) : NULL;
-	return t && t->has_python;
-}
-
 size_t hang_all_look(const struct hang_work *w)
 {
 	const struct waitgraph *g = w->c->graph;
@@ -122,8 +125,9 @@ size_t hang_all_look(const struct hang_work *w)
 		return 0;
 	for (size_t i = 0; i < g->n_nodes; i++) {
 		const struct waitgraph_node *x = &g->node[i];
-		if (!x->thread || x->thread->ended || !only_looks(x))
+		if (!x->thread || x->thread->ended || !only_looks(w, x))
 			continue;
+		/* in Python a loop up to a time of its own has the same variables at each look */
 		if (!x->beside_nap || runs_python(w, x))
 			return 0;
 		n++;
@@ -141,7 +145,7 @@ void hang_all_look_says(struct hang_work *w)
 	buf_reset(&b);
 	for (uint32_t i = 0; i < g->n_nodes && n < most; i++) {
 		const struct waitgraph_node *x = &g->node[i];
-		if (!x->thread || x->thread->ended || !only_looks(x))
+		if (!x->thread || x->thread->ended || !only_looks(w, x))
 			continue;
 		waitgraph_who_text(g, i, who, sizeof(who));
 		buf_printf(&b, "%s%s", n ? ", " : "", who);

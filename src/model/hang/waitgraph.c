@@ -108,6 +108,15 @@ static bool naps(const struct waitgraph_in *in, const struct waitfact_thread *t)
 	return now_ns > 0 && then_ns > 0 && MAX(now_ns, then_ns) <= nap_most_ns;
 }
 
+/* True if it was awake for so short a time between its naps that it hardly did more than to look at something. */
+static bool glances(const struct waitgraph_in *in, const struct waitfact_thread *t)
+{
+	const uint64_t look_most_ns = 100 * NS_PER_US; /* of one that only looks 17 to 45 us were measured */
+	const struct waitfact_thread *before = in->before ? waitfacts_thread(in->before, t->pid, t->tid) : NULL;
+	return before && t->ran_ns >= before->ran_ns && t->runs_so_far >= before->runs_so_far &&
+	       t->ran_ns - before->ran_ns <= (t->runs_so_far - before->runs_so_far) * look_most_ns;
+}
+
 /* The most that has come over one of the connections that it reads from. */
 static uint64_t heard(const struct waitfacts *now, const struct waitfact_thread *t)
 {
@@ -264,6 +273,7 @@ static int process_add(struct build *b, const struct waitfact_process *p)
 			n.hint = best_hint(b, t->pid, t->tid, false);
 		n.place = best_hint(b, t->pid, t->tid, true);
 		n.naps = still && naps(b->in, t);
+		n.glances = n.naps && glances(b->in, t);
 		n.heard_bytes = heard(now, t);
 		n.door = still ? door_of(now, t) : NULL;
 		if (graph_node_add(b->g, &n) < 0)

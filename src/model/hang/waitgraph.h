@@ -84,6 +84,7 @@ struct waitgraph_node {
 	bool within; /* likewise, and what it waits for comes from its own process or by another request */
 	bool only_sleeps; /* it makes no other call than its sleeps, so that it looks at memory alone */
 	bool naps; /* it woke up between the looks, did next to nothing, and waits for a second or so at most again */
+	bool glances; /* it naps, and is awake for no longer each time than a look at something takes */
 	enum waitgraph_end end; /* WAITEND_NONE: it has arrows */
 	const struct waitfact *fact; /* what it waits for, of an end too; NULL: nothing, or unknown */
 	const struct waithint *hint; /* what Python says of the wait; NULL: nothing */

@@ -225,20 +225,21 @@ static void waitlook_done(struct waitlook *l)
 
 /* ---- threads ---- */
 
-/* "run_ns wait_ns times": how often it was given a processor. */
-static uint64_t runs_read(const struct world *w, pid_t pid, pid_t tid)
+/* "run_ns wait_ns times": for how long it ran, and how often it was given a processor. */
+static void runs_read(const struct world *w, pid_t pid, pid_t tid, struct waitfact_thread *t)
 {
 	char text[96];
 	size_t len;
 	struct span rest, word;
-	uint64_t runs = 0;
+	uint64_t part[3];
 	if (task_file_read(w, pid, tid, "schedstat", text, sizeof(text), &len) != 0)
-		return 0;
+		return;
 	rest = (struct span){text, len};
-	for (size_t i = 0; i < 3; i++)
-		if (!span_word(&rest, &word))
-			return 0;
-	return span_u64(word, &runs) == 0 ? runs : 0;
+	for (size_t i = 0; i < ARRAY_SIZE(part); i++)
+		if (!span_word(&rest, &word) || span_u64(word, &part[i]) != 0)
+			return;
+	t->ran_ns = part[0];
+	t->runs_so_far = part[2];
 }
 
 static void thread_wait(struct waitlook *l, struct waitproc *p, struct waitfact_thread *t, const struct threadwait *tw)
@@ -265,7 +266,7 @@ static int thread_add(struct waitlook *l, struct waitproc *p, pid_t tid)
 	if (vec_room(&f->thread, &f->cap_threads, f->n_threads + 1) < 0)
 		return -ENOMEM;
 	/* Before the wait: a thread that runs in between is seen to at the next look. */
-	t.runs_so_far = runs_read(l->w, pid, tid);
+	runs_read(l->w, pid, tid, &t);
 	int r = threadwait_read(l->w, pid, tid, &p->remote, false, &tw);
 	if (r)
 		return r == -ENOMEM ? r : 0; /* ended meanwhile */

@@ -125,6 +125,7 @@ struct waitfact_thread {
 	uint64_t limit_ns; /* how long the call waits at most, from its beginning; 0: unknown */
 	uint64_t left_ns; /* of that limit, for a call that names the end of its wait; 0: unknown, or over */
 	uint64_t runs_so_far; /* how often it was given a processor (schedstat): another number means that it ran */
+	uint64_t ran_ns; /* processor time until then (schedstat); 0: unknown */
 	uint64_t start_ticks; /* since boot: a thread number may be used again */
 	uint64_t user_ticks, system_ticks;
 	char name[16]; /* as it calls itself: not printable in all cases */
