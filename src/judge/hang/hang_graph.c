@@ -541,14 +541,14 @@ static bool holds_its_child(const struct hang_work *w, const struct waitgraph_si
 	return false;
 }
 
-/* True if whoever comes to this circle waits for the end of children of its own, and for nothing else. */
+/* True of a circle over shared memory, if whoever comes to it waits for the end of its children, and nothing else. */
 static bool only_for_its_children(const struct hang_work *w, const struct waitgraph_sink *s)
 {
 	const struct waitgraph *g = w->c->graph;
 	for (size_t i = 0; i < g->n_edges; i++) {
 		const struct waitgraph_edge *e = &g->edge[i];
-		if (g->node[e->to].component == g->node[s->node].component && e->fact &&
-		    e->fact->kind != WAITFACT_CHILD && e->fact->kind != WAITFACT_SHARED)
+		const bool known = e->fact && (e->fact->kind == WAITFACT_CHILD || e->fact->kind == WAITFACT_SHARED);
+		if (!known && g->node[e->to].component == g->node[s->node].component)
 			return false;
 	}
 	return is_only_end(w, s);
