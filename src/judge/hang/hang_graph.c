@@ -264,6 +264,26 @@ static bool one_is_dead(struct hang_work *w, const struct waitgraph_sink *s)
 	return true;
 }
 
+/* Of a circle of which nobody is named: who is in it, by rank and process. */
+static void members_say(struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const size_t most = 4;
+	const struct waitgraph *g = w->c->graph;
+	char list[200];
+	struct buf b = {.text = list, .cap = sizeof(list)};
+	size_t n = 0;
+	buf_reset(&b);
+	for (size_t i = 0; i < g->n_nodes && n < most; i++) {
+		const struct waitgraph_node *x = &g->node[i];
+		if (x->component != g->node[s->node].component || !x->main || !x->who || !x->who->main)
+			continue;
+		buf_printf(&b, "%srank %d (process %d)", n ? ", " : "", (int)x->who->rank, (int)x->who->pid);
+		n++;
+	}
+	if (n > 1)
+		hang_says(w, "In the circle are %s: which of them is to blame is not known.", list);
+}
+
 /* Threads that can never run again: nobody who could wake them is left. */
 bool hang_graph_proof(struct hang_work *w)
 {
@@ -287,11 +307,14 @@ bool hang_graph_proof(struct hang_work *w)
 	bool nameless = s->end == WAITEND_CIRCLE && guess && s->n_ranks > 1;
 	const struct waitgraph_node *reader = hang_unread_by(w, s);
 	graph_is(w, s, id, nameless && !reader ? CONFIDENCE_LOW : confidence_of(w, s));
-	w->v->n_culprits = nameless && !reader ? 0 : w->v->n_culprits;
 	if (reader)
 		hang_unread_says(w, reader);
 	else
 		hang_one_elsewhere(w, s);
+	if (nameless && !reader && w->v->n_culprits > 1) { /* none of them alone is in another call */
+		w->v->n_culprits = 0;
+		members_say(w, s);
+	}
 	w->v->proved = true;
 	hang_says(w, "It cannot go on by itself: this is proved by the threads' waits, seen twice.");
 	return true;
