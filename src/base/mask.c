@@ -9,6 +9,8 @@
 #define SECRET_DIGITS 4
 /* How far a password with slashes in it is looked for: texts of a job may have thousands of addresses in a row. */
 #define PASSWORD_MAX 256
+/* How far behind its line the end of a value is looked for: a program may have many that nobody ends. */
+#define LINES_MAX ((size_t)8192)
 /* What ends a value without quotes. */
 #define BARE_STOPS ",;)]}\"'&"
 
@@ -406,31 +408,40 @@ static bool is_plain_value(struct span v, enum secrecy how)
 	       is_word_of(v, words, ARRAY_SIZE(words)) || is_other_thing(v, how);
 }
 
+/* How far from here the end of a value is looked for. *ret: where it ends if there is none. */
+static size_t value_most(const struct editing *e, size_t *ret)
+{
+	const char *nl = memchr(e->from, '\n', mask_left(e));
+	const size_t line = nl ? (size_t)(nl - e->from) : mask_left(e), most = line + LINES_MAX;
+	*ret = most < mask_left(e) ? most : line; /* it may still come: all that was looked at */
+	return MIN(mask_left(e), most);
+}
+
 /*
  * Up to the closing quote, before which there is a backslash if there was one before the opening quote. Where it is
- * missing, to the end of the line.
+ * missing, to the end of the line, or of what was looked at.
  */
 static size_t quoted_len(const struct editing *e, char quote, bool escaped)
 {
-	size_t n = 0, line = SIZE_MAX;
-	while (n < mask_left(e) && e->from[n] != quote) {
+	size_t n = 0, without;
+	const size_t most = value_most(e, &without);
+	while (n < most && e->from[n] != quote) {
 		bool backslash = e->from[n] == '\\' && n + 1 < mask_left(e);
 		if (backslash && escaped && e->from[n + 1] == quote)
 			break;
-		line = e->from[n] == '\n' ? MIN(n, line) : line;
 		n += backslash ? 2 : 1;
 	}
-	return n < mask_left(e) ? n : MIN(line, mask_left(e));
+	return n < most ? n : without;
 }
 
-/* Up to the bracket that closes the one before; where it is missing, to the end of the line. */
+/* Up to the bracket that closes the one before; where it is missing, as with quotes. */
 static size_t bracketed_len(const struct editing *e)
 {
-	size_t n = 0, depth = 1, line = SIZE_MAX;
+	size_t depth = 1, without;
+	const size_t most = value_most(e, &without);
 	char quote = '\0';
-	for (; n < mask_left(e); n++) {
+	for (size_t n = 0; n < most; n++) {
 		const char c = e->from[n];
-		line = c == '\n' ? MIN(n, line) : line;
 		if (is_char_of(c, "\"'") && (!quote || quote == c))
 			quote = quote ? '\0' : c;
 		depth += !quote && is_char_of(c, "([{");
@@ -438,7 +449,7 @@ static size_t bracketed_len(const struct editing *e)
 		if (depth == 0)
 			return n;
 	}
-	return MIN(line, n);
+	return without;
 }
 
 /* A value without quotes: with what stands behind a comma, unless that is the next name or argument. */

@@ -212,6 +212,25 @@ static void values_of_variables(void **state)
 	}
 }
 
+/* What a program made so that each search goes to the text's end: hours, if it does. */
+static void brackets_and_quotes_that_nobody_closes(void **state)
+{
+	static const char *const line[] = {"api_key=[\"\n", "secrets=[(\n", "password=\"'\\\n", "auth=({\n"};
+	const size_t lines = 100000;
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(line); i++) {
+		const size_t n = strlen(line[i]);
+		char *text = malloc(lines * n + 32);
+		assert_non_null(text);
+		for (size_t k = 0; k < lines; k++)
+			memcpy(text + k * n, line[i], n);
+		memcpy(text + lines * n, "\npassword=hunter2", sizeof("\npassword=hunter2"));
+		mask_text(text);
+		assert_null(strstr(text, "hunter2"));
+		free(text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -219,6 +238,7 @@ int main(void)
 		cmocka_unit_test(texts),
 		cmocka_unit_test(arguments),
 		cmocka_unit_test(values_of_variables),
+		cmocka_unit_test(brackets_and_quotes_that_nobody_closes),
 	};
 	return cmocka_run_group_tests_name("base/mask", tests, NULL, NULL);
 }
