@@ -26,6 +26,7 @@ ALLOWED = {
 
 # The rooms of each layer, from the lowest up. "" is the layer's own folder; a layer that is not named here has no other.
 ROOMS = {
+    "base": ["", "mask"],
     "sense": ["", "format", "heap", "log", "memory", "bpf", "proc", "host", "rules", "gpu", "net", "native", "death",
               "collective", "wait", "speed", "framework", "python", "pylib", "asyncio", "go"],
     "model": ["incident", "host", "jobs", "rules", "stacks", "gpu", "memory", "collective", "heap", "hang", "ray", "notify",

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mask.h"
+#include "base/mask/mask.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

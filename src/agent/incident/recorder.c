@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "base/mask.h"
+#include "base/mask/mask.h"
 #include "base/private.h"
 #include "base/units.h"
 #include "tell/incident/report.h"

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/mask.h"
+#include "base/mask/mask.h"
 #include "agent/incident/ending.h"
 #include "agent/jobs/jobran.h"
 #include "agent/jobs/past.h"

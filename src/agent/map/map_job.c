@@ -11,7 +11,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/mask.h"
+#include "base/mask/mask.h"
 #include "base/path.h"
 #include "base/units.h"
 

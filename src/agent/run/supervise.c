@@ -17,7 +17,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/mask.h"
+#include "base/mask/mask.h"
 #include "base/path.h"
 #include "base/units.h"
 #include "sense/lockwait.h"

@@ -10,7 +10,7 @@
 #include "base/buf.h"
 #include "base/foreign.h"
 #include "base/hash.h"
-#include "base/mask.h"
+#include "base/mask/mask.h"
 #include "base/vec.h"
 #include "sense/proc/proc.h"
 #include "sense/proc/procfile.h"

@@ -5,7 +5,7 @@
 
 #include "agent/inspect/procview.h"
 #include "agent/inspect/standstill.h"
-#include "base/mask.h"
+#include "base/mask/mask.h"
 #include "base/vec.h"
 #include "model/stacks/frame.h"
 #include "sense/python/pylocals.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/mask.h"
+#include "base/mask/mask.h"
 
 static const char *const kind_names[INCIDENT_KIND_MAX] = {
 	[INCIDENT_NONE] = "none",

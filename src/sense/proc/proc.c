@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "base/mask.h"
+#include "base/mask/mask.h"
 #include "sense/lockwait.h"
 
 /* include/linux/sched.h: the task runs no user program. */

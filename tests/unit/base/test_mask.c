@@ -1,7 +1,7 @@
 #include "testing.h"
 
 #include "base/buf.h"
-#include "base/mask.h"
+#include "base/mask/mask.h"
 
 static void names_of_secrets_and_of_other_things(void **state)
 {
