@@ -59,8 +59,16 @@ def is_gone(pid):
         return True
 
 
+def stat_of(file):
+    """What the kernel says of a process; nothing once it has ended, as others may while all are looked at."""
+    try:
+        return file.read_text(errors="replace")
+    except OSError:
+        return ""
+
+
 def sleeps_in_kernel(name):
-    return lambda: any(" (%s) D " % name in stat.read_text() for stat in pathlib.Path("/proc").glob("[0-9]*/stat") if stat.exists())
+    return lambda: any(" (%s) D " % name in stat_of(file) for file in pathlib.Path("/proc").glob("[0-9]*/stat"))
 
 
 class Neighbour:
@@ -111,13 +119,15 @@ def one_beside(what, program, limit_mib, flags):
         vigil = subprocess.Popen([VIGIL, "run", "--quiet", "--retries", "0", "--grace", "0", "--memory-limit", f"{limit_mib}M", *flags, "--",
                                   "sh", "-c", SCRIPT % " ".join(map(shlex.quote, program)), folder, *beside.command], env=env,
                                  stdout=subprocess.PIPE if what == "pipe" else subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        wait_until(lambda: (pathlib.Path(folder) / "pid").exists() and (pathlib.Path(folder) / "pid").read_text().strip())
-        pid = int((pathlib.Path(folder) / "pid").read_text())
-        beside.begin(vigil, state)
-        (pathlib.Path(folder) / "go").touch()
-        wait_until(lambda: is_gone(pid))
-        late = not is_gone(pid)
-        beside.end(vigil)
+        try:
+            wait_until(lambda: (pathlib.Path(folder) / "pid").exists() and (pathlib.Path(folder) / "pid").read_text().strip())
+            pid = int((pathlib.Path(folder) / "pid").read_text())
+            beside.begin(vigil, state)
+            (pathlib.Path(folder) / "go").touch()
+            wait_until(lambda: is_gone(pid))
+            late = not is_gone(pid)
+        finally:
+            beside.end(vigil)
         vigil.wait(60)
         report = subprocess.run([VIGIL, "why", "--json"], env=env, capture_output=True, text=True, check=True)
         return dict(json.loads(report.stdout), late=late)
