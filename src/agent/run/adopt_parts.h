@@ -35,6 +35,7 @@ struct adopted {
 	uint32_t slurm; /* the job's number in Slurm; 0: it is none */
 	int pidfd;
 	char cgroup[CGROUP_PATH_MAX];
+	uint64_t cgroup_number; /* of that group, not of a later one at its path; 0: not known */
 	char cgroup_name[CGROUP_PATH_MAX]; /* as /proc/PID/cgroup has it; "": not known */
 	struct cgroup_place place;
 	uint32_t kills;
@@ -45,6 +46,9 @@ struct adopted {
 	struct adopt_dying dying[ADOPT_DYING];
 	size_t n_dying;
 	uint64_t stops_until_ns; /* its raylet was told to end: its workers end with it */
+	uint32_t worker_reports; /* of workers, made lately */
+	uint64_t worker_reports_ns; /* monotonic; since when one is taken off that number each half minute */
+	bool worker_reports_cut; /* more were due, which was told */
 	struct job_hang hang;
 	uint64_t hard_ns; /* it is being ended, by SIGKILL from then on; 0: it is not */
 };

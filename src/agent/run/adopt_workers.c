@@ -4,6 +4,7 @@
 #include "agent/incident/deathfacts.h"
 #include "agent/run/adopt_parts.h"
 #include "base/buf.h"
+#include "sense/proc/proc.h"
 
 /* A worker stays in the list until its raylet has asked for its status. */
 static const uint64_t gone_late_ns = 15 * NS_PER_S;
@@ -42,11 +43,36 @@ static void worker_autopsy(struct adopt *a, struct adopted *j, const struct samp
 	autopsy_of(j->autopsy, &who, ret);
 }
 
+/*
+ * A user's node decides how many workers end, and what its log says: reports have a limit, so that they fill neither
+ * the disk nor anybody's mailbox.
+ */
+static bool report_has_room(struct adopt *a, struct adopted *j)
+{
+	const uint32_t at_once = 32;
+	const uint64_t now_ns = a->w->mono_ns(), each_ns = 30 * NS_PER_S;
+	const uint64_t passed = sub_floor(now_ns, j->worker_reports_ns) / each_ns;
+	j->worker_reports -= (uint32_t)MIN((uint64_t)j->worker_reports, passed);
+	j->worker_reports_ns = j->worker_reports == 0 ? now_ns : j->worker_reports_ns + passed * each_ns;
+	if (j->worker_reports < at_once) {
+		j->worker_reports++;
+		return true;
+	}
+	if (!j->worker_reports_cut)
+		recorder_event(&j->recorder, &j->job, "reports_end", NULL,
+			       "%u workers have ended soon after each other: from here on one in %u s has a report",
+			       at_once, (unsigned)(each_ns / NS_PER_S));
+	j->worker_reports_cut = true;
+	return false;
+}
+
 /* also: what the event says after the summary. */
 static void worker_report(struct adopt *a, struct adopted *j, struct incident *in, const char *also)
 {
 	struct killreport e = adopt_killreport(a, j);
 	struct raycases *ray = &a->services.ray[j - a->job];
+	if (!report_has_room(a, j))
+		return;
 	killreport_common(&e, in);
 	raycases_victim(ray, in);
 	j->job.other_deaths++;
@@ -166,9 +192,18 @@ void adopt_workers_signalled(struct adopt *a)
 
 /* ---- ended by Ray for memory ---- */
 
+/* The log is the user's, and may name anybody. */
+static bool is_of_others(const struct adopt *a, const struct adopted *j, pid_t pid)
+{
+	struct proc_status st;
+	return proc_status_read(a->w, pid, &st) == 0 && st.uid != j->job.uid;
+}
+
 static void ray_killed(struct adopt *a, struct adopted *j, const struct killer_line *l)
 {
 	static struct incident in; /* large */
+	if (is_of_others(a, j, l->pid))
+		return;
 	const struct sampler_gone worker = {.id = {.pid = l->pid}, .started_unix_ms = j->job.started_unix_ms};
 	worker_autopsy(a, j, &worker, SIGKILL, l, &in);
 	if (in.killer == KILLER_RAY)
