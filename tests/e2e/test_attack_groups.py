@@ -144,3 +144,45 @@ def test_a_group_whose_name_begins_with_a_dot_hides_nobody(vigil, small_machine)
     finally:
         user.kill()
         user.wait(10)
+
+
+WAITS = """
+import os, sys
+open(sys.argv[1] + "/cgroup.procs", "w").write("0")
+sys.stdout.write("ready\\n")
+sys.stdout.flush()
+sys.stdin.read()
+"""
+
+
+def replaced(group):
+    """The group is elsewhere by now, or gone, and another one is at its path."""
+    try:
+        os.rename(group, group.parent / "moved")
+    except OSError:
+        pytest.skip("groups keep their names here (version 2)")
+    group.mkdir()
+
+
+def test_who_is_in_a_later_group_of_the_same_path_is_not_ended_for_the_watched_one(vigil, small_machine):
+    top = small_machine(512).path
+    group = top / "job"
+    group.mkdir()
+    (group / "memory.limit_in_bytes").write_text(str(96 << 20))
+    user = subprocess.Popen([sys.executable, "-S", "-c", FILLS, group, str(ATTACKER)], stdin=subprocess.PIPE)
+    other = None
+    try:
+        watch = vigil.start("watch", "--cgroup", group)
+        wait_for(lambda: (r := vigil("jobs", "--json")).status == 0 and r.out and r.json(), what="the job")
+        wait_for(lambda: str(user.pid) in (group / "cgroup.procs").read_text(), what="the user's process in it")
+        replaced(group)
+        other = subprocess.Popen([sys.executable, "-S", "-c", WAITS, group], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert other.stdout.readline() == b"ready\n"
+        user.communicate(b"\n", timeout=30)
+        assert watch.wait(20) == 0  # the group that it was asked to watch is not there any more
+        assert other.poll() is None
+        assert vigil("jobs", "--json").json()["state"] == "done"
+    finally:
+        for process in filter(None, (user, other)):
+            process.kill()
+            process.communicate()

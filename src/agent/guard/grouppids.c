@@ -25,13 +25,15 @@ static const char *path_of(const struct guard_job *job)
 	return !job->unit.active ? "" : job->has_group ? job->group.memory : job->adopted_cgroup;
 }
 
-static void job_list(struct grouppids_job *k, const struct world *w, const char *path, pid_t *pids, size_t room)
+static void job_list(struct grouppids_job *k, const struct world *w, const struct guard_job *job, pid_t *pids, size_t room)
 {
+	const char *path = path_of(job);
+	const uint64_t number = job->has_group ? 0 : job->adopted_number;
 	const uint64_t began_ns = clock_thread_ns();
 	size_t n = 0;
 	TEXT_COPY(k->path, path);
 	k->born_ticks = clock_boot_ns() / (NS_PER_S / w->ticks_per_s);
-	const bool is_read = path[0] != '\0' && cgroup_tree_pids(w, path, pids, room, &n) == 0;
+	const bool is_read = path[0] != '\0' && cgroup_tree_pids_of(w, path, number, pids, room, &n) == 0;
 	k->is_whole = is_read && n <= room;
 	k->pids = pids;
 	k->n = is_read ? MIN(n, room) : 0;
@@ -70,7 +72,7 @@ void grouppids_list(struct grouppids *g, const struct world *w, const struct tas
 		    strcmp(k->path, path_of(&jobs[j])) == 0) {
 			job_keep(k, tasks, pids, room);
 		} else {
-			job_list(k, w, path_of(&jobs[j]), pids, room);
+			job_list(k, w, &jobs[j], pids, room);
 			g->n_listed++;
 		}
 		used += k->n;

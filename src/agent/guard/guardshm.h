@@ -30,6 +30,7 @@ struct guard_job {
 	char id[64];
 	char name[64];
 	char adopted_cgroup[CGROUP_PATH_MAX]; /* watch --cgroup: everything in there; relative to world->cgroup_fd */
+	uint64_t adopted_number; /* of that group, not of a later one at its path (cgroup_number) */
 	struct cgroup_place place; /* the group whose limits apply: ours, or that of the adopted process */
 	uint32_t attempt;
 	struct unit_job unit;

@@ -82,6 +82,7 @@ static int adopt_slurm(struct adopt *a, uint32_t job, const char *name)
 		return -ENOSPC;
 	*j = (struct adopted){.pidfd = -1, .slurm = job};
 	TEXT_COPY(j->cgroup, s.group);
+	j->cgroup_number = s.group[0] ? cgroup_number(a->w, s.group) : 0;
 	TEXT_COPY(j->cgroup_name, s.group_name);
 	if (s.n_roots > 0) {
 		j->id = s.root[0];
@@ -137,7 +138,7 @@ static int adopt_cgroup(struct adopt *a, const char *path, const char *name)
 	struct adopted *j = adopt_slot(a);
 	if (!j)
 		return -ENOSPC;
-	*j = (struct adopted){.pidfd = -1};
+	*j = (struct adopted){.pidfd = -1, .cgroup_number = st.st_ino};
 	TEXT_COPY(j->cgroup, path);
 	char command[CGROUP_PATH_MAX + 16];
 	TEXT_FORMAT(command, "control group %s", path);

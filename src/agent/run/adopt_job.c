@@ -67,6 +67,7 @@ static void guard_pass_on(struct adopt *a, uint32_t i)
 	TEXT_COPY(g->id, j->job.id);
 	TEXT_COPY(g->name, j->job.name);
 	TEXT_COPY(g->adopted_cgroup, j->cgroup);
+	g->adopted_number = j->cgroup_number;
 	g->place = j->place;
 	g->unit = (struct unit_job){.active = j->active};
 	if (j->id.pid) {
@@ -388,6 +389,9 @@ bool adopt_still_alive(const struct adopt *a, const struct adopted *j)
 		return !target_ended(a->w, &(struct target){.id = j->id, .pidfd = j->pidfd});
 	pid_t one[4];
 	size_t n = 0;
+	const uint64_t now = j->cgroup_number ? cgroup_number(a->w, j->cgroup) : 0;
+	if (now && now != j->cgroup_number)
+		return false; /* what is there by now is another group, of others maybe */
 	/* An empty group may fill again, and one that cannot be read now is still there; a removed one is gone. */
 	return cgroup_pids(a->w, j->cgroup, one, ARRAY_SIZE(one), &n) != WORLD_GONE;
 }

@@ -504,7 +504,20 @@ static bool walk_next(struct group_walk *g)
 	return false;
 }
 
+uint64_t cgroup_number(const struct world *w, const char *path)
+{
+	cleanup(closep) int fd = -1;
+	struct stat st;
+	return group_folder(w, path, &fd) == 0 && fstat(fd, &st) == 0 ? st.st_ino : 0;
+}
+
 int cgroup_tree_pids(const struct world *w, const char *path, pid_t *pids, size_t cap, size_t *ret_n)
+{
+	return cgroup_tree_pids_of(w, path, 0, pids, cap, ret_n);
+}
+
+int cgroup_tree_pids_of(const struct world *w, const char *path, uint64_t number, pid_t *pids, size_t cap,
+			size_t *ret_n)
 {
 	cleanup(walk_done) struct group_walk g = {.depth = 0};
 	struct stat st;
@@ -513,6 +526,8 @@ int cgroup_tree_pids(const struct world *w, const char *path, pid_t *pids, size_
 	if (r)
 		return r;
 	const int fd = g.fd[g.depth++];
+	if (number && fstat(fd, &st) == 0 && st.st_ino != number)
+		return WORLD_GONE;
 	r = pids_add(fd, "cgroup.procs", false, pids, cap, &n);
 	/* Of groups below one that is no threaded one, a threaded one's processes are in a list above it. */
 	const bool is_threaded = r == -EOPNOTSUPP;

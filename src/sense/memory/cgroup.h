@@ -106,3 +106,11 @@ int must_check cgroup_pids(const struct world *w, const char *path, pid_t *pids,
  * groups only. Groups more than CGROUP_TREE_LEVELS below it are left out. Allocates nothing.
  */
 int must_check cgroup_tree_pids(const struct world *w, const char *path, pid_t *pids, size_t cap, size_t *ret_n);
+/*
+ * What tells a group from a later one at its path, as where it was removed and made anew, or moved away on v1: the
+ * number of its folder, which the kernel gives once. 0: there is none.
+ */
+uint64_t cgroup_number(const struct world *w, const char *path);
+/* cgroup_tree_pids of this group alone: WORLD_GONE where another one is at the path by now. number 0: of any. */
+int must_check cgroup_tree_pids_of(const struct world *w, const char *path, uint64_t number, pid_t *pids, size_t cap,
+				   size_t *ret_n);
