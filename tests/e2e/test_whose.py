@@ -321,3 +321,38 @@ def test_the_page_beside_a_run_shows_what_roots_vigil_lends(root, users):
         return [j["id"] for j in json.load(urllib.request.urlopen(ask, timeout=20))["jobs"]]
     wait_for(lambda: lent in shown() and any(j.startswith("own-") for j in shown()), 40, "both jobs on the page")
     run.stderr.close()
+
+
+def kept_of(vigil):
+    """All that is stored beside the jobs' own output, and what lists show of it."""
+    for path in below(vigil.state):
+        if path.is_file() and "attempt-" not in str(path):
+            yield path, path.read_bytes()
+    for command in (["jobs", "--json"], ["events", "--json"], ["ps", "--all", "--json"], ["metrics"], ["timeline", "last", "-o", "-"]):
+        yield command, vigil(*command).out
+
+
+@pytest.mark.parametrize("words", [["sh", "-c", "exit 3", "x", "--password", "{}"], ["sh", "-c", "exit 3", "x", "--api-key={}"],
+                                   ["sh", "-c", "exit 3", "x", "https://bob:{}@host/x"], ["sh", "-c", "exit 3", "x", "--password"]],
+                         ids=["option", "key", "address", "behind"])
+def test_inputs_of_a_bag_that_stand_for_a_password_are_shown_nowhere(vigil, words):
+    vigil("map", *words, ":::", "hunter2one", "hunter2two")
+    for where, what in kept_of(vigil):
+        assert b"hunter2" not in what, (where, what)
+    assert b"::: *** ***" in vigil("jobs", "--json").out
+    plain = vigil("map", "sh", "-c", "exit 0", "x", "{}", ":::", "one", "two")
+    assert plain.status == 0 and b"x {} ::: one two" in vigil("jobs", "--json").out
+
+
+def test_a_secret_is_masked_before_its_line_is_cut(vigil):
+    """Of an address whose end is cut off nothing tells that it has a password."""
+    address = "https://bob:" + "hunter2" * 30 + "@host/x"
+    for pad in (200, 330, 400, 900):
+        vigil("map", "sh", "-c", "exit 3", "y" * pad, "{}", ":::", address)
+    for where, what in kept_of(vigil):
+        assert b"hunter2" not in what, (where, what)
+
+
+def test_a_bag_is_called_after_its_program_where_all_words_are_one(vigil):
+    vigil("map", "curl -u bob:hunter2 {}", ":::", "x")
+    assert vigil("jobs", "--json").json()["name"] == "curl"

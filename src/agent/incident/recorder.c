@@ -223,11 +223,13 @@ void recorder_event(struct recorder *k, const struct job *j, const char *kind, c
 	TEXT_COPY(e.kind, kind);
 	if (incident)
 		TEXT_COPY(e.incident, incident);
+	char whole[4096]; /* a secret that is cut in the middle would not be known as one */
 	va_list ap;
 	va_start(ap, fmt);
-	(void)vsnprintf(e.text, sizeof(e.text), fmt, ap);
+	(void)vsnprintf(whole, sizeof(whole), fmt, ap);
 	va_end(ap);
-	mask_text(e.text);
+	mask_text(whole);
+	TEXT_COPY(e.text, whole);
 	recorder_put(k, ROWLOG_EVENT, &e, "an event");
 }
 

@@ -175,15 +175,16 @@ static void try_again(struct map *m, struct map_task *t)
 
 static void too_big_say(struct map *m, const struct map_runner *r)
 {
-	char held[24], room[24];
+	char held[24], room[24], line[201];
 	m->tally.for_memory = true;
+	map_line_masked(r->line, line, sizeof(line));
 	log_error("task %llu is too big: alone, it held %s, and %s is all that tasks may hold here (%s); it was ended, "
 		  "and "
-		  "is not tried again: %.200s",
+		  "is not tried again: %s",
 		  (unsigned long long)r->task->seq, size_format(r->peak_bytes, held),
 		  size_format(m->memory.room_bytes, room),
 		  m->spec->memory_limit_bytes == UINT64_MAX ? "a twentieth is left to the machine" : "--memory-limit",
-		  r->line);
+		  line);
 }
 
 /* r is out of the table, and all of its processes are gone. */
@@ -211,15 +212,18 @@ static void runner_over(struct map *m, struct map_runner *r, int status, uint64_
 	output_over(m, r, &row);
 	row_write(m, &row);
 	if (failed)
-		map_job_event(m, "task_failed", "task %llu (pid %d) failed: %s %d: %.300s",
+		map_job_event(m, "task_failed", "task %llu (pid %d) failed: %s %d: %s",
 			      (unsigned long long)r->task->seq, (int)r->pid,
 			      WIFSIGNALED(status) ? "signal" : "exit status",
 			      WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), r->line);
 	if (!failed)
 		m->time_s[m->n_times++ % MAP_TIMES] = (double)run_ms / 1e3;
-	if (r->why == MAP_WHY_TIMEOUT && !m->spec->quiet)
-		log_warning("task %llu was ended: it ran longer than --timeout allows: %.200s",
-			    (unsigned long long)r->task->seq, r->line);
+	if (r->why == MAP_WHY_TIMEOUT && !m->spec->quiet) {
+		char line[201];
+		map_line_masked(r->line, line, sizeof(line));
+		log_warning("task %llu was ended: it ran longer than --timeout allows: %s",
+			    (unsigned long long)r->task->seq, line);
+	}
 	if (too_big)
 		too_big_say(m, r);
 	map_count(m, failed, WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));

@@ -21,20 +21,76 @@ static const uint64_t row_after_ns = 1 * NS_PER_S;
 #define EVENTS_MAX 100
 #define REPORTS_MAX 50
 
+void map_line_masked(const char *text, char *dst, size_t cap)
+{
+	char whole[4096];
+	TEXT_COPY(whole, text);
+	mask_text(whole);
+	(void)text_copy(dst, cap, whole);
+}
+
+static size_t braces_in(const char *text, size_t len)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < len; i++)
+		n += text[i] == '{';
+	return n;
+}
+
+/* The words of the command, up to where its inputs begin, which is returned; *ret_secret: an input stands for a secret. */
+static size_t command_put(char *const *words, struct buf *b, bool *ret_secret)
+{
+	char args[8192];
+	size_t len = 0, n = 0;
+	for (; words[n] && strncmp(words[n], ":::", 3) != 0 && len < sizeof(args); n++) {
+		(void)text_copy(args + len, sizeof(args) - len, words[n]);
+		len += strlen(args + len) + 1;
+	}
+	if (braces_in(args, len) == 0 && len + sizeof("{}") <= sizeof(args)) { /* inputs go behind the last word */
+		memcpy(args + len, "{}", sizeof("{}"));
+		len += sizeof("{}");
+	}
+	const size_t braces = braces_in(args, len);
+	len = mask_args(args, len);
+	*ret_secret = braces_in(args, len) < braces;
+	for (size_t at = 0, i = 0; at < len && i < n; at += strlen(args + at) + 1, i++)
+		buf_printf(b, "%s%s", i ? " " : "", args + at);
+	return n;
+}
+
+/* Of inputs that stand where the command takes a password there is nothing; files of inputs are named. */
 static void command_line(char *const *words, char *dst, size_t cap)
 {
-	struct buf b = {.text = dst, .cap = cap};
+	char whole[8192];
+	struct buf b = {.text = whole, .cap = sizeof(whole)};
+	bool secret = false, files = false;
 	buf_reset(&b);
-	for (size_t i = 0; words[i] && !b.cut; i++)
-		buf_printf(&b, "%s%s", i ? " " : "", words[i]);
-	mask_text(dst);
+	size_t i = command_put(words, &b, &secret);
+	const size_t inputs_at = b.len;
+	for (; words[i] && !b.cut; i++) {
+		const bool sign = strncmp(words[i], ":::", 3) == 0;
+		files = sign ? strncmp(words[i], "::::", 4) == 0 : files;
+		buf_printf(&b, " %s", secret && !sign && !files ? "***" : words[i]);
+	}
+	mask_text(whole + inputs_at);
+	(void)text_copy(dst, cap, whole);
+}
+
+/* The program's, also where all words were given as one. */
+static void job_name(const char *word, char *dst, size_t cap)
+{
+	span_copy(span_before(span_of(word), " "), dst, cap);
+	memmove(dst, path_name(dst), strlen(path_name(dst)) + 1);
 }
 
 void map_job_begin(struct map *m)
 {
 	struct job *j = &m->job;
 	struct proc_stat st;
-	TEXT_COPY(j->name, m->spec->name ? m->spec->name : path_name(m->spec->words[0]));
+	if (m->spec->name)
+		TEXT_COPY(j->name, m->spec->name);
+	else
+		job_name(m->spec->words[0], j->name, sizeof(j->name));
 	host_job_id(j->name, j->id, sizeof(j->id));
 	command_line(m->spec->words, j->command, sizeof(j->command));
 	if (!getcwd(j->cwd, sizeof(j->cwd)))
@@ -72,7 +128,7 @@ void map_job_started(struct map *m)
 
 void map_job_event(struct map *m, const char *kind, const char *fmt, ...)
 {
-	char text[512];
+	char text[4096];
 	va_list ap;
 	va_start(ap, fmt);
 	(void)vsnprintf(text, sizeof(text), fmt, ap);
@@ -98,8 +154,7 @@ static void row_fill(struct map *m, struct map_runner *r)
 	}
 	TEXT_COPY(p->job, m->job.id);
 	TEXT_COPY(p->role, "main");
-	TEXT_COPY(p->command, r->line);
-	mask_text(p->command);
+	map_line_masked(r->line, p->command, sizeof(p->command));
 }
 
 void map_job_process(struct map *m, struct map_runner *r)
@@ -170,7 +225,7 @@ static void kill_describe(struct map *m, const struct map_runner *r, struct inci
 	in->victim.own_bytes = in->victim.rss_bytes = r->own_bytes;
 	in->victim.signal = SIGKILL;
 	TEXT_COPY(in->victim.name, m->job.name);
-	TEXT_COPY(in->victim.command, r->line);
+	map_line_masked(r->line, in->victim.command, sizeof(in->victim.command));
 	in->memory.valid = true;
 	in->memory.used_bytes = in->memory.job_bytes = m->memory.used_bytes;
 	in->memory.total_bytes = m->memory.room_bytes;

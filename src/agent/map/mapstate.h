@@ -143,6 +143,8 @@ void map_job_begin(struct map *m);
 /* The first tasks run. */
 void map_job_started(struct map *m);
 void map_job_event(struct map *m, const char *kind, const char *fmt, ...) printf_like(3, 4);
+/* What a task runs, to be shown: masked before it is cut, as half of a secret is not known as one. */
+void map_line_masked(const char *line, char *dst, size_t cap);
 /* A task that has lived for a while becomes a row of `vigil ps`. */
 void map_job_process(struct map *m, struct map_runner *r);
 void map_job_process_end(struct map *m, struct map_runner *r, int status);
