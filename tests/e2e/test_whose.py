@@ -356,3 +356,44 @@ def test_a_secret_is_masked_before_its_line_is_cut(vigil):
 def test_a_bag_is_called_after_its_program_where_all_words_are_one(vigil):
     vigil("map", "curl -u bob:hunter2 {}", ":::", "x")
     assert vigil("jobs", "--json").json()["name"] == "curl"
+
+
+NAMED = """
+import asyncio, fcntl, sys, threading, time
+path = sys.argv[1] + "/token=hunter2-file"
+held = open(path, "w")
+fcntl.flock(held, fcntl.LOCK_EX)
+def tasks():
+    async def waits():
+        await asyncio.get_running_loop().create_future()
+    async def main():
+        await asyncio.create_task(waits(), name="api_key=hunter2-task")
+    asyncio.run(main())
+threading.Thread(target=tasks, daemon=True).start()
+threading.Thread(target=time.sleep, args=(600,), name="fetch https://bob:hunter2-thread@host/x", daemon=True).start()
+threading.Thread(target=lambda: fcntl.flock(open(path, "w"), fcntl.LOCK_EX), daemon=True).start()
+time.sleep(0.3)
+print("ready", flush=True)
+time.sleep(600)
+"""
+
+
+def test_names_that_a_program_gave_are_masked_in_looks_at_it(vigil, tmp_path):
+    script = tmp_path / "named.py"
+    script.write_text(NAMED)
+    named = subprocess.Popen(["/usr/bin/python3", script, tmp_path], stdout=subprocess.PIPE)
+    try:
+        assert named.stdout.readline() == b"ready\n"
+        looks = (["stack", named.pid], ["stack", named.pid, "--json"], ["waits", named.pid, "--all"],
+                 ["waits", named.pid, "--all", "--json"], ["flame", named.pid, "-d", "0.3", "--idle", "--format", "speedscope"])
+        shown = b""
+        for command in looks:
+            result = vigil(*command)
+            assert b"hunter2" not in result.out + result.err, result
+            shown += result.out
+        if b"fetch" not in shown:
+            pytest.skip("this Python cannot be looked into here")
+        assert b"token=***" in shown and b"api_key=***" in shown and b"https://bob:***@host/x" in shown
+    finally:
+        end_tree(named)
+        named.communicate()

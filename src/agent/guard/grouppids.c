@@ -25,7 +25,8 @@ static const char *path_of(const struct guard_job *job)
 	return !job->unit.active ? "" : job->has_group ? job->group.memory : job->adopted_cgroup;
 }
 
-static void job_list(struct grouppids_job *k, const struct world *w, const struct guard_job *job, pid_t *pids, size_t room)
+static void job_list(struct grouppids_job *k, const struct world *w, const struct guard_job *job, pid_t *pids,
+		     size_t room)
 {
 	const char *path = path_of(job);
 	const uint64_t number = job->has_group ? 0 : job->adopted_number;

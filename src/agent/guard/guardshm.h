@@ -39,10 +39,7 @@ struct guard_job {
 	uint64_t limit_bytes; /* --memory-limit; CGROUP_NO_LIMIT */
 };
 
-/*
- * Which process was of which job when last seen, by pid. Kept after the process is gone, so that its death can be told
- * from that of a process outside the jobs.
- */
+/* Which process was of which job when last seen, by pid; kept when it is gone, to know whose death it was. */
 #define GUARD_FORMER 2048 /* power of two */
 
 struct guard_former {

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/mask/mask.h"
 #include "judge/host/access.h"
 #include "sense/proc/maps.h"
 #include "sense/proc/proc.h"
@@ -282,6 +283,8 @@ const char *procview_thread_name(struct procview *l, const struct pythread *t)
 		l->names_ns = now_ns;
 		ignore(pynames_read(&l->rt, &l->remote, t->interp, &l->names, &l->n_names),
 		       "the kernel's names do, too");
+		for (size_t i = 0; i < l->n_names; i++)
+			mask_text(l->names[i].name);
 	}
 	return NULL;
 }

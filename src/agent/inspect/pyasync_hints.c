@@ -7,6 +7,7 @@
 #include "agent/inspect/pyasync.h"
 #include "agent/inspect/pytext.h"
 #include "base/buf.h"
+#include "base/mask/mask.h"
 #include "base/vec.h"
 #include "sense/python/pylocks.h"
 
@@ -235,6 +236,7 @@ static int leaf_hint(struct hinting *x, size_t leaf)
 	loop_summary(x, leaf, h.text, sizeof(h.text));
 	if (h.kind == WAITHINT_TEXT || h.kind == WAITHINT_NOBODY)
 		failure_add(x, h.text, sizeof(h.text));
+	mask_text(h.text); /* tasks are called what the program likes */
 	x->hint[x->n++] = h;
 	return 0;
 }
@@ -270,6 +272,7 @@ static void within_hint(struct hinting *x)
 	struct waithint h = {.kind = WAITHINT_WITHIN, .pid = x->v->pid, .tid = x->loop->tid};
 	loop_summary(x, 0, h.text, sizeof(h.text));
 	failure_add(x, h.text, sizeof(h.text));
+	mask_text(h.text);
 	x->hint[x->n++] = h;
 }
 

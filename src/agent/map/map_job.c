@@ -37,7 +37,7 @@ static size_t braces_in(const char *text, size_t len)
 	return n;
 }
 
-/* The words of the command, up to where its inputs begin, which is returned; *ret_secret: an input stands for a secret. */
+/* The words of the command up to its inputs, whose place is returned; *ret_secret: an input stands for a secret. */
 static size_t command_put(char *const *words, struct buf *b, bool *ret_secret)
 {
 	char args[8192];

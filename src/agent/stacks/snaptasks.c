@@ -4,6 +4,7 @@
 
 #include "agent/inspect/pyasync.h"
 #include "base/buf.h"
+#include "base/mask/mask.h"
 
 /* Most processes have no loop: then nothing is read. */
 static bool has_loop(const struct dump_process *p)
@@ -61,6 +62,8 @@ static int task_fill(struct procview *v, const struct pyasync *a, size_t at, str
 	if (!to->name)
 		return -ENOMEM;
 	pyasync_awaits_text(a, at, to->awaits, sizeof(to->awaits));
+	mask_text(to->name);
+	mask_text(to->awaits);
 	int e = task_frames_fill(v, t, to);
 	return e ? e : awaited_by_fill(&a->tasks, at, to);
 }

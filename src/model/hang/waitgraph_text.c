@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/mask/mask.h"
 #include "base/text.h"
 #include "model/hang/waitgraph_parts.h"
 #include "model/jobs/role.h"
@@ -125,6 +126,7 @@ void waitgraph_wait_text(const struct waitgraph_node *n, char *dst, size_t cap)
 		buf_printf(&b, "%s%s", b.len ? ", " : "", n->usual->text);
 	if (n->end != WAITEND_NONE)
 		buf_printf(&b, "%s%s", b.len ? "; " : "", end_of_node_text(n));
+	mask_text(dst);
 }
 
 void waitgraph_who_text(const struct waitgraph *g, uint32_t node, char *dst, size_t cap)

@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/mask/mask.h"
 #include "base/units.h"
 #include "sense/memory/cgroup.h"
 #include "sense/proc/access.h"
@@ -456,4 +457,5 @@ void wait_describe(const struct world *w, pid_t pid, pid_t tid, struct remote *r
 		describe_fd(&d);
 		break;
 	}
+	mask_text(t->text); /* names of files and sockets are the program's */
 }

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/json.h"
+#include "base/mask/mask.h"
 #include "model/incident/incident.h" /* NO_RANK */
 #include "tell/stacks/stack_show_parts.h"
 #include "tell/stacks/stack_go.h"
@@ -307,6 +309,7 @@ static struct js *wait_json(const struct dump_thread *t)
 		js_put_i64(j, "owner_tid", w->owner);
 		js_put_bool(j, "owner_gone", w->owner_gone);
 	}
+	js_change_texts(j, mask_text); /* the target is a name that the program chose */
 	return j;
 }
 

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/json.h"
+#include "base/mask/mask.h"
 #include "model/jobs/role.h"
 #include "tell/stacks/waits_parts.h"
 
@@ -96,6 +98,7 @@ struct js *stack_waits_json(const struct waitgraph *g, pid_t pid, pid_t tid)
 	for (uint32_t at = 0; waits_arrow_next(g, n, &at, &a);)
 		js_add(to, waits_arrow_json(g, &a));
 	js_put(j, "to", to);
+	js_change_texts(j, mask_text);
 	return j;
 }
 

@@ -1,5 +1,7 @@
 /* "vigil.waits/1", docs/formats/waits.md. */
 #include "base/buf.h"
+#include "base/json.h"
+#include "base/mask/mask.h"
 #include "tell/stacks/waits_parts.h"
 
 static struct js *fact_json(const struct waits_view *v, const struct waitfact *f)
@@ -220,5 +222,6 @@ struct js *waits_json(const struct waits_view *v)
 	for (uint32_t i = 0; i < g->n_nodes;)
 		i = g->node[i].thread ? waits_process_json(v, i, processes) : i + 1;
 	js_put(j, "processes", processes);
+	js_change_texts(j, mask_text); /* names of files, tasks and threads are the program's */
 	return j;
 }
