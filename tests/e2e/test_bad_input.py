@@ -118,6 +118,16 @@ def test_a_damaged_store_never_stops_a_job(vigil, damage):
         assert listed.status == 0 and b'"after"' in listed.out, listed
 
 
+@pytest.mark.parametrize("how", [[], ["-k"]], ids=["as-it-comes", "in-order"])
+def test_output_of_tasks_that_a_full_disk_cuts_off_is_told_of(vigil, tiny_disk, how):
+    room = tiny_disk(64)
+    result = vigil("map", *how, "-j2", "sh", "-c", "head -c 300000 /dev/zero; true", ":::", "1", "2", env={"TMPDIR": room})
+    assert result.status == 0 and len(result.out) < 300000, result
+    assert result.text.count("the disk is full") == 1, result
+    plain = vigil("map", *how, "echo", ":::", "1", env={"TMPDIR": room})
+    assert plain.out == b"1\n" and plain.err == b"", plain
+
+
 def test_a_disk_that_fills_up_in_the_middle_of_a_run_does_not_harm_the_job(vigil, tiny_disk, tmp_path):
     vigil.state = tiny_disk(4096)
     go = tmp_path / "go"

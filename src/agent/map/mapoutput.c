@@ -7,11 +7,13 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 #include "agent/map/mapresults.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/foreign_path.h"
+#include "base/log.h"
 #include "base/vec.h"
 #include "tell/text/textout.h"
 
@@ -387,10 +389,23 @@ static uint64_t lines_over(struct mapoutput *o, struct map_files *files, const c
 	return bytes;
 }
 
+/* A task that wrote to a full disk was told so, and may have passed over it. A file in memory has no disk. */
+static void room_look(struct mapoutput *o, const struct map_files *files)
+{
+	struct statvfs v;
+	if (o->room_told || files->out < 0 || fstatvfs(files->out, &v) < 0 || v.f_blocks == 0 ||
+	    (geteuid() == 0 ? v.f_bfree : v.f_bavail) > 0)
+		return;
+	o->room_told = true;
+	log_warning("the disk is full where the output of tasks is kept until they end: what they print may be cut "
+		    "off; free some, name another folder in TMPDIR, or pass it on at once (--line-buffer)");
+}
+
 uint64_t mapoutput_over(struct mapoutput *o, uint64_t seq, struct map_files *files, const char *tag)
 {
 	if (files->line[0].fd >= 0 || files->line[0].cap > 0)
 		return lines_over(o, files, tag);
+	room_look(o, files);
 	uint64_t bytes = file_bytes(files->out);
 	struct map_held *h = o->spec->keep_order && seq > o->next_seq ? held_of(o, seq) : NULL;
 	if (h) {
@@ -407,6 +422,7 @@ uint64_t mapoutput_over_row(struct mapoutput *o, struct joblog_row *row, const s
 {
 	const int fds[] = {files->out, files->err};
 	size_t len = 0;
+	room_look(o, files);
 	row->receive_bytes = file_bytes(files->out);
 	cleanup(freep) char *text = maptable_row(&o->table, row, args, tag, fds, &len);
 	if (!text && o->table_error == 0)

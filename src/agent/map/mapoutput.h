@@ -53,6 +53,7 @@ struct mapoutput {
 	size_t n_held, held_cap;
 	uint64_t next_seq; /* of the output to be passed on next */
 	size_t held_files;
+	bool room_told; /* that its disk is full */
 	int error; /* of our stdout: nobody reads any more */
 };
 
