@@ -28,6 +28,25 @@ static const char *address_at(const struct edit *e, size_t from)
 	return NULL;
 }
 
+/* "://user:password" of an address that was cut off before its '@': what stands behind the colon and is no port. */
+static bool address_cut(struct edit *e, size_t mark_len)
+{
+	static const char *const port[] = {"port"};
+	const size_t end = edit_run(e, mark_len, "/\"'<>?#,;)]}");
+	const char *colon = memchr(e->from + mark_len, ':', end - mark_len);
+	if (!colon || edit_is_of(edit_char(e, end), "/?#") || colon == e->from + mark_len ||
+	    edit_is_of(e->from[mark_len], "[{$"))
+		return false;
+	struct span v = {colon + 1, (size_t)(e->from + end - colon) - 1};
+	while (v.len > 0 && edit_is_of(v.p[v.len - 1], ".:!"))
+		v.len--;
+	if (maskvalue_is_number(v) || edit_is_of(*v.p, "{$%*:") || maskname_is_among(v, port, ARRAY_SIZE(port)))
+		return false;
+	edit_keep(e, (size_t)(v.p - e->from));
+	edit_hide(e, v.len);
+	return true;
+}
+
 /* "://user:password@host": the password; without a user, the whole where it looks like a token. */
 static bool address(struct edit *e)
 {
@@ -37,7 +56,7 @@ static bool address(struct edit *e)
 		return false;
 	const char *at = address_at(e, mark_len);
 	if (!at)
-		return false;
+		return address_cut(e, mark_len);
 	const char *colon = memchr(e->from + mark_len, ':', (size_t)(at - e->from) - mark_len);
 	const size_t password_len = colon ? (size_t)(at - colon) - 1 : 0,
 		     user_len = (size_t)(at - e->from) - mark_len - (colon ? password_len + 1 : 0);
