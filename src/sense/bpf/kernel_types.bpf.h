@@ -91,7 +91,7 @@ struct list_head {
 };
 
 struct mm_struct {
-	unsigned long env_start, env_end;
+	unsigned long arg_start, arg_end, env_start, env_end;
 };
 
 struct task_struct {

@@ -43,6 +43,13 @@ struct bpf_rank_words {
 	char word[BPF_RANK_WORDS][BPF_RANK_WORD];
 };
 
+/* The beginning of a command, its words NUL-terminated but for what was cut. */
+#define BPF_COMMAND 128
+struct bpf_command {
+	unsigned len, pad; /* len 0: unknown */
+	char text[BPF_COMMAND];
+};
+
 /* The end of a process. In the same ring as signals; told apart by its length. */
 struct bpf_end_record {
 	unsigned long long boot_ns, start_boot_ns;
@@ -55,6 +62,13 @@ struct bpf_end_record {
 	unsigned long long limit[BPF_LIMITS][2]; /* soft, hard; ~0 unlimited */
 	char comm[BPF_COMM_MAX];
 	struct bpf_rank_words ranks; /* as the environment was when it executed its program */
+	/*
+	 * Of one that failed: so many children of its parent with the same name ended well in a short time since the
+	 * last one that failed; these have no record.
+	 */
+	unsigned well_before;
+	unsigned forked; /* it executed no program of its own */
+	struct bpf_command command; /* that it executed */
 };
 
 /*

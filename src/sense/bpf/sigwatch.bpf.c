@@ -183,10 +183,11 @@ int sigwatch_loop(__u64 *args)
 	return signal_record(args, 1);
 }
 
-/* The variables that number ranks, of processes as they were at their last exec. */
+/* The variables that number ranks, and the command, of processes as they were at their last exec. */
 struct environment {
 	struct bpf_rank_words ranks;
 	unsigned kept, middle; /* words so far; middle: the next piece is of a longer variable */
+	struct bpf_command command;
 };
 
 struct {
@@ -257,8 +258,16 @@ static __always_inline void environment_read(struct task_struct *task, int pid)
 		.at = BPF_CORE_READ(task, mm, env_start),
 		.end = BPF_CORE_READ(task, mm, env_end),
 	};
-	if (read.e)
-		bpf_loop(PIECES_MAX, piece_read, &read, 0);
+	if (!read.e)
+		return;
+	const unsigned long arg = BPF_CORE_READ(task, mm, arg_start), end = BPF_CORE_READ(task, mm, arg_end);
+	const unsigned long len = end - arg;
+	read.e->command.len = len < BPF_COMMAND ? len : BPF_COMMAND;
+	/* The size is tested once more in a form that the verifier follows. */
+	if (read.e->command.len > 0 && read.e->command.len <= BPF_COMMAND &&
+	    bpf_probe_read_user(read.e->command.text, read.e->command.len, (void *)arg) < 0)
+		read.e->command.len = 0;
+	bpf_loop(PIECES_MAX, piece_read, &read, 0);
 }
 
 /* arguments: task, the thread's number before, the program. The pages of the environment are new and present. */
@@ -289,6 +298,64 @@ static __always_inline void ranks_of(struct task_struct *leader, struct bpf_rank
 /* A process that ends well within this time is not recorded: scripts start thousands. */
 #define SHORT_NS 500000000ULL
 
+/* Programs of whose children some have failed: a row for each program that a process has started and that did. */
+struct program {
+	int parent;
+	char comm[BPF_COMM_MAX];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, struct program);
+	__type(value, unsigned); /* so many ended well in a short time since the last one that failed */
+} failing SEC(".maps");
+
+static __always_inline void program_of(struct task_struct *leader, struct program *ret)
+{
+	ret->parent = BPF_CORE_READ(leader, real_parent, tgid);
+	BPF_CORE_READ_STR_INTO(&ret->comm, leader, comm);
+}
+
+/* Not recorded, but it tells that the program does not fail each time. */
+static __always_inline void ended_well(struct task_struct *leader)
+{
+	struct program key = {.parent = 0};
+	program_of(leader, &key);
+	unsigned *well = bpf_map_lookup_elem(&failing, &key);
+	if (well)
+		__sync_fetch_and_add(well, 1);
+}
+
+/* Returns how many ended well in a short time since the last one that failed. */
+static __always_inline unsigned ended_badly(struct task_struct *leader)
+{
+	struct program key = {.parent = 0};
+	unsigned none = 0, n = 0;
+	program_of(leader, &key);
+	unsigned *well = bpf_map_lookup_elem(&failing, &key);
+	if (well) {
+		n = *well;
+		*well = 0;
+	} else {
+		bpf_map_update_elem(&failing, &key, &none, BPF_ANY);
+	}
+	return n;
+}
+
+/* include/linux/sched.h: it was forked, and has executed no program since. */
+#define PF_FORKNOEXEC 0x40
+
+static __always_inline void command_of(struct task_struct *leader, int pid, struct bpf_end_record *r)
+{
+	r->forked = (BPF_CORE_READ(leader, flags) & PF_FORKNOEXEC) != 0;
+	struct environment *e = r->forked ? NULL : bpf_map_lookup_elem(&environments, &pid);
+	if (e)
+		__builtin_memcpy(&r->command, &e->command, sizeof(r->command));
+	else
+		__builtin_memset(&r->command, 0, sizeof(r->command));
+}
+
 static __always_inline int status_of(struct task_struct *t)
 {
 	int code = BPF_CORE_READ(t, signal, group_exit_code);
@@ -303,7 +370,11 @@ static __always_inline int end_record(struct task_struct *task, int environment)
 		return 0;
 	__u64 now = bpf_ktime_get_boot_ns(), start = BPF_CORE_READ(leader, start_boottime);
 	int status = status_of(task);
-	if ((status == 0 && now - start < SHORT_NS) || !is_below(leader, environment))
+	if (status == 0 && now - start < SHORT_NS) {
+		ended_well(leader);
+		return 0;
+	}
+	if (!is_below(leader, environment))
 		return 0;
 	int pid = BPF_CORE_READ(leader, tgid);
 	/* It executed its program before this was watched, or was forked. Since Linux 6.16 it still has its memory. */
@@ -331,6 +402,8 @@ static __always_inline int end_record(struct task_struct *task, int environment)
 	}
 	BPF_CORE_READ_STR_INTO(&r->comm, leader, comm);
 	ranks_of(leader, &r->ranks);
+	r->well_before = status ? ended_badly(leader) : 0;
+	command_of(leader, pid, r);
 	bpf_ringbuf_submit(r, 0);
 	return 0;
 }

@@ -138,6 +138,8 @@ struct process_end {
 	uint64_t cpu_ns;           /* processor time that it used */
 	uint64_t peak_rss_bytes;   /* 0 unknown */
 	uint64_t soft_limit[PROCESS_LIMITS], hard_limit[PROCESS_LIMITS]; /* UINT64_MAX: unlimited */
+	uint32_t well_before;      /* so many like it, of the same parent, ended well since the last one that failed */
+	bool forked;               /* it executed no program of its own */
 };
 
 /* A known message in the last lines of a log (sense/death/deathlog). */

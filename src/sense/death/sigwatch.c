@@ -80,6 +80,11 @@ static void event_make_end(const struct bpf_end_record *r, const struct world *w
 		end->soft_limit[i] = r->limit[i][0];
 		end->hard_limit[i] = r->limit[i][1];
 	}
+	end->well_before = r->well_before;
+	end->forked = r->forked != 0;
+	_Static_assert(SIGWATCH_COMMAND == BPF_COMMAND, "room for all of it");
+	memcpy(e->end_command, r->command.text, sizeof(e->end_command));
+	e->end_command_len = MIN((size_t)r->command.len, sizeof(e->end_command));
 }
 
 static void ranks_take(const struct bpf_rank_words *ranks, struct sigwatch_event *e)

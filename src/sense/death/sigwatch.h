@@ -17,6 +17,7 @@
 #include "sense/world.h"
 
 #define SIGWATCH_RANKS 320
+#define SIGWATCH_COMMAND 128
 
 struct sigwatch_event {
 	bool is_end; /* the end of a process: only the next members, to end_ranks_len, are set */
@@ -25,6 +26,8 @@ struct sigwatch_event {
 	/* The variables of its environment that number ranks, as an environment: "RANK=1\0WORLD_SIZE=2\0". */
 	char end_ranks[SIGWATCH_RANKS];
 	size_t end_ranks_len; /* 0: it had none, or they were not read */
+	char end_command[SIGWATCH_COMMAND]; /* the beginning of its arguments, each but a cut one ended by a NUL */
+	size_t end_command_len; /* 0: unknown */
 	int signal;
 	int code; /* si_code */
 	pid_t target, target_inner;

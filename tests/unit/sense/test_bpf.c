@@ -490,18 +490,18 @@ static void any_signal_without_a_handler_is_told_and_how_a_process_ended(void **
 	fixture_close(&w);
 }
 
-/* The ends of a program that was executed with this environment and of a child that a fork made of it. */
-static void the_variables_that_number_a_rank_come_with_the_end(void **state)
+/* The ends of a program that was executed with this environment and of children that a fork made of it. */
+static void the_variables_that_number_a_rank_and_the_command_come_with_the_end(void **state)
 {
 	(void)state;
 	static char filler[3000], no_rank[] = "RANKING=7", rank[] = "RANK=3", world[] = "WORLD_SIZE=4";
-	static char slurm[] = "SLURM_PROCID=0", sh[] = "sh", option[] = "-c", text[] = "(exit 5); exit 6";
+	static char slurm[] = "SLURM_PROCID=0", sh[] = "sh", option[] = "-c", text[] = "(exit 5); (exit 0); (exit 0); (exit 6); exit 7";
 	char *const variables[] = {filler, no_rank, rank, world, slurm, NULL};
 	char *const script[] = {sh, option, text, NULL};
-	static const char expected[] = "RANK=3\0WORLD_SIZE=4\0SLURM_PROCID=0";
+	static const char expected[] = "RANK=3\0WORLD_SIZE=4\0SLURM_PROCID=0", command[] = "sh\0-c\0(exit 5); ";
 	struct bpf_sigwatch_fds fds;
 	struct sigwatch s;
-	struct sigwatch_event e[2];
+	struct sigwatch_event e[3];
 	char why[200];
 	NEED(load_watch);
 	struct world w = live_world();
@@ -517,7 +517,7 @@ static void the_variables_that_number_a_rank_come_with_the_end(void **state)
 		_exit(127);
 	}
 	assert_int_equal(waitpid(child, NULL, 0), child);
-	for (int k = 0; k < 2; k++) {
+	for (int k = 0; k < 3; k++) {
 		size_t n = 0;
 		const uint64_t deadline = clock_mono_ns() + 10 * NS_PER_S;
 		for (struct pollfd p = {.fd = s.ring_fd, .events = POLLIN}; n == 0 && clock_mono_ns() < deadline;
@@ -527,7 +527,12 @@ static void the_variables_that_number_a_rank_come_with_the_end(void **state)
 		assert_int_equal(WEXITSTATUS(e[k].end.wait_status), 5 + k);
 		assert_int_equal(e[k].end_ranks_len, sizeof(expected));
 		assert_memory_equal(e[k].end_ranks, expected, sizeof(expected));
+		/* two that were well and short came before the second */
+		assert_true(e[k].end.forked == (k < 2) && e[k].end.well_before == (k == 1 ? 2u : 0));
 	}
+	assert_true(e[0].end_command_len == 0 && e[1].end_command_len == 0);
+	assert_int_equal(e[2].end_command_len, sizeof("sh\0-c") + sizeof(text));
+	assert_memory_equal(e[2].end_command, command, sizeof(command) - 1);
 	sigwatch_close(&s);
 	closep(&fds.link_fd);
 	closep(&fds.end_link_fd);
@@ -635,7 +640,7 @@ int main(void)
 		cmocka_unit_test(job_control_is_not_watched),
 		cmocka_unit_test(a_watch_over_one_process_sees_its_descendants_only),
 		cmocka_unit_test(any_signal_without_a_handler_is_told_and_how_a_process_ended),
-		cmocka_unit_test(the_variables_that_number_a_rank_come_with_the_end),
+		cmocka_unit_test(the_variables_that_number_a_rank_and_the_command_come_with_the_end),
 		cmocka_unit_test(signals_that_find_the_ring_full_are_counted),
 		cmocka_unit_test(what_is_no_ring_is_refused),
 		cmocka_unit_test(being_refused_is_a_condition_with_a_reason),
