@@ -121,6 +121,16 @@ static inline void hang_steps_copy(const struct hang_steps *from, uint32_t attem
 	ret->attempt = attempt;
 }
 
+/*
+ * Children that fail again and again, as the owner counts them from the ends that it is told of; of job 0 alone. seq:
+ * as above, but the owner writes.
+ */
+struct hang_respawns {
+	_Atomic uint32_t seq;
+	uint32_t attempt;
+	struct respawns rows;
+};
+
 /* The devices that a job uses, at the watcher's last look at them. seq: as above. */
 struct hang_devices {
 	_Atomic uint32_t seq;
@@ -159,6 +169,7 @@ struct hang_shm {
 	_Atomic uint32_t jobs_seq;
 	uint32_t n_jobs;
 	struct hang_job job[HANG_JOBS];
+	struct hang_respawns respawns;
 	/* watcher -> owner */
 	_Atomic uint32_t sent, taken; /* numbers of messages; both only grow */
 	struct hang_message message[HANG_MESSAGES];

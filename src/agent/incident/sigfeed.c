@@ -24,6 +24,8 @@ struct sigfeed {
 	int64_t since_unix_ms; /* with watching: signals that were sent before are not seen */
 	_Atomic bool blind_set;
 	struct sigfeed_reader *first;
+	void (*each_end)(void *ctx, const struct process_end *e, struct span command); /* NULL: nobody */
+	void *each_ctx;
 };
 
 struct sigfeed *sigfeed_new(const struct world *w)
@@ -101,6 +103,13 @@ void sigfeed_leave(struct sigfeed *f, struct sigfeed_reader *r)
 		}
 }
 
+void sigfeed_ends(struct sigfeed *f, void (*each)(void *ctx, const struct process_end *e, struct span command),
+		  void *ctx)
+{
+	f->each_end = each;
+	f->each_ctx = ctx;
+}
+
 int sigfeed_fd(const struct sigfeed *f)
 {
 	return f && atomic_load(&f->watching) ? f->fds.ring_fd : -1;
@@ -123,6 +132,8 @@ static void end_keep(struct sigfeed *f, const struct sigwatch_event *e)
 	end.rank = role_numbers_of((struct span){e->end_ranks, e->end_ranks_len}).rank;
 	if (strncmp(end.name, "vigil", 5) == 0) /* our helpers are children of the supervisor too */
 		return;
+	if (f->each_end)
+		f->each_end(f->each_ctx, &end, (struct span){e->end_command, e->end_command_len});
 	for (struct sigfeed_reader *r = f->first; r; r = r->next)
 		deathfacts_end(r->facts, &end);
 }

@@ -31,6 +31,9 @@ void sigfeed_load(struct sigfeed *f, pid_t below, int *ret_iter_link_fd);
 /* From now on this reader is given what is seen. */
 void sigfeed_join(struct sigfeed *f, struct sigfeed_reader *r);
 void sigfeed_leave(struct sigfeed *f, struct sigfeed_reader *r);
+/* each is called with every end of a process, and the beginning of its arguments as sigwatch.h has them. */
+void sigfeed_ends(struct sigfeed *f, void (*each)(void *ctx, const struct process_end *e, struct span command),
+		  void *ctx);
 /* Readable when something was seen; -1 while nothing is watched. */
 int sigfeed_fd(const struct sigfeed *f);
 /* Hands on to all readers what was seen since the last call; does not wait. */

@@ -70,6 +70,8 @@ void super_steps_last(const struct super *s, struct hang_steps *ret);
 /* ---- super_hang.c: what follows from messages of the hang watcher ---- */
 /* Pass the ranks on to the watcher as they are now. */
 void super_hang_jobs(struct super *s);
+/* A process of the job has ended: counts it if it is a child that failed (model/jobs/respawns). */
+void super_hang_end(void *super, const struct process_end *e, struct span command);
 struct hangreport super_hangreport(struct super *s);
 /* services_ops.hang_incident: report it, and end the job if that was asked for. */
 void super_hang_incident(struct super *s, const struct hang_message *m);

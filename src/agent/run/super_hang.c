@@ -5,6 +5,8 @@
 #include "agent/stacks/snapshot.h"
 #include "agent/run/super.h"
 #include "base/log.h"
+#include "base/mask/mask.h"
+#include "sense/proc/proc.h"
 
 /* The hang watcher is started when the job has lived this long. */
 static const uint64_t delay_ns = 1500 * NS_PER_MS;
@@ -55,6 +57,60 @@ void super_hang_jobs(struct super *s)
 		TEXT_FORMAT(j->log_dir, "%s/attempt-%u", s->recorder.job_dir, s->job.attempt);
 	hangproc_jobs_end(&s->services.hang);
 	hangproc_want(&s->services.hang, delay_ns);
+}
+
+/* The last line is looked at so often at most, and of children that have failed so often in a row. */
+static const uint64_t words_every_ns = 100 * NS_PER_MS, words_from = 3;
+
+/* The rank below whose main process this one is; the first, where that is not known. */
+static const struct rank *rank_above(const struct super *s, pid_t pid)
+{
+	const int most = 16;
+	struct proc_stat st;
+	for (int up = 0; s->nproc > 1 && up < most && pid > 1; up++) {
+		for (uint32_t i = 0; i < s->nproc; i++)
+			if (s->rank[i].proc.pid == pid)
+				return &s->rank[i];
+		if (proc_stat_read(s->w, pid, &st) != 0)
+			break;
+		pid = st.ppid;
+	}
+	return &s->rank[0];
+}
+
+/* Blanks between the words, and without secrets. */
+static void command_text(struct span args, char dst[static RESPAWN_COMMAND])
+{
+	size_t n = MIN(args.len, (size_t)RESPAWN_COMMAND - 1);
+	memcpy(dst, args.p, n);
+	n = mask_args(dst, n);
+	while (n > 0 && dst[n - 1] == '\0')
+		n--;
+	for (size_t i = 0; i < n; i++)
+		dst[i] = (unsigned char)dst[i] < ' ' || dst[i] == 0x7f ? ' ' : dst[i];
+	dst[n] = '\0';
+}
+
+void super_hang_end(void *super, const struct process_end *e, struct span command)
+{
+	char line[TEE_LAST_LINE], text[RESPAWN_COMMAND];
+	struct super *s = super;
+	struct hang_respawns *to = s->services.hang.shm ? &s->services.hang.shm->respawns : NULL;
+	const uint64_t now_ns = s->w->mono_ns();
+	if (!to || e->parent == getpid()) /* an orphan; ranks are not counted here */
+		return;
+	atomic_fetch_add(&to->seq, 1);
+	if (to->attempt != s->job.attempt)
+		to->rows.n = 0;
+	to->attempt = s->job.attempt;
+	struct respawn *r = respawns_end(&to->rows, e, now_ns);
+	if (r && r->n >= words_from && now_ns - r->words_ns >= words_every_ns) {
+		(void)super_last_line(rank_above(s, r->parent), line);
+		mask_text(line);
+		command_text(e->forked ? (struct span){"", 0} : command, text);
+		respawn_says(r, text, line, now_ns);
+	}
+	atomic_fetch_add(&to->seq, 1);
 }
 
 /* Ask the ranks to end; stopped ones are continued, since they could not obey. */

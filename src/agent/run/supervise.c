@@ -312,6 +312,8 @@ static int supervise_prepare(struct super *s)
 		TEXT_COPY(place.name, s->group.name);
 	}
 	s->signals = sigfeed_new(s->w);
+	if (s->signals)
+		sigfeed_ends(s->signals, super_hang_end, s);
 	s->autopsy = autopsy_new(s->w, &place, s->signals);
 	r = super_output_open(s);
 	if (r < 0)

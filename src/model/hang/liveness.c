@@ -437,6 +437,8 @@ void liveness_take(struct liveness_set *p, const struct liveness_sample *sample)
 	p->job_age_ns = sample->job_age_ns;
 	p->timeout_ns = sample->timeout_ns;
 	p->ray_busy_ns = sample->ray_busy_ns;
+	p->respawns.n = MIN(sample->respawns.n, (size_t)RESPAWNS_KEPT);
+	memcpy(p->respawns.of, sample->respawns.of, p->respawns.n * sizeof(p->respawns.of[0]));
 	if (p->first_ns == 0)
 		p->first_ns = sample->now_ns;
 	p->n_dropped = 0;

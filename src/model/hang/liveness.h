@@ -16,6 +16,7 @@
 #include "model/hang/cadence.h"
 #include "model/jobs/ownpace.h"
 #include "model/jobs/renewals.h"
+#include "model/jobs/respawns.h"
 #include "sense/rank.h"
 #include "sense/gpu/gpu.h" /* GPU_REASON_* */
 
@@ -112,6 +113,7 @@ struct liveness_sample {
 	uint64_t retransmits; /* TCP segments, of the node */
 	struct liveness_counters rank[LIVENESS_RANKS];
 	size_t n;
+	struct respawns respawns; /* children that fail again and again, of parents that live; none where not counted */
 };
 
 #define LIVENESS_WINDOWS 8
@@ -177,6 +179,7 @@ struct liveness_set {
 	uint64_t step_count, step_count_ns, timed_count, timed_ns, timed_slack_ns; /* timed: where a step time begins */
 	size_t n_dropped; /* ranks beyond 64 in the last sample */
 	struct liveness_trace rdma, rdma_wait, retransmits;
+	struct respawns respawns; /* as of the last sample */
 };
 
 void liveness_forget(struct liveness_set *p); /* at the start of each attempt */
