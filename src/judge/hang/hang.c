@@ -139,7 +139,8 @@ void hang_check(struct hang_history *m, const struct hang_settings *s, const str
 	m->since_ns = since;
 	ret->since_ns = since;
 	ret->state = m->state == HANG_OK ? HANG_SUSPECT : m->state;
-	ret->unsaid = ret->state == HANG_SUSPECT && s->rule == HANG_RULE_EVIDENCE && hang_ray_still(s, p) > 0;
+	ret->unsaid = ret->state == HANG_SUSPECT && s->rule == HANG_RULE_EVIDENCE &&
+		      (hang_ray_still(s, p) > 0 || hang_only_made_anew(s, p));
 	TEXT_COPY(ret->text, m->state != HANG_OK && m->text[0] ? m->text : text);
 	bool final = m->state == HANG_HUNG && (m->proved || s->rule == HANG_RULE_IO_GPU);
 	if (final || m->asked_ns || p->now_ns < m->again_ns)

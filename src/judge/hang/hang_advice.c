@@ -55,6 +55,13 @@ static const struct {
 	{HANG_ADVICE_RESTARTS,
 	 {"read the last words of the rank that ends: it fails before it comes to where the others wait",
 	  "have what starts it give up after a few times, so that the job fails with that error"}},
+	{"child_fails",
+	 {"run that command by hand: it fails at once, each time in the same way, before what it is started for",
+	  "have what starts it give up after a few times, so that the job fails with that error instead of going on "
+	  "for ever"}},
+	{HANG_ADVICE_ASKS,
+	 {"look for what that command asks for, and who should bring it: it may never come",
+	  "give the loop a limit of tries or of time (`timeout 300 …`), so that the job fails where the answer stays out"}},
 	{HANG_ADVICE_OWN_LOCK,
 	 {"take it only once: have what is called with the lock held not take it again",
 	  "or use a lock that its holder may take again: threading.RLock() instead of threading.Lock(), "

@@ -40,6 +40,7 @@ static void work_make(struct hang_work *w, const struct hang_settings *asked)
 	w->first_step = !w->stepping && w->p->job_age_ns < hang_time(w->s->first_step_ns, HANG_FIRST_STEP_NS);
 	log_silent_make(w, asked);
 	w->ray_still = hang_ray_still(asked, w->p) > 0;
+	w->made_anew = hang_only_made_anew(asked, w->p);
 	size_t n = 0;
 	for (size_t i = 0; i < w->p->n; i++)
 		n += !w->p->rank[i].serves;
@@ -101,11 +102,11 @@ static bool by_stacks(struct hang_work *w)
 		/* that a lock was inherited says more than that nobody is left to give it back */
 		hang_lock_proofs,    hang_python_fork_locks, hang_graph_proof,	 hang_python_locks,
 		hang_threads_circle, hang_goroutines,	     hang_lock_kept,	 hang_ray_circle,
-		hang_ray_places,     hang_lost,		     hang_benign,	 hang_gil_blocked,
-		hang_long_sleep,     hang_call_refused,	     hang_graph_benign,	 hang_collective_says,
-		hang_gil,	     hang_disk,		     hang_busy,		 hang_shared_error,
-		hang_graph_explains, hang_closed_job,	     hang_server_of_all, hang_one_stands,
-		hang_all_wait,
+		hang_ray_places,     hang_lost,		     hang_child_fails,	 hang_benign,
+		hang_gil_blocked,    hang_long_sleep,	     hang_call_refused,	 hang_graph_benign,
+		hang_collective_says, hang_gil,		     hang_disk,		 hang_busy,
+		hang_shared_error,   hang_graph_explains,    hang_closed_job,	 hang_server_of_all,
+		hang_one_stands,     hang_all_wait,	     hang_child_asks,
 	};
 	/*
 	 * A job that moves does not stand still: only proofs by themselves count, and a log that has long been silent.
@@ -114,6 +115,8 @@ static bool by_stacks(struct hang_work *w)
 		hang_lock_proofs, hang_lost, hang_ray_circle, hang_ray_places,
 		hang_benign,	  hang_gil,  hang_disk,	      hang_silent_log,
 	};
+	if (w->made_anew)
+		return hang_child_fails(w) || hang_child_asks(w) || w->made_anew;
 	if (w->ray_still)
 		return hang_lock_proofs(w) || hang_ray_circle(w) || hang_ray_places(w) || w->ray_still;
 	for (size_t i = 0; !w->log_silent && i < ARRAY_SIZE(parts); i++)
@@ -143,8 +146,10 @@ static void judge_stand(struct hang_work *w, const struct hang_settings *asked)
 	v->standstill_ns = w->standstill_ns;
 	hang_groups(w);
 	sleep_keep(w);
+	/* what is started anew is judged by the stacks of all others */
 	bool decided = hang_stopped(w) || hang_restarts(w) || hang_dead(w) || hang_not_started(w) ||
-		       (w->has_stacks ? by_stacks(w) : hang_collective_says(w) || hang_by_counters(w));
+		       (w->has_stacks ? by_stacks(w)
+				      : w->made_anew || hang_collective_says(w) || hang_by_counters(w));
 	/* Stacks that say nothing do not contradict it. */
 	if (!decided && !hang_collective_alone(w))
 		hang_unknown(w);

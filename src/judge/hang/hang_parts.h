@@ -13,8 +13,7 @@ enum hang_proof {
 	HANG_FIRM, /* seen in the stacks of all ranks */
 	HANG_EXPLAINED, /* who is waited for is known, but it may still come */
 	HANG_VAGUE, /* nothing moves, and no more is known */
-	/* Likewise, but its stack changed between the looks, or anybody may come. */
-	HANG_DOUBTFUL,
+	HANG_DOUBTFUL, /* likewise, but its stack changed between the looks, or anybody may come */
 };
 
 struct hang_work {
@@ -30,7 +29,8 @@ struct hang_work {
 	bool many; /* more than one rank */
 	const struct liveness *stalled_rank; /* it alone stands, while the others step on; NULL: none */
 	bool dead; /* the graph proves that it cannot go on, but the stacks say more about why */
-	bool log_silent, ray_still; /* something moves: only the log, which was regular, or what uses Ray does not */
+	/* Something moves: only the log, which was regular, or what uses Ray does not; or a child is started anew. */
+	bool log_silent, ray_still, made_anew;
 	double usual_line_s;
 	uint64_t standstill_ns;
 	/* Ranks that do not wait for others, as indexes into g.rank. */

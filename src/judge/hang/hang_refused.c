@@ -1,7 +1,10 @@
-/* Loops that try to connect to an address at which nobody is. */
+/* Loops that try again and again: to connect to an address at which nobody is, and children that fail each time. */
 #include <errno.h>
+#include <string.h>
+#include <sys/wait.h>
 
 #include "base/units.h"
+#include "judge/hang/hang_advice.h"
 #include "judge/hang/hang_gone.h"
 
 /* One attempt that fails may be a look whether somebody is there. */
@@ -126,6 +129,278 @@ bool hang_call_refused(struct hang_work *w)
 	return true;
 }
 
+/* ---- children that fail and are started anew ---- */
+
+/* So often has a child failed in a row, each time with the same status; so far apart are two of them at most. */
+static const uint64_t child_least = 8, child_gap_ns = 15 * NS_PER_S;
+/* It goes on if the last one is not older than this, and than so many usual gaps. */
+static const uint64_t child_ago_ns = 10 * NS_PER_S, child_ago_gaps = 3;
+/*
+ * So long since the last step may one fail, with steps known and without; and may one ask, as others wait for a service
+ * that is started late. A job without steps may ask for as long as it may sleep.
+ */
+static const uint64_t child_fails_stepping_ns = 40 * NS_PER_S, child_fails_ns = 2 * 60 * NS_PER_S;
+static const uint64_t child_asks_stepping_ns = 2 * 60 * NS_PER_S;
+static const double child_gaps = 5;
+/* A look is asked for so much earlier than the verdict is due, and again after this time. */
+static const uint64_t child_look_ns = 5 * NS_PER_S, child_again_ns = 30 * NS_PER_S;
+
+static uint64_t child_since(const struct liveness_set *p, const struct respawn *r)
+{
+	return MAX(r->since_ns, p->step_ns);
+}
+
+static bool child_goes_on(const struct liveness_set *p, const struct respawn *r)
+{
+	const uint64_t gap_ns = respawn_gap_ns(r), ago_ns = sub_floor(p->now_ns, renewals_last_ns(&r->failed));
+	return r->n >= child_least && r->n_same >= child_least && gap_ns <= child_gap_ns &&
+	       ago_ns < MAX(child_ago_ns, child_ago_gaps * gap_ns) &&
+	       renewals_since(&r->failed, child_since(p, r)) == RENEWALS_KEPT;
+}
+
+static bool child_errs(const struct respawn *r)
+{
+	return respawn_by_fault(r) || respawn_words_of(r) == RESPAWN_FAILS;
+}
+
+static uint64_t child_due_ns(const struct hang_settings *s, const struct liveness_set *p, bool errs)
+{
+	const bool stepping = p->progress_known && p->has_gap;
+	const uint64_t gaps_ns = stepping ? hang_gap_times(p->gap_ns, child_gaps) : 0;
+	if (errs)
+		return s->has_after ? MAX(s->after_ns, gaps_ns)
+				    : MAX(stepping ? child_fails_stepping_ns : child_fails_ns, gaps_ns);
+	const uint64_t asks_ns = stepping ? child_asks_stepping_ns : hang_time(s->sleep_ns, HANG_SLEEP_NS);
+	return MAX(MAX(asks_ns, gaps_ns), s->has_after ? s->after_ns : 0);
+}
+
+/* The one that errs, else any, the longest so; NULL: none. */
+static const struct respawn *child_of(const struct liveness_set *p)
+{
+	const struct respawn *best = NULL;
+	for (size_t i = 0; i < p->respawns.n; i++) {
+		const struct respawn *r = &p->respawns.of[i];
+		if (!child_goes_on(p, r) || (best && child_errs(best) && !child_errs(r)))
+			continue;
+		if (!best || child_errs(r) != child_errs(best) || r->since_ns < best->since_ns)
+			best = r;
+	}
+	return best;
+}
+
+uint64_t hang_made_anew(const struct hang_settings *s, const struct liveness_set *p, char *text, size_t cap)
+{
+	const struct respawn *r = child_of(p);
+	const uint64_t since_ns = r ? child_since(p, r) : 0;
+	if (!r || sub_floor(p->now_ns, since_ns) + child_look_ns < child_due_ns(s, p, child_errs(r)))
+		return 0;
+	text_format(text, cap, "a child of %s (pid %d) has failed %llu times in a row", r->parent_name, (int)r->parent,
+		    (unsigned long long)r->n);
+	return since_ns;
+}
+
+/* What all others of the job do meanwhile. */
+enum others { OTHERS_WAIT, OTHERS_MAY_ACT, OTHERS_WORK };
+
+/* Processor time that was not spent by what failed. */
+static bool others_compute(const struct hang_work *w, const struct respawn *r)
+{
+	const double most_cores = 0.3;
+	const double over_ns = (double)sub_floor(renewals_last_ns(&r->failed), r->since_ns);
+	const double failed = over_ns > 0 ? (double)r->spent_ns / over_ns : 0;
+	double all = 0;
+	for (size_t i = 0; i < w->p->n; i++)
+		all += w->p->rank[i].trace[LIVENESS_CPU].known ? w->p->rank[i].trace[LIVENESS_CPU].rate / 1e9 : 0;
+	return all > most_cores + failed * (1 + most_cores);
+}
+
+static const struct waitfact_process *process_of(const struct waitgraph *g, pid_t pid)
+{
+	for (size_t i = 0; i < g->n_nodes; i++)
+		if (g->node[i].thread && g->node[i].process && g->node[i].process->pid == pid)
+			return g->node[i].process;
+	return NULL;
+}
+
+static bool in_dump(const struct stackdump *d, pid_t pid)
+{
+	for (size_t i = 0; i < d->n; i++)
+		if (d->processes[i].pid == pid)
+			return true;
+	return false;
+}
+
+/* True of a process that came during the look, and of the only child of that parent and name; and of their children. */
+static bool is_child(const struct hang_work *w, const struct respawn *r, const struct waitfact_process *x)
+{
+	const struct waitgraph *g = w->c->graph;
+	const int most = 8;
+	for (int up = 0; x && up < most; up++, x = process_of(g, x->ppid)) {
+		size_t like = 0;
+		if (w->c->n_dumps > 1 && !in_dump(w->c->dumps[0], x->pid))
+			return true;
+		if (x->ppid != r->parent || strcmp(x->name, r->name) != 0)
+			continue;
+		for (size_t i = 0; i < g->n_nodes; i++)
+			like += g->node[i].main && g->node[i].thread && g->node[i].process->ppid == r->parent &&
+				strcmp(g->node[i].process->name, r->name) == 0;
+		return like == 1;
+	}
+	return false;
+}
+
+static enum others main_thread_is(const struct hang_work *w, const struct waitgraph_node *n)
+{
+	switch (n->end) {
+	case WAITEND_NONE:
+	case WAITEND_NOBODY:
+	case WAITEND_GONE:
+	case WAITEND_CIRCLE:
+	case WAITEND_OWN:
+	case WAITEND_ANY:
+		return OTHERS_WAIT;
+	case WAITEND_VISITOR:
+	case WAITEND_OUTSIDE:
+	case WAITEND_DEVICE:
+		return w->stepping ? OTHERS_WAIT : OTHERS_WORK;
+	case WAITEND_RUNS:
+		return n->glances ? OTHERS_WAIT : OTHERS_WORK;
+	case WAITEND_CLOCK:
+		return n->naps ? OTHERS_WAIT : OTHERS_MAY_ACT;
+	default:
+		return OTHERS_MAY_ACT;
+	}
+}
+
+static enum others others_of(const struct hang_work *w, const struct respawn *r)
+{
+	const struct waitgraph *g = w->c->graph;
+	enum others most = OTHERS_WAIT;
+	if (others_compute(w, r))
+		return OTHERS_WORK;
+	for (size_t i = 0; g && i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		if (!n->main || !n->thread || !n->process || n->process->pid == r->parent ||
+		    (n->who && n->who->launcher) || is_child(w, r, n->process))
+			continue;
+		most = MAX(most, main_thread_is(w, n));
+	}
+	return g ? most : MAX(most, OTHERS_MAY_ACT);
+}
+
+/* "with status 1", "by signal 11" */
+static const char *child_how(const struct respawn *r, char dst[static 32])
+{
+	if (WIFSIGNALED(r->wait_status))
+		text_format(dst, 32, "by signal %d", WTERMSIG(r->wait_status));
+	else
+		text_format(dst, 32, "with status %d", WEXITSTATUS(r->wait_status));
+	return dst;
+}
+
+/* "bash, pid 812, starts python3 load.py anew each 300 ms: it ended with status 1 each time, 97 times in a row …" */
+static void child_text(const struct hang_work *w, const struct respawn *r, char *dst, size_t cap)
+{
+	char each[24], since[24], how[32], who[HANG_WHO], of[HANG_WHO + 8] = "";
+	if (r->rank != NO_RANK)
+		TEXT_FORMAT(of, " of %s", hang_who(r->rank, who));
+	text_format(dst, cap, "%s, pid %d%s, starts \"%s\" anew each %s: it ended %s each time, %llu times in a row in %s",
+		    r->parent_name, (int)r->parent, of, r->command[0] ? r->command : r->name,
+		    duration_format(respawn_gap_ns(r), each), child_how(r, how), (unsigned long long)r->n,
+		    duration_format(sub_floor(w->p->now_ns, r->since_ns), since));
+}
+
+static void child_says(struct hang_work *w, const struct respawn *r)
+{
+	char text[400];
+	child_text(w, r, text, sizeof(text));
+	hang_says(w, "%s.", text);
+	if (respawn_words_of(r) != RESPAWN_SILENT)
+		hang_says(w, "The last line each time: %s", r->words);
+}
+
+/* Not yet: false if others may say something meanwhile. */
+static bool child_too_young(struct hang_work *w, uint64_t stood_ns, uint64_t due_ns)
+{
+	if (stood_ns >= due_ns)
+		return false;
+	w->v->kind = HANG_NONE;
+	w->v->again_ns = MAX(MIN(due_ns - stood_ns, child_again_ns), NS_PER_S);
+	TEXT_COPY(w->v->text, "a child fails again and again, but not for long enough to be sure");
+	return true;
+}
+
+bool hang_child_fails(struct hang_work *w)
+{
+	const struct respawn *r = child_of(w->p);
+	if (!r || !child_errs(r) || others_of(w, r) != OTHERS_WAIT)
+		return false;
+	if (child_too_young(w, sub_floor(w->p->now_ns, child_since(w->p, r)), child_due_ns(w->s, w->p, true)))
+		return true;
+	hang_is(w, "child_fails", CONFIDENCE_MEDIUM);
+	if (w->many && r->rank != NO_RANK)
+		hang_accuse(w, r->rank);
+	child_says(w, r);
+	if (w->many)
+		hang_says_who_waits(w);
+	return true;
+}
+
+/* What this process, or a child of it that has ended, tries to connect to; NULL: nothing is known. */
+static const struct hang_refused *child_asks_at(const struct hang_work *w, const struct respawn *r)
+{
+	for (size_t i = 0; i < w->c->n_refused; i++)
+		if (w->c->refused[i].pid == r->parent && goes_on(w, &w->c->refused[i]))
+			return &w->c->refused[i];
+	return NULL;
+}
+
+/* A silent child that prints other lines, or others that do: something goes on. */
+static bool others_print(const struct hang_work *w, const struct respawn *r)
+{
+	const uint64_t lately_ns = 10 * NS_PER_S;
+	bool prints = false;
+	for (size_t i = 0; i < w->p->n; i++) {
+		const struct liveness_trace *t = &w->p->rank[i].trace[LIVENESS_LOG_LINES];
+		prints |= t->known && t->ever_moved && sub_floor(w->p->now_ns, t->moved_ns) < lately_ns;
+	}
+	return prints && respawn_words_of(r) == RESPAWN_SILENT;
+}
+
+bool hang_child_asks(struct hang_work *w)
+{
+	const struct respawn *r = child_of(w->p);
+	const enum others others = r ? others_of(w, r) : OTHERS_WORK;
+	if (!r || others == OTHERS_WORK || (others == OTHERS_MAY_ACT && !child_errs(r)) || others_print(w, r))
+		return false;
+	const uint64_t stood_ns = sub_floor(w->p->now_ns, child_since(w->p, r));
+	if (child_too_young(w, stood_ns, child_due_ns(w->s, w->p, false)))
+		return w->made_anew;
+	const struct hang_refused *at = child_asks_at(w, r);
+	hang_is(w, "child_fails", CONFIDENCE_LOW);
+	w->advice = HANG_ADVICE_ASKS;
+	if (at)
+		hang_says(w, "The job waits for somebody to answer at %s: %s.", at->address, why_of(at));
+	child_says(w, r);
+	if (!at && !child_errs(r))
+		hang_says(w, "It may ask each time for something that is not there yet.");
+	return true;
+}
+
+static void child_evidence(struct hang_work *w)
+{
+	char text[360];
+	for (size_t i = 0; i < w->p->respawns.n; i++) {
+		const struct respawn *r = &w->p->respawns.of[i];
+		if (!child_goes_on(w->p, r))
+			continue;
+		child_text(w, r, text, sizeof(text));
+		hang_evidence(w, "waits", "ends of processes (BPF)", "%s", text);
+	}
+}
+
+/* ---- evidence ---- */
+
 void hang_refused_evidence(struct hang_work *w)
 {
 	char who[HANG_WHO];
@@ -136,4 +411,5 @@ void hang_refused_evidence(struct hang_work *w)
 				      "process %d of %s tried %llu times in vain to connect to %s, and %s", (int)r->pid,
 				      hang_who(r->rank, who), (unsigned long long)r->n, r->address, why_of(r));
 	}
+	child_evidence(w);
 }

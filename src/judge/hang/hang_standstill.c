@@ -214,6 +214,15 @@ uint64_t hang_ray_still(const struct hang_settings *s, const struct liveness_set
 	return p->now_ns - since >= (s->has_after ? s->after_ns : ray_still_ns) ? since : 0;
 }
 
+bool hang_only_made_anew(const struct hang_settings *s, const struct liveness_set *p)
+{
+	char text[200];
+	double usual_s;
+	return s->rule == HANG_RULE_EVIDENCE && hang_made_anew(s, p, text, sizeof(text)) > 0 &&
+	       stands_since(s, p, text, sizeof(text)) == 0 && hang_log_silent(s, p, &usual_s) == 0 &&
+	       hang_ray_still(s, p) == 0;
+}
+
 uint64_t hang_since(const struct hang_settings *s, const struct liveness_set *p, char *text, size_t cap)
 {
 	char stood[24], usual[24];
@@ -232,5 +241,5 @@ uint64_t hang_since(const struct hang_settings *s, const struct liveness_set *p,
 	if (ray_still)
 		text_format(text, cap, "nothing but Ray's own programs did anything for %s",
 			    duration_format(p->now_ns - ray_still, stood));
-	return ray_still;
+	return ray_still ? ray_still : hang_made_anew(s, p, text, cap);
 }

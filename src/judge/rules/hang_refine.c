@@ -36,6 +36,7 @@ static const struct {
 	{"mismatched_collective", HANG_REFINE_NEVER},
 	{"collective_order", HANG_REFINE_NEVER},
 	{"one_rank_failed", HANG_REFINE_NEVER},
+	{"child_fails", HANG_REFINE_NEVER},
 	/* Ray itself says what lacks */
 	{"ray_no_place", HANG_REFINE_NEVER},
 	{"ray_actors_wait", HANG_REFINE_NEVER},

@@ -43,6 +43,93 @@ static enum confidence confidence_read(struct span w)
 	return span_eq(w, "high") ? CONFIDENCE_HIGH : span_eq(w, "medium") ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW;
 }
 
+/* collective KIND CONFIDENCE CULPRIT|- TEXT */
+static void collective_line(struct hang_collective *c, struct span rest, const char *where)
+{
+	static const char *const kinds[] = {"none", "missing", "mismatch", "equal", "p2p",
+					    "dead", "init",    "uneven",   "cycle", "device"};
+	struct span w = next(&rest, where);
+	*c = (struct hang_collective){.valid = true, .source = "NCCL RAS"};
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (span_eq(w, kinds[i]))
+			c->kind = (enum hang_collective_kind)i;
+	c->confidence = confidence_read(next(&rest, where));
+	w = next(&rest, where);
+	if (!span_eq(w, "-"))
+		c->culprits[c->n_culprits++] = int_of(w);
+	span_copy(span_trim(rest), c->text, sizeof(c->text));
+}
+
+/* Children that fail and are started anew, from a moment on. */
+struct anew_scenario {
+	struct {
+		struct respawn row; /* its counts are filled at each look */
+		uint64_t every_ns, cpu_ns; /* cpu_ns: of each */
+		bool over, varied; /* varied: its last words are others each time */
+	} of[RESPAWNS_KEPT];
+	size_t n;
+};
+
+/*
+ * <rank|job> <parent pid> <parent name> <child name> every <time> [status <n>|signal <n>] [cpu <time> (each)] [varied]
+ * [over] [says <text>]: of the same parent and child it begins anew
+ */
+static void anew_line(struct anew_scenario *s, struct span rest, uint64_t now_ns, const char *where)
+{
+	struct respawn r = {.since_ns = now_ns, .wait_status = 1 << 8};
+	struct span w = next(&rest, where);
+	size_t i = 0;
+	r.rank = span_eq(w, "job") ? NO_RANK : int_of(w);
+	r.parent = int_of(next(&rest, where));
+	span_copy(next(&rest, where), r.parent_name, sizeof(r.parent_name));
+	span_copy(next(&rest, where), r.name, sizeof(r.name));
+	while (i < s->n && (s->of[i].row.parent != r.parent || strcmp(s->of[i].row.name, r.name) != 0))
+		i++;
+	assert_true(i < RESPAWNS_KEPT);
+	s->n = MAX(s->n, i + 1);
+	s->of[i].over = s->of[i].varied = false;
+	s->of[i].cpu_ns = 0;
+	while (span_word(&rest, &w)) {
+		if (span_eq(w, "every"))
+			s->of[i].every_ns = duration_of(next(&rest, where), where);
+		else if (span_eq(w, "status"))
+			r.wait_status = int_of(next(&rest, where)) << 8;
+		else if (span_eq(w, "signal"))
+			r.wait_status = int_of(next(&rest, where));
+		else if (span_eq(w, "cpu"))
+			s->of[i].cpu_ns = duration_of(next(&rest, where), where);
+		else if (span_eq(w, "varied"))
+			s->of[i].varied = true;
+		else if (span_eq(w, "over"))
+			s->of[i].over = true;
+		else if (span_eq(w, "says")) {
+			span_copy(span_trim(rest), r.words, sizeof(r.words));
+			break;
+		} else
+			fail_msg("%s: unknown word '%.*s'", where, (int)w.len, w.p);
+	}
+	s->of[i].row = r;
+}
+
+static void anew_put(const struct anew_scenario *s, uint64_t now_ns, struct respawns *ret)
+{
+	ret->n = 0;
+	for (size_t i = 0; i < s->n; i++) {
+		const uint64_t every_ns = s->of[i].every_ns;
+		struct respawn r = s->of[i].row;
+		if (s->of[i].over || every_ns == 0)
+			continue;
+		r.n = r.n_same = (now_ns - r.since_ns) / every_ns + 1;
+		r.n_words = s->of[i].varied ? 1 : r.n;
+		r.spent_ns = r.n * s->of[i].cpu_ns;
+		for (uint64_t k = r.n > RENEWALS_KEPT ? r.n - RENEWALS_KEPT : 0; k < r.n; k++) {
+			r.failed.n = k;
+			renewals_add(&r.failed, r.since_ns + k * every_ns);
+		}
+		ret->of[ret->n++] = r;
+	}
+}
+
 struct ray_scenario {
 	struct raystand stand;
 	bool on; /* there is a Ray node */

@@ -73,6 +73,7 @@ struct scenario {
 	char unavailable[120], nobodys_error[120];
 	uint64_t retransmits_per_s;
 	struct refused_scenario refused;
+	struct anew_scenario anew;
 	struct ray_scenario ray;
 	/* what came of it since the mark */
 	uint64_t due_ns; /* the evidence that was asked for will be there; 0: none */
@@ -440,6 +441,7 @@ static void look_make(struct scenario *s, uint64_t dt_ns)
 	s->look.has_retransmits = true;
 	s->look.retransmits += s->retransmits_per_s * dt_ns / NS_PER_S;
 	s->look.n = 0;
+	anew_put(&s->anew, s->now_ns, &s->look.respawns);
 	for (int32_t r = s->n_ranks ? 0 : NO_RANK; r < MAX(s->n_ranks, 0); r++) {
 		struct rates *x = &s->rank[r + 1];
 		rates_step(s, x, dt_ns);
@@ -699,24 +701,6 @@ static void book_line(struct scenario *s, struct span rest, const char *where)
 	TEXT_COPY(b->advice[b->n_advice++], "what the book advises");
 }
 
-/* collective KIND CONFIDENCE CULPRIT|- TEXT */
-static void collective_line(struct scenario *s, struct span rest, const char *where)
-{
-	static const char *const kinds[] = {"none", "missing", "mismatch", "equal", "p2p",
-					    "dead", "init",    "uneven",   "cycle", "device"};
-	struct hang_collective *c = &s->collective;
-	struct span w = next(&rest, where);
-	*c = (struct hang_collective){.valid = true, .source = "NCCL RAS"};
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		if (span_eq(w, kinds[i]))
-			c->kind = (enum hang_collective_kind)i;
-	c->confidence = confidence_read(next(&rest, where));
-	w = next(&rest, where);
-	if (!span_eq(w, "-"))
-		c->culprits[c->n_culprits++] = int_of(w);
-	span_copy(span_trim(rest), c->text, sizeof(c->text));
-}
-
 /* share SET LOOKS ranks N loader N running N sleeping N gpu N */
 static void share_line(struct scenario *s, struct span rest, const char *where)
 {
@@ -814,7 +798,7 @@ static void line(struct scenario *s, struct span text, const char *where)
 	else if (span_eq(key, "book"))
 		book_line(s, rest, where);
 	else if (span_eq(key, "collective"))
-		collective_line(s, rest, where);
+		collective_line(&s->collective, rest, where);
 	else if (span_eq(key, "go"))
 		go_line(s, rest, where);
 	else if (span_eq(key, "ray"))
@@ -831,6 +815,8 @@ static void line(struct scenario *s, struct span text, const char *where)
 		s->retransmits_per_s = (uint64_t)int_of(next(&rest, where));
 	else if (span_eq(key, "refused"))
 		refused_line(&s->refused, rest, where);
+	else if (span_eq(key, "anew"))
+		anew_line(&s->anew, rest, s->now_ns, where);
 	else
 		setting_line(s, key, rest, where);
 }
