@@ -2,6 +2,7 @@
 import json
 
 import psutil
+import pytest
 
 from conftest import wait_for
 
@@ -18,6 +19,12 @@ def looks(report):
 
 def shown(report):
     return " ".join(e["text"] for e in report["evidence"]) + report["cause"]["text"]
+
+
+def need_bpf(vigil):
+    missing = [f["text"] for f in vigil("doctor", "--json").json()["findings"] if f["id"] in ("no-bpf", "no-wakers")]
+    if missing:
+        pytest.skip(f"the kernel permits no such BPF program here: {missing}")
 
 
 def ranks_of(process, n):

@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from conftest import wait_for
-from hangkit import events, looks, shown, watcher_of
+from hangkit import events, looks, need_bpf, shown, watcher_of
 
 RING = '''
 import fcntl, mmap, os, socket, struct, subprocess, sys, time
@@ -99,12 +99,6 @@ def test_a_circle_of_sockets_is_proved_and_the_job_ended(vigil):
     assert report["cause"]["confidence"] == "high"
     assert "cannot go on by itself" in report["cause"]["text"]
     assert "→ rank" in report["cause"]["text"]
-
-
-def need_bpf(vigil):
-    missing = [f["text"] for f in vigil("doctor", "--json").json()["findings"] if f["id"] in ("no-bpf", "no-wakers")]
-    if missing:
-        pytest.skip(f"the kernel permits no such BPF program here: {missing}")
 
 
 def test_who_looks_at_memory_that_nobody_changes_is_told_in_a_minute(vigil, tmp_path):

@@ -14,6 +14,7 @@
 #include "agent/hang/hangevidence.h"
 #include "agent/hang/hanglookups.h"
 #include "agent/hang/hangrefused.h"
+#include "agent/hang/hangrespawns.h"
 #include "agent/hang/hangsymbols.h"
 #include "agent/hang/hangwakers.h"
 #include "agent/host/world_open.h"
@@ -637,34 +638,6 @@ static void evidence_try(struct watch *k, struct watched *j, uint64_t now_ns)
 	hangevidence_begin(&j->evidence, &j->queued, &j->sample, &j->liveness, &tools, now_ns);
 }
 
-/* Rows with fewer failures than these are of nobody who starts a child again and again. */
-static const uint64_t respawns_least = 5;
-
-/* Children that fail again and again, as the owner counts them, of processes that live. */
-static void respawns_fill(const struct watch *k, const struct watched *j, size_t index, struct liveness_sample *seen)
-{
-	static struct respawns rows;
-	const struct hang_respawns *from = &k->shm->respawns;
-	seen->respawns.n = 0;
-	const uint32_t seq = atomic_load(&from->seq);
-	rows.n = index == 0 && seq % 2 == 0 ? MIN(from->rows.n, (size_t)RESPAWNS_KEPT) : 0;
-	if (rows.n == 0 || from->attempt != j->attempt)
-		return;
-	memcpy(rows.of, from->rows.of, rows.n * sizeof(rows.of[0]));
-	if (atomic_load(&from->seq) != seq) /* the next sample tries again */
-		return;
-	for (size_t i = 0; i < rows.n; i++) {
-		const struct hangprocs_member *m =
-			rows.of[i].n >= respawns_least ? hangprocs_find(j->sample.procs, rows.of[i].parent) : NULL;
-		if (!m)
-			continue;
-		struct respawn *to = &seen->respawns.of[seen->respawns.n++];
-		*to = rows.of[i];
-		to->rank = m->who.rank;
-		TEXT_COPY(to->parent_name, m->comm);
-	}
-}
-
 static void hangwatch_sample(struct watch *k, struct watched *j, size_t index)
 {
 	static struct liveness_sample seen;
@@ -677,7 +650,7 @@ static void hangwatch_sample(struct watch *k, struct watched *j, size_t index)
 	hangsample_take(&j->sample, &k->w, &k->job[index], rate_of(j), thread_ns, &k->devices, &seen);
 	own_publish(&k->shm->own[index], j->sample.procs);
 	bool first = j->moved == UINT64_MAX, quiet = is_quiet(j, &seen);
-	respawns_fill(k, j, index, &seen);
+	hangrespawns_take(index == 0 ? &k->shm->respawns : NULL, j->attempt, j->sample.procs, &seen.respawns);
 	liveness_take(&j->liveness, &seen);
 	progress_publish(k, j, index, &seen);
 	hangdevices_publish(&k->devices, &k->w, j->sample.gpus, j->sample.gpu_rank, j->attempt,

@@ -61,7 +61,7 @@ static const struct {
 	  "for ever"}},
 	{HANG_ADVICE_ASKS,
 	 {"look for what that command asks for, and who should bring it: it may never come",
-	  "give the loop a limit of tries or of time (`timeout 300 …`), so that the job fails where the answer stays out"}},
+	  "give the loop a limit of tries or of time (`timeout 300 …`), so that the job fails where no answer comes"}},
 	{HANG_ADVICE_OWN_LOCK,
 	 {"take it only once: have what is called with the lock held not take it again",
 	  "or use a lock that its holder may take again: threading.RLock() instead of threading.Lock(), "

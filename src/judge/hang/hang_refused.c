@@ -214,7 +214,7 @@ static bool others_compute(const struct hang_work *w, const struct respawn *r)
 	return all > most_cores + failed * (1 + most_cores);
 }
 
-static const struct waitfact_process *process_of(const struct waitgraph *g, pid_t pid)
+static const struct waitfact_process *process_with(const struct waitgraph *g, pid_t pid)
 {
 	for (size_t i = 0; i < g->n_nodes; i++)
 		if (g->node[i].thread && g->node[i].process && g->node[i].process->pid == pid)
@@ -235,7 +235,7 @@ static bool is_child(const struct hang_work *w, const struct respawn *r, const s
 {
 	const struct waitgraph *g = w->c->graph;
 	const int most = 8;
-	for (int up = 0; x && up < most; up++, x = process_of(g, x->ppid)) {
+	for (int up = 0; x && up < most; up++, x = process_with(g, x->ppid)) {
 		size_t like = 0;
 		if (w->c->n_dumps > 1 && !in_dump(w->c->dumps[0], x->pid))
 			return true;
@@ -272,7 +272,7 @@ static enum others main_thread_is(const struct hang_work *w, const struct waitgr
 	}
 }
 
-static enum others others_of(const struct hang_work *w, const struct respawn *r)
+static enum others what_others_do(const struct hang_work *w, const struct respawn *r)
 {
 	const struct waitgraph *g = w->c->graph;
 	enum others most = OTHERS_WAIT;
@@ -298,14 +298,15 @@ static const char *child_how(const struct respawn *r, char dst[static 32])
 	return dst;
 }
 
-/* "bash, pid 812, starts python3 load.py anew each 300 ms: it ended with status 1 each time, 97 times in a row …" */
+/* "process 812 (bash) starts "python3 load.py" anew each 300 ms: it ended with status 1 each time, 97 times …" */
 static void child_text(const struct hang_work *w, const struct respawn *r, char *dst, size_t cap)
 {
 	char each[24], since[24], how[32], who[HANG_WHO], of[HANG_WHO + 8] = "";
 	if (r->rank != NO_RANK)
 		TEXT_FORMAT(of, " of %s", hang_who(r->rank, who));
-	text_format(dst, cap, "%s, pid %d%s, starts \"%s\" anew each %s: it ended %s each time, %llu times in a row in %s",
-		    r->parent_name, (int)r->parent, of, r->command[0] ? r->command : r->name,
+	text_format(dst, cap,
+		    "process %d (%s)%s starts \"%s\" anew each %s: it ended %s each time, %llu times in a row in %s",
+		    (int)r->parent, r->parent_name, of, r->command[0] ? r->command : r->name,
 		    duration_format(respawn_gap_ns(r), each), child_how(r, how), (unsigned long long)r->n,
 		    duration_format(sub_floor(w->p->now_ns, r->since_ns), since));
 }
@@ -333,7 +334,7 @@ static bool child_too_young(struct hang_work *w, uint64_t stood_ns, uint64_t due
 bool hang_child_fails(struct hang_work *w)
 {
 	const struct respawn *r = child_of(w->p);
-	if (!r || !child_errs(r) || others_of(w, r) != OTHERS_WAIT)
+	if (!r || !child_errs(r) || what_others_do(w, r) != OTHERS_WAIT)
 		return false;
 	if (child_too_young(w, sub_floor(w->p->now_ns, child_since(w->p, r)), child_due_ns(w->s, w->p, true)))
 		return true;
@@ -370,7 +371,7 @@ static bool others_print(const struct hang_work *w, const struct respawn *r)
 bool hang_child_asks(struct hang_work *w)
 {
 	const struct respawn *r = child_of(w->p);
-	const enum others others = r ? others_of(w, r) : OTHERS_WORK;
+	const enum others others = r ? what_others_do(w, r) : OTHERS_WORK;
 	if (!r || others == OTHERS_WORK || (others == OTHERS_MAY_ACT && !child_errs(r)) || others_print(w, r))
 		return false;
 	const uint64_t stood_ns = sub_floor(w->p->now_ns, child_since(w->p, r));

@@ -15,7 +15,6 @@
 
 #include "model/hang/cadence.h"
 #include "model/jobs/ownpace.h"
-#include "model/jobs/renewals.h"
 #include "model/jobs/respawns.h"
 #include "sense/rank.h"
 #include "sense/gpu/gpu.h" /* GPU_REASON_* */
@@ -109,8 +108,7 @@ struct liveness_sample {
 	uint64_t ray_busy_ns;
 	bool has_rdma, has_rdma_wait, has_retransmits;
 	uint64_t rdma_words; /* port_xmit_data + port_rcv_data over all ports of the node, in words of 4 bytes */
-	uint64_t rdma_wait; /* port_xmit_wait */
-	uint64_t retransmits; /* TCP segments, of the node */
+	uint64_t rdma_wait, retransmits; /* port_xmit_wait; TCP segments, of the node */
 	struct liveness_counters rank[LIVENESS_RANKS];
 	size_t n;
 	struct respawns respawns; /* children that fail again and again, of parents that live; none where not counted */

@@ -15,7 +15,7 @@ static const uint64_t few = 3;
 /* So many failures with the same last words make these the child's own. */
 static const uint64_t same_words = 3;
 
-static struct respawn *row_of(struct respawns *r, const struct process_end *e)
+static struct respawn *respawns_row_of(struct respawns *r, const struct process_end *e)
 {
 	for (size_t i = 0; i < r->n; i++)
 		if (r->of[i].parent == e->parent && strcmp(r->of[i].name, e->name) == 0)
@@ -49,7 +49,7 @@ static void row_begin(struct respawn *x, const struct process_end *e, uint64_t n
 struct respawn *respawns_end(struct respawns *r, const struct process_end *e, uint64_t now_ns)
 {
 	const uint64_t lived_ns = (uint64_t)MAX(e->time_unix_ms - e->start_unix_ms, INT64_C(0)) * 1000000;
-	struct respawn *x = row_of(r, e);
+	struct respawn *x = respawns_row_of(r, e);
 	const bool anew = e->wait_status == 0 || e->well_before > 0 || lived_ns > RESPAWN_LIVED_NS;
 	if (anew && x)
 		row_begin(x, e, now_ns);

@@ -495,7 +495,8 @@ static void the_variables_that_number_a_rank_and_the_command_come_with_the_end(v
 {
 	(void)state;
 	static char filler[3000], no_rank[] = "RANKING=7", rank[] = "RANK=3", world[] = "WORLD_SIZE=4";
-	static char slurm[] = "SLURM_PROCID=0", sh[] = "sh", option[] = "-c", text[] = "(exit 5); (exit 0); (exit 0); (exit 6); exit 7";
+	static char slurm[] = "SLURM_PROCID=0", sh[] = "sh", option[] = "-c";
+	static char text[] = "(exit 5); (exit 0); (exit 0); (exit 6); exit 7";
 	char *const variables[] = {filler, no_rank, rank, world, slurm, NULL};
 	char *const script[] = {sh, option, text, NULL};
 	static const char expected[] = "RANK=3\0WORLD_SIZE=4\0SLURM_PROCID=0", command[] = "sh\0-c\0(exit 5); ";
