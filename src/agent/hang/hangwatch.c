@@ -406,7 +406,7 @@ static void suspicion(struct watch *k, struct watched *j, size_t index, const st
 		return;
 	if (!j->suspected_ns)
 		j->suspected_ns = MAX(sub_floor(now_ns, step->since_ns), UINT64_C(1));
-	j->unsaid = step->unsaid;
+	j->unsaid = step->unsaid || step->state == HANG_HUNG; /* a verdict that was told says more */
 	if (j->unsaid)
 		return;
 	if (j->suspect_reported_ns && now_ns - j->suspect_reported_ns < suspect_gap_ns)

@@ -272,11 +272,40 @@ static enum others main_thread_is(const struct hang_work *w, const struct waitgr
 	}
 }
 
+/* True if a device of the job works, or, where no steps tell, if bytes come or go over the network. */
+static bool others_move(const struct hang_work *w)
+{
+	for (size_t i = 0; i < w->p->n; i++) {
+		const struct liveness *l = &w->p->rank[i];
+		const bool net = liveness_moves(w->p, l, LIVENESS_NET_SENT) ||
+				 liveness_moves(w->p, l, LIVENESS_NET_RECEIVED);
+		if (hang_gpu_works(w, l->rank) || (net && !w->stepping))
+			return true;
+	}
+	return false;
+}
+
+/* True if a thread of who starts the child, or of another process, ran in each dump, or was ready to. */
+static bool others_run(const struct hang_work *w, const struct respawn *r)
+{
+	const struct stackdump *d = hang_newest(w);
+	for (size_t i = 0; d && i < d->n; i++) {
+		const struct dump_process *x = &d->processes[i];
+		const struct waitfact_process *f = w->c->graph ? process_with(w->c->graph, x->pid) : NULL;
+		if (x->pid != r->parent && (!f || is_child(w, r, f)))
+			continue;
+		for (size_t k = 0; k < x->n_threads; k++)
+			if (hang_all_along(w, x->pid, x->threads[k].tid, WAIT_RUNNING))
+				return true;
+	}
+	return false;
+}
+
 static enum others what_others_do(const struct hang_work *w, const struct respawn *r)
 {
 	const struct waitgraph *g = w->c->graph;
 	enum others most = OTHERS_WAIT;
-	if (others_compute(w, r))
+	if (others_compute(w, r) || others_move(w) || others_run(w, r))
 		return OTHERS_WORK;
 	for (size_t i = 0; g && i < g->n_nodes; i++) {
 		const struct waitgraph_node *n = &g->node[i];
