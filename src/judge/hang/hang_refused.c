@@ -249,8 +249,9 @@ static bool is_child(const struct hang_work *w, const struct respawn *r, const s
 	return false;
 }
 
-static enum others main_thread_is(const struct hang_work *w, const struct waitgraph_node *n)
+static enum others main_thread_is(const struct hang_work *w, const struct respawn *r, const struct waitgraph_node *n)
 {
+	const bool sleeps_on = MAX(n->thread->limit_ns, n->thread->left_ns) >= HANG_SLEEP_SURE_NS;
 	switch (n->end) {
 	case WAITEND_NONE:
 	case WAITEND_NOBODY:
@@ -259,14 +260,18 @@ static enum others main_thread_is(const struct hang_work *w, const struct waitgr
 	case WAITEND_OWN:
 	case WAITEND_ANY:
 		return OTHERS_WAIT;
-	case WAITEND_VISITOR:
+	case WAITEND_VISITOR: /* without steps a server that nobody asks is well, whatever fails beside it */
+		if (child_errs(r) && n->fact && n->fact->kind == WAITFACT_SIGNAL)
+			return OTHERS_WAIT;
+		return w->stepping ? OTHERS_WAIT : OTHERS_WORK;
 	case WAITEND_OUTSIDE:
 	case WAITEND_DEVICE:
 		return w->stepping ? OTHERS_WAIT : OTHERS_WORK;
 	case WAITEND_RUNS:
 		return n->glances ? OTHERS_WAIT : OTHERS_WORK;
 	case WAITEND_CLOCK:
-		return n->naps ? OTHERS_WAIT : OTHERS_MAY_ACT;
+		/* Who sleeps for half an hour may bring what is asked for, not mend what fails. */
+		return n->naps || (sleeps_on && child_errs(r)) ? OTHERS_WAIT : OTHERS_MAY_ACT;
 	default:
 		return OTHERS_MAY_ACT;
 	}
@@ -312,7 +317,7 @@ static enum others what_others_do(const struct hang_work *w, const struct respaw
 		if (!n->main || !n->thread || !n->process || n->process->pid == r->parent ||
 		    (n->who && n->who->launcher) || is_child(w, r, n->process))
 			continue;
-		most = MAX(most, main_thread_is(w, n));
+		most = MAX(most, main_thread_is(w, r, n));
 	}
 	return g ? most : MAX(most, OTHERS_MAY_ACT);
 }
@@ -333,9 +338,11 @@ static void child_text(const struct hang_work *w, const struct respawn *r, char 
 	char each[24], since[24], how[32], who[HANG_WHO], of[HANG_WHO + 8] = "";
 	if (r->rank != NO_RANK)
 		TEXT_FORMAT(of, " of %s", hang_who(r->rank, who));
+	const char *quote = r->command[0] ? "\"" : "";
 	text_format(dst, cap,
-		    "process %d (%s)%s starts \"%s\" anew each %s: it ended %s each time, %llu times in a row in %s",
-		    (int)r->parent, r->parent_name, of, r->command[0] ? r->command : r->name,
+		    "process %d (%s)%s starts %s%s%s%s anew each %s: it ended %s each time, %llu times in a row in %s",
+		    (int)r->parent, r->parent_name, of, r->command[0] ? "" : "a child called ", quote,
+		    r->command[0] ? r->command : r->name, quote,
 		    duration_format(respawn_gap_ns(r), each), child_how(r, how), (unsigned long long)r->n,
 		    duration_format(sub_floor(w->p->now_ns, r->since_ns), since));
 }
