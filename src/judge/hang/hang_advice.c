@@ -56,8 +56,8 @@ static const struct {
 	 {"read the last words of the rank that ends: it fails before it comes to where the others wait",
 	  "have what starts it give up after a few times, so that the job fails with that error"}},
 	{"child_fails",
-	 {"read its last words, or run its command by hand: it fails each time in the same way, before it has done what "
-	  "it is started for",
+	 {"read its last words, or run its command by hand: it fails each time in the same way, before it has done "
+	  "what it is started for",
 	  "have what starts it give up after a few times, so that the job fails with that error instead of going on "
 	  "for ever"}},
 	{HANG_ADVICE_ASKS,

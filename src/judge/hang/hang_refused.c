@@ -230,8 +230,19 @@ static bool in_dump(const struct stackdump *d, pid_t pid)
 	return false;
 }
 
-/* True of a process that came during the look, and of the only child of that parent and name; and of their children. */
-static bool is_child(const struct hang_work *w, const struct respawn *r, const struct waitfact_process *x)
+/* True if this process starts a child that fails again and again; name: of that name, NULL: any. */
+static bool starts_such(const struct hang_work *w, pid_t pid, const char *name)
+{
+	for (size_t i = 0; i < w->p->respawns.n; i++) {
+		const struct respawn *r = &w->p->respawns.of[i];
+		if (r->parent == pid && child_goes_on(w->p, r) && (!name || strcmp(r->name, name) == 0))
+			return true;
+	}
+	return false;
+}
+
+/* True of a process that came during the look, and of the only child of a parent and name that fails; and theirs. */
+static bool is_child(const struct hang_work *w, const struct waitfact_process *x)
 {
 	const struct waitgraph *g = w->c->graph;
 	const int most = 8;
@@ -239,11 +250,11 @@ static bool is_child(const struct hang_work *w, const struct respawn *r, const s
 		size_t like = 0;
 		if (w->c->n_dumps > 1 && !in_dump(w->c->dumps[0], x->pid))
 			return true;
-		if (x->ppid != r->parent || strcmp(x->name, r->name) != 0)
+		if (!starts_such(w, x->ppid, x->name))
 			continue;
 		for (size_t i = 0; i < g->n_nodes; i++)
-			like += g->node[i].main && g->node[i].thread && g->node[i].process->ppid == r->parent &&
-				strcmp(g->node[i].process->name, r->name) == 0;
+			like += g->node[i].main && g->node[i].thread && g->node[i].process->ppid == x->ppid &&
+				strcmp(g->node[i].process->name, x->name) == 0;
 		return like == 1;
 	}
 	return false;
@@ -291,13 +302,13 @@ static bool others_move(const struct hang_work *w)
 }
 
 /* True if a thread of who starts the child, or of another process, ran in each dump, or was ready to. */
-static bool others_run(const struct hang_work *w, const struct respawn *r)
+static bool others_run(const struct hang_work *w)
 {
 	const struct stackdump *d = hang_newest(w);
 	for (size_t i = 0; d && i < d->n; i++) {
 		const struct dump_process *x = &d->processes[i];
 		const struct waitfact_process *f = w->c->graph ? process_with(w->c->graph, x->pid) : NULL;
-		if (x->pid != r->parent && (!f || is_child(w, r, f)))
+		if (!starts_such(w, x->pid, NULL) && (!f || is_child(w, f)))
 			continue;
 		for (size_t k = 0; k < x->n_threads; k++)
 			if (hang_all_along(w, x->pid, x->threads[k].tid, WAIT_RUNNING))
@@ -310,16 +321,48 @@ static enum others what_others_do(const struct hang_work *w, const struct respaw
 {
 	const struct waitgraph *g = w->c->graph;
 	enum others most = OTHERS_WAIT;
-	if (others_compute(w, r) || others_move(w) || others_run(w, r))
+	if (others_compute(w, r) || others_move(w) || others_run(w))
 		return OTHERS_WORK;
 	for (size_t i = 0; g && i < g->n_nodes; i++) {
 		const struct waitgraph_node *n = &g->node[i];
-		if (!n->main || !n->thread || !n->process || n->process->pid == r->parent ||
-		    (n->who && n->who->launcher) || is_child(w, r, n->process))
+		if (!n->main || !n->thread || !n->process || starts_such(w, n->process->pid, NULL) ||
+		    (n->who && n->who->launcher) || is_child(w, n->process))
 			continue;
 		most = MAX(most, main_thread_is(w, r, n));
 	}
 	return g ? most : MAX(most, OTHERS_MAY_ACT);
+}
+
+/* True if a process that is neither this one nor a child of it waits for one of these. */
+static bool some_wait_for(const struct waitgraph *g, pid_t pid)
+{
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		if (!n->process || n->process->pid == pid || n->process->ppid == pid)
+			continue;
+		for (uint32_t k = 0; k < n->n_edges; k++) {
+			const struct waitfact_process *to = g->node[g->edge[n->first_edge + k].to].process;
+			if (to && (to->pid == pid || to->ppid == pid))
+				return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * True if it is this child that the job waits for: the main thread of who starts it does nothing else, and is a rank's
+ * or what others wait for. A helper beside a rank may fail for ever while that one waits for something else.
+ */
+static bool child_is_waited_for(const struct hang_work *w, const struct respawn *r)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *n = g ? waitgraph_thread(g, r->parent, 0) : NULL;
+	if (!n)
+		return false;
+	const bool by_fact = n->fact && (n->fact->kind == WAITFACT_CHILD || n->fact->kind == WAITFACT_PIPE);
+	if (!by_fact && n->end != WAITEND_RUNS && n->end != WAITEND_CLOCK)
+		return false;
+	return (n->who && (n->who->main || (n->who->launcher && !w->many))) || some_wait_for(g, r->parent);
 }
 
 /* "with status 1", "by signal 11" */
@@ -367,19 +410,46 @@ static bool child_too_young(struct hang_work *w, uint64_t stood_ns, uint64_t due
 	return true;
 }
 
+/*
+ * Accuses the ranks that start a child which fails, unless all of them do: then it is what they have in common. Says of
+ * a second one.
+ */
+static void child_accuses(struct hang_work *w, const struct respawn *first)
+{
+	const struct respawn *second = NULL;
+	int32_t rank[RESPAWNS_KEPT];
+	size_t n = 0;
+	bool ended;
+	for (size_t i = 0; i < w->p->respawns.n; i++) {
+		const struct respawn *r = &w->p->respawns.of[i];
+		size_t k = 0;
+		if (r->rank == NO_RANK || !child_goes_on(w->p, r) || !child_errs(r))
+			continue;
+		while (k < n && rank[k] != r->rank)
+			k++;
+		second = !second && r->rank != first->rank ? r : second;
+		if (k == n)
+			rank[n++] = r->rank;
+	}
+	for (size_t i = 0; i < n && n < hang_live_ranks(w->p, &ended); i++)
+		hang_accuse(w, rank[i]);
+	if (second)
+		child_says(w, second);
+}
+
 bool hang_child_fails(struct hang_work *w)
 {
 	const struct respawn *r = child_of(w->p);
-	if (!r || !child_errs(r) || what_others_do(w, r) != OTHERS_WAIT)
+	if (!r || !child_errs(r) || what_others_do(w, r) != OTHERS_WAIT || !child_is_waited_for(w, r))
 		return false;
 	if (child_too_young(w, sub_floor(w->p->now_ns, child_since(w->p, r)), child_due_ns(w->s, w->p, true)))
 		return true;
 	hang_is(w, "child_fails", CONFIDENCE_MEDIUM);
-	if (w->many && r->rank != NO_RANK)
-		hang_accuse(w, r->rank);
 	child_says(w, r);
-	if (w->many)
+	if (w->many) {
+		child_accuses(w, r);
 		hang_says_who_waits(w);
+	}
 	return true;
 }
 

@@ -147,9 +147,13 @@ enum respawn_words respawn_words_of(const struct respawn *r)
 		"name or service", "connect",  "not ready", "not yet",	"unavailable",	 "no such file",
 		"not found",	"try again",   "temporar",  "busy",	" lock",	 "assertionerror",
 		"not exist",	"http",	       "no route",  "waiting",	"already in use",
+		"filenotfound",
 	};
-	static const char *const fails[] = {"segmentation fault", "core dumped", "panicked at", "panic: ",
-					    "terminate called"};
+	/* Last lines of uncaught errors, as runtimes, shells and make write them. */
+	static const char *const fails[] = {
+		"segmentation fault", "core dumped", "panicked at", "panic: ", "terminate called", "rust_backtrace",
+		"node.js v",	      "*** [",	     "error)",	    " +0x",    "execution halted",
+	};
 	if (r->n_words < same_words || !r->words[0])
 		return RESPAWN_SILENT;
 	if (has_any(r->words, asks, ARRAY_SIZE(asks)))

@@ -96,6 +96,12 @@ static void the_last_words_tell_an_error_from_a_question(void **state)
 	assert_int_equal(words("KeyError"), RESPAWN_FAILS);
 	assert_int_equal(words("run.sh: line 3:   812 Segmentation fault      (core dumped) ./load"), RESPAWN_FAILS);
 	assert_int_equal(words("thread 'main' panicked at src/main.rs:3:5"), RESPAWN_FAILS);
+	assert_int_equal(words("make: *** [Makefile:2: train] Error 1"), RESPAWN_FAILS);
+	assert_int_equal(words("load.rb:1:in `<main>': bad shard (RuntimeError)"), RESPAWN_FAILS);
+	assert_int_equal(words("\t/job/main.go:5 +0x1d"), RESPAWN_FAILS);
+	assert_int_equal(words("Node.js v18.19.0"), RESPAWN_FAILS);
+	assert_int_equal(words("ModuleNotFoundError: No module named 'fastdata'"), RESPAWN_FAILS);
+	assert_int_equal(words("FileNotFoundError: no index yet"), RESPAWN_ASKS);
 	assert_int_equal(words("ConnectionRefusedError: [Errno 111] Connection refused"), RESPAWN_ASKS);
 	assert_int_equal(words("FileNotFoundError: [Errno 2] No such file or directory: '/data/ready'"), RESPAWN_ASKS);
 	assert_int_equal(words("curl: (7) Failed to connect to localhost port 8000"), RESPAWN_ASKS);
