@@ -301,17 +301,22 @@ static bool others_move(const struct hang_work *w)
 	return false;
 }
 
-/* True if a thread of who starts the child, or of another process, ran in each dump, or was ready to. */
+/*
+ * True if a thread of who starts the child, or of another process, ran in each dump, or was ready to. The main thread
+ * of who starts it may be ready for long on a crowded machine; that it makes no step tells that it does not compute.
+ */
 static bool others_run(const struct hang_work *w)
 {
 	const struct stackdump *d = hang_newest(w);
 	for (size_t i = 0; d && i < d->n; i++) {
 		const struct dump_process *x = &d->processes[i];
 		const struct waitfact_process *f = w->c->graph ? process_with(w->c->graph, x->pid) : NULL;
-		if (!starts_such(w, x->pid, NULL) && (!f || is_child(w, f)))
+		const bool starts = starts_such(w, x->pid, NULL);
+		if (!starts && (!f || is_child(w, f)))
 			continue;
 		for (size_t k = 0; k < x->n_threads; k++)
-			if (hang_all_along(w, x->pid, x->threads[k].tid, WAIT_RUNNING))
+			if (!(starts && w->stepping && x->threads[k].main) &&
+			    hang_all_along(w, x->pid, x->threads[k].tid, WAIT_RUNNING))
 				return true;
 	}
 	return false;
@@ -360,7 +365,8 @@ static bool child_is_waited_for(const struct hang_work *w, const struct respawn 
 	if (!n)
 		return false;
 	const bool by_fact = n->fact && (n->fact->kind == WAITFACT_CHILD || n->fact->kind == WAITFACT_PIPE);
-	if (!by_fact && n->end != WAITEND_RUNS && n->end != WAITEND_CLOCK)
+	/* One that naps may have arrows, as if it looked for what others bring. */
+	if (!by_fact && !n->naps && n->end != WAITEND_RUNS && n->end != WAITEND_CLOCK)
 		return false;
 	return (n->who && (n->who->main || (n->who->launcher && !w->many))) || some_wait_for(g, r->parent);
 }
