@@ -1,4 +1,5 @@
 """A program of a user's that looks like a node of Ray, beside root's `vigil watch --ray`: what its files say is the user's word."""
+import collections
 import json
 import os
 import shutil
@@ -72,7 +73,9 @@ def test_a_log_that_tells_of_kills_without_end_does_not_fill_the_disk(vigil, nod
     node(DEAD)
     wait_for(lambda: any(e["kind"] == "reports_end" for e in events(vigil)), 30, "the end of the reports")
     time.sleep(2)
-    assert 1 <= len(reports(vigil)) <= 34
+    of_jobs = collections.Counter(e["job"] for e in events(vigil) if "Ray's memory monitor" in e["text"])
+    # the node of the other test may run beside it, and is watched as well
+    assert of_jobs and max(of_jobs.values()) <= 34, of_jobs
 
 
 def test_a_users_log_makes_nobody_else_a_victim(vigil, node):
