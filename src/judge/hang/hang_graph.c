@@ -577,6 +577,15 @@ static bool only_for_its_children(const struct hang_work *w, const struct waitgr
 	return is_only_end(w, s);
 }
 
+/* True if one of the circle, which need not be its first, works on the call of another process. */
+static bool handles_within(const struct waitgraph *g, const struct waitgraph_sink *s)
+{
+	for (size_t i = 0; i < g->n_nodes; i++)
+		if (g->node[i].handles && g->node[i].component == g->node[s->node].component)
+			return true;
+	return false;
+}
+
 /*
  * True for a circle that a main process is in, or waits for by what the kernel says, as for the end of a child, or one
  * of threads that work on calls, where all answers that are waited for are theirs.
@@ -586,7 +595,7 @@ static bool in_the_way(const struct hang_work *w, const struct waitgraph_sink *s
 	if (holds_its_child(w, s) && is_only_end(w, s))
 		return true;
 	return s->of_main || (s->n_followers > 0 && s->quality == WAITGRAPH_PROOF) || only_for_its_children(w, s) ||
-	       (w->c->graph->node[s->node].handles && is_only_end(w, s));
+	       (handles_within(w->c->graph, s) && is_only_end(w, s));
 }
 
 /*
