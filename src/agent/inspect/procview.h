@@ -118,6 +118,7 @@ struct procview_sample {
 	bool has_python; /* the thread was read as a Python thread */
 	int python_result; /* 0, PYSTACK_*, REMOTE_*, WORLD_* or -errno */
 	struct unwind_trace *native; /* NULL: not taken */
+	uint64_t native_state; /* unwind_state() of a thread that was stopped in its run; 0: not known */
 	int native_result; /* 0, STOPPER_* or WORLD_* */
 };
 /* True: unwinding found no caller although the frame is not the thread's first function. */

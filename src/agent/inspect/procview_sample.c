@@ -282,6 +282,7 @@ static int sample_caught(struct procview *l, pid_t tid, const struct pythread *t
 	}
 	native_unwind(l->native, &scratch.regs, &scratch.stack, &scratch.trace);
 	ret->native = &scratch.trace;
+	ret->native_state = unwind_state(&scratch.regs, &scratch.stack, &scratch.trace);
 	return 0;
 }
 
@@ -293,6 +294,7 @@ static int sample_stopped(struct procview *l, pid_t tid, const struct pythread *
 	if (r == 0) {
 		native_unwind(l->native, &scratch.regs, &scratch.stack, &scratch.trace);
 		ret->native = &scratch.trace;
+		ret->native_state = unwind_state(&scratch.regs, &scratch.stack, &scratch.trace);
 	}
 	/* Halves the patience, so that processes that get no processor for long do not hold up the others. */
 	if (r == STOPPER_STUCK)

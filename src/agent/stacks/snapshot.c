@@ -169,7 +169,9 @@ static int frames_fill(struct snap *s, struct procview *l, const struct procview
 	r = kernel_frames_add(kernel, t);
 	for (size_t i = 0; i < n && r == 0; i++) {
 		r = frame_add(s, l, &frames[i], &t->frames[t->n_frames]);
-		t->frames[t->n_frames].state = frames[i].py && frames[i].py == sample->python.frames ? state : 0;
+		const bool own = i == 0 && !t->has_python && s->want->state && t->wait.kind == WAIT_RUNNING;
+		t->frames[t->n_frames].state = frames[i].py && frames[i].py == sample->python.frames ? state
+					       : own ? sample->native_state : 0;
 		t->n_frames++;
 	}
 	return r;

@@ -60,7 +60,7 @@ bool hang_nobody_acts(const struct hang_work *w);
 bool hang_nobody_acts_but(const struct hang_work *w, const struct waitgraph_node *but); /* this one may; NULL: none */
 /*
  * True if the variables of the function that the rank is in had the same values at each look. Of a program without
- * Python this is not known.
+ * Python this is known only while it runs, by its registers and its frame.
  */
 bool hang_same_variables(const struct hang_work *w, const struct stackgroup_rank *r);
 /* True of a rank that naps so: it looks at memory alone. */

@@ -92,6 +92,17 @@ bool hang_same_variables(const struct hang_work *w, const struct stackgroup_rank
 	return top && top->state != 0;
 }
 
+/*
+ * The same in compiled code: its registers and its frame are the same at each look. Unlike Python's such a loop is short,
+ * and may be the wait for a thread that loads, so nobody else may be about to make that change.
+ */
+static bool looks_in_vain(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *n = g && r->process ? waitgraph_thread(g, r->process->pid, 0) : NULL;
+	return hang_same_variables(w, r) && (r->acting->has_python || (n && hang_nobody_acts_but(w, n)));
+}
+
 /* True of a rank that circles, if it gives the processor away on the way: who computes does not. */
 static bool yields(const struct hang_work *w, const struct stackgroup_rank *r)
 {
@@ -201,7 +212,7 @@ bool hang_busy(struct hang_work *w)
 	double gap = w->stepping ? w->p->gap_ns : 0;
 	uint64_t most = MAX(hang_gpu_works(w, r->rank) ? gpu_busy_ns : busy_ns, (uint64_t)(gap * busy_gaps));
 	bool spins = missed && circles(w, r);
-	bool looks = spins && hang_same_variables(w, r);
+	bool looks = spins && looks_in_vain(w, r);
 	bool looks_on = looks || (spins && yields(w, r));
 	uint64_t compute = w->s->has_after ? MAX(w->s->after_ns, spin_ns) : compute_ns;
 	uint64_t spin = MAX(looks_on ? spin_ns : compute, (uint64_t)(gap * spin_gaps));

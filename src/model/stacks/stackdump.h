@@ -21,7 +21,8 @@ struct dump_frame {
 	uint64_t interp_id; /* Python: 0 is the main interpreter */
 	struct dump_local *locals; /* owned */
 	size_t n_locals;
-	uint64_t state; /* of a Python frame: hash of its variables and their values; 0: not read */
+	/* Hash of what it computes with: a Python frame's variables, the registers of a running thread; 0: not read. */
+	uint64_t state;
 };
 
 enum dump_gil { DUMP_GIL_UNKNOWN, DUMP_GIL_HOLDS, DUMP_GIL_WAITS, DUMP_GIL_NOT };

@@ -15,6 +15,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "sense/lockwait.h"
 #include "sense/proc/proc.h"
 
@@ -49,6 +50,17 @@ static const uint8_t arguments[6] = {0, 1, 2, 3, 4, 5};
 uint64_t unwind_call_argument(const struct unwind_regs *r, size_t i)
 {
 	return r->reg[arguments[i]];
+}
+
+uint64_t unwind_state(const struct unwind_regs *regs, const struct unwind_stack *stack, const struct unwind_trace *trace)
+{
+	const uint64_t all = (UINT64_C(1) << (REG_PC + 1)) - 1;
+	if (regs->in_call || (regs->valid & all) != all || trace->n == 0)
+		return 0;
+	const uint64_t own = trace->frame[0].cfa > stack->sp ? trace->frame[0].cfa - stack->sp : 0;
+	uint64_t h = hash_bytes(HASH_START, regs->reg, REG_PC * sizeof(regs->reg[0]));
+	h = hash_bytes(h, stack->bytes, MIN((size_t)own, stack->n_bytes));
+	return h ? h : 1;
 }
 
 struct take_job {

@@ -119,6 +119,12 @@ enum native_symbol_kind {
 	NATIVE_JIT, /* from /tmp/perf-PID.map */
 };
 
+/*
+ * A hash of what a stopped thread computes with: its registers but for the place, and the memory of its innermost frame.
+ * 0: they are not all known, or it was in a system call.
+ */
+uint64_t unwind_state(const struct unwind_regs *regs, const struct unwind_stack *stack, const struct unwind_trace *trace);
+
 struct native_symbol {
 	enum native_symbol_kind kind;
 	const char *name; /* demangled (C++, Rust); borrowed for the life of the natives */

@@ -326,6 +326,7 @@ static void frame_line(struct scenario *s, struct span kind, struct span rest, c
 	} else {
 		f->kind = FRAME_NATIVE;
 		f->module = strndup(file.p, file.len);
+		f->state = span_eq(span_trim(rest), "still"); /* so are its registers and its frame */
 	}
 }
 
