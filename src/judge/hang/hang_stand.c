@@ -6,9 +6,12 @@
 
 /*
  * A loop of the program's own code that calls nothing is a spin after this time and this number of usual gaps. One of
- * compiled code, of which it is not known whether it computes, gets longer.
+ * compiled code, of which it is not known whether it computes, gets longer, as does one of Python whose variables change:
+ * it may go through the same things again and again, and Python takes longer for what it computes.
  */
 static const uint64_t spin_ns = 45 * NS_PER_S, compute_ns = 90 * NS_PER_S, busy_ns = 5 * 60 * NS_PER_S;
+static const uint64_t go_through_ns = 2 * 60 * NS_PER_S;
+static const double go_through_steps = 600;
 static const uint64_t gpu_busy_ns = 30 * 60 * NS_PER_S, busy_again_ns = 30 * NS_PER_S;
 /* More ranks that only stand somewhere are not named. */
 static const size_t most_named = 2;
@@ -196,6 +199,14 @@ static bool left_behind(struct hang_work *w, const struct stackgroup_rank *r)
 	return true;
 }
 
+/* All other ranks wait, in a job that makes steps, and this one neither reads nor writes nor uses its GPU. */
+static bool waited_for_alone(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct liveness *l = liveness_find(w->p, r->rank);
+	return w->stepping && w->many && w->n_blocking == 1 && hang_first_waiting(w) && l && !liveness_reads(w->p, l) &&
+	       !liveness_writes(w->p, l) && !hang_gpu_works(w, r->rank);
+}
+
 /* Something works, so it may be work. */
 bool hang_busy(struct hang_work *w)
 {
@@ -215,10 +226,14 @@ bool hang_busy(struct hang_work *w)
 	bool looks = spins && looks_in_vain(w, r);
 	bool looks_on = looks || (spins && yields(w, r));
 	uint64_t compute = w->s->has_after ? MAX(w->s->after_ns, spin_ns) : compute_ns;
+	const double step = w->p->has_step_time ? w->p->step_time_ns : gap;
+	const bool goes_through = spins && !looks && r->acting->has_python;
+	if (goes_through)
+		compute = MAX(compute, MAX(go_through_ns, hang_gap_times(step, go_through_steps)));
 	uint64_t spin = MAX(looks_on ? spin_ns : compute, (uint64_t)(gap * spin_gaps));
 	if (looks_on && w->stepping && left_behind(w, r))
 		return true;
-	if (spins && (looks || !r->acting->has_python) && w->standstill_ns >= spin)
+	if (spins && (!goes_through || waited_for_alone(w, r)) && w->standstill_ns >= spin)
 		return busy_is(w, r, "spin", looks ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW);
 	if (w->stepping && w->standstill_ns >= most)
 		return busy_is(w, r, "busy_without_steps", CONFIDENCE_LOW);
