@@ -124,6 +124,8 @@ void hang_visitor_left_says(struct hang_work *w);
  * ended: a service that was left in the background with the script's pipe. Its process id; 0: not so.
  */
 pid_t hang_reads_what_was_left(const struct hang_work *w, const struct waitgraph_sink *s);
+/* Who waits for the end of this server and for nothing else, though it ignores SIGTERM; 0: nobody. */
+pid_t hang_waits_for_the_deaf(const struct hang_work *w, const struct waitgraph_sink *s);
 /* True if each of several ranks waits for a thread of its own that sleeps, or naps: they are alike. */
 bool hang_each_for_its_own(const struct hang_work *w);
 /* It waits for a result that is lost, whatever else moves. */

@@ -713,6 +713,7 @@ bool hang_graph_explains(struct hang_work *w)
 	const bool left = hang_visitor_left(w, s);
 	const pid_t reader = hang_reads_what_was_left(w, s);
 	bool visitor = s->end == WAITEND_VISITOR && s->n_followers == 0 && !left && !reader;
+	const pid_t deaf = visitor ? hang_waits_for_the_deaf(w, s) : 0;
 	if ((visitor || by_absence) && !w->stepping)
 		return false; /* a server without clients */
 	if (visitor && n->dead_within && n->fact && n->fact->kind == WAITFACT_FIFO)
@@ -737,7 +738,8 @@ bool hang_graph_explains(struct hang_work *w)
 		return false;
 	bool seen = held || s->end == WAITEND_PERSON; /* no more is to be learned by waiting */
 	w->counting &= s->end != WAITEND_VISITOR; /* a visitor may bring the next thing to count */
-	if (!hang_old_enough(w, seen ? HANG_FIRM : visitor ? HANG_DOUBTFUL : HANG_EXPLAINED))
+	const enum hang_proof open = !visitor ? HANG_EXPLAINED : deaf ? HANG_VAGUE : HANG_DOUBTFUL;
+	if (!hang_old_enough(w, seen ? HANG_FIRM : open))
 		return true;
 	/* read from a pool, which proves nothing; a server of the same port may have its connection */
 	bool lost = (n->hint && n->hint->lost) || waitgraph_waits_for_itself(n);
@@ -778,9 +780,14 @@ bool hang_graph_explains(struct hang_work *w)
 		hang_says(w, "Process %d reads its output to the end; who started it left it in the background.",
 			  (int)reader);
 		hang_advise(w, "give a service in the background an output of its own: command >service.log 2>&1 &");
-	} else if (left)
+	} else if (left) {
 		hang_visitor_left_says(w);
-	else if (s->end == WAITEND_VISITOR)
+	} else if (deaf) {
+		hang_says(w, "Process %d waits for its end, and it ignores SIGTERM.", (int)deaf);
+		hang_advise(w, "end it by another signal (kill -INT, -KILL): what a script starts ignores what the "
+			       "script itself does by trap '' TERM");
+	}
+	if (!reader && !left && !deaf && s->end == WAITEND_VISITOR)
 		hang_visitor_of_none(w, s);
 	limit_says(w, s);
 	if (s->outside)

@@ -188,6 +188,18 @@ pid_t hang_reads_what_was_left(const struct hang_work *w, const struct waitgraph
 	return 0;
 }
 
+pid_t hang_waits_for_the_deaf(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph *g = w->c->graph;
+	for (size_t i = 0; i < g->n_nodes && s->end == WAITEND_VISITOR && w->stepping && !w->many; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		const struct waitgraph_edge *e = n->n_edges == 1 ? &g->edge[n->first_edge] : NULL;
+		if (e && n->process && g->node[e->to].process == g->node[s->node].process && e->fact && e->fact->deaf)
+			return n->process->pid;
+	}
+	return 0;
+}
+
 /* ---- what lies there already ---- */
 
 static const struct waitgraph_edge *unread_edge(const struct waitgraph *g, const struct waitgraph_node *n)

@@ -52,7 +52,8 @@ uint64_t unwind_call_argument(const struct unwind_regs *r, size_t i)
 	return r->reg[arguments[i]];
 }
 
-uint64_t unwind_state(const struct unwind_regs *regs, const struct unwind_stack *stack, const struct unwind_trace *trace)
+uint64_t unwind_state(const struct unwind_regs *regs, const struct unwind_stack *stack,
+		      const struct unwind_trace *trace)
 {
 	const uint64_t all = (UINT64_C(1) << (REG_PC + 1)) - 1;
 	if (regs->in_call || (regs->valid & all) != all || trace->n == 0)

@@ -120,10 +120,11 @@ enum native_symbol_kind {
 };
 
 /*
- * A hash of what a stopped thread computes with: its registers but for the place, and the memory of its innermost frame.
- * 0: they are not all known, or it was in a system call.
+ * A hash of what a stopped thread computes with: its registers but for the place, and the memory of its innermost
+ * frame. 0: they are not all known, or it was in a system call.
  */
-uint64_t unwind_state(const struct unwind_regs *regs, const struct unwind_stack *stack, const struct unwind_trace *trace);
+uint64_t unwind_state(const struct unwind_regs *regs, const struct unwind_stack *stack,
+		      const struct unwind_trace *trace);
 
 struct native_symbol {
 	enum native_symbol_kind kind;

@@ -1,5 +1,6 @@
 /* wait4, waitid and vfork; and waits for signals, that of a child's end among them. */
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -46,6 +47,20 @@ static pid_t pidfd_process(struct waiting *c, int fd)
 	return (pid_t)info.pid;
 }
 
+/* True if the process ignores SIGTERM, as whatever is started by a shell that does. */
+static bool ignores_request(const struct waiting *c, pid_t pid)
+{
+	char path[32], text[4096], hex[32];
+	size_t len;
+	struct span mask;
+	TEXT_FORMAT(path, "%d/status", (int)pid);
+	if (file_read_at(c->l->w->proc_fd, path, text, sizeof(text), &len) != 0 ||
+	    text_field((struct span){text, len}, "SigIgn:", &mask) != 0)
+		return false;
+	span_copy(span_trim(mask), hex, sizeof(hex));
+	return strtoull(hex, NULL, 16) >> (SIGTERM - 1) & 1;
+}
+
 static void child_fact(struct waiting *c, const pid_t *child, size_t n, bool complete)
 {
 	struct waitfact *f = waitfact_add(c, WAITFACT_CHILD);
@@ -58,7 +73,9 @@ static void child_fact(struct waiting *c, const pid_t *child, size_t n, bool com
 	if (n == 1) {
 		const struct kin *k = kinship_find(&c->l->kin, child[0]);
 		f->id = (uint64_t)child[0];
-		TEXT_FORMAT(f->text, "end of process %d (%s)", (int)child[0], k ? k->comm : "?");
+		f->deaf = ignores_request(c, child[0]);
+		TEXT_FORMAT(f->text, "end of process %d (%s)%s", (int)child[0], k ? k->comm : "?",
+			    f->deaf ? ", which ignores SIGTERM" : "");
 	} else {
 		TEXT_FORMAT(f->text, "end of one of %zu children", n);
 	}

@@ -321,13 +321,12 @@ static void frame_line(struct scenario *s, struct span kind, struct span rest, c
 		if (span_starts(file, "<frozen:")) /* a blank would end the word */
 			f->file[7] = ' ';
 		f->line = int_of(next(&rest, where));
-		f->state = span_eq(span_trim(rest), "still"); /* its variables have the same values at each look */
 		b->t.has_python = true;
 	} else {
 		f->kind = FRAME_NATIVE;
 		f->module = strndup(file.p, file.len);
-		f->state = span_eq(span_trim(rest), "still"); /* so are its registers and its frame */
 	}
+	f->state = span_eq(span_trim(rest), "still"); /* variables, or registers, are the same at each look */
 }
 
 static void blocks_clear(struct scenario *s)
