@@ -1,12 +1,17 @@
 #include "agent/hang/hanglookups.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "agent/hang/hanglocks.h"
 #include "agent/memory/ownroom.h"
 #include "base/buf.h"
+#include "base/file.h"
+#include "base/units.h"
 #include "sense/proc/lookups.h"
 #include "sense/proc/proc.h"
+#include "sense/proc/procfile.h"
 
 /* One lookup that fails is no loop. */
 static const uint64_t lookups_least = 2;
@@ -105,6 +110,24 @@ static void path_show(const struct world *w, const struct lookups_row *r, char *
 	text_format(dst, cap, "%s%s", len > most ? "…" : "", shown + (len > most ? len - most : 0));
 }
 
+/* How long ago the folder was made in which a file is looked for; 0: unknown, or there is no such folder. */
+static uint64_t folder_age(const struct world *w, const struct lookups_row *r)
+{
+	cleanup(closep) int fd = -1;
+	char path[1024];
+	struct statx st;
+	lookups_path(w, r, path, sizeof(path));
+	char *name = strrchr(path, '/');
+	if (path[0] != '/' || !name || name == path)
+		return 0;
+	*name = '\0';
+	if (procfile_folder(w, r->pid, path, &fd) != 0 || statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &st) < 0 ||
+	    !(st.stx_mask & STATX_BTIME))
+		return 0;
+	const uint64_t made_ns = (uint64_t)st.stx_btime.tv_sec * NS_PER_S + st.stx_btime.tv_nsec;
+	return sub_floor((uint64_t)w->unix_ms() * NS_PER_MS, made_ns);
+}
+
 /*
  * "looks again and again for /data/done.3, which is not there (done.0 is)"; of a long path the end is shown. beside may
  * be NULL.
@@ -120,6 +143,7 @@ static void lookup_say(const struct world *w, const struct lookups_row *r, const
 	TEXT_FORMAT(h->text, "looks again and again for %s, which is not there%s%s%s", shown, other[0] ? " (" : "",
 		    other, other[0] ? " is)" : "");
 	h->others_there = beside != NULL;
+	h->old_ns = folder_age(w, r);
 }
 
 /* Of two rows of a thread the one that says more of what it waits for. */

@@ -122,7 +122,7 @@ uint64_t hang_looks_most_ns(const struct hang_work *w)
 /* True if nobody of the job changes what it looks at, as far as is known. */
 static bool looks_in_vain(const struct hang_work *w, const struct stackgroup_rank *r)
 {
-	return hang_looks_in_vain(w, r) || hang_dials_elsewhere(w, r) ||
+	return hang_looks_in_vain(w, r) || hang_dials_elsewhere(w, r) || hang_awaits_own_file(w, r) ||
 	       (hang_looks_at_memory(w, r) && hang_all_look(w) > 0);
 }
 

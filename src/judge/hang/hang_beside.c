@@ -79,29 +79,54 @@ bool hang_looks_in_vain(const struct hang_work *w, const struct stackgroup_rank 
 	return w->n_blocking < w->g.n ? deserted : hang_naps_elsewhere(w, &call) != NULL;
 }
 
+/* True unless the thread waits for another one, for a request, or for nobody that is left. */
+static bool may_act(const struct hang_work *w, const struct waitgraph_node *n)
+{
+	/* A node without a thread is somebody outside for whom one waits. */
+	if (n->end == WAITEND_GONE || is_at_a_door(n) || only_looks(w, n) || (n->who && n->who->launcher))
+		return false;
+	switch (n->end) {
+	case WAITEND_NONE:
+	case WAITEND_NOBODY:
+	case WAITEND_CIRCLE:
+	case WAITEND_OWN:
+	case WAITEND_ANY:
+		return n->timed;
+	default:
+		return true;
+	}
+}
+
 bool hang_nobody_acts_but(const struct hang_work *w, const struct waitgraph_node *but)
 {
 	const struct waitgraph *g = w->c->graph;
-	for (size_t i = 0; i < g->n_nodes; i++) {
-		const struct waitgraph_node *n = &g->node[i];
-		/* A node without a thread is somebody outside for whom one waits. */
-		if (n->end == WAITEND_GONE || is_at_a_door(n) || only_looks(w, n) || (n->who && n->who->launcher))
-			continue;
-		if (n == but)
-			continue;
-		switch (n->end) {
-		case WAITEND_NONE:
-		case WAITEND_NOBODY:
-		case WAITEND_CIRCLE:
-		case WAITEND_OWN:
-		case WAITEND_ANY:
-			if (n->timed)
-				return false;
-			break;
-		default:
+	for (size_t i = 0; i < g->n_nodes; i++)
+		if (&g->node[i] != but && may_act(w, &g->node[i]))
 			return false;
-		}
-	}
+	return true;
+}
+
+/*
+ * True of a main thread that looks, between naps, for a file that only the job itself would make: a mark of which the
+ * others are there, or one in a folder that was made since the job began.
+ */
+static bool looks_for_own_file(const struct hang_work *w, const struct waitgraph_node *n)
+{
+	const struct waithint *h = n->hint;
+	if (!n->main || n->end != WAITEND_CLOCK || !n->naps || !h || h->kind != WAITHINT_RETRY || !h->missing || h->held)
+		return false;
+	return h->others_there || (h->old_ns > 0 && h->old_ns < w->p->job_age_ns);
+}
+
+bool hang_awaits_own_file(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *one = g && r->process ? waitgraph_thread(g, r->process->pid, 0) : NULL;
+	if (!one || !w->many || !w->stepping || !looks_for_own_file(w, one))
+		return false;
+	for (size_t i = 0; i < g->n_nodes; i++)
+		if (may_act(w, &g->node[i]) && !looks_for_own_file(w, &g->node[i]))
+			return false;
 	return true;
 }
 

@@ -58,6 +58,8 @@ bool hang_by_design(const struct hang_work *w, const struct waitgraph_sink *s);
  */
 bool hang_nobody_acts(const struct hang_work *w);
 bool hang_nobody_acts_but(const struct hang_work *w, const struct waitgraph_node *but); /* this one may; NULL: none */
+/* True if it looks for a file that is for the job itself to make, and all others wait or look for such ones as well. */
+bool hang_awaits_own_file(const struct hang_work *w, const struct stackgroup_rank *r);
 /*
  * True if the variables of the function that the rank is in had the same values at each look. Of a program without
  * Python this is known only while it runs, by its registers and its frame.

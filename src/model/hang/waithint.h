@@ -64,7 +64,8 @@ struct waithint {
 	bool by_last; /* of KEY: the last of all ranks to come sets it */
 	bool exists; /* of RETRY: it wants to make a file or folder that is there already */
 	bool held; /* of RETRY: a process that is none of the job's has the lock that it tries */
-	uint64_t old_ns; /* of one that exists: how long ago it was last changed; 0: unknown */
+	/* How long ago one that exists was last changed, or the folder of one that is missing was made; 0: unknown. */
+	uint64_t old_ns;
 	bool missing; /* of RETRY: it looks for a file or folder that is not there */
 	bool others_there; /* of RETRY: likewise, and for others that differ by a number alone and are there */
 	uint64_t limit_ns; /* of CALL: for how long it waits at most, from its beginning; 0: without end, or unknown */
