@@ -123,8 +123,8 @@ static inline enum waitfact_kind wait_kind_of(struct span w)
 }
 
 /*
- * <kind> [id n] [peer n] [unread n] [received n] [write] [hangup] [deaf] [by pid|pid.tid ..] [open] [owner] [all]
- * [lock] [accepted] [gone] [programs] [left pid] [timed|naps] [text ..]
+ * <kind> [id n] [peer n] [unread n] [received n] [write] [hangup] [deaf] [unheard] [by pid|pid.tid ..]
+ * [open] [owner] [all] [lock] [accepted] [gone] [programs] [left pid] [timed|naps] [text ..]
  */
 static inline void wait_fact_line(struct wait_scenario *s, int look, struct waitfact_thread *t, struct span rest)
 {
@@ -152,6 +152,8 @@ static inline void wait_fact_line(struct wait_scenario *s, int look, struct wait
 			x->hangup = true;
 		} else if (wait_word(&rest, "deaf")) {
 			x->deaf = true;
+		} else if (wait_word(&rest, "unheard")) {
+			x->unheard = true;
 		} else if (wait_word(&rest, "open")) {
 			x->complete = false;
 		} else if (wait_word(&rest, "owner")) {

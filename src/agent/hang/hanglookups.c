@@ -121,8 +121,8 @@ static uint64_t folder_age(const struct world *w, const struct lookups_row *r)
 	if (path[0] != '/' || !name || name == path)
 		return 0;
 	*name = '\0';
-	if (procfile_folder(w, r->pid, path, &fd) != 0 || statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &st) < 0 ||
-	    !(st.stx_mask & STATX_BTIME))
+	if (procfile_folder(w, r->pid, path, &fd) != 0 ||
+	    statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BTIME, &st) < 0 || !(st.stx_mask & STATX_BTIME))
 		return 0;
 	const uint64_t made_ns = (uint64_t)st.stx_btime.tv_sec * NS_PER_S + st.stx_btime.tv_nsec;
 	return sub_floor((uint64_t)w->unix_ms() * NS_PER_MS, made_ns);

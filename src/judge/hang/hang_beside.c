@@ -113,7 +113,9 @@ bool hang_nobody_acts_but(const struct hang_work *w, const struct waitgraph_node
 static bool looks_for_own_file(const struct hang_work *w, const struct waitgraph_node *n)
 {
 	const struct waithint *h = n->hint;
-	if (!n->main || n->end != WAITEND_CLOCK || !n->naps || !h || h->kind != WAITHINT_RETRY || !h->missing || h->held)
+	if (!n->main || n->end != WAITEND_CLOCK || !n->naps)
+		return false;
+	if (!h || h->kind != WAITHINT_RETRY || !h->missing || h->held)
 		return false;
 	return h->others_there || (h->old_ns > 0 && h->old_ns < w->p->job_age_ns);
 }

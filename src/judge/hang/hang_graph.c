@@ -757,7 +757,7 @@ bool hang_graph_explains(struct hang_work *w)
 		hang_one_elsewhere(w, s);
 	if (of_messages(w, s) && !s->closed && w->v->n_culprits > 2)
 		w->v->n_culprits = 0; /* all are none */
-	if (of_messages(w, s) && !s->closed && w->v->n_culprits == 0 && !unread)
+	if (of_messages(w, s) && !s->closed && w->v->n_culprits == 0 && !unread && !hang_not_listened_to(w, s))
 		hang_heard_least(w, s);
 	if (hang_each_for_its_own(w)) {
 		w->v->confidence = CONFIDENCE_LOW;

@@ -6,8 +6,8 @@
 
 /*
  * A loop of the program's own code that calls nothing is a spin after this time and this number of usual gaps. One of
- * compiled code, of which it is not known whether it computes, gets longer, as does one of Python whose variables change:
- * it may go through the same things again and again, and Python takes longer for what it computes.
+ * compiled code, of which it is not known whether it computes, gets longer, as does one of Python whose variables
+ * change: it may go through the same things again and again, and Python takes longer for what it computes.
  */
 static const uint64_t spin_ns = 45 * NS_PER_S, compute_ns = 90 * NS_PER_S, busy_ns = 5 * 60 * NS_PER_S;
 static const uint64_t go_through_ns = 2 * 60 * NS_PER_S;
@@ -96,8 +96,8 @@ bool hang_same_variables(const struct hang_work *w, const struct stackgroup_rank
 }
 
 /*
- * The same in compiled code: its registers and its frame are the same at each look. Unlike Python's such a loop is short,
- * and may be the wait for a thread that loads, so nobody else may be about to make that change.
+ * The same in compiled code: its registers and its frame are the same at each look. Unlike Python's such a loop is
+ * short, and may be the wait for a thread that loads, so nobody else may be about to make that change.
  */
 static bool looks_in_vain(const struct hang_work *w, const struct stackgroup_rank *r)
 {

@@ -450,3 +450,35 @@ void hang_heard_least(struct hang_work *w, const struct waitgraph_sink *s)
 		  "connected again, and missed what was sent to all meanwhile.",
 		  odd, (unsigned long long)least, (unsigned long long)most);
 }
+
+/*
+ * Of a circle of messages one member has stopped to read from the connection of another one, and waits for its end
+ * alone: what that one sends does not arrive. It may have stopped as it has more than it can take, for want of another
+ * message, so both are named with low confidence.
+ */
+bool hang_not_listened_to(struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *from = NULL, *to = NULL;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		for (uint32_t k = 0; n->component == g->node[s->node].component && k < n->n_edges; k++) {
+			const struct waitgraph_edge *e = &g->edge[n->first_edge + k];
+			if (!e->fact || !e->fact->unheard || g->node[e->to].component != n->component)
+				continue;
+			if (to && g->node[e->to].process != to->process)
+				return false;
+			from = n;
+			to = &g->node[e->to];
+		}
+	}
+	if (!to || !from->who || !to->who || from->who->rank == NO_RANK || to->who->rank == NO_RANK)
+		return false;
+	hang_accuse(w, from->who->rank);
+	hang_accuse(w, to->who->rank);
+	hang_says(w, "Rank %d does not read from its connection with rank %d: what that one sends does not arrive.",
+		  from->who->rank, to->who->rank);
+	hang_advise(w, "look at how many may connect to that socket, and at the limit of its queue: a further one is "
+		       "let in and not listened to, by ZeroMQ's PAIR for example");
+	return true;
+}

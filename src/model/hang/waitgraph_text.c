@@ -59,7 +59,7 @@ static const char *verb(const struct waitfact *f)
 	case WAITFACT_TCP:
 	case WAITFACT_UNIX:
 	case WAITFACT_DATAGRAM:
-		return f->to_write ? "send, " : "recv, ";
+		return f->unheard ? "end of " : f->to_write ? "send, " : "recv, ";
 	case WAITFACT_PIPE:
 		return f->hangup ? "end of " : f->to_write ? "write, full " : "read, empty ";
 	case WAITFACT_LISTEN:

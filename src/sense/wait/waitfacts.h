@@ -87,13 +87,13 @@ struct waitfact {
 	bool to_write; /* waits for room: a full pipe or socket, a terminal that takes no output */
 	bool hangup; /* a pipe that is polled for nothing: only that its other end is closed is told */
 	bool complete; /* the holders are all that could end it */
+	bool unheard; /* a socket that is watched for errors and its end alone: what comes is not read */
 	bool deaf; /* WAITFACT_CHILD of one: it ignores SIGTERM, so that a request to end has not reached it */
 	bool of_programs; /* WAITFACT_SIGNAL: one that programs send each other (SIGUSR1, SIGUSR2, SIGCHLD) */
 	bool lock; /* WAITFACT_OBJECT: a mutex, which who has it gives back */
 	bool accepted; /* WAITFACT_TCP: it came to a listening socket of this end's machine */
 	bool owner; /* the only holder has to end it: it owns the lock, is the child, traces the thread */
-	/* Each holder has a lock of its own in the way: the wait does not end before all of them have let go. */
-	bool all;
+	bool all; /* each holder has a lock of its own in the way: all of them have to let go */
 	/* WAITFACT_LOCK: its owner is no thread any more; no holders then. complete: it was inherited over fork. */
 	bool owner_gone;
 	pid_t left; /* WAITFACT_SEMAPHORE: who changed it last, and has ended since; 0: none, or unknown */

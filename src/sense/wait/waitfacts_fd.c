@@ -113,16 +113,17 @@ static void receiver_take(struct waiting *c, struct waitfact *f, struct pend *p)
 	TEXT_FORMAT(f->text, "unix datagrams to %s%s", is_path ? "" : "@", shown);
 }
 
-static void socket_take(struct waiting *c, const struct fdentry *e, bool to_write)
+static void socket_take(struct waiting *c, const struct fdentry *e, bool to_read, bool to_write)
 {
 	struct waitfact *f = waitfact_add(c, WAITFACT_UNKNOWN);
 	if (!f)
 		return;
 	f->id = e->number;
-	f->to_write = to_write;
+	f->to_write = to_write && !to_read;
+	f->unheard = !to_read && !to_write;
 	TEXT_FORMAT(f->text, "socket %llu", (unsigned long long)e->number);
 	struct pend p = {.kind = PEND_SOCKET, .own = {FDOBJECT_SOCKET, e->number}};
-	if (to_write)
+	if (f->to_write)
 		receiver_take(c, f, &p);
 	waitfact_pend(c->l, &p);
 }
@@ -219,7 +220,7 @@ void waiting_fd(struct waiting *c, int fd, bool to_read, bool to_write, int dept
 		pipe_take(c, e, to_read, to_write);
 		break;
 	case FD_SOCKET:
-		socket_take(c, e, to_write && !to_read);
+		socket_take(c, e, to_read, to_write);
 		break;
 	case FD_EVENT:
 		eventfd_take(c, e, to_write && !to_read);
