@@ -300,6 +300,33 @@ def test_a_shell_that_sleeps_in_a_loop_sleeps(vigil, begin):
     assert main_of(answer, process.pid)["arrows"][0]["to"]["pid"] == children(process.pid)[0]
 
 
+UNHEARD = """
+import os, select, socket
+door = socket.create_server(("127.0.0.1", 0))
+call = socket.create_connection(door.getsockname())
+taken = door.accept()[0]
+door.close()
+if os.fork() == 0:
+    taken.close()
+    call.recv(1)
+call.close()
+loop = select.epoll()
+loop.register(taken, 0)
+print("begun", flush=True)
+loop.poll()
+"""
+
+
+def test_a_connection_that_is_not_read_from_is_watched_for_its_end(vigil, begin):
+    process = begin(sys.executable, "-c", UNHEARD)
+    assert "waits: end of tcp" in vigil("waits", process.pid, "--all").out.decode()
+
+
+def test_a_child_that_ignores_a_request_to_end_is_told(vigil, begin):
+    process = begin("bash", "-c", "trap '' TERM; sleep 600 & echo begun; wait $!; true")
+    seen(vigil, process.pid, lambda answer: "which ignores SIGTERM" in str(answer))
+
+
 def test_a_job_that_works_is_left_alone(vigil, begin):
     process = begin(workload("waiting", "work"))
     answer = waits(vigil, process.pid)

@@ -119,9 +119,35 @@ static void a_thread_that_is_cancelled_leaves_nothing(void **state)
 	fixture_close(&w);
 }
 
+/* What a thread computes with is in its registers, but for the place, and in its innermost frame. */
+static void a_state_is_what_is_computed_with(void **state)
+{
+	(void)state;
+	static struct unwind_trace trace;
+	regs = (struct unwind_regs){.reg = {1, 2, 3}, .valid = UNWIND_ALL_VALID};
+	stack = (struct unwind_stack){.sp = 1000, .n_bytes = 64};
+	trace.n = 1;
+	trace.frame[0].cfa = 1016;
+	const uint64_t first = unwind_state(&regs, &stack, &trace);
+	assert_int_not_equal(first, 0);
+	stack.bytes[16] = 1; /* of its caller */
+	assert_int_equal(unwind_state(&regs, &stack, &trace), first);
+	stack.bytes[15] = 1;
+	assert_int_not_equal(unwind_state(&regs, &stack, &trace), first);
+	stack.bytes[15] = 0;
+	regs.reg[2] = 4;
+	assert_int_not_equal(unwind_state(&regs, &stack, &trace), first);
+	regs.in_call = true;
+	assert_int_equal(unwind_state(&regs, &stack, &trace), 0);
+	regs.in_call = false;
+	regs.valid = 1;
+	assert_int_equal(unwind_state(&regs, &stack, &trace), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_state_is_what_is_computed_with),
 		cmocka_unit_test(a_thread_without_work_ends_and_comes_back),
 		cmocka_unit_test(a_thread_that_is_cancelled_leaves_nothing),
 	};
