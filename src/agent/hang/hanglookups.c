@@ -15,6 +15,7 @@
 
 /* One lookup that fails is no loop. */
 static const uint64_t lookups_least = 2;
+#define RANKS_MOST 64
 #define LOCKED_FILES_MOST 64 /* whose holders are looked for at one look */
 
 struct hanglookups {
@@ -23,6 +24,11 @@ struct hanglookups {
 	bool on;
 	bool denied; /* not permitted, or not possible here */
 	struct lookups_row row[LOOKUPS_ROWS];
+	struct {
+		pid_t pid;
+		int32_t rank;
+	} main_of[RANKS_MOST]; /* the main processes of the ranks that are watched */
+	size_t n_ranks;
 };
 
 struct hanglookups *hanglookups_new(const struct world *w)
@@ -44,8 +50,15 @@ void hanglookups_begin(struct hanglookups *h, const struct hangprocs *procs)
 		h->bpf = lookups_free(h->bpf);
 	h->on = h->bpf != NULL;
 	h->denied = !h->on;
-	for (size_t i = 0; h->on && i < procs->n_now; i++)
-		ignore(lookups_watch(h->bpf, procs->now[i].pid), "no room: what it looks for is not told");
+	h->n_ranks = 0;
+	for (size_t i = 0; h->on && i < procs->n_now; i++) {
+		const struct hangprocs_member *m = &procs->now[i];
+		ignore(lookups_watch(h->bpf, m->pid), "no room: what it looks for is not told");
+		if (!m->main || m->who.rank < 0 || h->n_ranks == RANKS_MOST)
+			continue;
+		h->main_of[h->n_ranks].pid = m->pid;
+		h->main_of[h->n_ranks++].rank = m->who.rank;
+	}
 }
 
 void hanglookups_end(struct hanglookups *h)
@@ -128,22 +141,59 @@ static uint64_t folder_age(const struct world *w, const struct lookups_row *r)
 	return sub_floor((uint64_t)w->unix_ms() * NS_PER_MS, made_ns);
 }
 
+static bool file_is_there(const struct world *w, pid_t pid, const char *path)
+{
+	cleanup(closep) int fd = -1;
+	return procfile_open(w, pid, path, 0, &fd) == 0 || procfile_folder(w, pid, path, &fd) == 0;
+}
+
+/*
+ * If a rank looks for a file whose name ends in the number of another rank, and that with its own number is there: the
+ * name of that one, its own mark. False: not so.
+ */
+static bool own_mark(const struct hanglookups *h, const struct lookups_row *r, char *dst, size_t cap)
+{
+	char path[1024], own[1100];
+	uint64_t number = 0;
+	size_t of = 0;
+	while (of < h->n_ranks && h->main_of[of].pid != r->pid)
+		of++;
+	if (of == h->n_ranks)
+		return false;
+	lookups_path(h->w, r, path, sizeof(path));
+	const char *name = strrchr(path, '/');
+	size_t end = strlen(path);
+	while (end > 0 && (path[end - 1] < '0' || path[end - 1] > '9'))
+		end--;
+	size_t begin = end;
+	while (begin > 0 && path[begin - 1] >= '0' && path[begin - 1] <= '9')
+		begin--;
+	if (path[0] != '/' || path + begin <= name || span_u64((struct span){path + begin, end - begin}, &number) < 0 ||
+	    number >= h->n_ranks || number == (uint64_t)h->main_of[of].rank)
+		return false;
+	TEXT_FORMAT(own, "%.*s%d%s", (int)begin, path, (int)h->main_of[of].rank, path + end);
+	if (!file_is_there(h->w, r->pid, own))
+		return false;
+	span_copy(span_of(strrchr(own, '/') + 1), dst, cap);
+	return true;
+}
+
 /*
  * "looks again and again for /data/done.3, which is not there (done.0 is)"; of a long path the end is shown. beside may
  * be NULL.
  */
-static void lookup_say(const struct world *w, const struct lookups_row *r, const struct lookups_row *beside,
-		       struct waithint *h)
+static void lookup_say(const struct hanglookups *h, const struct lookups_row *r, const struct lookups_row *beside,
+		       struct waithint *ret)
 {
 	char shown[96], other[24] = "";
-	path_show(w, r, shown, sizeof(shown));
+	path_show(h->w, r, shown, sizeof(shown));
 	const char *name = beside ? strrchr(beside->path, '/') : NULL;
 	if (beside)
 		span_copy(span_of(name ? name + 1 : beside->path), other, sizeof(other));
-	TEXT_FORMAT(h->text, "looks again and again for %s, which is not there%s%s%s", shown, other[0] ? " (" : "",
+	ret->others_there = beside || own_mark(h, r, other, sizeof(other));
+	TEXT_FORMAT(ret->text, "looks again and again for %s, which is not there%s%s%s", shown, other[0] ? " (" : "",
 		    other, other[0] ? " is)" : "");
-	h->others_there = beside != NULL;
-	h->old_ns = folder_age(w, r);
+	ret->old_ns = folder_age(h->w, r);
 }
 
 /* Of two rows of a thread the one that says more of what it waits for. */
@@ -284,7 +334,7 @@ size_t hanglookups_hints(struct hanglookups *h, const struct waitfacts *facts, s
 		const struct lookups_row *best = best_of(h, n_rows, t, false, &of);
 		ret[n] = (struct waithint){.kind = WAITHINT_RETRY, .pid = t->pid, .tid = t->tid, .missing = best};
 		if (best) {
-			lookup_say(h->w, best, found_beside(h, n_rows, best), &ret[n++]);
+			lookup_say(h, best, found_beside(h, n_rows, best), &ret[n++]);
 			continue;
 		}
 		best = best_of(h, n_rows, t, true, &of);

@@ -67,7 +67,8 @@ struct waithint {
 	/* How long ago one that exists was last changed, or the folder of one that is missing was made; 0: unknown. */
 	uint64_t old_ns;
 	bool missing; /* of RETRY: it looks for a file or folder that is not there */
-	bool others_there; /* of RETRY: likewise, and for others that differ by a number alone and are there */
+	/* Of RETRY: likewise, and others that differ by a number alone are there: asked for too, or the rank's own. */
+	bool others_there;
 	uint64_t limit_ns; /* of CALL: for how long it waits at most, from its beginning; 0: without end, or unknown */
 	uint64_t left_ns; /* of CALL: for how long it still waits at most; 0: likewise */
 	bool lost; /* of NOBODY: a result that was asked for and is lost, so that no server idles in this wait */

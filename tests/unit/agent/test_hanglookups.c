@@ -65,13 +65,16 @@ static void need_bpf(void)
 
 static struct hanglookups *h; /* of the watcher, which keeps it to its end */
 
+static int n_ranks; /* 0: the child is the only one */
 static size_t n_known = 1; /* 2: the test is of the job as well */
 
 static struct waithint hint_awaited(bool others)
 {
 	const pid_t pids[] = {child, getpid()};
-	struct hangprocs_member member = {.pid = child, .main = true};
-	struct hangprocs procs = {.now = &member, .n_now = 1};
+	struct hangprocs_member member[11] = {{.pid = child, .main = true, .who.rank = n_ranks ? n_ranks - 1 : 0}};
+	struct hangprocs procs = {.now = member, .n_now = n_ranks ? (size_t)n_ranks : 1};
+	for (int i = 1; i < n_ranks; i++)
+		member[i] = (struct hangprocs_member){.main = true, .who.rank = i - 1};
 	struct waithint hint[4];
 	const uint64_t until = clock_mono_ns() + DEADLINE_NS;
 	hanglookups_begin(h, &procs);
@@ -133,6 +136,25 @@ static void a_loop_is_said_to_look_for_what_it_does_not_find(void **state)
 		assert_string_equal(hint_awaited(others).text, want); /* at the next look */
 		folder_remove();
 	}
+}
+
+/* Rank 10 of 11 looks for the mark of rank 2, and has made its own; of 10 ranks none has that number. */
+static void a_rank_that_has_made_its_own_mark_looks_for_one_of_several(void **state)
+{
+	(void)state;
+	need_bpf();
+	h = hanglookups_new(&w);
+	assert_non_null(h);
+	with_others = false;
+	for (n_ranks = 10; n_ranks < 12; n_ranks++) {
+		folder_make();
+		start(body_looks);
+		const struct waithint hint = hint_awaited(n_ranks == 11);
+		assert_int_equal(strstr(hint.text, "done.2, which is not there (done.10 is)") != NULL, n_ranks == 11);
+		hanglookups_end(h);
+		folder_remove();
+	}
+	n_ranks = 0;
 }
 
 static void a_loop_is_said_to_ask_for_what_does_not_go(void **state)
@@ -271,6 +293,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		FACTS(a_loop_is_said_to_look_for_what_it_does_not_find),
+		FACTS(a_rank_that_has_made_its_own_mark_looks_for_one_of_several),
 		FACTS(a_loop_is_said_to_ask_for_what_does_not_go),
 		FACTS(a_loop_that_makes_no_call_but_its_naps_is_told),
 		FACTS(who_has_the_lock_that_a_loop_tries_is_told),
