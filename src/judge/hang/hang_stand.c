@@ -13,6 +13,7 @@ static const uint64_t spin_ns = 45 * NS_PER_S, compute_ns = 90 * NS_PER_S, busy_
 static const uint64_t go_through_ns = 2 * 60 * NS_PER_S;
 static const double go_through_steps = 600;
 static const uint64_t gpu_busy_ns = 30 * 60 * NS_PER_S, busy_again_ns = 30 * NS_PER_S;
+static const uint64_t missed_again_ns = 5 * NS_PER_S;
 /* More ranks that only stand somewhere are not named. */
 static const size_t most_named = 2;
 static const double spin_gaps = 20, busy_gaps = 30;
@@ -81,6 +82,18 @@ static bool circles(const struct hang_work *w, const struct stackgroup_rank *r)
 			return false;
 	}
 	return true;
+}
+
+/* True if its stack could not be read at one of the looks: a thread that gets no processor does not stop in time. */
+static bool was_missed(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	size_t missed = 0, own = 0;
+	for (size_t i = 0; r->acting && i < MIN(w->c->n_dumps, HANG_DUMPS); i++) {
+		const struct dump_thread *t = acting_at(w->c->dumps[i], r);
+		missed += !t || t->n_frames == 0;
+		own += t && innermost(t);
+	}
+	return missed > 0 && own > 0;
 }
 
 /* Of a rank that circles: it computes nothing, and looks for a change that somebody else has to make. */
@@ -240,10 +253,10 @@ bool hang_busy(struct hang_work *w)
 	char doing[300], who[HANG_WHO];
 	hang_doing(w, r, doing, sizeof(doing));
 	hang_says(w, "%s works: %s", hang_who(r->rank, who), doing);
+	const uint64_t left_ns = sub_floor(w->standstill_ns < spin ? spin : most, w->standstill_ns);
+	const bool soon = was_missed(w, r) && w->standstill_ns < busy_ns;
 	if (missed)
-		w->v->again_ns =
-			MAX(MIN(sub_floor(w->standstill_ns < spin ? spin : most, w->standstill_ns), busy_again_ns),
-			    NS_PER_S);
+		w->v->again_ns = MAX(MIN(left_ns, soon ? missed_again_ns : busy_again_ns), NS_PER_S);
 	return true;
 }
 
