@@ -35,6 +35,8 @@ bool hang_call_refused(struct hang_work *w);
  * Of three ranks and more in a circle of messages: names the one to which far less has come than to each of the others.
  */
 void hang_heard_least(struct hang_work *w, const struct waitgraph_sink *s);
+/* Likewise: names the one whose connection another one does not read from any more, and that one. False: none. */
+bool hang_not_listened_to(struct hang_work *w, const struct waitgraph_sink *s);
 /* Since when a child fails and is started anew, again and again; 0: none, or not for long. text: in words. */
 uint64_t hang_made_anew(const struct hang_settings *s, const struct liveness_set *p, char *text, size_t cap);
 /* True if that is all that says that the job stands. Other signs move, so it only asks for a look. */
@@ -43,8 +45,6 @@ bool hang_only_made_anew(const struct hang_settings *s, const struct liveness_se
 bool hang_child_fails(struct hang_work *w);
 /* The same of one that may ask for something each time; for when nothing else explains the standstill. */
 bool hang_child_asks(struct hang_work *w);
-/* Likewise: names the one whose connection another one does not read from any more, and that one. False: none. */
-bool hang_not_listened_to(struct hang_work *w, const struct waitgraph_sink *s);
 /* True of a rank that is refused where it connects, or looks for one of several files that is not there. */
 bool hang_tries_in_vain(const struct hang_work *w, const struct stackgroup_rank *r);
 /*
