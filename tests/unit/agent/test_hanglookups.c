@@ -63,7 +63,13 @@ static void need_bpf(void)
 	skip();
 }
 
-static struct hanglookups *h; /* of the watcher, which keeps it to its end */
+static struct hanglookups *h; /* of the watcher, which keeps it to its end: one for all tests */
+
+static void watcher_make(void)
+{
+	h = h ? h : hanglookups_new(&w);
+	assert_non_null(h);
+}
 
 static int n_ranks; /* 0: the child is the only one */
 static size_t n_known = 1; /* 2: the test is of the job as well */
@@ -117,8 +123,7 @@ static void a_loop_is_said_to_look_for_what_it_does_not_find(void **state)
 	(void)state;
 	char want[160];
 	need_bpf();
-	h = hanglookups_new(&w);
-	assert_non_null(h);
+	watcher_make();
 	for (int others = 0; others < 2; others++) {
 		folder_make();
 		with_others = others;
@@ -143,8 +148,7 @@ static void a_rank_that_has_made_its_own_mark_looks_for_one_of_several(void **st
 {
 	(void)state;
 	need_bpf();
-	h = hanglookups_new(&w);
-	assert_non_null(h);
+	watcher_make();
 	with_others = false;
 	for (n_ranks = 10; n_ranks < 12; n_ranks++) {
 		folder_make();
