@@ -114,6 +114,22 @@ static bool another_tries(const struct build *b, uint32_t from, const struct wai
 }
 
 /*
+ * True if another thread of the process waits within a time limit that is long for a third one: it may be at work for
+ * this wait, as a library's thread that sends and receives for its callers.
+ */
+static bool another_waits_long(const struct build *b, uint32_t from, const struct waitfact_process *p)
+{
+	uint32_t first = waitgraph_first_node(b, p);
+	for (uint32_t k = first; first != WAITGRAPH_NONE && k < first + p->n_threads; k++) {
+		const struct waitgraph_node *x = node_at(b, k);
+		if (k != from && !x->main && !x->thread->ended && x->timed && x->fact &&
+		    x->fact->kind == WAITFACT_FUTEX && sleeps_long(b, x))
+			return true;
+	}
+	return false;
+}
+
+/*
  * True if another thread of the process may be the one that is meant: not one that waits for the same thing, or that
  * only wakes up by itself now and then.
  */
@@ -139,11 +155,12 @@ static int to_threads(struct build *b, uint32_t from, const struct waitfact_proc
 	bool only_acting = alarm && another_acts(b, from, p);
 	/* Of an event loop that tries again now and then nobody knows whom it will ring at last. */
 	bool tries = alarm && another_tries(b, from, p);
+	bool unsure = tries || (f && f->kind == WAITFACT_FUTEX && another_waits_long(b, from, p));
 	int n = 0, idle = 0;
 	for (int draw = 0; draw < 2 && first != WAITGRAPH_NONE; draw++)
 		for (uint32_t k = first; k < first + p->n_threads; k++) {
 			bool rests = only_acting && has_nothing_to_do(b, k);
-			enum waitgraph_quality q = n + idle == 1 && !tries ? WAITGRAPH_LIKELY : WAITGRAPH_POSSIBLE;
+			enum waitgraph_quality q = n + idle == 1 && !unsure ? WAITGRAPH_LIKELY : WAITGRAPH_POSSIBLE;
 			if (!may_be_meant(b, from, k, f, with_sleeping))
 				continue;
 			if (draw == 1 && !rests && waitgraph_arrow(b, from, k, q, f, NULL) < 0)
