@@ -297,15 +297,21 @@ static bool waits_by_library(const struct dump_thread *t)
 	return false;
 }
 
-/* True for a wait without a limit, for a lock of this process alone, in each dump. */
-static bool waits_for_ever(const struct hang_work *w, const struct dump_process *p, const struct dump_thread *t)
+/* True for a wait for a lock of this process alone, in each dump; limited: within a time limit, else without one. */
+static bool waits_privately(const struct hang_work *w, const struct dump_process *p, const struct dump_thread *t,
+			    bool limited)
 {
 	uint32_t op = (uint32_t)t->wait.arg[1];
 	uint32_t command = op & (uint32_t)FUTEX_CMD_MASK;
 	return t->has_python && t->gil != DUMP_GIL_WAITS && t->wait.kind == WAIT_LOCK && t->wait.owner == 0 &&
 	       !t->wait.owner_gone && strcmp(t->syscall, "futex") == 0 && (op & FUTEX_PRIVATE_FLAG) &&
-	       (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET) && t->wait.arg[3] == 0 &&
+	       (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET) && (t->wait.arg[3] != 0) == limited &&
 	       hang_all_along(w, p->pid, t->tid, WAIT_LOCK);
+}
+
+static bool waits_for_ever(const struct hang_work *w, const struct dump_process *p, const struct dump_thread *t)
+{
+	return waits_privately(w, p, t, false);
 }
 
 /*
@@ -358,6 +364,57 @@ static bool python_fork_lock(struct hang_work *w, const struct dump_process *p)
 		  "%s waits for ever for a lock of Python's, %s. It is a fork of process %d and has no thread but this "
 		  "one, so nobody is left who could release it: one of the %zu other threads of process %d held the "
 		  "lock at the moment of the fork (or it was taken twice).",
+		  who, at, (int)parent->pid, parent->n_threads - 1, (int)parent->pid);
+	hang_evidence(w, "lock", "system call and threads of the process", "thread %d, the only one: %s", (int)t->tid,
+		      t->wait.text);
+	return true;
+}
+
+/* True if the thread waits at one and the same address in all dumps. */
+static bool same_address(const struct hang_work *w, const struct dump_process *p, const struct dump_thread *t)
+{
+	for (size_t i = 0; i < MIN(w->c->n_dumps, HANG_DUMPS); i++) {
+		const struct dump_thread *x = hang_thread_in(w->c->dumps[i], p->pid, t->tid);
+		if (!x || x->wait.arg[0] != t->wait.arg[0])
+			return false;
+	}
+	return true;
+}
+
+/* True if others wait for this process in the end. */
+static bool is_waited_for(const struct hang_work *w, const struct dump_process *p)
+{
+	const struct waitgraph *g = w->c->graph;
+	for (size_t i = 0; g && i < g->n_sinks; i++) {
+		const struct waitgraph_node *n = &g->node[g->sink[i].node];
+		if (n->process && n->process->pid == p->pid && g->sink[i].n_followers > 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The only thread of a forked process waits in a library, again and again within a time limit, for another thread of
+ * its own process: the library's threads were not copied. Looking again does not bring them.
+ */
+static bool library_fork_wait(struct hang_work *w, const struct dump_process *p)
+{
+	const struct dump_process *parent = hang_process_in(hang_newest(w), p->ppid);
+	const struct dump_thread *t = &p->threads[0];
+	char who[120], at[300];
+	if (!parent || p->n_threads != 1 || parent->n_threads < 2 || !waits_privately(w, p, t, true) ||
+	    !library_waits(t) || !is_copy(parent, p) || !same_address(w, p, t) || !is_waited_for(w, p))
+		return false;
+	if (!hang_old_enough(w, HANG_FIRM))
+		return true;
+	hang_is(w, "fork_lock", CONFIDENCE_MEDIUM);
+	hang_accuse(w, p->rank);
+	hang_process_who(p, who, sizeof(who));
+	hang_place(w, p, t, at, sizeof(at));
+	hang_says(w,
+		  "%s waits in a library (%s), again and again, for another thread of its own process. It is a fork of "
+		  "process %d and has no thread but this one: the %zu other threads of process %d, the library's among "
+		  "them, were not copied.",
 		  who, at, (int)parent->pid, parent->n_threads - 1, (int)parent->pid);
 	hang_evidence(w, "lock", "system call and threads of the process", "thread %d, the only one: %s", (int)t->tid,
 		      t->wait.text);
@@ -420,7 +477,7 @@ static bool any_process(struct hang_work *w, bool (*part)(struct hang_work *w, c
 
 bool hang_python_fork_locks(struct hang_work *w)
 {
-	return any_process(w, python_fork_lock);
+	return any_process(w, python_fork_lock) || any_process(w, library_fork_wait);
 }
 
 bool hang_python_locks(struct hang_work *w)
