@@ -79,8 +79,58 @@ bool hang_looks_in_vain(const struct hang_work *w, const struct stackgroup_rank 
 	return w->n_blocking < w->g.n ? deserted : hang_naps_elsewhere(w, &call) != NULL;
 }
 
+/* True if both nap at one place of the program: threads of one kind. */
+static bool are_twins(const struct waitgraph_node *a, const struct waitgraph_node *b)
+{
+	if (!b->thread || !b->naps || b->main || a->thread->nr != b->thread->nr)
+		return false;
+	if (a->place || b->place)
+		return a->place && b->place && strcmp(a->place->text, b->place->text) == 0;
+	return strncmp(a->thread->name, b->thread->name, sizeof(a->thread->name)) == 0;
+}
+
+/* True of the main thread of a rank, if it is known that it waits, and for no thread of its own. */
+static bool waits_elsewhere(const struct waitgraph_node *n)
+{
+	return n->end == WAITEND_NONE || n->end == WAITEND_NOBODY || n->end == WAITEND_CIRCLE;
+}
+
+static bool is_waited_for(const struct waitgraph *g, const struct waitgraph_node *n)
+{
+	for (size_t i = 0; i < g->n_edges; i++)
+		if (&g->node[g->edge[i].to] == n)
+			return true;
+	return false;
+}
+
+/*
+ * True of a thread beside the main one that naps, as one of each other rank does at the same place, if nobody waits for
+ * it, and each rank waits for somebody else: a heartbeat, a writer of numbers. None brings what the ranks wait for.
+ */
+static bool is_service(const struct waitgraph *g, const struct waitgraph_node *of)
+{
+	bool has[STACKGROUP_RANKS] = {};
+	size_t others = 0;
+	if (of->main || !of->thread || !of->naps || !of->who || !of->who->main || is_waited_for(g, of))
+		return false;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		if (n->who && n->who->main && n->who->rank >= 0 && n->who->rank < STACKGROUP_RANKS)
+			has[n->who->rank] |= n->process == of->process || are_twins(of, n);
+	}
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		if (!n->main || !n->who || !n->who->main)
+			continue;
+		if (n->who->rank < 0 || n->who->rank >= STACKGROUP_RANKS || !has[n->who->rank] || !waits_elsewhere(n))
+			return false;
+		others += n->process != of->process;
+	}
+	return others > 0;
+}
+
 /* True unless the thread waits for another one, for a request, or for nobody that is left. */
-static bool may_act(const struct hang_work *w, const struct waitgraph_node *n)
+static bool may_act_alone(const struct hang_work *w, const struct waitgraph_node *n)
 {
 	/* A node without a thread is somebody outside for whom one waits. */
 	if (n->end == WAITEND_GONE || is_at_a_door(n) || only_looks(w, n) || (n->who && n->who->launcher))
@@ -95,6 +145,11 @@ static bool may_act(const struct hang_work *w, const struct waitgraph_node *n)
 	default:
 		return true;
 	}
+}
+
+static bool may_act(const struct hang_work *w, const struct waitgraph_node *n)
+{
+	return may_act_alone(w, n) && !is_service(w->c->graph, n);
 }
 
 bool hang_nobody_acts_but(const struct hang_work *w, const struct waitgraph_node *but)
@@ -181,16 +236,6 @@ void hang_all_look_says(struct hang_work *w)
 	hang_says(w, "All that does not wait looks at memory that it shares, between naps, and calls nothing else: %s.",
 		  list);
 	hang_says(w, "Nobody is left who changes that, so each waits for another one of them.");
-}
-
-/* True if both nap at one place of the program: threads of one kind. */
-static bool are_twins(const struct waitgraph_node *a, const struct waitgraph_node *b)
-{
-	if (!b->thread || !b->naps || b->main || a->thread->nr != b->thread->nr)
-		return false;
-	if (a->place || b->place)
-		return a->place && b->place && strcmp(a->place->text, b->place->text) == 0;
-	return strncmp(a->thread->name, b->thread->name, sizeof(a->thread->name)) == 0;
 }
 
 static bool has_twin(const struct waitgraph *g, const struct waitgraph_node *of, const struct waitfact_process *in)

@@ -56,7 +56,8 @@ bool hang_by_design(const struct hang_work *w, const struct waitgraph_sink *s);
 /*
  * True if no thread of the job may act by itself: each waits for another one, for a request, or for nobody that is
  * left. Launchers look at their children all the time and do not count. Who sleeps, naps, waits within a limit or
- * stands where it is not known for what may act; not so a main thread that naps and makes no system call in between.
+ * stands where it is not known for what may act; not so a main thread that naps and makes no system call in between,
+ * nor a heartbeat that each rank has, of which nobody waits for anything.
  */
 bool hang_nobody_acts(const struct hang_work *w);
 bool hang_nobody_acts_but(const struct hang_work *w, const struct waitgraph_node *but); /* this one may; NULL: none */
