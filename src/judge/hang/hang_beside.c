@@ -192,6 +192,14 @@ bool hang_nobody_acts(const struct hang_work *w)
 	return hang_nobody_acts_but(w, NULL);
 }
 
+bool hang_all_wait_in_circle(const struct hang_work *w)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_sink *s = g && g->n_sinks > 0 ? &g->sink[0] : NULL;
+	return s && s->end == WAITEND_CIRCLE && s->all_wait && w->many && w->stepping && !hang_steps_are(w, true) &&
+	       hang_nobody_acts(w);
+}
+
 bool hang_none_could_bring(const struct hang_work *w, const struct waitgraph_sink *s)
 {
 	const struct waitfact *f = w->c->graph->node[s->node].fact;

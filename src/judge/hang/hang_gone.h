@@ -61,6 +61,11 @@ bool hang_by_design(const struct hang_work *w, const struct waitgraph_sink *s);
  */
 bool hang_nobody_acts(const struct hang_work *w);
 bool hang_nobody_acts_but(const struct hang_work *w, const struct waitgraph_node *but); /* this one may; NULL: none */
+/*
+ * True if the ranks of a job of steps, of which some are missing, all wait for each other in one circle, be its arrows
+ * sure or not, and nobody acts.
+ */
+bool hang_all_wait_in_circle(const struct hang_work *w);
 /* True if it looks for a file that is for the job itself to make, and all others wait or look for such ones as well. */
 bool hang_awaits_own_file(const struct hang_work *w, const struct stackgroup_rank *r);
 /*

@@ -549,7 +549,13 @@ bool hang_one_stands(struct hang_work *w)
 	const struct waithint *retry = hang_retries(w, r);
 	const size_t lookers = !hang_first_waiting(w) && hang_looks_at_memory(w, r) ? hang_all_look(w) : 0;
 	bool told = !anyone || odd || lookers || hang_tries_in_vain(w, r) || (retry && retry->exists);
-	enum hang_proof need = told && !kernel ? HANG_FIRM : changed || kernel ? HANG_DOUBTFUL : HANG_VAGUE;
+	enum hang_proof need = HANG_VAGUE;
+	if (told && !kernel)
+		need = HANG_FIRM;
+	else if (changed || kernel)
+		need = HANG_DOUBTFUL;
+	else if (hang_all_wait_in_circle(w))
+		need = HANG_EXPLAINED;
 	if (!hang_old_enough(w, need)) /* kernels of minutes that keep one multiprocessor busy are rare, but healthy */
 		return true;
 	if (kernel) {
