@@ -68,6 +68,17 @@ bool hang_looks_at_memory(const struct hang_work *w, const struct stackgroup_ran
 	return n && only_looks(w, n);
 }
 
+void hang_look_again(struct hang_work *w)
+{
+	static const uint64_t from_ns = 30 * NS_PER_S, until_ns = 2 * 60 * NS_PER_S, again_ns = 5 * NS_PER_S;
+	const struct waitgraph *g = w->c->graph;
+	bool awake = false;
+	for (size_t i = 0; g && i < g->n_nodes; i++)
+		awake |= g->node[i].main && g->node[i].only_sleeps && g->node[i].end == WAITEND_RUNS;
+	if (awake && w->stepping && w->standstill_ns >= from_ns && w->standstill_ns < until_ns)
+		w->v->again_ns = w->v->again_ns ? MIN(w->v->again_ns, again_ns) : again_ns;
+}
+
 bool hang_looks_in_vain(const struct hang_work *w, const struct stackgroup_rank *r)
 {
 	if (!w->many || !w->stepping || !hang_looks_at_memory(w, r) || !hang_nobody_acts(w))

@@ -75,6 +75,8 @@ bool hang_awaits_own_file(const struct hang_work *w, const struct stackgroup_ran
 bool hang_same_variables(const struct hang_work *w, const struct stackgroup_rank *r);
 /* True of a rank that naps so: it looks at memory alone. */
 bool hang_looks_at_memory(const struct hang_work *w, const struct stackgroup_rank *r);
+/* Asks for the next look soon, where this one has met a main thread awake that makes no other call than naps. */
+void hang_look_again(struct hang_work *w);
 /*
  * The same in a job of steps in which nobody acts, if other ranks wait, and all who could write that memory wait for
  * this one, or if all ranks look so and one of them is elsewhere: nobody changes what it looks at. A loop in Python

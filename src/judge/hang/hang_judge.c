@@ -155,8 +155,10 @@ static void judge_stand(struct hang_work *w, const struct hang_settings *asked)
 		hang_unknown(w);
 	if (w->s->rule == HANG_RULE_IO_GPU)
 		hang_io_gpu_judge(w);
-	if (v->kind == HANG_NONE)
+	if (v->kind == HANG_NONE) {
+		hang_look_again(w);
 		return;
+	}
 	v->proved |= w->dead;
 	if (v->text[0] >= 'a' && v->text[0] <= 'z')
 		v->text[0] = (char)(v->text[0] - 'a' + 'A');
