@@ -18,6 +18,46 @@ static bool acts(const struct waitgraph_node *n)
 	return n->thread && (n->end == WAITEND_RUNS || n->end == WAITEND_CLOCK || n->timed);
 }
 
+/* The innermost function of the program's own that a process's main thread is in; NULL: unknown. */
+static const struct dump_frame *own_function(const struct hang_work *w, const struct waitgraph_node *n)
+{
+	const struct stackdump *d = hang_newest(w);
+	const struct dump_thread *t = d && n->main ? hang_thread_in(d, n->thread->pid, n->thread->tid) : NULL;
+	for (size_t i = 0; t && i < t->n_frames; i++) {
+		const struct dump_frame *f = &t->frames[i];
+		if (t->has_python ? f->kind == FRAME_PYTHON : !hang_c_library(f->module))
+			return f;
+	}
+	return NULL;
+}
+
+/*
+ * True of a helper of another rank that naps, if the rank of the stopped process has one in the same function, which is
+ * the stopped one itself, or waits: each rank has such helpers for its own work, so this one stops none of another's.
+ */
+static bool is_counterpart(const struct hang_work *w, const struct waitgraph_node *n,
+			   const struct waitgraph_node *stopped)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct dump_frame *f = n->main && n->naps && !n->who->main ? own_function(w, n) : NULL;
+	bool found = false;
+	if (!f || !stopped->who || n->who->rank == NO_RANK || stopped->who->rank == NO_RANK ||
+	    n->who->rank == stopped->who->rank)
+		return false;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *x = &g->node[i];
+		if (!x->thread || !x->main || !x->who || x->who->main || x->who->rank != stopped->who->rank)
+			continue;
+		const struct dump_frame *own = own_function(w, x);
+		if (!own || !hang_same_code(own, f))
+			continue;
+		if (acts(x))
+			return false;
+		found = true;
+	}
+	return found;
+}
+
 /*
  * True if a process of the job may be the one that stopped this end for a while: a helper that is awake or sleeps, or
  * a thread of a rank that runs or makes a long pause. Launchers look at their children now and then.
@@ -28,7 +68,8 @@ bool hang_stopper_lives(const struct hang_work *w, const struct waitgraph_sink *
 	const struct waitfact_process *stopped = g->node[s->node].process;
 	for (size_t i = 0; i < g->n_nodes; i++) {
 		const struct waitgraph_node *n = &g->node[i];
-		if (!acts(n) || n->process == stopped || !n->who || n->who->launcher)
+		if (!acts(n) || n->process == stopped || !n->who || n->who->launcher ||
+		    is_counterpart(w, n, &g->node[s->node]))
 			continue;
 		uint64_t sleep_ns = sleeps_for(n);
 		bool short_one = n->naps || (sleep_ns > 0 && sleep_ns < pause_least_ns);
