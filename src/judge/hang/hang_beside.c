@@ -157,9 +157,10 @@ static bool is_waited_for(const struct waitgraph *g, const struct waitgraph_node
 
 /*
  * True of a thread beside the main one that naps, as one of each other rank does at the same place, if nobody waits for
- * it, and each rank waits for somebody else: a heartbeat, a writer of numbers. None brings what the ranks wait for.
+ * it, and each rank (`but` apart) waits for somebody else: a heartbeat, a writer of numbers. None brings what the ranks
+ * wait for.
  */
-static bool is_service(const struct waitgraph *g, const struct waitgraph_node *of)
+static bool is_service(const struct waitgraph *g, const struct waitgraph_node *of, const struct waitgraph_node *but)
 {
 	bool has[STACKGROUP_RANKS] = {};
 	size_t others = 0;
@@ -174,7 +175,8 @@ static bool is_service(const struct waitgraph *g, const struct waitgraph_node *o
 		const struct waitgraph_node *n = &g->node[i];
 		if (!n->main || !n->who || !n->who->main)
 			continue;
-		if (n->who->rank < 0 || n->who->rank >= STACKGROUP_RANKS || !has[n->who->rank] || !waits_elsewhere(n))
+		const bool known = n->who->rank >= 0 && n->who->rank < STACKGROUP_RANKS;
+		if (!known || !has[n->who->rank] || (n != but && !waits_elsewhere(n)))
 			return false;
 		others += n->process != of->process;
 	}
@@ -201,7 +203,7 @@ static bool may_act_alone(const struct hang_work *w, const struct waitgraph_node
 
 static bool may_act(const struct hang_work *w, const struct waitgraph_node *n)
 {
-	return may_act_alone(w, n) && !is_service(w->c->graph, n);
+	return may_act_alone(w, n) && !is_service(w->c->graph, n, NULL);
 }
 
 bool hang_nobody_acts_but(const struct hang_work *w, const struct waitgraph_node *but)
@@ -235,6 +237,33 @@ bool hang_awaits_own_file(const struct hang_work *w, const struct stackgroup_ran
 		return false;
 	for (size_t i = 0; i < g->n_nodes; i++)
 		if (may_act(w, &g->node[i]) && !looks_for_own_file(w, &g->node[i]))
+			return false;
+	return true;
+}
+
+/* True of a child of this process, for whose end it has not asked, that failed when the job came to a stand. */
+static bool child_failed_then(const struct hang_work *w, const struct waitgraph_node *of)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct liveness *l = hang_left_then(w);
+	for (size_t i = 0; l && i < g->n_nodes; i++) {
+		const struct waitfact_process *p = g->node[i].process;
+		if (p && g->node[i].main && p->pid == l->seen.last_gone.pid && p->ppid == of->process->pid)
+			return p->state == 'Z' && p->has_exit && p->exit_status != 0;
+	}
+	return false;
+}
+
+bool hang_awaits_file_of_failed(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *n = g && r->process ? waitgraph_thread(g, r->process->pid, 0) : NULL;
+	const struct waithint *h = n ? n->hint : NULL;
+	if (!h || h->kind != WAITHINT_RETRY || !h->missing || h->held || !n->naps || !w->stepping ||
+	    !child_failed_then(w, n))
+		return false;
+	for (size_t i = 0; i < g->n_nodes; i++)
+		if (&g->node[i] != n && may_act_alone(w, &g->node[i]) && !is_service(g, &g->node[i], n))
 			return false;
 	return true;
 }

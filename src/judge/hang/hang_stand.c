@@ -500,6 +500,8 @@ static void loop_says(struct hang_work *w, const struct stackgroup_rank *r)
 	else
 		hang_says_who_naps(w, r);
 	hang_says_ranks_left_then(w);
+	if (hang_awaits_file_of_failed(w, r) && hang_says_who_left_then(w))
+		hang_advise(w, "look at what that process says, and ask for its status before its file is waited for");
 	if (retry && retry->held)
 		hang_advise(w, "look at what the process that has the lock does; it is none of this job's, so one of "
 			       "an earlier run that was left behind has to be ended by hand");
