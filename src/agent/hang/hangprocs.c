@@ -314,7 +314,10 @@ static void gone_add(struct hangprocs *c, const struct hangprocs_member *m)
 	TEXT_COPY(g->name, m->comm);
 }
 
-/* A zombie counts as ended, whether or not its parent has reaped it; it is reported once. */
+/*
+ * A zombie counts as ended, whether or not its parent has reaped it; it is reported once. One that ended before it was
+ * seen to live counts if it failed: many short ones that end well say nothing.
+ */
 static void gone_find(struct hangprocs *c)
 {
 	c->n_gone = 0;
@@ -324,6 +327,12 @@ static void gone_find(struct hangprocs *c)
 		if (was->state == 'Z' || (same && now->state != 'Z'))
 			continue;
 		gone_add(c, same ? now : was);
+	}
+	for (size_t i = 0; c->samples > 0 && i < c->n_now; i++) {
+		const struct hangprocs_member *m = &c->now[i];
+		const bool failed = !m->main && m->state == 'Z' && m->has_status && m->wait_status != 0;
+		if (failed && !hangprocs_before(c, m))
+			gone_add(c, m);
 	}
 }
 
