@@ -79,6 +79,7 @@ struct made_process {
 	const char *comm, *environ, *group; /* environ: variables with '\n' between; NULL: none */
 	const char *command; /* arguments with ' ' between; NULL: comm */
 	const char *children; /* of its main thread: "11 12"; NULL: none */
+	int status; /* of a zombie, as waitpid has it */
 };
 
 static inline void made_list(const struct made_world *m, pid_t pid, const char *file, const char *text, char between)
@@ -99,10 +100,10 @@ static inline void made_process(const struct made_world *m, const struct made_pr
 	TEXT_FORMAT(path, "proc/%d/stat", (int)p->pid);
 	TEXT_FORMAT(text,
 		    "%d (%s) %c %d %d %d 0 -1 4194304 0 0 0 0 %llu 0 0 0 20 0 %d 0 %llu 1000000 25000 "
-		    "18446744073709551615 1 1 0 0 0 0 0 0 0 0 0 0 17 1 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
+		    "18446744073709551615 1 1 0 0 0 0 0 0 0 0 0 0 17 1 0 0 0 0 0 0 0 0 0 0 0 0 %d\n",
 		    (int)p->pid, p->comm, p->state ? p->state : 'S', (int)p->ppid, (int)p->pid, (int)p->pid,
 		    (unsigned long long)p->cpu_ticks, p->threads ? p->threads : 1,
-		    (unsigned long long)p->start_ticks);
+		    (unsigned long long)p->start_ticks, p->status);
 	made_write(m, path, text, strlen(text));
 	TEXT_FORMAT(path, "proc/%d/statm", (int)p->pid);
 	made_write(m, path, "244 100 50 1 0 20 0\n", 20);

@@ -106,6 +106,37 @@ static void a_zombie_has_ended_and_is_reported_once(void **state)
 	assert_int_equal(procs->n_gone, 0);
 }
 
+static void short_child(pid_t pid, int status)
+{
+	static const char io[] = "rchar: 0\nwchar: 0\nsyscr: 0\nsyscw: 0\nread_bytes: 0\nwrite_bytes: 0\n"
+				 "cancelled_write_bytes: 0\n";
+	char path[32];
+	struct made_process dead = {
+		.pid = pid, .ppid = 60, .start_ticks = 900, .comm = "export", .state = 'Z', .status = status};
+	made_process(&made, &dead);
+	TEXT_FORMAT(path, "proc/%d/io", (int)pid);
+	made_write(&made, path, io, sizeof(io) - 1);
+	launcher.children = "61 62 63 64";
+	made_process(&made, &launcher);
+}
+
+static void a_child_that_was_only_seen_as_a_zombie_counts_if_it_failed(void **state)
+{
+	(void)state;
+	sample();
+	short_child(63, 0);
+	sample();
+	assert_int_equal(procs->n_gone, 0);
+	short_child(64, 3 << 8);
+	sample();
+	launcher.children = "61 62";
+	assert_int_equal(procs->n_gone, 1);
+	assert_int_equal(procs->gone[0].pid, 64);
+	assert_int_equal(procs->gone[0].wait_status, 3 << 8);
+	sample();
+	assert_int_equal(procs->n_gone, 0);
+}
+
 static void another_process_of_the_same_number_is_new(void **state)
 {
 	(void)state;
@@ -235,6 +266,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_second_sample_knows_the_first, begin, end),
 		cmocka_unit_test_setup_teardown(an_ended_process_is_reported_once, begin, end),
 		cmocka_unit_test_setup_teardown(a_zombie_has_ended_and_is_reported_once, begin, end),
+		cmocka_unit_test_setup_teardown(a_child_that_was_only_seen_as_a_zombie_counts_if_it_failed, begin, end),
 		cmocka_unit_test_setup_teardown(another_process_of_the_same_number_is_new, begin, end),
 		cmocka_unit_test_setup_teardown(another_attempt_knows_nobody, begin, end),
 		cmocka_unit_test_setup_teardown(a_job_that_only_sleeps_does_not_stir, begin, end),
