@@ -4,6 +4,7 @@
  * missing: none of those that live could bring it. That it had the same in its hands is what it has from its parent.
  */
 #include <math.h>
+#include <signal.h>
 #include <sys/wait.h>
 
 #include "base/text.h"
@@ -130,6 +131,28 @@ bool hang_failed_then(const struct hang_work *w)
 {
 	const struct liveness *l = hang_left_then(w);
 	return l && l->seen.last_gone.has_status && l->seen.last_gone.wait_status != 0;
+}
+
+static bool is_crash(int status)
+{
+	static const int crashes[] = {SIGKILL, SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE};
+	for (size_t i = 0; WIFSIGNALED(status) && i < ARRAY_SIZE(crashes); i++)
+		if (WTERMSIG(status) == crashes[i])
+			return true;
+	return false;
+}
+
+bool hang_sibling_crashed(const struct hang_work *w, const struct waitgraph_node *n)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct liveness *l = w->stepping && n->main && n->naps ? hang_left_then(w) : NULL;
+	for (size_t i = 0; l && i < g->n_nodes; i++) {
+		const struct waitfact_process *p = g->node[i].process;
+		if (p && g->node[i].main && p->pid == l->seen.last_gone.pid)
+			return p->ppid == n->process->ppid && p->state == 'Z' && p->has_exit &&
+			       is_crash(p->exit_status);
+	}
+	return false;
 }
 
 /* The rank that is made anew; NULL: none, or several, or it has been left alone for a while. */

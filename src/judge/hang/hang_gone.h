@@ -16,6 +16,11 @@ const struct liveness *hang_left_then(const struct hang_work *w);
 /* The same, if it did not end well. */
 bool hang_failed_then(const struct hang_work *w);
 /*
+ * True of a helper that naps, in a job of steps, if another child of its parent, which has not asked for that one's
+ * end, crashed or was killed then: it may look for what that one has taken along.
+ */
+bool hang_sibling_crashed(const struct hang_work *w, const struct waitgraph_node *n);
+/*
  * A rank whose main process ends and is made anew again and again since the job came to a stand: nobody comes to the
  * others in its place.
  */

@@ -491,7 +491,7 @@ bool hang_graph_benign(struct hang_work *w)
 	if (is_habit_of_own(w, s)) /* as of any other thread of its own */
 		sleep = MIN(sleep, patience(w, own_thread_ns));
 	const bool looks = s->end == WAITEND_CLOCK && hang_all_look(w) > 0;
-	if (looks)
+	if (looks || (s->end == WAITEND_CLOCK && hang_sibling_crashed(w, &w->c->graph->node[s->node])))
 		sleep = MIN(sleep, patience(w, hang_looks_most_ns(w)));
 	if (s->end == WAITEND_CLOCK && !end_is_main(w, s) && w->standstill_ns < sleep &&
 	    !hang_end_outsleeps(w, s, sleep))
@@ -695,6 +695,15 @@ bool hang_lost(struct hang_work *w)
 	       hang_graph_explains(w);
 }
 
+/* Why it naps without end, where that is known. */
+static void sleeper_says(struct hang_work *w, const struct waitgraph_node *n, size_t lookers)
+{
+	if (lookers > 0)
+		hang_all_look_says(w);
+	else if (hang_sibling_crashed(w, n))
+		ignore(hang_says_who_left_then(w), "one has, as was asked");
+}
+
 /* An end that says why: a stopped helper, a silent server. Such a wait may still end, so it takes longer to tell. */
 bool hang_graph_explains(struct hang_work *w)
 {
@@ -771,8 +780,8 @@ bool hang_graph_explains(struct hang_work *w)
 	    hang_thread_of_graph(w, w->g.rank[0].process->pid))
 		TEXT_COPY(w->v->id, "waits_for_thread");
 	const size_t lookers = s->end == WAITEND_CLOCK ? hang_all_look(w) : 0;
-	if (lookers > 0)
-		hang_all_look_says(w);
+	if (s->end == WAITEND_CLOCK)
+		sleeper_says(w, n, lookers);
 	/* a person may come; and sleeping may be what the program is for */
 	if (visitor || lookers > 2 || hang_by_design(w, s))
 		w->v->confidence = CONFIDENCE_LOW;
