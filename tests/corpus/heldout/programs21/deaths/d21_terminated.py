@@ -1,0 +1,5 @@
+"""Somebody ends the training by SIGTERM."""
+from kitd21 import role, told
+
+role("main")
+told(600)
