@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -30,7 +31,6 @@ func serve() {
 		}
 		w.Write([]byte(strings.Repeat("sample ", 500)))
 	})
-	os.Remove("shards")
 	fmt.Println(http.ListenAndServe(os.Args[2], nil))
 }
 
@@ -53,14 +53,26 @@ func main() {
 		return
 	}
 	role("main", os.Getpid())
-	address := fmt.Sprintf("127.0.0.1:%d", 20000+os.Getpid()%10000)
+	door, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		panic(err)
+	}
+	address := door.Addr().String()
+	door.Close()
 	server := exec.Command(os.Args[0], "serve", address)
 	server.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if server.Start() != nil {
 		os.Exit(1)
 	}
 	role("server", server.Process.Pid)
-	time.Sleep(time.Second)
+	for {
+		end, err := net.Dial("tcp", address)
+		if err == nil {
+			end.Close()
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
 	client := &http.Client{Transport: &http.Transport{MaxConnsPerHost: 2}}
 	for step := 0; step < 400; step++ {
 		n := fetch(client, address, step)

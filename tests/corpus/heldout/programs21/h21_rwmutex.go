@@ -26,7 +26,7 @@ func (s *settings) scaled(x float64) float64 {
 func (s *settings) learningRate() float64 {
 	s.RLock()
 	defer s.RUnlock()
-	time.Sleep(20 * time.Millisecond)
+	time.Sleep(60 * time.Millisecond)
 	return s.scaled(s.rate)
 }
 
@@ -60,11 +60,11 @@ func main() {
 		}
 	}()
 	for step := 0; step < 400; step++ {
-		if step == 40 {
+		if step >= 40 && step%10 == 0 {
 			changed <- true
 		}
 		rate := s.learningRate()
-		time.Sleep(180 * time.Millisecond)
+		time.Sleep(140 * time.Millisecond)
 		if step%5 == 0 {
 			fmt.Printf("step %d rate %.4f\n", step, rate)
 		}
