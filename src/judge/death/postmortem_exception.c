@@ -109,6 +109,14 @@ static void guard_advise(struct pm *p, const struct log_hint *h)
 			    "by spawn or forkserver (a DataLoader's workers too) imports the script anew.");
 }
 
+static void breakpoint_advise(struct pm *p, const struct log_hint *h)
+{
+	(void)h;
+	incident_advice_add(p->i, "A breakpoint was left in the program (breakpoint(), pdb.set_trace()), and its debugger "
+				  "was left, or found no terminal to read from: take it out. PYTHONBREAKPOINT=0 makes "
+				  "breakpoint() do nothing.");
+}
+
 static void logs_advise(struct pm *p, const char *what)
 {
 	char rank[32] = "";
@@ -126,6 +134,7 @@ void pm_advise_exception(struct pm *p)
 		{"ModuleNotFoundError: No module named ", module_advise},
 		{"FileNotFoundError: [Errno 2]", file_advise},
 		{"PermissionError: [Errno 13]", rights_advise},
+		{"bdb.BdbQuit", breakpoint_advise},
 		{"RuntimeError: An attempt has been made to start a new process", guard_advise},
 	};
 	const struct log_hint *h = p->said;
