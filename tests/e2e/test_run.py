@@ -75,6 +75,8 @@ def test_a_program_that_is_not_there_gives_127(vigil):
     result = vigil("run", "--", "no-such-program-at-all")
     assert result.status == 127, result
     assert "no-such-program-at-all" in result.text
+    report = vigil("why").out.decode()
+    assert "process           exit status 127" in report and "killed by" not in report, report
 
 
 def test_a_file_that_is_no_program_gives_126(vigil, tmp_path):

@@ -33,8 +33,9 @@ static void ending_done(const struct job *j, struct incident *i)
 
 static void ending_failed(const struct job *j, struct incident *i)
 {
+	static const int signals = 128; /* as a shell says it: so much more than the signal that ended it */
 	i->kind = INCIDENT_ERROR_EXIT;
-	i->killer = KILLER_UNKNOWN;
+	i->killer = j->has_exit && j->exit_status < signals ? KILLER_NONE : KILLER_UNKNOWN;
 	if (j->has_exit) {
 		i->victim.valid = i->victim.has_exit_code = true;
 		i->victim.exit_code = j->exit_status;

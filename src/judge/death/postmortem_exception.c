@@ -112,9 +112,10 @@ static void guard_advise(struct pm *p, const struct log_hint *h)
 static void breakpoint_advise(struct pm *p, const struct log_hint *h)
 {
 	(void)h;
-	incident_advice_add(p->i, "A breakpoint was left in the program (breakpoint(), pdb.set_trace()), and its debugger "
-				  "was left, or found no terminal to read from: take it out. PYTHONBREAKPOINT=0 makes "
-				  "breakpoint() do nothing.");
+	incident_advice_add(p->i,
+			    "A breakpoint was left in the program (breakpoint(), pdb.set_trace()), and its debugger "
+			    "was left, or found no terminal to read from: take it out. "
+			    "PYTHONBREAKPOINT=0 makes breakpoint() do nothing.");
 }
 
 static void logs_advise(struct pm *p, const char *what)

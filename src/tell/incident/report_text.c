@@ -208,9 +208,10 @@ static void print_victim(const struct textout *p, const struct incident *i)
 		buf_printf(&b, "%srank %d", b.len ? ", " : "", i->victim.rank);
 	if (i->victim.signal > 0) {
 		const char *name = sigabbrev_np(i->victim.signal);
-		buf_printf(&b, "; died of signal %d%s%s", i->victim.signal, name ? " SIG" : "", name ? name : "");
+		buf_printf(&b, "%sdied of signal %d%s%s", b.len ? "; " : "", i->victim.signal,
+			   name ? " SIG" : "", name ? name : "");
 	} else if (i->victim.has_exit_code) {
-		buf_printf(&b, "; exit status %d", i->victim.exit_code);
+		buf_printf(&b, "%sexit status %d", b.len ? "; " : "", i->victim.exit_code);
 	}
 	if (b.len > 0)
 		textout_value(p, "process", "%s", text);
