@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include "base/buf.h"
+#include "base/mask/mask.h"
 #include "base/path.h"
 #include "sense/proc/maps.h"
 #include "sense/proc/proc.h"
@@ -26,15 +27,21 @@ static bool runs(const struct world *w, pid_t pid, uint64_t start_ticks)
 
 static void command_of(const struct heap_header *h, char *dst, size_t cap)
 {
+	char words[sizeof(h->command) + 1], name[sizeof(h->comm)];
 	struct buf b = {.text = dst, .cap = cap};
 	buf_reset(&b);
-	for (size_t at = 0; at < sizeof(h->command) && h->command[at];) {
-		const char *word = &h->command[at];
+	memcpy(words, h->command, sizeof(h->command));
+	const size_t len = mask_args(words, sizeof(h->command));
+	words[len] = '\0';
+	for (size_t at = 0; at < len && words[at];) {
+		const char *word = &words[at];
 		buf_printf(&b, "%s%s", b.len ? " " : "", b.len == 0 ? path_name(word) : word);
-		at += strlen(&h->command[at]) + 1;
+		at += strlen(&words[at]) + 1;
 	}
+	TEXT_COPY(name, h->comm);
+	mask_name(name);
 	if (b.len == 0)
-		buf_add(&b, h->comm);
+		buf_add(&b, name);
 	for (size_t i = 0; i < b.len; i++)
 		if ((unsigned char)dst[i] < ' ' || dst[i] == 127)
 			dst[i] = '?';

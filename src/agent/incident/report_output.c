@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/log.h"
+#include "base/mask/mask.h"
 #include "agent/jobs/logfiles.h"
 
 #define LINES_MOST 40
@@ -33,17 +34,39 @@ static void line_clean(char *line)
 	line[n] = '\0';
 }
 
+struct output_lines {
+	struct js *lines;
+	bool in_key; /* a private key in lines of its own has begun and not ended */
+};
+
+/* Whether a private key has begun before the first line that is shown. */
+static bool key_begins_before(const struct logfile *f)
+{
+	char text[8192]; /* the longest keys that are in use have 6,400 bytes */
+	const size_t want = (size_t)MIN(f->at, (uint64_t)sizeof(text));
+	const ssize_t got = pread(f->fd, text, want, (off_t)(f->at - want));
+	return got > 0 && mask_key_begun((struct span){text, (size_t)got}, false);
+}
+
 static int output_line_take(void *ctx, const struct logfile *f, const char *text, size_t len)
 {
-	struct js *lines = ctx;
+	struct output_lines *o = ctx;
 	(void)f;
-	/* of an endless line the end is what was printed last */
-	size_t skipped = len > LINE_BYTES_MOST ? len - LINE_BYTES_MOST : 0;
-	cleanup(freep) char *line = strndup(text + skipped, len - skipped);
+	cleanup(freep) char *line = strndup(text, len);
 	if (!line)
 		return -1;
+	const bool hidden = o->in_key;
+	o->in_key = mask_key_begun((struct span){text, len}, o->in_key);
 	line_clean(line);
-	js_add_text(lines, line);
+	if (hidden) {
+		const char *end = o->in_key ? NULL : strstr(line, "-----END");
+		js_add_text(o->lines, end && end == line ? line : "***");
+		return 0;
+	}
+	/* before it is cut, as half a secret is not known as one; the end of a line is what was printed last */
+	mask_text(line);
+	const size_t masked = strlen(line);
+	js_add_text(o->lines, line + sub_floor(masked, LINE_BYTES_MOST));
 	return 0;
 }
 
@@ -52,8 +75,9 @@ static void file_take(const struct logfiles *l, struct logfile *f, struct js *al
 	struct js *lines = js_array();
 	int r = logfiles_tail(f, LINES_MOST);
 	uint64_t earlier_bytes = f->at;
+	struct output_lines to = {.lines = lines, .in_key = key_begins_before(f)};
 	if (r == 0)
-		r = logfiles_read(f, false, true, output_line_take, lines);
+		r = logfiles_read(f, false, true, output_line_take, &to);
 	if (r < 0)
 		log_warning("cannot read all of the output of rank %d in %s: %s", f->rank, l->dir, strerror(-r));
 	if (js_len(lines) == 0) {

@@ -91,6 +91,7 @@ void map_job_begin(struct map *m)
 		TEXT_COPY(j->name, m->spec->name);
 	else
 		job_name(m->spec->words[0], j->name, sizeof(j->name));
+	mask_text(j->name);
 	host_job_id(j->name, j->id, sizeof(j->id));
 	command_line(m->spec->words, j->command, sizeof(j->command));
 	if (!getcwd(j->cwd, sizeof(j->cwd)))

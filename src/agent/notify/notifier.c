@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/heap.h"
 #include "base/log.h"
+#include "base/mask/mask.h"
 
 extern char **environ;
 
@@ -39,8 +40,11 @@ void notifier_open(struct notifier *n, const struct world *w, const char *state_
 			    strerror(errno), n->spool.dir);
 }
 
-static void notifier_put(struct notifier *n, const struct notice *notice)
+/* Reports are masked when they are made; warnings and ends of hangs come as they are. */
+static void notifier_put(struct notifier *n, struct notice *notice)
 {
+	mask_text(notice->title);
+	mask_text(notice->text);
 	for (size_t i = 0; i < n->channels->n; i++) {
 		const struct channel *c = &n->channels->item[i];
 		if (!channel_wants(c, notice))

@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/mask/mask.h"
 #include "sense/proc/proc.h"
 #include "sense/proc/procfile.h"
 #include "tell/jobs/job_json.h"
@@ -41,7 +42,8 @@ static uid_t owner_of(const struct adopt *a, const struct adopted *j)
 static void job_describe(struct adopt *a, struct adopted *j, const char *name, const char *command)
 {
 	TEXT_COPY(j->job.name, name);
-	host_job_id(name, j->job.id, sizeof(j->job.id));
+	mask_text(j->job.name);
+	host_job_id(j->job.name, j->job.id, sizeof(j->job.id));
 	TEXT_COPY(j->job.command, command);
 	host_name(j->job.node, sizeof(j->job.node));
 	j->job.uid = owner_of(a, j);

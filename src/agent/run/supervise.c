@@ -62,6 +62,7 @@ static void job_describe(struct super *s)
 	char *dot = strrchr(j->name, '.');
 	if (!spec->watch.name && dot && strcmp(dot, ".py") == 0)
 		*dot = '\0';
+	mask_text(j->name);
 	host_job_id(j->name, j->id, sizeof(j->id));
 	command_line(spec->argv, j->command, sizeof(j->command));
 	if (!getcwd(j->cwd, sizeof(j->cwd)))

@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/mask/mask.h"
 #include "base/vec.h"
 #include "sense/proc/keptfds.h"
 #include "sense/wait/threadlist.h"
@@ -281,6 +282,7 @@ static int profproc_lane(struct profproc *t, struct profproc_thread *th, struct 
 		if (file_read_at(t->view->w->proc_fd, path, lane.thread, sizeof(lane.thread), &len) == 0 && len > 0 &&
 		    lane.thread[len - 1] == '\n')
 			lane.thread[len - 1] = '\0';
+		mask_name(lane.thread);
 		const char *name = procview_thread_name(t->view, th->has_py ? &th->py : NULL);
 		if (name)
 			TEXT_COPY(lane.thread, name);

@@ -49,10 +49,20 @@ bool edit_is_name(char c)
 	return edit_is_word(c) || c == '_' || c == '-' || c == '.';
 }
 
+size_t edit_colour(const struct edit *e, size_t at)
+{
+	size_t n = at + 2;
+	if (n >= edit_left(e) || e->from[at] != '\033' || e->from[at + 1] != '[')
+		return 0;
+	while (n < edit_left(e) && edit_is_of(e->from[n], "0123456789;:?"))
+		n++;
+	return n < edit_left(e) ? n + 1 - at : n - at;
+}
+
 size_t edit_blanks(const struct edit *e, size_t at)
 {
-	while (at < edit_left(e) && e->from[at] == ' ')
-		at++;
+	for (size_t n = 1; at < edit_left(e) && n > 0; at += n)
+		n = e->from[at] == ' ' ? 1 : edit_colour(e, at);
 	return at;
 }
 

@@ -23,6 +23,8 @@ void edit_keep(struct edit *e, size_t n);
 void edit_hide(struct edit *e, size_t n); /* three stars at most, and no more than n */
 size_t edit_left(const struct edit *e);
 char edit_char(const struct edit *e, size_t at); /* NUL behind the end */
+/* How long the code of a terminal is ("ESC[31m") that is at this distance; 0: there is none. */
+size_t edit_colour(const struct edit *e, size_t at);
 /* Where what begins at this distance ends: the first blank or one of stops, the first that is no space, no quote. */
 size_t edit_run(const struct edit *e, size_t at, const char *stops);
 size_t edit_blanks(const struct edit *e, size_t at);

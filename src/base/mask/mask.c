@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/mask/edit.h"
 #include "base/mask/maskname.h"
@@ -81,7 +82,9 @@ static bool known_form(struct edit *e)
 		"glrt-", "hf_",	     "api_org_",  "sk-",     "sk_live_", "sk_test_",	"rk_live_",
 		"xoxb-", "xoxp-",    "xoxa-",	  "xoxs-",   "xapp-",	 "AKIA",	"ASIA",
 		"npm_",	 "eyJ",	     "AIza",	  "ya29.",   "nvapi-",	 "gsk_",	"hvs.",
-		"SG.",	 "pypi-AgE", "dckr_pat_", "dop_v1_", "shpat_",	 "r8_",		"AGE-SECRET-KEY-"};
+		"SG.",	 "pypi-AgE", "dckr_pat_", "dop_v1_", "shpat_",	 "r8_",		"AGE-SECRET-KEY-",
+		"xai-",	 "tskey-",   "wandb_v1_", "tgp_v1_", "lin_api_", "lsv2_pt_",	"lsv2_sk_",
+		"PMAK-", "pcsk_",    "sntrys_",	  "hvb."};
 	static const char *const addresses[] = {"hooks.slack.com/services/", "discord.com/api/webhooks/",
 						"discordapp.com/api/webhooks/", "api.telegram.org/bot"};
 	const size_t rest_len = 16, n_forms = ARRAY_SIZE(forms);
@@ -107,14 +110,15 @@ static bool known_form(struct edit *e)
 /* "Bearer x", "Basic x" with something long behind it. */
 static bool scheme(struct edit *e)
 {
-	static const char *const schemes[] = {"Bearer ", "bearer ", "Basic "};
+	static const char *const schemes[] = {"Bearer ", "bearer ", "Basic ", "bearer: "};
 	const size_t value_len = 8;
 	for (size_t i = 0; i < ARRAY_SIZE(schemes); i++) {
 		size_t len = strlen(schemes[i]);
-		if (edit_left(e) <= len || memcmp(e->from, schemes[i], len) != 0)
+		if (edit_left(e) <= len || strncasecmp(e->from, schemes[i], len) != 0)
 			continue;
 		size_t end = edit_run(e, len, "\"',;");
-		if (end - len < value_len)
+		const struct span v = {e->from + len, end - len};
+		if (v.len < value_len || (memcmp(e->from, schemes[i], len) != 0 && !maskvalue_is_random(v)))
 			continue;
 		edit_keep(e, len);
 		edit_hide(e, end - len);
@@ -132,12 +136,21 @@ static bool is_colon_of_value(const struct edit *e, size_t value_at, enum secrec
 	return quoted || how == SECRET || parts > 1 || maskvalue_is_random(v);
 }
 
+/* ("name", "value"), as an item of a dictionary is shown and a call is written: the value is the last of its list. */
+static bool is_last_of_list(const struct edit *e, size_t value_at)
+{
+	const char quote = edit_char(e, value_at);
+	const struct edit rest = {.from = e->from + MIN(value_at + 1, edit_left(e)), .end = e->end};
+	return edit_is_of(quote, "\"'") && edit_is_of(edit_char(&rest, edit_quoted(&rest, quote, false) + 1), ")");
+}
+
 /* Where the value of a secret's name of n letters begins; 0: none follows. */
 static size_t value_begin(const struct edit *e, size_t n, enum secrecy how, size_t parts)
 {
 	const bool option = n > 1 && e->from[0] == '-';
-	const size_t at = edit_quotes(e, n);
-	const bool quoted = at > n;
+	const size_t name_end = edit_quotes(e, n);
+	const bool quoted = name_end > n;
+	const size_t at = name_end + (quoted && edit_char(e, name_end) == ']'); /* environ["NAME"] = */
 	const size_t sign = edit_blanks(e, at), two = edit_blanks(e, sign + 2);
 	size_t begin = edit_blanks(e, sign + 1);
 	const char next = edit_char(e, sign + 1);
@@ -151,8 +164,14 @@ static size_t value_begin(const struct edit *e, size_t n, enum secrecy how, size
 	case ':':
 		return next == '=' ? two : is_colon_of_value(e, begin, how, parts, quoted) ? begin : 0;
 	case ',': /* a list of arguments */
+		if (quoted && !option && (how == SECRET || parts > 1) && is_last_of_list(e, begin))
+			return begin;
 		return option && quoted && edit_is_of(edit_char(e, begin), "\"'") && edit_char(e, begin + 1) != '-'
 			       ? begin
+			       : 0;
+	case '%': /* an address within an address */
+		return !quoted && strncasecmp(e->from + sign, "%3d", MIN(edit_left(e) - sign, (size_t)3)) == 0
+			       ? sign + 3
 			       : 0;
 	default:
 		return option && !quoted && sign > at && edit_char(e, sign) != '-' ? sign : 0;
@@ -341,7 +360,15 @@ static size_t edit(char *text, size_t len)
 		const char last = before;
 		const bool begins = !edit_is_word(last);
 		before = *e.from;
-		if (address(&e) || (begins && (known_form(&e) || scheme(&e))) || maskvalue_key(&e)) {
+		const size_t code = edit_colour(&e, 0);
+		if (code > 0) {
+			edit_keep(&e, code);
+			before = ' ';
+		} else if (*e.from == '%' && isxdigit((unsigned char)edit_char(&e, 1)) &&
+			   isxdigit((unsigned char)edit_char(&e, 2))) {
+			edit_keep(&e, 3); /* "%3Ftoken" is called "token" */
+			before = ' ';
+		} else if (address(&e) || (begins && (known_form(&e) || scheme(&e))) || maskvalue_key(&e)) {
 			before = '*';
 		} else if (edit_is_name(*e.from)) {
 			named_value(&e, last);
@@ -358,6 +385,27 @@ static size_t edit(char *text, size_t len)
 void mask_text(char *text)
 {
 	text[edit(text, strlen(text))] = '\0';
+}
+
+void mask_name(char *name)
+{
+	if (strpbrk(name, "=: ")) /* most have no sign, and too few bytes for a token's form; names are read often */
+		mask_text(name);
+}
+
+bool mask_key_begun(struct span text, bool open)
+{
+	static const char begin[] = "-----BEGIN ", kind[] = "PRIVATE KEY-----", end[] = "-----END ";
+	const size_t kind_most = 32 + sizeof(kind);
+	const char *at, *const stop = text.p + text.len;
+	for (const char *p = text.p; (at = memmem(p, (size_t)(stop - p), "-----", 5)); p = at + 1) {
+		const size_t left = (size_t)(stop - at);
+		if (left >= sizeof(end) - 1 && memcmp(at, end, sizeof(end) - 1) == 0)
+			open = false;
+		else if (left >= sizeof(begin) - 1 && memcmp(at, begin, sizeof(begin) - 1) == 0)
+			open |= memmem(at, MIN(left, sizeof(begin) + kind_most), kind, sizeof(kind) - 1) != NULL;
+	}
+	return open;
 }
 
 void mask_value(const char *name, char *value_text)

@@ -22,5 +22,12 @@ size_t mask_args(char *args, size_t len);
  * forms that well-known services use.
  */
 void mask_text(char *text);
+/* The name of a process or a thread, as the kernel keeps it: "pw=x" is one that a program may have given itself. */
+void mask_name(char *name);
+/*
+ * Whether a private key in PEM's form, of several lines, is open behind this text; open: it was before. Its lines say
+ * nothing by themselves, so whoever masks lines one by one hides those in between.
+ */
+bool mask_key_begun(struct span text, bool open);
 /* The value of a variable, as Python shows it: all of a text or bytes where its name is a secret's, else mask_text. */
 void mask_value(const char *name, char *value);

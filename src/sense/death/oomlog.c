@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/mask/mask.h"
 
 static uint64_t scaled(uint64_t v, uint64_t unit)
 {
@@ -81,6 +82,7 @@ static bool pid_and_comm(struct span s, const char *stop, pid_t *ret_pid, char *
 	if (!close)
 		return false;
 	span_copy((struct span){in.p, (size_t)(close - in.p)}, comm, cap);
+	mask_name(comm);
 	*ret_rest = (struct span){close + 1, (size_t)(s.p + s.len - close - 1)};
 	return true;
 }
@@ -247,6 +249,7 @@ static void table_row(struct oomlog *o, struct span text)
 		int64_t adj;
 		if (o->columns[i] == OOMLOG_NAME) {
 			span_copy(span_trim(rest), t.comm, sizeof(t.comm));
+			mask_name(t.comm);
 			break;
 		}
 		if (!span_word(&rest, &w))

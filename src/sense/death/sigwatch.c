@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "base/clock.h"
+#include "base/mask/mask.h"
 #include "sense/bpf/records.h"
 
 int sigwatch_open(int ring_fd, size_t ring_bytes, struct sigwatch *ret)
@@ -57,6 +58,7 @@ static void event_make(const struct bpf_signal_record *r, const struct world *w,
 	};
 	memcpy(e->sender_comm, r->sender_comm, sizeof(e->sender_comm));
 	e->sender_comm[sizeof(e->sender_comm) - 1] = '\0';
+	mask_name(e->sender_comm);
 }
 
 static void event_make_end(const struct bpf_end_record *r, const struct world *w, struct sigwatch_event *e)
@@ -75,6 +77,7 @@ static void event_make_end(const struct bpf_end_record *r, const struct world *w
 	end->peak_rss_bytes = r->max_rss_pages * w->page_bytes;
 	memcpy(end->name, r->comm, sizeof(end->name));
 	end->name[sizeof(end->name) - 1] = '\0';
+	mask_name(end->name);
 	_Static_assert(PROCESS_LIMITS == BPF_LIMITS, "the same limits on both sides");
 	for (size_t i = 0; i < PROCESS_LIMITS; i++) {
 		end->soft_limit[i] = r->limit[i][0];

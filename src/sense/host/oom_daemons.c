@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/mask/mask.h"
 #include "sense/proc/proc.h"
 
 #define ENVIRON_CAP (128 * KIB)
@@ -62,6 +63,7 @@ static struct span oom_daemons_command(const struct world *w, pid_t pid, char *d
 	size_t len = 0;
 	if (proc_arguments_read(w, pid, dst, cap, &len) != 0)
 		return (struct span){"", 0};
+	len = mask_args(dst, len);
 	for (size_t i = 0; i < len; i++)
 		if (dst[i] == '\0')
 			dst[i] = ' ';

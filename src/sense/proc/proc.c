@@ -87,6 +87,7 @@ static int stat_head_parse(struct span text, struct proc_stat *ret, struct span 
 	if (words_pid(&head, &ret->pid) < 0)
 		return -EBADMSG;
 	span_copy((struct span){open + 1, (size_t)(close - open - 1)}, ret->comm, sizeof(ret->comm));
+	mask_name(ret->comm);
 	struct span rest = {close + 1, (size_t)(text.p + text.len - close - 1)};
 	struct span state;
 	if (!span_word(&rest, &state) || state.len != 1)
@@ -371,6 +372,7 @@ static int comm_read(const struct world *w, pid_t pid, char *dst, size_t cap)
 		return r;
 	char clean[64];
 	span_copy(span_trim((struct span){name, len}), clean, sizeof(clean));
+	mask_name(clean);
 	(void)text_format(dst, cap, "[%s]", clean);
 	return 0;
 }

@@ -9,6 +9,7 @@
 
 #include "base/bisect.h"
 #include "base/buf.h"
+#include "base/mask/mask.h"
 #include "sense/bpf/records.h"
 
 /* Buffer size: the kernel fills at most 32 KiB per read of an iterator, and folders are read faster in large reads. */
@@ -243,6 +244,7 @@ static void bpf_row(struct tasks *t, const struct bpf_task_record *r, const stru
 	row->has_adj = true;
 	memcpy(row->comm, r->comm, sizeof(row->comm));
 	row->comm[sizeof(row->comm) - 1] = '\0';
+	mask_name(row->comm);
 }
 
 static int bpf_scan(struct tasks *t, const struct world *w)

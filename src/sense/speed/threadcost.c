@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/mask/mask.h"
 #include "sense/proc/procstats.h"
 #include "sense/wait/threadlist.h"
 
@@ -33,6 +34,7 @@ int threadcost_stat_parse(struct span text, uint64_t ns_per_tick, struct threadc
 			v[i] = 0; /* the state, and numbers below 0 */
 	}
 	span_copy((struct span){name + 1, (size_t)(end - name - 1)}, ret->comm, sizeof(ret->comm));
+	mask_name(ret->comm);
 	ret->minor_faults = v[STAT_MINFLT];
 	ret->major_faults = v[STAT_MAJFLT];
 	ret->system_ns = v[STAT_STIME] * ns_per_tick;

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/mask/mask.h"
 #include "base/vec.h"
 #include "sense/memory/cgroup.h"
 
@@ -50,6 +51,7 @@ const char *task_comm(const struct world *w, pid_t pid, pid_t tid, char dst[stat
 		span_copy(span_trim((struct span){text, len}), dst, 16);
 	else
 		(void)text_copy(dst, 16, "?");
+	mask_name(dst);
 	return dst;
 }
 

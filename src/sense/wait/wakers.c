@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/mask/mask.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "sense/bpf/bpfcall.h"
@@ -203,6 +204,7 @@ static void thread_take(const struct wakers *k, uint32_t tid, const struct bpf_w
 	ret->start_ticks = t->start_boot_ns / k->tick_ns;
 	ret->process_start_ticks = t->process_start_boot_ns / k->tick_ns;
 	span_copy((struct span){t->comm, strnlen(t->comm, sizeof(t->comm))}, ret->name, sizeof(ret->name));
+	mask_name(ret->name);
 }
 
 struct waker_reading {

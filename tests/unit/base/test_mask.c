@@ -126,6 +126,17 @@ static void texts(void **state)
 		{"auth=basic", "auth=basic"},
 		{"api key: a1b2c3d4", "api key: ***"},
 		{"Invalid access token: expired", "Invalid access token: expired"},
+		{"\033[1mhf_abcdefghijklmnopqrst\033[0m", "\033[1mhf_***\033[0m"},
+		{"\033[1mpassword\033[0m=\033[31mabcd\033[0m x", "\033[1mpassword\033[0m=\033[31m*** x"},
+		{"password: \033[31mabcd x\033[", "password: \033[31m*** x\033["},
+		{"os.environ['HF_TOKEN'] = 'abcd'", "os.environ['HF_TOKEN'] = '***'"},
+		{"if d[\"password\"] == x", "if d[\"password\"] == x"},
+		{"[('HF_TOKEN', 'abcd'), ('A', 'b')]", "[('HF_TOKEN', '***'), ('A', 'b')]"},
+		{"setattr(o, \"password\", \"abcd\")", "setattr(o, \"password\", \"***\")"},
+		{"['user', 'password', 'email']", "['user', 'password', 'email']"},
+		{"BEARER a1b2c3d4e5 basic training", "BEARER *** basic training"},
+		{"u=http%3A%2F%2Fh%3Ftoken%3Dabcdef", "u=http%3A%2F%2Fh%3Ftoken%3D***"},
+		{"100%, 50%d, password%", "100%, 50%d, password%"},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		char text[128];
@@ -135,6 +146,35 @@ static void texts(void **state)
 		mask_text(text); /* masked once, it stays */
 		assert_string_equal(text, table[i].to);
 	}
+}
+
+static void names_of_processes(void **state)
+{
+	(void)state;
+	static const char *const table[][2] = {{"pw=a1b2c3d4e5f", "pw=***"},   {"password: abcd", "password: ***"},
+					       {"python3", "python3"},	       {"ray::f()", "ray::f()"},
+					       {"kworker/0:1", "kworker/0:1"}, {"", ""}};
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		char text[16];
+		TEXT_COPY(text, table[i][0]);
+		mask_name(text);
+		assert_string_equal(text, table[i][1]);
+	}
+}
+
+static void keys_of_several_lines(void **state)
+{
+	(void)state;
+	static const char begin[] = "x -----BEGIN RSA PRIVATE KEY-----", end[] = "-----END RSA PRIVATE KEY----- y";
+	assert_true(mask_key_begun(span_of(begin), false));
+	assert_true(mask_key_begun(span_of("MIIEabcd"), true));
+	assert_false(mask_key_begun(span_of("MIIEabcd"), false));
+	assert_false(mask_key_begun(span_of(end), true));
+	assert_false(mask_key_begun(span_of("-----BEGIN CERTIFICATE-----"), false));
+	assert_false(mask_key_begun(span_of("-----BEGIN PRIVATE KEY-----\nA\n-----END PRIVATE KEY-----"), false));
+	assert_true(mask_key_begun(span_of("----------BEGIN PRIVATE KEY-----"), false));
+	assert_false(mask_key_begun(span_of("-----"), false));
+	assert_false(mask_key_begun(span_of(""), false));
 }
 
 #define ARGS(from, to)                                                                                                 \
@@ -247,6 +287,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_of_secrets_and_of_other_things),
 		cmocka_unit_test(texts),
+		cmocka_unit_test(names_of_processes),
+		cmocka_unit_test(keys_of_several_lines),
 		cmocka_unit_test(arguments),
 		cmocka_unit_test(values_of_variables),
 		cmocka_unit_test(brackets_and_quotes_that_nobody_closes),
