@@ -39,20 +39,22 @@ DEAD = ",".join(map(str, range(4190000, 4190040)))  # above what a kernel gives 
 
 @pytest.fixture
 def node(vigil, home):  # noqa: F811
-    """node(pids): the user's node, which says again and again that Ray has ended these; the watch has seen its log."""
+    """node(pids, n): the user's nodes, which say again and again that Ray has ended these; the watch has seen their logs."""
     started = []
 
-    def start(pids):
+    def start(pids, n=1):
         program, script = home / "raylet/raylet", home / "node.py"
         program.parent.mkdir()
         shutil.copy(os.path.realpath("/usr/bin/python3"), program)
         script.write_text(NODE)
-        process = subprocess.Popen([program, script, pids], user=ATTACKER, group=ATTACKER, extra_groups=[], cwd=home,
-                                   stdout=subprocess.PIPE, start_new_session=True, env={"PATH": os.environ["PATH"]})
-        started.append(process)
-        assert process.stdout.readline() == b"ready\n"
+        for i in range(n):
+            folder = home / str(i)
+            folder.mkdir()
+            os.chown(folder, ATTACKER, ATTACKER)
+            started.append(subprocess.Popen([program, script, pids], user=ATTACKER, group=ATTACKER, extra_groups=[], cwd=folder,
+                                            stdout=subprocess.PIPE, start_new_session=True, env={"PATH": os.environ["PATH"]}))
+            assert started[-1].stdout.readline() == b"ready\n"
         vigil.start("watch", "--ray", stderr=subprocess.DEVNULL)
-        return process
 
     yield start
     for process in started:
@@ -76,6 +78,16 @@ def test_a_log_that_tells_of_kills_without_end_does_not_fill_the_disk(vigil, nod
     of_jobs = collections.Counter(e["job"] for e in events(vigil) if "Ray's memory monitor" in e["text"])
     # the node of the other test may run beside it, and is watched as well
     assert of_jobs and max(of_jobs.values()) <= 34, of_jobs
+
+
+def test_a_user_with_many_nodes_has_no_more_reports_for_it(vigil, node):
+    node(DEAD, 4)
+
+    def ends():
+        return {e["job"] for e in events(vigil) if e["kind"] == "reports_end"}
+    wait_for(lambda: len(ends()) >= 4, 40, "the end of the reports of all nodes")
+    time.sleep(1)
+    assert 64 <= len(reports(vigil)) <= 68, len(reports(vigil))
 
 
 def test_a_users_log_makes_nobody_else_a_victim(vigil, node):

@@ -7,6 +7,7 @@
 #include "agent/run/adopt.h"
 #include "agent/run/jobhang.h"
 #include "agent/run/livetell.h"
+#include "agent/run/reportroom.h"
 #include "agent/run/sampler.h"
 #include "agent/run/services.h"
 #include "model/jobs/job.h"
@@ -46,9 +47,7 @@ struct adopted {
 	struct adopt_dying dying[ADOPT_DYING];
 	size_t n_dying;
 	uint64_t stops_until_ns; /* its raylet was told to end: its workers end with it */
-	uint32_t worker_reports; /* of workers, made lately */
-	uint64_t worker_reports_ns; /* monotonic; since when one is taken off that number each half minute */
-	bool worker_reports_cut; /* more were due, which was told */
+	struct reportroom worker_reports;
 	struct job_hang hang;
 	uint64_t hard_ns; /* it is being ended, by SIGKILL from then on; 0: it is not */
 };
@@ -61,6 +60,7 @@ struct adopt {
 	struct adopted job[UNIT_JOBS_MAX]; /* same index as in guard_shm.jobs */
 	uint32_t n;
 	int signal_fd;
+	struct reportrooms worker_reports; /* of users, root left out */
 	struct sigfeed *signals; /* of all jobs; NULL: none was watched yet */
 	uint64_t rescan_ns;
 	uint64_t newcomers_ns; /* when they are looked for next */

@@ -49,20 +49,25 @@ static void worker_autopsy(struct adopt *a, struct adopted *j, const struct samp
  */
 static bool report_has_room(struct adopt *a, struct adopted *j)
 {
-	const uint32_t at_once = 32;
-	const uint64_t now_ns = a->w->mono_ns(), each_ns = 30 * NS_PER_S;
-	const uint64_t passed = sub_floor(now_ns, j->worker_reports_ns) / each_ns;
-	j->worker_reports -= (uint32_t)MIN((uint64_t)j->worker_reports, passed);
-	j->worker_reports_ns = j->worker_reports == 0 ? now_ns : j->worker_reports_ns + passed * each_ns;
-	if (j->worker_reports < at_once) {
-		j->worker_reports++;
+	static const struct reportroom_limit of_node = {.at_once = 32, .each_ns = 30 * NS_PER_S},
+					     of_user = {.at_once = 64, .each_ns = 15 * NS_PER_S};
+	const uint64_t now_ns = a->w->mono_ns();
+	struct reportroom *users = j->job.uid ? reportrooms_of(&a->worker_reports, j->job.uid, of_user, now_ns) : NULL;
+	const bool node_has = reportroom_has(&j->worker_reports, of_node, now_ns),
+		   user_has = !users || reportroom_has(users, of_user, now_ns);
+	if (node_has && user_has) {
+		reportroom_take(&j->worker_reports);
+		if (users)
+			reportroom_take(users);
 		return true;
 	}
-	if (!j->worker_reports_cut)
+	const struct reportroom_limit limit = node_has ? of_user : of_node;
+	if (!j->worker_reports.told)
 		recorder_event(&j->recorder, &j->job, "reports_end", NULL,
-			       "%u workers have ended soon after each other: from here on one in %u s has a report",
-			       at_once, (unsigned)(each_ns / NS_PER_S));
-	j->worker_reports_cut = true;
+			       "%u workers%s have ended soon after each other: from here on one in %u s has a report",
+			       limit.at_once, node_has ? " of this user's nodes" : "",
+			       (unsigned)(limit.each_ns / NS_PER_S));
+	j->worker_reports.told = true;
 	return false;
 }
 
