@@ -7,6 +7,8 @@ import signal
 import socket
 import time
 
+import pytest
+
 from conftest import wait_for
 from notifykit import channels, server  # noqa: F401
 from test_notify import smtp  # noqa: F401
@@ -100,3 +102,12 @@ def test_a_page_of_a_report_has_no_line_of_a_key_that_began_before_what_it_shows
     assert vigil("run", "--", "/usr/bin/python3", script, 60).status == 0
     page = vigil("report", "--html", "/dev/stdout").out.decode()
     assert "the last line" in page and not leaks("page", page)
+
+
+@pytest.mark.parametrize("command", ["exit 4; echo --token {}", "printf password={}; exit 4", "sshpass -p {1} true; exit 4",
+                                     "exit 4; curl -H 'Authorization: Bearer {.}' http://h/"])
+def test_an_input_that_a_line_of_a_shell_takes_for_a_secret_is_not_shown(vigil, command):
+    vigil("map", command, ":::", SECRET)
+    vigil("map", "echo {} token", ":::", "shown")
+    told = vigil("jobs", "--json").out + vigil("events").out + vigil("report", "--html", "/dev/stdout").out
+    assert not leaks("told", told) and b"::: ***" in told and b"::: shown" in told

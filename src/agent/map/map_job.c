@@ -37,6 +37,32 @@ static size_t braces_in(const char *text, size_t len)
 	return n;
 }
 
+/*
+ * Whether a mask would hide an input where the arguments say {}, {1} or {.}: something that looks like a secret is put
+ * there in its place. Also true where there is no room to know.
+ */
+static bool input_is_secret(const char *args, size_t len)
+{
+	static const char like[] = "Zq7Zq7Zq7Zq7Zq7Zq7Zq7";
+	const size_t n = sizeof(like) - 1;
+	char tried[16384];
+	size_t to = 0, before = 0, after = 0;
+	for (size_t at = 0; at < len;) {
+		const size_t word = args[at] == '{' ? strcspn(args + at + 1, "{} ") : 0;
+		const bool place = args[at] == '{' && at + 1 + word < len && args[at + 1 + word] == '}';
+		if (to + n >= sizeof(tried))
+			return true;
+		memcpy(tried + to, place ? like : args + at, place ? n : 1);
+		to += place ? n : 1;
+		at += place ? word + 2 : 1;
+		before += place;
+	}
+	to = mask_args(tried, to);
+	for (const char *p = tried; (p = memmem(p, to - (size_t)(p - tried), like, n)); p += n)
+		after++;
+	return after < before;
+}
+
 /* The words of the command up to its inputs, whose place is returned; *ret_secret: an input stands for a secret. */
 static size_t command_put(char *const *words, struct buf *b, bool *ret_secret)
 {
@@ -50,9 +76,8 @@ static size_t command_put(char *const *words, struct buf *b, bool *ret_secret)
 		memcpy(args + len, "{}", sizeof("{}"));
 		len += sizeof("{}");
 	}
-	const size_t braces = braces_in(args, len);
+	*ret_secret = input_is_secret(args, len);
 	len = mask_args(args, len);
-	*ret_secret = braces_in(args, len) < braces;
 	for (size_t at = 0, i = 0; at < len && i < n; at += strlen(args + at) + 1, i++)
 		buf_printf(b, "%s%s", i ? " " : "", args + at);
 	return n;

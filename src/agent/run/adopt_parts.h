@@ -7,9 +7,9 @@
 #include "agent/run/adopt.h"
 #include "agent/run/jobhang.h"
 #include "agent/run/livetell.h"
-#include "agent/run/reportroom.h"
 #include "agent/run/sampler.h"
 #include "agent/run/services.h"
+#include "model/incident/reportroom.h"
 #include "model/jobs/job.h"
 
 /* A worker of Ray that was sent a signal which may end it. */

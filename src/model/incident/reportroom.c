@@ -1,4 +1,4 @@
-#include "agent/run/reportroom.h"
+#include "model/incident/reportroom.h"
 
 bool reportroom_has(struct reportroom *r, struct reportroom_limit limit, uint64_t now_ns)
 {

@@ -1,6 +1,6 @@
 #include "testing.h"
 
-#include "agent/run/reportroom.h"
+#include "model/incident/reportroom.h"
 #include "base/units.h"
 
 static const struct reportroom_limit two = {.at_once = 2, .each_ns = 30 * NS_PER_S};
@@ -43,13 +43,13 @@ static void more_users_than_places_share_the_last(void **state)
 {
 	(void)state;
 	static struct reportrooms all;
-	for (uint32_t uid = 0; uid < UNIT_JOBS_MAX; uid++)
+	for (uint32_t uid = 0; uid < REPORTROOM_USERS; uid++)
 		assert_true(taken(reportrooms_of(&all, 1000 + uid, two, NS_PER_S), NS_PER_S));
 	assert_true(taken(reportrooms_of(&all, 5000, two, NS_PER_S), NS_PER_S));
 	assert_false(taken(reportrooms_of(&all, 5001, two, NS_PER_S), NS_PER_S));
 	/* places of users who have had none for long are given away */
 	assert_true(taken(reportrooms_of(&all, 5001, two, 500 * NS_PER_S), 500 * NS_PER_S));
-	assert_int_equal(all.n, UNIT_JOBS_MAX);
+	assert_int_equal(all.n, REPORTROOM_USERS);
 }
 
 int main(void)
@@ -59,5 +59,5 @@ int main(void)
 		cmocka_unit_test(a_user_has_one_room_for_all_nodes),
 		cmocka_unit_test(more_users_than_places_share_the_last),
 	};
-	return cmocka_run_group_tests_name("agent/run/reportroom", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("model/incident/reportroom", tests, NULL, NULL);
 }

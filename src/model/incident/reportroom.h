@@ -5,7 +5,8 @@
 #pragma once
 
 #include "base/base.h"
-#include "model/memory/unit.h"
+
+#define REPORTROOM_USERS 64
 
 struct reportroom {
 	uint32_t made; /* lately */
@@ -23,7 +24,7 @@ struct reportrooms {
 	struct reportroom_user {
 		uint32_t uid;
 		struct reportroom room;
-	} user[UNIT_JOBS_MAX];
+	} user[REPORTROOM_USERS];
 	size_t n;
 };
 
