@@ -107,6 +107,29 @@ static bool known_form(struct edit *e)
 	return false;
 }
 
+/*
+ * A line of a key in PEM's form that stands by itself, or another long text that was drawn by lot: kinds of letters that
+ * change at each second letter, which words, paths, names of functions and hexadecimal numbers have not.
+ */
+static bool drawn_by_lot(struct edit *e)
+{
+	const size_t least = 40, few = 4;
+	size_t n = 0, changes = 0, of_kind[5] = {0};
+	for (int kind, last = 0; n < edit_left(e); n++, last = kind) {
+		const unsigned char c = (unsigned char)e->from[n];
+		kind = isupper(c) ? 1 : islower(c) ? 2 : isdigit(c) ? 3 : edit_is_of((char)c, "+/") ? 4 : 0;
+		if (kind == 0)
+			break;
+		changes += kind != last;
+		of_kind[kind]++;
+	}
+	if (n < least || of_kind[1] < few || of_kind[2] < few || of_kind[3] < few - 1 || of_kind[4] > 2 + n / 10 ||
+	    changes * 100 < n * 45)
+		return false;
+	edit_hide(e, n);
+	return true;
+}
+
 /* "Bearer x", "Basic x" with something long behind it. */
 static bool scheme(struct edit *e)
 {
@@ -368,7 +391,8 @@ static size_t edit(char *text, size_t len)
 			   isxdigit((unsigned char)edit_char(&e, 2))) {
 			edit_keep(&e, 3); /* "%3Ftoken" is called "token" */
 			before = ' ';
-		} else if (address(&e) || (begins && (known_form(&e) || scheme(&e))) || maskvalue_key(&e)) {
+		} else if (address(&e) || (begins && (known_form(&e) || scheme(&e))) || maskvalue_key(&e) ||
+			   (begins && !edit_is_of(last, "+/") && drawn_by_lot(&e))) {
 			before = '*';
 		} else if (edit_is_name(*e.from)) {
 			named_value(&e, last);
