@@ -104,6 +104,18 @@ def test_a_page_of_a_report_has_no_line_of_a_key_that_began_before_what_it_shows
     assert "the last line" in page and not leaks("page", page)
 
 
+KEY = f"MIIEpAIBAAKCAQEA3Tz2mr7SZiAMfQyuvBjM9Oi8{SECRET}aB3dE6gH1jK4"
+
+
+@pytest.mark.parametrize("end", ["sys.exit(3)", "raise SystemExit(TEXT)", "os.abort()"])
+def test_a_report_quotes_no_line_of_a_key(vigil, tmp_path, end):
+    script = tmp_path / "train.py"
+    text = f"no use for -----BEGIN PRIVATE KEY-----\n{KEY}\n{KEY}\n"
+    script.write_text(f"import os, sys\nTEXT = {text!r}\nprint(TEXT, file=sys.stderr, flush=True)\n{end}\n")
+    vigil("run", "--", "/usr/bin/python3", script)
+    assert not leaks("told", vigil("why").out + vigil("events").out + vigil("report", "--html", "/dev/stdout").out)
+
+
 @pytest.mark.parametrize("command", ["exit 4; echo --token {}", "printf password={}; exit 4", "sshpass -p {1} true; exit 4",
                                      "exit 4; curl -H 'Authorization: Bearer {.}' http://h/"])
 def test_an_input_that_a_line_of_a_shell_takes_for_a_secret_is_not_shown(vigil, command):

@@ -117,7 +117,8 @@ static bool drawn_by_lot(struct edit *e)
 	size_t n = 0, changes = 0, of_kind[5] = {0};
 	for (int kind, last = 0; n < edit_left(e); n++, last = kind) {
 		const unsigned char c = (unsigned char)e->from[n];
-		kind = isupper(c) ? 1 : islower(c) ? 2 : isdigit(c) ? 3 : edit_is_of((char)c, "+/") ? 4 : 0;
+		const bool sign = edit_is_of((char)c, "+/");
+		kind = isupper(c) ? 1 : islower(c) ? 2 : isdigit(c) ? 3 : sign ? 4 : 0;
 		if (kind == 0)
 			break;
 		changes += kind != last;
