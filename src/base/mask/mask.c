@@ -108,8 +108,8 @@ static bool known_form(struct edit *e)
 }
 
 /*
- * A line of a key in PEM's form that stands by itself, or another long text that was drawn by lot: kinds of letters that
- * change at each second letter, which words, paths, names of functions and hexadecimal numbers have not.
+ * A line of a key in PEM's form that stands by itself, or another long text that was drawn by lot: kinds of letters
+ * that change at each second letter, which words, paths, names of functions and hexadecimal numbers have not.
  */
 static bool drawn_by_lot(struct edit *e)
 {
