@@ -239,3 +239,22 @@ def test_a_program_of_a_channel_is_not_looked_for_in_a_users_folder(vigil, home,
     result = vigil("notify", "test", "ops", env={**env, "HOME": str(home), "PATH": f"{theirs.parent}:{tool.parent}:{os.environ['PATH']}"})
     assert told.exists() and not mark.exists(), result
     assert str(home) not in told.read_text()
+
+
+@pytest.mark.parametrize("words, variable", [(["report"], "VIGIL_HTML"), (["timeline"], "VIGIL_OUTPUT")])
+def test_root_writes_no_file_that_a_users_variable_names(vigil, tmp_path, words, variable):
+    assert vigil("run", "--", "true").status == 0
+    roots = tmp_path / "roots"
+    roots.write_text("root's own words\n")
+    result = vigil(*words, env={variable: roots, "SUDO_UID": str(ATTACKER)})
+    assert roots.read_text() == "root's own words\n" and f"{variable} is not used".encode() in result.err
+    vigil(*words, env={variable: roots})
+    assert roots.read_text() != "root's own words\n"  # root's own variable is
+
+
+def test_root_sends_no_file_that_a_users_variable_names(vigil, tmp_path, server):  # noqa: F811
+    token = tmp_path / "token"
+    token.write_text("only-root-may-read-this\n")
+    token.chmod(0o600)
+    vigil("metrics", env={"VIGIL_OTLP": server.url, "VIGIL_OTLP_TOKEN": token, "SUDO_UID": str(ATTACKER)})
+    assert not server.got

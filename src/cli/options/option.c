@@ -6,6 +6,8 @@
 #include <strings.h>
 
 #include "base/buf.h"
+#include "base/foreign_path.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/options/nearest.h"
@@ -249,11 +251,33 @@ static bool foreign_counts(const struct option *o, const void *opts)
 	return o->env && (!o->env_if || *(const int *)((const char *)opts + o->env_if_offset) == o->env_if);
 }
 
+/* state and config have rules of their own. */
+static bool names_a_place(const struct option *o)
+{
+	static const char *const kinds[] = {"FILE", "DIR", "URL", "PATH"};
+	if (!o->arg || strcmp(o->name, "state") == 0 || strcmp(o->name, "config") == 0)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (strstr(o->arg, kinds[i]))
+			return true;
+	return strcmp(o->name, "allow-host") == 0;
+}
+
+/*
+ * A user's environment that sudo -E kept names no file that root reads, sends or writes, and no server: whoever could
+ * set such a variable could have root overwrite any file, or send one.
+ */
+static bool is_refused(const struct option *o, const char *variable)
+{
+	const char *value = getenv(variable);
+	return value && *value && names_a_place(o) && foreign_environ_given();
+}
+
 const char *option_environment(const struct option *o, const void *opts, char name[static 64])
 {
 	const char *value = getenv(option_variable(o, name));
 	if (value && *value)
-		return value;
+		return is_refused(o, name) ? NULL : value;
 	if (!foreign_counts(o, opts))
 		return NULL;
 	const char *unit;
@@ -286,6 +310,9 @@ static int set_from_environment(const struct command *c, const bool *given, void
 		size_t index = (size_t)(o - c->options);
 		if ((o->env_if != 0) != (given != NULL) || (given && index < MAX_OPTIONS && given[index]))
 			continue;
+		if (is_refused(o, option_variable(o, name)))
+			log_warning("%s is not used, as this environment is a user's (sudo -E, su -m); give --%s",
+				    name, option_name(o));
 		const char *value = option_environment(o, opts, name);
 		int r = value ? option_set_environment(o, value, name, opts, f) : 0;
 		if (r < 0)
