@@ -22,9 +22,10 @@
 
 /* Each is a path, or paths parted by colons. What is read there names code, or whom to believe. */
 static const char *const naming[] = {
-	"OPENSSL_CONF", "OPENSSL_MODULES", "OPENSSL_ENGINES", "GNUTLS_SYSTEM_PRIORITY_FILE", "KRB5_CONFIG",
-	"KRB5_TRACE",	"GCONV_PATH",	   "LOCPATH",	      "SSL_CERT_FILE",		     "SSL_CERT_DIR",
-	"HOSTALIASES",	"NLSPATH",	   "RESOLV_HOST_CONF",	      "TERMINFO",		     "TERMINFO_DIRS",
+	"OPENSSL_CONF",	    "OPENSSL_MODULES", "OPENSSL_ENGINES", "GNUTLS_SYSTEM_PRIORITY_FILE",
+	"KRB5_CONFIG",	    "KRB5_TRACE",      "GCONV_PATH",	  "LOCPATH",
+	"SSL_CERT_FILE",    "SSL_CERT_DIR",    "HOSTALIASES",	  "NLSPATH",
+	"RESOLV_HOST_CONF", "TERMINFO",	       "TERMINFO_DIRS",
 };
 /* Secrets of connections are written where it says, through links as well. */
 static const char writing[] = "SSLKEYLOGFILE";
@@ -440,6 +441,24 @@ static bool list_is_ours(const char *value)
 		if (!part_is_ours(part))
 			return false;
 	return true;
+}
+
+/* "Europe/Berlin" is of the system's folder; a path, and one that leaves this folder, is opened as it is, by libc. */
+static bool zone_is_ours(const char *zone)
+{
+	zone += *zone == ':';
+	return *zone == '/' ? foreign_path_is_ours(zone) : !strstr(zone, "..");
+}
+
+void foreign_environ_zone(void)
+{
+	const char *zone = getenv("TZ"), *folder = getenv("TZDIR");
+	if (geteuid() != 0)
+		return;
+	if (zone && !zone_is_ours(zone))
+		(void)unsetenv("TZ");
+	if (folder && !list_is_ours(folder))
+		(void)unsetenv("TZDIR");
 }
 
 void foreign_environ_clean(void)

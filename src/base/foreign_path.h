@@ -65,6 +65,8 @@ int must_check foreign_act_as(const struct foreign_user *as, int (*act)(void *ar
  * that a user chose. For processes that start nothing of a job's, before such a library is loaded.
  */
 void foreign_environ_clean(void);
+/* The same of TZ and TZDIR, whose files libc opens as soon as a time is shown, and may wait for. */
+void foreign_environ_zone(void);
 /* True: we are root, and have the environment of a user who became root, as far as can be known. */
 bool foreign_environ_given(void);
 /*

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "act/inherit.h"
+#include "base/foreign_path.h"
 #include "base/heap.h"
 #include "base/log.h"
 #include "cli/config/config.h"
@@ -200,5 +201,6 @@ static int main_run(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	inherit_mend();
+	foreign_environ_zone();
 	return inherit_call(main_run, argc, argv);
 }

@@ -258,3 +258,13 @@ def test_root_sends_no_file_that_a_users_variable_names(vigil, tmp_path, server)
     token.chmod(0o600)
     vigil("metrics", env={"VIGIL_OTLP": server.url, "VIGIL_OTLP_TOKEN": token, "SUDO_UID": str(ATTACKER)})
     assert not server.got
+
+
+@pytest.mark.parametrize("form", ["{}", ":{}", "../../../..{}", "TZDIR"])
+def test_a_users_fifo_as_a_time_zone_holds_no_command_of_roots(vigil, home, form):  # noqa: F811
+    fifo = home / "zone"
+    os.mkfifo(fifo)
+    env = {"TZDIR": home, "TZ": "zone"} if form == "TZDIR" else {"TZ": form.format(fifo)}
+    assert vigil("run", "--", "true").status == 0
+    assert vigil("jobs", env=env, timeout=15).status == 0
+    assert b"EST" in vigil("run", "--", "date", "+%Z", env={"TZ": "EST5EDT"}).out.replace(b"EDT", b"EST")

@@ -311,8 +311,8 @@ static int set_from_environment(const struct command *c, const bool *given, void
 		if ((o->env_if != 0) != (given != NULL) || (given && index < MAX_OPTIONS && given[index]))
 			continue;
 		if (is_refused(o, option_variable(o, name)))
-			log_warning("%s is not used, as this environment is a user's (sudo -E, su -m); give --%s",
-				    name, option_name(o));
+			log_warning("%s is not used, as this environment is a user's (sudo -E, su -m); give --%s", name,
+				    option_name(o));
 		const char *value = option_environment(o, opts, name);
 		int r = value ? option_set_environment(o, value, name, opts, f) : 0;
 		if (r < 0)
