@@ -382,7 +382,7 @@ static bool same_address(const struct hang_work *w, const struct dump_process *p
 }
 
 /* True if others wait for this process in the end. */
-static bool is_waited_for(const struct hang_work *w, const struct dump_process *p)
+static bool others_wait_for(const struct hang_work *w, const struct dump_process *p)
 {
 	const struct waitgraph *g = w->c->graph;
 	for (size_t i = 0; g && i < g->n_sinks; i++) {
@@ -403,7 +403,7 @@ static bool library_fork_wait(struct hang_work *w, const struct dump_process *p)
 	const struct dump_thread *t = &p->threads[0];
 	char who[120], at[300];
 	if (!parent || p->n_threads != 1 || parent->n_threads < 2 || !waits_privately(w, p, t, true) ||
-	    !library_waits(t) || !is_copy(parent, p) || !same_address(w, p, t) || !is_waited_for(w, p))
+	    !library_waits(t) || !is_copy(parent, p) || !same_address(w, p, t) || !others_wait_for(w, p))
 		return false;
 	if (!hang_old_enough(w, HANG_FIRM))
 		return true;
