@@ -466,6 +466,23 @@ static bool is_habit_of_own(const struct hang_work *w, const struct waitgraph_si
 	return false;
 }
 
+/* True of a thread of a server that waits for visitors, while others of it may be at work on what has come. */
+static bool is_a_door(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph_node *n = &w->c->graph->node[s->node];
+	return s->end == WAITEND_VISITOR && n->thread && n->fact && n->fact->kind == WAITFACT_LISTEN;
+}
+
+static bool runs_at_a_door(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph *g = w->c->graph;
+	for (size_t i = 0; is_a_door(w, s) && i < g->n_nodes; i++)
+		if (g->node[i].thread && g->node[i].process == g->node[s->node].process &&
+		    g->node[i].end == WAITEND_RUNS)
+			return true;
+	return false;
+}
+
 /*
  * The others wait for a process that works, sleeps, or waits within a limit. Main processes of ranks are judged by
  * what they do (hang_benign, hang_busy), as their stacks say more.
@@ -488,6 +505,10 @@ bool hang_graph_benign(struct hang_work *w)
 		return benign_end(w, s, "time_limit", "it waits within a time limit", excused);
 	if (s->end == WAITEND_RUNS && runs_along(w, s))
 		return benign_end(w, s, "work", "what it waits for works", runs_ns);
+	if (s->n_followers > 0 && runs_at_a_door(w, s) && w->standstill_ns < patience(w, runs_ns))
+		return benign_end(w, s, "work", "another thread of the server that it waits for works", runs_ns);
+	if (s->n_followers > 0 && is_a_door(w, s) && w->standstill_ns < sleep && hang_worker_beside(w, s))
+		return benign_end(w, s, "sleep", "another thread of the server that it waits for sleeps", sleep);
 	if (is_habit_of_own(w, s)) /* as of any other thread of its own */
 		sleep = MIN(sleep, patience(w, own_thread_ns));
 	const bool looks = s->end == WAITEND_CLOCK && hang_all_look(w) > 0;
