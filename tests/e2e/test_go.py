@@ -158,6 +158,28 @@ def test_a_lock_that_is_waited_for_beside_a_door_is_told(vigil, built, compiler)
     assert "Those that could end it stand themselves" in told["cause"]["text"], told
 
 
+def hang_of(vigil):
+    found = [json.loads(line) for line in vigil("events", "--json").out.decode().splitlines()]
+    return [e for e in found if e["kind"] == "hang"]
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_a_lock_that_a_handler_kept_is_told(vigil, built, compiler):
+    vigil.start("run", "--hang-after", "8s", "--", built(compiler, name="kept"), "keep")
+    wait_for(lambda: hang_of(vigil), 90, "the verdict")
+    told = vigil.why()
+    assert (told["cause"]["id"], told["cause"]["confidence"]) == ("lock_not_released", "medium"), told
+    assert re.search(r"The others wait for process \d+ \(kept\), of which goroutine \d+ waits for a lock: \S+ at kept.go:37",
+                     told["cause"]["text"]), told
+
+
+@pytest.mark.parametrize("what", ["sleep", "call"])
+def test_a_handler_that_has_a_lock_for_long_is_not_accused(vigil, built, what):
+    result = vigil("run", "--hang-after", "8s", "--", built(COMPILERS[0], name="kept"), what, timeout=90)
+    assert result.status == 0, result
+    assert not hang_of(vigil)
+
+
 def test_a_server_whose_main_goroutine_waits_for_ever_serves(binary, built, started):
     process = started(built(COMPILERS[0]), "server", stdout=subprocess.PIPE)
     assert process.stdout.readline() == b"ready\n"

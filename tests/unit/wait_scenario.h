@@ -280,7 +280,7 @@ static inline void wait_looks_line(struct wait_scenario *s, struct span rest)
 
 /* hint <pid> <tid> owner|usual <pid> <tid, 0: ended>|nobody|lost|rank <n>|fact <id>|text|
  * key [rank <n>]|call|idle|handler|hand <id>|within|result <pid> [<tid>]|result nobody|
- * retry [exists] [held] [missing [others]] [likely|possible] [limit <seconds>] [says <rest>] */
+ * retry [exists] [held] [missing [others]] [lock] [likely|possible] [limit <seconds>] [says <rest>] */
 static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
 {
 	struct waithint *h = &s->hint[s->n_hints++];
@@ -352,6 +352,7 @@ static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
 		assert_true(wait_word(&rest, "text"));
 		h->kind = WAITHINT_TEXT;
 	}
+	h->lock = wait_word(&rest, "lock");
 	if (wait_word(&rest, "likely"))
 		h->proof = false;
 	else if (wait_word(&rest, "possible"))

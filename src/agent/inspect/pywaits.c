@@ -207,6 +207,12 @@ static void text_make(struct pylook *k, const struct still_thread *t, struct wai
 		pytext_place_add(&b, &k->v->rt, &t->frame[at], 0);
 }
 
+/* True of a lock that the program takes itself, and of none that is a part of a queue, a condition or a join. */
+static bool is_lock(const struct pylock_wait *w)
+{
+	return w->frame == SIZE_MAX && !w->joins && (strcmp(w->type, "lock") == 0 || strcmp(w->type, "RLock") == 0);
+}
+
 /* ---- hints ---- */
 
 /* The memory of the parent has the same lock as held: the child may have inherited the owner. */
@@ -277,6 +283,7 @@ static int hint_make(struct pylook *k, struct still_thread *t)
 	h->pid = h->owner_pid = k->v->pid;
 	h->tid = t->py->tid;
 	h->proof = true;
+	h->lock = is_lock(&t->wait);
 	text_make(k, t, h);
 	if (t->wait.owner) {
 		h->kind = WAITHINT_OWNER;

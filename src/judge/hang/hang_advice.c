@@ -94,6 +94,11 @@ static const struct {
 	  "give the call a time limit (timeout= of a gRPC call, asyncio.wait_for), and the handler's wait one as well",
 	  "a handler that waits for another call needs a free thread for that: "
 	  "ThreadPoolExecutor(max_workers=…); a task that has failed is told of only where somebody awaits it"}},
+	{"lock_not_released",
+	 {"look for a way out of the code that takes this lock which does not release it: an early return, an "
+	  "exception, `continue`, a callback that is never called",
+	  "have it released whatever happens: `with lock:` (Python), defer mu.Unlock() (Go), try … finally (Java), "
+	  "std::lock_guard (C++)"}},
 	{"waits_for_input",
 	 {"answer at its terminal, or end it: the command line that is named above asks for something",
 	  "let it fail instead of asking: ssh -o BatchMode=yes, GIT_TERMINAL_PROMPT=0, DEBIAN_FRONTEND=noninteractive, "

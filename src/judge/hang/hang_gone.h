@@ -151,6 +151,11 @@ bool hang_each_for_its_own(const struct hang_work *w);
 bool hang_lost(struct hang_work *w);
 /* Every rank waits for one process beside them, and that one for them. */
 bool hang_server_of_all(struct hang_work *w);
+/*
+ * All others wait for a server of which a thread wants a lock, and none of its threads has anything in hand: whoever
+ * took it has gone on without giving it back.
+ */
+bool hang_lock_lost(struct hang_work *w);
 bool hang_ray_circle(struct hang_work *w); /* actors of Ray that wait for calls of each other */
 bool hang_ray_places(struct hang_work *w); /* tasks, actors or groups of Ray for which no place comes free */
 /*

@@ -100,13 +100,12 @@ static bool by_stacks(struct hang_work *w)
 {
 	static bool (*const parts[])(struct hang_work * w) = {
 		/* that a lock was inherited says more than that nobody is left to give it back */
-		hang_lock_proofs,    hang_python_fork_locks, hang_graph_proof,	 hang_python_locks,
-		hang_threads_circle, hang_goroutines,	     hang_lock_kept,	 hang_ray_circle,
-		hang_ray_places,     hang_lost,		     hang_child_fails,	 hang_benign,
-		hang_gil_blocked,    hang_long_sleep,	     hang_call_refused,	 hang_graph_benign,
-		hang_collective_says, hang_gil,		     hang_disk,		 hang_busy,
-		hang_shared_error,   hang_graph_explains,    hang_closed_job,	 hang_server_of_all,
-		hang_one_stands,     hang_all_wait,	     hang_child_asks,
+		hang_lock_proofs,  hang_python_fork_locks, hang_graph_proof,	 hang_python_locks, hang_threads_circle,
+		hang_lock_lost,	   hang_goroutines,	   hang_lock_kept,	 hang_ray_circle,   hang_ray_places,
+		hang_lost,	   hang_child_fails,	   hang_benign,		 hang_gil_blocked,  hang_long_sleep,
+		hang_call_refused, hang_graph_benign,	   hang_collective_says, hang_gil,	    hang_disk,
+		hang_busy,	   hang_shared_error,	   hang_graph_explains,	 hang_closed_job,   hang_server_of_all,
+		hang_one_stands,   hang_all_wait,	   hang_child_asks,
 	};
 	/*
 	 * A job that moves does not stand still: only proofs by themselves count, and a log that has long been silent.

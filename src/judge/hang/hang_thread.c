@@ -1,7 +1,8 @@
 /*
- * Threads of one process that are waited for: by its main thread (which one it is, and where that stands), or by each
- * other, while the main thread sleeps.
+ * Threads of one process that are waited for: by its main thread (which one it is, and where that stands), by each
+ * other, while the main thread sleeps, or by clients, while a lock is kept.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "judge/hang/hang_gone.h"
@@ -141,6 +142,230 @@ bool hang_threads_circle(struct hang_work *w)
 		hang_accuse(w, main->who->rank);
 		circle_says(w, n);
 		w->v->proved = w->stepping;
+		return true;
+	}
+	return false;
+}
+
+/* ---- a lock that is kept ---- */
+
+/* True of a thread that waits, without a limit, for a lock of its own process, which whoever has it gives back. */
+static bool wants_a_lock(const struct waitgraph_node *n)
+{
+	const struct waitfact *f = n->fact;
+	if (!n->thread || n->thread->n != 1 || n->timed || !n->process || !f)
+		return false;
+	if (f->kind == WAITFACT_LOCK)
+		return !f->owner_gone;
+	return f->kind == WAITFACT_OBJECT ? f->lock : f->kind == WAITFACT_FUTEX && n->hint && n->hint->lock;
+}
+
+/* Words of newer Pythons tell their locks apart no more, so places do. */
+static bool is_same_lock(const struct waitgraph_node *a, const struct waitgraph_node *b)
+{
+	if (a->fact->kind != b->fact->kind)
+		return false;
+	return a->fact->kind == WAITFACT_FUTEX ? strcmp(a->hint->text, b->hint->text) == 0 : a->fact->id == b->fact->id;
+}
+
+/* The one thread of its process that has the lock; NULL: unknown. */
+static const struct waitgraph_node *thread_that_has_it(const struct waitgraph *g, const struct waitgraph_node *n)
+{
+	const struct waitgraph_edge *e = n->n_edges == 1 ? &g->edge[n->first_edge] : NULL;
+	const bool known = e && (e->fact ? e->fact->kind == WAITFACT_LOCK : false);
+	const bool said = e && e->hint && e->hint->kind == WAITHINT_OWNER;
+	const struct waitgraph_node *to = known || said ? &g->node[e->to] : NULL;
+	return to && to->thread && to->process == n->process && to != n ? to : NULL;
+}
+
+/* True of a goroutine that waits for something which a clock may end as well. */
+static bool waits_within_limit(const struct waitgraph_node *n)
+{
+	return n->end == WAITEND_CLOCK && n->thread->goroutine && n->fact && n->fact->kind != WAITFACT_CLOCK;
+}
+
+/*
+ * True if nobody reads the other end of this connection, or who does waits for a thread that wants the lock: it is
+ * read for the next request, or for its end while a request is worked on.
+ */
+static bool is_between_requests(const struct waitgraph *g, const struct waitgraph_node *n,
+				const struct waitgraph_node *lock)
+{
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *x = &g->node[i];
+		bool served = n->thread->goroutine && x->thread && waits_within_limit(x);
+		if (!x->thread || !x->fact || x->fact->kind != n->fact->kind || x->fact->to_write ||
+		    x->fact->id != n->fact->peer_id)
+			continue;
+		for (uint32_t k = 0; k < x->n_edges; k++) {
+			const struct waitgraph_node *to = &g->node[g->edge[x->first_edge + k].to];
+			served |= to->process == n->process && wants_a_lock(to) && is_same_lock(to, lock);
+		}
+		if (!served)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * True of a thread that has nothing in hand: it is at a door, reads the next request of a client, or waits for work.
+ * ret_inside: the last, which a thread that has the lock might do as well.
+ */
+static bool has_nothing_in_hand(const struct waitgraph *g, const struct waitgraph_node *n,
+				const struct waitgraph_node *lock, bool *ret_inside)
+{
+	const struct waitfact *f = n->fact;
+	if (n->timed || n->thread->n != 1 || !f)
+		return false;
+	switch (f->kind) {
+	case WAITFACT_LISTEN:
+	case WAITFACT_THREAD:
+	case WAITFACT_SIGNAL:
+		return true;
+	case WAITFACT_TCP:
+		return !f->to_write && f->accepted && is_between_requests(g, n, lock);
+	case WAITFACT_FUTEX:
+	case WAITFACT_OBJECT:
+		*ret_inside = true;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/*
+ * True if a thread of this process waits for one of the other itself. Goroutines whose wait a clock may end have no
+ * arrows; both ends of the connection say it.
+ */
+static bool asks_itself(const struct waitgraph *g, const struct waitfact_process *who,
+			const struct waitfact_process *server)
+{
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		if (n->process != who || !n->thread)
+			continue;
+		for (uint32_t k = 0; k < n->n_edges; k++)
+			if (g->node[g->edge[n->first_edge + k].to].process == server)
+				return true;
+		const bool reads = n->fact && n->fact->kind == WAITFACT_TCP && !n->fact->to_write;
+		for (size_t k = 0; reads && k < g->n_nodes; k++)
+			if (g->node[k].process == server && g->node[k].fact && g->node[k].thread &&
+			    g->node[k].fact->kind == WAITFACT_TCP && g->node[k].fact->id == n->fact->peer_id)
+				return true;
+	}
+	return false;
+}
+
+/*
+ * True if one of these arrows leads, over however many, to a thread that wants the lock, or to a goroutine without
+ * arrows of a process that asks the lock's.
+ */
+static bool leads_to_lock(const struct waitgraph *g, const struct waitgraph_node *from,
+			  const struct waitgraph_node *lock)
+{
+	cleanup(freep) bool *seen = calloc(g->n_nodes, sizeof(*seen));
+	cleanup(freep) uint32_t *todo = calloc(g->n_nodes, sizeof(*todo));
+	size_t n = 0;
+	if (!seen || !todo)
+		return false;
+	todo[n++] = (uint32_t)(from - g->node);
+	seen[from - g->node] = true;
+	while (n > 0) {
+		const struct waitgraph_node *x = &g->node[todo[--n]];
+		if (x == lock || (x->thread && waits_within_limit(x) && asks_itself(g, x->process, lock->process)))
+			return true;
+		for (uint32_t i = 0; i < x->n_edges; i++) {
+			const uint32_t to = g->edge[x->first_edge + i].to;
+			if (!seen[to])
+				todo[n++] = to;
+			seen[to] = true;
+		}
+	}
+	return false;
+}
+
+/* True if all other main processes of the job, of which there is one at least, wait for this lock in the end. */
+static bool all_want(const struct waitgraph *g, const struct waitgraph_node *lock, bool inside)
+{
+	size_t clients = 0;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		if (!n->main || !n->who || !n->who->main || n->process == lock->process)
+			continue;
+		if (!leads_to_lock(g, n, lock) || (inside && !asks_itself(g, n->process, lock->process)))
+			return false;
+		clients++;
+	}
+	return clients > 0;
+}
+
+/* True if no thread of another process of the job runs, sleeps, or waits for somebody outside. */
+static bool the_others_wait(const struct waitgraph *g, const struct waitgraph_node *lock)
+{
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		const bool door = n->end == WAITEND_VISITOR && n->fact && n->fact->kind == WAITFACT_LISTEN;
+		if (n->process == lock->process || n->end == WAITEND_GONE || door || (n->who && n->who->launcher))
+			continue;
+		const bool waits =
+			n->thread && (n->end == WAITEND_NONE || n->end == WAITEND_NOBODY || n->end == WAITEND_CIRCLE ||
+				      n->end == WAITEND_OWN || n->end == WAITEND_ANY);
+		if (n->thread && (n->thread->ended || waits_within_limit(n)))
+			continue;
+		if (!waits || (n->timed && !leads_to_lock(g, n, lock)))
+			return false;
+	}
+	return true;
+}
+
+/* True if no thread of the process is in a part that the lock guards, as far as is seen. */
+static bool nobody_is_within(const struct waitgraph *g, const struct waitgraph_node *lock, bool *ret_inside)
+{
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		if (n->process != lock->process || !n->thread || n->thread->ended)
+			continue;
+		if (wants_a_lock(n) ? !is_same_lock(n, lock) : !has_nothing_in_hand(g, n, lock, ret_inside))
+			return false;
+	}
+	return true;
+}
+
+static void kept_says(struct hang_work *w, const struct waitgraph_node *lock, const struct waitgraph_node *owner)
+{
+	const struct waitgraph *g = w->c->graph;
+	char who[160], name[60], wait[300];
+	struct buf b = BUF_ON(name);
+	waitgraph_who_text(g, (uint32_t)(waitgraph_thread(g, lock->process->pid, 0) - g->node), who, sizeof(who));
+	waitgraph_thread_text(lock->thread, "", &b);
+	waitgraph_wait_text(lock, wait, sizeof(wait));
+	hang_says(w, "The others wait for %s, of which %s waits for a lock: %s.", who, name, wait);
+	if (owner) {
+		buf_reset(&b);
+		waitgraph_thread_text(owner->thread, "", &b);
+		waitgraph_wait_text(owner, wait, sizeof(wait));
+		hang_says(w, "Its %s has it, and does nothing with it: %s.", name, wait);
+	}
+	hang_says(w, "No other thread of it is at work: they wait for requests, or for this lock too, so who took it "
+		     "has gone on, or returned, without giving it back.");
+	hang_evidence(w, "lock", "waits of all threads of the process, seen twice", "%s: %s", who, lock->fact->text);
+}
+
+bool hang_lock_lost(struct hang_work *w)
+{
+	const struct waitgraph *g = w->c->graph;
+	for (size_t i = 0; g && !g->one_look && i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		const struct waitgraph_node *main = wants_a_lock(n) ? waitgraph_thread(g, n->process->pid, 0) : NULL;
+		bool inside = false;
+		if (!main || !nobody_is_within(g, n, &inside) || !all_want(g, n, inside) || !the_others_wait(g, n))
+			continue;
+		if (!hang_old_enough(w, HANG_EXPLAINED))
+			return true;
+		hang_is(w, "lock_not_released", CONFIDENCE_MEDIUM);
+		if (main->who && main->who->rank != NO_RANK)
+			hang_accuse(w, main->who->rank);
+		kept_says(w, n, thread_that_has_it(g, n));
 		return true;
 	}
 	return false;

@@ -24,6 +24,7 @@ static const struct {
 	{"abandoned_wait", HANG_REFINE_BY_REASON},
 	{"waits_for_visitor", HANG_REFINE_BY_REASON},
 	{"call_unanswered", HANG_REFINE_BY_REASON},
+	{"lock_not_released", HANG_REFINE_BY_REASON},
 	{"waits_for_input", HANG_REFINE_BY_REASON},
 	{"terminal_stopped", HANG_REFINE_BY_REASON},
 	/* the counters or the stacks say which ranks differ, and in what */
