@@ -280,7 +280,7 @@ static inline void wait_looks_line(struct wait_scenario *s, struct span rest)
 
 /* hint <pid> <tid> owner|usual <pid> <tid, 0: ended>|nobody|lost|rank <n>|fact <id>|text|
  * key [rank <n>]|call|idle|handler|hand <id>|within|result <pid> [<tid>]|result nobody|
- * retry [exists] [held] [missing [others]] [lock] [likely|possible] [limit <seconds>] [says <rest>] */
+ * retry [exists] [held] [caught] [missing [others]] [lock] [likely|possible] [limit <seconds>] [says <rest>] */
 static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
 {
 	struct waithint *h = &s->hint[s->n_hints++];
@@ -325,6 +325,7 @@ static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
 		h->exists = wait_word(&rest, "exists");
 		h->old_ns = wait_word(&rest, "old") ? (uint64_t)wait_number(&rest) * NS_PER_S : 0;
 		h->held = wait_word(&rest, "held");
+		h->caught = wait_word(&rest, "caught");
 		h->missing = wait_word(&rest, "missing");
 		h->others_there = wait_word(&rest, "others");
 	} else if (wait_word(&rest, "task")) {

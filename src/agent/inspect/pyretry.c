@@ -164,7 +164,7 @@ static int retry_try(const struct world *w, struct retry *x, const struct pythre
 	exception_find(x, main->tstate);
 	/* One that is handled further out says nothing of why it sleeps here. */
 	bool found = x->exception && stack.n > 0 && is_handled_in(x, &stack.frames[0]);
-	*ret = (struct waithint){.kind = WAITHINT_RETRY, .pid = x->v->pid, .tid = x->v->pid};
+	*ret = (struct waithint){.kind = WAITHINT_RETRY, .pid = x->v->pid, .tid = x->v->pid, .caught = true};
 	if (found) {
 		words_find(x);
 		retry_say(x, &stack, ret);

@@ -109,7 +109,8 @@ static uint64_t polls_after_ns(const struct hang_work *w, const struct stackgrou
 		return 0;
 	uint64_t least = hang_time(w->s->sleep_ns, HANG_SLEEP_NS);
 	bool left = w->many && w->stepping && hang_rank_left_then(w);
-	bool sooner = waited_for || lock_file || left || (w->stepping && hang_all_nap(w));
+	bool errs = w->stepping && retry && retry->caught; /* what has failed for two minutes seldom works by itself */
+	bool sooner = waited_for || lock_file || left || errs || (w->stepping && hang_all_nap(w));
 	uint64_t most = hang_is_stale(w, retry) ? stale_ns : sooner ? waited_for_ns : least;
 	return MAX(said * sleep_times, MIN(least, most));
 }

@@ -63,6 +63,7 @@ struct waithint {
 	bool by_number; /* of ODD: the two texts differ in their numbers alone */
 	bool by_last; /* of KEY: the last of all ranks to come sets it */
 	bool exists; /* of RETRY: it wants to make a file or folder that is there already */
+	bool caught; /* of RETRY: it sleeps while it handles an error of its own */
 	bool held; /* of RETRY: a process that is none of the job's has the lock that it tries */
 	/* How long ago one that exists was last changed, or the folder of one that is missing was made; 0: unknown. */
 	uint64_t old_ns;
