@@ -189,3 +189,46 @@ def test_programs_of_the_kernel_are_loaded_once_a_job_does_something(vigil):
         assert programs_of(watcher) == 0
         select.select([], [], [], 0.05)
     wait_for(lambda: programs_of(watcher) > 0, 60, "programs that see what the loop looks for")
+
+
+QUEUE = '''
+import multiprocessing as mp, queue, sys, time
+def make(q, to, fails):
+    for n in range(to):
+        q.put(n)
+        time.sleep(0.1)
+    sys.exit(fails)
+def slow(q):
+    time.sleep(30)
+    q.put("late")
+fork = mp.get_context("fork")
+q = fork.Queue()
+workers = [fork.Process(target=make, args=(q, 60, 1), daemon=True)]
+if sys.argv[1] == "slow":
+    workers.append(fork.Process(target=slow, args=(q,), daemon=True))
+for worker in workers:
+    worker.start()
+step = 0
+while True:
+    try:
+        if q.get(timeout=2) == "late":
+            break
+    except queue.Empty:
+        continue
+    print(f"step {step} loss 0.5", flush=True)
+    step += 1
+'''
+
+
+def test_a_queue_whose_only_writer_has_failed_is_told(vigil):
+    vigil.start("run", "--hang-after", "10s", "--", sys.executable, "-c", QUEUE, "alone")
+    wait_for(lambda: events(vigil, "hang"), 90, "the verdict")
+    report = vigil.why()
+    assert looks(report)[:2] == ("hang", "abandoned_wait") and report["cause"]["confidence"] == "medium", report
+    assert "left with status 1 when the job came to a stand" in report["cause"]["text"], report
+
+
+def test_a_queue_with_a_slow_writer_beside_one_that_failed_is_left_alone(vigil):
+    result = vigil("run", "--hang-after", "10s", "--", sys.executable, "-c", QUEUE, "slow", timeout=90)
+    assert result.status == 0, result
+    assert not events(vigil, "hang")

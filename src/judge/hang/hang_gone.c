@@ -184,8 +184,9 @@ bool hang_restarts(struct hang_work *w)
 	w->advice = HANG_ADVICE_RESTARTS;
 	const struct renewals *r = &l->renewals;
 	const size_t n = renewals_since(r, w->m->since_ns);
-	hang_says(w, "Rank %d ends and is started anew again and again: its main process became another one %zu "
-		     "times%s since the job came to a stand.",
+	hang_says(w,
+		  "Rank %d ends and is started anew again and again: its main process became another one %zu "
+		  "times%s since the job came to a stand.",
 		  (int)l->rank, n, n == RENEWALS_KEPT ? " and more" : "");
 	if (r->has_status && WIFSIGNALED(r->wait_status))
 		hang_says(w, "One of them was ended by signal %d.", WTERMSIG(r->wait_status));
@@ -294,8 +295,7 @@ bool hang_closed_job(struct hang_work *w)
 	ranks[0] = 'R'; /* "ranks" begins a sentence here */
 	waitgraph_way_text(w->c->graph, s, way, sizeof(way));
 	hang_says(w, "%s.", way);
-	hang_says(w,
-		  "%s wait for one another by %s: none could go on, and nobody else is seen to have %s.",
+	hang_says(w, "%s wait for one another by %s: none could go on, and nobody else is seen to have %s.",
 		  n > 1 ? ranks : "All its processes",
 		  notice ? "signals"
 		  : fifo ? "FIFOs that they open"
@@ -311,5 +311,55 @@ bool hang_closed_job(struct hang_work *w)
 		hang_says_who_left(w, s);
 	else if (!w->many || s->n_followers > 0)
 		w->v->confidence = CONFIDENCE_MEDIUM;
+	return true;
+}
+
+/* So long may one go on asking its own pipe, as it may count its tries and start anew who has failed. */
+static const uint64_t own_pipe_ns = 80 * NS_PER_S;
+
+/* True of a main thread that waits, within a limit, for a pipe that its own process alone has open to write. */
+static bool asks_its_own_pipe(const struct waitgraph_node *n)
+{
+	const struct waitfact *f = n && n->thread && n->thread->n == 1 && n->timed ? n->fact : NULL;
+	return f && f->kind == WAITFACT_PIPE && !f->to_write && f->complete && f->n_holders == 1 && n->n_edges == 0;
+}
+
+/* True if nobody but this thread does anything: the others of the job have ended, or wait for work of their own. */
+static bool is_left_alone(const struct waitgraph *g, const struct waitgraph_node *n)
+{
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *x = &g->node[i];
+		const bool idle = x->thread && !x->timed && !x->hint && x->fact && x->fact->kind == WAITFACT_FUTEX;
+		if (x != n && !(x->thread && x->thread->ended) && !idle && !(x->who && x->who->launcher))
+			return false;
+	}
+	return true;
+}
+
+bool hang_writer_failed(struct hang_work *w)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct stackgroup_rank *r = w->g.n == 1 && w->stepping && !w->many ? &w->g.rank[0] : NULL;
+	const struct waitgraph_node *n = g && r && r->process ? waitgraph_thread(g, r->process->pid, 0) : NULL;
+	char wait[300];
+	if (!asks_its_own_pipe(n) || g->one_look || !is_left_alone(g, n) || !hang_failed_then(w))
+		return false;
+	if (!hang_old_enough(w, HANG_EXPLAINED))
+		return true;
+	if (!w->s->has_after && w->standstill_ns < own_pipe_ns) {
+		w->v->again_ns = sub_floor(own_pipe_ns, w->standstill_ns);
+		return true;
+	}
+	hang_is(w, "abandoned_wait", CONFIDENCE_MEDIUM);
+	if (r->rank != NO_RANK)
+		hang_accuse(w, r->rank);
+	waitgraph_wait_text(n, wait, sizeof(wait));
+	hang_says(w,
+		  "Process %d (%s) waits again and again, within a limit each time, for a pipe that nobody else has "
+		  "open to write: %s.",
+		  (int)n->process->pid, n->process->name, wait);
+	hang_says_who_left_then(w);
+	hang_advise(w, "look whether who should write is alive at each try that comes to nothing (process.is_alive(), "
+		       "exitcode), and raise if it is not");
 	return true;
 }

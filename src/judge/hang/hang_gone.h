@@ -147,6 +147,11 @@ pid_t hang_reads_what_was_left(const struct hang_work *w, const struct waitgraph
 pid_t hang_waits_for_the_deaf(const struct hang_work *w, const struct waitgraph_sink *s);
 /* True if each of several ranks waits for a thread of its own that sleeps, or naps: they are alike. */
 bool hang_each_for_its_own(const struct hang_work *w);
+/*
+ * The only main process of the job waits, again and again within a limit, for a pipe of which it has the only end to
+ * write itself, and a process that failed as the job came to a stand may have been the one that wrote.
+ */
+bool hang_writer_failed(struct hang_work *w);
 /* It waits for a result that is lost, whatever else moves. */
 bool hang_lost(struct hang_work *w);
 /* Every rank waits for one process beside them, and that one for them. */

@@ -212,10 +212,11 @@ static void rank_word(struct scenario *s, struct rates *r, struct span key, stru
 		r->seen.n_compilers = (uint32_t)int_of(next(rest, where));
 	else if (span_eq(key, "burst")) /* every 15 s */
 		r->burst[LIVENESS_WRITTEN] = (double)size_of(next(rest, where), where);
-	else if (span_eq(key, "left") || span_eq(key, "lost-loader")) {
-		bool loader = key.len > 4;
+	else if (span_eq(key, "left") || span_eq(key, "left-with-1") || span_eq(key, "lost-loader")) {
+		bool loader = span_eq(key, "lost-loader"), failed = span_eq(key, "left-with-1");
 		r->seen.last_gone.pid = int_of(next(rest, where));
-		r->seen.last_gone.wait_status = (r->seen.last_gone.has_status = loader) ? 9 : 0;
+		r->seen.last_gone.has_status = loader || failed;
+		r->seen.last_gone.wait_status = loader ? 9 : failed ? 1 << 8 : 0;
 		TEXT_COPY(r->seen.last_gone.role, loader ? "loader" : "");
 		TEXT_COPY(r->seen.last_gone.name, loader ? "pt_data_worker" : "python");
 		r->seen.n_gone += !loader;
