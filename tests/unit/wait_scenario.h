@@ -123,7 +123,7 @@ static inline enum waitfact_kind wait_kind_of(struct span w)
 }
 
 /*
- * <kind> [id n] [peer n] [unread n] [received n] [write] [hangup] [deaf] [unheard] [by pid|pid.tid ..]
+ * <kind> [id n] [peer n] [unread n] [received n] [write] [hangup] [deaf] [inherited] [unheard] [by pid|pid.tid ..]
  * [open] [owner] [all] [lock] [accepted] [gone] [programs] [left pid] [timed|naps] [text ..]
  */
 static inline void wait_fact_line(struct wait_scenario *s, int look, struct waitfact_thread *t, struct span rest)
@@ -152,6 +152,8 @@ static inline void wait_fact_line(struct wait_scenario *s, int look, struct wait
 			x->hangup = true;
 		} else if (wait_word(&rest, "deaf")) {
 			x->deaf = true;
+		} else if (wait_word(&rest, "inherited")) {
+			x->inherited = true;
 		} else if (wait_word(&rest, "unheard")) {
 			x->unheard = true;
 		} else if (wait_word(&rest, "open")) {

@@ -71,6 +71,8 @@ bool hang_nobody_acts_but(const struct hang_work *w, const struct waitgraph_node
  * sure or not, and nobody acts.
  */
 bool hang_all_wait_in_circle(const struct hang_work *w);
+/* Of such a circle: which rank alone is in another call. */
+void hang_elsewhere_says(struct hang_work *w);
 /* True if it looks for a file that is for the job itself to make, and all others wait or look for such ones as well. */
 bool hang_awaits_own_file(const struct hang_work *w, const struct stackgroup_rank *r);
 /* True if it looks for a missing file in a job of steps in which nobody acts, and a child of it failed then. */
@@ -145,6 +147,12 @@ void hang_visitor_left_says(struct hang_work *w);
 pid_t hang_reads_what_was_left(const struct hang_work *w, const struct waitgraph_sink *s);
 /* Who waits for the end of this server and for nothing else, though it ignores SIGTERM; 0: nobody. */
 pid_t hang_waits_for_the_deaf(const struct hang_work *w, const struct waitgraph_sink *s);
+/*
+ * Who waits for the lock of a file that the end of a script's job, which is at its door, has inherited with a
+ * descriptor; NULL: nobody.
+ */
+const struct waitgraph_node *hang_locked_out(const struct hang_work *w, const struct waitgraph_sink *s);
+void hang_locked_out_says(struct hang_work *w, const struct waitgraph_sink *s, const struct waitgraph_node *n);
 /* True if each of several ranks waits for a thread of its own that sleeps, or naps: they are alike. */
 bool hang_each_for_its_own(const struct hang_work *w);
 /*

@@ -744,6 +744,7 @@ bool hang_graph_explains(struct hang_work *w)
 	const pid_t reader = hang_reads_what_was_left(w, s);
 	bool visitor = s->end == WAITEND_VISITOR && s->n_followers == 0 && !left && !reader;
 	const pid_t deaf = visitor ? hang_waits_for_the_deaf(w, s) : 0;
+	const struct waitgraph_node *locked = visitor ? hang_locked_out(w, s) : NULL;
 	if ((visitor || by_absence) && !w->stepping)
 		return false; /* a server without clients */
 	if (visitor && n->dead_within && n->fact && n->fact->kind == WAITFACT_FIFO)
@@ -768,7 +769,7 @@ bool hang_graph_explains(struct hang_work *w)
 		return false;
 	bool seen = held || s->end == WAITEND_PERSON; /* no more is to be learned by waiting */
 	w->counting &= s->end != WAITEND_VISITOR; /* a visitor may bring the next thing to count */
-	const enum hang_proof open = !visitor ? HANG_EXPLAINED : deaf ? HANG_VAGUE : HANG_DOUBTFUL;
+	const enum hang_proof open = !visitor || locked ? HANG_EXPLAINED : deaf ? HANG_VAGUE : HANG_DOUBTFUL;
 	if (!hang_old_enough(w, seen ? HANG_FIRM : open))
 		return true;
 	/* read from a pool, which proves nothing; a server of the same port may have its connection */
@@ -804,7 +805,7 @@ bool hang_graph_explains(struct hang_work *w)
 	if (s->end == WAITEND_CLOCK)
 		sleeper_says(w, n, lookers);
 	/* a person may come; and sleeping may be what the program is for */
-	if (visitor || lookers > 2 || hang_by_design(w, s))
+	if ((visitor && !locked) || lookers > 2 || hang_by_design(w, s))
 		w->v->confidence = CONFIDENCE_LOW;
 	if (reader) {
 		hang_says(w, "Process %d reads its output to the end; who started it left it in the background.",
@@ -812,12 +813,14 @@ bool hang_graph_explains(struct hang_work *w)
 		hang_advise(w, "give a service in the background an output of its own: command >service.log 2>&1 &");
 	} else if (left) {
 		hang_visitor_left_says(w);
+	} else if (locked) {
+		hang_locked_out_says(w, s, locked);
 	} else if (deaf) {
 		hang_says(w, "Process %d waits for its end, and it ignores SIGTERM.", (int)deaf);
 		hang_advise(w, "end it by another signal (kill -INT, -KILL): what a script starts ignores what the "
 			       "script itself does by trap '' TERM");
 	}
-	if (!reader && !left && !deaf && s->end == WAITEND_VISITOR)
+	if (!reader && !left && !deaf && !locked && s->end == WAITEND_VISITOR)
 		hang_visitor_of_none(w, s);
 	limit_says(w, s);
 	if (s->outside)

@@ -282,3 +282,18 @@ void hang_naps_elsewhere_is(struct hang_work *w, const struct stackgroup_rank *o
 	hang_says(w, "All ranks nap. Rank %d alone is not in %s (%s), in which all others are, but in %s.", odd->rank,
 		  call->name, frame_file_short(call->file), doing);
 }
+
+void hang_elsewhere_says(struct hang_work *w)
+{
+	const struct dump_frame *call = NULL;
+	cleanup(freep) int32_t *rank = calloc(w->g.n ? w->g.n : 1, sizeof(*rank));
+	if (!rank || w->n_unseen > 0)
+		return;
+	for (size_t i = 0; i < w->g.n; i++)
+		rank[i] = w->g.rank[i].rank;
+	const struct stackgroup_rank *odd = odd_of(w, rank, w->g.n, &call);
+	if (odd)
+		hang_says(w, "All ranks wait for each other. Rank %d alone is not in %s (%s), in which all others are: "
+			     "whether it or what it waits for is to blame is not known.",
+			  odd->rank, call->name, frame_file_short(call->file));
+}

@@ -601,6 +601,8 @@ bool hang_one_stands(struct hang_work *w)
 			loop_says(w, r);
 		if (!hang_says_refused(w, r->rank) && !why && !hang_first_waiting(w))
 			hang_says_who_left_then(w);
+		if (anyone && !lookers && hang_all_wait_in_circle(w))
+			hang_elsewhere_says(w);
 	}
 	if (!anyone || lookers)
 		hang_accuse_all(w);

@@ -331,6 +331,18 @@ static bool nobody_is_within(const struct waitgraph *g, const struct waitgraph_n
 	return true;
 }
 
+/* True if visitors come to this process: a thread of it is at a door, or reads what came to one. */
+static bool is_a_service(const struct waitgraph *g, const struct waitfact_process *p)
+{
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		const struct waitfact *f = n->thread ? n->fact : NULL;
+		if (n->process == p && f && (f->kind == WAITFACT_LISTEN || f->accepted))
+			return true;
+	}
+	return false;
+}
+
 static void kept_says(struct hang_work *w, const struct waitgraph_node *lock, const struct waitgraph_node *owner)
 {
 	const struct waitgraph *g = w->c->graph;
@@ -358,7 +370,8 @@ bool hang_lock_lost(struct hang_work *w)
 		const struct waitgraph_node *n = &g->node[i];
 		const struct waitgraph_node *main = wants_a_lock(n) ? waitgraph_thread(g, n->process->pid, 0) : NULL;
 		bool inside = false;
-		if (!main || !nobody_is_within(g, n, &inside) || !all_want(g, n, inside) || !the_others_wait(g, n))
+		if (!main || !is_a_service(g, n->process) || !nobody_is_within(g, n, &inside) ||
+		    !all_want(g, n, inside) || !the_others_wait(g, n))
 			continue;
 		if (!hang_old_enough(w, HANG_EXPLAINED))
 			return true;

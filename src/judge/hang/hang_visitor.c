@@ -200,6 +200,33 @@ pid_t hang_waits_for_the_deaf(const struct hang_work *w, const struct waitgraph_
 	return 0;
 }
 
+const struct waitgraph_node *hang_locked_out(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *end = &g->node[s->node];
+	if (s->end != WAITEND_VISITOR || !w->stepping || w->many || !end->thread)
+		return NULL;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		const struct waitgraph_edge *e = n->n_edges == 1 ? &g->edge[n->first_edge] : NULL;
+		if (e && n->thread && g->node[e->to].process == end->process && e->fact && e->fact->owner &&
+		    e->fact->kind == WAITFACT_FILE_LOCK && e->fact->inherited)
+			return n;
+	}
+	return NULL;
+}
+
+void hang_locked_out_says(struct hang_work *w, const struct waitgraph_sink *s, const struct waitgraph_node *n)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitfact_process *has = g->node[s->node].process;
+	hang_says(w,
+		  "Process %d (%s) waits for the lock of %s. Who took it has ended; process %d (%s) has inherited its "
+		  "descriptor, and the lock with it, and keeps both for as long as it lives.",
+		  (int)n->process->pid, n->process->name, g->edge[n->first_edge].fact->text, (int)has->pid, has->name);
+	hang_advise(w, "close the lock's descriptor for what is started in the background: command 9>&- &");
+}
+
 /* ---- what lies there already ---- */
 
 static const struct waitgraph_edge *unread_edge(const struct waitgraph *g, const struct waitgraph_node *n)

@@ -90,6 +90,7 @@ struct waitfact {
 	bool unheard; /* a socket that is watched for errors and its end alone: what comes is not read */
 	bool deaf; /* WAITFACT_CHILD of one: it ignores SIGTERM, so that a request to end has not reached it */
 	bool of_programs; /* WAITFACT_SIGNAL: one that programs send each other (SIGUSR1, SIGUSR2, SIGCHLD) */
+	bool inherited; /* WAITFACT_FILE_LOCK: who took it by flock(2) has ended; its holders have its descriptor */
 	bool lock; /* WAITFACT_OBJECT: a mutex, which who has it gives back */
 	bool accepted; /* WAITFACT_TCP: it came to a listening socket of this end's machine */
 	bool owner; /* the only holder has to end it: it owns the lock, is the child, traces the thread */

@@ -76,7 +76,9 @@ static size_t lock_holders(struct waiting *c, struct waitfact *f, const struct f
 		if (filelock_parse(line, &held) != 0 || !filelock_blocks(&held, wanted))
 			continue;
 		*ret_of_files += held.type != FILELOCK_POSIX;
-		if (held.pid > 0 && kinship_find(&c->l->kin, held.pid))
+		const bool lives = held.pid > 0 && kinship_find(&c->l->kin, held.pid);
+		f->inherited |= held.type == FILELOCK_FLOCK && held.pid > 0 && !lives;
+		if (lives)
 			waitfact_holder_add(c->l, f, held.pid, 0);
 		else
 			nameless++;
