@@ -725,6 +725,19 @@ static void sleeper_says(struct hang_work *w, const struct waitgraph_node *n, si
 		ignore(hang_says_who_left_then(w), "one has, as was asked");
 }
 
+static void reader_says(struct hang_work *w, pid_t reader)
+{
+	hang_says(w, "Process %d reads its output to the end; who started it left it in the background.", (int)reader);
+	hang_advise(w, "give a service in the background an output of its own: command >service.log 2>&1 &");
+}
+
+static void deaf_says(struct hang_work *w, pid_t waiter)
+{
+	hang_says(w, "Process %d waits for its end, and it ignores SIGTERM.", (int)waiter);
+	hang_advise(w, "end it by another signal (kill -INT, -KILL): what a script starts ignores what the script "
+		       "itself does by trap '' TERM");
+}
+
 /* An end that says why: a stopped helper, a silent server. Such a wait may still end, so it takes longer to tell. */
 bool hang_graph_explains(struct hang_work *w)
 {
@@ -808,17 +821,13 @@ bool hang_graph_explains(struct hang_work *w)
 	if ((visitor && !locked) || lookers > 2 || hang_by_design(w, s))
 		w->v->confidence = CONFIDENCE_LOW;
 	if (reader) {
-		hang_says(w, "Process %d reads its output to the end; who started it left it in the background.",
-			  (int)reader);
-		hang_advise(w, "give a service in the background an output of its own: command >service.log 2>&1 &");
+		reader_says(w, reader);
 	} else if (left) {
 		hang_visitor_left_says(w);
 	} else if (locked) {
 		hang_locked_out_says(w, s, locked);
 	} else if (deaf) {
-		hang_says(w, "Process %d waits for its end, and it ignores SIGTERM.", (int)deaf);
-		hang_advise(w, "end it by another signal (kill -INT, -KILL): what a script starts ignores what the "
-			       "script itself does by trap '' TERM");
+		deaf_says(w, deaf);
 	}
 	if (!reader && !left && !deaf && !locked && s->end == WAITEND_VISITOR)
 		hang_visitor_of_none(w, s);

@@ -65,10 +65,7 @@ enum waitfact_kind {
 	WAITFACT_FROZEN, /* its control group is frozen */
 	WAITFACT_STORAGE, /* a file system or block device; text has the mount and its server */
 	WAITFACT_FUSE, /* a file system served by a process; holders: its daemon */
-	/*
-	 * A change of files that are watched (inotify); holders: the other wanted processes that have one of them open
-	 * to write; never complete.
-	 */
+	/* Of files that inotify watches; holders: other wanted processes with one open to write; never complete. */
 	WAITFACT_CHANGE,
 	WAITFACT_TERMINAL, /* input by a person, or output to be taken */
 	WAITFACT_DEVICE, /* a GPU or another device */
