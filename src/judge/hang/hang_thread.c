@@ -368,7 +368,9 @@ bool hang_lock_lost(struct hang_work *w)
 	const struct waitgraph *g = w->c->graph;
 	for (size_t i = 0; g && !g->one_look && i < g->n_nodes; i++) {
 		const struct waitgraph_node *n = &g->node[i];
-		const struct waitgraph_node *main = wants_a_lock(n) ? waitgraph_thread(g, n->process->pid, 0) : NULL;
+		/* Threads beside the main one work on requests; a main thread that wants a lock is no service. */
+		const bool handles = wants_a_lock(n) && !n->main;
+		const struct waitgraph_node *main = handles ? waitgraph_thread(g, n->process->pid, 0) : NULL;
 		bool inside = false;
 		if (!main || !is_a_service(g, n->process) || !nobody_is_within(g, n, &inside) ||
 		    !all_want(g, n, inside) || !the_others_wait(g, n))
