@@ -15,6 +15,7 @@ from conftest import wait_for
 from notifykit import channels, server  # noqa: F401
 from strangerkit import ATTACKER, home, needs_root, place  # noqa: F401
 from test_terminal import terminal  # noqa: F401
+from webkit import Server
 
 pytestmark = needs_root
 
@@ -258,6 +259,12 @@ def test_root_sends_no_file_that_a_users_variable_names(vigil, tmp_path, server)
     token.chmod(0o600)
     vigil("metrics", env={"VIGIL_OTLP": server.url, "VIGIL_OTLP_TOKEN": token, "SUDO_UID": str(ATTACKER)})
     assert not server.got
+
+
+@pytest.mark.parametrize("whose, status", [({"SUDO_UID": str(ATTACKER)}, 421), ({}, 200)])
+def test_a_users_variable_opens_roots_page_to_no_host(vigil, whose, status):
+    page = Server(vigil, env={"VIGIL_ALLOW_HOST": "evil.example", **whose})
+    assert page.get("/api/v1/me", headers={"Host": "evil.example"}).status == status
 
 
 @pytest.mark.parametrize("form", ["{}", ":{}", "../../../..{}", "TZDIR"])

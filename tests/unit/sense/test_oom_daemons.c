@@ -83,7 +83,7 @@ static void the_first_of_each_kind_is_listed(void **state)
 {
 	(void)state;
 	static const char arguments[] = "earlyoom\0-m\0005";
-	static const char script[] = "python3\0/usr/bin/nohang\0";
+	static const char script[] = "python3\0/usr/bin/nohang\0--token\0hunter2hunter2\0";
 	put_process("7", "earlyoom\n", arguments, sizeof(arguments));
 	put_process("9", "python3\n", script, sizeof(script) - 1);
 	put_process("12", "bash\n", "bash", 5);
@@ -97,7 +97,8 @@ static void the_first_of_each_kind_is_listed(void **state)
 	assert_int_equal(d.n, 3);
 	assert_int_equal(oom_daemons_find(&d, OOM_DAEMON_EARLYOOM)->pid, 7);
 	assert_string_equal(oom_daemons_find(&d, OOM_DAEMON_EARLYOOM)->command, "earlyoom -m 5");
-	assert_string_equal(oom_daemons_find(&d, OOM_DAEMON_NOHANG)->command, "python3 /usr/bin/nohang");
+	assert_string_equal(oom_daemons_find(&d, OOM_DAEMON_NOHANG)->command,
+			    "python3 /usr/bin/nohang --token ***");
 	/* a process without arguments is shown by its name */
 	assert_string_equal(oom_daemons_find(&d, OOM_DAEMON_SLURM)->command, "slurmstepd");
 	assert_null(oom_daemons_find(&d, OOM_DAEMON_KUBELET));
