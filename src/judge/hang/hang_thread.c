@@ -264,20 +264,26 @@ static bool leads_to_lock(const struct waitgraph *g, const struct waitgraph_node
 			  const struct waitgraph_node *lock)
 {
 	cleanup(freep) bool *seen = calloc(g->n_nodes, sizeof(*seen));
-	cleanup(freep) uint32_t *todo = calloc(g->n_nodes, sizeof(*todo));
+	cleanup(freep) uint32_t *next = calloc(g->n_nodes, sizeof(*next));
+	const struct waitfact_process *asks_not = NULL; /* the last that was found so: it has many such goroutines */
 	size_t n = 0;
-	if (!seen || !todo)
+	if (!seen || !next)
 		return false;
-	todo[n++] = (uint32_t)(from - g->node);
+	next[n++] = (uint32_t)(from - g->node);
 	seen[from - g->node] = true;
 	while (n > 0) {
-		const struct waitgraph_node *x = &g->node[todo[--n]];
-		if (x == lock || (x->thread && waits_within_limit(x) && asks_itself(g, x->process, lock->process)))
+		const struct waitgraph_node *x = &g->node[next[--n]];
+		if (x == lock)
 			return true;
+		if (x->thread && x->process != asks_not && waits_within_limit(x)) {
+			if (asks_itself(g, x->process, lock->process))
+				return true;
+			asks_not = x->process;
+		}
 		for (uint32_t i = 0; i < x->n_edges; i++) {
 			const uint32_t to = g->edge[x->first_edge + i].to;
 			if (!seen[to])
-				todo[n++] = to;
+				next[n++] = to;
 			seen[to] = true;
 		}
 	}
