@@ -31,7 +31,7 @@ ROOMS = {
               "collective", "wait", "speed", "framework", "python", "pylib", "asyncio", "go"],
     "model": ["incident", "host", "jobs", "rules", "stacks", "gpu", "memory", "collective", "heap", "hang", "ray", "notify",
               "speed", "map"],
-    "judge": ["host", "memory", "gpu", "rules", "notify", "collective", "hang", "death", "speed", "map", "health"],
+    "judge": ["host", "memory", "gpu", "rules", "notify", "collective", "standstill", "pace", "hang", "death", "speed", "map", "health"],
     "act": ["", "inject"],
     "tell": ["text", "store", "notify", "host", "gpu", "collective", "stacks", "heap", "incident", "memory", "jobs",
              "metrics"],

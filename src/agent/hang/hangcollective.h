@@ -12,7 +12,7 @@
 #pragma once
 
 #include "agent/hang/hangprocs.h"
-#include "judge/hang/hang_case.h"
+#include "judge/standstill/hang_case.h"
 #include "model/collective/collective_verdict.h"
 
 #define HANGCOLLECTIVE_NOTES 2

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "agent/hang/hangprocs.h"
-#include "judge/hang/hang_case.h"
+#include "judge/standstill/hang_case.h"
 
 struct hangrefused;
 

@@ -1,8 +1,8 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "judge/hang/hang_gone.h"
-#include "judge/hang/hang_own_pace.h"
+#include "judge/hang/hang_parts.h"
+#include "judge/pace/hang_own_pace.h"
 #include "model/hang/steptrend.h"
 
 /* A step is late after this part of the time after which it is missed. */

@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "judge/hang/hang_gone.h"
+#include "judge/hang/hang_parts.h"
 
 /* How long a silent upload at the end may take. */
 static const uint64_t upload_ns = 5 * 60 * NS_PER_S;

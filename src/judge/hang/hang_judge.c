@@ -2,7 +2,7 @@
 
 #include "base/units.h"
 #include "judge/hang/hang_advice.h"
-#include "judge/hang/hang_gone.h"
+#include "judge/hang/hang_parts.h"
 
 static bool rank_exited(const struct hang_work *w, int32_t rank)
 {

@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
-#include "judge/hang/hang_gone.h"
+#include "judge/hang/hang_parts.h"
 
 /* So long may a rank that has done its work take to end while nothing of it moves. */
 static const uint64_t finishing_ns = 30 * NS_PER_S;

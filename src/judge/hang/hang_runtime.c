@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "judge/hang/hang_gone.h"
+#include "judge/hang/hang_parts.h"
 
 /* As for other ranks that only wake up now and then. */
 static const uint64_t work_ns = 5 * 60 * NS_PER_S, work_again_ns = 30 * NS_PER_S;

@@ -1,6 +1,6 @@
 /* A rank sleeps while the others wait for it, and the kernel says that it goes on sleeping for too long. */
 #include "base/units.h"
-#include "judge/hang/hang_gone.h"
+#include "judge/hang/hang_parts.h"
 
 static const uint64_t stepping_sure_ns = 10 * 60 * NS_PER_S;
 
@@ -143,54 +143,4 @@ bool hang_end_outsleeps(const struct hang_work *w, const struct waitgraph_sink *
 		return false;
 	uint64_t length = sub_floor(n->thread->limit_ns, w->p->job_age_ns);
 	return MAX(n->thread->left_ns, length) > sure_of(w, sub_floor(excuse_ns, w->standstill_ns));
-}
-
-/* ---- all nap ---- */
-
-/* True of a thread that may bring something: it runs, or waits for somebody outside. */
-static bool may_bring(const struct waitgraph_node *n)
-{
-	return n->end == WAITEND_RUNS || n->end == WAITEND_OUTSIDE || n->end == WAITEND_STORAGE ||
-	       n->end == WAITEND_DEVICE || n->end == WAITEND_PERSON || n->end == WAITEND_VISITOR;
-}
-
-static bool naps(const struct waitgraph_node *n)
-{
-	return n->main && n->end == WAITEND_CLOCK && n->naps;
-}
-
-bool hang_all_nap(const struct hang_work *w)
-{
-	const struct waitgraph *g = w->c->graph;
-	size_t n = 0;
-	for (size_t i = 0; g && i < g->n_nodes; i++) {
-		const struct waitgraph_node *x = &g->node[i];
-		if (!x->thread || x->thread->ended)
-			continue;
-		if (may_bring(x) || (x->main && x->end == WAITEND_CLOCK && !naps(x)))
-			return false;
-		n += naps(x);
-	}
-	return n > 1;
-}
-
-void hang_says_who_naps(struct hang_work *w, const struct stackgroup_rank *r)
-{
-	const size_t most = 2; /* that are named */
-	const struct waitgraph *g = w->c->graph;
-	char who[160];
-	size_t n = 0;
-	if (!hang_all_nap(w))
-		return;
-	hang_says(w, "Nothing of the job works: its other processes that do not wait nap as well.");
-	for (uint32_t i = 0; i < g->n_nodes && n < most; i++) {
-		const struct waitgraph_node *x = &g->node[i];
-		if (!x->thread || x->thread->ended || !naps(x) || (r->process && r->process->pid == x->thread->pid))
-			continue;
-		const bool looks = x->hint && x->hint->kind == WAITHINT_RETRY;
-		waitgraph_who_text(g, i, who, sizeof(who));
-		who[0] = who[0] >= 'a' && who[0] <= 'z' ? (char)(who[0] - 'a' + 'A') : who[0];
-		hang_says(w, "%s %s.", who, looks ? x->hint->text : "naps again and again");
-		n++;
-	}
 }

@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "judge/hang/hang_gone.h"
+#include "judge/hang/hang_parts.h"
 #include "model/jobs/role.h"
 
 /*
@@ -30,54 +30,19 @@ void hang_accuse_all(struct hang_work *w)
 			hang_accuse(w, w->g.rank[w->blocking[i]].rank);
 }
 
-static const struct dump_frame *innermost(const struct dump_thread *t)
-{
-	for (size_t i = 0; i < t->n_frames; i++) {
-		const struct dump_frame *f = &t->frames[i];
-		if (f->kind == FRAME_PYTHON)
-			return f;
-		if (t->has_python && f->module && !strstr(f->module, "python") && !hang_c_library(f->module))
-			return NULL;
-	}
-	/*
-	 * Of a program without Python only its own functions count: a library that computes for long is work. Giving
-	 * the processor away is none.
-	 */
-	size_t at = t->n_frames > 1 && strstr(t->frames[0].name, "sched_yield") ? 1 : 0;
-	bool own = at < t->n_frames && !t->has_python && t->frames[at].module && !strstr(t->frames[at].module, ".so");
-	return own ? &t->frames[at] : NULL;
-}
-
-/* The acting thread of the rank at a look; NULL: it was not there. */
-static const struct dump_thread *acting_at(const struct stackdump *d, const struct stackgroup_rank *r)
-{
-	for (size_t k = 0; k < d->n; k++)
-		for (size_t t = 0; d->processes[k].pid == r->process->pid && t < d->processes[k].n_threads; t++)
-			if (d->processes[k].threads[t].tid == r->acting->tid)
-				return &d->processes[k].threads[t];
-	return NULL;
-}
-
-/* The program's own function that the rank was in at a look; NULL: none. */
-static const struct dump_frame *top_of(const struct stackdump *d, const struct stackgroup_rank *r)
-{
-	const struct dump_thread *t = acting_at(d, r);
-	return t ? innermost(t) : NULL;
-}
-
 /*
  * True when the same function of the program itself was on top in each dump: it loops and calls nothing that takes
  * time.
  */
 static bool circles(const struct hang_work *w, const struct stackgroup_rank *r)
 {
-	const struct dump_frame *top = r->acting ? innermost(r->acting) : NULL;
+	const struct dump_frame *top = r->acting ? hang_own_top(r->acting) : NULL;
 	/* Processor time that others took away counts as wanted. */
 	double wants = r->cores + hang_queues(w, r->rank);
 	if (!r->compared || !top || wants < spin_cores || (top->kind == FRAME_PYTHON && top != r->activity.user))
 		return false;
 	for (size_t i = 0; i < MIN(w->c->n_dumps, HANG_DUMPS); i++) {
-		const struct dump_frame *f = top_of(w->c->dumps[i], r);
+		const struct dump_frame *f = hang_own_top_at(w->c->dumps[i], r);
 		if (!f || strcmp(f->name, top->name) != 0)
 			return false;
 	}
@@ -89,23 +54,11 @@ static bool was_missed(const struct hang_work *w, const struct stackgroup_rank *
 {
 	size_t missed = 0, own = 0;
 	for (size_t i = 0; r->acting && i < MIN(w->c->n_dumps, HANG_DUMPS); i++) {
-		const struct dump_thread *t = acting_at(w->c->dumps[i], r);
+		const struct dump_thread *t = hang_acting_at(w->c->dumps[i], r);
 		missed += !t || t->n_frames == 0;
-		own += t && innermost(t);
+		own += t && hang_own_top(t);
 	}
 	return missed > 0 && own > 0;
-}
-
-/* Of a rank that circles: it computes nothing, and looks for a change that somebody else has to make. */
-bool hang_same_variables(const struct hang_work *w, const struct stackgroup_rank *r)
-{
-	const struct dump_frame *top = r->acting ? innermost(r->acting) : NULL;
-	for (size_t i = 0; top && i < MIN(w->c->n_dumps, HANG_DUMPS); i++) {
-		const struct dump_frame *f = top_of(w->c->dumps[i], r);
-		if (!f || f->state != top->state)
-			return false;
-	}
-	return top && top->state != 0;
 }
 
 /*
@@ -123,7 +76,7 @@ static bool looks_in_vain(const struct hang_work *w, const struct stackgroup_ran
 static bool yields(const struct hang_work *w, const struct stackgroup_rank *r)
 {
 	for (size_t i = 0; i < MIN(w->c->n_dumps, HANG_DUMPS); i++) {
-		const struct dump_thread *t = acting_at(w->c->dumps[i], r);
+		const struct dump_thread *t = hang_acting_at(w->c->dumps[i], r);
 		if (t && t->n_frames > 0 && strstr(t->frames[0].name, "sched_yield"))
 			return true;
 	}

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "judge/hang/hang_gone.h"
+#include "judge/hang/hang_parts.h"
 #include "model/hang/waitgraph.h"
 
 #define THREADS_NAMED 2

@@ -1,7 +1,7 @@
 /* Nothing says why a job stands: what is known of it is told, and that it is not known why. */
 #include "base/buf.h"
 #include "base/units.h"
-#include "judge/hang/hang_gone.h"
+#include "judge/hang/hang_parts.h"
 
 /* On a crowded machine a job that is ready to go on may stand for minutes. What hangs asks for no processor. */
 static bool lacks_processors(const struct hang_work *w)

@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
-#include "judge/hang/hang_gone.h"
+#include "judge/hang/hang_parts.h"
 
 /* True if it is waited for because it has a lock, so that nobody but itself can let the others go on. */
 static bool has_a_lock(const struct hang_work *w, const struct waitgraph_sink *s)

@@ -2,7 +2,7 @@
 #include "testing.h"
 
 #include "base/units.h"
-#include "judge/hang/hang_parts.h"
+#include "judge/standstill/hang_ask.h"
 
 static struct liveness_set p;
 static struct hang_settings s;

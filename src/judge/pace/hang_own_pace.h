@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "judge/hang/hang_parts.h"
+#include "judge/standstill/hang_work.h"
 
 /* Steps slower than they were, of a rank whose neighbours keep theirs. False: there is none, or too little is known. */
 bool hang_own_pace_slow(const struct liveness_set *p);

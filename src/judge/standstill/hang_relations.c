@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "judge/hang/hang_gone.h"
+#include "judge/standstill/hang_ask.h"
 
 /* How long nothing may have moved before a verdict of each strength. */
 static const uint64_t certain_ns = 10 * NS_PER_S;
@@ -296,4 +296,44 @@ void hang_elsewhere_says(struct hang_work *w)
 		hang_says(w, "All ranks wait for each other. Rank %d alone is not in %s (%s), in which all others are: "
 			     "whether it or what it waits for is to blame is not known.",
 			  odd->rank, call->name, frame_file_short(call->file));
+}
+
+/* ---- a kernel that does not end ---- */
+
+/* Who spins for the device uses one processor; more than this is another thread's work. */
+static const double spinner_cores = 1.2;
+
+static const struct dump_frame *top_python(const struct dump_thread *t)
+{
+	for (size_t i = 0; t && i < t->n_frames; i++)
+		if (t->frames[i].kind == FRAME_PYTHON)
+			return &t->frames[i];
+	return NULL;
+}
+
+/*
+ * True if it is one wait, not one of a loop of short kernels: the thread has not run, or its own function's variables
+ * had the same values at each look.
+ */
+static bool is_one_wait(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct dump_frame *top = top_python(r->acting);
+	if (r->idle)
+		return true;
+	if (!top || top != r->activity.user || top->state == 0)
+		return false;
+	for (size_t i = 0; i < MIN(w->c->n_dumps, HANG_DUMPS); i++) {
+		const struct dump_thread *t = hang_thread_in(w->c->dumps[i], r->process->pid, r->acting->tid);
+		const struct dump_frame *f = top_python(t);
+		if (!f || f->state != top->state)
+			return false;
+	}
+	return true;
+}
+
+bool hang_awaits_kernel(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct liveness *l = liveness_find(w->p, r->rank);
+	return !w->many && r->activity.kind == ACTIVITY_GPU_SYNC && r->compared && r->unchanged &&
+	       r->cores <= spinner_cores && l && l->gpu_spins && !hang_gpu_works(w, r->rank) && is_one_wait(w, r);
 }

@@ -1,4 +1,4 @@
-#include "judge/hang/hang_own_pace.h"
+#include "judge/pace/hang_own_pace.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "judge/hang/hang_gone.h"
+#include "judge/standstill/hang_ask.h"
 
 /* A sleep of this length may be the pause that somebody makes before he lets a stopped process go on. */
 static const uint64_t pause_least_ns = 5 * NS_PER_S;
@@ -400,4 +400,16 @@ bool hang_by_design(const struct hang_work *w, const struct waitgraph_sink *s)
 			return true;
 	}
 	return false;
+}
+
+/* Of a rank that circles: it computes nothing, and looks for a change that somebody else has to make. */
+bool hang_same_variables(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct dump_frame *top = r->acting ? hang_own_top(r->acting) : NULL;
+	for (size_t i = 0; top && i < MIN(w->c->n_dumps, HANG_DUMPS); i++) {
+		const struct dump_frame *f = hang_own_top_at(w->c->dumps[i], r);
+		if (!f || f->state != top->state)
+			return false;
+	}
+	return top && top->state != 0;
 }

@@ -1,91 +1,17 @@
-/* Loops that try again and again: to connect to an address at which nobody is, and children that fail each time. */
-#include <errno.h>
+/*
+ * Rules of loops that try again and again: calls to an address at which nobody is, and children that fail each time.
+ */
 #include <string.h>
 #include <sys/wait.h>
 
+#include "base/text.h"
 #include "base/units.h"
 #include "judge/hang/hang_advice.h"
-#include "judge/hang/hang_gone.h"
 
-/* One attempt that fails may be a look whether somebody is there. */
-static const uint64_t attempts_least = 2;
 /* A server that is started again, or late, has this time before its caller is told of, as a loop of tries has. */
 static const uint64_t call_refused_ns = 2 * 60 * NS_PER_S, call_again_ns = 30 * NS_PER_S;
-/* Who tried no more for so long does something else now. */
-static const uint64_t given_up_ns = 60 * NS_PER_S;
-
-static bool goes_on(const struct hang_work *w, const struct hang_refused *r)
-{
-	return r->n >= attempts_least && sub_floor(w->p->now_ns, r->last_ns) < given_up_ns;
-}
-
-static const char *why_of(const struct hang_refused *r)
-{
-	switch (r->error) {
-	case ECONNREFUSED:
-		return "it was refused: nobody listens there";
-	case EHOSTUNREACH:
-	case ENETUNREACH:
-		return "it cannot be reached";
-	default:
-		return "nobody answered";
-	}
-}
-
-/* What the main process of a rank tries; NULL: nothing is known. */
-static const struct hang_refused *refused_of(const struct hang_work *w, int32_t rank)
-{
-	for (size_t i = 0; i < w->c->n_refused; i++) {
-		const struct hang_refused *r = &w->c->refused[i];
-		if (r->rank == rank && r->main && goes_on(w, r))
-			return r;
-	}
-	return NULL;
-}
-
-bool hang_is_refused(const struct hang_work *w, int32_t rank)
-{
-	return refused_of(w, rank) != NULL;
-}
-
-/* The main thread of another rank that waits for visitors at a listening socket; NULL: none. */
-static const struct waitgraph_node *other_door(const struct hang_work *w, int32_t rank)
-{
-	const struct waitgraph *g = w->c->graph;
-	for (size_t i = 0; g && i < g->n_nodes; i++) {
-		const struct waitgraph_node *n = &g->node[i];
-		const bool door = n->main && n->thread && n->fact && n->fact->kind == WAITFACT_LISTEN;
-		if (door && n->who && n->who->main && n->who->rank != NO_RANK && n->who->rank != rank)
-			return n;
-	}
-	return NULL;
-}
-
-bool hang_dials_elsewhere(const struct hang_work *w, const struct stackgroup_rank *r)
-{
-	const struct waitgraph *g = w->c->graph;
-	const struct waitgraph_node *n = g && r->process ? waitgraph_thread(g, r->process->pid, 0) : NULL;
-	const struct hang_refused *tried = refused_of(w, r->rank);
-	return n && w->many && w->stepping && tried && tried->error == ECONNREFUSED && other_door(w, r->rank) &&
-	       hang_nobody_acts_but(w, n);
-}
-
-bool hang_says_refused(struct hang_work *w, int32_t rank)
-{
-	const struct hang_refused *r = refused_of(w, rank);
-	if (!r)
-		return false;
-	hang_says(w, "It tries again and again to connect to %s, %llu times since this was looked at, and %s.",
-		  r->address, (unsigned long long)r->n, why_of(r));
-	const struct waitgraph_node *door = other_door(w, rank);
-	if (door && r->error == ECONNREFUSED)
-		hang_says(w, "Rank %d waits for visitors elsewhere: %s.", (int)door->who->rank, door->fact->text);
-	hang_advise(w,
-		    "look for who should listen at %s: whether it was started, whether it ended, and whether it "
-		    "listens at that address",
-		    r->address);
-	return true;
-}
+/* Children that fail are looked at again after this time. */
+static const uint64_t child_again_ns = 30 * NS_PER_S;
 
 /* ---- calls ---- */
 
@@ -131,74 +57,6 @@ bool hang_call_refused(struct hang_work *w)
 
 /* ---- children that fail and are started anew ---- */
 
-/* So often has a child failed in a row, each time with the same status; so far apart are two of them at most. */
-static const uint64_t child_least = 8, child_gap_ns = 15 * NS_PER_S;
-/* It goes on if the last one is not older than this, and than so many usual gaps. */
-static const uint64_t child_ago_ns = 10 * NS_PER_S, child_ago_gaps = 3;
-/*
- * So long since the last step may one fail, with steps known and without; and may one ask, as others wait for a service
- * that is started late. A job without steps may ask for as long as it may sleep.
- */
-static const uint64_t child_fails_stepping_ns = 40 * NS_PER_S, child_fails_ns = 2 * 60 * NS_PER_S;
-static const uint64_t child_asks_stepping_ns = 2 * 60 * NS_PER_S;
-static const double child_gaps = 5;
-/* A look is asked for so much earlier than the verdict is due, and again after this time. */
-static const uint64_t child_look_ns = 5 * NS_PER_S, child_again_ns = 30 * NS_PER_S;
-
-static uint64_t child_since(const struct liveness_set *p, const struct respawn *r)
-{
-	return MAX(r->since_ns, p->step_ns);
-}
-
-static bool child_goes_on(const struct liveness_set *p, const struct respawn *r)
-{
-	const uint64_t gap_ns = respawn_gap_ns(r), ago_ns = sub_floor(p->now_ns, renewals_last_ns(&r->failed));
-	return r->n >= child_least && r->n_same >= child_least && gap_ns <= child_gap_ns &&
-	       ago_ns < MAX(child_ago_ns, child_ago_gaps * gap_ns) &&
-	       renewals_since(&r->failed, child_since(p, r)) == RENEWALS_KEPT;
-}
-
-static bool child_errs(const struct respawn *r)
-{
-	return respawn_by_fault(r) || respawn_words_of(r) == RESPAWN_FAILS;
-}
-
-static uint64_t child_due_ns(const struct hang_settings *s, const struct liveness_set *p, bool errs)
-{
-	const bool stepping = p->progress_known && p->has_gap;
-	const uint64_t gaps_ns = stepping ? hang_gap_times(p->gap_ns, child_gaps) : 0;
-	if (errs)
-		return s->has_after ? MAX(s->after_ns, gaps_ns)
-				    : MAX(stepping ? child_fails_stepping_ns : child_fails_ns, gaps_ns);
-	const uint64_t asks_ns = stepping ? child_asks_stepping_ns : hang_time(s->sleep_ns, HANG_SLEEP_NS);
-	return MAX(MAX(asks_ns, gaps_ns), s->has_after ? s->after_ns : 0);
-}
-
-/* The one that errs, else any, the longest so; NULL: none. */
-static const struct respawn *child_of(const struct liveness_set *p)
-{
-	const struct respawn *best = NULL;
-	for (size_t i = 0; i < p->respawns.n; i++) {
-		const struct respawn *r = &p->respawns.of[i];
-		if (!child_goes_on(p, r) || (best && child_errs(best) && !child_errs(r)))
-			continue;
-		if (!best || child_errs(r) != child_errs(best) || r->since_ns < best->since_ns)
-			best = r;
-	}
-	return best;
-}
-
-uint64_t hang_made_anew(const struct hang_settings *s, const struct liveness_set *p, char *text, size_t cap)
-{
-	const struct respawn *r = child_of(p);
-	const uint64_t since_ns = r ? child_since(p, r) : 0;
-	if (!r || sub_floor(p->now_ns, since_ns) + child_look_ns < child_due_ns(s, p, child_errs(r)))
-		return 0;
-	text_format(text, cap, "a child of %s (pid %d) has failed %llu times in a row", r->parent_name, (int)r->parent,
-		    (unsigned long long)r->n);
-	return since_ns;
-}
-
 /* What all others of the job do meanwhile. */
 enum others { OTHERS_WAIT, OTHERS_MAY_ACT, OTHERS_WORK };
 
@@ -235,7 +93,7 @@ static bool starts_such(const struct hang_work *w, pid_t pid, const char *name)
 {
 	for (size_t i = 0; i < w->p->respawns.n; i++) {
 		const struct respawn *r = &w->p->respawns.of[i];
-		if (r->parent == pid && child_goes_on(w->p, r) && (!name || strcmp(r->name, name) == 0))
+		if (r->parent == pid && hang_child_goes_on(w->p, r) && (!name || strcmp(r->name, name) == 0))
 			return true;
 	}
 	return false;
@@ -272,7 +130,7 @@ static enum others main_thread_is(const struct hang_work *w, const struct respaw
 	case WAITEND_ANY:
 		return OTHERS_WAIT;
 	case WAITEND_VISITOR: /* without steps a server that nobody asks is well, whatever fails beside it */
-		if (child_errs(r) && n->fact && n->fact->kind == WAITFACT_SIGNAL)
+		if (hang_child_errs(r) && n->fact && n->fact->kind == WAITFACT_SIGNAL)
 			return OTHERS_WAIT;
 		return w->stepping ? OTHERS_WAIT : OTHERS_WORK;
 	case WAITEND_OUTSIDE:
@@ -282,7 +140,7 @@ static enum others main_thread_is(const struct hang_work *w, const struct respaw
 		return n->glances ? OTHERS_WAIT : OTHERS_WORK;
 	case WAITEND_CLOCK:
 		/* Who sleeps for half an hour may bring what is asked for, not mend what fails. */
-		return n->naps || (sleeps_on && child_errs(r)) ? OTHERS_WAIT : OTHERS_MAY_ACT;
+		return n->naps || (sleeps_on && hang_child_errs(r)) ? OTHERS_WAIT : OTHERS_MAY_ACT;
 	default:
 		return OTHERS_MAY_ACT;
 	}
@@ -293,8 +151,8 @@ static bool others_move(const struct hang_work *w)
 {
 	for (size_t i = 0; i < w->p->n; i++) {
 		const struct liveness *l = &w->p->rank[i];
-		const bool net = liveness_moves(w->p, l, LIVENESS_NET_SENT) ||
-				 liveness_moves(w->p, l, LIVENESS_NET_RECEIVED);
+		const bool net =
+			liveness_moves(w->p, l, LIVENESS_NET_SENT) || liveness_moves(w->p, l, LIVENESS_NET_RECEIVED);
 		if (hang_gpu_works(w, l->rank) || (net && !w->stepping))
 			return true;
 	}
@@ -371,35 +229,10 @@ static bool child_is_waited_for(const struct hang_work *w, const struct respawn 
 	return (n->who && (n->who->main || (n->who->launcher && !w->many))) || some_wait_for(g, r->parent);
 }
 
-/* "with status 1", "by signal 11" */
-static const char *child_how(const struct respawn *r, char dst[static 32])
-{
-	if (WIFSIGNALED(r->wait_status))
-		text_format(dst, 32, "by signal %d", WTERMSIG(r->wait_status));
-	else
-		text_format(dst, 32, "with status %d", WEXITSTATUS(r->wait_status));
-	return dst;
-}
-
-/* "process 812 (bash) starts "python3 load.py" anew each 300 ms: it ended with status 1 each time, 97 times …" */
-static void child_text(const struct hang_work *w, const struct respawn *r, char *dst, size_t cap)
-{
-	char each[24], since[24], how[32], who[HANG_WHO], of[HANG_WHO + 8] = "";
-	if (r->rank != NO_RANK)
-		TEXT_FORMAT(of, " of %s", hang_who(r->rank, who));
-	const char *quote = r->command[0] ? "\"" : "";
-	text_format(dst, cap,
-		    "process %d (%s)%s starts %s%s%s%s anew each %s: it ended %s each time, %llu times in a row in %s",
-		    (int)r->parent, r->parent_name, of, r->command[0] ? "" : "a child called ", quote,
-		    r->command[0] ? r->command : r->name, quote,
-		    duration_format(respawn_gap_ns(r), each), child_how(r, how), (unsigned long long)r->n,
-		    duration_format(sub_floor(w->p->now_ns, r->since_ns), since));
-}
-
 static void child_says(struct hang_work *w, const struct respawn *r)
 {
 	char text[400];
-	child_text(w, r, text, sizeof(text));
+	hang_child_text(w, r, text, sizeof(text));
 	hang_says(w, "%s.", text);
 	if (respawn_words_of(r) != RESPAWN_SILENT)
 		hang_says(w, "The last line each time: %s", r->words);
@@ -429,7 +262,7 @@ static void child_accuses(struct hang_work *w, const struct respawn *first)
 	for (size_t i = 0; i < w->p->respawns.n; i++) {
 		const struct respawn *r = &w->p->respawns.of[i];
 		size_t k = 0;
-		if (r->rank == NO_RANK || !child_goes_on(w->p, r) || !child_errs(r))
+		if (r->rank == NO_RANK || !hang_child_goes_on(w->p, r) || !hang_child_errs(r))
 			continue;
 		while (k < n && rank[k] != r->rank)
 			k++;
@@ -445,10 +278,11 @@ static void child_accuses(struct hang_work *w, const struct respawn *first)
 
 bool hang_child_fails(struct hang_work *w)
 {
-	const struct respawn *r = child_of(w->p);
-	if (!r || !child_errs(r) || what_others_do(w, r) != OTHERS_WAIT || !child_is_waited_for(w, r))
+	const struct respawn *r = hang_child_of(w->p);
+	if (!r || !hang_child_errs(r) || what_others_do(w, r) != OTHERS_WAIT || !child_is_waited_for(w, r))
 		return false;
-	if (child_too_young(w, sub_floor(w->p->now_ns, child_since(w->p, r)), child_due_ns(w->s, w->p, true)))
+	if (child_too_young(w, sub_floor(w->p->now_ns, hang_child_since_ns(w->p, r)),
+			    hang_child_due_ns(w->s, w->p, true)))
 		return true;
 	hang_is(w, "child_fails", CONFIDENCE_MEDIUM);
 	child_says(w, r);
@@ -463,7 +297,7 @@ bool hang_child_fails(struct hang_work *w)
 static const struct hang_refused *child_asks_at(const struct hang_work *w, const struct respawn *r)
 {
 	for (size_t i = 0; i < w->c->n_refused; i++)
-		if (w->c->refused[i].pid == r->parent && goes_on(w, &w->c->refused[i]))
+		if (w->c->refused[i].pid == r->parent && hang_refused_goes_on(w, &w->c->refused[i]))
 			return &w->c->refused[i];
 	return NULL;
 }
@@ -482,47 +316,20 @@ static bool others_print(const struct hang_work *w, const struct respawn *r)
 
 bool hang_child_asks(struct hang_work *w)
 {
-	const struct respawn *r = child_of(w->p);
+	const struct respawn *r = hang_child_of(w->p);
 	const enum others others = r ? what_others_do(w, r) : OTHERS_WORK;
-	if (!r || others == OTHERS_WORK || (others == OTHERS_MAY_ACT && !child_errs(r)) || others_print(w, r))
+	if (!r || others == OTHERS_WORK || (others == OTHERS_MAY_ACT && !hang_child_errs(r)) || others_print(w, r))
 		return false;
-	const uint64_t stood_ns = sub_floor(w->p->now_ns, child_since(w->p, r));
-	if (child_too_young(w, stood_ns, child_due_ns(w->s, w->p, false)))
+	const uint64_t stood_ns = sub_floor(w->p->now_ns, hang_child_since_ns(w->p, r));
+	if (child_too_young(w, stood_ns, hang_child_due_ns(w->s, w->p, false)))
 		return w->made_anew;
 	const struct hang_refused *at = child_asks_at(w, r);
 	hang_is(w, "child_fails", CONFIDENCE_LOW);
 	w->advice = HANG_ADVICE_ASKS;
 	if (at)
-		hang_says(w, "The job waits for somebody to answer at %s: %s.", at->address, why_of(at));
+		hang_says(w, "The job waits for somebody to answer at %s: %s.", at->address, hang_refused_why(at));
 	child_says(w, r);
-	if (!at && !child_errs(r))
+	if (!at && !hang_child_errs(r))
 		hang_says(w, "It may ask each time for something that is not there yet.");
 	return true;
-}
-
-static void child_evidence(struct hang_work *w)
-{
-	char text[360];
-	for (size_t i = 0; i < w->p->respawns.n; i++) {
-		const struct respawn *r = &w->p->respawns.of[i];
-		if (!child_goes_on(w->p, r))
-			continue;
-		child_text(w, r, text, sizeof(text));
-		hang_evidence(w, "waits", "ends of processes (BPF)", "%s", text);
-	}
-}
-
-/* ---- evidence ---- */
-
-void hang_refused_evidence(struct hang_work *w)
-{
-	char who[HANG_WHO];
-	for (size_t i = 0; i < w->c->n_refused; i++) {
-		const struct hang_refused *r = &w->c->refused[i];
-		if (goes_on(w, r))
-			hang_evidence(w, "waits", "states of TCP sockets (BPF)",
-				      "process %d of %s tried %llu times in vain to connect to %s, and %s", (int)r->pid,
-				      hang_who(r->rank, who), (unsigned long long)r->n, r->address, why_of(r));
-	}
-	child_evidence(w);
 }

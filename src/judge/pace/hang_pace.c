@@ -3,8 +3,9 @@
 
 #include "base/stats.h"
 #include "base/units.h"
-#include "judge/hang/hang_own_pace.h"
-#include "judge/hang/hang_parts.h"
+#include "judge/pace/hang_own_pace.h"
+#include "judge/pace/hang_pace.h"
+#include "judge/standstill/hang_ask.h"
 #include "model/hang/steptrend.h"
 
 /* The share of samplings of equal ranks in which a rank is named by chance. */

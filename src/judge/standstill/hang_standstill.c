@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "judge/hang/hang_gone.h"
+#include "judge/standstill/hang_ask.h"
 
 /* A step is missed after this time, and after this number of usual gaps between steps. */
 static const uint64_t step_least_ns = 10 * NS_PER_S;

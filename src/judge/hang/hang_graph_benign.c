@@ -1,0 +1,245 @@
+/* What the graph of waits excuses: the work or the sleep that the others wait for, and limits. */
+#include <string.h>
+
+#include "base/units.h"
+#include "judge/hang/hang_parts.h"
+
+/* Work and sleep beside a rank are looked at again after this time. */
+static const uint64_t beside_again_ns = 30 * NS_PER_S;
+/* So long may a process or thread beside the ranks sleep, be it once or in a loop, or be stopped, while they wait. */
+static const uint64_t side_sleep_ns = 2 * 60 * NS_PER_S, side_stop_ns = 75 * NS_PER_S;
+/* A rank that waits for another thread of its own, which lives, may be waiting for its work. */
+static const uint64_t own_thread_ns = 80 * NS_PER_S;
+/* The same where the threads of its own are only services, and of a stop where nobody in the job could end it. */
+static const uint64_t own_services_ns = 30 * NS_PER_S, nobodys_stop_ns = 25 * NS_PER_S;
+/* A rank that only wakes up now and then counts as working for this long. */
+static const uint64_t runs_ns = 5 * 60 * NS_PER_S;
+
+/*
+ * In a job of steps a time limit of half an hour or more says nothing of how long its wait usually takes. It is an
+ * excuse for so long, or for the time of so many steps.
+ */
+static const uint64_t long_limit_ns = 30 * 60 * NS_PER_S, long_limit_excuse_ns = 90 * NS_PER_S;
+static const double long_limit_steps = 60;
+
+/* How long something may last that healthy programs do as well; a time that was given holds. */
+static uint64_t patience(const struct hang_work *w, uint64_t usual_ns)
+{
+	return w->s->has_after ? MIN(usual_ns, w->s->after_ns) : usual_ns;
+}
+
+static bool benign_end(struct hang_work *w, const struct waitgraph_sink *s, const char *id, const char *why,
+		       uint64_t most_ns)
+{
+	char way[300];
+	w->v->kind = HANG_NONE;
+	w->v->benign = true;
+	TEXT_COPY(w->v->id, id);
+	waitgraph_way_text(w->c->graph, s, way, sizeof(way));
+	hang_says(w, "%s: %s", why, way);
+	w->v->again_ns = beside_again_ns;
+	if (most_ns > 0)
+		w->v->again_ns = MIN(w->v->again_ns, MAX(sub_floor(most_ns, w->standstill_ns), NS_PER_S));
+	return true;
+}
+
+/*
+ * How long after its beginning the standstill may last by the limit of a call; 0: it has none, or it is unknown. A
+ * sleep is no limit, and a limit that ends later than the one before is that of another call: a loop.
+ */
+static uint64_t limit_of_call(struct hang_work *w, const struct waitgraph_node *n)
+{
+	if (n->calls && n->hint) /* it wakes up more often than the call may last */
+		return MAX(n->hint->limit_ns, n->hint->left_ns ? w->standstill_ns + n->hint->left_ns : 0);
+	if (!n->thread || !n->timed || !n->fact || n->fact->kind == WAITFACT_CLOCK)
+		return 0;
+	uint64_t until_ns = n->thread->left_ns ? w->p->now_ns + n->thread->left_ns : 0;
+	w->v->limit_until_ns = MAX(w->v->limit_until_ns, until_ns);
+	if (until_ns > 0 && w->m->limit_until_ns > 0 && until_ns > w->m->limit_until_ns + NS_PER_S)
+		return 0;
+	return MAX(n->thread->limit_ns, until_ns ? w->standstill_ns + n->thread->left_ns : 0);
+}
+
+bool hang_end_is_main(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph_node *n = &w->c->graph->node[s->node];
+	return n->main && n->who && n->who->main;
+}
+
+/*
+ * The longest limit within which main processes wait for an end beside them that sleeps or is stopped: they go on by
+ * themselves, whatever that one does. 0: one of them has none.
+ */
+static uint64_t limit_of_waiters(struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph *g = w->c->graph;
+	uint64_t limit_ns = 0;
+	if ((s->end != WAITEND_CLOCK && s->end != WAITEND_STOPPED) || hang_end_is_main(w, s))
+		return 0;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		bool waits = false;
+		for (uint32_t k = 0; k < n->n_edges; k++)
+			waits |= g->edge[n->first_edge + k].to == s->node;
+		if (!waits || !n->main || !n->who || !n->who->main)
+			continue;
+		uint64_t one_ns = limit_of_call(w, n);
+		if (one_ns == 0)
+			return 0;
+		limit_ns = MAX(limit_ns, one_ns);
+	}
+	return limit_ns;
+}
+
+/* The longest of the time limits of the waits at the end, or for it; 0: none, or unknown. */
+static uint64_t limit_of(struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *end = &g->node[s->node];
+	uint64_t limit_ns = MAX(limit_of_call(w, end), limit_of_waiters(w, s));
+	/* A server that waits for its visitors ends no wait by itself: the limit of who waits for it does. */
+	bool serves = s->end == WAITEND_VISITOR && !hang_end_is_main(w, s);
+	for (size_t i = 0; i < g->n_nodes && s->end == WAITEND_CIRCLE; i++) /* any of them may end the circle */
+		if (g->node[i].thread && g->node[i].component == end->component)
+			limit_ns = MAX(limit_ns, limit_of_call(w, &g->node[i]));
+	for (size_t i = 0; i < g->n_nodes && (!end->thread || serves); i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		for (uint32_t k = 0; k < n->n_edges; k++)
+			if (g->edge[n->first_edge + k].to == s->node)
+				limit_ns = MAX(limit_ns, limit_of_call(w, n));
+	}
+	return limit_ns;
+}
+
+/* For how much of a time limit nothing is told. */
+static uint64_t excused_of(const struct hang_work *w, uint64_t limit_ns)
+{
+	if (!w->stepping || limit_ns < long_limit_ns)
+		return limit_ns + limit_ns / 8 + NS_PER_S;
+	return patience(w, MIN(limit_ns, MAX(long_limit_excuse_ns, hang_gap_times(w->gap_ns, long_limit_steps))));
+}
+
+/* The wait may end by itself, but only after a time that costs more than a look by a person. */
+void hang_limit_says(struct hang_work *w, const struct waitgraph_sink *s)
+{
+	char left[24], ago[24];
+	const uint64_t limit_ns = limit_of(w, s);
+	if (limit_ns <= w->standstill_ns)
+		return;
+	w->v->confidence = MIN(w->v->confidence, CONFIDENCE_MEDIUM);
+	hang_says(w, "This wait has a time limit, which is over in %s; no step was made for %s.",
+		  duration_format(limit_ns - w->standstill_ns, left), duration_format(w->standstill_ns, ago));
+}
+
+/* No stack of a thread shows that a goroutine sleeps. */
+static bool goroutine_sleeps(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph_node *n = &w->c->graph->node[s->node];
+	return s->end == WAITEND_CLOCK && n->thread && n->thread->goroutine;
+}
+
+/* True for an event loop with nothing to wait for but its timers: a sleep, which no stack shows. */
+static bool by_timer(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph_node *n = &w->c->graph->node[s->node];
+	return n->timed && n->fact && n->fact->kind != WAITFACT_CLOCK;
+}
+
+/*
+ * True if the end runs, and is not one whose processor time says more (hang_busy): a process beside the ranks, for as
+ * long as a checkpoint may take, or a rank that wakes up now and then, as one that receives a little at a time.
+ */
+static bool runs_along(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const double busy_cores = 0.2;
+	const struct waitgraph_node *n = &w->c->graph->node[s->node];
+	if (!hang_end_is_main(w, s))
+		return w->standstill_ns < patience(w, hang_time(w->s->checkpoint_ns, HANG_CHECKPOINT_NS));
+	const struct stackgroup_rank *r = stackgroups_find(&w->g, n->who->rank);
+	return w->standstill_ns < patience(w, runs_ns) && (!r || r->cores + hang_queues(w, r->rank) < busy_cores);
+}
+
+/* True if a thread of the same process waits for the end by habit alone. */
+static bool is_habit_of_own(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph *g = w->c->graph;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		const struct waitgraph_edge *e = n->n_edges == 1 ? &g->edge[n->first_edge] : NULL;
+		if (e && e->to == s->node && n->usual && e->hint == n->usual && n->process == g->node[s->node].process)
+			return true;
+	}
+	return false;
+}
+
+/* True of a thread of a server that waits for visitors, while others of it may be at work on what has come. */
+static bool is_a_door(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph_node *n = &w->c->graph->node[s->node];
+	return s->end == WAITEND_VISITOR && n->thread && n->fact && n->fact->kind == WAITFACT_LISTEN;
+}
+
+static bool runs_at_a_door(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph *g = w->c->graph;
+	for (size_t i = 0; is_a_door(w, s) && i < g->n_nodes; i++)
+		if (g->node[i].thread && g->node[i].process == g->node[s->node].process &&
+		    g->node[i].end == WAITEND_RUNS)
+			return true;
+	return false;
+}
+
+/*
+ * The others wait for a process that works, sleeps, or waits within a limit. Main processes of ranks are judged by
+ * what they do (hang_benign, hang_busy), as their stacks say more.
+ */
+bool hang_graph_benign(struct hang_work *w)
+{
+	const struct waitgraph_sink *s = hang_graph_end(w);
+	size_t known = 0; /* ranks in calls of a communication library, whose own threads run now and then */
+	for (size_t i = 0; i < w->g.n; i++)
+		known += activity_waits_for_ranks(w->g.rank[i].activity.kind);
+	if (!s || (known > 0 && known == w->g.n))
+		return false;
+	uint64_t limit = limit_of(w, s), long_sleep = hang_time(w->s->sleep_ns, HANG_SLEEP_NS);
+	uint64_t sleep = MIN(long_sleep, side_sleep_ns);
+	uint64_t excused = limit > 0 ? excused_of(w, limit) : 0;
+	/* Where a process of it has failed, what the main thread waits for may have been that one's part. */
+	if (hang_serves_beside(w, s) && !hang_failed_then(w))
+		return benign_end(w, s, "server", "idle by design, another thread of it waits for visitors", 0);
+	if (w->standstill_ns < excused)
+		return benign_end(w, s, "time_limit", "it waits within a time limit", excused);
+	if (s->end == WAITEND_RUNS && runs_along(w, s))
+		return benign_end(w, s, "work", "what it waits for works", runs_ns);
+	if (s->n_followers > 0 && runs_at_a_door(w, s) && w->standstill_ns < patience(w, runs_ns))
+		return benign_end(w, s, "work", "another thread of the server that it waits for works", runs_ns);
+	if (s->n_followers > 0 && is_a_door(w, s) && w->standstill_ns < sleep && hang_worker_beside(w, s))
+		return benign_end(w, s, "sleep", "another thread of the server that it waits for sleeps", sleep);
+	if (is_habit_of_own(w, s)) /* as of any other thread of its own */
+		sleep = MIN(sleep, patience(w, own_thread_ns));
+	const bool looks = s->end == WAITEND_CLOCK && hang_all_look(w) > 0;
+	if (looks || (s->end == WAITEND_CLOCK && hang_sibling_crashed(w, &w->c->graph->node[s->node])))
+		sleep = MIN(sleep, patience(w, hang_looks_most_ns(w)));
+	if (s->end == WAITEND_CLOCK && !hang_end_is_main(w, s) && w->standstill_ns < sleep &&
+	    !hang_end_outsleeps(w, s, sleep))
+		return benign_end(w, s, "sleep", "what it waits for sleeps", sleep);
+	if (goroutine_sleeps(w, s) && w->standstill_ns < sleep)
+		return benign_end(w, s, "sleep", "a goroutine sleeps, or waits within a time limit", sleep);
+	if (s->end == WAITEND_CLOCK && by_timer(w, s) && w->standstill_ns < (s->n_followers > 0 ? sleep : long_sleep))
+		return benign_end(w, s, "sleep", "an event loop waits for its timers",
+				  s->n_followers > 0 ? sleep : long_sleep);
+	bool none_works = s->end == WAITEND_OWN && (hang_only_services_beside(w, s) || hang_none_could_bring(w, s));
+	uint64_t own = none_works ? own_services_ns : own_thread_ns;
+	const struct waitgraph_node *end = &w->c->graph->node[s->node];
+	bool by_thread = !waitgraph_awaits_its_own(end) || hang_worker_beside(w, s);
+	by_thread = by_thread && !waitgraph_waits_for_itself(end);
+	if (s->end == WAITEND_OWN && by_thread && !s->dead && w->standstill_ns < patience(w, own))
+		return benign_end(w, s, "own_thread", "it waits for another thread of its own", own);
+	if (s->end == WAITEND_TRACED && !hang_end_is_main(w, s) && w->standstill_ns < sleep)
+		return benign_end(w, s, "debugger", "a debugger holds what it waits for", sleep);
+	bool stopped = s->end == WAITEND_STOPPED && !hang_end_is_main(w, s);
+	uint64_t stop = stopped && !hang_stopper_lives(w, s) ? nobodys_stop_ns : side_stop_ns;
+	if (stopped && w->standstill_ns < patience(w, stop))
+		return benign_end(w, s, "stopped", "what it waits for was stopped a moment ago", stop);
+	return false;
+}

@@ -1,0 +1,172 @@
+/* Rules of what processes that have ended leave undone, and of memory that nobody else has. */
+#include <sys/wait.h>
+
+#include "base/units.h"
+#include "judge/hang/hang_advice.h"
+
+/* So long may one go on asking its own pipe, as it may count its tries and start anew who has failed. */
+static const uint64_t own_pipe_ns = 80 * NS_PER_S;
+
+/* The rank that is made anew; NULL: none, or several, or it has been left alone for a while. */
+static const struct liveness *restarted(const struct hang_work *w)
+{
+	const size_t least = 5;
+	const uint64_t newest_ns = 20 * NS_PER_S;
+	const struct liveness *one = NULL;
+	for (size_t i = 0; i < w->p->n; i++) {
+		const struct liveness *l = &w->p->rank[i];
+		if (l->serves || l->rank == NO_RANK || renewals_since(&l->renewals, w->m->since_ns) < least)
+			continue;
+		if (one || w->p->now_ns - renewals_last_ns(&l->renewals) > newest_ns)
+			return NULL;
+		one = l;
+	}
+	return one;
+}
+
+bool hang_restarts(struct hang_work *w)
+{
+	const struct liveness *l = w->many && w->stepping ? restarted(w) : NULL;
+	if (!l)
+		return false;
+	if (!hang_old_enough(w, HANG_EXPLAINED))
+		return true;
+	hang_is(w, "dead_rank", CONFIDENCE_MEDIUM);
+	hang_accuse(w, l->rank);
+	w->advice = HANG_ADVICE_RESTARTS;
+	const struct renewals *r = &l->renewals;
+	const size_t n = renewals_since(r, w->m->since_ns);
+	hang_says(w,
+		  "Rank %d ends and is started anew again and again: its main process became another one %zu "
+		  "times%s since the job came to a stand.",
+		  (int)l->rank, n, n == RENEWALS_KEPT ? " and more" : "");
+	if (r->has_status && WIFSIGNALED(r->wait_status))
+		hang_says(w, "One of them was ended by signal %d.", WTERMSIG(r->wait_status));
+	else if (r->has_status)
+		hang_says(w, "One of them left with status %d.", WEXITSTATUS(r->wait_status));
+	hang_says_who_waits(w);
+	return true;
+}
+
+/* True if no main process can go on, were their shared memory nobody else's, and some thread waits on such memory. */
+static bool is_closed(const struct hang_work *w)
+{
+	const struct waitgraph *g = w->c->graph;
+	size_t mains = 0, alive = 0;
+	for (size_t i = 0; g && i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		if (!n->main || !n->who || !n->who->main)
+			continue;
+		if (!n->dead_within)
+			return false;
+		mains++;
+		alive += !n->dead;
+	}
+	return mains > 0 && alive > 0;
+}
+
+/* The others of them that open a FIFO, or wait on shared memory, as the first is in the way already. */
+static void others_say(struct hang_work *w, const struct waitgraph_sink *s, enum waitfact_kind kind)
+{
+	const struct waitgraph *g = w->c->graph;
+	size_t said = 0;
+	for (size_t i = 0; i < g->n_nodes && said < 3; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		char what[200], who[HANG_WHO];
+		if (i == s->node || !n->dead_within || !n->thread || !n->fact || n->fact->kind != kind)
+			continue;
+		said++;
+		waitgraph_who_text(g, (uint32_t)i, who, sizeof(who));
+		waitgraph_wait_text(n, what, sizeof(what));
+		if (kind == WAITFACT_FIFO)
+			hang_says(w, "The other end of another one is waited for by %s: %s.", who, what);
+		else
+			hang_says(w, "And so %s waits: %s.", who, what);
+	}
+}
+
+bool hang_closed_job(struct hang_work *w)
+{
+	const struct waitgraph_sink *s = w->c->graph && w->c->graph->n_sinks > 0 ? &w->c->graph->sink[0] : NULL;
+	char way[600], ranks[96] = "";
+	int32_t all[HANG_CULPRITS];
+	size_t n = 0;
+	if (!s || !is_closed(w) || hang_first_waiting(w))
+		return false;
+	if (!hang_old_enough(w, HANG_FIRM))
+		return true;
+	const struct waitfact *f = w->c->graph->node[s->node].fact;
+	const bool fifo = f && f->kind == WAITFACT_FIFO, notice = f && f->kind == WAITFACT_SIGNAL;
+	hang_is(w, "orphaned_wait", CONFIDENCE_LOW);
+	for (size_t i = 0; i < w->g.n && n < ARRAY_SIZE(all); i++)
+		if (w->g.rank[i].rank != NO_RANK)
+			all[n++] = w->g.rank[i].rank;
+	hang_ranks_text(all, n, ranks, sizeof(ranks));
+	ranks[0] = 'R'; /* "ranks" begins a sentence here */
+	waitgraph_way_text(w->c->graph, s, way, sizeof(way));
+	hang_says(w, "%s.", way);
+	hang_says(w, "%s wait for one another by %s: none could go on, and nobody else is seen to have %s.",
+		  n > 1 ? ranks : "All its processes",
+		  notice ? "signals"
+		  : fifo ? "FIFOs that they open"
+			 : "memory that they share",
+		  notice ? "a reason to send one"
+		  : fifo ? "one of them open"
+			 : "it");
+	if (fifo || (!notice && n < 2))
+		others_say(w, s, fifo ? WAITFACT_FIFO : WAITFACT_SHARED);
+	/* Who it was that should have gone on is explained by its end alone. */
+	const bool explained = hang_says_who_left_then(w);
+	if (!explained)
+		hang_says_who_left(w, s);
+	else if (!w->many || s->n_followers > 0)
+		w->v->confidence = CONFIDENCE_MEDIUM;
+	return true;
+}
+
+/* True of a main thread that waits, within a limit, for a pipe that its own process alone has open to write. */
+static bool asks_its_own_pipe(const struct waitgraph_node *n)
+{
+	const struct waitfact *f = n && n->thread && n->thread->n == 1 && n->timed ? n->fact : NULL;
+	return f && f->kind == WAITFACT_PIPE && !f->to_write && f->complete && f->n_holders == 1 && n->n_edges == 0;
+}
+
+/* True if nobody but this thread does anything: the others of the job have ended, or wait for work of their own. */
+static bool is_left_alone(const struct waitgraph *g, const struct waitgraph_node *n)
+{
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *x = &g->node[i];
+		const bool idle = x->thread && !x->timed && !x->hint && x->fact && x->fact->kind == WAITFACT_FUTEX;
+		if (x != n && !(x->thread && x->thread->ended) && !idle && !(x->who && x->who->launcher))
+			return false;
+	}
+	return true;
+}
+
+bool hang_writer_failed(struct hang_work *w)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct stackgroup_rank *r = w->g.n == 1 && w->stepping && !w->many ? &w->g.rank[0] : NULL;
+	const struct waitgraph_node *n = g && r && r->process ? waitgraph_thread(g, r->process->pid, 0) : NULL;
+	char wait[300];
+	if (!asks_its_own_pipe(n) || g->one_look || !is_left_alone(g, n) || !hang_failed_then(w))
+		return false;
+	if (!hang_old_enough(w, HANG_EXPLAINED))
+		return true;
+	if (!w->s->has_after && w->standstill_ns < own_pipe_ns) {
+		w->v->again_ns = sub_floor(own_pipe_ns, w->standstill_ns);
+		return true;
+	}
+	hang_is(w, "abandoned_wait", CONFIDENCE_MEDIUM);
+	if (r->rank != NO_RANK)
+		hang_accuse(w, r->rank);
+	waitgraph_wait_text(n, wait, sizeof(wait));
+	hang_says(w,
+		  "Process %d (%s) waits again and again, within a limit each time, for a pipe that nobody else has "
+		  "open to write: %s.",
+		  (int)n->process->pid, n->process->name, wait);
+	hang_says_who_left_then(w);
+	hang_advise(w, "look whether who should write is alive at each try that comes to nothing (process.is_alive(), "
+		       "exitcode), and raise if it is not");
+	return true;
+}
