@@ -116,6 +116,33 @@ static void the_oldest_report_makes_room(void **state)
 	}
 }
 
+static void secrets_of_warnings_are_masked(void **state)
+{
+	(void)state;
+	static const char *const texts[] = {
+		"the processes grow: python3 train.py --password hunter2 (pid 7)",
+		"the loss became NaN at step 20; api_key=hunter2",
+		"process 7 (pw=hunter2) moves again: Bearer hunter2hunter2hunter2",
+	};
+	static struct notice last;
+	struct notifier n = opened();
+	notifier_warning(&n, "j1", "node", "memory_warning", texts[0]);
+	assert_int_equal(spooled(&n, &last), 1);
+	assert_null(strstr(last.title, "hunter2"));
+	assert_null(strstr(last.text, "hunter2"));
+	assert_non_null(strstr(last.text, "train.py"));
+	notifier_loss(&n, "j2", 1, texts[1]);
+	assert_int_equal(spooled(&n, &last), 2);
+	assert_null(strstr(last.title, "hunter2"));
+	assert_null(strstr(last.text, "hunter2"));
+	assert_non_null(strstr(last.title, "step 20"));
+	notifier_incident(&n, incident_of("j3", INCIDENT_HANG));
+	notifier_over(&n, "j3", "hang", texts[2]);
+	assert_int_equal(spooled(&n, &last), 4);
+	assert_null(strstr(last.text, "hunter2"));
+	assert_non_null(strstr(last.text, "moves again"));
+}
+
 static void without_channels_nothing_is_done(void **state)
 {
 	(void)state;
@@ -143,6 +170,7 @@ int main(void)
 		IN_FOLDER(a_hang_is_repeated_until_it_is_over),
 		IN_FOLDER(an_event_is_not_repeated_and_a_good_end_resolves_it),
 		IN_FOLDER(the_oldest_report_makes_room),
+		IN_FOLDER(secrets_of_warnings_are_masked),
 		IN_FOLDER(without_channels_nothing_is_done),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
