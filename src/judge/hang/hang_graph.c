@@ -65,7 +65,7 @@ static enum confidence confidence_of(const struct hang_work *w, const struct wai
 {
 	if (guessed(w, s))
 		return CONFIDENCE_MEDIUM;
-	bool all_ways = s->dead && is_only_end(w, s) && !w->c->graph->by_history;
+	bool all_ways = s->holds && is_only_end(w, s) && !w->c->graph->by_history;
 	if (s->n_followers == 0 || s->quality == WAITGRAPH_PROOF || all_ways)
 		return CONFIDENCE_HIGH;
 	if (s->quality == WAITGRAPH_LIKELY || is_only_end(w, s))
@@ -276,7 +276,9 @@ bool hang_graph_proof(struct hang_work *w)
 		  (s->n_ranks == 1 && hang_stands_for_a_cause(w, s->rank[0]));
 	if (w->dead)
 		return false;
-	if (!hang_old_enough(w, HANG_CERTAIN))
+	/* Else who comes to it may be woken by somebody who lives: the end is dead, the job need not be. */
+	const bool proved = s->holds || s->n_followers == 0;
+	if (!hang_old_enough(w, proved ? HANG_CERTAIN : HANG_EXPLAINED))
 		return true;
 	/* That none of many can go on is proved; which of them is to blame is not, where each waits for several. */
 	bool guess = !s->closed || s->circle < WAITGRAPH_LIKELY;
@@ -291,8 +293,9 @@ bool hang_graph_proof(struct hang_work *w)
 		w->v->n_culprits = 0;
 		members_say(w, s);
 	}
-	w->v->proved = true;
-	hang_says(w, "It cannot go on by itself: this is proved by the threads' waits, seen twice.");
+	w->v->proved = proved;
+	hang_says(w, proved ? "It cannot go on by itself: this is proved by the threads' waits, seen twice."
+			    : "It can never go on. That this is what the others wait for is likely, and not proved.");
 	return true;
 }
 

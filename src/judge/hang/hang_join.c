@@ -120,13 +120,25 @@ static bool stands_there(const struct hang_work *w, const struct cause_verdict *
 	return !b->of_stack || (b->of_main_thread && accused);
 }
 
+/* True if the rule tells of a slow store by a place, and an accused rank stands at a lock there. */
+static bool is_at_a_lock(const struct hang_work *w, const struct cause_verdict *b)
+{
+	for (size_t i = 0; hang_refine_tells_of_bytes(b) && i < w->n_blocking; i++) {
+		const struct stackgroup_rank *r = &w->g.rank[w->blocking[i]];
+		const bool accused = w->v->n_culprits == 0 || in(w->v->culprits, w->v->n_culprits, r->rank);
+		if (accused && !w->benign[i] && !hang_may_await_bytes(r))
+			return true;
+	}
+	return false;
+}
+
 void hang_book_joins(struct hang_work *w)
 {
 	const struct cause_verdict *b = w->c->book;
 	if (!b || !b->valid)
 		return;
 	if (b->role != RULE_ROOT || b->confidence < RULE_MEDIUM || !hang_may_refine(w->v->id, b) ||
-	    !agrees(w, b->culprits, b->n_culprits) || !stands_there(w, b)) {
+	    !agrees(w, b->culprits, b->n_culprits) || !stands_there(w, b) || is_at_a_lock(w, b)) {
 		hang_evidence(w, "cause_book", "", "%s: %s", b->id, b->text);
 		return;
 	}

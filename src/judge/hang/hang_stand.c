@@ -335,19 +335,25 @@ static const char *waits_for(const struct stackgroup_rank *r)
 	return hang_joins_thread(r) ? "waits_for_thread" : "waits_for_process";
 }
 
+static const char *at_a_lock(const struct hang_work *w)
+{
+	return hang_first_waiting(w) ? NULL : "lock_wait";
+}
+
 /* The cause's id by what the rank stands in; NULL: nothing specific. */
 static const char *hang_stand_cause_of(const struct hang_work *w, const struct stackgroup_rank *r, enum confidence *ret)
 {
+	const bool bytes = hang_may_await_bytes(r);
 	*ret = CONFIDENCE_MEDIUM;
 	switch (r->activity.kind) {
 	case ACTIVITY_DATA_COPY:
-		return "data_copy_stuck";
+		return bytes ? "data_copy_stuck" : at_a_lock(w);
 	case ACTIVITY_REMOTE_WRITER:
-		return "tensorboard_remote";
+		return "tensorboard_remote"; /* its callers wait for its queue, which is a lock */
 	case ACTIVITY_CHECKPOINT:
-		return "checkpoint_stuck";
+		return bytes ? "checkpoint_stuck" : at_a_lock(w);
 	case ACTIVITY_DOWNLOAD:
-		return "download_stuck";
+		return bytes ? "download_stuck" : at_a_lock(w);
 	case ACTIVITY_EXIT:
 		return w->many ? "rank_finishing" : waits_for(r);
 	case ACTIVITY_DEBUGGER:
@@ -360,12 +366,12 @@ static const char *hang_stand_cause_of(const struct hang_work *w, const struct s
 	case ACTIVITY_JOIN:
 		return hang_first_waiting(w) ? NULL : waits_for(r);
 	case ACTIVITY_LOCK:
-		return hang_first_waiting(w) ? NULL : "lock_wait";
+		return at_a_lock(w);
 	default:
 		break;
 	}
 	if (r->activity.also_checkpoint)
-		return "checkpoint_stuck";
+		return bytes ? "checkpoint_stuck" : at_a_lock(w);
 	if (!hang_first_waiting(w) && r->acting &&
 	    (r->acting->wait.kind == WAIT_SOCKET || r->acting->wait.kind == WAIT_PIPE))
 		return r->acting->wait.kind == WAIT_SOCKET ? "network_wait" : "waits_for_process";

@@ -73,6 +73,18 @@ static const struct {
 static const char *const places[] = {"writer_on_remote_store", "storage_stall",	       "sync_batch_norm",
 				     "slow_checkpoint",	       "copy_to_object_store", "loader_waits"};
 
+/* Of these the ones that tell of a store or a disk. */
+static const char *const of_bytes[] = {"writer_on_remote_store", "storage_stall", "slow_checkpoint",
+				       "copy_to_object_store"};
+
+bool hang_refine_tells_of_bytes(const struct cause_verdict *by)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(of_bytes); i++)
+		if (strcmp(of_bytes[i], by->id) == 0)
+			return by->of_stack;
+	return false;
+}
+
 enum hang_refine hang_refine_of(const char *id)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(refines); i++)

@@ -11,5 +11,7 @@ enum hang_refine {
 
 /* Of an id that is in no table: HANG_REFINE_NEVER. */
 enum hang_refine hang_refine_of(const char *id);
+/* True of a rule that tells, by a place in stacks, of a slow store or disk. */
+bool hang_refine_tells_of_bytes(const struct cause_verdict *by);
 /* True if the rule's verdict may stand in place of the id. */
 bool hang_may_refine(const char *id, const struct cause_verdict *by);

@@ -20,6 +20,11 @@ bool hang_all_still(const struct hang_work *w); /* every rank has one stack in a
 const struct waitgraph_sink *hang_message_circle(const struct hang_work *w); /* of sends and receives; NULL: none */
 /* True if it is one of several ranks that have not come to a call: where the ranks stand names them all. */
 bool hang_several_missing(const struct hang_work *w, const struct waitgraph_sink *s);
+/*
+ * False of a rank that stands at a lock, if no thread of its process is in a call that moves bytes: whatever function
+ * it is in, no store, disk or network is slow.
+ */
+bool hang_may_await_bytes(const struct stackgroup_rank *r);
 bool hang_awaits_kernel(const struct hang_work *w, const struct stackgroup_rank *r); /* one that does not end */
 /* Of a circle of all ranks (hang_all_wait_in_circle): which rank alone is in another call. */
 void hang_elsewhere_says(struct hang_work *w);

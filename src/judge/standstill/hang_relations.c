@@ -298,6 +298,23 @@ void hang_elsewhere_says(struct hang_work *w)
 			  odd->rank, call->name, frame_file_short(call->file));
 }
 
+bool hang_may_await_bytes(const struct stackgroup_rank *r)
+{
+	if (!r->acting || !r->process || r->acting->wait.kind != WAIT_LOCK)
+		return true;
+	for (size_t i = 0; i < r->process->n_threads; i++)
+		switch (r->process->threads[i].wait.kind) {
+		case WAIT_LOCK:
+		case WAIT_SLEEP:
+		case WAIT_SIGNAL:
+		case WAIT_ZOMBIE:
+			break;
+		default:
+			return true;
+		}
+	return false;
+}
+
 /* ---- a kernel that does not end ---- */
 
 /* Who spins for the device uses one processor; more than this is another thread's work. */

@@ -327,6 +327,8 @@ static int build_all(struct build *b)
 		waitgraph_idle_loop(b, (uint32_t)i);
 	if (r == 0)
 		r = waitgraph_mark_dead(b);
+	for (size_t i = 0; r == 0 && i < threads; i++)
+		r = waitgraph_ask_the_living(b, (uint32_t)i);
 	if (r == 0)
 		r = waitgraph_narrow_all(b->g);
 	return r ? r : waitgraph_find_ends(b->in, b->g);

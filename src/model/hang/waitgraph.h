@@ -118,6 +118,11 @@ struct waitgraph_sink {
 	enum waitgraph_end end;
 	enum waitgraph_quality quality; /* of the weakest arrow on the best way to it; PROOF where nobody waits */
 	bool dead; /* all its nodes are */
+	/*
+	 * Proved to hold up the job: it is dead, and so is a main process's main thread in it, or one that comes to it.
+	 * Who is not may wait for any of several of whom another one lives.
+	 */
+	bool holds;
 	bool closed; /* WAITEND_CIRCLE: each thread waits for exactly one other, and none by history alone */
 	enum waitgraph_quality circle; /* of the weakest arrow within it */
 	/* Ranks to whom its processes belong. */

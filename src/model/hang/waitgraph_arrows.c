@@ -644,3 +644,44 @@ void waitgraph_idle_loop(struct build *b, uint32_t i)
 	b->g->edge[x->first_edge] = (struct waitgraph_edge){main, WAITGRAPH_LIKELY, alarm, NULL};
 	x->n_edges = 1;
 }
+
+/* ---- who lives ---- */
+
+/* True if it waits for any thread of its own process, and each that it has an arrow to can never run again. */
+static bool asks_the_dead(const struct build *b, const struct waitgraph_node *x)
+{
+	for (uint32_t e = 0; e < x->n_edges; e++) {
+		const struct waitgraph_edge *to = &b->g->edge[x->first_edge + e];
+		const struct waitgraph_node *y = node_at(b, to->to);
+		if (to->hint || !to->fact || to->fact->kind != WAITFACT_FUTEX || y->process != x->process || !y->dead)
+			return false;
+	}
+	return x->n_edges > 0 && x->thread && !x->dead;
+}
+
+/* True of a side thread that lives, and has slept since the look before. */
+static bool sleeps_on(const struct build *b, const struct waitgraph_node *x)
+{
+	return waitgraph_ticks(x) && !x->thread->ended && !x->dead && sleeps_long(b, x);
+}
+
+int waitgraph_ask_the_living(struct build *b, uint32_t i)
+{
+	struct waitgraph_node *x = node_at(b, i);
+	uint32_t n = 0;
+	if (!asks_the_dead(b, x))
+		return 0;
+	const struct waitfact *f = b->g->edge[x->first_edge].fact;
+	const uint32_t first = waitgraph_first_node(b, x->process), end = first + x->process->n_threads;
+	for (uint32_t k = first; k < end; k++)
+		n += k != i && sleeps_on(b, node_at(b, k));
+	if (n == 0)
+		return 0;
+	x->first_edge = (uint32_t)b->g->n_edges;
+	x->n_edges = 0;
+	const enum waitgraph_quality q = n == 1 ? WAITGRAPH_LIKELY : WAITGRAPH_POSSIBLE;
+	for (uint32_t k = first; k < end; k++)
+		if (k != i && sleeps_on(b, node_at(b, k)) && waitgraph_arrow(b, i, k, q, f, NULL) < 0)
+			return -ENOMEM;
+	return 0;
+}

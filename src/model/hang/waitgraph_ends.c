@@ -198,6 +198,7 @@ static int sinks_list(const struct waitgraph_in *in, struct waitgraph *g, uint32
 		const struct waitgraph_node *n = &g->node[s->node];
 		s->end = s->n_nodes > 1 || n->n_edges > 0 ? circle_end(g, n->component, s) : n->end;
 		s->closed &= s->end == WAITEND_CIRCLE;
+		s->holds = s->dead && s->of_main;
 	}
 	return 0;
 }
@@ -244,6 +245,7 @@ static void follow(struct waitgraph *g, const struct reach *r, uint32_t from)
 		if (r->best[s->node] != best || g->node[s->node].component == g->node[from].component)
 			continue;
 		s->n_followers++;
+		s->holds |= s->dead && g->node[from].dead;
 		s->quality = MIN(s->quality, (enum waitgraph_quality)(best - 1));
 	}
 }
@@ -258,11 +260,32 @@ static int sinks_compare(const void *a, const void *b)
 	const struct waitgraph_sink *x = a, *y = b;
 	if (weight(x) != weight(y))
 		return weight(x) < weight(y) ? 1 : -1;
+	if (x->holds != y->holds)
+		return x->holds ? -1 : 1;
 	if (x->dead != y->dead)
 		return x->dead ? -1 : 1;
 	if (x->quality != y->quality)
 		return x->quality < y->quality ? 1 : -1;
 	return (x->node > y->node) - (x->node < y->node);
+}
+
+/*
+ * An end that can never go on is the most telling, unless it is not proved that it holds anybody up and another one, to
+ * which as many come, goes on by itself: they may wait for that.
+ */
+static void acting_end_first(struct waitgraph *g)
+{
+	const struct waitgraph_sink *first = g->sink;
+	if (g->n_sinks == 0 || !first->dead || first->holds || first->n_followers == 0)
+		return;
+	for (size_t i = 1; i < g->n_sinks && weight(&g->sink[i]) == weight(first); i++) {
+		const struct waitgraph_sink s = g->sink[i];
+		if ((s.end != WAITEND_CLOCK && s.end != WAITEND_RUNS) || s.quality < first->quality)
+			continue;
+		memmove(&g->sink[1], &g->sink[0], i * sizeof(s));
+		g->sink[0] = s;
+		return;
+	}
 }
 
 static void end_of_main(struct waitgraph *g, const struct reach *r, uint32_t from)
@@ -338,6 +361,8 @@ static int ends_once(const struct waitgraph_in *in, struct waitgraph *g)
 		}
 		if (turn == 0 && g->n_sinks)
 			qsort(g->sink, g->n_sinks, sizeof(*g->sink), sinks_compare);
+		if (turn == 0)
+			acting_end_first(g);
 	}
 	return 0;
 }

@@ -49,6 +49,11 @@ int must_check waitgraph_arrow(struct build *b, uint32_t from, uint32_t to, enum
  */
 void waitgraph_idle_loop(struct build *b, uint32_t node);
 /*
+ * A thread that waits for any of its process, and could still be woken, though all that it has arrows to can never run
+ * again: those that sleep for long are asked in their place. After the dead are known. -ENOMEM.
+ */
+int must_check waitgraph_ask_the_living(struct build *b, uint32_t node);
+/*
  * Draws an arrow to a process: to its main thread, unless that only sleeps in a loop while others do the work, or
  * others of its threads have taken the request. -ENOMEM.
  */

@@ -54,7 +54,10 @@ static void ranks_are(const struct waitgraph_sink *s, struct span w)
 		fail_msg("ranks %s, not %.*s", text, (int)w.len, w.p);
 }
 
-/* end <kind> [ranks a,b|-] [followers n] [quality] [dead|alive] [closed] [says <rest>]: of the first end */
+/*
+ * Of the first end: end <kind> [ranks a,b|-] [followers n] [quality] [dead|alive] [holds|doubtful] [closed]
+ * [says <rest>]
+ */
 static void expect_end(struct span rest)
 {
 	struct span w;
@@ -76,6 +79,10 @@ static void expect_end(struct span rest)
 			assert_true(s->dead);
 		} else if (wait_word(&rest, "alive")) {
 			assert_false(s->dead);
+		} else if (wait_word(&rest, "holds")) {
+			assert_true(s->holds);
+		} else if (wait_word(&rest, "doubtful")) {
+			assert_false(s->holds);
 		} else if (wait_word(&rest, "closed")) {
 			assert_true(s->closed);
 		} else if (wait_word(&rest, "says")) {
