@@ -149,6 +149,9 @@ quiet("q-slots", "semaphore", "h22_slots.py slow", 62, "a decoder needs 48 s for
 quiet("q-keep-alive", "http", "h22_keep_alive.py slow", 62, "a server needs 48 s for an answer", "rank 1 waits for it")
 quiet("q-wait-server", "sleep loop", "h22_wait_server.sh slow", 56, "a server loads for 48 s", "the script looks for its socket")
 quiet("q-wait-group", "go", "h22_wait_group.go slow", 61, "a goroutine works for 48 s", "the main one waits for a group")
+quiet("q-no-sentinel", "grpc", "h22_no_sentinel.py slow", 63, "rank 1's writer needs 48 s", "rank 1 waits for a server's answer",
+      needs=["grpc"])
+quiet("q-gpu-monitor", "wait4", "h22_gpu_monitor.sh slow", 57, "a training says nothing for 48 s", "a script waits for it")
 quiet("q-latch", "java", "h22_latch.java slow", 61, "a task works for 48 s", "main waits at a latch", needs=["java"])
 
 if __name__ == "__main__":
