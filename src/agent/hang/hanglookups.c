@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/units.h"
 #include "sense/proc/lookups.h"
+#include "sense/proc/makers.h"
 #include "sense/proc/proc.h"
 #include "sense/proc/procfile.h"
 
@@ -123,19 +124,24 @@ static void path_show(const struct world *w, const struct lookups_row *r, char *
 	text_format(dst, cap, "%s%s", len > most ? "…" : "", shown + (len > most ? len - most : 0));
 }
 
-/* How long ago the folder was made in which a file is looked for; 0: unknown, or there is no such folder. */
-static uint64_t folder_age(const struct world *w, const struct lookups_row *r)
+/* The folder in which a file is looked for, and the file's name, in path. False: it cannot be read. */
+static bool lookup_folder(const struct world *w, const struct lookups_row *r, char *path, size_t cap,
+			const char **ret_name, int *ret_fd)
 {
-	cleanup(closep) int fd = -1;
-	char path[1024];
-	struct statx st;
-	lookups_path(w, r, path, sizeof(path));
+	lookups_path(w, r, path, cap);
 	char *name = strrchr(path, '/');
 	if (path[0] != '/' || !name || name == path)
-		return 0;
+		return false;
 	*name = '\0';
-	if (procfile_folder(w, r->pid, path, &fd) != 0 ||
-	    statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BTIME, &st) < 0 || !(st.stx_mask & STATX_BTIME))
+	*ret_name = name + 1;
+	return procfile_folder(w, r->pid, path, ret_fd) == 0;
+}
+
+/* How long ago a folder was made; 0: unknown. */
+static uint64_t folder_age(const struct world *w, int fd)
+{
+	struct statx st;
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BTIME, &st) < 0 || !(st.stx_mask & STATX_BTIME))
 		return 0;
 	const uint64_t made_ns = (uint64_t)st.stx_btime.tv_sec * NS_PER_S + st.stx_btime.tv_nsec;
 	return sub_floor((uint64_t)w->unix_ms() * NS_PER_MS, made_ns);
@@ -178,12 +184,81 @@ static bool own_mark(const struct hanglookups *h, const struct lookups_row *r, c
 	return true;
 }
 
+/* "rank 2", "process 812 (python)", "process 812, which has ended" */
+static void maker_name(const struct hanglookups *h, const struct waitfacts *facts, pid_t pid, char *dst, size_t cap)
+{
+	const struct waitfact_process *p = waitfacts_process(facts, pid);
+	char name[sizeof(p->name)];
+	for (size_t i = 0; i < h->n_ranks; i++)
+		if (h->main_of[i].pid == pid) {
+			text_format(dst, cap, "rank %d", (int)h->main_of[i].rank);
+			return;
+		}
+	if (!p) {
+		text_format(dst, cap, "process %d, which has ended,", (int)pid);
+		return;
+	}
+	span_copy(span_of(p->name), name, sizeof(name));
+	text_format(dst, cap, "process %d (%s)", (int)pid, name);
+}
+
+/* What one look has beside the rows. */
+struct look {
+	const struct waitfacts *facts;
+	const struct filehist *files; /* NULL: unknown */
+};
+
+/* So many of a kind that others have made say who makes them; so many of any kind whose the folder is. */
+static const uint32_t kind_least = 2, folder_least = 8;
+
+/* Who of the job has made such files so far, if nobody else has. */
+static void makers_say(const struct hanglookups *h, const struct lookups_row *r, int fd, const char *name,
+		       const struct look *look, struct waithint *ret)
+{
+	struct filehist_found found;
+	uint64_t folder;
+	char who[48], by[48], last[40];
+	if (!look->files || makers_folder(fd, &folder) != 0 ||
+	    !filehist_find(look->files, folder, name, r->pid, &found))
+		return;
+	ret->own_folder = !found.folder_by_others && found.n_folder >= folder_least;
+	ret->own_kind = !found.by_others && found.n >= kind_least;
+	if (!ret->own_kind)
+		return;
+	maker_name(h, look->facts, found.pid, who, sizeof(who));
+	span_copy(span_of(found.last), last, sizeof(last));
+	const bool removed = strcmp(found.last, name) == 0 && found.removed_by;
+	if (removed && found.removed_by == found.pid) {
+		TEXT_FORMAT(ret->owner_text, "%s has made and removed it", who);
+		return;
+	}
+	if (removed) {
+		maker_name(h, look->facts, found.removed_by, by, sizeof(by));
+		TEXT_FORMAT(ret->owner_text, "%s has made and %s removed it", who, by);
+		return;
+	}
+	TEXT_FORMAT(ret->owner_text, "files of this kind are made by the job itself: %s by %s", last, who);
+}
+
+/* When its folder was made, and by whom what is in it. */
+static void folder_say(const struct hanglookups *h, const struct lookups_row *r, const struct look *look,
+		       struct waithint *ret)
+{
+	cleanup(closep) int fd = -1;
+	const char *name;
+	char path[1024];
+	if (!lookup_folder(h->w, r, path, sizeof(path), &name, &fd))
+		return;
+	ret->old_ns = folder_age(h->w, fd);
+	makers_say(h, r, fd, name, look, ret);
+}
+
 /*
  * "looks again and again for /data/done.3, which is not there (done.0 is)"; of a long path the end is shown. beside may
  * be NULL.
  */
 static void lookup_say(const struct hanglookups *h, const struct lookups_row *r, const struct lookups_row *beside,
-		       struct waithint *ret)
+		       const struct look *look, struct waithint *ret)
 {
 	char shown[96], other[24] = "";
 	path_show(h->w, r, shown, sizeof(shown));
@@ -193,7 +268,7 @@ static void lookup_say(const struct hanglookups *h, const struct lookups_row *r,
 	ret->others_there = beside || own_mark(h, r, other, sizeof(other));
 	TEXT_FORMAT(ret->text, "looks again and again for %s, which is not there%s%s%s", shown, other[0] ? " (" : "",
 		    other, other[0] ? " is)" : "");
-	ret->old_ns = folder_age(h->w, r);
+	folder_say(h, r, look, ret);
 }
 
 /* Of two rows of a thread the one that says more of what it waits for. */
@@ -312,8 +387,10 @@ static bool only_sleeps(const struct hanglookups *h, size_t n_rows, const struct
 	return sleeps >= sleeps_least && n_rows < LOOKUPS_ROWS / 2;
 }
 
-size_t hanglookups_hints(struct hanglookups *h, const struct waitfacts *facts, struct waithint *ret, size_t cap)
+size_t hanglookups_hints(struct hanglookups *h, const struct waitfacts *facts, const struct filehist *files,
+			 struct waithint *ret, size_t cap)
 {
+	const struct look look = {.facts = facts, .files = files};
 	const size_t few = 2; /* who asks for more files watches them for changes */
 	size_t n_rows = 0, n = 0, of;
 	char shown[96];
@@ -334,14 +411,16 @@ size_t hanglookups_hints(struct hanglookups *h, const struct waitfacts *facts, s
 		const struct lookups_row *best = best_of(h, n_rows, t, false, &of);
 		ret[n] = (struct waithint){.kind = WAITHINT_RETRY, .pid = t->pid, .tid = t->tid, .missing = best};
 		if (best) {
-			lookup_say(h, best, found_beside(h, n_rows, best), &ret[n++]);
+			lookup_say(h, best, found_beside(h, n_rows, best), &look, &ret[n++]);
 			continue;
 		}
 		best = best_of(h, n_rows, t, true, &of);
 		if (!best || of > few)
 			continue;
 		path_show(h->w, best, shown, sizeof(shown));
-		TEXT_FORMAT(ret[n++].text, "asks again and again for %s, which is there", shown);
+		TEXT_FORMAT(ret[n].text, "asks again and again for %s, which is there", shown);
+		folder_say(h, best, &look, &ret[n]);
+		ret[n++].old_ns = 0;
 	}
 	return n;
 }

@@ -137,7 +137,7 @@ static int lookups_add(struct hangwaits *h)
 	cleanup(freep) struct waithint *hint = calloc(HINTS_MOST, sizeof(*hint));
 	if (!hint)
 		return -ENOMEM;
-	size_t n = hanglookups_hints(h->lookups, &h->look[h->n_looks - 1], hint, HINTS_MOST);
+	size_t n = hanglookups_hints(h->lookups, &h->look[h->n_looks - 1], h->files, hint, HINTS_MOST);
 	const size_t known = h->n_hints;
 	for (size_t i = 0; i < n; i++) {
 		struct waithint *before = hint_before(h, known, &hint[i]);

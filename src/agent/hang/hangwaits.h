@@ -18,6 +18,7 @@ struct hangwaits {
 	struct waitgraph_who *who; /* owned */
 	size_t n_who;
 	struct hanglookups *lookups; /* which files are looked for; borrowed; NULL: unknown */
+	const struct filehist *files; /* who has made the job's files; borrowed; NULL: unknown */
 	struct waithint *hint; /* of Python's locks, and where threads stand; owned */
 	size_t n_hints, cap_hints;
 	struct waitgraph graph; /* owned; points into the looks */

@@ -13,6 +13,7 @@
 #include "agent/hang/hangdevices.h"
 #include "agent/hang/hangevidence.h"
 #include "agent/hang/hanglookups.h"
+#include "agent/hang/hangmakers.h"
 #include "agent/hang/hangrefused.h"
 #include "agent/hang/hangrespawns.h"
 #include "agent/hang/hangsymbols.h"
@@ -97,6 +98,7 @@ struct watch {
 	struct hangwakers *wakers; /* NULL without memory */
 	struct hangrefused *refused; /* likewise */
 	struct hanglookups *lookups; /* likewise */
+	struct hangmakers *makers; /* likewise */
 	struct progress_patterns progress; /* the user's */
 	struct hang_job job[HANG_JOBS];
 	size_t n_jobs;
@@ -148,6 +150,7 @@ static bool hangwatch_begin(struct watch *k)
 	k->wakers = hangwakers_new(&k->w);
 	k->refused = hangrefused_new(&k->w);
 	k->lookups = hanglookups_new(&k->w);
+	k->makers = hangmakers_new(&k->w);
 	k->jobs_seq = UINT32_MAX;
 	patterns_begin(k);
 	return k->procstats != NULL;
@@ -352,13 +355,15 @@ static void early_try(struct watch *k, struct watched *j, size_t index)
 		early_send(k, j, index, &j->evidence, j->history.since_ns, j->suspicion);
 }
 
-static struct hangevidence_tools tools_of(struct watch *k, const struct watched *j, struct hangrules *rules)
+static struct hangevidence_tools tools_of(struct watch *k, const struct watched *j, size_t index,
+					 struct hangrules *rules)
 {
 	const struct hangprocs *c = j->sample.procs;
 	return (struct hangevidence_tools){
 		.rules = rules,
 		.natives = hangsymbols_of(&k->symbols, &k->w, c->n_now ? c->now[0].pid : 0),
 		.lookups = k->lookups,
+		.files = hangmakers_of(k->makers, index),
 	};
 }
 
@@ -374,7 +379,7 @@ static void late_dump(struct watch *k, struct watched *j, size_t index, const st
 		return;
 	j->late_again_ns = now_ns + (early_gap_ns << MIN(j->late_dumps, late_doublings));
 	j->late_dumps++;
-	const struct hangevidence_tools tools = tools_of(k, j, NULL);
+	const struct hangevidence_tools tools = tools_of(k, j, index, NULL);
 	hangevidence_begin(&g, &one, &j->sample, &j->liveness, &tools, now_ns);
 	ignore(hangevidence_step(&g, &k->w, &j->sample), "its only dump");
 	early_send(k, j, index, &g, step->since_ns, step->text);
@@ -626,14 +631,14 @@ static void frameworks_look(struct watch *k, struct watched *j, size_t index, ui
  * Evidence of a job costs child processes and tens of MiB for some seconds, and where a disk or a network stands still,
  * all jobs of a node do. So it is gathered of a few at a time; the others keep what they want until it is their turn.
  */
-static void evidence_try(struct watch *k, struct watched *j, uint64_t now_ns)
+static void evidence_try(struct watch *k, struct watched *j, size_t index, uint64_t now_ns)
 {
 	size_t busy = 0;
 	for (size_t i = 0; i < k->n_jobs; i++)
 		busy += k->watched[i] && k->watched[i]->active && k->watched[i]->evidence.busy;
 	if (!j->is_queued || busy >= EVIDENCE_MOST)
 		return;
-	const struct hangevidence_tools tools = tools_of(k, j, j->rules);
+	const struct hangevidence_tools tools = tools_of(k, j, index, j->rules);
 	j->is_queued = j->early_tried = false;
 	hangevidence_begin(&j->evidence, &j->queued, &j->sample, &j->liveness, &tools, now_ns);
 }
@@ -649,6 +654,7 @@ static void hangwatch_sample(struct watch *k, struct watched *j, size_t index)
 	hangdevices_sample(&k->devices, &k->w, j->calm, now_ns);
 	hangsample_take(&j->sample, &k->w, &k->job[index], rate_of(j), thread_ns, &k->devices, &seen);
 	own_publish(&k->shm->own[index], j->sample.procs);
+	hangmakers_step(k->makers, index, j->sample.procs);
 	bool first = j->moved == UINT64_MAX, quiet = is_quiet(j, &seen);
 	hangrespawns_take(index == 0 ? &k->shm->respawns : NULL, j->attempt, j->sample.procs, &seen.respawns);
 	liveness_take(&j->liveness, &seen);
@@ -678,7 +684,7 @@ static void hangwatch_sample(struct watch *k, struct watched *j, size_t index)
 		j->queued = step;
 		j->is_queued = true;
 	}
-	evidence_try(k, j, now_ns);
+	evidence_try(k, j, index, now_ns);
 	due_set(k, j, &(struct taken){.ns = now_ns, .cost_ns = own_cpu_ns() - began, .calm = calm, .quiet = quiet});
 }
 
@@ -723,6 +729,7 @@ static struct watched *watched_of(struct watch *k, size_t i)
 	if (!job->active) {
 		if (j && j->active) {
 			hangevidence_end(&j->evidence);
+			hangmakers_forget(k->makers, i);
 			j->rules = hangrules_free(j->rules);
 			j->active = false;
 		}
@@ -740,6 +747,7 @@ static struct watched *watched_of(struct watch *k, size_t i)
 		atomic_store(&k->shm->own[i].n, 0);
 		steps_clear(&k->shm->steps[i], job->attempt);
 		hangdevices_forget(&k->shm->devices[i]);
+		hangmakers_forget(k->makers, i);
 		watched_begin(k, j, job);
 	}
 	return j;

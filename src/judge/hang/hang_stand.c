@@ -450,7 +450,7 @@ static void loop_says(struct hang_work *w, const struct stackgroup_rank *r)
 	hang_says(w, "It sleeps for at most %s at a time, again and again: a loop that waits for something.",
 		  duration_format(hang_sleep_ns_of(w, r), slept));
 	if (retry)
-		hang_says(w, "It %s.", retry->text);
+		hang_says(w, "It %s%s%s.", retry->text, retry->owner_text[0] ? "; " : "", retry->owner_text);
 	if (hang_looks_at_memory(w, r))
 		hang_says(w, "It makes no system call in between, so it looks at memory alone%s.",
 			  hang_looks_in_vain(w, r) ? ", and nobody is left who changes that" : "");
@@ -509,7 +509,8 @@ bool hang_one_stands(struct hang_work *w)
 	/* hang_benign has given the loop its time */
 	const struct waithint *retry = hang_retries(w, r);
 	const size_t lookers = !hang_first_waiting(w) && hang_looks_at_memory(w, r) ? hang_all_look(w) : 0;
-	bool told = !anyone || odd || lookers || hang_tries_in_vain(w, r) || (retry && retry->exists);
+	const bool makers = hang_knows_maker(w, r) && hang_awaits_own_file(w, r);
+	bool told = !anyone || odd || lookers || makers || hang_tries_in_vain(w, r) || (retry && retry->exists);
 	enum hang_proof need = HANG_VAGUE;
 	if (told && !kernel)
 		need = HANG_FIRM;
@@ -533,6 +534,8 @@ bool hang_one_stands(struct hang_work *w)
 			c = CONFIDENCE_HIGH;
 		else if (drawn)
 			c = MIN(by_graph, CONFIDENCE_MEDIUM);
+		else if (makers)
+			c = CONFIDENCE_MEDIUM; /* who should make what it looks for */
 		else if (lookers ? lookers > 2 : !why && !hang_joins_thread(r) && !hang_first_waiting(w))
 			c = CONFIDENCE_LOW; /* where, and neither who nor why */
 		hang_is(w, id ? id : "missing_rank", anyone && !lookers ? CONFIDENCE_LOW : c);

@@ -215,29 +215,55 @@ bool hang_nobody_acts_but(const struct hang_work *w, const struct waitgraph_node
 	return true;
 }
 
+/* The file that a main thread looks for between naps; NULL: none. */
+static const struct waithint *missing_file(const struct waitgraph_node *n)
+{
+	const struct waithint *h = n->main && n->end == WAITEND_CLOCK && n->naps ? n->hint : NULL;
+	return h && h->kind == WAITHINT_RETRY && h->missing && !h->held ? h : NULL;
+}
+
 /*
  * True of a main thread that looks, between naps, for a file that only the job itself would make: a mark of which the
- * others are there, or one in a folder that was made since the job began.
+ * others are there, one of a kind that others of the job made so far, or one in a folder that was made since it began.
  */
 static bool looks_for_own_file(const struct hang_work *w, const struct waitgraph_node *n)
 {
-	const struct waithint *h = n->hint;
-	if (!n->main || n->end != WAITEND_CLOCK || !n->naps)
-		return false;
-	if (!h || h->kind != WAITHINT_RETRY || !h->missing || h->held)
-		return false;
-	return h->others_there || (h->old_ns > 0 && h->old_ns < w->p->job_age_ns);
+	const struct waithint *h = missing_file(n);
+	return h && (h->others_there || h->own_kind || (h->old_ns > 0 && h->old_ns < w->p->job_age_ns));
+}
+
+/* True if it looks for a change of a file that other processes of the job have made, and nobody else. */
+static bool watches_own_file(const struct waitgraph_node *n)
+{
+	const struct waithint *h = n->main && n->end == WAITEND_CLOCK && n->naps ? n->hint : NULL;
+	return h && h->kind == WAITHINT_RETRY && !h->missing && !h->held && !h->exists && !h->caught && h->own_kind;
+}
+
+bool hang_knows_maker(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *n = g && r->process ? waitgraph_thread(g, r->process->pid, 0) : NULL;
+	const struct waithint *h = n ? missing_file(n) : NULL;
+	return h && h->own_kind;
 }
 
 bool hang_awaits_own_file(const struct hang_work *w, const struct stackgroup_rank *r)
 {
 	const struct waitgraph *g = w->c->graph;
 	const struct waitgraph_node *one = g && r->process ? waitgraph_thread(g, r->process->pid, 0) : NULL;
-	if (!one || !w->many || !w->stepping || !looks_for_own_file(w, one))
+	if (!one || !w->stepping || !looks_for_own_file(w, one) || (!w->many && !one->hint->own_kind))
 		return false;
-	for (size_t i = 0; i < g->n_nodes; i++)
-		if (may_act(w, &g->node[i]) && !looks_for_own_file(w, &g->node[i]))
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		/*
+		 * Where the file of one is known to be the job's, others may look for one of which none was made yet,
+		 * or for a change of one.
+		 */
+		const struct waithint *other = one->hint->own_kind ? missing_file(n) : NULL;
+		const bool own = (other && other->own_folder) || (one->hint->own_kind && watches_own_file(n));
+		if (may_act(w, n) && !looks_for_own_file(w, n) && !own)
 			return false;
+	}
 	return true;
 }
 

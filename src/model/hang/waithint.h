@@ -70,6 +70,12 @@ struct waithint {
 	bool missing; /* of RETRY: it looks for a file or folder that is not there */
 	/* Of RETRY: likewise, and others that differ by a number alone are there: asked for too, or the rank's own. */
 	bool others_there;
+	/*
+	 * Of RETRY that looks for a file: other processes of the job have made such files, which differ in their
+	 * numbers at most, and nobody else has, on a disk that this machine alone writes; owner_text says who. And:
+	 * nobody but the job has made anything in that folder.
+	 */
+	bool own_kind, own_folder;
 	uint64_t limit_ns; /* of CALL: for how long it waits at most, from its beginning; 0: without end, or unknown */
 	uint64_t left_ns; /* of CALL: for how long it still waits at most; 0: likewise */
 	bool lost; /* of NOBODY: a result that was asked for and is lost, so that no server idles in this wait */

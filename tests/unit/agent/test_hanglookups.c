@@ -86,7 +86,7 @@ static struct waithint hint_awaited(bool others)
 	hanglookups_begin(h, &procs);
 	while (clock_mono_ns() < until) {
 		facts_read(pids, n_known);
-		if (hanglookups_hints(h, &facts, hint, ARRAY_SIZE(hint)) == 1 && hint[0].others_there == others)
+		if (hanglookups_hints(h, &facts, NULL, hint, ARRAY_SIZE(hint)) == 1 && hint[0].others_there == others)
 			return hint[0];
 		pause_1ms();
 	}
@@ -137,7 +137,7 @@ static void a_loop_is_said_to_look_for_what_it_does_not_find(void **state)
 		assert_string_equal(hint.text, want);
 		hanglookups_end(h);
 		struct waithint none[2];
-		assert_int_equal(hanglookups_hints(h, &facts, none, ARRAY_SIZE(none)), 0);
+		assert_int_equal(hanglookups_hints(h, &facts, NULL, none, ARRAY_SIZE(none)), 0);
 		assert_string_equal(hint_awaited(others).text, want); /* at the next look */
 		folder_remove();
 	}
@@ -239,7 +239,7 @@ static bool naps_are_told(const struct hangprocs *procs)
 	for (int i = 0; i < 100; i++)
 		pause_1ms();
 	facts_read(&child, 1);
-	const size_t n = hanglookups_hints(h, &facts, hint, ARRAY_SIZE(hint));
+	const size_t n = hanglookups_hints(h, &facts, NULL, hint, ARRAY_SIZE(hint));
 	hanglookups_end(h);
 	assert_true(n == 0 || (hint[0].kind == WAITHINT_SLEEPS && hint[0].tid == child));
 	return n > 0;
@@ -290,7 +290,7 @@ static void without_a_watcher_nothing_is_told(void **state)
 	struct waithint hint[2];
 	hanglookups_begin(NULL, &procs);
 	hanglookups_end(NULL);
-	assert_int_equal(hanglookups_hints(NULL, &facts, hint, ARRAY_SIZE(hint)), 0);
+	assert_int_equal(hanglookups_hints(NULL, &facts, NULL, hint, ARRAY_SIZE(hint)), 0);
 }
 
 int main(void)

@@ -1,0 +1,225 @@
+#include "agent/hang/hangmakers.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+
+#include "agent/hang/hangshm.h"
+#include "base/buf.h"
+#include "sense/proc/makers.h"
+#include "sense/proc/proc.h"
+#include "sense/proc/procfile.h"
+
+#define FOLDER_PATH 256 /* longer ones are not watched */
+/* At one look so many processes are asked for their folders, main ones first, and so many arguments tried of each. */
+#define PROCESSES_MOST 16
+#define ARGUMENTS_MOST 8
+/* So much of what was told is taken at a time. */
+#define READINGS_MOST 16
+
+struct hangmakers_job {
+	const struct hangprocs *procs; /* of its last sample; borrowed */
+	struct filehist hist;
+	char path[FILEHIST_FOLDERS][FOLDER_PATH]; /* of the folders that are watched, as the process names them */
+	uint64_t steps;
+};
+
+struct hangmakers {
+	const struct world *w;
+	struct makers *kernel; /* NULL: not needed so far, or not permitted */
+	bool denied;
+	struct hangmakers_job *job[HANG_JOBS]; /* NULL: nothing is learned of it */
+	char arguments[8192], bytes[MAKERS_BYTES];
+};
+
+struct hangmakers *hangmakers_new(const struct world *w)
+{
+	struct hangmakers *h = calloc(1, sizeof(*h));
+	if (h)
+		h->w = w;
+	return h;
+}
+
+void hangmakers_forget(struct hangmakers *h, size_t job)
+{
+	bool any = false;
+	if (!h || job >= HANG_JOBS)
+		return;
+	free(h->job[job]);
+	h->job[job] = NULL;
+	for (size_t i = 0; i < HANG_JOBS; i++)
+		any |= h->job[i] != NULL;
+	if (!any)
+		h->kernel = makers_free(h->kernel); /* and all its folders */
+}
+
+const struct filehist *hangmakers_of(const struct hangmakers *h, size_t job)
+{
+	return h && job < HANG_JOBS && h->job[job] ? &h->job[job]->hist : NULL;
+}
+
+/* ---- which folders ---- */
+
+static bool is_known(const struct hangmakers_job *j, const char *path)
+{
+	for (size_t i = 0; i < j->hist.n_folders; i++)
+		if (strcmp(j->path[i], path) == 0)
+			return true;
+	return false;
+}
+
+/* True of the system's own folders, in which a job makes nothing. */
+static bool is_system_folder(const char *path)
+{
+	static const char *const tops[] = {"/usr", "/etc", "/bin", "/sbin", "/lib", "/lib64"};
+	for (size_t i = 0; i < ARRAY_SIZE(tops); i++) {
+		const size_t len = strlen(tops[i]);
+		if (strncmp(path, tops[i], len) == 0 && (path[len] == '/' || path[len] == '\0'))
+			return true;
+	}
+	return strcmp(path, "/") == 0;
+}
+
+static void folder_watch(struct hangmakers *h, struct hangmakers_job *j, pid_t pid, const char *path)
+{
+	cleanup(closep) int fd = -1;
+	const size_t at = j->hist.n_folders;
+	uint64_t folder;
+	if (path[0] != '/' || strlen(path) >= FOLDER_PATH || at == FILEHIST_FOLDERS || is_known(j, path) ||
+	    is_system_folder(path) || procfile_folder(h->w, pid, path, &fd) != 0 || makers_folder(fd, &folder) != 0 ||
+	    filehist_watches(&j->hist, folder) || makers_watch(h->kernel, fd) != 0)
+		return;
+	TEXT_COPY(j->path[at], path);
+	ignore(filehist_watch(&j->hist, folder), "there is room");
+}
+
+/* The folder of a process; "": unknown. */
+static void current_folder(const struct world *w, pid_t pid, char *dst, size_t cap)
+{
+	char link[32];
+	TEXT_FORMAT(link, "%d/cwd", (int)pid);
+	const ssize_t n = readlinkat(w->proc_fd, link, dst, cap - 1);
+	dst[n > 0 && (size_t)n < cap - 1 ? (size_t)n : 0] = '\0';
+}
+
+/* A word that may name a folder: what stands behind the first '=' of an option, if it has a '/' at all. */
+static const char *folder_in(const char *word)
+{
+	const char *value = word[0] == '-' ? strchr(word, '=') : word;
+	value = value && value != word ? value + 1 : value;
+	return value && strchr(value, '/') ? value : NULL;
+}
+
+static void arguments_watch(struct hangmakers *h, struct hangmakers_job *j, pid_t pid, const char *cwd)
+{
+	char path[PATH_MAX];
+	size_t len = 0, tried = 0;
+	if (proc_arguments_read(h->w, pid, h->arguments, sizeof(h->arguments), &len) != 0)
+		return;
+	for (size_t at = 0; at < len && tried < ARGUMENTS_MOST; at += strlen(h->arguments + at) + 1) {
+		const char *word = at > 0 ? folder_in(h->arguments + at) : NULL;
+		if (!word)
+			continue;
+		tried++;
+		if (word[0] == '/')
+			TEXT_COPY(path, word);
+		else
+			TEXT_FORMAT(path, "%s/%s", cwd, word);
+		folder_watch(h, j, pid, path);
+	}
+}
+
+static void process_watch(struct hangmakers *h, struct hangmakers_job *j, pid_t pid, bool arguments)
+{
+	char cwd[FOLDER_PATH];
+	current_folder(h->w, pid, cwd, sizeof(cwd));
+	if (!cwd[0])
+		return;
+	folder_watch(h, j, pid, cwd);
+	if (arguments)
+		arguments_watch(h, j, pid, cwd);
+}
+
+/* Ever more rarely, as most programs go to their folder at the beginning. */
+static bool is_time(uint64_t steps)
+{
+	return (steps & (steps - 1)) == 0;
+}
+
+static void folders_look(struct hangmakers *h, struct hangmakers_job *j, const struct hangprocs *procs)
+{
+	size_t n = 0;
+	for (int turn = 0; turn < 2; turn++)
+		for (size_t i = 0; i < procs->n_now && n < PROCESSES_MOST; i++) {
+			const struct hangprocs_member *m = &procs->now[i];
+			if (m->main != (turn == 0) || m->state == 'Z')
+				continue;
+			process_watch(h, j, m->pid, m->main);
+			n++;
+		}
+}
+
+/* ---- what was made ---- */
+
+/* What a process of the job has made may be a folder, in which it makes files then. */
+static void below_watch(struct hangmakers *h, struct hangmakers_job *j, const struct makers_row *r)
+{
+	char path[FOLDER_PATH * 2];
+	for (size_t i = 0; i < j->hist.n_folders; i++) {
+		if (j->hist.folder[i].folder != r->folder)
+			continue;
+		TEXT_FORMAT(path, "%s/%s", j->path[i], r->name);
+		folder_watch(h, j, r->pid, path);
+		return;
+	}
+}
+
+static void row_give(struct hangmakers *h, const struct makers_row *r)
+{
+	for (size_t i = 0; i < HANG_JOBS; i++) {
+		struct hangmakers_job *j = h->job[i];
+		if (!j)
+			continue;
+		j->hist.lost |= r->lost;
+		const bool ours = hangprocs_knows(j->procs, r->pid);
+		filehist_add(&j->hist, &(struct filehist_row){.folder = r->folder,
+							      .name = r->name,
+							      .pid = r->pid,
+							      .ours = ours,
+							      .came = r->came,
+							      .went = r->went});
+		if (r->is_folder && r->came && ours)
+			below_watch(h, j, r);
+	}
+}
+
+static void rows_take(struct hangmakers *h)
+{
+	struct makers_row row;
+	for (int i = 0; i < READINGS_MOST; i++) {
+		size_t len = 0;
+		if (makers_read(h->kernel, h->bytes, &len) < 0 || len == 0)
+			return;
+		for (struct span rest = {h->bytes, len}; makers_next(&rest, &row);)
+			row_give(h, &row);
+	}
+}
+
+void hangmakers_step(struct hangmakers *h, size_t job, const struct hangprocs *procs)
+{
+	if (!h || h->denied || job >= HANG_JOBS)
+		return;
+	if (!h->kernel && makers_open(h->w, &h->kernel) != 0) {
+		h->denied = true;
+		return;
+	}
+	if (!h->job[job])
+		h->job[job] = calloc(1, sizeof(*h->job[job]));
+	struct hangmakers_job *j = h->job[job];
+	if (!j)
+		return;
+	j->procs = procs;
+	rows_take(h);
+	if (is_time(++j->steps))
+		folders_look(h, j, procs);
+}
