@@ -189,10 +189,26 @@ static void locks_list(struct polled *x)
 	}
 }
 
-/* True if the lock may keep this process from getting its own. */
-static bool is_in_the_way(const struct polled *x, const struct filelock *lock, pid_t of)
+/* True if an ancestor has this file by the same number, so that its descendant may have it from there. */
+static bool is_inherited(const struct polled *x, struct waitproc *ancestor, int fd, uint64_t inode)
 {
-	return lock->pid != of && !kinship_descends(&x->l->kin, of, lock->pid);
+	struct fdinfo info;
+	if (!ancestor->fds_read)
+		return true;
+	return fdtable_info(x->l->w, &ancestor->fds, fd, &info) == 0 && (info.has & FDINFO_INODE) &&
+	       info.inode == inode;
+}
+
+/*
+ * True if the lock may keep this process from getting its own by this descriptor. The lock of an ancestor may only if
+ * the process has opened the file itself: as a rule it has inherited it, and has no use for it. fd < 0: by any.
+ */
+static bool is_in_the_way(const struct polled *x, const struct filelock *lock, pid_t of, int fd)
+{
+	if (lock->pid == of || !kinship_descends(&x->l->kin, of, lock->pid))
+		return lock->pid != of;
+	struct waitproc *ancestor = polled_process(x->l, lock->pid);
+	return ancestor && (fd < 0 || !is_inherited(x, ancestor, fd, lock->inode));
 }
 
 /* Who has this file locked, if the process has no lock on it itself. */
@@ -211,7 +227,7 @@ static void polled_file_take(struct polled *x, struct waitproc *p, struct waitfa
 	for (size_t i = 0; i < x->n_locks; i++) {
 		const struct filelock *lock = &x->lock[i];
 		if (lock->inode != info.inode || lock->major != m.major || lock->minor != m.minor ||
-		    !is_in_the_way(x, lock, t->pid))
+		    !is_in_the_way(x, lock, t->pid, fd))
 			continue;
 		if (!f && !(f = polled_add(x->l, t, WAITFACT_FILE_LOCK, id)))
 			return;
@@ -228,7 +244,7 @@ static void files_take(struct polled *x, struct waitproc *p, struct waitfact_thr
 {
 	size_t looked = 0, in_the_way = 0;
 	for (size_t i = 0; i < x->n_locks && in_the_way == 0; i++)
-		in_the_way += is_in_the_way(x, &x->lock[i], t->pid);
+		in_the_way += is_in_the_way(x, &x->lock[i], t->pid, -1);
 	for (size_t i = 0; in_the_way > 0 && i < p->fds.n && looked < FILES_MOST && t->n_polled < THINGS_MOST; i++) {
 		const struct fdentry *e = &p->fds.entry[i];
 		if (e->kind != FD_FILE || e->fd < STANDARD_FDS)

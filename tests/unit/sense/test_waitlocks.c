@@ -473,6 +473,43 @@ static void a_lock_for_reading_or_of_its_own_file_is_nothing_to_look_for(void **
 	}
 }
 
+/* The outer process has the lock, and the inner one naps; it has opened the file itself, or has it from there alone. */
+static bool opens_itself;
+
+static void body_lock_of_the_parent(void)
+{
+	struct flock l = {.l_type = F_WRLCK};
+	const int fd = open(lock_path, O_RDWR);
+	must(fd >= 0 && fcntl(fd, F_SETLK, &l) == 0);
+	if (fork_inner() == 0) {
+		must(!opens_itself || open(lock_path, O_RDWR) >= 0);
+		nap_for_ever();
+	}
+	pause_for_ever();
+}
+
+static void a_lock_of_its_parent_counts_for_who_has_opened_the_file_itself(void **state)
+{
+	(void)state;
+	char dir[32];
+	for (int i = 0; i < 2; i++) {
+		lock_file_make(dir);
+		opens_itself = i == 0;
+		start(body_lock_of_the_parent);
+		const pid_t both[] = {child, child_of(child)};
+		if (opens_itself) {
+			const struct waitfact *f = await_polled(both, 2, both[1], WAITFACT_FILE_LOCK);
+			assert_true(f->n_holders == 1 && holds(f, child) && f->owner);
+		}
+		for (int k = 0; !opens_itself && k < 20; k++) {
+			facts_read(both, 2);
+			assert_null(polled_of(both[1], WAITFACT_FILE_LOCK));
+			pause_1ms();
+		}
+		lock_file_remove(dir);
+	}
+}
+
 static int shared_flags;
 
 static void body_memory_polled(void)
@@ -765,6 +802,7 @@ int main(void)
 		FACTS(a_parent_waits_for_its_children),
 		FACTS(a_child_that_nobody_could_ask_for_yet_is_read_as_well),
 		FACTS(who_naps_may_look_for_a_lock_that_another_has),
+		FACTS(a_lock_of_its_parent_counts_for_who_has_opened_the_file_itself),
 		FACTS(a_lock_for_reading_or_of_its_own_file_is_nothing_to_look_for),
 		FACTS(who_naps_may_look_at_memory_that_another_writes),
 		FACTS(memory_of_its_own_is_nothing_to_look_at),
