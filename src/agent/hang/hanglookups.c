@@ -137,11 +137,12 @@ static bool lookup_folder(const struct world *w, const struct lookups_row *r, ch
 	return procfile_folder(w, r->pid, path, ret_fd) == 0;
 }
 
-/* How long ago a folder was made; 0: unknown. */
-static uint64_t folder_age(const struct world *w, int fd)
+/* How long ago a folder was made, or, with a name, the link of that name in it; 0: unknown. */
+static uint64_t made_age(const struct world *w, int fd, const char *name)
 {
+	const int how = AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC;
 	struct statx st;
-	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BTIME, &st) < 0 || !(st.stx_mask & STATX_BTIME))
+	if (statx(fd, name, how, STATX_BTIME, &st) < 0 || !(st.stx_mask & STATX_BTIME))
 		return 0;
 	const uint64_t made_ns = (uint64_t)st.stx_btime.tv_sec * NS_PER_S + st.stx_btime.tv_nsec;
 	return sub_floor((uint64_t)w->unix_ms() * NS_PER_MS, made_ns);
@@ -240,6 +241,20 @@ static void makers_say(const struct hanglookups *h, const struct lookups_row *r,
 	TEXT_FORMAT(ret->owner_text, "files of this kind are made by the job itself: %s by %s", last, who);
 }
 
+/* Where a link is there that points to nothing: that is what is missing. */
+static void link_say(const struct world *w, int fd, const char *name, struct waithint *ret)
+{
+	char to[128], shown[48];
+	const ssize_t n = readlinkat(fd, name, to, sizeof(to));
+	static const char end[] = ", which is not there";
+	char *at = n > 0 ? strstr(ret->text, end) : NULL;
+	if (!at)
+		return;
+	span_copy((struct span){to, (size_t)n}, shown, sizeof(shown));
+	text_format(at, sizeof(ret->text) - (size_t)(at - ret->text), ", a link to %s%s", shown, end);
+	ret->link_old_ns = made_age(w, fd, name);
+}
+
 /* When its folder was made, and by whom what is in it. */
 static void folder_say(const struct hanglookups *h, const struct lookups_row *r, const struct look *look,
 		       struct waithint *ret)
@@ -249,7 +264,9 @@ static void folder_say(const struct hanglookups *h, const struct lookups_row *r,
 	char path[1024];
 	if (!lookup_folder(h->w, r, path, sizeof(path), &name, &fd))
 		return;
-	ret->old_ns = folder_age(h->w, fd);
+	ret->old_ns = made_age(h->w, fd, "");
+	if (ret->missing)
+		link_say(h->w, fd, name, ret);
 	makers_say(h, r, fd, name, look, ret);
 }
 

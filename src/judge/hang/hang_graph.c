@@ -487,6 +487,8 @@ static void sleeper_says(struct hang_work *w, const struct waitgraph_node *n, si
 		hang_all_look_says(w);
 	else if (hang_sibling_crashed(w, n))
 		ignore(hang_says_who_left_then(w), "one has, as was asked");
+	else if (hang_end_awaits_own_file(w, n) && n->hint->owner_text[0])
+		hang_says(w, "As for what it looks for, %s.", n->hint->owner_text);
 }
 
 static void reader_says(struct hang_work *w, pid_t reader)

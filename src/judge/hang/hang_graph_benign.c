@@ -217,8 +217,8 @@ bool hang_graph_benign(struct hang_work *w)
 		return benign_end(w, s, "sleep", "another thread of the server that it waits for sleeps", sleep);
 	if (is_habit_of_own(w, s)) /* as of any other thread of its own */
 		sleep = MIN(sleep, patience(w, own_thread_ns));
-	const bool looks = s->end == WAITEND_CLOCK && hang_all_look(w) > 0;
-	if (looks || (s->end == WAITEND_CLOCK && hang_sibling_crashed(w, &w->c->graph->node[s->node])))
+	const struct waitgraph_node *napper = s->end == WAITEND_CLOCK ? &w->c->graph->node[s->node] : NULL;
+	if (napper && (hang_all_look(w) > 0 || hang_sibling_crashed(w, napper) || hang_end_awaits_own_file(w, napper)))
 		sleep = MIN(sleep, patience(w, hang_looks_most_ns(w)));
 	if (s->end == WAITEND_CLOCK && !hang_end_is_main(w, s) && w->standstill_ns < sleep &&
 	    !hang_end_outsleeps(w, s, sleep))

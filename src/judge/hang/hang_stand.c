@@ -509,7 +509,7 @@ bool hang_one_stands(struct hang_work *w)
 	/* hang_benign has given the loop its time */
 	const struct waithint *retry = hang_retries(w, r);
 	const size_t lookers = !hang_first_waiting(w) && hang_looks_at_memory(w, r) ? hang_all_look(w) : 0;
-	const bool makers = hang_knows_maker(w, r) && hang_awaits_own_file(w, r);
+	const bool makers = hang_knows_maker(w, r);
 	bool told = !anyone || odd || lookers || makers || hang_tries_in_vain(w, r) || (retry && retry->exists);
 	enum hang_proof need = HANG_VAGUE;
 	if (told && !kernel)

@@ -223,13 +223,23 @@ static const struct waithint *missing_file(const struct waitgraph_node *n)
 }
 
 /*
+ * True of a file of a kind that other processes of the job have made so far, and nobody else, or to which a link points
+ * that was made since the job began.
+ */
+static bool is_jobs_own(const struct hang_work *w, const struct waithint *h)
+{
+	return h->own_kind || (h->link_old_ns > 0 && h->link_old_ns < w->p->job_age_ns);
+}
+
+/*
  * True of a main thread that looks, between naps, for a file that only the job itself would make: a mark of which the
  * others are there, one of a kind that others of the job made so far, or one in a folder that was made since it began.
  */
 static bool looks_for_own_file(const struct hang_work *w, const struct waitgraph_node *n)
 {
 	const struct waithint *h = missing_file(n);
-	return h && (h->others_there || h->own_kind || (h->old_ns > 0 && h->old_ns < w->p->job_age_ns));
+	const bool new_folder = h && h->old_ns > 0 && h->old_ns < w->p->job_age_ns;
+	return h && (h->others_there || new_folder || is_jobs_own(w, h));
 }
 
 /* True if it looks for a change of a file that other processes of the job have made, and nobody else. */
@@ -239,32 +249,48 @@ static bool watches_own_file(const struct waitgraph_node *n)
 	return h && h->kind == WAITHINT_RETRY && !h->missing && !h->held && !h->exists && !h->caught && h->own_kind;
 }
 
-bool hang_knows_maker(const struct hang_work *w, const struct stackgroup_rank *r)
+/*
+ * True if nobody acts, but by looking for files that are the job's own to make. Where the file of this one is known to
+ * be, others may look for one of which none was made yet, or for a change of one.
+ */
+static bool nobody_makes(const struct hang_work *w, const struct waitgraph_node *one)
 {
 	const struct waitgraph *g = w->c->graph;
-	const struct waitgraph_node *n = g && r->process ? waitgraph_thread(g, r->process->pid, 0) : NULL;
-	const struct waithint *h = n ? missing_file(n) : NULL;
-	return h && h->own_kind;
-}
-
-bool hang_awaits_own_file(const struct hang_work *w, const struct stackgroup_rank *r)
-{
-	const struct waitgraph *g = w->c->graph;
-	const struct waitgraph_node *one = g && r->process ? waitgraph_thread(g, r->process->pid, 0) : NULL;
-	if (!one || !w->stepping || !looks_for_own_file(w, one) || (!w->many && !one->hint->own_kind))
-		return false;
+	const bool known = is_jobs_own(w, one->hint);
 	for (size_t i = 0; i < g->n_nodes; i++) {
 		const struct waitgraph_node *n = &g->node[i];
-		/*
-		 * Where the file of one is known to be the job's, others may look for one of which none was made yet,
-		 * or for a change of one.
-		 */
-		const struct waithint *other = one->hint->own_kind ? missing_file(n) : NULL;
-		const bool own = (other && other->own_folder) || (one->hint->own_kind && watches_own_file(n));
+		const struct waithint *other = known ? missing_file(n) : NULL;
+		const bool own = (other && other->own_folder) || (known && watches_own_file(n));
 		if (may_act(w, n) && !looks_for_own_file(w, n) && !own)
 			return false;
 	}
 	return true;
+}
+
+bool hang_end_awaits_own_file(const struct hang_work *w, const struct waitgraph_node *n)
+{
+	const struct waithint *h = missing_file(n);
+	return h && w->stepping && is_jobs_own(w, h) && nobody_makes(w, n);
+}
+
+/* The main thread of a rank; NULL: unknown. */
+static const struct waitgraph_node *main_thread(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	return w->c->graph && r->process ? waitgraph_thread(w->c->graph, r->process->pid, 0) : NULL;
+}
+
+bool hang_knows_maker(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct waitgraph_node *n = main_thread(w, r);
+	return n && hang_end_awaits_own_file(w, n);
+}
+
+bool hang_awaits_own_file(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct waitgraph_node *n = main_thread(w, r);
+	if (!n || !w->stepping || !looks_for_own_file(w, n))
+		return false;
+	return (w->many || is_jobs_own(w, n->hint)) && nobody_makes(w, n);
 }
 
 /* True of a child of this process, for whose end it has not asked, that failed when the job came to a stand. */

@@ -35,7 +35,11 @@ bool hang_nobody_acts_but(const struct hang_work *w, const struct waitgraph_node
 bool hang_all_wait_in_circle(const struct hang_work *w);
 /* True if it looks for a file that is for the job itself to make, and all others wait or look for such ones as well. */
 bool hang_awaits_own_file(const struct hang_work *w, const struct stackgroup_rank *r);
-/* True if it looks for a missing file of a kind that other processes of the job have made so far, and nobody else. */
+/*
+ * The same, if the file is of a kind that other processes of the job have made so far, and nobody else, or one to which
+ * a link points that was made since the job began. Of any process of the job, by its main thread.
+ */
+bool hang_end_awaits_own_file(const struct hang_work *w, const struct waitgraph_node *n);
 bool hang_knows_maker(const struct hang_work *w, const struct stackgroup_rank *r);
 /* True if it looks for a missing file in a job of steps in which nobody acts, and a child of it failed then. */
 bool hang_awaits_file_of_failed(const struct hang_work *w, const struct stackgroup_rank *r);

@@ -76,6 +76,8 @@ struct waithint {
 	 * nobody but the job has made anything in that folder.
 	 */
 	bool own_kind, own_folder;
+	/* Of RETRY that looks for a missing file: how long ago the link was made that points to it; 0: it is none */
+	uint64_t link_old_ns;
 	uint64_t limit_ns; /* of CALL: for how long it waits at most, from its beginning; 0: without end, or unknown */
 	uint64_t left_ns; /* of CALL: for how long it still waits at most; 0: likewise */
 	bool lost; /* of NOBODY: a result that was asked for and is lost, so that no server idles in this wait */

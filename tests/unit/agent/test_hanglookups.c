@@ -14,6 +14,7 @@
 
 #include "agent/hang/hanglookups.h"
 #include "sense/proc/lookups.h"
+#include "sense/proc/makers.h"
 
 static char dir[32];
 static bool with_others;
@@ -72,6 +73,7 @@ static void watcher_make(void)
 }
 
 static int n_ranks; /* 0: the child is the only one */
+static const struct filehist *made; /* who has made such files; NULL: unknown */
 static size_t n_known = 1; /* 2: the test is of the job as well */
 
 static struct waithint hint_awaited(bool others)
@@ -86,7 +88,7 @@ static struct waithint hint_awaited(bool others)
 	hanglookups_begin(h, &procs);
 	while (clock_mono_ns() < until) {
 		facts_read(pids, n_known);
-		if (hanglookups_hints(h, &facts, NULL, hint, ARRAY_SIZE(hint)) == 1 && hint[0].others_there == others)
+		if (hanglookups_hints(h, &facts, made, hint, ARRAY_SIZE(hint)) == 1 && hint[0].others_there == others)
 			return hint[0];
 		pause_1ms();
 	}
@@ -141,6 +143,71 @@ static void a_loop_is_said_to_look_for_what_it_does_not_find(void **state)
 		assert_string_equal(hint_awaited(others).text, want); /* at the next look */
 		folder_remove();
 	}
+}
+
+static void a_link_that_points_to_nothing_is_told(void **state)
+{
+	(void)state;
+	char want[160], link[64];
+	need_bpf();
+	watcher_make();
+	folder_make();
+	TEXT_FORMAT(link, "%s/epoch3/done.2", dir);
+	assert_int_equal(symlink("epoch3/done.1", link), 0);
+	with_others = false;
+	start(body_looks);
+	const struct waithint hint = hint_awaited(false);
+	assert_true(hint.kind == WAITHINT_RETRY && hint.missing);
+	TEXT_FORMAT(want, "looks again and again for %s, a link to epoch3/done.1, which is not there", link);
+	assert_string_equal(hint.text, want);
+	assert_true(hint.link_old_ns > 0 && hint.link_old_ns < 600 * NS_PER_S);
+	hanglookups_end(h);
+	unlink(link);
+	folder_remove();
+}
+
+static void file_was_made(struct filehist *f, const char *name, bool ours)
+{
+	filehist_add(f, &(struct filehist_row){.folder = f->folder[0].folder,
+					       .name = name,
+					       .pid = getpid(),
+					       .ours = ours,
+					       .came = true});
+}
+
+static void who_made_such_files_is_told_if_the_job_alone_did(void **state)
+{
+	(void)state;
+	static struct filehist files;
+	char path[64], name[16], want[120];
+	uint64_t folder;
+	need_bpf();
+	watcher_make();
+	folder_make();
+	TEXT_FORMAT(path, "%s/epoch3", dir);
+	cleanup(closep) int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (makers_folder(fd, &folder) != 0)
+		skip();
+	assert_true(filehist_watch(&files, folder));
+	file_was_made(&files, "done.0", true);
+	file_was_made(&files, "done.1", true);
+	made = &files;
+	n_known = 2;
+	with_others = false;
+	start(body_looks);
+	struct waithint hint = hint_awaited(false);
+	assert_true(hint.own_kind && !hint.own_folder && !hint.link_old_ns);
+	assert_int_equal(prctl(PR_GET_NAME, name), 0);
+	TEXT_FORMAT(want, "files of this kind are made by the job itself: done.1 by process %d (%s)", (int)getpid(),
+		    name);
+	assert_string_equal(hint.owner_text, want);
+	file_was_made(&files, "done.9", false);
+	hint = hint_awaited(false);
+	assert_true(!hint.own_kind && hint.owner_text[0] == '\0');
+	hanglookups_end(h);
+	made = NULL;
+	n_known = 1;
+	folder_remove();
 }
 
 /* Rank 10 of 11 looks for the mark of rank 2, and has made its own; of 10 ranks none has that number. */
@@ -297,6 +364,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		FACTS(a_loop_is_said_to_look_for_what_it_does_not_find),
+		FACTS(a_link_that_points_to_nothing_is_told),
+		FACTS(who_made_such_files_is_told_if_the_job_alone_did),
 		FACTS(a_rank_that_has_made_its_own_mark_looks_for_one_of_several),
 		FACTS(a_loop_is_said_to_ask_for_what_does_not_go),
 		FACTS(a_loop_that_makes_no_call_but_its_naps_is_told),
