@@ -24,17 +24,17 @@ def put(name):
 def wait(name):
     while not os.path.exists(os.path.join(folder, name)):
         time.sleep(0.2)
-for step in range(10, 110 if what != "lost" else 2000):
+for step in range(10, 110 if not what.startswith("lost") else 2000):
     busy(0.15)
     if rank == 0:
         print("step %d loss 0.5" % step, flush=True)
     if step % 10:
         continue
     if rank == 0:
-        put("ckpt-%d" % step if what != "lost" or step < 90 else "ckpt_%d" % step)
+        put("ckpt-%d" % step if not what.startswith("lost") or step < 90 else "ckpt_%d" % step)
         wait("score-%d" % step)
     else:
-        wait("ckpt-%d" % step)
+        wait("ckpt-%d" % step + ("/done" if what == "lost folder" and step == 90 else ""))
         if what == "slow" and step == 90:
             busy(75)
         if what != "outside":
@@ -58,8 +58,8 @@ def run(vigil, folder, what):
                  what, timeout=180)
 
 
-def run_until_told(vigil, folder):
-    p = vigil.start("run", "--nproc", 2, "--", sys.executable, "-c", SCORED, folder, "lost")
+def run_until_told(vigil, folder, what):
+    p = vigil.start("run", "--nproc", 2, "--", sys.executable, "-c", SCORED, folder, what)
     end = time.monotonic() + 120
     while time.monotonic() < end and not events(vigil, "hang"):
         time.sleep(1)
@@ -73,9 +73,10 @@ def need_makers(vigil):
         pytest.skip("who makes a file is told to root alone")
 
 
-def test_a_file_that_a_rank_usually_makes_is_told_early_with_its_maker(vigil, tmp_path):
+@pytest.mark.parametrize("there", [True, False], ids=["in a folder", "in a folder that is not there"])
+def test_a_file_that_a_rank_usually_makes_is_told_early_with_its_maker(vigil, tmp_path, there):
     need_makers(vigil)
-    result = run_until_told(vigil, tmp_path)
+    result = run_until_told(vigil, tmp_path, "lost" if there else "lost folder")
     report = vigil.why()
     assert looks(report)[:2] == ("hang", "poll_loop"), result
     assert report["hang"]["standstill_ms"] < 75_000

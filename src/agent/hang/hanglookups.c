@@ -124,17 +124,25 @@ static void path_show(const struct world *w, const struct lookups_row *r, char *
 	text_format(dst, cap, "%s%s", len > most ? "…" : "", shown + (len > most ? len - most : 0));
 }
 
-/* The folder in which a file is looked for, and the file's name, in path. False: it cannot be read. */
+/*
+ * The folder in which a file is looked for, and the file's name, in path. Where that folder is missing as well, the one
+ * above is meant, and the missing folder's name. False: none can be read.
+ */
 static bool lookup_folder(const struct world *w, const struct lookups_row *r, char *path, size_t cap,
-			const char **ret_name, int *ret_fd)
+			  const char **ret_name, int *ret_fd)
 {
+	const int most = 3;
 	lookups_path(w, r, path, cap);
-	char *name = strrchr(path, '/');
-	if (path[0] != '/' || !name || name == path)
-		return false;
-	*name = '\0';
-	*ret_name = name + 1;
-	return procfile_folder(w, r->pid, path, ret_fd) == 0;
+	for (int up = 0; up < most && path[0] == '/'; up++) {
+		char *name = strrchr(path, '/');
+		if (name == path)
+			return false;
+		*name = '\0';
+		*ret_name = name + 1;
+		if (procfile_folder(w, r->pid, path, ret_fd) == 0)
+			return true;
+	}
+	return false;
 }
 
 /* How long ago a folder was made, or, with a name, the link of that name in it; 0: unknown. */
@@ -264,9 +272,12 @@ static void folder_say(const struct hanglookups *h, const struct lookups_row *r,
 	char path[1024];
 	if (!lookup_folder(h->w, r, path, sizeof(path), &name, &fd))
 		return;
-	ret->old_ns = made_age(h->w, fd, "");
-	if (ret->missing)
-		link_say(h->w, fd, name, ret);
+	const char *last = strrchr(r->path, '/');
+	if (strcmp(name, last ? last + 1 : r->path) == 0) { /* its own folder is there */
+		ret->old_ns = made_age(h->w, fd, "");
+		if (ret->missing)
+			link_say(h->w, fd, name, ret);
+	}
 	makers_say(h, r, fd, name, look, ret);
 }
 

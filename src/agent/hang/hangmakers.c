@@ -6,6 +6,7 @@
 
 #include "agent/hang/hangshm.h"
 #include "base/buf.h"
+#include "base/file.h"
 #include "sense/proc/makers.h"
 #include "sense/proc/proc.h"
 #include "sense/proc/procfile.h"
@@ -14,6 +15,8 @@
 /* At one look so many processes are asked for their folders, main ones first, and so many arguments tried of each. */
 #define PROCESSES_MOST 16
 #define ARGUMENTS_MOST 8
+#define FILES_MOST 32 /* descriptors of a main process that are looked at */
+#define CURRENT_FOLDER (-1) /* in the place of a descriptor */
 /* So much of what was told is taken at a time. */
 #define READINGS_MOST 16
 
@@ -93,11 +96,14 @@ static void folder_watch(struct hangmakers *h, struct hangmakers_job *j, pid_t p
 	ignore(filehist_watch(&j->hist, folder), "there is room");
 }
 
-/* The folder of a process; "": unknown. */
-static void current_folder(const struct world *w, pid_t pid, char *dst, size_t cap)
+/* The current folder of a process, or what it has open as fd; "": unknown. */
+static void link_of(const struct world *w, pid_t pid, int fd, char *dst, size_t cap)
 {
-	char link[32];
-	TEXT_FORMAT(link, "%d/cwd", (int)pid);
+	char link[40];
+	if (fd == CURRENT_FOLDER)
+		TEXT_FORMAT(link, "%d/cwd", (int)pid);
+	else
+		TEXT_FORMAT(link, "%d/fd/%d", (int)pid, fd);
 	const ssize_t n = readlinkat(w->proc_fd, link, dst, cap - 1);
 	dst[n > 0 && (size_t)n < cap - 1 ? (size_t)n : 0] = '\0';
 }
@@ -129,15 +135,42 @@ static void arguments_watch(struct hangmakers *h, struct hangmakers_job *j, pid_
 	}
 }
 
-static void process_watch(struct hangmakers *h, struct hangmakers_job *j, pid_t pid, bool arguments)
+/* True if this descriptor lets it write. */
+static bool may_write(const struct world *w, pid_t pid, int fd)
+{
+	char name[40];
+	cleanup(freep) char *text = NULL;
+	size_t len;
+	TEXT_FORMAT(name, "%d/fdinfo/%d", (int)pid, fd);
+	return file_slurp(w->proc_fd, name, 4096, &text, &len) == 0 && procfile_writes_parse(text);
+}
+
+/* The folders of files that it writes: logs, results. */
+static void written_watch(struct hangmakers *h, struct hangmakers_job *j, pid_t pid)
+{
+	char path[FOLDER_PATH];
+	for (int fd = 0; fd < FILES_MOST; fd++) {
+		link_of(h->w, pid, fd, path, sizeof(path));
+		char *name = strrchr(path, '/');
+		if (path[0] != '/' || name == path)
+			continue;
+		*name = '\0';
+		if (!is_known(j, path) && !is_system_folder(path) && may_write(h->w, pid, fd))
+			folder_watch(h, j, pid, path);
+	}
+}
+
+static void process_watch(struct hangmakers *h, struct hangmakers_job *j, pid_t pid, bool main)
 {
 	char cwd[FOLDER_PATH];
-	current_folder(h->w, pid, cwd, sizeof(cwd));
+	link_of(h->w, pid, CURRENT_FOLDER, cwd, sizeof(cwd));
 	if (!cwd[0])
 		return;
 	folder_watch(h, j, pid, cwd);
-	if (arguments)
-		arguments_watch(h, j, pid, cwd);
+	if (!main)
+		return;
+	arguments_watch(h, j, pid, cwd);
+	written_watch(h, j, pid);
 }
 
 /* Ever more rarely, as most programs go to their folder at the beginning. */

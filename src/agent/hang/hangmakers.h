@@ -1,7 +1,8 @@
 /*
  * Learns while jobs go on which of their processes make the files of the folders that they work in (sense/proc/makers,
- * model/jobs/filehist): the current folders of their processes, folders that they were given as arguments, and what
- * they make below these. Without the right to be told nothing is learned, and all else goes on.
+ * model/jobs/filehist): the current folders of their processes, those that main ones were given as arguments or have
+ * files open in to write, and what they make below these. Without the right to be told nothing is learned, and all else
+ * goes on.
  */
 #pragma once
 
