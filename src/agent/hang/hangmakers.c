@@ -17,8 +17,8 @@
 #define ARGUMENTS_MOST 8
 #define FILES_MOST 32 /* descriptors of a main process that are looked at */
 #define CURRENT_FOLDER (-1) /* in the place of a descriptor */
-/* So much of what was told is taken at a time. */
-#define READINGS_MOST 16
+/* Of more files between two samples it would take too much time to learn who makes them: then it is given up. */
+#define ROWS_MOST 2000
 
 struct hangmakers_job {
 	const struct hangprocs *procs; /* of its last sample; borrowed */
@@ -226,15 +226,27 @@ static void row_give(struct hangmakers *h, const struct makers_row *r)
 	}
 }
 
+/* Nothing is learned any more, and what is known may have changed. */
+static void give_up(struct hangmakers *h)
+{
+	for (size_t i = 0; i < HANG_JOBS; i++)
+		if (h->job[i])
+			h->job[i]->hist.lost = true;
+	h->kernel = makers_free(h->kernel);
+	h->denied = true;
+}
+
 static void rows_take(struct hangmakers *h)
 {
 	struct makers_row row;
-	for (int i = 0; i < READINGS_MOST; i++) {
-		size_t len = 0;
-		if (makers_read(h->kernel, h->bytes, &len) < 0 || len == 0)
-			return;
-		for (struct span rest = {h->bytes, len}; makers_next(&rest, &row);)
+	size_t n = 0, len = 0;
+	while (makers_read(h->kernel, h->bytes, &len) == 0 && len > 0) {
+		for (struct span rest = {h->bytes, len}; makers_next(&rest, &row); n++)
 			row_give(h, &row);
+		if (n > ROWS_MOST) {
+			give_up(h);
+			return;
+		}
 	}
 }
 
@@ -253,6 +265,6 @@ void hangmakers_step(struct hangmakers *h, size_t job, const struct hangprocs *p
 		return;
 	j->procs = procs;
 	rows_take(h);
-	if (is_time(++j->steps))
+	if (h->kernel && is_time(++j->steps))
 		folders_look(h, j, procs);
 }
