@@ -15,6 +15,7 @@
 /* At one look so many processes are asked for their folders, main ones first, and so many arguments tried of each. */
 #define PROCESSES_MOST 16
 #define ARGUMENTS_MOST 8
+static const uint64_t look_most_ns = 500 * NS_PER_MS;
 #define FILES_MOST 32 /* descriptors of a main process that are looked at */
 #define CURRENT_FOLDER (-1) /* in the place of a descriptor */
 /* Of more files between two samples it would take too much time to learn who makes them: then it is given up. */
@@ -25,6 +26,7 @@ struct hangmakers_job {
 	struct filehist hist;
 	char path[FILEHIST_FOLDERS][FOLDER_PATH]; /* of the folders that are watched, as the process names them */
 	uint64_t steps;
+	bool slow; /* opening its folders took long, as on storage that does not answer: it is not looked for more */
 };
 
 struct hangmakers {
@@ -181,13 +183,15 @@ static bool is_time(uint64_t steps)
 
 static void folders_look(struct hangmakers *h, struct hangmakers_job *j, const struct hangprocs *procs)
 {
+	const uint64_t began_ns = h->w->mono_ns();
 	size_t n = 0;
 	for (int turn = 0; turn < 2; turn++)
-		for (size_t i = 0; i < procs->n_now && n < PROCESSES_MOST; i++) {
+		for (size_t i = 0; i < procs->n_now && n < PROCESSES_MOST && !j->slow; i++) {
 			const struct hangprocs_member *m = &procs->now[i];
 			if (m->main != (turn == 0) || m->state == 'Z')
 				continue;
 			process_watch(h, j, m->pid, m->main);
+			j->slow = h->w->mono_ns() - began_ns > look_most_ns;
 			n++;
 		}
 }
@@ -265,6 +269,6 @@ void hangmakers_step(struct hangmakers *h, size_t job, const struct hangprocs *p
 		return;
 	j->procs = procs;
 	rows_take(h);
-	if (h->kernel && is_time(++j->steps))
+	if (h->kernel && !j->slow && is_time(++j->steps))
 		folders_look(h, j, procs);
 }
