@@ -282,8 +282,8 @@ static inline void wait_looks_line(struct wait_scenario *s, struct span rest)
 
 /* hint <pid> <tid> owner|usual <pid> <tid, 0: ended>|nobody|lost|rank <n>|fact <id>|text|
  * key [rank <n>]|call|idle|handler|hand <id>|within|result <pid> [<tid>]|result nobody|
- * retry [exists] [held] [caught] [missing] [others] [link <seconds>] [folder] [kind] [lock] [likely|possible]
- * [limit <seconds>] [says <rest>] */
+ * retry [exists] [held] [caught] [missing] [others] [link <seconds>] [behind] [folder] [kind] [lock]
+ * [likely|possible] [limit <seconds>] [says <rest>] */
 static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
 {
 	struct waithint *h = &s->hint[s->n_hints++];
@@ -332,6 +332,7 @@ static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
 		h->missing = wait_word(&rest, "missing");
 		h->others_there = wait_word(&rest, "others");
 		h->link_old_ns = wait_word(&rest, "link") ? (uint64_t)wait_number(&rest) * NS_PER_S : 0;
+		h->behind = wait_word(&rest, "behind");
 		h->own_folder = wait_word(&rest, "folder");
 		h->own_kind = wait_word(&rest, "kind");
 		if (h->own_kind)

@@ -299,6 +299,48 @@ static void lookup_say(const struct hanglookups *h, const struct lookups_row *r,
 	folder_say(h, r, look, ret);
 }
 
+/* The file that a process has open as fd to read, and from where on it is read. False: it is none. */
+static bool read_file(const struct world *w, pid_t pid, int fd, char *path, size_t cap, uint64_t *ret_pos)
+{
+	char name[40];
+	cleanup(freep) char *text = NULL;
+	size_t len;
+	TEXT_FORMAT(name, "%d/fd/%d", (int)pid, fd);
+	const ssize_t n = readlinkat(w->proc_fd, name, path, cap - 1);
+	path[n > 0 && (size_t)n + 1 < cap ? (size_t)n : 0] = '\0';
+	if (path[0] != '/')
+		return false;
+	TEXT_FORMAT(name, "%d/fdinfo/%d", (int)pid, fd);
+	return file_slurp(w->proc_fd, name, 4096, &text, &len) == 0 && !procfile_writes_parse(text) &&
+	       text_field_u64((struct span){text, len}, "pos", ret_pos) == 0;
+}
+
+/*
+ * Of a main thread that naps, and asks for no file: one that its process has open, and that was made shorter than the
+ * place from which it reads on. Nothing comes of that until the file is longer again.
+ */
+static bool behind_say(const struct hanglookups *h, const struct waitfact_thread *t, struct waithint *ret)
+{
+	const int files_most = 64;
+	struct lookups_row r = {.pid = t->pid, .tid = t->tid, .folder = LOOKUPS_CWD};
+	char shown[96];
+	for (int fd = 3; t->tid == t->pid && t->timed && fd < files_most; fd++) {
+		cleanup(closep) int file = -1;
+		struct stat st;
+		uint64_t pos = 0;
+		if (!read_file(h->w, t->pid, fd, r.path, sizeof(r.path), &pos) || pos == 0 ||
+		    procfile_open(h->w, t->pid, r.path, 0, &file) != 0 || fstat(file, &st) < 0 ||
+		    pos <= (uint64_t)st.st_size)
+			continue;
+		*ret = (struct waithint){.kind = WAITHINT_RETRY, .pid = t->pid, .tid = t->tid, .behind = true};
+		path_show(h->w, &r, shown, sizeof(shown));
+		TEXT_FORMAT(ret->text, "reads on from byte %llu of %s, which has %llu bytes by now",
+			    (unsigned long long)pos, shown, (unsigned long long)st.st_size);
+		return true;
+	}
+	return false;
+}
+
 /* Of two rows of a thread the one that says more of what it waits for. */
 static bool says_more(const struct lookups_row *a, const struct lookups_row *b)
 {
@@ -443,6 +485,8 @@ size_t hanglookups_hints(struct hanglookups *h, const struct waitfacts *facts, c
 			continue;
 		}
 		best = best_of(h, n_rows, t, true, &of);
+		if (!best && behind_say(h, t, &ret[n]))
+			n++;
 		if (!best || of > few)
 			continue;
 		path_show(h->w, best, shown, sizeof(shown));

@@ -242,11 +242,15 @@ static bool looks_for_own_file(const struct hang_work *w, const struct waitgraph
 	return h && (h->others_there || new_folder || is_jobs_own(w, h));
 }
 
-/* True if it looks for a change of a file that other processes of the job have made, and nobody else. */
+/*
+ * True if it looks for a change of a file that other processes of the job have made, and nobody else, or reads a file
+ * on from behind its end, of which nothing comes.
+ */
 static bool watches_own_file(const struct waitgraph_node *n)
 {
 	const struct waithint *h = n->main && n->end == WAITEND_CLOCK && n->naps ? n->hint : NULL;
-	return h && h->kind == WAITHINT_RETRY && !h->missing && !h->held && !h->exists && !h->caught && h->own_kind;
+	const bool looks = h && h->kind == WAITHINT_RETRY && !h->missing && !h->held && !h->exists && !h->caught;
+	return looks && (h->own_kind || h->behind);
 }
 
 /*

@@ -76,6 +76,7 @@ struct waithint {
 	 * nobody but the job has made anything in that folder.
 	 */
 	bool own_kind, own_folder;
+	bool behind; /* of RETRY: it reads a file on from behind its end, as that was made shorter */
 	/* Of RETRY that looks for a missing file: how long ago the link was made that points to it; 0: it is none */
 	uint64_t link_old_ns;
 	uint64_t limit_ns; /* of CALL: for how long it waits at most, from its beginning; 0: without end, or unknown */

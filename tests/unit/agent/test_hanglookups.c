@@ -210,6 +210,46 @@ static void who_made_such_files_is_told_if_the_job_alone_did(void **state)
 	folder_remove();
 }
 
+/* Reads a file to its end, and reads on between naps. */
+static void body_reads_on(void)
+{
+	const struct timespec nap = {.tv_nsec = 2 * NS_PER_MS};
+	char c[16];
+	int fd = chdir(dir) < 0 ? -1 : open("epoch3/done.10", O_RDONLY | O_CLOEXEC);
+	while (fd >= 0 && read(fd, c, sizeof(c)) >= 0)
+		nanosleep(&nap, NULL);
+	_exit(99);
+}
+
+static void who_reads_behind_the_end_of_a_file_that_was_cut_is_told(void **state)
+{
+	(void)state;
+	char path[64], want[160];
+	need_bpf();
+	watcher_make();
+	folder_make();
+	TEXT_FORMAT(path, "%s/epoch3/done.10", dir);
+	assert_int_equal(file_replace(path, "0123456789", 10, 0600), 0);
+	start(body_reads_on);
+	const pid_t pids[] = {child};
+	struct hangprocs_member member = {.pid = child, .main = true};
+	struct hangprocs procs = {.now = &member, .n_now = 1};
+	struct waithint none[2];
+	hanglookups_begin(h, &procs);
+	for (int i = 0; i < 20; i++) {
+		facts_read(pids, 1);
+		assert_int_equal(hanglookups_hints(h, &facts, NULL, none, ARRAY_SIZE(none)), 0);
+		pause_1ms();
+	}
+	assert_int_equal(truncate(path, 4), 0);
+	const struct waithint hint = hint_awaited(false);
+	assert_true(hint.kind == WAITHINT_RETRY && hint.behind && !hint.missing && !hint.own_kind);
+	TEXT_FORMAT(want, "reads on from byte 10 of %s, which has 4 bytes by now", path);
+	assert_string_equal(hint.text, want);
+	hanglookups_end(h);
+	folder_remove();
+}
+
 /* Rank 10 of 11 looks for the mark of rank 2, and has made its own; of 10 ranks none has that number. */
 static void a_rank_that_has_made_its_own_mark_looks_for_one_of_several(void **state)
 {
@@ -365,6 +405,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		FACTS(a_loop_is_said_to_look_for_what_it_does_not_find),
 		FACTS(a_link_that_points_to_nothing_is_told),
+		FACTS(who_reads_behind_the_end_of_a_file_that_was_cut_is_told),
 		FACTS(who_made_such_files_is_told_if_the_job_alone_did),
 		FACTS(a_rank_that_has_made_its_own_mark_looks_for_one_of_several),
 		FACTS(a_loop_is_said_to_ask_for_what_does_not_go),
