@@ -284,7 +284,7 @@ bool hang_graph_proof(struct hang_work *w)
 	bool guess = !s->closed || s->circle < WAITGRAPH_LIKELY;
 	bool nameless = s->end == WAITEND_CIRCLE && guess && s->n_ranks > 1;
 	const struct waitgraph_node *reader = hang_unread_by(w, s);
-	graph_is(w, s, id, nameless && !reader ? CONFIDENCE_LOW : confidence_of(w, s));
+	graph_is(w, s, id, !proved || (nameless && !reader) ? CONFIDENCE_LOW : confidence_of(w, s));
 	if (reader)
 		hang_unread_says(w, reader);
 	else
