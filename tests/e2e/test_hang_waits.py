@@ -15,7 +15,7 @@ from conftest import wait_for
 from hangkit import events, looks, need_bpf, shown, watcher_of
 
 RING = '''
-import fcntl, mmap, os, socket, struct, subprocess, sys, time
+import fcntl, mmap, os, socket, struct, subprocess, sys, threading, time
 SERVER = """
 import select, socket
 s = socket.create_server(("127.0.0.1", 0))
@@ -34,6 +34,12 @@ while True:
 def look(flag):
     while flag[0] == 0:
         time.sleep(0.05)
+lock = threading.Lock()
+def keep(naps):
+    lock.acquire()
+    for _ in range(50 if naps else 1):
+        time.sleep(0.5 if naps else 25)
+    lock.release()
 rank, world, base = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]), int(sys.argv[1])
 mine = socket.create_server(("127.0.0.1", base + rank))
 while True:
@@ -63,6 +69,13 @@ for step in range(100000):
         flag = mmap.mmap(os.open(sys.argv[2].partition(" ")[2], os.O_RDWR), 4096)
     if step == 20 and sys.argv[2].startswith("flag") and rank == 1:
         look(flag)
+    if step == 20 and sys.argv[2].startswith("lock") and rank == 1:
+        for _ in range(2):
+            threading.Thread(target=lambda: threading.Event().wait(), daemon=True).start()
+        threading.Thread(target=keep, args=(sys.argv[2] == "lock naps",), daemon=True).start()
+        time.sleep(0.5)
+        with lock:
+            sys.exit(0)
     if step == 20 and sys.argv[2] == "sleep" and rank == 1:
         time.sleep(25)
         sys.exit(0)
@@ -142,6 +155,13 @@ def test_who_keeps_the_only_writer_of_its_pipe_is_named_by_all_that_wait_for_it(
 
 def test_who_waits_for_a_rank_that_sleeps_is_not_accused(vigil):
     result = ring(vigil, "sleep")
+    assert result.status == 0, result
+    assert not [e for e in events(vigil) if e["kind"] == "hang"]
+
+
+@pytest.mark.parametrize("what", ["lock", "lock naps"])
+def test_a_lock_of_a_thread_that_sleeps_beside_dead_ones_proves_nothing(vigil, what):
+    result = ring(vigil, what)
     assert result.status == 0, result
     assert not [e for e in events(vigil) if e["kind"] == "hang"]
 
