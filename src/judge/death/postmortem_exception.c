@@ -18,19 +18,18 @@ static bool frame_parts(const char *frame, char function[static 80], const char 
 	return true;
 }
 
-static bool of_library(const char *place)
-{
-	static const char *const words[] = {"/site-packages/", "/dist-packages/", "/lib/python", "<frozen "};
-	return pm_has_any(place, words, ARRAY_SIZE(words));
-}
-
 static void place_advise(struct pm *p, const struct log_hint *h)
 {
-	char function[80];
-	const char *place;
+	char function[80], own_function[80];
+	const char *place, *own_place;
 	if (!frame_parts(h->frame, function, &place))
 		return;
-	if (of_library(place))
+	if (h->of_library && frame_parts(h->own_frame, own_function, &own_place))
+		incident_advice_add(p->i,
+				    "Look at %s, in %s: the last line of your own program in the traceback. The "
+				    "exception was raised below that, within a library, at %s, in %s.",
+				    own_place, own_function, place, function);
+	else if (h->of_library)
 		incident_advice_add(p->i,
 				    "It was raised within a library, at %s, in %s: look for the last line of your own "
 				    "program above that in the traceback.",

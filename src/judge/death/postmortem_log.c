@@ -55,6 +55,15 @@ static bool dataloader_verdict(struct pm *p)
 	return true;
 }
 
+/* The number of a rank that the same process had started; what a rank has started has its environment too. */
+static int32_t sibling_rank(const struct death *d, const struct process_end *e, pid_t parent)
+{
+	const struct death_former *f = pm_former(d, e->pid);
+	if (e->parent != parent)
+		return NO_RANK;
+	return f && f->rank != NO_RANK ? f->rank : e->rank;
+}
+
 /*
  * A launcher's rank that failed for want of a peer: the rank that had ended before it, by the kernel's word. *ret is
  * that end as one of a rank.
@@ -62,14 +71,16 @@ static bool dataloader_verdict(struct pm *p)
 static bool sibling_before(const struct death *d, const struct log_hint *h, struct death_rank *ret)
 {
 	int64_t noticed_ms = d->end_unix_ms;
+	pid_t parent = d->pid;
 	const struct process_end *first = NULL;
 	for (size_t k = 0; k < d->n_ends; k++)
-		if (d->ends[k].pid == h->pid)
+		if (d->ends[k].pid == h->pid) {
 			noticed_ms = d->ends[k].time_unix_ms;
+			parent = d->ends[k].parent;
+		}
 	for (size_t k = 0; k < d->n_ends; k++) {
 		const struct process_end *e = &d->ends[k];
-		const struct death_former *f = pm_former(d, e->pid);
-		if (e->pid == h->pid || !f || f->rank == NO_RANK || e->time_unix_ms >= noticed_ms ||
+		if (e->pid == h->pid || sibling_rank(d, e, parent) == NO_RANK || e->time_unix_ms >= noticed_ms ||
 		    !pm_time_fits(d, e->time_unix_ms, -1))
 			continue;
 		if (!first || e->time_unix_ms < first->time_unix_ms)
@@ -77,7 +88,7 @@ static bool sibling_before(const struct death *d, const struct log_hint *h, stru
 	}
 	if (!first)
 		return false;
-	*ret = (struct death_rank){.rank = pm_former(d, first->pid)->rank,
+	*ret = (struct death_rank){.rank = sibling_rank(d, first, parent),
 				   .pid = first->pid,
 				   .wait_status = first->wait_status,
 				   .end_unix_ms = first->time_unix_ms};

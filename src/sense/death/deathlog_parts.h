@@ -25,6 +25,7 @@ struct reading {
 	uint8_t text_lines; /* so many of the next lines, while they are indented, are of the exception's text */
 	uint32_t traceback_line; /* where it began */
 	struct span frame; /* the line of its last frame; empty: none came yet */
+	struct span own_frame; /* the same of its last frame in no library */
 	bool group; /* inside the tree of an ExceptionGroup */
 	bool group_member; /* the next line in it is the exception of a member, or its traceback */
 	bool chained, direct; /* the next traceback belongs to the one before it */

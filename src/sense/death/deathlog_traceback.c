@@ -76,6 +76,23 @@ static void frame_put(struct span frame, char *dst, size_t cap)
 			    (unsigned long long)line);
 }
 
+/* What follows `File "` is a path below an installed package, or of Python's own. */
+static bool in_library(struct span frame)
+{
+	static const char *const words[] = {"/site-packages/", "/dist-packages/", "/lib/python", "<frozen "};
+	const struct span file = span_before(frame, "\"");
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (span_has(file, words[i]))
+			return true;
+	return false;
+}
+
+/* A launcher's script (torchrun, accelerate) is no library, and not the program either. */
+static bool is_own(struct span frame)
+{
+	return !in_library(frame) && !span_has(span_before(frame, "\""), "/bin/");
+}
+
 static void exception_add(struct reading *r, struct span line, int32_t rank)
 {
 	bool stopped = span_starts(line, "KeyboardInterrupt");
@@ -83,6 +100,9 @@ static void exception_add(struct reading *r, struct span line, int32_t rank)
 	struct log_hint *last = last_traceback(r, rank);
 	h.first_line = r->traceback_line;
 	frame_put(r->frame, h.frame, sizeof(h.frame));
+	h.of_library = r->frame.p && in_library(r->frame);
+	if (h.of_library && r->own_frame.p)
+		frame_put(r->own_frame, h.own_frame, sizeof(h.own_frame));
 	h.of_thread = r->of_thread;
 	h.of_task = r->of_thread && r->of_task;
 	if (r->before_traceback.len < sizeof(h.before))
@@ -212,7 +232,7 @@ bool traceback_line(struct reading *r, struct span line, int32_t rank)
 		r->traceback_line = r->line;
 		r->before_traceback = r->previous;
 		r->bind_port = 0;
-		r->frame = (struct span){NULL, 0};
+		r->frame = r->own_frame = (struct span){NULL, 0};
 		return true;
 	}
 	if (!r->traceback && text_line(r, line, rank))
@@ -223,6 +243,8 @@ bool traceback_line(struct reading *r, struct span line, int32_t rank)
 		const struct span frame = span_after(line, "File \"");
 		if (frame.p && span_starts(span_trim(line), "File \""))
 			r->frame = frame;
+		if (r->frame.p == frame.p && frame.p && is_own(frame))
+			r->own_frame = frame;
 		bind_line(r, line);
 		return true;
 	}

@@ -165,6 +165,8 @@ struct log_hint {
 	bool of_task;              /* of_thread: of a task of asyncio's that nobody has awaited */
 	char before[200];          /* of a traceback: the line right before it, where that is no step; "": none */
 	char frame[160];           /* of a traceback: its last frame, "in train at train.py:88"; "": unknown */
+	bool of_library;           /* its last frame is in Python's library or an installed package */
+	char own_frame[160];       /* of_library: the last frame in the program's own files; "": none, or unknown */
 	bool of_error;             /* of last_line: lines of lesser levels come after it */
 	bool loop;                 /* of last_line: a line that comes again and again, as a progress bar's */
 	char first[200];           /* of a chain: the first exception; of last_line: lines before it; "": none */

@@ -137,6 +137,15 @@ static void end_add(struct scene *s, struct span v)
 	span_copy(span_trim(v), e->name, sizeof(e->name));
 }
 
+/* PID RANK PARENT: of the process that was seen to end last, by its environment */
+static void end_rank_set(struct scene *s, struct span v)
+{
+	struct process_end *e = &s->ends[s->d.n_ends - 1];
+	assert_int_equal(e->pid, (pid_t)word_number(&v));
+	e->rank = (int32_t)word_number(&v);
+	e->parent = (pid_t)word_number(&v);
+}
+
 /* PID UNIX_MS: when one that was seen to end had begun; of several with this number the last */
 static void begin_set(struct scene *s, struct span v)
 {
@@ -292,6 +301,8 @@ static bool field_of_surroundings(struct scene *s, struct span key, struct span 
 		end_limit_set(s, v);
 	} else if (span_eq(key, "begin_of")) {
 		begin_set(s, v);
+	} else if (span_eq(key, "end_rank")) {
+		end_rank_set(s, v);
 	} else if (span_eq(key, "end_of")) {
 		end_add(s, v);
 	} else if (span_eq(key, "limit")) {
