@@ -409,6 +409,52 @@ static bool key_not_set(struct hang_work *w, const struct stackgroup_rank *one)
 	return true;
 }
 
+/* The program's own line asks the store, and no library does so for it, as one that makes a group. */
+static bool asks_store_itself(const struct stackgroup_rank *r)
+{
+	if (r->activity.kind != ACTIVITY_STORE || !r->acting || !r->activity.user)
+		return false;
+	for (size_t i = 0; i < r->acting->n_frames; i++)
+		if (r->acting->frames[i].kind == FRAME_PYTHON)
+			return &r->acting->frames[i] == r->activity.user;
+	return false;
+}
+
+/*
+ * Some wait for a key, all others in collectives, so nobody of them sets it: the others wait for those at the store.
+ * That the calls differ is no mistake by itself: who has to set the key is not known.
+ */
+static bool key_beside_calls(struct hang_work *w)
+{
+	const struct stackgroup_rank *one = NULL, *other = NULL;
+	char a[300], b[300];
+	size_t n = 0;
+	for (size_t i = 0; i < w->g.n; i++) {
+		const struct stackgroup_rank *r = &w->g.rank[i];
+		const bool asks = asks_store_itself(r);
+		if (!asks && r->activity.kind != ACTIVITY_COLLECTIVE)
+			return false;
+		n += asks;
+		one = asks && !one ? r : one;
+		other = !asks && !other ? r : other;
+	}
+	if (!one || !other || !w->stepping)
+		return false;
+	if (!hang_old_enough(w, HANG_FIRM))
+		return true;
+	hang_is(w, "store_key_not_set", CONFIDENCE_MEDIUM);
+	for (size_t i = 0; i < w->g.n && n * 2 <= w->g.n; i++)
+		if (asks_store_itself(&w->g.rank[i]))
+			hang_accuse(w, w->g.rank[i].rank);
+	hang_doing(w, one, a, sizeof(a));
+	hang_doing(w, other, b, sizeof(b));
+	hang_says(w, "Rank %d waits for the store, in %s; rank %d waits for the others, in %s.", one->rank, a,
+		  other->rank, b);
+	hang_store_key_says(w);
+	hang_says(w, "No rank is left to set it: it has another name where it is set, or a rank went on without that.");
+	return true;
+}
+
 static bool store(struct hang_work *w)
 {
 	const struct stackgroup_rank *one = NULL;
@@ -531,8 +577,8 @@ bool hang_all_wait(struct hang_work *w)
 		}
 	if (w->n_unseen > 0)
 		return w->n_unseen * 2 < w->g.n && one_unseen(w);
-	return uneven(w) || message_circle(w) || one_at_its_end(w) || p2p(w) || store(w) || epoch_over_for_some(w) ||
-	       mismatched(w) || stalled(w);
+	return uneven(w) || message_circle(w) || one_at_its_end(w) || p2p(w) || store(w) || key_beside_calls(w) ||
+	       epoch_over_for_some(w) || mismatched(w) || stalled(w);
 }
 
 /* The GPU of a waiting rank spins; that of a rank that never got there does not. */
