@@ -296,6 +296,7 @@ static bool field_of_surroundings(struct scene *s, struct span key, struct span 
 			.valid = true, .role = RULE_ROOT, .confidence = RULE_MEDIUM, .n_evidence = 1};
 		span_copy(id, d->rules.id, sizeof(d->rules.id));
 		span_copy(place, d->rules.evidence[0].source, sizeof(d->rules.evidence[0].source));
+		TEXT_COPY(d->rules.text, "The rule book says so.");
 		span_copy(span_trim(v), d->rules.evidence[0].text, sizeof(d->rules.evidence[0].text));
 	} else if (span_eq(key, "end_limit")) {
 		end_limit_set(s, v);
