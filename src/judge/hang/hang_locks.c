@@ -286,17 +286,6 @@ static bool python_fork_lock(struct hang_work *w, const struct dump_process *p)
 	return true;
 }
 
-/* True if the thread waits at one and the same address in all dumps. */
-static bool same_address(const struct hang_work *w, const struct dump_process *p, const struct dump_thread *t)
-{
-	for (size_t i = 0; i < MIN(w->c->n_dumps, HANG_DUMPS); i++) {
-		const struct dump_thread *x = hang_thread_in(w->c->dumps[i], p->pid, t->tid);
-		if (!x || x->wait.arg[0] != t->wait.arg[0])
-			return false;
-	}
-	return true;
-}
-
 /* True if others wait for this process in the end. */
 static bool others_wait_for(const struct hang_work *w, const struct dump_process *p)
 {
@@ -307,6 +296,102 @@ static bool others_wait_for(const struct hang_work *w, const struct dump_process
 			return true;
 	}
 	return false;
+}
+
+/*
+ * True of a thread that Python's multiprocessing has made for itself (the feeder of a queue, the server of shared
+ * descriptors): it runs nothing of the program, and stands.
+ */
+static bool serves_multiprocessing(const struct dump_thread *t)
+{
+	static const char *const files[] = {"threading.py", "socket.py", "selectors.py"};
+	bool own = false;
+	for (size_t i = 0; i < t->n_frames; i++) {
+		const struct dump_frame *f = &t->frames[i];
+		bool known = f->kind != FRAME_PYTHON;
+		for (size_t k = 0; k < ARRAY_SIZE(files) && !known; k++)
+			known = in_file(f, files[k]);
+		if (!known && !(f->file && strstr(f->file, "/multiprocessing/") && !activity_is_user(f)))
+			return false;
+		own |= !known;
+	}
+	return own && t->wait.kind != WAIT_RUNNING && t->wait.kind != WAIT_UNKNOWN;
+}
+
+static bool in_the_program(const struct dump_thread *t)
+{
+	for (size_t i = 0; i < t->n_frames; i++)
+		if (activity_is_user(&t->frames[i]))
+			return true;
+	return false;
+}
+
+/* A thread beside the main one that is in the program's own code; NULL: none, or several that may be meant. */
+static const struct dump_thread *only_own_thread(const struct dump_process *p)
+{
+	const struct dump_thread *found = NULL;
+	for (size_t i = 0; i < p->n_threads; i++) {
+		const struct dump_thread *t = &p->threads[i];
+		if (t->tid == p->pid || !in_the_program(t))
+			continue;
+		if (found)
+			return NULL;
+		found = t;
+	}
+	return found;
+}
+
+/* The thread of the program in a forked process that has none but this one and those of multiprocessing; NULL. */
+static const struct dump_thread *left_alone(const struct dump_process *p)
+{
+	const struct dump_thread *found = NULL;
+	for (size_t i = 0; i < p->n_threads; i++) {
+		if (p->threads[i].tid == p->pid)
+			found = &p->threads[i];
+		else if (!serves_multiprocessing(&p->threads[i]))
+			return NULL;
+	}
+	return found && in_the_program(found) && waits_by_library(found) ? found : NULL;
+}
+
+/*
+ * A forked process waits for what a thread of its own should do (fill a queue, set an event), and has no thread of the
+ * program's but the one that waits; its parent has one, which is not copied.
+ */
+static bool python_fork_wait(struct hang_work *w, const struct dump_process *p)
+{
+	const struct dump_process *parent = hang_process_in(hang_newest(w), p->ppid);
+	const struct dump_thread *t = left_alone(p), *other = parent ? only_own_thread(parent) : NULL;
+	char who[120], at[300], there[300];
+	if (!t || !other || strcmp(p->command, parent->command) != 0 || !is_copy(parent, p) ||
+	    !waits_for_ever(w, p, t) || !others_wait_for(w, p))
+		return false;
+	if (!hang_old_enough(w, HANG_FIRM))
+		return true;
+	hang_is(w, "python_fork_lock", CONFIDENCE_MEDIUM);
+	hang_accuse(w, p->rank);
+	hang_process_who(p, who, sizeof(who));
+	hang_place(w, p, t, at, sizeof(at));
+	hang_place(w, parent, other, there, sizeof(there));
+	hang_says(w,
+		  "%s waits for ever for another thread of its own process, %s. It is a fork of process %d and has no "
+		  "other thread of the program's: a fork copies none. Of process %d this may be the one that is "
+		  "missing: thread %d (%s), %s.",
+		  who, at, (int)parent->pid, (int)parent->pid, (int)other->tid, other->name, there);
+	hang_evidence(w, "lock", "system call and threads of the process", "thread %d, the only one of the program's: %s",
+		      (int)t->tid, t->wait.text);
+	return true;
+}
+
+/* True if the thread waits at one and the same address in all dumps. */
+static bool same_address(const struct hang_work *w, const struct dump_process *p, const struct dump_thread *t)
+{
+	for (size_t i = 0; i < MIN(w->c->n_dumps, HANG_DUMPS); i++) {
+		const struct dump_thread *x = hang_thread_in(w->c->dumps[i], p->pid, t->tid);
+		if (!x || x->wait.arg[0] != t->wait.arg[0])
+			return false;
+	}
+	return true;
 }
 
 /*
@@ -393,7 +478,8 @@ static bool any_process(struct hang_work *w, bool (*part)(struct hang_work *w, c
 
 bool hang_python_fork_locks(struct hang_work *w)
 {
-	return any_process(w, python_fork_lock) || any_process(w, library_fork_wait);
+	return any_process(w, python_fork_lock) || any_process(w, library_fork_wait) ||
+	       any_process(w, python_fork_wait);
 }
 
 bool hang_python_locks(struct hang_work *w)
