@@ -103,17 +103,19 @@ static uint64_t size_at(struct span s)
 		uint64_t unit;
 	} units[] = {{"bytes", 1}, {"B", 1}, {"KiB", KIB}, {"MiB", MIB}, {"GiB", GIB}, {"TiB", 1024 * GIB}};
 	struct span num, unit = {NULL, 0};
-	uint64_t whole, tenths = 0;
+	uint64_t whole, part = 0, of = 1; /* a fraction: part / of */
 	if (!span_word(&s, &num) || !span_word(&s, &unit) || span_u64_prefix(num, &whole) < 0)
 		return 0;
 	struct span frac = span_after(num, ".");
-	if (frac.p && frac.len > 0 && digit(frac.p[0]))
-		tenths = (uint64_t)(frac.p[0] - '0');
+	for (size_t i = 0; frac.p && i < frac.len && i < 3 && digit(frac.p[i]); i++) {
+		part = part * 10 + (uint64_t)(frac.p[i] - '0');
+		of *= 10;
+	}
 	while (unit.len > 0 && (unit.p[unit.len - 1] == '.' || unit.p[unit.len - 1] == ','))
 		unit.len--;
 	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
 		if (span_eq(unit, units[i].name) && whole < UINT64_MAX / units[i].unit - 1)
-			return whole * units[i].unit + tenths * (units[i].unit / 10);
+			return whole * units[i].unit + units[i].unit * part / of;
 	return 0;
 }
 

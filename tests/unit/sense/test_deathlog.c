@@ -311,9 +311,9 @@ static void sizes_in_messages_become_bytes(void **state)
 {
 	(void)state;
 	size_t n = fed(SPAN(
-		"numpy.core._exceptions._ArrayMemoryError: Unable to allocate 7.5 GiB for an array with shape (1,)\n"
+		"numpy.core._exceptions._ArrayMemoryError: Unable to allocate 7.28 GiB for an array with shape (1,)\n"
 		"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0\n"));
-	assert_true(hint("numpy_memory_error", n)->bytes == 7 * GIB + 5 * (GIB / 10));
+	assert_true(hint("numpy_memory_error", n)->bytes == 7 * GIB + GIB * 28 / 100);
 	assert_int_equal(hint("cuda_oom", n)->bytes, 20 * MIB);
 }
 
