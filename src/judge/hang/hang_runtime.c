@@ -418,3 +418,56 @@ bool hang_ray_circle(struct hang_work *w)
 		hang_evidence(w, "waits", "Ray's processes", "who could end one of them may be there: %s", breaker);
 	return true;
 }
+
+/* Nothing of the program is on any stack of it, and its threads of Python wait. */
+static bool has_no_part(const struct stackgroup_rank *r)
+{
+	struct activity_found found;
+	for (size_t i = 0; i < r->process->n_threads; i++) {
+		const struct dump_thread *t = &r->process->threads[i];
+		activity_of(t, &found);
+		if (found.user || (t->has_python && t != r->main && t->wait.kind != WAIT_LOCK))
+			return false;
+	}
+	return r->has_stack && r->idle && r->unchanged && r->others_unchanged;
+}
+
+/*
+ * The main threads of these ranks are Ray's, which wakes up all the time: what they do says nothing. Told where each
+ * rank waits for the others or has no part in the program any more; else what one of them does is looked at as usual.
+ */
+bool hang_ray_ranks(struct hang_work *w)
+{
+	int32_t left[STACKGROUP_RANKS];
+	size_t n_left = 0;
+	char ranks[200];
+	if (!w->many || !w->stepping || w->n_unseen > 0)
+		return false;
+	for (size_t i = 0; i < w->g.n; i++) {
+		const struct stackgroup_rank *r = &w->g.rank[i];
+		if (!r->main || strcmp(r->process->role, "ray_worker") != 0)
+			return false;
+		if (r->acting != r->main && r->unchanged && activity_waits_for_ranks(r->activity.kind))
+			continue;
+		if (r->acting != r->main || !has_no_part(r))
+			return false;
+		left[n_left++] = r->rank;
+	}
+	if (n_left == 0)
+		return hang_all_wait(w);
+	if (n_left == w->g.n)
+		return false;
+	if (!hang_old_enough(w, HANG_FIRM))
+		return true;
+	hang_is(w, "missing_rank", CONFIDENCE_MEDIUM);
+	for (size_t i = 0; i < n_left; i++)
+		hang_accuse(w, left[i]);
+	hang_ranks_text(left, n_left, ranks, sizeof(ranks));
+	ranks[0] = 'R'; /* it begins a sentence */
+	hang_says(w,
+		  "%s run%s nothing of the program any more: the function that Ray Train runs has returned there, and "
+		  "the other ranks still need it.",
+		  ranks, n_left == 1 ? "s" : "");
+	hang_says_who_waits(w);
+	return true;
+}

@@ -128,6 +128,27 @@ static void ranks_make(const struct stackdump *d, struct stackgroups *g)
 			rank_take(g, &d->processes[i]);
 }
 
+/* A worker of Ray Train runs the program in a thread beside the main one, which is Ray's. */
+static void ray_acting_make(struct stackgroup_rank *r)
+{
+	const struct dump_thread *found = NULL;
+	struct activity_found activity, own;
+	for (size_t i = 1; i < r->process->n_threads; i++) {
+		const struct dump_thread *t = &r->process->threads[i];
+		activity_of(t, &activity);
+		if (!activity.user)
+			continue;
+		if (found)
+			return;
+		found = t;
+		own = activity;
+	}
+	if (!found)
+		return;
+	r->activity = own;
+	r->acting = found;
+}
+
 /* On a GPU the backward pass runs in threads of its own, so the main thread only waits for them. */
 static void acting_make(struct stackgroup_rank *r)
 {
@@ -138,6 +159,10 @@ static void acting_make(struct stackgroup_rank *r)
 		return; /* it ended while it was looked at */
 	r->has_stack = r->main->n_frames > 0;
 	activity_of(r->main, &r->activity);
+	if (!r->activity.user && strcmp(r->process->role, "ray_worker") == 0) {
+		ray_acting_make(r);
+		return;
+	}
 	enum activity a = r->activity.kind;
 	if (a != ACTIVITY_BACKWARD && a != ACTIVITY_JOIN && a != ACTIVITY_LOCK && a != ACTIVITY_UNKNOWN)
 		return;

@@ -268,6 +268,8 @@ static void stack_word(struct block *b, struct span key, struct span *rest, cons
 		b->t.tid = int_of(next(rest, where));
 	else if (span_eq(key, "loader"))
 		b->loader = int_of(next(rest, where));
+	else if (span_eq(key, "ray-worker"))
+		TEXT_COPY(b->role, "ray_worker");
 	else if (span_eq(key, "thread"))
 		span_copy(next(rest, where), b->thread, sizeof(b->thread));
 	else if (span_eq(key, "cores"))
@@ -301,7 +303,7 @@ static void stack_line(struct scenario *s, struct span rest, const char *where)
 		stack_word(b, key, &rest, where);
 	if (b->loader)
 		TEXT_COPY(b->role, "loader");
-	else
+	else if (!b->role[0])
 		TEXT_COPY(b->role, "main");
 	b->t.main = !b->thread[0];
 }
