@@ -72,6 +72,15 @@ void pm_advise_oomd(struct pm *p, const struct killer_line *l)
 				    l->limit_ratio * 100);
 }
 
+void pm_advise_less_shm(struct pm *p)
+{
+	incident_advice_add(
+		p->i,
+		"Use fewer DataLoader workers or a smaller prefetch_factor: every batch in flight lies in /dev/shm.");
+	incident_advice_add(p->i, "torch.multiprocessing.set_sharing_strategy('file_system') changes how tensors are "
+				  "shared; vigil mem shows who holds what in /dev/shm, orphans marked.");
+}
+
 void pm_advise_shm(struct pm *p)
 {
 	char total[16];
@@ -83,11 +92,7 @@ void pm_advise_shm(struct pm *p)
 	else
 		incident_advice_add(p->i, "Make /dev/shm larger: docker run --shm-size=…, or an emptyDir with medium: "
 					  "Memory in Kubernetes.");
-	incident_advice_add(
-		p->i,
-		"Use fewer DataLoader workers or a smaller prefetch_factor: every batch in flight lies in /dev/shm.");
-	incident_advice_add(p->i, "torch.multiprocessing.set_sharing_strategy('file_system') changes how tensors are "
-				  "shared; vigil mem shows who holds what in /dev/shm, orphans marked.");
+	pm_advise_less_shm(p);
 }
 
 void pm_advise_core(struct pm *p)

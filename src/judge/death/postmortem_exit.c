@@ -21,6 +21,23 @@ static void shm_evidence(struct pm *p)
 				      size_format(p->d->shm_total_bytes, total));
 }
 
+/* The kernel said that there was no room, whatever is free in the /dev/shm that is seen from here. */
+static void shm_refused(struct pm *p, const struct log_hint *h)
+{
+	char who[PM_WHO], size[16], free_words[16];
+	pm_verdict(p, INCIDENT_SHM_FULL, KILLER_NONE, "shm_full", CONFIDENCE_MEDIUM);
+	pm_summary(p, "%s failed because there was no room left in its /dev/shm.", pm_who(p->d, who));
+	pm_quote(p, "Its log says", h->text, strlen(h->text) + 1 >= sizeof(h->text));
+	pm_text(p,
+		"After the death %s of %s are free in the /dev/shm of vigil: what the dead processes had there is free "
+		"again, or theirs is another one, as a container has.",
+		size_format(p->d->shm_free_bytes, free_words), size_format(p->d->shm_total_bytes, size));
+	shm_evidence(p);
+	incident_advice_add(p->i, "Where the program runs in a container of its own, df -h /dev/shm in there says how "
+				  "large it is; docker run --shm-size=… makes it larger.");
+	pm_advise_less_shm(p);
+}
+
 /* Touching a page of a file in /dev/shm for which there is no room raises SIGBUS. */
 bool pm_shm(struct pm *p)
 {
@@ -37,6 +54,11 @@ bool pm_shm(struct pm *p)
 	/* The signal is certain, that room was missing is a guess of torch's: pm_crash() tells what may raise it. */
 	if (doubtful && p->end.signal == SIGBUS)
 		return false;
+	const struct log_hint *refused = pm_hint(d, "shm_no_space");
+	if (doubtful && refused && strstr(refused->text, "No space left on device")) {
+		shm_refused(p, refused);
+		return true;
+	}
 	char who[PM_WHO], size[16], free_words[16];
 	pm_who(d, who);
 	const bool docker_default = d->has_shm && d->shm_total_bytes <= 64 * MIB;

@@ -145,6 +145,7 @@ void pm_advise_limit(struct pm *p, const char *group, uint64_t limit_bytes);
 void pm_advise_less_memory(struct pm *p);
 void pm_advise_oomd(struct pm *p, const struct killer_line *l);
 void pm_advise_shm(struct pm *p);
+void pm_advise_less_shm(struct pm *p);
 void pm_advise_core(struct pm *p);
 void pm_advise_exception(struct pm *p); /* after the rules, whose advice is of one library */
 void pm_advise_logs(struct pm *p); /* where there is no other advice, and its output was kept */
