@@ -158,8 +158,8 @@ static bool torchrun_verdict(struct pm *p)
 		   err && pm_peerish(err->text) ? CONFIDENCE_LOW : CONFIDENCE_MEDIUM);
 	pm_summary(p, "%s failed because rank %d (%s) exited with status %d.", who, h->rank, pid_words, h->exit_code);
 	pm_text(p, "torchrun ended the other ranks after it.");
-	if (err && err->rank == h->rank && h->rank != NO_RANK && !pm_reports_other(err->text) && !pm_peerish(err->text) &&
-	    !pm_lost_worker(err->text))
+	bool raised = err && err->rank == h->rank && h->rank != NO_RANK;
+	if (raised && !pm_reports_other(err->text) && !pm_peerish(err->text) && !pm_lost_worker(err->text))
 		pm_summary(p, "%s failed because rank %d (%s) exited with status %d: %.250s", who, h->rank, pid_words,
 			   h->exit_code, err->text);
 	if (err && (err->rank == h->rank || err->rank == NO_RANK) && !pm_reports_other(err->text)) {

@@ -378,8 +378,8 @@ static bool python_fork_wait(struct hang_work *w, const struct dump_process *p)
 		  "other thread of the program's: a fork copies none. Of process %d this may be the one that is "
 		  "missing: thread %d (%s), %s.",
 		  who, at, (int)parent->pid, (int)parent->pid, (int)other->tid, other->name, there);
-	hang_evidence(w, "lock", "system call and threads of the process", "thread %d, the only one of the program's: %s",
-		      (int)t->tid, t->wait.text);
+	hang_evidence(w, "lock", "system call and threads of the process",
+		      "thread %d, the only one of the program's: %s", (int)t->tid, t->wait.text);
 	return true;
 }
 
