@@ -340,6 +340,36 @@ static const char *at_a_lock(const struct hang_work *w)
 	return hang_first_waiting(w) ? NULL : "lock_wait";
 }
 
+/* The thread of this job at the other end of the connection that the rank reads from; WAITGRAPH_NONE: nobody of it. */
+static uint32_t asked_of_the_job(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *n =
+		g && r->process && r->acting ? waitgraph_thread(g, r->process->pid, r->acting->tid) : NULL;
+	for (uint32_t i = 0; n && i < n->n_edges; i++) {
+		const struct waitgraph_edge *e = &g->edge[n->first_edge + i];
+		if (e->fact && (e->fact->kind == WAITFACT_TCP || e->fact->kind == WAITFACT_UNIX) &&
+		    g->node[e->to].thread)
+			return e->to;
+	}
+	return WAITGRAPH_NONE;
+}
+
+/* Whoever should answer is of this job, and is found where it stands. */
+static void asked_says(struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const uint32_t to = asked_of_the_job(w, r);
+	char who[160], wait[300] = "";
+	if (to == WAITGRAPH_NONE)
+		return;
+	const struct waitgraph_node *n = &w->c->graph->node[to];
+	waitgraph_who_text(w->c->graph, to, who, sizeof(who));
+	waitgraph_wait_text(n, wait, sizeof(wait));
+	const char *place = n->place ? n->place->text : "";
+	hang_says(w, "Who should answer is of this job: %s%s%s%s%s.", who, wait[0] ? ", which waits itself: " : "",
+		  wait, place[0] ? " " : "", place);
+}
+
 /* The cause's id by what the rank stands in; NULL: nothing specific. */
 static const char *hang_stand_cause_of(const struct hang_work *w, const struct stackgroup_rank *r, enum confidence *ret)
 {
@@ -353,7 +383,9 @@ static const char *hang_stand_cause_of(const struct hang_work *w, const struct s
 	case ACTIVITY_CHECKPOINT:
 		return bytes ? "checkpoint_stuck" : at_a_lock(w);
 	case ACTIVITY_DOWNLOAD:
-		return bytes ? "download_stuck" : at_a_lock(w);
+		if (!bytes)
+			return at_a_lock(w);
+		return asked_of_the_job(w, r) == WAITGRAPH_NONE ? "download_stuck" : "network_wait";
 	case ACTIVITY_EXIT:
 		return w->many ? "rank_finishing" : waits_for(r);
 	case ACTIVITY_DEBUGGER:
@@ -556,6 +588,8 @@ bool hang_one_stands(struct hang_work *w)
 							  : "%s stands still:",
 				    who);
 		waits_says(w, r, stands, doing);
+		if (r->activity.kind == ACTIVITY_DOWNLOAD)
+			asked_says(w, r);
 		lock_says(w, r);
 		if (hang_joins_thread(r) && !hang_thread_of_graph(w, r->process->pid))
 			hang_thread_of_stacks(w, r);
