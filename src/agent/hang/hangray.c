@@ -70,6 +70,16 @@ static enum raystand_does does_in_all(const struct stackdump *const *dumps, size
 	return does;
 }
 
+static bool awaits_call_in_all(const struct stackdump *const *dumps, size_t n, pid_t pid)
+{
+	bool awaits = n > 0;
+	for (size_t i = 0; i < n && awaits; i++) {
+		const struct dump_process *p = process_dumped(dumps[i], pid);
+		awaits = p && raystand_awaits_call(p);
+	}
+	return awaits;
+}
+
 static bool uses_ray(const struct world *w, pid_t pid)
 {
 	cleanup(maps_done) struct maps m = {.n = 0};
@@ -109,6 +119,7 @@ static void ray_process(struct raystand *s, const struct world *w, const struct 
 	struct raylook *look = &seen->look[at];
 	*p = (struct raystand_process){.pid = m->pid, .worker = m->who.role == ROLE_RAY_WORKER};
 	p->does = does_in_all(dumps, n_dumps, m->pid);
+	p->awaits_call = p->worker && awaits_call_in_all(dumps, n_dumps, m->pid);
 	const size_t gets = gets_in_all(dumps, n_dumps, m->pid);
 	if (gets == 0)
 		return;

@@ -28,6 +28,10 @@ static const struct {
 	 {"check that MASTER_ADDR:MASTER_PORT is reachable from every node (firewall, wrong interface, name "
 	  "resolution)",
 	  "set NCCL_DEBUG=INFO (and NCCL_SOCKET_IFNAME or GLOO_SOCKET_IFNAME) to see how far the ranks come"}},
+	{"ray_call_awaits",
+	 {"look for who should have made the other call (taken from the queue, set the event, released the lock), and "
+	  "why that one has ended: `ray list tasks`, `vigil logs`",
+	  "give the call a time limit (Queue.put(timeout=…), ray.get(…, timeout=…)) so that it raises instead"}},
 	{"store_key_not_set",
 	 {"look for the line that sets this key, and for the condition under which a rank comes to it",
 	  "what every rank waits for has to be set before any of them waits"}},

@@ -110,6 +110,7 @@ static bool by_stacks(struct hang_work *w)
 		hang_lock_kept,
 		hang_ray_circle,
 		hang_ray_places,
+		hang_ray_async,
 		hang_ray_ranks,
 		hang_lost,
 		hang_writer_failed,

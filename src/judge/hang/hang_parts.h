@@ -45,6 +45,7 @@ void hang_io_gpu_judge(struct hang_work *w);
 void hang_kernel_is(struct hang_work *w, const struct stackgroup_rank *r);
 bool hang_goroutines(struct hang_work *w); /* a main goroutine that nobody is left to wake */
 bool hang_ray_circle(struct hang_work *w); /* actors of Ray that wait for calls of each other */
+bool hang_ray_async(struct hang_work *w); /* a call of an asynchronous actor that only another call could end */
 bool hang_ray_ranks(struct hang_work *w); /* ranks that Ray Train started, by the threads that run the program */
 bool hang_ray_places(struct hang_work *w); /* tasks, actors or groups of Ray for which no place comes free */
 

@@ -419,6 +419,47 @@ bool hang_ray_circle(struct hang_work *w)
 	return true;
 }
 
+/*
+ * All that is known of Ray waits in ray.get() without a time limit, has nothing to do, or is an asynchronous actor whose
+ * calls await futures of its own: only another call could set one, as of a queue that is full, and nobody is at work
+ * who would make it.
+ */
+bool hang_ray_async(struct hang_work *w)
+{
+	const struct raystand *s = w->c->ray;
+	size_t gets = 0, programs = 0, n = 0;
+	char actors[200] = "";
+	struct buf b = BUF_ON(actors);
+	if (!s || !w->stepping || s->cut || s->others || s->places.n_demands > 0)
+		return false;
+	for (size_t i = 0; i < s->n; i++) {
+		const struct raystand_process *p = &s->process[i];
+		if (p->does == RAYSTAND_SOMETHING && !p->awaits_call)
+			return false;
+		gets += p->does == RAYSTAND_GETS;
+		programs += !p->worker;
+		if (!p->awaits_call)
+			continue;
+		buf_printf(&b, "%s%d%s%s", n++ > 0 ? ", " : "", (int)p->pid, p->name[0] ? " " : "", p->name);
+	}
+	if (n == 0 || gets == 0 || programs < s->places.drivers)
+		return false;
+	if (!hang_old_enough(w, HANG_EXPLAINED))
+		return true;
+	hang_is(w, "ray_call_awaits", CONFIDENCE_MEDIUM);
+	ray_who_says(w, s);
+	hang_says(w,
+		  "The asynchronous actor in process %s has a call that awaits something of its own (a queue, an event, "
+		  "a lock): no connection and no timer can end that, only another call, and nobody else is at work who "
+		  "would make one.",
+		  actors);
+	hang_evidence(w, "waits", "stacks and tasks of Ray's processes",
+		      "each of the %zu workers and programs of Ray's waits in ray.get() without a time limit, has "
+		      "nothing to do, or rests in an event loop with calls that await futures",
+		      s->n);
+	return true;
+}
+
 /* Nothing of the program is on any stack of it, and its threads of Python wait. */
 static bool has_no_part(const struct stackgroup_rank *r)
 {

@@ -100,6 +100,35 @@ enum raystand_does raystand_does(const struct dump_process *p)
 	return is_in_get(main) ? RAYSTAND_GETS : RAYSTAND_SOMETHING;
 }
 
+/* An event loop that waits for nothing but to be woken: by one descriptor, its own, and without a time limit. */
+static bool is_resting_loop(const struct dump_thread *t)
+{
+	const struct dump_frame *f = raystand_innermost(t);
+	return f && frame_is(f, "select", "/selectors.py") && strcmp(t->syscall, "epoll_wait") == 0 &&
+	       (int32_t)t->wait.arg[3] == -1 && strstr(t->wait.text, "of 1 descriptor");
+}
+
+bool raystand_awaits_call(const struct dump_process *p)
+{
+	const struct dump_thread *main = p->n_threads > 0 && p->threads[0].main ? &p->threads[0] : NULL;
+	const struct dump_frame *f = main ? raystand_innermost(main) : NULL;
+	size_t loops = 0;
+	if (!f || p->denied || p->stands || p->tasks_cut || p->n_tasks == 0 || !frame_is(f, "main_loop", worker_file))
+		return false;
+	for (size_t i = 1; i < p->n_threads; i++) {
+		if (is_resting_loop(&p->threads[i]))
+			loops++;
+		else if (may_act(&p->threads[i]))
+			return false;
+	}
+	for (size_t i = 0; i < p->n_tasks; i++) {
+		const struct dump_task *t = &p->tasks[i];
+		if (t->ready || t->moved || t->timed || t->fd >= 0 || strstr(t->awaits, "pool"))
+			return false;
+	}
+	return loops > 0;
+}
+
 size_t raystand_gets(const struct dump_process *p)
 {
 	size_t n = 0;

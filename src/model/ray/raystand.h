@@ -29,6 +29,7 @@ struct raystand_process {
 	pid_t pid;
 	bool worker; /* else a program that uses Ray */
 	enum raystand_does does;
+	bool awaits_call; /* SOMETHING, and raystand_awaits_call() says so */
 	bool waits; /* in ray.wait(), which goes on with some of the results; else in ray.get() */
 	char place[120]; /* "train.py:40 in main", of one that waits; "": unknown */
 	char name[96]; /* of the task that it runs; of an actor the class, "critic (Learner)"; "": unknown */
@@ -67,6 +68,11 @@ enum raystand_lack raystand_lack(const struct rayplaces *p, const struct rayplac
 				 const struct rayplaces_kind **ret_kind);
 /* By the frames of all its threads. SOMETHING: also one that is no Python, or no process that uses Ray. */
 enum raystand_does raystand_does(const struct dump_process *p);
+/*
+ * True of a worker of Ray's, an asynchronous actor, whose calls await futures that neither a connection of its loop nor a
+ * timer can set, and no other thread in the program's code: another call can, or what Ray itself brings.
+ */
+bool raystand_awaits_call(const struct dump_process *p);
 /* How many of its threads wait in ray.get() or ray.wait(). */
 size_t raystand_gets(const struct dump_process *p);
 /* Where the program's own code stands in the first of them; "": unknown. */

@@ -171,7 +171,7 @@ static void ray_holds(struct raystand *s, pid_t pid, struct span *rest, const ch
 
 /*
  * <pid> program|worker gets|idle|something [waits] [has <kind> <n>] [is <actor>] [runs <task>] [calls <threads>]
- * [awaits <actor>]… [awaits-task <task>]… [partly]
+ * [awaits <actor>]… [awaits-task <task>]… [partly] [async]
  */
 static void ray_process(struct raystand *s, struct span rest, const char *where)
 {
@@ -197,6 +197,8 @@ static void ray_process(struct raystand *s, struct span rest, const char *where)
 			p->partly = true;
 		else if (span_eq(w, "waits"))
 			p->waits = true;
+		else if (span_eq(w, "async"))
+			p->awaits_call = true;
 		else
 			fail_msg("%s: unknown word of a process of Ray's", where);
 	}
