@@ -420,9 +420,9 @@ bool hang_ray_circle(struct hang_work *w)
 }
 
 /*
- * All that is known of Ray waits in ray.get() without a time limit, has nothing to do, or is an asynchronous actor whose
- * calls await futures of its own: only another call could set one, as of a queue that is full, and nobody is at work
- * who would make it.
+ * All that is known of Ray waits in ray.get() without a time limit, has nothing to do, or is an asynchronous actor
+ * whose calls await futures of its own: only another call could set one, as of a queue that is full, and nobody is at
+ * work who would make it.
  */
 bool hang_ray_async(struct hang_work *w)
 {
@@ -449,9 +449,9 @@ bool hang_ray_async(struct hang_work *w)
 	hang_is(w, "ray_call_awaits", CONFIDENCE_MEDIUM);
 	ray_who_says(w, s);
 	hang_says(w,
-		  "The asynchronous actor in process %s has a call that awaits something of its own (a queue, an event, "
-		  "a lock): no connection and no timer can end that, only another call, and nobody else is at work who "
-		  "would make one.",
+		  "The asynchronous actor in process %s has a call that awaits something of its own (a queue, an "
+		  "event, a lock): no connection and no timer can end that, only another call, and nobody else is "
+		  "at work who would make one.",
 		  actors);
 	hang_evidence(w, "waits", "stacks and tasks of Ray's processes",
 		      "each of the %zu workers and programs of Ray's waits in ray.get() without a time limit, has "
