@@ -436,6 +436,9 @@ bool hang_ray_async(struct hang_work *w)
 		const struct raystand_process *p = &s->process[i];
 		if (p->does == RAYSTAND_SOMETHING && !p->awaits_call)
 			return false;
+		/* a call of an actor, or a task that runs, is what it waits for */
+		if (p->does == RAYSTAND_GETS && p->n_awaits == 0)
+			return false;
 		gets += p->does == RAYSTAND_GETS;
 		programs += !p->worker;
 		if (!p->awaits_call)
@@ -470,7 +473,7 @@ static bool has_no_part(const struct stackgroup_rank *r)
 		if (found.user || (t->has_python && t != r->main && t->wait.kind != WAIT_LOCK))
 			return false;
 	}
-	return r->has_stack && r->idle && r->unchanged && r->others_unchanged;
+	return r->has_stack && r->idle && r->unchanged;
 }
 
 /*
@@ -486,7 +489,7 @@ bool hang_ray_ranks(struct hang_work *w)
 		return false;
 	for (size_t i = 0; i < w->g.n; i++) {
 		const struct stackgroup_rank *r = &w->g.rank[i];
-		if (!r->main || strcmp(r->process->role, "ray_worker") != 0)
+		if (!r->main || !stackgroup_of_ray(r->process))
 			return false;
 		if (r->acting != r->main && r->unchanged && activity_waits_for_ranks(r->activity.kind))
 			continue;

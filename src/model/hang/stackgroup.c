@@ -128,6 +128,11 @@ static void ranks_make(const struct stackdump *d, struct stackgroups *g)
 			rank_take(g, &d->processes[i]);
 }
 
+bool stackgroup_of_ray(const struct dump_process *p)
+{
+	return strcmp(p->role, "ray_worker") == 0 || strncmp(p->name, "ray::", 5) == 0;
+}
+
 /* A worker of Ray Train runs the program in a thread beside the main one, which is Ray's. */
 static void ray_acting_make(struct stackgroup_rank *r)
 {
@@ -159,7 +164,7 @@ static void acting_make(struct stackgroup_rank *r)
 		return; /* it ended while it was looked at */
 	r->has_stack = r->main->n_frames > 0;
 	activity_of(r->main, &r->activity);
-	if (!r->activity.user && strcmp(r->process->role, "ray_worker") == 0) {
+	if (!r->activity.user && stackgroup_of_ray(r->process)) {
 		ray_acting_make(r);
 		return;
 	}

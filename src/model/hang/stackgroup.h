@@ -56,5 +56,7 @@ const struct stackgroup_rank *stackgroups_find(const struct stackgroups *g, int3
 void stackgroups_ranks_text(const struct stackgroups *g, size_t group, char *dst, size_t cap);
 /* The group's stack, innermost first, one frame a line, at most `lines` lines. */
 void stackgroups_stack_text(const struct stackgroups *g, size_t group, size_t lines, char *dst, size_t cap);
+/* A worker of Ray, whose main thread is Ray's own; in a job of ranks its role is that of its rank. */
+bool stackgroup_of_ray(const struct dump_process *p);
 /* Hash of the normalised stack; 0 for a thread without frames that count. */
 uint64_t stackgroup_key(const struct dump_thread *t);

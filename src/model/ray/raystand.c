@@ -113,12 +113,13 @@ bool raystand_awaits_call(const struct dump_process *p)
 	const struct dump_thread *main = p->n_threads > 0 && p->threads[0].main ? &p->threads[0] : NULL;
 	const struct dump_frame *f = main ? raystand_innermost(main) : NULL;
 	size_t loops = 0;
-	if (!f || p->denied || p->stands || p->tasks_cut || p->n_tasks == 0 || !frame_is(f, "main_loop", worker_file))
+	if (!f || p->denied || p->stands || p->tasks_cut || !frame_is(f, "main_loop", worker_file))
 		return false;
 	for (size_t i = 1; i < p->n_threads; i++) {
-		if (is_resting_loop(&p->threads[i]))
+		const struct dump_thread *t = &p->threads[i];
+		if (is_resting_loop(t))
 			loops++;
-		else if (may_act(&p->threads[i]))
+		else if (may_act(t) || (t->has_python && t->wait.kind != WAIT_LOCK))
 			return false;
 	}
 	for (size_t i = 0; i < p->n_tasks; i++) {

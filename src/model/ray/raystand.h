@@ -69,8 +69,8 @@ enum raystand_lack raystand_lack(const struct rayplaces *p, const struct rayplac
 /* By the frames of all its threads. SOMETHING: also one that is no Python, or no process that uses Ray. */
 enum raystand_does raystand_does(const struct dump_process *p);
 /*
- * True of a worker of Ray's, an asynchronous actor, whose calls await futures that neither a connection of its loop nor
- * a timer can set, and no other thread in the program's code: another call can, or what Ray itself brings.
+ * True of a worker of Ray's, an asynchronous actor, whose event loop rests: whatever its calls await, neither a
+ * connection nor a timer of the loop brings it, and no other thread of it is in the program's code.
  */
 bool raystand_awaits_call(const struct dump_process *p);
 /* How many of its threads wait in ray.get() or ray.wait(). */

@@ -37,6 +37,7 @@ struct rates {
 
 struct block {
 	int32_t from, to, loader; /* loader 0: the main process */
+	bool of_ray; /* as Ray calls its workers */
 	char thread[16];
 	struct dump_thread t;
 	struct dump_frame frame[FRAMES];
@@ -269,7 +270,7 @@ static void stack_word(struct block *b, struct span key, struct span *rest, cons
 	else if (span_eq(key, "loader"))
 		b->loader = int_of(next(rest, where));
 	else if (span_eq(key, "ray-worker"))
-		TEXT_COPY(b->role, "ray_worker");
+		b->of_ray = true;
 	else if (span_eq(key, "thread"))
 		span_copy(next(rest, where), b->thread, sizeof(b->thread));
 	else if (span_eq(key, "cores"))
@@ -303,7 +304,7 @@ static void stack_line(struct scenario *s, struct span rest, const char *where)
 		stack_word(b, key, &rest, where);
 	if (b->loader)
 		TEXT_COPY(b->role, "loader");
-	else if (!b->role[0])
+	else
 		TEXT_COPY(b->role, "main");
 	b->t.main = !b->thread[0];
 }
@@ -356,7 +357,7 @@ static struct dump_process *process_at(struct stackdump *d, int32_t rank, const 
 	struct dump_process *p = &d->processes[d->n++];
 	*p = (struct dump_process){.pid = pid, .ppid = b->loader ? pid_of(rank, 0) : 1, .rank = rank, .state = 'S'};
 	TEXT_COPY(p->role, b->role);
-	TEXT_COPY(p->name, "python");
+	TEXT_COPY(p->name, b->of_ray ? "ray::RayTrainWo" : "python");
 	TEXT_COPY(p->python, "3.11.2");
 	return p;
 }
