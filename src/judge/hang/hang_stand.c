@@ -365,9 +365,7 @@ static void asked_says(struct hang_work *w, const struct stackgroup_rank *r)
 	const struct waitgraph_node *n = &w->c->graph->node[to];
 	waitgraph_who_text(w->c->graph, to, who, sizeof(who));
 	waitgraph_wait_text(n, wait, sizeof(wait));
-	const char *place = n->place ? n->place->text : "";
-	hang_says(w, "Who should answer is of this job: %s%s%s%s%s.", who, wait[0] ? ", which waits itself: " : "",
-		  wait, place[0] ? " " : "", place);
+	hang_says(w, "Who should answer is of this job: %s%s%s.", who, wait[0] ? ", which waits itself: " : "", wait);
 }
 
 /* The cause's id by what the rank stands in; NULL: nothing specific. */
