@@ -36,21 +36,70 @@ static bool fork_lock(struct hang_work *w, const struct dump_process *p, const s
 	return true;
 }
 
+static bool hang_locks_ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), k = strlen(end);
+	return n >= k && strcmp(text + n - k, end) == 0;
+}
+
+static bool in_file(const struct dump_frame *f, const char *end)
+{
+	if (!f || !f->file || !hang_locks_ends_with(f->file, end))
+		return false;
+	size_t rest = strlen(f->file) - strlen(end);
+	return rest == 0 || f->file[rest - 1] == '/';
+}
+
+/*
+ * True of a thread that Python's multiprocessing has made for itself (the feeder of a queue, the server of shared
+ * descriptors): it runs nothing of the program, and stands.
+ */
+static bool serves_multiprocessing(const struct dump_thread *t)
+{
+	static const char *const files[] = {"threading.py", "socket.py", "selectors.py"};
+	bool own = false;
+	for (size_t i = 0; i < t->n_frames; i++) {
+		const struct dump_frame *f = &t->frames[i];
+		bool known = f->kind != FRAME_PYTHON;
+		for (size_t k = 0; k < ARRAY_SIZE(files) && !known; k++)
+			known = in_file(f, files[k]);
+		if (!known && !(f->file && strstr(f->file, "/multiprocessing/") && !activity_is_user(f)))
+			return false;
+		own |= !known;
+	}
+	return own && t->wait.kind != WAIT_RUNNING && t->wait.kind != WAIT_UNKNOWN;
+}
+
+/* Its main thread has no other beside it but those of multiprocessing: none that could do what it waits for. */
+static bool is_alone(const struct dump_process *p)
+{
+	for (size_t i = 1; i < p->n_threads; i++)
+		if (!serves_multiprocessing(&p->threads[i]))
+			return false;
+	return p->n_threads > 0 && p->threads[0].tid == p->pid;
+}
+
+static const char *alone_words(const struct dump_process *p)
+{
+	return p->n_threads > 1 ? "no thread but this one and those of multiprocessing" : "no thread but this one";
+}
+
 static bool openmp_fork(struct hang_work *w, const struct dump_process *p, const struct dump_thread *t)
 {
 	struct activity_found found;
 	const struct dump_process *parent = hang_process_in(hang_newest(w), p->ppid);
 	char who[120];
 	activity_of(t, &found);
-	if (found.kind != ACTIVITY_OPENMP || p->n_threads != 1 || !parent)
+	if (found.kind != ACTIVITY_OPENMP || !is_alone(p) || !parent)
 		return false;
 	hang_is(w, "openmp_fork", CONFIDENCE_HIGH);
 	hang_accuse(w, p->rank);
 	hang_process_who(p, who, sizeof(who));
 	hang_says(w,
-		  "%s waits for the threads of an OpenMP team that were not copied when it was forked: it has one "
-		  "thread, and stands in %s.",
-		  who, found.frame && found.frame->module ? found.frame->module : "OpenMP");
+		  "%s waits for the threads of an OpenMP team that were not copied when it was forked: it has %s, "
+		  "and stands in %s.",
+		  who, p->n_threads == 1 ? "one thread" : alone_words(p),
+		  found.frame && found.frame->module ? found.frame->module : "OpenMP");
 	return true;
 }
 
@@ -169,20 +218,6 @@ static const struct dump_frame *python_frame(const struct dump_thread *t)
 	return NULL;
 }
 
-static bool hang_locks_ends_with(const char *text, const char *end)
-{
-	size_t n = strlen(text), k = strlen(end);
-	return n >= k && strcmp(text + n - k, end) == 0;
-}
-
-static bool in_file(const struct dump_frame *f, const char *end)
-{
-	if (!f || !f->file || !hang_locks_ends_with(f->file, end))
-		return false;
-	size_t rest = strlen(f->file) - strlen(end);
-	return rest == 0 || f->file[rest - 1] == '/';
-}
-
 /* True when it waits for a message and not for a lock: joins, conditions, queues, pools. */
 static bool waits_by_library(const struct dump_thread *t)
 {
@@ -268,7 +303,7 @@ static bool python_fork_lock(struct hang_work *w, const struct dump_process *p)
 	const struct dump_process *parent = hang_process_in(hang_newest(w), p->ppid);
 	const struct dump_thread *t = &p->threads[0];
 	char who[120], at[300];
-	if (!parent || p->n_threads != 1 || parent->n_threads < 2 || !wants_lock(w, p, t) || !is_copy(parent, p))
+	if (!parent || !is_alone(p) || parent->n_threads < 2 || !wants_lock(w, p, t) || !is_copy(parent, p))
 		return false;
 	if (!hang_old_enough(w, HANG_CERTAIN))
 		return true;
@@ -277,10 +312,10 @@ static bool python_fork_lock(struct hang_work *w, const struct dump_process *p)
 	hang_process_who(p, who, sizeof(who));
 	hang_place(w, p, t, at, sizeof(at));
 	hang_says(w,
-		  "%s waits for ever for a lock of Python's, %s. It is a fork of process %d and has no thread but this "
-		  "one, so nobody is left who could release it: one of the %zu other threads of process %d held the "
-		  "lock at the moment of the fork (or it was taken twice).",
-		  who, at, (int)parent->pid, parent->n_threads - 1, (int)parent->pid);
+		  "%s waits for ever for a lock of Python's, %s. It is a fork of process %d and has %s, so nobody is "
+		  "left who could release it: one of the %zu other threads of process %d held the lock at the moment "
+		  "of the fork (or it was taken twice).",
+		  who, at, (int)parent->pid, alone_words(p), parent->n_threads - 1, (int)parent->pid);
 	hang_evidence(w, "lock", "system call and threads of the process", "thread %d, the only one: %s", (int)t->tid,
 		      t->wait.text);
 	return true;
@@ -296,26 +331,6 @@ static bool others_wait_for(const struct hang_work *w, const struct dump_process
 			return true;
 	}
 	return false;
-}
-
-/*
- * True of a thread that Python's multiprocessing has made for itself (the feeder of a queue, the server of shared
- * descriptors): it runs nothing of the program, and stands.
- */
-static bool serves_multiprocessing(const struct dump_thread *t)
-{
-	static const char *const files[] = {"threading.py", "socket.py", "selectors.py"};
-	bool own = false;
-	for (size_t i = 0; i < t->n_frames; i++) {
-		const struct dump_frame *f = &t->frames[i];
-		bool known = f->kind != FRAME_PYTHON;
-		for (size_t k = 0; k < ARRAY_SIZE(files) && !known; k++)
-			known = in_file(f, files[k]);
-		if (!known && !(f->file && strstr(f->file, "/multiprocessing/") && !activity_is_user(f)))
-			return false;
-		own |= !known;
-	}
-	return own && t->wait.kind != WAIT_RUNNING && t->wait.kind != WAIT_UNKNOWN;
 }
 
 static bool in_the_program(const struct dump_thread *t)
@@ -403,7 +418,7 @@ static bool library_fork_wait(struct hang_work *w, const struct dump_process *p)
 	const struct dump_process *parent = hang_process_in(hang_newest(w), p->ppid);
 	const struct dump_thread *t = &p->threads[0];
 	char who[120], at[300];
-	if (!parent || p->n_threads != 1 || parent->n_threads < 2 || !waits_privately(w, p, t, true) ||
+	if (!parent || !is_alone(p) || parent->n_threads < 2 || !waits_privately(w, p, t, true) ||
 	    !library_waits(t) || !is_copy(parent, p) || !same_address(w, p, t) || !others_wait_for(w, p))
 		return false;
 	if (!hang_old_enough(w, HANG_FIRM))
@@ -414,9 +429,9 @@ static bool library_fork_wait(struct hang_work *w, const struct dump_process *p)
 	hang_place(w, p, t, at, sizeof(at));
 	hang_says(w,
 		  "%s waits in a library (%s), again and again, for another thread of its own process. It is a fork of "
-		  "process %d and has no thread but this one: the %zu other threads of process %d, the library's among "
+		  "process %d and has %s: the %zu other threads of process %d, the library's among "
 		  "them, were not copied.",
-		  who, at, (int)parent->pid, parent->n_threads - 1, (int)parent->pid);
+		  who, at, (int)parent->pid, alone_words(p), parent->n_threads - 1, (int)parent->pid);
 	hang_evidence(w, "lock", "system call and threads of the process", "thread %d, the only one: %s", (int)t->tid,
 		      t->wait.text);
 	return true;
