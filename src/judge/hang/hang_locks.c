@@ -84,21 +84,41 @@ static const char *alone_words(const struct dump_process *p)
 	return p->n_threads > 1 ? "no thread but this one and those of multiprocessing" : "no thread but this one";
 }
 
+static bool in_openmp(const struct dump_thread *t)
+{
+	static const char *const modules[] = {"libgomp", "libiomp", "libomp.so"};
+	for (size_t i = 0; i < t->n_frames; i++)
+		for (size_t k = 0; t->frames[i].module && k < ARRAY_SIZE(modules); k++)
+			if (strstr(t->frames[i].module, modules[k]))
+				return true;
+	return false;
+}
+
+/* No other thread of it was begun by OpenMP: each of its stacks was read, and such a thread's ends in that library. */
+static bool has_no_team(const struct dump_process *p)
+{
+	for (size_t i = 1; i < p->n_threads; i++)
+		if (p->threads[i].n_frames == 0 || in_openmp(&p->threads[i]))
+			return false;
+	return p->n_threads > 0 && p->threads[0].tid == p->pid;
+}
+
 static bool openmp_fork(struct hang_work *w, const struct dump_process *p, const struct dump_thread *t)
 {
 	struct activity_found found;
 	const struct dump_process *parent = hang_process_in(hang_newest(w), p->ppid);
 	char who[120];
 	activity_of(t, &found);
-	if (found.kind != ACTIVITY_OPENMP || !is_alone(p) || !parent)
+	const bool alone = is_alone(p), forked = parent && parent->n_threads > 1 && role_name_serves(p->role);
+	if (found.kind != ACTIVITY_OPENMP || !parent || !(alone || (forked && t->tid == p->pid && has_no_team(p))))
 		return false;
-	hang_is(w, "openmp_fork", CONFIDENCE_HIGH);
+	hang_is(w, "openmp_fork", alone ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
 	hang_accuse(w, p->rank);
 	hang_process_who(p, who, sizeof(who));
 	hang_says(w,
 		  "%s waits for the threads of an OpenMP team that were not copied when it was forked: it has %s, "
 		  "and stands in %s.",
-		  who, p->n_threads == 1 ? "one thread" : alone_words(p),
+		  who, p->n_threads == 1 ? "one thread" : alone ? alone_words(p) : "no thread of such a team",
 		  found.frame && found.frame->module ? found.frame->module : "OpenMP");
 	return true;
 }
