@@ -376,6 +376,12 @@ static const struct dump_thread *only_own_thread(const struct dump_process *p)
 	return found;
 }
 
+/* A thread of a library in C that waits for work: it runs no Python. */
+static bool rests_in_a_pool(const struct dump_thread *t)
+{
+	return !t->has_python && t->n_frames > 0 && t->wait.kind == WAIT_LOCK;
+}
+
 /* The thread of the program in a forked process that has none but this one and those of multiprocessing; NULL. */
 static const struct dump_thread *left_alone(const struct dump_process *p)
 {
@@ -383,7 +389,7 @@ static const struct dump_thread *left_alone(const struct dump_process *p)
 	for (size_t i = 0; i < p->n_threads; i++) {
 		if (p->threads[i].tid == p->pid)
 			found = &p->threads[i];
-		else if (!serves_multiprocessing(&p->threads[i]))
+		else if (!serves_multiprocessing(&p->threads[i]) && !rests_in_a_pool(&p->threads[i]))
 			return NULL;
 	}
 	return found && in_the_program(found) && waits_by_library(found) ? found : NULL;
