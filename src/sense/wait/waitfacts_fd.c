@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 
@@ -22,6 +23,20 @@ static void link_text(struct waiting *c, int fd, char *dst, size_t cap)
 	span_copy((struct span){link, n > 0 ? (size_t)n : 0}, dst, cap);
 }
 
+/*
+ * True of a FIFO of which the last name has been taken away, so that nobody can open it any more. The link says as much
+ * of one that has another name left, so the file's count of names decides; its file system is not asked.
+ */
+static bool has_no_name(const struct waiting *c, int fd)
+{
+	char path[40];
+	struct statx x;
+	TEXT_FORMAT(path, "%d/fd/%d", (int)c->t->pid, fd);
+	return !c->l->w->recorded &&
+	       statx(c->l->w->proc_fd, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_TYPE | STATX_NLINK, &x) == 0 &&
+	       (x.stx_mask & STATX_NLINK) && S_ISFIFO(x.stx_mode) && x.stx_nlink == 0;
+}
+
 static void pipe_add(struct waiting *c, const struct fdentry *e, bool writes, bool hangup)
 {
 	const bool named = e->kind == FD_FILE;
@@ -38,7 +53,7 @@ static void pipe_add(struct waiting *c, const struct fdentry *e, bool writes, bo
 	waitfact_pend(c->l, &(struct pend){.kind = PEND_PIPE,
 					   .own = {named ? FDOBJECT_FILE : FDOBJECT_PIPE, e->number},
 					   .access = writes ? O_RDONLY : O_WRONLY,
-					   .named = named});
+					   .named = named && !has_no_name(c, e->fd)});
 }
 
 /* A pipe, or a FIFO that is open. */

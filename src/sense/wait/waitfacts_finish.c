@@ -371,7 +371,8 @@ static void pend_finish(struct waitlook *l, const struct pend *p)
 		break;
 	case PEND_PIPE:
 		pend_holders(l, f, p->own, p->access, none);
-		f->complete = f->complete && !p->named;
+		/* That nobody at all has the other end of a FIFO is told by the kernel: who has it was not found. */
+		f->complete = f->complete && !p->named && (p->own.class != FDOBJECT_FILE || f->n_holders > 0);
 		break;
 	case PEND_EVENTFD:
 		pend_holders(l, f, p->own, -1, none);

@@ -654,6 +654,37 @@ static void a_fifo_may_be_opened_by_anybody(void **state)
 	rmdir(dir);
 }
 
+static char second[72];
+
+static void body_fifo_without_a_name(void)
+{
+	const int fd = open(fifo, O_RDWR);
+	must(second[0] ? link(fifo, second) == 0 : true);
+	must(unlink(fifo) == 0);
+	read_one(fd);
+}
+
+static void a_fifo_without_a_name_is_opened_by_nobody(void **state)
+{
+	(void)state;
+	const struct waitfact_thread *t;
+	char dir[] = "/tmp/vigil-waitfacts-XXXXXX";
+	assert_non_null(mkdtemp(dir));
+	TEXT_FORMAT(fifo, "%s/fifo", dir);
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	start(body_fifo_without_a_name);
+	await_fact((struct expected){WAITFACT_PIPE, true, 1, child}, &t);
+	child_end();
+	/* The link says the same of one that has another name left. */
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	TEXT_FORMAT(second, "%s/second", dir);
+	start(body_fifo_without_a_name);
+	await_fact((struct expected){WAITFACT_PIPE, false, 1, child}, &t);
+	child_end();
+	unlink(second);
+	rmdir(dir);
+}
+
 /* A file system whose daemon never answers: the inner process asks, the child has the daemon's descriptor. */
 static char mount_dir[64];
 
@@ -855,6 +886,7 @@ int main(void)
 		FACTS(a_member_of_an_epoll_is_its_file_and_not_its_number),
 		FACTS(who_follows_a_file_waits_for_who_has_it_open_to_write),
 		FACTS(a_fifo_may_be_opened_by_anybody),
+		FACTS(a_fifo_without_a_name_is_opened_by_nobody),
 		FACTS(a_file_system_of_a_process_waits_for_its_daemon),
 		FACTS(a_thousand_copies_are_all_found),
 		FACTS(without_time_nothing_is_complete),
