@@ -76,6 +76,10 @@ static const struct {
 	  "release(); `with lock:` does both), or one that has ended or been stopped by an exception",
 	  "where one thread takes it twice on purpose, use threading.RLock(), which its holder may take again",
 	  "lock.acquire(timeout=…) says so instead of waiting for ever"}},
+	{HANG_ADVICE_APART,
+	 {"say when it is made that processes share it: pthread_mutexattr_setpshared() and "
+	  "pthread_condattr_setpshared() with PTHREAD_PROCESS_SHARED, sem_init() with 1",
+	  "have one process alone make it, before the others use it"}},
 	{"wait_circle",
 	 {"let one of them send, write or read first: each waits for what only another one of the circle can do",
 	  "a process that waits for its child has to read the child's output meanwhile (subprocess.communicate())"}},

@@ -7,6 +7,7 @@
 #define HANG_ADVICE_RESTARTS "dead_rank that is made anew"
 #define HANG_ADVICE_ASKS "child_fails that may ask"
 #define HANG_ADVICE_LOST_LOCK "orphaned_wait for a lock"
+#define HANG_ADVICE_APART "orphaned_wait for one process"
 
 /* The usual advice for a cause, or that of one of these rows. */
 void hang_advise_for(struct hang_work *w, const char *id);

@@ -104,6 +104,12 @@ static bool is_lost_lock(const struct hang_work *w, const struct waitgraph_sink 
 	       strncmp(h->text, "threading.Lock", strlen("threading.Lock")) == 0;
 }
 
+/* It waits in shared memory for what was made for threads of one process, so that another one wakes it in vain. */
+static bool is_apart(const struct waitgraph_node *n)
+{
+	return n->fact && n->fact->apart;
+}
+
 /* Its advice is not that for a circle of several, or for any wait. */
 static void own_lock_says(struct hang_work *w, const struct waitgraph_sink *s, const char *id)
 {
@@ -114,6 +120,10 @@ static void own_lock_says(struct hang_work *w, const struct waitgraph_sink *s, c
 		w->advice = HANG_ADVICE_OWN_LOCK;
 	} else if (is_lost_lock(w, s, id)) {
 		w->advice = HANG_ADVICE_LOST_LOCK;
+	} else if (is_apart(&w->c->graph->node[s->node])) {
+		hang_says(w, "That lies in memory which other processes of the job have as well, but was made for the "
+			     "threads of one process: no other one can wake it.");
+		w->advice = HANG_ADVICE_APART;
 	}
 }
 
@@ -453,6 +463,26 @@ static void spare_all(struct hang_work *w)
 		w->v->n_culprits = 0;
 }
 
+/* Where there are two of them both are named: whatever the other one does, it cannot go on. */
+static void two_are_dead(struct hang_work *w)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *both[2] = {NULL, NULL};
+	size_t n = 0;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *x = &g->node[i];
+		if (!x->main || !x->who || !x->who->main || x->who->rank == NO_RANK)
+			continue;
+		if (n == ARRAY_SIZE(both))
+			return;
+		both[n++] = x;
+	}
+	for (size_t i = 0; n == ARRAY_SIZE(both) && i < n; i++)
+		hang_accuse(w, both[i]->who->rank);
+	if (n == ARRAY_SIZE(both) && is_apart(both[0]) && is_apart(both[1]))
+		w->v->confidence = CONFIDENCE_MEDIUM;
+}
+
 /* Each rank stands for ever, for a reason of its own, and the log names none. */
 static bool each_stands(struct hang_work *w, const struct waitgraph_sink *s)
 {
@@ -463,6 +493,7 @@ static bool each_stands(struct hang_work *w, const struct waitgraph_sink *s)
 		return true;
 	graph_is(w, s, proof_id(w, s), CONFIDENCE_LOW);
 	w->v->n_culprits = 0;
+	two_are_dead(w);
 	hang_says(w, "The other ranks stand for ever as well, each in a wait of its own that nobody is left to end: "
 		     "this is proved, and none of them waits for another.");
 	return true;

@@ -90,6 +90,7 @@ struct waitfact {
 	bool inherited; /* WAITFACT_FILE_LOCK: who took it by flock(2) has ended; its holders have its descriptor */
 	bool lock; /* WAITFACT_OBJECT: a mutex, which who has it gives back */
 	bool accepted; /* WAITFACT_TCP: it came to a listening socket of this end's machine */
+	bool apart; /* WAITFACT_FUTEX: other wanted processes map its memory, and cannot wake who waits (private) */
 	bool owner; /* the only holder has to end it: it owns the lock, is the child, traces the thread */
 	bool all; /* each holder has a lock of its own in the way: all of them have to let go */
 	/* WAITFACT_LOCK: its owner is no thread any more; no holders then. complete: it was inherited over fork. */

@@ -104,6 +104,15 @@ uint64_t waitfacts_shared_id(const struct map_row *row, uint64_t addr)
 	return hash_mix(row->inode + ((uint64_t)row->dev << 40)) ^ (addr - row->start + row->offset);
 }
 
+static bool maps_shared(struct waitlook *l, struct waitproc *p, const struct map_row *row)
+{
+	const struct maps *m = waitproc_maps(l, p);
+	for (size_t j = 0; m && j < m->n; j++)
+		if (m->rows[j].inode == row->inode && m->rows[j].dev == row->dev && (m->rows[j].flags & MAP_IS_SHARED))
+			return true;
+	return false;
+}
+
 /* The other processes that map the same object. Who else may map a file by its name is not known. */
 static void shared_take(struct waiting *c, const struct map_row *row)
 {
@@ -116,21 +125,31 @@ static void shared_take(struct waiting *c, const struct map_row *row)
 	TEXT_FORMAT(f->text, "futex in shared memory %s", path);
 	for (size_t i = 0; i < c->l->n_procs; i++) {
 		struct waitproc *p = &c->l->proc[i];
-		const struct maps *m = waitproc_maps(c->l, p);
-		for (size_t j = 0; m && j < m->n; j++)
-			if (m->rows[j].inode == row->inode && m->rows[j].dev == row->dev &&
-			    (m->rows[j].flags & MAP_IS_SHARED)) {
-				waitfact_holder_add(c->l, f, p->kin->pid, 0);
-				break;
-			}
+		if (maps_shared(c->l, p, row))
+			waitfact_holder_add(c->l, f, p->kin->pid, 0);
 	}
+}
+
+/*
+ * True of memory that another wanted process has as well. The kernel looks for who waits at a private futex among the
+ * threads of the process that wakes, so that a wake by another process reaches nobody.
+ */
+static bool is_others_too(struct waiting *c, const struct map_row *row)
+{
+	for (size_t i = 0; i < c->l->n_procs; i++)
+		if (&c->l->proc[i] != c->p && c->l->proc[i].kin->state != 'Z' && maps_shared(c->l, &c->l->proc[i], row))
+			return true;
+	return false;
 }
 
 static void plain_take(struct waiting *c, uint64_t addr, bool is_private)
 {
-	const struct maps *m = is_private ? NULL : waitproc_maps(c->l, c->p);
+	/* Of private ones main threads alone are looked at, as reading mappings takes time. */
+	const bool looks = !is_private || c->t->tid == c->t->pid;
+	const struct maps *m = looks ? waitproc_maps(c->l, c->p) : NULL;
 	const struct map_row *row = m ? maps_find(m, addr) : NULL;
-	if (row && (row->flags & MAP_IS_SHARED)) {
+	const bool shared = row && (row->flags & MAP_IS_SHARED);
+	if (shared && !is_private) {
 		shared_take(c, row);
 		return;
 	}
@@ -141,6 +160,7 @@ static void plain_take(struct waiting *c, uint64_t addr, bool is_private)
 	/* Memory of one process: only its threads wake a futex in there. */
 	f->complete = is_private || row;
 	TEXT_FORMAT(f->text, "lock, condition or semaphore at 0x%llx", (unsigned long long)addr);
+	f->apart = shared && is_private && is_others_too(c, row);
 	waitfact_holder_add(c->l, f, c->p->kin->pid, 0);
 }
 

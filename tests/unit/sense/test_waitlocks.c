@@ -172,6 +172,31 @@ static void a_lock_in_shared_memory_names_who_maps_it(void **state)
 	await_fact_among(both, 2, child, (struct expected){WAITFACT_SHARED, false, 2, both[1]}, &t);
 }
 
+static void body_private_semaphore(void)
+{
+	sem_t *s = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	must(s != MAP_FAILED && sem_init(s, 0, 0) == 0);
+	if (fork_inner() == 0)
+		pause_for_ever();
+	sem_wait(s);
+}
+
+static void a_lock_for_one_process_is_told_from_one_that_is_shared(void **state)
+{
+	(void)state;
+	const struct waitfact_thread *t;
+	start(body_private_semaphore);
+	const pid_t both[] = {child, child_of(child)};
+	const struct expected want = {WAITFACT_FUTEX, true, 1, child};
+	assert_true(await_fact_among(both, 2, child, want, &t)->apart);
+	/* Memory that only this one has is nobody else's. */
+	assert_int_equal(kill(both[1], SIGKILL), 0);
+	const uint64_t until = clock_mono_ns() + DEADLINE_NS;
+	while (await_fact_among(both, 1, child, want, &t)->apart && clock_mono_ns() < until)
+		continue;
+	assert_false(await_fact_among(both, 1, child, want, &t)->apart);
+}
+
 static void body_fork_locked(void)
 {
 	pthread_mutex_lock(&mutex);
@@ -796,6 +821,7 @@ int main(void)
 		FACTS(a_lock_without_an_owner_is_its_processs_own),
 		FACTS(a_join_waits_for_its_thread),
 		FACTS(a_lock_in_shared_memory_names_who_maps_it),
+		FACTS(a_lock_for_one_process_is_told_from_one_that_is_shared),
 		FACTS(a_lock_inherited_over_fork_has_no_owner_left),
 		FACTS(a_sleep_ends_by_the_clock),
 		FACTS(who_waits_for_sigchld_waits_for_children_that_live),
