@@ -110,7 +110,8 @@ static uint64_t polls_after_ns(const struct hang_work *w, const struct stackgrou
 	uint64_t least = hang_time(w->s->sleep_ns, HANG_SLEEP_NS);
 	bool left = w->many && w->stepping && hang_rank_left_then(w);
 	bool errs = w->stepping && retry && retry->caught; /* what has failed for two minutes seldom works by itself */
-	bool sooner = waited_for || lock_file || left || errs || (w->stepping && hang_all_nap(w));
+	bool sooner = waited_for || lock_file || left || errs || (w->stepping && hang_all_nap(w)) ||
+		      hang_looks_alone(w, r);
 	uint64_t most = hang_is_stale(w, retry) ? stale_ns : sooner ? waited_for_ns : least;
 	return MAX(said * sleep_times, MIN(least, most));
 }

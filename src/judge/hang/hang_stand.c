@@ -472,6 +472,11 @@ static void waits_says(struct hang_work *w, const struct stackgroup_rank *r, con
 	hang_says(w, "%s %s%s%s.", text, doing, wait[0] ? "; " : "", wait);
 }
 
+static bool nobody_changes(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	return hang_looks_in_vain(w, r) || hang_looks_alone(w, r);
+}
+
 /* What a loop of naps is for. Who has made a file that is in its way is not known, and may be at work. */
 static void loop_says(struct hang_work *w, const struct stackgroup_rank *r)
 {
@@ -483,7 +488,7 @@ static void loop_says(struct hang_work *w, const struct stackgroup_rank *r)
 		hang_says(w, "It %s%s%s.", retry->text, retry->owner_text[0] ? "; " : "", retry->owner_text);
 	if (hang_looks_at_memory(w, r))
 		hang_says(w, "It makes no system call in between, so it looks at memory alone%s.",
-			  hang_looks_in_vain(w, r) ? ", and nobody is left who changes that" : "");
+			  nobody_changes(w, r) ? ", and nobody is left who changes that" : "");
 	if (hang_all_look(w) > 0)
 		hang_all_look_says(w);
 	else
@@ -540,6 +545,7 @@ bool hang_one_stands(struct hang_work *w)
 	const struct waithint *retry = hang_retries(w, r);
 	const size_t lookers = !hang_first_waiting(w) && hang_looks_at_memory(w, r) ? hang_all_look(w) : 0;
 	const bool makers = hang_knows_maker(w, r);
+	const bool unsure = lookers > 2 || (r->acting && r->acting->has_python);
 	bool told = !anyone || odd || lookers || makers || hang_tries_in_vain(w, r) || (retry && retry->exists);
 	enum hang_proof need = HANG_VAGUE;
 	if (told && !kernel)
@@ -566,7 +572,7 @@ bool hang_one_stands(struct hang_work *w)
 			c = MIN(by_graph, CONFIDENCE_MEDIUM);
 		else if (makers)
 			c = CONFIDENCE_MEDIUM; /* who should make what it looks for */
-		else if (lookers ? lookers > 2 : !why && !hang_joins_thread(r) && !hang_first_waiting(w))
+		else if (lookers ? unsure : !why && !hang_joins_thread(r) && !hang_first_waiting(w))
 			c = CONFIDENCE_LOW; /* where, and neither who nor why */
 		hang_is(w, id ? id : "missing_rank", anyone && !lookers ? CONFIDENCE_LOW : c);
 		w->v->unexplained = !why;

@@ -111,7 +111,7 @@ bool hang_looks_at_memory(const struct hang_work *w, const struct stackgroup_ran
 
 void hang_look_again(struct hang_work *w)
 {
-	static const uint64_t from_ns = 30 * NS_PER_S, until_ns = 2 * 60 * NS_PER_S, again_ns = 5 * NS_PER_S;
+	static const uint64_t from_ns = 30 * NS_PER_S, until_ns = 150 * NS_PER_S, again_ns = 5 * NS_PER_S;
 	const struct waitgraph *g = w->c->graph;
 	bool awake = false;
 	for (size_t i = 0; g && i < g->n_nodes; i++)
@@ -344,6 +344,33 @@ bool hang_none_could_bring(const struct hang_work *w, const struct waitgraph_sin
 	return w->stepping && hang_nobody_acts(w) && (!pipe || hang_left_then(w));
 }
 
+bool hang_looks_alone(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *one = g && r->process ? waitgraph_thread(g, r->process->pid, 0) : NULL;
+	if (!one || w->many || !w->stepping || !only_looks(w, one) || runs_python(w, one) || !hang_nobody_acts(w))
+		return false;
+	for (size_t i = 0; i < g->n_nodes; i++)
+		if (&g->node[i] != one && only_looks(w, &g->node[i]))
+			return false;
+	return true;
+}
+
+/*
+ * In Python a loop up to a time of its own has the same variables at each look as well, and is usual: it counts after
+ * the time that any loop of naps has.
+ */
+static bool looks_in_python(const struct hang_work *w, const struct waitgraph_node *n)
+{
+	static const uint64_t python_ns = 2 * 60 * NS_PER_S;
+	if (w->standstill_ns < python_ns)
+		return false;
+	for (size_t i = 0; i < w->g.n; i++)
+		if (w->g.rank[i].process && w->g.rank[i].process->pid == n->thread->pid)
+			return hang_same_variables(w, &w->g.rank[i]);
+	return false;
+}
+
 size_t hang_all_look(const struct hang_work *w)
 {
 	const struct waitgraph *g = w->c->graph;
@@ -354,8 +381,7 @@ size_t hang_all_look(const struct hang_work *w)
 		const struct waitgraph_node *x = &g->node[i];
 		if (!x->thread || x->thread->ended || !only_looks(w, x))
 			continue;
-		/* in Python a loop up to a time of its own has the same variables at each look */
-		if (!x->beside_nap || runs_python(w, x))
+		if (!x->beside_nap || (runs_python(w, x) && !looks_in_python(w, x)))
 			return 0;
 		n++;
 	}

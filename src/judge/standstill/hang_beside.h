@@ -60,11 +60,14 @@ void hang_look_again(struct hang_work *w);
 bool hang_looks_in_vain(const struct hang_work *w, const struct stackgroup_rank *r);
 /*
  * How many main threads nap so in a job of steps in which nobody acts, if each of them shares memory with another one
- * that naps, and none is known to run Python: none changes what another one looks at. 0: not so, or it is one alone.
+ * that naps: none changes what another one looks at. In Python this holds after two minutes, and where no variables
+ * change. 0: not so, or it is one alone.
  */
 size_t hang_all_look(const struct hang_work *w);
 /* Adds who they are, and that each waits for another one of them. */
 void hang_all_look_says(struct hang_work *w);
+/* The same of the only main process of a job of steps, in a program without Python: nothing beside it acts either. */
+bool hang_looks_alone(const struct hang_work *w, const struct stackgroup_rank *r);
 /*
  * True of an end that waits for another thread of its own, in a job that has made steps, if nobody of the job acts: no
  * thread makes what it waits for. Of a FIFO that it has open for both ways only if somebody left as the job came to a
