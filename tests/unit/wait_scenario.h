@@ -150,6 +150,8 @@ static inline void wait_fact_line(struct wait_scenario *s, int look, struct wait
 			x->to_write = true;
 		} else if (wait_word(&rest, "hangup")) {
 			x->hangup = true;
+		} else if (wait_word(&rest, "port")) {
+			x->port = (uint16_t)wait_number(&rest);
 		} else if (wait_word(&rest, "apart")) {
 			x->apart = true;
 		} else if (wait_word(&rest, "deaf")) {

@@ -71,7 +71,7 @@ size_t hangrefused_take(struct hangrefused *h, const struct hangprocs *procs, st
 		return 0;
 	for (size_t i = 0; i < n_rows; i++) {
 		const struct refused_row *r = &h->row[i];
-		const struct hangprocs_member *m = member_of(procs, r);
+		const struct hangprocs_member *m = r->n > 0 ? member_of(procs, r) : NULL;
 		if (!m)
 			continue;
 		refused_format(r, address, sizeof(address));
@@ -90,5 +90,36 @@ size_t hangrefused_take(struct hangrefused *h, const struct hangprocs *procs, st
 	}
 	if (n)
 		qsort(ret, n, sizeof(*ret), by_attempts);
+	return n;
+}
+
+static struct hang_asked *asked_of(struct hang_asked *of, size_t n, pid_t pid, uint16_t port)
+{
+	for (size_t i = 0; i < n; i++)
+		if (of[i].pid == pid && of[i].port == port)
+			return &of[i];
+	return NULL;
+}
+
+size_t hangrefused_asked(struct hangrefused *h, const struct hangprocs *procs, struct hang_asked *ret, size_t cap)
+{
+	size_t n_rows = 0, n = 0;
+	if (!h || !h->on || !h->bpf || refused_take(h->bpf, h->row, REFUSED_ROWS, &n_rows) < 0)
+		return 0;
+	for (size_t i = 0; i < n_rows; i++) {
+		const struct refused_row *r = &h->row[i];
+		const struct hangprocs_member *m = r->made > 0 ? member_of(procs, r) : NULL;
+		if (!m)
+			continue;
+		struct hang_asked *of = asked_of(ret, n, m->pid, r->port);
+		if (!of && n == cap)
+			continue;
+		if (!of) {
+			of = &ret[n++];
+			*of = (struct hang_asked){.pid = m->pid, .port = r->port};
+		}
+		of->n += r->made;
+		of->last_ns = MAX(of->last_ns, r->last_ns);
+	}
 	return n;
 }

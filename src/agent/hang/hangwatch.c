@@ -247,10 +247,13 @@ static void judge(struct watch *k, struct watched *j, size_t index)
 {
 	static struct hang_verdict v;
 	struct hang_refused refused[HANG_REFUSED];
+	struct hang_asked asked[HANG_ASKED];
 	struct hang_case *c = &j->evidence.hcase;
 	c->liveness = &j->liveness;
 	c->refused = refused;
 	c->n_refused = hangrefused_take(k->refused, j->sample.procs, refused, ARRAY_SIZE(refused));
+	c->asked = asked;
+	c->n_asked = hangrefused_asked(k->refused, j->sample.procs, asked, ARRAY_SIZE(asked));
 	memset(&v, 0, sizeof(v));
 	hang_judge(&k->shm->settings, &j->history, c, &v);
 	/* send first: a verdict that could not be sent must come up again */
@@ -265,6 +268,8 @@ static void judge(struct watch *k, struct watched *j, size_t index)
 		line_send(k, j, index, HANG_SAYS_PACE, v.pace);
 	c->refused = NULL;
 	c->n_refused = 0;
+	c->asked = NULL;
+	c->n_asked = 0;
 	if (sent)
 		hangevidence_end(&j->evidence);
 	else

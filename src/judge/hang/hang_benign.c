@@ -92,6 +92,13 @@ bool hang_is_stale(const struct hang_work *w, const struct waithint *retry)
 	return retry && retry->exists && retry->old_ns > w->p->job_age_ns + stale_least_ns;
 }
 
+/* True if it connects again and again to a server of the job, whose answer is never what it waits for. */
+static bool asks_in_vain(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct hang_asked *a = hang_asks_in_vain(w, NULL);
+	return a && r->process && a->pid == r->process->pid;
+}
+
 /*
  * The time after which short sleeps that go on are a loop that waits for something; 0: never. Where no rank waits for
  * it and no step was ever made, sleeping may be what the program is for.
@@ -111,7 +118,7 @@ static uint64_t polls_after_ns(const struct hang_work *w, const struct stackgrou
 	bool left = w->many && w->stepping && hang_rank_left_then(w);
 	bool errs = w->stepping && retry && retry->caught; /* what has failed for two minutes seldom works by itself */
 	bool sooner = waited_for || lock_file || left || errs || (w->stepping && hang_all_nap(w)) ||
-		      hang_looks_alone(w, r);
+		      hang_looks_alone(w, r) || asks_in_vain(w, r);
 	uint64_t most = hang_is_stale(w, retry) ? stale_ns : sooner ? waited_for_ns : least;
 	return MAX(said * sleep_times, MIN(least, most));
 }

@@ -10,6 +10,8 @@
 
 /* So long may somebody take to read what a terminal has in the way. */
 static const uint64_t terminal_ns = 2 * 60 * NS_PER_S;
+/* So long may somebody ask a server of the job again and again. */
+static const uint64_t asked_ns = 2 * 60 * NS_PER_S;
 
 /* The end that most ranks wait for; NULL: none, or no rank has anything to do with it. */
 const struct waitgraph_sink *hang_graph_end(const struct hang_work *w)
@@ -535,6 +537,25 @@ static void deaf_says(struct hang_work *w, pid_t waiter)
 		       "itself does by trap '' TERM");
 }
 
+/* What is known of a circle beside its arrows: what lies there unread, who is elsewhere, who was told least. */
+static void circle_says(struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph_node *unread = lies_there(w, s);
+	const bool open = of_messages(w, s) && !s->closed;
+	if (unread)
+		hang_unread_says(w, unread);
+	if (open && !unread) {
+		w->v->confidence = CONFIDENCE_LOW; /* who should have sent the next one is not known */
+		hang_says(w, "Each rank waits for a message of another one.");
+	}
+	if (!unread)
+		hang_one_elsewhere(w, s);
+	if (open && w->v->n_culprits > 2)
+		w->v->n_culprits = 0; /* all are none */
+	if (open && w->v->n_culprits == 0 && !unread && !hang_not_listened_to(w, s))
+		hang_heard_least(w, s);
+}
+
 /* An end that says why: a stopped helper, a silent server. Such a wait may still end, so it takes longer to tell. */
 bool hang_graph_explains(struct hang_work *w)
 {
@@ -554,13 +575,16 @@ bool hang_graph_explains(struct hang_work *w)
 	const pid_t reader = hang_reads_what_was_left(w, s);
 	bool visitor = s->end == WAITEND_VISITOR && s->n_followers == 0 && !left && !reader;
 	const pid_t deaf = visitor ? hang_waits_for_the_deaf(w, s) : 0;
+	const struct hang_asked *asker = visitor ? hang_asks_in_vain(w, n) : NULL;
 	const struct waitgraph_node *locked = visitor ? hang_locked_out(w, s) : NULL;
 	if ((visitor || by_absence) && !w->stepping)
 		return false; /* a server without clients */
 	if (visitor && n->dead_within && n->fact && n->fact->kind == WAITFACT_FIFO)
 		return false; /* who could come stands as well: hang_closed_job */
-	if (writes && w->standstill_ns < terminal_ns) { /* somebody reads what it has printed */
-		w->v->again_ns = sub_floor(terminal_ns, w->standstill_ns);
+	/* Somebody reads what it has printed; a server that loads answers so for long. */
+	const uint64_t patient_ns = writes ? terminal_ns : asker ? asked_ns : 0;
+	if (w->standstill_ns < patient_ns) {
+		w->v->again_ns = patient_ns - w->standstill_ns;
 		return true;
 	}
 	if (s->end == WAITEND_PERSON && !writes && ((!w->stepping && !w->many) || s->n_followers == 0))
@@ -579,27 +603,17 @@ bool hang_graph_explains(struct hang_work *w)
 		return false;
 	bool seen = held || s->end == WAITEND_PERSON; /* no more is to be learned by waiting */
 	w->counting &= s->end != WAITEND_VISITOR; /* a visitor may bring the next thing to count */
-	const enum hang_proof open = !visitor || locked ? HANG_EXPLAINED : deaf ? HANG_VAGUE : HANG_DOUBTFUL;
+	const enum hang_proof open = !visitor || locked ? HANG_EXPLAINED
+				     : deaf || asker	? HANG_VAGUE
+							: HANG_DOUBTFUL;
 	if (!hang_old_enough(w, seen ? HANG_FIRM : open))
 		return true;
 	/* read from a pool, which proves nothing; a server of the same port may have its connection */
 	bool lost = (n->hint && n->hint->lost) || waitgraph_waits_for_itself(n);
 	bool sure = held && s->circle == WAITGRAPH_PROOF && !lost;
-	graph_is(w, s, left ? "abandoned_wait" : id,
+	graph_is(w, s, left ? "abandoned_wait" : asker ? "poll_loop" : id,
 		 sure ? confidence_of(w, s) : MIN(confidence_of(w, s), CONFIDENCE_MEDIUM));
-	const struct waitgraph_node *unread = lies_there(w, s);
-	if (unread)
-		hang_unread_says(w, unread);
-	if (of_messages(w, s) && !s->closed && !unread) {
-		w->v->confidence = CONFIDENCE_LOW; /* who should have sent the next one is not known */
-		hang_says(w, "Each rank waits for a message of another one.");
-	}
-	if (!unread)
-		hang_one_elsewhere(w, s);
-	if (of_messages(w, s) && !s->closed && w->v->n_culprits > 2)
-		w->v->n_culprits = 0; /* all are none */
-	if (of_messages(w, s) && !s->closed && w->v->n_culprits == 0 && !unread && !hang_not_listened_to(w, s))
-		hang_heard_least(w, s);
+	circle_says(w, s);
 	if (hang_each_for_its_own(w)) {
 		w->v->confidence = CONFIDENCE_LOW;
 		w->v->n_culprits = 0;
@@ -617,16 +631,17 @@ bool hang_graph_explains(struct hang_work *w)
 	/* a person may come; and sleeping may be what the program is for */
 	if ((visitor && !locked) || lookers > 2 || hang_by_design(w, s))
 		w->v->confidence = CONFIDENCE_LOW;
-	if (reader) {
+	if (reader)
 		reader_says(w, reader);
-	} else if (left) {
+	else if (left)
 		hang_visitor_left_says(w);
-	} else if (locked) {
+	else if (locked)
 		hang_locked_out_says(w, s, locked);
-	} else if (deaf) {
+	else if (deaf)
 		deaf_says(w, deaf);
-	}
-	if (!reader && !left && !deaf && !locked && s->end == WAITEND_VISITOR)
+	else if (asker)
+		hang_asks_in_vain_says(w, asker);
+	else if (s->end == WAITEND_VISITOR)
 		hang_visitor_of_none(w, s);
 	hang_limit_says(w, s);
 	if (s->outside)

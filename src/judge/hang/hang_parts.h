@@ -110,6 +110,12 @@ pid_t hang_reads_what_was_left(const struct hang_work *w, const struct waitgraph
 /* Who waits for the end of this server and for nothing else, though it ignores SIGTERM; 0: nobody. */
 pid_t hang_waits_for_the_deaf(const struct hang_work *w, const struct waitgraph_sink *s);
 /*
+ * Who goes round in a loop of naps, in a job of steps in which nobody else acts, and connects again and again to a
+ * server of the job that is at its door: this one, or any (NULL). NULL: nobody is seen to.
+ */
+const struct hang_asked *hang_asks_in_vain(const struct hang_work *w, const struct waitgraph_node *door);
+void hang_asks_in_vain_says(struct hang_work *w, const struct hang_asked *a);
+/*
  * Who waits for the lock of a file that the end of a script's job, which is at its door, has inherited with a
  * descriptor; NULL: nobody.
  */

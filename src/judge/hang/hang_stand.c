@@ -489,8 +489,11 @@ static void loop_says(struct hang_work *w, const struct stackgroup_rank *r)
 	if (hang_looks_at_memory(w, r))
 		hang_says(w, "It makes no system call in between, so it looks at memory alone%s.",
 			  nobody_changes(w, r) ? ", and nobody is left who changes that" : "");
+	const struct hang_asked *asks = hang_asks_in_vain(w, NULL);
 	if (hang_all_look(w) > 0)
 		hang_all_look_says(w);
+	else if (asks && r->process && asks->pid == r->process->pid)
+		hang_asks_in_vain_says(w, asks);
 	else
 		hang_says_who_naps(w, r);
 	hang_says_ranks_left_then(w);

@@ -227,6 +227,94 @@ void hang_locked_out_says(struct hang_work *w, const struct waitgraph_sink *s, c
 	hang_advise(w, "close the lock's descriptor for what is started in the background: command 9>&- &");
 }
 
+/* ---- who asks a server for another answer ---- */
+
+/* So often, and within so long before the look, somebody asks who does so again and again. */
+static const uint64_t asked_least = 15, asked_lately_ns = 20 * NS_PER_S;
+
+/* The thread at the door of this port of another process; NULL: none. */
+static const struct waitgraph_node *door_of(const struct waitgraph *g, const struct hang_asked *a)
+{
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		const bool door = n->thread && n->end == WAITEND_VISITOR && n->fact && n->fact->kind == WAITFACT_LISTEN;
+		if (door && n->fact->port == a->port && n->process->pid != a->pid)
+			return n;
+	}
+	return NULL;
+}
+
+static bool asks_on(const struct hang_work *w, const struct hang_asked *a)
+{
+	return a->n >= asked_least && sub_floor(w->p->now_ns, a->last_ns) <= asked_lately_ns;
+}
+
+/* True of a thread that goes on for a moment: a loop of naps, or one that was in another wait at the look before. */
+static bool goes_round(const struct waitgraph_node *n)
+{
+	return n && (n->end == WAITEND_RUNS || (n->end == WAITEND_CLOCK && n->naps));
+}
+
+/*
+ * True of a child that does nothing but sleep within a limit, as a script's `sleep 1` does. One that was not there at
+ * the look before counts as running, so it is known by its call.
+ */
+static bool is_a_pause(const struct waitgraph_node *n, pid_t of)
+{
+	const bool sleeps = n->thread->wait == WAIT_SLEEP || (n->fact && n->fact->kind == WAITFACT_CLOCK);
+	return n->process->ppid == of && n->main && n->timed && sleeps;
+}
+
+/* True of a thread that waits for another one, for a request, or for nobody that is left. */
+static bool does_nothing(const struct waitgraph_node *n)
+{
+	const bool door = n->end == WAITEND_VISITOR && n->fact && n->fact->kind == WAITFACT_LISTEN;
+	if (!n->thread || n->thread->ended || door)
+		return true;
+	const bool others = n->end == WAITEND_NONE || n->end == WAITEND_NOBODY || n->end == WAITEND_OWN ||
+			    n->end == WAITEND_CIRCLE || n->end == WAITEND_ANY;
+	return others && !n->timed;
+}
+
+/* True if nobody of the job does anything but the one that asks: who would change the answer is not seen. */
+static bool only_asks(const struct waitgraph *g, pid_t asker)
+{
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		const bool other = n->thread && n->process->pid != asker && !(n->who && n->who->launcher);
+		if (other && !does_nothing(n) && !is_a_pause(n, asker))
+			return false;
+	}
+	return true;
+}
+
+const struct hang_asked *hang_asks_in_vain(const struct hang_work *w, const struct waitgraph_node *door)
+{
+	const struct waitgraph *g = w->c->graph;
+	for (size_t i = 0; g && w->stepping && !w->many && i < w->c->n_asked; i++) {
+		const struct hang_asked *a = &w->c->asked[i];
+		const struct waitgraph_node *to = door_of(g, a);
+		if (to && (!door || to->process == door->process) && asks_on(w, a) &&
+		    goes_round(waitgraph_thread(g, a->pid, 0)) && only_asks(g, a->pid))
+			return a;
+	}
+	return NULL;
+}
+
+void hang_asks_in_vain_says(struct hang_work *w, const struct hang_asked *a)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitfact_process *p = waitgraph_thread(g, a->pid, 0)->process, *to = door_of(g, a)->process;
+	char since[24];
+	hang_says(w,
+		  "Process %d (%s) goes round in a loop with pauses, and has connected to process %d (%s), port %u, "
+		  "%llu times in %s: it has an answer each time, and waits for another one.",
+		  (int)p->pid, p->name, (int)to->pid, to->name, (unsigned)a->port, (unsigned long long)a->n,
+		  duration_format(w->standstill_ns, since));
+	hang_advise(w, "ask the server by hand as the loop does (curl -i), and compare the path, the status and the "
+		       "words of its answer with what the loop wants");
+}
+
 /* ---- what lies there already ---- */
 
 static const struct waitgraph_edge *unread_edge(const struct waitgraph *g, const struct waitgraph_node *n)

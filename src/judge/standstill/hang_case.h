@@ -67,6 +67,15 @@ struct hang_refused {
 	int error; /* as errno, of the last one; 0: it gave up before there was an answer */
 };
 
+/* A port of this machine to which a process of the job, or a child of it that has ended, has connected. */
+#define HANG_ASKED 16
+struct hang_asked {
+	pid_t pid;
+	uint16_t port;
+	uint64_t n; /* times since the job was suspected */
+	uint64_t last_ns; /* of the last one, as liveness's now_ns */
+};
+
 struct hang_case {
 	int64_t now_unix_ms;
 	const struct liveness_set *liveness;
@@ -86,6 +95,8 @@ struct hang_case {
 	const struct raystand *ray; /* what waits in the job's Ray node, and for whom; NULL: nothing, or no node */
 	const struct hang_refused *refused; /* the most often tried first; none where they cannot be counted */
 	size_t n_refused;
+	const struct hang_asked *asked; /* likewise */
+	size_t n_asked;
 	const struct rankenv *environment; /* compared over the ranks; NULL: not read */
 	const struct hang_source *source;
 	size_t n_source;

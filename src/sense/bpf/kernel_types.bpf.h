@@ -141,7 +141,9 @@ struct sock_common {
 	__be32 skc_daddr;
 	__be16 skc_dport;
 	__u16 skc_family;
+	__be32 skc_rcv_saddr;
 	struct in6_addr skc_v6_daddr;
+	struct in6_addr skc_v6_rcv_saddr;
 };
 
 struct sock {

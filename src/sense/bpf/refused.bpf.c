@@ -4,7 +4,8 @@
  *
  * The state of a socket changes to SYN_SENT within connect(2), in the process that connects; it changes back whenever
  * the answer comes, in whatever process runs then. So the first one notes who it is. An attempt that succeeds takes
- * back what was counted for its address: who listens there is there now.
+ * back what was counted for its address: who listens there is there now. Within the machine it is counted itself: who
+ * asks a server again and again leaves no other trace either.
  */
 #include "kernel_types.bpf.h"
 
@@ -52,6 +53,22 @@ static __always_inline void opening_begins(struct sock *sk)
 	bpf_map_update_elem(&opening, &at, &key, BPF_ANY);
 }
 
+/* True of a connection to an address of the machine itself. */
+static __always_inline int is_within(struct sock *sk, const struct bpf_refused_key *key)
+{
+	unsigned char from[16] = {};
+	if (key->family == FAMILY_INET6) {
+		BPF_CORE_READ_INTO(&from, sk, __sk_common.skc_v6_rcv_saddr.in6_u.u6_addr8);
+	} else {
+		__u32 own = BPF_CORE_READ(sk, __sk_common.skc_rcv_saddr);
+		__builtin_memcpy(from, &own, sizeof(own));
+	}
+	for (int i = 0; i < 16; i++)
+		if (from[i] != key->address[i])
+			return 0;
+	return 1;
+}
+
 static __always_inline void opening_ends(struct sock *sk, int state)
 {
 	__u64 at = (__u64)sk;
@@ -60,15 +77,19 @@ static __always_inline void opening_ends(struct sock *sk, int state)
 		return;
 	struct bpf_refused_key key = *known;
 	bpf_map_delete_elem(&opening, &at);
-	if (state != STATE_CLOSE) {
+	const int made = state != STATE_CLOSE;
+	if (made && !is_within(sk, &key)) {
 		bpf_map_delete_elem(&rows, &key);
 		return;
 	}
 	struct bpf_refused_count *before = bpf_map_lookup_elem(&rows, &key);
-	struct bpf_refused_count now = {.n = 1, .last_ns = bpf_ktime_get_ns()};
-	now.error = BPF_CORE_READ(sk, sk_err);
-	if (before)
+	struct bpf_refused_count now = {.n = !made, .made = (unsigned)made, .last_ns = bpf_ktime_get_ns()};
+	if (!made)
+		now.error = BPF_CORE_READ(sk, sk_err);
+	if (before && !made)
 		now.n += before->n;
+	if (before)
+		now.made += before->made;
 	bpf_map_update_elem(&rows, &key, &now, BPF_ANY);
 }
 

@@ -67,6 +67,7 @@ static void row_take(void *ctx, size_t row, size_t at)
 		.v6 = key->family == AF_INET6,
 		.port = ntohs(key->port),
 		.n = c->n,
+		.made = c->made,
 		.last_ns = c->last_ns,
 		.error = c->error,
 	};

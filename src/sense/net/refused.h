@@ -4,8 +4,8 @@
  * trace else: the kernel drops a socket that was refused at once.
  *
  * Off, it costs nothing; on, each change of the state of a TCP socket of the machine costs one call. Memory in the
- * kernel is bounded: 0.55 MB. What a successful connection reached is no longer told. Process numbers are those of
- * the initial pid namespace, so vigil has to run in it.
+ * kernel is bounded: 0.55 MB. What a successful connection reached is no longer told as refused; within the machine it
+ * is counted as made. Process numbers are those of the initial pid namespace, so vigil has to run in it.
  */
 #pragma once
 
@@ -21,8 +21,9 @@ struct refused_row {
 	bool v6;
 	uint8_t address[16]; /* network order; the first 4 bytes for IPv4 */
 	uint16_t port;
-	uint64_t n; /* attempts since it was switched on */
-	uint64_t last_ns; /* of the world's monotonic clock */
+	uint64_t n; /* attempts in vain since it was switched on, and since one succeeded; may be 0 */
+	uint32_t made; /* connections that were made to an address of this machine */
+	uint64_t last_ns; /* of the last of both; of the world's monotonic clock */
 	int error; /* of the last one: ECONNREFUSED, ETIMEDOUT …; 0: it gave up before there was an answer */
 };
 

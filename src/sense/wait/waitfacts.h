@@ -108,6 +108,7 @@ struct waitfact {
 	uint32_t unread;
 	/* WAITFACT_TCP: all that has come over the connection so far; 0: nothing, or unknown. */
 	uint64_t received_bytes;
+	uint16_t port; /* WAITFACT_LISTEN, TCP */
 	uint64_t peer_id; /* inode of the other end of a TCP or unix connection on this machine; 0: none, or unknown */
 	/* WAITFACT_MESSAGE of System V, to be received: the type that is asked for, as msgrcv(2) takes it. */
 	int64_t message_type;

@@ -116,6 +116,7 @@ static int socket_resolve(struct waitlook *l, struct pend *p)
 		return 0;
 	if (s->state == SOCKPEER_LISTEN) {
 		f->kind = WAITFACT_LISTEN;
+		f->port = s->is_unix ? 0 : s->local_port;
 		return 0;
 	}
 	/* A wait for what lies there already would be over: it is one for what comes after it. */

@@ -38,6 +38,32 @@ static void refused_put(struct refused_scenario *s, uint64_t now_ns, struct hang
 	ret->n_refused = s->n;
 }
 
+struct asked_scenario {
+	struct hang_asked row[HANG_ASKED];
+	uint64_t ago_ns[HANG_ASKED];
+	size_t n;
+};
+
+/* <pid> <times> <port> ago <time>: a port of this machine to which it has connected */
+static void asked_line(struct asked_scenario *s, struct span rest, const char *where)
+{
+	assert_true(s->n < HANG_ASKED);
+	struct hang_asked *a = &s->row[s->n];
+	a->pid = int_of(next(&rest, where));
+	a->n = (uint64_t)int_of(next(&rest, where));
+	a->port = (uint16_t)int_of(next(&rest, where));
+	assert_true(span_eq(next(&rest, where), "ago"));
+	s->ago_ns[s->n++] = duration_of(next(&rest, where), where);
+}
+
+static void asked_put(struct asked_scenario *s, uint64_t now_ns, struct hang_case *ret)
+{
+	for (size_t i = 0; i < s->n; i++)
+		s->row[i].last_ns = sub_floor(now_ns, s->ago_ns[i]);
+	ret->asked = s->row;
+	ret->n_asked = s->n;
+}
+
 static enum confidence confidence_read(struct span w)
 {
 	return span_eq(w, "high") ? CONFIDENCE_HIGH : span_eq(w, "medium") ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW;

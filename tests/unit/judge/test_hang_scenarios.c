@@ -74,6 +74,7 @@ struct scenario {
 	char unavailable[120], nobodys_error[120];
 	uint64_t retransmits_per_s;
 	struct refused_scenario refused;
+	struct asked_scenario connects;
 	struct anew_scenario anew;
 	struct ray_scenario ray;
 	/* what came of it since the mark */
@@ -505,6 +506,7 @@ static void case_make(struct scenario *s, struct stackdump *dumps, struct hang_c
 	}
 	c->nobodys_error = s->nobodys_error;
 	refused_put(&s->refused, s->look.now_ns, c);
+	asked_put(&s->connects, s->look.now_ns, c);
 	if (s->asked.want & HANG_WANT_STACKS && waits.n_who > 0)
 		c->graph = graph_of_waits();
 	if (s->asked.want & HANG_WANT_STACKS) {
@@ -819,6 +821,8 @@ static void line(struct scenario *s, struct span text, const char *where)
 		s->retransmits_per_s = (uint64_t)int_of(next(&rest, where));
 	else if (span_eq(key, "refused"))
 		refused_line(&s->refused, rest, where);
+	else if (span_eq(key, "asked"))
+		asked_line(&s->connects, rest, where);
 	else if (span_eq(key, "anew"))
 		anew_line(&s->anew, rest, s->now_ns, where);
 	else

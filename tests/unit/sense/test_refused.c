@@ -147,12 +147,17 @@ static void a_connection_takes_back_what_was_counted(void **state)
 	struct sockaddr_in6 at = address_of(false, port, &len);
 	cleanup(closep) int fd = socket(AF_INET, SOCK_STREAM, 0);
 	assert_int_equal(bind(fd, (struct sockaddr *)&at, len), 0);
-	assert_int_equal(listen(fd, 1), 0);
-	assert_int_equal(try_once(false, port), 0);
-	assert_null(row_of(k, port));
+	assert_int_equal(listen(fd, 8), 0);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(try_once(false, port), 0);
+	const struct refused_row *r = row_of(k, port);
+	assert_true(r && r->n == 0 && r->made == 2);
+	assert_int_equal(r->pid, getpid());
 	/* switched on anew it begins from nothing */
 	closep(&fd);
 	assert_int_equal(try_once(false, port), ECONNREFUSED);
+	r = row_of(k, port);
+	assert_true(r && r->n == 1 && r->made == 2);
 	refused_off(k);
 	assert_int_equal(refused_on(k), 0);
 	assert_null(row_of(k, port));
