@@ -1,6 +1,7 @@
 #include "agent/wait/waitargs.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "agent/inspect/procview.h"
@@ -12,7 +13,7 @@
 #include "sense/rank.h"
 
 #define FRAMES_MOST 12 /* innermost calls that are compared */
-#define RANKS_LEAST 3 /* of two nobody is the odd one */
+#define RANKS_LEAST 3 /* of two nobody is the odd one, but one may be behind */
 
 /* ---- which one differs ---- */
 
@@ -92,6 +93,46 @@ bool waitargs_odd(const struct waitargs_rank *rank, size_t n, size_t *ret_rank, 
 	}
 	*ret_rank = found;
 	return found != n;
+}
+
+/* The first number in which two texts differ that are alike but for their numbers. False: it is too long. */
+static bool numbers_differ(const char *a, const char *b, int64_t *ret_a, int64_t *ret_b)
+{
+	const size_t digits_most = 15;
+	while (*a && *b) {
+		const size_t n = strspn(a, "0123456789"), m = strspn(b, "0123456789");
+		if (n > digits_most || m > digits_most)
+			return false;
+		if (n > 0 && strtoll(a, NULL, 10) != strtoll(b, NULL, 10)) {
+			*ret_a = strtoll(a, NULL, 10);
+			*ret_b = strtoll(b, NULL, 10);
+			return true;
+		}
+		a += n ? n : 1;
+		b += m ? m : 1;
+	}
+	return false;
+}
+
+bool waitargs_behind(const struct waitargs_rank rank[2], size_t *ret_rank, size_t *ret_arg)
+{
+	size_t found = 2;
+	if (!at_one_place(rank, 2))
+		return false;
+	for (size_t i = 0; i < rank[0].n; i++) {
+		const char *a = rank[0].arg[i].value, *b = rank[1].arg[i].value;
+		int64_t x = 0, y = 0;
+		if (!a[0] || !b[0] || strcmp(a, b) == 0)
+			continue;
+		if (!alike_but_numbers(a, b) || !numbers_differ(a, b, &x, &y) ||
+		    y - x == (int64_t)rank[1].rank - rank[0].rank || (found != 2 && found != (size_t)(y < x)))
+			return false;
+		found = y < x;
+		*ret_arg = i; /* the outermost one says most */
+	}
+	if (found != 2)
+		*ret_rank = found;
+	return found != 2;
 }
 
 /* ---- reading them ---- */
@@ -228,13 +269,20 @@ int waitargs_read(const struct world *w, const struct waitfacts *facts, const st
 	bool all = false, by_number = false;
 	for (size_t i = 0; i < n_who; i++)
 		ranks += who[i].main && who[i].rank != NO_RANK;
-	if (ranks < RANKS_LEAST)
+	if (ranks < 2)
 		return 0;
 	x.rank = calloc(ranks, sizeof(*x.rank));
 	if (!x.rank)
 		return -ENOMEM;
 	int e = ranks_read(&x, facts, who, n_who, until_ns, &all);
-	if (e || !all || !waitargs_odd(x.rank, x.n, &odd, &arg, &by_number))
+	if (e || !all)
 		return e;
+	if (x.n == 2) {
+		by_number = waitargs_behind(x.rank, &odd, &arg);
+		if (!by_number)
+			return 0;
+	} else if (!waitargs_odd(x.rank, x.n, &odd, &arg, &by_number)) {
+		return 0;
+	}
 	return hint_put(&x.rank[odd], &x.rank[odd == 0 ? 1 : 0], arg, by_number, hint, n_hints, cap_hints);
 }

@@ -1,8 +1,8 @@
 /*
  * Ranks that all stand at one place, of which one has called it with another text than all others: a key of a store
- * with another number of a try in it, say, so that they wait for each other for ever. Of three ranks or more whose main
- * threads wait in the same lines of Python, the arguments of the innermost calls are compared. It names and proves
- * nothing by itself, as ranks may be called with different texts by design.
+ * with another number of a try in it, say, so that they wait for each other for ever. Of ranks whose main threads
+ * wait in the same lines of Python, the arguments of the innermost calls are compared. It names and proves nothing by
+ * itself, as ranks may be called with different texts by design.
  */
 #pragma once
 
@@ -33,6 +33,12 @@ struct waitargs_rank {
  * texts differ in their numbers alone. Pure.
  */
 bool waitargs_odd(const struct waitargs_rank *rank, size_t n, size_t *ret_rank, size_t *ret_arg, bool *ret_by_number);
+/*
+ * Of two ranks nobody is the odd one, but one may be behind: the texts differ in a number alone, which is the smaller
+ * one here. Each such argument has to say so of the same rank. Where the number differs as the ranks' numbers do, it
+ * may be theirs, or that of a part that each has of its own, and nothing is said. Pure.
+ */
+bool waitargs_behind(const struct waitargs_rank rank[2], size_t *ret_rank, size_t *ret_arg);
 /*
  * Adds a hint to an array that base/vec.h lets grow, if there is such a rank. Nothing is stopped; secrets are masked.
  * What the time until until_ns does not suffice for is left out. -ENOMEM.

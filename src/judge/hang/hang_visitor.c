@@ -100,6 +100,35 @@ static bool all_ask_it(const struct hang_work *w, const struct waitgraph_sink *s
 	return w->many;
 }
 
+/*
+ * All stand at one place, and one rank has called it with another text than all others, or, of two ranks, with a
+ * smaller number in it: it is behind, which says who and not why. *ret: that rank.
+ */
+static bool odd_text_says(struct hang_work *w, const struct stackgroup_rank **ret)
+{
+	const struct waitgraph *g = w->c->graph;
+	for (size_t i = 0; i < w->g.n; i++) {
+		const struct stackgroup_rank *r = &w->g.rank[i];
+		const struct waitgraph_node *n = r->process ? waitgraph_thread(g, r->process->pid, 0) : NULL;
+		if (!n || !n->odd)
+			continue;
+		const bool two = w->g.n == 2;
+		if (two)
+			hang_says(w, "Rank %d is behind: there %s; of the other rank it is %s.", r->rank, n->odd->text,
+				  n->odd->owner_text);
+		else
+			hang_says(w, "Of rank %d alone %s; of all others it is %s.", r->rank, n->odd->text,
+				  n->odd->owner_text);
+		if (n->odd->by_number && w->stepping) {
+			hang_accuse(w, r->rank);
+			w->v->confidence = two ? CONFIDENCE_LOW : CONFIDENCE_MEDIUM;
+		}
+		*ret = r;
+		return true;
+	}
+	return false;
+}
+
 /* A helper of a rank is at its door, and all ranks have come to it: what they miss may be the fault of any of them. */
 static void at_a_helpers_door(struct hang_work *w, const struct waitgraph_sink *s)
 {
@@ -109,6 +138,9 @@ static void at_a_helpers_door(struct hang_work *w, const struct waitgraph_sink *
 	w->v->confidence = CONFIDENCE_LOW;
 	w->v->n_culprits = 0;
 	hang_says(w, "All ranks have come to it: whether it or one of them has lost what they wait for is not known.");
+	const struct stackgroup_rank *one = NULL;
+	if (w->g.n == 2)
+		ignore(odd_text_says(w, &one), "they may be called alike");
 }
 
 /*
@@ -464,26 +496,6 @@ static void odd_place_says(struct hang_work *w, size_t at, const struct stackgro
 		return;
 	hang_accuse(w, b->rank);
 	w->v->confidence = CONFIDENCE_MEDIUM;
-}
-
-/* All stand at one place, and one rank has called it with another text than all others. *ret: that rank. */
-static bool odd_text_says(struct hang_work *w, const struct stackgroup_rank **ret)
-{
-	const struct waitgraph *g = w->c->graph;
-	for (size_t i = 0; i < w->g.n; i++) {
-		const struct stackgroup_rank *r = &w->g.rank[i];
-		const struct waitgraph_node *n = r->process ? waitgraph_thread(g, r->process->pid, 0) : NULL;
-		if (!n || !n->odd)
-			continue;
-		hang_says(w, "Of rank %d alone %s; of all others it is %s.", r->rank, n->odd->text, n->odd->owner_text);
-		if (n->odd->by_number && w->stepping) {
-			hang_accuse(w, r->rank);
-			w->v->confidence = CONFIDENCE_MEDIUM;
-		}
-		*ret = r;
-		return true;
-	}
-	return false;
 }
 
 /* It waits for the one thread that has its connection in hand, whatever its stack says of its work. */

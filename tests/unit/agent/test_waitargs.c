@@ -94,6 +94,31 @@ static void ranks_at_other_places_are_not_compared(void **state)
 	assert_false(waitargs_odd(rank, 3, &odd, &at, &by_number));
 }
 
+static void of_two_the_one_with_the_smaller_number_is_behind(void **state)
+{
+	(void)state;
+	static const struct {
+		struct keys k;
+		size_t behind; /* 2: nothing is said */
+	} all[] = {
+		{{{"'grad46'", "'grad45'"}, {"'t'", "'t'"}, 2}, 1},
+		{{{"'grad9'", "'grad8'"}, {"'step 10'", "'step 9'"}, 2}, 1},
+		{{{"'grad7'", "'grad12'"}, {"", ""}, 2}, 0},
+		{{{"'grad07'", "'grad12'"}, {"", ""}, 2}, 0},
+		{{{"'part0'", "'part1'"}, {"'t'", "'t'"}, 2}, 2}, /* each has its own part */
+		{{{"'part46'", "'part47'"}, {"'t'", "'t'"}, 2}, 2},
+		{{{"'grad46'", "'grad45'"}, {"'train'", "'eval'"}, 2}, 2},
+		{{{"'grad46'", "'grad45'"}, {"'a3'", "'a5'"}, 2}, 2},
+		{{{"'grad46'", "'grad46'"}, {"'t'", "'t'"}, 2}, 2},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		size_t behind = 2, at;
+		put(&all[i].k);
+		assert_int_equal(waitargs_behind(rank, &behind, &at), all[i].behind != 2);
+		assert_int_equal(behind, all[i].behind);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -101,6 +126,7 @@ int main(void)
 		cmocka_unit_test(other_words_are_no_other_number),
 		cmocka_unit_test(where_all_differ_or_none_nobody_is_odd),
 		cmocka_unit_test(ranks_at_other_places_are_not_compared),
+		cmocka_unit_test(of_two_the_one_with_the_smaller_number_is_behind),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
