@@ -173,6 +173,14 @@ static bool waited_for_alone(const struct hang_work *w, const struct stackgroup_
 	       !liveness_writes(w->p, l) && !hang_gpu_works(w, r->rank);
 }
 
+/* True of a server at its door that is asked in vain: what the job reads is read by the tools that ask it. */
+static bool is_asked(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *n = g && r->process ? waitgraph_thread(g, r->process->pid, 0) : NULL;
+	return n && n->end == WAITEND_VISITOR && hang_asks_in_vain(w, n);
+}
+
 /* Something works, so it may be work. */
 bool hang_busy(struct hang_work *w)
 {
@@ -181,7 +189,7 @@ bool hang_busy(struct hang_work *w)
 		return false;
 	for (size_t i = 0; i < w->n_blocking && !r; i++)
 		if (!w->benign[i] && !hang_polls(w, &w->g.rank[w->blocking[i]]) &&
-		    hang_works(w, &w->g.rank[w->blocking[i]]))
+		    hang_works(w, &w->g.rank[w->blocking[i]]) && !is_asked(w, &w->g.rank[w->blocking[i]]))
 			r = &w->g.rank[w->blocking[i]];
 	if (!r)
 		return false;
