@@ -634,12 +634,23 @@ static bool stands_elsewhere(const struct waitgraph_node *x)
 	       (x->n_edges > 0 || x->end == WAITEND_NOBODY || x->end == WAITEND_GONE || x->end == WAITEND_STOPPED);
 }
 
+/* True of a main thread that sleeps, if all other threads of its process are loops with an alarm: it does the work. */
+static bool sleeps_beside_loops(const struct build *b, uint32_t main)
+{
+	const struct waitgraph_node *x = node_at(b, main);
+	for (uint32_t k = main + 1; k < main + x->process->n_threads; k++)
+		if (!has_nothing_to_do(b, k) && !own_alarm(b, k))
+			return false;
+	return x->main && x->end == WAITEND_CLOCK;
+}
+
 void waitgraph_idle_loop(struct build *b, uint32_t i)
 {
 	struct waitgraph_node *x = node_at(b, i);
 	const struct waitfact *alarm = x->thread && x->n_edges > 0 && !x->wants ? own_alarm(b, i) : NULL;
 	uint32_t main = alarm ? waitgraph_first_node(b, x->process) : WAITGRAPH_NONE;
-	if (main == WAITGRAPH_NONE || !stands_elsewhere(node_at(b, main)) || is_waited_for_within(b, i))
+	if (main == WAITGRAPH_NONE || is_waited_for_within(b, i) ||
+	    (!stands_elsewhere(node_at(b, main)) && !sleeps_beside_loops(b, main)))
 		return;
 	b->g->edge[x->first_edge] = (struct waitgraph_edge){main, WAITGRAPH_LIKELY, alarm, NULL};
 	x->n_edges = 1;
