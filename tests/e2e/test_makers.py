@@ -36,18 +36,18 @@ for step in range(10, 110 if not what.startswith("lost") else 2000):
     else:
         wait("ckpt-%d" % step + ("/done" if what == "lost folder" and step == 90 else ""))
         if what == "slow" and step == 90:
-            busy(75)
+            busy(55)
         if what != "outside":
             put("score-%d" % step)
 """
 
 
 def scores_of_others(folder, until):
-    """An evaluator that is none of the job's: it takes 75 s for the checkpoint of step 90."""
+    """An evaluator that is none of the job's: it takes 55 s for the checkpoint of step 90."""
     step = 10
     while time.monotonic() < until and step < 110:
         if (folder / f"ckpt-{step}").exists():
-            time.sleep(75 if step == 90 else 0)
+            time.sleep(55 if step == 90 else 0)
             (folder / f"score-{step}").touch()
             step += 10
         time.sleep(0.1)

@@ -1,12 +1,15 @@
 #include "sense/proc/makers.h"
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <string.h>
 #include <sys/fanotify.h>
 #include <sys/statfs.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/hash.h"
+#include "sense/proc/proc.h"
 
 struct makers {
 	int fd;
@@ -16,12 +19,27 @@ struct makers {
 #define FAN_MARK_EVICTABLE 0x200 /* Linux 5.19: the mark goes when the kernel needs the memory of the folder's inode */
 #endif
 
-/* The right to have more marks than usual is the one to be told whose the events are. */
+/*
+ * The right to have more marks than usual is the one to be told whose the events are. Who has it not does not ask: the
+ * service's filter has no place for this call.
+ */
+static bool may_be_told(const struct world *w)
+{
+	const size_t most = 16384;
+	cleanup(freep) char *text = NULL;
+	struct proc_status s;
+	size_t len;
+	return file_slurp(w->proc_fd, "self/status", most, &text, &len) == 0 &&
+	       proc_status_parse((struct span){text, len}, &s) == 0 && (s.cap_effective >> CAP_SYS_ADMIN & 1);
+}
+
 int makers_open(const struct world *w, struct makers **ret)
 {
-	struct makers *k = w->recorded ? NULL : calloc(1, sizeof(*k));
 	if (w->recorded)
 		return WORLD_ABSENT;
+	if (!may_be_told(w))
+		return WORLD_DENIED;
+	struct makers *k = calloc(1, sizeof(*k));
 	if (!k)
 		return -ENOMEM;
 	k->fd = fanotify_init(FAN_CLASS_NOTIF | FAN_REPORT_DFID_NAME | FAN_CLOEXEC | FAN_NONBLOCK | FAN_UNLIMITED_MARKS,
