@@ -323,7 +323,7 @@ static bool python_fork_lock(struct hang_work *w, const struct dump_process *p)
 	const struct dump_process *parent = hang_process_in(hang_newest(w), p->ppid);
 	const struct dump_thread *t = &p->threads[0];
 	char who[120], at[300];
-	if (!parent || !is_alone(p) || parent->n_threads < 2 || !wants_lock(w, p, t) || !is_copy(parent, p))
+	if (!parent || p->n_threads != 1 || parent->n_threads < 2 || !wants_lock(w, p, t) || !is_copy(parent, p))
 		return false;
 	if (!hang_old_enough(w, HANG_CERTAIN))
 		return true;
