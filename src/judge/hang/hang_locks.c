@@ -332,10 +332,10 @@ static bool python_fork_lock(struct hang_work *w, const struct dump_process *p)
 	hang_process_who(p, who, sizeof(who));
 	hang_place(w, p, t, at, sizeof(at));
 	hang_says(w,
-		  "%s waits for ever for a lock of Python's, %s. It is a fork of process %d and has %s, so nobody is "
-		  "left who could release it: one of the %zu other threads of process %d held the lock at the moment "
-		  "of the fork (or it was taken twice).",
-		  who, at, (int)parent->pid, alone_words(p), parent->n_threads - 1, (int)parent->pid);
+		  "%s waits for ever for a lock of Python's, %s. It is a fork of process %d and has no thread but this "
+		  "one, so nobody is left who could release it: one of the %zu other threads of process %d held the "
+		  "lock at the moment of the fork (or it was taken twice).",
+		  who, at, (int)parent->pid, parent->n_threads - 1, (int)parent->pid);
 	hang_evidence(w, "lock", "system call and threads of the process", "thread %d, the only one: %s", (int)t->tid,
 		      t->wait.text);
 	return true;
