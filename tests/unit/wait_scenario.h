@@ -65,7 +65,10 @@ static inline struct waitfact_process *wait_process_at(struct wait_scenario *s, 
 	return NULL;
 }
 
-/* process <pid> [parent n] [rank n] [main] [launcher] [role r] [zombie] [status n] [unwanted] [busy] */
+/*
+ * process <pid> [parent n] [rank n] [main] [launcher] [role r] [zombie] [status n] [unwanted] [busy]
+ * [handles <signal>] .. [timers]
+ */
 static inline void wait_process_line(struct wait_scenario *s, struct span rest)
 {
 	struct waitfact_process p = {.pid = (pid_t)wait_number(&rest), .ppid = 1, .state = 'S', .readable = true};
@@ -91,6 +94,10 @@ static inline void wait_process_line(struct wait_scenario *s, struct span rest)
 			wanted = false;
 		else if (wait_word(&rest, "busy"))
 			busy = true;
+		else if (wait_word(&rest, "handles"))
+			p.handled |= UINT64_C(1) << (wait_number(&rest) - 1);
+		else if (wait_word(&rest, "timers"))
+			p.has_timers = true;
 		else if (wait_word(&rest, "role") && span_word(&rest, &w))
 			span_copy(w, who.role, sizeof(who.role));
 		else

@@ -556,6 +556,20 @@ static void circle_says(struct hang_work *w, const struct waitgraph_sink *s)
 		hang_heard_least(w, s);
 }
 
+/*
+ * The other end of a pipe, or of a connection within this machine, is nobody's that is seen: it may be on its way to
+ * somebody of the job. Or a thread of a main process waits for visitors for that one.
+ */
+static bool by_strangers(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph_node *n = &w->c->graph->node[s->node];
+	if (s->outside)
+		return !n->process && n->fact &&
+		       (n->fact->kind == WAITFACT_PIPE || n->fact->kind == WAITFACT_UNIX || n->fact->peer_id != 0);
+	return s->end == WAITEND_VISITOR && s->n_followers == 1 && n->process && !hang_end_is_main(w, s) &&
+	       waitgraph_end_of(w->c->graph, n->process->pid) == s;
+}
+
 /* An end that says why: a stopped helper, a silent server. Such a wait may still end, so it takes longer to tell. */
 bool hang_graph_explains(struct hang_work *w)
 {
@@ -628,8 +642,9 @@ bool hang_graph_explains(struct hang_work *w)
 	const size_t lookers = s->end == WAITEND_CLOCK ? hang_all_look(w) : 0;
 	if (s->end == WAITEND_CLOCK)
 		sleeper_says(w, n, lookers);
-	/* a person may come; and sleeping may be what the program is for */
-	if ((visitor && !locked) || lookers > 2 || hang_by_design(w, s))
+	/* a person may come; sleeping may be what the program is for; or who could end it is not known */
+	const bool unsure = hang_by_design(w, s) || hang_may_be_woken(w, s) || by_strangers(w, s);
+	if ((visitor && !locked) || lookers > 2 || unsure)
 		w->v->confidence = CONFIDENCE_LOW;
 	if (reader)
 		reader_says(w, reader);

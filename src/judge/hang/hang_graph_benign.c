@@ -190,6 +190,36 @@ static bool runs_at_a_door(const struct hang_work *w, const struct waitgraph_sin
 }
 
 /*
+ * True if another thread of the end's process sleeps, or waits, for longer than the job has stood still: it may be the
+ * one that wakes the others. One that has woken up since is a heartbeat.
+ */
+static bool sleeps_beside(const struct hang_work *w, const struct waitgraph_node *end)
+{
+	const struct waitgraph *g = w->c->graph;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		if (!n->thread || n->process != end->process || n->component == end->component || n->naps)
+			continue;
+		if (n->thread->limit_ns > w->standstill_ns || (n->end == WAITEND_CLOCK && n->thread->limit_ns == 0))
+			return true;
+	}
+	return false;
+}
+
+bool hang_may_be_woken(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph_node *end = &w->c->graph->node[s->node];
+	if (s->dead || !s->one_process || !end->thread || end->thread->goroutine)
+		return false;
+	/* a thread that takes the signals of its process, and tells the main one */
+	if (s->end == WAITEND_VISITOR && !end->main && end->fact && end->fact->kind == WAITFACT_SIGNAL)
+		return s->n_followers == 1 && waitgraph_end_of(w->c->graph, end->process->pid) == s;
+	if (hang_awaits_signal(w, s) || (end->process && end->process->has_timers))
+		return true;
+	return s->end == WAITEND_CIRCLE && s->circle < WAITGRAPH_PROOF && sleeps_beside(w, end);
+}
+
+/*
  * The others wait for a process that works, sleeps, or waits within a limit. Main processes of ranks are judged by
  * what they do (hang_benign, hang_busy), as their stacks say more.
  */
@@ -235,6 +265,8 @@ bool hang_graph_benign(struct hang_work *w)
 	by_thread = by_thread && !waitgraph_waits_for_itself(end);
 	if (s->end == WAITEND_OWN && by_thread && !s->dead && w->standstill_ns < patience(w, own))
 		return benign_end(w, s, "own_thread", "it waits for another thread of its own", own);
+	if (hang_may_be_woken(w, s) && w->standstill_ns < patience(w, own_thread_ns))
+		return benign_end(w, s, "own_thread", "a thread or a timer of its own may end it", own_thread_ns);
 	if (s->end == WAITEND_TRACED && !hang_end_is_main(w, s) && w->standstill_ns < sleep)
 		return benign_end(w, s, "debugger", "a debugger holds what it waits for", sleep);
 	bool stopped = s->end == WAITEND_STOPPED && !hang_end_is_main(w, s);

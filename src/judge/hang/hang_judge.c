@@ -184,6 +184,7 @@ static void judge_stand(struct hang_work *w, const struct hang_settings *asked)
 		return;
 	}
 	v->proved |= w->dead;
+	hang_signal_joins(w);
 	if (v->text[0] >= 'a' && v->text[0] <= 'z')
 		v->text[0] = (char)(v->text[0] - 'a' + 'A');
 	hang_collective_joins(w);

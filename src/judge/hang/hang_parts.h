@@ -67,6 +67,12 @@ bool hang_graph_explains(struct hang_work *w); /* a stopped helper, a silent ser
 bool hang_lost(struct hang_work *w);
 /* True of the main thread of a rank's main process. */
 bool hang_end_is_main(const struct hang_work *w, const struct waitgraph_sink *s);
+/* True of an end that only the handler of a signal could wake: whether one comes cannot be seen (hang_signal.c). */
+bool hang_awaits_signal(const struct hang_work *w, const struct waitgraph_sink *s);
+/* Lowers the confidence of a verdict on an end that may be woken so, and says by which signal. */
+void hang_signal_joins(struct hang_work *w);
+/* True if a thread of the end's own process that sleeps, or a timer of it, may end the waits: nothing says whether. */
+bool hang_may_be_woken(const struct hang_work *w, const struct waitgraph_sink *s);
 /* Adds when its wait may end by itself, where that is after a time that costs more than a look by a person. */
 void hang_limit_says(struct hang_work *w, const struct waitgraph_sink *s);
 bool hang_graph_benign(struct hang_work *w); /* the others wait for work, a sleep or a time limit */

@@ -579,7 +579,7 @@ bool hang_one_stands(struct hang_work *w)
 		bool known = sure && activity_waits_for_ranks(hang_first_waiting(w)->activity.kind);
 		if (known || (sure && drawn && by_graph == CONFIDENCE_HIGH && why))
 			c = CONFIDENCE_HIGH;
-		else if (drawn)
+		else if (drawn && (why || w->many))
 			c = MIN(by_graph, CONFIDENCE_MEDIUM);
 		else if (makers)
 			c = CONFIDENCE_MEDIUM; /* who should make what it looks for */

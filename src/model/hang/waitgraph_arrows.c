@@ -250,11 +250,16 @@ static int to_holder_threads(struct build *b, uint32_t from, const struct waitfa
 	int n = 0;
 	for (uint32_t i = 0; i < f->n_holders; i++) {
 		const struct waitfact_holder *h = &b->in->now->holder[f->first_holder + i];
-		uint32_t to = h->tid ? waitgraph_node_of(b, h->pid, h->tid) : WAITGRAPH_NONE;
-		if (to == WAITGRAPH_NONE)
+		const struct waitfact_process *p = h->tid ? waitfacts_process(b->in->now, h->pid) : NULL;
+		const enum waitgraph_quality q = f->owner ? WAITGRAPH_PROOF : WAITGRAPH_LIKELY;
+		const bool stranger = p && p->n_threads == 0; /* no process of the job: its threads are not known */
+		const uint32_t to = p && !stranger ? waitgraph_node_of(b, h->pid, h->tid) : WAITGRAPH_NONE;
+		if (to == WAITGRAPH_NONE && !stranger)
 			continue;
 		n++;
-		if (waitgraph_arrow(b, from, to, f->owner ? WAITGRAPH_PROOF : WAITGRAPH_LIKELY, f, NULL) < 0)
+		const int r = stranger ? waitgraph_to_process(b, from, h->pid, q, f)
+				       : waitgraph_arrow(b, from, to, q, f, NULL);
+		if (r < 0)
 			return -ENOMEM;
 	}
 	return n;

@@ -4,11 +4,23 @@
  *
  * It works on the facts alone, not on the narrowed arrows: every holder counts, and any thread of it.
  */
+#include <signal.h>
 #include <string.h>
 
 #include "base/bisect.h"
 #include "base/vec.h"
 #include "model/hang/waitgraph_parts.h"
+
+#define SIGNAL_BIT(n) (UINT64_C(1) << ((n)-1))
+/* An alarm, and that input has come, are sent by the kernel, which does not say whether they will be. */
+#define SIGNALS_OF_KERNEL (SIGNAL_BIT(SIGALRM) | SIGNAL_BIT(SIGIO))
+/*
+ * Those that programs send each other: all from 34 on are free (the C library keeps 32 and 33). What asks a process to
+ * end (SIGTERM, SIGINT) or what its own fault raises is none: it ends a hang as anybody may, and proves no life.
+ */
+#define SIGNALS_OF_PROGRAMS (SIGNAL_BIT(SIGUSR1) | SIGNAL_BIT(SIGUSR2) | ~UINT64_C(0) << 33)
+/* Go's runtime has handlers for all of them, wanted or not. */
+#define SIGNALS_OF_GO (SIGNAL_BIT(SIGURG) | SIGNAL_BIT(SIGPROF) | SIGNAL_BIT(SIGUSR1) | SIGNAL_BIT(SIGALRM))
 
 /*
  * "If `by` is live, `node` is." by: a node, or, from n_nodes on, a process: any thread of it. Behind the processes
@@ -22,6 +34,7 @@ struct spread {
 	struct wakes *wake; /* sorted by `by` */
 	size_t n, cap;
 	bool *live; /* nodes, then processes, then locks */
+	size_t n_live;
 	uint32_t *pending;
 	size_t n_pending;
 	uint32_t n_nodes;
@@ -45,6 +58,7 @@ static void is_live(struct spread *s, uint32_t i)
 	if (s->live[i])
 		return;
 	s->live[i] = true;
+	s->n_live++;
 	s->pending[s->n_pending++] = i;
 }
 
@@ -234,6 +248,83 @@ static void signals_spread(struct build *b, struct spread *s)
 	spread(s);
 }
 
+static bool is_go(const struct waitfact_process *p)
+{
+	return (p->handled & SIGNALS_OF_GO) == SIGNALS_OF_GO;
+}
+
+/*
+ * A handler may do anything: all threads of its process may be woken, but those of Python's for whose lock no handler
+ * has a reference. Python runs handlers in its main thread, whatever that waits for.
+ */
+static void handler_runs(struct build *b, struct spread *s, const struct waitfact_process *p)
+{
+	const uint32_t first = waitgraph_first_node(b, p);
+	for (uint32_t i = first; first != WAITGRAPH_NONE && i < s->n_nodes && b->g->node[i].process == p; i++) {
+		struct waitgraph_node *x = &b->g->node[i];
+		if (s->live[i] || !x->thread || x->thread->ended || (!x->main && proved_hint(x, WAITHINT_NOBODY)))
+			continue;
+		x->signalled |= !s->shared_is_whole;
+		is_live(s, i);
+	}
+}
+
+/* A clock or the kernel may send a signal to the process by itself. */
+static bool is_signalled_by_kernel(const struct waitfact_process *p)
+{
+	return p->has_timers || (!is_go(p) && (p->handled & SIGNALS_OF_KERNEL));
+}
+
+static bool is_loader(const struct build *b, pid_t pid)
+{
+	const struct waitgraph_who *who = waitgraph_who_of(b->in, pid);
+	return who && strcmp(who->role, "loader") == 0;
+}
+
+/*
+ * A process that could send others a signal: one of its threads is live. One that starts and serves the ranks passes on
+ * what it was sent, and sends none of these.
+ */
+static bool is_sender(const struct build *b, const struct spread *s, const struct waitfact_process *p)
+{
+	const struct waitgraph_who *who = waitgraph_who_of(b->in, p->pid);
+	return p->n_threads > 0 && p->state != 'Z' && !(who && who->launcher) &&
+	       s->live[s->n_nodes + (size_t)(p - s->now->process)];
+}
+
+/*
+ * The end of a child is told by a signal. A loader's handler looks for workers that were killed, and wakes nobody while
+ * they live.
+ */
+static bool has_live_child(const struct build *b, const struct spread *s, const struct waitfact_process *parent)
+{
+	for (size_t i = 0; i < s->now->n_processes; i++) {
+		const struct waitfact_process *p = &s->now->process[i];
+		if (p->ppid == parent->pid && is_sender(b, s, p) && !is_loader(b, p->pid))
+			return true;
+	}
+	return false;
+}
+
+/* Whoever is live may send a signal to a process that has a handler for it, and that makes more of them live. */
+static void handlers_spread(struct build *b, struct spread *s)
+{
+	bool sender = false, more = true;
+	while (more) {
+		const size_t n_before = s->n_live;
+		for (size_t i = 0; !sender && i < s->now->n_processes; i++)
+			sender = is_sender(b, s, &s->now->process[i]);
+		for (size_t i = 0; sender && i < s->now->n_processes; i++) {
+			const struct waitfact_process *p = &s->now->process[i];
+			if (!is_go(p) && ((p->handled & SIGNALS_OF_PROGRAMS) ||
+					  ((p->handled & SIGNAL_BIT(SIGCHLD)) && has_live_child(b, s, p))))
+				handler_runs(b, s, p);
+		}
+		spread(s);
+		more = s->n_live != n_before;
+	}
+}
+
 static int mark_all(struct build *b, struct spread *s)
 {
 	for (uint32_t i = 0; i < s->n_nodes; i++) {
@@ -248,6 +339,11 @@ static int mark_all(struct build *b, struct spread *s)
 	if (s->n)
 		qsort(s->wake, s->n, sizeof(*s->wake), by_source);
 	spread(s);
+	for (size_t i = 0; i < s->now->n_processes; i++)
+		if (is_signalled_by_kernel(&s->now->process[i]))
+			handler_runs(b, s, &s->now->process[i]);
+	spread(s);
+	handlers_spread(b, s);
 	if (s->signals)
 		signals_spread(b, s);
 	for (uint32_t i = 0; i < s->n_nodes; i++) {

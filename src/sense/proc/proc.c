@@ -299,6 +299,8 @@ static int status_identity_parse(struct span text, struct proc_status *ret)
 		return -EBADMSG;
 	if (text_field(text, "CapEff", &field) == 0 && hex_u64(field, &ret->cap_effective) < 0)
 		return -EBADMSG;
+	if (text_field(text, "SigCgt", &field) == 0 && hex_u64(field, &ret->handled) < 0)
+		return -EBADMSG;
 	return 0;
 }
 

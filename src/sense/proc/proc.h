@@ -81,6 +81,7 @@ struct proc_status {
 	uint64_t rss_bytes, rss_anon_bytes, rss_file_bytes, rss_shmem_bytes;
 	uint64_t swap_bytes, hugetlb_bytes, peak_rss_bytes, locked_bytes;
 	uint64_t cap_effective;
+	uint64_t handled; /* signals with a handler: bit n - 1 of signal n */
 	bool has_memory; /* kernel threads and zombies have none */
 };
 int must_check proc_status_parse(struct span text, struct proc_status *ret);

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/vec.h"
+#include "sense/proc/kcmp.h"
 #include "sense/proc/proc.h"
 #include "sense/wait/waitfacts_parts.h"
 
@@ -295,6 +296,21 @@ static void exit_read(const struct world *w, const struct kin *k, struct waitfac
 		k->state == 'Z' && (own == 0 || own == k->uid) && proc_exit_read(w, k->pid, &ret->exit_status) == 0;
 }
 
+/* What may wake it without anybody who is seen: handlers of signals, and its timers (/proc/PID/timers lists them). */
+static void signals_read(struct waitlook *l, struct waitproc *p, struct waitfact_process *ret)
+{
+	char path[32], text[512];
+	size_t len;
+	struct proc_status s;
+	if (!p->ns_tried && proc_status_read(l->w, p->kin->pid, &s) == 0) {
+		p->ns_pid = s.ns_pid;
+		ret->handled = s.handled;
+	}
+	p->ns_tried = true;
+	TEXT_FORMAT(path, "%d/timers", (int)p->kin->pid);
+	ret->has_timers = file_read_at(l->w->proc_fd, path, text, sizeof(text), &len) == 0 && len > 0;
+}
+
 static int process_read(struct waitlook *l, struct waitproc *p, struct waitfact_process *ret)
 {
 	const pid_t pid = p->kin->pid;
@@ -307,6 +323,7 @@ static int process_read(struct waitlook *l, struct waitproc *p, struct waitfact_
 	p->kin->denied = r != 0 && r != WORLD_GONE;
 	ret->readable = r == 0;
 	exit_read(l->w, p->kin, ret);
+	signals_read(l, p, ret);
 	ret->first_thread = (uint32_t)l->f->n_threads;
 	r = threads_read(l->w, pid, &tids, &n);
 	if (r)
@@ -319,6 +336,9 @@ static int process_read(struct waitlook *l, struct waitproc *p, struct waitfact_
 		if (tids[i] != pid)
 			r = thread_add(l, p, tids[i]);
 	ret->n_threads = (uint32_t)l->f->n_threads - ret->first_thread;
+	/* What such a thread has open is not listed. A main thread that has ended has no descriptors any more. */
+	for (size_t i = 0; i < n && !p->kin->denied && p->kin->state != 'Z'; i++)
+		p->kin->denied = tids[i] != pid && tasks_part_files(l->w, pid, tids[i]);
 	return r;
 }
 

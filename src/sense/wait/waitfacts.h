@@ -2,9 +2,9 @@
  * What the blocked threads of some processes wait for, and who could end each wait: facts of the kernel, without an
  * opinion. model/hang/waitgraph makes the graph of who waits for whom from two of these.
  *
- * Sources: /proc/PID/{stat,fd,fdinfo,maps} and /proc/PID/task/TID/{stat,syscall,wchan,schedstat} (kernel:
- * filesystems/proc.rst), /proc/locks, /proc/mounts, sock_diag(7) for both ends of TCP and unix sockets in each network
- * namespace of the processes, System V's tables, and the words of locks in the processes' memory
+ * Sources: /proc/PID/{stat,status,timers,fd,fdinfo,maps} and its task/TID/{stat,syscall,wchan,schedstat} (kernel:
+ * filesystems/proc.rst), kcmp(2), /proc/locks, /proc/mounts, sock_diag(7) for both ends of TCP and unix sockets in each
+ * network namespace of the processes, System V's tables, and the words of locks in the processes' memory
  * (sense/wait/threadwait_parts.h). Nothing is stopped, opened through /proc/PID/fd, or written.
  *
  * A wait is a list of alternatives, any of which ends it: one for a read, several for poll, select and epoll. Of each
@@ -13,13 +13,12 @@
  * between processes (SCM_RIGHTS), the other end is on another machine or in a namespace that cannot be entered, or
  * anybody may come (a listening socket, a FIFO by its name). An empty list that is complete means that nobody can.
  *
- * Not seen are: time limits that are options of a socket (SO_RCVTIMEO, which the kernel shows to nobody else), signal
- * handlers that would end a wait, and eventfds that are registered with asynchronous I/O of a process that shares
- * nothing else with the waiting one. Two looks, between which no thread ran, rule the first out for short limits.
- * sense/wait/fdholders.h has the argument for when the holders of a descriptor are complete.
+ * Not seen are: time limits that are options of a socket (SO_RCVTIMEO, which the kernel shows to nobody else; two
+ * looks rule short ones out), and eventfds that are registered with asynchronous I/O of a process that shares nothing
+ * else with the waiting one. fdholders.h has the argument for when the holders of a descriptor are complete.
  *
- * Everything that is read may lie or change meanwhile: numbers are checked against limits, links are never followed,
- * and what does not fit is left out with `complete` false.
+ * All that is read may lie or change meanwhile: numbers are checked, links are never followed, and what does not fit is
+ * left out with `complete` false.
  */
 #pragma once
 
@@ -106,8 +105,7 @@ struct waitfact {
 	 * other types than is asked for, where another process was the last to send.
 	 */
 	uint32_t unread;
-	/* WAITFACT_TCP: all that has come over the connection so far; 0: nothing, or unknown. */
-	uint64_t received_bytes;
+	uint64_t received_bytes; /* WAITFACT_TCP: all that has come over it so far; 0: nothing, or unknown */
 	uint16_t port; /* WAITFACT_LISTEN, TCP */
 	uint64_t peer_id; /* inode of the other end of a TCP or unix connection on this machine; 0: none, or unknown */
 	/* WAITFACT_MESSAGE of System V, to be received: the type that is asked for, as msgrcv(2) takes it. */
@@ -154,6 +152,8 @@ struct waitfact_process {
 	char state;
 	bool readable; /* descriptors could be read */
 	bool wanted; /* one of the processes that were asked for; its threads are listed */
+	bool has_timers; /* of timer_create(2): they signal it by themselves */
+	uint64_t handled; /* signals with a handler: bit n - 1 of signal n; 0: none, or unknown */
 	bool has_exit; /* a zombie whose end could be read */
 	int exit_status; /* as waitpid(2) has it */
 	char name[16]; /* made printable */

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "sense/proc/kcmp.h"
 #include "sense/proc/proc.h"
 #include "sense/wait/waitfacts_parts.h"
 
@@ -142,6 +143,26 @@ static bool is_others_too(struct waiting *c, const struct map_row *row)
 	return false;
 }
 
+static void mates_read(struct waitlook *l, struct waitproc *p)
+{
+	for (size_t i = 0; i < l->n_procs && p->n_mates < ARRAY_SIZE(p->mate); i++) {
+		const struct kin *k = l->proc[i].kin;
+		if ((k->ppid == p->kin->pid || p->kin->ppid == k->pid) &&
+		    tasks_share_memory(l->w, p->kin->pid, k->pid))
+			p->mate[p->n_mates++] = k->pid;
+	}
+}
+
+/* A process that was made with its parent's memory wakes who waits there, as a thread would. */
+static void mates_take(struct waiting *c, struct waitfact *f)
+{
+	if (!c->p->mates_tried)
+		mates_read(c->l, c->p);
+	c->p->mates_tried = true;
+	for (size_t i = 0; i < c->p->n_mates; i++)
+		waitfact_holder_add(c->l, f, c->p->mate[i], 0);
+}
+
 static void plain_take(struct waiting *c, uint64_t addr, bool is_private)
 {
 	/* Of private ones main threads alone are looked at, as reading mappings takes time. */
@@ -162,6 +183,7 @@ static void plain_take(struct waiting *c, uint64_t addr, bool is_private)
 	TEXT_FORMAT(f->text, "lock, condition or semaphore at 0x%llx", (unsigned long long)addr);
 	f->apart = shared && is_private && is_others_too(c, row);
 	waitfact_holder_add(c->l, f, c->p->kin->pid, 0);
+	mates_take(c, f);
 }
 
 #ifdef SYS_futex_waitv

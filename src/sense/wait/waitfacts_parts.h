@@ -23,6 +23,9 @@ struct waitproc {
 	char *mounts; /* text of mountinfo; owned; NULL: not readable */
 	size_t mounts_len;
 	pid_t ns_pid; /* in its own pid namespace; 0: unknown */
+	bool mates_tried;
+	pid_t mate[8]; /* processes that have the same memory */
+	size_t n_mates;
 };
 
 /* What becomes of a fact after the pass over all descriptors. */

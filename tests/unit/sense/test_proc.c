@@ -94,6 +94,9 @@ static void status_gives_memory_and_the_innermost_pid(void **state)
 	assert_int_equal(proc_status_parse(SPAN("Pid: 1\nUid: 0 0\nCapEff: xyz\n"), &s), -EBADMSG);
 	assert_int_equal(proc_status_parse(SPAN("Pid: 1\nUid: 0 0\nVmRSS: 99999999999999999999 kB"), &s), 0);
 	assert_false(s.has_memory);
+	assert_int_equal(proc_status_parse(SPAN("Pid: 1\nUid: 0 0\nSigCgt:\t0000000000002200\n"), &s), 0);
+	assert_true(s.handled == (UINT64_C(1) << 9 | UINT64_C(1) << 13)); /* SIGUSR1, SIGALRM */
+	assert_int_equal(proc_status_parse(SPAN("Pid: 1\nUid: 0 0\nSigCgt: 12345678123456781\n"), &s), -EBADMSG);
 	fixture_close(&w);
 }
 

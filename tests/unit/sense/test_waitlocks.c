@@ -814,9 +814,40 @@ static void a_process_that_ended_waits_for_nothing(void **state)
 	assert_true(p->has_exit && WIFSIGNALED(p->exit_status) && WTERMSIG(p->exit_status) == SIGKILL);
 }
 
+static void handles(int signal)
+{
+	(void)signal;
+}
+
+static void body_signalled(void)
+{
+	timer_t timer;
+	struct sigevent none = {.sigev_notify = SIGEV_NONE};
+	const struct sigaction a = {.sa_handler = handles};
+	must(sigaction(SIGUSR1, &a, NULL) == 0 && timer_create(CLOCK_MONOTONIC, &none, &timer) == 0);
+	pause_for_ever();
+}
+
+static void handlers_and_timers_of_a_process_are_known(void **state)
+{
+	(void)state;
+	const struct waitfact_thread *t;
+	start(body_signalled);
+	ignore(await_fact((struct expected){WAITFACT_SIGNAL, false, 0, 0}, &t) != NULL, "it stands there");
+	const struct waitfact_process *p = waitfacts_process(&facts, child);
+	/* with those that the test's own library has */
+	assert_true(p->handled >> (SIGUSR1 - 1) & 1);
+	assert_false(p->handled >> (SIGUSR2 - 1) & 1);
+	if (access("/proc/self/timers", R_OK) == 0)
+		assert_true(p->has_timers);
+	facts_read((pid_t[]){getpid()}, 1);
+	assert_false(waitfacts_process(&facts, getpid())->has_timers);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		FACTS(handlers_and_timers_of_a_process_are_known),
 		FACTS(a_lock_with_an_owner_names_it_alone),
 		FACTS(a_lock_without_an_owner_is_its_processs_own),
 		FACTS(a_join_waits_for_its_thread),

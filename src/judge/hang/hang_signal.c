@@ -1,0 +1,59 @@
+/*
+ * Waits that the handler of a signal may end. Nothing tells whether one will come: an alarm that was set is seen by
+ * nobody else, and whoever lives may send a signal.
+ */
+#include <signal.h>
+#include <string.h>
+
+#include "judge/hang/hang_parts.h"
+
+bool hang_awaits_signal(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	return w->c->graph->node[s->node].signalled &&
+	       (s->end == WAITEND_NOBODY || s->end == WAITEND_OWN || (s->end == WAITEND_CIRCLE && s->one_process));
+}
+
+/* The handler that most likely is meant; NULL: it has timers of its own. */
+static const char *handled_text(const struct waitfact_process *p)
+{
+	static const struct {
+		int number;
+		const char *text;
+	} known[] = {
+		{SIGALRM, "SIGALRM, and whether an alarm is set cannot be seen"},
+		{SIGIO, "SIGIO, which tells it of input"},
+		{SIGUSR1, "SIGUSR1, which a process that lives may send"},
+		{SIGUSR2, "SIGUSR2, which a process that lives may send"},
+		{SIGCHLD, "SIGCHLD, which the end of a child that lives sends"},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+		if (p->handled >> (known[i].number - 1) & 1)
+			return known[i].text;
+	return p->has_timers ? NULL : "a signal that a process which lives may send";
+}
+
+/* The verdict says no more than that nobody ends a wait; others have a cause of their own. */
+static bool is_of_a_wait(const char *id)
+{
+	static const char *const ids[] = {"orphaned_wait", "deadlock", "lock_wait"};
+	for (size_t i = 0; i < ARRAY_SIZE(ids); i++)
+		if (strcmp(id, ids[i]) == 0)
+			return true;
+	return false;
+}
+
+void hang_signal_joins(struct hang_work *w)
+{
+	const struct waitgraph_sink *s = w->c->graph && !w->v->proved ? hang_graph_end(w) : NULL;
+	const struct waitgraph_node *n = s ? &w->c->graph->node[s->node] : NULL;
+	if (!s || w->v->kind != HANG_HANG || !n->process || !is_of_a_wait(w->v->id) || !hang_may_be_woken(w, s))
+		return;
+	const char *text = handled_text(n->process);
+	w->v->confidence = CONFIDENCE_LOW;
+	if (!hang_awaits_signal(w, s))
+		return;
+	if (text)
+		hang_says(w, "That may still be the handler of a signal: it has one for %s.", text);
+	else
+		hang_says(w, "That may still be a timer of its own (timer_create).");
+}

@@ -1,0 +1,16 @@
+/*
+ * What two tasks have in common beyond what /proc shows: a process may be made that has its parent's memory
+ * (clone(2) with CLONE_VM), and a thread may have descriptors of its own (unshare(2) with CLONE_FILES).
+ *
+ * Source: kcmp(2), for whoever may read both tasks. Where the kernel may not be asked, nothing is known.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "sense/world.h"
+
+/* True of two processes that are known to have the same memory. */
+bool tasks_share_memory(const struct world *w, pid_t a, pid_t b);
+/* True of two tasks that are known to have tables of descriptors of their own. */
+bool tasks_part_files(const struct world *w, pid_t a, pid_t b);
