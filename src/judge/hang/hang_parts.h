@@ -69,6 +69,8 @@ bool hang_lost(struct hang_work *w);
 bool hang_end_is_main(const struct hang_work *w, const struct waitgraph_sink *s);
 /* True of an end that only the handler of a signal could wake: whether one comes cannot be seen (hang_signal.c). */
 bool hang_awaits_signal(const struct hang_work *w, const struct waitgraph_sink *s);
+/* True if a main process that waits for this end has a handler for an alarm, or for what programs send each other. */
+bool hang_waiter_handles_signals(const struct hang_work *w, const struct waitgraph_sink *s);
 /* Lowers the confidence of a verdict on an end that may be woken so, and says by which signal. */
 void hang_signal_joins(struct hang_work *w);
 /* True if a thread of the end's own process that sleeps, or a timer of it, may end the waits: nothing says whether. */

@@ -13,6 +13,21 @@ bool hang_awaits_signal(const struct hang_work *w, const struct waitgraph_sink *
 	       (s->end == WAITEND_NOBODY || s->end == WAITEND_OWN || (s->end == WAITEND_CIRCLE && s->one_process));
 }
 
+bool hang_waiter_handles_signals(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const uint64_t those = UINT64_C(1) << (SIGALRM - 1) | UINT64_C(1) << (SIGUSR1 - 1) |
+			       UINT64_C(1) << (SIGUSR2 - 1);
+	const struct waitgraph *g = w->c->graph;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		for (uint32_t k = 0; n->main && n->process && k < n->n_edges; k++)
+			if (g->edge[n->first_edge + k].to == s->node && (n->process->handled & those) &&
+			    (n->process->handled & those) != those)
+				return true;
+	}
+	return false;
+}
+
 /* The handler that most likely is meant; NULL: it has timers of its own. */
 static const char *handled_text(const struct waitfact_process *p)
 {

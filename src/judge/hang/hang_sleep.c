@@ -142,5 +142,8 @@ bool hang_end_outsleeps(const struct hang_work *w, const struct waitgraph_sink *
 	if (s->end != WAITEND_CLOCK || !beside || n->naps || s->n_followers == 0 || s->quality < WAITGRAPH_LIKELY)
 		return false;
 	uint64_t length = sub_floor(n->thread->limit_ns, w->p->job_age_ns);
+	/* who waits for it may be told of something else meanwhile: a shell with a trap */
+	if (hang_waiter_handles_signals(w, s))
+		return false;
 	return MAX(n->thread->left_ns, length) > sure_of(w, sub_floor(excuse_ns, w->standstill_ns));
 }
