@@ -361,10 +361,16 @@ static void sender_verdict(struct pm *p, const struct signal_sent *s, enum kille
 					  "jobs as a service, or enable lingering (loginctl enable-linger).");
 }
 
+/* The kernel sends it for a write that fails, as if the writing process had sent it (send_sig in its sources). */
+static bool comes_in_ones_own_name(int signal)
+{
+	return signal == SIGXFSZ || signal == SIGPIPE;
+}
+
 bool pm_sender(struct pm *p)
 {
 	const struct signal_sent *s = signal_find(p);
-	if (!s || (s->sender == p->d->pid && pm_is_crash(s->signal)))
+	if (!s || (s->sender == p->d->pid && (pm_is_crash(s->signal) || comes_in_ones_own_name(s->signal))))
 		return false; /* its own abort() is a crash */
 	if (s->from_kernel)
 		return kernel_signal_verdict(p, s);
