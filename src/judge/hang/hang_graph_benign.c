@@ -219,6 +219,20 @@ bool hang_may_be_woken(const struct hang_work *w, const struct waitgraph_sink *s
 	return s->end == WAITEND_CIRCLE && s->circle < WAITGRAPH_PROOF && sleeps_beside(w, end);
 }
 
+/* True where the end opens a FIFO, and a helper of the job sleeps that may open it as well: nothing shows who would. */
+static bool sleeper_may_come(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *end = &g->node[s->node];
+	bool sleeper = false;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		const bool helper = n->thread && n->main && !(n->who && (n->who->main || n->who->launcher));
+		sleeper |= helper && n->end == WAITEND_CLOCK && !n->naps;
+	}
+	return sleeper && s->end == WAITEND_VISITOR && end->fact && end->fact->kind == WAITFACT_FIFO && !end->dead_within;
+}
+
 /*
  * The others wait for a process that works, sleeps, or waits within a limit. Main processes of ranks are judged by
  * what they do (hang_benign, hang_busy), as their stacks say more.
@@ -265,6 +279,8 @@ bool hang_graph_benign(struct hang_work *w)
 	by_thread = by_thread && !waitgraph_waits_for_itself(end);
 	if (s->end == WAITEND_OWN && by_thread && !s->dead && w->standstill_ns < patience(w, own))
 		return benign_end(w, s, "own_thread", "it waits for another thread of its own", own);
+	if (sleeper_may_come(w, s) && w->standstill_ns < sleep)
+		return benign_end(w, s, "sleep", "a helper sleeps that may open its FIFO", sleep);
 	if (hang_may_be_woken(w, s) && w->standstill_ns < patience(w, own_thread_ns))
 		return benign_end(w, s, "own_thread", "a thread or a timer of its own may end it", own_thread_ns);
 	if (s->end == WAITEND_TRACED && !hang_end_is_main(w, s) && w->standstill_ns < sleep)
