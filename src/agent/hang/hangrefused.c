@@ -11,6 +11,7 @@ struct hangrefused {
 	struct refused *bpf; /* NULL: not loaded yet, or not permitted */
 	bool tried, on;
 	struct refused_row row[REFUSED_ROWS];
+	size_t n_rows; /* of the last take */
 };
 
 struct hangrefused *hangrefused_new(const struct world *w)
@@ -66,10 +67,12 @@ static struct hang_refused *same_of(struct hang_refused *of, size_t n, pid_t pid
 size_t hangrefused_take(struct hangrefused *h, const struct hangprocs *procs, struct hang_refused *ret, size_t cap)
 {
 	char address[sizeof(ret->address)];
-	size_t n_rows = 0, n = 0;
-	if (!h || !h->on || !h->bpf || refused_take(h->bpf, h->row, REFUSED_ROWS, &n_rows) < 0)
+	size_t n = 0;
+	if (!h)
 		return 0;
-	for (size_t i = 0; i < n_rows; i++) {
+	if (!h->on || !h->bpf || refused_take(h->bpf, h->row, REFUSED_ROWS, &h->n_rows) < 0)
+		h->n_rows = 0;
+	for (size_t i = 0; i < h->n_rows; i++) {
 		const struct refused_row *r = &h->row[i];
 		const struct hangprocs_member *m = r->n > 0 ? member_of(procs, r) : NULL;
 		if (!m)
@@ -101,12 +104,11 @@ static struct hang_asked *asked_of(struct hang_asked *of, size_t n, pid_t pid, u
 	return NULL;
 }
 
-size_t hangrefused_asked(struct hangrefused *h, const struct hangprocs *procs, struct hang_asked *ret, size_t cap)
+size_t hangrefused_asked(const struct hangrefused *h, const struct hangprocs *procs, struct hang_asked *ret,
+			 size_t cap)
 {
-	size_t n_rows = 0, n = 0;
-	if (!h || !h->on || !h->bpf || refused_take(h->bpf, h->row, REFUSED_ROWS, &n_rows) < 0)
-		return 0;
-	for (size_t i = 0; i < n_rows; i++) {
+	size_t n = 0;
+	for (size_t i = 0; h && i < h->n_rows; i++) {
 		const struct refused_row *r = &h->row[i];
 		const struct hangprocs_member *m = r->made > 0 ? member_of(procs, r) : NULL;
 		if (!m)

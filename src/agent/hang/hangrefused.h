@@ -18,5 +18,6 @@ struct hangrefused *hangrefused_new(const struct world *w);
 void hangrefused_step(struct hangrefused *h, bool suspected, bool stirs);
 /* What processes of this job, and children of theirs that have ended, have tried; the most often tried first. */
 size_t hangrefused_take(struct hangrefused *h, const struct hangprocs *procs, struct hang_refused *ret, size_t cap);
-/* The ports of this machine that they have connected to. */
-size_t hangrefused_asked(struct hangrefused *h, const struct hangprocs *procs, struct hang_asked *ret, size_t cap);
+/* The ports of this machine that they had connected to when that was last asked. */
+size_t hangrefused_asked(const struct hangrefused *h, const struct hangprocs *procs, struct hang_asked *ret,
+			 size_t cap);

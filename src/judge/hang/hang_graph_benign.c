@@ -230,7 +230,8 @@ static bool sleeper_may_come(const struct hang_work *w, const struct waitgraph_s
 		const bool helper = n->thread && n->main && !(n->who && (n->who->main || n->who->launcher));
 		sleeper |= helper && n->end == WAITEND_CLOCK && !n->naps;
 	}
-	return sleeper && s->end == WAITEND_VISITOR && end->fact && end->fact->kind == WAITFACT_FIFO && !end->dead_within;
+	const bool opens = end->fact && end->fact->kind == WAITFACT_FIFO && !end->dead_within;
+	return sleeper && s->end == WAITEND_VISITOR && opens;
 }
 
 /*

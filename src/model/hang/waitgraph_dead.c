@@ -167,11 +167,14 @@ static int wakers_of(struct build *b, struct spread *s, uint32_t i, const struct
 
 /*
  * A descriptor that only the process itself has is often the alarm of its event loop, which a signal handler sets off
- * as well: that of a child's end, for one.
+ * as well: that of a child's end, for one. Where its handlers are known, it has to have that one.
  */
 static int children_wake(struct build *b, struct spread *s, uint32_t i, const struct waitfact *f)
 {
+	const uint64_t handled = b->g->node[i].process->handled;
 	pid_t pid = b->g->node[i].process->pid;
+	if (handled && !(handled & SIGNAL_BIT(SIGCHLD)))
+		return 0;
 	if (f->kind != WAITFACT_UNIX && f->kind != WAITFACT_PIPE && f->kind != WAITFACT_EVENTFD)
 		return 0;
 	for (uint32_t k = 0; k < f->n_holders; k++)
