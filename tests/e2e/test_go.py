@@ -126,7 +126,8 @@ def concluded(binary, pid, seconds=1):
 @pytest.mark.parametrize("what, wanted", [("worker", "somebody"), ("global", "somebody"), ("chain", "somebody"), ("timer", "somebody"),
                                           ("signal", "somebody"), ("context", "unknown"), ("compute", "lives"), ("sleep", "lives"),
                                           ("channel", "nobody"), ("mutex", "nobody"), ("group", "nobody"), ("select", "nobody"),
-                                          ("cond", "nobody")])
+                                          ("cond", "nobody"), ("errors", "nobody"), ("permits", "nobody"), ("batches", "nobody"),
+                                          ("results", "nobody"), ("after", "unknown"), ("stamps", "unknown")])
 def test_whether_anybody_is_left_is_found_out(binary, built, started, compiler, flags, what, wanted):
     process = started(built(compiler, *flags), what, "quick")
 
@@ -135,6 +136,13 @@ def test_whether_anybody_is_left_is_found_out(binary, built, started, compiler, 
         return found and found[1] == wanted
     wait_for(same, 60, f"{what} to be {wanted}")
     assert all(concluded(binary, process.pid)[1] == wanted for _ in range(3))
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_a_timer_that_does_not_say_so_is_known_by_what_it_sends(binary, built, started, compiler):
+    process = started(built(compiler), "after", "quick", env=dict(os.environ, GODEBUG="asynctimerchan=1"))
+    wait_for(lambda: (found := concluded(binary, process.pid)) and found[1] == "unknown", 60, "it to stand")
+    assert all(concluded(binary, process.pid)[1] == "unknown" for _ in range(3))
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)

@@ -72,6 +72,7 @@ int golayout_of(const char *version, struct golayout *ret)
 		l.sudog_link = minor >= 26 ? 72 : 64;
 		l.sudog_c = minor >= 26 ? 88 : 80;
 		l.chan_timer = minor >= 23 ? 32 : 0;
+		l.chan_type = minor >= 23 ? 40 : 32;
 		l.poll_rg = minor >= 21 ? 32 : 24;
 		l.timer_bytes = minor >= 23 ? 16 : 8;
 		l.arena_spans = minor >= 22 ? 0 : minor == 21 ? 1064960 : 2097152;

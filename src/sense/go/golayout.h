@@ -26,6 +26,7 @@ struct golayout {
 	uint16_t gopc, startpc, waiting;
 	uint16_t sudog_link, sudog_c; /* in sudog; those of g and elem are 0 and 24 */
 	uint16_t chan_timer; /* in hchan; 0: this version has no such field */
+	uint16_t chan_type; /* in hchan: its elements' type */
 	uint16_t poll_rg; /* in pollDesc; wg is behind it, fd is 8 */
 	uint16_t gofunc; /* in moduledata */
 	uint16_t p_timers; /* in runtime.p: the slice of its timers, behind a mutex from 1.23 on */

@@ -12,7 +12,15 @@
 #define POLL_FD 8
 #define FD_SANE (UINT64_C(1) << 22)
 #define SUDOG_BYTES 96
-#define CHAN_BYTES 40
+#define CHAN_BYTES 48
+/* Of a type: its kind, and of a struct the slice of its fields, of which each has its type in the middle. */
+#define TYPE_KIND 23
+#define TYPE_FIELDS 56
+#define TYPE_BYTES 72
+#define KIND_MASK 31
+#define KIND_STRUCT 25
+#define FIELD_WORDS 3
+#define TIME_FIELDS 3
 /* A sync.Cond has its notifyList behind the locker, and that one's mutex is locked when the goroutine is parked. */
 #define COND_LIST 16
 #define LIST_LOCK 8
@@ -82,19 +90,63 @@ static void on_add(struct goroutine *g, uint64_t addr)
 		g->on[g->n_on++] = addr;
 }
 
+static int kind_read(struct goproc *p, uint64_t type, uint8_t *ret)
+{
+	int r = remote_read(p->remote, type + TYPE_KIND, ret, 1);
+	*ret &= KIND_MASK;
+	return r;
+}
+
+/* time.Time is a struct of a uint64, an int64 and a pointer. REMOTE_FAULT. */
+static int is_time_read(struct goproc *p, uint64_t type, bool *ret)
+{
+	static const uint8_t kinds[TIME_FIELDS] = {11, 6, 22};
+	unsigned char t[TYPE_BYTES];
+	uint64_t fields[2], field[TIME_FIELDS * FIELD_WORDS];
+	bool same = true;
+	int r = remote_read(p->remote, type, t, sizeof(t));
+	if (r)
+		return r;
+	memcpy(fields, t + TYPE_FIELDS, sizeof(fields));
+	if ((t[TYPE_KIND] & KIND_MASK) != KIND_STRUCT || fields[1] != TIME_FIELDS) {
+		*ret = false;
+		return 0;
+	}
+	r = remote_read(p->remote, fields[0], field, sizeof(field));
+	for (size_t i = 0; i < TIME_FIELDS && r == 0 && same; i++) {
+		uint8_t kind = 0;
+		r = kind_read(p, field[i * FIELD_WORDS + 1], &kind);
+		same = kind == kinds[i];
+	}
+	if (r == 0)
+		*ret = same;
+	return r;
+}
+
 /*
  * A channel of times may be a timer's, also where it does not say so (GODEBUG asynctimerchan=1); one without content
- * may be closed when a context's time is over.
+ * may be closed when a context's time is over. Who sends waits for a receiver, which no clock is.
  */
-static void chan_timer_note(const struct goproc *p, const unsigned char chan[static CHAN_BYTES], struct goroutine *g)
+static int chan_timer_note(struct goproc *p, const unsigned char chan[static CHAN_BYTES], struct goroutine *g)
 {
 	uint16_t elem_bytes;
-	uint64_t timer = 0;
+	uint64_t timer = 0, type;
+	bool times = false;
+	if (strncmp(g->reason, "chan send", 9) == 0)
+		return 0;
 	memcpy(&elem_bytes, chan + 24, sizeof(elem_bytes));
+	memcpy(&type, chan + p->at.chan_type, sizeof(type));
 	if (p->at.chan_timer)
 		memcpy(&timer, chan + p->at.chan_timer, sizeof(timer));
-	g->by_clock |= timer != 0 || elem_bytes == 24;
+	if (elem_bytes == 24) {
+		times = true; /* if it cannot be read */
+		int r = is_time_read(p, type, &times);
+		if (r && r != REMOTE_FAULT)
+			return r;
+	}
+	g->by_clock |= timer != 0 || times;
 	g->by_timer |= g->by_clock || elem_bytes == 0;
+	return 0;
 }
 
 /* Follows the list of sudogs: one for each channel. */
@@ -116,7 +168,9 @@ static int channels_read(struct goproc *p, struct goroutine *g)
 		if (r)
 			return r == REMOTE_FAULT ? 0 : r;
 		on_add(g, c);
-		chan_timer_note(p, chan, g);
+		r = chan_timer_note(p, chan, g);
+		if (r)
+			return r;
 	}
 	g->on_cut |= at != 0;
 	return 0;

@@ -134,7 +134,7 @@ static void the_version_is_in_the_build_information(void **state)
 	b[15] = 0;
 	assert_int_equal(goversion_parse((struct span){b, sizeof(b)}, version), GO_NONE);
 	assert_int_equal(golayout_of("go1.19.8", &l), 0);
-	assert_true(l.goid == 152 && l.waiting == 328 && l.chan_timer == 0 && l.gofunc == 304);
+	assert_true(l.goid == 152 && l.waiting == 328 && l.chan_timer == 0 && l.chan_type == 32 && l.gofunc == 304);
 	assert_int_equal(golayout_of("go1.24", &l), 0);
 	assert_true(l.goid == 160 && l.waitsince == 176);
 	assert_int_equal(golayout_of("go1.27.1", &l), GO_UNKNOWN);

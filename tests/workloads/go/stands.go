@@ -24,6 +24,11 @@ type metrics struct {
 	sum float64
 }
 
+type result struct {
+	shard int
+	err   error
+}
+
 type service struct {
 	metrics *metrics
 	door    net.Listener
@@ -210,6 +215,30 @@ func main() {
 	case "timer": // a function that a timer will call
 		c := make(chan int)
 		time.AfterFunc(time.Hour, func() { c <- 1 })
+		<-c
+	case "errors": // who took the results waits for the end of those who send them
+		results, wg := make(chan result), &sync.WaitGroup{}
+		for i := 0; i < 3; i++ {
+			wg.Add(1)
+			go func() { defer wg.Done(); results <- result{i, nil} }()
+		}
+		wg.Wait()
+	case "permits": // nobody gives one back
+		permits := make(chan struct{}, 1)
+		permits <- struct{}{}
+		permits <- struct{}{}
+	case "batches": // their producer is gone
+		c := make(chan []float64)
+		<-c
+	case "results":
+		c := make(chan result)
+		for range c {
+		}
+	case "after":
+		<-time.After(time.Hour)
+	case "stamps": // a timer of the program's own sends
+		c := make(chan time.Time)
+		time.AfterFunc(time.Hour, func() { c <- time.Now() })
 		<-c
 	case "many":
 		c := make(chan int)
