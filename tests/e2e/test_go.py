@@ -127,7 +127,8 @@ def concluded(binary, pid, seconds=1):
                                           ("signal", "somebody"), ("context", "unknown"), ("compute", "lives"), ("sleep", "lives"),
                                           ("channel", "nobody"), ("mutex", "nobody"), ("group", "nobody"), ("select", "nobody"),
                                           ("cond", "nobody"), ("errors", "nobody"), ("permits", "nobody"), ("batches", "nobody"),
-                                          ("results", "nobody"), ("after", "unknown"), ("stamps", "unknown")])
+                                          ("results", "nobody"), ("after", "unknown"), ("stamps", "unknown"),
+                                          ("answer", "nobody"), ("deadline", "somebody"), ("notified", "somebody")])
 def test_whether_anybody_is_left_is_found_out(binary, built, started, compiler, flags, what, wanted):
     process = started(built(compiler, *flags), what, "quick")
 

@@ -124,14 +124,16 @@ static int is_time_read(struct goproc *p, uint64_t type, bool *ret)
 }
 
 /*
- * A channel of times may be a timer's, also where it does not say so (GODEBUG asynctimerchan=1); one without content
- * may be closed when a context's time is over. Who sends waits for a receiver, which no clock is.
+ * A channel of times may be a timer's, also where it does not say so (GODEBUG asynctimerchan=1). Who sends waits for a
+ * receiver, which no clock is. *ret_empty: its elements have no content.
  */
-static int chan_timer_note(struct goproc *p, const unsigned char chan[static CHAN_BYTES], struct goroutine *g)
+static int chan_timer_note(struct goproc *p, const unsigned char chan[static CHAN_BYTES], struct goroutine *g,
+			   bool *ret_empty)
 {
 	uint16_t elem_bytes;
 	uint64_t timer = 0, type;
 	bool times = false;
+	*ret_empty = false;
 	if (strncmp(g->reason, "chan send", 9) == 0)
 		return 0;
 	memcpy(&elem_bytes, chan + 24, sizeof(elem_bytes));
@@ -145,14 +147,18 @@ static int chan_timer_note(struct goproc *p, const unsigned char chan[static CHA
 			return r;
 	}
 	g->by_clock |= timer != 0 || times;
-	g->by_timer |= g->by_clock || elem_bytes == 0;
+	*ret_empty = elem_bytes == 0;
 	return 0;
 }
 
-/* Follows the list of sudogs: one for each channel. */
+/*
+ * Follows the list of sudogs: one for each channel. If all are without content, as a context's is, none brings anything:
+ * its end may be when a time is over, or meant never to come.
+ */
 static int channels_read(struct goproc *p, struct goroutine *g)
 {
 	uint64_t at = g->waiting;
+	bool all_empty = at != 0;
 	for (size_t n = 0; at && n < 64; n++) {
 		unsigned char s[SUDOG_BYTES], chan[CHAN_BYTES];
 		uint64_t owner, c;
@@ -168,11 +174,14 @@ static int channels_read(struct goproc *p, struct goroutine *g)
 		if (r)
 			return r == REMOTE_FAULT ? 0 : r;
 		on_add(g, c);
-		r = chan_timer_note(p, chan, g);
+		bool empty;
+		r = chan_timer_note(p, chan, g, &empty);
 		if (r)
 			return r;
+		all_empty &= empty;
 	}
 	g->on_cut |= at != 0;
+	g->by_timer = g->by_clock || all_empty;
 	return 0;
 }
 

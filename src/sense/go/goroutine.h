@@ -55,7 +55,7 @@ struct goroutine {
 	uint64_t on[GOROUTINE_ON];
 	uint8_t n_on;
 	bool on_cut; /* there are more */
-	bool by_timer; /* one is a channel that the clock may end, or may be one */
+	bool by_timer; /* one is a channel that the clock may end, or all are without content and may be a context's */
 	bool by_clock; /* one is a channel of times, or a timer's */
 	int fd; /* descriptor of GOWAIT_IO; -1: unknown */
 	bool to_write;

@@ -107,6 +107,16 @@ func (m *metrics) meetUnder(l net.Listener) {
 	l.Accept()
 }
 
+//go:noinline
+func await(ctx context.Context) {
+	answer := make(chan result)
+	select {
+	case r := <-answer:
+		fmt.Println(r.shard)
+	case <-ctx.Done():
+	}
+}
+
 func all() {
 	c, d := make(chan int), make(chan int)
 	go holdTwice(&box{})
@@ -234,6 +244,20 @@ func main() {
 		c := make(chan result)
 		for range c {
 		}
+	case "answer": // who has it has left, and nobody gives up
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		await(ctx)
+	case "deadline": // somebody gives up in time
+		ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+		defer cancel()
+		inner, stop := context.WithCancel(ctx)
+		defer stop()
+		await(inner)
+	case "notified":
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+		defer stop()
+		await(ctx)
 	case "after":
 		<-time.After(time.Hour)
 	case "stamps": // a timer of the program's own sends
