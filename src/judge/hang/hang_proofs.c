@@ -56,6 +56,25 @@ static bool is_server_beside(const struct hang_work *w, const struct waitgraph_s
 	return s->end == WAITEND_VISITOR && n->thread && !s->of_main && s->n_followers > 0;
 }
 
+/*
+ * True if the end is a circle of ranks and of one server that looks at its door besides: what it waits for is another
+ * request of theirs, or of who has ended.
+ */
+static bool is_circle_of_a_server(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph *g = w->c->graph;
+	size_t doors = 0;
+	for (size_t i = 0; s->end == WAITEND_CIRCLE && i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		if (n->component != g->node[s->node].component || (n->main && n->who && n->who->main))
+			continue;
+		if (!n->main || !n->fact || n->fact->kind != WAITFACT_LISTEN)
+			return false;
+		doors++;
+	}
+	return doors == 1;
+}
+
 /* False of the alarm of its own process's threads: who has ended did not have it. */
 static bool may_be_of_others(const struct waitgraph_node *n)
 {
@@ -73,12 +92,13 @@ static bool awaits_a_letter(const struct waitgraph *g, const struct waitgraph_si
 /*
  * True if each rank that lives waits on memory that it shares with others (a barrier), so that any of them could end
  * it, for a server that waits for somebody to come, or for somebody who has ended; where a rank ended when the steps
- * did, for a message without a connection, too.
+ * did, for a message without a connection, too, and for a server that waits for the ranks, if nobody acts.
  */
 static bool all_wait_on_shared(const struct hang_work *w)
 {
 	size_t n = 0;
 	const bool letters = w->stepping && hang_rank_left_then(w);
+	const bool still = letters && w->c->graph && hang_nobody_acts(w);
 	for (size_t i = 0; w->c->graph && i < w->g.n; i++) {
 		const struct stackgroup_rank *r = &w->g.rank[i];
 		if (is_over(w, r))
@@ -86,7 +106,8 @@ static bool all_wait_on_shared(const struct hang_work *w)
 		const struct waitgraph_sink *s = r->process ? waitgraph_end_of(w->c->graph, r->process->pid) : NULL;
 		const bool any = s && s->end == WAITEND_ANY && may_be_of_others(&w->c->graph->node[s->node]);
 		const bool letter = letters && s && awaits_a_letter(w->c->graph, s);
-		if (!s || (!any && !letter && s->end != WAITEND_GONE && !is_server_beside(w, s)))
+		const bool circle = still && s && is_circle_of_a_server(w, s);
+		if (!s || (!any && !letter && !circle && s->end != WAITEND_GONE && !is_server_beside(w, s)))
 			return false;
 		n++;
 	}
