@@ -334,6 +334,8 @@ static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
 		h->kind = WAITHINT_SLEEPS;
 	} else if (wait_word(&rest, "handler")) {
 		h->kind = WAITHINT_HANDLER;
+	} else if (wait_word(&rest, "stream")) {
+		h->kind = WAITHINT_STREAM;
 	} else if (wait_word(&rest, "retry")) {
 		h->kind = WAITHINT_RETRY;
 		h->exists = wait_word(&rest, "exists");

@@ -15,7 +15,7 @@
 
 /* A thread that wakes up several times a second is caught between two of these in the end. */
 #define TRIES 4
-#define HINTS_MOST 2 /* of one thread */
+#define HINTS_MOST 3 /* of one thread */
 #define BODY_AT 16 /* Include/object.h: what is behind the reference count and the type */
 /* A longer limit is none. */
 static const double limit_most_s = 30 * 24 * 3600.0;
@@ -162,6 +162,21 @@ static void handler_find(struct reading *x)
 		}
 }
 
+/* A handler that takes the next message of its stream, or gRPC's own thread that takes them from the program to send. */
+static void stream_find(struct reading *x)
+{
+	for (size_t i = 0; i < x->n; i++) {
+		const struct pyframe *f = &x->frame[i];
+		const bool takes = pylocks_is_function(f, "_next", "_server.py") && is_file_of(f, "/grpc/_server.py");
+		const bool sends = pylocks_is_function(f, "consume_request_iterator", "_channel.py") &&
+				   is_file_of(f, "/grpc/_channel.py");
+		if (takes || sends) {
+			pygrpc_say(x, pygrpc_add(x, WAITHINT_STREAM), "a message of a stream of gRPC", x->n);
+			return;
+		}
+	}
+}
+
 static void frames_say(struct reading *x, const struct world *w)
 {
 	size_t at = 0;
@@ -173,6 +188,7 @@ static void frames_say(struct reading *x, const struct world *w)
 	if (x->n_hints == 0)
 		idle_find(x, at);
 	handler_find(x);
+	stream_find(x);
 }
 
 /* ---- threads ---- */

@@ -540,6 +540,8 @@ static void deaf_says(struct hang_work *w, pid_t waiter)
 /* What is known of a circle beside its arrows: what lies there unread, who is elsewhere, who was told least. */
 static void circle_says(struct hang_work *w, const struct waitgraph_sink *s)
 {
+	if (hang_stream_says(w, s))
+		return;
 	const struct waitgraph_node *unread = lies_there(w, s);
 	const bool open = of_messages(w, s) && !s->closed;
 	if (unread)

@@ -103,6 +103,11 @@ void hang_heard_least(struct hang_work *w, const struct waitgraph_sink *s);
 /* Likewise: names the one whose connection another one does not read from any more, and that one. False: none. */
 bool hang_not_listened_to(struct hang_work *w, const struct waitgraph_sink *s);
 /*
+ * In a circle a server waits for the next message of a stream, which the only rank of it is to send: names that one.
+ * False: it is no such circle.
+ */
+bool hang_stream_says(struct hang_work *w, const struct waitgraph_sink *s);
+/*
  * The end waits for somebody to come, in a job that has made steps, and who usually ended this wait has ended. Where
  * that is unknown, or it is a server: a process of the job has when it came to a stand, and steps are missing to the
  * number that it prints.

@@ -57,22 +57,24 @@ static bool is_server_beside(const struct hang_work *w, const struct waitgraph_s
 }
 
 /*
- * True if the end is a circle of ranks and of one server that looks at its door besides: what it waits for is another
- * request of theirs, or of who has ended.
+ * True if the end is a circle of ranks and of one server beside them that reads from them, and may have visitors, as it
+ * is not proved to be dead: what it waits for is another request of theirs, or of who has ended.
  */
 static bool is_circle_of_a_server(const struct hang_work *w, const struct waitgraph_sink *s)
 {
 	const struct waitgraph *g = w->c->graph;
-	size_t doors = 0;
-	for (size_t i = 0; s->end == WAITEND_CIRCLE && i < g->n_nodes; i++) {
+	size_t servers = 0;
+	for (size_t i = 0; s->end == WAITEND_CIRCLE && !s->dead && i < g->n_nodes; i++) {
 		const struct waitgraph_node *n = &g->node[i];
 		if (n->component != g->node[s->node].component || (n->main && n->who && n->who->main))
 			continue;
-		if (!n->main || !n->fact || n->fact->kind != WAITFACT_LISTEN)
+		if (!n->main || !n->fact || n->fact->to_write)
 			return false;
-		doors++;
+		if (n->fact->kind != WAITFACT_LISTEN && n->fact->kind != WAITFACT_TCP && n->fact->kind != WAITFACT_UNIX)
+			return false;
+		servers++;
 	}
-	return doors == 1;
+	return servers == 1;
 }
 
 /* False of the alarm of its own process's threads: who has ended did not have it. */

@@ -404,6 +404,47 @@ void hang_unread_says(struct hang_work *w, const struct waitgraph_node *n)
 
 /* ---- a server beside the ranks ---- */
 
+/* A node of the circle that has to do with a stream: its handler, or who brings its messages; NULL: there is none. */
+static const struct waitgraph_node *stream_part(const struct waitgraph *g, const struct waitgraph_sink *s, bool handler)
+{
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		if (n->component == g->node[s->node].component && n->streams && n->handles == handler)
+			return n;
+	}
+	return NULL;
+}
+
+bool hang_stream_says(struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *one = NULL;
+	if (s->end != WAITEND_CIRCLE || !stream_part(g, s, true))
+		return false;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		if (n->component != g->node[s->node].component || !n->main || !n->who || !n->who->main)
+			continue;
+		if (one)
+			return false;
+		one = n;
+	}
+	const struct waitgraph_node *feeds = stream_part(g, s, false);
+	char who[160], wait[480];
+	if (!one || !feeds || feeds->process != one->process)
+		return false;
+	w->v->n_culprits = 0;
+	if (one->who->rank != NO_RANK)
+		hang_accuse(w, one->who->rank);
+	waitgraph_who_text(g, (uint32_t)(one - g->node), who, sizeof(who));
+	waitgraph_wait_text(feeds, wait, sizeof(wait));
+	hang_says(w, "The call is a stream of messages that was not ended, and %s has to send the next one: %s.", who,
+		  wait);
+	hang_advise(w, "look who puts the messages of the stream, and ends it, also where there are none or an error comes "
+		       "between: the iterator that is given to the call has to end");
+	return true;
+}
+
 /*
  * The process to whose threads all arrows of a node lead, if it is no rank's main one (a rank may have started it);
  * NULL: none, or several.

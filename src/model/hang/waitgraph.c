@@ -190,6 +190,7 @@ static void calls_note(const struct build *b, struct waitgraph_node *n)
 		n->calls |= h[i]->kind == WAITHINT_CALL;
 		n->wants |= h[i]->kind == WAITHINT_RESULT;
 		n->idle |= h[i]->kind == WAITHINT_IDLE;
+		n->streams |= h[i]->kind == WAITHINT_STREAM;
 		n->only_sleeps |= h[i]->kind == WAITHINT_SLEEPS;
 		n->within |= h[i]->kind == WAITHINT_WITHIN;
 		n->handles |= h[i]->kind == WAITHINT_HANDLER || h[i]->kind == WAITHINT_WITHIN;

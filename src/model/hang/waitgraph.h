@@ -83,6 +83,7 @@ struct waitgraph_node {
 	bool idle; /* it waits for requests or work, and ends nobody's wait meanwhile */
 	bool handles; /* it works on the call or request of another process */
 	bool within; /* likewise, and what it waits for comes from its own process or by another request */
+	bool streams; /* a handler that waits for the next message of its caller, or a thread that brings such ones */
 	bool only_sleeps; /* it makes no other call than its sleeps, so that it looks at memory alone */
 	bool naps; /* it woke up between the looks, did next to nothing, and waits for a second or so at most again */
 	bool glances; /* it naps, and is awake for no longer each time than a look at something takes */

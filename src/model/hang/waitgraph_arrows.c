@@ -561,7 +561,7 @@ int waitgraph_arrows(struct build *b, uint32_t from)
 	}
 	if (waitgraph_has_a_limit(node_at(b, from)))
 		return limited_arrows(b, from);
-	int n = node_at(b, from)->calls ? waitgraph_calls(b, from) : 0;
+	int n = node_at(b, from)->calls ? waitgraph_calls(b, from) : waitgraph_streams(b, from);
 	if (n == 0)
 		n = to_hints(b, from);
 	if (n == 0) {

@@ -128,6 +128,54 @@ int waitgraph_calls(struct build *b, uint32_t from)
 	return n;
 }
 
+/* True if any thread of this process has a connection to the other one. */
+static bool is_client(const struct build *b, const struct waitfact_process *p, pid_t server)
+{
+	uint32_t first = waitgraph_first_node(b, p);
+	struct peers peers = {.n = 0};
+	for (uint32_t k = 0; k < p->n_threads; k++)
+		peers_of_thread(b, &b->g->node[first + k], &peers);
+	for (size_t i = 0; i < peers.n; i++)
+		if (peers.peer[i].pid == server)
+			return true;
+	return false;
+}
+
+/* Who may make the next message, in a program's thread that runs or naps: arrows to these as well. */
+static int to_makers(struct build *b, uint32_t from, const struct waitfact_process *p)
+{
+	uint32_t first = waitgraph_first_node(b, p);
+	int n = 0;
+	for (uint32_t k = first; k < first + p->n_threads; k++) {
+		const struct waitgraph_node *y = &b->g->node[k];
+		const bool sleeps = y->fact && y->thread->n == 1 && y->fact->kind == WAITFACT_CLOCK;
+		if (y->main || y->streams || (y->end != WAITEND_RUNS && !sleeps))
+			continue;
+		if (waitgraph_arrow(b, from, k, WAITGRAPH_POSSIBLE, NULL, b->g->node[from].hint) < 0)
+			return -ENOMEM;
+		n++;
+	}
+	return n;
+}
+
+int waitgraph_streams(struct build *b, uint32_t from)
+{
+	const struct waitgraph_node *x = &b->g->node[from];
+	int n = 0;
+	for (uint32_t i = 0; x->handles && x->streams && i < b->g->n_nodes; i++) {
+		const struct waitgraph_node *y = &b->g->node[i];
+		if (!y->thread || !y->streams || y->handles || !is_client(b, y->process, x->process->pid))
+			continue;
+		int makers = to_makers(b, from, y->process);
+		if (makers < 0 || waitgraph_arrow(b, from, i, WAITGRAPH_LIKELY, NULL, x->hint) < 0)
+			return -ENOMEM;
+		n += makers + 1;
+	}
+	for (uint32_t i = 0; n > 1 && i < x->n_edges; i++)
+		b->g->edge[x->first_edge + i].quality = WAITGRAPH_POSSIBLE;
+	return n;
+}
+
 bool waitgraph_waits_for_calls(const struct build *b, uint32_t i)
 {
 	size_t n;

@@ -95,6 +95,11 @@ int must_check waitgraph_to_tracer(struct build *b, uint32_t from, const struct 
 /* ---- waitgraph_calls.c: calls of other processes whose answers another thread reads ---- */
 /* Arrows of a thread that waits for an answer, to who works on calls in the servers; their number, or -ENOMEM. */
 int must_check waitgraph_calls(struct build *b, uint32_t node);
+/*
+ * Of a handler that waits for the next message of a stream: to the threads of its clients that bring such ones. Their
+ * number, or -ENOMEM; 0: it is none, or these are not known.
+ */
+int must_check waitgraph_streams(struct build *b, uint32_t node);
 /* True of a thread that works on a call and waits for something that only its own process could bring. */
 bool waitgraph_waits_for_calls(const struct build *b, uint32_t node);
 /*
