@@ -127,6 +127,7 @@ static bool by_stacks(struct hang_work *w)
 		hang_shared_error,
 		hang_graph_explains,
 		hang_closed_job,
+		hang_calls_fill,
 		hang_server_of_all,
 		hang_one_stands,
 		hang_all_wait,

@@ -134,6 +134,11 @@ void hang_asks_in_vain_says(struct hang_work *w, const struct hang_asked *a);
  */
 const struct waitgraph_node *hang_locked_out(const struct hang_work *w, const struct waitgraph_sink *s);
 void hang_locked_out_says(struct hang_work *w, const struct waitgraph_sink *s, const struct waitgraph_node *n);
+/*
+ * More ranks wait for calls of one server than it has threads for calls, each of which waits for another call: one call
+ * has no thread.
+ */
+bool hang_calls_fill(struct hang_work *w);
 /* Every rank waits for one process beside them, and that one for them. */
 bool hang_server_of_all(struct hang_work *w);
 

@@ -481,6 +481,64 @@ static uint32_t server_of_all(const struct hang_work *w, const struct waitgraph_
 	return WAITGRAPH_NONE;
 }
 
+/* True of a thread of a server that neither works on a call nor acts: at its door, or a library's that waits. */
+static bool only_attends(const struct waitgraph_node *n)
+{
+	switch (n->end) {
+	case WAITEND_NONE:
+	case WAITEND_NOBODY:
+	case WAITEND_OWN:
+	case WAITEND_CIRCLE:
+		return true;
+	case WAITEND_VISITOR:
+		return n->main || (n->fact && n->fact->kind == WAITFACT_LISTEN);
+	default:
+		return false;
+	}
+}
+
+/* The server's threads that work on calls, if all of them wait in the circle, and no other thread acts; else 0. */
+static size_t handlers_in(const struct waitgraph *g, const struct waitgraph_sink *s, const struct waitfact_process *p)
+{
+	size_t handlers = 0;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		const bool within = n->component == g->node[s->node].component;
+		if (n->process != p || !n->thread || n->thread->ended)
+			continue;
+		if (n->handles ? !within || n->calls : !only_attends(n) || (n->idle && !n->main))
+			return 0;
+		handlers += n->handles;
+	}
+	return handlers;
+}
+
+bool hang_calls_fill(struct hang_work *w)
+{
+	char who[160], wait[480];
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_sink *s = g && g->n_sinks > 0 ? &g->sink[0] : NULL;
+	const uint32_t at = s && w->many && w->stepping && s->end == WAITEND_CIRCLE ? server_of_all(w, s) : WAITGRAPH_NONE;
+	const size_t handlers = at != WAITGRAPH_NONE ? handlers_in(g, s, g->node[at].process) : 0;
+	for (size_t i = 0; i < w->g.n; i++) {
+		const struct stackgroup_rank *r = &w->g.rank[i];
+		const struct waitgraph_node *n = g && r->process ? waitgraph_thread(g, r->process->pid, 0) : NULL;
+		if (!n || !n->calls || !n->hint || n->hint->limit_ns || n->hint->left_ns)
+			return false;
+	}
+	if (handlers == 0 || w->g.n <= handlers)
+		return false;
+	if (!hang_old_enough(w, HANG_EXPLAINED))
+		return true;
+	hang_is(w, "call_unanswered", CONFIDENCE_MEDIUM);
+	waitgraph_who_text(g, at, who, sizeof(who));
+	waitgraph_wait_text(&g->node[at], wait, sizeof(wait));
+	hang_says(w, "%zu calls wait for %s, which has %zu thread%s for calls, and none of these is free: %s.", w->g.n, who,
+		  handlers, handlers == 1 ? "" : "s", wait);
+	hang_says(w, "If they wait for one more call, that one waits for a thread.");
+	return true;
+}
+
 /* How many frames two stacks have in common, seen from outside. */
 static size_t frames_shared(const struct dump_thread *a, const struct dump_thread *b)
 {
