@@ -438,11 +438,23 @@ static void clients_find(const struct build *b, const struct waitfact_process *p
 		*to = waiting;
 }
 
+/* True if a thread beside those that work on calls runs: what they wait for may be its work. */
+static bool works_beside(const struct build *b, const struct waitfact_process *p)
+{
+	uint32_t first = waitgraph_first_node(b, p);
+	for (uint32_t k = first; k < first + p->n_threads; k++) {
+		const struct waitgraph_node *x = &b->g->node[k];
+		if (!x->main && !x->handles && !x->timed && x->end == WAITEND_RUNS)
+			return true;
+	}
+	return false;
+}
+
 int waitgraph_to_clients(struct build *b, uint32_t from, const struct waitfact *f)
 {
 	const struct waitfact_process *p = b->g->node[from].process;
 	struct peers clients = {.n = 0};
-	if (b->g->node[from].main || !serves_by_threads(b, p))
+	if (b->g->node[from].main || !serves_by_threads(b, p) || (b->g->node[from].handles && works_beside(b, p)))
 		return 0;
 	clients_find(b, p, &clients);
 	enum waitgraph_quality q = clients.n == 1 ? WAITGRAPH_LIKELY : WAITGRAPH_POSSIBLE;
