@@ -46,6 +46,13 @@ CHANNEL = """
 
         def result(self, timeout=None):
             _common.wait(self.done.wait, self.done.is_set, timeout)
+
+
+    def _consume_request_iterator(messages):
+        def consume_request_iterator():
+            for _ in messages:
+                pass
+        threading.Thread(target=consume_request_iterator, daemon=True).start()
 """
 
 SERVER = """
@@ -58,6 +65,15 @@ SERVER = """
 
     def _call_behavior(behavior):
         return behavior()
+
+
+    class _RequestIterator:
+        def __init__(self):
+            self.condition = threading.Condition()
+
+        def _next(self):
+            with self.condition:
+                self.condition.wait()
 
 
     class Server:
@@ -101,6 +117,41 @@ CALLING = """
     call = _channel.Call(int(sys.argv[1]), time.time() + float(sys.argv[3]) if sys.argv[3:] else None)
     print("asked", flush=True)
     call.result(timeout=float(sys.argv[2]) if sys.argv[2:] else None)
+"""
+
+
+COLLECTING = """
+    from grpc import _server
+
+    kept = [_server._RequestIterator()]
+
+
+    def collect():
+        return kept[0]._next()
+
+
+    server = _server.Server(collect)
+    print(server.listener.getsockname()[1], flush=True)
+    server.wait_for_termination()
+"""
+
+FEEDING = """
+    import queue
+    import sys
+    import threading
+    from grpc import _channel
+
+    def work():
+        while True:
+            sum(range(1000))
+
+    parts = queue.Queue()
+    if sys.argv[2] == "work":
+        threading.Thread(target=work, daemon=True).start()
+    call = _channel.Call(int(sys.argv[1]), None)
+    _channel._consume_request_iterator(iter(parts.get, None))
+    print("asked", flush=True)
+    call.result()
 """
 
 
@@ -183,6 +234,23 @@ def test_a_call_leads_to_the_thread_that_works_on_it(grpc, binary):
     assert handler["end"] == "visitor" and handler["arrows"] == []
     assert mine[server.pid]["threads"][0]["hint"]["kind"] == "idle"
     assert mine[server.pid]["threads"][0]["end"] == "visitor"
+
+
+@pytest.mark.parametrize("how", ["wait", "work"])
+def test_a_stream_leads_to_the_thread_that_brings_its_messages(grpc, binary, how):
+    """And to who may make them: a thread of the caller's that works."""
+    server, port = grpc("serve.py", COLLECTING)
+    caller, _ = grpc("train.py", FEEDING, port, how)
+
+    def arrow():
+        threads = {(p["pid"], t["tid"]): t for p in ask(binary, os.getpid())["processes"] for t in p["threads"]}
+        handler = next((t for (pid, _), t in threads.items() if pid == server.pid and "_next" in t.get("waiting_on", "")), None)
+        found = handler["arrows"] if handler else []
+        to = found[0]["to"] if len(found) == 1 else {}
+        return to.get("pid") == caller.pid and (found[0]["quality"], to.get("any_of"),
+                                                "consume_request_iterator" in threads.get((to["pid"], to.get("tid")), {}).get("waiting_on", ""))
+    wanted = ("likely", None, True) if how == "wait" else ("possible", 2, False)
+    wait_for(lambda: arrow() == wanted, 60, f"the handler's arrow to be {wanted}")
 
 
 @pytest.mark.parametrize("args, least, most", [((), None, None), (("250",), 250, 250), (("0", "350"), 250, 350)])

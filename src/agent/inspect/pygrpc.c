@@ -162,7 +162,7 @@ static void handler_find(struct reading *x)
 		}
 }
 
-/* A handler that takes the next message of its stream, or gRPC's own thread that takes them from the program to send. */
+/* A handler that takes the next message of its stream, or gRPC's own thread that takes what the program sends. */
 static void stream_find(struct reading *x)
 {
 	for (size_t i = 0; i < x->n; i++) {

@@ -440,8 +440,8 @@ bool hang_stream_says(struct hang_work *w, const struct waitgraph_sink *s)
 	waitgraph_wait_text(feeds, wait, sizeof(wait));
 	hang_says(w, "The call is a stream of messages that was not ended, and %s has to send the next one: %s.", who,
 		  wait);
-	hang_advise(w, "look who puts the messages of the stream, and ends it, also where there are none or an error comes "
-		       "between: the iterator that is given to the call has to end");
+	hang_advise(w, "look who puts the messages of the stream, and ends it, also where there are none or an error "
+		       "comes between: the iterator that is given to the call has to end");
 	return true;
 }
 
@@ -518,7 +518,8 @@ bool hang_calls_fill(struct hang_work *w)
 	char who[160], wait[480];
 	const struct waitgraph *g = w->c->graph;
 	const struct waitgraph_sink *s = g && g->n_sinks > 0 ? &g->sink[0] : NULL;
-	const uint32_t at = s && w->many && w->stepping && s->end == WAITEND_CIRCLE ? server_of_all(w, s) : WAITGRAPH_NONE;
+	const bool circle = s && w->many && w->stepping && s->end == WAITEND_CIRCLE;
+	const uint32_t at = circle ? server_of_all(w, s) : WAITGRAPH_NONE;
 	const size_t handlers = at != WAITGRAPH_NONE ? handlers_in(g, s, g->node[at].process) : 0;
 	for (size_t i = 0; i < w->g.n; i++) {
 		const struct stackgroup_rank *r = &w->g.rank[i];
@@ -533,8 +534,8 @@ bool hang_calls_fill(struct hang_work *w)
 	hang_is(w, "call_unanswered", CONFIDENCE_MEDIUM);
 	waitgraph_who_text(g, at, who, sizeof(who));
 	waitgraph_wait_text(&g->node[at], wait, sizeof(wait));
-	hang_says(w, "%zu calls wait for %s, which has %zu thread%s for calls, and none of these is free: %s.", w->g.n, who,
-		  handlers, handlers == 1 ? "" : "s", wait);
+	hang_says(w, "%zu calls wait for %s, which has %zu thread%s for calls, and none of these is free: %s.", w->g.n,
+		  who, handlers, handlers == 1 ? "" : "s", wait);
 	hang_says(w, "If they wait for one more call, that one waits for a thread.");
 	return true;
 }

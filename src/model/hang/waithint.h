@@ -48,8 +48,8 @@ enum waithint_kind {
 	 */
 	WAITHINT_ODD,
 	/*
-	 * Of a call that is a stream of messages: a handler waits for the next one, any other thread brings them; beside
-	 * another hint
+	 * Of a call that is a stream of messages: a handler waits for the next one, any other thread brings them;
+	 * beside another hint
 	 */
 	WAITHINT_STREAM,
 	/* It makes no system call but its sleeps, so it looks at memory alone, if at anything; beside another hint */

@@ -152,8 +152,8 @@ static int chan_timer_note(struct goproc *p, const unsigned char chan[static CHA
 }
 
 /*
- * Follows the list of sudogs: one for each channel. If all are without content, as a context's is, none brings anything:
- * its end may be when a time is over, or meant never to come.
+ * Follows the list of sudogs: one for each channel. If all are without content, as a context's is, none brings
+ * anything: the end may come when a time is over, or be meant never to come.
  */
 static int channels_read(struct goproc *p, struct goroutine *g)
 {
