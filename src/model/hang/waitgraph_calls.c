@@ -141,15 +141,37 @@ static bool is_client(const struct build *b, const struct waitfact_process *p, p
 	return false;
 }
 
-/* Who may make the next message, in a program's thread that runs or naps: arrows to these as well. */
+/* True if it waits for something that neither its own process nor this server brings. */
+static bool waits_elsewhere(const struct build *b, const struct waitgraph_node *y, pid_t server)
+{
+	size_t n;
+	const struct waitfact *f = waitgraph_facts(b, y, &n);
+	for (size_t i = 0; i < n; i++) {
+		bool known = waitgraph_is_own(&f[i]) || f[i].kind == WAITFACT_EVENTFD || f[i].kind == WAITFACT_THREAD;
+		for (uint32_t k = 0; is_connection(&f[i]) && k < f[i].n_holders; k++)
+			known |= b->in->now->holder[f[i].first_holder + k].pid == server;
+		if (!known)
+			return true;
+	}
+	return false;
+}
+
+/* True of a thread that may make the next message of a stream: it runs, naps, or waits for somebody else. */
+static bool may_make(const struct build *b, const struct waitgraph_node *y, pid_t server)
+{
+	if (y->main || y->streams || y->thread->ended)
+		return false;
+	/* Threads of gRPC itself wake up as well; Python knows nothing of these. */
+	const bool looks = y->timed && (y->hint || y->place);
+	return y->end == WAITEND_RUNS || looks || waits_elsewhere(b, y, server);
+}
+
 static int to_makers(struct build *b, uint32_t from, const struct waitfact_process *p)
 {
 	uint32_t first = waitgraph_first_node(b, p);
 	int n = 0;
 	for (uint32_t k = first; k < first + p->n_threads; k++) {
-		const struct waitgraph_node *y = &b->g->node[k];
-		const bool sleeps = y->fact && y->thread->n == 1 && y->fact->kind == WAITFACT_CLOCK;
-		if (y->main || y->streams || (y->end != WAITEND_RUNS && !sleeps))
+		if (!may_make(b, &b->g->node[k], b->g->node[from].process->pid))
 			continue;
 		if (waitgraph_arrow(b, from, k, WAITGRAPH_POSSIBLE, NULL, b->g->node[from].hint) < 0)
 			return -ENOMEM;
