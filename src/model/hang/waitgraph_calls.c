@@ -161,9 +161,22 @@ static bool may_make(const struct build *b, const struct waitgraph_node *y, pid_
 {
 	if (y->main || y->streams || y->thread->ended)
 		return false;
-	/* Threads of gRPC itself wake up as well; Python knows nothing of these. */
-	const bool looks = y->timed && (y->hint || y->place);
-	return y->end == WAITEND_RUNS || looks || waits_elsewhere(b, y, server);
+	return y->end == WAITEND_RUNS || waits_elsewhere(b, y, server);
+}
+
+/*
+ * True if a thread beside the main one looks again and again whether something has come, which might be for the stream.
+ * Threads of gRPC itself wake up as well; Python knows nothing of these.
+ */
+static bool looks_beside(const struct build *b, const struct waitfact_process *p)
+{
+	uint32_t first = waitgraph_first_node(b, p);
+	for (uint32_t k = first; k < first + p->n_threads; k++) {
+		const struct waitgraph_node *y = &b->g->node[k];
+		if (!y->main && !y->streams && y->timed && (y->hint || y->place))
+			return true;
+	}
+	return false;
 }
 
 static int to_makers(struct build *b, uint32_t from, const struct waitfact_process *p)
@@ -186,7 +199,8 @@ int waitgraph_streams(struct build *b, uint32_t from)
 	int n = 0;
 	for (uint32_t i = 0; x->handles && x->streams && i < b->g->n_nodes; i++) {
 		const struct waitgraph_node *y = &b->g->node[i];
-		if (!y->thread || !y->streams || y->handles || !is_client(b, y->process, x->process->pid))
+		if (!y->thread || !y->streams || y->handles || !is_client(b, y->process, x->process->pid) ||
+		    looks_beside(b, y->process))
 			continue;
 		int makers = to_makers(b, from, y->process);
 		if (makers < 0 || waitgraph_arrow(b, from, i, WAITGRAPH_LIKELY, NULL, x->hint) < 0)
