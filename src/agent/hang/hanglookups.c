@@ -24,6 +24,8 @@ struct hanglookups {
 	struct lookups *bpf; /* NULL: not needed so far; it stays loaded, as loading reads the kernel's types */
 	bool on;
 	bool denied; /* not permitted, or not possible here */
+	bool cut; /* a process of the jobs is not watched, for want of room */
+	uint64_t began_ns; /* when the last job's processes began to be watched */
 	struct lookups_row row[LOOKUPS_ROWS];
 	struct {
 		pid_t pid;
@@ -52,9 +54,10 @@ void hanglookups_begin(struct hanglookups *h, const struct hangprocs *procs)
 	h->on = h->bpf != NULL;
 	h->denied = !h->on;
 	h->n_ranks = 0;
+	h->began_ns = h->w->mono_ns();
 	for (size_t i = 0; h->on && i < procs->n_now; i++) {
 		const struct hangprocs_member *m = &procs->now[i];
-		ignore(lookups_watch(h->bpf, m->pid), "no room: what it looks for is not told");
+		h->cut |= lookups_watch(h->bpf, m->pid) < 0; /* what it looks for is not told */
 		if (!m->main || m->who.rank < 0 || h->n_ranks == RANKS_MOST)
 			continue;
 		h->main_of[h->n_ranks].pid = m->pid;
@@ -68,6 +71,7 @@ void hanglookups_end(struct hanglookups *h)
 		return;
 	lookups_off(h->bpf);
 	h->on = false;
+	h->cut = false;
 }
 
 /*
@@ -106,7 +110,7 @@ static const struct lookups_row *found_beside(const struct hanglookups *h, size_
 {
 	for (size_t i = 0; i < n_rows; i++) {
 		const struct lookups_row *x = &h->row[i];
-		if (x->found && !x->inode && !x->calls && x->pid == r->pid && x->tid == r->tid &&
+		if (x->found && !x->inode && x->path[0] && x->pid == r->pid && x->tid == r->tid &&
 		    x->folder == r->folder && x->n >= lookups_least && differ_by_a_number(x->path, r->path))
 			return x;
 	}
@@ -355,7 +359,7 @@ static const struct lookups_row *best_of(const struct hanglookups *h, size_t n_r
 	*ret_n = 0;
 	for (size_t k = 0; k < n_rows; k++) {
 		const struct lookups_row *r = &h->row[k];
-		if (r->inode || r->calls || r->found != found || r->pid != t->pid || r->tid != t->tid ||
+		if (r->inode || !r->path[0] || r->found != found || r->pid != t->pid || r->tid != t->tid ||
 		    r->n < lookups_least || is_of_the_system(r->path))
 			continue;
 		++*ret_n;
@@ -448,13 +452,37 @@ static bool only_sleeps(const struct hanglookups *h, size_t n_rows, const struct
 	uint64_t sleeps = 0;
 	for (size_t k = 0; k < n_rows; k++) {
 		const struct lookups_row *r = &h->row[k];
-		if (r->pid != t->pid || r->tid != t->tid)
+		if (r->pid != t->pid || r->tid != t->tid || r->taken || r->waited)
 			continue;
 		if (!r->calls || !r->found)
 			return false;
 		sleeps = r->n;
 	}
 	return sleeps >= sleeps_least && n_rows < LOOKUPS_ROWS / 2;
+}
+
+/* True of a thread that sleeps: what it has waited for in vain before is not seen by where it waits now. */
+static bool sleeps_now(const struct waitfacts *facts, pid_t pid, pid_t tid)
+{
+	const struct waitfact_thread *t = waitfacts_thread(facts, pid, tid);
+	return !t || t->n == 0 || facts->fact[t->first].kind == WAITFACT_CLOCK;
+}
+
+/*
+ * True if no thread of the job has taken anything in for some seconds: what others have made, files, answers,
+ * connections. What it waits for in vain is seen by its facts, but of one that sleeps between such waits.
+ */
+static bool is_closed(const struct hanglookups *h, size_t n_rows, const struct waitfacts *facts)
+{
+	const uint64_t least_ns = 3 * NS_PER_S;
+	if (h->cut || n_rows >= LOOKUPS_ROWS / 2 || facts->n_threads == 0 || h->w->mono_ns() - h->began_ns < least_ns)
+		return false;
+	for (size_t k = 0; k < n_rows; k++) {
+		const struct lookups_row *r = &h->row[k];
+		if (waitfacts_process(facts, r->pid) && (r->taken || (r->waited && sleeps_now(facts, r->pid, r->tid))))
+			return false;
+	}
+	return true;
 }
 
 size_t hanglookups_hints(struct hanglookups *h, const struct waitfacts *facts, const struct filehist *files,
@@ -467,6 +495,9 @@ size_t hanglookups_hints(struct hanglookups *h, const struct waitfacts *facts, c
 	struct held_file file = {.inode = 0};
 	if (!h || !h->on || lookups_take(h->bpf, h->row, LOOKUPS_ROWS, &n_rows) < 0)
 		return 0;
+	if (cap > 0 && is_closed(h, n_rows, facts))
+		ret[n++] = (struct waithint){
+			.kind = WAITHINT_CLOSED, .pid = facts->thread[0].pid, .tid = facts->thread[0].tid};
 	for (size_t i = 0; i < facts->n_threads && n < cap; i++) {
 		const struct waitfact_thread *t = &facts->thread[i];
 		if (only_sleeps(h, n_rows, t)) {

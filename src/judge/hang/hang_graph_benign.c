@@ -235,6 +235,18 @@ static bool sleeper_may_come(const struct hang_work *w, const struct waitgraph_s
 }
 
 /*
+ * How long this excuse lasts: ticks_ns, if it would last longer, and nothing of the job goes on but clocks of its own.
+ * What is told earlier by that alone is low, as one of them may count how often it wakes up.
+ */
+static uint64_t at_most(struct hang_work *w, uint64_t excuse_ns, uint64_t ticks_ns)
+{
+	if (excuse_ns <= ticks_ns || !hang_only_ticks(w))
+		return excuse_ns;
+	w->by_ticks |= w->standstill_ns >= ticks_ns && w->standstill_ns < excuse_ns;
+	return ticks_ns;
+}
+
+/*
  * The others wait for a process that works, sleeps, or waits within a limit. Main processes of ranks are judged by
  * what they do (hang_benign, hang_busy), as their stacks say more.
  */
@@ -254,7 +266,9 @@ bool hang_graph_benign(struct hang_work *w)
 		return benign_end(w, s, "server", "idle by design, another thread of it waits for visitors", 0);
 	if (w->standstill_ns < excused)
 		return benign_end(w, s, "time_limit", "it waits within a time limit", excused);
-	if (s->end == WAITEND_RUNS && runs_along(w, s))
+	const bool ticks = s->end == WAITEND_RUNS && hang_ticks(w, &w->c->graph->node[s->node]);
+	if (s->end == WAITEND_RUNS && runs_along(w, s) &&
+	    (!ticks || w->standstill_ns < at_most(w, runs_ns, patience(w, hang_looks_most_ns(w)))))
 		return benign_end(w, s, "work", "what it waits for works", runs_ns);
 	if (s->n_followers > 0 && runs_at_a_door(w, s) && w->standstill_ns < patience(w, runs_ns))
 		return benign_end(w, s, "work", "another thread of the server that it waits for works", runs_ns);
@@ -265,6 +279,8 @@ bool hang_graph_benign(struct hang_work *w)
 	const struct waitgraph_node *napper = s->end == WAITEND_CLOCK ? &w->c->graph->node[s->node] : NULL;
 	if (napper && (hang_all_look(w) > 0 || hang_sibling_crashed(w, napper) || hang_end_awaits_own_file(w, napper)))
 		sleep = MIN(sleep, patience(w, hang_looks_most_ns(w)));
+	if (napper && hang_ticks(w, napper))
+		sleep = at_most(w, sleep, patience(w, hang_looks_most_ns(w)));
 	if (s->end == WAITEND_CLOCK && !hang_end_is_main(w, s) && w->standstill_ns < sleep &&
 	    !hang_end_outsleeps(w, s, sleep))
 		return benign_end(w, s, "sleep", "what it waits for sleeps", sleep);
@@ -275,6 +291,8 @@ bool hang_graph_benign(struct hang_work *w)
 				  s->n_followers > 0 ? sleep : long_sleep);
 	bool none_works = s->end == WAITEND_OWN && (hang_only_services_beside(w, s) || hang_none_could_bring(w, s));
 	uint64_t own = none_works ? own_services_ns : own_thread_ns;
+	if (s->end == WAITEND_OWN && !s->dead)
+		own = at_most(w, own, patience(w, hang_looks_most_ns(w)));
 	const struct waitgraph_node *end = &w->c->graph->node[s->node];
 	bool by_thread = !waitgraph_awaits_its_own(end) || hang_worker_beside(w, s);
 	by_thread = by_thread && !waitgraph_waits_for_itself(end);

@@ -186,6 +186,10 @@ static void judge_stand(struct hang_work *w, const struct hang_settings *asked)
 	}
 	v->proved |= w->dead;
 	hang_signal_joins(w);
+	if (w->by_ticks && !v->proved) {
+		v->confidence = CONFIDENCE_LOW;
+		hang_says(w, "No thread of the job takes in anything of others; they only wake up by their own clocks.");
+	}
 	if (v->text[0] >= 'a' && v->text[0] <= 'z')
 		v->text[0] = (char)(v->text[0] - 'a' + 'A');
 	hang_collective_joins(w);

@@ -201,7 +201,7 @@ static bool may_act_alone(const struct hang_work *w, const struct waitgraph_node
 	}
 }
 
-static bool may_act(const struct hang_work *w, const struct waitgraph_node *n)
+bool hang_may_act(const struct hang_work *w, const struct waitgraph_node *n)
 {
 	return may_act_alone(w, n) && !is_service(w->c->graph, n, NULL);
 }
@@ -210,7 +210,7 @@ bool hang_nobody_acts_but(const struct hang_work *w, const struct waitgraph_node
 {
 	const struct waitgraph *g = w->c->graph;
 	for (size_t i = 0; i < g->n_nodes; i++)
-		if (&g->node[i] != but && may_act(w, &g->node[i]))
+		if (&g->node[i] != but && hang_may_act(w, &g->node[i]))
 			return false;
 	return true;
 }
@@ -265,7 +265,7 @@ static bool nobody_makes(const struct hang_work *w, const struct waitgraph_node 
 		const struct waitgraph_node *n = &g->node[i];
 		const struct waithint *other = known ? missing_file(n) : NULL;
 		const bool own = (other && other->own_folder) || (known && watches_own_file(n));
-		if (may_act(w, n) && !looks_for_own_file(w, n) && !own)
+		if (hang_may_act(w, n) && !looks_for_own_file(w, n) && !own)
 			return false;
 	}
 	return true;

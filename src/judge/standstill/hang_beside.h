@@ -27,7 +27,16 @@ bool hang_by_design(const struct hang_work *w, const struct waitgraph_sink *s);
  * nor a heartbeat that each rank has, of which nobody waits for anything.
  */
 bool hang_nobody_acts(const struct hang_work *w);
+/* True if it may act by itself: not so who waits for another one, as said above. */
+bool hang_may_act(const struct hang_work *w, const struct waitgraph_node *n);
 bool hang_nobody_acts_but(const struct hang_work *w, const struct waitgraph_node *but); /* this one may; NULL: none */
+/*
+ * (hang_ticks.c) True of a thread that only wakes up by its own clock, again and again, and does next to nothing, while
+ * no thread of the job takes in anything of others. It may still count how often, up to an end of its own.
+ */
+bool hang_ticks(const struct hang_work *w, const struct waitgraph_node *n);
+/* True of a job of steps if nobody acts, but by that. */
+bool hang_only_ticks(const struct hang_work *w);
 /*
  * True if the ranks of a job of steps, of which some are missing, all wait for each other in one circle, be its arrows
  * sure or not, and nobody acts.

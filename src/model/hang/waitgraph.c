@@ -108,6 +108,12 @@ static bool naps(const struct waitgraph_in *in, const struct waitfact_thread *t)
 	return now_ns > 0 && then_ns > 0 && MAX(now_ns, then_ns) <= nap_most_ns;
 }
 
+static uint64_t ran_between(const struct waitgraph_in *in, const struct waitfact_thread *t)
+{
+	const struct waitfact_thread *before = in->before ? waitfacts_thread(in->before, t->pid, t->tid) : NULL;
+	return before && t->ran_ns >= before->ran_ns ? t->ran_ns - before->ran_ns : UINT64_MAX;
+}
+
 /* True if it was awake for so short a time between its naps that it hardly did more than to look at something. */
 static bool glances(const struct waitgraph_in *in, const struct waitfact_thread *t)
 {
@@ -275,6 +281,7 @@ static int process_add(struct build *b, const struct waitfact_process *p)
 		n.place = best_hint(b, t->pid, t->tid, true);
 		n.naps = still && naps(b->in, t);
 		n.glances = n.naps && glances(b->in, t);
+		n.ran_ns = ran_between(b->in, t);
 		n.heard_bytes = heard(now, t);
 		n.door = still ? door_of(now, t) : NULL;
 		if (graph_node_add(b->g, &n) < 0)
@@ -314,6 +321,8 @@ static int build_all(struct build *b)
 	const struct waitfacts *now = b->in->now;
 	int r = hints_sort(b);
 	b->g->one_look = !b->in->before;
+	for (size_t i = 0; i < b->in->n_hints; i++)
+		b->g->closed |= b->in->hint[i].kind == WAITHINT_CLOSED;
 	b->first_node = calloc(now->n_processes + 1, sizeof(*b->first_node));
 	if (!b->first_node)
 		return -ENOMEM;

@@ -54,6 +54,7 @@ enum waithint_kind {
 	WAITHINT_STREAM,
 	/* It makes no system call but its sleeps, so it looks at memory alone, if at anything; beside another hint */
 	WAITHINT_SLEEPS,
+	WAITHINT_CLOSED, /* of any one thread of the job: none of it took in anything of others for some seconds */
 };
 
 struct waithint {

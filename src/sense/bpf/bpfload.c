@@ -288,7 +288,7 @@ static void lookups_skel_freep(struct lookups_bpf **skel)
 	lookups_bpf__destroy(*skel);
 }
 
-static int lookups_load(const uint8_t *path_argument, struct bpf_lookups_fds *ret)
+static int lookups_load(const uint16_t *path_argument, struct bpf_lookups_fds *ret)
 {
 	cleanup(closep) int prog = -1, watched = -1;
 	int rows = -1;
@@ -309,7 +309,7 @@ static int lookups_load(const uint8_t *path_argument, struct bpf_lookups_fds *re
 	return 0;
 }
 
-int bpf_lookups_load(const uint8_t *path_argument, struct bpf_lookups_fds *ret, char *why, size_t cap)
+int bpf_lookups_load(const uint16_t *path_argument, struct bpf_lookups_fds *ret, char *why, size_t cap)
 {
 	cleanup(memlock_restore) unused struct memlock limit = memlock_remember();
 	(void)libbpf_set_print(no_talk);

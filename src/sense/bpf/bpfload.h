@@ -78,4 +78,4 @@ struct bpf_lookups_fds {
  * Loads the program that counts lookups of files that are not there, without attaching it. path_argument: of each
  * system call by number, which argument is a path; records.h says how many. All descriptors are the caller's.
  */
-int must_check bpf_lookups_load(const uint8_t *path_argument, struct bpf_lookups_fds *ret, char *why, size_t cap);
+int must_check bpf_lookups_load(const uint16_t *path_argument, struct bpf_lookups_fds *ret, char *why, size_t cap);

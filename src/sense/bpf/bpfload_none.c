@@ -50,7 +50,7 @@ int bpf_refused_load(struct bpf_refused_fds *ret, char *why, size_t cap)
 	return absent(why, cap);
 }
 
-int bpf_lookups_load(const uint8_t *path_argument, struct bpf_lookups_fds *ret, char *why, size_t cap)
+int bpf_lookups_load(const uint16_t *path_argument, struct bpf_lookups_fds *ret, char *why, size_t cap)
 {
 	(void)path_argument;
 	(void)ret;

@@ -2,7 +2,7 @@
  * Counts lookups of files that are not there: system calls that name a path and end with ENOENT, of watched processes,
  * by thread and path; of those that are there by calls that only ask (stat, access); and locks of files that are not
  * had, tried without waiting (flock, fcntl), by thread and file. And all calls of their main threads, those that only
- * let time pass apart from the others. Attached for a few seconds while a suspected job is looked at;
+ * let time pass apart from the others; and of all threads the calls by which they take something in. Attached for a few seconds while a suspected job is looked at;
  * sense/proc/lookups.c reads it.
  *
  * At the end of a system call its arguments are still in the registers as they were, and the page of the path has just
@@ -20,9 +20,11 @@ char LICENSE[] SEC("license") = "GPL";
 
 enum { NO_SUCH_FILE = -2, TRY_AGAIN = -11 };
 enum { SET_LOCK = 6, SET_OFD_LOCK = 37 }; /* F_SETLK, F_OFD_SETLK */
+enum { READABLE = 1, WRITE_ONLY = 1 }; /* FMODE_READ, O_WRONLY */
+enum { ANONYMOUS = 0x09041934, PROCFS = 0x9fa0 }; /* linux/magic.h */
 
 /* Of each system call by number: BPF_LOOKUP_…; 0: it is none of these. Filled when loaded. */
-const volatile __u8 path_argument[BPF_LOOKUP_CALLS] = {};
+const volatile __u16 path_argument[BPF_LOOKUP_CALLS] = {};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -47,16 +49,23 @@ static __always_inline void row_count(struct bpf_lookup_key *key)
 	bpf_map_update_elem(&rows, key, &now, BPF_ANY);
 }
 
+static __always_inline struct file *file_of(struct task_struct *me, unsigned long fd)
+{
+	struct fdtable *table = BPF_CORE_READ(me, files, fdt);
+	struct file **files = BPF_CORE_READ(table, fd), *file = NULL;
+	if (fd >= BPF_CORE_READ(table, max_fds) || bpf_probe_read_kernel(&file, sizeof(file), files + fd))
+		return NULL;
+	return file;
+}
+
 /* A lock that somebody else has: the file is still open, so its number tells which one. */
-static __always_inline void lock_count(struct task_struct *me, struct pt_regs *regs, __u8 call)
+static __always_inline void lock_count(struct task_struct *me, struct pt_regs *regs, __u16 call)
 {
 	unsigned long command = BPF_CORE_READ(regs, si);
 	if ((call & BPF_LOOKUP_BY_COMMAND) && command != SET_LOCK && command != SET_OFD_LOCK)
 		return;
-	unsigned long fd = BPF_CORE_READ(regs, di);
-	struct fdtable *table = BPF_CORE_READ(me, files, fdt);
-	struct file **files = BPF_CORE_READ(table, fd), *file = NULL;
-	if (fd >= BPF_CORE_READ(table, max_fds) || bpf_probe_read_kernel(&file, sizeof(file), files + fd) || !file)
+	struct file *file = file_of(me, BPF_CORE_READ(regs, di));
+	if (!file)
 		return;
 	struct inode *inode = BPF_CORE_READ(file, f_inode);
 	struct bpf_lookup_key key = {
@@ -70,15 +79,104 @@ static __always_inline void lock_count(struct task_struct *me, struct pt_regs *r
 }
 
 /* One more call of a main thread. */
-static __always_inline void call_count(struct task_struct *me, struct pt_regs *regs, __u8 call)
+static __always_inline void call_count(struct task_struct *me, struct pt_regs *regs, __u16 call)
 {
-	__u8 argument = call & BPF_LOOKUP_ARGUMENT;
+	__u16 argument = call & BPF_LOOKUP_ARGUMENT;
 	bool sleeps = call & BPF_LOOKUP_SLEEPS;
 	if (argument == 1)
 		sleeps = sleeps && BPF_CORE_READ(regs, di) == 0;
 	else if (argument == 2)
 		sleeps = sleeps && BPF_CORE_READ(regs, si) == 0;
 	struct bpf_lookup_key key = {.tgid = me->tgid, .tid = me->pid, .folder = BPF_LOOKUP_CWD, .found = sleeps};
+	row_count(&key);
+}
+
+/* True if the name of a folder is this number. */
+static __always_inline int is_number(struct dentry *folder, __u32 number)
+{
+	char name[8] = "";
+	__u32 n = 0;
+	if (bpf_probe_read_kernel_str(name, sizeof(name), BPF_CORE_READ(folder, d_name.name)) <= 1)
+		return 0;
+	for (int i = 0; i < (int)sizeof(name) - 1; i++)
+		if (name[i] >= '0' && name[i] <= '9')
+			n = n * 10 + (__u32)(name[i] - '0');
+		else if (name[i])
+			return 0;
+		else
+			break;
+	return n == number;
+}
+
+/* True of an eventfd, as a program's own threads wake each other by. */
+static __always_inline int is_eventfd(struct file *file)
+{
+	char name[8] = "";
+	struct dentry *d = BPF_CORE_READ(file, f_path.dentry);
+	if (bpf_probe_read_kernel_str(name, sizeof(name), BPF_CORE_READ(d, d_name.name)) < 0)
+		return 0;
+	return BPF_CORE_READ(file, f_inode, i_sb, s_magic) == ANONYMOUS && name[1] == 'e' && name[6] == 'f';
+}
+
+/* True of a file of which nothing of others comes: it is only written, or is the process's own in /proc. */
+static __always_inline int is_own(struct task_struct *me, unsigned long fd)
+{
+	struct file *file = file_of(me, fd);
+	if (!file)
+		return 0;
+	if (!(BPF_CORE_READ(file, f_mode) & READABLE) || is_eventfd(file))
+		return 1;
+	struct dentry *folder = BPF_CORE_READ(file, f_path.dentry, d_parent);
+	return BPF_CORE_READ(file, f_inode, i_sb, s_magic) == PROCFS && is_number(folder, (__u32)me->tgid);
+}
+
+/* True if it is opened to write only, or is in /proc/self. */
+static __always_inline int opens_own(struct pt_regs *regs, __u16 argument)
+{
+	char path[12] = "";
+	const char self[] = "/proc/self";
+	unsigned long flags = argument == 2 ? BPF_CORE_READ(regs, dx) : BPF_CORE_READ(regs, si);
+	unsigned long at = argument == 2 ? BPF_CORE_READ(regs, si) : BPF_CORE_READ(regs, di);
+	if ((flags & 3) == WRITE_ONLY)
+		return 1;
+	if (bpf_probe_read_user_str(path, sizeof(path), (void *)at) < 0)
+		return 0;
+	for (int i = 0; i < (int)sizeof(self) - 1; i++)
+		if (path[i] != self[i])
+			return 0;
+	return path[sizeof(self) - 1] == '/';
+}
+
+/* True if it asks for nothing but an eventfd. */
+static __always_inline int polls_eventfd(struct task_struct *me, struct pt_regs *regs)
+{
+	int fd = -1;
+	if (BPF_CORE_READ(regs, si) != 1 || bpf_probe_read_user(&fd, sizeof(fd), (void *)BPF_CORE_READ(regs, di)))
+		return 0;
+	struct file *file = file_of(me, (unsigned)fd);
+	return file && is_eventfd(file);
+}
+
+/* One more call by which something of others may have come, or by which it was waited for in vain. */
+static __always_inline void taken_count(struct task_struct *me, struct pt_regs *regs, __u16 call, long result)
+{
+	__u16 argument = call & BPF_LOOKUP_ARGUMENT;
+	struct bpf_lookup_key key = {.tgid = me->tgid, .tid = me->pid, .folder = BPF_LOOKUP_TAKEN};
+	if (call & BPF_LOOKUP_GIVES || (call & BPF_LOOKUP_SLEEPS && !argument))
+		return;
+	if (call & BPF_LOOKUP_BY_FILE && is_own(me, BPF_CORE_READ(regs, di)))
+		return;
+	if (call & BPF_LOOKUP_OPENS && result >= 0 && opens_own(regs, argument))
+		return;
+	if (call & BPF_LOOKUP_MAPS && (int)BPF_CORE_READ(regs, r8) == -1)
+		return;
+	if (call & BPF_LOOKUP_WAITS && result == 0) {
+		if (argument && (argument == 1 ? BPF_CORE_READ(regs, di) : BPF_CORE_READ(regs, si)) == 0)
+			return;
+		if (argument == 2 && polls_eventfd(me, regs))
+			return;
+		key.folder = BPF_LOOKUP_WAITED;
+	}
 	row_count(&key);
 }
 
@@ -93,7 +191,8 @@ int lookups(__u64 *args)
 	if (!bpf_map_lookup_elem(&watched, &tgid))
 		return 0;
 	unsigned long nr = BPF_CORE_READ(regs, orig_ax);
-	__u8 call = nr < BPF_LOOKUP_CALLS ? path_argument[nr] : 0, argument = call & BPF_LOOKUP_ARGUMENT;
+	__u16 call = nr < BPF_LOOKUP_CALLS ? path_argument[nr] : 0, argument = call & BPF_LOOKUP_ARGUMENT;
+	taken_count(me, regs, call, result);
 	if (me->pid == me->tgid)
 		call_count(me, regs, call);
 	if (call & BPF_LOOKUP_SLEEPS)

@@ -169,6 +169,19 @@ struct bpf_refused_count {
  * one is 0, as poll() without descriptors is a sleep.
  */
 #define BPF_LOOKUP_SLEEPS 32
+/*
+ * What a call may take in of what others have made. By default any; of these calls nothing; nothing if it is 0, as of a
+ * wait that has come to its limit; nothing of a file that is not open to read, of an eventfd, or of the process's own
+ * in /proc; of an open() to write only; of a mapping without a file.
+ */
+#define BPF_LOOKUP_GIVES 64
+#define BPF_LOOKUP_WAITS 128
+#define BPF_LOOKUP_BY_FILE 256
+#define BPF_LOOKUP_OPENS 512
+#define BPF_LOOKUP_MAPS 1024
+/* In the place of a folder: what a thread has taken in, and how often it has waited for something in vain. */
+#define BPF_LOOKUP_TAKEN (-101)
+#define BPF_LOOKUP_WAITED (-102)
 
 struct bpf_lookup_key {
 	unsigned tgid, tid;

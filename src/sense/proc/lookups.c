@@ -14,25 +14,29 @@ struct lookups {
 	int link_fd;
 };
 
-/* Calls that ask for a file, which of their arguments names it, and whether they do no more than ask; locks; sleeps. */
-static void arguments_fill(uint8_t argument[static BPF_LOOKUP_CALLS])
+/*
+ * Calls that ask for a file, which of their arguments names it, and whether they do no more than ask; locks; sleeps; and
+ * those that take nothing in.
+ */
+static void arguments_fill(uint16_t argument[static BPF_LOOKUP_CALLS])
 {
 	static const struct {
 		int nr;
-		uint8_t at;
+		uint16_t at;
 	} calls[] = {
 #ifdef SYS_open
-		{SYS_open, 1},
+		{SYS_open, 1 | BPF_LOOKUP_OPENS},
 		{SYS_readlink, 1},
 		{SYS_stat, 1 | BPF_LOOKUP_ASKS},
 		{SYS_lstat, 1 | BPF_LOOKUP_ASKS},
 		{SYS_access, 1 | BPF_LOOKUP_ASKS},
-		{SYS_select, 1 | BPF_LOOKUP_SLEEPS},
-		{SYS_poll, 2 | BPF_LOOKUP_SLEEPS},
+		{SYS_select, 1 | BPF_LOOKUP_SLEEPS | BPF_LOOKUP_WAITS},
+		{SYS_poll, 2 | BPF_LOOKUP_SLEEPS | BPF_LOOKUP_WAITS},
 		{SYS_time, BPF_LOOKUP_SLEEPS},
+		{SYS_epoll_wait, BPF_LOOKUP_WAITS},
 #endif
-		{SYS_pselect6, 1 | BPF_LOOKUP_SLEEPS},
-		{SYS_ppoll, 2 | BPF_LOOKUP_SLEEPS},
+		{SYS_pselect6, 1 | BPF_LOOKUP_SLEEPS | BPF_LOOKUP_WAITS},
+		{SYS_ppoll, 2 | BPF_LOOKUP_SLEEPS | BPF_LOOKUP_WAITS},
 		{SYS_nanosleep, BPF_LOOKUP_SLEEPS},
 		{SYS_clock_nanosleep, BPF_LOOKUP_SLEEPS},
 		{SYS_restart_syscall, BPF_LOOKUP_SLEEPS},
@@ -43,13 +47,45 @@ static void arguments_fill(uint8_t argument[static BPF_LOOKUP_CALLS])
 		{SYS_brk, BPF_LOOKUP_SLEEPS},
 		{SYS_madvise, BPF_LOOKUP_SLEEPS},
 		{SYS_munmap, BPF_LOOKUP_SLEEPS},
-		{SYS_openat, 2},
+		{SYS_openat, 2 | BPF_LOOKUP_OPENS},
 		{SYS_readlinkat, 2},
-		{SYS_newfstatat, 2 | BPF_LOOKUP_ASKS},
+		{SYS_newfstatat, 2 | BPF_LOOKUP_ASKS | BPF_LOOKUP_BY_FILE},
 		{SYS_statx, 2 | BPF_LOOKUP_ASKS},
 		{SYS_faccessat, 2 | BPF_LOOKUP_ASKS},
 		{SYS_flock, BPF_LOOKUP_LOCKS},
 		{SYS_fcntl, BPF_LOOKUP_LOCKS | BPF_LOOKUP_BY_COMMAND},
+		{SYS_getpid, BPF_LOOKUP_GIVES},
+		{SYS_gettid, BPF_LOOKUP_GIVES},
+		{SYS_getppid, BPF_LOOKUP_GIVES},
+		{SYS_mprotect, BPF_LOOKUP_GIVES},
+		{SYS_mremap, BPF_LOOKUP_GIVES},
+		{SYS_rt_sigprocmask, BPF_LOOKUP_GIVES},
+		{SYS_rt_sigaction, BPF_LOOKUP_GIVES},
+		{SYS_sigaltstack, BPF_LOOKUP_GIVES},
+		{SYS_getrusage, BPF_LOOKUP_GIVES},
+		{SYS_times, BPF_LOOKUP_GIVES},
+		{SYS_sched_getaffinity, BPF_LOOKUP_GIVES},
+		{SYS_sched_setaffinity, BPF_LOOKUP_GIVES},
+		{SYS_set_robust_list, BPF_LOOKUP_GIVES},
+		{SYS_membarrier, BPF_LOOKUP_GIVES},
+		{SYS_prctl, BPF_LOOKUP_GIVES},
+		{SYS_getrandom, BPF_LOOKUP_GIVES},
+		{SYS_write, BPF_LOOKUP_GIVES},
+		{SYS_writev, BPF_LOOKUP_GIVES},
+		{SYS_pwrite64, BPF_LOOKUP_GIVES},
+		{SYS_sendto, BPF_LOOKUP_GIVES},
+		{SYS_sendmsg, BPF_LOOKUP_GIVES},
+		{SYS_close, BPF_LOOKUP_GIVES},
+		{SYS_fsync, BPF_LOOKUP_GIVES},
+		{SYS_fdatasync, BPF_LOOKUP_GIVES},
+		{SYS_timerfd_settime, BPF_LOOKUP_GIVES},
+		{SYS_epoll_pwait, BPF_LOOKUP_WAITS},
+		{SYS_read, BPF_LOOKUP_BY_FILE},
+		{SYS_pread64, BPF_LOOKUP_BY_FILE},
+		{SYS_fstat, BPF_LOOKUP_BY_FILE},
+		{SYS_lseek, BPF_LOOKUP_BY_FILE},
+		{SYS_ioctl, BPF_LOOKUP_BY_FILE},
+		{SYS_mmap, BPF_LOOKUP_MAPS},
 #ifdef SYS_openat2
 		{SYS_openat2, 2},
 #endif
@@ -64,7 +100,7 @@ static void arguments_fill(uint8_t argument[static BPF_LOOKUP_CALLS])
 
 int lookups_open(const struct world *w, struct lookups **ret, char *why, size_t cap)
 {
-	uint8_t argument[BPF_LOOKUP_CALLS] = {};
+	uint16_t argument[BPF_LOOKUP_CALLS] = {};
 	if (!bpf_sees_numbers(w)) {
 		(void)text_copy(why, cap,
 				"seeing which files are looked for takes the machine's own process numbers, and vigil "
@@ -155,7 +191,9 @@ static void lookups_row_take(void *ctx, size_t row, size_t at)
 		.found = key->found,
 		.dev = key->dev,
 		.inode = key->inode,
-		.calls = key->inode == 0 && key->path[0] == '\0',
+		.calls = key->inode == 0 && key->path[0] == '\0' && key->folder == BPF_LOOKUP_CWD,
+		.taken = key->folder == BPF_LOOKUP_TAKEN,
+		.waited = key->folder == BPF_LOOKUP_WAITED,
 		.n = reading->value[at].n,
 		.last_ns = reading->value[at].last_ns,
 	};

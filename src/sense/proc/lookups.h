@@ -3,7 +3,8 @@
  * without waiting while somebody else has the lock, counted by a BPF program while it is on (sense/bpf/lookups.bpf.c,
  * tracepoint sys_exit, x86_64). A loop that asks whether a file exists blocks on nothing, so that nothing in /proc
  * tells what it is for; nor does one that opens a file, tries to lock it, and closes it again. A loop that makes no
- * call but its sleep looks at memory alone, so all calls of main threads are counted as well.
+ * call but its sleep looks at memory alone, so all calls of main threads are counted as well; and of all threads those
+ * by which anything of others may come: a job that makes none goes on by its own time alone, if at all.
  *
  * On, each system call on the machine takes 35 ns more, so it is to be on for seconds only; loading 14 ms, so it stays
  * loaded once it was needed. Memory in the kernel is bounded: 0.7 MB. Process numbers are those of the initial pid
@@ -23,6 +24,8 @@
 struct lookups_row {
 	pid_t pid, tid;
 	bool calls; /* no lookup: calls of any kind of a main thread; found: those that only let time pass */
+	bool taken; /* no lookup: calls of a thread by which something that others have made may have come to it */
+	bool waited; /* no lookup: waits of a thread for descriptors that came to their limit */
 	bool found; /* it is there, and the call only asked for that */
 	int folder; /* the descriptor of the folder from which a relative path starts; LOOKUPS_CWD: the current one */
 	char path[LOOKUPS_PATH]; /* as the program gave it, so any bytes; longer ones are not told */

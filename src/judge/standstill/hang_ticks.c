@@ -1,0 +1,89 @@
+/*
+ * A job that takes nothing in (sense/proc/lookups): none of its threads has had a file, an answer or a connection of
+ * anybody for some seconds. Threads that only wake up by their own clocks then bring nothing that they do not have
+ * already, so a standstill ends by a count or a time of their own, if at all.
+ */
+#include <string.h>
+
+#include "base/units.h"
+#include "judge/standstill/hang_ask.h"
+
+/* Longer waits than this may not have ended while it was looked at. */
+static const uint64_t tick_most_ns = 6 * NS_PER_S;
+/* It has gone off so often since the job came to a stand. */
+static const uint64_t ticks_least = 4;
+/* Processor time of two seconds: more than that may be work. */
+static const uint64_t light_most_ns = 40 * NS_PER_MS;
+
+/*
+ * The JVM's one thread with a limit of a minute that runs code of Java, and so is not told from the program's own by
+ * its stack. It clears references.
+ */
+static bool is_cleaner(const struct hang_work *w, const struct waitgraph_node *n)
+{
+	const struct waitgraph *g = w->c->graph;
+	if (strcmp(n->thread->name, "Common-Cleaner") != 0)
+		return false;
+	for (size_t i = 0; i < g->n_nodes; i++)
+		if (g->node[i].thread && g->node[i].process == n->process &&
+		    strcmp(g->node[i].thread->name, "VM Thread") == 0)
+			return true;
+	return false;
+}
+
+/* True if its own function's variables are other ones at a look: it may count. What fails again is tried anew. */
+static bool may_count(const struct hang_work *w, const struct waitgraph_node *n)
+{
+	uint64_t state = 0;
+	for (size_t i = 0; i < w->c->n_dumps; i++) {
+		const struct dump_thread *t = hang_thread_in(w->c->dumps[i], n->thread->pid, n->thread->tid);
+		const struct dump_frame *f = t && t->has_python ? hang_own_top(t) : NULL;
+		if (!f || f->state == 0)
+			continue;
+		if (state && f->state != state)
+			return true;
+		state = f->state;
+	}
+	return false;
+}
+
+bool hang_ticks(const struct hang_work *w, const struct waitgraph_node *n)
+{
+	const struct waitgraph *g = w->c->graph;
+	if (!g->closed || !n->thread || !n->process)
+		return false;
+	if (is_cleaner(w, n))
+		return true;
+	const uint64_t limit_ns = MAX(n->thread->limit_ns, n->thread->left_ns);
+	const bool caught = n->hint && n->hint->kind == WAITHINT_RETRY && n->hint->caught;
+	if (limit_ns == 0 || limit_ns > tick_most_ns || w->standstill_ns < limit_ns * ticks_least)
+		return false;
+	switch (n->end) {
+	case WAITEND_CLOCK:
+	case WAITEND_NONE:
+	case WAITEND_OWN:
+	case WAITEND_NOBODY:
+	case WAITEND_CIRCLE:
+	case WAITEND_ANY:
+	case WAITEND_VISITOR:
+		break;
+	case WAITEND_RUNS: /* it has woken up, and waits again by another lock */
+		if (!n->timed)
+			return false;
+		break;
+	default:
+		return false;
+	}
+	return caught || (n->ran_ns <= light_most_ns && !may_count(w, n));
+}
+
+bool hang_only_ticks(const struct hang_work *w)
+{
+	const struct waitgraph *g = w->c->graph;
+	if (!g || !g->closed || !w->stepping)
+		return false;
+	for (size_t i = 0; i < g->n_nodes; i++)
+		if (!hang_ticks(w, &g->node[i]) && hang_may_act(w, &g->node[i]))
+			return false;
+	return true;
+}
