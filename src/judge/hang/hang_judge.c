@@ -188,7 +188,8 @@ static void judge_stand(struct hang_work *w, const struct hang_settings *asked)
 	hang_signal_joins(w);
 	if (w->by_ticks && !v->proved) {
 		v->confidence = CONFIDENCE_LOW;
-		hang_says(w, "No thread of the job takes in anything of others; they only wake up by their own clocks.");
+		hang_says(w, "No thread of the job takes in anything of others; they only wake up by their own "
+			     "clocks.");
 	}
 	if (v->text[0] >= 'a' && v->text[0] <= 'z')
 		v->text[0] = (char)(v->text[0] - 'a' + 'A');

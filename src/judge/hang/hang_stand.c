@@ -557,7 +557,8 @@ bool hang_one_stands(struct hang_work *w)
 	const size_t lookers = !hang_first_waiting(w) && hang_looks_at_memory(w, r) ? hang_all_look(w) : 0;
 	const bool makers = hang_knows_maker(w, r);
 	const bool unsure = lookers > 2 || (r->acting && r->acting->has_python);
-	bool told = !anyone || odd || lookers || makers || hang_tries_in_vain(w, r) || (retry && retry->exists);
+	bool told = !anyone || odd || lookers || makers || hang_looks_in_circle(w, r) || hang_tries_in_vain(w, r) ||
+		    (retry && retry->exists);
 	enum hang_proof need = HANG_VAGUE;
 	if (told && !kernel)
 		need = HANG_FIRM;

@@ -283,6 +283,23 @@ static const struct waitgraph_node *main_thread(const struct hang_work *w, const
 	return w->c->graph && r->process ? waitgraph_thread(w->c->graph, r->process->pid, 0) : NULL;
 }
 
+bool hang_looks_in_circle(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *one = main_thread(w, r);
+	const struct waithint *h = one ? missing_file(one) : NULL;
+	size_t watch = 0;
+	if (!h || !h->own_folder || w->many || !w->stepping)
+		return false;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const bool watches = watches_own_file(&g->node[i]);
+		watch += watches;
+		if (&g->node[i] != one && !watches && hang_may_act(w, &g->node[i]))
+			return false;
+	}
+	return watch > 0;
+}
+
 bool hang_knows_maker(const struct hang_work *w, const struct stackgroup_rank *r)
 {
 	const struct waitgraph_node *n = main_thread(w, r);
@@ -292,7 +309,11 @@ bool hang_knows_maker(const struct hang_work *w, const struct stackgroup_rank *r
 bool hang_awaits_own_file(const struct hang_work *w, const struct stackgroup_rank *r)
 {
 	const struct waitgraph_node *n = main_thread(w, r);
-	if (!n || !w->stepping || !looks_for_own_file(w, n))
+	if (!n || !w->stepping)
+		return false;
+	if (hang_looks_in_circle(w, r))
+		return true;
+	if (!looks_for_own_file(w, n))
 		return false;
 	return (w->many || is_jobs_own(w, n->hint)) && nobody_makes(w, n);
 }

@@ -49,6 +49,12 @@ bool hang_awaits_own_file(const struct hang_work *w, const struct stackgroup_ran
  * a link points that was made since the job began. Of any process of the job, by its main thread.
  */
 bool hang_end_awaits_own_file(const struct hang_work *w, const struct waitgraph_node *n);
+/*
+ * True of the only main process of a job of steps that looks for a file, be it the first of its kind, in a folder in
+ * which the job alone has made files so far, if whoever else may act looks for a change of a file that the job makes:
+ * each waits for another one of them. Somebody outside may still make it.
+ */
+bool hang_looks_in_circle(const struct hang_work *w, const struct stackgroup_rank *r);
 bool hang_knows_maker(const struct hang_work *w, const struct stackgroup_rank *r);
 /* True if it looks for a missing file in a job of steps in which nobody acts, and a child of it failed then. */
 bool hang_awaits_file_of_failed(const struct hang_work *w, const struct stackgroup_rank *r);

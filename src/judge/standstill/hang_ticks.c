@@ -47,6 +47,22 @@ static bool may_count(const struct hang_work *w, const struct waitgraph_node *n)
 	return false;
 }
 
+static bool waits_within_job(const struct waitgraph_node *n)
+{
+	switch (n->end) {
+	case WAITEND_CLOCK:
+	case WAITEND_NONE:
+	case WAITEND_OWN:
+	case WAITEND_NOBODY:
+	case WAITEND_CIRCLE:
+	case WAITEND_ANY:
+	case WAITEND_VISITOR:
+		return true;
+	default:
+		return false;
+	}
+}
+
 bool hang_ticks(const struct hang_work *w, const struct waitgraph_node *n)
 {
 	const struct waitgraph *g = w->c->graph;
@@ -56,24 +72,15 @@ bool hang_ticks(const struct hang_work *w, const struct waitgraph_node *n)
 		return true;
 	const uint64_t limit_ns = MAX(n->thread->limit_ns, n->thread->left_ns);
 	const bool caught = n->hint && n->hint->kind == WAITHINT_RETRY && n->hint->caught;
+	/* A limit of a day, as of pools whose threads end when they are idle, is none. */
+	const bool never = n->timed && limit_ns >= HANG_SLEEP_SURE_NS && n->end != WAITEND_RUNS;
+	if (never && n->end != WAITEND_CLOCK && waits_within_job(n))
+		return true;
 	if (limit_ns == 0 || limit_ns > tick_most_ns || w->standstill_ns < limit_ns * ticks_least)
 		return false;
-	switch (n->end) {
-	case WAITEND_CLOCK:
-	case WAITEND_NONE:
-	case WAITEND_OWN:
-	case WAITEND_NOBODY:
-	case WAITEND_CIRCLE:
-	case WAITEND_ANY:
-	case WAITEND_VISITOR:
-		break;
-	case WAITEND_RUNS: /* it has woken up, and waits again by another lock */
-		if (!n->timed)
-			return false;
-		break;
-	default:
+	/* One that runs has woken up, and waits again by another lock. */
+	if (!waits_within_job(n) && !(n->end == WAITEND_RUNS && n->timed))
 		return false;
-	}
 	return caught || (n->ran_ns <= light_most_ns && !may_count(w, n));
 }
 
@@ -82,6 +89,9 @@ bool hang_only_ticks(const struct hang_work *w)
 	const struct waitgraph *g = w->c->graph;
 	if (!g || !g->closed || !w->stepping)
 		return false;
+	for (size_t i = 0; i < w->g.n; i++) /* by memory that it shares with its device */
+		if (hang_gpu_works(w, w->g.rank[i].rank))
+			return false;
 	for (size_t i = 0; i < g->n_nodes; i++)
 		if (!hang_ticks(w, &g->node[i]) && hang_may_act(w, &g->node[i]))
 			return false;

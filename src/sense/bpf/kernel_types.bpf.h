@@ -126,7 +126,7 @@ struct kernel_siginfo {
 };
 
 struct pt_regs {
-	unsigned long sp, di, si, dx, r8, orig_ax;
+	unsigned long sp, di, si, r8, orig_ax;
 };
 
 struct in6_words {

@@ -2,7 +2,8 @@
  * Counts lookups of files that are not there: system calls that name a path and end with ENOENT, of watched processes,
  * by thread and path; of those that are there by calls that only ask (stat, access); and locks of files that are not
  * had, tried without waiting (flock, fcntl), by thread and file. And all calls of their main threads, those that only
- * let time pass apart from the others; and of all threads the calls by which they take something in. Attached for a few seconds while a suspected job is looked at;
+ * let time pass apart from the others; and of all threads the calls by which they take something in.
+ * Attached for a few seconds while a suspected job is looked at;
  * sense/proc/lookups.c reads it.
  *
  * At the end of a system call its arguments are still in the registers as they were, and the page of the path has just
@@ -20,7 +21,7 @@ char LICENSE[] SEC("license") = "GPL";
 
 enum { NO_SUCH_FILE = -2, TRY_AGAIN = -11 };
 enum { SET_LOCK = 6, SET_OFD_LOCK = 37 }; /* F_SETLK, F_OFD_SETLK */
-enum { READABLE = 1, WRITE_ONLY = 1 }; /* FMODE_READ, O_WRONLY */
+enum { READABLE = 1 }; /* FMODE_READ */
 enum { ANONYMOUS = 0x09041934, PROCFS = 0x9fa0 }; /* linux/magic.h */
 
 /* Of each system call by number: BPF_LOOKUP_…; 0: it is none of these. Filled when loaded. */
@@ -130,23 +131,6 @@ static __always_inline int is_own(struct task_struct *me, unsigned long fd)
 	return BPF_CORE_READ(file, f_inode, i_sb, s_magic) == PROCFS && is_number(folder, (__u32)me->tgid);
 }
 
-/* True if it is opened to write only, or is in /proc/self. */
-static __always_inline int opens_own(struct pt_regs *regs, __u16 argument)
-{
-	char path[12] = "";
-	const char self[] = "/proc/self";
-	unsigned long flags = argument == 2 ? BPF_CORE_READ(regs, dx) : BPF_CORE_READ(regs, si);
-	unsigned long at = argument == 2 ? BPF_CORE_READ(regs, si) : BPF_CORE_READ(regs, di);
-	if ((flags & 3) == WRITE_ONLY)
-		return 1;
-	if (bpf_probe_read_user_str(path, sizeof(path), (void *)at) < 0)
-		return 0;
-	for (int i = 0; i < (int)sizeof(self) - 1; i++)
-		if (path[i] != self[i])
-			return 0;
-	return path[sizeof(self) - 1] == '/';
-}
-
 /* True if it asks for nothing but an eventfd. */
 static __always_inline int polls_eventfd(struct task_struct *me, struct pt_regs *regs)
 {
@@ -166,7 +150,7 @@ static __always_inline void taken_count(struct task_struct *me, struct pt_regs *
 		return;
 	if (call & BPF_LOOKUP_BY_FILE && is_own(me, BPF_CORE_READ(regs, di)))
 		return;
-	if (call & BPF_LOOKUP_OPENS && result >= 0 && opens_own(regs, argument))
+	if (call & BPF_LOOKUP_OPENS && result >= 0 && is_own(me, (unsigned long)result))
 		return;
 	if (call & BPF_LOOKUP_MAPS && (int)BPF_CORE_READ(regs, r8) == -1)
 		return;

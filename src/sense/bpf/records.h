@@ -149,10 +149,7 @@ struct bpf_refused_count {
 	unsigned made; /* connections that were made */
 };
 
-/*
- * Lookups of files, of those that are there by calls that only ask; and locks of files that somebody else has, tried
- * without waiting. Numbers are of the initial pid namespace.
- */
+/* Lookups of files, and locks of files, tried without waiting. Numbers are of the initial pid namespace. */
 #define BPF_LOOKUP_CALLS 512
 #define BPF_LOOKUP_PROCESSES 4096
 #define BPF_LOOKUP_ROWS 2048
@@ -164,22 +161,15 @@ struct bpf_refused_count {
 /* A call that locks an open file; by a command, as of fcntl, which tells that it does. */
 #define BPF_LOOKUP_LOCKS 8
 #define BPF_LOOKUP_BY_COMMAND 16
-/*
- * A call that lets time pass or manages the caller's own memory: nothing is learned from it. With an argument: if that
- * one is 0, as poll() without descriptors is a sleep.
- */
+/* A call that lets time pass or manages its own memory; with an argument: if that is 0, as of poll() without files. */
 #define BPF_LOOKUP_SLEEPS 32
-/*
- * What a call may take in of what others have made. By default any; of these calls nothing; nothing if it is 0, as of a
- * wait that has come to its limit; nothing of a file that is not open to read, of an eventfd, or of the process's own
- * in /proc; of an open() to write only; of a mapping without a file.
- */
+/* Calls that take in nothing of others; if the result is 0; of such a file (is_own); by opening one; without a file. */
 #define BPF_LOOKUP_GIVES 64
 #define BPF_LOOKUP_WAITS 128
 #define BPF_LOOKUP_BY_FILE 256
 #define BPF_LOOKUP_OPENS 512
 #define BPF_LOOKUP_MAPS 1024
-/* In the place of a folder: what a thread has taken in, and how often it has waited for something in vain. */
+/* In the place of a folder: calls that took something in, and waits for descriptors that ended in nothing. */
 #define BPF_LOOKUP_TAKEN (-101)
 #define BPF_LOOKUP_WAITED (-102)
 

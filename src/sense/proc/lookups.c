@@ -15,8 +15,8 @@ struct lookups {
 };
 
 /*
- * Calls that ask for a file, which of their arguments names it, and whether they do no more than ask; locks; sleeps; and
- * those that take nothing in.
+ * Calls that ask for a file, which of their arguments names it, and whether they do no more than ask; locks; sleeps;
+ * and those that take nothing in.
  */
 static void arguments_fill(uint16_t argument[static BPF_LOOKUP_CALLS])
 {

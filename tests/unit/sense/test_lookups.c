@@ -36,7 +36,8 @@ static const struct lookups_row *row_of(const struct lookups *k, pid_t pid, cons
 	size_t n = 0;
 	assert_int_equal(lookups_take(k, row, LOOKUPS_ROWS, &n), 0);
 	for (size_t i = 0; i < n; i++)
-		if (row[i].pid == pid && !row[i].calls && strcmp(row[i].path, path) == 0)
+		if (row[i].pid == pid && !row[i].calls && !row[i].taken && !row[i].waited &&
+		    strcmp(row[i].path, path) == 0)
 			return &row[i];
 	return NULL;
 }
