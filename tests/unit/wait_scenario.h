@@ -185,6 +185,8 @@ static inline void wait_fact_line(struct wait_scenario *s, int look, struct wait
 			x->left = (pid_t)wait_number(&rest);
 		} else if (wait_word(&rest, "timed")) {
 			t->timed = true;
+		} else if (wait_word(&rest, "labours")) { /* between its naps, for long */
+			t->ran_ns = (uint64_t)look * 200 * NS_PER_MS;
 		} else if (wait_word(&rest, "works")) { /* after its naps */
 			t->ran_ns = (uint64_t)look * 300 * NS_PER_US;
 		} else if (wait_word(&rest, "naps")) {
