@@ -135,10 +135,24 @@ static bool looks_in_vain(const struct hang_work *w, const struct stackgroup_ran
 	       hang_awaits_file_of_failed(w, r) || (hang_looks_at_memory(w, r) && hang_all_look(w) > 0);
 }
 
+/* True if other ranks wait for it, which only naps, and nothing of the job goes on but that and clocks of its own. */
+static bool ticks_in_vain(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *n = g && r->process ? waitgraph_thread(g, r->process->pid, 0) : NULL;
+	return n && w->many && w->n_blocking < w->g.n && hang_ticks(w, n) && hang_only_ticks(w);
+}
+
 bool hang_polls(const struct hang_work *w, const struct stackgroup_rank *r)
 {
-	uint64_t after = polls_after_ns(w, r);
-	return after > 0 && w->standstill_ns > (looks_in_vain(w, r) ? MIN(after, hang_looks_most_ns(w)) : after);
+	const uint64_t after = polls_after_ns(w, r);
+	const bool early = after > 0 && (looks_in_vain(w, r) || ticks_in_vain(w, r));
+	return after > 0 && w->standstill_ns > (early ? MIN(after, hang_looks_most_ns(w)) : after);
+}
+
+bool hang_polls_by_ticks(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	return w->standstill_ns <= polls_after_ns(w, r) && !looks_in_vain(w, r) && ticks_in_vain(w, r);
 }
 
 /* A process or rank ended when the job came to a stand. */
@@ -168,7 +182,7 @@ static uint64_t sleep_most_ns(const struct hang_work *w, const struct stackgroup
 	bool waited_for = w->many && w->n_blocking < w->g.n;
 	uint64_t most = waited_for ? hang_time(w->s->sleep_ns, HANG_SLEEP_NS) : 0;
 	uint64_t after = polls_after_ns(w, r);
-	if (after > 0 && looks_in_vain(w, r))
+	if (after > 0 && (looks_in_vain(w, r) || ticks_in_vain(w, r)))
 		after = MIN(after, hang_looks_most_ns(w));
 	if (is_deserted(w, r))
 		after = after == 0 ? deserted_ns : MIN(after, deserted_ns);

@@ -588,6 +588,7 @@ bool hang_one_stands(struct hang_work *w)
 			c = CONFIDENCE_LOW; /* where, and neither who nor why */
 		hang_is(w, id ? id : "missing_rank", anyone && !lookers ? CONFIDENCE_LOW : c);
 		w->v->unexplained = !why;
+		w->by_ticks |= hang_polls_by_ticks(w, r);
 		if (odd) {
 			hang_naps_elsewhere_is(w, odd, call);
 			return true;
