@@ -375,6 +375,46 @@ static void a_loop_that_makes_no_call_but_its_naps_is_told(void **state)
 	with_others = false;
 }
 
+/* Asks until it is told, or until a time has passed in which it would have been. */
+static bool closed_is_told(const struct hangprocs *procs)
+{
+	const uint64_t until = clock_mono_ns() + 5 * NS_PER_S;
+	struct waithint hint[4];
+	bool told = false;
+	hanglookups_begin(h, procs);
+	while (!told && clock_mono_ns() < until) {
+		pause_1ms();
+		facts_read(&child, 1);
+		const size_t n = hanglookups_hints(h, &facts, NULL, hint, ARRAY_SIZE(hint));
+		told = n > 0 && hint[0].kind == WAITHINT_CLOSED;
+	}
+	hanglookups_end(h);
+	return told;
+}
+
+static void a_job_that_takes_nothing_in_is_told(void **state)
+{
+	(void)state;
+	struct hangprocs_member member = {.main = true};
+	const struct hangprocs procs = {.now = &member, .n_now = 1};
+	need_bpf();
+	with_others = true; /* it asks for its parent, of which nobody else is to bring anything */
+	start(body_naps);
+	member.pid = child;
+	bool told = false; /* its last calls before its loop may fall into the first watch */
+	for (int i = 0; i < 3 && !told; i++)
+		told = closed_is_told(&procs);
+	assert_true(told);
+	child_end();
+	with_others = false;
+	folder_make();
+	start(body_looks);
+	member.pid = child;
+	assert_false(closed_is_told(&procs));
+	child_end();
+	folder_remove();
+}
+
 static void who_has_the_lock_that_a_loop_tries_is_told(void **state)
 {
 	(void)state;
@@ -410,6 +450,7 @@ int main(void)
 		FACTS(a_rank_that_has_made_its_own_mark_looks_for_one_of_several),
 		FACTS(a_loop_is_said_to_ask_for_what_does_not_go),
 		FACTS(a_loop_that_makes_no_call_but_its_naps_is_told),
+		FACTS(a_job_that_takes_nothing_in_is_told),
 		FACTS(who_has_the_lock_that_a_loop_tries_is_told),
 		FACTS(who_has_a_lock_by_open_file_description_is_told),
 		FACTS(without_a_watcher_nothing_is_told),

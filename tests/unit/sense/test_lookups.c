@@ -3,12 +3,18 @@
 #include "world_fixture.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
+#include <time.h>
 
+#include "base/units.h"
 #include "sense/proc/lookups.h"
 
 static struct lookups_row row[LOOKUPS_ROWS];
@@ -188,6 +194,83 @@ static void on_again_it_has_forgotten(void **state)
 	lookups_free(k);
 }
 
+/* Lets time pass until the other side has set this. */
+static void stage_await(const int *stage, int least)
+{
+	const struct timespec nap = {.tv_nsec = NS_PER_MS};
+	while (__atomic_load_n(stage, __ATOMIC_ACQUIRE) < least)
+		nanosleep(&nap, NULL);
+}
+
+static void stage_set(int *stage, int to)
+{
+	__atomic_store_n(stage, to, __ATOMIC_RELEASE);
+}
+
+/* Writes, reads of itself and of an eventfd; after the next stage it reads what others have made. */
+static void body_takes(int *stage, const char *name)
+{
+	char text[64];
+	uint64_t n = 1;
+	int own = open(name, O_WRONLY | O_CLOEXEC), to = eventfd(0, EFD_CLOEXEC);
+	struct stat st;
+	stage_set(stage, 1);
+	stage_await(stage, 2);
+	bool fine = own >= 0 && to >= 0 && write(own, "1", 1) == 1 && fstat(own, &st) == 0;
+	fine = fine && write(to, &n, sizeof(n)) == sizeof(n) && read(to, &n, sizeof(n)) == sizeof(n);
+	const int self = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	fine = fine && self >= 0 && read(self, text, sizeof(text)) > 0 && close(self) == 0;
+	fine = fine && mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED;
+	stage_set(stage, fine ? 3 : 5);
+	stage_await(stage, 4);
+	const int others = open(name, O_RDONLY | O_CLOEXEC);
+	ignore(read(others, text, sizeof(text)), "that it asks is enough");
+	stage_set(stage, 5);
+	stage_await(stage, 6);
+}
+
+static uint64_t taken_by(const struct lookups *k, pid_t pid)
+{
+	size_t n = 0;
+	uint64_t taken = 0;
+	assert_int_equal(lookups_take(k, row, LOOKUPS_ROWS, &n), 0);
+	for (size_t i = 0; i < n; i++)
+		taken += row[i].pid == pid && row[i].taken ? row[i].n : 0;
+	return taken;
+}
+
+static void what_takes_in_nothing_of_others_is_told_apart(void **state)
+{
+	(void)state;
+	struct world w = live_world();
+	struct lookups *k = opened(&w);
+	char name[] = "/tmp/vigil-lookups-taken-XXXXXX";
+	const int fd = mkstemp(name);
+	int *stage = mmap(NULL, sizeof(*stage), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_true(fd >= 0 && stage != MAP_FAILED);
+	const pid_t child = fork();
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		body_takes(stage, name);
+		_exit(0);
+	}
+	stage_await(stage, 1);
+	assert_int_equal(lookups_watch(k, child), 0);
+	stage_set(stage, 2);
+	stage_await(stage, 3);
+	assert_int_equal(*stage, 3);
+	assert_int_equal(taken_by(k, child), 0);
+	stage_set(stage, 4);
+	stage_await(stage, 5);
+	assert_int_equal(taken_by(k, child), 2); /* open and read */
+	stage_set(stage, 6);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	unlink(name);
+	close(fd);
+	munmap(stage, sizeof(*stage));
+	lookups_free(k);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -196,6 +279,7 @@ int main(void)
 		cmocka_unit_test(what_is_too_long_is_not_told),
 		cmocka_unit_test(who_is_not_watched_is_not_counted),
 		cmocka_unit_test(on_again_it_has_forgotten),
+		cmocka_unit_test(what_takes_in_nothing_of_others_is_told_apart),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
