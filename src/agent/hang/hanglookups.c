@@ -17,6 +17,7 @@
 /* One lookup that fails is no loop. */
 static const uint64_t lookups_least = 2;
 #define RANKS_MOST 64
+#define WATCHED_MOST 1024 /* of a job with more it is not said that it takes nothing in */
 #define LOCKED_FILES_MOST 64 /* whose holders are looked for at one look */
 
 struct hanglookups {
@@ -24,7 +25,8 @@ struct hanglookups {
 	struct lookups *bpf; /* NULL: not needed so far; it stays loaded, as loading reads the kernel's types */
 	bool on;
 	bool denied; /* not permitted, or not possible here */
-	bool cut; /* a process of the jobs is not watched, for want of room */
+	pid_t watched[WATCHED_MOST]; /* processes of the last job */
+	size_t n_watched;
 	uint64_t began_ns; /* when the last job's processes began to be watched */
 	struct lookups_row row[LOOKUPS_ROWS];
 	struct {
@@ -53,11 +55,12 @@ void hanglookups_begin(struct hanglookups *h, const struct hangprocs *procs)
 		h->bpf = lookups_free(h->bpf);
 	h->on = h->bpf != NULL;
 	h->denied = !h->on;
-	h->n_ranks = 0;
+	h->n_ranks = h->n_watched = 0;
 	h->began_ns = h->w->mono_ns();
 	for (size_t i = 0; h->on && i < procs->n_now; i++) {
 		const struct hangprocs_member *m = &procs->now[i];
-		h->cut |= lookups_watch(h->bpf, m->pid) < 0; /* what it looks for is not told */
+		if (lookups_watch(h->bpf, m->pid) == 0 && h->n_watched < WATCHED_MOST) /* else nothing of it is told */
+			h->watched[h->n_watched++] = m->pid;
 		if (!m->main || m->who.rank < 0 || h->n_ranks == RANKS_MOST)
 			continue;
 		h->main_of[h->n_ranks].pid = m->pid;
@@ -71,7 +74,6 @@ void hanglookups_end(struct hanglookups *h)
 		return;
 	lookups_off(h->bpf);
 	h->on = false;
-	h->cut = false;
 }
 
 /*
@@ -468,6 +470,20 @@ static bool sleeps_now(const struct waitfacts *facts, pid_t pid, pid_t tid)
 	return !t || t->n == 0 || facts->fact[t->first].kind == WAITFACT_CLOCK;
 }
 
+/* True if each process that has threads was watched from the beginning. */
+static bool all_watched(const struct hanglookups *h, const struct waitfacts *facts)
+{
+	for (size_t i = 0; i < facts->n_processes; i++) {
+		const struct waitfact_process *p = &facts->process[i];
+		size_t k = 0;
+		while (k < h->n_watched && h->watched[k] != p->pid)
+			k++;
+		if (p->wanted && p->n_threads > 0 && k == h->n_watched)
+			return false;
+	}
+	return true;
+}
+
 /*
  * True if no thread of the job has taken anything in for some seconds: what others have made, files, answers,
  * connections. What it waits for in vain is seen by its facts, but of one that sleeps between such waits.
@@ -475,7 +491,8 @@ static bool sleeps_now(const struct waitfacts *facts, pid_t pid, pid_t tid)
 static bool is_closed(const struct hanglookups *h, size_t n_rows, const struct waitfacts *facts)
 {
 	const uint64_t least_ns = 3 * NS_PER_S;
-	if (h->cut || n_rows >= LOOKUPS_ROWS / 2 || facts->n_threads == 0 || h->w->mono_ns() - h->began_ns < least_ns)
+	if (n_rows >= LOOKUPS_ROWS / 2 || facts->n_threads == 0 || h->w->mono_ns() - h->began_ns < least_ns ||
+	    !all_watched(h, facts))
 		return false;
 	for (size_t k = 0; k < n_rows; k++) {
 		const struct lookups_row *r = &h->row[k];

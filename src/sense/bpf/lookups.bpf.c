@@ -21,7 +21,7 @@ char LICENSE[] SEC("license") = "GPL";
 
 enum { NO_SUCH_FILE = -2, TRY_AGAIN = -11 };
 enum { SET_LOCK = 6, SET_OFD_LOCK = 37 }; /* F_SETLK, F_OFD_SETLK */
-enum { READABLE = 1 }; /* FMODE_READ */
+enum { READABLE = 1, WRITABLE = 2 }; /* FMODE_READ, FMODE_WRITE; of a path alone neither */
 enum { ANONYMOUS = 0x09041934, PROCFS = 0x9fa0 }; /* linux/magic.h */
 
 /* Of each system call by number: BPF_LOOKUP_…; 0: it is none of these. Filled when loaded. */
@@ -125,7 +125,7 @@ static __always_inline int is_own(struct task_struct *me, unsigned long fd)
 	struct file *file = file_of(me, fd);
 	if (!file)
 		return 0;
-	if (!(BPF_CORE_READ(file, f_mode) & READABLE) || is_eventfd(file))
+	if ((BPF_CORE_READ(file, f_mode) & (READABLE | WRITABLE)) == WRITABLE || is_eventfd(file))
 		return 1;
 	struct dentry *folder = BPF_CORE_READ(file, f_path.dentry, d_parent);
 	return BPF_CORE_READ(file, f_inode, i_sb, s_magic) == PROCFS && is_number(folder, (__u32)me->tgid);
@@ -146,7 +146,8 @@ static __always_inline void taken_count(struct task_struct *me, struct pt_regs *
 {
 	__u16 argument = call & BPF_LOOKUP_ARGUMENT;
 	struct bpf_lookup_key key = {.tgid = me->tgid, .tid = me->pid, .folder = BPF_LOOKUP_TAKEN};
-	if (call & BPF_LOOKUP_GIVES || (call & BPF_LOOKUP_SLEEPS && !argument))
+	/* A write that fails may wait for room. */
+	if ((call & BPF_LOOKUP_GIVES && result >= 0) || (call & BPF_LOOKUP_SLEEPS && !argument))
 		return;
 	if (call & BPF_LOOKUP_BY_FILE && is_own(me, BPF_CORE_READ(regs, di)))
 		return;
