@@ -31,16 +31,19 @@ static bool is_cleaner(const struct hang_work *w, const struct waitgraph_node *n
 	return false;
 }
 
-/* True if its own function's variables are other ones at a look: it may count. What fails again is tried anew. */
+/*
+ * True if the variables of its innermost function of Python are other ones at a look, or are not known, as those of a
+ * module's own code: it may count.
+ */
 static bool may_count(const struct hang_work *w, const struct waitgraph_node *n)
 {
 	uint64_t state = 0;
 	for (size_t i = 0; i < w->c->n_dumps; i++) {
 		const struct dump_thread *t = hang_thread_in(w->c->dumps[i], n->thread->pid, n->thread->tid);
 		const struct dump_frame *f = t && t->has_python ? hang_own_top(t) : NULL;
-		if (!f || f->state == 0)
+		if (!t || !t->has_python)
 			continue;
-		if (state && f->state != state)
+		if (!f || f->state == 0 || (state && f->state != state))
 			return true;
 		state = f->state;
 	}
@@ -63,6 +66,14 @@ static bool waits_within_job(const struct waitgraph_node *n)
 	}
 }
 
+/* Its looks take longer, and of its variables more is known than how long it was awake. */
+static bool is_python(const struct hang_work *w, const struct waitgraph_node *n)
+{
+	const struct stackdump *d = hang_newest(w);
+	const struct dump_thread *t = d ? hang_thread_in(d, n->thread->pid, n->thread->tid) : NULL;
+	return t && t->has_python;
+}
+
 bool hang_ticks(const struct hang_work *w, const struct waitgraph_node *n)
 {
 	const struct waitgraph *g = w->c->graph;
@@ -70,7 +81,7 @@ bool hang_ticks(const struct hang_work *w, const struct waitgraph_node *n)
 		return false;
 	if (is_cleaner(w, n))
 		return true;
-	const uint64_t limit_ns = MAX(n->thread->limit_ns, n->thread->left_ns);
+	const uint64_t limit_ns = MAX(n->thread->limit_ns, n->thread->left_ns); /* of a time of its end what is left */
 	const bool caught = n->hint && n->hint->kind == WAITHINT_RETRY && n->hint->caught;
 	/* A limit of a day, as of pools whose threads end when they are idle, is none. */
 	const bool never = n->timed && limit_ns >= HANG_SLEEP_SURE_NS && n->end != WAITEND_RUNS;
@@ -81,7 +92,10 @@ bool hang_ticks(const struct hang_work *w, const struct waitgraph_node *n)
 	/* One that runs has woken up, and waits again by another lock. */
 	if (!waits_within_job(n) && !(n->end == WAITEND_RUNS && n->timed))
 		return false;
-	return caught || (n->ran_ns <= light_most_ns && !may_count(w, n));
+	/* How long one lasts in all may not be known, but when it ends: that it was made again tells. */
+	if (!n->woke && n->thread->limit_ns == 0)
+		return false;
+	return caught || (is_python(w, n) ? n->ran_ns <= light_most_ns && !may_count(w, n) : n->lightly);
 }
 
 bool hang_only_ticks(const struct hang_work *w)

@@ -108,12 +108,6 @@ static bool naps(const struct waitgraph_in *in, const struct waitfact_thread *t)
 	return now_ns > 0 && then_ns > 0 && MAX(now_ns, then_ns) <= nap_most_ns;
 }
 
-static uint64_t ran_between(const struct waitgraph_in *in, const struct waitfact_thread *t)
-{
-	const struct waitfact_thread *before = in->before ? waitfacts_thread(in->before, t->pid, t->tid) : NULL;
-	return before && t->ran_ns >= before->ran_ns ? t->ran_ns - before->ran_ns : UINT64_MAX;
-}
-
 /* True if it was awake for so short a time between its naps that it hardly did more than to look at something. */
 static bool glances(const struct waitgraph_in *in, const struct waitfact_thread *t)
 {
@@ -121,6 +115,14 @@ static bool glances(const struct waitgraph_in *in, const struct waitfact_thread 
 	const struct waitfact_thread *before = in->before ? waitfacts_thread(in->before, t->pid, t->tid) : NULL;
 	return before && t->ran_ns >= before->ran_ns && t->runs_so_far >= before->runs_so_far &&
 	       t->ran_ns - before->ran_ns <= (t->runs_so_far - before->runs_so_far) * look_most_ns;
+}
+
+static void between_looks(const struct waitgraph_in *in, const struct waitfact_thread *t, struct waitgraph_node *n)
+{
+	const struct waitfact_thread *before = in->before ? waitfacts_thread(in->before, t->pid, t->tid) : NULL;
+	n->ran_ns = before && t->ran_ns >= before->ran_ns ? t->ran_ns - before->ran_ns : UINT64_MAX;
+	n->woke = before && t->runs_so_far > before->runs_so_far;
+	n->lightly = glances(in, t);
 }
 
 /* The most that has come over one of the connections that it reads from. */
@@ -281,7 +283,7 @@ static int process_add(struct build *b, const struct waitfact_process *p)
 		n.place = best_hint(b, t->pid, t->tid, true);
 		n.naps = still && naps(b->in, t);
 		n.glances = n.naps && glances(b->in, t);
-		n.ran_ns = ran_between(b->in, t);
+		between_looks(b->in, t, &n);
 		n.heard_bytes = heard(now, t);
 		n.door = still ? door_of(now, t) : NULL;
 		if (graph_node_add(b->g, &n) < 0)

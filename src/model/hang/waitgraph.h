@@ -87,6 +87,7 @@ struct waitgraph_node {
 	bool only_sleeps; /* it makes no other call than its sleeps, so that it looks at memory alone */
 	bool naps; /* it woke up between the looks, did next to nothing, and waits for a second or so at most again */
 	bool glances; /* it naps, and is awake for no longer each time than a look at something takes */
+	bool woke, lightly; /* it woke up between the looks; it was awake each time no longer than a look takes, if so */
 	uint64_t ran_ns; /* processor time between the looks; UINT64_MAX: unknown */
 	enum waitgraph_end end; /* WAITEND_NONE: it has arrows */
 	const struct waitfact *fact; /* what it waits for, of an end too; NULL: nothing, or unknown */
