@@ -111,6 +111,7 @@ static void moves(struct hang_history *m, struct hang_step *ret)
 	m->rounds = 0;
 	m->text[0] = '\0';
 	m->sleep_until_ns = m->sleep_ns = m->limit_until_ns = 0;
+	m->n_armed = 0;
 }
 
 void hang_check(struct hang_history *m, const struct hang_settings *s, const struct liveness_set *p,
@@ -211,6 +212,8 @@ void hang_keep_verdict(struct hang_history *m, const struct hang_verdict *v, con
 	m->sleep_until_ns = v->sleep_until_ns;
 	m->sleep_ns = v->sleep_ns;
 	m->limit_until_ns = v->limit_until_ns;
+	m->n_armed = v->n_armed;
+	memcpy(m->armed, v->armed, sizeof(m->armed));
 	uint64_t patience = patience_ns(m);
 	if (m->state == HANG_HUNG && (v->kind != HANG_HANG || v->known_already)) {
 		m->again_ns = p->now_ns + patience;

@@ -171,6 +171,7 @@ static void judge_stand(struct hang_work *w, const struct hang_settings *asked)
 	v->standstill_ns = w->standstill_ns;
 	hang_groups(w);
 	sleep_keep(w);
+	hang_armed_keep(w);
 	/* what is started anew is judged by the stacks of all others */
 	bool decided = hang_stopped(w) || hang_restarts(w) || hang_dead(w) || hang_not_started(w) ||
 		       (w->has_stacks ? by_stacks(w)

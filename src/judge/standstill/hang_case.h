@@ -126,6 +126,13 @@ struct hang_spent {
 	double queued; /* of which the ranks' main threads were ready and had no processor */
 };
 
+/* A thread that waits until a time of its own, which comes soon. */
+#define HANG_ARMED 32
+struct hang_armed {
+	pid_t tid;
+	uint64_t until_ns;
+};
+
 /* Plain data without pointers. */
 struct hang_verdict {
 	enum hang_kind kind;
@@ -149,6 +156,8 @@ struct hang_verdict {
 	uint64_t sleep_until_ns, sleep_ns;
 	pid_t lost_pid; /* process that waits for a result which ended with one of its children; 0: none */
 	bool unexplained; /* it says where the job stands and not why: what ended right before may be the cause */
+	struct hang_armed armed[HANG_ARMED]; /* threads that were about to wake up by their clocks */
+	size_t n_armed;
 	uint64_t limit_until_ns; /* when the time limit ends within which the job waits; 0: none */
 	double usual_per_s; /* slow_rank: steps a second that it made before; else 0 */
 	char headline[200]; /* for the report's first line; "": the usual one of its kind */

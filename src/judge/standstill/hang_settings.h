@@ -61,6 +61,8 @@ struct hang_history {
 	int32_t sleep_rank; /* sleep_*: those of struct hang_verdict, of this standstill's last verdict */
 	pid_t sleep_tid;
 	uint64_t sleep_until_ns, sleep_ns;
+	struct hang_armed armed[HANG_ARMED]; /* as in struct hang_verdict, of this standstill's last verdict */
+	size_t n_armed;
 	uint64_t limit_until_ns; /* that of this standstill's last verdict; a later end is another wait: a loop */
 	uint64_t shares_ns; /* when stragglers were last sampled for */
 	uint64_t shares_steps;

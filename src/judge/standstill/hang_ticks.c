@@ -67,11 +67,41 @@ static bool waits_within_job(const struct waitgraph_node *n)
 }
 
 /* Its looks take longer, and of its variables more is known than how long it was awake. */
-static bool is_python(const struct hang_work *w, const struct waitgraph_node *n)
+static bool of_python(const struct hang_work *w, const struct waitgraph_node *n)
 {
 	const struct stackdump *d = hang_newest(w);
 	const struct dump_thread *t = d ? hang_thread_in(d, n->thread->pid, n->thread->tid) : NULL;
 	return t && t->has_python;
+}
+
+/* Of a wait that is known by its end: when that is; 0: it does not come soon. */
+static uint64_t ends_soon(const struct hang_work *w, const struct waitgraph_node *n)
+{
+	const bool soon = n->thread && n->thread->left_ns > 0 && n->thread->left_ns <= tick_most_ns;
+	return soon ? w->p->now_ns + n->thread->left_ns : 0;
+}
+
+void hang_armed_keep(struct hang_work *w)
+{
+	const struct waitgraph *g = w->c->graph;
+	struct hang_verdict *v = w->v;
+	v->n_armed = 0;
+	for (size_t i = 0; g && i < g->n_nodes && v->n_armed < HANG_ARMED; i++) {
+		const uint64_t until_ns = ends_soon(w, &g->node[i]);
+		if (until_ns > 0)
+			v->armed[v->n_armed++] = (struct hang_armed){g->node[i].thread->tid, until_ns};
+	}
+}
+
+/* True if it was about to wake up at the look before, and waits for a later time now. */
+static bool made_again(const struct hang_work *w, const struct waitgraph_node *n)
+{
+	const uint64_t slack_ns = 3 * NS_PER_S; /* between a look at it and the time of the verdict */
+	const uint64_t until_ns = ends_soon(w, n);
+	for (size_t i = 0; until_ns > 0 && i < w->m->n_armed; i++)
+		if (w->m->armed[i].tid == n->thread->tid)
+			return until_ns > w->m->armed[i].until_ns + slack_ns;
+	return false;
 }
 
 bool hang_ticks(const struct hang_work *w, const struct waitgraph_node *n)
@@ -93,9 +123,9 @@ bool hang_ticks(const struct hang_work *w, const struct waitgraph_node *n)
 	if (!waits_within_job(n) && !(n->end == WAITEND_RUNS && n->timed))
 		return false;
 	/* How long one lasts in all may not be known, but when it ends: that it was made again tells. */
-	if (!n->woke && n->thread->limit_ns == 0)
+	if (!n->woke && n->thread->limit_ns == 0 && !made_again(w, n))
 		return false;
-	return caught || (is_python(w, n) ? n->ran_ns <= light_most_ns && !may_count(w, n) : n->lightly);
+	return caught || (of_python(w, n) ? n->ran_ns <= light_most_ns && !may_count(w, n) : n->lightly);
 }
 
 bool hang_only_ticks(const struct hang_work *w)

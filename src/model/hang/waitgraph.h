@@ -87,8 +87,8 @@ struct waitgraph_node {
 	bool only_sleeps; /* it makes no other call than its sleeps, so that it looks at memory alone */
 	bool naps; /* it woke up between the looks, did next to nothing, and waits for a second or so at most again */
 	bool glances; /* it naps, and is awake for no longer each time than a look at something takes */
-	bool woke, lightly; /* it woke up between the looks; it was awake each time no longer than a look takes, if so */
-	uint64_t ran_ns; /* processor time between the looks; UINT64_MAX: unknown */
+	uint64_t ran_ns; /* between the looks; UINT64_MAX: unknown */
+	bool woke, lightly; /* between the looks; awake each time no longer than a look at something takes */
 	enum waitgraph_end end; /* WAITEND_NONE: it has arrows */
 	const struct waitfact *fact; /* what it waits for, of an end too; NULL: nothing, or unknown */
 	const struct waithint *hint; /* what Python says of the wait; NULL: nothing */
@@ -149,8 +149,7 @@ struct waitgraph {
 	size_t n_sinks, cap_sinks;
 	size_t n_mains; /* main processes in the facts */
 	size_t n_dead; /* threads */
-	bool one_look; /* no second look: nothing is proved */
-	bool closed; /* no thread of the job took in anything of others while it was looked at */
+	bool one_look, closed; /* no second look: nothing is proved; WAITHINT_CLOSED */
 	bool by_history; /* an arrow leads to another process because of who usually ended such waits */
 	bool by_polling; /* ranks that poll have arrows to the end of the others */
 	bool by_absence; /* a rank waits for visitors, and has arrows to the ranks that do not come to it */
