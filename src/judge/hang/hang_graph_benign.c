@@ -279,7 +279,7 @@ bool hang_graph_benign(struct hang_work *w)
 	const struct waitgraph_node *napper = s->end == WAITEND_CLOCK ? &w->c->graph->node[s->node] : NULL;
 	if (napper && (hang_all_look(w) > 0 || hang_sibling_crashed(w, napper) || hang_end_awaits_own_file(w, napper)))
 		sleep = MIN(sleep, patience(w, hang_looks_most_ns(w)));
-	if (napper && hang_ticks(w, napper))
+	if (napper && !hang_end_is_main(w, s) && !hang_end_outsleeps(w, s, sleep) && hang_ticks(w, napper))
 		sleep = at_most(w, sleep, patience(w, hang_looks_most_ns(w)));
 	if (s->end == WAITEND_CLOCK && !hang_end_is_main(w, s) && w->standstill_ns < sleep &&
 	    !hang_end_outsleeps(w, s, sleep))
@@ -291,11 +291,11 @@ bool hang_graph_benign(struct hang_work *w)
 				  s->n_followers > 0 ? sleep : long_sleep);
 	bool none_works = s->end == WAITEND_OWN && (hang_only_services_beside(w, s) || hang_none_could_bring(w, s));
 	uint64_t own = none_works ? own_services_ns : own_thread_ns;
-	if (s->end == WAITEND_OWN && !s->dead)
-		own = at_most(w, own, patience(w, hang_looks_most_ns(w)));
 	const struct waitgraph_node *end = &w->c->graph->node[s->node];
 	bool by_thread = !waitgraph_awaits_its_own(end) || hang_worker_beside(w, s);
 	by_thread = by_thread && !waitgraph_waits_for_itself(end);
+	if (s->end == WAITEND_OWN && by_thread && !s->dead)
+		own = at_most(w, own, patience(w, hang_looks_most_ns(w)));
 	if (s->end == WAITEND_OWN && by_thread && !s->dead && w->standstill_ns < patience(w, own))
 		return benign_end(w, s, "own_thread", "it waits for another thread of its own", own);
 	if (sleeper_may_come(w, s) && w->standstill_ns < sleep)

@@ -4,6 +4,8 @@
 #include "judge/hang/hang_advice.h"
 #include "judge/hang/hang_parts.h"
 
+static const uint64_t surer_again_ns = 10 * NS_PER_S;
+
 static bool rank_exited(const struct hang_work *w, int32_t rank)
 {
 	const struct liveness *l = liveness_find(w->p, rank);
@@ -189,6 +191,7 @@ static void judge_stand(struct hang_work *w, const struct hang_settings *asked)
 	hang_signal_joins(w);
 	if (w->by_ticks && !v->proved) {
 		v->confidence = CONFIDENCE_LOW;
+		v->again_ns = surer_again_ns; /* another rule may say more at a second look */
 		hang_says(w, "No thread of the job takes in anything of others; they only wake up by their own "
 			     "clocks.");
 	}
