@@ -66,6 +66,22 @@ static bool waits_within_job(const struct waitgraph_node *n)
 	}
 }
 
+/* True of a thread of the JVM itself: all of its stack is there, so that it runs no code of the program. */
+static bool is_jvms(const struct hang_work *w, const struct waitgraph_node *n)
+{
+	const struct stackdump *d = hang_newest(w);
+	const struct dump_thread *t = d ? hang_thread_in(d, n->thread->pid, n->thread->tid) : NULL;
+	bool jvm = false;
+	for (size_t i = 0; t && i < t->n_frames; i++) {
+		const char *module = t->frames[i].module;
+		const bool in_jvm = module && strstr(module, "libjvm.so");
+		if (!in_jvm && (!module || !hang_c_library(module)))
+			return false;
+		jvm |= in_jvm;
+	}
+	return jvm;
+}
+
 /* Its looks take longer, and of its variables more is known than how long it was awake. */
 static bool of_python(const struct hang_work *w, const struct waitgraph_node *n)
 {
@@ -125,7 +141,9 @@ bool hang_ticks(const struct hang_work *w, const struct waitgraph_node *n)
 	/* How long one lasts in all may not be known, but when it ends: that it was made again tells. */
 	if (!n->woke && n->thread->limit_ns == 0 && !made_again(w, n))
 		return false;
-	return caught || (of_python(w, n) ? n->ran_ns <= light_most_ns && !may_count(w, n) : n->lightly);
+	if (caught || (n->ran_ns <= light_most_ns && is_jvms(w, n)))
+		return true;
+	return of_python(w, n) ? n->ran_ns <= light_most_ns && !may_count(w, n) : n->lightly;
 }
 
 bool hang_only_ticks(const struct hang_work *w)
