@@ -24,16 +24,18 @@ static void place_advise(struct pm *p, const struct log_hint *h)
 	const char *place, *own_place;
 	if (!frame_parts(h->frame, function, &place))
 		return;
+	/* The program's own Cython code looks like that of a package. */
+	const char *within = strstr(place, ".pyx:") || strstr(place, ".pxi:") ? "in compiled code" : "within a library";
 	if (h->of_library && frame_parts(h->own_frame, own_function, &own_place))
 		incident_advice_add(p->i,
 				    "Look at %s, in %s: the last line of your own program in the traceback. The "
-				    "exception was raised below that, within a library, at %s, in %s.",
-				    own_place, own_function, place, function);
+				    "exception was raised below that, %s, at %s, in %s.",
+				    own_place, own_function, within, place, function);
 	else if (h->of_library)
 		incident_advice_add(p->i,
-				    "It was raised within a library, at %s, in %s: look for the last line of your own "
+				    "It was raised %s, at %s, in %s: look for the last line of your own "
 				    "program above that in the traceback.",
-				    place, function);
+				    within, place, function);
 	else
 		incident_advice_add(p->i, "Look at %s, in %s: the exception was raised there.", place, function);
 }

@@ -76,11 +76,20 @@ static void frame_put(struct span frame, char *dst, size_t cap)
 			    (unsigned long long)line);
 }
 
-/* What follows `File "` is a path below an installed package, or of Python's own. */
+/* Cython names the file below the folder where the package was built: "h5py/h5f.pyx", of whatever package. */
+static bool is_compiled(struct span file)
+{
+	return file.len > 4 && file.p[0] != '/' &&
+	       (memcmp(file.p + file.len - 4, ".pyx", 4) == 0 || memcmp(file.p + file.len - 4, ".pxi", 4) == 0);
+}
+
+/* What follows `File "` is a path below an installed package, or of Python's own, or of compiled code. */
 static bool in_library(struct span frame)
 {
 	static const char *const words[] = {"/site-packages/", "/dist-packages/", "/lib/python", "<frozen "};
 	const struct span file = span_before(frame, "\"");
+	if (is_compiled(file))
+		return true;
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (span_has(file, words[i]))
 			return true;
