@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 
 #include "sense/framework/errorfile.h"
+#include "sense/framework/losslog.h"
 #include "agent/incident/deatharound.h"
 #include "agent/host/host.h"
 #include "agent/host/helper.h"
@@ -449,6 +450,14 @@ static void steps_elsewhere(struct slow *s, const struct deathfacts_logs *logs, 
 	}
 }
 
+static void tail_read(struct deathlog *log, struct span tail, const char *source, int32_t rank)
+{
+	struct log_hint loss;
+	deathlog_parse(log, tail, source, rank);
+	if (log->n < log->cap && losslog_parse(tail, source, rank, &loss))
+		log->hints[log->n++] = loss;
+}
+
 static void logs_read(struct slow *s, const struct deathfacts_logs *logs, const struct death *d)
 {
 	const char *paths[] = {logs->out, logs->err}, *names[] = {"stdout", "stderr"};
@@ -468,7 +477,7 @@ static void logs_read(struct slow *s, const struct deathfacts_logs *logs, const 
 		if (r < 0)
 			TEXT_FORMAT(s->log_why[i], "%s cannot be read (%s)", names[i], strerror(-r));
 		else
-			deathlog_parse(&log, tail, source, d->rank);
+			tail_read(&log, tail, source, d->rank);
 	}
 	steps_elsewhere(s, logs, source, log.n); /* source: that of stderr, the last */
 	s->n_hints = log.n;

@@ -222,6 +222,25 @@ static bool other_s_exception(struct pm *p, const struct log_hint *first, const 
 	return true;
 }
 
+/* An exception of a number, or one that does not say of what it is, may come of a loss that was none. */
+static void loss_told(struct pm *p, const struct log_hint *h)
+{
+	static const char *const numbers[] = {"AssertionError", "FloatingPointError", "nan", "NaN", "inf", "finite",
+					      "invalid value"};
+	for (size_t k = 0; k < p->d->n_hints; k++) {
+		const struct log_hint *loss = &p->d->hints[k];
+		if (strcmp(loss->id, "loss_broken") != 0 || (h->rank != NO_RANK && loss->rank != h->rank))
+			continue;
+		pm_text(p, "Before it, by the log, %s and after.", loss->text);
+		if (pm_has_any(h->text, numbers, ARRAY_SIZE(numbers)))
+			incident_advice_add(p->i,
+					    "Look for what made the loss no number, there or before: %s. The exception "
+					    "may only be where that was noticed.",
+					    loss->text);
+		return;
+	}
+}
+
 /* What else is known of the exception: words of the device, a thread that had ended, a worker that had left. */
 static void said_besides(struct pm *p, const struct log_hint *h)
 {
@@ -232,6 +251,7 @@ static void said_besides(struct pm *p, const struct log_hint *h)
 		pm_quote(p, "A thread of it had ended with an exception before", thread->text, false);
 	if (h->rank == NO_RANK && p->d->rank == NO_RANK && p->i->n_culprits == 0)
 		pm_culprit(p, pm_failed_rank(p->d));
+	loss_told(p, h);
 	pm_child_told(p, h);
 	pm_asking_signal_told(p);
 }

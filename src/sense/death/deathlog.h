@@ -10,7 +10,7 @@
  * torchrun_child torchrun_terminating peer_closed store_lost
  * collective_timeout ray_worker_died keyboard_interrupt
  * port_in_use file_too_large too_many_files no_room_for_process
- * torch_write_failed device_assert mpi_abort earlier_traceback last_line
+ * torch_write_failed device_assert mpi_abort earlier_traceback last_line; and of sense/framework/losslog loss_broken
  *
  * python_traceback is the last one of its log and rank, or the main thread's where nothing but exceptions of other
  * threads follows it; earlier_traceback are the others. Exceptions that are chained are one traceback. last_line is

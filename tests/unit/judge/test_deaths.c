@@ -20,6 +20,7 @@
 #include "sense/death/deathlog.h"
 #include "sense/death/killerlog.h"
 #include "sense/death/oomlog.h"
+#include "sense/framework/losslog.h"
 
 #define MAX_WORDS 24
 
@@ -387,6 +388,7 @@ static void section_feed(struct scene *s, struct span name, struct span text)
 	} else if (span_starts(name, "log")) {
 		span_copy(name, source, sizeof(source));
 		deathlog_parse(&log, text, source, s->d.rank);
+		log.n += log.n < log.cap && losslog_parse(text, source, s->d.rank, &log.hints[log.n]);
 		s->d.n_hints = log.n;
 	} else {
 		fail_msg("unknown section %.*s", (int)name.len, name.p);
