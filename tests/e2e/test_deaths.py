@@ -425,6 +425,27 @@ def test_a_full_disk_is_named(vigil, tmp_path):
     assert report["cause"]["id"] == "disk_full" and str(disk) in report["summary"], report
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounts a file system")
+def test_a_disk_that_was_full_before_is_not_the_one(vigil, tmp_path):
+    """A write that fails says no path, and somebody else's file system may be full since long ago."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk]).returncode:
+        pytest.skip("no file system of its own here")
+    try:
+        (disk / "old").write_bytes(b"x" * (1 << 20))
+        for path in (disk / "old", disk):
+            os.utime(path, (1_700_000_000, 1_700_000_000))
+        report = died(vigil, python("""
+            import errno, os
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            """), status=1)
+    finally:
+        subprocess.run(["umount", disk], check=True)
+    assert report["cause"]["id"] == "disk_full" and str(disk) not in report["summary"], report
+    assert "does not say" in report["cause"]["text"] and str(disk) in report["cause"]["text"], report
+
+
 RANKS = """
     import os, subprocess, sys, time
     time.sleep(1.5)     # ends are seen from the first second on

@@ -1,9 +1,11 @@
 #include "agent/incident/deatharound.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/file.h"
@@ -18,6 +20,10 @@
 static const uint64_t no_room_bytes = 4 * MIB;
 
 static const uint64_t no_room_inodes = 4;
+
+/* What is looked at of a full file system for a file that was just written to. */
+#define WALK_DEPTH 8
+#define WALK_ENTRIES 20000
 
 static bool no_room(const char *path, struct death_disk *ret)
 {
@@ -72,7 +78,64 @@ static bool same_disk(const char *path, const char *folder)
 	return stat(path, &a) == 0 && stat(folder, &b) == 0 && a.st_dev == b.st_dev;
 }
 
-size_t deatharound_disks(const struct world *w, struct death_disk *ret, size_t cap)
+struct walk {
+	const struct world *w;
+	dev_t dev;
+	int64_t from_unix_ms;
+	uint64_t until_ns;
+	uint32_t left; /* entries that are still looked at */
+};
+
+/* A folder is changed where a file in it is made or removed, as programs do with what they could not finish. */
+static bool changed_since(const struct walk *k, const struct stat *st)
+{
+	return (S_ISREG(st->st_mode) || S_ISDIR(st->st_mode)) &&
+	       (int64_t)st->st_mtim.tv_sec * 1000 >= k->from_unix_ms;
+}
+
+/* True if a file below the folder, which is closed, was written to since; what cannot be looked into has none. */
+static bool written_below(struct walk *k, int folder, int depth)
+{
+	cleanup(closedirp) DIR *dir = fdopendir(folder);
+	if (!dir) {
+		close(folder);
+		return false;
+	}
+	for (struct dirent *e; k->left > 0 && k->w->mono_ns() < k->until_ns && (e = readdir(dir));) {
+		struct stat st;
+		k->left--;
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
+		    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_dev != k->dev)
+			continue;
+		if (changed_since(k, &st))
+			return true;
+		if (!S_ISDIR(st.st_mode) || depth >= WALK_DEPTH)
+			continue;
+		const int below = openat(dirfd(dir), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (below >= 0 && written_below(k, below, depth + 1))
+			return true;
+	}
+	return false;
+}
+
+static bool written_since(const struct world *w, const char *path, int64_t from_unix_ms, uint64_t until_ns)
+{
+	struct walk k = {.w = w, .from_unix_ms = from_unix_ms, .until_ns = until_ns, .left = WALK_ENTRIES};
+	struct stat st;
+	const int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (folder < 0)
+		return false;
+	const bool known = fstat(folder, &st) == 0;
+	if (!known || changed_since(&k, &st)) {
+		close(folder);
+		return known;
+	}
+	k.dev = st.st_dev;
+	return written_below(&k, folder, 0);
+}
+
+size_t deatharound_disks(const struct world *w, int64_t from_unix_ms, uint64_t until_ns, struct death_disk *ret,
+			 size_t cap)
 {
 	cleanup(freep) char *text = NULL;
 	size_t len, n = 0;
@@ -84,8 +147,10 @@ size_t deatharound_disks(const struct world *w, struct death_disk *ret, size_t c
 		struct death_disk one;
 		if (!mount_of(line, path, sizeof(path)) || !no_room(path, &one) || disk_known(ret, n, &one))
 			continue;
+		const bool own = same_disk(path, ".");
+		one.unwritten = !own && !written_since(w, path, from_unix_ms, until_ns);
 		ret[n++] = one;
-		if (n > 1 && same_disk(path, ".")) {
+		if (n > 1 && own) {
 			ret[n - 1] = ret[0];
 			ret[0] = one;
 		}

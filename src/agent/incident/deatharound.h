@@ -9,8 +9,10 @@
 
 /*
  * The file systems of this machine that have no room left, at most cap: that of the working directory first. Those of
- * other machines are left out but for that one. Returns their number.
+ * other machines are left out but for that one. In the others files are looked for that were written to from
+ * from_unix_ms on; it looks until until_ns. Returns their number.
  */
-size_t deatharound_disks(const struct world *w, struct death_disk *ret, size_t cap);
+size_t deatharound_disks(const struct world *w, int64_t from_unix_ms, uint64_t until_ns, struct death_disk *ret,
+			 size_t cap);
 /* Who has this TCP port in our network namespace; looks until until_ns. ret->looked is false where nothing was read. */
 void deatharound_port(const struct world *w, uint16_t port, uint64_t until_ns, struct death_port *ret);

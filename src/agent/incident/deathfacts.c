@@ -38,6 +38,8 @@
 #define MAX_SIGNALS 1024
 #define MAX_ENDS 512
 #define MAX_ERRORS 64
+/* A process takes some seconds from the write that fails to its end: it may write a report, and stop its threads. */
+#define WRITTEN_MS 30000
 
 /* What the child reads, in memory that both see; a part counts when its _done is set. */
 /* systemd-coredump(8) */
@@ -564,7 +566,7 @@ static void around_read(struct slow *s, const struct world *w, const struct deat
 			port_guess(s, w, d, until_ns);
 	}
 	if (disk)
-		s->n_disks = deatharound_disks(w, s->disks, DEATH_DISKS);
+		s->n_disks = deatharound_disks(w, d->end_unix_ms - WRITTEN_MS, until_ns, s->disks, DEATH_DISKS);
 	__atomic_store_n(&s->around_done, true, __ATOMIC_RELEASE);
 }
 

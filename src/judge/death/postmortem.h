@@ -40,6 +40,8 @@ struct death_disk {
 	uint64_t free_bytes, total_bytes;
 	uint64_t free_inodes, total_inodes; /* total 0: it has no fixed number of them */
 	bool no_inodes; /* there is room, but for no further file */
+	/* It is not the one of the working directory, and no file of it was written to when the process ended. */
+	bool unwritten;
 };
 
 /* A control group's limit on processes and threads that refused one during the attempt. */

@@ -322,14 +322,18 @@ static bool inodes_full(struct pm *p, const struct death_disk *disk, const struc
 	return true;
 }
 
-/* The full file system that it wrote to: the one of the path in its message, or the first where there is no path. */
+/*
+ * The full file system that it wrote to: the one of the path in its message. Where there is no path, as writes have
+ * none, the first one that was written to when it ended: another one may be full since long ago.
+ */
 static const struct death_disk *disk_of(const struct death *d, const struct log_hint *h)
 {
 	const char *path = strstr(h->text, "'/");
 	const struct death_disk *best = NULL;
-	if (!path)
-		return d->n_disks ? &d->disks[0] : NULL;
-	for (size_t i = 0; i < d->n_disks; i++) {
+	for (size_t i = 0; i < d->n_disks && !path; i++)
+		if (!d->disks[i].unwritten)
+			return &d->disks[i];
+	for (size_t i = 0; i < d->n_disks && path; i++) {
 		const size_t n = strlen(d->disks[i].path);
 		bool below = strncmp(path + 1, d->disks[i].path, n) == 0 && (n == 1 || path[1 + n] == '/');
 		if (below && (!best || n > strlen(best->path)))
@@ -344,9 +348,9 @@ bool pm_disk(struct pm *p)
 	const struct log_hint *said = pm_hint(d, "disk_full"), *torch = pm_hint(d, "torch_write_failed");
 	const struct log_hint *h = said ? said : torch;
 	char who[PM_WHO], where[200] = "a file system", size[16];
-	if (!h || (!said && d->n_disks == 0))
+	const struct death_disk *disk = h ? disk_of(d, h) : NULL;
+	if (!h || (!said && !disk))
 		return false;
-	const struct death_disk *disk = disk_of(d, h);
 	if (inodes_full(p, disk, said))
 		return true;
 	if (disk)
@@ -358,10 +362,13 @@ bool pm_disk(struct pm *p)
 	if (!said)
 		pm_text(p, "PyTorch's writer of files does not say why a write fell short; there is no room where it "
 			   "may have written.");
+	else if (!disk && d->n_disks > 0)
+		pm_text(p, "Which one that is it does not say. %s is full, but nothing was seen to have been written "
+			   "there at the end.", d->disks[0].path);
 	if (h->rank != NO_RANK && h->rank != d->rank)
 		pm_culprit(p, h->rank);
 	disk_evidence(p);
-	incident_advice_add(p->i, "Make room%s%s (df -h, du -sh), or keep fewer checkpoints.", d->n_disks ? " on " : "",
-			    d->n_disks ? d->disks[0].path : "");
+	incident_advice_add(p->i, "Make room%s%s (df -h, du -sh), or keep fewer checkpoints.", disk ? " on " : "",
+			    disk ? disk->path : "");
 	return true;
 }

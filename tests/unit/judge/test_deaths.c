@@ -324,6 +324,9 @@ static bool field_of_surroundings(struct scene *s, struct span key, struct span 
 		s->d.pids.refused = word_number(&v);
 	} else if (span_eq(key, "disk")) {
 		disk_add(s, v);
+	} else if (span_eq(key, "disk_unwritten")) {
+		disk_add(s, v);
+		d->disks[d->n_disks - 1].unwritten = true;
 	} else if (span_eq(key, "command")) {
 		span_copy(v, d->command, sizeof(d->command));
 	} else if (span_eq(key, "job")) {
