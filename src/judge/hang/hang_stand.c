@@ -530,6 +530,22 @@ static bool waits_for_anything(const struct stackgroup_rank *r)
 	return false;
 }
 
+/* Of ranks that all stand, where nobody is named, the first that stands at another line of the program. */
+static void another_says(struct hang_work *w, const struct stackgroup_rank *r)
+{
+	char doing[300];
+	const struct dump_frame *at = r->activity.user;
+	for (size_t i = 0; at && i < w->n_blocking; i++) {
+		const struct stackgroup_rank *o = &w->g.rank[w->blocking[i]];
+		const struct dump_frame *there = o->activity.user;
+		if (o->rank == NO_RANK || !there || (hang_same_code(at, there) && at->line == there->line))
+			continue;
+		hang_doing(w, o, doing, sizeof(doing));
+		hang_says(w, "Rank %d stands elsewhere: %s.", o->rank, doing);
+		return;
+	}
+}
+
 bool hang_one_stands(struct hang_work *w)
 {
 	const struct stackgroup_rank *r = hang_culprit(w);
@@ -605,6 +621,8 @@ bool hang_one_stands(struct hang_work *w)
 							  : "%s stands still:",
 				    who);
 		waits_says(w, r, stands, doing);
+		if (anyone)
+			another_says(w, r);
 		if (r->activity.kind == ACTIVITY_DOWNLOAD)
 			asked_says(w, r);
 		lock_says(w, r);
