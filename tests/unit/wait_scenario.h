@@ -294,7 +294,7 @@ static inline void wait_looks_line(struct wait_scenario *s, struct span rest)
 }
 
 /* hint <pid> <tid> owner|usual <pid> <tid, 0: ended>|nobody|lost|rank <n>|fact <id>|text|
- * key [rank <n>]|call|idle|handler|hand <id>|within|result <pid> [<tid>]|result nobody|
+ * key [rank <n>]|call|idle [shows]|handler|hand <id>|within|result <pid> [<tid>]|result nobody|
  * retry [exists] [held] [caught] [missing] [others] [link <seconds>] [behind] [folder] [kind] [lock]
  * [likely|possible] [limit <seconds>] [says <rest>] */
 static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
@@ -332,6 +332,7 @@ static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
 		h->kind = WAITHINT_CALL;
 	} else if (wait_word(&rest, "idle")) {
 		h->kind = WAITHINT_IDLE;
+		h->shows = wait_word(&rest, "shows");
 	} else if (wait_word(&rest, "sleeps")) {
 		h->kind = WAITHINT_SLEEPS;
 	} else if (wait_word(&rest, "closed")) {

@@ -139,8 +139,24 @@ static bool is_idle_worker(const struct reading *x)
 	       is_file_of(&x->frame[0], "/concurrent/futures/thread.py");
 }
 
+/* The thread that shows tqdm's bars anew, where nothing has for ten seconds. */
+static bool is_bar(const struct reading *x)
+{
+	for (size_t i = 0; i < x->n; i++)
+		if (pylocks_is_function(&x->frame[i], "run", "_monitor.py") &&
+		    is_file_of(&x->frame[i], "/tqdm/_monitor.py"))
+			return true;
+	return false;
+}
+
 static void idle_find(struct reading *x, size_t at)
 {
+	if (is_bar(x)) {
+		struct waithint *h = pygrpc_add(x, WAITHINT_IDLE);
+		h->shows = true;
+		pygrpc_say(x, h, "the thread that shows tqdm's bars", x->n);
+		return;
+	}
 	if (is_idle_worker(x))
 		pygrpc_say(x, pygrpc_add(x, WAITHINT_IDLE), "a pool's thread that waits for work", x->n);
 	else if (at < x->n && is_file_of(&x->frame[at], "/grpc/_server.py") &&

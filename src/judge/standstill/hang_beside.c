@@ -164,6 +164,8 @@ static bool is_service(const struct waitgraph *g, const struct waitgraph_node *o
 {
 	bool has[STACKGROUP_RANKS] = {};
 	size_t others = 0;
+	if (of->shows)
+		return true;
 	if (of->main || !of->thread || !of->naps || !of->who || !of->who->main || is_waited_for(g, of))
 		return false;
 	for (size_t i = 0; i < g->n_nodes; i++) {
@@ -467,20 +469,21 @@ bool hang_worker_beside(const struct hang_work *w, const struct waitgraph_sink *
 }
 
 /*
- * A main thread waits for another thread of its own, and all that are alive there only nap: heartbeats, which the other
- * ranks have as well, at the same place, while these do not wait for a thread. Nobody then makes what it waits for.
+ * A main thread waits for another thread of its own, and all that are alive there show how far it is, or only nap:
+ * heartbeats, which the other ranks have as well, at the same place, while these do not wait for a thread. Nobody then
+ * makes what it waits for.
  */
 bool hang_only_services_beside(const struct hang_work *w, const struct waitgraph_sink *s)
 {
 	const struct waitgraph *g = w->c->graph;
 	const struct waitgraph_node *end = &g->node[s->node];
-	if (!w->stepping || !w->many || !end->main)
+	if (!w->stepping || !end->main)
 		return false;
 	for (size_t i = 0; i < g->n_nodes; i++) {
 		const struct waitgraph_node *n = &g->node[i];
 		if (!n->thread || n->process != end->process || n == end || n->dead || n->end == WAITEND_GONE)
 			continue;
-		if (!n->naps || !in_all_others(g, n))
+		if (!n->shows && (!w->many || !n->naps || !in_all_others(g, n)))
 			return false;
 	}
 	return true;

@@ -199,6 +199,7 @@ static void calls_note(const struct build *b, struct waitgraph_node *n)
 		n->wants |= h[i]->kind == WAITHINT_RESULT;
 		n->idle |= h[i]->kind == WAITHINT_IDLE;
 		n->streams |= h[i]->kind == WAITHINT_STREAM;
+		n->shows |= h[i]->kind == WAITHINT_IDLE && h[i]->shows;
 		n->only_sleeps |= h[i]->kind == WAITHINT_SLEEPS;
 		n->within |= h[i]->kind == WAITHINT_WITHIN;
 		n->handles |= h[i]->kind == WAITHINT_HANDLER || h[i]->kind == WAITHINT_WITHIN;

@@ -81,6 +81,7 @@ struct waitgraph_node {
 	bool calls; /* it waits for the answer of another process, which another thread of its process reads */
 	bool wants; /* it waits for a result that another process makes */
 	bool idle; /* it waits for requests or work, and ends nobody's wait meanwhile */
+	bool shows; /* idle: it wakes up now and then to show how far others are, and nothing else */
 	bool handles; /* it works on the call or request of another process */
 	bool within; /* likewise, and what it waits for comes from its own process or by another request */
 	bool streams; /* a handler that waits for the next message of its caller, or a thread that brings such ones */

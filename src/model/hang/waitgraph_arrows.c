@@ -139,7 +139,7 @@ static bool may_be_meant(const struct build *b, uint32_t from, uint32_t i, const
 	bool same = x->fact && f && x->fact->kind == f->kind && x->fact->id == f->id && f->id != 0;
 	/* Of a call that is worked on, those who wait for calls themselves bring nothing. */
 	bool waits_as_well = node_at(b, from)->handles && waitgraph_waits_for_calls(b, i);
-	bool idle = x->idle && (x->main || node_at(b, from)->handles);
+	bool idle = x->shows || (x->idle && (x->main || node_at(b, from)->handles));
 	if (i == from || same || x->thread->ended || waits_as_well || idle)
 		return false;
 	return !waitgraph_ticks(x) || (with_sleeping && sleeps_long(b, x));
