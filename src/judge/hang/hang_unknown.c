@@ -198,6 +198,24 @@ static bool loop_idles(struct hang_work *w, const struct stackgroup_rank *r)
 	return true;
 }
 
+/* The only main process of a job that has made no step, as a launcher of several nodes is, waits for others to come. */
+static bool at_a_rendezvous(struct hang_work *w)
+{
+	const struct stackgroup_rank *r = w->g.n == 1 ? &w->g.rank[0] : NULL;
+	char doing[300];
+	if (!r || !r->process || w->many || w->stepping || r->activity.kind != ACTIVITY_STORE)
+		return false;
+	hang_is(w, "rendezvous", CONFIDENCE_LOW);
+	w->v->unexplained = true;
+	hang_doing(w, r, doing, sizeof(doing));
+	hang_says(w, "Process %d (%s) waits in %s for nodes or ranks that have not come.", (int)r->process->pid,
+		  r->process->name, doing);
+	hang_says(w, "They may be on other machines, so whether they were started is not known.");
+	hang_advise(w, "see whether the others were started, and with the same address, port and number of them "
+		       "(--nnodes, MASTER_ADDR and WORLD_SIZE, TF_CONFIG)");
+	return true;
+}
+
 void hang_unknown(struct hang_work *w)
 {
 	char stood[24], doing[300], who[HANG_WHO];
@@ -221,7 +239,7 @@ void hang_unknown(struct hang_work *w)
 			TEXT_COPY(w->v->text, "nothing moves but the stacks");
 			return;
 		}
-	if (r && refused_beside(w, r))
+	if (at_a_rendezvous(w) || (r && refused_beside(w, r)))
 		return;
 	if (r && r->process && (wait_for_messages(w) || loop_idles(w, r)))
 		return;

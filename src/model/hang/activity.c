@@ -197,6 +197,8 @@ static const struct row native_rows[] = {
 	{ACTIVITY_COLLECTIVE, RANKS, "ProcessGroupNCCL::WorkNCCL::", NULL, "an NCCL collective"},
 	{ACTIVITY_STORE, RANKS, "c10d::TCPStore::", NULL, "TCPStore"},
 	{ACTIVITY_STORE, RANKS, "c10d::PrefixStore::", NULL, "TCPStore"},
+	{ACTIVITY_STORE, RANKS, "tsl::CoordinationServiceAgent::", NULL, "the coordination service"},
+	{ACTIVITY_STORE, RANKS, "tsl::CoordinationServiceAgentImpl::", NULL, "the coordination service"},
 	{ACTIVITY_COLLECTIVE, RANKS, "MPI_Allreduce", NULL, NULL},
 	{ACTIVITY_COLLECTIVE, RANKS, "MPI_Barrier", NULL, NULL},
 	{ACTIVITY_COLLECTIVE, RANKS, "MPI_Bcast", NULL, NULL},
