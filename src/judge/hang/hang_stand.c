@@ -273,6 +273,25 @@ static bool idle_worker(const struct dump_process *p)
 	return false;
 }
 
+/* Whom a stuck worker waits for, where that one waits for the worker: as a child whose output nobody reads. */
+static void loader_circle_says(struct hang_work *w, pid_t worker)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *n = g ? waitgraph_thread(g, worker, 0) : NULL;
+	char who[120], wait[300];
+	if (!n || !n->dead || n->n_edges != 1)
+		return;
+	const uint32_t to = g->edge[n->first_edge].to;
+	const struct waitgraph_node *x = &g->node[to];
+	if (!x->dead || !x->thread || x->n_edges != 1 || x->process == n->process ||
+	    &g->node[g->edge[x->first_edge].to] != n)
+		return;
+	waitgraph_who_text(g, to, who, sizeof(who));
+	waitgraph_wait_text(x, wait, sizeof(wait));
+	who[0] = who[0] == 'p' ? 'P' : who[0];
+	hang_says(w, "%s waits for that worker in turn: %s. Neither can go on.", who, wait);
+}
+
 /* Names what the data loader's workers of a rank do. */
 static void loader_is(struct hang_work *w, const struct stackgroup_rank *r)
 {
@@ -311,6 +330,7 @@ static void loader_is(struct hang_work *w, const struct stackgroup_rank *r)
 		hang_doing(w, &s, doing, sizeof(doing));
 		hang_says(w, "Worker %d does not move: %s; %s.", (int)stuck->pid, doing,
 			  s.acting->wait.text[0] ? s.acting->wait.text : s.acting->wait_kind);
+		loader_circle_says(w, stuck->pid);
 	} else if (n > 0) {
 		hang_says(w,
 			  "Its %zu workers wait for work themselves: what they made, or what they were asked for, got "
