@@ -1,6 +1,7 @@
 /* No rank stands outside of a wait: which call does not end, and which ranks are in another one. */
 #include <string.h>
 
+#include "base/path.h"
 #include "judge/hang/hang_parts.h"
 
 struct ops {
@@ -176,6 +177,39 @@ static bool epoch_over_for_some(struct hang_work *w)
 	return true;
 }
 
+/* The next frame of the program's own Python inwards from this one, which is not looked at; NULL: none. */
+static const struct dump_frame *own_inwards(const struct dump_thread *t, size_t *at)
+{
+	while (*at > 0) {
+		const struct dump_frame *f = &t->frames[--*at];
+		if (f->kind == FRAME_PYTHON && activity_is_user(f))
+			return f;
+	}
+	return NULL;
+}
+
+/* Of two ranks that came the same way: where their ways part, in one function. */
+static void parting_says(struct hang_work *w, const struct stackgroup_rank *a, const struct stackgroup_rank *b)
+{
+	if (!a->acting || !b->acting)
+		return;
+	size_t i = a->acting->n_frames, k = b->acting->n_frames;
+	for (;;) {
+		const struct dump_frame *x = own_inwards(a->acting, &i), *y = own_inwards(b->acting, &k);
+		if (!x || !y || !hang_same_code(x, y))
+			return;
+		if (x->line == y->line)
+			continue;
+		const bool first = x->line < y->line;
+		const int32_t behind = first ? a->rank : b->rank, before = first ? b->rank : a->rank;
+		hang_says(w, "In %s (%s) rank %d still waits at line %d and rank %d has come to line %d,", x->name,
+			  x->file ? path_name(x->file) : "", behind, MIN(x->line, y->line), before,
+			  MAX(x->line, y->line));
+		hang_says(w, "unless rank %d is a round ahead.", behind);
+		return;
+	}
+}
+
 static bool mismatched(struct hang_work *w)
 {
 	struct ops o = {.len = 0};
@@ -208,6 +242,8 @@ static bool mismatched(struct hang_work *w)
 	hang_doing(w, other, b, sizeof(b));
 	hang_says(w, "The ranks wait in different calls: rank %d in %s, rank %d in %s.", first->rank, a, other->rank,
 		  b);
+	if (!clear && w->g.n == 2)
+		parting_says(w, first, other);
 	if (!clear)
 		hang_says(w, "Neither side is the larger one: which of them is wrong cannot be told.");
 	return true;
