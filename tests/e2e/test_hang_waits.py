@@ -252,3 +252,38 @@ def test_a_queue_with_a_slow_writer_beside_one_that_failed_is_left_alone(vigil):
     result = vigil("run", "--hang-after", "10s", "--", sys.executable, "-c", QUEUE, "slow", timeout=90)
     assert result.status == 0, result
     assert not events(vigil, "hang")
+
+
+BAR = '''
+import threading
+class TMonitor(threading.Thread):
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.was_killed = threading.Event()
+    def run(self):
+        while not self.was_killed.is_set():
+            self.was_killed.wait(10)
+'''
+
+BESIDE_A_BAR = '''
+import threading, time
+from tqdm import _monitor
+_monitor.TMonitor().start()
+lock = threading.Lock()
+for step in range(100000):
+    print(f"step {step} loss 0.5", flush=True)
+    time.sleep(0.1)
+    if step == 40:
+        lock.acquire()
+        lock.acquire()
+'''
+
+
+def test_the_thread_that_shows_a_bar_makes_nothing_that_is_waited_for(vigil, tmp_path):
+    """A stand-in for tqdm's: the file's name and the function's are those of version 4."""
+    (tmp_path / "tqdm").mkdir()
+    (tmp_path / "tqdm" / "__init__.py").touch()
+    (tmp_path / "tqdm" / "_monitor.py").write_text(BAR)
+    vigil.start("run", "--", sys.executable, "-c", BESIDE_A_BAR, env={"PYTHONPATH": str(tmp_path)})
+    wait_for(lambda: events(vigil, "hang"), 70, "the verdict, before the 80 s that any other thread would have")
+    assert looks(vigil.why())[:2] == ("hang", "lock_wait"), vigil.why()
