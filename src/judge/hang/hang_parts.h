@@ -86,6 +86,7 @@ bool hang_joins_thread(const struct stackgroup_rank *r);
 bool hang_thread_of_graph(struct hang_work *w, pid_t pid);
 /* Adds where its other threads stand. */
 void hang_thread_of_stacks(struct hang_work *w, const struct stackgroup_rank *r);
+void hang_own_code_says(struct hang_work *w, const struct stackgroup_rank *r);
 bool hang_threads_circle(struct hang_work *w); /* of threads beside a main one that only sleeps */
 /* True if each of several ranks waits for a thread of its own that sleeps, or naps: they are alike. */
 bool hang_each_for_its_own(const struct hang_work *w);

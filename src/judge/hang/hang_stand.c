@@ -650,6 +650,8 @@ bool hang_one_stands(struct hang_work *w)
 			hang_thread_of_stacks(w, r);
 		if (id && strcmp(id, "poll_loop") == 0)
 			loop_says(w, r);
+		else if (id && strcmp(id, "lock_wait") == 0 && r->acting->wait.owner == 0)
+			hang_own_code_says(w, r);
 		if (!hang_says_refused(w, r->rank) && !why && !hang_first_waiting(w))
 			hang_says_who_left_then(w);
 		if (anyone && !lookers && hang_all_wait_in_circle(w))

@@ -71,6 +71,25 @@ void hang_thread_of_stacks(struct hang_work *w, const struct stackgroup_rank *r)
 		hang_says(w, "%zu more threads are in the stacks.", more);
 }
 
+/* Any thread of the process may be the one that a library waits for; the program's own ones are few. */
+void hang_own_code_says(struct hang_work *w, const struct stackgroup_rank *r)
+{
+	char name[100], place[300];
+	size_t named = 0;
+	for (size_t i = 0; r->process && i < r->process->n_threads && named < THREADS_NAMED; i++) {
+		const struct dump_thread *t = &r->process->threads[i];
+		size_t own = 0;
+		while (own < t->n_frames && !(t->frames[own].kind == FRAME_PYTHON && activity_is_user(&t->frames[own])))
+			own++;
+		if (t == r->acting || t->main || own == t->n_frames)
+			continue;
+		named++;
+		name_of(w, r->process->pid, t->tid, name, sizeof(name));
+		hang_place(w, r->process, t, place, sizeof(place));
+		hang_says(w, "Its thread %s is in the program's own code: %s.", name, place);
+	}
+}
+
 bool hang_each_for_its_own(const struct hang_work *w)
 {
 	const struct waitgraph *g = w->c->graph;
