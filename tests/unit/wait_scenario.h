@@ -131,7 +131,7 @@ static inline enum waitfact_kind wait_kind_of(struct span w)
 
 /*
  * <kind> [id n] [peer n] [unread n] [received n] [write] [hangup] [deaf] [inherited] [unheard] [by pid|pid.tid ..]
- * [open] [owner] [all] [lock] [accepted] [gone] [programs] [left pid] [timed|naps] [text ..]
+ * [open] [owner] [all] [lock] [accepted] [gone] [programs] [left pid] [timed|naps] [ticks n] [text ..]
  */
 static inline void wait_fact_line(struct wait_scenario *s, int look, struct waitfact_thread *t, struct span rest)
 {
@@ -187,6 +187,8 @@ static inline void wait_fact_line(struct wait_scenario *s, int look, struct wait
 			t->timed = true;
 		} else if (wait_word(&rest, "labours")) { /* between its naps, for long */
 			t->ran_ns = (uint64_t)look * 200 * NS_PER_MS;
+		} else if (wait_word(&rest, "ticks")) { /* of processor time between the looks */
+			t->user_ticks = (uint64_t)wait_number(&rest) * (uint64_t)look;
 		} else if (wait_word(&rest, "works")) { /* after its naps */
 			t->ran_ns = (uint64_t)look * 300 * NS_PER_US;
 		} else if (wait_word(&rest, "naps")) {

@@ -146,6 +146,25 @@ static bool by_timer(const struct hang_work *w, const struct waitgraph_sink *s)
 }
 
 /*
+ * True if nothing of a job that has made steps is at work but threads that wake up all the time and do next to nothing,
+ * as event loops with timers do. Who sleeps, or may be brought something, may be who the others wait for.
+ */
+static bool only_ticks(const struct hang_work *w)
+{
+	const struct waitgraph *g = w->c->graph;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		const bool ticks = n->light || n->naps || (n->who && n->who->launcher);
+		const bool waits = n->end == WAITEND_NONE || n->end == WAITEND_NOBODY || n->end == WAITEND_OWN ||
+				   n->end == WAITEND_ANY || n->end == WAITEND_CIRCLE || n->end == WAITEND_GONE ||
+				   n->end == WAITEND_VISITOR;
+		if (!ticks && !waits)
+			return false;
+	}
+	return w->stepping;
+}
+
+/*
  * True if the end runs, and is not one whose processor time says more (hang_busy): a process beside the ranks, for as
  * long as a checkpoint may take, or a rank that wakes up now and then, as one that receives a little at a time.
  */
@@ -153,8 +172,9 @@ static bool runs_along(const struct hang_work *w, const struct waitgraph_sink *s
 {
 	const double busy_cores = 0.2;
 	const struct waitgraph_node *n = &w->c->graph->node[s->node];
+	const uint64_t checkpoint_ns = hang_time(w->s->checkpoint_ns, HANG_CHECKPOINT_NS);
 	if (!hang_end_is_main(w, s))
-		return w->standstill_ns < patience(w, hang_time(w->s->checkpoint_ns, HANG_CHECKPOINT_NS));
+		return w->standstill_ns < patience(w, only_ticks(w) ? MIN(runs_ns, checkpoint_ns) : checkpoint_ns);
 	const struct stackgroup_rank *r = stackgroups_find(&w->g, n->who->rank);
 	return w->standstill_ns < patience(w, runs_ns) && (!r || r->cores + hang_queues(w, r->rank) < busy_cores);
 }

@@ -92,6 +92,22 @@ static bool moves(const struct waitgraph_in *in, const struct waitfact_thread *t
 	return !same_facts(in->before, before, in->now, t) || (!t->timed && t->runs_so_far != before->runs_so_far);
 }
 
+/* Ticks are hundredths of a second on every Linux. */
+bool waitgraph_is_light(const struct waitgraph_in *in, const struct waitfact_thread *t)
+{
+	const struct waitfact_thread *before = in->before ? waitfacts_thread(in->before, t->pid, t->tid) : NULL;
+	if (!before)
+		return false;
+	uint64_t ticks = t->user_ticks + t->system_ticks - before->user_ticks - before->system_ticks;
+	return ticks * 100 * NS_PER_MS < in->now->taken_ns - in->before->taken_ns;
+}
+
+static bool seen_asleep(const struct waitgraph_in *in, const struct waitfact_thread *t)
+{
+	const struct waitfact_thread *before = in->before ? waitfacts_thread(in->before, t->pid, t->tid) : NULL;
+	return before && !(t->runs && before->runs);
+}
+
 /* The time for which its call waits at most, or still will; 0: unknown, or without end. */
 static uint64_t waits_at_most(const struct waitfact_thread *t)
 {
@@ -279,6 +295,7 @@ static int process_add(struct build *b, const struct waitfact_process *p)
 			n.end = WAITEND_RUNS;
 		else if (t->n > 0)
 			n.fact = &now->fact[t->first];
+		n.light = n.end == WAITEND_RUNS && seen_asleep(b->in, t) && waitgraph_is_light(b->in, t);
 		if (still)
 			n.hint = best_hint(b, t->pid, t->tid, false);
 		n.place = best_hint(b, t->pid, t->tid, true);

@@ -38,6 +38,9 @@ bool waitgraph_sleeps_by_children(const struct waitgraph_in *in, const struct wa
 /* The child that such a loop waits for now. */
 bool waitgraph_is_sleep_of_a_loop(const struct waitgraph_in *in, const struct waitfact_thread *t);
 
+/* True if it took less than a tenth of a processor between the looks. */
+bool waitgraph_is_light(const struct waitgraph_in *in, const struct waitfact_thread *t);
+
 /* ---- waitgraph_arrows.c: to whom the arrows of a node lead ---- */
 int must_check waitgraph_arrows(struct build *b, uint32_t node);
 /* Draws one arrow; of two to the same node the better one is kept. f, h: either may be NULL. */

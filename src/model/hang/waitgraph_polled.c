@@ -254,20 +254,10 @@ static const struct waithint *task_hint(const struct waitgraph_in *in, pid_t nap
 	return NULL;
 }
 
-/* Less than a tenth of a processor between the looks. Ticks are hundredths of a second on every Linux. */
-static bool is_light(const struct waitgraph_in *in, const struct waitfact_thread *t)
-{
-	const struct waitfact_thread *before = in->before ? waitfacts_thread(in->before, t->pid, t->tid) : NULL;
-	if (!before)
-		return false;
-	uint64_t ticks = t->user_ticks + t->system_ticks - before->user_ticks - before->system_ticks;
-	return ticks * 100 * NS_PER_MS < in->now->taken_ns - in->before->taken_ns;
-}
-
 /* True of what a main thread does that looks, and sleeps or asks somebody in between. */
 static bool may_look(const struct waitgraph_in *in, const struct waitgraph_node *x)
 {
-	return (x->end == WAITEND_CLOCK && x->naps) || (x->end == WAITEND_RUNS && is_light(in, x->thread));
+	return (x->end == WAITEND_CLOCK && x->naps) || (x->end == WAITEND_RUNS && waitgraph_is_light(in, x->thread));
 }
 
 /* True if a thread of its own, or of a process that it has started, works, or may be brought something from outside. */
@@ -279,7 +269,7 @@ static bool others_may_go_on(const struct waitgraph_in *in, const struct waitgra
 		if (!y->thread || i == of || (y->process != x->process && y->process->ppid != x->process->pid))
 			continue;
 		bool outside = y->end == WAITEND_STORAGE || y->end == WAITEND_OUTSIDE || y->end == WAITEND_DEVICE;
-		if (outside || (y->end == WAITEND_RUNS && !is_light(in, y->thread)))
+		if (outside || (y->end == WAITEND_RUNS && !waitgraph_is_light(in, y->thread)))
 			return true;
 	}
 	return false;
