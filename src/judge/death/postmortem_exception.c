@@ -119,6 +119,41 @@ static void breakpoint_advise(struct pm *p, const struct log_hint *h)
 			    "PYTHONBREAKPOINT=0 makes breakpoint() do nothing.");
 }
 
+/*
+ * What readers of files say of one that is cut off, empty or of another kind. PyTorch's words for it advise to read it
+ * with weights_only=False, which runs what stands in it.
+ */
+static void broken_file_advise(struct pm *p, const struct log_hint *h)
+{
+	static const char *const words[] = {
+		"failed finding central directory", /* PyTorch */
+		"Weights only load failed",
+		"File is not a zip file", /* numpy's npz */
+		"truncated file: eof", /* HDF5 */
+		"file signature not found",
+		"magic bytes not found", /* Parquet */
+		"file not fully covered", /* safetensors */
+		"HeaderTooLarge",
+		"Compressed file ended before the end-of-stream",
+		"Not a gzipped file",
+		"file seems not fully written", /* numpy's npy */
+		"pickle data was truncated",
+		"invalid load key",
+		"EOFError: Ran out of input",
+		"unexpected end of data", /* tar */
+	};
+	const bool empty = strcmp(h->text, "EOFError") == 0 && strstr(h->frame, "unpickler");
+	if (!empty && !pm_has_any(h->text, words, ARRAY_SIZE(words)))
+		return;
+	incident_advice_add(p->i,
+			    "Look whether the file that it read is whole (ls -l: size and time; head -c 16: what it "
+			    "is): a writer that was ended, a full disk or a download leave one that is not. A file "
+			    "that is written under another name, and renamed when it is complete, is never read half.");
+	if (strstr(h->text, "Weights only load failed"))
+		incident_advice_add(p->i, "Leave weights_only as it is until then: a file that is no checkpoint fails "
+					  "alike, and False would run what stands in it.");
+}
+
 static void logs_advise(struct pm *p, const char *what)
 {
 	char rank[32] = "";
@@ -145,6 +180,7 @@ void pm_advise_exception(struct pm *p)
 	for (size_t k = 0; k < ARRAY_SIZE(known); k++)
 		if (strncmp(h->text, known[k].begin, strlen(known[k].begin)) == 0)
 			known[k].advise(p, h);
+	broken_file_advise(p, h);
 	place_advise(p, h);
 	logs_advise(p, "The whole traceback");
 }
