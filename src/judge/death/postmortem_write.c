@@ -7,7 +7,12 @@
 const char *pm_who(const struct death *d, char dst[static PM_WHO])
 {
 	const char *name = d->name[0] ? d->name : "the process";
-	if (d->worker_of[0])
+	/* A rank's own worker has its number as well. */
+	if (d->worker_of[0] && d->rank != NO_RANK && strncmp(d->worker_of, "rank ", 5) != 0)
+		ignore(text_format(dst, PM_WHO, "%s (pid %d, rank %d), a worker of %s,", name, (int)d->pid, d->rank,
+				   d->worker_of),
+		       "cut to fit");
+	else if (d->worker_of[0])
 		ignore(text_format(dst, PM_WHO, "%s (pid %d), a worker of %s,", name, (int)d->pid, d->worker_of),
 		       "cut to fit");
 	else if (d->rank != NO_RANK)
