@@ -209,6 +209,33 @@ static bool runs_at_a_door(const struct hang_work *w, const struct waitgraph_sin
 	return false;
 }
 
+/* A thread that works, waits for somebody outside, or has slept for long and goes on with that. */
+static bool may_work(const struct waitgraph_node *n)
+{
+	const uint64_t long_ns = 60 * NS_PER_S;
+	if (n->end == WAITEND_CLOCK)
+		return !n->naps && MAX(n->thread->limit_ns, n->thread->left_ns) >= long_ns;
+	return n->end == WAITEND_RUNS || n->end == WAITEND_OUTSIDE || n->end == WAITEND_STORAGE;
+}
+
+/*
+ * True if the thread of its own that the main one waits for may be an event loop, which wakes up all the time, and
+ * hears of children of the process, one of whom may be at work: so the client of a pool of processes waits.
+ */
+static bool hears_of_a_child_at_work(const struct hang_work *w, const struct waitgraph_node *end)
+{
+	const struct waitgraph *g = w->c->graph;
+	bool loop = false, works = false;
+	for (size_t i = 0; i < g->n_nodes && end->main; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		if (!n->thread || n->shows)
+			continue;
+		loop |= n->process == end->process && n != end && (n->naps || n->light);
+		works |= n->process->ppid == end->process->pid && may_work(n);
+	}
+	return loop && works;
+}
+
 /*
  * True if another thread of the end's process sleeps, or waits, for longer than the job has stood still: it may be the
  * one that wakes the others. One that has woken up since is a heartbeat.
@@ -311,6 +338,8 @@ bool hang_graph_benign(struct hang_work *w)
 				  s->n_followers > 0 ? sleep : long_sleep);
 	bool none_works = s->end == WAITEND_OWN && (hang_only_services_beside(w, s) || hang_none_could_bring(w, s));
 	uint64_t own = none_works ? own_services_ns : own_thread_ns;
+	if (s->end == WAITEND_OWN && !w->many && hears_of_a_child_at_work(w, &w->c->graph->node[s->node]))
+		own = runs_ns;
 	const struct waitgraph_node *end = &w->c->graph->node[s->node];
 	bool by_thread = !waitgraph_awaits_its_own(end) || hang_worker_beside(w, s);
 	by_thread = by_thread && !waitgraph_waits_for_itself(end);
