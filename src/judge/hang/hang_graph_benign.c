@@ -218,6 +218,18 @@ static bool may_work(const struct waitgraph_node *n)
 	return n->end == WAITEND_RUNS || n->end == WAITEND_OUTSIDE || n->end == WAITEND_STORAGE;
 }
 
+/* True if another thread of this one's process, which is a helper's and only wakes up now and then, may be at work. */
+static bool works_beside(const struct hang_work *w, const struct waitgraph_node *end)
+{
+	const struct waitgraph *g = w->c->graph;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		if (n->thread && n != end && n->process == end->process && n->end != WAITEND_RUNS && may_work(n))
+			return true;
+	}
+	return false;
+}
+
 /*
  * True if the thread of its own that the main one waits for may be an event loop, which wakes up all the time, and
  * hears of children of the process, one of whom may be at work: so the client of a pool of processes waits.
@@ -328,6 +340,8 @@ bool hang_graph_benign(struct hang_work *w)
 		sleep = MIN(sleep, patience(w, hang_looks_most_ns(w)));
 	if (napper && !hang_end_is_main(w, s) && !hang_end_outsleeps(w, s, sleep) && hang_ticks(w, napper))
 		sleep = at_most(w, sleep, patience(w, hang_looks_most_ns(w)));
+	if (napper && napper->naps && works_beside(w, napper))
+		sleep = MAX(sleep, patience(w, runs_ns));
 	if (s->end == WAITEND_CLOCK && !hang_end_is_main(w, s) && w->standstill_ns < sleep &&
 	    !hang_end_outsleeps(w, s, sleep))
 		return benign_end(w, s, "sleep", "what it waits for sleeps", sleep);
