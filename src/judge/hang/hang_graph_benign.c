@@ -230,6 +230,19 @@ static bool works_beside(const struct hang_work *w, const struct waitgraph_node 
 	return false;
 }
 
+/* True of a circle of which no arrow is more than possible, if a thread beside those in it may be at work. */
+static bool vague_beside_one_at_work(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph *g = w->c->graph;
+	if (w->many || s->end != WAITEND_CIRCLE || s->dead || s->circle != WAITGRAPH_POSSIBLE)
+		return false;
+	for (size_t i = 0; i < g->n_nodes; i++)
+		if (g->node[i].component == g->node[s->node].component && g->node[i].process &&
+		    works_beside(w, &g->node[i]))
+			return true;
+	return false;
+}
+
 /*
  * True if the thread of its own that the main one waits for may be an event loop, which wakes up all the time, and
  * hears of children of the process, one of whom may be at work: so the client of a pool of processes waits.
@@ -365,6 +378,8 @@ bool hang_graph_benign(struct hang_work *w)
 		return benign_end(w, s, "sleep", "a helper sleeps that may open its FIFO", sleep);
 	if (hang_may_be_woken(w, s) && w->standstill_ns < patience(w, own_thread_ns))
 		return benign_end(w, s, "own_thread", "a thread or a timer of its own may end it", own_thread_ns);
+	if (vague_beside_one_at_work(w, s) && w->standstill_ns < patience(w, runs_ns))
+		return benign_end(w, s, "sleep", "a thread beside those that it may wait for sleeps", runs_ns);
 	if (s->end == WAITEND_TRACED && !hang_end_is_main(w, s) && w->standstill_ns < sleep)
 		return benign_end(w, s, "debugger", "a debugger holds what it waits for", sleep);
 	bool stopped = s->end == WAITEND_STOPPED && !hang_end_is_main(w, s);
