@@ -219,7 +219,7 @@ static bool may_work(const struct waitgraph_node *n)
 }
 
 /* True if another thread of this one's process, which is a helper's and only wakes up now and then, may be at work. */
-static bool works_beside(const struct hang_work *w, const struct waitgraph_node *end)
+static bool one_works_beside(const struct hang_work *w, const struct waitgraph_node *end)
 {
 	const struct waitgraph *g = w->c->graph;
 	for (size_t i = 0; i < g->n_nodes; i++) {
@@ -238,7 +238,7 @@ static bool vague_beside_one_at_work(const struct hang_work *w, const struct wai
 		return false;
 	for (size_t i = 0; i < g->n_nodes; i++)
 		if (g->node[i].component == g->node[s->node].component && g->node[i].process &&
-		    works_beside(w, &g->node[i]))
+		    one_works_beside(w, &g->node[i]))
 			return true;
 	return false;
 }
@@ -353,7 +353,7 @@ bool hang_graph_benign(struct hang_work *w)
 		sleep = MIN(sleep, patience(w, hang_looks_most_ns(w)));
 	if (napper && !hang_end_is_main(w, s) && !hang_end_outsleeps(w, s, sleep) && hang_ticks(w, napper))
 		sleep = at_most(w, sleep, patience(w, hang_looks_most_ns(w)));
-	if (napper && napper->naps && works_beside(w, napper))
+	if (napper && napper->naps && one_works_beside(w, napper))
 		sleep = MAX(sleep, patience(w, runs_ns));
 	if (s->end == WAITEND_CLOCK && !hang_end_is_main(w, s) && w->standstill_ns < sleep &&
 	    !hang_end_outsleeps(w, s, sleep))

@@ -566,11 +566,26 @@ static void another_says(struct hang_work *w, const struct stackgroup_rank *r)
 	}
 }
 
+/* Who stands still, and where. */
+static void stands_says(struct hang_work *w, const struct stackgroup_rank *r, const char *doing)
+{
+	char who[HANG_WHO], stands[HANG_WHO + 60];
+	hang_who(r->rank, who);
+	if (r->rank == NO_RANK && r->process)
+		TEXT_FORMAT(stands, "The job's process %d (%s) stands still:", (int)r->process->pid, r->process->name);
+	else
+		TEXT_FORMAT(stands,
+			    hang_first_waiting(w) ? "%s is not with the others: it stands still,"
+						  : "%s stands still:",
+			    who);
+	waits_says(w, r, stands, doing);
+}
+
 bool hang_one_stands(struct hang_work *w)
 {
 	const struct stackgroup_rank *r = hang_culprit(w);
 	enum confidence c = CONFIDENCE_MEDIUM;
-	char who[HANG_WHO], doing[300];
+	char doing[300];
 	if (!r || !r->has_stack)
 		return false;
 	bool loader = r->activity.kind == ACTIVITY_LOADER_WAIT;
@@ -630,17 +645,7 @@ bool hang_one_stands(struct hang_work *w)
 			return true;
 		}
 		hang_doing(w, r, doing, sizeof(doing));
-		hang_who(r->rank, who);
-		char stands[HANG_WHO + 60];
-		if (r->rank == NO_RANK && r->process)
-			TEXT_FORMAT(stands, "The job's process %d (%s) stands still:", (int)r->process->pid,
-				    r->process->name);
-		else
-			TEXT_FORMAT(stands,
-				    hang_first_waiting(w) ? "%s is not with the others: it stands still,"
-							  : "%s stands still:",
-				    who);
-		waits_says(w, r, stands, doing);
+		stands_says(w, r, doing);
 		if (anyone)
 			another_says(w, r);
 		if (r->activity.kind == ACTIVITY_DOWNLOAD)

@@ -475,7 +475,7 @@ static void clients_find(const struct build *b, const struct waitfact_process *p
 }
 
 /* True if a thread beside those that work on calls runs: what they wait for may be its work. */
-static bool works_beside(const struct build *b, const struct waitfact_process *p)
+static bool runs_beside_handlers(const struct build *b, const struct waitfact_process *p)
 {
 	uint32_t first = waitgraph_first_node(b, p);
 	for (uint32_t k = first; k < first + p->n_threads; k++) {
@@ -490,7 +490,7 @@ int waitgraph_to_clients(struct build *b, uint32_t from, const struct waitfact *
 {
 	const struct waitfact_process *p = b->g->node[from].process;
 	struct peers clients = {.n = 0};
-	if (b->g->node[from].main || !serves_by_threads(b, p) || (b->g->node[from].handles && works_beside(b, p)))
+	if (b->g->node[from].main || !serves_by_threads(b, p) || (b->g->node[from].handles && runs_beside_handlers(b, p)))
 		return 0;
 	clients_find(b, p, &clients);
 	enum waitgraph_quality q = clients.n == 1 ? WAITGRAPH_LIKELY : WAITGRAPH_POSSIBLE;
