@@ -490,7 +490,9 @@ int waitgraph_to_clients(struct build *b, uint32_t from, const struct waitfact *
 {
 	const struct waitfact_process *p = b->g->node[from].process;
 	struct peers clients = {.n = 0};
-	if (b->g->node[from].main || !serves_by_threads(b, p) || (b->g->node[from].handles && runs_beside_handlers(b, p)))
+	if (b->g->node[from].main || !serves_by_threads(b, p))
+		return 0;
+	if (b->g->node[from].handles && runs_beside_handlers(b, p))
 		return 0;
 	clients_find(b, p, &clients);
 	enum waitgraph_quality q = clients.n == 1 ? WAITGRAPH_LIKELY : WAITGRAPH_POSSIBLE;
