@@ -278,6 +278,25 @@ static bool sleeps_beside(const struct hang_work *w, const struct waitgraph_node
 	return false;
 }
 
+/*
+ * True if a thread in the end, a circle of one process, waits within a limit, and has woken up by that since the job
+ * stands: what it looks at then, or how often it does, may end the waits.
+ */
+static bool looks_within(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph *g = w->c->graph;
+	for (size_t i = 0; s->end == WAITEND_CIRCLE && s->one_process && i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		/* who waits for a call looks for its answer so, whatever else it does */
+		const bool waits = n->thread && n->timed && !n->calls && !n->handles && n->fact &&
+				   n->fact->kind == WAITFACT_FUTEX;
+		const uint64_t limit_ns = waits ? MAX(n->thread->limit_ns, n->thread->left_ns) : 0;
+		if (limit_ns > 0 && limit_ns < w->standstill_ns && n->component == g->node[s->node].component)
+			return true;
+	}
+	return false;
+}
+
 bool hang_may_be_woken(const struct hang_work *w, const struct waitgraph_sink *s)
 {
 	const struct waitgraph_node *end = &w->c->graph->node[s->node];
@@ -288,7 +307,8 @@ bool hang_may_be_woken(const struct hang_work *w, const struct waitgraph_sink *s
 		return s->n_followers == 1 && waitgraph_end_of(w->c->graph, end->process->pid) == s;
 	if (hang_awaits_signal(w, s) || (end->process && end->process->has_timers))
 		return true;
-	return s->end == WAITEND_CIRCLE && s->circle < WAITGRAPH_PROOF && sleeps_beside(w, end);
+	return looks_within(w, s) ||
+	       (s->end == WAITEND_CIRCLE && s->circle < WAITGRAPH_PROOF && sleeps_beside(w, end));
 }
 
 /* True where the end opens a FIFO, and a helper of the job sleeps that may open it as well: nothing shows who would. */
@@ -376,8 +396,12 @@ bool hang_graph_benign(struct hang_work *w)
 		return benign_end(w, s, "own_thread", "it waits for another thread of its own", own);
 	if (sleeper_may_come(w, s) && w->standstill_ns < sleep)
 		return benign_end(w, s, "sleep", "a helper sleeps that may open its FIFO", sleep);
-	if (hang_may_be_woken(w, s) && w->standstill_ns < patience(w, own_thread_ns))
-		return benign_end(w, s, "own_thread", "a thread or a timer of its own may end it", own_thread_ns);
+	if (hang_may_be_woken(w, s)) {
+		const uint64_t least_ns = patience(w, hang_looks_most_ns(w));
+		own = looks_within(w, s) ? at_most(w, own_thread_ns, least_ns) : own_thread_ns;
+		if (w->standstill_ns < patience(w, own))
+			return benign_end(w, s, "own_thread", "a thread or a timer of its own may end it", own);
+	}
 	if (vague_beside_one_at_work(w, s) && w->standstill_ns < patience(w, runs_ns))
 		return benign_end(w, s, "sleep", "a thread beside those that it may wait for sleeps", runs_ns);
 	if (s->end == WAITEND_TRACED && !hang_end_is_main(w, s) && w->standstill_ns < sleep)
