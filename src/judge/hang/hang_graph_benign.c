@@ -263,16 +263,19 @@ static bool hears_of_a_child_at_work(const struct hang_work *w, const struct wai
 
 /*
  * True if another thread of the end's process sleeps, or waits, for longer than the job has stood still: it may be the
- * one that wakes the others. One that has woken up since is a heartbeat.
+ * one that wakes the others. One that has woken up since is a heartbeat; of a call that names the end of its wait it is
+ * not known when it began, so one that has long to go counts.
  */
 static bool sleeps_beside(const struct hang_work *w, const struct waitgraph_node *end)
 {
+	const uint64_t long_ns = 6 * NS_PER_S;
 	const struct waitgraph *g = w->c->graph;
 	for (size_t i = 0; i < g->n_nodes; i++) {
 		const struct waitgraph_node *n = &g->node[i];
 		if (!n->thread || n->process != end->process || n->component == end->component || n->naps)
 			continue;
-		if (n->thread->limit_ns > w->standstill_ns || (n->end == WAITEND_CLOCK && n->thread->limit_ns == 0))
+		const bool sleeps = n->end == WAITEND_CLOCK && n->thread->limit_ns == 0;
+		if (n->thread->limit_ns > w->standstill_ns || n->thread->left_ns > long_ns || sleeps)
 			return true;
 	}
 	return false;
@@ -307,12 +310,11 @@ bool hang_may_be_woken(const struct hang_work *w, const struct waitgraph_sink *s
 		return s->n_followers == 1 && waitgraph_end_of(w->c->graph, end->process->pid) == s;
 	if (hang_awaits_signal(w, s) || (end->process && end->process->has_timers))
 		return true;
-	return looks_within(w, s) ||
-	       (s->end == WAITEND_CIRCLE && s->circle < WAITGRAPH_PROOF && sleeps_beside(w, end));
+	const bool vague = s->end == WAITEND_OWN || (s->end == WAITEND_CIRCLE && s->circle < WAITGRAPH_PROOF);
+	return looks_within(w, s) || (vague && sleeps_beside(w, end));
 }
 
-/* True where the end opens a FIFO, and a helper of the job sleeps that may open it as well: nothing shows who would. */
-static bool sleeper_may_come(const struct hang_work *w, const struct waitgraph_sink *s)
+bool hang_sleeper_may_come(const struct hang_work *w, const struct waitgraph_sink *s)
 {
 	const struct waitgraph *g = w->c->graph;
 	const struct waitgraph_node *end = &g->node[s->node];
@@ -322,8 +324,7 @@ static bool sleeper_may_come(const struct hang_work *w, const struct waitgraph_s
 		const bool helper = n->thread && n->main && !(n->who && (n->who->main || n->who->launcher));
 		sleeper |= helper && n->end == WAITEND_CLOCK && !n->naps;
 	}
-	const bool opens = end->fact && end->fact->kind == WAITFACT_FIFO && !end->dead_within;
-	return sleeper && s->end == WAITEND_VISITOR && opens;
+	return sleeper && s->end == WAITEND_VISITOR && hang_end_is_main(w, s) && !end->dead_within;
 }
 
 /*
@@ -385,17 +386,19 @@ bool hang_graph_benign(struct hang_work *w)
 				  s->n_followers > 0 ? sleep : long_sleep);
 	bool none_works = s->end == WAITEND_OWN && (hang_only_services_beside(w, s) || hang_none_could_bring(w, s));
 	uint64_t own = none_works ? own_services_ns : own_thread_ns;
-	if (s->end == WAITEND_OWN && !w->many && hears_of_a_child_at_work(w, &w->c->graph->node[s->node]))
-		own = runs_ns;
 	const struct waitgraph_node *end = &w->c->graph->node[s->node];
+	if (s->end == WAITEND_OWN && !w->many && hears_of_a_child_at_work(w, end))
+		own = runs_ns;
+	else if (s->end == WAITEND_OWN && !none_works && sleeps_beside(w, end))
+		own = MAX(own, sleep);
 	bool by_thread = !waitgraph_awaits_its_own(end) || hang_worker_beside(w, s);
 	by_thread = by_thread && !waitgraph_waits_for_itself(end);
 	if (s->end == WAITEND_OWN && by_thread && !s->dead)
 		own = at_most(w, own, patience(w, hang_looks_most_ns(w)));
 	if (s->end == WAITEND_OWN && by_thread && !s->dead && w->standstill_ns < patience(w, own))
 		return benign_end(w, s, "own_thread", "it waits for another thread of its own", own);
-	if (sleeper_may_come(w, s) && w->standstill_ns < sleep)
-		return benign_end(w, s, "sleep", "a helper sleeps that may open its FIFO", sleep);
+	if (hang_sleeper_may_come(w, s) && w->standstill_ns < sleep)
+		return benign_end(w, s, "sleep", "a helper sleeps that may come to it", sleep);
 	if (hang_may_be_woken(w, s)) {
 		const uint64_t least_ns = patience(w, hang_looks_most_ns(w));
 		own = looks_within(w, s) ? at_most(w, own_thread_ns, least_ns) : own_thread_ns;

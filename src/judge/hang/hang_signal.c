@@ -50,7 +50,7 @@ static const char *handled_text(const struct waitfact_process *p)
 /* The verdict says no more than that nobody ends a wait; others have a cause of their own. */
 static bool is_of_a_wait(const char *id)
 {
-	static const char *const ids[] = {"orphaned_wait", "deadlock", "lock_wait"};
+	static const char *const ids[] = {"orphaned_wait", "deadlock", "lock_wait", "missing_rank"};
 	for (size_t i = 0; i < ARRAY_SIZE(ids); i++)
 		if (strcmp(id, ids[i]) == 0)
 			return true;
