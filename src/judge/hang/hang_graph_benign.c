@@ -28,6 +28,14 @@ static uint64_t patience(const struct hang_work *w, uint64_t usual_ns)
 	return w->s->has_after ? MIN(usual_ns, w->s->after_ns) : usual_ns;
 }
 
+bool hang_outlasts_helpers(struct hang_work *w)
+{
+	const uint64_t sleep_ns = patience(w, MIN(hang_time(w->s->sleep_ns, HANG_SLEEP_NS), side_sleep_ns));
+	if (w->standstill_ns < sleep_ns)
+		w->v->again_ns = sleep_ns - w->standstill_ns;
+	return w->standstill_ns >= sleep_ns;
+}
+
 static bool benign_end(struct hang_work *w, const struct waitgraph_sink *s, const char *id, const char *why,
 		       uint64_t most_ns)
 {
@@ -324,7 +332,8 @@ bool hang_sleeper_may_come(const struct hang_work *w, const struct waitgraph_sin
 		const bool helper = n->thread && n->main && !(n->who && (n->who->main || n->who->launcher));
 		sleeper |= helper && n->end == WAITEND_CLOCK && !n->naps;
 	}
-	return sleeper && s->end == WAITEND_VISITOR && hang_end_is_main(w, s) && !end->dead_within;
+	const bool own = end->process && waitgraph_end_of(g, end->process->pid) == s;
+	return sleeper && s->end == WAITEND_VISITOR && (own || hang_end_is_main(w, s)) && !end->dead_within;
 }
 
 /*
@@ -401,7 +410,7 @@ bool hang_graph_benign(struct hang_work *w)
 		return benign_end(w, s, "sleep", "a helper sleeps that may come to it", sleep);
 	if (hang_may_be_woken(w, s)) {
 		const uint64_t least_ns = patience(w, hang_looks_most_ns(w));
-		own = looks_within(w, s) ? at_most(w, own_thread_ns, least_ns) : own_thread_ns;
+		own = looks_within(w, s) ? at_most(w, own_thread_ns, least_ns) : sleep;
 		if (w->standstill_ns < patience(w, own))
 			return benign_end(w, s, "own_thread", "a thread or a timer of its own may end it", own);
 	}

@@ -75,6 +75,8 @@ bool hang_awaits_signal(const struct hang_work *w, const struct waitgraph_sink *
 bool hang_waiter_handles_signals(const struct hang_work *w, const struct waitgraph_sink *s);
 /* Lowers the confidence of a verdict on an end that may be woken so, and says by which signal. */
 void hang_signal_joins(struct hang_work *w);
+/* True if the job has stood for longer than a helper beside the ranks may sleep; else it is looked at again then. */
+bool hang_outlasts_helpers(struct hang_work *w);
 /* True where the end waits for visitors, and a helper of the job sleeps that may be one: nothing shows who comes. */
 bool hang_sleeper_may_come(const struct hang_work *w, const struct waitgraph_sink *s);
 /* True if a thread of the end's own process that sleeps, or a timer of it, may end the waits: nothing says whether. */

@@ -566,6 +566,17 @@ static void another_says(struct hang_work *w, const struct stackgroup_rank *r)
 	}
 }
 
+/* A rank that stands for a reason that is not known may wait for a helper of its own that sleeps. */
+static bool may_wait_for_a_sleeper(const struct hang_work *w, const char *id)
+{
+	for (size_t i = 0; says_no_more_than_where(id) && i < w->n_blocking; i++) {
+		const struct stackgroup_rank *r = &w->g.rank[w->blocking[i]];
+		if (r->process && hang_sleeper_below(w, r->process->pid))
+			return true;
+	}
+	return false;
+}
+
 /* Who stands still, and where. */
 static void stands_says(struct hang_work *w, const struct stackgroup_rank *r, const char *doing)
 {
@@ -617,7 +628,9 @@ bool hang_one_stands(struct hang_work *w)
 		need = HANG_DOUBTFUL;
 	else if (hang_all_wait_in_circle(w))
 		need = HANG_EXPLAINED;
-	if (!hang_old_enough(w, need)) /* kernels of minutes that keep one multiprocessor busy are rare, but healthy */
+	const bool sleeper = !loader && !kernel && may_wait_for_a_sleeper(w, id);
+	if ((sleeper && !hang_outlasts_helpers(w)) ||
+	    !hang_old_enough(w, need)) /* kernels of minutes that keep one multiprocessor busy are rare, but healthy */
 		return true;
 	if (kernel) {
 		hang_kernel_is(w, r);
@@ -637,7 +650,7 @@ bool hang_one_stands(struct hang_work *w)
 			c = CONFIDENCE_MEDIUM; /* who should make what it looks for */
 		else if (lookers ? unsure : !why && !hang_joins_thread(r) && !hang_first_waiting(w))
 			c = CONFIDENCE_LOW; /* where, and neither who nor why */
-		hang_is(w, id ? id : "missing_rank", anyone && !lookers ? CONFIDENCE_LOW : c);
+		hang_is(w, id ? id : "missing_rank", (anyone && !lookers) || sleeper ? CONFIDENCE_LOW : c);
 		w->v->unexplained = !why;
 		w->by_ticks |= hang_polls_by_ticks(w, r);
 		if (odd) {

@@ -468,6 +468,29 @@ bool hang_worker_beside(const struct hang_work *w, const struct waitgraph_sink *
 	return false;
 }
 
+static bool is_below(const struct waitgraph *g, const struct waitfact_process *p, pid_t pid)
+{
+	const int generations_most = 8; /* a number that was used again could make a circle */
+	for (int k = 0; p && k < generations_most; k++) {
+		if (p->ppid == pid)
+			return true;
+		const struct waitgraph_node *parent = waitgraph_thread(g, p->ppid, 0);
+		p = parent ? parent->process : NULL;
+	}
+	return false;
+}
+
+bool hang_sleeper_below(const struct hang_work *w, pid_t pid)
+{
+	const struct waitgraph *g = w->c->graph;
+	for (size_t i = 0; g && i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		if (n->thread && n->main && n->end == WAITEND_CLOCK && !n->naps && is_below(g, n->process, pid))
+			return true;
+	}
+	return false;
+}
+
 /*
  * A main thread waits for another thread of its own, and all that are alive there show how far it is, or only nap:
  * heartbeats, which the other ranks have as well, at the same place, while these do not wait for a thread. Nobody then

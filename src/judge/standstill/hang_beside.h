@@ -67,6 +67,8 @@ bool hang_awaits_file_of_failed(const struct hang_work *w, const struct stackgro
 bool hang_same_variables(const struct hang_work *w, const struct stackgroup_rank *r);
 /* True of a rank that naps and makes no other system call in between: it looks at memory alone. */
 bool hang_looks_at_memory(const struct hang_work *w, const struct stackgroup_rank *r);
+/* True if a process that descends from this one sleeps, other than in naps: it may bring what that one waits for. */
+bool hang_sleeper_below(const struct hang_work *w, pid_t pid);
 /* Asks for the next look soon, where this one has met a main thread awake that makes no other call than naps. */
 void hang_look_again(struct hang_work *w);
 /*
