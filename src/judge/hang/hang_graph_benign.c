@@ -280,7 +280,7 @@ static bool sleeps_beside(const struct hang_work *w, const struct waitgraph_node
 	const struct waitgraph *g = w->c->graph;
 	for (size_t i = 0; i < g->n_nodes; i++) {
 		const struct waitgraph_node *n = &g->node[i];
-		if (!n->thread || n->process != end->process || n->component == end->component || n->naps)
+		if (!n->thread || n->process != end->process || n->component == end->component || n->naps || n->shows)
 			continue;
 		const bool sleeps = n->end == WAITEND_CLOCK && n->thread->limit_ns == 0;
 		if (n->thread->limit_ns > w->standstill_ns || n->thread->left_ns > long_ns || sleeps)
