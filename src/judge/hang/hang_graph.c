@@ -644,11 +644,11 @@ bool hang_graph_explains(struct hang_work *w)
 	const size_t lookers = s->end == WAITEND_CLOCK ? hang_all_look(w) : 0;
 	if (s->end == WAITEND_CLOCK)
 		sleeper_says(w, n, lookers);
-	/* a person may come; sleeping may be what the program is for; or who could end it is not known */
-	/* Nobody was found, and yet something lives that could: a child whose end its handler tells of. */
+	/* nobody was found, and yet something lives that could: a child whose end its handler tells of */
 	const bool nobody = n->end == WAITEND_NOBODY && !s->dead && !n->dead_within && !n->hint;
 	const bool unsure = nobody || hang_by_design(w, s) || hang_may_be_woken(w, s) || by_strangers(w, s) ||
 			    hang_sleeper_may_come(w, s);
+	/* a person may come; sleeping may be what the program is for; or who could end it is not known */
 	if ((visitor && !locked) || lookers > 2 || unsure)
 		w->v->confidence = CONFIDENCE_LOW;
 	if (reader)

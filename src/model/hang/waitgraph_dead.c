@@ -297,16 +297,19 @@ static bool is_sender(const struct build *b, const struct spread *s, const struc
 
 /*
  * The end of a child is told by a signal. A loader's handler looks for workers that were killed, and wakes nobody while
- * they live.
+ * they live. Children mostly come behind their parents, so a chain of them is gone through in one pass.
  */
-static bool has_live_child(const struct build *b, const struct spread *s, const struct waitfact_process *parent)
+static void parents_spread(struct build *b, struct spread *s)
 {
-	for (size_t i = 0; i < s->now->n_processes; i++) {
+	for (size_t i = s->now->n_processes; i-- > 0;) {
 		const struct waitfact_process *p = &s->now->process[i];
-		if (p->ppid == parent->pid && is_sender(b, s, p) && !is_loader(b, p->pid))
-			return true;
+		const struct waitfact_process *parent = waitfacts_process(s->now, p->ppid);
+		if (parent && !is_go(parent) && (parent->handled & SIGNAL_BIT(SIGCHLD)) && is_sender(b, s, p) &&
+		    !is_loader(b, p->pid)) {
+			handler_runs(b, s, parent);
+			spread(s);
+		}
 	}
-	return false;
 }
 
 /* Whoever is live may send a signal to a process that has a handler for it, and that makes more of them live. */
@@ -319,11 +322,11 @@ static void handlers_spread(struct build *b, struct spread *s)
 			sender = is_sender(b, s, &s->now->process[i]);
 		for (size_t i = 0; sender && i < s->now->n_processes; i++) {
 			const struct waitfact_process *p = &s->now->process[i];
-			if (!is_go(p) && ((p->handled & SIGNALS_OF_PROGRAMS) ||
-					  ((p->handled & SIGNAL_BIT(SIGCHLD)) && has_live_child(b, s, p))))
+			if (!is_go(p) && (p->handled & SIGNALS_OF_PROGRAMS))
 				handler_runs(b, s, p);
 		}
 		spread(s);
+		parents_spread(b, s);
 		more = s->n_live != n_before;
 	}
 }
