@@ -453,7 +453,9 @@ def test_trampolines_are_not_shown_beside_the_frames_that_they_are_of(vigil, beg
         process = begin([*python.argv, "-X", "perf", "-c", SPIN], env=python.env())
         result = vigil("flame", process.pid, "-d", 0.5, "--native", "--format", "json")
         answer = result.json()
-        assert answer["meta"].get("approximate", 0) == 0 and answer["meta"]["merged"] > 10, (python, answer["meta"])
+        meta = answer["meta"]
+        # how many there are in half a second is the machine's affair
+        assert meta.get("approximate", 0) == 0 and 0 < meta["samples"] <= 2 * meta["merged"], (python, meta)
         assert not [f["name"] for f in answer["frames"] if f["name"].startswith("py::")], python
         pathlib.Path(f"/tmp/perf-{process.pid}.map").unlink(missing_ok=True)
 
