@@ -56,6 +56,11 @@ static const struct {
 	  "take the second one with a time limit (lock.acquire(timeout=…), pthread_mutex_timedlock) and let go of the "
 	  "first where it fails",
 	  "ThreadSanitizer (-fsanitize=thread) or valgrind --tool=helgrind names wrong orders before they hang"}},
+	{HANG_ADVICE_BY_PIPE,
+	 {"look for who should have put or sent what is waited for, and why that never came: a queue or pipe has to be "
+	  "given to the process that puts, before it is started",
+	  "where another thread of this process should bring it: have it do so before it waits itself",
+	  "give the wait a time limit (queue.get(timeout=…), connection.poll(…)) so that it raises instead"}},
 	{HANG_ADVICE_RESTARTS,
 	 {"read the last words of the rank that ends: it fails before it comes to where the others wait",
 	  "have what starts it give up after a few times, so that the job fails with that error"}},

@@ -112,6 +112,21 @@ static bool is_apart(const struct waitgraph_node *n)
 	return n->fact && n->fact->apart;
 }
 
+/* True if a thread of a circle within one process waits for a pipe or connection, and so for no lock. */
+static bool is_by_pipe(const struct hang_work *w, const struct waitgraph_sink *s, const char *id)
+{
+	const struct waitgraph *g = w->c->graph;
+	if (strcmp(id, "deadlock") != 0 || s->end != WAITEND_CIRCLE || !s->one_process)
+		return false;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitfact *f = g->node[i].fact;
+		if (g->node[i].component == g->node[s->node].component && f &&
+		    (f->kind == WAITFACT_PIPE || f->kind == WAITFACT_UNIX || f->kind == WAITFACT_TCP))
+			return true;
+	}
+	return false;
+}
+
 /* Its advice is not that for a circle of several, or for any wait. */
 static void own_lock_says(struct hang_work *w, const struct waitgraph_sink *s, const char *id)
 {
@@ -122,6 +137,9 @@ static void own_lock_says(struct hang_work *w, const struct waitgraph_sink *s, c
 		w->advice = HANG_ADVICE_OWN_LOCK;
 	} else if (is_lost_lock(w, s, id)) {
 		w->advice = HANG_ADVICE_LOST_LOCK;
+	} else if (is_by_pipe(w, s, id)) {
+		hang_says(w, "Only threads of this process are left that could bring it, and they wait as well.");
+		w->advice = HANG_ADVICE_BY_PIPE;
 	} else if (is_apart(&w->c->graph->node[s->node])) {
 		hang_says(w, "That lies in memory which other processes of the job have as well, but was made for the "
 			     "threads of one process: no other one can wake it.");
