@@ -61,6 +61,12 @@ static const struct {
 	  "given to the process that puts, before it is started",
 	  "where another thread of this process should bring it: have it do so before it waits itself",
 	  "give the wait a time limit (queue.get(timeout=…), connection.poll(…)) so that it raises instead"}},
+	{HANG_ADVICE_OWN_THREADS,
+	 {"look at the lines above: one of these threads should have put, set or finished what the others wait for "
+	  "before it waited itself (a result, task_done() of a queue's item, the last one at a barrier)",
+	  "tasks that wait for tasks of the same pool need a pool of their own, or more workers (max_workers=…)",
+	  "give the wait a time limit (result(timeout=…), queue.get(timeout=…), Event.wait(…)) so that it raises "
+	  "instead"}},
 	{HANG_ADVICE_RESTARTS,
 	 {"read the last words of the rank that ends: it fails before it comes to where the others wait",
 	  "have what starts it give up after a few times, so that the job fails with that error"}},

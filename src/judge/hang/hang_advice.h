@@ -5,6 +5,7 @@
 
 #define HANG_ADVICE_OWN_LOCK "deadlock of one thread"
 #define HANG_ADVICE_BY_PIPE "deadlock over a pipe"
+#define HANG_ADVICE_OWN_THREADS "deadlock of several threads"
 #define HANG_ADVICE_RESTARTS "dead_rank that is made anew"
 #define HANG_ADVICE_ASKS "child_fails that may ask"
 #define HANG_ADVICE_LOST_LOCK "orphaned_wait for a lock"

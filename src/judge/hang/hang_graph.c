@@ -147,6 +147,21 @@ static void own_lock_says(struct hang_work *w, const struct waitgraph_sink *s, c
 	}
 }
 
+/* Of a wait that any of several threads of its own could end, none of which ever will: who they are. */
+static void own_threads_say(struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const size_t room = sizeof(w->v->text) / 2; /* for what is said after it */
+	char threads[240];
+	if (s->end != WAITEND_OWN || !s->dead || waitgraph_awaits_its_own(&w->c->graph->node[s->node]))
+		return;
+	waitgraph_own_threads_text(w->c->graph, s, threads, sizeof(threads));
+	if (!threads[0])
+		return;
+	w->advice = HANG_ADVICE_OWN_THREADS;
+	if (strlen(w->v->text) < room)
+		hang_says(w, "Only threads of its own could end that, and they wait as well: %s.", threads);
+}
+
 static void graph_is(struct hang_work *w, const struct waitgraph_sink *s, const char *id, enum confidence c)
 {
 	hang_is(w, id, c);
@@ -158,6 +173,7 @@ static void graph_is(struct hang_work *w, const struct waitgraph_sink *s, const 
 	w->v->lost_pid = n->process && n->hint && n->hint->lost ? n->process->pid : 0;
 	way_says(w, s);
 	own_lock_says(w, s, id);
+	own_threads_say(w, s);
 	hang_says_who_left(w, s);
 }
 

@@ -101,6 +101,11 @@ bool waitgraph_writes_terminal(const struct waitgraph_node *n);
  * data.py:25)". At most 5 steps; ranks that go the same way share a word.
  */
 void waitgraph_way_text(const struct waitgraph *g, const struct waitgraph_sink *s, char *dst, size_t cap);
+/*
+ * The other threads of an end's process that could end its wait: "thread 812 (Future.result at a.py:9) and 2 threads
+ * (threading.Lock at a.py:20)"; "" if there are none, or of other processes as well.
+ */
+void waitgraph_own_threads_text(const struct waitgraph *g, const struct waitgraph_sink *s, char *dst, size_t cap);
 /* "rank 2", "loader 812 of rank 2", "process 812 (python)", "host 10.0.0.7:443". */
 void waitgraph_who_text(const struct waitgraph *g, uint32_t node, char *dst, size_t cap);
 /* Adds "thread 812" or "goroutine 7", and what follows it. */

@@ -400,3 +400,65 @@ void waitgraph_way_text(const struct waitgraph *g, const struct waitgraph_sink *
 	way_write(&t, &longest, &b);
 	rest_write(&t, &longest, &b);
 }
+
+/* ---- threads of one's own ---- */
+
+/* The threads of a process that wait for the same at the same place. */
+struct alike {
+	char wait[240];
+	const struct waitfact_thread *first;
+	size_t n;
+};
+
+#define ALIKE_SHOWN 3
+
+static void alike_count(struct alike *all, size_t *n, size_t *left, const struct waitgraph_node *node)
+{
+	char wait[240];
+	waitgraph_wait_text(node, wait, sizeof(wait));
+	for (size_t i = 0; i < *n; i++) {
+		if (strcmp(all[i].wait, wait) == 0) {
+			all[i].n++;
+			return;
+		}
+	}
+	if (*n == ALIKE_SHOWN) {
+		++*left;
+		return;
+	}
+	struct alike *a = &all[(*n)++];
+	TEXT_COPY(a->wait, wait);
+	a->first = node->thread;
+	a->n = 1;
+}
+
+static void alike_add(const struct alike *a, bool first, bool last, struct buf *b)
+{
+	buf_add(b, first ? "" : last ? " and " : ", ");
+	if (a->n == 1)
+		waitgraph_thread_text(a->first, "", b);
+	else
+		buf_printf(b, "%zu threads", a->n);
+	if (a->wait[0])
+		buf_printf(b, " (%s)", a->wait);
+}
+
+void waitgraph_own_threads_text(const struct waitgraph *g, const struct waitgraph_sink *s, char *dst, size_t cap)
+{
+	const struct waitgraph_node *end = &g->node[s->node];
+	struct buf b = {.text = dst, .cap = cap};
+	struct alike all[ALIKE_SHOWN];
+	size_t n = 0, left = 0;
+	buf_reset(&b);
+	for (uint32_t i = 0; i < end->n_edges; i++) {
+		const struct waitgraph_node *to = &g->node[g->edge[end->first_edge + i].to];
+		if (!to->thread || to->process != end->process)
+			return;
+		if (to != end)
+			alike_count(all, &n, &left, to);
+	}
+	for (size_t i = 0; i < n; i++)
+		alike_add(&all[i], i == 0, i == n - 1 && left == 0, &b);
+	if (left)
+		buf_printf(&b, " and %zu more", left);
+}

@@ -37,6 +37,16 @@ static void follow(const struct waitgraph *g, bool *shown, uint32_t *todo, size_
 	}
 }
 
+/* True of a thread of the first end's process that waits in a circle with it; of a pool's many threads none is. */
+static bool is_of_first_end(const struct waitgraph *g, uint32_t node)
+{
+	const uint32_t most = 8;
+	const struct waitgraph_sink *s = g->n_sinks ? &g->sink[0] : NULL;
+	const struct waitgraph_node *n = &g->node[node];
+	return s && s->n_followers > 0 && s->n_nodes > 1 && s->n_nodes <= most && n->thread &&
+	       n->process == g->node[s->node].process && n->component == g->node[s->node].component;
+}
+
 bool *waits_shown(const struct waits_view *v, const struct waits_how *how)
 {
 	const struct waitgraph *g = v->graph;
@@ -49,7 +59,7 @@ bool *waits_shown(const struct waits_view *v, const struct waits_how *how)
 	}
 	for (uint32_t i = 0; i < g->n_nodes; i++) {
 		bool first_end = g->n_sinks > 0 && g->sink[0].n_followers > 0 && g->sink[0].node == i;
-		shown[i] = how->all || g->node[i].main || first_end;
+		shown[i] = how->all || g->node[i].main || first_end || is_of_first_end(g, i);
 		if (shown[i])
 			todo[n++] = i;
 	}
