@@ -311,8 +311,10 @@ static bool looks_within(const struct hang_work *w, const struct waitgraph_sink 
 bool hang_may_be_woken(const struct hang_work *w, const struct waitgraph_sink *s)
 {
 	const struct waitgraph_node *end = &w->c->graph->node[s->node];
-	if (s->dead || !s->one_process || !end->thread || end->thread->goroutine)
+	if (s->dead || !end->thread || end->thread->goroutine)
 		return false;
+	if (!s->one_process)
+		return hang_awaits_signal(w, s);
 	/* a thread that takes the signals of its process, and tells the main one */
 	if (s->end == WAITEND_VISITOR && !end->main && end->fact && end->fact->kind == WAITFACT_SIGNAL)
 		return s->n_followers == 1 && waitgraph_end_of(w->c->graph, end->process->pid) == s;

@@ -7,10 +7,24 @@
 
 #include "judge/hang/hang_parts.h"
 
+/* Of a circle of several processes: one that an alarm or a timer of its own may take out of it; NULL: none. */
+static const struct waitgraph_node *alarmed_in_circle(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph *g = w->c->graph;
+	for (size_t i = 0; s->end == WAITEND_CIRCLE && !s->one_process && i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		if (n->component == g->node[s->node].component && n->signalled && n->process &&
+		    (n->process->has_timers || n->process->handled >> (SIGALRM - 1) & 1))
+			return n;
+	}
+	return NULL;
+}
+
 bool hang_awaits_signal(const struct hang_work *w, const struct waitgraph_sink *s)
 {
-	return w->c->graph->node[s->node].signalled &&
-	       (s->end == WAITEND_NOBODY || s->end == WAITEND_OWN || (s->end == WAITEND_CIRCLE && s->one_process));
+	return alarmed_in_circle(w, s) ||
+	       (w->c->graph->node[s->node].signalled &&
+		(s->end == WAITEND_NOBODY || s->end == WAITEND_OWN || (s->end == WAITEND_CIRCLE && s->one_process)));
 }
 
 bool hang_waiter_handles_signals(const struct hang_work *w, const struct waitgraph_sink *s)
@@ -50,7 +64,7 @@ static const char *handled_text(const struct waitfact_process *p)
 /* The verdict says no more than that nobody ends a wait; others have a cause of their own. */
 static bool is_of_a_wait(const char *id)
 {
-	static const char *const ids[] = {"orphaned_wait", "deadlock", "lock_wait", "missing_rank"};
+	static const char *const ids[] = {"orphaned_wait", "deadlock", "lock_wait", "missing_rank", "wait_circle"};
 	for (size_t i = 0; i < ARRAY_SIZE(ids); i++)
 		if (strcmp(id, ids[i]) == 0)
 			return true;
@@ -63,12 +77,16 @@ void hang_signal_joins(struct hang_work *w)
 	const struct waitgraph_node *n = s ? &w->c->graph->node[s->node] : NULL;
 	if (!s || w->v->kind != HANG_HANG || !n->process || !is_of_a_wait(w->v->id) || !hang_may_be_woken(w, s))
 		return;
-	const char *text = handled_text(n->process);
 	w->v->confidence = CONFIDENCE_LOW;
 	if (!hang_awaits_signal(w, s))
 		return;
+	const struct waitgraph_node *alarmed = alarmed_in_circle(w, s);
+	const char *text = handled_text(alarmed ? alarmed->process : n->process);
+	char who[160] = "it";
+	if (alarmed)
+		waitgraph_who_text(w->c->graph, (uint32_t)(alarmed - w->c->graph->node), who, sizeof(who));
 	if (text)
-		hang_says(w, "That may still be the handler of a signal: it has one for %s.", text);
+		hang_says(w, "That may still be the handler of a signal: %s has one for %s.", who, text);
 	else
 		hang_says(w, "That may still be a timer of its own (timer_create).");
 }
