@@ -20,13 +20,22 @@ static void name_want(struct evict *h, const struct task_row *row)
 	TEXT_COPY(w->comm, row->comm);
 }
 
+/* In the middle of its exec a process has no command line; one that is older has taken it away. */
+static bool may_be_in_exec(const struct evict *h, const struct task_row *row, const struct guard_named *named)
+{
+	const uint64_t young_ns = 5 * NS_PER_S;
+	const uint64_t born_ns = sub_floor(row->start_ticks * h->known->tick_ns, h->known->boot_ahead_ns);
+	return !named->command[0] && sub_floor(h->w->mono_ns(), born_ns) < young_ns;
+}
+
 /* Called by unit_build. The names themselves are read by the supervisor: reading them here could take for ever. */
 static bool role_take(void *ctx, const struct task_row *row, const struct role_info *parent, struct role_info *ret)
 {
 	static struct guard_named named, above;
 	struct evict *h = ctx;
 	struct proc_id id = {row->pid, row->start_ticks};
-	if (!guardnames_find(&h->shm->names, id, &named) || strcmp(named.comm, row->comm) != 0) {
+	if (!guardnames_find(&h->shm->names, id, &named) || strcmp(named.comm, row->comm) != 0 ||
+	    may_be_in_exec(h, row, &named)) {
 		name_want(h, row);
 		if (role_is_ray_system(span_of(row->comm)))
 			ret->role = ROLE_RAY_SYSTEM;

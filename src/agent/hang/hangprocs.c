@@ -13,6 +13,8 @@
 /* Children that may be ranks: at most this many are read for their number in a sample, none before this age. */
 #define SPAWNED_MOST 4
 static const uint64_t spawned_first_ns = NS_PER_S;
+/* A process without a command line is read so often: one that has taken its own away never has one. */
+#define READ_MOST 30
 /* Above these rates a process works by itself, and its service threads are not read. */
 static const double busy_ratio = 0.25;
 static const uint64_t busy_bytes_per_s = 4 * MIB;
@@ -111,6 +113,8 @@ static bool member_read(struct hangprocs *c, size_t at, uint64_t now_ns, struct 
 	m->io = p.io;
 	m->has_status = p.has_status;
 	m->wait_status = p.wait_status;
+	if (m->n_read > 0)
+		m->named = p.state == 'Z';
 	if (strcmp(m->comm, p.comm) != 0)
 		m->named = before && p.state == 'Z'; /* exec and a new title may change its role */
 	TEXT_COPY(m->comm, p.comm);
@@ -123,6 +127,16 @@ static const struct hang_rank *started_as(const struct hang_job *job, const stru
 		if (job->rank[i].pid == m->pid && job->rank[i].start_ticks == m->start_ticks)
 			return &job->rank[i];
 	return NULL;
+}
+
+/*
+ * True if what was read may not be all: in the middle of its exec a process has no command line, and before it that of
+ * its parent, whose name it has as well, so that its name does not tell when it called exec.
+ */
+static bool read_too_early(const struct hangprocs_member *m, const struct hangprocs_member *parent, const char *command)
+{
+	return (!command[0] && m->n_read < READ_MOST) ||
+	       (m->n_read <= 1 && parent && strcmp(parent->comm, m->comm) == 0);
 }
 
 static void role_read(struct hangprocs *c, const struct world *w, const struct hang_job *job,
@@ -152,6 +166,9 @@ static void role_read(struct hangprocs *c, const struct world *w, const struct h
 	if (started && started->rank != NO_RANK)
 		m->who.rank = started->rank;
 	m->named = true;
+	m->n_read++;
+	if (!read_too_early(m, parent, command))
+		m->n_read = 0;
 	c->others = true;
 }
 

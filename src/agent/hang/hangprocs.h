@@ -19,6 +19,7 @@ struct hangprocs_member {
 	char state;
 	struct role_info who;
 	bool named; /* who is valid */
+	uint8_t n_read; /* how often its names were read, until they are settled; 0: they are */
 	bool main; /* the main process of its rank */
 	bool young; /* not in the sample before */
 	bool has_schedule, has_io, has_status;

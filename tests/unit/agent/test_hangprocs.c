@@ -137,6 +137,41 @@ static void a_child_that_was_only_seen_as_a_zombie_counts_if_it_failed(void **st
 	assert_int_equal(procs->n_gone, 0);
 }
 
+/* A launcher in Python starts ranks in Python: the name does not tell whether a child has called exec yet. */
+static void who_was_read_before_its_exec_is_read_again(void **state)
+{
+	(void)state;
+	struct made_process parent = launcher, child = rank1;
+	parent.comm = "python";
+	parent.command = "python launch.py";
+	made_process(&made, &parent);
+	child.command = "python launch.py";
+	child.environ = "HOME=/root";
+	made_process(&made, &child);
+	sample();
+	assert_null(hangprocs_main(procs, 1));
+	made_process(&made, &rank1);
+	sample();
+	assert_non_null(hangprocs_main(procs, 1));
+}
+
+/* In the middle of its exec a process has no command line, nor an environment. */
+static void who_was_read_in_its_exec_is_read_again(void **state)
+{
+	(void)state;
+	struct made_process child = rank1;
+	child.command = "";
+	child.environ = "";
+	made_process(&made, &child);
+	sample();
+	sample();
+	sample();
+	assert_null(hangprocs_main(procs, 1));
+	made_process(&made, &rank1);
+	sample();
+	assert_non_null(hangprocs_main(procs, 1));
+}
+
 static void another_process_of_the_same_number_is_new(void **state)
 {
 	(void)state;
@@ -264,6 +299,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(each_rank_has_a_main_process, begin, end),
 		cmocka_unit_test_setup_teardown(a_second_sample_knows_the_first, begin, end),
+		cmocka_unit_test_setup_teardown(who_was_read_before_its_exec_is_read_again, begin, end),
+		cmocka_unit_test_setup_teardown(who_was_read_in_its_exec_is_read_again, begin, end),
 		cmocka_unit_test_setup_teardown(an_ended_process_is_reported_once, begin, end),
 		cmocka_unit_test_setup_teardown(a_zombie_has_ended_and_is_reported_once, begin, end),
 		cmocka_unit_test_setup_teardown(a_child_that_was_only_seen_as_a_zombie_counts_if_it_failed, begin, end),
