@@ -422,6 +422,18 @@ static bool own_arrows_drop(struct waitgraph *g, uint32_t component)
 	return dropped;
 }
 
+/* True of a circle of which none can ever go on, and all wait on something shared: none is more its end than another.
+ */
+static bool is_dead_and_vague(const struct waitgraph *g, uint32_t component)
+{
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		if (n->component == component && (!n->dead || !n->fact || !in_shared_memory(n->fact->kind)))
+			return false;
+	}
+	return true;
+}
+
 /*
  * In a circle of ranks, the arrows of a thread that waits on something shared lead to all who share it, and say
  * little. Without them the circle may have an end: that thread. True if there were any.
@@ -435,6 +447,8 @@ static bool vague_arrows_drop(struct waitgraph *g)
 	uint32_t component = g->node[s->node].component;
 	if (!s->one_process && own_arrows_drop(g, component))
 		return true;
+	if (is_dead_and_vague(g, component))
+		return false;
 	for (size_t i = 0; i < g->n_nodes; i++) {
 		struct waitgraph_node *n = &g->node[i];
 		const struct waitgraph_edge *e = n->n_edges == 1 ? &g->edge[n->first_edge] : NULL;

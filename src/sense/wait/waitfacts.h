@@ -43,7 +43,7 @@ enum waitfact_kind {
 	WAITFACT_UNIX,
 	WAITFACT_PIPE, /* holders: who has it open the other way; the waiting process itself may be one */
 	WAITFACT_FIFO, /* open of a FIFO that nobody has open the other way */
-	WAITFACT_EVENTFD, /* or a timerfd that is off; holders: who has it, the waiting process too */
+	WAITFACT_EVENTFD, /* or a timerfd that is off, an inotify without files; holders: who has it, itself too */
 	WAITFACT_CHILD, /* the end of a child process, or its SIGCHLD; holders: the children that would do */
 	WAITFACT_THREAD, /* the end of a thread (pthread_join) */
 	WAITFACT_LOCK, /* a lock whose owner can be read */

@@ -202,7 +202,8 @@ void waiting_change(struct waiting *c, int fd)
 	waitfact_pend(c->l, &(struct pend){.kind = PEND_CHANGE, .pid = c->t->pid, .fd = fd});
 }
 
-static size_t watches_read(struct waitlook *l, const struct pend *p, struct inotify_watch *watch)
+/* ret_none: it was read that no file at all is watched. */
+static size_t watches_read(struct waitlook *l, const struct pend *p, struct inotify_watch *watch, bool *ret_none)
 {
 	char dir[40];
 	cleanup(freep) char *text = malloc(WATCHED_TEXT_MAX);
@@ -213,6 +214,7 @@ static size_t watches_read(struct waitlook *l, const struct pend *p, struct inot
 	if (!text || fdinfo_text(l->w, dir, p->fd, text, WATCHED_TEXT_MAX, &len) != 0)
 		return 0;
 	struct span rest = {text, len};
+	*ret_none = memmem(text, len, "flags:", 6) && !memmem(text, len, "inotify", 7);
 	while (n < WATCHES_MAX && inotify_watch_next(&rest, &watch[n]))
 		n++;
 	return n;
@@ -250,16 +252,23 @@ static bool change_of(struct waitlook *l, struct waitproc *x, const struct inoti
 	return false;
 }
 
-void waitlook_change(struct waitlook *l, const struct pend *p, struct waitfact *f)
+bool waitlook_change(struct waitlook *l, const struct pend *p, struct waitfact *f)
 {
 	char name[64] = "";
+	bool none = false;
 	size_t left = COMPARED_MAX;
 	struct inotify_watch watch[WATCHES_MAX];
-	const size_t n = watches_read(l, p, watch);
+	const size_t n = watches_read(l, p, watch, &none);
+	if (none) {
+		f->kind = WAITFACT_EVENTFD;
+		TEXT_FORMAT(f->text, "a change of files (inotify), and no file is watched");
+		return true;
+	}
 	f->id = n ? watch[0].inode : 0;
 	for (size_t i = 0; i < l->n_procs && n > 0; i++)
 		if (change_of(l, &l->proc[i], watch, n, &left, name) && l->proc[i].kin->pid != p->pid)
 			waitfact_holder_append(l, f, l->proc[i].kin->pid);
 	if (name[0])
 		TEXT_FORMAT(f->text, "a change of %s", name);
+	return false;
 }

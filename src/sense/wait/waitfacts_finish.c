@@ -343,17 +343,17 @@ static void file_lock_finish(struct waitlook *l, const struct pend *p, struct wa
 }
 
 /*
- * A timer that is not set: who has it could set it. The kernel gives it no number, so that each process with any timer
- * may be one; that nobody else has it is known where no other one has any.
+ * A timer that is not set, or an inotify that watches nothing: who has it could set it. The kernel gives it no number,
+ * so that each process with any of the kind may be one; that nobody else has it is known where no other one has any.
  */
-static void timer_finish(struct waitlook *l, const struct pend *p, struct waitfact *f)
+static void numberless_finish(struct waitlook *l, const struct pend *p, enum fd_kind kind, struct waitfact *f)
 {
 	f->complete = !l->kin.hidden && l->search.n_rings == 0;
 	for (size_t i = 0; i < l->n_procs; i++) {
 		const struct waitproc *x = &l->proc[i];
 		bool has = x->kin->pid == p->pid;
 		for (size_t k = 0; k < x->fds.n && !has; k++)
-			has = x->fds.entry[k].kind == FD_TIMER;
+			has = x->fds.entry[k].kind == kind;
 		if (has)
 			waitfact_holder_append(l, f, x->kin->pid);
 		f->complete = f->complete && x->fds_read && (!has || x->kin->pid == p->pid);
@@ -387,10 +387,11 @@ static void pend_finish(struct waitlook *l, const struct pend *p)
 		file_lock_finish(l, p, f);
 		break;
 	case PEND_TIMER:
-		timer_finish(l, p, f);
+		numberless_finish(l, p, FD_TIMER, f);
 		break;
 	case PEND_CHANGE:
-		waitlook_change(l, p, f);
+		if (waitlook_change(l, p, f))
+			numberless_finish(l, p, FD_INOTIFY, f);
 		break;
 	case PEND_QUEUE:
 		pend_holders(l, f, p->own, -1, none);

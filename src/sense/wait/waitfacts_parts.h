@@ -127,9 +127,12 @@ void waitlook_link(struct waitlook *l, pid_t pid, int fd, char *dst, size_t cap)
 void waiting_file(struct waiting *c, int fd);
 /* True for a file of procfs, sysfs and the like, which can be polled. */
 bool waiting_fd_is_kernels(struct waiting *c, int fd);
-/* A descriptor of inotify; and who could change what it watches, when the descriptors of all are known. */
+/*
+ * A descriptor of inotify; and who could change what it watches, when the descriptors of all are known. True: it
+ * watches nothing, as it was not told of anything yet, or all of it was removed. Then who has it could end the wait.
+ */
 void waiting_change(struct waiting *c, int fd);
-void waitlook_change(struct waitlook *l, const struct pend *p, struct waitfact *f);
+bool waitlook_change(struct waitlook *l, const struct pend *p, struct waitfact *f);
 /* waitfacts_call.c: all alternatives of one thread. */
 void waiting_read(struct waiting *c);
 /* waitfacts_finish.c: what needs the sockets and the pass over all descriptors. */

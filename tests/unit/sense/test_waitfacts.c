@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/select.h>
@@ -572,34 +571,6 @@ static void poll_select_and_epoll_wait_for_any_of_theirs(void **state)
 }
 
 /* The number that was added belongs to another file by now. */
-/* As tail -f does: a change of the file, and whether the reader of its output has left. */
-static void body_follow(void)
-{
-	int p[2], file = open(".", O_TMPFILE | O_RDWR, 0600);
-	char path[32];
-	TEXT_FORMAT(path, "/proc/self/fd/%d", file);
-	must(pipe(p) == 0 && file >= 0);
-	struct pollfd fds[2] = {{.fd = inotify_init1(0), .events = POLLIN}, {.fd = p[1]}};
-	must(inotify_add_watch(fds[0].fd, path, IN_MODIFY) > 0);
-	if (fork_inner() == 0)
-		pause_for_ever();
-	close(file);
-	(void)poll(fds, 2, -1);
-}
-
-static void who_follows_a_file_waits_for_who_has_it_open_to_write(void **state)
-{
-	(void)state;
-	const struct waitfact_thread *t;
-	start(body_follow);
-	const pid_t pids[2] = {child, child_of(child)};
-	const struct waitfact *a =
-		await_fact_among(pids, 2, child, (struct expected){WAITFACT_CHANGE, false, 1, pids[1]}, &t);
-	assert_true(strstr(a->text, "deleted") && !a->hangup && a->id != 0);
-	a = await_fact_among(pids, 2, child, (struct expected){WAITFACT_PIPE, true, 2, child}, &t);
-	assert_true(a->hangup && a->to_write);
-}
-
 static void body_epoll_reused(void)
 {
 	int p[2], other[2], e = epoll_create1(0);
@@ -884,7 +855,6 @@ int main(void)
 		FACTS(a_pidfd_waits_for_the_end_of_its_process),
 		FACTS(poll_select_and_epoll_wait_for_any_of_theirs),
 		FACTS(a_member_of_an_epoll_is_its_file_and_not_its_number),
-		FACTS(who_follows_a_file_waits_for_who_has_it_open_to_write),
 		FACTS(a_fifo_may_be_opened_by_anybody),
 		FACTS(a_fifo_without_a_name_is_opened_by_nobody),
 		FACTS(a_file_system_of_a_process_waits_for_its_daemon),
