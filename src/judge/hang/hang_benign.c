@@ -118,7 +118,7 @@ static uint64_t polls_after_ns(const struct hang_work *w, const struct stackgrou
 	bool left = w->many && w->stepping && hang_rank_left_then(w);
 	bool errs = w->stepping && retry && retry->caught; /* what has failed for two minutes seldom works by itself */
 	bool sooner = waited_for || lock_file || left || errs || (w->stepping && hang_all_nap(w)) ||
-		      hang_looks_alone(w, r) || asks_in_vain(w, r);
+		      hang_looks_alone(w, r) || asks_in_vain(w, r) || (w->stepping && hang_dead_beside(w, r));
 	uint64_t most = hang_is_stale(w, retry) ? stale_ns : sooner ? waited_for_ns : least;
 	return MAX(said * sleep_times, MIN(least, most));
 }

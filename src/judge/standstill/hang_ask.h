@@ -46,7 +46,12 @@ bool hang_steps_are(const struct hang_work *w, bool made);
  * somebody outside: none of them does what another one may look for.
  */
 bool hang_all_nap(const struct hang_work *w);
-/* Adds that, and what others than this one look for. */
+/*
+ * A process beside this main one, which only naps, that can never go on, which is proved, while nothing else of the job
+ * acts; NULL: there is none. Whether it is what the loop waits for is not known.
+ */
+const struct waitgraph_node *hang_dead_beside(const struct hang_work *w, const struct stackgroup_rank *r);
+/* Adds that either is so: who can never go on, or what others than this one look for. */
 void hang_says_who_naps(struct hang_work *w, const struct stackgroup_rank *r);
 
 /* ---- processes, threads and places (hang_places.c) ---- */

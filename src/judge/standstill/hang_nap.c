@@ -1,4 +1,4 @@
-/* Jobs of which every process that does not wait naps. */
+/* Jobs of which every process that does not wait naps, and those beside a loop of naps that can never go on. */
 #include "base/units.h"
 #include "judge/standstill/hang_ask.h"
 
@@ -29,13 +29,42 @@ bool hang_all_nap(const struct hang_work *w)
 	return n > 1;
 }
 
+const struct waitgraph_node *hang_dead_beside(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *self = g && r->process ? waitgraph_thread(g, r->process->pid, 0) : NULL;
+	const struct waitgraph_node *one = NULL;
+	for (size_t i = 0; self && naps(self) && i < g->n_nodes; i++) {
+		const struct waitgraph_node *x = &g->node[i];
+		const bool serves = x->who && (x->who->main || x->who->launcher);
+		if (x->main && x->thread && !x->thread->ended && x->dead && !serves && x->process != self->process)
+			one = one ? one : x;
+	}
+	return one && hang_nobody_acts_but(w, self) ? one : NULL;
+}
+
+/* It may be a helper that is left over, so that the other one waits for it is no more than likely. */
+static bool dead_says(struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct waitgraph_node *x = hang_dead_beside(w, r);
+	char who[160], wait[480];
+	if (!x)
+		return false;
+	waitgraph_who_text(w->c->graph, (uint32_t)(x - w->c->graph->node), who, sizeof(who));
+	waitgraph_wait_text(x, wait, sizeof(wait));
+	who[0] = who[0] >= 'a' && who[0] <= 'z' ? (char)(who[0] - 'a' + 'A') : who[0];
+	hang_says(w, "%s can never go on: %s. Nothing else of the job works, so what is waited for may be its part.",
+		  who, wait);
+	return true;
+}
+
 void hang_says_who_naps(struct hang_work *w, const struct stackgroup_rank *r)
 {
 	const size_t most = 2; /* that are named */
 	const struct waitgraph *g = w->c->graph;
 	char who[160];
 	size_t n = 0;
-	if (!hang_all_nap(w))
+	if (dead_says(w, r) || !hang_all_nap(w))
 		return;
 	hang_says(w, "Nothing of the job works: its other processes that do not wait nap as well.");
 	for (uint32_t i = 0; i < g->n_nodes && n < most; i++) {
