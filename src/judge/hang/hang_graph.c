@@ -407,6 +407,55 @@ static bool only_for_its_children(const struct hang_work *w, const struct waitgr
 	return is_only_end(w, s);
 }
 
+#define REACHED_MOST 256
+/* True if whatever this thread waits for, at any way, comes to the circle: no arrow leads to an end beside it. */
+static bool all_ways_lead_to(const struct waitgraph *g, uint32_t from, uint32_t component)
+{
+	uint32_t queue[REACHED_MOST];
+	size_t n = 0, done = 0;
+	queue[n++] = from;
+	for (; done < n; done++) {
+		const struct waitgraph_node *x = &g->node[queue[done]];
+		if (x->component == component)
+			continue;
+		if (x->n_edges == 0 || x->timed || n + x->n_edges > REACHED_MOST)
+			return false;
+		for (uint32_t k = 0; k < x->n_edges; k++) {
+			const uint32_t to = g->edge[x->first_edge + k].to;
+			bool seen = false;
+			for (size_t i = 0; i < n && !seen; i++)
+				seen = queue[i] == to;
+			if (!seen)
+				queue[n++] = to;
+		}
+	}
+	return true;
+}
+
+/*
+ * True if every main process waits for the end of children, as a shell does for those of its pipeline, and whichever of
+ * them it is, that one is in the circle or waits for it, while nobody of the job acts.
+ */
+static bool all_children_come_to(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph *g = w->c->graph;
+	size_t mains = 0;
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		if (!n->main || !n->who || !n->who->main)
+			continue;
+		for (uint32_t k = 0; k < n->n_edges; k++) {
+			const struct waitfact *f = g->edge[n->first_edge + k].fact;
+			if (!f || f->kind != WAITFACT_CHILD)
+				return false;
+		}
+		if (!all_ways_lead_to(g, i, g->node[s->node].component))
+			return false;
+		mains++;
+	}
+	return mains > 0 && hang_nobody_acts(w);
+}
+
 /* True if one of the circle, which need not be its first, works on the call of another process. */
 static bool handles_within(const struct waitgraph *g, const struct waitgraph_sink *s)
 {
@@ -417,15 +466,15 @@ static bool handles_within(const struct waitgraph *g, const struct waitgraph_sin
 }
 
 /*
- * True for a circle that a main process is in, or waits for by what the kernel says, as for the end of a child, or one
- * of threads that work on calls, where all answers that are waited for are theirs.
+ * True for a circle that a main process is in, or waits for by what the kernel says, as for the end of a child or of
+ * any child, or one of threads that work on calls, where all answers that are waited for are theirs.
  */
 static bool in_the_way(const struct hang_work *w, const struct waitgraph_sink *s)
 {
 	if (holds_its_child(w, s) && is_only_end(w, s))
 		return true;
 	return s->of_main || (s->n_followers > 0 && s->quality == WAITGRAPH_PROOF) || only_for_its_children(w, s) ||
-	       (handles_within(w->c->graph, s) && is_only_end(w, s));
+	       all_children_come_to(w, s) || (handles_within(w->c->graph, s) && is_only_end(w, s));
 }
 
 /*
