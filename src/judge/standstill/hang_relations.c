@@ -283,6 +283,109 @@ void hang_naps_elsewhere_is(struct hang_work *w, const struct stackgroup_rank *o
 		  call->name, frame_file_short(call->file), doing);
 }
 
+/* ---- what a server has had of each rank, and sent to each ---- */
+
+struct talk {
+	uint64_t asked_bytes, answered_bytes;
+};
+
+static bool talk_of(const struct waitgraph *g, const struct waitgraph_node *server, int32_t rank, struct talk *ret)
+{
+	for (uint32_t i = 0; i < server->n_edges; i++) {
+		const struct waitgraph_edge *e = &g->edge[server->first_edge + i];
+		const struct waitgraph_who *to = g->node[e->to].who;
+		if (!e->fact || e->fact->kind != WAITFACT_TCP || !to || !to->main || to->rank != rank)
+			continue;
+		*ret = (struct talk){e->fact->received_bytes, e->fact->sent_bytes};
+		return true;
+	}
+	return false;
+}
+
+static bool waits_for_process(const struct waitgraph *g, const struct stackgroup_rank *r,
+			      const struct waitgraph_node *to)
+{
+	const struct waitgraph_node *n = r->process ? waitgraph_thread(g, r->process->pid, 0) : NULL;
+	for (uint32_t i = 0; n && i < n->n_edges; i++)
+		if (g->node[g->edge[n->first_edge + i].to].process == to->process)
+			return true;
+	return false;
+}
+
+/* The thread beside the ranks that waits for all of them over connections; NULL: none, or several. */
+static const struct waitgraph_node *server_of_ranks(const struct hang_work *w)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *one = NULL;
+	struct talk t;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		bool all = n->thread && !(n->who && n->who->main);
+		for (size_t k = 0; all && k < w->g.n; k++)
+			all = talk_of(g, n, w->g.rank[k].rank, &t);
+		if (all && one)
+			return NULL;
+		one = all ? n : one;
+	}
+	return one;
+}
+
+/* What all ranks but this one have in common with the server; false: they differ, or nothing is known. */
+static bool talk_of_others(const struct hang_work *w, const struct waitgraph_node *server,
+			   const struct stackgroup_rank *odd, struct talk *ret)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < w->g.n; i++) {
+		struct talk t;
+		const struct stackgroup_rank *r = &w->g.rank[i];
+		if (r == odd || !talk_of(w->c->graph, server, r->rank, &t))
+			continue;
+		if (n++ > 0 && (t.asked_bytes != ret->asked_bytes || t.answered_bytes != ret->answered_bytes))
+			return false;
+		*ret = t;
+	}
+	return n >= 2;
+}
+
+/*
+ * Of a rank that alone waits for a server, or alone does not, it may be that the others have not made its call, or that
+ * they have had their answers already. Which one it is the bytes tell that the server has had of each and sent to each:
+ * where all have had as many, nobody was answered who has asked alike. A rank that asks as it alone does by design is
+ * named with low confidence, and so is one of which nothing is known from before; rank 0 often has work of its own.
+ */
+static bool talk_says(struct hang_work *w, const struct stackgroup_rank *odd)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *server = g ? server_of_ranks(w) : NULL;
+	struct talk others = {0}, own = {0};
+	char who[160];
+	if (!server || !talk_of_others(w, server, odd, &others) || !talk_of(g, server, odd->rank, &own))
+		return false;
+	const bool asks = waits_for_process(g, odd, server);
+	const bool alone = asks && own.asked_bytes > others.asked_bytes;
+	const bool out = !asks && own.asked_bytes < others.asked_bytes;
+	waitgraph_who_text(g, (uint32_t)(server - g->node), who, sizeof(who));
+	who[0] = who[0] >= 'a' && who[0] <= 'z' ? (char)(who[0] - 'a' + 'A') : who[0];
+	if (own.answered_bytes == others.answered_bytes && (alone || out)) {
+		hang_says(w, "%s has had %llu bytes of it and %llu of each other one, and has sent as many to each: %s.", who,
+			  (unsigned long long)own.asked_bytes, (unsigned long long)others.asked_bytes,
+			  alone ? "the others have not made the call in which it waits"
+				: "it has not made the call in which they wait");
+		if (odd->rank != 0)
+			hang_accuse(w, odd->rank);
+		if (odd->rank != 0 && MIN(own.asked_bytes, others.asked_bytes) > 0)
+			w->v->confidence = CONFIDENCE_MEDIUM;
+		return true;
+	}
+	if (asks && own.asked_bytes == others.asked_bytes && own.answered_bytes < others.answered_bytes) {
+		hang_says(w, "%s has had %llu bytes of each rank, and has sent less to rank %d than to the others: its "
+			     "answer to that one is missing.",
+			  who, (unsigned long long)own.asked_bytes, odd->rank);
+		return true;
+	}
+	return false;
+}
+
 void hang_elsewhere_says(struct hang_work *w)
 {
 	const struct dump_frame *call = NULL;
@@ -292,10 +395,12 @@ void hang_elsewhere_says(struct hang_work *w)
 	for (size_t i = 0; i < w->g.n; i++)
 		rank[i] = w->g.rank[i].rank;
 	const struct stackgroup_rank *odd = odd_of(w, rank, w->g.n, &call);
-	if (odd)
-		hang_says(w, "All ranks wait for each other. Rank %d alone is not in %s (%s), in which all others are: "
-			     "whether it or what it waits for is to blame is not known.",
-			  odd->rank, call->name, frame_file_short(call->file));
+	if (!odd)
+		return;
+	hang_says(w, "All ranks wait for each other. Rank %d alone is not in %s (%s), in which all others are.",
+		  odd->rank, call->name, frame_file_short(call->file));
+	if (!talk_says(w, odd))
+		hang_says(w, "Whether it or what it waits for is to blame is not known.");
 }
 
 bool hang_may_await_bytes(const struct stackgroup_rank *r)

@@ -67,8 +67,10 @@ static void info_take(struct sockpeer *s, struct span info)
 {
 	const size_t at = offsetof(struct tcp_info, tcpi_bytes_received);
 	s->has_received = info.len >= at + sizeof(s->received_bytes);
-	if (s->has_received)
+	if (s->has_received) {
 		memcpy(&s->received_bytes, info.p + at, sizeof(s->received_bytes));
+		memcpy(&s->acked_bytes, info.p + offsetof(struct tcp_info, tcpi_bytes_acked), sizeof(s->acked_bytes));
+	}
 }
 
 static int tcp_message(void *arg, struct span body)

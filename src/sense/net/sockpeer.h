@@ -34,7 +34,7 @@ struct sockpeer {
 	uint16_t local_port, remote_port;
 	uint32_t receive_queue_bytes, send_queue_bytes;
 	bool has_received; /* TCP: the kernel told it, which the text tables do not */
-	uint64_t received_bytes; /* since the connection was made */
+	uint64_t received_bytes, acked_bytes; /* since the connection was made; acked: that the other end has got */
 	uint64_t peer_inode; /* unix; 0: none, or not accepted yet */
 	uint64_t name_hash; /* unix: of the name that it is bound to, as sockpeer_name_hash gives it; 0: none */
 };

@@ -105,7 +105,7 @@ struct waitfact {
 	 * other types than is asked for, where another process was the last to send.
 	 */
 	uint32_t unread;
-	uint64_t received_bytes; /* WAITFACT_TCP: all that has come over it so far; 0: nothing, or unknown */
+	uint64_t received_bytes, sent_bytes; /* WAITFACT_TCP: all that has come, and arrived; 0: nothing, or unknown */
 	uint16_t port; /* WAITFACT_LISTEN, TCP */
 	uint64_t peer_id; /* inode of the other end of a TCP or unix connection on this machine; 0: none, or unknown */
 	/* WAITFACT_MESSAGE of System V, to be received: the type that is asked for, as msgrcv(2) takes it. */

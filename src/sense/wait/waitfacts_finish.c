@@ -88,6 +88,7 @@ static int tcp_resolve(struct waitlook *l, struct pend *p, struct waitfact *f, c
 	f->kind = s->state == SOCKPEER_SYN_SENT ? WAITFACT_CONNECT : WAITFACT_TCP;
 	f->accepted = f->kind == WAITFACT_TCP && sockpeer_is_accepted(&l->socks, s);
 	f->received_bytes = f->kind == WAITFACT_TCP ? s->received_bytes : 0;
+	f->sent_bytes = f->kind == WAITFACT_TCP ? s->acked_bytes : 0;
 	if (!other || f->kind != WAITFACT_TCP)
 		return 0;
 	if (other->inode) {

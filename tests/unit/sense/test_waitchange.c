@@ -7,6 +7,7 @@
 #include <sys/inotify.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "waitfacts_fixture.h"
 
 static void must(bool ok)
