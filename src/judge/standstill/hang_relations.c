@@ -367,8 +367,8 @@ static bool talk_says(struct hang_work *w, const struct stackgroup_rank *odd)
 	waitgraph_who_text(g, (uint32_t)(server - g->node), who, sizeof(who));
 	who[0] = who[0] >= 'a' && who[0] <= 'z' ? (char)(who[0] - 'a' + 'A') : who[0];
 	if (own.answered_bytes == others.answered_bytes && (alone || out)) {
-		hang_says(w, "%s has had %llu bytes of it and %llu of each other one, and has sent as many to each: %s.", who,
-			  (unsigned long long)own.asked_bytes, (unsigned long long)others.asked_bytes,
+		hang_says(w, "%s has had %llu bytes of it and %llu of each other one, and has sent as many to each: %s.",
+			  who, (unsigned long long)own.asked_bytes, (unsigned long long)others.asked_bytes,
 			  alone ? "the others have not made the call in which it waits"
 				: "it has not made the call in which they wait");
 		if (odd->rank != 0)
@@ -386,6 +386,37 @@ static bool talk_says(struct hang_work *w, const struct stackgroup_rank *odd)
 	return false;
 }
 
+/* The thread that is no rank's main one for which this rank is likely to wait; NULL: none. */
+static const struct waitgraph_node *asks_beside(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *n = r->process ? waitgraph_thread(g, r->process->pid, 0) : NULL;
+	const struct waitgraph_edge *e = n && n->n_edges == 1 ? &g->edge[n->first_edge] : NULL;
+	const struct waitgraph_node *to = e && e->quality >= WAITGRAPH_LIKELY ? &g->node[e->to] : NULL;
+	return to && to->thread && !(to->who && to->who->main) ? to : NULL;
+}
+
+/* Where all ranks but this one wait for the same process beside them: for which, and where that one stands. */
+static void server_says(struct hang_work *w, const struct stackgroup_rank *odd)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *one = NULL;
+	char who[160], thread[60], wait[300];
+	struct buf b = BUF_ON(thread);
+	for (size_t i = 0; g && i < w->g.n; i++) {
+		const struct waitgraph_node *to = &w->g.rank[i] == odd ? one : asks_beside(w, &w->g.rank[i]);
+		if (&w->g.rank[i] != odd && (!to || (one && to->process != one->process)))
+			return;
+		one = to;
+	}
+	if (!one)
+		return;
+	waitgraph_who_text(g, (uint32_t)(waitgraph_thread(g, one->process->pid, 0) - g->node), who, sizeof(who));
+	waitgraph_thread_text(one->thread, "", &b);
+	waitgraph_wait_text(one, wait, sizeof(wait));
+	hang_says(w, "The others wait for %s, of which %s stands: %s.", who, thread, wait);
+}
+
 void hang_elsewhere_says(struct hang_work *w)
 {
 	const struct dump_frame *call = NULL;
@@ -399,8 +430,10 @@ void hang_elsewhere_says(struct hang_work *w)
 		return;
 	hang_says(w, "All ranks wait for each other. Rank %d alone is not in %s (%s), in which all others are.",
 		  odd->rank, call->name, frame_file_short(call->file));
-	if (!talk_says(w, odd))
-		hang_says(w, "Whether it or what it waits for is to blame is not known.");
+	if (talk_says(w, odd))
+		return;
+	server_says(w, odd);
+	hang_says(w, "Whether it or what it waits for is to blame is not known.");
 }
 
 bool hang_may_await_bytes(const struct stackgroup_rank *r)
