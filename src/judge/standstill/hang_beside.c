@@ -317,7 +317,7 @@ bool hang_awaits_own_file(const struct hang_work *w, const struct stackgroup_ran
 		return true;
 	if (!looks_for_own_file(w, n))
 		return false;
-	return (w->many || is_jobs_own(w, n->hint)) && nobody_makes(w, n);
+	return (w->many || is_jobs_own(w, n->hint) || hang_dead_beside(w, r)) && nobody_makes(w, n);
 }
 
 /* True of a child of this process, for whose end it has not asked, that failed when the job came to a stand. */
