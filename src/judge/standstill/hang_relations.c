@@ -367,7 +367,8 @@ static bool talk_says(struct hang_work *w, const struct stackgroup_rank *odd)
 	waitgraph_who_text(g, (uint32_t)(server - g->node), who, sizeof(who));
 	who[0] = who[0] >= 'a' && who[0] <= 'z' ? (char)(who[0] - 'a' + 'A') : who[0];
 	if (own.answered_bytes == others.answered_bytes && (alone || out)) {
-		hang_says(w, "%s has had %llu bytes of it and %llu of each other one, and has sent as many to each: %s.",
+		hang_says(w,
+			  "%s has had %llu bytes of it and %llu of each other one, and has sent as many to each: %s.",
 			  who, (unsigned long long)own.asked_bytes, (unsigned long long)others.asked_bytes,
 			  alone ? "the others have not made the call in which it waits"
 				: "it has not made the call in which they wait");
