@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <time.h>
 
 #include "base/buf.h"
 #include "base/file.h"
