@@ -456,6 +456,23 @@ static bool all_children_come_to(const struct hang_work *w, const struct waitgra
 	return mains > 0 && hang_nobody_acts(w);
 }
 
+/*
+ * True of a circle that a main process comes to by its children, where one of it waits at a FIFO that has a name:
+ * somebody outside may open that and read, or write.
+ */
+static bool may_be_opened(const struct waitgraph *g, const struct waitgraph_sink *s)
+{
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		for (uint32_t k = 0; n->component == g->node[s->node].component && k < n->n_edges; k++) {
+			const struct waitfact *f = g->edge[n->first_edge + k].fact;
+			if (f && f->kind == WAITFACT_PIPE && !f->complete && f->text[0] == '/')
+				return s->end == WAITEND_CIRCLE && !s->of_main && s->quality < WAITGRAPH_PROOF;
+		}
+	}
+	return false;
+}
+
 /* True if one of the circle, which need not be its first, works on the call of another process. */
 static bool handles_within(const struct waitgraph *g, const struct waitgraph_sink *s)
 {
@@ -663,7 +680,7 @@ bool hang_graph_explains(struct hang_work *w)
 	const char *id = s ? explained_id(w, s) : NULL;
 	bool held = s && (s->end == WAITEND_STOPPED || s->end == WAITEND_FROZEN || s->end == WAITEND_NOBODY ||
 			  s->end == WAITEND_GONE || waitgraph_waits_for_itself(n) ||
-			  (s->end == WAITEND_CIRCLE && !of_messages(w, s)));
+			  (s->end == WAITEND_CIRCLE && !of_messages(w, s) && !may_be_opened(w->c->graph, s)));
 	bool by_stacks = s && (s->end == WAITEND_CLOCK || s->end == WAITEND_STOPPED || s->end == WAITEND_TRACED ||
 			       s->end == WAITEND_STORAGE || s->end == WAITEND_PERSON);
 	const bool writes = s && waitgraph_writes_terminal(n);
@@ -729,8 +746,8 @@ bool hang_graph_explains(struct hang_work *w)
 		sleeper_says(w, n, lookers);
 	/* nobody was found, and yet something lives that could: a child whose end its handler tells of */
 	const bool nobody = n->end == WAITEND_NOBODY && !s->dead && !n->dead_within && !n->hint;
-	const bool unsure = nobody || hang_by_design(w, s) || hang_may_be_woken(w, s) || by_strangers(w, s) ||
-			    hang_sleeper_may_come(w, s);
+	const bool unsure = nobody || may_be_opened(w->c->graph, s) || hang_by_design(w, s) ||
+			    hang_may_be_woken(w, s) || by_strangers(w, s) || hang_sleeper_may_come(w, s);
 	/* a person may come; sleeping may be what the program is for; or who could end it is not known */
 	if ((visitor && !locked) || lookers > 2 || unsure)
 		w->v->confidence = CONFIDENCE_LOW;
