@@ -52,6 +52,7 @@ static bool share_read(const struct world *w, struct unit_share *s)
 	    proc_status_read(w, s->pid, &before) != 0 || !before.has_memory)
 		return false;
 	s->mono_ns = w->mono_ns();
+	s->faulted_bytes = (st.minor_faults + st.major_faults) * w->page_bytes;
 	s->anon_bytes = before.rss_anon_bytes;
 	if (before.rss_bytes > walked_bytes) {
 		if (procsize_sampled_read(w, s->pid, before.rss_bytes, &size) != 0)
@@ -116,13 +117,34 @@ static bool want_take(struct sharing *s)
 	return s->n > 0 && atomic_load(&from->want_seq) == before;
 }
 
+/*
+ * Memory may be short without the guard's knowing it: what is used of the limit of a job without a group is the sum of
+ * what its processes are known to have, and forks may have copied all that they share since that was read.
+ */
+static bool may_be_near(const struct guard_shm *shm)
+{
+	const struct guard_sharing *from = &shm->sharing;
+	uint64_t shared = 0;
+	for (size_t i = 0; i < MIN(from->n_want, (uint32_t)UNIT_SHARES); i++)
+		shared = add_cap(shared, sub_floor(from->want[i].anon_bytes, from->want[i].pss_bytes));
+	for (size_t j = 0; j < MIN(shm->n_jobs, (uint32_t)UNIT_JOBS_MAX); j++) {
+		const struct guard_job *job = &shm->jobs[j];
+		if (!job->unit.active || job->has_group || job->limit_bytes == CGROUP_NO_LIMIT)
+			continue;
+		uint64_t act = guard_threshold(&shm->settings, job->limit_bytes);
+		if (add_cap(shm->now.job_bytes[j], shared) >= sub_floor(act, job->limit_bytes - MIN(act, job->limit_bytes)))
+			return true;
+	}
+	return false;
+}
+
 void sharing_refresh(struct sharing *s)
 {
 	pthread_t thread;
 	uint64_t now = s->w->mono_ns();
-	bool near = s->shm->now.state >= GUARD_WARN;
 	if (s->shm->sharing.n_want == 0 || guard_case_pending(s->shm))
 		return;
+	bool near = s->shm->now.state >= GUARD_WARN || may_be_near(s->shm);
 	pthread_mutex_lock(&s->lock);
 	uint64_t due = MAX(near ? short_ns : idle_ns, s->took_ns * (near ? SHORT_SHARE : IDLE_SHARE));
 	bool wanted = !s->running && (s->asked_ns == 0 || now - s->asked_ns >= due);

@@ -390,7 +390,8 @@ static struct unit_family *family_of(struct unit_memory *mem, const struct unit_
 
 /*
  * Pages of others that it has written to since the last reading, or, for a fork, since it came: its private part grew
- * by more than it grew itself.
+ * by more than it grew itself. Pages that all others have copied are private too, to whoever has them from the
+ * beginning: who wrote has had a fault for each.
  */
 static void past_copied(struct unit_past *p, const struct unit_share *now)
 {
@@ -398,6 +399,8 @@ static void past_copied(struct unit_past *p, const struct unit_share *now)
 	uint64_t anon = p->has_share ? p->share.anon_bytes : p->inherited_bytes;
 	uint64_t from_ns = p->has_share ? p->share.mono_ns : p->growth.first_ns;
 	uint64_t copied = sub_floor(sub_floor(now->private_bytes, private), sub_floor(now->anon_bytes, anon));
+	if (p->has_share)
+		copied = MIN(copied, sub_floor(now->faulted_bytes, p->share.faulted_bytes));
 	growth_raise(&p->growth, from_ns, now->mono_ns, copied);
 	p->copied_bytes = add_cap(p->copied_bytes, copied);
 }
@@ -480,11 +483,24 @@ static void own_sum(struct build *b)
 	}
 }
 
-/* The row of a process that is of a unit. */
-static bool is_member(const struct tasks *tasks, const struct unit_memory *mem, const struct unit_origin *o)
+/* The row of a process that is of a unit; else NULL. */
+static const struct task_row *member_row(const struct tasks *tasks, const struct unit_memory *mem,
+					 const struct unit_origin *o)
 {
 	const struct task_row *row = tasks_find(tasks, o->pid);
-	return row && row->start_ticks == o->start_ticks && past_get(mem, o->pid, o->start_ticks);
+	return row && row->start_ticks == o->start_ticks && past_get(mem, o->pid, o->start_ticks) ? row : NULL;
+}
+
+static struct unit_share share_wanted(const struct unit_memory *mem, const struct task_row *row,
+				      const struct unit_origin *origin)
+{
+	return (struct unit_share){
+		.pid = row->pid,
+		.start_ticks = row->start_ticks,
+		.origin = *origin,
+		.anon_bytes = task_own_bytes(row),
+		.pss_bytes = unit_own(mem, row),
+	};
 }
 
 size_t unit_sharers(const struct unit_memory *mem, const struct tasks *tasks, const struct unit_table *units,
@@ -496,14 +512,15 @@ size_t unit_sharers(const struct unit_memory *mem, const struct tasks *tasks, co
 		const struct unit_past *p = past_get(mem, row->pid, row->start_ticks);
 		if (!p || p->inherited_bytes < MAX(least_bytes, UINT64_C(1)))
 			continue;
-		bool has = !is_member(tasks, mem, &p->origin);
+		const struct task_row *of = member_row(tasks, mem, &p->origin);
+		bool has = !of;
 		for (size_t j = 0; j < n && !has; j++)
 			has = ret[j].pid == p->origin.pid && ret[j].start_ticks == p->origin.start_ticks;
 		if (n + 1 + (has ? 0 : 1) > UNIT_SHARES)
 			return 0;
 		if (!has)
-			ret[n++] = (struct unit_share){p->origin.pid, p->origin.start_ticks, p->origin, 0, 0, 0, 0};
-		ret[n++] = (struct unit_share){row->pid, row->start_ticks, p->origin, 0, 0, 0, 0};
+			ret[n++] = share_wanted(mem, of, &p->origin);
+		ret[n++] = share_wanted(mem, row, &p->origin);
 	}
 	return n;
 }

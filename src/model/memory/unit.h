@@ -98,6 +98,7 @@ struct unit_share {
 	uint64_t anon_bytes; /* resident at that time; the rest are parts of it */
 	uint64_t pss_bytes; /* its part of them */
 	uint64_t private_bytes; /* which no other process maps */
+	uint64_t faulted_bytes; /* pages that it has faulted in since its begin: it has written to no more than these */
 };
 
 #define UNIT_SHARES 64 /* also the largest number of processes with pages of the same origin whose sharing is read */
@@ -184,7 +185,8 @@ uint64_t unit_own(const struct unit_memory *mem, const struct task_row *row);
 void unit_shares(struct unit_memory *mem, const struct unit_share *share, size_t n);
 /*
  * Names the processes whose sharing is worth reading: forks that came with at least least_bytes, and whoever these
- * pages are of. Fills pid, start_ticks and origin. Returns their number; 0 also when they are too many.
+ * pages are of. Fills pid, start_ticks, origin, anon_bytes as it is now and pss_bytes as it is counted now. Returns
+ * their number; 0 also when they are too many.
  */
 size_t unit_sharers(const struct unit_memory *mem, const struct tasks *tasks, const struct unit_table *units,
 		    uint64_t least_bytes, struct unit_share ret[static UNIT_SHARES]);

@@ -362,7 +362,7 @@ static uint64_t read_ns; /* when the sharing was read */
 static struct unit_share share_of(pid_t pid, uint64_t anon_mib, uint64_t pss_mib, uint64_t private_mib)
 {
 	return (struct unit_share){pid,		  (uint64_t)pid,    {10, 10}, read_ns, anon_mib * MIB,
-				   pss_mib * MIB, private_mib * MIB};
+				   pss_mib * MIB, private_mib * MIB, private_mib * MIB};
 }
 
 static size_t shares_read(struct unit_share s[static UNIT_SHARES], uint64_t private_of_12)
@@ -408,6 +408,28 @@ static void pages_that_a_fork_has_written_to_are_growth_though_it_is_no_larger(v
 	assert_in_range(said.bytes_per_s, 9 * MIB, 11 * MIB);
 	assert_in_range(said.over_ns, 25 * NS_PER_S, 45 * NS_PER_S);
 	assert_true(grown_of(13).grown_bytes == 0);
+}
+
+static void a_parent_whose_forks_have_copied_its_pages_has_not_grown(void **state)
+{
+	(void)state;
+	struct unit_share s[UNIT_SHARES];
+	parent_and_forks();
+	unit_shares(&memory, s, shares_read(s, 0));
+	build_forks(3 * NS_PER_S);
+	read_ns = 10 * NS_PER_S;
+	size_t n = unit_sharers(&memory, &tasks, &table, MIB, s);
+	assert_true(s[0].pid == 10 && s[0].anon_bytes == 1024 * MIB && s[0].pss_bytes == 113 * MIB);
+	for (size_t i = 0; i < n; i++) {
+		uint64_t anon_mib = s[i].pid == 10 ? 1024 : 1020;
+		s[i] = share_of(s[i].pid, anon_mib, anon_mib, anon_mib);
+		if (s[i].pid == 10)
+			s[i].faulted_bytes = MIB; /* it wrote to none of them */
+	}
+	unit_shares(&memory, s, n);
+	build_forks(10 * NS_PER_S);
+	assert_true(grown_of(10).grown_bytes <= (int64_t)MIB);
+	assert_true(grown_of(12).grown_bytes == (int64_t)(1020 * MIB));
 }
 
 static void the_ends_of_other_forks_are_no_growth(void **state)
@@ -556,6 +578,7 @@ int main(void)
 		cmocka_unit_test_setup(the_ends_of_other_forks_are_no_growth, fresh),
 		cmocka_unit_test_setup(a_fork_that_outlives_its_parent_holds_the_pages, fresh),
 		cmocka_unit_test_setup(a_fork_that_is_seen_late_is_known_by_what_is_private, fresh),
+		cmocka_unit_test_setup(a_parent_whose_forks_have_copied_its_pages_has_not_grown, fresh),
 		cmocka_unit_test_setup(too_many_sharers_are_not_read_at_all, fresh),
 		cmocka_unit_test_setup(growth_is_measured_between_sweeps, fresh),
 		cmocka_unit_test_setup(a_process_has_grown_within_its_own_life, fresh),
