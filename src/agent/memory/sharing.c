@@ -132,7 +132,8 @@ static bool may_be_near(const struct guard_shm *shm)
 		if (!job->unit.active || job->has_group || job->limit_bytes == CGROUP_NO_LIMIT)
 			continue;
 		uint64_t act = guard_threshold(&shm->settings, job->limit_bytes);
-		if (add_cap(shm->now.job_bytes[j], shared) >= sub_floor(act, job->limit_bytes - MIN(act, job->limit_bytes)))
+		uint64_t warn = sub_floor(act, sub_floor(job->limit_bytes, act));
+		if (add_cap(shm->now.job_bytes[j], shared) >= warn)
 			return true;
 	}
 	return false;

@@ -3,8 +3,8 @@
  * reading it takes the memory lock of a process, 13 ms for each GiB, and does not return from one that is stuck. Such a
  * thread is left behind, and nothing is read any more.
  *
- * A round takes at most 1/50 of the time while memory is short, or may be, 1/2000 otherwise, and comes every second or five
- * seconds at most. Without forks that came with 16 MiB or more nothing runs.
+ * A round takes at most 1/50 of the time while memory is short, or may be, 1/2000 otherwise, and comes every second or
+ * five seconds at most. Without forks that came with 16 MiB or more nothing runs.
  */
 #pragma once
 
