@@ -561,12 +561,17 @@ static void orphan(struct guard *g)
 	atomic_store(&g->shm->orphan_phase, GUARD_ORPHAN_DONE);
 }
 
+/* Without a pidfd nobody wakes the guard when its supervisor ends: it looks at its parent, so often. */
+static const uint64_t orphan_look_ns = 1 * NS_PER_S;
+
 static bool take_events(struct guard *g, uint64_t wait_ns)
 {
 	struct epoll_event ev[16];
+	if (g->supervisor_fd < 0)
+		wait_ns = MIN(wait_ns, orphan_look_ns);
 	struct timespec t = {.tv_sec = (time_t)(wait_ns / NS_PER_S), .tv_nsec = (long)(wait_ns % NS_PER_S)};
 	int n = epoll_pwait2(g->epoll_fd, ev, ARRAY_SIZE(ev), &t, NULL);
-	if (n < 0 && errno == ENOSYS) /* kernels before 5.11 */
+	if (n < 0 && (errno == ENOSYS || errno == EPERM)) /* kernels before 5.11, and filters that do not know it */
 		n = epoll_wait(g->epoll_fd, ev, ARRAY_SIZE(ev), (int)((wait_ns + NS_PER_MS - 1) / NS_PER_MS));
 	for (int i = 0; i < n; i++) {
 		uint64_t count;
@@ -577,6 +582,7 @@ static bool take_events(struct guard *g, uint64_t wait_ns)
 		else
 			g->orphaned = true;
 	}
+	g->orphaned |= g->supervisor_fd < 0 && getppid() != g->shm->supervisor;
 	return !g->orphaned;
 }
 

@@ -16,6 +16,10 @@ static const uint64_t begin_ns = 2 * NS_PER_S;
 /* It is done within this time: its pause between SIGTERM and SIGKILL, and the reports. */
 static const uint64_t finish_ns = 15 * NS_PER_S;
 
+/* Without a pidfd the end of the supervisor is looked for so often. */
+static const int orphan_look_ms = 250;
+
+/* pidfd -1: naps for so long. */
 static void wait_for_end(int pidfd, int timeout_ms)
 {
 	struct pollfd p = {.fd = pidfd, .events = POLLIN};
@@ -28,7 +32,7 @@ static bool guard_clears_up(struct guard_shm *shm, const struct world *w)
 {
 	uint64_t from_ns = w->mono_ns();
 	struct target guard = {.id = shm->guard, .pidfd = -1};
-	bool lives = shm->guard.pid > 0 && target_open(w, &guard, true) == 0 && guard.pidfd >= 0;
+	bool lives = shm->guard.pid > 0 && target_open(w, &guard, true) == 0;
 	while (lives && !target_ended(w, &guard)) {
 		uint64_t waited_ns = w->mono_ns() - from_ns;
 		uint32_t phase = atomic_load(&shm->orphan_phase);
@@ -54,9 +58,10 @@ static _Noreturn void rescue_main(struct guard_shm *shm, const struct world *w)
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	ignore(oomadj_exempt_self(w), "the guard notes it for vigil doctor");
+	/* -1 on old kernels, behind a filter or without free descriptors: an orphan has another parent */
 	int supervisor = (int)syscall(SYS_pidfd_open, shm->supervisor, 0);
-	if (supervisor >= 0 && getppid() == shm->supervisor)
-		wait_for_end(supervisor, -1);
+	while (getppid() == shm->supervisor)
+		wait_for_end(supervisor, supervisor >= 0 ? -1 : orphan_look_ms);
 	if (guard_clears_up(shm, w))
 		_exit(0);
 	guardrecover_finish(w, shm); /* needs no memory and reads no other process */
