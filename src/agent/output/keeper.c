@@ -3,9 +3,11 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/uio.h>
 #include <time.h>
 
+#include "base/buf.h"
 #include "base/file.h"
 
 /* One writev(2) takes so many pieces. */
@@ -89,6 +91,31 @@ static int pieces_write(const struct keeper_file *f, struct keeper_piece *p, siz
 	return 0;
 }
 
+/* Keeps the second half of what is allowed. */
+static void spare_halve(struct keeper_file *f)
+{
+	const size_t half = KEEPER_SPARE_BYTES / 2;
+	cleanup(freep) char *end = malloc(half);
+	off_t size = lseek(f->spare_fd, 0, SEEK_END);
+	if (!end || size < (off_t)KEEPER_SPARE_BYTES)
+		return;
+	ssize_t n = pread(f->spare_fd, end, half, size - (off_t)half);
+	if (n <= 0 || ftruncate(f->spare_fd, 0) < 0 || lseek(f->spare_fd, 0, SEEK_SET) != 0)
+		return;
+	ignore(file_write_all(f->spare_fd, end, (size_t)n), "less is known of the end then");
+}
+
+static void spare_write(struct keeper_file *f, const struct keeper_piece *p, size_t n)
+{
+	if (f->spare_fd < 0)
+		f->spare_fd = memfd_create("vigil-output", MFD_CLOEXEC);
+	for (; f->spare_fd >= 0 && n > 0; p = p->next, n--) {
+		const size_t most = KEEPER_SPARE_BYTES / 2, left_out = p->len - MIN(p->len, most);
+		ignore(file_write_all(f->spare_fd, p->text + left_out, p->len - left_out), "less is known of the end");
+		spare_halve(f);
+	}
+}
+
 /* Writes the first n pieces, which are of one file. Called without the lock. */
 static void pieces_done(struct keeper *k, struct keeper_piece *p, size_t n, size_t bytes)
 {
@@ -103,6 +130,8 @@ static void pieces_done(struct keeper *k, struct keeper_piece *p, size_t n, size
 		if (k->job && keptlogs_over(k->job))
 			trim(k);
 	}
+	if (f->error)
+		spare_write(f, p, n);
 	for (struct keeper_piece *next; n > 0; p = next, n--) {
 		next = p->next;
 		close_it |= p->close;
@@ -112,6 +141,7 @@ static void pieces_done(struct keeper *k, struct keeper_piece *p, size_t n, size
 		closep(&f->fd);
 		f->fd = -1;
 	}
+	f->ended |= close_it;
 }
 
 static void *keeper_main(void *arg)
@@ -177,19 +207,30 @@ static void queue(struct keeper *k, struct keeper_piece *p)
 struct keeper_file *keeper_file_open(struct keeper *k, int fd, int32_t rank, bool err)
 {
 	struct keeper_file *found = NULL;
-	if (fd < 0)
-		return NULL;
 	(void)pthread_mutex_lock(&k->lock);
 	for (size_t i = 0; i < ARRAY_SIZE(k->file) && !found; i++)
 		if (!k->file[i].used)
 			found = &k->file[i];
 	if (found)
-		*found = (struct keeper_file){
-			.fd = fd, .used = true, .err = err, .rank = rank, .kept = {.job = k->job}};
+		*found = (struct keeper_file){.fd = fd,
+					      .spare_fd = -1,
+					      .used = true,
+					      .err = err,
+					      .rank = rank,
+					      .kept = {.job = k->job},
+					      .error = fd < 0 ? EBADF : 0,
+					      .error_said = fd < 0};
 	(void)pthread_mutex_unlock(&k->lock);
 	if (!found)
 		closep(&fd);
 	return found;
+}
+
+bool keeper_spare_path(const struct keeper_file *f, char *dst, size_t cap)
+{
+	if (!f || !f->error || f->spare_fd < 0)
+		return false;
+	return text_format(dst, cap, "/%s/self/fd/%d", "proc", f->spare_fd) < (int)cap;
 }
 
 static struct keeper_piece *piece_new(struct keeper_file *f, const char *text, size_t n)
@@ -272,8 +313,10 @@ void keeper_files_forget(struct keeper *k)
 {
 	(void)pthread_mutex_lock(&k->lock);
 	for (size_t i = 0; i < ARRAY_SIZE(k->file); i++)
-		if (k->file[i].fd < 0)
+		if (k->file[i].used && k->file[i].ended) {
+			closep(&k->file[i].spare_fd);
 			k->file[i].used = false;
+		}
 	(void)pthread_mutex_unlock(&k->lock);
 }
 
@@ -287,7 +330,9 @@ void keeper_stop(struct keeper *k)
 	if (idle)
 		(void)pthread_join(k->thread, NULL);
 	for (size_t i = 0; idle && i < ARRAY_SIZE(k->file); i++)
-		if (k->file[i].used)
+		if (k->file[i].used) {
 			closep(&k->file[i].fd);
+			closep(&k->file[i].spare_fd);
+		}
 	k->started = k->started && !idle;
 }

@@ -3,6 +3,8 @@
  * thread, never the output. What waits for the disk is held in memory up to KEEPER_WAITING_BYTES a job; who has more is
  * told that there is no room (keeper_has_room), and keeps a gap that is written into the copy as a line of its own.
  *
+ * What a disk does not take is held in memory, KEEPER_SPARE_BYTES of each file from the end, for the report of a death.
+ *
  * All functions may be called by any thread. A file belongs to the keeper from keeper_file_open() on. Sizes are bytes.
  */
 #pragma once
@@ -14,11 +16,13 @@
 #include "base/base.h"
 
 #define KEEPER_WAITING_BYTES (16 * MIB)
+#define KEEPER_SPARE_BYTES ((uint64_t)MIB)
 #define KEEPER_FILES 256
 
 struct keeper_file {
 	int fd; /* -1: closed */
-	bool used;
+	int spare_fd; /* what came since the disk took nothing any more, and its last piece before; -1: none */
+	bool used, ended; /* ended: closed, and nothing of it waits */
 	bool err; /* stderr of the rank */
 	int32_t rank;
 	struct keptlog kept;
@@ -45,8 +49,10 @@ struct keeper {
 };
 
 void keeper_init(struct keeper *k, struct keptlogs *job, int news_fd);
-/* fd becomes the keeper's. NULL: fd is -1, or there are too many files. */
+/* fd becomes the keeper's. -1: the file could not be made, which has been told. NULL: there are too many files. */
 struct keeper_file *keeper_file_open(struct keeper *k, int fd, int32_t rank, bool err);
+/* Where this process and its forks can read what is held in memory. False: nothing is; it is in its file. */
+bool keeper_spare_path(const struct keeper_file *f, char *dst, size_t cap);
 /* Append; the bytes are copied. Takes them beyond the limit too: the caller asks first. */
 void keeper_put(struct keeper *k, struct keeper_file *f, const char *p, size_t n);
 /* So many bytes are left out here. What was put before ends with a line, and what comes begins with one. */

@@ -61,8 +61,10 @@ static void autopsy_rank(struct super *s, const struct rank *r, int wait_status,
 {
 	char out[400], err[400], dir[360];
 	TEXT_FORMAT(dir, "%s/attempt-%u", s->recorder.job_dir, s->job.attempt);
-	TEXT_FORMAT(out, "%s/rank-%d.out", dir, r->rank);
-	TEXT_FORMAT(err, "%s/rank-%d.err", dir, r->rank);
+	if (!keeper_spare_path(r->out.file, out, sizeof(out)))
+		TEXT_FORMAT(out, "%s/rank-%d.out", dir, r->rank);
+	if (!keeper_spare_path(r->err.file, err, sizeof(err)))
+		TEXT_FORMAT(err, "%s/rank-%d.err", dir, r->rank);
 	static struct death_former former[GUARD_FORMER];
 	static struct death_rank ranks[SUPER_RANKS];
 	pump_lock(&s->output.pump);

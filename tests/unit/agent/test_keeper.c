@@ -49,7 +49,6 @@ static void pieces_come_in_order_and_closing_comes_last(void **state)
 	keeper_init(&k, NULL, -1);
 	int fd = open(scratch_path("log"), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	struct keeper_file *f = keeper_file_open(&k, fd, 3, true);
-	assert_null(keeper_file_open(&k, -1, 0, false));
 	for (int i = 0; i < 5000; i++) {
 		int n = snprintf(text, sizeof(text), "%d\n", i);
 		keeper_put(&k, f, text, (size_t)n);
@@ -70,6 +69,39 @@ static void pieces_come_in_order_and_closing_comes_last(void **state)
 	keeper_files_forget(&k);
 	assert_false(f->used);
 	keeper_stop(&k);
+}
+
+/* /dev/full takes nothing; -1 stands for a file that could not be made. */
+static void the_end_of_what_a_disk_does_not_take_is_held_in_memory(void **state)
+{
+	(void)state;
+	for (int there = 0; there < 2; there++) {
+		struct keeper k;
+		struct keptlogs job = {.most_bytes = MIB};
+		static char chunk[65536], all[2 * MIB];
+		char path[64];
+		size_t len;
+		keeper_init(&k, &job, -1);
+		int fd = there ? open("/dev/full", O_WRONLY | O_CLOEXEC) : -1;
+		struct keeper_file *f = keeper_file_open(&k, fd, 0, true);
+		assert_non_null(f);
+		assert_false(keeper_spare_path(f, path, sizeof(path)));
+		memset(chunk, 'x', sizeof(chunk));
+		for (int i = 0; i < 80; i++)
+			keeper_put(&k, f, chunk, sizeof(chunk));
+		keeper_put(&k, f, "the last word\n", 14);
+		keeper_file_close(&k, f);
+		assert_true(flush_for(&k, 20000));
+		assert_int_equal(f->fd, -1);
+		assert_true(f->error_said == !there);
+		assert_true(keeper_spare_path(f, path, sizeof(path)));
+		assert_int_equal(file_read_at(AT_FDCWD, path, all, sizeof(all), &len), 0);
+		assert_in_range(len, KEEPER_SPARE_BYTES / 2, KEEPER_SPARE_BYTES);
+		assert_memory_equal(all + len - 15, "xthe last word\n", 15);
+		keeper_files_forget(&k);
+		assert_false(f->used);
+		keeper_stop(&k);
+	}
 }
 
 static void the_limit_holds_while_it_is_written(void **state)
@@ -100,6 +132,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		SCRATCH(a_disk_that_does_not_answer_holds_nobody_up_and_fills_what_may_wait),
 		SCRATCH(pieces_come_in_order_and_closing_comes_last),
+		SCRATCH(the_end_of_what_a_disk_does_not_take_is_held_in_memory),
 		SCRATCH(the_limit_holds_while_it_is_written),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
