@@ -18,6 +18,8 @@ bool super_any_running(const struct super *s);
 
 /* ---- super_attempt.c: starting the ranks of one attempt, and their end ---- */
 int super_attempt_start(struct super *s, int *ret_status);
+/* Say that it cannot be done, with the limit that it may have been and its value here. error: -errno. */
+void super_cannot(const char *what, int error);
 /* Put a rank's process into the store, once that is open. */
 void super_rank_record(struct super *s, struct rank *r);
 /* Read the process's name again before it is reaped: a shell that became a Python (a shim) has ended as a Python. */

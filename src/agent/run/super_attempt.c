@@ -1,5 +1,6 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -167,6 +168,24 @@ static void announce_child(void *ctx)
 	}
 }
 
+void super_cannot(const char *what, int error)
+{
+	struct rlimit l;
+	if (error == -EMFILE && getrlimit(RLIMIT_NOFILE, &l) == 0)
+		log_error("cannot %s: %s; vigil may have no more than %" PRIu64 " open here (RLIMIT_NOFILE, ulimit -n)",
+			  what, strerror(-error), (uint64_t)l.rlim_cur);
+	else if (error == -EAGAIN && getrlimit(RLIMIT_NPROC, &l) == 0 && l.rlim_cur != RLIM_INFINITY)
+		log_error("cannot %s: no more processes may be started here: this user may have %" PRIu64
+			  " (RLIMIT_NPROC, ulimit -u), and a container's limit (pids.max) may be lower",
+			  what, (uint64_t)l.rlim_cur);
+	else if (error == -EAGAIN)
+		log_error("cannot %s: no more processes may be started here: a limit of the container or control group "
+			  "(pids.max) or of the machine (kernel.pid_max) is reached",
+			  what);
+	else
+		log_error("cannot %s: %s", what, strerror(-error));
+}
+
 static int rank_start(struct super *s, uint32_t i)
 {
 	struct rank *r = &s->rank[i];
@@ -197,7 +216,11 @@ static int rank_start(struct super *s, uint32_t i)
 		return 126;
 	}
 	if (c != 0) {
-		log_error("cannot start '%s': %s", s->spec->argv[0], strerror(-c));
+		char what[200];
+		TEXT_FORMAT(what, "start '%s'", s->spec->argv[0]);
+		super_cannot(what, c);
+		if (l.meanwhile)
+			l.meanwhile(l.ctx); /* nothing was started beside which it would have been done */
 		return 125;
 	}
 	r->running = true;

@@ -302,7 +302,7 @@ static int supervise_prepare(struct super *s)
 	super_guard_job(s);
 	r = services_start(&s->services, watch);
 	if (r < 0) {
-		log_error("cannot start the guard: %s", strerror(-r));
+		super_cannot("start the guard", r);
 		return r;
 	}
 	super_poll_add(s, s->services.hang.from_fd, SUPER_KEY_HANG);
@@ -318,7 +318,7 @@ static int supervise_prepare(struct super *s)
 	s->autopsy = autopsy_new(s->w, &place, s->signals);
 	r = super_output_open(s);
 	if (r < 0)
-		log_error("cannot pass output on: %s", strerror(-r));
+		super_cannot("pass output on", r);
 	return r;
 }
 
@@ -360,7 +360,7 @@ int supervise_run(const struct run_spec *spec, const struct world *w)
 	}
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (s->epoll_fd < 0 || super_signals_take(s) < 0) {
-		log_error("cannot start: %s", strerror(errno));
+		super_cannot("start", -errno);
 		return 125;
 	}
 	if (supervise_prepare(s) < 0) {
