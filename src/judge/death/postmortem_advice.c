@@ -145,11 +145,16 @@ static bool lacked_rights_for_signals(const struct death *d)
 	return pm_unavailable(d, "signals");
 }
 
-void pm_advise_unknown_kill(struct pm *p)
+void pm_advise_sender(struct pm *p)
 {
 	if (lacked_rights_for_signals(p->d))
 		incident_advice_add(
 			p->i, "Run vigil as root, or with CAP_BPF and CAP_PERFMON: it then sees who sends a signal.");
+}
+
+void pm_advise_unknown_kill(struct pm *p)
+{
+	pm_advise_sender(p);
 	if (pm_unavailable(p->d, "kmsg"))
 		incident_advice_add(
 			p->i,

@@ -1,6 +1,7 @@
 /* Verdicts from what the process itself leaves: crashes, a full /dev/shm, exit codes, unknown ends. */
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "base/signame.h"
@@ -259,6 +260,51 @@ static void mpi_abort_told(struct pm *p)
 		pm_culprit(p, h->rank);
 }
 
+/*
+ * Whether its end by this signal was seen to be a fault or its own: the signal's record, or the kernel's line. Where
+ * nobody could watch signals, another process may have sent it.
+ */
+static bool end_was_seen(const struct death *d, int signal)
+{
+	if (!pm_unavailable(d, "signals"))
+		return true;
+	for (size_t n = 0; n < d->n_signals; n++)
+		if (d->signals[n].target == d->pid && d->signals[n].signal == signal)
+			return true;
+	for (size_t n = 0; n < d->n_killer_lines; n++)
+		if (strcmp(d->killer_lines[n].action, "fault") == 0 && d->killer_lines[n].pid == d->pid)
+			return true;
+	return false;
+}
+
+/* What a library or runtime says right before it aborts; faulthandler says "Aborted" of a signal from anybody. */
+static bool said_before_abort(const struct death *d)
+{
+	const struct log_hint *fatal = pm_hint(d, "python_fatal");
+	return pm_hint(d, "abort_words") || (fatal && !strstr(fatal->text, "Python error: Aborted"));
+}
+
+static enum confidence crash_confidence(const struct pm *p, bool seen)
+{
+	const struct ending *e = &p->end;
+	if (!e->signal)
+		return seen ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW;
+	if (end_was_seen(p->d, e->signal) || (e->signal == SIGABRT && said_before_abort(p->d)))
+		return CONFIDENCE_HIGH;
+	return e->signal == SIGABRT ? CONFIDENCE_LOW : CONFIDENCE_MEDIUM;
+}
+
+/* A fault is seldom sent by another process; SIGABRT is what a watchdog sends (systemd's, timeout -s ABRT). */
+static void crash_unseen(struct pm *p)
+{
+	const int signal = p->end.signal;
+	if (signal == SIGABRT)
+		pm_text(p, "Another process can send this signal too, as watchdogs do; whether one did was not seen, "
+			   "as signals could not be watched.");
+	else
+		pm_text(p, "Another process can send this signal too, which is rare; signals could not be watched.");
+}
+
 bool pm_crash(struct pm *p)
 {
 	const struct ending *e = &p->end;
@@ -276,13 +322,14 @@ bool pm_crash(struct pm *p)
 	TEXT_COPY(id, crashes[c].id);
 	if (!e->signal)
 		TEXT_FORMAT(id, "exit_%d", e->code);
-	pm_verdict(p, INCIDENT_CRASH, KILLER_NONE, id,
-		   e->signal ? CONFIDENCE_HIGH
-		   : seen    ? CONFIDENCE_MEDIUM
-			     : CONFIDENCE_LOW);
+	const enum confidence confidence = crash_confidence(p, seen);
+	pm_verdict(p, INCIDENT_CRASH, KILLER_NONE, id, confidence);
 	if (sent_itself(p->d, e->reported))
 		pm_summary(p, "%s ended by %s, which it sent itself: no fault was seen.", pm_who(p->d, who),
 			   signame(e->reported));
+	else if (e->signal == SIGABRT && confidence == CONFIDENCE_LOW)
+		pm_summary(p, "%s ended by SIGABRT: it gave up by itself (abort), or was sent the signal.",
+			   pm_who(p->d, who));
 	else if (e->signal || seen)
 		pm_summary(p, "%s crashed with %s: it %s.", pm_who(p->d, who), signame(e->reported), crashes[c].words);
 	else
@@ -294,6 +341,8 @@ bool pm_crash(struct pm *p)
 			"Exit status %d is 128+%d: a shell or a container run-time reports so that its child died of "
 			"%s, but any program may exit with that number.",
 			e->code, e->reported, signame(e->reported));
+	if (e->signal && confidence != CONFIDENCE_HIGH)
+		crash_unseen(p);
 	if (fatal)
 		pm_text(p, "Python said: %s", fatal->text);
 	else if (e->reported == SIGABRT)
@@ -330,6 +379,38 @@ static void sigkill_unknown(struct pm *p)
 	pm_advise_unknown_kill(p);
 }
 
+/* The kernel sends these at a limit of the process, and it had none. */
+static bool limit_signal_without_limit(struct pm *p)
+{
+	const struct death *d = p->d;
+	const int signal = p->end.signal;
+	const size_t limit = signal == SIGXCPU ? RLIMIT_CPU : RLIMIT_FSIZE;
+	char who[PM_WHO];
+	if ((signal != SIGXCPU && signal != SIGXFSZ) || !d->has_limits || d->soft_limit[limit] != UINT64_MAX)
+		return false;
+	pm_verdict(p, INCIDENT_KILLED_BY, KILLER_UNKNOWN, signal == SIGXCPU ? "sigxcpu_unknown" : "sigxfsz_unknown",
+		   CONFIDENCE_LOW);
+	pm_summary(p, "%s ended by %s; who sent it is unknown.", pm_who(d, who), signame(signal));
+	pm_text(p,
+		"The kernel sends it at a limit of %s, and the process had none: somebody else sent it, as some "
+		"schedulers do shortly before a limit of their own.",
+		signal == SIGXCPU ? "processor time (RLIMIT_CPU)" : "a file's size (RLIMIT_FSIZE)");
+	pm_advise_sender(p);
+	return true;
+}
+
+static void unknown_sender_told(struct pm *p)
+{
+	const struct ending *e = &p->end;
+	if (e->signal == SIGHUP && p->d->has_status && !p->d->stopping)
+		pm_text(p, "A terminal or session that is closed sends it to vigil as well, which got none.");
+	if (e->signal == SIGTERM)
+		pm_text(p, "A scheduler sends it at a time limit or to make room, a container run-time or a service "
+			   "manager to stop what it runs, and a person by kill.");
+	pm_text(p, "Nothing that was looked at names the sender.");
+	pm_advise_sender(p);
+}
+
 static void other_signal(struct pm *p)
 {
 	static const struct {
@@ -338,7 +419,7 @@ static void other_signal(struct pm *p)
 	} known[] = {
 		{SIGTERM, "sigterm_unknown", "was asked to end by SIGTERM; who sent it is unknown"},
 		{SIGINT, "sigint_unknown", "was interrupted by SIGINT, as Ctrl-C sends it; who sent it was not seen"},
-		{SIGHUP, "sighup_unknown", "ended by SIGHUP: its terminal or session was probably closed"},
+		{SIGHUP, "sighup_unknown", "ended by SIGHUP; who sent it is unknown"},
 		{SIGPIPE, "sigpipe", "ended by SIGPIPE: it wrote into a pipe or socket that nobody reads any more"},
 		{SIGXCPU, "cpu_limit", "used up its CPU time limit (RLIMIT_CPU, ulimit -t)"},
 		{SIGXFSZ, "file_size_limit", "wrote a file beyond its size limit (RLIMIT_FSIZE, ulimit -f)"},
@@ -347,6 +428,8 @@ static void other_signal(struct pm *p)
 	const char *name = signame(e->reported);
 	char who[PM_WHO], id[48];
 	pm_who(p->d, who);
+	if (limit_signal_without_limit(p))
+		return;
 	for (size_t k = 0; k < ARRAY_SIZE(known); k++) {
 		if (known[k].signal != e->reported)
 			continue;
@@ -362,10 +445,14 @@ static void other_signal(struct pm *p)
 				"Exit status %d is 128+%d, as a shell or a container run-time reports a child's %s; a "
 				"program may also choose that number when it handles the signal.",
 				e->code, e->reported, name);
+		else if (!kernel)
+			unknown_sender_told(p);
 		return;
 	}
 	pm_verdict(p, INCIDENT_KILLED_BY, KILLER_UNKNOWN, "signal_unknown", CONFIDENCE_LOW);
 	pm_summary(p, "%s ended by signal %d (%s); who sent it is unknown.", who, e->reported, name ? name : "no name");
+	if (e->signal)
+		unknown_sender_told(p);
 }
 
 /* An exit status that nothing explains but, perhaps, the last line of the output. */

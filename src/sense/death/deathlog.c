@@ -89,6 +89,19 @@ static const struct {
 	{"Segmentation fault", "segfault"},
 	{"Bus error", "bus_error"},
 	{"Killed", "killed_word"},
+	/* said by the C library, C++ and Rust before abort() */
+	{"free(): ", "abort_words"},
+	{"malloc(): ", "abort_words"},
+	{"realloc(): ", "abort_words"},
+	{"munmap_chunk(): ", "abort_words"},
+	{"malloc_consolidate(): ", "abort_words"},
+	{"double free or corruption", "abort_words"},
+	{"corrupted size vs. prev_size", "abort_words"},
+	{"corrupted double-linked list", "abort_words"},
+	{"*** buffer overflow detected ***", "abort_words"},
+	{"Fatal glibc error: ", "abort_words"},
+	{"pure virtual method called", "abort_words"},
+	{"fatal runtime error: ", "abort_words"},
 };
 
 static bool digit(char c)
