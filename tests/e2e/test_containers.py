@@ -88,3 +88,19 @@ def test_the_last_words_are_told_where_nothing_can_be_kept(vigil, how):
     assert result.status == 1, result
     told = [line for line in result.err.splitlines() if line.startswith(b"vigil: python3 ")]
     assert told and b"Python exception: ValueError: bad value 7" in told[0], result
+
+
+def test_in_a_pid_namespace_without_its_proc_nobody_else_is_taken_for_the_job(vigil, as_nobody):
+    words = ["unshare", "--pid", "--fork", "--kill-child"]
+    if os.geteuid() or subprocess.run([*words, "true"], capture_output=True).returncode:
+        pytest.skip("cannot make a pid namespace here")
+    result = vigil("run", "--name", "own", "--", sys.executable, "-c", "raise SystemExit('gave up')", prefix=words)
+    assert result.status == 1, result
+    report = vigil.why("own")
+    assert "python3" in report["summary"] and "gave up" in report["summary"], report
+    assert 1 < report["victim"]["pid"] < 100
+    # an ordinary user may not mount another /proc
+    os.chmod(vigil.state, 0o777)
+    if subprocess.run([*as_nobody, vigil.binary, "version"], capture_output=True).returncode == 0:
+        result = vigil("run", "--", "/bin/true", prefix=[*words, *as_nobody])
+        assert result.status == 125 and b"another pid namespace" in result.err and b"--mount-proc" in result.err, result

@@ -1,7 +1,9 @@
 #include "agent/host/world_open.h"
 
 #include <fcntl.h>
+#include <linux/mount.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
@@ -14,6 +16,53 @@ static int part_open(const char *dir, const char *path, int flags)
 	if (text_format(full, sizeof(full), "%s%s", dir, path) >= (int)sizeof(full))
 		return -1;
 	return open(full, flags | O_CLOEXEC);
+}
+
+/*
+ * Whether the numbers in this /proc are those of our pid namespace: who is put into a new one without a new /proc
+ * (unshare --pid without --mount-proc) reads of others what it takes for its own. *ret_self: how it calls us; 0: not at
+ * all.
+ */
+static bool proc_is_ours(int proc_fd, uint64_t *ret_self)
+{
+	char text[32];
+	ssize_t n = readlinkat(proc_fd, "self", text, sizeof(text));
+	*ret_self = 0;
+	if (n < 0)
+		return errno != ENOENT;
+	if (n == (ssize_t)sizeof(text) || span_u64((struct span){text, (size_t)n}, ret_self) < 0)
+		return true;
+	return *ret_self == (uint64_t)getpid();
+}
+
+/* A /proc of our pid namespace that is mounted nowhere; takes the rights of root in that namespace. -1: not to be had. */
+static int proc_make(void)
+{
+#ifdef SYS_fsopen
+	cleanup(closep) int fs = (int)syscall(SYS_fsopen, "proc", FSOPEN_CLOEXEC);
+	if (fs < 0 || syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+		return -1;
+	return (int)syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_NODEV);
+#else
+	return -1;
+#endif
+}
+
+static int proc_own(struct world *w, struct fault *f)
+{
+	uint64_t self;
+	if (proc_is_ours(w->proc_fd, &self))
+		return 0;
+	int own = proc_make();
+	if (own < 0)
+		return fault_set(f, -EXDEV,
+				 "/proc is that of another pid namespace (this process is %d, and %llu there), so vigil would "
+				 "take others' processes for the job's; mount it anew: unshare --mount-proc, or mount -t "
+				 "proc proc /proc",
+				 (int)getpid(), (unsigned long long)self);
+	closep(&w->proc_fd);
+	w->proc_fd = own;
+	return 0;
 }
 
 int world_open(const char *dir, struct world *ret, struct fault *f)
@@ -39,6 +88,11 @@ int world_open(const char *dir, struct world *ret, struct fault *f)
 	if (w.proc_fd < 0)
 		return fault_set(f, -errno, "cannot open %s/proc (%s); vigil reads everything it knows from there",
 				 w.root, strerror(errno));
+	int r = dir ? 0 : proc_own(&w, f);
+	if (r < 0) {
+		closep(&w.proc_fd);
+		return r;
+	}
 	/* tests set it to show adapters and devices that the machine lacks; control groups stay the machine's */
 	const char *sys = dir ? NULL : foreign_path_variable("VIGIL_SYS_PATH");
 	w.sys_fd = sys ? part_open("", sys, folder) : part_open(w.root, "/sys", folder);
