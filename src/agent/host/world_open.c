@@ -35,14 +35,15 @@ static bool proc_is_ours(int proc_fd, uint64_t *ret_self)
 	return *ret_self == (uint64_t)getpid();
 }
 
-/* A /proc of our pid namespace that is mounted nowhere; takes the rights of root in that namespace. -1: not to be had. */
+/* A /proc of our pid namespace that is mounted nowhere; takes the rights of root there. -1: not to be had. */
 static int proc_make(void)
 {
 #ifdef SYS_fsopen
 	cleanup(closep) int fs = (int)syscall(SYS_fsopen, "proc", FSOPEN_CLOEXEC);
 	if (fs < 0 || syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
 		return -1;
-	return (int)syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_NODEV);
+	return (int)syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC,
+			    MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_NODEV);
 #else
 	return -1;
 #endif
@@ -56,9 +57,9 @@ static int proc_own(struct world *w, struct fault *f)
 	int own = proc_make();
 	if (own < 0)
 		return fault_set(f, -EXDEV,
-				 "/proc is that of another pid namespace (this process is %d, and %llu there), so vigil would "
-				 "take others' processes for the job's; mount it anew: unshare --mount-proc, or mount -t "
-				 "proc proc /proc",
+				 "/proc is that of another pid namespace (this process is %d, and %llu there), so vigil "
+				 "would take others' processes for the job's; mount it anew: unshare --mount-proc, or "
+				 "mount -t proc proc /proc",
 				 (int)getpid(), (unsigned long long)self);
 	closep(&w->proc_fd);
 	w->proc_fd = own;
