@@ -57,9 +57,9 @@ static int proc_own(struct world *w, struct fault *f)
 	int own = proc_make();
 	if (own < 0)
 		return fault_set(f, -EXDEV,
-				 "/proc is that of another pid namespace (this process is %d, and %llu there), so vigil "
-				 "would take others' processes for the job's; mount it anew: unshare --mount-proc, or "
-				 "mount -t proc proc /proc",
+				 "/proc is that of another pid namespace (this process is %d, and %llu there), so "
+				 "vigil would take others' processes for the job's; mount it anew: unshare "
+				 "--mount-proc, or mount -t proc proc /proc",
 				 (int)getpid(), (unsigned long long)self);
 	closep(&w->proc_fd);
 	w->proc_fd = own;
