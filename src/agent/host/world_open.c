@@ -55,6 +55,10 @@ static int proc_own(struct world *w, struct fault *f)
 	if (proc_is_ours(w->proc_fd, &self))
 		return 0;
 	int own = proc_make();
+	if (own < 0 && self == 0)
+		return fault_set(f, -EXDEV,
+				 "/proc does not show this process: it is empty, or that of another pid namespace, so "
+				 "vigil can see nothing of a job; mount it: mount -t proc proc /proc");
 	if (own < 0)
 		return fault_set(f, -EXDEV,
 				 "/proc is that of another pid namespace (this process is %d, and %llu there), so "

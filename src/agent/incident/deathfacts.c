@@ -86,6 +86,7 @@ struct deathfacts {
 	int64_t signals_from_unix_ms; /* since then */
 	struct cgroup_chain chain;
 	struct cgroup_memory before[CGROUP_MAX_LEVELS];
+	uint64_t peak_before[CGROUP_MAX_LEVELS]; /* 0: unknown */
 	bool has_before[CGROUP_MAX_LEVELS];
 	char names[CGROUP_MAX_LEVELS][256];
 	bool has_chain;
@@ -128,8 +129,11 @@ static void counters_begin(struct deathfacts *g, const struct cgroup_place *plac
 		return;
 	g->has_chain = true;
 	names_set(g, place);
-	for (size_t l = 0; l < g->chain.n; l++)
+	for (size_t l = 0; l < g->chain.n; l++) {
 		g->has_before[l] = cgroup_read_full(&g->chain.level[l], &g->before[l]) == 0 && g->before[l].has_events;
+		if (cgroup_peak_read(&g->chain.level[l], &g->peak_before[l]) != 0)
+			g->peak_before[l] = 0;
+	}
 }
 
 struct deathfacts *deathfacts_new(const struct world *w, const struct cgroup_place *place)
@@ -355,6 +359,9 @@ static void counters_gather(struct deathfacts *g, struct death *d)
 		c->max_events_before = g->before[l].max_events;
 		c->max_events_after = now.max_events;
 		c->limit_bytes = now.max_bytes == CGROUP_NO_LIMIT ? 0 : now.max_bytes;
+		c->peak_before_bytes = g->peak_before[l];
+		if (cgroup_peak_read(&g->chain.level[l], &c->peak_bytes) != 0)
+			c->peak_bytes = 0;
 	}
 }
 

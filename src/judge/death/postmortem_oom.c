@@ -126,6 +126,36 @@ static const struct group_counters *limit_hit(const struct death *d)
 	return NULL;
 }
 
+/* So near to its limit a group that is full ends: the kernel charges pages in batches. */
+static bool at_limit(const struct group_counters *c, uint64_t peak_bytes)
+{
+	const uint64_t near_bytes = 1 * MIB;
+	return c->limit_bytes > 0 && peak_bytes >= c->limit_bytes - MIN(c->limit_bytes / 64, near_bytes);
+}
+
+/*
+ * Without a counter that moved: the innermost group whose use came up to its limit since the start. v1 counts no hit
+ * where the limits with and without swap are the same, as Kubernetes sets them.
+ */
+static const struct group_counters *limit_reached(const struct death *d)
+{
+	for (size_t g = 0; g < d->n_groups; g++) {
+		const struct group_counters *c = &d->groups[g];
+		if (c->valid && at_limit(c, c->peak_bytes) && !at_limit(c, c->peak_before_bytes))
+			return c;
+	}
+	return NULL;
+}
+
+/* True if no limit can be ruled out: it may be above the groups that are seen, or its use had been at it before. */
+static bool limit_may_be_hidden(const struct death *d)
+{
+	for (size_t g = 0; g < d->n_groups; g++)
+		if (d->groups[g].valid && at_limit(&d->groups[g], d->groups[g].peak_bytes))
+			return true;
+	return d->pid_namespaced;
+}
+
 /* The limit was hit, so the group's memory was full then; how full the whole machine was is irrelevant. */
 static void memory_full(struct pm *p, const struct group_counters *c)
 {
@@ -321,25 +351,34 @@ bool pm_counters(struct pm *p)
 	if (grew == 0 || (!d->pid_namespaced && neighbours_in_group(d) >= grew))
 		return p->end.killed && p->end.known && machine_counter(p);
 	char who[PM_WHO], size[16];
-	const struct group_counters *limit = limit_hit(d);
+	const struct group_counters *counted = limit_hit(d), *limit = counted ? counted : limit_reached(d);
+	const bool hidden = !limit && limit_may_be_hidden(d);
 	pm_who(d, who);
 	pm_verdict(p, limit ? INCIDENT_CGROUP_OOM : INCIDENT_KERNEL_OOM, limit ? KILLER_CGROUP : KILLER_KERNEL,
-		   limit ? "cgroup_oom_counter" : "kernel_oom_counter", CONFIDENCE_MEDIUM);
+		   limit ? "cgroup_oom_counter" : "kernel_oom_counter", hidden ? CONFIDENCE_LOW : CONFIDENCE_MEDIUM);
 	pm_killer_text(p, "the kernel's OOM killer, by its counters");
 	if (limit && limit->limit_bytes)
 		pm_summary(
 			p,
-			"%s was %s: the memory limit of %s (%s) was hit and its group's OOM kill count rose by %llu.",
+			"%s was %s: the memory limit of %s (%s) was %s and its group's OOM kill count rose by %llu.",
 			who, worker ? "taken down by a kernel OOM kill of its worker" : "killed by the kernel",
-			limit->group, size_format(limit->limit_bytes, size), (unsigned long long)grew);
+			limit->group, size_format(limit->limit_bytes, size), counted ? "hit" : "reached",
+			(unsigned long long)grew);
 	else
 		pm_summary(p, "%s was %s: the OOM kill count of its group %s rose by %llu%s.", who,
 			   worker ? "taken down by a kernel OOM kill of its worker" : "killed by the kernel",
 			   d->groups[0].group, (unsigned long long)grew,
-			   limit ? " after a limit was hit" : "; no limit of a group was hit, so the machine ran out");
+			   limit    ? " after a limit was hit"
+			   : hidden ? "; whether a limit was hit, or the machine ran out, cannot be seen here"
+				    : "; no limit of a group was hit, so the machine ran out");
 	pm_text(p, "Only counters say so: the kernel log %s.",
 		pm_unavailable(d, "kmsg") ? "cannot be read here"
 					  : "holds no record of this pid (it may have been overwritten)");
+	if (limit && !counted)
+		incident_evidence_add(p->i, "cgroup", limit->group, 0,
+				      "the most that it used: %llu bytes at the start, %llu now, of %llu",
+				      (unsigned long long)limit->peak_before_bytes,
+				      (unsigned long long)limit->peak_bytes, (unsigned long long)limit->limit_bytes);
 	counter_evidence(p);
 	memory_full(p, limit);
 	if (limit)

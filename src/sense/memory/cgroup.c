@@ -162,6 +162,7 @@ static const struct cgroup cgroup_closed = {
 	.stat_fd = -1,
 	.events_fd = -1,
 	.events_local_fd = -1,
+	.swap_failed_fd = -1,
 	.max_fd = -1,
 	.high_fd = -1,
 	.low_fd = -1,
@@ -175,6 +176,7 @@ static void files_open(struct cgroup *g)
 	g->stat_fd = file_open(g->dir_fd, "memory.stat");
 	g->events_fd = file_open(g->dir_fd, v1 ? "memory.oom_control" : "memory.events");
 	g->events_local_fd = file_open(g->dir_fd, v1 ? "memory.failcnt" : "memory.events.local");
+	g->swap_failed_fd = file_open(g->dir_fd, v1 ? "memory.memsw.failcnt" : NULL);
 	g->max_fd = file_open(g->dir_fd, v1 ? "memory.limit_in_bytes" : "memory.max");
 	g->high_fd = file_open(g->dir_fd, v1 ? NULL : "memory.high");
 	g->low_fd = file_open(g->dir_fd, v1 ? NULL : "memory.low");
@@ -208,8 +210,8 @@ int cgroup_open(const struct world *w, enum cgroup_version v, const char *path, 
 
 void cgroup_close(struct cgroup *g)
 {
-	int *const fds[] = {&g->dir_fd, &g->current_fd, &g->stat_fd, &g->events_fd, &g->events_local_fd,
-			    &g->max_fd, &g->high_fd,	&g->low_fd,  &g->swap_fd,   &g->swap_max_fd};
+	int *const fds[] = {&g->dir_fd, &g->current_fd, &g->stat_fd, &g->events_fd, &g->events_local_fd, &g->max_fd,
+			    &g->high_fd, &g->low_fd, &g->swap_fd, &g->swap_max_fd, &g->swap_failed_fd};
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
 		closep(fds[i]);
 		*fds[i] = -1;
@@ -290,14 +292,28 @@ static int events_read(const struct cgroup *g, struct cgroup_memory *m)
 		r = cgroup_events_parse(s, g->version, m);
 	if (r != 0 || g->events_local_fd < 0)
 		return r;
-	if (g->version == CGROUP_V1)
-		return cgroup_number_read(g->events_local_fd, 0, &m->max_events);
+	if (g->version == CGROUP_V1) {
+		/* where both limits are alike, as Kubernetes sets them, the one with swap is met first */
+		uint64_t with_swap = 0;
+		r = cgroup_number_read(g->events_local_fd, 0, &m->max_events);
+		if (r == 0)
+			r = cgroup_number_read(g->swap_failed_fd, 0, &with_swap);
+		m->max_events = add_cap(m->max_events, with_swap);
+		return r;
+	}
 	r = cgroup_text_read(g->events_local_fd, text, sizeof(text), &s);
 	if (r == 0)
 		r = cgroup_events_parse(s, g->version, &local);
 	if (r == 0)
 		m->oom_kills_local = local.oom_kills;
 	return r;
+}
+
+int cgroup_peak_read(const struct cgroup *g, uint64_t *ret_bytes)
+{
+	cleanup(closep) int fd =
+		file_open(g->dir_fd, g->version == CGROUP_V1 ? "memory.max_usage_in_bytes" : "memory.peak");
+	return fd < 0 ? WORLD_ABSENT : cgroup_number_read(fd, 0, ret_bytes);
 }
 
 int cgroup_read_full(const struct cgroup *g, struct cgroup_memory *ret)

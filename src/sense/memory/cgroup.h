@@ -52,7 +52,7 @@ struct cgroup_memory {
 	uint64_t dirty_bytes, writeback_bytes;
 	uint64_t slab_reclaimable_bytes, unevictable_bytes;
 	uint64_t oom_kills;    /* processes killed in this subtree by an OOM killer */
-	uint64_t max_events;   /* v2 memory.events max; v1 failcnt, of this group alone */
+	uint64_t max_events;   /* v2 memory.events max; v1 failcnt, with and without swap, of this group alone */
 	uint64_t high_events;  /* v2 memory.events high */
 	uint64_t oom_kills_local; /* v2 memory.events.local; else equal to oom_kills */
 	bool has_stat, has_events;
@@ -74,6 +74,7 @@ struct cgroup {
 	enum cgroup_version version;
 	char path[CGROUP_PATH_MAX];
 	int dir_fd, current_fd, stat_fd, events_fd, events_local_fd, max_fd, high_fd, low_fd, swap_fd, swap_max_fd;
+	int swap_failed_fd; /* v1: memory.memsw.failcnt */
 	/* -1: this kernel has no such file. v1: events is memory.oom_control, events_local is memory.failcnt. */
 };
 
@@ -86,6 +87,8 @@ void cgroup_close(struct cgroup *g);
  */
 int must_check cgroup_read_usage(const struct cgroup *g, struct cgroup_memory *ret);
 int must_check cgroup_read_full(const struct cgroup *g, struct cgroup_memory *ret);
+/* The most that the group has ever used. WORLD_ABSENT: v2 before Linux 5.19. */
+int must_check cgroup_peak_read(const struct cgroup *g, uint64_t *ret_bytes);
 
 /*
  * The group of `place` and every visible ancestor, innermost first. Ancestors

@@ -86,6 +86,10 @@ static void group_add(struct scene *s, struct span v)
 	g->max_events_before = word_number(&v);
 	g->max_events_after = word_number(&v);
 	g->limit_bytes = word_number(&v);
+	if (span_trim(v).len > 0) {
+		g->peak_before_bytes = word_number(&v);
+		g->peak_bytes = word_number(&v);
+	}
 }
 
 /* SIGKILL PID UID COMM UNIX_MS [COMMAND…]; pid 0 is the kernel */
