@@ -186,7 +186,7 @@ struct group_counters {
 	uint64_t max_events_before, max_events_after; /* hits of the limit */
 	bool local;                /* the counters exclude descendants of the group */
 	uint64_t limit_bytes;      /* 0: none or unknown */
-	uint64_t peak_before_bytes, peak_bytes; /* the most that it ever used, at the start and at the end; 0: unknown */
+	uint64_t peak_before_bytes, peak_bytes; /* the most it ever used, at the start and at the end; 0: unknown */
 };
 
 /* An exception that ended a rank's function, as the rank wrote it into its error file (sense/framework/elastic). */
