@@ -339,6 +339,23 @@ def test_the_rank_that_noticed_is_not_told_before_the_one_that_failed(vigil):
     assert report["culprit_ranks"] == [1], report
 
 
+GLOO_WAITS = """
+import os, time
+if os.environ["RANK"] == "1":
+    time.sleep(60)
+time.sleep(1)
+raise RuntimeError("[gloo/transport/tcp/unbound_buffer.cc:78] Timed out waiting 6000ms for recv operation to complete")
+"""
+
+
+def test_the_rank_that_a_collective_waited_for_is_told_and_not_the_one_that_waited(vigil):
+    result = vigil("run", "--nproc", "2", "--", sys.executable, "-c", GLOO_WAITS, timeout=60)
+    assert result.status == 1, result
+    report = vigil.why()
+    assert report["cause"]["id"] == "gloo_peer_absent" and report["culprit_ranks"] == [1], report["cause"]
+    assert "Rank 1" in report["cause"]["text"] and "the others waited for it" in report["cause"]["text"]
+
+
 def test_of_ranks_that_were_found_dead_together_the_one_that_ended_first_is_told(vigil):
     """Vigil looks late, as on a busy machine: rank 1 raised first, and rank 0 noticed its loss."""
     report = died(vigil, python("""

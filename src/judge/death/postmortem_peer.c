@@ -238,7 +238,8 @@ void pm_peer_doubted(struct pm *p, const struct log_hint *h)
 bool postmortem_may_follow(const struct incident *i)
 {
 	const bool error = i->kind == INCIDENT_ERROR_EXIT && i->victim.rank != NO_RANK;
-	const bool exception = error && strcmp(i->cause.id, "python_exception") == 0;
+	/* also where the rule book has named what its text means */
+	const bool exception = error && strstr(i->summary, " ended with a Python exception: ");
 	const bool words = error && strncmp(i->cause.id, "exit_", 5) == 0;
 	return i->n_culprits == 0 &&
 	       (i->kind == INCIDENT_PEER_LOST || ((exception || words) && lost_connection(i->summary)) ||
