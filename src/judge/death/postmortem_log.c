@@ -265,6 +265,24 @@ static void said_after(struct pm *p, const struct log_hint *h)
 		pm_quote(p, "After that it said", last->text, false);
 }
 
+/* It lost a process of its own, by its pool's words or by a pipe of multiprocessing's: how that ended is the reason. */
+static void worker_unseen_told(struct pm *p, const struct log_hint *h)
+{
+	static const char *const pools[] = {"BrokenProcessPool", "TerminatedWorkerError", "BrokenExecutor",
+					    "terminated abruptly", "exited unexpectedly"};
+	static const char *const pipes[] = {"ConnectionResetError", "EOFError", "BrokenPipeError"};
+	const bool pipe = pm_has_any(h->text, pipes, ARRAY_SIZE(pipes)) &&
+			  strstr(h->frame, "multiprocessing/connection.py");
+	if (!pm_unavailable(p->d, "signals") || (!pipe && !pm_has_any(h->text, pools, ARRAY_SIZE(pools))))
+		return;
+	p->i->cause.confidence = MIN(p->i->cause.confidence, CONFIDENCE_MEDIUM);
+	pm_text(p,
+		"So a process of its own%s had ended before. Which one, and whether it was killed (for memory, or by "
+		"somebody) or crashed, was not seen, as ends of processes cannot be watched here.",
+		pipe ? ", at the other end of that pipe," : "");
+	pm_advise_worker_unseen(p);
+}
+
 static bool exception_verdict(struct pm *p)
 {
 	const struct log_hint *h = last_error(p->d), *stop = pm_hint(p->d, "keyboard_interrupt");
@@ -285,6 +303,7 @@ static bool exception_verdict(struct pm *p)
 		said_after(p, h);
 		said_besides(p, h);
 		pm_peer_doubted(p, h);
+		worker_unseen_told(p, h);
 		if (ray_lost_worker(h)) {
 			TEXT_COPY(p->i->cause.id, "ray_worker_died");
 			p->i->cause.confidence = CONFIDENCE_LOW;

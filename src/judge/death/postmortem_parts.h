@@ -151,4 +151,5 @@ void pm_advise_exception(struct pm *p); /* after the rules, whose advice is of o
 void pm_advise_logs(struct pm *p); /* where there is no other advice, and its output was kept */
 void pm_advise_gpu(struct pm *p, const struct log_hint *h);
 void pm_advise_sender(struct pm *p);
+void pm_advise_worker_unseen(struct pm *p);
 void pm_advise_unknown_kill(struct pm *p);

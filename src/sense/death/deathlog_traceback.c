@@ -138,11 +138,28 @@ static void exception_add(struct reading *r, struct span line, int32_t rank)
 	deathlog_hint_add(r->d, &h);
 }
 
+/* "BackendCompilerFailed: backend='inductor' raised:", and in the next line the exception that it was. */
+static bool raised_line(struct reading *r, struct log_hint *last, struct span line)
+{
+	const struct span said = span_of(last->text);
+	if (r->line != last->line + 1 || last->first[0] || !exception_like(line) || said.len < 8 ||
+	    !span_eq((struct span){said.p + said.len - 8, 8}, " raised:"))
+		return false;
+	TEXT_COPY(last->first, last->text);
+	last->direct = true;
+	span_copy(line, last->text, sizeof(last->text));
+	return true;
+}
+
 /* "grpc…Error: <… of RPC that terminated with:", and below, indented: "status = StatusCode.UNAVAILABLE". */
 static bool text_line(struct reading *r, struct span line, int32_t rank)
 {
 	struct log_hint *last = r->text_lines > 0 && rank == r->traceback_rank ? last_traceback(r, rank) : NULL;
 	const struct span more = span_trim(line);
+	if (last && raised_line(r, last, line)) {
+		r->text_lines = 0;
+		return true;
+	}
 	if (!last || more.len == 0 || more.p == line.p) {
 		r->text_lines = 0;
 		return false;
