@@ -277,7 +277,9 @@ static const struct rank *root_death(struct super *s, const struct rank *first, 
 	}
 	if (chosen)
 		return chosen_death(s, chosen, in);
-	if (silent && (strcmp(in->cause.id, "collective_timeout") == 0 || strcmp(in->cause.id, "gloo_peer_absent") == 0))
+	const bool waited =
+		strcmp(in->cause.id, "collective_timeout") == 0 || strcmp(in->cause.id, "gloo_peer_absent") == 0;
+	if (silent && waited)
 		waited_for(silent, in);
 	else if (in->kind == INCIDENT_PEER_LOST && s->nproc > 1) /* which rank was gone first is not known */
 		in->cause.confidence = CONFIDENCE_LOW;

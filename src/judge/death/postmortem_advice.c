@@ -154,8 +154,9 @@ void pm_advise_sender(struct pm *p)
 
 void pm_advise_worker_unseen(struct pm *p)
 {
-	incident_advice_add(p->i, "Look at how much memory the workers take together, and at the limit of the container: a "
-				  "worker that vanishes without a word is most often killed for memory.");
+	incident_advice_add(p->i,
+			    "Look at how much memory the workers take together, and at the limit of the container: a "
+			    "worker that vanishes without a word is most often killed for memory.");
 	if (lacked_rights_for_signals(p->d))
 		incident_advice_add(p->i, "Run vigil as root, or with CAP_BPF and CAP_PERFMON: it then sees which "
 					  "process ended, how, and who sent a signal.");
