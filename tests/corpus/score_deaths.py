@@ -178,6 +178,9 @@ def main(args):
     folder = HERE / args.half
     names = {"death": "deaths*.json", "memory": "memory*.json"}[args.sort]
     cases = [c for name in sorted(folder.glob(names)) for c in json.loads(name.read_text()) if re.search(args.only, c["name"])]
+    if args.list:
+        print("\n".join(f"{c['name']:28} {c['class']}" for c in cases))
+        return 0
     bin_dir = pathlib.Path(args.bin or tempfile.mkdtemp(prefix="corpus-bin-"))
     bin_dir.mkdir(exist_ok=True)
     score.compiled(folder, bin_dir, score.stems(cases))
