@@ -9,6 +9,7 @@ import psutil
 import pytest
 
 from conftest import wait_for
+from guardkit import nobodys_vigil  # noqa: F401: a fixture
 
 # refuse ERRNO NUMBER,NUMBER… COMMAND…: under a filter that answers these system calls so
 REFUSE = """
@@ -104,3 +105,29 @@ def test_in_a_pid_namespace_without_its_proc_nobody_else_is_taken_for_the_job(vi
     if subprocess.run([*as_nobody, vigil.binary, "version"], capture_output=True).returncode == 0:
         result = vigil("run", "--", "/bin/true", prefix=[*words, *as_nobody])
         assert result.status == 125 and b"another pid namespace" in result.err and b"--mount-proc" in result.err, result
+
+
+SHARER = """
+import mmap, sys, time
+held = []
+for i in range(40):
+    held.append(mmap.mmap(-1, 5 << 20))
+    held[-1].write(b"x" * (5 << 20))
+    time.sleep(0.1)
+time.sleep(20)
+"""
+
+
+def test_shared_memory_of_a_job_is_counted_beside_many_others_processes(nobodys_vigil, as_nobody):
+    """Without a control group each process of the job is read, and not the first ones of the machine instead."""
+    if not as_nobody:
+        pytest.skip("needs root to become nobody")
+    others = [subprocess.Popen(["/bin/bash", "-c", "read"], stdin=subprocess.PIPE) for _ in range(90)]
+    try:
+        result = nobodys_vigil("run", "--memory-limit", "96M", "--", sys.executable, "-c", SHARER, prefix=as_nobody,
+                               cwd=nobodys_vigil.folder)
+    finally:
+        for process in others:
+            process.kill()
+            process.wait()
+    assert result.status == 137 and nobodys_vigil.why()["killer"] == "vigil", result

@@ -78,10 +78,16 @@ static int by_pid(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
+/* It was of a job when it was last seen. One that is new counts from its second sweep on. */
+static bool is_of_job(const struct evict *h, pid_t pid)
+{
+	return h->shm->former[(size_t)pid & (GUARD_FORMER - 1)].pid == pid;
+}
+
 /*
- * statm counts shared memory and mapped files in one number. For the processes with more than 1/64 of the smallest
- * limit in it, at most 64, `status` is read, which has them apart. only: limit this to these pids, sorted; NULL: all
- * processes.
+ * statm counts shared memory and mapped files in one number. For the jobs' processes with more than 1/64 of the
+ * smallest limit in it, at most 64, `status` is read, which has them apart. Nobody asks that of others, of which a
+ * crowded machine has more. only: limit this to these pids, sorted; NULL: all processes.
  */
 static void shared_read(struct evict *h, const struct unit_extra *only)
 {
@@ -93,7 +99,7 @@ static void shared_read(struct evict *h, const struct unit_extra *only)
 	for (size_t i = 0; i < h->tasks->n && left > 0; i++) {
 		struct task_row *row = &h->tasks->rows[i];
 		struct proc_status st;
-		if (row->rss_file_bytes < MAX(least_bytes, MIB) ||
+		if (row->rss_file_bytes < MAX(least_bytes, MIB) || !is_of_job(h, row->pid) ||
 		    (only && !bsearch(&row->pid, only->pids, only->n, sizeof(pid_t), by_pid)))
 			continue;
 		left--;
