@@ -13,9 +13,10 @@
  * between processes (SCM_RIGHTS), the other end is on another machine or in a namespace that cannot be entered, or
  * anybody may come (a listening socket, a FIFO by its name). An empty list that is complete means that nobody can.
  *
- * Not seen are: time limits that are options of a socket (SO_RCVTIMEO, which the kernel shows to nobody else; two
- * looks rule short ones out), and eventfds that are registered with asynchronous I/O of a process that shares nothing
- * else with the waiting one. fdholders.h has the argument for when the holders of a descriptor are complete.
+ * Time limits that are options of a socket are asked of a copy of it (sense/net/socklimit.h); where that may not be,
+ * its holders are not complete. Not seen are eventfds that are registered with asynchronous I/O of a process that
+ * shares nothing else with the waiting one. fdholders.h has the argument for when the holders of a descriptor are
+ * complete.
  *
  * All that is read may lie or change meanwhile: numbers are checked, links are never followed, and what does not fit is
  * left out with `complete` false.

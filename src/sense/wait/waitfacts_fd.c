@@ -137,7 +137,12 @@ static void socket_take(struct waiting *c, const struct fdentry *e, bool to_read
 	f->to_write = to_write && !to_read;
 	f->unheard = !to_read && !to_write;
 	TEXT_FORMAT(f->text, "socket %llu", (unsigned long long)e->number);
-	struct pend p = {.kind = PEND_SOCKET, .own = {FDOBJECT_SOCKET, e->number}};
+	struct pend p = {.kind = PEND_SOCKET,
+			 .own = {FDOBJECT_SOCKET, e->number},
+			 .pid = c->t->pid,
+			 .fd = e->fd,
+			 .blocks = call_shape(c->tw->nr) == CALL_FD,
+			 .thread = (uint32_t)c->l->f->n_threads};
 	if (f->to_write)
 		receiver_take(c, f, &p);
 	waitfact_pend(c->l, &p);

@@ -410,6 +410,7 @@ int waitlook_finish(struct waitlook *l, uint64_t budget_ns)
 		return r;
 	for (size_t i = 0; i < l->n_pend; i++)
 		pend_finish(l, &l->pend[i]);
+	waitlook_options(l);
 	l->f->unreadable = (uint32_t)l->search.n_denied;
 	l->f->out_of_time = l->search.cut;
 	return 0;

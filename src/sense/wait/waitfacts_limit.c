@@ -1,10 +1,15 @@
-/* Time limits of system calls. */
+/* Time limits: of system calls, and those that are options of the sockets on which these wait. */
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "base/buf.h"
+#include "sense/net/socklimit.h"
 #include "sense/proc/access.h"
 #include "sense/wait/waitfacts_parts.h"
+
+/* Sockets that are asked; what further ones wait for is never complete. */
+#define SOCKETS_MOST 4096
 
 enum limit_shape {
 	LIMIT_MS, /* int, milliseconds; negative: none */
@@ -134,4 +139,69 @@ void waiting_limit(struct waiting *c)
 	for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
 		if (limits[i].nr == c->tw->nr)
 			limit_take(c, limits[i].shape, limits[i].argument);
+}
+
+/* ---- options of sockets ---- */
+
+/* Data that the other side does not take: TCP_USER_TIMEOUT ends the connection then, and with it any wait for it. */
+static bool has_untaken_data(const struct waitlook *l, const struct pend *p, const struct waitfact *f)
+{
+	const struct sockpeer *s = f->kind == WAITFACT_TCP ? sockpeer_find(&l->socks, p->own.number) : NULL;
+	return s && (f->to_write || s->send_queue_bytes > 0);
+}
+
+static bool has_option(const struct waitlook *l, const struct pend *p)
+{
+	return p->kind == PEND_SOCKET && (p->blocks || has_untaken_data(l, p, &l->f->fact[p->fact]));
+}
+
+static bool sends(const struct waitfact *f)
+{
+	return f->to_write || f->kind == WAITFACT_CONNECT;
+}
+
+static void option_take(struct waitlook *l, const struct pend *p, const struct socklimit *s)
+{
+	struct waitfact *f = &l->f->fact[p->fact];
+	const uint64_t user_ns = s->known && has_untaken_data(l, p, f) ? s->user_ns : 0;
+	const uint64_t limit_ns = s->known && s->limit_ns ? s->limit_ns : user_ns;
+	if (!s->known || user_ns > 0)
+		f->complete = false;
+	if (!p->blocks || limit_ns == 0 || p->thread >= l->f->n_threads)
+		return;
+	l->f->thread[p->thread].timed = true;
+	l->f->thread[p->thread].limit_ns = limit_ns;
+}
+
+void waitlook_options(struct waitlook *l)
+{
+	cleanup(freep) struct socklimit *ask = NULL;
+	size_t n = 0, at = 0;
+	if (l->w->recorded)
+		return;
+	for (size_t i = 0; i < l->n_pend; i++)
+		n += has_option(l, &l->pend[i]);
+	ask = calloc(MIN(n, (size_t)SOCKETS_MOST) + 1, sizeof(*ask));
+	if (!ask) {
+		l->error = -ENOMEM;
+		return;
+	}
+	for (size_t i = 0; i < l->n_pend && at < SOCKETS_MOST; i++) {
+		const struct pend *p = &l->pend[i];
+		if (has_option(l, p))
+			ask[at++] = (struct socklimit){.pid = p->pid,
+						       .fd = p->fd,
+						       .inode = p->own.number,
+						       .sends = sends(&l->f->fact[p->fact])};
+	}
+	socklimit_read(l->w, ask, at);
+	at = 0;
+	for (size_t i = 0; i < l->n_pend; i++)
+		if (has_option(l, &l->pend[i])) {
+			if (at < MIN(n, (size_t)SOCKETS_MOST))
+				option_take(l, &l->pend[i], &ask[at]);
+			else
+				l->f->fact[l->pend[i].fact].complete = false;
+			at++;
+		}
 }

@@ -37,12 +37,14 @@ struct pend {
 	uint8_t access; /* pipes: what the holders do, O_RDONLY or O_WRONLY; file locks: enum fdinfo_lock */
 	bool named; /* a FIFO: anybody may open it */
 	bool pair; /* both ends of a unix socket were made together */
-	pid_t pid; /* timers, file locks and changes of files: whose it is */
-	int fd; /* changes of files: the descriptor that watches them */
+	pid_t pid; /* sockets, timers, file locks and changes of files: whose it is */
+	int fd; /* sockets; changes of files: the descriptor that watches them */
 	uint32_t nameless; /* file locks: lines that name no living process */
 	uint32_t of_files; /* file locks: lines that are in the way of flock and OFD locks, its own file's too */
 	uint32_t own_locks; /* file locks: how many of these its own file has */
 	bool is_remote; /* file locks: another machine may hold it */
+	bool blocks; /* sockets: the call itself waits, which an option of the socket may end */
+	uint32_t thread; /* sockets: whose wait it is */
 	/* Sockets: hashes of the two forms of the unix address that a blocked send names; [0] is 0: it names none. */
 	uint64_t to_name[2];
 };
@@ -103,6 +105,8 @@ struct span waitproc_mounts(struct waitlook *l, struct waitproc *p);
 
 /* waitfacts_limit.c: time limits of the call. */
 void waiting_limit(struct waiting *c);
+/* Those that are options of sockets. After the holders are known. */
+void waitlook_options(struct waitlook *l);
 /* waitfacts_fd.c: a descriptor that is waited for, with the ways in which it is. */
 void waiting_fd(struct waiting *c, int fd, bool to_read, bool to_write, int depth);
 /* waitfacts_poll.c */
