@@ -17,6 +17,7 @@
 /* Bits of __kind that glibc uses: type, robust, PI, PP, shared, elision. */
 #define MUTEX_KIND_BITS UINT32_C(0x3ff)
 #define MUTEX_KIND_SHARED UINT32_C(0x80)
+#define MUTEX_KIND_ROBUST UINT32_C(0x10)
 #define MUTEX_KIND_TYPE UINT32_C(0x3)
 #define MUTEX_TYPE_RECURSIVE 1
 /* pid_max of 64-bit kernels */
@@ -136,6 +137,35 @@ static void mutex_owner(const struct world *w, pid_t pid, const uint32_t word[10
 	o->gone_maybe = !o->gone;
 }
 
+/*
+ * Any lock may have a small number in its word, and threads have small ones in a pid namespace: Rust's read-write lock
+ * counts its readers there, with the bit that says that somebody waits. A mutex of glibc has its owner twice.
+ */
+static bool is_robust_mutex(struct remote *r, uint64_t addr, pid_t owner)
+{
+	uint32_t word[MUTEX_KIND + 1];
+	return remote_read(r, addr, word, sizeof(word)) == 0 && word[MUTEX_OWNER] == (uint32_t)owner &&
+	       (word[MUTEX_KIND] & MUTEX_KIND_ROBUST) && !(word[MUTEX_KIND] & ~MUTEX_KIND_BITS);
+}
+
+/* True of the word of a thread of glibc that has its number until it ends: pthread_join(3) waits there. */
+static bool is_id_of_thread(struct remote *r, uint64_t addr, pid_t named)
+{
+#ifdef __x86_64__
+	const uint64_t head_bytes = 720; /* struct pthread: its own address is in its first and its third word */
+	uint64_t head[3];
+	(void)named;
+	return addr > head_bytes && remote_read(r, addr - head_bytes, head, sizeof(head)) == 0 &&
+	       head[0] == addr - head_bytes && head[2] == addr - head_bytes;
+#else
+	/* So small a number is none outside of a pid namespace. */
+	const pid_t reserved = 300;
+	(void)r;
+	(void)addr;
+	return named > reserved;
+#endif
+}
+
 void lock_owner_read(const struct world *w, pid_t pid, pid_t tid, const struct threadwait *t, struct remote *r,
 		     struct lock_owner *ret)
 {
@@ -160,11 +190,10 @@ void lock_owner_read(const struct world *w, pid_t pid, pid_t tid, const struct t
 		return;
 	}
 	/* The other shapes hold a tid in the word: a contended robust lock, or a joined thread. */
-	pid_t here = named > 0 ? thread_of(w, pid, named) : 0;
-	if (here == 0 || here == tid)
+	if (named <= 0 || !(word[0] & FUTEX_WAITERS ? is_robust_mutex(r, t->arg[0], named)
+						    : shared_call && is_id_of_thread(r, t->arg[0], named)))
 		return;
-	if (word[0] & FUTEX_WAITERS)
-		*ret = (struct lock_owner){.shape = LOCK_TID, .tid = here};
-	else if (shared_call && word[0] == (uint32_t)named)
-		*ret = (struct lock_owner){.shape = LOCK_JOIN, .tid = here};
+	pid_t here = thread_of(w, pid, named);
+	if (here != 0 && here != tid)
+		*ret = (struct lock_owner){.shape = word[0] & FUTEX_WAITERS ? LOCK_TID : LOCK_JOIN, .tid = here};
 }
