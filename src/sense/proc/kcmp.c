@@ -1,5 +1,6 @@
 #include "sense/proc/kcmp.h"
 
+#include <errno.h>
 #include <linux/kcmp.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -10,9 +11,10 @@ static long compare(const struct world *w, pid_t a, pid_t b, int what)
 	return w->recorded ? -1 : syscall(SYS_kcmp, a, b, what, 0UL, 0UL);
 }
 
-bool tasks_share_memory(const struct world *w, pid_t a, pid_t b)
+bool tasks_may_share_memory(const struct world *w, pid_t a, pid_t b)
 {
-	return compare(w, a, b, KCMP_VM) == 0;
+	const long r = compare(w, a, b, KCMP_VM);
+	return r == 0 || (r < 0 && !w->recorded && errno != ESRCH);
 }
 
 bool tasks_part_files(const struct world *w, pid_t a, pid_t b)

@@ -10,7 +10,7 @@
 
 #include "sense/world.h"
 
-/* True of two processes that are known to have the same memory. */
-bool tasks_share_memory(const struct world *w, pid_t a, pid_t b);
+/* False of two processes that are known to have memory of their own, and of a recorded one. */
+bool tasks_may_share_memory(const struct world *w, pid_t a, pid_t b);
 /* True of two tasks that are known to have tables of descriptors of their own. */
 bool tasks_part_files(const struct world *w, pid_t a, pid_t b);

@@ -111,6 +111,8 @@ int proc_stat_parse(struct span text, struct proc_stat *ret)
 	    words_u64(&rest, 0, &reaped_system) < 0 || words_u64(&rest, 2, &threads) < 0 ||
 	    words_u64(&rest, 1, &s.start_ticks) < 0)
 		return -EBADMSG;
+	if (words_u64(&rest, 0, &s.size_bytes) < 0)
+		s.size_bytes = 0;
 	s.reaped_ticks = add_cap(reaped_user, reaped_system);
 	s.threads = (uint32_t)MIN(threads, UINT32_MAX);
 	s.kernel_thread = flags & PF_KTHREAD;

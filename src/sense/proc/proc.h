@@ -28,6 +28,7 @@ struct proc_stat {
 	uint32_t threads;
 	uint64_t minor_faults, major_faults;
 	uint64_t reaped_ticks, reaped_faults; /* CPU time and minor faults of reaped children and their children */
+	uint64_t size_bytes; /* of its address space; 0: none, or unknown */
 	bool kernel_thread; /* PF_KTHREAD in flags */
 };
 /*

@@ -52,6 +52,7 @@ static int kin_add(struct kinship *k, const struct world *w, const char *name, p
 		.session = s.session,
 		.start_ticks = s.start_ticks,
 		.cpu_ticks = s.utime_ticks + s.stime_ticks + s.reaped_ticks,
+		.size_bytes = s.size_bytes,
 		.uid = st.st_uid,
 		.state = s.state,
 		.kernel_thread = s.kernel_thread,

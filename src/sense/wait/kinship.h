@@ -12,6 +12,7 @@ struct kin {
 	pid_t pid, ppid, pgrp, session;
 	uint64_t start_ticks;
 	uint64_t cpu_ticks; /* processor time, with that of children that were waited for */
+	uint64_t size_bytes; /* of its address space */
 	uid_t uid; /* owner of its files in /proc: effective user, or root where it may not be read by its own user */
 	char state;
 	bool kernel_thread;

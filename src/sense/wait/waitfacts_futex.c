@@ -143,17 +143,23 @@ static bool is_others_too(struct waiting *c, const struct map_row *row)
 	return false;
 }
 
+static bool is_near(const struct kin *a, const struct kin *b)
+{
+	return a->ppid == b->pid || b->ppid == a->pid;
+}
+
+/* Which processes have its memory as well: relatives, or others with an address space of the same size. */
 static void mates_read(struct waitlook *l, struct waitproc *p)
 {
 	for (size_t i = 0; i < l->n_procs && p->n_mates < ARRAY_SIZE(p->mate); i++) {
 		const struct kin *k = l->proc[i].kin;
-		if ((k->ppid == p->kin->pid || p->kin->ppid == k->pid) &&
-		    tasks_share_memory(l->w, p->kin->pid, k->pid))
+		if (k != p->kin && k->state != 'Z' && (k->size_bytes == p->kin->size_bytes || is_near(k, p->kin)) &&
+		    tasks_may_share_memory(l->w, p->kin->pid, k->pid))
 			p->mate[p->n_mates++] = k->pid;
 	}
 }
 
-/* A process that was made with its parent's memory wakes who waits there, as a thread would. */
+/* A process that was made with the memory of another one wakes who waits there, as a thread would. */
 static void mates_take(struct waiting *c, struct waitfact *f)
 {
 	if (!c->p->mates_tried)
