@@ -74,6 +74,17 @@ static int descriptor_argument(const struct waiting *c, size_t i)
 	return (int)MIN(c->tw->arg[i], (uint64_t)INT32_MAX);
 }
 
+/*
+ * True of a call that has what it waits for, and cannot copy it: the page is brought by whoever has the userfaultfd, or
+ * comes from a disk. A wait for a pipe, a socket or the like can be interrupted (state S).
+ */
+static bool waits_for_a_page(struct waiting *c, const struct fdentry *e)
+{
+	if (!e || e->kind == FD_FILE || e->kind == FD_OTHER || e->special != FD_PLAIN)
+		return false;
+	return c->tw->state == 'D' || strstr(waiting_wchan(c), "userfault");
+}
+
 /* Calls that work on a descriptor. */
 static void by_descriptor(struct waiting *c)
 {
@@ -81,7 +92,11 @@ static void by_descriptor(struct waiting *c)
 	const int fd = descriptor_argument(c, 0);
 	const enum transfer t = transfer_of(nr);
 	const struct fdentry *e = fdtable_find(&c->p->fds, fd);
-	if (nr == SYS_flock || (nr == SYS_fcntl && (c->tw->arg[1] == F_SETLKW || c->tw->arg[1] == F_OFD_SETLKW))) {
+	const bool locks =
+		nr == SYS_flock || (nr == SYS_fcntl && (c->tw->arg[1] == F_SETLKW || c->tw->arg[1] == F_OFD_SETLKW));
+	if (waits_for_a_page(c, e)) {
+		unknown_add(c);
+	} else if (locks) {
 		waiting_file_lock(c);
 	} else if (nr == SYS_sendfile) {
 		/* One of the two is not ready. */
@@ -96,7 +111,12 @@ static void by_descriptor(struct waiting *c)
 			return;
 		f->id = e->number;
 		TEXT_FORMAT(f->text, "socket %llu, connecting", (unsigned long long)e->number);
-		waitfact_pend(c->l, &(struct pend){.kind = PEND_SOCKET, .own = {FDOBJECT_SOCKET, e->number}});
+		waitfact_pend(c->l, &(struct pend){.kind = PEND_SOCKET,
+						   .own = {FDOBJECT_SOCKET, e->number},
+						   .pid = c->t->pid,
+						   .fd = fd,
+						   .blocks = true,
+						   .thread = (uint32_t)c->l->f->n_threads});
 	} else if (t != TRANSFER_NONE) {
 		waiting_fd(c, fd, t == TRANSFER_READ, t == TRANSFER_WRITE, 0);
 	} else if (e && e->kind == FD_FILE) {

@@ -61,6 +61,14 @@ static bool ignores_request(const struct waiting *c, pid_t pid)
 	return strtoull(hex, NULL, 16) >> (SIGTERM - 1) & 1;
 }
 
+/* Such a wait ends when a child stops or goes on as well, which anybody may make it do. */
+static bool child_may_stop(const struct waiting *c)
+{
+	if (!c->tw->has_syscall || (c->tw->nr != SYS_wait4 && c->tw->nr != SYS_waitid))
+		return false;
+	return c->tw->arg[c->tw->nr == SYS_wait4 ? 2 : 3] & (WUNTRACED | WCONTINUED);
+}
+
 static void child_fact(struct waiting *c, const pid_t *child, size_t n, bool complete)
 {
 	struct waitfact *f = waitfact_add(c, WAITFACT_CHILD);
@@ -68,7 +76,7 @@ static void child_fact(struct waiting *c, const pid_t *child, size_t n, bool com
 		return;
 	for (size_t i = 0; i < n; i++)
 		waitfact_holder_add(c->l, f, child[i], 0);
-	f->complete = complete && n > 0;
+	f->complete = complete && n > 0 && !child_may_stop(c);
 	f->owner = n == 1;
 	if (n == 1) {
 		const struct kin *k = kinship_find(&c->l->kin, child[0]);
