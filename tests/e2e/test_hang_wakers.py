@@ -1,14 +1,35 @@
 """Waits that end by what no list of holders shows: an alarm, a signal, a process with the same memory. Nothing is proved then."""
 import os
+import signal
 import subprocess
 import sys
 
+import psutil
 import pytest
 
 from conftest import wait_for
 from hangkit import events
 
 SECONDS = 16
+OUTSIDE = """
+import asyncio, os, signal, sys, threading, time
+for i in range(20):
+    print("step", i, flush=True)
+    time.sleep(0.1)
+async def loop():
+    told = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(int(sys.argv[2]), told.set)
+    open("stands", "w").close()
+    await told.wait()
+if sys.argv[1] == "loop":
+    asyncio.run(loop())
+else:
+    told = threading.Event()
+    signal.signal(int(sys.argv[2]), lambda *_: told.set())
+    open("stands", "w").close()
+    told.wait()
+print("step 21", flush=True)
+"""
 JOB = '''
 import asyncio, os, queue, signal, subprocess, sys, time
 class Woken(Exception):
@@ -55,16 +76,65 @@ def lives(vigil, *command, env=None):
     """The job is not ended by --on-hang kill, and is told at most with low confidence."""
     result = vigil("run", "--hang-after", "4s", "--on-hang", "kill", "--", *command, timeout=90, env=env)
     assert result.status == 0, result
+    told_low(vigil)
+    return events(vigil)
+
+
+def told_low(vigil):
     for e in events(vigil, "hang"):
         report = vigil("why", e["incident"], "--json").json()
         assert report["cause"]["confidence"] == "low", report["cause"]
-    return events(vigil)
 
 
 @pytest.mark.parametrize("what", ["alarm", "child", "loop"])
 def test_a_handler_of_a_signal_may_end_any_wait(vigil, what):
     looked_at = lives(vigil, sys.executable, "-c", JOB, what, SECONDS)
     assert [e for e in looked_at if e["kind"] in ("suspected", "hang")], "nobody looked at it while it stood"
+
+
+@pytest.mark.parametrize("what", ["loop", "event"])
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGUSR1, signal.SIGRTMIN + 2])
+def test_somebody_outside_of_the_job_may_send_a_signal(vigil, tmp_path, monkeypatch, what, number):
+    monkeypatch.chdir(tmp_path)
+    comes_from_outside(vigil, tmp_path, number, sys.executable, "-c", OUTSIDE, what, int(number))
+
+
+def comes_from_outside(vigil, folder, number, *command):
+    """The job stands until this process sends it a signal, and is looked at meanwhile; then it ends by itself."""
+    p = vigil.start("run", "--hang-after", "4s", "--on-hang", "kill", "--", *command)
+    wait_for(lambda: (folder / "stands").exists() and events(vigil, "suspected"), 60, "a look")
+    job = next(c.pid for c in psutil.Process(p.pid).children() if c.name().startswith("python"))
+    with pytest.raises(subprocess.TimeoutExpired): # a proof comes within some seconds of the suspicion
+        p.wait(SECONDS)
+    os.kill(job, number)
+    assert vigil.finish(p, timeout=30).status == 0
+    told_low(vigil)
+
+
+@pytest.mark.parametrize("what", ["receive", "send", "untaken", "watchdog", "limit", "sibling"])
+def test_a_limit_that_the_program_has_made_ends_a_wait(vigil, wakes, what):
+    looked_at = lives(vigil, wakes, what, SECONDS)
+    assert [e for e in looked_at if e["kind"] in ("suspected", "hang")], "nobody looked at it while it stood"
+
+
+def test_the_kernel_tells_of_a_file_by_a_signal(vigil, wakes, tmp_path):
+    folder = tmp_path / "watched"
+    folder.mkdir()
+    p = vigil.start("run", "--hang-after", "4s", "--on-hang", "kill", "--", wakes, "folder", 0, env={"WAKES_FILE": str(folder)})
+    wait_for(lambda: events(vigil, "suspected"), 60, "a look")
+    with pytest.raises(subprocess.TimeoutExpired):
+        p.wait(SECONDS)
+    (folder / "new").touch()
+    assert vigil.finish(p, timeout=30).status == 0
+    told_low(vigil)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a userfaultfd for the kernel's reads takes root")
+def test_a_read_may_wait_for_the_page_of_its_memory(vigil, wakes, tmp_path):
+    env = {"WAKES_FILE": str(tmp_path / "socket")}
+    with subprocess.Popen([wakes, "brings", str(SECONDS)], env={**os.environ, **env}, stdout=subprocess.PIPE, text=True) as brings:
+        assert brings.stdout.readline() == "kept\n"
+        lives(vigil, wakes, "page", 0, env=env)
 
 
 @pytest.mark.parametrize("what", ["memory", "files"])

@@ -51,14 +51,16 @@ static const char *handled_text(const struct waitfact_process *p)
 	} known[] = {
 		{SIGALRM, "SIGALRM, and whether an alarm is set cannot be seen"},
 		{SIGIO, "SIGIO, which tells it of input"},
-		{SIGUSR1, "SIGUSR1, which a process that lives may send"},
-		{SIGUSR2, "SIGUSR2, which a process that lives may send"},
+		{SIGUSR1, "SIGUSR1, which anybody may send"},
+		{SIGUSR2, "SIGUSR2, which anybody may send"},
+		{SIGHUP, "SIGHUP, which anybody may send"},
+		{SIGCONT, "SIGCONT, which anybody may send"},
 		{SIGCHLD, "SIGCHLD, which the end of a child that lives sends"},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
 		if (p->handled >> (known[i].number - 1) & 1)
 			return known[i].text;
-	return p->has_timers ? NULL : "a signal that a process which lives may send";
+	return p->has_timers ? NULL : "a signal that others may send";
 }
 
 /* The verdict says no more than that nobody ends a wait; others have a cause of their own. */

@@ -19,12 +19,26 @@
  * end (SIGTERM, SIGINT) or what its own fault raises is none: it ends a hang as anybody may, and proves no life.
  */
 #define SIGNALS_OF_PROGRAMS (SIGNAL_BIT(SIGUSR1) | SIGNAL_BIT(SIGUSR2) | ~UINT64_C(0) << 33)
+/*
+ * What somebody outside of the job, or the kernel for what comes from there, sends to tell a process something: a
+ * change of a folder, a message in a queue, a file that others want (fcntl(2) F_SETSIG, mq_notify(3)), an operator's
+ * word.
+ */
+#define SIGNALS_OF_OUTSIDE                                                                                             \
+	(SIGNALS_OF_PROGRAMS | SIGNAL_BIT(SIGHUP) | SIGNAL_BIT(SIGCONT) | SIGNAL_BIT(SIGWINCH) | SIGNAL_BIT(SIGURG) |  \
+	 SIGNAL_BIT(SIGPWR) | SIGNAL_BIT(SIGTSTP))
 /* Go's runtime has handlers for all of them, wanted or not. */
 #define SIGNALS_OF_GO (SIGNAL_BIT(SIGURG) | SIGNAL_BIT(SIGPROF) | SIGNAL_BIT(SIGUSR1) | SIGNAL_BIT(SIGALRM))
+/* Java's virtual machine handles these for itself: SIGHUP ends it, SIGUSR2 stops a thread of its own. */
+#define SIGNALS_OF_FAULTS (SIGNAL_BIT(SIGILL) | SIGNAL_BIT(SIGBUS) | SIGNAL_BIT(SIGFPE) | SIGNAL_BIT(SIGSEGV))
+#define SIGNALS_OF_JAVA (SIGNALS_OF_FAULTS | SIGNAL_BIT(SIGQUIT) | SIGNAL_BIT(SIGPIPE) | SIGNAL_BIT(SIGUSR2))
+/* Node has one for SIGUSR1, by which its debugger is started, and of the faults one for SIGSEGV alone. */
+#define SIGNALS_OF_NODE (SIGNAL_BIT(SIGUSR1) | SIGNAL_BIT(SIGSEGV) | SIGNAL_BIT(SIGTERM))
 
 /*
  * "If `by` is live, `node` is." by: a node, or, from n_nodes on, a process: any thread of it. Behind the processes
- * stand the locks of which all holders have to let go: such a one is live when each of them is.
+ * stand the same without their bars of progress, and the locks of which all holders have to let go: such a one is live
+ * when each of them is.
  */
 struct wakes {
 	uint32_t by, node;
@@ -33,11 +47,12 @@ struct wakes {
 struct spread {
 	struct wakes *wake; /* sorted by `by` */
 	size_t n, cap;
-	bool *live; /* nodes, then processes, then locks */
+	bool *live; /* nodes, then processes twice, then locks */
 	size_t n_live;
 	uint32_t *pending;
 	size_t n_pending;
 	uint32_t n_nodes;
+	uint32_t first_acting; /* index of the first of the processes once more: one with a live thread that may act */
 	uint32_t first_lock, n_locks; /* index of the first one; how many there are so far */
 	uint32_t *missing; /* of each lock: holders that are not live yet */
 	/* nobody outside of the job has its shared memory, opens its FIFOs, or sends its processes signals */
@@ -140,6 +155,21 @@ static int all_wake(struct build *b, struct spread *s, uint32_t i, const struct 
 	return wake_add(s, lock, i);
 }
 
+/*
+ * What another process should bring may be ended by a thread of the waiting one: it shuts the socket down, ends the
+ * child that it waits for, or whoever has the other end of a pipe, as a watchdog or a timer for a limit does.
+ */
+static bool is_brought_by_others(const struct spread *s, const struct waitgraph_node *x, const struct waitfact *f)
+{
+	if (f->kind != WAITFACT_CHILD && f->kind != WAITFACT_PIPE && f->kind != WAITFACT_TCP &&
+	    f->kind != WAITFACT_UNIX)
+		return false;
+	for (uint32_t k = 0; k < f->n_holders; k++)
+		if (s->now->holder[f->first_holder + k].pid != x->process->pid)
+			return true;
+	return false;
+}
+
 /* Everybody who could make this alternative happen. */
 static int wakers_of(struct build *b, struct spread *s, uint32_t i, const struct waitfact *f)
 {
@@ -152,7 +182,11 @@ static int wakers_of(struct build *b, struct spread *s, uint32_t i, const struct
 		is_live(s, i);
 		return 0;
 	}
-	if (of_process && wake_add(s, process_index(s, x->process->pid), i) < 0)
+	const uint32_t own = process_index(s, x->process->pid);
+	if (of_process && wake_add(s, own, i) < 0)
+		return -ENOMEM;
+	if (own != WAITGRAPH_NONE && is_brought_by_others(s, x, f) &&
+	    wake_add(s, own - s->n_nodes + s->first_acting, i) < 0)
 		return -ENOMEM;
 	for (uint32_t k = 0; k < f->n_holders; k++) {
 		const struct waitfact_holder *h = &s->now->holder[f->first_holder + k];
@@ -272,10 +306,28 @@ static void handler_runs(struct build *b, struct spread *s, const struct waitfac
 	}
 }
 
-/* A clock or the kernel may send a signal to the process by itself. */
-static bool is_signalled_by_kernel(const struct waitfact_process *p)
+static bool has_all(const struct waitfact_process *p, uint64_t those)
 {
-	return p->has_timers || (!is_go(p) && (p->handled & SIGNALS_OF_KERNEL));
+	return (p->handled & those) == those;
+}
+
+/* The signals for which its program has a handler, without those that its runtime has for itself. */
+static uint64_t handled_by_program(const struct waitfact_process *p)
+{
+	if (is_go(p))
+		return 0;
+	if (has_all(p, SIGNALS_OF_JAVA))
+		return p->handled & ~(SIGNALS_OF_JAVA | SIGNAL_BIT(SIGHUP));
+	if (has_all(p, SIGNALS_OF_NODE) && (p->handled & SIGNALS_OF_FAULTS) == SIGNAL_BIT(SIGSEGV))
+		return p->handled & ~SIGNAL_BIT(SIGUSR1);
+	return p->handled;
+}
+
+/* A clock, the kernel or somebody outside of the job may send a signal to the process. */
+static bool is_signalled_from_outside(const struct spread *s, const struct waitfact_process *p)
+{
+	const uint64_t outside = s->shared_is_whole ? 0 : SIGNALS_OF_OUTSIDE;
+	return p->has_timers || (handled_by_program(p) & (SIGNALS_OF_KERNEL | outside));
 }
 
 static bool is_loader(const struct build *b, pid_t pid)
@@ -322,7 +374,7 @@ static void handlers_spread(struct build *b, struct spread *s)
 			sender = is_sender(b, s, &s->now->process[i]);
 		for (size_t i = 0; sender && i < s->now->n_processes; i++) {
 			const struct waitfact_process *p = &s->now->process[i];
-			if (!is_go(p) && (p->handled & SIGNALS_OF_PROGRAMS))
+			if (handled_by_program(p) & SIGNALS_OF_PROGRAMS)
 				handler_runs(b, s, p);
 		}
 		spread(s);
@@ -339,6 +391,8 @@ static int mark_all(struct build *b, struct spread *s)
 		/* A live thread makes its process live. */
 		if (own != WAITGRAPH_NONE && wake_add(s, i, own) < 0)
 			return -ENOMEM;
+		if (own != WAITGRAPH_NONE && !x->shows && wake_add(s, i, own - s->n_nodes + s->first_acting) < 0)
+			return -ENOMEM;
 		if (wakers_of_node(b, s, i) < 0)
 			return -ENOMEM;
 	}
@@ -346,7 +400,7 @@ static int mark_all(struct build *b, struct spread *s)
 		qsort(s->wake, s->n, sizeof(*s->wake), by_source);
 	spread(s);
 	for (size_t i = 0; i < s->now->n_processes; i++)
-		if (is_signalled_by_kernel(&s->now->process[i]))
+		if (is_signalled_from_outside(s, &s->now->process[i]))
 			handler_runs(b, s, &s->now->process[i]);
 	spread(s);
 	handlers_spread(b, s);
@@ -372,7 +426,8 @@ static size_t locks_of_all(const struct waitfacts *now)
 
 static int mark_with(struct build *b, bool shared_is_whole)
 {
-	const size_t first_lock = b->g->n_nodes + b->in->now->n_processes, n_locks = locks_of_all(b->in->now);
+	const size_t first_acting = b->g->n_nodes + b->in->now->n_processes;
+	const size_t first_lock = first_acting + b->in->now->n_processes, n_locks = locks_of_all(b->in->now);
 	const size_t n = first_lock + n_locks;
 	cleanup(freep) bool *live = calloc(n, sizeof(*live));
 	cleanup(freep) uint32_t *pending = calloc(n, sizeof(*pending));
@@ -380,6 +435,7 @@ static int mark_with(struct build *b, bool shared_is_whole)
 	struct spread s = {.live = live,
 			   .pending = pending,
 			   .n_nodes = (uint32_t)b->g->n_nodes,
+			   .first_acting = (uint32_t)first_acting,
 			   .first_lock = (uint32_t)first_lock,
 			   .missing = missing,
 			   .shared_is_whole = shared_is_whole,
