@@ -130,8 +130,9 @@ static inline enum waitfact_kind wait_kind_of(struct span w)
 }
 
 /*
- * <kind> [id n] [peer n] [unread n] [received n] [write] [hangup] [deaf] [inherited] [unheard] [by pid|pid.tid ..]
- * [open] [owner] [all] [lock] [accepted] [gone] [programs] [left pid] [timed|naps] [ticks n] [text ..]
+ * <kind> [id n] [peer n] [unread n] [received n] [write] [hangup] [deaf] [inherited] [unheard] [unasked]
+ * [by pid|pid.tid ..] [open] [owner] [all] [lock] [accepted] [gone] [programs] [left pid] [timed|naps]
+ * [ticks n] [text ..]
  */
 static inline void wait_fact_line(struct wait_scenario *s, int look, struct waitfact_thread *t, struct span rest)
 {
@@ -169,6 +170,9 @@ static inline void wait_fact_line(struct wait_scenario *s, int look, struct wait
 			x->inherited = true;
 		} else if (wait_word(&rest, "unheard")) {
 			x->unheard = true;
+		} else if (wait_word(&rest, "unasked")) {
+			x->unasked = true;
+			x->complete = false;
 		} else if (wait_word(&rest, "open")) {
 			x->complete = false;
 		} else if (wait_word(&rest, "owner")) {

@@ -659,6 +659,33 @@ static void circle_says(struct hang_work *w, const struct waitgraph_sink *s)
 }
 
 /*
+ * True of a circle, or a thread, of one process that others may end as well, or a time limit which could not be asked:
+ * memory of a file that anybody may have, a socket whose holders are not all known.
+ */
+static bool is_open_to_others(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph *g = w->c->graph;
+	if (s->dead || !s->one_process || (s->end != WAITEND_CIRCLE && s->end != WAITEND_OWN))
+		return false;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitfact *f = g->node[i].component == g->node[s->node].component ? g->node[i].fact : NULL;
+		if (f && !f->complete &&
+		    (f->kind == WAITFACT_SHARED || f->kind == WAITFACT_UNIX || f->kind == WAITFACT_TCP))
+			return true;
+	}
+	return false;
+}
+
+/* True if it could not be asked whether the sockets of those who wait there have time limits. */
+static bool is_unasked(const struct waitgraph *g, const struct waitgraph_sink *s)
+{
+	for (size_t i = 0; i < g->n_nodes; i++)
+		if (g->node[i].component == g->node[s->node].component && g->node[i].fact && g->node[i].fact->unasked)
+			return true;
+	return false;
+}
+
+/*
  * The other end of a pipe, or of a connection within this machine, is nobody's that is seen: it may be on its way to
  * somebody of the job. Or a thread of a main process waits for visitors for that one.
  */
@@ -726,7 +753,7 @@ bool hang_graph_explains(struct hang_work *w)
 		return true;
 	/* read from a pool, which proves nothing; a server of the same port may have its connection */
 	bool lost = (n->hint && n->hint->lost) || waitgraph_waits_for_itself(n);
-	bool sure = held && s->circle == WAITGRAPH_PROOF && !lost;
+	bool sure = held && s->circle == WAITGRAPH_PROOF && !lost && !is_unasked(w->c->graph, s);
 	graph_is(w, s, left ? "abandoned_wait" : asker ? "poll_loop" : id,
 		 sure ? confidence_of(w, s) : MIN(confidence_of(w, s), CONFIDENCE_MEDIUM));
 	circle_says(w, s);
@@ -747,7 +774,8 @@ bool hang_graph_explains(struct hang_work *w)
 	/* nobody was found, and yet something lives that could: a child whose end its handler tells of */
 	const bool nobody = n->end == WAITEND_NOBODY && !s->dead && !n->dead_within && !n->hint;
 	const bool unsure = nobody || may_be_opened(w->c->graph, s) || hang_by_design(w, s) ||
-			    hang_may_be_woken(w, s) || by_strangers(w, s) || hang_sleeper_may_come(w, s);
+			    hang_may_be_woken(w, s) || by_strangers(w, s) || hang_sleeper_may_come(w, s) ||
+			    is_open_to_others(w, s);
 	/* a person may come; sleeping may be what the program is for; or who could end it is not known */
 	if ((visitor && !locked) || lookers > 2 || unsure)
 		w->v->confidence = CONFIDENCE_LOW;
@@ -764,6 +792,9 @@ bool hang_graph_explains(struct hang_work *w)
 	else if (s->end == WAITEND_VISITOR)
 		hang_visitor_of_none(w, s);
 	hang_limit_says(w, s);
+	if (is_unasked(w->c->graph, s))
+		hang_says(w, "Whether sockets have time limits (SO_RCVTIMEO, SO_SNDTIMEO) may not be asked here "
+			     "(pidfd_getfd is refused), so this is not proved.");
 	if (s->outside)
 		spare_all(w);
 	if (s->end == WAITEND_STOPPED && n->process)

@@ -37,8 +37,8 @@
 
 /*
  * "If `by` is live, `node` is." by: a node, or, from n_nodes on, a process: any thread of it. Behind the processes
- * stand the same without their bars of progress, and the locks of which all holders have to let go: such a one is live
- * when each of them is.
+ * stand the same by those of their threads alone that act by themselves, and the locks of which all holders have to let
+ * go: such a one is live when each of them is.
  */
 struct wakes {
 	uint32_t by, node;
@@ -52,7 +52,7 @@ struct spread {
 	uint32_t *pending;
 	size_t n_pending;
 	uint32_t n_nodes;
-	uint32_t first_acting; /* index of the first of the processes once more: one with a live thread that may act */
+	uint32_t first_acting; /* index of the first process once more: as one whose threads act by themselves */
 	uint32_t first_lock, n_locks; /* index of the first one; how many there are so far */
 	uint32_t *missing; /* of each lock: holders that are not live yet */
 	/* nobody outside of the job has its shared memory, opens its FIFOs, or sends its processes signals */
@@ -383,6 +383,16 @@ static void handlers_spread(struct build *b, struct spread *s)
 	}
 }
 
+/*
+ * True of a thread that runs, or that a clock wakes: it may look after the others of its process. One that waits for a
+ * visitor does what that one asks for, and a bar of progress shows itself.
+ */
+static bool acts_by_itself(const struct waitgraph_node *x)
+{
+	return !x->shows && x->thread && !x->thread->ended &&
+	       (x->end == WAITEND_RUNS || x->timed || (x->fact && x->fact->kind == WAITFACT_CLOCK));
+}
+
 static int mark_all(struct build *b, struct spread *s)
 {
 	for (uint32_t i = 0; i < s->n_nodes; i++) {
@@ -391,7 +401,8 @@ static int mark_all(struct build *b, struct spread *s)
 		/* A live thread makes its process live. */
 		if (own != WAITGRAPH_NONE && wake_add(s, i, own) < 0)
 			return -ENOMEM;
-		if (own != WAITGRAPH_NONE && !x->shows && wake_add(s, i, own - s->n_nodes + s->first_acting) < 0)
+		if (own != WAITGRAPH_NONE && acts_by_itself(x) &&
+		    wake_add(s, i, own - s->n_nodes + s->first_acting) < 0)
 			return -ENOMEM;
 		if (wakers_of_node(b, s, i) < 0)
 			return -ENOMEM;

@@ -13,10 +13,8 @@
  * between processes (SCM_RIGHTS), the other end is on another machine or in a namespace that cannot be entered, or
  * anybody may come (a listening socket, a FIFO by its name). An empty list that is complete means that nobody can.
  *
- * Time limits that are options of a socket are asked of a copy of it (sense/net/socklimit.h); where that may not be,
- * its holders are not complete. Not seen are eventfds that are registered with asynchronous I/O of a process that
- * shares nothing else with the waiting one. fdholders.h has the argument for when the holders of a descriptor are
- * complete.
+ * Time limits that are options of a socket are asked of a copy of it (sense/net/socklimit.h). Not seen are eventfds of
+ * asynchronous I/O of a process that shares nothing else with the waiting one. When holders are complete: fdholders.h.
  *
  * All that is read may lie or change meanwhile: numbers are checked, links are never followed, and what does not fit is
  * left out with `complete` false.
@@ -85,6 +83,7 @@ struct waitfact {
 	bool hangup; /* a pipe that is polled for nothing: only that its other end is closed is told */
 	bool complete; /* the holders are all that could end it */
 	bool unheard; /* a socket that is watched for errors and its end alone: what comes is not read */
+	bool unasked; /* a socket whose own time limits could not be asked; never complete */
 	bool deaf; /* WAITFACT_CHILD of one: it ignores SIGTERM, so that a request to end has not reached it */
 	bool of_programs; /* WAITFACT_SIGNAL: one that programs send each other (SIGUSR1, SIGUSR2, SIGCHLD) */
 	bool inherited; /* WAITFACT_FILE_LOCK: who took it by flock(2) has ended; its holders have its descriptor */

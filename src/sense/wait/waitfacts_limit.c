@@ -165,6 +165,7 @@ static void option_take(struct waitlook *l, const struct pend *p, const struct s
 	struct waitfact *f = &l->f->fact[p->fact];
 	const uint64_t user_ns = s->known && has_untaken_data(l, p, f) ? s->user_ns : 0;
 	const uint64_t limit_ns = s->known && s->limit_ns ? s->limit_ns : user_ns;
+	f->unasked = !s->known;
 	if (!s->known || user_ns > 0)
 		f->complete = false;
 	if (!p->blocks || limit_ns == 0 || p->thread >= l->f->n_threads)
@@ -201,7 +202,7 @@ void waitlook_options(struct waitlook *l)
 			if (at < MIN(n, (size_t)SOCKETS_MOST))
 				option_take(l, &l->pend[i], &ask[at]);
 			else
-				l->f->fact[l->pend[i].fact].complete = false;
+				option_take(l, &l->pend[i], &(struct socklimit){.known = false});
 			at++;
 		}
 }
