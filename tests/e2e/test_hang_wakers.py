@@ -137,6 +137,17 @@ def test_a_read_may_wait_for_the_page_of_its_memory(vigil, wakes, tmp_path):
         lives(vigil, wakes, "page", 0, env=env)
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="a mount takes root")
+def test_a_fifo_may_have_been_opened_through_another_mount(vigil, wakes, tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "mount").mkdir()
+    env = {"WAKES_FILE": str(tmp_path / "folder/fifo"), "WAKES_OPENED": str(tmp_path / "opened"), "WAKES_MOUNT": str(tmp_path / "mount")}
+    with subprocess.Popen([wakes, "writes", str(SECONDS)], env={**os.environ, **env}, stdout=subprocess.PIPE, text=True) as writes:
+        if writes.stdout.readline() != "kept\n":
+            pytest.skip("no mount can be made here")
+        lives(vigil, wakes, "fifo", 0, env=env)
+
+
 @pytest.mark.parametrize("what", ["memory", "files"])
 def test_who_has_a_threads_memory_or_descriptors_may_end_its_wait(vigil, wakes, what):
     looked_at = lives(vigil, wakes, what, SECONDS)

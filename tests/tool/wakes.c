@@ -10,6 +10,8 @@
  *   folder    the kernel sends a signal, as somebody has made a file in the folder WAKES_FILE (F_NOTIFY)
  *   page      a read that has its data waits for the page to put them into, which another program brings (WAKES_FILE)
  *   brings    is that program
+ *   fifo      a FIFO WAKES_FILE of no name is written by a program that opened it through another mount
+ *   writes    is that program
  *   files     a thread with descriptors of its own writes to a pipe
  *   lock      the mutex in the shared memory WAKES_FILE is another program's, which gives it back
  *   keep      is that program: takes the mutex, says "kept", gives it back after SECONDS
@@ -29,8 +31,10 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -303,6 +307,47 @@ static void keep(void)
 	(void)pthread_mutex_unlock(lock);
 }
 
+/* It has both ends open, and takes the name away once the other one has it too. */
+static void by_fifo(void)
+{
+	const struct timespec pause = {.tv_nsec = 10000000};
+	const char *path = getenv("WAKES_FILE"), *opened = getenv("WAKES_OPENED");
+	char byte;
+	const int fd = path && opened && mkfifo(path, 0600) == 0 ? open(path, O_RDWR) : -1;
+	if (fd < 0)
+		err(1, "a FIFO");
+	while (access(opened, F_OK) < 0)
+		(void)nanosleep(&pause, NULL);
+	(void)unlink(path);
+	if (read(fd, &byte, 1) != 1)
+		err(1, "read");
+}
+
+/* The folder of the FIFO is mounted once more, for this process alone. */
+static void writes_fifo(void)
+{
+	const struct timespec pause = {.tv_nsec = 10000000};
+	const char *path = getenv("WAKES_FILE"), *opened = getenv("WAKES_OPENED"), *mount_point = getenv("WAKES_MOUNT");
+	char folder[256], other[512];
+	if (!path || !opened || !mount_point || !strrchr(path, '/'))
+		errx(1, "WAKES_FILE, WAKES_OPENED, WAKES_MOUNT");
+	(void)snprintf(folder, sizeof(folder), "%.*s", (int)(strrchr(path, '/') - path), path);
+	(void)snprintf(other, sizeof(other), "%s%s", mount_point, strrchr(path, '/'));
+	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    mount(folder, mount_point, NULL, MS_BIND, NULL) < 0)
+		err(77, "mount");
+	puts("kept");
+	fflush(stdout);
+	while (access(other, F_OK) < 0)
+		(void)nanosleep(&pause, NULL);
+	const int fd = open(other, O_RDWR);
+	if (fd < 0 || close(open(opened, O_WRONLY | O_CREAT | O_CLOEXEC, 0600)) < 0)
+		err(1, "%s", other);
+	wait_seconds();
+	if (write(fd, "x", 1) != 1)
+		err(1, "write");
+}
+
 static void stand(const char *what)
 {
 	if (strcmp(what, "memory") == 0)
@@ -325,6 +370,8 @@ static void stand(const char *what)
 		by_folder();
 	else if (strcmp(what, "page") == 0)
 		by_page();
+	else if (strcmp(what, "fifo") == 0)
+		by_fifo();
 	else
 		(void)pthread_mutex_lock(shared_lock());
 }
@@ -338,6 +385,8 @@ int main(int argc, char **argv)
 		keep();
 	} else if (strcmp(argv[1], "brings") == 0) {
 		brings();
+	} else if (strcmp(argv[1], "writes") == 0) {
+		writes_fifo();
 	} else {
 		steps(0, 20);
 		stand(argv[1]);

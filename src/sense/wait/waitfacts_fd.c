@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/un.h>
 
 #include "base/buf.h"
@@ -24,22 +25,30 @@ static void link_text(struct waiting *c, int fd, char *dst, size_t cap)
 }
 
 /*
- * True of a FIFO of which the last name has been taken away, so that nobody can open it any more. The link says as much
- * of one that has another name left, so the file's count of names decides; its file system is not asked.
+ * A FIFO of which the last name has been taken away, so that nobody can open it any more; inode 0: it is none. The link
+ * says as much of one that has another name left, so the file's count of names decides; its file system is not asked.
  */
-static bool has_no_name(const struct waiting *c, int fd)
+struct fifo_id waitlook_nameless_fifo(int dir, const char *path)
+{
+	const unsigned int needs = STATX_TYPE | STATX_NLINK | STATX_INO;
+	struct statx x;
+	if (statx(dir, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, needs, &x) != 0 || (x.stx_mask & needs) != needs ||
+	    !S_ISFIFO(x.stx_mode) || x.stx_nlink != 0)
+		return (struct fifo_id){.inode = 0};
+	return (struct fifo_id){.dev = makedev(x.stx_dev_major, x.stx_dev_minor), .inode = x.stx_ino};
+}
+
+static struct fifo_id nameless_fifo(const struct waiting *c, int fd)
 {
 	char path[40];
-	struct statx x;
 	TEXT_FORMAT(path, "%d/fd/%d", (int)c->t->pid, fd);
-	return !c->l->w->recorded &&
-	       statx(c->l->w->proc_fd, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_TYPE | STATX_NLINK, &x) == 0 &&
-	       (x.stx_mask & STATX_NLINK) && S_ISFIFO(x.stx_mode) && x.stx_nlink == 0;
+	return c->l->w->recorded ? (struct fifo_id){.inode = 0} : waitlook_nameless_fifo(c->l->w->proc_fd, path);
 }
 
 static void pipe_add(struct waiting *c, const struct fdentry *e, bool writes, bool hangup)
 {
 	const bool named = e->kind == FD_FILE;
+	const struct fifo_id fifo = named ? nameless_fifo(c, e->fd) : (struct fifo_id){.inode = 0};
 	struct waitfact *f = waitfact_add(c, WAITFACT_PIPE);
 	if (!f)
 		return;
@@ -53,7 +62,8 @@ static void pipe_add(struct waiting *c, const struct fdentry *e, bool writes, bo
 	waitfact_pend(c->l, &(struct pend){.kind = PEND_PIPE,
 					   .own = {named ? FDOBJECT_FILE : FDOBJECT_PIPE, e->number},
 					   .access = writes ? O_RDONLY : O_WRONLY,
-					   .named = named && !has_no_name(c, e->fd)});
+					   .named = named && fifo.inode == 0,
+					   .fifo = fifo});
 }
 
 /* A pipe, or a FIFO that is open. */

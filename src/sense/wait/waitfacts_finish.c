@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/vec.h"
+#include "sense/wait/fdholders_parts.h"
 #include "sense/wait/waitfacts_parts.h"
 
 /* Network namespaces that are read; the sockets of further ones are not known. */
@@ -363,6 +364,37 @@ static void numberless_finish(struct waitlook *l, const struct pend *p, enum fd_
 		f->complete = f->complete && (l->kin.item[i].wanted || l->kin.item[i].ppid != p->pid);
 }
 
+/*
+ * Holders of a FIFO are known by the path through which they opened it. One that did so through another mount has
+ * another path: what it has open is without a name as well, and the same file.
+ */
+static bool has_fifo_by_another_path(struct waitlook *l, const struct pend *p, pid_t pid)
+{
+	char info_dir[40], link[FDLINK_MAX], name[16];
+	cleanup(closedirp) DIR *dir = NULL;
+	struct span text;
+	int fd, r = 0;
+	if (fddir_open(l->w, pid, false, &dir, info_dir) != 0)
+		return false; /* who could not be listed is known as such */
+	while (fddir_next(dir, &fd, &text, link, &r)) {
+		if (text.p[0] != '/' || !span_has(text, " (deleted)") || fdentry_of(fd, text).number == p->own.number)
+			continue;
+		TEXT_FORMAT(name, "%d", fd);
+		const struct fifo_id other = waitlook_nameless_fifo(dirfd(dir), name);
+		if (other.inode == p->fifo.inode && other.dev == p->fifo.dev)
+			return true;
+	}
+	return false;
+}
+
+static bool fifo_is_whole(struct waitlook *l, const struct pend *p)
+{
+	for (size_t i = 0; p->fifo.inode != 0 && i < l->kin.n; i++)
+		if (!l->kin.item[i].kernel_thread && has_fifo_by_another_path(l, p, l->kin.item[i].pid))
+			return false;
+	return true;
+}
+
 static void pend_finish(struct waitlook *l, const struct pend *p)
 {
 	const struct fdobject none = {FDOBJECT_NONE, 0};
@@ -374,7 +406,8 @@ static void pend_finish(struct waitlook *l, const struct pend *p)
 	case PEND_PIPE:
 		pend_holders(l, f, p->own, p->access, none);
 		/* That nobody at all has the other end of a FIFO is told by the kernel: who has it was not found. */
-		f->complete = f->complete && !p->named && (p->own.class != FDOBJECT_FILE || f->n_holders > 0);
+		f->complete = f->complete && !p->named && (p->own.class != FDOBJECT_FILE || f->n_holders > 0) &&
+			      fifo_is_whole(l, p);
 		break;
 	case PEND_EVENTFD:
 		pend_holders(l, f, p->own, -1, none);

@@ -28,6 +28,12 @@ struct waitproc {
 	size_t n_mates;
 };
 
+/* A FIFO without a name. */
+struct fifo_id {
+	dev_t dev;
+	uint64_t inode; /* 0: it is none */
+};
+
 /* What becomes of a fact after the pass over all descriptors. */
 enum pend_kind { PEND_SOCKET, PEND_PIPE, PEND_EVENTFD, PEND_FUSE, PEND_FLOCK, PEND_QUEUE, PEND_TIMER, PEND_CHANGE };
 struct pend {
@@ -36,6 +42,7 @@ struct pend {
 	struct fdobject own, peer; /* peer: sockets only */
 	uint8_t access; /* pipes: what the holders do, O_RDONLY or O_WRONLY; file locks: enum fdinfo_lock */
 	bool named; /* a FIFO: anybody may open it */
+	struct fifo_id fifo; /* of a FIFO that nobody can open any more */
 	bool pair; /* both ends of a unix socket were made together */
 	pid_t pid; /* sockets, timers, file locks and changes of files: whose it is */
 	int fd; /* sockets; changes of files: the descriptor that watches them */
@@ -109,6 +116,8 @@ void waiting_limit(struct waiting *c);
 void waitlook_options(struct waitlook *l);
 /* waitfacts_fd.c: a descriptor that is waited for, with the ways in which it is. */
 void waiting_fd(struct waiting *c, int fd, bool to_read, bool to_write, int depth);
+/* What a descriptor is, by its path below dir. inode 0: no FIFO, or one with a name. */
+struct fifo_id waitlook_nameless_fifo(int dir, const char *path);
 /* waitfacts_poll.c */
 void waiting_poll(struct waiting *c);
 void waiting_epoll(struct waiting *c, int fd, int depth);
