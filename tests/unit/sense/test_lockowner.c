@@ -1,6 +1,7 @@
 /* Real threads that wait for real locks, and who is said to hold them. */
 #include "testing.h"
 
+#include <linux/futex.h>
 #include <pthread.h>
 
 #include "wait_fixture.h"
@@ -200,6 +201,79 @@ static void a_priority_inheriting_lock_names_its_holder(void **state)
 	assert_text(&t, "(loader)");
 }
 
+/* A word that has the number of a thread by chance, as a counter has in a pid namespace; bits: those beside it. */
+static void wait_at_number(uint32_t bits, int operation)
+{
+	static uint32_t word[16];
+	pthread_t thread;
+	pthread_create(&thread, NULL, hold_mutex, NULL);
+	while (*(volatile int *)&mutex == 0)
+		pause_1ms();
+	word[0] = (uint32_t)((int *)&mutex)[2] | bits; /* the mutex has the number of the thread that holds it */
+	for (;;)
+		(void)syscall(SYS_futex, word, operation, word[0], NULL, NULL, 0);
+}
+
+static void body_counter(void)
+{
+	wait_at_number(0, FUTEX_WAIT);
+}
+
+static void body_readers(void)
+{
+	wait_at_number(FUTEX_WAITERS, FUTEX_WAIT_PRIVATE);
+}
+
+static void a_number_that_a_thread_has_as_well_names_no_thread(void **state)
+{
+	(void)state;
+	start(body_counter);
+	struct threadwait t = await_saying(WAIT_LOCK, "does not say who holds it");
+	assert_int_equal(t.owner, 0);
+}
+
+static void readers_that_are_counted_with_a_bit_for_waiters_are_no_owner(void **state)
+{
+	(void)state;
+	start(body_readers);
+	struct threadwait t = await_saying(WAIT_LOCK, "does not say who holds it");
+	assert_int_equal(t.owner, 0);
+}
+
+static void *hold_robust(void *lock)
+{
+	pthread_mutex_lock(lock);
+	for (;;)
+		pause();
+	return NULL;
+}
+
+static void body_robust(void)
+{
+	static pthread_mutex_t robust;
+	pthread_mutexattr_t kind;
+	pthread_t thread;
+	pthread_mutexattr_init(&kind);
+	pthread_mutexattr_setrobust(&kind, PTHREAD_MUTEX_ROBUST);
+	pthread_mutex_init(&robust, &kind);
+	pthread_create(&thread, NULL, hold_robust, &robust);
+	while (*(volatile int *)&robust == 0)
+		pause_1ms();
+	pthread_mutex_lock(&robust);
+}
+
+static void a_robust_lock_names_its_holder(void **state)
+{
+	(void)state;
+	start(body_robust);
+	struct threadwait t = await_saying(WAIT_LOCK, "held by thread");
+	cleanup(freep) pid_t *tids = NULL;
+	size_t n = 0;
+	assert_int_equal(threads_read(&w, child, &tids, &n), 0);
+	assert_int_equal(n, 2);
+	assert_int_equal(t.owner, tids[1]);
+}
+
 static void body_join(void)
 {
 	pthread_t thread;
@@ -227,6 +301,9 @@ int main(void)
 		LIVE(conditions_and_foreign_locks_have_no_owner),
 		LIVE(a_priority_inheriting_lock_names_its_holder),
 		LIVE(a_join_names_the_thread_that_is_awaited),
+		LIVE(a_number_that_a_thread_has_as_well_names_no_thread),
+		LIVE(readers_that_are_counted_with_a_bit_for_waiters_are_no_owner),
+		LIVE(a_robust_lock_names_its_holder),
 	};
 	return cmocka_run_group_tests(tests, group_setup, group_teardown);
 }
