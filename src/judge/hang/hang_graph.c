@@ -660,11 +660,15 @@ static void circle_says(struct hang_work *w, const struct waitgraph_sink *s)
 
 /*
  * True of a circle, or a thread, of one process that others may end as well, or a time limit which could not be asked:
- * memory of a file that anybody may have, a socket whose holders are not all known.
+ * memory of a file that anybody may have, a socket whose holders are not all known. And of one that follows a file
+ * which nobody of the job has open to write: who does is outside, and may be at work.
  */
 static bool is_open_to_others(const struct hang_work *w, const struct waitgraph_sink *s)
 {
 	const struct waitgraph *g = w->c->graph;
+	const struct waitfact *end = g->node[s->node].fact;
+	if (end && end->kind == WAITFACT_CHANGE && end->n_holders == 0)
+		return true;
 	if (s->dead || !s->one_process || (s->end != WAITEND_CIRCLE && s->end != WAITEND_OWN))
 		return false;
 	for (size_t i = 0; i < g->n_nodes; i++) {
