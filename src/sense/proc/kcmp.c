@@ -11,10 +11,10 @@ static long compare(const struct world *w, pid_t a, pid_t b, int what)
 	return w->recorded ? -1 : syscall(SYS_kcmp, a, b, what, 0UL, 0UL);
 }
 
-bool tasks_may_share_memory(const struct world *w, pid_t a, pid_t b)
+int tasks_same_memory(const struct world *w, pid_t a, pid_t b)
 {
 	const long r = compare(w, a, b, KCMP_VM);
-	return r == 0 || (r < 0 && !w->recorded && errno != ESRCH);
+	return r == 0 ? 1 : r > 0 || w->recorded || errno == ESRCH ? 0 : -1;
 }
 
 bool tasks_part_files(const struct world *w, pid_t a, pid_t b)

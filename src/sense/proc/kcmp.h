@@ -10,7 +10,7 @@
 
 #include "sense/world.h"
 
-/* False of two processes that are known to have memory of their own, and of a recorded one. */
-bool tasks_may_share_memory(const struct world *w, pid_t a, pid_t b);
+/* 1: two processes have the same memory, 0: they have not, or one has ended; negative: the kernel may not be asked. */
+int must_check tasks_same_memory(const struct world *w, pid_t a, pid_t b);
 /* True of two tasks that are known to have tables of descriptors of their own. */
 bool tasks_part_files(const struct world *w, pid_t a, pid_t b);

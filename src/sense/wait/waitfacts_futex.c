@@ -148,14 +148,26 @@ static bool is_near(const struct kin *a, const struct kin *b)
 	return a->ppid == b->pid || b->ppid == a->pid;
 }
 
+/* Where the kernel may not be asked: a copy made by fork differs from its original in the pages that it has. */
+static bool have_same_pages(const struct world *w, pid_t a, pid_t b)
+{
+	struct proc_statm x, y;
+	return proc_statm_read(w, a, &x) == 0 && proc_statm_read(w, b, &y) == 0 && x.size_pages == y.size_pages &&
+	       x.resident_pages == y.resident_pages && x.shared_pages == y.shared_pages;
+}
+
 /* Which processes have its memory as well: relatives, or others with an address space of the same size. */
 static void mates_read(struct waitlook *l, struct waitproc *p)
 {
+	const pid_t pid = p->kin->pid;
 	for (size_t i = 0; i < l->n_procs && p->n_mates < ARRAY_SIZE(p->mate); i++) {
 		const struct kin *k = l->proc[i].kin;
-		if (k != p->kin && k->state != 'Z' && (k->size_bytes == p->kin->size_bytes || is_near(k, p->kin)) &&
-		    tasks_may_share_memory(l->w, p->kin->pid, k->pid))
+		if (k == p->kin || k->state == 'Z' || (k->size_bytes != p->kin->size_bytes && !is_near(k, p->kin)))
+			continue;
+		const int same = tasks_same_memory(l->w, pid, k->pid);
+		if (same > 0)
 			p->mate[p->n_mates++] = k->pid;
+		p->mates_unknown |= same < 0 && have_same_pages(l->w, pid, k->pid);
 	}
 }
 
@@ -165,6 +177,7 @@ static void mates_take(struct waiting *c, struct waitfact *f)
 	if (!c->p->mates_tried)
 		mates_read(c->l, c->p);
 	c->p->mates_tried = true;
+	f->complete = f->complete && !c->p->mates_unknown;
 	for (size_t i = 0; i < c->p->n_mates; i++)
 		waitfact_holder_add(c->l, f, c->p->mate[i], 0);
 }

@@ -23,7 +23,7 @@ struct waitproc {
 	char *mounts; /* text of mountinfo; owned; NULL: not readable */
 	size_t mounts_len;
 	pid_t ns_pid; /* in its own pid namespace; 0: unknown */
-	bool mates_tried;
+	bool mates_tried, mates_unknown; /* unknown: another process may have the same memory */
 	pid_t mate[8]; /* processes that have the same memory */
 	size_t n_mates;
 };
