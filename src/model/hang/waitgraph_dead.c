@@ -291,15 +291,31 @@ static bool is_go(const struct waitfact_process *p)
 }
 
 /*
- * A handler may do anything: all threads of its process may be woken, but those of Python's for whose lock no handler
- * has a reference. Python runs handlers in its main thread, whatever that waits for.
+ * What a word from outside may end: an event, a queue, whatever the process itself brings. A lock is given back by who
+ * has it, and what another process should bring is given up by handlers of alarms alone, as a rule. Programs that train
+ * have handlers for such words (to save, to print their stacks), and nothing would be proved of any of them.
  */
-static void handler_runs(struct build *b, struct spread *s, const struct waitfact_process *p)
+static bool may_be_told(const struct spread *s, const struct waitgraph_node *x)
+{
+	const struct waitfact *f = x->fact;
+	if (x->hint && x->hint->lock)
+		return false;
+	return !f || (f->kind != WAITFACT_LOCK && f->kind != WAITFACT_FILE_LOCK && f->kind != WAITFACT_THREAD &&
+		      !is_brought_by_others(s, x, f));
+}
+
+/*
+ * A handler may do anything: all threads of its process may be woken, but those of Python's for whose lock no handler
+ * has a reference. Python runs handlers in its main thread, whatever that waits for. by_word: a signal from outside.
+ */
+static void handler_runs(struct build *b, struct spread *s, const struct waitfact_process *p, bool by_word)
 {
 	const uint32_t first = waitgraph_first_node(b, p);
 	for (uint32_t i = first; first != WAITGRAPH_NONE && i < s->n_nodes && b->g->node[i].process == p; i++) {
 		struct waitgraph_node *x = &b->g->node[i];
 		if (s->live[i] || !x->thread || x->thread->ended || (!x->main && proved_hint(x, WAITHINT_NOBODY)))
+			continue;
+		if (by_word && !may_be_told(s, x))
 			continue;
 		x->signalled |= !s->shared_is_whole;
 		is_live(s, i);
@@ -323,11 +339,14 @@ static uint64_t handled_by_program(const struct waitfact_process *p)
 	return p->handled;
 }
 
-/* A clock, the kernel or somebody outside of the job may send a signal to the process. */
-static bool is_signalled_from_outside(const struct spread *s, const struct waitfact_process *p)
+/* A clock, the kernel or somebody outside of the job may send the process a signal. */
+static void outside_spreads(struct build *b, struct spread *s, const struct waitfact_process *p)
 {
-	const uint64_t outside = s->shared_is_whole ? 0 : SIGNALS_OF_OUTSIDE;
-	return p->has_timers || (handled_by_program(p) & (SIGNALS_OF_KERNEL | outside));
+	const uint64_t handled = handled_by_program(p);
+	if (p->has_timers || (handled & SIGNALS_OF_KERNEL))
+		handler_runs(b, s, p, false);
+	else if (!s->shared_is_whole && (handled & SIGNALS_OF_OUTSIDE))
+		handler_runs(b, s, p, true);
 }
 
 static bool is_loader(const struct build *b, pid_t pid)
@@ -358,7 +377,7 @@ static void parents_spread(struct build *b, struct spread *s)
 		const struct waitfact_process *parent = waitfacts_process(s->now, p->ppid);
 		if (parent && !is_go(parent) && (parent->handled & SIGNAL_BIT(SIGCHLD)) && is_sender(b, s, p) &&
 		    !is_loader(b, p->pid)) {
-			handler_runs(b, s, parent);
+			handler_runs(b, s, parent, false);
 			spread(s);
 		}
 	}
@@ -375,7 +394,7 @@ static void handlers_spread(struct build *b, struct spread *s)
 		for (size_t i = 0; sender && i < s->now->n_processes; i++) {
 			const struct waitfact_process *p = &s->now->process[i];
 			if (handled_by_program(p) & SIGNALS_OF_PROGRAMS)
-				handler_runs(b, s, p);
+				handler_runs(b, s, p, false);
 		}
 		spread(s);
 		parents_spread(b, s);
@@ -411,8 +430,7 @@ static int mark_all(struct build *b, struct spread *s)
 		qsort(s->wake, s->n, sizeof(*s->wake), by_source);
 	spread(s);
 	for (size_t i = 0; i < s->now->n_processes; i++)
-		if (is_signalled_from_outside(s, &s->now->process[i]))
-			handler_runs(b, s, &s->now->process[i]);
+		outside_spreads(b, s, &s->now->process[i]);
 	spread(s);
 	handlers_spread(b, s);
 	if (s->signals)

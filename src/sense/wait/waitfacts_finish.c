@@ -389,7 +389,12 @@ static bool has_fifo_by_another_path(struct waitlook *l, const struct pend *p, p
 
 static bool fifo_is_whole(struct waitlook *l, const struct pend *p)
 {
-	for (size_t i = 0; p->fifo.inode != 0 && i < l->kin.n; i++)
+	const size_t most = 8; /* a look: each goes through the descriptors of all processes */
+	if (p->fifo.inode == 0)
+		return true;
+	if (l->n_fifos++ >= most)
+		return false;
+	for (size_t i = 0; i < l->kin.n; i++)
 		if (!l->kin.item[i].kernel_thread && has_fifo_by_another_path(l, p, l->kin.item[i].pid))
 			return false;
 	return true;

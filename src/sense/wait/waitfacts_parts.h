@@ -79,6 +79,7 @@ struct waitlook {
 	size_t locks_len;
 	bool locks_tried;
 	struct pend_memo memo[1024]; /* by hash; a later one takes the place of an earlier one */
+	size_t n_fifos; /* whose users by other paths were searched for */
 	int error; /* -ENOMEM, kept until the end */
 };
 
