@@ -327,6 +327,31 @@ def test_a_child_that_ignores_a_request_to_end_is_told(vigil, begin):
     seen(vigil, process.pid, lambda answer: "which ignores SIGTERM" in str(answer))
 
 
+LEASE = """
+import fcntl, os, signal, sys, time
+if os.fork() == 0:
+    signal.signal(signal.SIGIO, signal.SIG_IGN)
+    fd = os.open(sys.argv[1], os.O_RDONLY | os.O_CREAT, 0o600)
+    fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+    os.rename(sys.argv[1], sys.argv[1] + ".leased")
+    time.sleep(600)
+while not os.path.exists(sys.argv[1] + ".leased"):
+    time.sleep(0.01)
+print("begun", flush=True)
+os.open(sys.argv[1] + ".leased", os.O_WRONLY)
+time.sleep(600)
+"""
+
+
+def test_a_lease_of_another_process_is_a_wait_within_a_limit(vigil, begin, tmp_path):
+    """The kernel takes a lease back after lease-break-time, be it given up or not."""
+    process = begin(sys.executable, "-c", LEASE, str(tmp_path / "shard"))
+    answer = seen(vigil, process.pid, lambda a: main_of(a, process.pid)["does"] == "waits")
+    thread = main_of(answer, process.pid)
+    assert thread["timed"] and not thread["dead"], thread
+    assert ", of which another process has a lease" in thread["waits"][0]["text"], thread
+
+
 def test_a_job_that_works_is_left_alone(vigil, begin):
     process = begin(workload("waiting", "work"))
     answer = waits(vigil, process.pid)

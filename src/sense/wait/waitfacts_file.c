@@ -151,10 +151,14 @@ static bool is_fuse(struct span type)
 	return span_eq(type, "fuse") || span_eq(type, "fuseblk") || span_starts(type, "fuse.");
 }
 
-static void file_text(struct waitfact *f, const char *path, const struct waitmount *m)
+static void file_text(struct waitfact *f, const char *path, bool leased, const struct waitmount *m)
 {
 	char shown[64], type[16], source[40];
 	span_copy(span_of(path), shown, sizeof(shown));
+	if (leased) {
+		TEXT_FORMAT(f->text, "%s, of which another process has a lease", shown[0] ? shown : "a file");
+		return;
+	}
 	if (!m) {
 		TEXT_FORMAT(f->text, "%s", shown[0] ? shown : "a file");
 		return;
@@ -179,14 +183,15 @@ void waiting_file(struct waiting *c, int fd)
 	struct waitfact *f = waitfact_add(c, partner ? WAITFACT_FIFO : fuse ? WAITFACT_FUSE : WAITFACT_STORAGE);
 	if (!f)
 		return;
-	file_text(f, path, has_mount ? &m : NULL);
+	const bool leased = waiting_lease(c);
+	file_text(f, path, leased, has_mount ? &m : NULL);
 	if (partner)
 		f->to_write = c->tw->nr == SYS_openat && (c->tw->arg[2] & O_ACCMODE) == O_WRONLY;
 	if (fuse && has_mount) {
 		/* As the kernel numbers devices inside. */
 		f->id = (uint64_t)m.major << 20 | m.minor;
 		waitfact_pend(c->l, &(struct pend){.kind = PEND_FUSE, .own = {FDOBJECT_FUSE, f->id}});
-	} else if (!has_mount && !path[0] && wchan[0]) {
+	} else if (!has_mount && !path[0] && wchan[0] && !leased) {
 		TEXT_FORMAT(f->text, "in %s", wchan);
 	}
 }

@@ -1,9 +1,11 @@
 /* Time limits: of system calls, and those that are options of the sockets on which these wait. */
 #include <linux/futex.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "sense/net/socklimit.h"
 #include "sense/proc/access.h"
 #include "sense/wait/waitfacts_parts.h"
@@ -139,6 +141,23 @@ void waiting_limit(struct waiting *c)
 	for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
 		if (limits[i].nr == c->tw->nr)
 			limit_take(c, limits[i].shape, limits[i].argument);
+}
+
+bool waiting_lease(struct waiting *c)
+{
+	char text[32];
+	size_t len;
+	uint64_t seconds;
+	const char *wchan = waiting_wchan(c);
+	if (strcmp(wchan, "__break_lease") != 0 && strcmp(wchan, "break_lease") != 0)
+		return false;
+	/* 0: the kernel waits without an end until the lease is given up. */
+	if (file_read_at(c->l->w->proc_fd, "sys/fs/lease-break-time", text, sizeof(text), &len) == 0 &&
+	    span_u64(span_trim((struct span){text, len}), &seconds) == 0 && seconds > 0) {
+		c->t->timed = true;
+		c->t->limit_ns = time_ns((int64_t)MIN(seconds, (uint64_t)INT32_MAX), 0, 1);
+	}
+	return true;
 }
 
 /* ---- options of sockets ---- */

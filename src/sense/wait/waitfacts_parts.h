@@ -113,6 +113,8 @@ struct span waitproc_mounts(struct waitlook *l, struct waitproc *p);
 
 /* waitfacts_limit.c: time limits of the call. */
 void waiting_limit(struct waiting *c);
+/* True if it waits until another process gives a lease up (F_SETLEASE); the kernel's limit of that is noted. */
+bool waiting_lease(struct waiting *c);
 /* Those that are options of sockets. After the holders are known. */
 void waitlook_options(struct waitlook *l);
 /* waitfacts_fd.c: a descriptor that is waited for, with the ways in which it is. */
