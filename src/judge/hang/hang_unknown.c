@@ -142,6 +142,55 @@ static bool wait_for_messages(struct hang_work *w)
 	return true;
 }
 
+/* ---- a signal that who waits for it in turn would have to send ---- */
+
+/* Somebody of another process who waits, likely at least, for this thread; NULL: nobody. */
+static const struct waitgraph_node *waiter_for(const struct waitgraph *g, const struct waitgraph_node *end)
+{
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		for (uint32_t k = 0; n->thread && n->process != end->process && k < n->n_edges; k++) {
+			const struct waitgraph_edge *e = &g->edge[n->first_edge + k];
+			if (&g->node[e->to] == end && e->quality >= WAITGRAPH_LIKELY)
+				return n;
+		}
+	}
+	return NULL;
+}
+
+/*
+ * The one main process of a job of steps, which has no other thread and no timers, waits for a signal without a limit;
+ * another process waits for it, and nobody of the job does anything else. Somebody outside may send one.
+ */
+static bool waits_for_signal(struct hang_work *w, const struct stackgroup_rank *r)
+{
+	char doing[300], who[160], wait[300];
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *n = g ? waitgraph_thread(g, r->process->pid, 0) : NULL;
+	if (!n || w->many || !w->stepping || w->g.n != 1 || n->timed || n->process->n_threads != 1 ||
+	    n->process->has_timers || n->thread->n != 1 || !n->fact || n->fact->kind != WAITFACT_SIGNAL ||
+	    !hang_nobody_acts_but(w, n))
+		return false;
+	const struct waitgraph_node *x = waiter_for(g, n);
+	if (!x)
+		return false;
+	hang_is(w, "wait_circle", CONFIDENCE_LOW);
+	w->v->unexplained = true;
+	hang_doing(w, r, doing, sizeof(doing));
+	waitgraph_who_text(g, (uint32_t)(x - g->node), who, sizeof(who));
+	waitgraph_wait_text(x, wait, sizeof(wait));
+	hang_says(w, "Process %d (%s) stands %s: it waits for a signal.", (int)n->process->pid, n->process->name,
+		  doing);
+	hang_says(w, "In turn %s waits for it%s%s, and nobody else of the job does anything.", who,
+		  wait[0] ? ": " : "", wait);
+	hang_says(w, "An alarm, or somebody outside, may still send one.");
+	ignore(hang_says_who_left_then(w), "nobody need have left");
+	hang_advise(w, "look at what should have sent the signal: mq_notify(3) tells only of a message that comes to "
+		       "an empty queue, SIGIO only of what is new, and signals that come together are told once; so "
+		       "take all that is there each time");
+	return true;
+}
+
 /* ---- an event loop that nothing is left to wake ---- */
 
 /* True of a thread that waits for others of its own process alone, and has no limit: it has no work. */
@@ -241,7 +290,7 @@ void hang_unknown(struct hang_work *w)
 		}
 	if (at_a_rendezvous(w) || (r && refused_beside(w, r)))
 		return;
-	if (r && r->process && (wait_for_messages(w) || loop_idles(w, r)))
+	if (r && r->process && (wait_for_messages(w) || loop_idles(w, r) || waits_for_signal(w, r)))
 		return;
 	hang_is(w, "hang_unknown", CONFIDENCE_LOW);
 	w->v->unexplained = true;
