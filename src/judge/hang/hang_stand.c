@@ -377,7 +377,7 @@ static uint32_t asked_of_the_job(const struct hang_work *w, const struct stackgr
 	for (uint32_t i = 0; n && i < n->n_edges; i++) {
 		const struct waitgraph_edge *e = &g->edge[n->first_edge + i];
 		if (e->fact && (e->fact->kind == WAITFACT_TCP || e->fact->kind == WAITFACT_UNIX) &&
-		    g->node[e->to].thread)
+		    !e->fact->to_write && g->node[e->to].thread)
 			return e->to;
 	}
 	return WAITGRAPH_NONE;
@@ -661,7 +661,7 @@ bool hang_one_stands(struct hang_work *w)
 		stands_says(w, r, doing);
 		if (anyone)
 			another_says(w, r);
-		if (r->activity.kind == ACTIVITY_DOWNLOAD)
+		if (r->activity.kind == ACTIVITY_DOWNLOAD || (id && strcmp(id, "network_wait") == 0))
 			asked_says(w, r);
 		lock_says(w, r);
 		if (hang_joins_thread(r) && !hang_thread_of_graph(w, r->process->pid))
