@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "judge/hang/hang_advice.h"
 #include "judge/hang/hang_parts.h"
 
 /* So long may somebody take to read what a terminal has in the way. */
@@ -73,108 +72,6 @@ static enum confidence confidence_of(const struct hang_work *w, const struct wai
 	if (s->quality == WAITGRAPH_LIKELY || is_only_end(w, s))
 		return CONFIDENCE_MEDIUM;
 	return CONFIDENCE_LOW;
-}
-
-static void way_says(struct hang_work *w, const struct waitgraph_sink *s)
-{
-	char way[600];
-	waitgraph_way_text(w->c->graph, s, way, sizeof(way));
-	hang_says(w, "%s.", way);
-	hang_evidence(w, "waits", "system calls, descriptors and memory of the threads",
-		      "who waits for whom: %zu thread%s can never run again; the arrows are %s", w->c->graph->n_dead,
-		      w->c->graph->n_dead == 1 ? "" : "s",
-		      s->n_followers == 0 || s->quality == WAITGRAPH_PROOF ? "proved"
-		      : s->quality == WAITGRAPH_LIKELY			   ? "likely"
-									   : "possible ones");
-}
-
-/* One thread alone waits for what it has itself, by the lock or by Python. */
-static bool is_own_lock(const struct hang_work *w, const struct waitgraph_sink *s, const char *id)
-{
-	const struct waitgraph_node *n = &w->c->graph->node[s->node];
-	const struct waithint *h = n->hint;
-	const bool says = h && h->kind == WAITHINT_OWNER && h->owner_tid == h->tid && h->owner_pid == h->pid;
-	const bool lock = n->fact && n->fact->kind == WAITFACT_LOCK;
-	return strcmp(id, "deadlock") == 0 && s->end == WAITEND_CIRCLE && s->n_nodes == 1 && (says || lock);
-}
-
-/* A lock of Python's that does not say who has it, and that nobody is left to release. */
-static bool is_lost_lock(const struct hang_work *w, const struct waitgraph_sink *s, const char *id)
-{
-	const struct waithint *h = w->c->graph->node[s->node].hint;
-	return strcmp(id, "orphaned_wait") == 0 && s->end == WAITEND_NOBODY && h && h->kind != WAITHINT_OWNER &&
-	       strncmp(h->text, "threading.Lock", strlen("threading.Lock")) == 0;
-}
-
-/* It waits in shared memory for what was made for threads of one process, so that another one wakes it in vain. */
-static bool is_apart(const struct waitgraph_node *n)
-{
-	return n->fact && n->fact->apart;
-}
-
-/* True if a thread of a circle within one process waits for a pipe or connection, and so for no lock. */
-static bool is_by_pipe(const struct hang_work *w, const struct waitgraph_sink *s, const char *id)
-{
-	const struct waitgraph *g = w->c->graph;
-	if (strcmp(id, "deadlock") != 0 || s->end != WAITEND_CIRCLE || !s->one_process)
-		return false;
-	for (size_t i = 0; i < g->n_nodes; i++) {
-		const struct waitfact *f = g->node[i].fact;
-		if (g->node[i].component == g->node[s->node].component && f &&
-		    (f->kind == WAITFACT_PIPE || f->kind == WAITFACT_UNIX || f->kind == WAITFACT_TCP))
-			return true;
-	}
-	return false;
-}
-
-/* Its advice is not that for a circle of several, or for any wait. */
-static void own_lock_says(struct hang_work *w, const struct waitgraph_sink *s, const char *id)
-{
-	const struct waithint *h = w->c->graph->node[s->node].hint;
-	if (is_own_lock(w, s, id)) {
-		hang_says(w, "It waits for a lock that it has already%s%s.",
-			  h && h->owner_text[0] ? ", which it took before: " : "", h ? h->owner_text : "");
-		w->advice = HANG_ADVICE_OWN_LOCK;
-	} else if (is_lost_lock(w, s, id)) {
-		w->advice = HANG_ADVICE_LOST_LOCK;
-	} else if (is_by_pipe(w, s, id)) {
-		hang_says(w, "Only threads of this process are left that could bring it, and they wait as well.");
-		w->advice = HANG_ADVICE_BY_PIPE;
-	} else if (is_apart(&w->c->graph->node[s->node])) {
-		hang_says(w, "That lies in memory which other processes of the job have as well, but was made for the "
-			     "threads of one process: no other one can wake it.");
-		w->advice = HANG_ADVICE_APART;
-	}
-}
-
-/* Of a wait that any of several threads of its own could end, none of which ever will: who they are. */
-static void own_threads_say(struct hang_work *w, const struct waitgraph_sink *s)
-{
-	const size_t room = sizeof(w->v->text) / 2; /* for what is said after it */
-	char threads[240];
-	if (s->end != WAITEND_OWN || !s->dead || waitgraph_awaits_its_own(&w->c->graph->node[s->node]))
-		return;
-	waitgraph_own_threads_text(w->c->graph, s, threads, sizeof(threads));
-	if (!threads[0])
-		return;
-	w->advice = HANG_ADVICE_OWN_THREADS;
-	if (strlen(w->v->text) < room)
-		hang_says(w, "Only threads of its own could end that, and they wait as well: %s.", threads);
-}
-
-static void graph_is(struct hang_work *w, const struct waitgraph_sink *s, const char *id, enum confidence c)
-{
-	hang_is(w, id, c);
-	const struct waitgraph_node *n = &w->c->graph->node[s->node];
-	/* a process of no rank that several ranks wait for is nobody's, nor is a server that waits for itself */
-	bool theirs = !s->of_waiters || s->outside || (s->n_ranks == 1 && !waitgraph_waits_for_itself(n));
-	for (size_t i = 0; theirs && i < s->n_ranks; i++)
-		hang_accuse(w, s->rank[i]);
-	w->v->lost_pid = n->process && n->hint && n->hint->lost ? n->process->pid : 0;
-	way_says(w, s);
-	own_lock_says(w, s, id);
-	own_threads_say(w, s);
-	hang_says_who_left(w, s);
 }
 
 /* ---- proofs ---- */
@@ -280,7 +177,7 @@ static bool one_is_dead(struct hang_work *w, const struct waitgraph_sink *s)
 		return false;
 	if (!hang_old_enough(w, HANG_FIRM))
 		return true;
-	graph_is(w, s, proof_id(w, s), CONFIDENCE_MEDIUM);
+	hang_graph_is(w, s, proof_id(w, s), CONFIDENCE_MEDIUM);
 	hang_says(w, "It can never go on: this is proved by its threads' waits, seen twice.");
 	hang_says(w, "The others run, and make no step.");
 	return true;
@@ -330,7 +227,7 @@ bool hang_graph_proof(struct hang_work *w)
 	bool guess = !s->closed || s->circle < WAITGRAPH_LIKELY;
 	bool nameless = s->end == WAITEND_CIRCLE && guess && s->n_ranks > 1;
 	const struct waitgraph_node *reader = hang_unread_by(w, s);
-	graph_is(w, s, id, !proved || (nameless && !reader) ? CONFIDENCE_LOW : confidence_of(w, s));
+	hang_graph_is(w, s, id, !proved || (nameless && !reader) ? CONFIDENCE_LOW : confidence_of(w, s));
 	if (reader)
 		hang_unread_says(w, reader);
 	else
@@ -581,7 +478,7 @@ static void two_are_dead(struct hang_work *w)
 	}
 	for (size_t i = 0; n == ARRAY_SIZE(both) && i < n; i++)
 		hang_accuse(w, both[i]->who->rank);
-	if (n == ARRAY_SIZE(both) && is_apart(both[0]) && is_apart(both[1]))
+	if (n == ARRAY_SIZE(both) && hang_is_apart(both[0]) && hang_is_apart(both[1]))
 		w->v->confidence = CONFIDENCE_MEDIUM;
 }
 
@@ -593,7 +490,7 @@ static bool each_stands(struct hang_work *w, const struct waitgraph_sink *s)
 		return false;
 	if (!hang_old_enough(w, HANG_CERTAIN))
 		return true;
-	graph_is(w, s, proof_id(w, s), CONFIDENCE_LOW);
+	hang_graph_is(w, s, proof_id(w, s), CONFIDENCE_LOW);
 	w->v->n_culprits = 0;
 	two_are_dead(w);
 	hang_says(w, "The other ranks stand for ever as well, each in a wait of its own that nobody is left to end: "
@@ -703,6 +600,16 @@ static bool by_strangers(const struct hang_work *w, const struct waitgraph_sink 
 	       waitgraph_end_of(w->c->graph, n->process->pid) == s;
 }
 
+/* True if something may end this wait that the graph does not show, or that is meant to. */
+static bool may_end_otherwise(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph_node *n = &w->c->graph->node[s->node];
+	/* nobody was found, and yet something lives that could: a child whose end its handler tells of */
+	const bool nobody = n->end == WAITEND_NOBODY && !s->dead && !n->dead_within && !n->hint;
+	return nobody || may_be_opened(w->c->graph, s) || hang_by_design(w, s) || hang_may_be_woken(w, s) ||
+	       by_strangers(w, s) || hang_sleeper_may_come(w, s) || is_open_to_others(w, s);
+}
+
 /* An end that says why: a stopped helper, a silent server. Such a wait may still end, so it takes longer to tell. */
 bool hang_graph_explains(struct hang_work *w)
 {
@@ -758,7 +665,7 @@ bool hang_graph_explains(struct hang_work *w)
 	/* read from a pool, which proves nothing; a server of the same port may have its connection */
 	bool lost = (n->hint && n->hint->lost) || waitgraph_waits_for_itself(n);
 	bool sure = held && s->circle == WAITGRAPH_PROOF && !lost && !is_unasked(w->c->graph, s);
-	graph_is(w, s, left ? "abandoned_wait" : asker ? "poll_loop" : id,
+	hang_graph_is(w, s, left ? "abandoned_wait" : asker ? "poll_loop" : id,
 		 sure ? confidence_of(w, s) : MIN(confidence_of(w, s), CONFIDENCE_MEDIUM));
 	circle_says(w, s);
 	if (hang_each_for_its_own(w)) {
@@ -775,13 +682,8 @@ bool hang_graph_explains(struct hang_work *w)
 	const size_t lookers = s->end == WAITEND_CLOCK ? hang_all_look(w) : 0;
 	if (s->end == WAITEND_CLOCK)
 		sleeper_says(w, n, lookers);
-	/* nobody was found, and yet something lives that could: a child whose end its handler tells of */
-	const bool nobody = n->end == WAITEND_NOBODY && !s->dead && !n->dead_within && !n->hint;
-	const bool unsure = nobody || may_be_opened(w->c->graph, s) || hang_by_design(w, s) ||
-			    hang_may_be_woken(w, s) || by_strangers(w, s) || hang_sleeper_may_come(w, s) ||
-			    is_open_to_others(w, s);
 	/* a person may come; sleeping may be what the program is for; or who could end it is not known */
-	if ((visitor && !locked) || lookers > 2 || unsure)
+	if ((visitor && !locked) || lookers > 2 || may_end_otherwise(w, s))
 		w->v->confidence = CONFIDENCE_LOW;
 	if (reader)
 		reader_says(w, reader);

@@ -60,6 +60,10 @@ const struct waitgraph_sink *hang_graph_end(const struct hang_work *w);
  * still be woken by somebody else than the clock.
  */
 bool hang_serves_beside(const struct hang_work *w, const struct waitgraph_sink *s);
+/* The verdict `id` by this end: who is accused, the way to it, and the advice (hang_graph_says.c). */
+void hang_graph_is(struct hang_work *w, const struct waitgraph_sink *s, const char *id, enum confidence c);
+/* It waits in shared memory for what was made for threads of one process, so that another one wakes it in vain. */
+bool hang_is_apart(const struct waitgraph_node *n);
 bool hang_graph_proof(struct hang_work *w); /* circles, and waits that nobody is left to end */
 /* How sure the graph is that the others wait for this rank; false: it does not say so, or there is no graph. */
 bool hang_graph_names(const struct hang_work *w, int32_t rank, enum confidence *ret);
