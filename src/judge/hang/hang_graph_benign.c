@@ -155,9 +155,10 @@ static bool by_timer(const struct hang_work *w, const struct waitgraph_sink *s)
 
 /*
  * True if nothing of a job that has made steps is at work but threads that wake up all the time and do next to nothing,
- * as event loops with timers do. Who sleeps, or may be brought something, may be who the others wait for.
+ * as event loops with timers do. Who sleeps, or may be brought something, may be who the others wait for. Unlike
+ * hang_only_ticks it asks nothing of what the loops may look at, and shortens no more than a helper's half hour.
  */
-static bool only_ticks(const struct hang_work *w)
+static bool all_wait_or_tick(const struct hang_work *w)
 {
 	const struct waitgraph *g = w->c->graph;
 	for (size_t i = 0; i < g->n_nodes; i++) {
@@ -181,8 +182,9 @@ static bool runs_along(const struct hang_work *w, const struct waitgraph_sink *s
 	const double busy_cores = 0.2;
 	const struct waitgraph_node *n = &w->c->graph->node[s->node];
 	const uint64_t checkpoint_ns = hang_time(w->s->checkpoint_ns, HANG_CHECKPOINT_NS);
+	const uint64_t beside_ns = all_wait_or_tick(w) ? MIN(runs_ns, checkpoint_ns) : checkpoint_ns;
 	if (!hang_end_is_main(w, s))
-		return w->standstill_ns < patience(w, only_ticks(w) ? MIN(runs_ns, checkpoint_ns) : checkpoint_ns);
+		return w->standstill_ns < patience(w, beside_ns);
 	const struct stackgroup_rank *r = stackgroups_find(&w->g, n->who->rank);
 	return w->standstill_ns < patience(w, runs_ns) && (!r || r->cores + hang_queues(w, r->rank) < busy_cores);
 }
