@@ -79,10 +79,15 @@ int taskgroups_open(const struct taskgroups *g, uint32_t number, int *ret_fd)
 	char name[16];
 	TEXT_FORMAT(name, "%u", number);
 	int fd = openat(g->fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0 && errno == ENOENT && mkdirat(g->fd, name, 0755) == 0)
+	const bool made = fd < 0 && errno == ENOENT && mkdirat(g->fd, name, 0755) == 0;
+	if (made)
 		fd = openat(g->fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
+	if (fd < 0) {
+		const int error = errno;
+		if (made) /* without a descriptor to open it by: nobody would know of it */
+			(void)unlinkat(g->fd, name, AT_REMOVEDIR);
+		return -error;
+	}
 	*ret_fd = fd;
 	return 0;
 }

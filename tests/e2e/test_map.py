@@ -258,7 +258,7 @@ def test_the_first_signal_asks_and_the_second_kills(vigil, tmp_path):
     assert b"asked to end" in process.stderr.read()
 
 
-@pytest.mark.parametrize("limit", ["-n 40", "-n 24"])
+@pytest.mark.parametrize("limit", ["-n 44", "-n 40", "-n 34", "-n 28", "-n 24"])
 def test_few_descriptors_are_no_error_and_leave_no_group(bag, limit):
     """-j0 asks for more tasks at a time than there are descriptors for."""
     name = f"few{os.getpid()}x{time.monotonic_ns()}"

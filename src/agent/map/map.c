@@ -261,6 +261,7 @@ int map_run(const struct map_spec *spec, const struct world *w)
 		map_loop(m);
 		map_bar_close(m);
 		map_strays_last(m);
+		mapoutput_no_more(&m->output); /* to remove groups takes descriptors, of which there may be few */
 		map_groups_close(m);
 		status = m->fatal ? m->fatal : map_exit_status(&spec->halt, &m->tally, m->total);
 		map_job_end(m, status);

@@ -54,10 +54,16 @@ static void files_close(struct map_files *files)
 	}
 }
 
-void mapoutput_done(struct mapoutput *o)
+void mapoutput_no_more(struct mapoutput *o)
 {
 	for (size_t i = 0; i < o->n_idle; i++)
 		close(o->idle[i]);
+	o->n_idle = 0;
+}
+
+void mapoutput_done(struct mapoutput *o)
+{
+	mapoutput_no_more(o);
 	for (size_t i = 0; i < o->n_held; i++) {
 		files_close(&o->held[i].files);
 		free(o->held[i].tag);

@@ -60,6 +60,8 @@ struct mapoutput {
 /* A copy without control characters, but for ends of lines; malloc'ed. NULL: no memory. */
 char *mapoutput_shown(const char *text);
 void mapoutput_init(struct mapoutput *o, const struct map_spec *spec, const struct mapoutput_wait *wait);
+/* No task is started any more: closes the files that are kept for the next ones. */
+void mapoutput_no_more(struct mapoutput *o);
 void mapoutput_done(struct mapoutput *o);
 /* True: so many files wait for earlier tasks that no more are started. */
 bool mapoutput_full(const struct mapoutput *o);
