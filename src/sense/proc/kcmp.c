@@ -17,6 +17,16 @@ int tasks_same_memory(const struct world *w, pid_t a, pid_t b)
 	return r == 0 ? 1 : r > 0 || w->recorded || errno == ESRCH ? 0 : -1;
 }
 
+int tasks_memory_order(const struct world *w, pid_t a, pid_t b, int *ret)
+{
+	const long r = compare(w, a, b, KCMP_VM);
+	if (r >= 0 && r <= 2)
+		*ret = r == 0 ? 0 : r == 1 ? -1 : 1;
+	else
+		*ret = a < b ? -1 : 1;
+	return r >= 0 || w->recorded || errno == ESRCH ? 0 : -EPERM;
+}
+
 bool tasks_part_files(const struct world *w, pid_t a, pid_t b)
 {
 	return compare(w, a, b, KCMP_FILES) > 0;

@@ -12,5 +12,10 @@
 
 /* 1: two processes have the same memory, 0: they have not, or one has ended; negative: the kernel may not be asked. */
 int must_check tasks_same_memory(const struct world *w, pid_t a, pid_t b);
+/*
+ * An order of memories, by which processes can be sorted: *ret is 0 of two that have the same, else below or above 0.
+ * -EPERM: the kernel may not be asked, and *ret is by pid.
+ */
+int must_check tasks_memory_order(const struct world *w, pid_t a, pid_t b, int *ret);
 /* True of two tasks that are known to have tables of descriptors of their own. */
 bool tasks_part_files(const struct world *w, pid_t a, pid_t b);

@@ -217,6 +217,7 @@ static void waitlook_done(struct waitlook *l)
 		free(l->proc[i].mounts);
 	}
 	free(l->proc);
+	free(l->mates);
 	free(l->pend);
 	free(l->locks);
 	kinship_done(&l->kin);

@@ -3,10 +3,10 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "base/bisect.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/hash.h"
-#include "sense/proc/kcmp.h"
 #include "sense/proc/proc.h"
 #include "sense/wait/waitfacts_parts.h"
 
@@ -143,43 +143,31 @@ static bool is_others_too(struct waiting *c, const struct map_row *row)
 	return false;
 }
 
-static bool is_near(const struct kin *a, const struct kin *b)
+/* Which processes have the same memory; read once, when the first thread waits for a word of one process. */
+static const struct mates_process *mates_of(struct waitlook *l, const struct kin *of)
 {
-	return a->ppid == b->pid || b->ppid == a->pid;
-}
-
-/* Where the kernel may not be asked: a copy made by fork differs from its original in the pages that it has. */
-static bool have_same_pages(const struct world *w, pid_t a, pid_t b)
-{
-	struct proc_statm x, y;
-	return proc_statm_read(w, a, &x) == 0 && proc_statm_read(w, b, &y) == 0 && x.size_pages == y.size_pages &&
-	       x.resident_pages == y.resident_pages && x.shared_pages == y.shared_pages;
-}
-
-/* Which processes have its memory as well: relatives, or others with an address space of the same size. */
-static void mates_read(struct waitlook *l, struct waitproc *p)
-{
-	const pid_t pid = p->kin->pid;
-	for (size_t i = 0; i < l->n_procs && p->n_mates < ARRAY_SIZE(p->mate); i++) {
-		const struct kin *k = l->proc[i].kin;
-		if (k == p->kin || k->state == 'Z' || (k->size_bytes != p->kin->size_bytes && !is_near(k, p->kin)))
-			continue;
-		const int same = tasks_same_memory(l->w, pid, k->pid);
-		if (same > 0)
-			p->mate[p->n_mates++] = k->pid;
-		p->mates_unknown |= same < 0 && have_same_pages(l->w, pid, k->pid);
+	if (!l->mates) {
+		l->mates = calloc(l->n_procs + 1, sizeof(*l->mates));
+		for (size_t i = 0; l->mates && i < l->n_procs; i++) {
+			const struct kin *k = l->proc[i].kin;
+			if (k->state != 'Z')
+				l->mates[l->n_mates++] = (struct mates_process){
+					.pid = k->pid, .ppid = k->ppid, .size_bytes = k->size_bytes};
+		}
+		if (!l->mates || mates_read(l->w, l->mates, l->n_mates) < 0)
+			l->error = -ENOMEM;
 	}
+	const size_t at = l->mates ? bisect(l->n_mates, i, l->mates[i].pid < of->pid) : l->n_mates;
+	return at < l->n_mates && l->mates[at].pid == of->pid ? &l->mates[at] : NULL;
 }
 
 /* A process that was made with the memory of another one wakes who waits there, as a thread would. */
 static void mates_take(struct waiting *c, struct waitfact *f)
 {
-	if (!c->p->mates_tried)
-		mates_read(c->l, c->p);
-	c->p->mates_tried = true;
-	f->complete = f->complete && !c->p->mates_unknown;
-	for (size_t i = 0; i < c->p->n_mates; i++)
-		waitfact_holder_add(c->l, f, c->p->mate[i], 0);
+	const struct mates_process *m = mates_of(c->l, c->p->kin);
+	f->complete = f->complete && !(m && m->unknown);
+	for (size_t i = 0; m && i < m->n_mates; i++)
+		waitfact_holder_add(c->l, f, m->mate[i], 0);
 }
 
 static void plain_take(struct waiting *c, uint64_t addr, bool is_private)

@@ -3,6 +3,7 @@
 
 #include "sense/net/sockpeer.h"
 #include "sense/proc/maps.h"
+#include "sense/proc/mates.h"
 #include "sense/proc/remote.h"
 #include "sense/wait/fdholders.h"
 #include "sense/wait/kinship.h"
@@ -23,9 +24,6 @@ struct waitproc {
 	char *mounts; /* text of mountinfo; owned; NULL: not readable */
 	size_t mounts_len;
 	pid_t ns_pid; /* in its own pid namespace; 0: unknown */
-	bool mates_tried, mates_unknown; /* unknown: another process may have the same memory */
-	pid_t mate[8]; /* processes that have the same memory */
-	size_t n_mates;
 };
 
 /* A FIFO without a name. */
@@ -79,6 +77,8 @@ struct waitlook {
 	size_t locks_len;
 	bool locks_tried;
 	struct pend_memo memo[1024]; /* by hash; a later one takes the place of an earlier one */
+	struct mates_process *mates; /* by pid; owned; NULL: not read yet */
+	size_t n_mates;
 	size_t n_fifos; /* whose users by other paths were searched for */
 	int error; /* -ENOMEM, kept until the end */
 };
