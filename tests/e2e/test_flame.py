@@ -56,7 +56,7 @@ def test_every_form_is_written(vigil, spin, format, tmp_path):
     result = vigil("flame", process.pid, "-d", 0.5, "--format", format, "-o", out)
     assert result.status == 0, result
     data = out.read_bytes()
-    assert len(data) > 100
+    assert len(data) > (50 if format == "folded" else 100) # one stack alone, where the program had little of a processor
     begin = {"svg": b"<?xml", "html": b"<!DOCTYPE html>", "folded": b"", "speedscope": b"{", "pprof": b"\x1f\x8b", "json": b"{"}
     assert data.lstrip()[:20].lower().startswith(begin[format].lower()), data[:40]
     assert not [p for p in tmp_path.iterdir() if "part" in p.name]

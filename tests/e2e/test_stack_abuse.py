@@ -454,8 +454,8 @@ def test_trampolines_are_not_shown_beside_the_frames_that_they_are_of(vigil, beg
         result = vigil("flame", process.pid, "-d", 0.5, "--native", "--format", "json")
         answer = result.json()
         meta = answer["meta"]
-        # how many there are in half a second is the machine's affair
-        assert meta.get("approximate", 0) == 0 and 0 < meta["samples"] <= 2 * meta["merged"], (python, meta)
+        # how many there are in half a second, and of how many the thread was paused in time, is the machine's affair
+        assert meta.get("approximate", 0) == 0 and meta["merged"] > 0, (python, meta)
         assert not [f["name"] for f in answer["frames"] if f["name"].startswith("py::")], python
         pathlib.Path(f"/tmp/perf-{process.pid}.map").unlink(missing_ok=True)
 
