@@ -92,3 +92,9 @@ int text_format(char *dst, size_t cap, const char *fmt, ...)
 	va_end(ap);
 	return n;
 }
+
+void text_capital(char *text)
+{
+	if (text[0] >= 'a' && text[0] <= 'z')
+		text[0] = (char)(text[0] - 'a' + 'A');
+}

@@ -33,4 +33,6 @@ size_t buf_runs(struct buf *b, const int32_t *rising, size_t n, size_t most, con
 char *text_copy(char *dst, size_t cap, const char *src);
 #define TEXT_COPY(array, src) text_copy((array), sizeof(array), (src))
 int text_format(char *dst, size_t cap, const char *fmt, ...) printf_like(3, 4);
+/* Makes the first letter of a sentence a capital; others than a to z stay. */
+void text_capital(char *text);
 #define TEXT_FORMAT(array, ...) ((void)text_format((array), sizeof(array), __VA_ARGS__))

@@ -195,8 +195,7 @@ static void judge_stand(struct hang_work *w, const struct hang_settings *asked)
 		hang_says(w, "No thread of the job takes in anything of others; they only wake up by their own "
 			     "clocks.");
 	}
-	if (v->text[0] >= 'a' && v->text[0] <= 'z')
-		v->text[0] = (char)(v->text[0] - 'a' + 'A');
+	text_capital(v->text);
 	hang_collective_joins(w);
 	hang_book_joins(w);
 	hang_advise_for(w, w->advice ? w->advice : v->id);

@@ -48,8 +48,7 @@ void hang_incident(const struct hang_verdict *v, const struct hang_case *c, stru
 	in->time_unix_ms = c->now_unix_ms;
 	in->stood_ms = v->standstill_ns / NS_PER_MS;
 	summary(v, in);
-	if (in->summary[0] >= 'a' && in->summary[0] <= 'z') /* "rank 3 holds up …" */
-		in->summary[0] = (char)(in->summary[0] - 'a' + 'A');
+	text_capital(in->summary); /* "rank 3 holds up …" */
 	TEXT_COPY(in->cause.id, v->id);
 	TEXT_COPY(in->cause.text, v->text);
 	in->cause.confidence = v->confidence;

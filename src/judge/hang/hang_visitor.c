@@ -77,7 +77,7 @@ static void other_door(struct hang_work *w, const struct waitgraph_sink *s)
 		w->v->confidence = CONFIDENCE_LOW;
 		w->v->n_culprits = 0;
 		waitgraph_who_text(g, i, who, sizeof(who));
-		who[0] = who[0] >= 'a' && who[0] <= 'z' ? (char)(who[0] - 'a' + 'A') : who[0];
+		text_capital(who);
 		hang_says(w, "%s waits for somebody to come as well: who should have come to whom is not known.", who);
 		return;
 	}

@@ -52,7 +52,7 @@ static bool dead_says(struct hang_work *w, const struct stackgroup_rank *r)
 		return false;
 	waitgraph_who_text(w->c->graph, (uint32_t)(x - w->c->graph->node), who, sizeof(who));
 	waitgraph_wait_text(x, wait, sizeof(wait));
-	who[0] = who[0] >= 'a' && who[0] <= 'z' ? (char)(who[0] - 'a' + 'A') : who[0];
+	text_capital(who);
 	hang_says(w, "%s can never go on: %s. Nothing else of the job works, so what is waited for may be its part.",
 		  who, wait);
 	return true;
@@ -73,7 +73,7 @@ void hang_says_who_naps(struct hang_work *w, const struct stackgroup_rank *r)
 			continue;
 		const bool looks = x->hint && x->hint->kind == WAITHINT_RETRY;
 		waitgraph_who_text(g, i, who, sizeof(who));
-		who[0] = who[0] >= 'a' && who[0] <= 'z' ? (char)(who[0] - 'a' + 'A') : who[0];
+		text_capital(who);
 		hang_says(w, "%s %s.", who, looks ? x->hint->text : "naps again and again");
 		n++;
 	}

@@ -365,7 +365,7 @@ static bool talk_says(struct hang_work *w, const struct stackgroup_rank *odd)
 	const bool alone = asks && own.asked_bytes > others.asked_bytes;
 	const bool out = !asks && own.asked_bytes < others.asked_bytes;
 	waitgraph_who_text(g, (uint32_t)(server - g->node), who, sizeof(who));
-	who[0] = who[0] >= 'a' && who[0] <= 'z' ? (char)(who[0] - 'a' + 'A') : who[0];
+	text_capital(who);
 	if (own.answered_bytes == others.answered_bytes && (alone || out)) {
 		hang_says(w,
 			  "%s has had %llu bytes of it and %llu of each other one, and has sent as many to each: %s.",

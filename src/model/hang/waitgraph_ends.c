@@ -422,8 +422,7 @@ static bool own_arrows_drop(struct waitgraph *g, uint32_t component)
 	return dropped;
 }
 
-/* True of a circle of which none can ever go on, and all wait on something shared: none is more its end than another.
- */
+/* True of a circle of which none can ever go on, and all wait on something shared: none is more its end than others. */
 static bool is_dead_and_vague(const struct waitgraph *g, uint32_t component)
 {
 	for (size_t i = 0; i < g->n_nodes; i++) {

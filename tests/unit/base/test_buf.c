@@ -109,6 +109,18 @@ static uint64_t system_ns(clockid_t which)
 	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
+static void a_sentence_begins_with_a_capital(void **state)
+{
+	char lower[] = "rank 3 waits", other[] = "→ rank 3", none[] = "";
+	(void)state;
+	text_capital(lower);
+	text_capital(other);
+	text_capital(none);
+	assert_string_equal(lower, "Rank 3 waits");
+	assert_string_equal(other, "→ rank 3");
+	assert_string_equal(none, "");
+}
+
 static void the_clocks_are_those_of_the_system(void **state)
 {
 	(void)state;
@@ -163,6 +175,7 @@ int main(void)
 		cmocka_unit_test(a_copy_ends_between_characters),
 		cmocka_unit_test(a_copy_may_overlap_its_source),
 		cmocka_unit_test(a_format_reports_the_length_it_needs),
+		cmocka_unit_test(a_sentence_begins_with_a_capital),
 		cmocka_unit_test(the_clocks_are_those_of_the_system),
 		cmocka_unit_test(unix_time_is_in_milliseconds),
 	};
