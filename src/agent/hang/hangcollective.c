@@ -22,7 +22,7 @@ static const int64_t clock_slack_ms = 1000;
 struct hangcollective_answer {
 	_Atomic bool done;
 	struct collective_verdict verdict;
-	char note[HANGCOLLECTIVE_NOTES][120];
+	char note[HANGCOLLECTIVE_NOTES][HANGCOLLECTIVE_NOTE];
 	size_t n_notes;
 };
 
@@ -77,7 +77,7 @@ static void hangcollective_ask(const struct world *w, const struct collectives_w
 	/* many ranks may have the same note; `vigil collectives` shows all */
 	a->n_notes = MIN(c.n_notes, (size_t)HANGCOLLECTIVE_NOTES);
 	for (size_t i = 0; i < a->n_notes; i++)
-		TEXT_FORMAT(a->note[i], "collective: %.100s", c.note[i]);
+		TEXT_FORMAT(a->note[i], "collective: %s", c.note[i]);
 	atomic_store(&a->done, true);
 	/* the process ends now and frees what was allocated */
 }
@@ -158,7 +158,7 @@ bool hangcollective_done(struct hangcollective *h, const struct world *w)
 }
 
 size_t hangcollective_take(struct hangcollective *h, struct hang_collective *ret,
-			   char ret_note[HANGCOLLECTIVE_NOTES][120])
+			   char ret_note[HANGCOLLECTIVE_NOTES][HANGCOLLECTIVE_NOTE])
 {
 	size_t n = 0;
 	*ret = (struct hang_collective){.valid = false};

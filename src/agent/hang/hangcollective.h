@@ -16,6 +16,7 @@
 #include "model/collective/collective_verdict.h"
 
 #define HANGCOLLECTIVE_NOTES 2
+#define HANGCOLLECTIVE_NOTE 340
 /* Limit of all waiting in the child together; it has one second more to read the answers. */
 #define HANGCOLLECTIVE_NS (7 * NS_PER_S)
 
@@ -35,7 +36,7 @@ bool hangcollective_done(struct hangcollective *h, const struct world *w);
  * why. Returns the number of notes.
  */
 size_t hangcollective_take(struct hangcollective *h, struct hang_collective *ret,
-			   char ret_note[HANGCOLLECTIVE_NOTES][120]);
+			   char ret_note[HANGCOLLECTIVE_NOTES][HANGCOLLECTIVE_NOTE]);
 /* Kills an unfinished child. */
 void hangcollective_end(struct hangcollective *h);
 /* Converts a verdict of judge/collective to the type of judge/hang. Pure. */

@@ -251,7 +251,7 @@ static bool collective_ask(struct hangevidence *g, const struct world *w, const 
 
 static void collective_take(struct hangevidence *g)
 {
-	char note[HANGCOLLECTIVE_NOTES][120];
+	char note[HANGCOLLECTIVE_NOTES][HANGCOLLECTIVE_NOTE];
 	size_t n = hangcollective_take(&g->asks, &g->collective, note);
 	for (size_t i = 0; i < n; i++)
 		hangevidence_unavailable(&g->hcase, "%s", note[i]);

@@ -128,19 +128,22 @@ static bool may_be_in_one(const struct waitfacts *f, const struct waitfact_threa
 }
 
 /* The innermost frames of a Python stack as those of a dump; their texts stay the cache's. */
-static struct dump_thread python_thread(const struct pystack *s, struct dump_frame frame[static FRAMES_MOST])
+static struct dump_thread python_thread(const struct pyrt *rt, const struct pystack *s,
+					struct dump_frame frame[static FRAMES_MOST])
 {
 	struct dump_thread t = {.frames = frame, .has_python = true};
 	for (size_t i = 0; i < s->n && t.n_frames < FRAMES_MOST; i++) {
 		const struct pycode *c = s->frames[i].known;
 		if (c)
-			frame[t.n_frames++] =
-				(struct dump_frame){.kind = FRAME_PYTHON, .name = c->name, .file = c->file};
+			frame[t.n_frames++] = (struct dump_frame){.kind = FRAME_PYTHON,
+								  .name = c->name,
+								  .file = c->file,
+								  .line = pycode_line(rt, c, s->frames[i].instr)};
 	}
 	return t;
 }
 
-/* False: nothing is known of it, or it is in no such call by Python's frames. */
+/* By Python's frames. False: nothing is known of it. */
 static bool python_call(const struct world *w, pid_t pid, struct waitcall *c)
 {
 	struct fault fault = {.text = ""};
@@ -156,10 +159,17 @@ static bool python_call(const struct world *w, pid_t pid, struct waitcall *c)
 	py = procview_python_thread(py, n, pid);
 	if (!py || pystacks_read(v->stacks, py, false, &stack) != 0)
 		return false;
-	const struct dump_thread t = python_thread(&stack, frame);
+	const struct dump_thread t = python_thread(&v->rt, &stack, frame);
+	struct activity_found found;
+	activity_of(&t, &found);
 	*c = (struct waitcall){.pid = pid};
 	c->state = call_by_frames(&t, c->op);
-	return c->state == WAITCALL_IN || c->state == WAITCALL_STORE;
+	if (found.user)
+		TEXT_FORMAT(c->place, "%s:%d in %s", frame_file_short(found.user->file), found.user->line,
+			    found.user->name);
+	if (!activity_waits_for_ranks(found.kind))
+		c->state = WAITCALL_PLACED;
+	return c->state != WAITCALL_PLACED || c->place[0];
 }
 
 int waitcalls_read(const struct world *w, const struct waitfacts *facts, const struct waitgraph_who *who, size_t n_who,

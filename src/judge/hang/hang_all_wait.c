@@ -357,6 +357,46 @@ static bool message_circle(struct hang_work *w)
 	return true;
 }
 
+/*
+ * The rank at which the sends and receives of all ranks end that are in one: it is in another call, so that what the
+ * last of them waits for does not come. NULL: there is none, or their peers are not known. ret_last: that one.
+ */
+static const struct stackgroup_rank *peer_elsewhere(const struct hang_work *w, const struct stackgroup_rank **ret_last)
+{
+	const struct stackgroup_rank *end = NULL;
+	for (size_t i = 0; i < w->g.n; i++) {
+		const struct stackgroup_rank *last = &w->g.rank[i], *at = hang_peer(w, last);
+		if (last->activity.kind != ACTIVITY_P2P)
+			continue;
+		for (size_t steps = 0; at && at->activity.kind == ACTIVITY_P2P && steps < w->g.n; steps++) {
+			last = at;
+			at = hang_peer(w, at);
+		}
+		if (!at || at->activity.kind == ACTIVITY_P2P || (end && end != at))
+			return NULL;
+		end = at;
+		*ret_last = last;
+	}
+	return end;
+}
+
+/* Of a rank that waits for a message and the one in another call either may be wrong; of several that wait, the one. */
+static void peer_says(struct hang_work *w, const struct stackgroup_rank *last, const struct stackgroup_rank *end,
+		      size_t n)
+{
+	char doing[300];
+	hang_accuse(w, end->rank);
+	if (n == 1)
+		hang_accuse(w, last->rank);
+	hang_doing(w, last, doing, sizeof(doing));
+	hang_says(w, "%zu of %zu ranks wait%s in a send or receive whose counterpart does not come: rank %d in %s.", n,
+		  w->g.n, n == 1 ? "s" : "", last->rank, doing);
+	hang_doing(w, end, doing, sizeof(doing));
+	hang_says(w, "It waits for rank %d, which is in %s.", end->rank, doing);
+	if (n == 1)
+		hang_says(w, "These two calls do not match; which of them is wrong cannot be told.");
+}
+
 static bool p2p(struct hang_work *w)
 {
 	size_t n = 0;
@@ -375,6 +415,11 @@ static bool p2p(struct hang_work *w)
 	if (!hang_old_enough(w, HANG_FIRM))
 		return true;
 	hang_is(w, "p2p_wait", CONFIDENCE_MEDIUM);
+	const struct stackgroup_rank *last = NULL, *end = peer_elsewhere(w, &last);
+	if (end && !in_two_calls(w)) {
+		peer_says(w, last, end, n);
+		return true;
+	}
 	const struct stackgroup_rank *elsewhere = accuse_elsewhere(w, n);
 	/*
 	 * Rank 0 alone may be the one that the others send to; and of all, or of senders beside ranks that have gone on
@@ -389,8 +434,8 @@ static bool p2p(struct hang_work *w)
 		w->v->n_culprits = pair ? 2 : 0;
 	}
 	hang_doing(w, one, doing, sizeof(doing));
-	hang_says(w, "%zu of %zu ranks wait in a send or receive whose counterpart does not come: rank %d in %s.", n,
-		  w->g.n, one->rank, doing);
+	hang_says(w, "%zu of %zu ranks wait%s in a send or receive whose counterpart does not come: rank %d in %s.", n,
+		  w->g.n, n == 1 ? "s" : "", one->rank, doing);
 	if (sends) {
 		hang_says(w, "All ranks send and none receives, so each waits for another one to receive first.");
 	} else if (pair) {

@@ -18,6 +18,8 @@ const struct stackgroup_rank *hang_culprit(const struct hang_work *w); /* the fi
 const struct stackgroup_rank *hang_first_waiting(const struct hang_work *w); /* for others; NULL: none */
 bool hang_all_still(const struct hang_work *w); /* every rank has one stack in all dumps, of at least two */
 const struct waitgraph_sink *hang_message_circle(const struct hang_work *w); /* of sends and receives; NULL: none */
+/* The rank that its send or receive names; NULL: it is in none, or that is not known. */
+const struct stackgroup_rank *hang_peer(const struct hang_work *w, const struct stackgroup_rank *r);
 /* True if it is one of several ranks that have not come to a call: where the ranks stand names them all. */
 bool hang_several_missing(const struct hang_work *w, const struct waitgraph_sink *s);
 /*

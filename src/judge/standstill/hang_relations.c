@@ -152,12 +152,24 @@ bool hang_several_missing(const struct hang_work *w, const struct waitgraph_sink
 	return false;
 }
 
-/* True if a main thread of the circle waits for the one rank that its call names. */
-static bool names_its_peer(const struct hang_work *w, const struct waitgraph_node *n)
+/* The one arrow of a main thread that waits for the rank that its send or receive names; NULL: it is none. */
+static const struct waitgraph_edge *peer_arrow(const struct hang_work *w, const struct waitgraph_node *n)
 {
 	const struct waitgraph_edge *e = n->n_edges == 1 ? &w->c->graph->edge[n->first_edge] : NULL;
 	const struct stackgroup_rank *r = n->main && n->who ? stackgroups_find(&w->g, n->who->rank) : NULL;
-	return e && is_of_rank(e) && r && r->activity.kind == ACTIVITY_P2P;
+	return e && is_of_rank(e) && r && r->activity.kind == ACTIVITY_P2P ? e : NULL;
+}
+
+const struct stackgroup_rank *hang_peer(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct waitgraph *g = w->c->graph;
+	for (size_t i = 0; g && i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		const struct waitgraph_edge *e = n->main && n->who && n->who->rank == r->rank ? peer_arrow(w, n) : NULL;
+		if (e && g->node[e->to].who)
+			return stackgroups_find(&w->g, g->node[e->to].who->rank);
+	}
+	return NULL;
 }
 
 const struct waitgraph_sink *hang_message_circle(const struct hang_work *w)
@@ -167,7 +179,7 @@ const struct waitgraph_sink *hang_message_circle(const struct hang_work *w)
 	if (!s || s->end != WAITEND_CIRCLE || !s->closed || s->n_ranks < 2)
 		return NULL;
 	for (size_t i = 0; i < g->n_nodes; i++)
-		if (g->node[i].component == g->node[s->node].component && !names_its_peer(w, &g->node[i]))
+		if (g->node[i].component == g->node[s->node].component && !peer_arrow(w, &g->node[i]))
 			return NULL;
 	return s;
 }

@@ -194,7 +194,7 @@ static const struct waithint *best_hint(const struct build *b, pid_t pid, pid_t 
 {
 	static const enum waithint_kind of_wait[] = {WAITHINT_CALL, WAITHINT_NOBODY, WAITHINT_OWNER, WAITHINT_RESULT,
 						     WAITHINT_KEY,  WAITHINT_RANK,   WAITHINT_FACT,  WAITHINT_WITHIN,
-						     WAITHINT_IDLE, WAITHINT_TEXT,   WAITHINT_RETRY};
+						     WAITHINT_IDLE, WAITHINT_TEXT,   WAITHINT_MEETS, WAITHINT_RETRY};
 	static const enum waithint_kind of_place[] = {WAITHINT_PLACE};
 	size_t n, n_kinds = place ? ARRAY_SIZE(of_place) : ARRAY_SIZE(of_wait);
 	const struct waithint *const *h = waitgraph_hints(b, pid, tid, &n);

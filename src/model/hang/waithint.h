@@ -54,6 +54,8 @@ enum waithint_kind {
 	WAITHINT_STREAM,
 	/* It makes no system call but its sleeps, so it looks at memory alone, if at anything; beside another hint */
 	WAITHINT_SLEEPS,
+	/* No more than the call in which it meets other ranks, in words; which of them have not come is not known. */
+	WAITHINT_MEETS,
 	WAITHINT_CLOSED, /* of any one thread of the job: none of it took in anything of others for some seconds */
 };
 

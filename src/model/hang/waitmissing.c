@@ -92,6 +92,7 @@ static void waitmissing_stands(const struct waitmissing_in *in, const struct wai
 	const struct waitcall *c = call_of(in, pid);
 	const bool python = hints_take(hint, n_hints, pid, s);
 	s->call = c;
+	c = c && c->state == WAITCALL_PLACED ? NULL : c;
 	if (s->key && s->key->by_rank)
 		s->place = PLACE_STORE; /* whose key it is says more than who else has not come */
 	else if (s->key && s->key->by_last)
@@ -163,6 +164,26 @@ static bool has_not_come(const struct gathering *g, const struct standing *s, co
 	}
 }
 
+static int waitmissing_hint_add(const struct waithint *h, struct waithint **hint, size_t *n_hints, size_t *cap_hints)
+{
+	if (vec_room(hint, cap_hints, *n_hints + 1) < 0)
+		return -ENOMEM;
+	(*hint)[(*n_hints)++] = *h;
+	return 0;
+}
+
+/* Words alone: where a rank stands, and in which call. */
+static int words_add(const struct standing *s, bool meets, struct waithint **hint, size_t *n_hints, size_t *cap_hints)
+{
+	struct waithint h = {.kind = WAITHINT_PLACE, .pid = s->who->pid, .tid = s->who->pid, .rank = NO_RANK};
+	TEXT_COPY(h.text, s->call->place);
+	if (h.text[0] && waitmissing_hint_add(&h, hint, n_hints, cap_hints) < 0)
+		return -ENOMEM;
+	h.kind = WAITHINT_MEETS;
+	TEXT_COPY(h.text, s->call->op);
+	return meets && h.text[0] ? waitmissing_hint_add(&h, hint, n_hints, cap_hints) : 0;
+}
+
 static int missing_hint_add(const struct standing *s, int32_t rank, bool one_of, struct waithint **hint,
 			    size_t *n_hints, size_t *cap_hints)
 {
@@ -170,10 +191,7 @@ static int missing_hint_add(const struct standing *s, int32_t rank, bool one_of,
 	h.kind = s->place == PLACE_KEY ? WAITHINT_KEY : WAITHINT_RANK;
 	h.by_rank = s->place == PLACE_KEY;
 	TEXT_COPY(h.text, s->place == PLACE_KEY ? s->key->text : s->call->op);
-	if (vec_room(hint, cap_hints, *n_hints + 1) < 0)
-		return -ENOMEM;
-	(*hint)[(*n_hints)++] = h;
-	return 0;
+	return waitmissing_hint_add(&h, hint, n_hints, cap_hints);
 }
 
 static size_t missing_of(const struct gathering *g, const struct standing *s)
@@ -206,6 +224,8 @@ int waitmissing_add(const struct waitmissing_in *in, struct waithint **hint, siz
 			if (k != i && has_not_come(&g, s, &g.rank[k]) &&
 			    missing_hint_add(s, g.rank[k].who->rank, n > 1 || !g.whole, hint, n_hints, cap_hints) < 0)
 				return -ENOMEM;
+		if (s->call && words_add(s, s->place == PLACE_CALL && n == 0, hint, n_hints, cap_hints) < 0)
+			return -ENOMEM;
 	}
 	return 0;
 }

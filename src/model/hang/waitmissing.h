@@ -13,12 +13,14 @@
 #include "model/hang/waitgraph.h"
 
 #define WAITCALL_OP 48
+#define WAITCALL_PLACE 120
 
 enum waitcall_state {
 	/* It may be in a call: an asynchronous one, one of two ranks, or one that the stack does not show. */
 	WAITCALL_UNKNOWN,
 	WAITCALL_IN, /* its main thread waits in a call to which all ranks of a group come */
 	WAITCALL_STORE, /* its main thread waits for a store, or is about to be in such a call */
+	WAITCALL_PLACED, /* no more than where it stands is said of it */
 	WAITCALL_OUT, /* the whole stacks of its threads show no such call */
 };
 
@@ -27,6 +29,7 @@ struct waitcall {
 	pid_t pid;
 	enum waitcall_state state;
 	char op[WAITCALL_OP]; /* "all_reduce"; "": none */
+	char place[WAITCALL_PLACE]; /* "train.py:40 in step", of the main thread; "": unknown, or told by other hints */
 };
 
 struct waitmissing_in {
@@ -37,6 +40,9 @@ struct waitmissing_in {
 	size_t n_calls;
 };
 
-/* Adds hints of WAITHINT_RANK, and of WAITHINT_KEY by those that have by_last. Pure. -ENOMEM. */
+/*
+ * Adds hints of WAITHINT_RANK, of WAITHINT_KEY by those that have by_last, of WAITHINT_PLACE where calls have one, and
+ * of WAITHINT_MEETS for ranks in a call of which nobody is known to be missing. Pure. -ENOMEM.
+ */
 int must_check waitmissing_add(const struct waitmissing_in *in, struct waithint **hint, size_t *n_hints,
 			       size_t *cap_hints);

@@ -79,6 +79,7 @@ static struct js *hint_json(const struct waithint *h)
 		[WAITHINT_HANDLER] = "handler", [WAITHINT_WITHIN] = "within", [WAITHINT_RETRY] = "retry",
 		[WAITHINT_TASK] = "task",	[WAITHINT_HAND] = "hand",     [WAITHINT_RESULT] = "result",
 		[WAITHINT_SLEEPS] = "sleeps",	[WAITHINT_STREAM] = "stream",   [WAITHINT_CLOSED] = "closed",
+		[WAITHINT_MEETS] = "meets",
 	};
 	struct js *j = js_object();
 	js_put_text(j, "kind", (size_t)h->kind < ARRAY_SIZE(kinds) ? kinds[h->kind] : "text");

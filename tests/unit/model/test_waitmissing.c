@@ -59,21 +59,27 @@ static void waits_for_the_last(struct job *j, int32_t rank, const char *key)
 	TEXT_COPY(h->text, key);
 }
 
+static char words[400]; /* of the last arrows(): "0:all_reduce 1:train.py:4 in main", the hints that say no more */
+
 /* "0>2 1>2": the new arrows, those that are only possible with a question mark. */
 static const char *arrows(struct job *j)
 {
 	static char text[200];
-	struct buf b = BUF_ON(text);
+	struct buf b = BUF_ON(text), w = BUF_ON(words);
 	size_t before = j->n_hints;
 	const struct waitmissing_in in = {
 		.facts = &j->facts, .who = j->who, .n_who = j->n_ranks, .call = j->call, .n_calls = j->n_calls};
 	buf_reset(&b);
+	buf_reset(&w);
 	assert_int_equal(waitmissing_add(&in, &j->hint, &j->n_hints, &j->cap_hints), 0);
 	for (size_t i = before; i < j->n_hints; i++) {
 		const struct waithint *h = &j->hint[i];
 		assert_false(h->proof);
-		buf_printf(&b, "%s%d>%d%s", i > before ? " " : "", (int)h->pid - 100, (int)h->rank,
-			   h->one_of ? "?" : "");
+		if (h->kind == WAITHINT_MEETS || h->kind == WAITHINT_PLACE) {
+			buf_printf(&w, "%s%d:%s", w.len ? " " : "", (int)h->pid - 100, h->text);
+			continue;
+		}
+		buf_printf(&b, "%s%d>%d%s", b.len ? " " : "", (int)h->pid - 100, (int)h->rank, h->one_of ? "?" : "");
 	}
 	free(j->hint);
 	return text;
@@ -147,6 +153,22 @@ static void where_all_have_come_there_are_no_arrows(void **state)
 	for (int32_t i = 0; i < RANKS; i++)
 		is_in(&j, i, WAITCALL_IN, i == 2 ? "barrier" : "all_reduce");
 	assert_string_equal(arrows(&j), "");
+	assert_string_equal(words, "0:all_reduce 1:all_reduce 2:barrier 3:all_reduce");
+}
+
+static void where_a_rank_stands_is_told_beside_whom_it_waits_for(void **state)
+{
+	(void)state;
+	struct job j;
+	job_begin(&j);
+	for (int32_t i = 0; i < 3; i++)
+		is_in(&j, i, WAITCALL_IN, "all_reduce");
+	TEXT_COPY(j.call[1].place, "train.py:40 in step");
+	is_in(&j, 3, WAITCALL_PLACED, "");
+	TEXT_COPY(j.call[3].place, "train.py:60 in save");
+	j.fact[3].kind = WAITFACT_CLOCK;
+	assert_string_equal(arrows(&j), "0>3 1>3 2>3");
+	assert_string_equal(words, "1:train.py:40 in step 3:train.py:60 in save");
 }
 
 static void a_number_that_two_have_tells_nothing(void **state)
@@ -241,6 +263,7 @@ int main(void)
 		cmocka_unit_test(of_several_that_are_elsewhere_each_is_possible),
 		cmocka_unit_test(ranks_on_other_machines_may_be_missing_as_well),
 		cmocka_unit_test(where_all_have_come_there_are_no_arrows),
+		cmocka_unit_test(where_a_rank_stands_is_told_beside_whom_it_waits_for),
 		cmocka_unit_test(a_number_that_two_have_tells_nothing),
 		cmocka_unit_test(the_barrier_of_a_store_waits_for_who_is_not_at_its_key),
 		cmocka_unit_test(a_key_of_a_rank_says_whom_it_waits_for),
