@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "sense/log/logprefix.h"
+#include "sense/log/logrank.h"
 
 /* Maximum number of prefixes of one line; text after that is taken as the message. */
 #define MOST_PREFIXES 4
@@ -78,6 +79,22 @@ static bool rank_prefix(struct span *s, struct logline *r)
 	return true;
 }
 
+/* What the program itself writes before its lines. */
+static bool own_prefix(struct span *s, struct logline *r)
+{
+	uint64_t v;
+	size_t end;
+	bool local;
+	if (!logrank_find(*s, &v, &local, &end) || v > MOST_RANKS)
+		return false;
+	if (r->rank == NO_RANK || (r->local_rank && !local)) {
+		r->rank = (int32_t)v;
+		r->local_rank = local;
+	}
+	drop(s, end);
+	return end > 0;
+}
+
 /* Finds "2026-11-20 10:04:41,123", also with 'T', in the first 96 bytes of the line. */
 static void time_find(struct span s, struct logline *r)
 {
@@ -107,7 +124,7 @@ void logline_parse(struct span line, struct logline *ret)
 	time_find(line, &r);
 	drop(&r.text, 0);
 	for (int i = 0; i < MOST_PREFIXES; i++)
-		if (!rank_prefix(&r.text, &r) && !ray_prefix(&r.text, &r.pid))
+		if (!rank_prefix(&r.text, &r) && !ray_prefix(&r.text, &r.pid) && !own_prefix(&r.text, &r))
 			break;
 	*ret = r;
 }

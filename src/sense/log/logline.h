@@ -1,7 +1,8 @@
 /*
  * Parses the prefixes that launchers write before a line of a job's output: "[rank3]:", "[default0]:" (torchrun),
- * "3: " (srun -l), "[1,3]<stdout>:" (mpirun), "(RayTrainWorker pid=12, ip=…)", "Rank:3", "[Rank 3]"; the time of a
- * line, if it has year and day; and removes terminal colours. Pure; spans are borrowed from the line.
+ * "3: " (srun -l), "[1,3]<stdout>:" (mpirun), "(RayTrainWorker pid=12, ip=…)", "Rank:3", "[Rank 3]"; the rank that a
+ * program names itself (sense/log/logrank); the time of a line, if it has year and day; and removes terminal colours.
+ * Pure; spans are borrowed from the line.
  */
 #pragma once
 
