@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/path.h"
+#include "base/units.h"
 #include "judge/hang/hang_parts.h"
 
 struct ops {
@@ -67,6 +68,39 @@ static void accuse_smaller_part(struct hang_work *w, double lowest, bool by_epoc
 	}
 }
 
+/* So long may one rank make steps of its own, as those of an evaluation, while others wait for it. */
+static const uint64_t steps_on_ns = 5 * 60 * NS_PER_S, steps_on_again_ns = 30 * NS_PER_S;
+
+/*
+ * One rank stands in a wait for others, of which one at least makes steps. An evaluation, for which the others wait,
+ * looks just as a rank that no longer takes part in their calls.
+ */
+static bool steps_go_on(struct hang_work *w)
+{
+	const struct liveness *stands = w->stalled_rank, *goes = NULL;
+	const uint64_t most_ns = w->s->has_after ? MIN(steps_on_ns, w->s->after_ns) : steps_on_ns;
+	char stood[24];
+	for (size_t i = 0; i < w->p->n; i++)
+		if (has_progress(&w->p->rank[i]) && (!goes || w->p->rank[i].step_ns > goes->step_ns))
+			goes = &w->p->rank[i];
+	if (!goes)
+		return false;
+	if (w->standstill_ns < most_ns) {
+		w->v->benign = true;
+		TEXT_COPY(w->v->id, "steps");
+		w->v->again_ns = MIN(steps_on_again_ns, MAX(most_ns - w->standstill_ns, NS_PER_S));
+		TEXT_FORMAT(w->v->text, "rank %d waits for others, and rank %d goes on with its steps", stands->rank,
+			    goes->rank);
+		return true;
+	}
+	hang_is(w, "missing_rank", CONFIDENCE_LOW);
+	hang_says(w, "Rank %d goes on and is in step %.6g; rank %d waits for others, and has made no step for %s.",
+		  goes->rank, progress_place(goes, false), stands->rank, duration_format(w->standstill_ns, stood));
+	hang_says(w, "A long evaluation looks like that, and so does a rank that no longer takes part in the calls of "
+		     "the others, as within no_sync() or after it has skipped one of them.");
+	return true;
+}
+
 /* Ranks that are in another epoch, or two and more steps away; the minority is named. */
 static bool uneven(struct hang_work *w)
 {
@@ -74,6 +108,8 @@ static bool uneven(struct hang_work *w)
 	size_t n = progress_ends(w->p, &low, &high);
 	if (n < 2)
 		return false;
+	if (w->stalled_rank)
+		return steps_go_on(w);
 	bool epochs = low->seen.progress.has_epoch && high->seen.progress.has_epoch;
 	bool apart = epochs ? high->seen.progress.epoch >= low->seen.progress.epoch + 1
 			    : high->seen.progress.step >= low->seen.progress.step + 2;
@@ -658,6 +694,8 @@ bool hang_all_wait(struct hang_work *w)
 		}
 	if (w->n_unseen > 0)
 		return w->n_unseen * 2 < w->g.n && one_unseen(w);
+	if (w->stalled_rank && message_circle(w))
+		return true;
 	return uneven(w) || message_circle(w) || one_at_its_end(w) || p2p(w) || store(w) || key_beside_calls(w) ||
 	       epoch_over_for_some(w) || mismatched(w) || stalled(w);
 }

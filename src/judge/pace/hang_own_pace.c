@@ -86,6 +86,26 @@ static bool others_lost_less(const struct liveness_set *p, const struct own_pace
 	return n > 0 && own >= lost_least && stats_median(lost, n) < own / 2;
 }
 
+/*
+ * True if all other ranks that made steps have stopped, and the timed one goes on: whatever it counts, as the batches
+ * of an evaluation for which the others wait, it is not the job's steps.
+ */
+static bool others_stand(const struct liveness_set *p)
+{
+	const double last_s = p->n_step_times ? (double)p->step_s[(p->n_step_times - 1) % LIVENESS_STEPS] : 0;
+	const uint64_t limit_ns = 5 * (NS_PER_S + MAX((uint64_t)(last_s * 1e9), (uint64_t)p->gap_ns));
+	size_t n = 0;
+	for (size_t i = 0; i < p->n; i++) {
+		const struct liveness *l = &p->rank[i];
+		if (l->serves || l->seen.exited || !l->stepping || l->rank == p->step_rank)
+			continue;
+		if (sub_floor(p->step_ns, l->step_ns) < limit_ns)
+			return false;
+		n++;
+	}
+	return n > 0;
+}
+
 bool hang_own_pace_alone(const struct liveness_set *p)
 {
 	struct own_paces x;
@@ -94,7 +114,7 @@ bool hang_own_pace_alone(const struct liveness_set *p)
 	const struct liveness *l = liveness_find(p, p->step_rank);
 	for (size_t i = 0; i < x.n; i++)
 		timed |= x.of[i].rank == p->step_rank && !x.of[i].rates.slower && !counts_anew(p, l);
-	return others_lost_less(p, &x) || (!timed && x.n_keep > 0 && x.n_keep * 2 >= x.n);
+	return others_stand(p) || others_lost_less(p, &x) || (!timed && x.n_keep > 0 && x.n_keep * 2 >= x.n);
 }
 
 bool hang_own_pace_over(struct hang_history *m, const struct liveness_set *p, char *text, size_t cap)
