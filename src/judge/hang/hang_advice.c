@@ -192,6 +192,10 @@ static const struct {
 	 {"look for a send without its receive, or two ranks that both send (or both receive) first; batch_isend_irecv "
 	  "avoids the order",
 	  "check the stage before the named rank: it did not send, or its data are not ready"}},
+	{"steps_of_one",
+	 {"look at what the rank that goes on does (vigil stack): if it evaluates, nothing is wrong",
+	  "else look for what lets it skip a call that the others make: no_sync(), a continue, a condition on its own "
+	  "data"}},
 	{"equal_count_stall",
 	 {"all ranks are in the same call, so the program is not to blame: look at GPUs (`vigil gpus`), the kernel's "
 	  "log (Xid, link errors) and the network between the nodes",

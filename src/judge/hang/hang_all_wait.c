@@ -93,7 +93,7 @@ static bool steps_go_on(struct hang_work *w)
 			    goes->rank);
 		return true;
 	}
-	hang_is(w, "missing_rank", CONFIDENCE_LOW);
+	hang_is(w, "steps_of_one", CONFIDENCE_LOW);
 	hang_says(w, "Rank %d goes on and is in step %.6g; rank %d waits for others, and has made no step for %s.",
 		  goes->rank, progress_place(goes, false), stands->rank, duration_format(w->standstill_ns, stood));
 	hang_says(w, "A long evaluation looks like that, and so does a rank that no longer takes part in the calls of "

@@ -30,6 +30,7 @@ static const struct {
 	/* the counters or the stacks say which ranks differ, and in what */
 	{"dead_rank", HANG_REFINE_NEVER},
 	{"uneven_last_epoch", HANG_REFINE_NEVER},
+	{"steps_of_one", HANG_REFINE_NEVER},
 	{"rank_not_started", HANG_REFINE_NEVER},
 	{"rendezvous_mismatch", HANG_REFINE_NEVER},
 	{"store_lost", HANG_REFINE_NEVER},

@@ -24,7 +24,7 @@ static const char *const hang_cause_ids[] = {
 	"rank_sleeps",	    "poll_loop",	   "lock_wait",	       "waits_for_process",   "waits_for_thread",
 	"spin",		    "busy_without_steps",  "gpu_stuck",	       "network_wait",	      "hang_unknown",
 	"waits_for_input",  "terminal_stopped",	   "ray_no_place",
-	"ray_actors_wait",  "child_fails",	   "lock_not_released",
+	"ray_actors_wait",  "child_fails",	   "lock_not_released", "steps_of_one",
 };
 
 static inline bool plain_part(char c)
