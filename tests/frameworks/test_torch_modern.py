@@ -62,6 +62,18 @@ def test_a_send_and_a_receive_that_do_not_match_name_both_ranks(vigil):
     assert "rank 1 (send at torch_modern.py:" in report["cause"]["text"], report
 
 
+def test_of_ranks_in_three_calls_the_two_that_do_not_match_are_told(vigil):
+    job = vigil.start("run", "--hang-after", "6s", "--nproc", RANKS, "--", PYTHON, "-u", SCRIPT, "hand", "parts", "--culprit", 0)
+    found = wait_for(lambda: events(vigil, "hang"), 90)
+    report = vigil.why()
+    assert found and looks(report) == ("p2p_wait", "medium", [0, 1]), report
+    assert "rank 0 in send at torch_modern.py:" in report["cause"]["text"], report
+    assert "It waits for rank 1, which is in barrier at torch_modern.py:" in report["cause"]["text"], report
+    graph = vigil("waits", job.pid).out.decode()
+    assert "send at torch_modern.py:" in graph and "barrier at torch_modern.py:" in graph, graph
+    assert "all_reduce at torch_modern.py:" in graph, graph
+
+
 def test_the_graph_of_waits_leads_to_the_rank_that_has_not_come(vigil):
     job = vigil.start("run", "--nproc", RANKS, "--", PYTHON, "-u", SCRIPT, "hand", "asleep", "--culprit", 1)
     while b"step 19/" not in job.stdout.readline():

@@ -112,6 +112,14 @@ def exchange_in_vain(rank, culprit):
         dist.recv(torch.ones(4), culprit, tag=6)
 
 
+def part(rank, culprit):
+    """Each of three ranks makes another call: the culprit sends to the next one, which is in a barrier instead."""
+    if rank == culprit:
+        dist.send(torch.ones(4), (culprit + 1) % dist.get_world_size())
+    elif rank == (culprit + 1) % dist.get_world_size():
+        dist.barrier()
+
+
 def meet_fate(what, model, pause):
     if what == "stopped":
         os.kill(os.getpid(), signal.SIGSTOP)
@@ -134,7 +142,7 @@ def meet_fate(what, model, pause):
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("how", choices=("hand", "ddp", "fsdp"))
-    p.add_argument("what", choices=("none", "missing", "late", "stopped", "asleep", "raises", "loader", "key", "lock", "tags", "group", "nap", "evaluates",
+    p.add_argument("what", choices=("none", "missing", "late", "stopped", "asleep", "raises", "loader", "key", "lock", "tags", "parts", "group", "nap", "evaluates",
                                      "saves", "downloads", "compiles"))
     p.add_argument("--culprit", type=int, default=1)
     p.add_argument("--steps", type=int, default=2000)
@@ -158,6 +166,8 @@ def main():
             ask_for_a_key(mine, args.culprit, args.pause)
         elif step == args.at_step and args.what == "tags":
             exchange_in_vain(rank, args.culprit)
+        elif step == args.at_step and args.what == "parts":
+            part(rank, args.culprit)
         elif step == args.at_step and args.what == "group":
             if not mine:
                 dist.new_group()
