@@ -301,6 +301,21 @@ static bool names_awaited(struct evict *h, uint64_t now, bool emergency)
 	return awaited;
 }
 
+/*
+ * The jobs' processes as they are now. What others hold may be older: half a second, or, at a job's own limit, which no
+ * stranger has to do with, as old as the last sweep.
+ */
+static void case_sweep(struct evict *h, const struct ledger *l, bool fresh, bool emergency)
+{
+	bool costly = h->tasks->source == TASKS_PROC && h->tasks->n > 1000;
+	bool looks = evict_can_look(h) && (fresh || l->level[h->level].scope == LEDGER_JOB);
+	size_t budget = emergency ? 16 : 256;
+	h->is_pressing = true;
+	if (!evict_refresh(h, budget) && !(looks ? evict_look(h, true, budget) : fresh && costly && emergency))
+		ignore(evict_sweep(h, budget), "the last sweep still serves");
+	h->is_pressing = false;
+}
+
 enum case_beginning { CASE_OPENED, CASE_NO_VICTIM, CASE_NAMES_AWAITED };
 
 /* Freeze, sweep, choose, and open a case. */
@@ -316,12 +331,8 @@ static enum case_beginning case_begin(struct evict *h, const struct ledger *l, c
 	}
 	if (freeze)
 		supervisor_hurry(h);
-	bool costly = h->tasks->source == TASKS_PROC && h->tasks->n > 1000, emergency = step->state == GUARD_EMERGENCY;
-	size_t budget = emergency ? 16 : 256;
-	h->is_pressing = true;
-	if (!evict_refresh(h, budget) && !(fresh && costly && emergency))
-		ignore(evict_sweep(h, budget), "the last sweep still serves");
-	h->is_pressing = false;
+	bool emergency = step->state == GUARD_EMERGENCY;
+	case_sweep(h, l, fresh, emergency);
 	if (names_awaited(h, l->mono_ns, emergency))
 		return CASE_NAMES_AWAITED;
 	exclude_uninvolved(h, jobs_below(h, step->level));

@@ -14,6 +14,7 @@
 #include "act/target.h"
 #include "agent/guard/grouppids.h"
 #include "agent/guard/guardshm.h"
+#include "agent/guard/jobscan.h"
 #include "agent/guard/memwatch.h"
 
 #define EVICT_TARGETS GUARD_FROZEN
@@ -33,6 +34,7 @@ struct evict {
 	struct reaper *reaper;
 	int kick_fd; /* eventfd that wakes the supervisor */
 	struct grouppids groups;
+	struct jobscan scan;
 	bool is_pressing; /* a case begins: then the lists of groups are kept for less long */
 	struct guard_job *jobs; /* the guard's own copy */
 	size_t n_jobs;
@@ -55,6 +57,7 @@ struct evict {
 	uint64_t crossing_ns, deadline_ns, killed_ns, swept_ns;
 	uint32_t shares_seq; /* of the sharing that was last taken over */
 	uint64_t sweep_cost_ns; /* duration of the last sweep */
+	uint64_t look_cost_ns; /* and of the last look by evict_look; 0: there was none since */
 	uint64_t used_at_kill, used_least;
 	uint64_t used_frozen; /* at the first sample after the victims were frozen; 0: none yet */
 	uint32_t still, reaped_before;
@@ -75,6 +78,13 @@ int must_check evict_sweep(struct evict *h, size_t budget);
  * group. False: nothing was done, and evict_sweep is needed.
  */
 bool must_check evict_refresh(struct evict *h, size_t budget);
+/*
+ * The same where groups do not show who is new, by the numbers of processes (agent/guard/jobscan); full: not only their
+ * sizes. False: evict_sweep is needed, as rows may have moved.
+ */
+bool must_check evict_look(struct evict *h, bool full, size_t budget);
+/* False: evict_look would change nothing. */
+bool evict_can_look(const struct evict *h);
 /* True if the last sweep is recent enough to choose a victim by. */
 bool evict_is_fresh(const struct evict *h);
 /* The processes that would be ended now, the first choice and its largest processes first; 0 fills up the rest. */

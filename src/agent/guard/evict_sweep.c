@@ -99,12 +99,13 @@ static void shared_read(struct evict *h, const struct unit_extra *only)
 	for (size_t i = 0; i < h->tasks->n && left > 0; i++) {
 		struct task_row *row = &h->tasks->rows[i];
 		struct proc_status st;
-		if (row->rss_file_bytes < MAX(least_bytes, MIB) || !is_of_job(h, row->pid) ||
+		if (row->rss_file_bytes < MAX(least_bytes, MIB) || row->apart_pages != 0 || !is_of_job(h, row->pid) ||
 		    (only && !bsearch(&row->pid, only->pids, only->n, sizeof(pid_t), by_pid)))
 			continue;
 		left--;
 		if (proc_status_read(h->w, row->pid, &st) != 0 || !st.has_memory)
 			continue;
+		row->apart_pages = (uint32_t)MIN(row->rss_file_bytes / h->w->page_bytes, (uint64_t)UINT32_MAX);
 		row->rss_file_bytes = st.rss_file_bytes;
 		row->rss_shmem_bytes = st.rss_shmem_bytes;
 	}
@@ -202,13 +203,33 @@ static void units_build(struct evict *h, const struct unit_extra *read, size_t b
 int evict_sweep(struct evict *h, size_t budget)
 {
 	uint64_t began_ns = h->w->mono_ns();
+	jobscan_before(&h->scan, h->w);
 	int r = tasks_scan(h->tasks, h->w);
 	if (r < 0)
 		return r;
 	h->swept_ns = h->w->mono_ns();
 	units_build(h, NULL, budget);
+	if (h->tasks->source == TASKS_PROC)
+		jobscan_begin(&h->scan, h->tasks, h->units, h->swept_ns);
 	h->sweep_cost_ns = h->w->mono_ns() - began_ns;
+	h->look_cost_ns = 0;
 	return 0;
+}
+
+bool evict_can_look(const struct evict *h)
+{
+	return h->swept_ns != 0 && !h->orphaned && h->tasks->source == TASKS_PROC && h->scan.is_ready;
+}
+
+bool evict_look(struct evict *h, bool full, size_t budget)
+{
+	const uint64_t began_ns = h->w->mono_ns();
+	if (!evict_can_look(h) || !jobscan_look(&h->scan, h->tasks, h->w, full))
+		return false;
+	units_build(h, &(struct unit_extra){h->scan.pids, h->scan.n}, budget);
+	jobscan_keep(&h->scan, h->tasks, h->units);
+	h->look_cost_ns = MAX(h->w->mono_ns() - began_ns, UINT64_C(1));
+	return true;
 }
 
 bool evict_is_fresh(const struct evict *h)

@@ -37,6 +37,15 @@ static const uint64_t young_ns = 4 * NS_PER_S;
 static const uint64_t sweep_names_ns = 100 * NS_PER_MS;
 #define SWEEP_NAMES_SHARE 100
 #define SWEEP_NAMES_MOST 3
+/*
+ * Where a limit is kept by adding up processes, those of the jobs are read at each sample, and all of the machine so
+ * often, for at most 1/200 of the time; 1/100 near the limit.
+ */
+static const uint64_t sweep_sure_ns = 10 * NS_PER_S;
+#define SWEEP_SURE_SHARE 200
+/* Such samples take at most 1/40 of the time, but come at least as often. */
+static const uint64_t look_most_ns = 5 * NS_PER_MS;
+#define LOOK_SHARE 40
 /* Orphaned jobs get this long between SIGTERM and SIGKILL. */
 static const uint64_t orphan_grace_ns = 5 * NS_PER_S;
 
@@ -69,6 +78,7 @@ struct guard {
 	int epoll_fd, command_fd, supervisor_fd;
 	uint64_t last_history_ns, born_ns;
 	uint64_t likely_ns; /* of the sweep by which the likely ones were named */
+	enum guard_state state; /* at the last sample */
 	uint32_t names_sweeps; /* early ones since the last sweep that lacked no name */
 	bool orphaned, settled;
 	bool leavers_young; /* a process seems to have left its group, but is too young to be believed */
@@ -357,26 +367,47 @@ static void leavers_look(struct guard *g)
 	}
 }
 
-static void sweep_if_due(struct guard *g, enum guard_state state)
+/* Time from a sweep of the whole machine to the next. */
+static uint64_t sweep_period_ns(const struct guard *g, enum guard_state state, bool by_processes)
 {
-	uint64_t now = g->w->mono_ns(), age = now - g->evict.swept_ns;
-	bool always = limit_by_processes(g) || atomic_exchange(&g->shm->sweep_wanted, 0) != 0;
+	const uint64_t cost = g->evict.sweep_cost_ns;
 	/* a young job changes fast, an old one slowly */
-	uint64_t far = MIN(sweep_far_ns, MAX(NS_PER_S, now - g->born_ns));
-	far = MAX(far, g->evict.sweep_cost_ns * (far < young_ns ? SWEEP_SHARE_YOUNG : SWEEP_SHARE));
+	uint64_t far = MIN(sweep_far_ns, MAX(NS_PER_S, g->w->mono_ns() - g->born_ns));
+	far = MAX(far, cost * (far < young_ns ? SWEEP_SHARE_YOUNG : SWEEP_SHARE));
 	far = g->leavers_young ? MIN(far, NS_PER_S) : far;
-	uint64_t period = always ? 0 : MIN(state >= GUARD_WARN ? sweep_near_ns : far, names_period_ns(g));
-	if (g->evict.phase != EVICT_IDLE || (g->evict.swept_ns != 0 && age < period))
-		return;
-	if (!g->settled && !always && state < GUARD_WARN)
-		return;
-	iterator_fetch(g);
-	g->names_sweeps = g->evict.n_want == 0 ? 0 : g->names_sweeps + 1;
-	if (evict_sweep(&g->evict, 64) < 0)
-		return;
+	if (by_processes) {
+		far = MIN(far, MAX(NS_PER_S, cost * SWEEP_SURE_SHARE));
+		uint64_t near = MAX(sweep_near_ns, cost * (SWEEP_SURE_SHARE / 2));
+		return MIN(state >= GUARD_WARN ? near : far, sweep_sure_ns);
+	}
+	return MIN(state >= GUARD_WARN ? sweep_near_ns : far, names_period_ns(g));
+}
+
+static void sweep_taken(struct guard *g)
+{
 	for (size_t j = 0; j < g->n_jobs; j++)
 		g->job_used[j] = evict_job_bytes(&g->evict, j);
 	leavers_look(g);
+}
+
+/* by_processes: the sample that is about to be taken rests on what the jobs' processes hold. */
+static void sweep_if_due(struct guard *g, enum guard_state state, bool by_processes)
+{
+	bool wanted = by_processes || atomic_load(&g->shm->sweep_wanted) != 0;
+	uint64_t age = g->w->mono_ns() - g->evict.swept_ns;
+	bool due = g->evict.swept_ns == 0 || age >= sweep_period_ns(g, state, by_processes);
+	if (g->evict.phase != EVICT_IDLE || (!wanted && !due) || (!g->settled && !wanted && state < GUARD_WARN))
+		return;
+	/* from there on BPF sweeps, which costs no more than a look */
+	iterator_fetch(g);
+	bool looks = by_processes && !due && g->tasks.iter_link_fd < 0 && atomic_load(&g->shm->sweep_wanted) == 0;
+	if (!looks || !evict_look(&g->evict, state >= GUARD_WARN, 64)) {
+		atomic_store(&g->shm->sweep_wanted, 0);
+		g->names_sweeps = g->evict.n_want == 0 ? 0 : g->names_sweeps + 1;
+		if (evict_sweep(&g->evict, 64) < 0)
+			return;
+	}
+	sweep_taken(g);
 }
 
 /* Drop the history when the set of levels has changed: points of other levels would look like a sudden rise. */
@@ -438,6 +469,13 @@ static void settle_if_due(struct guard *g)
 		memwatch_watch_pressure(&g->memwatch);
 }
 
+/* The least time between two samples that rest on processes. */
+static uint64_t look_pause_ns(const struct guard *g)
+{
+	const uint64_t cost = g->evict.look_cost_ns;
+	return cost == 0 ? look_most_ns : MIN(look_most_ns, MAX(NS_PER_MS, cost * LOOK_SHARE));
+}
+
 /* Sample, judge, act. Returns the time until the next sample. */
 static uint64_t guard_round(struct guard *g)
 {
@@ -449,8 +487,9 @@ static uint64_t guard_round(struct guard *g)
 	jobs_copy(g);
 	if (g->n_jobs == 0)
 		return NS_PER_S;
-	if (limit_by_processes(g))
-		sweep_if_due(g, GUARD_WARN);
+	const bool by_processes = limit_by_processes(g);
+	if (by_processes)
+		sweep_if_due(g, g->state, true);
 	if (memwatch_look(&g->memwatch, g->jobs, g->n_jobs, g->job_used, &l, &covered, &g->shm->settings) < 0)
 		return 100 * NS_PER_MS;
 	clamped_report(g);
@@ -461,12 +500,14 @@ static uint64_t guard_round(struct guard *g)
 	bool quiet = g->evict.phase == EVICT_IDLE && step.state < GUARD_ACT && !g->shm->dry_run;
 	if (quiet && g->shm->settings.threshold_ratio > 0)
 		throttle(g, &l, &step);
-	sweep_if_due(g, step.state);
+	if (!limit_by_processes(g))
+		sweep_if_due(g, step.state, false);
+	g->state = step.state;
 	now_publish(g, &l, &step);
 	warnings_check(g, &l, step.state);
 	atomic_store(&g->shm->beat_ns, l.mono_ns);
-	if (limit_by_processes(g))
-		next = MAX(next, 5 * NS_PER_MS);
+	if (by_processes)
+		next = MAX(next, look_pause_ns(g));
 	return g->settled ? next : MIN(next, settle_ns);
 }
 

@@ -132,6 +132,18 @@ static bool orphan_statm(const struct world *w, const struct pid_dir *d, struct 
 	return tid > 0 && proc_statm_read(w, tid, ret) == 0 && ret->size_pages > 0;
 }
 
+/* rss_file_bytes has all that is shared, unless its parts were read when it was as large. */
+static void row_size(struct task_row *row, const struct proc_statm *m, uint64_t page_bytes)
+{
+	const uint64_t shared = MIN(m->shared_pages, m->resident_pages);
+	row->rss_anon_bytes = pages_bytes(sub_floor(m->resident_pages, m->shared_pages), page_bytes);
+	if (row->apart_pages != 0 && shared == row->apart_pages)
+		return;
+	row->rss_file_bytes = pages_bytes(shared, page_bytes);
+	row->rss_shmem_bytes = 0;
+	row->apart_pages = 0;
+}
+
 /* Adds the row of a process; none if the process ends meanwhile. */
 static void proc_row(struct tasks *t, const struct world *w, const struct pid_dir *d)
 {
@@ -146,7 +158,6 @@ static void proc_row(struct tasks *t, const struct world *w, const struct pid_di
 	n = pid_file(d, "/stat", text, sizeof(text));
 	if (n <= 0 || proc_stat_parse((struct span){text, (size_t)n}, &s) < 0 || s.kernel_thread)
 		return;
-	const uint64_t page_bytes = w->page_bytes;
 	struct task_row *row = row_next(t);
 	if (!row)
 		return;
@@ -154,8 +165,7 @@ static void proc_row(struct tasks *t, const struct world *w, const struct pid_di
 	row->ppid = s.ppid;
 	row->start_ticks = s.start_ticks;
 	row->cpu_ticks = add_cap(s.utime_ticks, s.stime_ticks);
-	row->rss_anon_bytes = pages_bytes(sub_floor(m.resident_pages, m.shared_pages), page_bytes);
-	row->rss_file_bytes = pages_bytes(MIN(m.shared_pages, m.resident_pages), page_bytes);
+	row_size(row, &m, w->page_bytes);
 	memcpy(row->comm, s.comm, sizeof(row->comm));
 	row->comm[sizeof(row->comm) - 1] = '\0';
 }
@@ -334,6 +344,22 @@ void tasks_refresh(struct tasks *t, const struct world *w, const pid_t *pids, si
 		t->n += (size_t)(there && !known);
 		t->n -= (size_t)(known && !there);
 	}
+}
+
+bool tasks_resize(struct tasks *t, const struct world *w, pid_t pid)
+{
+	char name[16], text[256];
+	struct proc_statm m;
+	const size_t at = row_place(t, pid);
+	if (at == t->n || t->rows[at].pid != pid)
+		return false;
+	TEXT_FORMAT(name, "%d", (int)pid);
+	const struct pid_dir d = {.proc_fd = w->proc_fd, .name = name, .name_len = strlen(name)};
+	ssize_t n = pid_file(&d, "/statm", text, sizeof(text));
+	if (n <= 0 || proc_statm_parse((struct span){text, (size_t)n}, &m) < 0 || m.size_pages == 0)
+		return false;
+	row_size(&t->rows[at], &m, w->page_bytes);
+	return true;
 }
 
 const struct task_row *tasks_find(const struct tasks *t, pid_t pid)

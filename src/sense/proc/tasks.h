@@ -29,6 +29,8 @@ struct task_row {
 	bool has_adj;
 	bool has_split; /* rss_shmem_bytes and swap_bytes are known */
 	char comm[16];
+	/* Number of pages for which rss_shmem_bytes was read by its user (proc_status_read); 0: it was not. */
+	uint32_t apart_pages;
 };
 
 static inline uint64_t task_own_bytes(const struct task_row *t)
@@ -62,5 +64,10 @@ int must_check tasks_scan(struct tasks *t, const struct world *w);
  * stay unchanged. Adds no row once all are in use.
  */
 void tasks_refresh(struct tasks *t, const struct world *w, const pid_t *pids, size_t n);
+/*
+ * Reads the sizes alone (statm) of a process that has a row. False: it has none, has ended, or has no memory of its
+ * own: tasks_refresh tells. The parts of what is shared stay as they are while their sum does not change.
+ */
+bool tasks_resize(struct tasks *t, const struct world *w, pid_t pid);
 /* Row of a pid, by binary search; NULL if absent. */
 const struct task_row *tasks_find(const struct tasks *t, pid_t pid);

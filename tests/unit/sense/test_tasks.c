@@ -133,6 +133,37 @@ static void this_process_is_seen_as_proc_shows_it(void **state)
 	fixture_close(&w);
 }
 
+static void sizes_alone_are_read_of_who_has_a_row(void **state)
+{
+	(void)state;
+	struct world w = live_world();
+	struct tasks t;
+	assert_int_equal(tasks_init(&t, 65536, -1), 0);
+	assert_int_equal(tasks_scan(&t, &w), 0);
+	struct task_row *row = (struct task_row *)tasks_find(&t, getpid());
+	assert_non_null(row);
+	const struct task_row before = *row;
+	assert_true(tasks_resize(&t, &w, getpid()));
+	assert_int_equal(row->ppid, before.ppid);
+	assert_string_equal(row->comm, before.comm);
+	assert_true(task_rss_bytes(row) > 0);
+	/* parts of what is shared hold as long as there is as much of it */
+	row->apart_pages = (uint32_t)(row->rss_file_bytes / w.page_bytes);
+	row->rss_file_bytes -= w.page_bytes;
+	row->rss_shmem_bytes = w.page_bytes;
+	assert_true(tasks_resize(&t, &w, getpid()));
+	if (row->apart_pages != 0)
+		assert_int_equal(row->rss_shmem_bytes, w.page_bytes);
+	row->apart_pages = 1;
+	assert_true(tasks_resize(&t, &w, getpid()));
+	assert_int_equal(row->apart_pages, 0);
+	assert_int_equal(row->rss_shmem_bytes, 0);
+	assert_false(tasks_resize(&t, &w, 0x7ffffff0));
+	assert_false(tasks_resize(&t, &w, 2)); /* a thread of the kernel, where it is to be seen */
+	tasks_done(&t);
+	fixture_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -142,6 +173,7 @@ int main(void)
 		cmocka_unit_test(a_dead_iterator_is_made_good_from_proc),
 		cmocka_unit_test(some_are_read_anew_and_the_others_stay),
 		cmocka_unit_test(this_process_is_seen_as_proc_shows_it),
+		cmocka_unit_test(sizes_alone_are_read_of_who_has_a_row),
 	};
 	return cmocka_run_group_tests_name("sense/proc/tasks", tests, NULL, NULL);
 }
