@@ -3,7 +3,9 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/wait.h>
 
+#include "agent/incident/endwatch.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/text.h"
@@ -12,6 +14,13 @@
 #include "sense/death/sigwatch.h"
 #include "sense/ns.h"
 #include "sense/proc/proc.h"
+
+#define BAD_ENDS 64
+
+struct bad_end {
+	pid_t parent;
+	int64_t time_unix_ms;
+};
 
 struct sigfeed {
 	const struct world *w;
@@ -23,6 +32,9 @@ struct sigfeed {
 	_Atomic bool watching; /* set by the loading thread, read by ours */
 	int64_t since_unix_ms; /* with watching: signals that were sent before are not seen */
 	_Atomic bool blind_set;
+	struct endwatch *ends; /* with blind_set; NULL: none */
+	struct bad_end bad[BAD_ENDS]; /* the last ones that ends told of */
+	size_t n_bad;
 	struct sigfeed_reader *first;
 	void (*each_end)(void *ctx, const struct process_end *e, struct span command); /* NULL: nobody */
 	void *each_ctx;
@@ -51,6 +63,7 @@ struct sigfeed *sigfeed_free(struct sigfeed *f)
 		closep(&f->fds.env_link_fd);
 		closep(&f->fds.ring_fd);
 	}
+	endwatch_free(f->ends);
 	free(f);
 	return NULL;
 }
@@ -67,18 +80,24 @@ static int programs_load(struct sigfeed *f, pid_t below, int *ret_iter_link_fd)
 	return bpf_sigwatch_load(below, &f->fds, f->unavailable, sizeof(f->unavailable));
 }
 
+static void blind_begin(struct sigfeed *f)
+{
+	f->ends = f->below ? endwatch_new(f->w) : NULL;
+	atomic_store(&f->blind_set, true);
+}
+
 void sigfeed_load(struct sigfeed *f, pid_t below, int *ret_iter_link_fd)
 {
 	f->below = below != 0;
 	if (ret_iter_link_fd)
 		*ret_iter_link_fd = -1;
 	if (programs_load(f, below, ret_iter_link_fd) != 0) {
-		atomic_store(&f->blind_set, true);
+		blind_begin(f);
 		return;
 	}
 	if (sigwatch_open(f->fds.ring_fd, f->fds.ring_bytes, &f->watch) != 0) {
 		TEXT_COPY(f->unavailable, "the ring of signals could not be mapped");
-		atomic_store(&f->blind_set, true);
+		blind_begin(f);
 		return;
 	}
 	f->since_unix_ms = f->w->unix_ms();
@@ -112,7 +131,55 @@ void sigfeed_ends(struct sigfeed *f, void (*each)(void *ctx, const struct proces
 
 int sigfeed_fd(const struct sigfeed *f)
 {
-	return f && atomic_load(&f->watching) ? f->fds.ring_fd : -1;
+	if (!f)
+		return -1;
+	if (atomic_load(&f->blind_set))
+		return f->ends ? endwatch_fd(f->ends) : -1;
+	return atomic_load(&f->watching) ? f->fds.ring_fd : -1;
+}
+
+void sigfeed_know(struct sigfeed *f, const struct process_end *who)
+{
+	if (f && atomic_load(&f->blind_set) && f->ends && strncmp(who->name, "vigil", 5) != 0)
+		endwatch_know(f->ends, who);
+}
+
+/* Another child of its parent had ended badly: launchers then end the others, at last by SIGKILL. */
+static bool had_bad_sibling(const struct sigfeed *f, const struct process_end *e)
+{
+	const int64_t missed_ms = 120000;
+	for (size_t i = 0; i < MIN(f->n_bad, (size_t)BAD_ENDS); i++)
+		if (f->bad[i].parent == e->parent && e->time_unix_ms - f->bad[i].time_unix_ms < missed_ms)
+			return true;
+	return false;
+}
+
+/*
+ * By whom a process was asked to end is not known here, and jobs ask their own: pools and launchers by SIGTERM, then by
+ * SIGKILL. So such an end is not handed on, as it would be taken for a stranger's. Nor is a small program's status that
+ * was met by chance: scripts ask such programs again and again, and the others were not seen.
+ */
+static bool is_plain(const struct sigfeed *f, const struct process_end *e)
+{
+	static const int own[] = {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS};
+	const int64_t brief_ms = 2000;
+	const int signal = WIFSIGNALED(e->wait_status) ? WTERMSIG(e->wait_status) : 0;
+	if (!signal)
+		return e->wait_status == 0 || e->rank != NO_RANK || e->time_unix_ms - e->start_unix_ms >= brief_ms;
+	bool is_own = false;
+	for (size_t i = 0; i < ARRAY_SIZE(own) && !is_own; i++)
+		is_own = signal == own[i];
+	return is_own || (signal == SIGKILL && !had_bad_sibling(f, e));
+}
+
+static void plain_end_keep(void *ctx, const struct process_end *e)
+{
+	struct sigfeed *f = ctx;
+	const bool plain = is_plain(f, e);
+	for (struct sigfeed_reader *r = f->first; r && plain; r = r->next)
+		deathfacts_end(r->facts, e);
+	if (e->wait_status != 0)
+		f->bad[f->n_bad++ % BAD_ENDS] = (struct bad_end){e->parent, e->time_unix_ms};
 }
 
 /* The guard and other helpers, which are children of the supervisor too. */
@@ -184,6 +251,8 @@ void sigfeed_take(struct sigfeed *f)
 	if (!f)
 		return;
 	readers_tell(f);
+	if (atomic_load(&f->blind_set) && f->ends)
+		endwatch_take(f->ends, plain_end_keep, f);
 	if (!atomic_load(&f->watching))
 		return;
 	do {

@@ -28,13 +28,19 @@ struct sigfeed *sigfeed_free(struct sigfeed *f);
  * wanted.
  */
 void sigfeed_load(struct sigfeed *f, pid_t below, int *ret_iter_link_fd);
+/*
+ * A process of the job. Where nothing is watched by BPF, and only signals below a process were to be, how it ends is
+ * learned by a descriptor of it (agent/incident/endwatch), and readers are given what can be judged without the sender
+ * of a signal: exit statuses, faults, and SIGKILL. f may be NULL.
+ */
+void sigfeed_know(struct sigfeed *f, const struct process_end *who);
 /* From now on this reader is given what is seen. */
 void sigfeed_join(struct sigfeed *f, struct sigfeed_reader *r);
 void sigfeed_leave(struct sigfeed *f, struct sigfeed_reader *r);
 /* each is called with every end of a process, and the beginning of its arguments as sigwatch.h has them. */
 void sigfeed_ends(struct sigfeed *f, void (*each)(void *ctx, const struct process_end *e, struct span command),
 		  void *ctx);
-/* Readable when something was seen; -1 while nothing is watched. */
+/* Readable when something was seen; -1 before sigfeed_load, and where nothing is watched. */
 int sigfeed_fd(const struct sigfeed *f);
 /* Hands on to all readers what was seen since the last call; does not wait. */
 void sigfeed_take(struct sigfeed *f);

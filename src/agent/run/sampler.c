@@ -165,6 +165,15 @@ bool sampler_had(const struct sampler *s, struct proc_id id, enum role role, str
 	return false;
 }
 
+bool sampler_process(const struct sampler *s, size_t place, struct sampler_gone *ret, int32_t *ret_rank)
+{
+	if (place >= s->now->n)
+		return false;
+	*ret = gone_of(&s->now->use[place], &s->now->about[place]);
+	*ret_rank = s->now->use[place].rank;
+	return true;
+}
+
 size_t sampler_gone(const struct sampler *s, enum role role, struct sampler_gone *ret, size_t cap)
 {
 	size_t n = 0;

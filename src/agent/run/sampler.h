@@ -63,6 +63,8 @@ struct sampler_gone {
 	int64_t started_unix_ms;
 	char name[16];
 };
+/* The process at this place of the last sample. False: it has no more. */
+bool sampler_process(const struct sampler *s, size_t place, struct sampler_gone *ret, int32_t *ret_rank);
 /* Processes of this role that the sample before the last one had and the last one has not. Returns their number. */
 size_t sampler_gone(const struct sampler *s, enum role role, struct sampler_gone *ret, size_t cap);
 /* The same of one process that the last sample or the one before had in this role. False: neither had. */

@@ -1,6 +1,8 @@
 #include <string.h>
 
+#include "agent/incident/sigfeed.h"
 #include "agent/run/super.h"
+#include "base/buf.h"
 #include "base/log.h"
 
 static void want_fill(const struct super *s, struct sampler_want *want)
@@ -63,12 +65,30 @@ static void leavers_tell(struct super *s)
 	guardproc_wake(&s->services.guard);
 }
 
+/* How each ends is told where BPF does not tell it. */
+static void ends_watch(struct super *s)
+{
+	struct sampler_gone p;
+	struct process_end who = {.wait_status = 0};
+	for (size_t i = 0; i < PROCESS_LIMITS; i++)
+		who.soft_limit[i] = who.hard_limit[i] = UINT64_MAX;
+	for (size_t i = 0; sampler_process(s->sampler, i, &p, &who.rank); i++) {
+		who.pid = p.id.pid;
+		who.start_ticks = p.id.start_ticks;
+		who.parent = p.parent;
+		who.start_unix_ms = p.started_unix_ms;
+		TEXT_COPY(who.name, p.name);
+		sigfeed_know(s->signals, &who);
+	}
+}
+
 void super_sample(struct super *s)
 {
 	struct sampler_want want;
 	want_fill(s, &want);
 	complain_if(s, sampler_look(s->sampler, &want));
 	services_ray_learn(&s->services, 0, sampler_one_of(s->sampler, ROLE_RAY_WORKER));
+	ends_watch(s);
 	livetell_changed(s->live);
 	services_frameworks(&s->services, 0, &s->recorder, &s->job, &s->frameworks);
 	leavers_tell(s);
