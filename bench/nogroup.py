@@ -54,7 +54,7 @@ if how == "daemon":
     os.setsid()
     if os.fork(): os._exit(0)
 with open(file, "r+b") as f: page = mmap.mmap(f.fileno(), 4096)
-base = int(open("/proc/self/statm").read().split()[1]) * 4096
+base = int.__sub__(*map(int, open("/proc/self/statm").read().split()[1:3])) * 4096
 struct.pack_into("q", page, 24, os.getpid())
 time.sleep(1.5)
 m = mmap.mmap(-1, 4 * limit)
@@ -173,7 +173,7 @@ def kill(vigil, rate, how, uid, limit_mib=256):
         shutil.rmtree(folder, ignore_errors=True)
     if not ended or touched >= 4 * limit_mib * MIB:
         return None
-    # growth that ended below the threshold as the bench counts it: vigil counts pages of the interpreter's start as well
+    # it may be stopped before: the pages of whoever has started it count as well
     return max(0, (last - crossing) / 1e6) if crossing else 0, max(0, (dead - crossing) / 1e6) if crossing else 0, touched / MIB
 
 

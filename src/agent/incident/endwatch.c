@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
+#include "base/buf.h"
 #include "sense/proc/pidfdinfo.h"
 #include "sense/proc/proc.h"
 
@@ -51,14 +52,24 @@ int endwatch_fd(const struct endwatch *e)
 	return e->epoll_fd;
 }
 
+/* The name changes with exec, and the environment is read later than the rest. */
+static void endwatch_renew(struct watched *k, const struct process_end *who)
+{
+	TEXT_COPY(k->end.name, who->name);
+	if (who->rank != NO_RANK)
+		k->end.rank = who->rank;
+}
+
 /* A free place. NULL: it is known, or there is none. */
 static struct watched *place_for(struct endwatch *e, const struct process_end *who)
 {
 	struct watched *spare = NULL;
 	for (size_t i = 0; i < e->n; i++) {
 		struct watched *k = &e->of[i];
-		if (k->fd >= 0 && k->end.pid == who->pid && k->end.start_ticks == who->start_ticks)
+		if (k->fd >= 0 && k->end.pid == who->pid && k->end.start_ticks == who->start_ticks) {
+			endwatch_renew(k, who);
 			return NULL;
+		}
 		if (k->fd < 0 && !spare)
 			spare = k;
 	}

@@ -17,7 +17,7 @@ struct endwatch *endwatch_new(const struct world *w);
 struct endwatch *endwatch_free(struct endwatch *e);
 /* Readable when a process has ended. */
 int endwatch_fd(const struct endwatch *e);
-/* A living process, with all but its status and the time of its end. Nothing if it is known already. */
+/* A living process, with all but its status and the time of its end. Of a known one name and rank are taken over. */
 void endwatch_know(struct endwatch *e, const struct process_end *who);
 /* Calls each with those that have ended, and whose status was learned, since the last call; does not wait. */
 void endwatch_take(struct endwatch *e, void (*each)(void *ctx, const struct process_end *end), void *ctx);

@@ -159,7 +159,7 @@ static bool had_bad_sibling(const struct sigfeed *f, const struct process_end *e
  * SIGKILL. So such an end is not handed on, as it would be taken for a stranger's. Nor is a small program's status that
  * was met by chance: scripts ask such programs again and again, and the others were not seen.
  */
-static bool is_plain(const struct sigfeed *f, const struct process_end *e)
+static bool sigfeed_is_plain(const struct sigfeed *f, const struct process_end *e)
 {
 	static const int own[] = {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS};
 	const int64_t brief_ms = 2000;
@@ -175,7 +175,7 @@ static bool is_plain(const struct sigfeed *f, const struct process_end *e)
 static void plain_end_keep(void *ctx, const struct process_end *e)
 {
 	struct sigfeed *f = ctx;
-	const bool plain = is_plain(f, e);
+	const bool plain = sigfeed_is_plain(f, e);
 	for (struct sigfeed_reader *r = f->first; r && plain; r = r->next)
 		deathfacts_end(r->facts, e);
 	if (e->wait_status != 0)

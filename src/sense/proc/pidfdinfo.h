@@ -1,6 +1,6 @@
 /*
- * How a process ended, asked of a descriptor of it (pidfd_open(2)) after its parent has taken its status: PIDFD_GET_INFO
- * with PIDFD_INFO_EXIT, Linux 6.15 and later. It takes no right beside the descriptor.
+ * How a process ended, asked of a descriptor of it (pidfd_open(2)) after its parent has taken its status:
+ * PIDFD_GET_INFO with PIDFD_INFO_EXIT, Linux 6.15 and later. It takes no right beside the descriptor.
  */
 #pragma once
 
