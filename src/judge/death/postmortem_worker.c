@@ -393,6 +393,19 @@ bool pm_timeout(struct pm *p)
 	return true;
 }
 
+/*
+ * Where signals are not seen, a kill's sender is unknown: if the words name the process and the signal, its end adds
+ * nothing to them.
+ */
+static bool words_say_all(const struct death *d, const struct process_end *w, const char *text)
+{
+	static const char *const kill[] = {"SIGKILL", "Killed", "signal 9", "signal: 9"};
+	char pid[16];
+	TEXT_FORMAT(pid, "%d", (int)w->pid);
+	return worker_signal_of(w) == SIGKILL && pm_unavailable(d, "signals") && pm_has_any(text, kill, ARRAY_SIZE(kill)) &&
+	       strstr(text, pid);
+}
+
 static pid_t named_worker(const struct death *d)
 {
 	static const char *const ids[] = {"dataloader_killed", "dataloader_bus_error", "torchrun_failure",
@@ -427,8 +440,10 @@ static const struct process_end *worker_of(const struct pm *p, bool *ret_sure)
 	const struct process_end *raylet = lost_node(said->text) ? missed_raylet(d) : NULL;
 	if (raylet)
 		return raylet;
-	if (pm_lost_worker(said->text))
-		return missed_worker(d, 0);
+	if (pm_lost_worker(said->text)) {
+		w = missed_worker(d, 0);
+		return w && words_say_all(d, w, said->text) ? NULL : w;
+	}
 	*ret_sure = false;
 	if (pm_cause_before(d, said))
 		return NULL;
