@@ -402,8 +402,8 @@ static bool words_say_all(const struct death *d, const struct process_end *w, co
 	static const char *const kill[] = {"SIGKILL", "Killed", "signal 9", "signal: 9"};
 	char pid[16];
 	TEXT_FORMAT(pid, "%d", (int)w->pid);
-	return worker_signal_of(w) == SIGKILL && pm_unavailable(d, "signals") && pm_has_any(text, kill, ARRAY_SIZE(kill)) &&
-	       strstr(text, pid);
+	const bool named = strstr(text, pid) && pm_has_any(text, kill, ARRAY_SIZE(kill));
+	return named && worker_signal_of(w) == SIGKILL && pm_unavailable(d, "signals");
 }
 
 static pid_t named_worker(const struct death *d)
