@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "agent/inspect/procview.h"
@@ -62,18 +63,59 @@ static int locals_of(struct procview *l, const struct pyframe *py, bool unmasked
 	return 0;
 }
 
-/* 0: it has returned by now, or has no variables of its own: those of a module are globals, which are not read. */
-static uint64_t variables_hash(struct procview *l, const struct pyframe *py)
+/* True of a number that is a time of one of the clocks, as programs keep when a wait of theirs began, or is to end. */
+static bool is_near_now(const struct world *w, const char *text)
+{
+	static const double past_s = 600, future_s = 86400, per_second[] = {1, 1e3, 1e6, 1e9};
+	const double clock_s[] = {(double)w->mono_ns() / 1e9, (double)w->unix_ms() / 1e3};
+	char *end;
+	const double x = strtod(text, &end);
+	if (end == text || *end)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(clock_s); i++)
+		for (size_t k = 0; k < ARRAY_SIZE(per_second); k++)
+			if (x / per_second[k] > clock_s[i] - past_s && x / per_second[k] < clock_s[i] + future_s)
+				return true;
+	return false;
+}
+
+struct variables {
+	const struct pyframe *of;
+	uint64_t hash; /* 0: it has returned by now, or has none of its own: those of a module are not read */
+	bool clocked;
+};
+
+static void variables_read(struct procview *l, const struct world *w, const struct pyframe *py, struct variables *ret)
 {
 	cleanup(pylocals_done) struct pylocals locals = {.n = 0};
+	*ret = (struct variables){.of = py};
 	if (pylocals_read(&l->rt, &l->remote, py->addr, py->code, &locals) != 0 || locals.n == 0)
-		return 0;
+		return;
 	uint64_t h = HASH_START;
 	for (size_t i = 0; i < locals.n; i++) {
 		h = hash_bytes(h, locals.items[i].name, strlen(locals.items[i].name));
 		h = hash_bytes(h, locals.items[i].value, strlen(locals.items[i].value));
+		ret->clocked |= is_near_now(w, locals.items[i].value);
 	}
-	return h ? h : 1;
+	ret->hash = h ? h : 1;
+}
+
+/*
+ * The function whose variables say whether a thread goes round in a loop that only looks: the innermost one, of a main
+ * thread that waits within a limit by Python's own threading the one that has called that. NULL: none.
+ */
+static const struct pyframe *looping_function(const struct procview_sample *sample, const struct dump_thread *t,
+					      pid_t pid)
+{
+	const struct pyframe *f = sample->python.frames;
+	size_t i = 0;
+	if (t->wait.kind == WAIT_RUNNING || t->wait.kind == WAIT_SLEEP)
+		return f;
+	if (t->wait.kind != WAIT_LOCK || t->tid != pid)
+		return NULL;
+	while (i < sample->python.n && f[i].known && strstr(f[i].known->file, "/threading.py"))
+		i++;
+	return i > 0 && i < sample->python.n ? &f[i] : NULL;
 }
 
 static int frame_add(struct snap *s, struct procview *l, const struct procview_frame *f, struct dump_frame *to)
@@ -159,8 +201,9 @@ static int frames_fill(struct snap *s, struct procview *l, const struct procview
 	    procview_waits_for_gil(l, t->wait.nr, t->wait.arg[0]))
 		t->gil = DUMP_GIL_WAITS;
 	thread_note(l, sample, t);
-	const bool may_loop = t->wait.kind == WAIT_RUNNING || t->wait.kind == WAIT_SLEEP;
-	uint64_t state = s->want->state && t->has_python && may_loop ? variables_hash(l, sample->python.frames) : 0;
+	struct variables v = {.of = s->want->state && t->has_python ? looping_function(sample, t, l->pid) : NULL};
+	if (v.of)
+		variables_read(l, s->w, v.of, &v);
 	if (sample->python.n > 0 && !sample->python.bracketed && t->wait.kind == WAIT_RUNNING)
 		s->d->wrong_possible = true;
 	t->frames = calloc(n + kernel->n + 1, sizeof(*t->frames));
@@ -170,8 +213,9 @@ static int frames_fill(struct snap *s, struct procview *l, const struct procview
 	for (size_t i = 0; i < n && r == 0; i++) {
 		r = frame_add(s, l, &frames[i], &t->frames[t->n_frames]);
 		const bool own = i == 0 && !t->has_python && s->want->state && t->wait.kind == WAIT_RUNNING;
-		t->frames[t->n_frames].state = frames[i].py && frames[i].py == sample->python.frames ? state
-					       : own ? sample->native_state : 0;
+		const bool read = frames[i].py && frames[i].py == v.of;
+		t->frames[t->n_frames].state = read ? v.hash : own ? sample->native_state : 0;
+		t->frames[t->n_frames].clocked = read && v.clocked;
 		t->n_frames++;
 	}
 	return r;

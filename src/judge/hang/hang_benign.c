@@ -99,6 +99,33 @@ static bool asks_in_vain(const struct hang_work *w, const struct stackgroup_rank
 	return a && r->process && a->pid == r->process->pid;
 }
 
+/* True if the main thread of another process naps as well, or (any) a thread beside this one waits. */
+static bool another_is_there(const struct waitgraph *g, const struct waitgraph_node *one, bool any)
+{
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		if (!n->thread || n->thread->ended || n == one || n->shows || (n->who && n->who->launcher))
+			continue;
+		if (any || (n->main && n->naps && n->process != one->process))
+			return true;
+	}
+	return false;
+}
+
+/* True of a main thread that only naps, where nothing of the job goes on but that and clocks of its own. */
+static bool only_ticks(const struct hang_work *w, const struct stackgroup_rank *r, bool any)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *n = g && r->process ? waitgraph_thread(g, r->process->pid, 0) : NULL;
+	return n && hang_ticks(w, n) && hang_only_ticks(w) && another_is_there(g, n, any);
+}
+
+/* True if other ranks wait for such a one, or another process naps too: each may look for what another one is to do. */
+static bool ticks_in_vain(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	return only_ticks(w, r, w->many && w->n_blocking < w->g.n);
+}
+
 /*
  * The time after which short sleeps that go on are a loop that waits for something; 0: never. Where no rank waits for
  * it and no step was ever made, sleeping may be what the program is for.
@@ -118,7 +145,8 @@ static uint64_t polls_after_ns(const struct hang_work *w, const struct stackgrou
 	bool left = w->many && w->stepping && hang_rank_left_then(w);
 	bool errs = w->stepping && retry && retry->caught; /* what has failed for two minutes seldom works by itself */
 	bool sooner = waited_for || lock_file || left || errs || (w->stepping && hang_all_nap(w)) ||
-		      hang_looks_alone(w, r) || asks_in_vain(w, r) || (w->stepping && hang_dead_beside(w, r));
+		      hang_looks_alone(w, r) || asks_in_vain(w, r) || (w->stepping && hang_dead_beside(w, r)) ||
+		      only_ticks(w, r, true);
 	uint64_t most = hang_is_stale(w, retry) ? stale_ns : sooner ? waited_for_ns : least;
 	return MAX(said * sleep_times, MIN(least, most));
 }
@@ -133,14 +161,6 @@ static bool looks_in_vain(const struct hang_work *w, const struct stackgroup_ran
 {
 	return hang_looks_in_vain(w, r) || hang_dials_elsewhere(w, r) || hang_awaits_own_file(w, r) ||
 	       hang_awaits_file_of_failed(w, r) || (hang_looks_at_memory(w, r) && hang_all_look(w) > 0);
-}
-
-/* True if other ranks wait for it, which only naps, and nothing of the job goes on but that and clocks of its own. */
-static bool ticks_in_vain(const struct hang_work *w, const struct stackgroup_rank *r)
-{
-	const struct waitgraph *g = w->c->graph;
-	const struct waitgraph_node *n = g && r->process ? waitgraph_thread(g, r->process->pid, 0) : NULL;
-	return n && w->many && w->n_blocking < w->g.n && hang_ticks(w, n) && hang_only_ticks(w);
 }
 
 bool hang_polls(const struct hang_work *w, const struct stackgroup_rank *r)

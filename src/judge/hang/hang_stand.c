@@ -620,7 +620,7 @@ bool hang_one_stands(struct hang_work *w)
 	const bool makers = hang_knows_maker(w, r);
 	const bool unsure = lookers > 2 || (r->acting && r->acting->has_python);
 	bool told = !anyone || odd || lookers || makers || hang_looks_in_circle(w, r) || hang_tries_in_vain(w, r) ||
-		    (retry && retry->exists);
+		    (retry && retry->exists) || hang_polls_by_ticks(w, r);
 	enum hang_proof need = HANG_VAGUE;
 	if (told && !kernel)
 		need = HANG_FIRM;

@@ -333,6 +333,17 @@ static bool child_failed_then(const struct hang_work *w, const struct waitgraph_
 	return false;
 }
 
+/* True of the child of another rank's main process that naps: it makes that rank's files, not this one's. */
+static bool is_helper_of_another(const struct waitgraph *g, const struct waitgraph_node *n,
+				 const struct waitgraph_node *one)
+{
+	if (!n->naps || !n->main || !n->who || n->who->main || n->who->rank == NO_RANK || !one->who ||
+	    one->who->rank == NO_RANK || n->who->rank == one->who->rank)
+		return false;
+	const struct waitgraph_node *parent = waitgraph_thread(g, n->process->ppid, 0);
+	return parent && parent->who && parent->who->main && parent->who->rank == n->who->rank;
+}
+
 bool hang_awaits_file_of_failed(const struct hang_work *w, const struct stackgroup_rank *r)
 {
 	const struct waitgraph *g = w->c->graph;
@@ -342,7 +353,8 @@ bool hang_awaits_file_of_failed(const struct hang_work *w, const struct stackgro
 	    !child_failed_then(w, n))
 		return false;
 	for (size_t i = 0; i < g->n_nodes; i++)
-		if (&g->node[i] != n && may_act_alone(w, &g->node[i]) && !is_service(g, &g->node[i], n))
+		if (&g->node[i] != n && may_act_alone(w, &g->node[i]) && !is_service(g, &g->node[i], n) &&
+		    !is_helper_of_another(g, &g->node[i], n))
 			return false;
 	return true;
 }

@@ -31,19 +31,30 @@ static bool is_cleaner(const struct hang_work *w, const struct waitgraph_node *n
 	return false;
 }
 
+/* The function whose variables were read: its innermost one, or the one that has called Python's threading. */
+static const struct dump_frame *looping_function(const struct dump_thread *t)
+{
+	for (size_t i = 0; i < t->n_frames; i++) {
+		const struct dump_frame *f = &t->frames[i];
+		if (f->kind == FRAME_PYTHON && (f->state || !f->file || !strstr(f->file, "/threading.py")))
+			return hang_own_top(t) ? f : NULL;
+	}
+	return NULL;
+}
+
 /*
- * True if the variables of its innermost function of Python are other ones at a look, or are not known, as those of a
- * module's own code: it may count.
+ * True if the variables of its function are other ones at a look, or are not known, as those of a module's own code: it
+ * may count. One of them that is a time near now may say until when it goes on.
  */
 static bool may_count(const struct hang_work *w, const struct waitgraph_node *n)
 {
 	uint64_t state = 0;
 	for (size_t i = 0; i < w->c->n_dumps; i++) {
 		const struct dump_thread *t = hang_thread_in(w->c->dumps[i], n->thread->pid, n->thread->tid);
-		const struct dump_frame *f = t && t->has_python ? hang_own_top(t) : NULL;
+		const struct dump_frame *f = t && t->has_python ? looping_function(t) : NULL;
 		if (!t || !t->has_python)
 			continue;
-		if (!f || f->state == 0 || (state && f->state != state))
+		if (!f || f->state == 0 || f->clocked || (state && f->state != state))
 			return true;
 		state = f->state;
 	}

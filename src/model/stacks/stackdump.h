@@ -23,6 +23,7 @@ struct dump_frame {
 	size_t n_locals;
 	/* Hash of what it computes with: a Python frame's variables, the registers of a running thread; 0: not read. */
 	uint64_t state;
+	bool clocked; /* of a Python frame whose variables were read: one of them is a time near now */
 };
 
 enum dump_gil { DUMP_GIL_UNKNOWN, DUMP_GIL_HOLDS, DUMP_GIL_WAITS, DUMP_GIL_NOT };

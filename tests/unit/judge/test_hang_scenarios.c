@@ -331,7 +331,9 @@ static void frame_line(struct scenario *s, struct span kind, struct span rest, c
 		f->kind = FRAME_NATIVE;
 		f->module = strndup(file.p, file.len);
 	}
-	f->state = span_eq(span_trim(rest), "still"); /* variables, or registers, are the same at each look */
+	/* Variables, or registers, are the same at each look, and one of them is a time near now. */
+	f->clocked = span_eq(span_trim(rest), "clocked");
+	f->state = f->clocked || span_eq(span_trim(rest), "still");
 }
 
 static void blocks_clear(struct scenario *s)
