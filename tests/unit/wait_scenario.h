@@ -345,6 +345,7 @@ static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
 		h->kind = WAITHINT_SLEEPS;
 	} else if (wait_word(&rest, "closed")) {
 		h->kind = WAITHINT_CLOSED;
+		h->asks = wait_word(&rest, "asks");
 	} else if (wait_word(&rest, "handler")) {
 		h->kind = WAITHINT_HANDLER;
 	} else if (wait_word(&rest, "stream")) {

@@ -484,20 +484,38 @@ static bool all_watched(const struct hanglookups *h, const struct waitfacts *fac
 	return true;
 }
 
+/* True if a process of the job has taken something in at the other end of this connection: it is within the job. */
+static bool has_both_ends(const struct hanglookups *h, size_t n_rows, const struct waitfacts *facts,
+			  const struct lookups_row *of)
+{
+	for (size_t k = 0; k < n_rows; k++) {
+		const struct lookups_row *r = &h->row[k];
+		if (r->asked && r->end == of->other_end && r->other_end == of->end && waitfacts_process(facts, r->pid))
+			return true;
+	}
+	return of->end == 0 && of->other_end == 0;
+}
+
 /*
  * True if no thread of the job has taken anything in for some seconds: what others have made, files, answers,
- * connections. What it waits for in vain is seen by its facts, but of one that sleeps between such waits.
+ * connections. What it waits for in vain is seen by its facts, but of one that sleeps between such waits. What its
+ * processes tell each other is no news of others: *ret_asks.
  */
-static bool is_closed(const struct hanglookups *h, size_t n_rows, const struct waitfacts *facts)
+static bool is_closed(const struct hanglookups *h, size_t n_rows, const struct waitfacts *facts, bool *ret_asks)
 {
 	const uint64_t least_ns = 3 * NS_PER_S;
+	*ret_asks = false;
 	if (n_rows >= LOOKUPS_ROWS / 2 || facts->n_threads == 0 || h->w->mono_ns() - h->began_ns < least_ns ||
 	    !all_watched(h, facts))
 		return false;
 	for (size_t k = 0; k < n_rows; k++) {
 		const struct lookups_row *r = &h->row[k];
-		if (waitfacts_process(facts, r->pid) && (r->taken || (r->waited && sleeps_now(facts, r->pid, r->tid))))
+		if (!waitfacts_process(facts, r->pid))
+			continue;
+		if (r->taken || (r->waited && sleeps_now(facts, r->pid, r->tid)) ||
+		    (r->asked && !has_both_ends(h, n_rows, facts, r)))
 			return false;
+		*ret_asks |= r->asked;
 	}
 	return true;
 }
@@ -512,9 +530,12 @@ size_t hanglookups_hints(struct hanglookups *h, const struct waitfacts *facts, c
 	struct held_file file = {.inode = 0};
 	if (!h || !h->on || lookups_take(h->bpf, h->row, LOOKUPS_ROWS, &n_rows) < 0)
 		return 0;
-	if (cap > 0 && is_closed(h, n_rows, facts))
-		ret[n++] = (struct waithint){
-			.kind = WAITHINT_CLOSED, .pid = facts->thread[0].pid, .tid = facts->thread[0].tid};
+	bool asks;
+	if (cap > 0 && is_closed(h, n_rows, facts, &asks))
+		ret[n++] = (struct waithint){.kind = WAITHINT_CLOSED,
+					     .pid = facts->thread[0].pid,
+					     .tid = facts->thread[0].tid,
+					     .asks = asks};
 	for (size_t i = 0; i < facts->n_threads && n < cap; i++) {
 		const struct waitfact_thread *t = &facts->thread[i];
 		if (only_sleeps(h, n_rows, t)) {

@@ -19,6 +19,8 @@ static const uint64_t stale_least_ns = 10 * 60 * NS_PER_S, stale_ns = 60 * NS_PE
 /* So long may one nap whose shared memory nobody is left to write: it may look at something else. */
 static const uint64_t deserted_ns = 80 * NS_PER_S;
 static const uint64_t looks_ns = 40 * NS_PER_S;
+/* So long where processes of the job ask each other: an answer may change by a lease or a ban of a minute. */
+static const uint64_t asks_ns = 80 * NS_PER_S;
 static const double looks_gaps = 20;
 /* For so long a loop of naps beside one that left is looked at often: a look may meet it awake. */
 static const uint64_t left_most_ns = 4 * 60 * NS_PER_S;
@@ -156,6 +158,12 @@ uint64_t hang_looks_most_ns(const struct hang_work *w)
 	return MAX(looks_ns, hang_gap_times(w->gap_ns, looks_gaps));
 }
 
+uint64_t hang_ticks_most_ns(const struct hang_work *w)
+{
+	const uint64_t least_ns = hang_looks_most_ns(w);
+	return w->c->graph && w->c->graph->asks ? MAX(asks_ns, least_ns) : least_ns;
+}
+
 /* True if nobody of the job changes what it looks at, as far as is known. */
 static bool looks_in_vain(const struct hang_work *w, const struct stackgroup_rank *r)
 {
@@ -163,11 +171,19 @@ static bool looks_in_vain(const struct hang_work *w, const struct stackgroup_ran
 	       hang_awaits_file_of_failed(w, r) || (hang_looks_at_memory(w, r) && hang_all_look(w) > 0);
 }
 
-bool hang_polls(const struct hang_work *w, const struct stackgroup_rank *r)
+/* The same time, or less where it is known that nobody brings what it looks for. */
+static uint64_t vain_after_ns(const struct hang_work *w, const struct stackgroup_rank *r)
 {
 	const uint64_t after = polls_after_ns(w, r);
-	const bool early = after > 0 && (looks_in_vain(w, r) || ticks_in_vain(w, r));
-	return after > 0 && w->standstill_ns > (early ? MIN(after, hang_looks_most_ns(w)) : after);
+	if (after > 0 && looks_in_vain(w, r))
+		return MIN(after, hang_looks_most_ns(w));
+	return after > 0 && ticks_in_vain(w, r) ? MIN(after, hang_ticks_most_ns(w)) : after;
+}
+
+bool hang_polls(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const uint64_t after = vain_after_ns(w, r);
+	return after > 0 && w->standstill_ns > after;
 }
 
 bool hang_polls_by_ticks(const struct hang_work *w, const struct stackgroup_rank *r)
@@ -201,9 +217,7 @@ static uint64_t sleep_most_ns(const struct hang_work *w, const struct stackgroup
 {
 	bool waited_for = w->many && w->n_blocking < w->g.n;
 	uint64_t most = waited_for ? hang_time(w->s->sleep_ns, HANG_SLEEP_NS) : 0;
-	uint64_t after = polls_after_ns(w, r);
-	if (after > 0 && (looks_in_vain(w, r) || ticks_in_vain(w, r)))
-		after = MIN(after, hang_looks_most_ns(w));
+	uint64_t after = vain_after_ns(w, r);
 	if (is_deserted(w, r))
 		after = after == 0 ? deserted_ns : MIN(after, deserted_ns);
 	return most == 0 ? after : after == 0 ? most : MIN(most, after);

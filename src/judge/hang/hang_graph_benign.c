@@ -374,7 +374,7 @@ bool hang_graph_benign(struct hang_work *w)
 		return benign_end(w, s, "time_limit", "it waits within a time limit", excused);
 	const bool ticks = s->end == WAITEND_RUNS && hang_ticks(w, &w->c->graph->node[s->node]);
 	if (s->end == WAITEND_RUNS && runs_along(w, s) &&
-	    (!ticks || w->standstill_ns < at_most(w, runs_ns, patience(w, hang_looks_most_ns(w)))))
+	    (!ticks || w->standstill_ns < at_most(w, runs_ns, patience(w, hang_ticks_most_ns(w)))))
 		return benign_end(w, s, "work", "what it waits for works", runs_ns);
 	if (s->n_followers > 0 && runs_at_a_door(w, s) && w->standstill_ns < patience(w, runs_ns))
 		return benign_end(w, s, "work", "another thread of the server that it waits for works", runs_ns);
@@ -386,7 +386,7 @@ bool hang_graph_benign(struct hang_work *w)
 	if (napper && (hang_all_look(w) > 0 || hang_sibling_crashed(w, napper) || hang_end_awaits_own_file(w, napper)))
 		sleep = MIN(sleep, patience(w, hang_looks_most_ns(w)));
 	if (napper && !hang_end_is_main(w, s) && !hang_end_outsleeps(w, s, sleep) && hang_ticks(w, napper))
-		sleep = at_most(w, sleep, patience(w, hang_looks_most_ns(w)));
+		sleep = at_most(w, sleep, patience(w, hang_ticks_most_ns(w)));
 	if (napper && napper->naps && one_works_beside(w, napper))
 		sleep = MAX(sleep, patience(w, runs_ns));
 	if (s->end == WAITEND_CLOCK && !hang_end_is_main(w, s) && w->standstill_ns < sleep &&
@@ -407,13 +407,13 @@ bool hang_graph_benign(struct hang_work *w)
 	bool by_thread = !waitgraph_awaits_its_own(end) || hang_worker_beside(w, s);
 	by_thread = by_thread && !waitgraph_waits_for_itself(end);
 	if (s->end == WAITEND_OWN && by_thread && !s->dead)
-		own = at_most(w, own, patience(w, hang_looks_most_ns(w)));
+		own = at_most(w, own, patience(w, hang_ticks_most_ns(w)));
 	if (s->end == WAITEND_OWN && by_thread && !s->dead && w->standstill_ns < patience(w, own))
 		return benign_end(w, s, "own_thread", "it waits for another thread of its own", own);
 	if (hang_sleeper_may_come(w, s) && w->standstill_ns < sleep)
 		return benign_end(w, s, "sleep", "a helper sleeps that may come to it", sleep);
 	if (hang_may_be_woken(w, s)) {
-		const uint64_t least_ns = patience(w, hang_looks_most_ns(w));
+		const uint64_t least_ns = patience(w, hang_ticks_most_ns(w));
 		own = looks_within(w, s) ? at_most(w, own_thread_ns, least_ns) : sleep;
 		if (w->standstill_ns < patience(w, own))
 			return benign_end(w, s, "own_thread", "a thread or a timer of its own may end it", own);

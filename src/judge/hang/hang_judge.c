@@ -192,8 +192,8 @@ static void judge_stand(struct hang_work *w, const struct hang_settings *asked)
 	if (w->by_ticks && !v->proved) {
 		v->confidence = CONFIDENCE_LOW;
 		v->again_ns = surer_again_ns; /* another rule may say more at a second look */
-		hang_says(w, "No thread of the job takes in anything of others; they only wake up by their own "
-			     "clocks.");
+		hang_says(w, "No thread of the job takes in anything of others%s; they only wake up by their own "
+			     "clocks.", w->c->graph->asks ? " but answers of its own processes" : "");
 	}
 	text_capital(v->text);
 	hang_collective_joins(w);

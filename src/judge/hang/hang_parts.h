@@ -20,8 +20,8 @@ bool hang_stopped(struct hang_work *w);
 bool hang_benign(struct hang_work *w);
 /* True of a rank that is refused where it connects, or looks for one of several files that is not there. */
 bool hang_tries_in_vain(const struct hang_work *w, const struct stackgroup_rank *r);
-/* So long, and so many usual steps, may one nap that looks at memory alone which nobody changes. */
-uint64_t hang_looks_most_ns(const struct hang_work *w);
+/* So long, and so many usual steps, may one nap that looks at what nobody changes, or a job only tick. */
+uint64_t hang_looks_most_ns(const struct hang_work *w), hang_ticks_most_ns(const struct hang_work *w);
 /* True if the others wait for a rank whose sleep, by the kernel, ends after the time for which one is excused. */
 bool hang_outsleeps(const struct hang_work *w, const struct stackgroup_rank *r);
 /* The same of a process beside the ranks that some wait for, likely at least. */

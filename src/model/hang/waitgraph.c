@@ -341,8 +341,11 @@ static int build_all(struct build *b)
 	const struct waitfacts *now = b->in->now;
 	int r = hints_sort(b);
 	b->g->one_look = !b->in->before;
-	for (size_t i = 0; i < b->in->n_hints; i++)
-		b->g->closed |= b->in->hint[i].kind == WAITHINT_CLOSED;
+	for (size_t i = 0; i < b->in->n_hints; i++) {
+		const bool closed = b->in->hint[i].kind == WAITHINT_CLOSED;
+		b->g->closed |= closed;
+		b->g->asks |= closed && b->in->hint[i].asks;
+	}
 	b->first_node = calloc(now->n_processes + 1, sizeof(*b->first_node));
 	if (!b->first_node)
 		return -ENOMEM;

@@ -59,6 +59,7 @@ struct waitgraph {
 	size_t n_mains; /* main processes in the facts */
 	size_t n_dead; /* threads */
 	bool one_look, closed; /* no second look: nothing is proved; WAITHINT_CLOSED */
+	bool asks; /* of closed: its processes ask each other meanwhile */
 	bool by_history; /* an arrow leads to another process because of who usually ended such waits */
 	bool by_polling; /* ranks that poll have arrows to the end of the others */
 	bool by_absence; /* a rank waits for visitors, and has arrows to the ranks that do not come to it */

@@ -91,6 +91,7 @@ struct waithint {
 	uint64_t left_ns; /* of CALL: for how long it still waits at most; 0: likewise */
 	bool lost; /* of NOBODY: a result that was asked for and is lost, so that no server idles in this wait */
 	bool shows; /* of IDLE: it shows now and then how far others are, as a bar of progress does, and nothing else */
+	bool asks; /* of CLOSED: but for what its processes have told each other over connections meanwhile */
 	bool lock; /* it waits for a lock of its own process, which whoever has it gives back */
 	char text[160]; /* "queue.Queue.get at data.py:25"; "": none */
 	char owner_text[120]; /* where the owner took it: "with lock at train.py:31 in save"; "": unknown */

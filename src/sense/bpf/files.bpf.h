@@ -32,6 +32,7 @@ struct file {
 	struct inode *f_inode;
 	unsigned int f_mode;
 	struct path f_path;
+	void *private_data;
 };
 
 struct fdtable {

@@ -140,6 +140,7 @@ struct in6_addr {
 struct sock_common {
 	__be32 skc_daddr;
 	__be16 skc_dport;
+	__u16 skc_num;
 	__u16 skc_family;
 	__be32 skc_rcv_saddr;
 	struct in6_addr skc_v6_daddr;
@@ -149,6 +150,15 @@ struct sock_common {
 struct sock {
 	struct sock_common __sk_common;
 	int sk_err;
+	__u16 sk_type, sk_protocol;
+};
+
+struct unix_sock {
+	struct sock *peer;
+};
+
+struct socket {
+	struct sock *sk;
 };
 
 enum bpf_func_id___newer { BPF_FUNC_task_pt_regs___newer = 175 };

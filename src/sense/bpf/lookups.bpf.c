@@ -19,10 +19,16 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-enum { NO_SUCH_FILE = -2, TRY_AGAIN = -11 };
+enum { NO_SUCH_FILE = -2, TRY_AGAIN = -11, IN_PROGRESS = -115 };
 enum { SET_LOCK = 6, SET_OFD_LOCK = 37 }; /* F_SETLK, F_OFD_SETLK */
 enum { READABLE = 1, WRITABLE = 2 }; /* FMODE_READ, FMODE_WRITE; of a path alone neither */
 enum { ANONYMOUS = 0x09041934, PROCFS = 0x9fa0 }; /* linux/magic.h */
+
+enum { SOCKFS = 0x534f434b }; /* linux/magic.h */
+enum { FAMILY_UNIX = 1, FAMILY_INET = 2, FAMILY_INET6 = 10, FAMILY_NETLINK = 16, STREAM = 1 };
+enum { NO_SOCKET, NO_CONNECTION, CONNECTION };
+/* Commands of fcntl that are about the descriptor itself: F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL. */
+enum { DESCRIPTOR_LAST = 4, DUPLICATE_CLOEXEC = 1030 };
 
 /* Of each system call by number: BPF_LOOKUP_…; 0: it is none of these. Filled when loaded. */
 const volatile __u16 path_argument[BPF_LOOKUP_CALLS] = {};
@@ -92,6 +98,11 @@ static __always_inline void call_count(struct task_struct *me, struct pt_regs *r
 	row_count(&key);
 }
 
+static __always_inline int is_of_descriptor(unsigned long command)
+{
+	return command <= DESCRIPTOR_LAST || command == DUPLICATE_CLOEXEC;
+}
+
 /* True if the name of a folder is this number. */
 static __always_inline int is_number(struct dentry *folder, __u32 number)
 {
@@ -141,6 +152,53 @@ static __always_inline int polls_eventfd(struct task_struct *me, struct pt_regs 
 	return file && is_eventfd(file);
 }
 
+/* An address and port as one number; of the newer addresses the last part tells those of this machine apart. */
+static __always_inline __u64 end_of(__u32 address, __u16 port)
+{
+	return (__u64)address << 16 | port;
+}
+
+/*
+ * What a call took in over a connection: fills its two ends, of which the other one sees them the other way round.
+ * NO_SOCKET: it is something else that came, NO_CONNECTION: nothing came of anybody.
+ */
+static __always_inline int ends_of(struct task_struct *me, unsigned long fd, struct bpf_lookup_key *key)
+{
+	__u32 from = 0, to = 0;
+	struct file *file = file_of(me, fd);
+	if (!file || BPF_CORE_READ(file, f_inode, i_sb, s_magic) != SOCKFS)
+		return NO_SOCKET;
+	struct socket *socket = BPF_CORE_READ(file, private_data);
+	struct sock *sk = BPF_CORE_READ(socket, sk);
+	const __u16 family = BPF_CORE_READ(sk, __sk_common.skc_family);
+	if (family == FAMILY_NETLINK && BPF_CORE_READ(sk, sk_protocol) == 0)
+		return NO_CONNECTION; /* of the machine's own addresses, as before each connection */
+	if (BPF_CORE_READ(sk, sk_type) != STREAM)
+		return NO_SOCKET;
+	if (family == FAMILY_UNIX) {
+		struct unix_sock *of = (struct unix_sock *)sk;
+		key->end = (__u64)sk;
+		key->other_end = (__u64)BPF_CORE_READ(of, peer);
+		return key->other_end ? CONNECTION : NO_CONNECTION;
+	}
+	if (family == FAMILY_INET) {
+		from = BPF_CORE_READ(sk, __sk_common.skc_rcv_saddr);
+		to = BPF_CORE_READ(sk, __sk_common.skc_daddr);
+	} else if (family == FAMILY_INET6) {
+		__u8 address[16];
+		BPF_CORE_READ_INTO(&address, sk, __sk_common.skc_v6_rcv_saddr.in6_u.u6_addr8);
+		__builtin_memcpy(&from, address + 12, sizeof(from));
+		BPF_CORE_READ_INTO(&address, sk, __sk_common.skc_v6_daddr.in6_u.u6_addr8);
+		__builtin_memcpy(&to, address + 12, sizeof(to));
+	} else {
+		return NO_SOCKET;
+	}
+	const __be16 port = BPF_CORE_READ(sk, __sk_common.skc_dport);
+	key->end = end_of(from, BPF_CORE_READ(sk, __sk_common.skc_num));
+	key->other_end = end_of(to, __builtin_bswap16(port));
+	return port ? CONNECTION : NO_CONNECTION;
+}
+
 /* One more call by which something of others may have come, or by which it was waited for in vain. */
 static __always_inline void taken_count(struct task_struct *me, struct pt_regs *regs, __u16 call, long result)
 {
@@ -149,8 +207,21 @@ static __always_inline void taken_count(struct task_struct *me, struct pt_regs *
 	/* A write that fails may wait for room. */
 	if ((call & BPF_LOOKUP_GIVES && result >= 0) || (call & BPF_LOOKUP_SLEEPS && !argument))
 		return;
+	if (call & BPF_LOOKUP_BY_COMMAND && is_of_descriptor(BPF_CORE_READ(regs, si)))
+		return;
 	if (call & BPF_LOOKUP_BY_FILE && is_own(me, BPF_CORE_READ(regs, di)))
 		return;
+	if (call & (BPF_LOOKUP_BY_FILE | BPF_LOOKUP_ACCEPTS) &&
+	    (result >= 0 || (!(call & BPF_LOOKUP_ACCEPTS) && (result == TRY_AGAIN || result == IN_PROGRESS)))) {
+		const unsigned long fd = call & BPF_LOOKUP_ACCEPTS ? (unsigned long)result : BPF_CORE_READ(regs, di);
+		const int of = ends_of(me, fd, &key);
+		if (of == NO_CONNECTION)
+			return;
+		if (of == CONNECTION) {
+			key.folder = BPF_LOOKUP_ASKED;
+			key.tid = 0;
+		}
+	}
 	if (call & BPF_LOOKUP_OPENS && result >= 0 && is_own(me, (unsigned long)result))
 		return;
 	if (call & BPF_LOOKUP_MAPS && (int)BPF_CORE_READ(regs, r8) == -1)
@@ -161,6 +232,9 @@ static __always_inline void taken_count(struct task_struct *me, struct pt_regs *
 		if (argument == 2 && polls_eventfd(me, regs))
 			return;
 		key.folder = BPF_LOOKUP_WAITED;
+	} else if (call & BPF_LOOKUP_WAITS && result > 0) {
+		key.folder = BPF_LOOKUP_ASKED; /* what came is told by the call that takes it */
+		key.tid = 0;
 	}
 	row_count(&key);
 }

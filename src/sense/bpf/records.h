@@ -169,9 +169,14 @@ struct bpf_refused_count {
 #define BPF_LOOKUP_BY_FILE 256
 #define BPF_LOOKUP_OPENS 512
 #define BPF_LOOKUP_MAPS 1024
-/* In the place of a folder: calls that took something in, and waits for descriptors that ended in nothing. */
+#define BPF_LOOKUP_ACCEPTS 2048 /* the result is a connection */
+/*
+ * In the place of a folder: calls that took something in, waits for descriptors that ended in nothing, and what was
+ * taken in over connections whose other end may be of the job as well, by process.
+ */
 #define BPF_LOOKUP_TAKEN (-101)
 #define BPF_LOOKUP_WAITED (-102)
+#define BPF_LOOKUP_ASKED (-103)
 
 struct bpf_lookup_key {
 	unsigned tgid, tid;
@@ -180,6 +185,8 @@ struct bpf_lookup_key {
 	unsigned dev; /* of a lock: the file system as the kernel numbers it, major << 20 | minor; path is empty */
 	unsigned pad;
 	unsigned long long inode; /* of a lock; 0: it is a lookup, or without a path all calls of a main thread */
+	/* Of BPF_LOOKUP_ASKED: the two ends of a connection; both 0: a wait that ended with something. */
+	unsigned long long end, other_end;
 	char path[BPF_LOOKUP_PATH];
 };
 

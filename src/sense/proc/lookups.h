@@ -26,6 +26,13 @@ struct lookups_row {
 	bool calls; /* no lookup: calls of any kind of a main thread; found: those that only let time pass */
 	bool taken; /* no lookup: calls of a thread by which something that others have made may have come to it */
 	bool waited; /* no lookup: waits of a thread for descriptors that came to their limit */
+	/*
+	 * No lookup: calls of a process by which something came over a connection within the machine or from outside.
+	 * `end` and `other_end` are its ends, which who has the other one sees the other way round; both 0: waits that
+	 * ended with something, which another call takes in.
+	 */
+	bool asked;
+	uint64_t end, other_end;
 	bool found; /* it is there, and the call only asked for that */
 	int folder; /* the descriptor of the folder from which a relative path starts; LOOKUPS_CWD: the current one */
 	char path[LOOKUPS_PATH]; /* as the program gave it, so any bytes; longer ones are not told */

@@ -2,10 +2,12 @@
 #include "testing.h"
 
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
 #include "base/buf.h"
@@ -47,6 +49,44 @@ static void body_naps(void)
 		ignore(poll(NULL, 0, 1), "another way to sleep");
 		if (with_others)
 			ignore(getppid(), "it is a call that is no sleep");
+	}
+}
+
+static int outside; /* one end of a connection, of which the test keeps the other one */
+
+static void say(int from, int to)
+{
+	char c = 'x';
+	if (send(from, &c, 1, 0) != 1 || recv(to, &c, 1, 0) != 1)
+		_exit(98);
+}
+
+/* Is client and server between naps, over a connection that is made anew each time, and over one that stays. */
+static void body_asks(void)
+{
+	const struct timespec nap = {.tv_nsec = 50 * NS_PER_MS};
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t len = sizeof(at);
+	int pair[2], door = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	char c;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0 ||
+	    bind(door, (struct sockaddr *)&at, len) < 0 || listen(door, 1) < 0 ||
+	    getsockname(door, (struct sockaddr *)&at, &len) < 0)
+		_exit(99);
+	for (;;) {
+		const int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		if (connect(client, (struct sockaddr *)&at, len) < 0)
+			_exit(97);
+		const int server = accept4(door, NULL, NULL, SOCK_CLOEXEC);
+		say(client, server);
+		say(server, client);
+		say(pair[0], pair[1]);
+		say(pair[1], pair[0]);
+		if (with_others)
+			ignore((int)recv(outside, &c, 1, MSG_DONTWAIT), "nothing has come");
+		close(client);
+		close(server);
+		nanosleep(&nap, NULL);
 	}
 }
 
@@ -375,6 +415,8 @@ static void a_loop_that_makes_no_call_but_its_naps_is_told(void **state)
 	with_others = false;
 }
 
+static bool asks; /* of the job that is told to be closed */
+
 /* Asks until it is told, or until a time has passed in which it would have been. */
 static bool closed_is_told(const struct hangprocs *procs)
 {
@@ -387,6 +429,7 @@ static bool closed_is_told(const struct hangprocs *procs)
 		facts_read(&child, 1);
 		const size_t n = hanglookups_hints(h, &facts, NULL, hint, ARRAY_SIZE(hint));
 		told = n > 0 && hint[0].kind == WAITHINT_CLOSED;
+		asks = told && hint[0].asks;
 	}
 	hanglookups_end(h);
 	return told;
@@ -404,7 +447,7 @@ static void a_job_that_takes_nothing_in_is_told(void **state)
 	bool told = false; /* its last calls before its loop may fall into the first watch */
 	for (int i = 0; i < 3 && !told; i++)
 		told = closed_is_told(&procs);
-	assert_true(told);
+	assert_true(told && !asks);
 	child_end();
 	with_others = false;
 	folder_make();
@@ -413,6 +456,31 @@ static void a_job_that_takes_nothing_in_is_told(void **state)
 	assert_false(closed_is_told(&procs));
 	child_end();
 	folder_remove();
+}
+
+static void a_job_whose_processes_ask_each_other_alone_is_told(void **state)
+{
+	(void)state;
+	struct hangprocs_member member = {.main = true};
+	const struct hangprocs procs = {.now = &member, .n_now = 1};
+	int pair[2];
+	need_bpf();
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+	outside = pair[0];
+	for (int i = 0; i < 2; i++) {
+		with_others = i == 1; /* it looks for what the test may send as well */
+		start(body_asks);
+		member.pid = child;
+		bool told = false; /* a connection may be at its end as the watch begins */
+		for (int k = 0; k < (with_others ? 1 : 3) && !told; k++)
+			told = closed_is_told(&procs);
+		assert_int_equal(told, !with_others);
+		assert_int_equal(asks, !with_others);
+		child_end();
+	}
+	with_others = false;
+	close(pair[0]);
+	close(pair[1]);
 }
 
 static void who_has_the_lock_that_a_loop_tries_is_told(void **state)
@@ -451,6 +519,7 @@ int main(void)
 		FACTS(a_loop_is_said_to_ask_for_what_does_not_go),
 		FACTS(a_loop_that_makes_no_call_but_its_naps_is_told),
 		FACTS(a_job_that_takes_nothing_in_is_told),
+		FACTS(a_job_whose_processes_ask_each_other_alone_is_told),
 		FACTS(who_has_the_lock_that_a_loop_tries_is_told),
 		FACTS(who_has_a_lock_by_open_file_description_is_told),
 		FACTS(without_a_watcher_nothing_is_told),
