@@ -131,12 +131,24 @@ static bool made_again(const struct hang_work *w, const struct waitgraph_node *n
 	return false;
 }
 
+/*
+ * True of a thread that has woken up and waits again without a limit, and did next to nothing, while processes of the
+ * job ask each other: it answers. It brings what it was asked for, and nothing by itself.
+ */
+static bool answers(const struct hang_work *w, const struct waitgraph_node *n)
+{
+	const bool waits = n->end == WAITEND_RUNS && n->light && !n->timed && n->thread->limit_ns == 0;
+	return w->c->graph->asks && waits && n->ran_ns <= light_most_ns;
+}
+
 bool hang_ticks(const struct hang_work *w, const struct waitgraph_node *n)
 {
 	const struct waitgraph *g = w->c->graph;
 	if (!g->closed || !n->thread || !n->process)
 		return false;
 	if (is_cleaner(w, n))
+		return true;
+	if (answers(w, n))
 		return true;
 	const uint64_t limit_ns = MAX(n->thread->limit_ns, n->thread->left_ns); /* of a time of its end what is left */
 	const bool caught = n->hint && n->hint->kind == WAITHINT_RETRY && n->hint->caught;

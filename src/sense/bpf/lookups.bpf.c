@@ -20,6 +20,8 @@
 char LICENSE[] SEC("license") = "GPL";
 
 enum { NO_SUCH_FILE = -2, TRY_AGAIN = -11, IN_PROGRESS = -115 };
+/* A signal, or a look of vigil's, has ended the call; the last are of linux/errno.h. */
+enum { INTERRUPTED = -4, RESTARTS = -512, RESTARTS_NOT = -517 };
 enum { SET_LOCK = 6, SET_OFD_LOCK = 37 }; /* F_SETLK, F_OFD_SETLK */
 enum { READABLE = 1, WRITABLE = 2 }; /* FMODE_READ, FMODE_WRITE; of a path alone neither */
 enum { ANONYMOUS = 0x09041934, PROCFS = 0x9fa0 }; /* linux/magic.h */
@@ -204,6 +206,9 @@ static __always_inline void taken_count(struct task_struct *me, struct pt_regs *
 {
 	__u16 argument = call & BPF_LOOKUP_ARGUMENT;
 	struct bpf_lookup_key key = {.tgid = me->tgid, .tid = me->pid, .folder = BPF_LOOKUP_TAKEN};
+	/* A call that was interrupted is made again. */
+	if (result == INTERRUPTED || (result <= RESTARTS && result > RESTARTS_NOT))
+		return;
 	/* A write that fails may wait for room. */
 	if ((call & BPF_LOOKUP_GIVES && result >= 0) || (call & BPF_LOOKUP_SLEEPS && !argument))
 		return;
