@@ -153,14 +153,6 @@ struct sock {
 	__u16 sk_type, sk_protocol;
 };
 
-struct unix_sock {
-	struct sock *peer;
-};
-
-struct socket {
-	struct sock *sk;
-};
-
 enum bpf_func_id___newer { BPF_FUNC_task_pt_regs___newer = 175 };
 
 struct seq_file;

@@ -16,6 +16,7 @@
 
 #include "files.bpf.h"
 #include "records.h"
+#include "sockets.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 

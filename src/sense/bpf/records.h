@@ -163,17 +163,14 @@ struct bpf_refused_count {
 #define BPF_LOOKUP_BY_COMMAND 16
 /* A call that lets time pass or manages its own memory; with an argument: if that is 0, as of poll() without files. */
 #define BPF_LOOKUP_SLEEPS 32
-/* Calls that take in nothing of others; if the result is 0; of such a file (is_own); by opening one; without a file. */
+/* Calls that take in nothing; if the result is 0; of such a file (is_own); opening or mapping one; new connections. */
 #define BPF_LOOKUP_GIVES 64
 #define BPF_LOOKUP_WAITS 128
 #define BPF_LOOKUP_BY_FILE 256
 #define BPF_LOOKUP_OPENS 512
 #define BPF_LOOKUP_MAPS 1024
-#define BPF_LOOKUP_ACCEPTS 2048 /* the result is a connection */
-/*
- * In the place of a folder: calls that took something in, waits for descriptors that ended in nothing, and what was
- * taken in over connections whose other end may be of the job as well, by process.
- */
+#define BPF_LOOKUP_ACCEPTS 2048
+/* In place of a folder: calls that took something in, waits that ended in nothing, what connections brought. */
 #define BPF_LOOKUP_TAKEN (-101)
 #define BPF_LOOKUP_WAITED (-102)
 #define BPF_LOOKUP_ASKED (-103)
@@ -182,17 +179,14 @@ struct bpf_lookup_key {
 	unsigned tgid, tid;
 	int folder; /* the descriptor of the folder from which a relative path starts, or BPF_LOOKUP_CWD */
 	unsigned found; /* 1: it is there; of calls: they only let time pass */
-	unsigned dev; /* of a lock: the file system as the kernel numbers it, major << 20 | minor; path is empty */
-	unsigned pad;
+	unsigned dev, pad; /* of a lock: the file system as the kernel numbers it, major << 20 | minor; no path */
 	unsigned long long inode; /* of a lock; 0: it is a lookup, or without a path all calls of a main thread */
-	/* Of BPF_LOOKUP_ASKED: the two ends of a connection; both 0: a wait that ended with something. */
-	unsigned long long end, other_end;
+	unsigned long long end, other_end; /* of a connection; both 0: a wait that ended with something */
 	char path[BPF_LOOKUP_PATH];
 };
 
 struct bpf_lookup_count {
-	unsigned long long n;
-	unsigned long long last_ns; /* CLOCK_MONOTONIC */
+	unsigned long long n, last_ns; /* CLOCK_MONOTONIC */
 };
 
 /* Who ends one certain wait: asked by the reader, answered once. */
