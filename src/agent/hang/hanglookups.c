@@ -490,7 +490,9 @@ static bool has_both_ends(const struct hanglookups *h, size_t n_rows, const stru
 {
 	for (size_t k = 0; k < n_rows; k++) {
 		const struct lookups_row *r = &h->row[k];
-		if (r->asked && r->end == of->other_end && r->other_end == of->end && waitfacts_process(facts, r->pid))
+		const bool other = r->asked && r->end == of->other_end && r->other_end == of->end;
+		const struct waitfact_process *p = other ? waitfacts_process(facts, r->pid) : NULL;
+		if (p && p->wanted)
 			return true;
 	}
 	return of->end == 0 && of->other_end == 0;
