@@ -63,16 +63,20 @@ static int locals_of(struct procview *l, const struct pyframe *py, bool unmasked
 	return 0;
 }
 
-/* True of a number that is a time of one of the clocks, as programs keep when a wait of theirs began, or is to end. */
+/*
+ * True of a number that is a time of one of the clocks, as programs keep when a wait of theirs began, or is to end. A
+ * whole number of the monotonic one is none: seconds since the machine began may be a port, or a size.
+ */
 static bool is_near_now(const struct world *w, const char *text)
 {
-	static const double past_s = 600, future_s = 86400, per_second[] = {1, 1e3, 1e6, 1e9};
-	const double clock_s[] = {(double)w->mono_ns() / 1e9, (double)w->unix_ms() / 1e3};
+	static const double past_s = 600, future_s = 3600, per_second[] = {1, 1e3, 1e6, 1e9};
+	const double clock_s[] = {(double)w->unix_ms() / 1e3, (double)w->mono_ns() / 1e9};
+	const size_t n_clocks = strchr(text, '.') ? 2 : 1;
 	char *end;
 	const double x = strtod(text, &end);
 	if (end == text || *end)
 		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(clock_s); i++)
+	for (size_t i = 0; i < n_clocks; i++)
 		for (size_t k = 0; k < ARRAY_SIZE(per_second); k++)
 			if (x / per_second[k] > clock_s[i] - past_s && x / per_second[k] < clock_s[i] + future_s)
 				return true;
