@@ -8,7 +8,7 @@ import psutil
 import pytest
 
 from conftest import wait_for
-from hangkit import events
+from hangkit import events, need_bpf
 
 SECONDS = 16
 OUTSIDE = """
@@ -45,6 +45,10 @@ async def loop(seconds):
     asyncio.get_running_loop().add_signal_handler(signal.SIGALRM, told.set_result, None)
     signal.alarm(seconds)
     await told
+def limited(seconds, **streams):
+    """A program that stands, as it reads a pipe that it has itself, with an alarm that was set before it was executed."""
+    reads, writes = os.pipe()
+    return subprocess.Popen(["cat"], stdin=reads, pass_fds=[writes], preexec_fn=lambda: signal.alarm(seconds), **streams)
 what, seconds = sys.argv[1], int(sys.argv[2])
 steps(0, 20)
 if what == "alarm":
@@ -55,6 +59,10 @@ if what == "child":
     subprocess.Popen(["sh", "-c", f"sleep {seconds}; kill -USR1 {os.getpid()}"])
 if what == "loop":
     asyncio.run(loop(seconds))
+elif what == "end":
+    limited(seconds).wait()
+elif what == "output":
+    limited(seconds, stdout=subprocess.PIPE).stdout.read()
 else:
     try:
         queue.Queue().get()
@@ -88,6 +96,13 @@ def told_low(vigil):
 
 @pytest.mark.parametrize("what", ["alarm", "child", "loop"])
 def test_a_handler_of_a_signal_may_end_any_wait(vigil, what):
+    looked_at = lives(vigil, sys.executable, "-c", JOB, what, SECONDS)
+    assert [e for e in looked_at if e["kind"] in ("suspected", "hang")], "nobody looked at it while it stood"
+
+
+@pytest.mark.parametrize("what", ["end", "output"])
+def test_an_alarm_without_a_handler_ends_its_process(vigil, what):
+    need_bpf(vigil)
     looked_at = lives(vigil, sys.executable, "-c", JOB, what, SECONDS)
     assert [e for e in looked_at if e["kind"] in ("suspected", "hang")], "nobody looked at it while it stood"
 

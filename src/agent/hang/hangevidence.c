@@ -55,6 +55,7 @@ void hangevidence_begin(struct hangevidence *g, const struct hang_step *step, co
 	if (!g->dumps_over && step->dumps > 1) { /* a standstill is suspected */
 		g->waits.lookups = tools->lookups;
 		g->waits.files = tools->files;
+		g->waits.alarms = tools->alarms;
 		lookups_try(g, e, now_ns);
 	}
 	if (step->want & HANG_WANT_SHARES)

@@ -46,6 +46,7 @@ struct hangevidence_tools {
 	struct hangrules *rules; /* of the attempt; NULL: there are none */
 	struct natives *natives; /* symbols, of all jobs: jobs mostly have the same libraries; NULL: none are kept */
 	struct hanglookups *lookups; /* of all jobs, counts already; NULL: none are counted */
+	struct waitalarms *alarms; /* of all jobs; NULL: none are looked for */
 	const struct filehist *files; /* who has made this job's files; NULL: unknown */
 };
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "agent/hang/hanglookups.h"
+#include "agent/wait/waitalarms.h"
 #include "agent/wait/waitgo.h"
 #include "model/hang/waitgraph.h"
 #include "model/hang/wakehist.h"
@@ -18,6 +19,7 @@ struct hangwaits {
 	struct waitgraph_who *who; /* owned */
 	size_t n_who;
 	struct hanglookups *lookups; /* which files are looked for; borrowed; NULL: unknown */
+	struct waitalarms *alarms; /* whose alarms are set; borrowed; NULL: unknown */
 	const struct filehist *files; /* who has made the job's files; borrowed; NULL: unknown */
 	struct waithint *hint; /* of Python's locks, and where threads stand; owned */
 	size_t n_hints, cap_hints;

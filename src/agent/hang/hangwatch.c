@@ -99,6 +99,7 @@ struct watch {
 	struct hangrefused *refused; /* likewise */
 	struct hanglookups *lookups; /* likewise */
 	struct hangmakers *makers; /* likewise */
+	struct waitalarms alarms;
 	struct progress_patterns progress; /* the user's */
 	struct hang_job job[HANG_JOBS];
 	size_t n_jobs;
@@ -151,6 +152,7 @@ static bool hangwatch_begin(struct watch *k)
 	k->refused = hangrefused_new(&k->w);
 	k->lookups = hanglookups_new(&k->w);
 	k->makers = hangmakers_new(&k->w);
+	k->alarms = (struct waitalarms)WAITALARMS_INIT;
 	k->jobs_seq = UINT32_MAX;
 	patterns_begin(k);
 	return k->procstats != NULL;
@@ -368,6 +370,7 @@ static struct hangevidence_tools tools_of(struct watch *k, const struct watched 
 		.rules = rules,
 		.natives = hangsymbols_of(&k->symbols, &k->w, c->n_now ? c->now[0].pid : 0),
 		.lookups = k->lookups,
+		.alarms = &k->alarms,
 		.files = hangmakers_of(k->makers, index),
 	};
 }

@@ -1,6 +1,6 @@
 /*
  * Waits that the handler of a signal may end. Nothing tells whether one will come: an alarm that was set is seen by
- * nobody else, and whoever lives may send a signal.
+ * nobody else without BPF, and whoever lives may send a signal.
  */
 #include <signal.h>
 #include <string.h>
@@ -90,5 +90,5 @@ void hang_signal_joins(struct hang_work *w)
 	if (text)
 		hang_says(w, "That may still be the handler of a signal: %s has one for %s.", who, text);
 	else
-		hang_says(w, "That may still be a timer of its own (timer_create).");
+		hang_says(w, "That may still be a timer of its own (timer_create, alarm).");
 }

@@ -54,8 +54,13 @@ struct rlimit {
 	unsigned long rlim_cur, rlim_max;
 };
 
+struct hrtimer {
+	__u8 state; /* 0: not set */
+};
+
 struct signal_struct {
 	short oom_score_adj;
+	struct hrtimer real_timer; /* of alarm(2) and setitimer(2) */
 	struct atomic_int live; /* threads that have not ended */
 	int group_exit_code;
 	__u64 sum_sched_runtime; /* of threads that have ended */

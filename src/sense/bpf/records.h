@@ -13,7 +13,8 @@ struct bpf_task_record {
 	long long file_pages, anon_pages, swap_pages, shmem_pages;
 	int pid, ppid; /* in the reader's pid namespace; ppid 0: outside of it */
 	short oom_score_adj;
-	short pad[3];
+	short alarm_set; /* its alarm (ITIMER_REAL) will go off; -1: this kernel does not tell */
+	short pad[2];
 	char comm[BPF_COMM_MAX];
 };
 

@@ -27,6 +27,16 @@ static __always_inline void counters_take(struct bpf_task_record *r, struct mm_s
 	}
 }
 
+/* /proc lists the timers of timer_create(2) alone. */
+static __always_inline short alarm_of(struct task_struct *t)
+{
+	struct signal_struct *shape = NULL;
+	struct hrtimer *timer = NULL;
+	if (!bpf_core_field_exists(shape->real_timer) || !bpf_core_field_exists(timer->state))
+		return -1;
+	return BPF_CORE_READ(t, signal, real_timer.state) != 0;
+}
+
 /* The iterator walks the reader's pid namespace, and gives numbers in it. */
 static __always_inline void numbers_take(struct bpf_task_record *r, struct task_struct *t, struct task_struct *leader)
 {
@@ -74,6 +84,7 @@ int taskiter(struct bpf_iter__task *ctx)
 		.utime_ns = t->utime,
 		.stime_ns = t->stime,
 		.oom_score_adj = BPF_CORE_READ(t, signal, oom_score_adj),
+		.alarm_set = alarm_of(t),
 	};
 	numbers_take(&r, t, leader);
 	counters_take(&r, mm);

@@ -252,6 +252,7 @@ static void bpf_row(struct tasks *t, const struct bpf_task_record *r, const stru
 	row->has_split = true;
 	row->oom_score_adj = r->oom_score_adj;
 	row->has_adj = true;
+	row->alarm_set = r->alarm_set > 0;
 	memcpy(row->comm, r->comm, sizeof(row->comm));
 	row->comm[sizeof(row->comm) - 1] = '\0';
 	mask_name(row->comm);

@@ -27,6 +27,7 @@ struct task_row {
 	uint64_t cpu_ticks; /* user + system, of the leader thread under BPF, of all threads under /proc */
 	int16_t oom_score_adj;
 	bool has_adj;
+	bool alarm_set; /* alarm(2) or setitimer(2) will signal it; false under /proc, which does not tell */
 	bool has_split; /* rss_shmem_bytes and swap_bytes are known */
 	char comm[16];
 	/* Number of pages for which rss_shmem_bytes was read by its user (proc_status_read); 0: it was not. */

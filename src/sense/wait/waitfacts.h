@@ -152,7 +152,11 @@ struct waitfact_process {
 	char state;
 	bool readable; /* descriptors could be read */
 	bool wanted; /* one of the processes that were asked for; its threads are listed */
-	bool has_timers; /* of timer_create(2): they signal it by themselves */
+	/*
+	 * They signal it by themselves: timers of timer_create(2), and an alarm that is set where the reader could ask
+	 * for it (agent/wait/waitalarms).
+	 */
+	bool has_timers;
 	uint64_t handled; /* signals with a handler: bit n - 1 of signal n; 0: none, or unknown */
 	bool has_exit; /* a zombie whose end could be read */
 	int exit_status; /* as waitpid(2) has it */
