@@ -221,6 +221,8 @@ bool hang_graph_proof(struct hang_work *w)
 		return false;
 	/* Else who comes to it may be woken by somebody who lives: the end is dead, the job need not be. */
 	const bool proved = s->holds || s->n_followers == 0;
+	if (!proved && hang_may_be_woken(w, s) && hang_graph_benign(w))
+		return true;
 	if (!hang_old_enough(w, proved ? HANG_CERTAIN : HANG_EXPLAINED))
 		return true;
 	/* That none of many can go on is proved; which of them is to blame is not, where each waits for several. */

@@ -310,9 +310,33 @@ static bool looks_within(const struct hang_work *w, const struct waitgraph_sink 
 	return false;
 }
 
+/*
+ * True if one of a circle, or whoever comes to an end that nobody brings, waits for the end of somebody whom a process
+ * that acts may end: a helper's, as no rank is ended so. Who waits for a message of another program would be told then
+ * that it has failed, and what is written to a pipe is to be read.
+ */
+static bool is_spared(const struct waitgraph *g, const struct waitgraph_sink *s)
+{
+	const bool circle = s->end == WAITEND_CIRCLE;
+	bool helper = false, spared = false, full = false;
+	if (!circle && s->end != WAITEND_NOBODY && s->end != WAITEND_GONE && s->end != WAITEND_OWN)
+		return false;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		const bool within = n->component == g->node[s->node].component;
+		helper |= within && n->who && !n->who->main;
+		full |= within && n->fact && n->fact->to_write;
+		const bool message = n->fact && n->fact->kind == WAITFACT_TCP;
+		spared |= n->spared && !n->dead && !message && (circle ? within : n->sink == (uint32_t)(s - g->sink));
+	}
+	return helper && spared && !full;
+}
+
 bool hang_may_be_woken(const struct hang_work *w, const struct waitgraph_sink *s)
 {
 	const struct waitgraph_node *end = &w->c->graph->node[s->node];
+	if (!s->holds && is_spared(w->c->graph, s))
+		return true;
 	if (s->dead || !end->thread || end->thread->goroutine)
 		return false;
 	if (!s->one_process)

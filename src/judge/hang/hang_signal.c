@@ -13,8 +13,9 @@ static const struct waitgraph_node *alarmed_in_circle(const struct hang_work *w,
 	const struct waitgraph *g = w->c->graph;
 	for (size_t i = 0; s->end == WAITEND_CIRCLE && !s->one_process && i < g->n_nodes; i++) {
 		const struct waitgraph_node *n = &g->node[i];
-		if (n->component == g->node[s->node].component && n->signalled && n->process &&
-		    (n->process->has_timers || n->process->handled >> (SIGALRM - 1) & 1))
+		if (n->component == g->node[s->node].component && n->process &&
+		    ((n->process->has_timers && !s->dead) ||
+		     (n->signalled && n->process->handled >> (SIGALRM - 1) & 1)))
 			return n;
 	}
 	return NULL;
@@ -55,6 +56,7 @@ static const char *handled_text(const struct waitfact_process *p)
 		{SIGUSR2, "SIGUSR2, which anybody may send"},
 		{SIGHUP, "SIGHUP, which anybody may send"},
 		{SIGCONT, "SIGCONT, which anybody may send"},
+		{SIGTERM, "SIGTERM, which a helper that sleeps may send"},
 		{SIGCHLD, "SIGCHLD, which the end of a child that lives sends"},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++)

@@ -37,8 +37,8 @@
 
 /*
  * "If `by` is live, `node` is." by: a node, or, from n_nodes on, a process: any thread of it. Behind the processes
- * stand the same by those of their threads alone that act by themselves, and the locks of which all holders have to let
- * go: such a one is live when each of them is.
+ * stand the same by those of their threads alone that act by themselves, the same as ones that somebody who acts may
+ * end, and the locks of which all holders have to let go: such a one is live when each of them is.
  */
 struct wakes {
 	uint32_t by, node;
@@ -47,12 +47,13 @@ struct wakes {
 struct spread {
 	struct wakes *wake; /* sorted by `by` */
 	size_t n, cap;
-	bool *live; /* nodes, then processes twice, then locks */
+	bool *live; /* nodes, then processes three times, then locks */
 	size_t n_live;
 	uint32_t *pending;
 	size_t n_pending;
 	uint32_t n_nodes;
 	uint32_t first_acting; /* index of the first process once more: as one whose threads act by themselves */
+	uint32_t first_ended; /* the same, as one that others may end */
 	uint32_t first_lock, n_locks; /* index of the first one; how many there are so far */
 	uint32_t *missing; /* of each lock: holders that are not live yet */
 	/* nobody outside of the job has its shared memory, opens its FIFOs, or sends its processes signals */
@@ -170,6 +171,35 @@ static bool is_brought_by_others(const struct spread *s, const struct waitgraph_
 	return false;
 }
 
+/*
+ * The end of one of these processes would end the wait: that of a child, of the other end of a connection, of who has a
+ * lock. Not where the waiting process has the pipe's other end as well.
+ */
+static bool ends_with_holder(const struct spread *s, const struct waitgraph_node *x, const struct waitfact *f)
+{
+	if (f->kind == WAITFACT_FILE_LOCK)
+		return true;
+	for (uint32_t k = 0; k < f->n_holders; k++)
+		if (s->now->holder[f->first_holder + k].pid == x->process->pid)
+			return false;
+	return is_brought_by_others(s, x, f);
+}
+
+/* Who may end the wait by ending somebody: a thread of its own that acts, or whoever may end one of the holders. */
+static int enders_of(struct spread *s, uint32_t i, const struct waitgraph_node *x, const struct waitfact *f)
+{
+	const uint32_t own = process_index(s, x->process->pid);
+	if (own != WAITGRAPH_NONE && is_brought_by_others(s, x, f) &&
+	    wake_add(s, own - s->n_nodes + s->first_acting, i) < 0)
+		return -ENOMEM;
+	for (uint32_t k = 0; ends_with_holder(s, x, f) && k < f->n_holders; k++) {
+		const uint32_t by = process_index(s, s->now->holder[f->first_holder + k].pid);
+		if (by != WAITGRAPH_NONE && wake_add(s, by - s->n_nodes + s->first_ended, i) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 /* Everybody who could make this alternative happen. */
 static int wakers_of(struct build *b, struct spread *s, uint32_t i, const struct waitfact *f)
 {
@@ -178,15 +208,14 @@ static int wakers_of(struct build *b, struct spread *s, uint32_t i, const struct
 	bool shared = s->shared_is_whole && is_shared_within(s, x, f);
 	if (f->all)
 		return all_wake(b, s, i, f);
+	if (enders_of(s, i, x, f) < 0)
+		return -ENOMEM;
 	if (f->kind == WAITFACT_CLOCK || (!f->complete && !f->owner_gone && !shared)) {
 		is_live(s, i);
 		return 0;
 	}
 	const uint32_t own = process_index(s, x->process->pid);
 	if (of_process && wake_add(s, own, i) < 0)
-		return -ENOMEM;
-	if (own != WAITGRAPH_NONE && is_brought_by_others(s, x, f) &&
-	    wake_add(s, own - s->n_nodes + s->first_acting, i) < 0)
 		return -ENOMEM;
 	for (uint32_t k = 0; k < f->n_holders; k++) {
 		const struct waitfact_holder *h = &s->now->holder[f->first_holder + k];
@@ -349,6 +378,23 @@ static void outside_spreads(struct build *b, struct spread *s, const struct wait
 		handler_runs(b, s, p, true);
 }
 
+static void process_is_spared(struct build *b, const struct spread *s, const struct waitfact_process *p)
+{
+	const uint32_t first = waitgraph_first_node(b, p);
+	for (uint32_t i = first; first != WAITGRAPH_NONE && i < s->n_nodes && b->g->node[i].process == p; i++)
+		b->g->node[i].spared |= !s->shared_is_whole;
+}
+
+/* Those whose wait a thread of their own that acts, or another process, may end by ending somebody. */
+static void spared_mark(struct build *b, const struct spread *s)
+{
+	for (size_t i = 0; i < s->n && !s->shared_is_whole; i++) {
+		const struct wakes *e = &s->wake[i];
+		if (e->by >= s->first_acting && e->by < s->first_lock && e->node < s->n_nodes && s->live[e->by])
+			b->g->node[e->node].spared = true;
+	}
+}
+
 static bool is_loader(const struct build *b, pid_t pid)
 {
 	const struct waitgraph_who *who = waitgraph_who_of(b->in, pid);
@@ -367,6 +413,63 @@ static bool is_sender(const struct build *b, const struct spread *s, const struc
 }
 
 /*
+ * Whoever acts may send a signal that ends a process: a shell's child that sleeps before the shell kills another one, a
+ * watchdog, a tool that makes a limit. Helpers are ended so; that a rank is would be no plan of the job's. Launchers
+ * and shells look after their children, and a loader's workers have nothing to do with others.
+ */
+static bool may_end_others(const struct build *b, const struct spread *s, const struct waitfact_process *p)
+{
+	const struct waitgraph_who *who = waitgraph_who_of(b->in, p->pid);
+	return who && !who->main && !who->launcher && strcmp(who->role, "loader") != 0 &&
+	       s->live[s->first_acting + (size_t)(p - s->now->process)];
+}
+
+/* True if one of these sleeps for longer than a look at something takes. */
+static bool one_sleeps(const struct build *b, const struct spread *s)
+{
+	for (uint32_t i = 0; i < s->n_nodes; i++) {
+		const struct waitgraph_node *x = &b->g->node[i];
+		if (x->thread && x->main && !x->naps && x->fact && x->fact->kind == WAITFACT_CLOCK && x->process &&
+		    may_end_others(b, s, x->process))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Who has a handler of its own for the request to end may go on by it, if a helper sleeps that may send it. Without one
+ * nothing of the job is known to: anybody may end a hang so.
+ */
+static void asked_to_end(struct build *b, struct spread *s)
+{
+	const bool sleeps = one_sleeps(b, s);
+	for (size_t i = 0; sleeps && i < s->now->n_processes; i++) {
+		const struct waitfact_process *p = &s->now->process[i];
+		if ((p->handled & SIGNAL_BIT(SIGTERM)) && !has_all(p, SIGNALS_OF_GO) && !has_all(p, SIGNALS_OF_JAVA) &&
+		    !has_all(p, SIGNALS_OF_NODE))
+			handler_runs(b, s, p, true);
+	}
+}
+
+static void enders_spread(struct build *b, struct spread *s)
+{
+	const struct waitfact_process *ender = NULL;
+	size_t n = 0;
+	for (size_t i = 0; i < s->now->n_processes; i++)
+		if (may_end_others(b, s, &s->now->process[i])) {
+			ender = &s->now->process[i];
+			n++;
+		}
+	for (size_t i = 0; i < s->now->n_processes; i++) {
+		const struct waitgraph_who *who = waitgraph_who_of(b->in, s->now->process[i].pid);
+		if (who && !who->main && (n > 1 || (n == 1 && ender != &s->now->process[i])))
+			is_live(s, s->first_ended + (uint32_t)i);
+	}
+	asked_to_end(b, s);
+	spread(s);
+}
+
+/*
  * The end of a child is told by a signal. A loader's handler looks for workers that were killed, and wakes nobody while
  * they live. Children mostly come behind their parents, so a chain of them is gone through in one pass.
  */
@@ -378,6 +481,7 @@ static void parents_spread(struct build *b, struct spread *s)
 		if (parent && !is_go(parent) && (parent->handled & SIGNAL_BIT(SIGCHLD)) && is_sender(b, s, p) &&
 		    !is_loader(b, p->pid)) {
 			handler_runs(b, s, parent, false);
+			process_is_spared(b, s, parent);
 			spread(s);
 		}
 	}
@@ -432,9 +536,11 @@ static int mark_all(struct build *b, struct spread *s)
 	for (size_t i = 0; i < s->now->n_processes; i++)
 		outside_spreads(b, s, &s->now->process[i]);
 	spread(s);
+	enders_spread(b, s);
 	handlers_spread(b, s);
 	if (s->signals)
 		signals_spread(b, s);
+	spared_mark(b, s);
 	for (uint32_t i = 0; i < s->n_nodes; i++) {
 		struct waitgraph_node *x = &b->g->node[i];
 		bool never = x->thread && !x->thread->ended && !s->live[i];
@@ -456,7 +562,8 @@ static size_t locks_of_all(const struct waitfacts *now)
 static int mark_with(struct build *b, bool shared_is_whole)
 {
 	const size_t first_acting = b->g->n_nodes + b->in->now->n_processes;
-	const size_t first_lock = first_acting + b->in->now->n_processes, n_locks = locks_of_all(b->in->now);
+	const size_t first_ended = first_acting + b->in->now->n_processes;
+	const size_t first_lock = first_ended + b->in->now->n_processes, n_locks = locks_of_all(b->in->now);
 	const size_t n = first_lock + n_locks;
 	cleanup(freep) bool *live = calloc(n, sizeof(*live));
 	cleanup(freep) uint32_t *pending = calloc(n, sizeof(*pending));
@@ -465,6 +572,7 @@ static int mark_with(struct build *b, bool shared_is_whole)
 			   .pending = pending,
 			   .n_nodes = (uint32_t)b->g->n_nodes,
 			   .first_acting = (uint32_t)first_acting,
+			   .first_ended = (uint32_t)first_ended,
 			   .first_lock = (uint32_t)first_lock,
 			   .missing = missing,
 			   .shared_is_whole = shared_is_whole,

@@ -68,6 +68,8 @@ static void field_take(struct fdinfo *f, struct span key, struct span value)
 	} else if (span_eq(key, "it_value")) {
 		f->timer_set = timer_is_set(value);
 		f->has |= FDINFO_TIMER;
+	} else if (span_eq(key, "sigmask") && based_number(value, 16, &f->signals)) {
+		f->has |= FDINFO_SIGNALS;
 	} else if (span_eq(key, "lock")) {
 		const uint8_t kind = lock_kind(value);
 		f->locks |= kind;

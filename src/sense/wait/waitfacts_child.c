@@ -171,13 +171,13 @@ static bool has_one_thread(const struct waiting *c)
  * The kernel keeps one signal of a kind: of two children that end at once one may not be told of. Those that have ended
  * have sent theirs, and one that was kept would have ended the wait.
  */
-static void next_child_end(struct waiting *c)
+static struct waitfact *next_child_end(struct waiting *c)
 {
 	const struct kinship *k = &c->l->kin;
 	struct waitfact *f = waitfact_add(c, WAITFACT_CHILD);
 	size_t ended = 0;
 	if (!f)
-		return;
+		return NULL;
 	for (size_t i = 0; i < k->n; i++) {
 		if (k->item[i].ppid != c->t->pid)
 			continue;
@@ -192,13 +192,22 @@ static void next_child_end(struct waiting *c)
 		TEXT_FORMAT(f->text, "SIGCHLD of one of %u children", f->n_holders);
 	else
 		TEXT_FORMAT(f->text, "SIGCHLD, of %s", ended ? "children that have ended already" : "no child");
+	return f;
+}
+
+bool waiting_signals(struct waiting *c, uint64_t set)
+{
+	struct waitfact *f = set & SIGNAL_BIT(SIGCHLD) ? next_child_end(c) : NULL;
+	if (f)
+		f->complete = false; /* another thread, or process, may read it first */
+	return f && f->n_holders > 0 && set == SIGNAL_BIT(SIGCHLD);
 }
 
 void waiting_signal(struct waiting *c)
 {
 	const uint64_t set = signals_wanted(c);
 	if (set == SIGNAL_BIT(SIGCHLD) && has_one_thread(c)) {
-		next_child_end(c);
+		(void)next_child_end(c);
 		return;
 	}
 	struct waitfact *f = waitfact_add(c, WAITFACT_SIGNAL);

@@ -223,6 +223,15 @@ static void other_take(struct waiting *c, const struct fdentry *e, bool to_write
 	link_text(c, e->fd, f->text, sizeof(f->text));
 }
 
+/* Whoever starts programs is mostly told of their ends so. */
+static void signalfd_take(struct waiting *c, const struct fdentry *e)
+{
+	struct fdinfo info;
+	const bool told = fdtable_info(c->l->w, &c->p->fds, e->fd, &info) == 0 && (info.has & FDINFO_SIGNALS);
+	if (!told || !waiting_signals(c, info.signals))
+		other_take(c, e, false);
+}
+
 /* A file that poll waits for is no regular one, which is always ready: a FIFO, or a file of the kernel. */
 static void file_take(struct waiting *c, const struct fdentry *e, bool to_read, bool to_write)
 {
@@ -257,6 +266,9 @@ void waiting_fd(struct waiting *c, int fd, bool to_read, bool to_write, int dept
 		break;
 	case FD_EPOLL:
 		waiting_epoll(c, fd, depth);
+		break;
+	case FD_SIGNAL:
+		signalfd_take(c, e);
 		break;
 	case FD_TIMER:
 		timerfd_take(c, e);

@@ -130,6 +130,8 @@ void waiting_futex(struct waiting *c);
 void waiting_child(struct waiting *c);
 void waiting_vfork(struct waiting *c);
 void waiting_signal(struct waiting *c);
+/* The children whose end a signalfd for these signals tells of. True: it tells of nothing else. */
+bool waiting_signals(struct waiting *c, uint64_t set);
 /* waitfacts_ipc.c: locks of files, System V, POSIX queues. */
 void waiting_file_lock(struct waiting *c);
 void waiting_semaphore(struct waiting *c);

@@ -38,6 +38,8 @@ static void what_kinds_of_files_add(void **state)
 	assert_true(f.has == FDINFO_TIMER && f.timer_set);
 	f = parsed("it_value: (0, 0)\n");
 	assert_true(f.has == FDINFO_TIMER && !f.timer_set);
+	f = parsed("sigmask:\t0000000000010000\n");
+	assert_true(f.has == FDINFO_SIGNALS && f.signals == UINT64_C(1) << 16);
 	f = parsed("lock:\t1: FLOCK  ADVISORY  WRITE 3817 fe:00:9977890 0 EOF\n"
 		   "lock:\t2: OFDLCK ADVISORY  READ -1 fe:00:9977890 100 109\n");
 	assert_int_equal(f.locks, FDINFO_LOCK_FLOCK | FDINFO_LOCK_OFD);
