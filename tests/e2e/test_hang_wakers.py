@@ -31,7 +31,7 @@ else:
 print("step 21", flush=True)
 """
 JOB = '''
-import asyncio, os, queue, signal, subprocess, sys, time
+import asyncio, os, queue, signal, subprocess, sys, threading, time
 class Woken(Exception):
     pass
 def wake(*_):
@@ -45,10 +45,13 @@ async def loop(seconds):
     asyncio.get_running_loop().add_signal_handler(signal.SIGALRM, told.set_result, None)
     signal.alarm(seconds)
     await told
-def limited(seconds, **streams):
-    """A program that stands, as it reads a pipe that it has itself, with an alarm that was set before it was executed."""
+def stands(alarm=0, **streams):
+    """A program that reads a pipe that it has itself, with an alarm that was set before it was executed."""
     reads, writes = os.pipe()
-    return subprocess.Popen(["cat"], stdin=reads, pass_fds=[writes], preexec_fn=lambda: signal.alarm(seconds), **streams)
+    return subprocess.Popen(["cat"], stdin=reads, pass_fds=[writes], preexec_fn=lambda: signal.alarm(alarm), **streams)
+def ended_by_another(seconds, child):
+    subprocess.Popen(["sh", "-c", f"sleep {seconds}; kill {child.pid}"])
+    return child
 what, seconds = sys.argv[1], int(sys.argv[2])
 steps(0, 20)
 if what == "alarm":
@@ -59,10 +62,19 @@ if what == "child":
     subprocess.Popen(["sh", "-c", f"sleep {seconds}; kill -USR1 {os.getpid()}"])
 if what == "loop":
     asyncio.run(loop(seconds))
-elif what == "end":
-    limited(seconds).wait()
-elif what == "output":
-    limited(seconds, stdout=subprocess.PIPE).stdout.read()
+elif what == "alarm-end":
+    stands(seconds).wait()
+elif what == "alarm-output":
+    stands(seconds, stdout=subprocess.PIPE).stdout.read()
+elif what == "killed-end":
+    ended_by_another(seconds, stands()).wait()
+elif what == "killed-output":
+    ended_by_another(seconds, stands(stdout=subprocess.PIPE)).stdout.read()
+elif what == "asked":
+    told = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: told.set())
+    subprocess.Popen(["sh", "-c", f"sleep {seconds}; kill {os.getpid()}"])
+    told.wait()
 else:
     try:
         queue.Queue().get()
@@ -100,9 +112,15 @@ def test_a_handler_of_a_signal_may_end_any_wait(vigil, what):
     assert [e for e in looked_at if e["kind"] in ("suspected", "hang")], "nobody looked at it while it stood"
 
 
-@pytest.mark.parametrize("what", ["end", "output"])
+@pytest.mark.parametrize("what", ["alarm-end", "alarm-output"])
 def test_an_alarm_without_a_handler_ends_its_process(vigil, what):
     need_bpf(vigil)
+    looked_at = lives(vigil, sys.executable, "-c", JOB, what, SECONDS)
+    assert [e for e in looked_at if e["kind"] in ("suspected", "hang")], "nobody looked at it while it stood"
+
+
+@pytest.mark.parametrize("what", ["killed-end", "killed-output", "asked"])
+def test_a_helper_that_sleeps_may_end_another_one(vigil, what):
     looked_at = lives(vigil, sys.executable, "-c", JOB, what, SECONDS)
     assert [e for e in looked_at if e["kind"] in ("suspected", "hang")], "nobody looked at it while it stood"
 

@@ -313,7 +313,8 @@ static bool looks_within(const struct hang_work *w, const struct waitgraph_sink 
 /*
  * True if one of a circle, or whoever comes to an end that nobody brings, waits for the end of somebody whom a process
  * that acts may end: a helper's, as no rank is ended so. Who waits for a message of another program would be told then
- * that it has failed, and what is written to a pipe is to be read.
+ * that it has failed, and what is written to a pipe is to be read. Of a Go program it is not known whether a timer of
+ * it ends the child, as a context's limit does.
  */
 static bool is_spared(const struct waitgraph *g, const struct waitgraph_sink *s)
 {
@@ -327,7 +328,8 @@ static bool is_spared(const struct waitgraph *g, const struct waitgraph_sink *s)
 		helper |= within && n->who && !n->who->main;
 		full |= within && n->fact && n->fact->to_write;
 		const bool message = n->fact && n->fact->kind == WAITFACT_TCP;
-		spared |= n->spared && !n->dead && !message && (circle ? within : n->sink == (uint32_t)(s - g->sink));
+		const bool limits = n->thread && n->thread->goroutine && n->fact && n->fact->kind == WAITFACT_CHILD;
+		spared |= (n->spared || limits) && !n->dead && !message && (circle ? within : n->sink == (uint32_t)(s - g->sink));
 	}
 	return helper && spared && !full;
 }

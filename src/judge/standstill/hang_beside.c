@@ -79,6 +79,19 @@ bool hang_stopper_lives(const struct hang_work *w, const struct waitgraph_sink *
 	return false;
 }
 
+bool hang_stopper_sleeps(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph *g = w->c->graph;
+	for (size_t i = 0; s->end == WAITEND_STOPPED && i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		const bool helper = n->thread && n->main && n->who && !n->who->main && !n->who->launcher;
+		if (helper && n->process != g->node[s->node].process && n->end == WAITEND_CLOCK && !n->naps &&
+		    (sleeps_for(n) == 0 || sleeps_for(n) >= pause_least_ns))
+			return true;
+	}
+	return false;
+}
+
 /* True of a server at its door: it looks up now and then whether it is to end, and brings nothing by that. */
 static bool is_at_a_door(const struct waitgraph_node *n)
 {

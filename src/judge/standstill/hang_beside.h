@@ -10,6 +10,8 @@
 
 /* True if somebody in the job may have stopped this end for a while and let it go on. */
 bool hang_stopper_lives(const struct hang_work *w, const struct waitgraph_sink *s);
+/* True if it is stopped, and a helper makes a long sleep: a shell that lets it go on after that, most likely. */
+bool hang_stopper_sleeps(const struct hang_work *w, const struct waitgraph_sink *s);
 /* True if the threads beside the end, a main thread, are services that each rank has: none of them works for it. */
 bool hang_only_services_beside(const struct hang_work *w, const struct waitgraph_sink *s);
 /* True if another thread of its process runs, or sleeps. */
