@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "agent/jobs/jobfolder.h"
+#include "agent/wait/waitalarms.h"
 #include "agent/wait/waitargs.h"
 #include "agent/wait/waitcalls.h"
 #include "agent/wait/waitlocks.h"
@@ -66,6 +67,13 @@ static int goroutines_look(struct taking *t)
 	return waitgo_look(t->w, &r->look[at], r->who, r->n_who, last, t->w->mono_ns() + look_budget_ns, &r->go[at]);
 }
 
+static void alarms_take(const struct world *w, struct waitfacts *f)
+{
+	struct waitalarms a = WAITALARMS_INIT;
+	waitalarms_take(&a, w, f);
+	waitalarms_close(&a);
+}
+
 /* Takes a look at the processes that there are now. WAITSREAD_NONE: there are none. */
 static int look(struct taking *t)
 {
@@ -77,6 +85,8 @@ static int look(struct taking *t)
 		e = WAITSREAD_NONE;
 	if (e == 0)
 		e = waitfacts_read(t->w, p.pid, p.n, look_budget_ns, &r->look[r->n_looks]);
+	if (e == 0 && (r->n_looks == 1 || t->want->apart_ns == 0))
+		alarms_take(t->w, &r->look[r->n_looks]);
 	if (e == 0 && r->look[r->n_looks].n_threads == 0) {
 		waitfacts_done(&r->look[r->n_looks]);
 		e = WAITSREAD_NONE;

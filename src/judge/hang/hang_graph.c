@@ -602,14 +602,25 @@ static bool by_strangers(const struct hang_work *w, const struct waitgraph_sink 
 	       waitgraph_end_of(w->c->graph, n->process->pid) == s;
 }
 
+/* A process outside of the job is asked for something, or makes it: nothing says that it is not at work. */
+static bool is_asked_outside(const struct waitgraph *g, const struct waitgraph_sink *s)
+{
+	for (size_t i = 0; s->outside && g->node[s->node].process && i < g->n_edges; i++) {
+		const struct waitfact *f = g->edge[i].to == s->node ? g->edge[i].fact : NULL;
+		if (f && (f->kind == WAITFACT_TCP || f->kind == WAITFACT_UNIX || f->kind == WAITFACT_PIPE))
+			return true;
+	}
+	return false;
+}
+
 /* True if something may end this wait that the graph does not show, or that is meant to. */
 static bool may_end_otherwise(const struct hang_work *w, const struct waitgraph_sink *s)
 {
 	const struct waitgraph_node *n = &w->c->graph->node[s->node];
 	/* nobody was found, and yet something lives that could: a child whose end its handler tells of */
 	const bool nobody = n->end == WAITEND_NOBODY && !s->dead && !n->dead_within && !n->hint;
-	return nobody || may_be_opened(w->c->graph, s) || hang_by_design(w, s) || hang_may_be_woken(w, s) ||
-	       by_strangers(w, s) || hang_sleeper_may_come(w, s) || is_open_to_others(w, s);
+	return nobody || is_asked_outside(w->c->graph, s) || may_be_opened(w->c->graph, s) || hang_by_design(w, s) ||
+	       hang_may_be_woken(w, s) || by_strangers(w, s) || hang_sleeper_may_come(w, s) || is_open_to_others(w, s);
 }
 
 /* An end that says why: a stopped helper, a silent server. Such a wait may still end, so it takes longer to tell. */

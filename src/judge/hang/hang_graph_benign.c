@@ -1,4 +1,5 @@
 /* What the graph of waits excuses: the work or the sleep that the others wait for, and limits. */
+#include <signal.h>
 #include <string.h>
 
 #include "base/units.h"
@@ -329,15 +330,42 @@ static bool is_spared(const struct waitgraph *g, const struct waitgraph_sink *s)
 		full |= within && n->fact && n->fact->to_write;
 		const bool message = n->fact && n->fact->kind == WAITFACT_TCP;
 		const bool limits = n->thread && n->thread->goroutine && n->fact && n->fact->kind == WAITFACT_CHILD;
-		spared |= (n->spared || limits) && !n->dead && !message && (circle ? within : n->sink == (uint32_t)(s - g->sink));
+		const bool meant = circle ? within : n->sink == (uint32_t)(s - g->sink);
+		spared |= meant && (n->spared || limits) && !n->dead && !message;
 	}
 	return helper && spared && !full;
+}
+
+/* True if a child, or one of a child's, makes a long sleep, and its process is told of its end by a signal. */
+static bool hears_of_a_sleeper(const struct hang_work *w, const struct waitfact_process *p)
+{
+	const struct waitgraph *g = w->c->graph;
+	for (size_t i = 0; (p->handled >> (SIGCHLD - 1) & 1) && i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		if (!n->thread || !n->main || n->end != WAITEND_CLOCK || n->naps || (n->who && n->who->main))
+			continue;
+		const struct waitgraph_node *parent = waitgraph_thread(g, n->process->ppid, 0);
+		if (n->process->ppid == p->pid || (parent && parent->process && parent->process->ppid == p->pid))
+			return true;
+	}
+	return false;
+}
+
+/* True of a circle of which one hears of a child that sleeps, as a server of terminals does. */
+static bool hears_within(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph *g = w->c->graph;
+	for (size_t i = 0; s->end == WAITEND_CIRCLE && !s->dead && i < g->n_nodes; i++)
+		if (g->node[i].component == g->node[s->node].component && g->node[i].main && g->node[i].process &&
+		    hears_of_a_sleeper(w, g->node[i].process))
+			return true;
+	return false;
 }
 
 bool hang_may_be_woken(const struct hang_work *w, const struct waitgraph_sink *s)
 {
 	const struct waitgraph_node *end = &w->c->graph->node[s->node];
-	if (!s->holds && is_spared(w->c->graph, s))
+	if (!s->holds && (is_spared(w->c->graph, s) || hears_within(w, s)))
 		return true;
 	if (s->dead || !end->thread || end->thread->goroutine)
 		return false;
@@ -360,7 +388,9 @@ bool hang_sleeper_may_come(const struct hang_work *w, const struct waitgraph_sin
 	for (size_t i = 0; i < g->n_nodes; i++) {
 		const struct waitgraph_node *n = &g->node[i];
 		const bool helper = n->thread && n->main && !(n->who && (n->who->main || n->who->launcher));
-		sleeper |= helper && n->end == WAITEND_CLOCK && !n->naps;
+		/* who starts what has failed anew mostly pauses before */
+		const bool starter = n->thread && n->who && n->who->launcher && hang_rank_left_then(w);
+		sleeper |= (helper || starter) && n->end == WAITEND_CLOCK && !n->naps;
 	}
 	const bool own = end->process && waitgraph_end_of(g, end->process->pid) == s;
 	return sleeper && s->end == WAITEND_VISITOR && (own || hang_end_is_main(w, s)) && !end->dead_within;

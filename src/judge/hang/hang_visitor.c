@@ -171,6 +171,7 @@ void hang_visitor_of_none(struct hang_work *w, const struct waitgraph_sink *s)
 	}
 	if (w->stepping && w->v->confidence > CONFIDENCE_LOW && of_the_main_thread(w, s)) {
 		hang_says(w, "No rank is left that could come, so it is somebody else, or nobody.");
+		w->v->confidence = CONFIDENCE_LOW;
 		return;
 	}
 	w->v->confidence = CONFIDENCE_LOW;

@@ -440,7 +440,7 @@ static bool one_sleeps(const struct build *b, const struct spread *s)
  * Who has a handler of its own for the request to end may go on by it, if a helper sleeps that may send it. Without one
  * nothing of the job is known to: anybody may end a hang so.
  */
-static void asked_to_end(struct build *b, struct spread *s)
+static void helper_asks_to_end(struct build *b, struct spread *s)
 {
 	const bool sleeps = one_sleeps(b, s);
 	for (size_t i = 0; sleeps && i < s->now->n_processes; i++) {
@@ -465,7 +465,7 @@ static void enders_spread(struct build *b, struct spread *s)
 		if (who && !who->main && (n > 1 || (n == 1 && ender != &s->now->process[i])))
 			is_live(s, s->first_ended + (uint32_t)i);
 	}
-	asked_to_end(b, s);
+	helper_asks_to_end(b, s);
 	spread(s);
 }
 

@@ -63,8 +63,8 @@ struct waitgraph_node {
 	bool dead_within; /* the same if nobody outside has its shared memory, opens its FIFOs, or sends it signals */
 	bool signalled; /* not dead, if for nothing else than that a signal's handler of its process may wake it */
 	/*
-	 * Whoever acts beside it may end its wait by ending the process that it waits for, as a watchdog or a limit does,
-	 * or its handler is told of the end of a child that lives. It need not be live for that alone.
+	 * Whoever acts beside it may end its wait by ending the process that it waits for, as a watchdog or a limit
+	 * does, or its handler is told of the end of a child that lives. It need not be live for that alone.
 	 */
 	bool spared;
 	bool calls; /* it waits for the answer of another process, which another thread of its process reads */

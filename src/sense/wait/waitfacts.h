@@ -152,11 +152,7 @@ struct waitfact_process {
 	char state;
 	bool readable; /* descriptors could be read */
 	bool wanted; /* one of the processes that were asked for; its threads are listed */
-	/*
-	 * They signal it by themselves: timers of timer_create(2), and an alarm that is set where the reader could ask
-	 * for it (agent/wait/waitalarms).
-	 */
-	bool has_timers;
+	bool has_timers; /* of timer_create(2), or an alarm (agent/wait/waitalarms): they signal it by themselves */
 	uint64_t handled; /* signals with a handler: bit n - 1 of signal n; 0: none, or unknown */
 	bool has_exit; /* a zombie whose end could be read */
 	int exit_status; /* as waitpid(2) has it */
