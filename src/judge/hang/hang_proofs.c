@@ -337,6 +337,21 @@ static bool wants_gil(const struct hang_work *w, pid_t pid, const struct dump_th
 	return wants;
 }
 
+/* So long may who brings what the holder of that lock waits for sleep, or work. */
+static const uint64_t gil_brought_ns = 2 * 60 * NS_PER_S;
+
+/* True if somebody who sleeps or runs brings what this thread waits for. */
+static bool is_brought(const struct hang_work *w, const struct waitgraph_node *n)
+{
+	const struct waitgraph *g = w->c->graph;
+	for (uint32_t i = 0; n && !n->dead && i < n->n_edges; i++) {
+		const struct waitgraph_node *to = &g->node[g->edge[n->first_edge + i].to];
+		if (to->process != n->process && (to->end == WAITEND_CLOCK || to->end == WAITEND_RUNS || to->spared))
+			return true;
+	}
+	return false;
+}
+
 /* One thread has the interpreter's lock in each dump, stands where it stood, and others want it. */
 static bool gil_is_held(struct hang_work *w, bool by_one_that_runs)
 {
@@ -360,10 +375,14 @@ static bool gil_is_held(struct hang_work *w, bool by_one_that_runs)
 			      (!holder->frames[0].module || !strstr(holder->frames[0].module, "python"));
 		if (!blocked && !(native && by_one_that_runs))
 			continue;
+		const struct waitgraph_node *n = w->c->graph ? waitgraph_thread(w->c->graph, p->pid, holder->tid) : NULL;
+		const bool brought = is_brought(w, n);
+		if (brought && w->standstill_ns < gil_brought_ns)
+			continue;
 		if (!hang_old_enough(w, HANG_FIRM))
 			return true;
 		char who[120], at[300];
-		hang_is(w, "gil_held", blocked ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+		hang_is(w, "gil_held", brought ? CONFIDENCE_LOW : blocked ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
 		hang_accuse(w, p->rank);
 		hang_process_who(p, who, sizeof(who));
 		hang_place(w, p, holder, at, sizeof(at));
