@@ -678,7 +678,7 @@ bool hang_graph_explains(struct hang_work *w)
 	/* read from a pool, which proves nothing; a server of the same port may have its connection */
 	bool lost = (n->hint && n->hint->lost) || waitgraph_waits_for_itself(n);
 	bool sure = held && s->circle == WAITGRAPH_PROOF && !lost && !is_unasked(w->c->graph, s) &&
-		    !hang_stopper_sleeps(w, s);
+		    !hang_stopper_sleeps(w, s) && !hang_is_spared(w, s);
 	hang_graph_is(w, s, left ? "abandoned_wait" : asker ? "poll_loop" : id,
 		 sure ? confidence_of(w, s) : MIN(confidence_of(w, s), CONFIDENCE_MEDIUM));
 	circle_says(w, s);

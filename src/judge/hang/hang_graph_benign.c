@@ -314,26 +314,34 @@ static bool looks_within(const struct hang_work *w, const struct waitgraph_sink 
 /*
  * True if one of a circle, or whoever comes to an end that nobody brings, waits for the end of somebody whom a process
  * that acts may end: a helper's, as no rank is ended so. Who waits for a message of another program would be told then
- * that it has failed, and what is written to a pipe is to be read. Of a Go program it is not known whether a timer of
- * it ends the child, as a context's limit does.
+ * that it has failed. Of a Go program it is not known whether a timer of it ends the child, as a context's limit does.
  */
-static bool is_spared(const struct waitgraph *g, const struct waitgraph_sink *s)
+bool hang_is_spared(const struct hang_work *w, const struct waitgraph_sink *s)
 {
+	const struct waitgraph *g = w->c->graph;
 	const bool circle = s->end == WAITEND_CIRCLE;
-	bool helper = false, spared = false, full = false;
+	bool helper = false, spared = false;
 	if (!circle && s->end != WAITEND_NOBODY && s->end != WAITEND_GONE && s->end != WAITEND_OWN)
 		return false;
 	for (size_t i = 0; i < g->n_nodes; i++) {
 		const struct waitgraph_node *n = &g->node[i];
 		const bool within = n->component == g->node[s->node].component;
 		helper |= within && n->who && !n->who->main;
-		full |= within && n->fact && n->fact->to_write;
 		const bool message = n->fact && n->fact->kind == WAITFACT_TCP;
 		const bool limits = n->thread && n->thread->goroutine && n->fact && n->fact->kind == WAITFACT_CHILD;
 		const bool meant = circle ? within : n->sink == (uint32_t)(s - g->sink);
 		spared |= meant && (n->spared || limits) && !n->dead && !message;
 	}
-	return helper && spared && !full;
+	return helper && spared;
+}
+
+/* What is written to a pipe is to be read: who does not read it is no less stuck for it that somebody may end it. */
+static bool writes_within(const struct waitgraph *g, const struct waitgraph_sink *s)
+{
+	for (size_t i = 0; i < g->n_nodes; i++)
+		if (g->node[i].component == g->node[s->node].component && g->node[i].fact && g->node[i].fact->to_write)
+			return true;
+	return false;
 }
 
 /* True if a child, or one of a child's, makes a long sleep, and its process is told of its end by a signal. */
@@ -365,7 +373,7 @@ static bool hears_within(const struct hang_work *w, const struct waitgraph_sink 
 bool hang_may_be_woken(const struct hang_work *w, const struct waitgraph_sink *s)
 {
 	const struct waitgraph_node *end = &w->c->graph->node[s->node];
-	if (!s->holds && (is_spared(w->c->graph, s) || hears_within(w, s)))
+	if (!s->holds && ((hang_is_spared(w, s) && !writes_within(w->c->graph, s)) || hears_within(w, s)))
 		return true;
 	if (s->dead || !end->thread || end->thread->goroutine)
 		return false;

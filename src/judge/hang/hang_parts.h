@@ -85,6 +85,8 @@ bool hang_outlasts_helpers(struct hang_work *w);
 bool hang_sleeper_may_come(const struct hang_work *w, const struct waitgraph_sink *s);
 /* True if a thread of the end's own process that sleeps, or a timer of it, may end the waits: nothing says whether. */
 bool hang_may_be_woken(const struct hang_work *w, const struct waitgraph_sink *s);
+/* True if who waits in this end, or for it, waits for the end of a helper, which another process that acts may end. */
+bool hang_is_spared(const struct hang_work *w, const struct waitgraph_sink *s);
 /* Adds when its wait may end by itself, where that is after a time that costs more than a look by a person. */
 void hang_limit_says(struct hang_work *w, const struct waitgraph_sink *s);
 bool hang_graph_benign(struct hang_work *w); /* the others wait for work, a sleep or a time limit */

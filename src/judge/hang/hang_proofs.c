@@ -424,7 +424,9 @@ bool hang_disk(struct hang_work *w)
 			const struct dump_thread *t = &p->threads[k];
 			const struct dump_thread *first = hang_thread_in(w->c->dumps[0], p->pid, t->tid);
 			const struct liveness *l = liveness_find(w->p, p->rank);
-			if (t->wait.kind != WAIT_DISK || !of_blocking(w, p->rank) ||
+			/* who opens a file may have to wait until a program permits it */
+			const bool permits = strncmp(t->wait.wchan, "fanotify", strlen("fanotify")) == 0;
+			if (t->wait.kind != WAIT_DISK || permits || !of_blocking(w, p->rank) ||
 			    !hang_all_along(w, p->pid, t->tid, WAIT_DISK) || !first ||
 			    strcmp(first->wait.wchan, t->wait.wchan) != 0)
 				continue;

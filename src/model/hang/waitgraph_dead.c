@@ -206,10 +206,10 @@ static int wakers_of(struct build *b, struct spread *s, uint32_t i, const struct
 	const struct waitgraph_node *x = &b->g->node[i];
 	bool of_process = f->kind == WAITFACT_FUTEX && f->n_holders == 0;
 	bool shared = s->shared_is_whole && is_shared_within(s, x, f);
-	if (f->all)
-		return all_wake(b, s, i, f);
 	if (enders_of(s, i, x, f) < 0)
 		return -ENOMEM;
+	if (f->all)
+		return all_wake(b, s, i, f);
 	if (f->kind == WAITFACT_CLOCK || (!f->complete && !f->owner_gone && !shared)) {
 		is_live(s, i);
 		return 0;
