@@ -173,6 +173,11 @@ void waiting_file(struct waiting *c, int fd)
 	char path[PATH_SHOWN_MAX] = "";
 	struct waitmount m;
 	const char *wchan = waiting_wchan(c);
+	/* A program is asked first whether the file may be opened: by whom is told nowhere. */
+	if (strncmp(wchan, "fanotify", strlen("fanotify")) == 0) {
+		(void)waitfact_add(c, WAITFACT_UNKNOWN);
+		return;
+	}
 	if (fd >= 0)
 		path_of_fd(c, fd, path);
 	else
