@@ -71,8 +71,7 @@ bool hang_graph_stands(const struct hang_work *w); /* a rank that does not work 
 bool hang_graph_explains(struct hang_work *w); /* a stopped helper, a silent server */
 /* It waits for a result that is lost, whatever else moves. */
 bool hang_lost(struct hang_work *w);
-/* True of the main thread of a rank's main process. */
-bool hang_end_is_main(const struct hang_work *w, const struct waitgraph_sink *s);
+bool hang_end_is_main(const struct hang_work *w, const struct waitgraph_sink *s); /* a rank's main thread */
 /* True of an end that only the handler of a signal could wake: whether one comes cannot be seen (hang_signal.c). */
 bool hang_awaits_signal(const struct hang_work *w, const struct waitgraph_sink *s);
 /* True if a main process that waits for this end has a handler for an alarm, or for what programs send each other. */
@@ -94,8 +93,7 @@ bool hang_graph_benign(struct hang_work *w); /* the others wait for work, a slee
 bool hang_joins_thread(const struct stackgroup_rank *r);
 /* Adds which thread that is and where it stands, as the graph of waits has it; false: that has no such thread. */
 bool hang_thread_of_graph(struct hang_work *w, pid_t pid);
-/* Adds where its other threads stand. */
-void hang_thread_of_stacks(struct hang_work *w, const struct stackgroup_rank *r);
+void hang_thread_of_stacks(struct hang_work *w, const struct stackgroup_rank *r); /* where its others stand */
 void hang_own_code_says(struct hang_work *w, const struct stackgroup_rank *r);
 bool hang_threads_circle(struct hang_work *w); /* of threads beside a main one that only sleeps */
 /* True if each of several ranks waits for a thread of its own that sleeps, or naps: they are alike. */

@@ -341,9 +341,10 @@ static bool wants_gil(const struct hang_work *w, pid_t pid, const struct dump_th
 static const uint64_t gil_brought_ns = 2 * 60 * NS_PER_S;
 
 /* True if somebody who sleeps or runs brings what this thread waits for. */
-static bool is_brought(const struct hang_work *w, const struct waitgraph_node *n)
+static bool is_brought(const struct hang_work *w, pid_t pid, pid_t tid)
 {
 	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *n = g ? waitgraph_thread(g, pid, tid) : NULL;
 	for (uint32_t i = 0; n && !n->dead && i < n->n_edges; i++) {
 		const struct waitgraph_node *to = &g->node[g->edge[n->first_edge + i].to];
 		if (to->process != n->process && (to->end == WAITEND_CLOCK || to->end == WAITEND_RUNS || to->spared))
@@ -375,8 +376,7 @@ static bool gil_is_held(struct hang_work *w, bool by_one_that_runs)
 			      (!holder->frames[0].module || !strstr(holder->frames[0].module, "python"));
 		if (!blocked && !(native && by_one_that_runs))
 			continue;
-		const struct waitgraph_node *n = w->c->graph ? waitgraph_thread(w->c->graph, p->pid, holder->tid) : NULL;
-		const bool brought = is_brought(w, n);
+		const bool brought = is_brought(w, p->pid, holder->tid);
 		if (brought && w->standstill_ns < gil_brought_ns)
 			continue;
 		if (!hang_old_enough(w, HANG_FIRM))
