@@ -28,7 +28,7 @@ static void role(const char *name)
 static double gradient(double at)
 {
 	double x = at;
-	for (int i = 0; i < 2000000; i++)
+	for (int i = 0; i < 200000; i++)
 		x = std::sin(x) + at;
 	std::this_thread::sleep_for(std::chrono::milliseconds(200));
 	return x;
