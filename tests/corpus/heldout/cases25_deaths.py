@@ -59,7 +59,7 @@ death("preempted", "d25_preempted.py", -15, "SIGTERM", "somebody ends it", kille
       sender="outsider", not_=("shard 3",), outside="main TERM", last="")
 death("own-alarm", "d25_own_alarm.py", -14, "SIGALRM|alarm", "an alarm that it has set itself",
       killer=["signal", "kernel", "none"], kind=("killed_by", "crash"), signal=14, last="")
-death("watchdog", "d25_watchdog.py", None, "Watchdog|ran for 6003|timeout", "rank 1's watchdog ends it", nproc=2, rank=1,
+death("watchdog", "d25_watchdog.py", None, "Watchdog|ran for 6003|timeout", "rank 0 is late, rank 1's watchdog ends rank 1", nproc=2, rank=0,
       killer=["none", "kernel"], kind=("crash", "error_exit", "peer_lost"), signal=6, shallow=(ABORT, LOST))
 death("nan-rank", "d25_nan_rank.py", 1, "nan at step 35", "rank 2's loss is not finite", nproc=3, rank=2,
       kind=("error_exit", "peer_lost"), shallow=(LOST,))
