@@ -1,4 +1,5 @@
 /* To whom the arrows of a thread lead: those who are meant, out of all who could end its wait. */
+#include <signal.h>
 #include <string.h>
 
 #include "base/bisect.h"
@@ -265,6 +266,28 @@ static int to_holder_threads(struct build *b, uint32_t from, const struct waitfa
 	return n;
 }
 
+/*
+ * Of an alarm that one process with one thread has alone: the end of a child may set it off, or end the call, where it
+ * has a handler for that. Such are make's places for jobs.
+ */
+static int to_signalling_children(struct build *b, uint32_t from, const struct waitfact *f)
+{
+	const struct waitfact_process *own = node_at(b, from)->process;
+	const bool alarm = f->kind == WAITFACT_EVENTFD || f->kind == WAITFACT_PIPE || f->kind == WAITFACT_UNIX;
+	int n = 0;
+	if (!alarm || own->n_threads != 1 || !(own->handled >> (SIGCHLD - 1) & 1))
+		return 0;
+	for (size_t i = 0; i < b->in->now->n_processes; i++) {
+		const struct waitfact_process *p = &b->in->now->process[i];
+		if (p->ppid != own->pid || p->state == 'Z' || p->n_threads == 0)
+			continue;
+		n++;
+		if (waitgraph_to_process(b, from, p->pid, WAITGRAPH_POSSIBLE, f) < 0)
+			return -ENOMEM;
+	}
+	return n;
+}
+
 /* Returns the number of arrows, or -ENOMEM. */
 static int to_holders(struct build *b, uint32_t from, const struct waitfact *f)
 {
@@ -283,7 +306,8 @@ static int to_holders(struct build *b, uint32_t from, const struct waitfact *f)
 		bool lock = f->kind == WAITFACT_FUTEX || f->kind == WAITFACT_SHARED;
 		int found = lock ? waitgraph_to_clients(b, from, f) : 0;
 		found = found ? found : to_threads(b, from, own, f, false);
-		return found || lock ? found : to_threads(b, from, own, f, true);
+		found = found || lock ? found : to_threads(b, from, own, f, true);
+		return found ? found : to_signalling_children(b, from, f);
 	}
 	/* A parent that has its children's memory is not the holder of a lock there by that: who was may have ended. */
 	if (n == 1 && f->kind == WAITFACT_SHARED && waitgraph_waits_for_children(b, pids[0]))
