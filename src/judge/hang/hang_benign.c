@@ -8,6 +8,8 @@ static const uint64_t upload_ns = 5 * 60 * NS_PER_S;
 static const uint64_t work_again_ns = 30 * NS_PER_S;
 /* So long may a debugger hold one of several ranks: a breakpoint may have been left in, a tool been forgotten. */
 static const uint64_t debugger_ns = 75 * NS_PER_S;
+/* So long may a helper of the job pause one of several ranks. */
+static const uint64_t paused_ns = 75 * NS_PER_S;
 /* A sleep of known length may take this many times as long; after that it is a loop that waits for something. */
 static const uint64_t sleep_times = 3;
 /* So long may a rank try again and again, with pauses, while others wait for it: many servers come back within it. */
@@ -457,6 +459,14 @@ bool hang_stopped(struct hang_work *w)
 			  hang_who(one->rank, who));
 		return true;
 	}
+	const bool by_hand = !traced && !one->seen.frozen;
+	const struct waitgraph_node *stopper = by_hand ? hang_stopper_sleeps(w, one->seen.pid, paused_ns) : NULL;
+	if (stopper && w->standstill_ns < paused_ns) {
+		benign_is(w, "stopped", paused_ns);
+		hang_says(w, "%s is stopped, and process %d (%s), which sleeps, may let it go on",
+			  hang_who(one->rank, who), (int)stopper->process->pid, stopper->process->name);
+		return true;
+	}
 	if (!hang_old_enough(w, HANG_FIRM))
 		return true;
 	hang_is(w, traced ? "rank_traced" : "rank_stopped", CONFIDENCE_HIGH);
@@ -477,7 +487,7 @@ bool hang_stopped(struct hang_work *w)
 			  (int)one->seen.tracer, waits);
 		w->v->proved = true;
 	}
-	if (!traced && !one->seen.frozen)
+	if (by_hand)
 		hang_advise(w, "let it go on: kill -CONT %d", (int)one->seen.pid);
 	return true;
 }

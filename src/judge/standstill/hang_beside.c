@@ -58,6 +58,22 @@ static bool is_counterpart(const struct hang_work *w, const struct waitgraph_nod
 	return found;
 }
 
+const struct waitgraph_node *hang_stopper_sleeps(const struct hang_work *w, pid_t stopped, uint64_t most_ns)
+{
+	const struct waitgraph *g = w->c->graph;
+	for (size_t i = 0; g && i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		const bool helper = n->thread && n->main && !(n->who && (n->who->main || n->who->launcher));
+		const bool sleeps = n->end == WAITEND_CLOCK && n->fact && n->fact->kind == WAITFACT_CLOCK && !n->naps;
+		if (!helper || !sleeps || n->process->pid == stopped || sleeps_for(n) < pause_least_ns)
+			continue;
+		const uint64_t left_ns = n->thread->left_ns;
+		if (left_ns > 0 ? w->standstill_ns + left_ns <= most_ns : n->thread->limit_ns <= most_ns)
+			return n;
+	}
+	return NULL;
+}
+
 /*
  * True if a process of the job may be the one that stopped this end for a while: a helper that is awake or sleeps, or
  * a thread of a rank that runs or makes a long pause. Launchers look at their children now and then.
