@@ -266,6 +266,19 @@ static int to_holder_threads(struct build *b, uint32_t from, const struct waitfa
 	return n;
 }
 
+/* True if the only thread of a process waits for what that other process may bring. */
+static bool awaits(const struct build *b, const struct waitfact_process *p, pid_t other)
+{
+	const struct waitfact_thread *t = p->n_threads == 1 ? waitfacts_thread(b->in->now, p->pid, p->pid) : NULL;
+	for (uint32_t k = 0; t && k < t->n; k++) {
+		const struct waitfact *f = &b->in->now->fact[t->first + k];
+		for (uint32_t i = 0; i < f->n_holders; i++)
+			if (b->in->now->holder[f->first_holder + i].pid == other)
+				return true;
+	}
+	return false;
+}
+
 /*
  * Of an alarm that one process with one thread has alone: the end of a child may set it off, or end the call, where it
  * has a handler for that. Such are make's places for jobs.
@@ -279,7 +292,7 @@ static int to_signalling_children(struct build *b, uint32_t from, const struct w
 		return 0;
 	for (size_t i = 0; i < b->in->now->n_processes; i++) {
 		const struct waitfact_process *p = &b->in->now->process[i];
-		if (p->ppid != own->pid || p->state == 'Z' || p->n_threads == 0)
+		if (p->ppid != own->pid || p->state == 'Z' || p->n_threads == 0 || awaits(b, p, own->pid))
 			continue;
 		n++;
 		if (waitgraph_to_process(b, from, p->pid, WAITGRAPH_POSSIBLE, f) < 0)
