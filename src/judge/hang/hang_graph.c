@@ -620,7 +620,8 @@ static bool may_end_otherwise(const struct hang_work *w, const struct waitgraph_
 	/* nobody was found, and yet something lives that could: a child whose end its handler tells of */
 	const bool nobody = n->end == WAITEND_NOBODY && !s->dead && !n->dead_within && !n->hint;
 	return nobody || is_asked_outside(w->c->graph, s) || may_be_opened(w->c->graph, s) || hang_by_design(w, s) ||
-	       hang_may_be_woken(w, s) || by_strangers(w, s) || hang_sleeper_may_come(w, s) || is_open_to_others(w, s);
+	       hang_may_be_woken(w, s) || by_strangers(w, s) || hang_sleeper_may_come(w, s) || hang_may_answer(w, s) ||
+	       is_open_to_others(w, s);
 }
 
 /* An end that says why: a stopped helper, a silent server. Such a wait may still end, so it takes longer to tell. */

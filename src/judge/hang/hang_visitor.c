@@ -175,7 +175,15 @@ void hang_visitor_of_none(struct hang_work *w, const struct waitgraph_sink *s)
 		return;
 	}
 	w->v->confidence = CONFIDENCE_LOW;
-	w->v->n_culprits = 0;
+	const struct waitgraph_node *other = hang_may_answer(w, s);
+	if (!other) {
+		w->v->n_culprits = 0;
+		return;
+	}
+	hang_says(w,
+		  "It waits within a time limit. Process %d (%s) reads datagrams as well: whether it owes the answer "
+		  "is not known.",
+		  (int)other->process->pid, other->process->name);
 }
 
 bool hang_visitor_left(const struct hang_work *w, const struct waitgraph_sink *s)

@@ -58,6 +58,22 @@ static bool is_counterpart(const struct hang_work *w, const struct waitgraph_nod
 	return found;
 }
 
+const struct waitgraph_node *hang_may_answer(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *end = &g->node[s->node];
+	if (s->end != WAITEND_VISITOR || !end->timed || !end->fact || end->fact->kind != WAITFACT_DATAGRAM)
+		return NULL;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		const bool rank = n->who && (n->who->main || n->who->launcher);
+		const bool helper = n->thread && n->process != end->process && !rank;
+		if (helper && n->end == WAITEND_VISITOR && n->fact && n->fact->kind == WAITFACT_DATAGRAM)
+			return n;
+	}
+	return NULL;
+}
+
 const struct waitgraph_node *hang_stopper_sleeps(const struct hang_work *w, pid_t stopped, uint64_t most_ns)
 {
 	const struct waitgraph *g = w->c->graph;

@@ -13,10 +13,12 @@ bool hang_stopper_lives(const struct hang_work *w, const struct waitgraph_sink *
 /* True if it is stopped, and a helper makes a long sleep: a shell that lets it go on after that, most likely. */
 bool hang_stopper_sleeps(const struct hang_work *w, const struct waitgraph_sink *s);
 /*
- * A helper in one long sleep that ends before the job has stood for most_ns: it may let this stopped process go on then.
- * NULL: none.
+ * A helper in one long sleep that ends before the job has stood for most_ns: it may let this stopped process go on
+ * then. NULL: none.
  */
 const struct waitgraph_node *hang_stopper_sleeps(const struct hang_work *w, pid_t stopped, uint64_t most_ns);
+/* Of an end that waits for a datagram within a limit: a helper that reads such as well, and may owe it; NULL: none. */
+const struct waitgraph_node *hang_may_answer(const struct hang_work *w, const struct waitgraph_sink *s);
 /* True if the threads beside the end, a main thread, are services that each rank has: none of them works for it. */
 bool hang_only_services_beside(const struct hang_work *w, const struct waitgraph_sink *s);
 /* True if another thread of its process runs, or sleeps. */
