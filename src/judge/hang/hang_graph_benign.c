@@ -477,7 +477,7 @@ bool hang_graph_benign(struct hang_work *w)
 	if (hang_sleeper_may_come(w, s) && w->standstill_ns < sleep)
 		return benign_end(w, s, "sleep", "a helper sleeps that may come to it", sleep);
 	if (hang_may_answer(w, s) && w->standstill_ns < sleep)
-		return benign_end(w, s, "asks", "a helper reads datagrams as well, and may answer it", sleep);
+		return benign_end(w, s, "asks", "a helper that reads datagrams, or runs, may answer it", sleep);
 	if (hang_may_be_woken(w, s)) {
 		const uint64_t least_ns = patience(w, hang_ticks_most_ns(w));
 		own = looks_within(w, s) ? at_most(w, own_thread_ns, least_ns) : sleep;

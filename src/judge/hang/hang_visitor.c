@@ -181,9 +181,9 @@ void hang_visitor_of_none(struct hang_work *w, const struct waitgraph_sink *s)
 		return;
 	}
 	hang_says(w,
-		  "It waits within a time limit. Process %d (%s) reads datagrams as well: whether it owes the answer "
-		  "is not known.",
-		  (int)other->process->pid, other->process->name);
+		  "It waits within a time limit. Process %d (%s) %s: whether it owes the answer is not known.",
+		  (int)other->process->pid, other->process->name,
+		  other->end == WAITEND_RUNS ? "runs" : "reads datagrams as well");
 }
 
 bool hang_visitor_left(const struct hang_work *w, const struct waitgraph_sink *s)

@@ -62,6 +62,7 @@ const struct waitgraph_node *hang_may_answer(const struct hang_work *w, const st
 {
 	const struct waitgraph *g = w->c->graph;
 	const struct waitgraph_node *end = &g->node[s->node];
+	const struct waitgraph_node *awake = NULL;
 	if (s->end != WAITEND_VISITOR || !end->timed || !end->fact || end->fact->kind != WAITFACT_DATAGRAM)
 		return NULL;
 	for (size_t i = 0; i < g->n_nodes; i++) {
@@ -70,8 +71,10 @@ const struct waitgraph_node *hang_may_answer(const struct hang_work *w, const st
 		const bool helper = n->thread && n->process != end->process && !rank;
 		if (helper && n->end == WAITEND_VISITOR && n->fact && n->fact->kind == WAITFACT_DATAGRAM)
 			return n;
+		if (helper && n->end == WAITEND_RUNS) /* a look may meet it with a question in hand */
+			awake = n;
 	}
-	return NULL;
+	return awake;
 }
 
 const struct waitgraph_node *hang_stopper_sleeps(const struct hang_work *w, pid_t stopped, uint64_t most_ns)

@@ -17,7 +17,7 @@ bool hang_stopper_sleeps(const struct hang_work *w, const struct waitgraph_sink 
  * then. NULL: none.
  */
 const struct waitgraph_node *hang_stopper_sleeps(const struct hang_work *w, pid_t stopped, uint64_t most_ns);
-/* Of an end that waits for a datagram within a limit: a helper that reads such as well, and may owe it; NULL: none. */
+/* Of an end that waits for a datagram within a limit: a helper that may owe it, as it reads such, or runs; or NULL. */
 const struct waitgraph_node *hang_may_answer(const struct hang_work *w, const struct waitgraph_sink *s);
 /* True if the threads beside the end, a main thread, are services that each rank has: none of them works for it. */
 bool hang_only_services_beside(const struct hang_work *w, const struct waitgraph_sink *s);
