@@ -352,6 +352,41 @@ def test_a_lease_of_another_process_is_a_wait_within_a_limit(vigil, begin, tmp_p
     assert ", of which another process has a lease" in thread["waits"][0]["text"], thread
 
 
+UNREAD_TERMINAL = """
+import os, pty, signal, sys, termios
+ours, theirs = pty.openpty()
+keeper = os.fork()
+if keeper == 0:
+    os.close(theirs)
+    os.read(ours, 100)
+    if sys.argv[1] == "reads":
+        while True:
+            os.read(ours, 4096)
+    signal.pause()
+os.close(ours)
+if sys.argv[1] == "reads":
+    termios.tcflow(theirs, termios.TCOOFF)
+print("begun", flush=True)
+while True:
+    os.write(theirs, b"#" * 1000)
+"""
+
+
+def test_a_terminal_that_its_keeper_does_not_read_leads_to_it(vigil, begin):
+    process = begin(sys.executable, "-c", UNREAD_TERMINAL, "pauses")
+    answer = seen(vigil, process.pid, lambda a: main_of(a, process.pid)["arrows"])
+    arrow, = main_of(answer, process.pid)["arrows"]
+    keeper, = (p["pid"] for p in answer["processes"] if p["ppid"] == process.pid)
+    assert arrow["to"]["pid"] == keeper and arrow["kind"] == "terminal" and arrow["quality"] == "likely", arrow
+    assert not main_of(answer, process.pid)["dead"]
+
+
+def test_a_terminal_that_is_stopped_while_its_keeper_reads_waits_for_a_person(vigil, begin):
+    process = begin(sys.executable, "-c", UNREAD_TERMINAL, "reads")
+    answer = seen(vigil, process.pid, lambda a: main_of(a, process.pid)["does"] == "waits")
+    assert main_of(answer, process.pid)["end"] == "person" and not main_of(answer, process.pid)["arrows"]
+
+
 def test_a_job_that_works_is_left_alone(vigil, begin):
     process = begin(workload("waiting", "work"))
     answer = waits(vigil, process.pid)

@@ -460,7 +460,7 @@ bool hang_stopped(struct hang_work *w)
 		return true;
 	}
 	const bool by_hand = !traced && !one->seen.frozen;
-	const struct waitgraph_node *stopper = by_hand ? hang_stopper_sleeps(w, one->seen.pid, paused_ns) : NULL;
+	const struct waitgraph_node *stopper = by_hand ? hang_pauser(w, one->seen.pid, paused_ns) : NULL;
 	if (stopper && w->standstill_ns < paused_ns) {
 		benign_is(w, "stopped", paused_ns);
 		hang_says(w, "%s is stopped, and process %d (%s), which sleeps, may let it go on",

@@ -77,7 +77,7 @@ const struct waitgraph_node *hang_may_answer(const struct hang_work *w, const st
 	return awake;
 }
 
-const struct waitgraph_node *hang_stopper_sleeps(const struct hang_work *w, pid_t stopped, uint64_t most_ns)
+const struct waitgraph_node *hang_pauser(const struct hang_work *w, pid_t stopped, uint64_t most_ns)
 {
 	const struct waitgraph *g = w->c->graph;
 	for (size_t i = 0; g && i < g->n_nodes; i++) {

@@ -16,7 +16,7 @@ bool hang_stopper_sleeps(const struct hang_work *w, const struct waitgraph_sink 
  * A helper in one long sleep that ends before the job has stood for most_ns: it may let this stopped process go on
  * then. NULL: none.
  */
-const struct waitgraph_node *hang_stopper_sleeps(const struct hang_work *w, pid_t stopped, uint64_t most_ns);
+const struct waitgraph_node *hang_pauser(const struct hang_work *w, pid_t stopped, uint64_t most_ns);
 /* Of an end that waits for a datagram within a limit: a helper that may owe it, as it reads such, or runs; or NULL. */
 const struct waitgraph_node *hang_may_answer(const struct hang_work *w, const struct waitgraph_sink *s);
 /* True if the threads beside the end, a main thread, are services that each rank has: none of them works for it. */

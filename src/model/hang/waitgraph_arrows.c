@@ -329,7 +329,7 @@ static int to_holders(struct build *b, uint32_t from, const struct waitfact *f)
 	enum waitgraph_quality q = n == 1 ? WAITGRAPH_PROOF : WAITGRAPH_LIKELY;
 	if (f->kind == WAITFACT_SEMAPHORE || f->kind == WAITFACT_MESSAGE || f->kind == WAITFACT_SHARED)
 		q = n == 1 ? WAITGRAPH_LIKELY : WAITGRAPH_POSSIBLE;
-	if (f->kind == WAITFACT_CHANGE)
+	if (f->kind == WAITFACT_CHANGE || f->kind == WAITFACT_TERMINAL)
 		q = WAITGRAPH_LIKELY;
 	int users = to_users(b, from, f, pids, n, q);
 	if (users != 0)
@@ -369,7 +369,7 @@ static enum waitgraph_end end_of_kind(const struct waitfact *f)
 	case WAITFACT_DEVICE:
 		return WAITEND_DEVICE;
 	case WAITFACT_TERMINAL:
-		return WAITEND_PERSON;
+		return f->n_holders > 0 ? WAITEND_NONE : WAITEND_PERSON;
 	case WAITFACT_UNKNOWN:
 		return WAITEND_UNKNOWN;
 	default:

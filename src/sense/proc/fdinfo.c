@@ -65,6 +65,8 @@ static void field_take(struct fdinfo *f, struct span key, struct span value)
 		f->has |= FDINFO_IN_FLIGHT;
 	} else if (span_eq(key, "fuse_connection") && span_u64(value, &f->fuse_connection) == 0) {
 		f->has |= FDINFO_FUSE;
+	} else if (span_eq(key, "tty-index") && span_u64(value, &f->terminal) == 0) {
+		f->has |= FDINFO_TERMINAL;
 	} else if (span_eq(key, "it_value")) {
 		f->timer_set = timer_is_set(value);
 		f->has |= FDINFO_TIMER;

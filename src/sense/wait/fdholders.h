@@ -27,7 +27,7 @@
 #include "sense/wait/kinship.h"
 #include "sense/world.h"
 
-enum fd_special { FD_PLAIN, FD_DEV_FUSE, FD_RING, FD_DEVICE };
+enum fd_special { FD_PLAIN, FD_DEV_FUSE, FD_RING, FD_DEVICE, FD_TERMINALS };
 
 struct fdentry {
 	int fd;

@@ -73,6 +73,8 @@ struct fdentry fdentry_of(int fd, struct span link)
 		e.number = fdlink_hash(link);
 	else if (span_eq(link, "/dev/fuse"))
 		e.special = FD_DEV_FUSE;
+	else if (span_eq(link, "/dev/ptmx") || span_eq(link, "/dev/pts/ptmx"))
+		e.special = FD_TERMINALS;
 	else if (span_eq(link, "anon_inode:[io_uring]"))
 		e.special = FD_RING;
 	else if (l.kind == FD_GPU ||

@@ -65,7 +65,7 @@ enum waitfact_kind {
 	WAITFACT_FUSE, /* a file system served by a process; holders: its daemon */
 	/* Of files that inotify watches; holders: other wanted processes with one open to write; never complete. */
 	WAITFACT_CHANGE,
-	WAITFACT_TERMINAL, /* input by a person, or output to be taken */
+	WAITFACT_TERMINAL, /* input by a person, or output to be taken; holders: wanted ones that should take it */
 	WAITFACT_DEVICE, /* a GPU or another device */
 	/* A channel, lock or the like of a Go program; holders: goroutines that come to it; never complete. */
 	WAITFACT_OBJECT,

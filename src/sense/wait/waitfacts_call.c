@@ -121,7 +121,7 @@ static void by_descriptor(struct waiting *c)
 		waiting_fd(c, fd, t == TRANSFER_READ, t == TRANSFER_WRITE, 0);
 	} else if (e && e->kind == FD_FILE) {
 		waiting_file(c, fd);
-	} else if (e && (e->kind == FD_TTY || e->special == FD_DEVICE)) {
+	} else if (e && (e->kind == FD_TTY || e->special == FD_DEVICE || e->special == FD_TERMINALS)) {
 		waiting_fd(c, fd, true, false, 0);
 	} else {
 		unknown_add(c);

@@ -214,13 +214,18 @@ static void other_take(struct waiting *c, const struct fdentry *e, bool to_write
 		kind = WAITFACT_TERMINAL;
 	else if (e->kind == FD_SIGNAL)
 		kind = WAITFACT_SIGNAL;
-	else if (e->special == FD_DEVICE)
+	else if (e->special == FD_DEVICE || e->special == FD_TERMINALS)
 		kind = WAITFACT_DEVICE;
 	struct waitfact *f = waitfact_add(c, kind);
 	if (!f)
 		return;
 	f->to_write = kind == WAITFACT_TERMINAL && to_write;
 	link_text(c, e->fd, f->text, sizeof(f->text));
+	uint64_t number;
+	struct span after = span_after(span_of(f->text), "/dev/pts/");
+	if (f->to_write && after.p && span_u64(after, &number) == 0)
+		waitfact_pend(c->l, &(struct pend){
+					    .kind = PEND_TERMINAL, .own = {FDOBJECT_NONE, number}, .pid = c->t->pid});
 }
 
 /* Whoever starts programs is mostly told of their ends so. */

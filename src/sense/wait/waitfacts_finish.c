@@ -235,7 +235,8 @@ static bool has_device(struct waitlook *l, pid_t pid)
 		else if (!t)
 			t = &own;
 		for (size_t i = 0; t && i < t->n; i++)
-			if (t->entry[i].special == FD_DEVICE || t->entry[i].special == FD_RING)
+			if (t->entry[i].special == FD_DEVICE || t->entry[i].special == FD_TERMINALS ||
+			    t->entry[i].special == FD_RING)
 				k->device = DEVICE_YES;
 	}
 	return k->device == DEVICE_YES;
@@ -400,6 +401,49 @@ static bool fifo_is_whole(struct waitlook *l, const struct pend *p)
 	return true;
 }
 
+/* True if the process has the other side of this terminal open. */
+static bool keeps_terminal(struct waitlook *l, const struct waitproc *x, uint64_t number)
+{
+	struct fdinfo info;
+	for (size_t i = 0; x->fds_read && i < x->fds.n; i++)
+		if (x->fds.entry[i].special == FD_TERMINALS &&
+		    fdtable_info(l->w, &x->fds, x->fds.entry[i].fd, &info) == 0 && (info.has & FDINFO_TERMINAL) &&
+		    info.terminal == number)
+			return true;
+	return false;
+}
+
+/* True if one of its threads waits for a terminal's other side or another device: it may be reading. */
+static bool waits_for_device(const struct waitlook *l, pid_t pid)
+{
+	for (size_t i = 0; i < l->f->n_threads; i++) {
+		const struct waitfact_thread *t = &l->f->thread[i];
+		for (uint32_t k = 0; t->pid == pid && k < t->n; k++)
+			if (l->f->fact[t->first + k].kind == WAITFACT_DEVICE ||
+			    l->f->fact[t->first + k].kind == WAITFACT_TERMINAL)
+				return true;
+	}
+	return false;
+}
+
+/*
+ * A terminal that takes no output: another wanted process that keeps its other side, and does not wait to read there.
+ * Where one does, the output is stopped by a person.
+ */
+static void terminal_finish(struct waitlook *l, const struct pend *p, struct waitfact *f)
+{
+	for (size_t i = 0; i < l->n_procs; i++) {
+		const pid_t pid = l->proc[i].kin->pid;
+		if (pid == p->pid || !keeps_terminal(l, &l->proc[i], p->own.number))
+			continue;
+		if (waits_for_device(l, pid)) {
+			f->n_holders = 0;
+			return;
+		}
+		waitfact_holder_append(l, f, pid);
+	}
+}
+
 static void pend_finish(struct waitlook *l, const struct pend *p)
 {
 	const struct fdobject none = {FDOBJECT_NONE, 0};
@@ -427,6 +471,9 @@ static void pend_finish(struct waitlook *l, const struct pend *p)
 		break;
 	case PEND_TIMER:
 		numberless_finish(l, p, FD_TIMER, f);
+		break;
+	case PEND_TERMINAL:
+		terminal_finish(l, p, f);
 		break;
 	case PEND_CHANGE:
 		if (waitlook_change(l, p, f))

@@ -33,7 +33,17 @@ struct fifo_id {
 };
 
 /* What becomes of a fact after the pass over all descriptors. */
-enum pend_kind { PEND_SOCKET, PEND_PIPE, PEND_EVENTFD, PEND_FUSE, PEND_FLOCK, PEND_QUEUE, PEND_TIMER, PEND_CHANGE };
+enum pend_kind {
+	PEND_SOCKET,
+	PEND_PIPE,
+	PEND_EVENTFD,
+	PEND_FUSE,
+	PEND_FLOCK,
+	PEND_QUEUE,
+	PEND_TIMER,
+	PEND_CHANGE,
+	PEND_TERMINAL,
+};
 struct pend {
 	enum pend_kind kind;
 	uint32_t fact;
@@ -42,7 +52,7 @@ struct pend {
 	bool named; /* a FIFO: anybody may open it */
 	struct fifo_id fifo; /* of a FIFO that nobody can open any more */
 	bool pair; /* both ends of a unix socket were made together */
-	pid_t pid; /* sockets, timers, file locks and changes of files: whose it is */
+	pid_t pid; /* sockets, timers, terminals, file locks and changes of files: whose it is */
 	int fd; /* sockets; changes of files: the descriptor that watches them */
 	uint32_t nameless; /* file locks: lines that name no living process */
 	uint32_t of_files; /* file locks: lines that are in the way of flock and OFD locks, its own file's too */

@@ -34,6 +34,8 @@ static void what_kinds_of_files_add(void **state)
 	assert_true(f.has == FDINFO_IN_FLIGHT && f.in_flight == 2);
 	f = parsed("fuse_connection:\t39\n");
 	assert_true(f.has == FDINFO_FUSE && f.fuse_connection == 39);
+	f = parsed("mnt_id:\t24\nino:\t91\ntty-index:\t3\n");
+	assert_true((f.has & FDINFO_TERMINAL) && f.terminal == 3);
 	f = parsed("clockid: 1\nit_value: (3597, 743060428)\nit_interval: (0, 0)\n");
 	assert_true(f.has == FDINFO_TIMER && f.timer_set);
 	f = parsed("it_value: (0, 0)\n");
