@@ -106,7 +106,7 @@ def serve(what):
                     if word == b"say":
                         said.add(key)
                     begin = since.setdefault(key, time.monotonic())
-                    free = what == "lease" and time.monotonic() > begin + 60
+                    free = what == "lease" and time.monotonic() > begin + 80
                     self.wfile.write(b"yes\\n" if key in said or free else b"no\\n")
     server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
@@ -170,10 +170,9 @@ def test_a_nap_up_to_a_time_of_its_own_is_left_alone(vigil):
 
 def test_ranks_that_ask_their_server_in_vain_are_told(vigil):
     need_bpf(vigil)
-    report = told(vigil, 150, ASKS, "lost", ASKS)
+    report = told(vigil, 210, ASKS, "lost", ASKS)
     assert looks(report)[:2] == ("hang", "poll_loop"), report
-    assert report["cause"]["confidence"] == "low" and 75_000 < report["hang"]["standstill_ms"] < 118_000, report
-    assert "answers of its own processes" in report["cause"]["text"], report
+    assert report["cause"]["confidence"] == "low" and 110_000 < report["hang"]["standstill_ms"] < 180_000, report
 
 
 def test_ranks_that_ask_until_a_lease_ends_are_left_alone(vigil):

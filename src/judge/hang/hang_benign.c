@@ -21,8 +21,8 @@ static const uint64_t stale_least_ns = 10 * 60 * NS_PER_S, stale_ns = 60 * NS_PE
 /* So long may one nap whose shared memory nobody is left to write: it may look at something else. */
 static const uint64_t deserted_ns = 80 * NS_PER_S;
 static const uint64_t looks_ns = 40 * NS_PER_S;
-/* So long where processes of the job ask each other: an answer may change by a lease or a ban of a minute. */
-static const uint64_t asks_ns = 80 * NS_PER_S;
+/* So long where processes of the job ask each other: a server may work lightly, and a lease ends by itself. */
+static const uint64_t asks_ns = 2 * 60 * NS_PER_S;
 static const double looks_gaps = 20;
 /* For so long a loop of naps beside one that left is looked at often: a look may meet it awake. */
 static const uint64_t left_most_ns = 4 * 60 * NS_PER_S;
