@@ -71,6 +71,8 @@ void hang_says_who_naps(struct hang_work *w, const struct stackgroup_rank *r)
 		const struct waitgraph_node *x = &g->node[i];
 		if (!x->thread || x->thread->ended || !naps(x) || (r->process && r->process->pid == x->thread->pid))
 			continue;
+		if (x->who && x->who->launcher) /* it looks after the ranks, and makes nothing that they look for */
+			continue;
 		const bool looks = x->hint && x->hint->kind == WAITHINT_RETRY;
 		waitgraph_who_text(g, i, who, sizeof(who));
 		text_capital(who);
