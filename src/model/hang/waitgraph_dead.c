@@ -189,10 +189,11 @@ static bool ends_with_holder(const struct spread *s, const struct waitgraph_node
 static int enders_of(struct spread *s, uint32_t i, const struct waitgraph_node *x, const struct waitfact *f)
 {
 	const uint32_t own = process_index(s, x->process->pid);
+	const bool ends = ends_with_holder(s, x, f);
 	if (own != WAITGRAPH_NONE && is_brought_by_others(s, x, f) &&
 	    wake_add(s, own - s->n_nodes + s->first_acting, i) < 0)
 		return -ENOMEM;
-	for (uint32_t k = 0; ends_with_holder(s, x, f) && k < f->n_holders; k++) {
+	for (uint32_t k = 0; ends && k < f->n_holders; k++) {
 		const uint32_t by = process_index(s, s->now->holder[f->first_holder + k].pid);
 		if (by != WAITGRAPH_NONE && wake_add(s, by - s->n_nodes + s->first_ended, i) < 0)
 			return -ENOMEM;

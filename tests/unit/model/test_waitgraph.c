@@ -300,13 +300,18 @@ static int compare_names(const void *a, const void *b)
 
 int main(void)
 {
-	static char *paths[200];
-	static struct CMUnitTest tests[203];
+	static char *paths[400];
+	static struct CMUnitTest tests[403];
 	size_t n = 0, made = 0;
 	DIR *d = opendir(SCENARIOS "/waits");
-	for (const struct dirent *e; d && n < 200 && (e = readdir(d));)
+	for (const struct dirent *e; d && (e = readdir(d));) {
+		if (n == ARRAY_SIZE(paths)) {
+			print_error("there are more scenarios than places for them\n");
+			return 1;
+		}
 		if (strstr(e->d_name, ".txt") && asprintf(&paths[n], "%s/waits/%s", SCENARIOS, e->d_name) > 0)
 			n++;
+	}
 	if (d)
 		(void)closedir(d);
 	qsort(paths, n, sizeof(*paths), compare_names);
