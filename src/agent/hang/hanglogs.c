@@ -20,6 +20,7 @@ static const uint64_t clocks_ns = 50 * NS_PER_MS;
 /* What one rank has printed, into any file. */
 struct lane {
 	int32_t rank;
+	bool local; /* rank is its number within the node, as its lines say it */
 	bool own_file; /* bytes and lines are counted */
 	uint64_t bytes, lines;
 	uint64_t step_ns, step_slack_ns; /* when its step last grew, and by how much earlier that may have been */
@@ -45,6 +46,8 @@ struct hanglogs {
 	size_t n;
 	struct follow file[2 * HANG_RANKS];
 	size_t n_files;
+	int32_t rank[HANG_RANKS]; /* of the job, those that are known */
+	size_t n_ranks;
 	uint64_t now_ns, before_ns; /* times of this reading and the one before */
 	int64_t unix_ms;
 	char block[64 * 1024];
@@ -74,14 +77,14 @@ struct hanglogs *hanglogs_free(struct hanglogs *l)
 }
 
 /* SIZE_MAX when there is no room. */
-static size_t hanglogs_lane(struct hanglogs *l, int32_t rank)
+static size_t hanglogs_lane(struct hanglogs *l, int32_t rank, bool local)
 {
 	for (size_t i = 0; i < l->n; i++)
-		if (l->lane[i].rank == rank)
+		if (l->lane[i].rank == rank && l->lane[i].local == local)
 			return i;
 	if (l->n == LANES)
 		return SIZE_MAX;
-	l->lane[l->n] = (struct lane){.rank = rank};
+	l->lane[l->n] = (struct lane){.rank = rank, .local = local};
 	progress_init(&l->lane[l->n].progress, l->user);
 	return l->n++;
 }
@@ -91,7 +94,7 @@ void hanglogs_begin(struct hanglogs *l, const char *dir, const int32_t *ranks, s
 	static const char *const ends[] = {"out", "err"};
 	const int32_t alone = NO_RANK;
 	close_all(l);
-	l->n = 0;
+	l->n = l->n_ranks = 0;
 	l->now_ns = 0;
 	TEXT_COPY(l->dir, dir);
 	if (n == 0) {
@@ -99,7 +102,7 @@ void hanglogs_begin(struct hanglogs *l, const char *dir, const int32_t *ranks, s
 		n = 1;
 	}
 	for (size_t i = 0; dir[0] && i < MIN(n, (size_t)HANG_RANKS); i++) {
-		size_t lane = hanglogs_lane(l, ranks[i]);
+		size_t lane = hanglogs_lane(l, ranks[i], false);
 		l->lane[lane].own_file = true;
 		for (size_t k = 0; k < ARRAY_SIZE(ends); k++) {
 			struct follow *f = &l->file[l->n_files++];
@@ -111,7 +114,7 @@ void hanglogs_begin(struct hanglogs *l, const char *dir, const int32_t *ranks, s
 
 void hanglogs_follow(struct hanglogs *l, const char *path)
 {
-	size_t lane = path[0] && l->n_files < ARRAY_SIZE(l->file) ? hanglogs_lane(l, NO_RANK) : SIZE_MAX;
+	size_t lane = path[0] && l->n_files < ARRAY_SIZE(l->file) ? hanglogs_lane(l, NO_RANK, false) : SIZE_MAX;
 	if (lane == SIZE_MAX)
 		return;
 	struct follow *f = &l->file[l->n_files++];
@@ -168,7 +171,7 @@ static void line_take(struct hanglogs *l, struct follow *f, struct span text, ui
 	size_t lane = f->lane;
 	logline_parse(text, &line);
 	if (l->lane[f->lane].rank == NO_RANK && line.rank != NO_RANK && line.rank >= 0) {
-		lane = hanglogs_lane(l, line.rank);
+		lane = hanglogs_lane(l, line.rank, line.local_rank);
 		if (lane == SIZE_MAX)
 			return;
 	}
@@ -285,14 +288,56 @@ void hanglogs_read(struct hanglogs *l, const struct world *w, uint64_t now_ns, i
 			closep(&l->file[i].fd);
 }
 
+/* True if the lane is this rank's; by the number within the node as well, which counts from the least one here. */
+static bool is_lane_of(const struct hanglogs *l, const struct lane *a, int32_t rank)
+{
+	int32_t first = l->n_ranks > 0 ? l->rank[0] : rank;
+	for (size_t i = 1; a->local && i < l->n_ranks; i++)
+		first = MIN(first, l->rank[i]);
+	return a->local ? rank != NO_RANK && a->rank == rank - first : a->rank == rank;
+}
+
+/* A file of its own, or lines that name it. */
+static const struct lane *lane_of_rank(const struct hanglogs *l, int32_t rank)
+{
+	const struct lane *local = NULL;
+	for (size_t i = 0; i < l->n; i++) {
+		if (!is_lane_of(l, &l->lane[i], rank))
+			continue;
+		if (!l->lane[i].local)
+			return &l->lane[i];
+		local = &l->lane[i];
+	}
+	return local;
+}
+
+/* Lines that name ranks which the job does not have, as a program without ranks may: the newest of them. */
+static const struct lane *nobodys_lane(const struct hanglogs *l)
+{
+	const struct lane *newest = NULL;
+	for (size_t i = 0; i < l->n; i++) {
+		const struct lane *a = &l->lane[i];
+		bool known = a->rank == NO_RANK || !a->progress.any;
+		for (size_t k = 0; k < l->n_ranks && !known; k++)
+			known = is_lane_of(l, a, l->rank[k]);
+		if (!known && (!newest || a->step_ns > newest->step_ns))
+			newest = a;
+	}
+	return newest;
+}
+
 static const struct lane *hanglogs_find(const struct hanglogs *l, int32_t alone, int32_t rank)
 {
-	if (rank != NO_RANK && rank == alone)
-		rank = NO_RANK;
-	for (size_t i = 0; i < l->n; i++)
-		if (l->lane[i].rank == rank)
-			return &l->lane[i];
-	return NULL;
+	return lane_of_rank(l, rank == alone ? NO_RANK : rank);
+}
+
+void hanglogs_ranks(struct hanglogs *l, int32_t rank)
+{
+	for (size_t i = 0; i < l->n_ranks; i++)
+		if (l->rank[i] == rank)
+			return;
+	if (rank != NO_RANK && l->n_ranks < ARRAY_SIZE(l->rank))
+		l->rank[l->n_ranks++] = rank;
 }
 
 void hanglogs_fill(const struct hanglogs *l, int32_t alone, struct liveness_counters *seen)
@@ -300,11 +345,16 @@ void hanglogs_fill(const struct hanglogs *l, int32_t alone, struct liveness_coun
 	const struct lane *a = hanglogs_find(l, alone, seen->rank);
 	if (!a)
 		return;
+	/* the lines of the only rank, or of a job without ranks, may name one as well */
+	const struct lane *named = seen->rank == NO_RANK  ? nobodys_lane(l)
+				   : seen->rank == alone ? lane_of_rank(l, alone)
+							 : NULL;
 	if (a->own_file) {
 		seen->has |= 1u << LIVENESS_LOG_BYTES | 1u << LIVENESS_LOG_LINES;
 		seen->count[LIVENESS_LOG_BYTES] = a->bytes;
-		seen->count[LIVENESS_LOG_LINES] = a->lines;
+		seen->count[LIVENESS_LOG_LINES] = a->lines + (named ? named->lines : 0);
 	}
+	a = named && !a->progress.any ? named : a;
 	const struct progress *p = &a->progress;
 	struct progresscount_found count = {.at_ns = 0};
 	if (p->any || !progresscount_read(&p->count, &count))

@@ -209,6 +209,47 @@ static void the_output_of_a_job_of_one_is_that_of_its_rank(void **state)
 	hanglogs_free(l);
 }
 
+static void lines_that_name_the_only_rank_are_its_own(void **state)
+{
+	(void)state;
+	struct hanglogs *l = hanglogs_new(NULL);
+	hanglogs_begin(l, dir, NULL, 0);
+	hanglogs_ranks(l, 0);
+	append("rank-0.err", "a line of nobody's\n[rank 0] step 2/10\n");
+	hanglogs_read(l, NULL, NS_PER_S, 0);
+	assert_int_equal(seen_of(l, 0, 0).progress.step, 2);
+	assert_int_equal(seen_of(l, 0, 0).count[LIVENESS_LOG_LINES], 2);
+	hanglogs_free(l);
+}
+
+static void lines_of_a_job_without_ranks_may_name_one(void **state)
+{
+	(void)state;
+	struct hanglogs *l = hanglogs_new(NULL);
+	hanglogs_begin(l, dir, NULL, 0);
+	append("rank-0.err", "[rank 0] step 2/10\n");
+	hanglogs_read(l, NULL, NS_PER_S, 0);
+	assert_int_equal(seen_of(l, NO_RANK, NO_RANK).progress.step, 2);
+	hanglogs_ranks(l, 0);
+	assert_false(seen_of(l, NO_RANK, NO_RANK).has_progress);
+	hanglogs_free(l);
+}
+
+static void numbers_within_a_node_are_those_of_its_ranks(void **state)
+{
+	(void)state;
+	struct hanglogs *l = hanglogs_new(NULL);
+	hanglogs_begin(l, dir, NULL, 0);
+	for (int32_t rank = 4; rank < 6; rank++)
+		hanglogs_ranks(l, rank);
+	append("rank-0.err", "[default0]:step 2/10\n[GPU1] Epoch 3 step 3/10\n");
+	hanglogs_read(l, NULL, NS_PER_S, 0);
+	assert_int_equal(seen_of(l, NO_RANK, 4).progress.step, 2);
+	assert_int_equal(seen_of(l, NO_RANK, 5).progress.step, 3);
+	assert_false(seen_of(l, NO_RANK, 0).has_progress);
+	hanglogs_free(l);
+}
+
 static void a_flood_is_passed_over_and_counted(void **state)
 {
 	(void)state;
@@ -262,6 +303,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_output_of_a_job_of_one_is_that_of_its_rank, folder_make,
 						folder_drop),
 		cmocka_unit_test_setup_teardown(a_user_says_what_a_step_looks_like, folder_make, folder_drop),
+		cmocka_unit_test_setup_teardown(lines_that_name_the_only_rank_are_its_own, folder_make, folder_drop),
+		cmocka_unit_test_setup_teardown(lines_of_a_job_without_ranks_may_name_one, folder_make, folder_drop),
+		cmocka_unit_test_setup_teardown(numbers_within_a_node_are_those_of_its_ranks, folder_make, folder_drop),
 		cmocka_unit_test_setup_teardown(a_flood_is_passed_over_and_counted, folder_make, folder_drop),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
