@@ -401,12 +401,15 @@ static bool fifo_is_whole(struct waitlook *l, const struct pend *p)
 	return true;
 }
 
+/* Descriptors of terminals' other sides that are asked about in one look: a process may have thousands. */
+#define TERMINALS_MOST 1024
+
 /* True if the process has the other side of this terminal open. */
 static bool keeps_terminal(struct waitlook *l, const struct waitproc *x, uint64_t number)
 {
 	struct fdinfo info;
 	for (size_t i = 0; x->fds_read && i < x->fds.n; i++)
-		if (x->fds.entry[i].special == FD_TERMINALS &&
+		if (x->fds.entry[i].special == FD_TERMINALS && l->n_terminals++ < TERMINALS_MOST &&
 		    fdtable_info(l->w, &x->fds, x->fds.entry[i].fd, &info) == 0 && (info.has & FDINFO_TERMINAL) &&
 		    info.terminal == number)
 			return true;

@@ -90,6 +90,7 @@ struct waitlook {
 	struct mates_process *mates; /* by pid; owned; NULL: not read yet */
 	size_t n_mates;
 	size_t n_fifos; /* whose users by other paths were searched for */
+	size_t n_terminals; /* descriptors of terminals that were asked about */
 	int error; /* -ENOMEM, kept until the end */
 };
 
