@@ -90,7 +90,7 @@ def test_the_rank_that_failed_is_told_and_not_the_one_that_its_launcher_ended_fo
         if "RANK" in os.environ:
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
             seen()
-            time.sleep(0 if os.environ["RANK"] == "1" else 60)
+            time.sleep(2.5 if os.environ["RANK"] == "1" else 60)  # a younger one's number may not be known yet
             sys.exit(3)
         ranks = [subprocess.Popen([sys.executable, __file__], env=dict(os.environ, RANK=str(i), WORLD_SIZE="2")) for i in range(2)]
         ranks[1].wait()
