@@ -331,7 +331,7 @@ static const struct lane *hanglogs_find(const struct hanglogs *l, int32_t alone,
 	return lane_of_rank(l, rank == alone ? NO_RANK : rank);
 }
 
-void hanglogs_ranks(struct hanglogs *l, int32_t rank)
+void hanglogs_know(struct hanglogs *l, int32_t rank)
 {
 	for (size_t i = 0; i < l->n_ranks; i++)
 		if (l->rank[i] == rank)

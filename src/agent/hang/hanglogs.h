@@ -30,7 +30,7 @@ void hanglogs_follow(struct hanglogs *l, const char *path);
  */
 void hanglogs_read(struct hanglogs *l, const struct world *w, uint64_t now_ns, int64_t unix_ms);
 /* A rank of the job, whose lines are not the job's own; NO_RANK: ignored. */
-void hanglogs_ranks(struct hanglogs *l, int32_t rank);
+void hanglogs_know(struct hanglogs *l, int32_t rank);
 /*
  * Sets the log counters and the progress of *seen. alone: the rank of a job's only main process, whose output is that
  * of the job; NO_RANK: there is none.

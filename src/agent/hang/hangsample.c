@@ -444,7 +444,7 @@ void hangsample_take(struct hangsample *e, const struct world *w, const struct h
 	bool frozen = !calm && is_frozen(w, job);
 	e->gpus = 0;
 	for (size_t i = 0; i < e->n_lanes; i++)
-		hanglogs_ranks(e->logs, e->lane[i].rank);
+		hanglogs_know(e->logs, e->lane[i].rank);
 	for (size_t i = 0; i < e->n_lanes; i++) {
 		struct liveness_counters *s = &ret->rank[ret->n++];
 		s->rank = e->lane[i].rank;

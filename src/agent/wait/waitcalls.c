@@ -41,12 +41,12 @@ static enum waitcall_state waitcalls_state_of(enum activity kind)
 	}
 }
 
-static enum waitcall_state call_by_frames(const struct dump_thread *t, char op[static WAITCALL_OP])
+static enum waitcall_state call_by_frames(const struct dump_thread *t, struct activity_found *ret_found,
+					  char op[static WAITCALL_OP])
 {
-	struct activity_found found;
-	activity_of(t, &found);
-	enum waitcall_state s = waitcalls_state_of(found.kind);
-	text_copy(op, WAITCALL_OP, s == WAITCALL_IN || s == WAITCALL_STORE ? found.op : "");
+	activity_of(t, ret_found);
+	enum waitcall_state s = waitcalls_state_of(ret_found->kind);
+	text_copy(op, WAITCALL_OP, s == WAITCALL_IN || s == WAITCALL_STORE ? ret_found->op : "");
 	return s;
 }
 
@@ -67,11 +67,12 @@ static struct dump_thread python_part(const struct dump_thread *t, struct dump_f
 static enum waitcall_state thread_state(const struct dump_thread *t, char op[static WAITCALL_OP])
 {
 	struct dump_frame frame[FRAMES_MOST];
+	struct activity_found found;
 	const struct dump_thread python = python_part(t, frame);
-	enum waitcall_state s = t->n_frames > 0 ? call_by_frames(&python, op) : WAITCALL_UNKNOWN;
+	enum waitcall_state s = t->n_frames > 0 ? call_by_frames(&python, &found, op) : WAITCALL_UNKNOWN;
 	if (t->n_frames == 0 || s == WAITCALL_IN || s == WAITCALL_STORE)
 		return s;
-	s = call_by_frames(t, op);
+	s = call_by_frames(t, &found, op);
 	return s == WAITCALL_STORE ? WAITCALL_UNKNOWN : s; /* a wait for a store of the program's own */
 }
 
@@ -161,9 +162,8 @@ static bool python_call(const struct world *w, pid_t pid, struct waitcall *c)
 		return false;
 	const struct dump_thread t = python_thread(&v->rt, &stack, frame);
 	struct activity_found found;
-	activity_of(&t, &found);
 	*c = (struct waitcall){.pid = pid};
-	c->state = call_by_frames(&t, c->op);
+	c->state = call_by_frames(&t, &found, c->op);
 	if (found.user)
 		TEXT_FORMAT(c->place, "%s:%d in %s", frame_file_short(found.user->file), found.user->line,
 			    found.user->name);

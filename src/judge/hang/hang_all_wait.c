@@ -416,6 +416,15 @@ static const struct stackgroup_rank *peer_elsewhere(const struct hang_work *w, c
 	return end;
 }
 
+/* How many ranks wait for a message, and where one of them stands. */
+static void p2p_says(struct hang_work *w, const struct stackgroup_rank *one, size_t n)
+{
+	char doing[300];
+	hang_doing(w, one, doing, sizeof(doing));
+	hang_says(w, "%zu of %zu ranks wait%s in a send or receive whose counterpart does not come: rank %d in %s.", n,
+		  w->g.n, n == 1 ? "s" : "", one->rank, doing);
+}
+
 /* Of a rank that waits for a message and the one in another call either may be wrong; of several that wait, the one. */
 static void peer_says(struct hang_work *w, const struct stackgroup_rank *last, const struct stackgroup_rank *end,
 		      size_t n)
@@ -424,9 +433,7 @@ static void peer_says(struct hang_work *w, const struct stackgroup_rank *last, c
 	hang_accuse(w, end->rank);
 	if (n == 1)
 		hang_accuse(w, last->rank);
-	hang_doing(w, last, doing, sizeof(doing));
-	hang_says(w, "%zu of %zu ranks wait%s in a send or receive whose counterpart does not come: rank %d in %s.", n,
-		  w->g.n, n == 1 ? "s" : "", last->rank, doing);
+	p2p_says(w, last, n);
 	hang_doing(w, end, doing, sizeof(doing));
 	hang_says(w, "It waits for rank %d, which is in %s.", end->rank, doing);
 	if (n == 1)
@@ -469,9 +476,7 @@ static bool p2p(struct hang_work *w)
 		w->v->confidence = CONFIDENCE_LOW;
 		w->v->n_culprits = pair ? 2 : 0;
 	}
-	hang_doing(w, one, doing, sizeof(doing));
-	hang_says(w, "%zu of %zu ranks wait%s in a send or receive whose counterpart does not come: rank %d in %s.", n,
-		  w->g.n, n == 1 ? "s" : "", one->rank, doing);
+	p2p_says(w, one, n);
 	if (sends) {
 		hang_says(w, "All ranks send and none receives, so each waits for another one to receive first.");
 	} else if (pair) {

@@ -169,12 +169,12 @@ void hang_visitor_of_none(struct hang_work *w, const struct waitgraph_sink *s)
 		hang_says(w, "No rank is left whose request could bring it.");
 		return;
 	}
-	if (w->stepping && w->v->confidence > CONFIDENCE_LOW && of_the_main_thread(w, s)) {
+	const bool nobody = w->stepping && w->v->confidence > CONFIDENCE_LOW && of_the_main_thread(w, s);
+	w->v->confidence = CONFIDENCE_LOW;
+	if (nobody) {
 		hang_says(w, "No rank is left that could come, so it is somebody else, or nobody.");
-		w->v->confidence = CONFIDENCE_LOW;
 		return;
 	}
-	w->v->confidence = CONFIDENCE_LOW;
 	const struct waitgraph_node *other = hang_may_answer(w, s);
 	if (!other) {
 		w->v->n_culprits = 0;

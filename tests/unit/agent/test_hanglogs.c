@@ -214,7 +214,7 @@ static void lines_that_name_the_only_rank_are_its_own(void **state)
 	(void)state;
 	struct hanglogs *l = hanglogs_new(NULL);
 	hanglogs_begin(l, dir, NULL, 0);
-	hanglogs_ranks(l, 0);
+	hanglogs_know(l, 0);
 	append("rank-0.err", "a line of nobody's\n[rank 0] step 2/10\n");
 	hanglogs_read(l, NULL, NS_PER_S, 0);
 	assert_int_equal(seen_of(l, 0, 0).progress.step, 2);
@@ -230,7 +230,7 @@ static void lines_of_a_job_without_ranks_may_name_one(void **state)
 	append("rank-0.err", "[rank 0] step 2/10\n");
 	hanglogs_read(l, NULL, NS_PER_S, 0);
 	assert_int_equal(seen_of(l, NO_RANK, NO_RANK).progress.step, 2);
-	hanglogs_ranks(l, 0);
+	hanglogs_know(l, 0);
 	assert_false(seen_of(l, NO_RANK, NO_RANK).has_progress);
 	hanglogs_free(l);
 }
@@ -241,7 +241,7 @@ static void numbers_within_a_node_are_those_of_its_ranks(void **state)
 	struct hanglogs *l = hanglogs_new(NULL);
 	hanglogs_begin(l, dir, NULL, 0);
 	for (int32_t rank = 4; rank < 6; rank++)
-		hanglogs_ranks(l, rank);
+		hanglogs_know(l, rank);
 	append("rank-0.err", "[default0]:step 2/10\n[GPU1] Epoch 3 step 3/10\n");
 	hanglogs_read(l, NULL, NS_PER_S, 0);
 	assert_int_equal(seen_of(l, NO_RANK, 4).progress.step, 2);
