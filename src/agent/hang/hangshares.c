@@ -6,15 +6,18 @@
 #include "agent/inspect/procview.h"
 #include "base/buf.h"
 #include "sense/speed/cpustat.h"
+#include "sense/speed/threadcost.h"
 
-/* The quota of a control group is read again after so many samples. */
-#define QUOTA_EVERY 25
+/* What the processors gave the ranks, and quotas took, is read again after so many samples. */
+#define PROCESSORS_EVERY 25
 
 struct hangshares {
 	const struct world *w;
 	struct procview *view[WAITSHARE_RANKS];
 	int32_t rank[WAITSHARE_RANKS];
 	struct cpuquota quota[WAITSHARE_RANKS]; /* before the first sample; without cores: it has none */
+	struct threadcost cost[WAITSHARE_RANKS]; /* of its main thread, before the first sample */
+	uint64_t cost_ns[WAITSHARE_RANKS]; /* when that was read; 0: it was not */
 	char role[WAITSHARE_RANKS][16];
 	size_t n;
 	struct sharewaits *waits; /* NULL without memory */
@@ -41,6 +44,8 @@ struct hangshares *hangshares_new(const struct world *w, const struct hangprocs 
 		s->rank[s->n] = hangshares_rank_of(c, m);
 		TEXT_COPY(s->role[s->n], role_name(m->who.role));
 		ignore(cpuquota_read(w, m->pid, &s->quota[s->n]), "it has no group that counts, or has ended");
+		if (threadcost_read(w, m->pid, m->pid, &s->cost[s->n], NULL) == 0 && s->cost[s->n].has_schedule)
+			s->cost_ns[s->n] = w->mono_ns();
 		s->n++;
 	}
 	if (s) {
@@ -136,6 +141,8 @@ static void forget(struct hangshares *s, size_t i)
 	s->view[i] = s->view[s->n];
 	s->rank[i] = s->rank[s->n];
 	s->quota[i] = s->quota[s->n];
+	s->cost[i] = s->cost[s->n];
+	s->cost_ns[i] = s->cost_ns[s->n];
 	memcpy(s->role[i], s->role[s->n], sizeof(s->role[i]));
 }
 
@@ -150,6 +157,21 @@ static void quotas_read(const struct hangshares *s, struct waitshare *to)
 			continue;
 		waitshare_quota(to, s->rank[i], now.cores, sub_floor(now.periods, was->periods),
 				sub_floor(now.throttled, was->throttled));
+	}
+}
+
+/* What the main threads had of the processors since before the first sample. */
+static void costs_read(const struct hangshares *s, struct waitshare *to)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		const struct threadcost *was = &s->cost[i];
+		struct threadcost now;
+		pid_t pid = s->view[i]->pid;
+		if (s->cost_ns[i] == 0 || threadcost_read(s->w, pid, pid, &now, NULL) != 0 || !now.has_schedule ||
+		    now.start_ticks != was->start_ticks)
+			continue;
+		waitshare_processor(to, s->rank[i], sub_floor(now.run_ns, was->run_ns),
+				    sub_floor(now.queued_ns, was->queued_ns), s->w->mono_ns() - s->cost_ns[i]);
 	}
 }
 
@@ -169,8 +191,10 @@ void hangshares_sample(struct hangshares *s, const struct hangprocs *procs, stru
 	if (n) {
 		struct stackdump d = {.captured_unix_ms = s->w->unix_ms(), .processes = k->process, .n = n};
 		waitshare_add(to, &d, k->sign, k->whom);
-		if (to->samples % QUOTA_EVERY == 0)
+		if (to->samples % PROCESSORS_EVERY == 0) {
 			quotas_read(s, to);
+			costs_read(s, to);
+		}
 	}
 	for (size_t i = 0; i < n; i++)
 		free(k->thread[i].frames);

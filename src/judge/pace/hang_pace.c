@@ -16,6 +16,8 @@ static const double ratio_slack = 0.7;
 static const double clock_ratio = 0.9;
 /* A quota that held a group back in so many more of its periods than the others' groups is what makes it slow. */
 static const double throttled_least = 0.2;
+/* A rank whose neighbours keep it from running is without a processor for so much more of what it wants to run. */
+static const double crowded_more = 0.15;
 /* A part of the time that is large where it is not known how large it was, and by how much a larger one has grown. */
 static const double part_large = 0.3, part_grown = 0.1, grown_least = 0.3, nearly = 0.5;
 /* Steps that must pass during the samples: shares of one long wait say nothing of a pace. */
@@ -196,14 +198,18 @@ static void split_is(struct hang_work *w, const char *split)
 	TEXT_COPY(w->v->split, split);
 }
 
+/* As much of what it wants to run it has no processor for as the others: then it has only more to compute. */
+static bool crowded_as_others(const struct waitshare *s, size_t at)
+{
+	return s->n > 1 &&
+	       waitshare_crowded(&s->rank[at]) < median_of(s, at, waitshare_crowded) + crowded_more;
+}
+
 /* Somebody or something keeps it from running: it is stopped, its group's quota is used up, or its cores are busy. */
 static bool split_held_back(struct hang_work *w, const struct waitshare *s, const struct straggler *x)
 {
 	const struct waitshare_rank *r = &s->rank[x->at];
-	double queued = hang_queues(w, r->rank), queued_others = 0;
-	for (size_t i = 0; i < s->n; i++)
-		queued_others += i != x->at ? hang_queues(w, s->rank[i].rank) / (double)(s->n - 1) : 0;
-	bool queues = queued - queued_others > (x->others - x->least) / 2;
+	bool queues = lacks_it(s, x, waitshare_queued) && !crowded_as_others(s, x->at);
 	if (lacks_it(s, x, stopped_share)) {
 		split_is(w, "stopped");
 		hang_says(w,
@@ -222,7 +228,9 @@ static bool split_held_back(struct hang_work *w, const struct waitshare *s, cons
 			       "limit), or start fewer threads in it");
 	} else if (queues) {
 		split_is(w, "host");
-		hang_says(w, "Its threads wait %.2f s a second for a processor: others use the same cores.", queued);
+		hang_says(w,
+			  "Its main thread waits %.2f s a second for a processor: others use the same cores.",
+			  waitshare_queued(r));
 		hang_advise(w,
 			    "look at what else runs on its cores: pinning of ranks, OMP_NUM_THREADS, loaders' workers");
 	} else {
@@ -276,7 +284,10 @@ static void split(struct hang_work *w, const struct waitshare *s, const struct s
 		say_clock(w, l);
 	} else if (!split_held_back(w, s, x) && !split_waits(w, s, x)) {
 		split_is(w, "compute");
-		hang_says(w, "It spends that time computing.");
+		hang_says(w, "It spends that time computing%s.",
+			  waitshare_queued(r) > crowded_more && crowded_as_others(s, x->at)
+				  ? ", and waits for processors no more than the others do for what they compute"
+				  : "");
 		hang_advise(w, "compare its input sizes and what only it does (logging, saving) with the others'; "
 			       "`vigil flame` shows where its time goes");
 	}
@@ -355,14 +366,12 @@ bool hang_ripe(const struct hang_settings *s, const struct hang_history *m, cons
 }
 
 /* The mean of what the ranks' main threads are ready to run, but have no processor, a second. */
-static double queued_of_all(const struct hang_work *w)
+static double queued_of_all(const struct waitshare *s)
 {
 	double sum = 0;
-	size_t n = 0;
-	for (size_t i = 0; i < w->p->n; i++)
-		if (!w->p->rank[i].serves)
-			sum += hang_queues(w, w->p->rank[i].rank), n++;
-	return n > 0 ? sum / (double)n : 0;
+	for (size_t i = 0; s && i < s->n; i++)
+		sum += waitshare_queued(&s->rank[i]) / (double)s->n;
+	return sum;
 }
 
 static void spent_keep(struct hang_work *w)
@@ -375,7 +384,7 @@ static void spent_keep(struct hang_work *w)
 	to->step_s = w->p->step_time_ns / 1e9;
 	for (size_t i = 0; i < WAITSHARE_CLASSES; i++)
 		to->part[i] = waitshare_part(s, (enum waitshare_class)i);
-	to->queued = queued_of_all(w);
+	to->queued = queued_of_all(s);
 }
 
 static bool shares_judge(struct hang_work *w)
@@ -525,7 +534,7 @@ static bool slowdown_split(struct hang_work *w, const struct steptrend *pace)
 	const struct hang_spent *before = &w->m->spent;
 	const struct spending *x = spending_of(w, pace);
 	double ranks = w->c->shares ? waitshare_part(w->c->shares, WAITSHARE_RANKS_WAIT) : 0;
-	double queued = queued_of_all(w);
+	double queued = queued_of_all(w->c->shares);
 	if ((!x || x->of == WAITSHARE_RUNS) && before->valid && grown_s(before, queued, before->queued, pace) > 0) {
 		split_is(w, "host");
 		hang_says(w,
@@ -558,7 +567,7 @@ static void spent_evidence(struct hang_work *w, const char *when, const struct h
 		hang_evidence(
 			w, "shares", "stacks, sampled",
 			"%s: waits for ranks %.0f %%, locks %.0f %%, data %.0f %%, others %.0f %%, sleeps %.0f %%, "
-			"runs %.0f %%, of which %.0f %% without a processor",
+			"runs %.0f %%; without a processor %.0f %%",
 			when, x->part[WAITSHARE_RANKS_WAIT] * 100, x->part[WAITSHARE_LOCK] * 100,
 			x->part[WAITSHARE_LOADER] * 100, x->part[WAITSHARE_OTHER] * 100,
 			x->part[WAITSHARE_SLEEPS] * 100, x->part[WAITSHARE_RUNS] * 100, x->queued * 100);

@@ -196,6 +196,26 @@ void waitshare_quota(struct waitshare *w, int32_t rank, double cores, uint64_t p
 	r->throttled = throttled;
 }
 
+void waitshare_processor(struct waitshare *w, int32_t rank, uint64_t ran_ns, uint64_t queued_ns, uint64_t over_ns)
+{
+	struct waitshare_rank *r = waitshare_find(w, rank);
+	if (!r)
+		return;
+	r->ran_ns = ran_ns;
+	r->queued_ns = queued_ns;
+	r->over_ns = over_ns;
+}
+
+double waitshare_queued(const struct waitshare_rank *r)
+{
+	return r->over_ns > 0 ? (double)MIN(r->queued_ns, r->over_ns) / (double)r->over_ns : 0;
+}
+
+double waitshare_crowded(const struct waitshare_rank *r)
+{
+	return r->queued_ns > 0 ? (double)r->queued_ns / ((double)r->queued_ns + (double)r->ran_ns) : 0;
+}
+
 double waitshare_throttled(const struct waitshare_rank *r)
 {
 	return r->periods > 0 ? (double)MIN(r->throttled, r->periods) / (double)r->periods : 0;

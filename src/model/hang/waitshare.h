@@ -54,6 +54,8 @@ struct waitshare_rank {
 	 */
 	uint64_t periods, throttled;
 	double quota_cores;
+	/* Of its main thread, during the samples: on a processor, ready without one, and how long that was. 0: unknown. */
+	uint64_t ran_ns, queued_ns, over_ns;
 };
 
 struct waitshare {
@@ -90,6 +92,15 @@ const struct waitshare_whom *waitshare_usual_whom(const struct waitshare_rank *r
 const struct waitshare_whom *waitshare_whom_of_all(const struct waitshare *w, enum waitshare_class c);
 /* What the quota of a rank's control group did during the samples so far. */
 void waitshare_quota(struct waitshare *w, int32_t rank, double cores, uint64_t periods, uint64_t throttled);
+/* What its main thread had of the processors during the samples so far. */
+void waitshare_processor(struct waitshare *w, int32_t rank, uint64_t ran_ns, uint64_t queued_ns, uint64_t over_ns);
+/* The ratio of the time in which it was ready and had no processor, 0 to 1; 0: none, or unknown. */
+double waitshare_queued(const struct waitshare_rank *r);
+/*
+ * The same of the time in which it ran or was ready: on a busy machine that is as much of a rank that computes a little
+ * as of one that computes a lot.
+ */
+double waitshare_crowded(const struct waitshare_rank *r);
 /* Ratio of the quota's periods in which the group was held back, 0 to 1; 0: none, or no quota. */
 double waitshare_throttled(const struct waitshare_rank *r);
 /*

@@ -215,6 +215,20 @@ static void a_quota_counts_by_its_periods(void **state)
 	assert_float_equal(waitshare_throttled(&shares.rank[0]), 1, 1e-9);
 }
 
+static void who_has_no_processor_is_told_by_what_it_wants_to_run(void **state)
+{
+	(void)state;
+	begin();
+	sample(1, "main", step, train, WAIT_RUNNING);
+	assert_float_equal(waitshare_queued(&shares.rank[0]), 0, 1e-9);
+	assert_float_equal(waitshare_crowded(&shares.rank[0]), 0, 1e-9);
+	waitshare_processor(&shares, 1, 100, 300, 1000);
+	assert_float_equal(waitshare_queued(&shares.rank[0]), 0.3, 1e-9);
+	assert_float_equal(waitshare_crowded(&shares.rank[0]), 0.75, 1e-9);
+	waitshare_processor(&shares, 2, 100, 300, 1000); /* a rank that has no samples */
+	assert_int_equal(shares.n, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -229,6 +243,7 @@ int main(void)
 		cmocka_unit_test(what_was_never_read_is_known_to_be_unknown),
 		cmocka_unit_test(a_wait_for_a_lock_of_other_ranks_is_one_for_ranks_and_told_apart),
 		cmocka_unit_test(a_quota_counts_by_its_periods),
+		cmocka_unit_test(who_has_no_processor_is_told_by_what_it_wants_to_run),
 	};
 	return cmocka_run_group_tests_name("model/hang/waitshare", tests, NULL, NULL);
 }
