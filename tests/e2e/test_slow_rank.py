@@ -83,3 +83,16 @@ def test_a_rank_that_takes_longer_by_its_own_work_is_an_event_and_no_more(vigil,
     time.sleep(15)  # longer than the pause before the next look
     assert len(events(vigil, "pace")) == 1 and not events(vigil, "straggler") and not events(vigil, "slowdown")
     assert not list(vigil.state.glob("jobs/*/incidents/*.json"))
+
+
+def test_a_rank_that_all_others_wait_for_in_a_loop_is_named(vigil, binary, tmp_path):
+    """Who goes round in a library of messages is busy, and waits all the same."""
+    slow = tmp_path / "slow"
+    p = vigil.start("run", "--nproc", 2, "--", binary.parents[2] / "tests/tool/mpislow", tmp_path / "shared", slow)
+    time.sleep(20)  # of steps as usual
+    slow.touch()
+    wait_for(lambda: events(vigil, "straggler") or p.poll() is not None, 150, "the slow rank")
+    assert p.poll() is None
+    report = vigil.why()
+    assert report["kind"] == "straggler" and report["culprit_ranks"] == [1], report
+    assert "It sleeps" in report["cause"]["text"], report

@@ -6,6 +6,7 @@
 #include "agent/inspect/procview.h"
 #include "base/buf.h"
 #include "sense/speed/cpustat.h"
+#include "sense/speed/runplace.h"
 #include "sense/speed/threadcost.h"
 
 /* What the processors gave the ranks, and quotas took, is read again after so many samples. */
@@ -18,6 +19,7 @@ struct hangshares {
 	struct cpuquota quota[WAITSHARE_RANKS]; /* before the first sample; without cores: it has none */
 	struct threadcost cost[WAITSHARE_RANKS]; /* of its main thread, before the first sample */
 	uint64_t cost_ns[WAITSHARE_RANKS]; /* when that was read; 0: it was not */
+	struct runplace place[WAITSHARE_RANKS]; /* of its main thread, where a library of messages is loaded */
 	char role[WAITSHARE_RANKS][16];
 	size_t n;
 	struct sharewaits *waits; /* NULL without memory */
@@ -46,6 +48,8 @@ struct hangshares *hangshares_new(const struct world *w, const struct hangprocs 
 		ignore(cpuquota_read(w, m->pid, &s->quota[s->n]), "it has no group that counts, or has ended");
 		if (threadcost_read(w, m->pid, m->pid, &s->cost[s->n], NULL) == 0 && s->cost[s->n].has_schedule)
 			s->cost_ns[s->n] = w->mono_ns();
+		if (runplace_open(w, m->pid, m->pid, &s->place[s->n]) != 0)
+			s->place[s->n].fd = -1; /* its waits are seen by the kernel's facts only */
 		s->n++;
 	}
 	if (s) {
@@ -57,8 +61,10 @@ struct hangshares *hangshares_new(const struct world *w, const struct hangprocs 
 
 struct hangshares *hangshares_free(struct hangshares *s)
 {
-	for (size_t i = 0; s && i < s->n; i++)
+	for (size_t i = 0; s && i < s->n; i++) {
 		procview_close(s->view[i]);
+		runplace_close(&s->place[i]);
+	}
 	if (s)
 		sharewaits_free(s->waits);
 	free(s);
@@ -110,7 +116,9 @@ static bool rank_sample(struct hangshares *s, size_t i, struct round *to, size_t
 	if (threadwait_read(s->w, l->pid, l->pid, NULL, false, &t->wait) != 0)
 		return false;
 	const struct pythread *py = main_thread(l);
-	to->sign[at] = (uint8_t)((sharewaits_for_ranks(s->waits, l->pid, &t->wait) ? WAITSHARE_FOR_RANKS : 0) |
+	bool spins = runplace_inside(&s->place[i]) && t->wait.kind == WAIT_RUNNING;
+	bool for_ranks = spins || sharewaits_for_ranks(s->waits, l->pid, &t->wait);
+	to->sign[at] = (uint8_t)((for_ranks ? WAITSHARE_FOR_RANKS : 0) |
 				 (sharewaits_for_lock(s->waits, l->pid, &t->wait) ? WAITSHARE_FOR_LOCK : 0) |
 				 (sharewaits_unknown(s->waits, l->pid, &t->wait) ? WAITSHARE_UNREAD : 0) |
 				 (l->has_python ? 0 : WAITSHARE_NATIVE));
@@ -137,12 +145,14 @@ static bool rank_sample(struct hangshares *s, size_t i, struct round *to, size_t
 static void forget(struct hangshares *s, size_t i)
 {
 	procview_close(s->view[i]);
+	runplace_close(&s->place[i]);
 	s->n--;
 	s->view[i] = s->view[s->n];
 	s->rank[i] = s->rank[s->n];
 	s->quota[i] = s->quota[s->n];
 	s->cost[i] = s->cost[s->n];
 	s->cost_ns[i] = s->cost_ns[s->n];
+	s->place[i] = s->place[s->n];
 	memcpy(s->role[i], s->role[s->n], sizeof(s->role[i]));
 }
 
@@ -171,7 +181,8 @@ static void costs_read(const struct hangshares *s, struct waitshare *to)
 		    now.start_ticks != was->start_ticks)
 			continue;
 		waitshare_processor(to, s->rank[i], sub_floor(now.run_ns, was->run_ns),
-				    sub_floor(now.queued_ns, was->queued_ns), s->w->mono_ns() - s->cost_ns[i]);
+				    sub_floor(now.queued_ns, was->queued_ns), s->w->mono_ns() - s->cost_ns[i],
+				    sub_floor(now.voluntary, was->voluntary));
 	}
 }
 

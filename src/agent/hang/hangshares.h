@@ -1,8 +1,9 @@
 /*
  * Many quick samples of the main threads of a job's ranks for
  * model/hang/waitshare, which finds the rank that waits least. A wait for other
- * ranks is known by Python's frames and by the kernel's facts. No process is
- * stopped, and processes stay open between samples.
+ * ranks is known by Python's frames, by the kernel's facts, and by being busy
+ * within a library of messages (MPI, UCX). No process is stopped, and processes
+ * stay open between samples.
  */
 #pragma once
 

@@ -581,15 +581,33 @@ struct polled {
 	char place[WAITSHARE_WHOM];
 };
 
+/* Naps in a step, at least, of a rank that looks for another: who sleeps once in it makes it long itself. */
+static const double naps_least = 3;
+
+/* The one nap of each step is what makes that long: the others wait for who naps, not that one for them. */
+static bool naps_once(const struct waitshare *s, const struct waitshare_whom *nap, double step_s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		for (size_t k = 0; k < WAITSHARE_WHOMS; k++) {
+			const struct waitshare_whom *x = &s->rank[i].whom[k];
+			double waits = waitshare_waits_per_s(&s->rank[i]);
+			if (x->n > 0 && x->of == WAITSHARE_SLEEPS && strcmp(x->text, nap->text) == 0 && waits > 0 &&
+			    waits * step_s < naps_least)
+				return true;
+		}
+	return false;
+}
+
 /* The place at which most others sleep while one rank does not, by the difference in shares. False: there is none. */
-static bool polled_find(const struct waitshare *s, double ratio, struct waitshare *as_waits, struct polled *ret)
+static bool polled_find(const struct waitshare *s, double ratio, double step_s, struct waitshare *as_waits,
+			struct polled *ret)
 {
 	double most = 0;
-	for (size_t i = 0; i < MIN(s->n, (size_t)2); i++) { /* of two ranks at least one is not the slow one */
+	for (size_t i = 0; s->n > 2 && i < 2; i++) { /* of two ranks at least one is not the slow one */
 		for (size_t k = 0; k < WAITSHARE_WHOMS; k++) {
 			const struct waitshare_whom *nap = &s->rank[i].whom[k];
 			struct straggler x;
-			if (nap->n == 0 || nap->of != WAITSHARE_SLEEPS)
+			if (nap->n == 0 || nap->of != WAITSHARE_SLEEPS || naps_once(s, nap, step_s))
 				continue;
 			waitshare_naps_as_waits(s, nap->text, as_waits);
 			if (!straggler_of(as_waits, ratio, &x) || x.others - x.least <= most)
@@ -607,14 +625,15 @@ static bool polled_find(const struct waitshare *s, double ratio, struct waitshar
 /*
  * Steps have become longer, and all ranks but one spend that time sleeping at one place between two looks for the
  * others: they wait for that one. What it always had more to do is no reason, so the difference must be half of what
- * the steps have grown by.
+ * the steps have grown by. Of two ranks, one that naps and one that is busy, either may be it that the other waits for.
  */
 static bool polled_judge(struct hang_work *w, const struct steptrend *pace)
 {
 	static struct waitshare as_waits; /* large */
 	struct polled found;
 	double ratio = w->s->straggler_ratio > 0 ? w->s->straggler_ratio : HANG_STRAGGLER_RATIO;
-	if (!w->c->shares || pace->gradual || !stepped(w) || !polled_find(w->c->shares, ratio, &as_waits, &found))
+	if (!w->c->shares || pace->gradual || !stepped(w) ||
+	    !polled_find(w->c->shares, ratio, pace->now_s, &as_waits, &found))
 		return false;
 	const struct straggler *x = &found.x;
 	if ((x->others - x->least) * pace->now_s < (pace->now_s - pace->base_s) * nearly)

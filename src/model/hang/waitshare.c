@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/hash.h"
 #include "sense/death/facts.h"
 
 /* One sample in which the kernel says for whom counts as so many that show the place alone. */
@@ -52,6 +53,39 @@ static void whom_add(struct waitshare_rank *r, enum waitshare_class c, const str
 		whom_keep(r, &x);
 }
 
+/* A blocked sample counts at its place. */
+static void place_add(struct waitshare_rank *r, const struct dump_thread *t, const struct activity_found *found,
+		      uint8_t sign)
+{
+	char text[WAITSHARE_WHOM];
+	activity_text(found, text, sizeof(text));
+	if (!text[0])
+		return;
+	uint64_t key = hash_bytes(hash_bytes(1, text, strlen(text)), t->syscall, strlen(t->syscall)) | 1;
+	for (size_t i = 0; i < WAITSHARE_PLACES; i++) {
+		struct waitshare_place *x = &r->place[i];
+		if (x->key != 0 && x->key != key)
+			continue;
+		x->key = key;
+		x->for_ranks += sign & WAITSHARE_FOR_RANKS ? 1 : 0;
+		x->unread += sign & WAITSHARE_UNREAD ? 1 : 0;
+		x->not_ranks += sign & (WAITSHARE_FOR_RANKS | WAITSHARE_UNREAD) ? 0 : 1;
+		return;
+	}
+}
+
+/* Those waits of unknown reason that are for ranks, by what is known of other waits at the same places. */
+static double likely_for_ranks(const struct waitshare_rank *r)
+{
+	double sum = 0;
+	for (size_t i = 0; i < WAITSHARE_PLACES; i++) {
+		const struct waitshare_place *x = &r->place[i];
+		if (x->for_ranks > 0)
+			sum += (double)x->unread * x->for_ranks / ((double)x->for_ranks + x->not_ranks);
+	}
+	return MIN(sum, (double)(r->unknown - r->unknown_locks));
+}
+
 /* A lock by its frames, or by what the kernel knows of it. */
 static bool for_lock(const struct activity_found *found, uint8_t sign)
 {
@@ -65,6 +99,10 @@ static void count(struct waitshare_rank *r, const struct dump_thread *t, uint8_t
 	r->n++;
 	bool runs = t->wait.kind == WAIT_RUNNING || t->wait.kind == WAIT_UNKNOWN;
 	bool ranks = sign & WAITSHARE_FOR_RANKS || activity_waits_for_ranks(found.kind);
+	bool by_facts = !runs && t->wait.kind != WAIT_STOPPED && t->wait.kind != WAIT_MEMORY &&
+			found.kind != ACTIVITY_SLEEP && !activity_waits_for_ranks(found.kind);
+	if (by_facts && !for_lock(&found, sign))
+		place_add(r, t, &found, sign);
 	/* A call or a frame says what it did before it was stopped. */
 	if (t->wait.kind == WAIT_STOPPED) {
 		r->stopped++;
@@ -109,11 +147,11 @@ void waitshare_add(struct waitshare *w, const struct stackdump *d, const uint8_t
 	}
 }
 
-static uint32_t class_of(const struct waitshare_rank *r, enum waitshare_class c)
+static double class_of(const struct waitshare_rank *r, enum waitshare_class c)
 {
 	switch (c) {
 	case WAITSHARE_RANKS_WAIT:
-		return r->ranks - r->locks;
+		return r->ranks - r->locks + likely_for_ranks(r);
 	case WAITSHARE_LOCK:
 		return r->locks + r->unknown_locks;
 	case WAITSHARE_GPU:
@@ -129,7 +167,7 @@ static uint32_t class_of(const struct waitshare_rank *r, enum waitshare_class c)
 	case WAITSHARE_MEMORY:
 		return r->memory;
 	default:
-		return r->other - r->unknown_locks;
+		return r->other - r->unknown_locks - likely_for_ranks(r);
 	}
 }
 
@@ -138,7 +176,7 @@ double waitshare_part(const struct waitshare *w, enum waitshare_class c)
 	double part = 0;
 	for (size_t i = 0; i < w->n; i++)
 		if (w->rank[i].n > 0)
-			part += (double)class_of(&w->rank[i], c) / (double)w->rank[i].n / (double)w->n;
+			part += class_of(&w->rank[i], c) / (double)w->rank[i].n / (double)w->n;
 	return part;
 }
 
@@ -196,7 +234,8 @@ void waitshare_quota(struct waitshare *w, int32_t rank, double cores, uint64_t p
 	r->throttled = throttled;
 }
 
-void waitshare_processor(struct waitshare *w, int32_t rank, uint64_t ran_ns, uint64_t queued_ns, uint64_t over_ns)
+void waitshare_processor(struct waitshare *w, int32_t rank, uint64_t ran_ns, uint64_t queued_ns, uint64_t over_ns,
+			 uint64_t waits)
 {
 	struct waitshare_rank *r = waitshare_find(w, rank);
 	if (!r)
@@ -204,6 +243,12 @@ void waitshare_processor(struct waitshare *w, int32_t rank, uint64_t ran_ns, uin
 	r->ran_ns = ran_ns;
 	r->queued_ns = queued_ns;
 	r->over_ns = over_ns;
+	r->waits = waits;
+}
+
+double waitshare_waits_per_s(const struct waitshare_rank *r)
+{
+	return r->over_ns > 0 ? (double)r->waits * 1e9 / (double)r->over_ns : 0;
 }
 
 double waitshare_queued(const struct waitshare_rank *r)
@@ -223,7 +268,7 @@ double waitshare_throttled(const struct waitshare_rank *r)
 
 double waitshare_waiting(const struct waitshare_rank *r)
 {
-	return r->n > 0 ? (double)r->ranks / (double)r->n : 0;
+	return r->n > 0 ? ((double)r->ranks + likely_for_ranks(r)) / (double)r->n : 0;
 }
 
 double waitshare_waiting_most(const struct waitshare_rank *r)

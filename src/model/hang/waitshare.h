@@ -10,6 +10,7 @@
 #define WAITSHARE_RANKS 64
 #define WAITSHARE_WHOM 160
 #define WAITSHARE_WHOMS 6
+#define WAITSHARE_PLACES 8
 
 /* What a look shows, by the time that it stands for. */
 enum waitshare_class {
@@ -32,6 +33,13 @@ struct waitshare_whom {
 	bool named; /* it says for whom or what, by the kernel's facts, not only where */
 };
 
+/* Waits in one system call at one place of the program. */
+struct waitshare_place {
+	uint64_t key; /* of the place and the call; 0: free */
+	uint32_t for_ranks, not_ranks; /* samples of which the kernel's facts are known */
+	uint32_t unread; /* samples of which they are not */
+};
+
 struct waitshare_rank {
 	int32_t rank; /* of a job without ranks 0 */
 	uint32_t n; /* samples with a stack; the sum of the counts below */
@@ -49,13 +57,19 @@ struct waitshare_rank {
 	/* What other waits, waits for locks and sleeps were for or where; the rarest gives way to a new one. */
 	struct waitshare_whom whom[WAITSHARE_WHOMS];
 	/*
+	 * A lock's address is another one in each step, so most waits for it are never read; those at the same place
+	 * are taken for what the read ones are.
+	 */
+	struct waitshare_place place[WAITSHARE_PLACES];
+	/*
 	 * Of its control group, during the samples: periods of its processor quota, those in which the quota was used
 	 * up and the group held back, and the quota. All 0: it has none, or that is unknown.
 	 */
 	uint64_t periods, throttled;
 	double quota_cores;
-	/* Of its main thread, during the samples: on a processor, ready without one, and how long that was. 0: unknown. */
+	/* Of its main thread, during the samples: on a processor, ready without one, and of how long. 0: unknown. */
 	uint64_t ran_ns, queued_ns, over_ns;
+	uint64_t waits; /* times that it gave up the processor meanwhile, by itself */
 };
 
 struct waitshare {
@@ -93,7 +107,8 @@ const struct waitshare_whom *waitshare_whom_of_all(const struct waitshare *w, en
 /* What the quota of a rank's control group did during the samples so far. */
 void waitshare_quota(struct waitshare *w, int32_t rank, double cores, uint64_t periods, uint64_t throttled);
 /* What its main thread had of the processors during the samples so far. */
-void waitshare_processor(struct waitshare *w, int32_t rank, uint64_t ran_ns, uint64_t queued_ns, uint64_t over_ns);
+void waitshare_processor(struct waitshare *w, int32_t rank, uint64_t ran_ns, uint64_t queued_ns, uint64_t over_ns,
+			 uint64_t waits);
 /* The ratio of the time in which it was ready and had no processor, 0 to 1; 0: none, or unknown. */
 double waitshare_queued(const struct waitshare_rank *r);
 /*
@@ -101,6 +116,8 @@ double waitshare_queued(const struct waitshare_rank *r);
  * as of one that computes a lot.
  */
 double waitshare_crowded(const struct waitshare_rank *r);
+/* How often a second it gave up the processor by itself; 0: unknown. */
+double waitshare_waits_per_s(const struct waitshare_rank *r);
 /* Ratio of the quota's periods in which the group was held back, 0 to 1; 0: none, or no quota. */
 double waitshare_throttled(const struct waitshare_rank *r);
 /*

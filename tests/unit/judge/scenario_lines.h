@@ -321,7 +321,7 @@ static void waits_line(struct wait_scenario *s, struct span rest)
 }
 
 /* <looks> [ranks|gpu|loader|running|sleeping|stopped|memory|locks|unknown|other|periods|throttled <n>] ...
-   [ran|queued <seconds a second>] [naps <n> <place>] [whom <rest>] */
+   [ran|queued <seconds a second>] [waits <a second>] [naps <n> <place>] [whom <rest>] */
 static inline struct waitshare_rank share_of(struct span rest, const char *where)
 {
 	struct waitshare_rank r = {.n = (uint32_t)int_of(next(&rest, where))};
@@ -343,6 +343,11 @@ static inline struct waitshare_rank share_of(struct span rest, const char *where
 		if (span_eq(w, "ran") || span_eq(w, "queued")) {
 			r.over_ns = 1000000000;
 			*(span_eq(w, "ran") ? &r.ran_ns : &r.queued_ns) = (uint64_t)(real_of(next(&rest, where)) * 1e9);
+			continue;
+		}
+		if (span_eq(w, "waits")) { /* a second */
+			r.over_ns = 1000000000;
+			r.waits = (uint64_t)int_of(next(&rest, where));
 			continue;
 		}
 		uint32_t n = (uint32_t)int_of(next(&rest, where));

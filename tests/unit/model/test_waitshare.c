@@ -203,6 +203,27 @@ static void a_wait_for_a_lock_of_other_ranks_is_one_for_ranks_and_told_apart(voi
 	assert_float_equal(all, 1, 1e-9);
 }
 
+/* A lock has another address in each step: few of the waits for it are ever read. */
+static void waits_that_were_not_read_are_taken_for_those_at_their_place(void **state)
+{
+	(void)state;
+	begin();
+	for (int i = 0; i < 9; i++)
+		sample_for(1, WAIT_POLL, i < 3 ? WAITSHARE_FOR_RANKS : WAITSHARE_UNREAD, NULL);
+	sample_for(1, WAIT_POLL, 0, "its own thread");
+	for (int i = 0; i < 10; i++)
+		sample_for(2, WAIT_POLL, WAITSHARE_UNREAD, NULL); /* of whose waits nothing is known */
+	/* three of four that were read are for ranks, so are 4.5 of the six that were not */
+	assert_float_equal(waitshare_waiting(&shares.rank[0]), 0.75, 1e-9);
+	assert_float_equal(waitshare_waiting_most(&shares.rank[0]), 0.9, 1e-9);
+	assert_float_equal(waitshare_waiting(&shares.rank[1]), 0, 1e-9);
+	assert_float_equal(waitshare_waiting_most(&shares.rank[1]), 1, 1e-9);
+	double all = 0;
+	for (size_t i = 0; i < WAITSHARE_CLASSES; i++)
+		all += waitshare_part(&shares, (enum waitshare_class)i);
+	assert_float_equal(all, 1, 1e-9);
+}
+
 static void a_quota_counts_by_its_periods(void **state)
 {
 	(void)state;
@@ -222,10 +243,11 @@ static void who_has_no_processor_is_told_by_what_it_wants_to_run(void **state)
 	sample(1, "main", step, train, WAIT_RUNNING);
 	assert_float_equal(waitshare_queued(&shares.rank[0]), 0, 1e-9);
 	assert_float_equal(waitshare_crowded(&shares.rank[0]), 0, 1e-9);
-	waitshare_processor(&shares, 1, 100, 300, 1000);
+	waitshare_processor(&shares, 1, 100, 300, 1000, 2);
+	assert_float_equal(waitshare_waits_per_s(&shares.rank[0]), 2e6, 1e-3);
 	assert_float_equal(waitshare_queued(&shares.rank[0]), 0.3, 1e-9);
 	assert_float_equal(waitshare_crowded(&shares.rank[0]), 0.75, 1e-9);
-	waitshare_processor(&shares, 2, 100, 300, 1000); /* a rank that has no samples */
+	waitshare_processor(&shares, 2, 100, 300, 1000, 2); /* a rank that has no samples */
 	assert_int_equal(shares.n, 1);
 }
 
@@ -242,6 +264,7 @@ int main(void)
 		cmocka_unit_test(a_lock_of_which_nothing_was_read_is_a_lock),
 		cmocka_unit_test(what_was_never_read_is_known_to_be_unknown),
 		cmocka_unit_test(a_wait_for_a_lock_of_other_ranks_is_one_for_ranks_and_told_apart),
+		cmocka_unit_test(waits_that_were_not_read_are_taken_for_those_at_their_place),
 		cmocka_unit_test(a_quota_counts_by_its_periods),
 		cmocka_unit_test(who_has_no_processor_is_told_by_what_it_wants_to_run),
 	};
