@@ -121,6 +121,7 @@ static bool rank_sample(struct hangshares *s, size_t i, struct round *to, size_t
 	to->sign[at] = (uint8_t)((for_ranks ? WAITSHARE_FOR_RANKS : 0) |
 				 (sharewaits_for_lock(s->waits, l->pid, &t->wait) ? WAITSHARE_FOR_LOCK : 0) |
 				 (sharewaits_unknown(s->waits, l->pid, &t->wait) ? WAITSHARE_UNREAD : 0) |
+				 (py && sharewaits_vague(s->waits, l->pid, &t->wait) ? WAITSHARE_VAGUE : 0) |
 				 (l->has_python ? 0 : WAITSHARE_NATIVE));
 	to->whom[at] = sharewaits_whom(s->waits, l->pid, &t->wait);
 	to->unknown |= sharewaits_unknown(s->waits, l->pid, &t->wait);

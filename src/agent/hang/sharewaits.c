@@ -9,18 +9,23 @@
 #include "base/units.h"
 #include "model/hang/waitgraph.h"
 #include "model/hang/waitshare.h"
+#include "sense/speed/threadcost.h"
 
 /* Time for all reads of one round of samples, and their number. */
 static const uint64_t learn_ns = 150 * NS_PER_MS;
 static const uint32_t learn_most = 24;
 #define SLOTS 1024 /* power of two */
 #define PROBES 8
+/* Threads of its own that one waits for; more are not looked at. */
+#define OWN_MOST 8
+/* A thread with shorter turns on a processor looks for something and waits again; one that works has longer ones. */
+static const uint64_t turn_ns = 200000;
 
 struct known_call {
 	pid_t pid; /* 0: free */
 	int64_t nr;
 	uint64_t arg0;
-	bool for_ranks, for_lock;
+	bool for_ranks, for_lock, vague;
 	char whom[WAITSHARE_WHOM]; /* "": unknown, or a rank and no lock */
 };
 
@@ -70,6 +75,12 @@ bool sharewaits_for_lock(const struct sharewaits *s, pid_t pid, const struct thr
 	return k && k->pid != 0 && k->for_lock;
 }
 
+bool sharewaits_vague(const struct sharewaits *s, pid_t pid, const struct threadwait *t)
+{
+	const struct known_call *k = s && blocks(t) ? slot_of(s, pid, t->nr, t->arg[0]) : NULL;
+	return k && k->pid != 0 && k->vague;
+}
+
 const char *sharewaits_whom(const struct sharewaits *s, pid_t pid, const struct threadwait *t)
 {
 	const struct known_call *k = s && blocks(t) ? slot_of(s, pid, t->nr, t->arg[0]) : NULL;
@@ -87,7 +98,10 @@ static void whom_take(const struct waitgraph *g, const struct waitgraph_node *n,
 {
 	char who[64], wait[100];
 	waitgraph_wait_text(n, wait, sizeof(wait));
-	if (n->n_edges > 0) {
+	const struct waitgraph_node *to = n->n_edges > 0 ? &g->node[g->edge[n->first_edge].to] : NULL;
+	if (to && to->thread && to->thread->pid == n->thread->pid) {
+		text_format(dst, WAITSHARE_WHOM, "a thread of its own (%s)", wait);
+	} else if (to) {
 		waitgraph_who_text(g, g->edge[n->first_edge].to, who, sizeof(who));
 		text_format(dst, WAITSHARE_WHOM, "%s (%s)", who, wait);
 	} else {
@@ -100,7 +114,24 @@ static bool is_lock(const struct waitfact *f)
 	return f && (f->kind == WAITFACT_LOCK || f->kind == WAITFACT_FILE_LOCK);
 }
 
-static void calls_keep(struct sharewaits *s, const struct waitgraph *g)
+/*
+ * A thread of its own that this one waits for was caught as it looked for something again, as the loops of gloo do each
+ * 10 ms, and longer where processors are short: whom that one waits for is not to be seen at this look.
+ */
+static bool led_to_a_look(const struct world *w, const struct waitgraph *g, uint32_t node, pid_t pid)
+{
+	pid_t tid[OWN_MOST];
+	size_t n = waitgraph_own_running(g, node, tid, OWN_MOST);
+	for (size_t i = 0; i < n; i++) {
+		struct threadcost cost;
+		if (threadcost_read(w, pid, tid[i], &cost, NULL) == 0 && cost.has_schedule && cost.slices > 0 &&
+		    cost.run_ns / cost.slices < turn_ns)
+			return true;
+	}
+	return false;
+}
+
+static void calls_keep(struct sharewaits *s, const struct world *w, const struct waitgraph *g)
 {
 	for (size_t i = 0; i < g->n_nodes; i++) {
 		const struct waitgraph_node *n = &g->node[i];
@@ -113,7 +144,8 @@ static void calls_keep(struct sharewaits *s, const struct waitgraph *g)
 					 .nr = n->thread->nr,
 					 .arg0 = n->thread->arg0,
 					 .for_ranks = waitgraph_leads_to_rank(g, (uint32_t)i),
-					 .for_lock = is_lock(n->fact)};
+					 .for_lock = is_lock(n->fact),
+					 .vague = led_to_a_look(w, g, (uint32_t)i, n->thread->pid)};
 		if (!k->for_ranks || k->for_lock)
 			whom_take(g, n, k->whom);
 	}
@@ -130,7 +162,7 @@ void sharewaits_learn(struct sharewaits *s, const struct world *w, const struct 
 	hangwaits_look(&look, w, procs);
 	const struct waitgraph_in in = {.now = &look.look[0], .who = look.who, .n_who = look.n_who};
 	if (look.n_looks > 0 && look.who && waitgraph_make(&in, &g) == 0) {
-		calls_keep(s, &g);
+		calls_keep(s, w, &g);
 		waitgraph_done(&g);
 	}
 	hangwaits_done(&look);

@@ -88,6 +88,8 @@ bool waitgraph_waits(const struct waitgraph *g, pid_t pid);
  * and also where all wait for each other.
  */
 bool waitgraph_leads_to_rank(const struct waitgraph *g, uint32_t node);
+/* Of one that does not: those threads of its own rank that it waits for and that run, at most cap of them. */
+size_t waitgraph_own_running(const struct waitgraph *g, uint32_t node, pid_t *ret, size_t cap);
 /* True of an event loop whose task waits for something of its own process: which connection leads to it is a guess. */
 bool waitgraph_awaits_its_own(const struct waitgraph_node *n);
 /*

@@ -507,12 +507,13 @@ static int32_t rank_at(const struct waitgraph_node *n)
 	return n->who ? n->who->rank : NO_RANK;
 }
 
-bool waitgraph_leads_to_rank(const struct waitgraph *g, uint32_t node)
+/* Whether it leads to another rank; the threads of its own rank on the way, itself first. */
+static bool leads(const struct waitgraph *g, uint32_t node, uint32_t queue[static LEADS_MOST], size_t *ret_n)
 {
-	uint32_t queue[LEADS_MOST];
 	size_t n = 0, done = 0;
 	int32_t own = rank_at(&g->node[node]);
 	queue[n++] = node;
+	*ret_n = n;
 	for (; done < n && own != NO_RANK; done++) {
 		const struct waitgraph_node *x = &g->node[queue[done]];
 		for (uint32_t k = 0; k < x->n_edges; k++) {
@@ -527,5 +528,25 @@ bool waitgraph_leads_to_rank(const struct waitgraph *g, uint32_t node)
 				queue[n++] = to;
 		}
 	}
+	*ret_n = n;
 	return false;
+}
+
+bool waitgraph_leads_to_rank(const struct waitgraph *g, uint32_t node)
+{
+	uint32_t queue[LEADS_MOST];
+	size_t n;
+	return leads(g, node, queue, &n);
+}
+
+size_t waitgraph_own_running(const struct waitgraph *g, uint32_t node, pid_t *ret, size_t cap)
+{
+	uint32_t queue[LEADS_MOST];
+	size_t n, found = 0;
+	if (leads(g, node, queue, &n))
+		return 0;
+	for (size_t i = 1; i < n && found < cap; i++)
+		if (g->node[queue[i]].thread && g->node[queue[i]].thread->runs)
+			ret[found++] = g->node[queue[i]].thread->tid;
+	return found;
 }

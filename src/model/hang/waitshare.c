@@ -8,6 +8,8 @@
 
 /* One sample in which the kernel says for whom counts as so many that show the place alone. */
 static const uint32_t named_times = 64;
+/* Such a wait may be for other ranks. */
+static const uint8_t unsure = WAITSHARE_UNREAD | WAITSHARE_VAGUE;
 
 static struct waitshare_rank *waitshare_find(struct waitshare *w, int32_t rank)
 {
@@ -68,8 +70,8 @@ static void place_add(struct waitshare_rank *r, const struct dump_thread *t, con
 			continue;
 		x->key = key;
 		x->for_ranks += sign & WAITSHARE_FOR_RANKS ? 1 : 0;
-		x->unread += sign & WAITSHARE_UNREAD ? 1 : 0;
-		x->not_ranks += sign & (WAITSHARE_FOR_RANKS | WAITSHARE_UNREAD) ? 0 : 1;
+		x->unread += sign & unsure ? 1 : 0;
+		x->not_ranks += sign & (WAITSHARE_FOR_RANKS | unsure) ? 0 : 1;
 		return;
 	}
 }
@@ -125,7 +127,7 @@ static void count(struct waitshare_rank *r, const struct dump_thread *t, uint8_t
 		r->memory++;
 	} else {
 		r->other++;
-		r->unknown += sign & WAITSHARE_UNREAD ? 1 : 0;
+		r->unknown += sign & unsure ? 1 : 0;
 		/* a lock of its own process is known as such once its facts were read */
 		bool lock = sign & WAITSHARE_UNREAD && for_lock(&found, sign);
 		r->unknown_locks += lock ? 1 : 0;

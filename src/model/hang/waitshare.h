@@ -85,6 +85,7 @@ enum waitshare_sign {
 	WAITSHARE_FOR_RANKS = 1, /* by the kernel's facts it waits for another rank */
 	WAITSHARE_NATIVE = 2, /* a program without Python: it counts without a stack */
 	WAITSHARE_UNREAD = 8, /* the kernel's facts of this wait were not read yet */
+	WAITSHARE_VAGUE = 16, /* for a thread of its own, which may wait for other ranks in turn: no lock */
 	WAITSHARE_FOR_LOCK = 4, /* by the kernel's facts it waits for a lock that others hold */
 };
 

@@ -99,6 +99,20 @@ static void expect_end(struct span rest)
 	}
 }
 
+/* pid, and those of its own threads that its main thread waits for and that run: running <pid> [tid ...] */
+static void expect_running(struct span rest)
+{
+	pid_t tid[8];
+	const struct waitgraph_node *n = waitgraph_thread(&graph, (pid_t)wait_number(&rest), 0);
+	assert_non_null(n);
+	size_t got = waitgraph_own_running(&graph, (uint32_t)(n - graph.node), tid, ARRAY_SIZE(tid)), want = 0;
+	for (; span_trim(rest).len; want++) {
+		assert_true(want < got);
+		assert_int_equal(tid[want], wait_number(&rest));
+	}
+	assert_int_equal(got, want);
+}
+
 static void expect_line(struct span rest)
 {
 	graph_make();
@@ -110,6 +124,8 @@ static void expect_line(struct span rest)
 	} else if (wait_word(&rest, "stands")) {
 		while (span_trim(rest).len)
 			assert_false(waitgraph_waits(&graph, (pid_t)wait_number(&rest)));
+	} else if (wait_word(&rest, "running")) {
+		expect_running(rest);
 	} else if (wait_word(&rest, "dead")) {
 		assert_int_equal(graph.n_dead, wait_number(&rest));
 	} else {
