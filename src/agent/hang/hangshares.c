@@ -117,12 +117,14 @@ static bool rank_sample(struct hangshares *s, size_t i, struct round *to, size_t
 		return false;
 	const struct pythread *py = main_thread(l);
 	bool spins = runplace_inside(&s->place[i]) && t->wait.kind == WAIT_RUNNING;
+	/* Which thread of such a program works (Go's change) its first one does not tell: the sample does not count. */
+	bool native = !l->has_python && !sharewaits_own(s->waits, l->pid, &t->wait);
 	bool for_ranks = spins || sharewaits_for_ranks(s->waits, l->pid, &t->wait);
 	to->sign[at] = (uint8_t)((for_ranks ? WAITSHARE_FOR_RANKS : 0) |
 				 (sharewaits_for_lock(s->waits, l->pid, &t->wait) ? WAITSHARE_FOR_LOCK : 0) |
 				 (sharewaits_unknown(s->waits, l->pid, &t->wait) ? WAITSHARE_UNREAD : 0) |
 				 (py && sharewaits_vague(s->waits, l->pid, &t->wait) ? WAITSHARE_VAGUE : 0) |
-				 (l->has_python ? 0 : WAITSHARE_NATIVE));
+				 (native ? WAITSHARE_NATIVE : 0));
 	to->whom[at] = sharewaits_whom(s->waits, l->pid, &t->wait);
 	to->unknown |= sharewaits_unknown(s->waits, l->pid, &t->wait);
 	enum procview_still still = procview_still_of(t->wait.kind, t->wait.has_syscall ? t->wait.nr : -1);

@@ -25,7 +25,7 @@ struct known_call {
 	pid_t pid; /* 0: free */
 	int64_t nr;
 	uint64_t arg0;
-	bool for_ranks, for_lock, vague;
+	bool for_ranks, for_lock, own, vague;
 	char whom[WAITSHARE_WHOM]; /* "": unknown, or a rank and no lock */
 };
 
@@ -75,6 +75,12 @@ bool sharewaits_for_lock(const struct sharewaits *s, pid_t pid, const struct thr
 	return k && k->pid != 0 && k->for_lock;
 }
 
+bool sharewaits_own(const struct sharewaits *s, pid_t pid, const struct threadwait *t)
+{
+	const struct known_call *k = s && blocks(t) ? slot_of(s, pid, t->nr, t->arg[0]) : NULL;
+	return k && k->pid != 0 && k->own;
+}
+
 bool sharewaits_vague(const struct sharewaits *s, pid_t pid, const struct threadwait *t)
 {
 	const struct known_call *k = s && blocks(t) ? slot_of(s, pid, t->nr, t->arg[0]) : NULL;
@@ -93,15 +99,21 @@ bool sharewaits_unknown(const struct sharewaits *s, pid_t pid, const struct thre
 	return k && k->pid == 0;
 }
 
+/* The first of those who could end the wait is a thread of its own process. */
+static bool begins_with_own(const struct waitgraph *g, const struct waitgraph_node *n)
+{
+	const struct waitgraph_node *to = n->n_edges > 0 ? &g->node[g->edge[n->first_edge].to] : NULL;
+	return to && to->thread && to->thread->pid == n->thread->pid;
+}
+
 /* The first of those who could end the wait, and the wait. */
 static void whom_take(const struct waitgraph *g, const struct waitgraph_node *n, char dst[static WAITSHARE_WHOM])
 {
 	char who[64], wait[100];
 	waitgraph_wait_text(n, wait, sizeof(wait));
-	const struct waitgraph_node *to = n->n_edges > 0 ? &g->node[g->edge[n->first_edge].to] : NULL;
-	if (to && to->thread && to->thread->pid == n->thread->pid) {
+	if (begins_with_own(g, n)) {
 		text_format(dst, WAITSHARE_WHOM, "a thread of its own (%s)", wait);
-	} else if (to) {
+	} else if (n->n_edges > 0) {
 		waitgraph_who_text(g, g->edge[n->first_edge].to, who, sizeof(who));
 		text_format(dst, WAITSHARE_WHOM, "%s (%s)", who, wait);
 	} else {
@@ -145,6 +157,7 @@ static void calls_keep(struct sharewaits *s, const struct world *w, const struct
 					 .arg0 = n->thread->arg0,
 					 .for_ranks = waitgraph_leads_to_rank(g, (uint32_t)i),
 					 .for_lock = is_lock(n->fact),
+					 .own = begins_with_own(g, n),
 					 .vague = led_to_a_look(w, g, (uint32_t)i, n->thread->pid)};
 		if (!k->for_ranks || k->for_lock)
 			whom_take(g, n, k->whom);

@@ -19,6 +19,8 @@ bool sharewaits_for_ranks(const struct sharewaits *s, pid_t pid, const struct th
 bool sharewaits_for_lock(const struct sharewaits *s, pid_t pid, const struct threadwait *t);
 /* What it waits for, if that is no other rank or a lock: "loader 812 of rank 1 (read, pipe 4711)". NULL: unknown. */
 const char *sharewaits_whom(const struct sharewaits *s, pid_t pid, const struct threadwait *t);
+/* True if it waits for threads of its own process first: its main thread is not where the work is. */
+bool sharewaits_own(const struct sharewaits *s, pid_t pid, const struct threadwait *t);
 /* True if it waits for a thread of its own that was caught while it looked for something, and may wait for ranks. */
 bool sharewaits_vague(const struct sharewaits *s, pid_t pid, const struct threadwait *t);
 /* True if it blocks in a call that is not known yet. */

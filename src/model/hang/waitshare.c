@@ -91,7 +91,8 @@ static double likely_for_ranks(const struct waitshare_rank *r)
 /* A lock by its frames, or by what the kernel knows of it. */
 static bool for_lock(const struct activity_found *found, uint8_t sign)
 {
-	return sign & WAITSHARE_FOR_LOCK || (found->kind == ACTIVITY_LOCK && strcmp(found->op, "a lock") == 0);
+	bool by_frames = !(sign & WAITSHARE_NATIVE) && found->kind == ACTIVITY_LOCK;
+	return sign & WAITSHARE_FOR_LOCK || (by_frames && strcmp(found->op, "a lock") == 0);
 }
 
 static void count(struct waitshare_rank *r, const struct dump_thread *t, uint8_t sign, const char *whom)
