@@ -55,24 +55,54 @@ static void whom_add(struct waitshare_rank *r, enum waitshare_class c, const str
 		whom_keep(r, &x);
 }
 
-/* A blocked sample counts at its place. */
-static void place_add(struct waitshare_rank *r, const struct dump_thread *t, const struct activity_found *found,
-		      uint8_t sign)
+static struct waitshare_place *wait_place(struct waitshare_rank *r, uint64_t key)
+{
+	for (size_t i = 0; i < WAITSHARE_PLACES; i++)
+		if (r->place[i].key == key)
+			return &r->place[i];
+	return NULL;
+}
+
+/* With what is known of the other ranks' waits there; NULL: there is no room. */
+static struct waitshare_place *wait_place_or_add(struct waitshare *w, struct waitshare_rank *r, uint64_t key)
+{
+	struct waitshare_place *x = wait_place(r, key);
+	if (x)
+		return x;
+	x = wait_place(r, 0);
+	if (!x)
+		return NULL;
+	x->key = key;
+	for (size_t i = 0; i < w->n; i++) {
+		const struct waitshare_place *of = &w->rank[i] != r ? wait_place(&w->rank[i], key) : NULL;
+		if (!of)
+			continue;
+		x->for_ranks = of->for_ranks;
+		x->not_ranks = of->not_ranks;
+		break;
+	}
+	return x;
+}
+
+/* A blocked sample counts at its place, and one whose facts are known for all ranks that have waited there. */
+static void place_add(struct waitshare *w, struct waitshare_rank *r, const struct dump_thread *t,
+		      const struct activity_found *found, uint8_t sign)
 {
 	char text[WAITSHARE_WHOM];
 	activity_text(found, text, sizeof(text));
 	if (!text[0])
 		return;
 	uint64_t key = hash_bytes(hash_bytes(1, text, strlen(text)), t->syscall, strlen(t->syscall)) | 1;
-	for (size_t i = 0; i < WAITSHARE_PLACES; i++) {
-		struct waitshare_place *x = &r->place[i];
-		if (x->key != 0 && x->key != key)
+	struct waitshare_place *own = wait_place_or_add(w, r, key);
+	const bool ranks = sign & WAITSHARE_FOR_RANKS, known = ranks || !(sign & unsure);
+	if (own && !known)
+		own->unread++;
+	for (size_t i = 0; known && i < w->n; i++) {
+		struct waitshare_place *x = wait_place(&w->rank[i], key);
+		if (!x)
 			continue;
-		x->key = key;
-		x->for_ranks += sign & WAITSHARE_FOR_RANKS ? 1 : 0;
-		x->unread += sign & unsure ? 1 : 0;
-		x->not_ranks += sign & (WAITSHARE_FOR_RANKS | unsure) ? 0 : 1;
-		return;
+		x->for_ranks += ranks;
+		x->not_ranks += !ranks;
 	}
 }
 
@@ -95,7 +125,8 @@ static bool for_lock(const struct activity_found *found, uint8_t sign)
 	return sign & WAITSHARE_FOR_LOCK || (by_frames && strcmp(found->op, "a lock") == 0);
 }
 
-static void count(struct waitshare_rank *r, const struct dump_thread *t, uint8_t sign, const char *whom)
+static void count(struct waitshare *w, struct waitshare_rank *r, const struct dump_thread *t, uint8_t sign,
+		  const char *whom)
 {
 	struct activity_found found;
 	activity_of(t, &found);
@@ -105,7 +136,7 @@ static void count(struct waitshare_rank *r, const struct dump_thread *t, uint8_t
 	bool by_facts = !runs && t->wait.kind != WAIT_STOPPED && t->wait.kind != WAIT_MEMORY &&
 			found.kind != ACTIVITY_SLEEP && !activity_waits_for_ranks(found.kind);
 	if (by_facts && !for_lock(&found, sign))
-		place_add(r, t, &found, sign);
+		place_add(w, r, t, &found, sign);
 	/* A call or a frame says what it did before it was stopped. */
 	if (t->wait.kind == WAIT_STOPPED) {
 		r->stopped++;
@@ -146,7 +177,7 @@ void waitshare_add(struct waitshare *w, const struct stackdump *d, const uint8_t
 		bool has_stack = p->n_threads > 0 && (p->threads[0].n_frames > 0 || sign & WAITSHARE_NATIVE);
 		struct waitshare_rank *r = is_main && has_stack ? waitshare_find_or_add(w, p->rank) : NULL;
 		if (r)
-			count(r, &p->threads[0], sign, whom ? whom[i] : NULL);
+			count(w, r, &p->threads[0], sign, whom ? whom[i] : NULL);
 	}
 }
 

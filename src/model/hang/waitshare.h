@@ -36,8 +36,8 @@ struct waitshare_whom {
 /* Waits in one system call at one place of the program. */
 struct waitshare_place {
 	uint64_t key; /* of the place and the call; 0: free */
-	uint32_t for_ranks, not_ranks; /* samples of which the kernel's facts are known */
-	uint32_t unread; /* samples of which they are not */
+	uint32_t for_ranks, not_ranks; /* samples of all ranks there, of which the kernel's facts are known */
+	uint32_t unread; /* its own samples, of which they are not */
 };
 
 struct waitshare_rank {

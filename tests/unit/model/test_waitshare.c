@@ -208,19 +208,22 @@ static void waits_that_were_not_read_are_taken_for_those_at_their_place(void **s
 {
 	(void)state;
 	begin();
+	for (int i = 0; i < 10; i++)
+		sample_for(2, WAIT_POLL, WAITSHARE_UNREAD, NULL); /* of whose own waits nothing is known */
+	assert_float_equal(waitshare_waiting(&shares.rank[0]), 0, 1e-9);
 	for (int i = 0; i < 9; i++)
 		sample_for(1, WAIT_POLL, i < 3 ? WAITSHARE_FOR_RANKS : WAITSHARE_UNREAD, NULL);
 	sample_for(1, WAIT_POLL, 0, "its own thread");
-	for (int i = 0; i < 10; i++)
-		sample_for(2, WAIT_POLL, WAITSHARE_UNREAD, NULL); /* of whose waits nothing is known */
 	sample_for(3, WAIT_LOCK, WAITSHARE_VAGUE, "a thread of its own");
 	assert_int_equal(shares.rank[2].unknown, 1);
 	assert_int_equal(shares.rank[2].unknown_locks, 0);
 	/* three of four that were read are for ranks, so are 4.5 of the six that were not */
+	assert_float_equal(waitshare_waiting(&shares.rank[1]), 0.75, 1e-9);
+	assert_float_equal(waitshare_waiting_most(&shares.rank[1]), 0.9, 1e-9);
 	assert_float_equal(waitshare_waiting(&shares.rank[0]), 0.75, 1e-9);
-	assert_float_equal(waitshare_waiting_most(&shares.rank[0]), 0.9, 1e-9);
-	assert_float_equal(waitshare_waiting(&shares.rank[1]), 0, 1e-9);
-	assert_float_equal(waitshare_waiting_most(&shares.rank[1]), 1, 1e-9);
+	assert_float_equal(waitshare_waiting_most(&shares.rank[0]), 1, 1e-9);
+	sample_for(4, WAIT_POLL, WAITSHARE_UNREAD, NULL); /* comes later, and knows what the others do */
+	assert_float_equal(waitshare_waiting(&shares.rank[3]), 0.75, 1e-9);
 	double all = 0;
 	for (size_t i = 0; i < WAITSHARE_CLASSES; i++)
 		all += waitshare_part(&shares, (enum waitshare_class)i);
