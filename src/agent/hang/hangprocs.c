@@ -324,6 +324,7 @@ static void gone_add(struct hangprocs *c, const struct hangprocs_member *m)
 	struct hangprocs_gone *g = &c->gone[c->n_gone++];
 	*g = (struct hangprocs_gone){.rank = m->who.rank,
 				     .pid = m->pid,
+				     .start_ticks = m->start_ticks,
 				     .main = m->main,
 				     .has_status = m->has_status,
 				     .wait_status = m->wait_status};

@@ -38,10 +38,12 @@ struct hangprocs_member {
 struct hangprocs_gone {
 	int32_t rank;
 	pid_t pid;
+	uint64_t start_ticks;
 	bool main;
 	char role[16], name[32];
 	bool has_status;
 	int32_t wait_status;
+	int64_t ended_unix_ms; /* 0: unknown */
 };
 
 #define HANGPROCS_GONE 64

@@ -30,3 +30,22 @@ void hangrespawns_take(const struct hang_respawns *from, uint32_t attempt, const
 		TEXT_COPY(to->parent_name, m->comm);
 	}
 }
+
+void hangrespawns_ended(const struct hang_respawns *from, uint32_t attempt, struct hangprocs_gone *g)
+{
+	const uint32_t seq = from ? atomic_load(&from->seq) : 1;
+	if (seq % 2 || from->attempt != attempt)
+		return;
+	const uint64_t n = MIN(from->n_ends, (uint64_t)HANG_ENDS);
+	for (uint64_t i = 1; i <= n; i++) {
+		const struct hang_end x = from->end[(from->n_ends - i) % HANG_ENDS];
+		if (atomic_load(&from->seq) != seq) /* the next sample tries again */
+			return;
+		if (x.pid != g->pid || x.start_ticks != g->start_ticks)
+			continue;
+		g->has_status = true;
+		g->wait_status = x.wait_status;
+		g->ended_unix_ms = x.time_unix_ms;
+		return;
+	}
+}

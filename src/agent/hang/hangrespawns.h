@@ -9,3 +9,8 @@
 /* from: NULL: nobody counts. Rows of parents that have ended are left out. */
 void hangrespawns_take(const struct hang_respawns *from, uint32_t attempt, const struct hangprocs *procs,
 		       struct respawns *ret);
+/*
+ * How a process ended that is gone, status and time, if the owner was told of it: its parent may have taken the status
+ * before it was seen. from may be NULL.
+ */
+void hangrespawns_ended(const struct hang_respawns *from, uint32_t attempt, struct hangprocs_gone *g);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "agent/hang/hangdevices.h"
+#include "agent/hang/hangrespawns.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "sense/net/fdtarget.h"
@@ -316,7 +317,7 @@ static bool is_frozen(const struct world *w, const struct hang_job *job)
 	       span_eq(span_trim((struct span){text, len}), "FROZEN");
 }
 
-static void main_fill(const struct hangsample *e, const struct world *w, size_t at, bool calm, bool frozen,
+static void main_fill(struct hangsample *e, const struct world *w, size_t at, bool calm, bool frozen,
 		      struct liveness_counters *s)
 {
 	const struct hangprocs_member *m = hangprocs_main(e->procs, s->rank);
@@ -335,11 +336,14 @@ static void main_fill(const struct hangsample *e, const struct world *w, size_t 
 		if ((!calm || m->state == 't') && proc_status_read(w, m->pid, &st) == 0)
 			s->tracer = st.tracer;
 	} else if (e->lane[at].main_is_gone || (started && started->ended)) {
-		const struct hangprocs_gone *g = &e->lane[at].main_gone;
+		struct hangprocs_gone *g = &e->lane[at].main_gone;
+		if (e->lane[at].main_is_gone && g->ended_unix_ms == 0)
+			hangrespawns_ended(e->ends, e->job.attempt, g);
 		s->pid = e->lane[at].main_is_gone ? g->pid : started->pid;
 		s->exited = true;
 		s->has_status = e->lane[at].main_is_gone && g->has_status;
 		s->wait_status = g->wait_status;
+		s->ended_unix_ms = g->ended_unix_ms;
 	}
 	if (s->exited && !s->has_status && started && started->ended && started->has_status) {
 		s->has_status = true;

@@ -16,6 +16,7 @@ struct hangsample {
 	struct hang_job job; /* as of the last sample */
 	struct hangprocs *procs;
 	struct hanglogs *logs;
+	const struct hang_respawns *ends; /* how processes ended, by the watcher's owner; borrowed; NULL: unknown */
 	const struct wakehist *wakes; /* who usually ended its threads' waits; borrowed; NULL: unknown */
 	struct usage usage;
 	struct usage_process *use[2]; /* JOBPIDS_MAX rows each: the sample before and this one */

@@ -121,14 +121,25 @@ static inline void hang_steps_copy(const struct hang_steps *from, uint32_t attem
 	ret->attempt = attempt;
 }
 
+#define HANG_ENDS 64
+/* How a process of the job ended. */
+struct hang_end {
+	pid_t pid;
+	uint64_t start_ticks;
+	int32_t wait_status;
+	int64_t time_unix_ms;
+};
+
 /*
- * Children that fail again and again, as the owner counts them from the ends that it is told of; of job 0 alone. seq:
- * as above, but the owner writes.
+ * Children that fail again and again, as the owner counts them from the ends that it is told of, and the last of these
+ * ends; of job 0 alone. seq: as above, but the owner writes.
  */
 struct hang_respawns {
 	_Atomic uint32_t seq;
 	uint32_t attempt;
 	struct respawns rows;
+	struct hang_end end[HANG_ENDS]; /* the newest at (n_ends - 1) % HANG_ENDS */
+	uint64_t n_ends;
 };
 
 /* The devices that a job uses, at the watcher's last look at them. seq: as above. */

@@ -710,6 +710,7 @@ static void watched_begin(struct watch *k, struct watched *j, const struct hang_
 	}
 	TEXT_COPY(j->id, job->id);
 	j->sample.wakes = &j->wakes;
+	j->sample.ends = k->watched[0] == j ? &k->shm->respawns : NULL;
 	j->works = false;
 	uint64_t now_ns = k->w.mono_ns();
 	uint64_t age_ns = job->started_ns ? sub_floor(now_ns, job->started_ns) : 0;

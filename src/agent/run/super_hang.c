@@ -101,8 +101,12 @@ void super_hang_end(void *super, const struct process_end *e, struct span comman
 		return;
 	atomic_fetch_add(&to->seq, 1);
 	if (to->attempt != s->job.attempt)
-		to->rows.n = 0;
+		to->rows.n = to->n_ends = 0;
 	to->attempt = s->job.attempt;
+	to->end[to->n_ends++ % HANG_ENDS] = (struct hang_end){.pid = e->pid,
+							      .start_ticks = e->start_ticks,
+							      .wait_status = e->wait_status,
+							      .time_unix_ms = e->time_unix_ms};
 	struct respawn *r = respawns_end(&to->rows, e, now_ns);
 	if (r && r->n >= words_from && now_ns - r->words_ns >= words_every_ns) {
 		(void)super_last_line(rank_above(s, r->parent), line);

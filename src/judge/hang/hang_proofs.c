@@ -1,3 +1,4 @@
+#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -147,6 +148,23 @@ struct ends {
 	const struct liveness *good; /* a rank that ended well; NULL: none did */
 };
 
+/* True if a ended before b, as far as is known: what was first seen at the same look, by its own time. */
+static bool ended_before(const struct liveness *a, const struct liveness *b)
+{
+	if (a->exited_ns != b->exited_ns || a->seen.ended_unix_ms == 0 || b->seen.ended_unix_ms == 0)
+		return a->exited_ns < b->exited_ns;
+	return a->seen.ended_unix_ms < b->seen.ended_unix_ms;
+}
+
+/* True of a rank that somebody ended once this one had failed: that it has ended follows from that. */
+static bool was_ended_for(const struct liveness *l, const struct liveness *first)
+{
+	const int status = l->seen.wait_status, by = l->seen.has_status && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	const bool asked = by == SIGTERM || by == SIGINT || by == SIGHUP;
+	return asked && l != first && first->seen.has_status && first->seen.wait_status != status &&
+	       ended_before(first, l);
+}
+
 static struct ends ends_of(const struct liveness_set *p)
 {
 	struct ends e = {.bad = NULL};
@@ -156,7 +174,7 @@ static struct ends ends_of(const struct liveness_set *p)
 			continue;
 		if (ended_well(l) && !e.good)
 			e.good = l;
-		else if (!ended_well(l) && (!e.bad || l->exited_ns < e.bad->exited_ns))
+		else if (!ended_well(l) && (!e.bad || ended_before(l, e.bad)))
 			e.bad = l;
 	}
 	return e;
@@ -171,7 +189,7 @@ static void dead_is(struct hang_work *w, const struct ends *e, bool sure)
 	hang_is(w, e->bad ? "dead_rank" : "uneven_last_epoch", sure ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
 	for (size_t i = 0; i < w->p->n; i++) {
 		const struct liveness *l = &w->p->rank[i];
-		if (!l->serves && l->seen.exited && (!e->bad || !ended_well(l)))
+		if (!l->serves && l->seen.exited && (!e->bad || (!ended_well(l) && !was_ended_for(l, e->bad))))
 			hang_accuse(w, l->rank);
 	}
 	hang_ranks_text(w->v->culprits, w->v->n_culprits, ranks, sizeof(ranks));
@@ -181,6 +199,15 @@ static void dead_is(struct hang_work *w, const struct ends *e, bool sure)
 	if (!e->bad)
 		hang_says(w, "%s had fewer batches than the others: the data are split unevenly.",
 			  w->v->n_culprits > 1 ? "They" : "It");
+	for (size_t i = 0; e->bad && i < w->p->n; i++)
+		if (w->p->rank[i].seen.exited && was_ended_for(&w->p->rank[i], e->bad))
+			hang_says(w, "Rank %d was ended by signal %d after it.", w->p->rank[i].rank,
+				  WTERMSIG(w->p->rank[i].seen.wait_status));
+	/* One of several may have been ended because of another, and then it is none that the job lacks. */
+	if (e->bad && !e->bad->seen.has_status && w->v->n_culprits > 1) {
+		w->v->confidence = CONFIDENCE_LOW;
+		hang_says(w, "How they ended, and which of them went first, is not known.");
+	}
 	progress_of_ends(w);
 	w->v->proved = e->bad && sure;
 }

@@ -4,10 +4,9 @@
  * its usual rate while steps advanced, and for the job how long a step takes. No allocation, no clock; bounded: 64
  * ranks and one entry for processes without a rank.
  *
- * Times are CLOCK_MONOTONIC nanoseconds, as given in the samples. Counters only grow: those of a rank are sums over
- * its processes, ended ones included (as model/jobs/usage makes them). A counter that decreases is taken as
- * restarted, which is no movement. A counter that cannot be read has no bit in `has`; its absence says neither alive
- * nor silent.
+ * Times are CLOCK_MONOTONIC nanoseconds, as given in the samples. Counters only grow: those of a rank are sums over its
+ * processes, ended ones included (as model/jobs/usage makes them). One that decreases is taken as restarted, which is
+ * no movement. One that cannot be read has no bit in `has`: its absence says neither alive nor silent.
  */
 #pragma once
 
@@ -98,6 +97,7 @@ struct liveness_counters {
 	bool exited; /* the main process has ended; it may still be a zombie */
 	bool has_status;
 	int32_t wait_status;
+	int64_t ended_unix_ms; /* to the millisecond; 0: unknown */
 };
 
 struct liveness_sample {

@@ -102,6 +102,36 @@ static void a_process_that_ends_is_counted_and_named(void **state)
 	assert_int_equal(sampled(0)->n_gone, 1);
 }
 
+static void how_it_ended_is_taken_from_who_was_told(void **state)
+{
+	(void)state;
+	static struct hang_respawns told;
+	told = (struct hang_respawns){.n_ends = HANG_ENDS + 2};
+	told.end[0] = (struct hang_end){.pid = 71, .start_ticks = 110, .wait_status = 256, .time_unix_ms = 5};
+	told.end[1] = (struct hang_end){.pid = 71, .start_ticks = 109, .wait_status = 9, .time_unix_ms = 6};
+	sample.ends = &told;
+	(void)sampled(0);
+	made_gone(&made, 71);
+	const struct liveness_counters *c = sampled(0);
+	assert_true(c->exited && c->has_status);
+	assert_int_equal(c->wait_status, 256);
+	assert_int_equal(c->ended_unix_ms, 5);
+	told.n_ends = 0;
+	assert_true(sampled(0)->has_status);
+}
+
+static void what_was_told_of_another_attempt_does_not_count(void **state)
+{
+	(void)state;
+	static struct hang_respawns told;
+	told = (struct hang_respawns){.attempt = 1, .n_ends = 1};
+	told.end[0] = (struct hang_end){.pid = 71, .start_ticks = 110, .wait_status = 256, .time_unix_ms = 5};
+	sample.ends = &told;
+	(void)sampled(0);
+	made_gone(&made, 71);
+	assert_false(sampled(0)->has_status);
+}
+
 static void another_attempt_begins_at_zero(void **state)
 {
 	(void)state;
@@ -138,6 +168,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(processor_time_is_added_up_over_processes, begin, end),
 		cmocka_unit_test_setup_teardown(a_rank_that_ended_before_the_first_sample_is_one, begin, end),
 		cmocka_unit_test_setup_teardown(a_process_that_ends_is_counted_and_named, begin, end),
+		cmocka_unit_test_setup_teardown(how_it_ended_is_taken_from_who_was_told, begin, end),
+		cmocka_unit_test_setup_teardown(what_was_told_of_another_attempt_does_not_count, begin, end),
 		cmocka_unit_test_setup_teardown(another_attempt_begins_at_zero, begin, end),
 		cmocka_unit_test_setup_teardown(shares_of_processes_that_cannot_be_read_are_empty, begin, end),
 	};

@@ -206,6 +206,8 @@ static void rank_word(struct scenario *s, struct rates *r, struct span key, stru
 		ended(r, true, int_of(next(rest, where)) << 8);
 	else if (span_eq(key, "signal"))
 		ended(r, true, int_of(next(rest, where)));
+	else if (span_eq(key, "at-ms"))
+		r->seen.ended_unix_ms = int_of(next(rest, where));
 	else if (span_eq(key, "restarts"))
 		r->restart_ns = duration_of(next(rest, where), where);
 	else if (span_eq(key, "gone"))
