@@ -243,7 +243,7 @@ def test_who_looks_at_memory_of_a_process_that_works_only_sleeps(vigil, begin):
     os.kill(child, signal.SIGKILL)
 
 
-@pytest.mark.parametrize("python, kind", [*((python, "http") for python in FOUND), *((FOUND[-1], kind) for kind in ("socket", "cell", "pipe"))], ids=str)
+@pytest.mark.parametrize("python, kind", [*((python, "http") for python in FOUND), *((FOUND[-1], kind) for kind in ("socket", "cell", "pipe", "naps"))], ids=str)
 def test_the_thread_is_named_that_has_the_connection_in_hand(vigil, begin, python, kind):
     process = begin(WORKLOADS / "connection_in_hand.py", kind, python=python)
     child, tid = map(int, process.stdout.readline().split())

@@ -1,6 +1,6 @@
 """A child asks a server whose main thread looks for a file now and then: a side thread has the request in hand and waits
 for what nobody brings. Prints the numbers of the child and of that thread. Argument: "http", "socket" (a variable),
-"cell" (one of a function within), "pipe" (multiprocessing's connection)."""
+"cell" (one of a function within), "pipe" (multiprocessing's connection), "naps" (a variable, and it works with naps)."""
 import http.server
 import multiprocessing.connection
 import os
@@ -15,6 +15,8 @@ never = threading.Event()
 
 def stands(child):
     print(child, threading.get_native_id(), flush=True)
+    while KIND == "naps":
+        time.sleep(0.0005)
     never.wait()
 
 

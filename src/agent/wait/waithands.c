@@ -6,6 +6,7 @@
 #include "sense/pylib/pysock.h"
 
 #define THREADS_MOST 64 /* of a process that are looked at */
+#define LOOKS_MOST 4 /* at a thread that runs meanwhile */
 
 static bool is_connection(const struct waitfact *f)
 {
@@ -75,24 +76,50 @@ static void hands_of(struct hands *x, pid_t tid, const struct pysock *s)
 	}
 }
 
-/* Reads a thread if it stands still for as long as that takes. */
-static int hands_thread_read(struct hands *x, const struct pythread *t)
+/* What the thread has in hand as its frames are read once. *ret_still: it has not run meanwhile. */
+static int hands_look(struct hands *x, const struct pythread *t, bool *ret_still)
 {
 	char token[STANDSTILL_TOKEN];
 	struct threadwait call;
 	struct pystack stack;
 	struct pysock sock;
 	x->n = 0;
-	if (t->tid <= 0 || !standstill_token(x->w, x->v->via, t->tid, token, &call))
-		return 0;
+	const bool stood = standstill_token(x->w, x->v->via, t->tid, token, &call);
 	int e = pystacks_read(x->v->stacks, t, false, &stack);
 	if (e == 0)
 		e = pysock_in_hand(x->slots, stack.frames, stack.n, &sock);
+	*ret_still = false;
 	if (e)
 		return e < 0 || e == WORLD_GONE || e == WORLD_DENIED ? e : 0;
 	hands_of(x, t->tid, &sock);
-	if (x->n && standstill_moved(x->w, x->v->via, t->tid, token))
-		x->n = 0;
+	*ret_still = stood && (x->n == 0 || !standstill_moved(x->w, x->v->via, t->tid, token));
+	return 0;
+}
+
+/*
+ * Reads a thread. One that works with short naps in between has run at most looks: what it has in hand is then what two
+ * looks in a row say alike, so that it is not taken for one that has no part in the wait.
+ */
+static int hands_thread_read(struct hands *x, const struct pythread *t)
+{
+	uint64_t before[PYSOCK_MOST];
+	size_t n_before = 0;
+	bool still = false;
+	x->n = 0;
+	for (int i = 0; t->tid > 0 && i < LOOKS_MOST; i++) {
+		int e = hands_look(x, t, &still);
+		if (e || still)
+			return e;
+		bool alike = x->n > 0 && x->n == n_before;
+		for (size_t k = 0; k < x->n; k++) {
+			alike = alike && before[k] == x->found[k].id;
+			before[k] = x->found[k].id;
+		}
+		if (alike)
+			return 0;
+		n_before = x->n;
+	}
+	x->n = 0;
 	return 0;
 }
 

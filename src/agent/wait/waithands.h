@@ -13,7 +13,8 @@
 /* True: a thread of another process waits for this one at a connection, and it has several that could be meant. */
 bool waithands_wanted(const struct waitfacts *f, const struct waitfact_process *p);
 /*
- * Adds hints to an array that base/vec.h lets grow, one for each connection of each thread that stands still.
+ * Adds hints to an array that base/vec.h lets grow, one for each connection of each thread that stands still, or has
+ * the same in hand at two looks while it runs.
  * WORLD_GONE, WORLD_DENIED, -errno.
  */
 int must_check waithands_read(const struct world *w, const struct waitfacts *f, struct procview *v,
