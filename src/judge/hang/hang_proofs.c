@@ -185,7 +185,8 @@ static void dead_is(struct hang_work *w, const struct ends *e, bool sure)
 {
 	char ranks[200], how[64], stood[32];
 	const struct liveness *one = e->bad ? e->bad : e->good;
-	sure &= w->has_stacks && one->seen.has_status;
+	/* Whoever has taken its status knows of its end, and may start it anew. */
+	sure &= w->has_stacks && one->seen.has_status && one->seen.ended_unix_ms == 0;
 	hang_is(w, e->bad ? "dead_rank" : "uneven_last_epoch", sure ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
 	for (size_t i = 0; i < w->p->n; i++) {
 		const struct liveness *l = &w->p->rank[i];

@@ -97,7 +97,7 @@ struct liveness_counters {
 	bool exited; /* the main process has ended; it may still be a zombie */
 	bool has_status;
 	int32_t wait_status;
-	int64_t ended_unix_ms; /* to the millisecond; 0: unknown */
+	int64_t ended_unix_ms; /* of one whose parent has taken its status; 0: unknown */
 };
 
 struct liveness_sample {
