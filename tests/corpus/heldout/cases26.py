@@ -8,7 +8,7 @@ SUM = "recv|read|tcp|unix|socket|peer|answer|collective|barrier|gradient|sum|red
 FUTEX = "futex|lock|sem|mutex|thread|cond|wait|join|"
 LOOP = "poll|sleep|loop|retr|look|file|exist|"
 ELSEWHERE = "not in|elsewhere|behind|ahead|another|different|fewer|uneven|step|"
-TORCH, RAY = ["torch"], ["ray"]
+TORCH, RAY = ["torchgen"], ["ray"]  # torchgen comes with torch, and is imported at once
 W = "*~futex|poll|select|recv|read"  # it waits, in whatever call its library does so
 
 # Ranks of PyTorch
@@ -66,9 +66,9 @@ hang("restart", "flock", "h26_start.py restart", role("server"), FUTEX + LOOP + 
      {"rank0": "flock>server@restart", "rank1": W + "@", "server": "~nanosleep|select"},
      also=[role("server", 0), ranks(0)], loud=True, needs=TORCH)
 
-hang("lightning", "gloo", "h26_lightning.py save", ranks(0), SUM + ELSEWHERE + "checkpoint|" + CIRCLE,
-     "rank 0 alone saves, which meets all ranks, of which rank 1 is one barrier ahead",
-     {"rank0": W + "@Keeper|on_train_epoch_end|barrier", "rank1": W + "@backward"}, also=[cycle("rank0", "rank1")], needs=["lightning"])
+hang("lightning", "gloo", "h26_lightning.py save", ranks(0), SUM + LOOP + ELSEWHERE + "checkpoint|" + CIRCLE,
+     "rank 0 alone saves, which meets all ranks, of which rank 1 waits for the file",
+     {"rank0": W + "@barrier", "rank1": "~nanosleep|select@on_train_epoch_end"}, also=[cycle("rank0", "rank1")], needs=["lightning"])
 hang("accelerate", "gloo", "h26_accelerate.py gather", ranks(0), SUM + ELSEWHERE + "main_process|" + CIRCLE,
      "rank 0 alone sums a metric, while rank 1 is at the barrier before it",
      {"rank0": W + "@metric", "rank1": W + "@wait_for_everyone"}, also=[cycle("rank0", "rank1")], needs=["accelerate"])
@@ -93,8 +93,10 @@ hang("save", "futex", "h26_single.py save", role("main"), FUTEX + "future|result
      "a checkpoint's thread wants the lock under which the training waits for it", {"main": "*futex@save"}, needs=TORCH)
 hang("hook", "futex", "h26_single.py hook", role("main"), FUTEX + "hook|compress|gradient|event|columns|" + NEVER,
      "a gradient's hook waits for a thread that has failed", {"main": "futex@hook"}, loud=True, needs=TORCH)
-hang("build", "sleep loop", "h26_single.py build", role("main"), LOOP + "lock|baton|extension|build|" + NEVER,
-     "the build of an extension waits until a file is gone that a killed build has left", {"main": "~nanosleep|select@wait"}, needs=TORCH)
+hang("build", "flock loop", "h26_single.py build", role("builder"), LOOP + FUTEX + "lock|extension|build|cache|" + NEVER,
+     "the build of an extension wants a file's lock, whose holder looks for a file that does not come",
+     {"main": "~nanosleep|select@acquire", "builder": "~nanosleep|select@builder"},
+     also=[role("builder", 0), role("main"), ranks(0)], needs=TORCH)
 
 # Ray
 hang("ray-cpus", "ray", "h26_ray.py cpus", outside(r"CPU|resource|schedul|pending|placed|no room"), FUTEX + SUM + "ray|get|task|actor|resource|",
@@ -116,7 +118,7 @@ hang("ray-event", "ray", "h26_ray.py event", role("gate"), FUTEX + SUM + "ray|ev
      also=[role("gate", 0), role("main"), ranks(0)], needs=RAY)
 hang("ray-left", "gloo", "h26_ray.py left", role("member1"), SUM + FUTEX + "ray|member|idle|left|return|actor|" + NEVER,
      "member 1 of a ring has returned early, member 0 is in a sum", {"main": W + "@left", "member0": W + "@train", "member1": W},
-     also=[role("member1", 1), role("member0"), role("member0", 0), ranks(1), cycle("member0", "member1")], needs=["ray", "torch"])
+     also=[role("member1", 1), role("member0"), role("member0", 0), ranks(1), cycle("member0", "member1")], needs=["ray", *TORCH])
 
 # Others
 hang("mpi", "mpi", "3 h26_mpi.py", ranks(2), SUM + ELSEWHERE + "spin|busy|mpi|message|shard|" + CIRCLE,
@@ -137,28 +139,28 @@ hang("barrier", "futex", "h26_numpy.py", role("worker2"), SUM + FUTEX + GONE + "
      also=[role("worker0"), role("worker1"), role("worker2", 0), role("main"), ranks(0)], needs=["numpy"])
 
 # Healthy ones
-quiet("q-eval", "gloo", "h26_ddp.py eval slow", 100, "rank 0 evaluates for 68 s", "the others wait at a barrier", needs=TORCH)
-quiet("q-rank0-barrier", "gloo", "h26_ddp.py rank0-barrier slow", 100, "rank 1 packs samples for 66 s", "rank 0 waits at a barrier", needs=TORCH)
-quiet("q-key", "store", "h26_talk.py key slow", 100, "rank 0 copies a checkpoint for 68 s", "rank 1 waits for a key", needs=TORCH)
-quiet("q-limit", "store", "h26_talk.py limit", 95, "rank 1's time limit of 65 s strikes", "rank 0 waits for its gradient", needs=TORCH)
-quiet("q-world", "file loop", "h26_start.py world slow", 95, "rank 2 is started after 66 s", "the others look for it", needs=TORCH)
-quiet("q-download", "flock", "h26_start.py download slow", 100, "rank 0 downloads for 66 s", "rank 1 waits for its lock", needs=TORCH)
-quiet("q-upload", "pipe", "h26_start.py upload slow", 100, "an uploader's token comes after 66 s", "rank 0 writes to it", needs=TORCH)
+quiet("q-eval", "gloo", "h26_ddp.py eval slow", 115, "rank 0 evaluates for 68 s", "the others wait at a barrier", needs=TORCH)
+quiet("q-rank0-barrier", "gloo", "h26_ddp.py rank0-barrier slow", 115, "rank 1 packs samples for 66 s", "rank 0 waits at a barrier", needs=TORCH)
+quiet("q-key", "store", "h26_talk.py key slow", 115, "rank 0 copies a checkpoint for 68 s", "rank 1 waits for a key", needs=TORCH)
+quiet("q-limit", "store", "h26_talk.py limit", 110, "rank 1's time limit of 65 s strikes", "rank 0 waits for its gradient", needs=TORCH)
+quiet("q-world", "file loop", "h26_start.py world slow", 110, "rank 2 is started after 66 s", "the others look for it", needs=TORCH)
+quiet("q-download", "flock", "h26_start.py download slow", 115, "rank 0 downloads for 66 s", "rank 1 waits for its lock", needs=TORCH)
+quiet("q-upload", "pipe", "h26_start.py upload slow", 115, "an uploader's token comes after 66 s", "rank 0 writes to it", needs=TORCH)
 quiet("q-lightning", "gloo", "h26_lightning.py save slow", 115, "rank 0 sends a checkpoint away for 66 s", "rank 1 waits for it", needs=["lightning"])
-quiet("q-accelerate", "gloo", "h26_accelerate.py gather slow", 105, "rank 0 tokenizes for 66 s", "rank 1 waits for it", needs=["accelerate"])
-quiet("q-loader-init", "sleep loop", "h26_loader.py init slow", 105, "an index is made for 66 s", "workers of a loader look for it", needs=TORCH)
-quiet("q-loader-item", "poll", "h26_loader.py item", 105, "one sample takes 70 s", "main waits for its loader", needs=TORCH)
-quiet("q-queue", "futex", "h26_single.py queue slow", 95, "a shard comes after 70 s", "main waits at a queue", needs=TORCH)
-quiet("q-save", "futex", "h26_single.py save slow", 90, "a slow storage takes a checkpoint for 68 s", "main waits for its thread", needs=TORCH)
-quiet("q-hook", "futex", "h26_single.py hook slow", 90, "a gradient is compressed for 64 s", "backward waits for it", needs=TORCH)
-quiet("q-build", "sleep loop", "h26_single.py build slow", 95, "another process builds for 66 s", "main waits until its file is gone", needs=TORCH)
-quiet("q-compile", "wait4", "h26_single.py compile", 95, "a tuner computes for 68 s", "a compilation waits for it", needs=TORCH)
-quiet("q-ray-cpus", "ray", "h26_ray.py cpus slow", 110, "actors end after 85 s", "a task waits for a processor", needs=RAY)
-quiet("q-ray-mutual", "ray", "h26_ray.py mutual slow", 95, "an actor computes for 66 s", "another one and the driver wait for it", needs=RAY)
-quiet("q-ray-queue", "ray", "h26_ray.py queue slow", 100, "a producer's shard comes after 67 s", "the driver waits at a queue", needs=RAY)
-quiet("q-ray-place", "ray", "h26_ray.py place slow", 115, "a trial has the processors for 95 s", "the driver waits for it", needs=RAY)
-quiet("q-ray-left", "gloo", "h26_ray.py left slow", 100, "member 1 evaluates for 66 s", "member 0 is in a sum", needs=["ray", "torch"])
-quiet("q-ray-work", "ray", "h26_ray.py work", 105, "tasks compute for 80 s", "the driver waits for them", needs=RAY)
+quiet("q-accelerate", "gloo", "h26_accelerate.py gather slow", 120, "rank 0 tokenizes for 66 s", "rank 1 waits for it", needs=["accelerate"])
+quiet("q-loader-init", "sleep loop", "h26_loader.py init slow", 120, "an index is made for 66 s", "workers of a loader look for it", needs=TORCH)
+quiet("q-loader-item", "poll", "h26_loader.py item", 120, "one sample takes 70 s", "main waits for its loader", needs=TORCH)
+quiet("q-queue", "futex", "h26_single.py queue slow", 110, "a shard comes after 70 s", "main waits at a queue", needs=TORCH)
+quiet("q-save", "futex", "h26_single.py save slow", 105, "a slow storage takes a checkpoint for 68 s", "main waits for its thread", needs=TORCH)
+quiet("q-hook", "futex", "h26_single.py hook slow", 105, "a gradient is compressed for 64 s", "backward waits for it", needs=TORCH)
+quiet("q-build", "flock loop", "h26_single.py build slow", 110, "another process builds for 66 s", "main wants its lock", needs=TORCH)
+quiet("q-compile", "wait4", "h26_single.py compile", 110, "a tuner computes for 68 s", "a compilation waits for it", needs=TORCH)
+quiet("q-ray-cpus", "ray", "h26_ray.py cpus slow", 125, "actors end after 85 s", "a task waits for a processor", needs=RAY)
+quiet("q-ray-mutual", "ray", "h26_ray.py mutual slow", 110, "an actor computes for 66 s", "another one and the driver wait for it", needs=RAY)
+quiet("q-ray-queue", "ray", "h26_ray.py queue slow", 115, "a producer's shard comes after 67 s", "the driver waits at a queue", needs=RAY)
+quiet("q-ray-place", "ray", "h26_ray.py place slow", 130, "a trial has the processors for 95 s", "the driver waits for it", needs=RAY)
+quiet("q-ray-left", "gloo", "h26_ray.py left slow", 115, "member 1 evaluates for 66 s", "member 0 is in a sum", needs=["ray", *TORCH])
+quiet("q-ray-work", "ray", "h26_ray.py work", 120, "tasks compute for 80 s", "the driver waits for them", needs=RAY)
 quiet("q-mpi", "mpi", "3 h26_mpi.py slow", 85, "rank 2 repairs a shard for 66 s", "the others wait in a sum", needs=["mpi4py", "mpiexec"])
 quiet("q-queue-join", "epoll", "h26_queue.py slow", 78, "a page takes 64 s", "the end of a queue is waited for")
 quiet("q-grpc", "grpc", "h26_grpc.py slow", 90, "a score takes 66 s", "main waits for it", needs=["grpc"])

@@ -1,7 +1,7 @@
 """lightning.Trainer with two ranks by DDP on the processor. The argument says what is odd.
 
-save: a callback lets rank 0 alone call trainer.save_checkpoint, which meets all ranks; rank 1 waits for the file (slow: all
-  call it, and rank 0 sends it away for 66 s)."""
+save: a callback lets rank 0 alone call trainer.save_checkpoint, which meets all ranks; rank 1 waits for the file's last name
+  (slow: all call it, and rank 0 sends it away for 66 s)."""
 import os
 import sys
 import time
@@ -39,15 +39,18 @@ class Keeper(lightning.Callback):
         name = os.path.abspath("epoch-%d.ckpt" % trainer.current_epoch)
         if trainer.current_epoch != 1:
             return
+        if SLOW and trainer.is_global_zero:
+            say("sending epoch 1 to the archive")
+            crunch(66)
         if SLOW or trainer.is_global_zero:
-            if SLOW and trainer.is_global_zero:
-                say("sending epoch 0 to the archive")
-                crunch(66)
-            trainer.save_checkpoint(name)
-        trainer.strategy.barrier("kept")
+            trainer.save_checkpoint(name + ".new")
+        if trainer.is_global_zero:
+            os.rename(name + ".new", name)
+        while not os.path.exists(name):
+            time.sleep(0.5)
 
 
 data = torch.utils.data.TensorDataset(torch.randn(480, 32))
 trainer = lightning.Trainer(accelerator="cpu", devices=2, strategy="ddp", max_epochs=3, logger=False, enable_progress_bar=False,
-                            enable_checkpointing=False, enable_model_summary=False)
+                            enable_checkpointing=False, enable_model_summary=False, callbacks=[Keeper()])
 trainer.fit(Module(), torch.utils.data.DataLoader(data, 16))

@@ -4,7 +4,7 @@ queue: a producer of tensors has ended by an error that it only printed, its con
   (slow: the producer gets a shard slowly).
 save: the thread of an asynchronous checkpoint wants the lock under which the training waits for it (slow: its storage is slow).
 hook: a hook of a parameter gives gradients to a thread that has failed, and waits for it (slow: it takes long for one).
-build: an extension is built, and the lock's file of a build that was killed is there (slow: another process builds).
+build: an extension is built, and the lock's file of it has another process, which waits for a cache's word (slow: it builds).
 compile: a tool that a compilation starts takes long (healthy)."""
 import concurrent.futures
 import os
@@ -23,7 +23,7 @@ import torch  # noqa: E402
 import torch.multiprocessing as mp  # noqa: E402
 
 torch.set_num_threads(1)
-SOURCE = "int twice(int x) { return 2 * x; }"
+SOURCE = "extern int twice(int);\nint twice(int x) { return 2 * x; }"
 
 
 def train(model, n=STALL, first=0):
@@ -125,27 +125,25 @@ def build(model):
     folder = os.path.abspath("twice")
     os.makedirs(folder, exist_ok=True)
     train(model)
-    if SLOW:
-        start([*OWN, "builder", "slow"], "builder")
-        while not os.path.exists(folder + "/lock"):
-            time.sleep(0.05)
-    else:
-        open(folder + "/lock", "w").close()
+    start([*OWN, "builder", *(["slow"] if SLOW else [])], "builder")
+    while not os.path.exists("building"):
+        time.sleep(0.05)
     say("loading the extension")
     try:
-        cpp_extension.load_inline("twice", SOURCE, functions=["twice"], build_directory=folder)
+        cpp_extension.load_inline("twice", SOURCE, build_directory=folder, no_implicit_headers=True)
     except (ImportError, OSError) as error:
         say("without the extension: %s" % error)
     train(model, 20, STALL)
 
 
 def builder():
-    """Another process, which has the lock as FileBaton takes it, and compiles."""
-    from torch.utils.file_baton import FileBaton
-    baton = FileBaton("twice/lock")
-    baton.try_acquire()
-    crunch(66)
-    baton.release()
+    """Another process, which has the lock as load_inline takes it."""
+    from torch.utils._filelock import FileLock
+    with FileLock("twice/lock"):
+        open("building", "w").close()
+        while not SLOW and not os.path.exists("cache-is-ready"):
+            time.sleep(1)
+        crunch(66)
 
 
 def compiles(model):
