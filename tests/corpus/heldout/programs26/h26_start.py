@@ -37,13 +37,12 @@ def train(dist, n=STALL, first=0, log=None):
 def world():
     """The script that starts the ranks."""
     role("main")
-    children = []
-    for r in range(2):
-        children.append(start([*OWN, CASE, "rank", *(["slow"] if SLOW else [])], env={**os.environ, "RANK": str(r), "WORLD_SIZE": "3", "LOCAL_RANK": str(r)}))
-    if SLOW:
-        say("node 1 is not there yet")
-        time.sleep(66)
-        children.append(start([*OWN, CASE, "rank", *(["slow"] if SLOW else [])], env={**os.environ, "RANK": "2", "WORLD_SIZE": "3", "LOCAL_RANK": "2"}))
+    argv, children = [*OWN, CASE, "rank", *(["slow"] if SLOW else [])], []
+    for r in range(3 if SLOW else 2):
+        if r == 2:
+            say("node 1 is not there yet")
+            time.sleep(66)
+        children.append(start(argv, env={**os.environ, "RANK": str(r), "WORLD_SIZE": "3", "LOCAL_RANK": str(r)}))
     sys.exit(max(c.wait() for c in children))
 
 
