@@ -30,7 +30,7 @@ def death(name, run, leaves, why, about, killer="none", kind=("error_exit",), si
 death("shapes", "d26_shapes.py", 1, "mat1 and mat2|16x64", "a head has another width")
 death("vocabulary", "d26_vocabulary.py", 1, "index out of range", "a token is not in the table")
 death("old-weights", "d26_old_weights.py", 1, "Missing key|state_dict", "weights are of another version")
-death("half-file", "d26_half_file.py", 1, "central directory|zip archive|PytorchStreamReader", "a checkpoint is half there")
+death("half-file", "d26_half_file.py", 1, "central directory|zip archive|PytorchStreamReader|Invalid argument", "a checkpoint is half there")
 death("worker-error", "d26_worker_error.py", 1, "0311.jpg", "a worker of a loader cannot read a sample", shallow=("Caught OSError",))
 death("worker-crash", "d26_worker_crash.py", 1, "[Ss]egmentation|SIGSEGV|signal 11", "a worker of a loader crashes",
       killer=["none", "kernel"], kind=("error_exit", "crash"), shallow=("exited unexpectedly|DataLoader worker",), last="DataLoader worker")
