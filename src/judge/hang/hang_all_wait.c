@@ -577,6 +577,40 @@ static bool key_beside_calls(struct hang_work *w)
 	return true;
 }
 
+/* They stand where the ranks of a job meet for the first time, whatever it has printed before as its steps. */
+static bool all_meet(const struct hang_work *w)
+{
+	for (size_t i = 0; i < w->g.n; i++) {
+		const struct dump_thread *t = w->g.rank[i].acting;
+		bool meets = false;
+		for (size_t k = 0; t && k < t->n_frames && !meets; k++) {
+			const struct dump_frame *f = &t->frames[k];
+			meets = f->kind == FRAME_PYTHON && f->file && strstr(f->file, "torch/distributed/") &&
+				strcmp(f->name, "init_process_group") == 0;
+		}
+		if (!meets)
+			return false;
+	}
+	return w->g.n > 0;
+}
+
+/* The ranks that have no process here, by the number of them that the others were told. */
+static void says_absent(struct hang_work *w)
+{
+	const uint32_t world = w->c->environment ? w->c->environment->world_size : 0;
+	int32_t absent[STACKGROUP_RANKS];
+	char ranks[200];
+	size_t n = 0;
+	for (uint32_t r = 0; r < MIN(world, STACKGROUP_RANKS); r++)
+		if (!liveness_find(w->p, (int32_t)r))
+			absent[n++] = (int32_t)r;
+	if (n == 0)
+		return;
+	hang_ranks_text(absent, n, ranks, sizeof(ranks));
+	hang_says(w, "WORLD_SIZE is %u, and %s %s not here: not started, or on another machine.", world, ranks,
+		  n == 1 ? "is" : "are");
+}
+
 static bool store(struct hang_work *w)
 {
 	const struct stackgroup_rank *one = NULL;
@@ -595,7 +629,7 @@ static bool store(struct hang_work *w)
 		return true;
 	if (w->stepping && !(zero && zero->seen.exited) && hang_waits_for_key(w))
 		return key_not_set(w, one);
-	bool lost = w->stepping || (zero && zero->seen.exited);
+	bool lost = (zero && zero->seen.exited) || (w->stepping && !all_meet(w));
 	hang_is(w, lost ? "store_lost" : "rendezvous", CONFIDENCE_MEDIUM);
 	if (lost)
 		hang_accuse(w, 0);
@@ -604,6 +638,8 @@ static bool store(struct hang_work *w)
 		  lost ? "The ranks wait for the store that rank 0 serves, and it does not answer: rank %d in %s."
 		       : "The ranks wait to meet, and do not: rank %d in %s.",
 		  one->rank, doing);
+	if (!lost)
+		says_absent(w);
 	return true;
 }
 

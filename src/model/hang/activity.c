@@ -196,6 +196,7 @@ static const struct row native_rows[] = {
 	{ACTIVITY_COLLECTIVE, RANKS, "c10d::Reducer::", NULL, "the all_reduce of gradients"},
 	{ACTIVITY_COLLECTIVE, RANKS, "ProcessGroupNCCL::WorkNCCL::", NULL, "an NCCL collective"},
 	{ACTIVITY_STORE, RANKS, "c10d::TCPStore::", NULL, "TCPStore"},
+	{ACTIVITY_STORE, RANKS, "c10d::FileStore::", NULL, "FileStore"},
 	{ACTIVITY_STORE, RANKS, "c10d::PrefixStore::", NULL, "TCPStore"},
 	{ACTIVITY_STORE, RANKS, "tsl::CoordinationServiceAgent::", NULL, "the coordination service"},
 	{ACTIVITY_STORE, RANKS, "tsl::CoordinationServiceAgentImpl::", NULL, "the coordination service"},
