@@ -356,6 +356,23 @@ def test_the_rank_that_a_collective_waited_for_is_told_and_not_the_one_that_wait
     assert "Rank 1" in report["cause"]["text"] and "the others waited for it" in report["cause"]["text"]
 
 
+MONITORED = """
+import os, time
+if os.environ["RANK"] != "0":
+    time.sleep(60)
+time.sleep(1)
+raise RuntimeError("[Rank 0]: Rank 1 failed to pass monitoredBarrier in 6000 ms\\n Original exception: \\n"
+                   "[gloo/transport/tcp/unbound_buffer.cc:78] Timed out waiting 6000ms for recv operation to complete")
+"""
+
+
+def test_the_rank_that_a_monitored_barrier_names_is_told_and_not_the_one_that_names_it(vigil):
+    result = vigil("run", "--nproc", "3", "--", sys.executable, "-c", MONITORED, timeout=60)
+    assert result.status == 1, result
+    report = vigil.why()
+    assert report["cause"]["id"] == "gloo_barrier_missed" and report["culprit_ranks"] == [1], report["cause"]
+
+
 def test_of_ranks_that_were_found_dead_together_the_one_that_ended_first_is_told(vigil):
     """Vigil looks late, as on a busy machine: rank 1 raised first, and rank 0 noticed its loss."""
     report = died(vigil, python("""
