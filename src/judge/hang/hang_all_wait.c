@@ -542,6 +542,16 @@ static bool asks_store_itself(const struct stackgroup_rank *r)
 	return false;
 }
 
+/* The program gives its key no more than this to come, by the time limit of its call, and it is not over yet. */
+static bool key_may_be_given_up(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const uint64_t most_ns = 2 * 60 * NS_PER_S, over_ns = 5 * NS_PER_S;
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *n = g && r->process ? waitgraph_thread(g, r->process->pid, r->acting->tid) : NULL;
+	const uint64_t limit_ns = n && n->thread ? n->thread->limit_ns : 0;
+	return limit_ns > 0 && limit_ns <= most_ns && w->standstill_ns < limit_ns + over_ns;
+}
+
 /*
  * Some wait for a key, all others in collectives, so nobody of them sets it: the others wait for those at the store.
  * That the calls differ is no mistake by itself: who has to set the key is not known.
@@ -550,6 +560,7 @@ static bool key_beside_calls(struct hang_work *w)
 {
 	const struct stackgroup_rank *one = NULL, *other = NULL;
 	char a[300], b[300];
+	bool given_up = false;
 	size_t n = 0;
 	for (size_t i = 0; i < w->g.n; i++) {
 		const struct stackgroup_rank *r = &w->g.rank[i];
@@ -557,12 +568,13 @@ static bool key_beside_calls(struct hang_work *w)
 		if (!asks && r->activity.kind != ACTIVITY_COLLECTIVE)
 			return false;
 		n += asks;
+		given_up |= asks && key_may_be_given_up(w, r);
 		one = asks && !one ? r : one;
 		other = !asks && !other ? r : other;
 	}
 	if (!one || !other || !w->stepping)
 		return false;
-	if (!hang_old_enough(w, HANG_FIRM))
+	if (given_up || !hang_old_enough(w, HANG_FIRM))
 		return true;
 	hang_is(w, "store_key_not_set", CONFIDENCE_MEDIUM);
 	for (size_t i = 0; i < w->g.n && n * 2 <= w->g.n; i++)
