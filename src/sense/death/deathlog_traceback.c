@@ -23,6 +23,17 @@ static bool exception_like(struct span line)
 	return n > 0 && (n == line.len || line.p[n] == ':');
 }
 
+/* "ray.exceptions.RayTaskError(KeyError): …": what its task raised in a worker is quoted below. */
+static bool quotes_worker(struct span line)
+{
+	size_t n = 0, open = 0;
+	while (n < line.len && (name_char(line.p[n]) || (line.p[n] == '(' && n > 0 && open == 0))) {
+		open = line.p[n] == '(' ? n : open;
+		n++;
+	}
+	return open > 0 && n > open + 1 && n + 1 < line.len && line.p[n] == ')' && line.p[n + 1] == ':';
+}
+
 static struct log_hint *last_traceback(const struct reading *r, int32_t rank)
 {
 	for (size_t i = 0; i < r->d->n; i++) {
@@ -254,6 +265,7 @@ bool traceback_line(struct reading *r, struct span line, int32_t rank)
 		r->chained |= inner; /* the exception of a worker, which the text of the one before quotes */
 		r->direct |= inner;
 		r->traceback = true;
+		r->quoted = false;
 		r->traceback_rank = rank;
 		r->traceback_line = r->line;
 		r->before_traceback = r->previous;
@@ -274,12 +286,14 @@ bool traceback_line(struct reading *r, struct span line, int32_t rank)
 		bind_line(r, line);
 		return true;
 	}
-	r->traceback = false;
-	if (exception_like(line) && !r->ignored)
+	const bool nothing_quoted = r->quoted && !r->frame.p, quotes = quotes_worker(line);
+	if (!nothing_quoted && !r->ignored && (exception_like(line) || quotes))
 		exception_add(r, line, rank);
-	r->ignored = r->of_thread = false;
-	r->chained = r->direct = r->group_member = false;
-	return true;
+	r->traceback = r->quoted = r->chained = r->direct = quotes && !r->ignored;
+	if (r->quoted)
+		r->frame = r->own_frame = (struct span){NULL, 0};
+	r->ignored = r->of_thread = r->group_member = false;
+	return !nothing_quoted;
 }
 
 static bool of_log(const struct log_hint *h, const char *id, const char *source)

@@ -106,6 +106,30 @@ static void both_ends_of_chained_exceptions_are_one_traceback(void **state)
 	assert_true(span_starts(span_of(hint("python_traceback", n)->first), "RuntimeError: Caught ValueError"));
 }
 
+/* Ray puts what happened in the worker below the line of the driver's exception, whose name it has in brackets. */
+static void what_a_task_of_ray_raised_is_the_end_of_the_driver_s_traceback(void **state)
+{
+	(void)state;
+	size_t n = fed(SPAN("Traceback (most recent call last):\n  File \"train.py\", line 16, in <module>\n"
+			    "    get(x)\n"
+			    "ray.exceptions.RayTaskError(KeyError): \033[36mray::tokenize()\033[39m (pid=3644)\n"
+			    "  File \"train.py\", line 11, in tokenize\nKeyError: \"no column\"\nafter: this\n"));
+	const struct log_hint *h = hint("python_traceback", n);
+	assert_string_equal(h->text, "KeyError: \"no column\"");
+	assert_string_equal(h->frame, "in tokenize at train.py:11");
+	n = fed(SPAN("Traceback (most recent call last):\n  File \"train.py\", line 16, in <module>\n"
+		     "ray.exceptions.RayTaskError(KeyError): ray::shards() (pid=3644)\n"
+		     "  File \"train.py\", line 8, in shards\n"
+		     "ray.exceptions.RayTaskError(KeyError): ray::tokenize() (pid=3650)\n"
+		     "  File \"train.py\", line 11, in tokenize\nKeyError: \"no column\"\n"));
+	assert_string_equal(hint("python_traceback", n)->text, "KeyError: \"no column\"");
+	assert_true(span_has(span_of(hint("python_traceback", n)->first), "ray::shards()"));
+	/* nothing of the worker is below it */
+	n = fed(SPAN("Traceback (most recent call last):\n  File \"train.py\", line 16, in <module>\n"
+		     "ray.exceptions.RayTaskError(KeyError): it is lost\nafter the end\n"));
+	assert_string_equal(hint("python_traceback", n)->text, "ray.exceptions.RayTaskError(KeyError): it is lost");
+}
+
 static void an_exception_that_python_ignores_ends_nothing(void **state)
 {
 	(void)state;
@@ -422,6 +446,7 @@ int main(void)
 		cmocka_unit_test(an_exception_that_promises_more_has_the_lines_below_it),
 		cmocka_unit_test(what_an_exception_of_c_says_is_the_reason),
 		cmocka_unit_test(both_ends_of_chained_exceptions_are_one_traceback),
+		cmocka_unit_test(what_a_task_of_ray_raised_is_the_end_of_the_driver_s_traceback),
 		cmocka_unit_test(an_exception_that_python_ignores_ends_nothing),
 		cmocka_unit_test(the_reason_stands_before_the_frames_of_a_stack),
 		cmocka_unit_test(the_members_of_a_group_of_exceptions_are_told_with_it),
