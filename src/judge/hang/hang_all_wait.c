@@ -606,7 +606,7 @@ static bool all_meet(const struct hang_work *w)
 	return w->g.n > 0;
 }
 
-/* The ranks that have no process here, by the number of them that the others were told. */
+/* The ranks that have no process here, by the number of them that the others were told: they may be late. */
 static void says_absent(struct hang_work *w)
 {
 	const uint32_t world = w->c->environment ? w->c->environment->world_size : 0;
@@ -618,8 +618,9 @@ static void says_absent(struct hang_work *w)
 			absent[n++] = (int32_t)r;
 	if (n == 0)
 		return;
+	w->v->confidence = CONFIDENCE_LOW;
 	hang_ranks_text(absent, n, ranks, sizeof(ranks));
-	hang_says(w, "WORLD_SIZE is %u, and %s %s not here: not started, or on another machine.", world, ranks,
+	hang_says(w, "WORLD_SIZE is %u, and %s %s not here: not started, late, or on another machine.", world, ranks,
 		  n == 1 ? "is" : "are");
 }
 
