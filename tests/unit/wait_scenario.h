@@ -67,7 +67,7 @@ static inline struct waitfact_process *wait_process_at(struct wait_scenario *s, 
 
 /*
  * process <pid> [parent n] [rank n] [main] [launcher] [role r] [zombie] [status n] [unwanted] [busy]
- * [handles <signal>] .. [timers]
+ * [handles <signal>] .. [timers] [alarm-unknown]
  */
 static inline void wait_process_line(struct wait_scenario *s, struct span rest)
 {
@@ -98,6 +98,8 @@ static inline void wait_process_line(struct wait_scenario *s, struct span rest)
 			p.handled |= UINT64_C(1) << (wait_number(&rest) - 1);
 		else if (wait_word(&rest, "timers"))
 			p.has_timers = true;
+		else if (wait_word(&rest, "alarm-unknown"))
+			p.alarm_unknown = true;
 		else if (wait_word(&rest, "role") && span_word(&rest, &w))
 			span_copy(w, who.role, sizeof(who.role));
 		else

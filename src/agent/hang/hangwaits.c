@@ -60,7 +60,7 @@ void hangwaits_look(struct hangwaits *h, const struct world *w, const struct han
 	}
 	if (h->n_looks == 2)
 		waitfacts_done(&h->look[1]);
-	if (at == 1 && h->alarms)
+	if (at == 1)
 		waitalarms_take(h->alarms, w, &look);
 	h->look[at] = look;
 	h->n_looks = at + 1;

@@ -28,15 +28,22 @@ static bool is_open(struct waitalarms *a, const struct world *w)
 	return a->link_fd >= 0;
 }
 
+/* The scan was one of BPF's, which tells of alarms. */
+static bool is_scanned(struct waitalarms *a, const struct world *w, struct tasks *t)
+{
+	return a && is_open(a, w) && tasks_init(t, WAITALARMS_TASKS, a->link_fd) == 0 && tasks_scan(t, w) == 0 &&
+	       t->source == TASKS_BPF;
+}
+
 void waitalarms_take(struct waitalarms *a, const struct world *w, struct waitfacts *f)
 {
 	cleanup(tasks_donep) struct tasks t = {.iter_link_fd = -1};
-	if (!is_open(a, w) || tasks_init(&t, WAITALARMS_TASKS, a->link_fd) < 0 || tasks_scan(&t, w) != 0)
-		return;
+	const bool scanned = is_scanned(a, w, &t);
 	for (size_t i = 0; i < f->n_processes; i++) {
 		struct waitfact_process *p = &f->process[i];
-		const struct task_row *row = tasks_find(&t, p->pid);
-		if (row && row->start_ticks == p->start_ticks && row->alarm_set)
-			p->has_timers = true;
+		const struct task_row *row = scanned ? tasks_find(&t, p->pid) : NULL;
+		const bool known = row && row->start_ticks == p->start_ticks;
+		p->has_timers |= known && row->alarm_set;
+		p->alarm_unknown = !known && !w->recorded;
 	}
 }

@@ -172,6 +172,22 @@ static int to_threads(struct build *b, uint32_t from, const struct waitfact_proc
 	return n;
 }
 
+/* The main thread has ended alone: its other threads are the process. */
+static int to_living(struct build *b, uint32_t from, const struct waitfact_process *p, const struct waitfact *f)
+{
+	const uint32_t first = waitgraph_first_node(b, p);
+	int n = to_threads(b, from, p, NULL, true);
+	const bool meant = n != 0;
+	for (uint32_t k = first; !meant && k < first + p->n_threads; k++) {
+		if (k == from || node_at(b, k)->thread->ended)
+			continue;
+		if (waitgraph_arrow(b, from, k, WAITGRAPH_POSSIBLE, f, NULL) < 0)
+			return -ENOMEM;
+		n++;
+	}
+	return n;
+}
+
 /* Arrows to a process: to its main thread, unless that only sleeps in a loop while others do the work. */
 int waitgraph_to_process(struct build *b, uint32_t from, pid_t pid, enum waitgraph_quality q, const struct waitfact *f)
 {
@@ -190,6 +206,9 @@ int waitgraph_to_process(struct build *b, uint32_t from, pid_t pid, enum waitgra
 		taken = waitgraph_to_takers(b, from, p, q, f);
 	if (taken == 0 && p->n_threads > 1)
 		taken = waitgraph_to_reaper(b, from, p, f);
+	if (taken != 0)
+		return taken;
+	taken = t->ended ? to_living(b, from, p, f) : 0;
 	if (taken != 0)
 		return taken;
 	bool loops = is_clock(node_at(b, main)) && before && before->runs_so_far != t->runs_so_far;

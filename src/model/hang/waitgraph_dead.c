@@ -59,6 +59,7 @@ struct spread {
 	/* nobody outside of the job has its shared memory, opens its FIFOs, or sends its processes signals */
 	bool shared_is_whole;
 	bool fifos; /* several processes open one */
+	bool by_alarms; /* ends by alarms that nobody could ask about are spread: they take proofs away only */
 	bool signals; /* several wait for one that programs send, and none of those who could is live */
 	const struct waitfacts *now;
 };
@@ -347,7 +348,7 @@ static void handler_runs(struct build *b, struct spread *s, const struct waitfac
 			continue;
 		if (by_word && !may_be_told(s, x))
 			continue;
-		x->signalled |= !s->shared_is_whole;
+		x->signalled |= !s->shared_is_whole && !s->by_alarms;
 		is_live(s, i);
 	}
 }
@@ -383,7 +384,7 @@ static void process_is_spared(struct build *b, const struct spread *s, const str
 {
 	const uint32_t first = waitgraph_first_node(b, p);
 	for (uint32_t i = first; first != WAITGRAPH_NONE && i < s->n_nodes && b->g->node[i].process == p; i++)
-		b->g->node[i].spared |= !s->shared_is_whole;
+		b->g->node[i].spared |= !s->shared_is_whole && !s->by_alarms;
 }
 
 /* Those whose wait a thread of their own that acts, or another process, may end by ending somebody. */
@@ -508,6 +509,23 @@ static void handlers_spread(struct build *b, struct spread *s)
 }
 
 /*
+ * A helper's alarm ends it, or is none: where that could not be asked, nobody who waits for its end is dead. fork(2)
+ * takes alarms away, and the workers of loaders set none of their own.
+ */
+static void alarms_spread(struct build *b, struct spread *s)
+{
+	s->by_alarms = true;
+	for (size_t i = 0; i < s->now->n_processes; i++) {
+		const struct waitfact_process *p = &s->now->process[i];
+		const struct waitgraph_who *who = waitgraph_who_of(b->in, p->pid);
+		if (p->alarm_unknown && p->state != 'Z' && who && !who->main && !is_loader(b, p->pid))
+			is_live(s, s->first_ended + (uint32_t)i);
+	}
+	spread(s);
+	handlers_spread(b, s);
+}
+
+/*
  * True of a thread that runs, or that a clock wakes: it may look after the others of its process. One that waits for a
  * visitor does what that one asks for, and a bar of progress shows itself.
  */
@@ -539,9 +557,10 @@ static int mark_all(struct build *b, struct spread *s)
 	spread(s);
 	enders_spread(b, s);
 	handlers_spread(b, s);
+	spared_mark(b, s);
+	alarms_spread(b, s);
 	if (s->signals)
 		signals_spread(b, s);
-	spared_mark(b, s);
 	for (uint32_t i = 0; i < s->n_nodes; i++) {
 		struct waitgraph_node *x = &b->g->node[i];
 		bool never = x->thread && !x->thread->ended && !s->live[i];

@@ -67,6 +67,8 @@ static void field_take(struct fdinfo *f, struct span key, struct span value)
 		f->has |= FDINFO_FUSE;
 	} else if (span_eq(key, "tty-index") && span_u64(value, &f->terminal) == 0) {
 		f->has |= FDINFO_TERMINAL;
+	} else if (span_eq(key, "UserFiles") && span_u64(value, &f->registered) == 0) {
+		f->has |= FDINFO_REGISTERED;
 	} else if (span_eq(key, "it_value")) {
 		f->timer_set = timer_is_set(value);
 		f->has |= FDINFO_TIMER;

@@ -20,6 +20,7 @@ enum fdinfo_field {
 	FDINFO_TIMER = 1 << 7,
 	FDINFO_SIGNALS = 1 << 8,
 	FDINFO_TERMINAL = 1 << 9, /* Linux 4.14 */
+	FDINFO_REGISTERED = 1 << 10, /* not told of a ring that is in use at that moment */
 };
 
 enum fdinfo_lock { FDINFO_LOCK_FLOCK = 1, FDINFO_LOCK_POSIX = 2, FDINFO_LOCK_OFD = 4 };
@@ -34,6 +35,7 @@ struct fdinfo {
 	uint64_t fuse_connection; /* minor number of the file system that a descriptor of /dev/fuse serves */
 	bool timer_set; /* of FDINFO_TIMER */
 	uint64_t signals; /* of a signalfd: those that it tells of; bit n - 1 of signal n */
+	uint64_t registered; /* of an io_uring: open files that it keeps, with a descriptor or without */
 	uint64_t terminal; /* of /dev/ptmx: number of the terminal whose other side this is */
 	uint8_t locks; /* enum fdinfo_lock: file locks that this descriptor holds */
 	uint32_t n_own; /* lines of FLOCK and OFD locks: those are of the open file, not of the process */

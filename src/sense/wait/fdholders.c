@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/vec.h"
 #include "sense/wait/fdholders_parts.h"
+#include "sense/wait/threadlist.h"
 
 /* Holders that are listed at most, over all objects. */
 #define HELD_MAX 4000000
@@ -158,8 +159,16 @@ static int descriptor_take(struct pass *p, pid_t pid, const struct fdentry *e, c
 	return fdsearch_is_wanted(p, o) ? held_add(p, o, pid, &info) : 0;
 }
 
-static int ring_add(struct fdsearch *s, pid_t pid)
+/* What a ring keeps registered may be anything, of any process. */
+static int ring_add(struct pass *p, pid_t pid, int fd, const char *info_dir)
 {
+	char text[16384]; /* the operations that wait come first */
+	size_t len;
+	struct fdinfo info = {.has = 0};
+	struct fdsearch *s = p->s;
+	if (!s->registered && fdinfo_text(p->w, info_dir, fd, text, sizeof(text), &len) == 0)
+		fdinfo_parse((struct span){text, len}, &info);
+	s->registered |= !(info.has & FDINFO_REGISTERED) || info.registered > 0;
 	if (s->n_rings && s->ring[s->n_rings - 1] == pid)
 		return 0;
 	if (vec_room(&s->ring, &s->cap_rings, s->n_rings + 1) < 0)
@@ -174,7 +183,7 @@ static int table_take(struct pass *p, const struct fdtable *t)
 	for (size_t i = 0; i < t->n; i++) {
 		int r = descriptor_take(p, t->pid, &t->entry[i], t->info_dir);
 		if (r == 0 && t->entry[i].special == FD_RING)
-			r = ring_add(p->s, t->pid);
+			r = ring_add(p, t->pid, t->entry[i].fd, t->info_dir);
 		if (r)
 			return r;
 	}
@@ -191,6 +200,17 @@ static int denied_add(struct fdsearch *s, struct kin *k)
 	return 0;
 }
 
+/* True if a thread of the process has descriptors of its own, or if that cannot be told. */
+static bool has_unlisted(struct pass *p, const struct kin *k)
+{
+	cleanup(freep) pid_t *tids = NULL;
+	size_t n = 0;
+	if (k->n_threads <= 1)
+		return false;
+	const int r = threads_read(p->w, k->pid, &tids, &n);
+	return r == 0 ? threads_part_files(p->w, k, tids, n) : r != WORLD_GONE;
+}
+
 static int process_take(struct pass *p, struct kin *k)
 {
 	char text[FDLINK_MAX], info_dir[40];
@@ -204,11 +224,11 @@ static int process_take(struct pass *p, struct kin *k)
 		p->s->n_descriptors++;
 		r = descriptor_take(p, k->pid, &e, info_dir);
 		if (r == 0 && e.special == FD_RING)
-			r = ring_add(p->s, k->pid);
+			r = ring_add(p, k->pid, e.fd, info_dir);
 	}
 	if (r == WORLD_GONE || r == -ENOMEM)
 		return r == WORLD_GONE ? 0 : r;
-	if (r)
+	if (r || has_unlisted(p, k))
 		return denied_add(p->s, k);
 	k->listed = true;
 	return 0;

@@ -6,7 +6,8 @@
  * When the list of holders is whole. The ends of unnamed pipes and socketpairs, eventfds, and both ends of a
  * connection reach another process only by fork, by SCM_RIGHTS, or by pidfd_getfd(2) and /proc/PID/fd, which take a
  * tracer's rights. Where every process could be listed, the list is whole unless a descriptor is on its way in a unix
- * socket (fdinfo: scm_fds).
+ * socket (fdinfo: scm_fds), or kept by a ring of io_uring, which needs no descriptor (fdinfo: UserFiles). A process of
+ * which a thread has descriptors of its own (CLONE_FILES, unshare(2)) counts as one that could not be listed.
  *
  * An ordinary user cannot list the processes of others, nor can anybody those outside a pid namespace. An object is
  * then "sealed" if each of its topmost holders (those whose parent does not hold it) has a parent that was listed, is
@@ -14,8 +15,8 @@
  * as well. Not sealed is it if a process that could not be listed descends from that parent, is one of the wanted, or
  * has started after it in the same session or control group, or if a holder has a unix socket to a process that was
  * not found, and could have handed the object over. Three ways out are not seen: a parent that inherited the object,
- * gave it on and closed it itself; an unlisted process with a tracer's rights that took it; and files that io_uring
- * keeps registered after their descriptor was closed, so nothing that a process with a ring holds is called whole.
+ * gave it on and closed it itself; an unlisted process with a tracer's rights that took it; and files that a ring keeps
+ * registered whose own descriptor was closed, so nothing that a process with another ring holds is called whole.
  */
 #pragma once
 
@@ -82,6 +83,7 @@ struct fdsearch {
 	size_t n_descriptors; /* that were looked at */
 	bool cut; /* out of time or room: nothing is whole */
 	bool in_flight; /* a descriptor is on its way between processes */
+	bool registered; /* a ring of any process keeps files */
 	bool suspect_unknown; /* a socket that may carry descriptors was found in no process */
 };
 void fdsearch_done(struct fdsearch *s);

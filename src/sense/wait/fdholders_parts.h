@@ -12,3 +12,5 @@ int must_check fddir_open(const struct world *w, pid_t pid, bool leader_ended, D
 /* The next descriptor and its link, which is borrowed from `link`; false at the end, *r then says if all was read. */
 bool fddir_next(DIR *dir, int *ret_fd, struct span *ret_link, char link[static FDLINK_MAX], int *r);
 struct fdentry fdentry_of(int fd, struct span link);
+/* True if a thread of these, which are all of the process, has descriptors of its own: those are not listed. */
+bool threads_part_files(const struct world *w, const struct kin *k, const pid_t *tids, size_t n);

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/vec.h"
+#include "sense/proc/kcmp.h"
 #include "sense/proc/proc.h"
 #include "sense/wait/fdholders_parts.h"
 
@@ -38,6 +39,16 @@ int fddir_open(const struct world *w, pid_t pid, bool leader_ended, DIR **ret, c
 		return -errno;
 	*ret = d;
 	return 0;
+}
+
+bool threads_part_files(const struct world *w, const struct kin *k, const pid_t *tids, size_t n)
+{
+	/* A main thread that has ended has no descriptors any more. */
+	const pid_t one = k->state == 'Z' ? proc_living_thread(w, k->pid) : k->pid;
+	for (size_t i = 0; one > 0 && i < n; i++)
+		if (tids[i] != one && tids[i] != k->pid && tasks_part_files(w, one, tids[i]))
+			return true;
+	return false;
 }
 
 bool fddir_next(DIR *dir, int *ret_fd, struct span *ret_link, char link[static FDLINK_MAX], int *r)

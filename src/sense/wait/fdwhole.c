@@ -107,7 +107,7 @@ bool fdsearch_is_whole(const struct world *w, const struct fdsearch *s, struct k
 	const bool all_listed = s->n_denied == 0 && !k->hidden;
 	size_t found = 0;
 	/* Where every process was listed, a socket that none of them has is on its way itself. */
-	if (s->cut || s->in_flight || (all_listed && s->suspect_unknown))
+	if (s->cut || s->in_flight || s->registered || (all_listed && s->suspect_unknown))
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		size_t n_holders;

@@ -55,6 +55,7 @@ static int kin_add(struct kinship *k, const struct world *w, const char *name, p
 		.size_bytes = s.size_bytes,
 		.uid = st.st_uid,
 		.state = s.state,
+		.n_threads = s.threads,
 		.kernel_thread = s.kernel_thread,
 		.over = proc_is_over(&s),
 	};

@@ -15,6 +15,7 @@ struct kin {
 	uint64_t size_bytes; /* of its address space */
 	uid_t uid; /* owner of its files in /proc: effective user, or root where it may not be read by its own user */
 	char state;
+	uint32_t n_threads;
 	bool kernel_thread;
 	bool over; /* a zombie without threads: it has no descriptors */
 	bool wanted;

@@ -5,8 +5,8 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/vec.h"
-#include "sense/proc/kcmp.h"
 #include "sense/proc/proc.h"
+#include "sense/wait/fdholders_parts.h"
 #include "sense/wait/waitfacts_parts.h"
 
 #define BUDGET_NS (100 * NS_PER_MS)
@@ -294,7 +294,7 @@ static void exit_read(const struct world *w, const struct kin *k, struct waitfac
 {
 	const uid_t own = geteuid();
 	ret->has_exit =
-		k->state == 'Z' && (own == 0 || own == k->uid) && proc_exit_read(w, k->pid, &ret->exit_status) == 0;
+		k->over && (own == 0 || own == k->uid) && proc_exit_read(w, k->pid, &ret->exit_status) == 0;
 }
 
 /* What may wake it without anybody who is seen: handlers of signals, and its timers (/proc/PID/timers lists them). */
@@ -337,9 +337,7 @@ static int process_read(struct waitlook *l, struct waitproc *p, struct waitfact_
 		if (tids[i] != pid)
 			r = thread_add(l, p, tids[i]);
 	ret->n_threads = (uint32_t)l->f->n_threads - ret->first_thread;
-	/* What such a thread has open is not listed. A main thread that has ended has no descriptors any more. */
-	for (size_t i = 0; i < n && !p->kin->denied && p->kin->state != 'Z'; i++)
-		p->kin->denied = tids[i] != pid && tasks_part_files(l->w, pid, tids[i]);
+	p->kin->denied = p->kin->denied || threads_part_files(l->w, p->kin, tids, n);
 	return r;
 }
 
@@ -351,7 +349,7 @@ static void waitfact_process_fill(struct waitfact_process *p, const struct kin *
 	p->ppid = k->ppid;
 	p->start_ticks = k->start_ticks;
 	p->cpu_ticks = k->cpu_ticks;
-	p->state = k->state;
+	p->state = k->state == 'Z' && !k->over ? 'S' : k->state; /* its other threads live */
 	p->wanted = k->wanted;
 	TEXT_COPY(p->name, k->comm);
 }
