@@ -59,7 +59,7 @@ struct spread {
 	/* nobody outside of the job has its shared memory, opens its FIFOs, or sends its processes signals */
 	bool shared_is_whole;
 	bool fifos; /* several processes open one */
-	bool by_alarms; /* ends by alarms that nobody could ask about are spread: they take proofs away only */
+	bool possible; /* what is possible, and explains nothing, is spread: it takes proofs away only */
 	bool signals; /* several wait for one that programs send, and none of those who could is live */
 	const struct waitfacts *now;
 };
@@ -348,7 +348,7 @@ static void handler_runs(struct build *b, struct spread *s, const struct waitfac
 			continue;
 		if (by_word && !may_be_told(s, x))
 			continue;
-		x->signalled |= !s->shared_is_whole && !s->by_alarms;
+		x->signalled |= !s->shared_is_whole && !s->possible;
 		is_live(s, i);
 	}
 }
@@ -384,7 +384,7 @@ static void process_is_spared(struct build *b, const struct spread *s, const str
 {
 	const uint32_t first = waitgraph_first_node(b, p);
 	for (uint32_t i = first; first != WAITGRAPH_NONE && i < s->n_nodes && b->g->node[i].process == p; i++)
-		b->g->node[i].spared |= !s->shared_is_whole && !s->by_alarms;
+		b->g->node[i].spared |= !s->shared_is_whole && !s->possible;
 }
 
 /* Those whose wait a thread of their own that acts, or another process, may end by ending somebody. */
@@ -509,23 +509,6 @@ static void handlers_spread(struct build *b, struct spread *s)
 }
 
 /*
- * A helper's alarm ends it, or is none: where that could not be asked, nobody who waits for its end is dead. fork(2)
- * takes alarms away, and the workers of loaders set none of their own.
- */
-static void alarms_spread(struct build *b, struct spread *s)
-{
-	s->by_alarms = true;
-	for (size_t i = 0; i < s->now->n_processes; i++) {
-		const struct waitfact_process *p = &s->now->process[i];
-		const struct waitgraph_who *who = waitgraph_who_of(b->in, p->pid);
-		if (p->alarm_unknown && p->state != 'Z' && who && !who->main && !is_loader(b, p->pid))
-			is_live(s, s->first_ended + (uint32_t)i);
-	}
-	spread(s);
-	handlers_spread(b, s);
-}
-
-/*
  * True of a thread that runs, or that a clock wakes: it may look after the others of its process. One that waits for a
  * visitor does what that one asks for, and a bar of progress shows itself.
  */
@@ -533,6 +516,48 @@ static bool acts_by_itself(const struct waitgraph_node *x)
 {
 	return !x->shows && x->thread && !x->thread->ended &&
 	       (x->end == WAITEND_RUNS || x->timed || (x->fact && x->fact->kind == WAITFACT_CLOCK));
+}
+
+/*
+ * A thread of another rank, or of a launcher, that makes one long sleep may end a helper then: a limit that the job has
+ * made. A nap looks after something else.
+ */
+static bool one_sleeps_long(const struct build *b, const struct spread *s, const struct waitfact_process *but)
+{
+	for (uint32_t i = 0; i < s->n_nodes; i++) {
+		const struct waitgraph_node *x = &b->g->node[i];
+		const struct waitfact_thread *t = x->thread;
+		const bool starts = x->who && (x->who->main || x->who->launcher);
+		if (!t || x->process == but || x->end == WAITEND_RUNS || x->naps || !starts || !acts_by_itself(x))
+			continue;
+		const struct waitfact_thread *before = waitfacts_thread(b->in->before, t->pid, t->tid);
+		if (before && before->runs_so_far == t->runs_so_far)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A helper's alarm ends it, or is none: where that could not be asked, nobody who waits for its end is dead. fork(2)
+ * takes alarms away, and the workers of loaders set none of their own.
+ */
+static bool may_have_an_alarm(const struct build *b, const struct waitfact_process *p)
+{
+	return p->alarm_unknown && !is_loader(b, p->pid);
+}
+
+/* Who waits for the end of a helper is not dead where that may come by what nothing tells of. */
+static void possible_spread(struct build *b, struct spread *s)
+{
+	s->possible = true;
+	for (size_t i = 0; i < s->now->n_processes; i++) {
+		const struct waitfact_process *p = &s->now->process[i];
+		const struct waitgraph_who *who = waitgraph_who_of(b->in, p->pid);
+		if (p->state != 'Z' && who && !who->main && (may_have_an_alarm(b, p) || one_sleeps_long(b, s, p)))
+			is_live(s, s->first_ended + (uint32_t)i);
+	}
+	spread(s);
+	handlers_spread(b, s);
 }
 
 static int mark_all(struct build *b, struct spread *s)
@@ -558,7 +583,7 @@ static int mark_all(struct build *b, struct spread *s)
 	enders_spread(b, s);
 	handlers_spread(b, s);
 	spared_mark(b, s);
-	alarms_spread(b, s);
+	possible_spread(b, s);
 	if (s->signals)
 		signals_spread(b, s);
 	for (uint32_t i = 0; i < s->n_nodes; i++) {

@@ -83,6 +83,15 @@ static int receiver_resolve(struct waitlook *l, struct pend *p, struct waitfact 
 	return peer_want(l, p, to->inode);
 }
 
+/*
+ * What the other end has sent has not come, or what this one has sent, and there is room for it: the network has lost
+ * it, and will be asked to take it once more, for a quarter of an hour.
+ */
+static bool is_under_way(const struct sockpeer *s, const struct sockpeer *other, bool to_write)
+{
+	return to_write ? s->send_queue_bytes > 0 && other->receive_queue_bytes == 0 : other->send_queue_bytes > 0;
+}
+
 static int tcp_resolve(struct waitlook *l, struct pend *p, struct waitfact *f, const struct sockpeer *s)
 {
 	const struct sockpeer *other = sockpeer_other_end(&l->socks, s);
@@ -92,6 +101,7 @@ static int tcp_resolve(struct waitlook *l, struct pend *p, struct waitfact *f, c
 	f->sent_bytes = f->kind == WAITFACT_TCP ? s->acked_bytes : 0;
 	if (!other || f->kind != WAITFACT_TCP)
 		return 0;
+	p->under_way = is_under_way(s, other, f->to_write);
 	if (other->inode) {
 		f->peer_id = other->inode;
 		return peer_want(l, p, other->inode);
@@ -299,7 +309,7 @@ static void socket_finish(struct waitlook *l, const struct pend *p, struct waitf
 		return;
 	pend_holders(l, f, p->peer, -1, p->pair ? p->own : none);
 	/* An end that no process has may be on its way to one. */
-	f->complete = f->complete && f->n_holders > 0 && !p->named;
+	f->complete = f->complete && f->n_holders > 0 && !p->named && !p->under_way;
 }
 
 /*

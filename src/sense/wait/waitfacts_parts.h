@@ -51,6 +51,7 @@ struct pend {
 	uint8_t access; /* pipes: what the holders do, O_RDONLY or O_WRONLY; file locks: enum fdinfo_lock */
 	bool named; /* a FIFO: anybody may open it */
 	struct fifo_id fifo; /* of a FIFO that nobody can open any more */
+	bool under_way; /* sockets: bytes are sent, and have not come */
 	bool pair; /* both ends of a unix socket were made together */
 	pid_t pid; /* sockets, timers, terminals, file locks and changes of files: whose it is */
 	int fd; /* sockets; changes of files: the descriptor that watches them */
