@@ -528,7 +528,9 @@ static bool one_sleeps_long(const struct build *b, const struct spread *s, const
 		const struct waitgraph_node *x = &b->g->node[i];
 		const struct waitfact_thread *t = x->thread;
 		const bool starts = x->who && (x->who->main || x->who->launcher);
-		if (!t || x->process == but || x->end == WAITEND_RUNS || x->naps || !starts || !acts_by_itself(x))
+		/* A limit of the main thread's own wait is for that wait. */
+		const bool waits = x->main && !(x->fact && x->fact->kind == WAITFACT_CLOCK);
+		if (!t || x->process == but || x->end == WAITEND_RUNS || x->naps || !starts || waits || !acts_by_itself(x))
 			continue;
 		const struct waitfact_thread *before = waitfacts_thread(b->in->before, t->pid, t->tid);
 		if (before && before->runs_so_far == t->runs_so_far)

@@ -17,5 +17,12 @@ int must_check tasks_same_memory(const struct world *w, pid_t a, pid_t b);
  * -EPERM: the kernel may not be asked, and *ret is by pid.
  */
 int must_check tasks_memory_order(const struct world *w, pid_t a, pid_t b, int *ret);
+/* True if a descriptor of a process may be the same open file as one of another. */
+bool tasks_may_share(const struct world *w, pid_t a, int fd_of_a, pid_t b, int fd_of_b);
+/*
+ * False if the process's epoll descriptor is known to watch, under this number, another file than the one that has the
+ * number now, or one more.
+ */
+bool epoll_may_watch(const struct world *w, pid_t pid, int epoll, int fd);
 /* True of two tasks that are known to have tables of descriptors of their own. */
 bool tasks_part_files(const struct world *w, pid_t a, pid_t b);

@@ -22,6 +22,7 @@ void fdsearch_done(struct fdsearch *s)
 	free(s->held);
 	free(s->denied);
 	free(s->ring);
+	free(s->loose);
 	*s = (struct fdsearch){.n_keys = 0};
 }
 
@@ -159,16 +160,48 @@ static int descriptor_take(struct pass *p, pid_t pid, const struct fdentry *e, c
 	return fdsearch_is_wanted(p, o) ? held_add(p, o, pid, &info) : 0;
 }
 
-/* What a ring keeps registered may be anything, of any process. */
+/*
+ * What a ring keeps registered, as fdinfo lists it ("    0: pipe:[812]"): the process has that, without a descriptor.
+ * Eventfds have no number there, and on older kernels pipes and sockets no name.
+ */
+static int registered_take(struct pass *p, pid_t pid, struct span text)
+{
+	const struct fdinfo both = {.access = O_RDWR};
+	struct span line;
+	uint64_t slot;
+	int r = 0;
+	while (r == 0 && span_line(&text, &line)) {
+		const struct span number = span_trim(span_before(line, ":")), link = span_trim(span_after(line, ":"));
+		if (line.len == 0 || line.p[0] != ' ' || span_u64(number, &slot) < 0)
+			continue;
+		const struct fdentry e = fdentry_of(-1, link);
+		const bool is_told = e.kind == FD_PIPE || e.kind == FD_SOCKET || e.kind == FD_FILE;
+		const struct fdobject o = {e.kind == FD_PIPE	 ? FDOBJECT_PIPE
+					   : e.kind == FD_SOCKET ? FDOBJECT_SOCKET
+								 : FDOBJECT_FILE,
+					   e.number};
+		p->s->registered |= link.len == 0;
+		p->s->registered_events |= e.kind == FD_EVENT;
+		if (is_told && fdsearch_is_wanted(p, o))
+			r = held_add(p, o, pid, &both);
+	}
+	return r;
+}
+
 static int ring_add(struct pass *p, pid_t pid, int fd, const char *info_dir)
 {
 	char text[16384]; /* the operations that wait come first */
 	size_t len;
 	struct fdinfo info = {.has = 0};
 	struct fdsearch *s = p->s;
-	if (!s->registered && fdinfo_text(p->w, info_dir, fd, text, sizeof(text), &len) == 0)
+	if (fdinfo_text(p->w, info_dir, fd, text, sizeof(text), &len) == 0)
 		fdinfo_parse((struct span){text, len}, &info);
-	s->registered |= !(info.has & FDINFO_REGISTERED) || info.registered > 0;
+	s->registered |= !(info.has & FDINFO_REGISTERED) || len + 1 >= sizeof(text);
+	if ((info.has & FDINFO_REGISTERED) && info.registered > 0) {
+		int r = registered_take(p, pid, (struct span){text, len});
+		if (r)
+			return r;
+	}
 	if (s->n_rings && s->ring[s->n_rings - 1] == pid)
 		return 0;
 	if (vec_room(&s->ring, &s->cap_rings, s->n_rings + 1) < 0)
@@ -191,6 +224,16 @@ static int table_take(struct pass *p, const struct fdtable *t)
 	return 0;
 }
 
+static int loose_add(struct fdsearch *s, pid_t pid, const struct fdentry *e)
+{
+	if (e->kind != FD_TIMER && e->kind != FD_INOTIFY && e->kind != FD_EPOLL)
+		return 0;
+	if (vec_room(&s->loose, &s->cap_loose, s->n_loose + 1) < 0)
+		return -ENOMEM;
+	s->loose[s->n_loose++] = (struct fdloose){pid, e->fd, e->kind};
+	return 0;
+}
+
 static int denied_add(struct fdsearch *s, struct kin *k)
 {
 	k->denied = true;
@@ -200,24 +243,15 @@ static int denied_add(struct fdsearch *s, struct kin *k)
 	return 0;
 }
 
-/* True if a thread of the process has descriptors of its own, or if that cannot be told. */
-static bool has_unlisted(struct pass *p, const struct kin *k)
-{
-	cleanup(freep) pid_t *tids = NULL;
-	size_t n = 0;
-	if (k->n_threads <= 1)
-		return false;
-	const int r = threads_read(p->w, k->pid, &tids, &n);
-	return r == 0 ? threads_part_files(p->w, k, tids, n) : r != WORLD_GONE;
-}
-
-static int process_take(struct pass *p, struct kin *k)
+/* tid 0: the descriptors of the main thread, which all others have as well, as a rule. */
+static int thread_take(struct pass *p, const struct kin *k, pid_t tid)
 {
 	char text[FDLINK_MAX], info_dir[40];
 	cleanup(closedirp) DIR *dir = NULL;
 	struct span link;
 	int fd;
-	int r = fddir_open(p->w, k->pid, k->state == 'Z', &dir, info_dir);
+	int r = tid ? fddir_open_thread(p->w, k->pid, tid, &dir, info_dir)
+		    : fddir_open(p->w, k->pid, k->state == 'Z', &dir, info_dir);
 	while (r == 0 && fddir_next(dir, &fd, &link, text, &r)) {
 		/* Links that can be nothing of what is searched are the most: they are left out early. */
 		const struct fdentry e = fdentry_of(fd, link);
@@ -225,10 +259,25 @@ static int process_take(struct pass *p, struct kin *k)
 		r = descriptor_take(p, k->pid, &e, info_dir);
 		if (r == 0 && e.special == FD_RING)
 			r = ring_add(p, k->pid, e.fd, info_dir);
+		if (r == 0)
+			r = loose_add(p->s, k->pid, &e);
 	}
+	return r;
+}
+
+static int process_take(struct pass *p, struct kin *k)
+{
+	cleanup(freep) pid_t *tids = NULL;
+	size_t n = 0;
+	int r = thread_take(p, k, 0);
+	if (r == 0 && k->n_threads > 1)
+		r = threads_read(p->w, k->pid, &tids, &n);
+	n = r == 0 && n ? threads_part_files(p->w, k, tids, n) : 0;
+	for (size_t i = 0; r == 0 && i < n; i++)
+		r = thread_take(p, k, tids[i]);
 	if (r == WORLD_GONE || r == -ENOMEM)
 		return r == WORLD_GONE ? 0 : r;
-	if (r || has_unlisted(p, k))
+	if (r)
 		return denied_add(p->s, k);
 	k->listed = true;
 	return 0;

@@ -6,8 +6,8 @@
  * When the list of holders is whole. The ends of unnamed pipes and socketpairs, eventfds, and both ends of a
  * connection reach another process only by fork, by SCM_RIGHTS, or by pidfd_getfd(2) and /proc/PID/fd, which take a
  * tracer's rights. Where every process could be listed, the list is whole unless a descriptor is on its way in a unix
- * socket (fdinfo: scm_fds), or kept by a ring of io_uring, which needs no descriptor (fdinfo: UserFiles). A process of
- * which a thread has descriptors of its own (CLONE_FILES, unshare(2)) counts as one that could not be listed.
+ * socket (fdinfo: scm_fds). Threads with descriptors of their own (unshare(2)) are listed too, as is what a ring of
+ * io_uring keeps, which needs no descriptor (fdinfo: UserFiles).
  *
  * An ordinary user cannot list the processes of others, nor can anybody those outside a pid namespace. An object is
  * then "sealed" if each of its topmost holders (those whose parent does not hold it) has a parent that was listed, is
@@ -69,6 +69,13 @@ struct fdheld {
 	uint32_t n_locks; /* files: how many FLOCK and OFD locks these are; a descriptor that was copied counts again */
 };
 
+/* Of a process that is not wanted: what the kernel gives no number (timers, inotify, epoll). */
+struct fdloose {
+	pid_t pid;
+	int fd;
+	uint8_t kind; /* enum fd_kind */
+};
+
 struct fdsearch {
 	struct fdobject *key; /* what is searched; sorted by fdsearch_run; owned */
 	size_t n_keys, cap_keys;
@@ -80,10 +87,12 @@ struct fdsearch {
 	size_t n_denied, cap_denied;
 	pid_t *ring; /* processes with an io_uring, ascending; owned */
 	size_t n_rings, cap_rings;
+	struct fdloose *loose; /* owned */
+	size_t n_loose, cap_loose;
 	size_t n_descriptors; /* that were looked at */
 	bool cut; /* out of time or room: nothing is whole */
 	bool in_flight; /* a descriptor is on its way between processes */
-	bool registered; /* a ring of any process keeps files */
+	bool registered, registered_events; /* a ring of any process keeps what is not known, and eventfds */
 	bool suspect_unknown; /* a socket that may carry descriptors was found in no process */
 };
 void fdsearch_done(struct fdsearch *s);

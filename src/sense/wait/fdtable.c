@@ -21,12 +21,16 @@ static uint64_t fdlink_hash(struct span link)
 
 int fddir_open(const struct world *w, pid_t pid, bool leader_ended, DIR **ret, char info_dir[static 40])
 {
+	return fddir_open_thread(w, pid, leader_ended ? proc_living_thread(w, pid) : 0, ret, info_dir);
+}
+
+int fddir_open_thread(const struct world *w, pid_t pid, pid_t tid, DIR **ret, char info_dir[static 40])
+{
 	char path[40];
 	if (w->proc_fd < 0)
 		return WORLD_ABSENT;
 	TEXT_FORMAT(path, "%d/fd", (int)pid);
 	(void)text_format(info_dir, 40, "%d/fdinfo", (int)pid);
-	const pid_t tid = leader_ended ? proc_living_thread(w, pid) : 0;
 	if (tid > 0) {
 		TEXT_FORMAT(path, "%d/task/%d/fd", (int)pid, (int)tid);
 		(void)text_format(info_dir, 40, "%d/task/%d/fdinfo", (int)pid, (int)tid);
@@ -41,14 +45,15 @@ int fddir_open(const struct world *w, pid_t pid, bool leader_ended, DIR **ret, c
 	return 0;
 }
 
-bool threads_part_files(const struct world *w, const struct kin *k, const pid_t *tids, size_t n)
+size_t threads_part_files(const struct world *w, const struct kin *k, pid_t *tids, size_t n)
 {
 	/* A main thread that has ended has no descriptors any more. */
 	const pid_t one = k->state == 'Z' ? proc_living_thread(w, k->pid) : k->pid;
+	size_t kept = 0;
 	for (size_t i = 0; one > 0 && i < n; i++)
 		if (tids[i] != one && tids[i] != k->pid && tasks_part_files(w, one, tids[i]))
-			return true;
-	return false;
+			tids[kept++] = tids[i];
+	return kept;
 }
 
 bool fddir_next(DIR *dir, int *ret_fd, struct span *ret_link, char link[static FDLINK_MAX], int *r)

@@ -111,6 +111,8 @@ bool fdsearch_is_whole(const struct world *w, const struct fdsearch *s, struct k
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		size_t n_holders;
+		if (o[i].class == FDOBJECT_EVENTFD && s->registered_events)
+			return false;
 		const struct fdheld *h = fdsearch_holders(s, o[i], &n_holders);
 		for (size_t j = 0; j < n_holders; j++) {
 			if (has_ring(s, h[j].pid) || (!all_listed && !holder_is_sealed(w, s, k, o, n, h[j].pid)))

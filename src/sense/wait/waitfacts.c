@@ -337,7 +337,7 @@ static int process_read(struct waitlook *l, struct waitproc *p, struct waitfact_
 		if (tids[i] != pid)
 			r = thread_add(l, p, tids[i]);
 	ret->n_threads = (uint32_t)l->f->n_threads - ret->first_thread;
-	p->kin->denied = p->kin->denied || threads_part_files(l->w, p->kin, tids, n);
+	p->kin->denied = p->kin->denied || threads_part_files(l->w, p->kin, tids, n) > 0;
 	return r;
 }
 

@@ -152,8 +152,8 @@ struct waitfact_process {
 	char state;
 	bool readable; /* descriptors could be read */
 	bool wanted; /* one of the processes that were asked for; its threads are listed */
-	bool has_timers; /* of timer_create(2), or an alarm (agent/wait/waitalarms): they signal it by themselves */
-	bool alarm_unknown; /* agent/wait/waitalarms could not ask about its alarm */
+	/* its own timers, or an alarm, signal it; agent/wait/waitalarms could not ask about an alarm */
+	bool has_timers, alarm_unknown;
 	uint64_t handled; /* signals with a handler: bit n - 1 of signal n; 0: none, or unknown */
 	bool has_exit; /* a zombie whose end could be read */
 	int exit_status; /* as waitpid(2) has it */

@@ -204,7 +204,7 @@ static void timerfd_take(struct waiting *c, const struct fdentry *e)
 		return;
 	TEXT_FORMAT(f->text, "timerfd %d%s", e->fd, off ? ", which is not set" : "");
 	if (off)
-		waitfact_pend(c->l, &(struct pend){.kind = PEND_TIMER, .pid = c->t->pid});
+		waitfact_pend(c->l, &(struct pend){.kind = PEND_TIMER, .pid = c->t->pid, .fd = e->fd});
 }
 
 static void other_take(struct waiting *c, const struct fdentry *e, bool to_write)

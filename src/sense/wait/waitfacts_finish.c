@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/vec.h"
+#include "sense/proc/kcmp.h"
 #include "sense/wait/fdholders_parts.h"
 #include "sense/wait/waitfacts_parts.h"
 
@@ -101,7 +102,10 @@ static int tcp_resolve(struct waitlook *l, struct pend *p, struct waitfact *f, c
 	f->sent_bytes = f->kind == WAITFACT_TCP ? s->acked_bytes : 0;
 	if (!other || f->kind != WAITFACT_TCP)
 		return 0;
-	p->under_way = is_under_way(s, other, f->to_write);
+	if (is_under_way(s, other, f->to_write)) {
+		f->kind = WAITFACT_CONNECT;
+		return 0;
+	}
 	if (other->inode) {
 		f->peer_id = other->inode;
 		return peer_want(l, p, other->inode);
@@ -191,7 +195,7 @@ static int pends_want(struct waitlook *l)
 {
 	for (size_t i = 0; i < l->n_pend; i++) {
 		struct pend *p = &l->pend[i];
-		if (p->kind == PEND_TIMER || p->kind == PEND_CHANGE)
+		if (p->kind == PEND_TIMER || p->kind == PEND_CHANGE || p->kind == PEND_EPOLL)
 			continue;
 		int r = p->kind == PEND_SOCKET ? socket_resolve(l, p) : fdsearch_want(&l->search, p->own);
 		if (r)
@@ -309,7 +313,7 @@ static void socket_finish(struct waitlook *l, const struct pend *p, struct waitf
 		return;
 	pend_holders(l, f, p->peer, -1, p->pair ? p->own : none);
 	/* An end that no process has may be on its way to one. */
-	f->complete = f->complete && f->n_holders > 0 && !p->named && !p->under_way;
+	f->complete = f->complete && f->n_holders > 0 && !p->named;
 }
 
 /*
@@ -356,12 +360,27 @@ static void file_lock_finish(struct waitlook *l, const struct pend *p, struct wa
 }
 
 /*
+ * What has no number, and is open in a process outside of the job: the kernel tells whether two descriptors are copies
+ * of one.
+ */
+static bool is_open_outside(struct waitlook *l, const struct pend *p, enum fd_kind kind)
+{
+	const size_t most = 65536; /* questions in one look: each takes a microsecond */
+	const struct fdsearch *s = &l->search;
+	for (size_t i = 0; i < s->n_loose; i++)
+		if (s->loose[i].kind == kind &&
+		    (l->n_compared++ >= most || tasks_may_share(l->w, p->pid, p->fd, s->loose[i].pid, s->loose[i].fd)))
+			return true;
+	return false;
+}
+
+/*
  * A timer that is not set, or an inotify that watches nothing: who has it could set it. The kernel gives it no number,
  * so that each process with any of the kind may be one; that nobody else has it is known where no other one has any.
  */
 static void numberless_finish(struct waitlook *l, const struct pend *p, enum fd_kind kind, struct waitfact *f)
 {
-	f->complete = !l->kin.hidden && l->search.n_rings == 0;
+	f->complete = !l->kin.hidden && l->search.n_rings == 0 && l->search.n_denied == 0 && !is_open_outside(l, p, kind);
 	for (size_t i = 0; i < l->n_procs; i++) {
 		const struct waitproc *x = &l->proc[i];
 		bool has = x->kin->pid == p->pid;
@@ -484,6 +503,9 @@ static void pend_finish(struct waitlook *l, const struct pend *p)
 		break;
 	case PEND_TIMER:
 		numberless_finish(l, p, FD_TIMER, f);
+		break;
+	case PEND_EPOLL:
+		l->f->thread[p->thread].cut |= is_open_outside(l, p, FD_EPOLL);
 		break;
 	case PEND_TERMINAL:
 		terminal_finish(l, p, f);

@@ -42,6 +42,7 @@ enum pend_kind {
 	PEND_QUEUE,
 	PEND_TIMER,
 	PEND_CHANGE,
+	PEND_EPOLL, /* of no fact: whoever has a copy of it may let it watch something else */
 	PEND_TERMINAL,
 };
 struct pend {
@@ -51,7 +52,6 @@ struct pend {
 	uint8_t access; /* pipes: what the holders do, O_RDONLY or O_WRONLY; file locks: enum fdinfo_lock */
 	bool named; /* a FIFO: anybody may open it */
 	struct fifo_id fifo; /* of a FIFO that nobody can open any more */
-	bool under_way; /* sockets: bytes are sent, and have not come */
 	bool pair; /* both ends of a unix socket were made together */
 	pid_t pid; /* sockets, timers, terminals, file locks and changes of files: whose it is */
 	int fd; /* sockets; changes of files: the descriptor that watches them */
@@ -90,6 +90,7 @@ struct waitlook {
 	struct pend_memo memo[1024]; /* by hash; a later one takes the place of an earlier one */
 	struct mates_process *mates; /* by pid; owned; NULL: not read yet */
 	size_t n_mates;
+	size_t n_compared; /* pairs of descriptors */
 	size_t n_fifos; /* whose users by other paths were searched for */
 	size_t n_terminals; /* descriptors of terminals that were asked about */
 	int error; /* -ENOMEM, kept until the end */

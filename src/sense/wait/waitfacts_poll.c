@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "sense/proc/kcmp.h"
 #include "sense/wait/waitfacts_parts.h"
 
 /* Descriptors of one call that are read. */
@@ -58,9 +59,10 @@ static void select_sets(struct waiting *c)
 
 /*
  * A member is its file, not its number: the number may have been closed since and may belong to another file. Pipes and
- * sockets are found by their inode; other kinds have one inode for all, so the number has to have that inode.
+ * sockets are found by their inode; other kinds have one inode for all, so the number has to have that inode, and the
+ * kernel is asked (kcmp(2)).
  */
-static void epoll_member_take(struct waiting *c, const struct epoll_member *m, int depth)
+static void epoll_member_take(struct waiting *c, int epoll, const struct epoll_member *m, int depth)
 {
 	struct fdinfo info;
 	const bool in = m->events & (EPOLLIN | EPOLLPRI | EPOLLRDHUP | EPOLLRDNORM);
@@ -73,7 +75,7 @@ static void epoll_member_take(struct waiting *c, const struct epoll_member *m, i
 		return;
 	}
 	if (e && !by_inode && fdtable_info(c->l->w, t, m->fd, &info) == 0 && (info.has & FDINFO_INODE) &&
-	    info.inode == m->inode) {
+	    info.inode == m->inode && epoll_may_watch(c->l->w, c->t->pid, epoll, m->fd)) {
 		waiting_fd(c, m->fd, in, out, depth);
 		return;
 	}
@@ -106,7 +108,13 @@ void waiting_epoll(struct waiting *c, int fd, int depth)
 	}
 	struct span rest = {text, len};
 	while (epoll_member_next(&rest, &m))
-		epoll_member_take(c, &m, depth + 1);
+		epoll_member_take(c, fd, &m, depth + 1);
+	if (c->t->n == 0)
+		return;
+	waitfact_pend(c->l, &(struct pend){.kind = PEND_EPOLL,
+					   .pid = c->t->pid,
+					   .fd = fd,
+					   .thread = (uint32_t)c->l->f->n_threads});
 }
 
 void waiting_poll(struct waiting *c)
