@@ -74,6 +74,16 @@ static enum confidence confidence_of(const struct hang_work *w, const struct wai
 	return CONFIDENCE_LOW;
 }
 
+/* True if one of the end, or who comes to it, may go on by what nobody could ask about. */
+static bool is_doubtful(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph *g = w->c->graph;
+	for (size_t i = 0; i < g->n_nodes; i++)
+		if (g->node[i].doubtful && g->node[i].sink == (uint32_t)(s - g->sink))
+			return true;
+	return false;
+}
+
 /* ---- proofs ---- */
 
 /* True of a goroutine that waits for the end itself, and for nobody else, so that no visitor wakes it. */
@@ -679,7 +689,7 @@ bool hang_graph_explains(struct hang_work *w)
 	/* read from a pool, which proves nothing; a server of the same port may have its connection */
 	bool lost = (n->hint && n->hint->lost) || waitgraph_waits_for_itself(n);
 	bool sure = held && s->circle == WAITGRAPH_PROOF && !lost && !is_unasked(w->c->graph, s) &&
-		    !hang_stopper_sleeps(w, s) && !hang_is_spared(w, s);
+		    !hang_stopper_sleeps(w, s) && !hang_is_spared(w, s) && !is_doubtful(w, s);
 	hang_graph_is(w, s, left ? "abandoned_wait" : asker ? "poll_loop" : id,
 		 sure ? confidence_of(w, s) : MIN(confidence_of(w, s), CONFIDENCE_MEDIUM));
 	circle_says(w, s);

@@ -62,6 +62,7 @@ struct spread {
 	bool possible; /* what is possible, and explains nothing, is spread: it takes proofs away only */
 	bool signals; /* several wait for one that programs send, and none of those who could is live */
 	const struct waitfacts *now;
+	struct waitgraph_node *node;
 };
 
 static int by_source(const void *a, const void *b)
@@ -75,6 +76,8 @@ static void is_live(struct spread *s, uint32_t i)
 	if (s->live[i])
 		return;
 	s->live[i] = true;
+	if (s->possible && i < s->n_nodes)
+		s->node[i].doubtful |= !s->shared_is_whole;
 	s->n_live++;
 	s->pending[s->n_pending++] = i;
 }
@@ -625,7 +628,8 @@ static int mark_with(struct build *b, bool shared_is_whole)
 			   .shared_is_whole = shared_is_whole,
 			   .fifos = several_wait(b->in->now, WAITFACT_FIFO),
 			   .signals = shared_is_whole && several_wait(b->in->now, WAITFACT_SIGNAL),
-			   .now = b->in->now};
+			   .now = b->in->now,
+			   .node = b->g->node};
 	if (!live || !pending || !missing)
 		return -ENOMEM;
 	int r = mark_all(b, &s);

@@ -67,6 +67,7 @@ struct waitgraph_node {
 	 * does, or its handler is told of the end of a child that lives. It need not be live for that alone.
 	 */
 	bool spared;
+	bool doubtful; /* not dead, if for nothing else than that an end may come of which nothing tells: an alarm's */
 	bool calls; /* it waits for the answer of another process, which another thread of its process reads */
 	bool wants; /* it waits for a result that another process makes */
 	bool idle; /* it waits for requests or work, and ends nobody's wait meanwhile */
