@@ -94,10 +94,15 @@ def wakes(binary):
 
 def lives(vigil, *command, env=None):
     """The job is not ended by --on-hang kill, and is told at most with low confidence."""
-    result = vigil("run", "--hang-after", "4s", "--on-hang", "kill", "--", *command, timeout=90, env=env)
-    assert result.status == 0, result
+    is_not_ended(vigil, *command, env=env)
     told_low(vigil)
     return events(vigil)
+
+
+def is_not_ended(vigil, *command, env=None, prefix=()):
+    words = ["--hang-after", "4s", "--on-hang", "kill", "--on-hang-needs", "proof"]
+    result = vigil("run", *words, "--", *command, timeout=90, env=env, prefix=prefix)
+    assert result.status == 0, result
 
 
 def told_low(vigil):
@@ -117,6 +122,65 @@ def test_an_alarm_without_a_handler_ends_its_process(vigil, what):
     need_bpf(vigil)
     looked_at = lives(vigil, sys.executable, "-c", JOB, what, SECONDS)
     assert [e for e in looked_at if e["kind"] in ("suspected", "hang")], "nobody looked at it while it stood"
+
+
+def test_without_bpf_an_alarm_may_be_set(vigil, as_nobody):
+    os.chmod(vigil.state, 0o777)
+    if subprocess.run([*as_nobody, vigil.binary, "version"], capture_output=True).returncode:
+        pytest.skip("another user cannot start this vigil")
+    is_not_ended(vigil, "/usr/bin/python3", "-c", JOB, "alarm-end", SECONDS, prefix=as_nobody)
+
+
+# a network of its own for the words after it: down while there is a file "down", and no "up"
+NETWORK = """
+import fcntl, os, socket, struct, subprocess, sys, time
+def link(up):
+    fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sh14x", b"lo", up)) # SIOCSIFFLAGS
+link(1)
+p = subprocess.Popen(sys.argv[1:])
+for name, up in (("down", 0), ("up", 1)):
+    while not os.path.exists(name) and p.poll() is None:
+        time.sleep(0.05)
+    link(up)
+    os.close(os.open("is-" + name, os.O_CREAT | os.O_WRONLY))
+sys.exit(p.wait())
+"""
+ASKS = """
+import os, socket, time
+door = socket.create_server(("127.0.0.1", 0))
+if os.fork() == 0:
+    c = socket.create_connection(door.getsockname())
+    while b := c.recv(1):
+        c.sendall(b)
+    os._exit(0)
+c, _ = door.accept()
+for i in range(25):
+    if i == 20:
+        os.close(os.open("down", os.O_CREAT | os.O_WRONLY))
+        while not os.path.exists("is-down"):
+            time.sleep(0.05)
+    c.sendall(b"x")
+    c.recv(1)
+    print("step", i, flush=True)
+    time.sleep(0.1)
+c.shutdown(socket.SHUT_WR)
+os.wait()
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a network of its own takes root")
+def test_what_the_network_has_lost_is_sent_again(vigil, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    prefix = ["unshare", "-n", sys.executable, "-c", NETWORK]
+    if subprocess.run([*prefix[:2], "true"], capture_output=True).returncode:
+        pytest.skip("no network can be made here")
+    words = ["--hang-after", "4s", "--on-hang", "kill", "--on-hang-needs", "proof"]
+    p = vigil.start("run", *words, "--", sys.executable, "-c", ASKS, prefix=prefix)
+    wait_for(lambda: (tmp_path / "is-down").exists() and events(vigil, "suspected"), 60, "a look")
+    with pytest.raises(subprocess.TimeoutExpired):
+        p.wait(SECONDS)
+    (tmp_path / "up").touch()
+    assert vigil.finish(p, timeout=90).status == 0
 
 
 @pytest.mark.parametrize("what", ["killed-end", "killed-output", "asked"])

@@ -533,7 +533,8 @@ static bool one_sleeps_long(const struct build *b, const struct spread *s, const
 		const bool starts = x->who && (x->who->main || x->who->launcher);
 		/* A limit of the main thread's own wait is for that wait. */
 		const bool waits = x->main && !(x->fact && x->fact->kind == WAITFACT_CLOCK);
-		if (!t || x->process == but || x->end == WAITEND_RUNS || x->naps || !starts || waits || !acts_by_itself(x))
+		const bool acts = starts && !waits && x->end != WAITEND_RUNS && !x->naps && acts_by_itself(x);
+		if (!t || !acts || x->process == but)
 			continue;
 		const struct waitfact_thread *before = waitfacts_thread(b->in->before, t->pid, t->tid);
 		if (before && before->runs_so_far == t->runs_so_far)
@@ -558,7 +559,8 @@ static void possible_spread(struct build *b, struct spread *s)
 	for (size_t i = 0; i < s->now->n_processes; i++) {
 		const struct waitfact_process *p = &s->now->process[i];
 		const struct waitgraph_who *who = waitgraph_who_of(b->in, p->pid);
-		if (p->state != 'Z' && who && !who->main && (may_have_an_alarm(b, p) || one_sleeps_long(b, s, p)))
+		const bool helper = who && !who->main && p->state != 'Z';
+		if (helper && (may_have_an_alarm(b, p) || one_sleeps_long(b, s, p)))
 			is_live(s, s->first_ended + (uint32_t)i);
 	}
 	spread(s);

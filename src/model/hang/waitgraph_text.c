@@ -67,6 +67,8 @@ static const char *verb(const struct waitfact *f)
 	case WAITFACT_TERMINAL:
 		return f->to_write ? "write, terminal " : "";
 	case WAITFACT_CONNECT:
+		if (f->received_bytes + f->sent_bytes > 0) /* it was made, and has lost what was sent */
+			return f->to_write ? "send, " : "recv, ";
 		return "connect, ";
 	case WAITFACT_FIFO:
 		return "open of a FIFO, ";

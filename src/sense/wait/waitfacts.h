@@ -32,7 +32,7 @@ enum waitfact_kind {
 	WAITFACT_UNKNOWN, /* it could not be told; never complete */
 	WAITFACT_CLOCK, /* a time: sleep, timerfd; it ends by itself */
 	WAITFACT_TCP, /* a connection; holders: who has the other end */
-	WAITFACT_CONNECT, /* a connection that is being made */
+	WAITFACT_CONNECT, /* a connection that is being made, or has lost what was sent */
 	WAITFACT_LISTEN, /* a listening socket, TCP or unix: anybody may connect */
 	WAITFACT_DATAGRAM, /* UDP and other sockets without a peer: anybody may send */
 	/*
@@ -152,8 +152,7 @@ struct waitfact_process {
 	char state;
 	bool readable; /* descriptors could be read */
 	bool wanted; /* one of the processes that were asked for; its threads are listed */
-	/* its own timers, or an alarm, signal it; agent/wait/waitalarms could not ask about an alarm */
-	bool has_timers, alarm_unknown;
+	bool has_timers, alarm_unknown; /* timers, or an alarm, signal it; waitalarms could not ask about alarms */
 	uint64_t handled; /* signals with a handler: bit n - 1 of signal n; 0: none, or unknown */
 	bool has_exit; /* a zombie whose end could be read */
 	int exit_status; /* as waitpid(2) has it */
