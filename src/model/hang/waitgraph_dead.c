@@ -443,14 +443,14 @@ static bool one_sleeps(const struct build *b, const struct spread *s)
 
 /*
  * Who has a handler of its own for the request to end may go on by it, if a helper sleeps that may send it. Without one
- * nothing of the job is known to: anybody may end a hang so.
+ * nothing of the job is known to: anybody may end a hang so. request: SIGTERM; or SIGINT, for which Python has one.
  */
-static void helper_asks_to_end(struct build *b, struct spread *s)
+static void helper_asks_to_end(struct build *b, struct spread *s, int request)
 {
 	const bool sleeps = one_sleeps(b, s);
 	for (size_t i = 0; sleeps && i < s->now->n_processes; i++) {
 		const struct waitfact_process *p = &s->now->process[i];
-		if ((p->handled & SIGNAL_BIT(SIGTERM)) && !has_all(p, SIGNALS_OF_GO) && !has_all(p, SIGNALS_OF_JAVA) &&
+		if ((p->handled & SIGNAL_BIT(request)) && !has_all(p, SIGNALS_OF_GO) && !has_all(p, SIGNALS_OF_JAVA) &&
 		    !has_all(p, SIGNALS_OF_NODE))
 			handler_runs(b, s, p, true);
 	}
@@ -470,7 +470,7 @@ static void enders_spread(struct build *b, struct spread *s)
 		if (who && !who->main && (n > 1 || (n == 1 && ender != &s->now->process[i])))
 			is_live(s, s->first_ended + (uint32_t)i);
 	}
-	helper_asks_to_end(b, s);
+	helper_asks_to_end(b, s, SIGTERM);
 	spread(s);
 }
 
@@ -563,6 +563,7 @@ static void possible_spread(struct build *b, struct spread *s)
 		if (helper && (may_have_an_alarm(b, p) || one_sleeps_long(b, s, p)))
 			is_live(s, s->first_ended + (uint32_t)i);
 	}
+	helper_asks_to_end(b, s, SIGINT);
 	spread(s);
 	handlers_spread(b, s);
 }
