@@ -244,7 +244,7 @@ static int denied_add(struct fdsearch *s, struct kin *k)
 }
 
 /* tid 0: the descriptors of the main thread, which all others have as well, as a rule. */
-static int thread_take(struct pass *p, const struct kin *k, pid_t tid)
+static int fdholders_thread_take(struct pass *p, const struct kin *k, pid_t tid)
 {
 	char text[FDLINK_MAX], info_dir[40];
 	cleanup(closedirp) DIR *dir = NULL;
@@ -269,12 +269,12 @@ static int process_take(struct pass *p, struct kin *k)
 {
 	cleanup(freep) pid_t *tids = NULL;
 	size_t n = 0;
-	int r = thread_take(p, k, 0);
+	int r = fdholders_thread_take(p, k, 0);
 	if (r == 0 && k->n_threads > 1)
 		r = threads_read(p->w, k->pid, &tids, &n);
 	n = r == 0 && n ? threads_part_files(p->w, k, tids, n) : 0;
 	for (size_t i = 0; r == 0 && i < n; i++)
-		r = thread_take(p, k, tids[i]);
+		r = fdholders_thread_take(p, k, tids[i]);
 	if (r == WORLD_GONE || r == -ENOMEM)
 		return r == WORLD_GONE ? 0 : r;
 	if (r)
