@@ -697,6 +697,20 @@ static bool threads_cross(struct hang_work *w)
 	return true;
 }
 
+static size_t ranks_here(const struct hang_work *w)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < w->p->n; i++)
+		n += !w->p->rank[i].serves;
+	return n;
+}
+
+/* How many ranks the job has, by the environment; 0: unknown. */
+static size_t world_of(const struct hang_work *w)
+{
+	return w->c->environment ? w->c->environment->world_size : 0;
+}
+
 static bool stalled(struct hang_work *w)
 {
 	const struct stackgroup_rank *one = &w->g.rank[0];
@@ -715,7 +729,7 @@ static bool stalled(struct hang_work *w)
 	hang_says(w, "All %zu ranks are in the same call, and it does not end: %s.", w->g.n, doing);
 	if (bn)
 		hang_says(w, "It is the exchange of a synchronised batch normalisation.");
-	else
+	else if (world_of(w) <= ranks_here(w))
 		hang_says(w, "No rank is missing, so what is below does not move: the network, a GPU, or the library.");
 	if (crossed)
 		hang_says(w, "Or they are in it for different communicators, each of which waits for the others.");
@@ -737,7 +751,21 @@ static bool one_unseen(struct hang_work *w)
 	return true;
 }
 
-bool hang_all_wait(struct hang_work *w)
+/*
+ * Some ranks of the job are on other machines, so that nobody sees where they stand. That all of this one wait says no
+ * more than that one of those has not come: it may be at work, and a call of this machine may be for it alone.
+ */
+static void larger_world_says(struct hang_work *w)
+{
+	const size_t world = world_of(w), here = ranks_here(w);
+	if (w->v->kind != HANG_HANG || world <= here)
+		return;
+	w->v->confidence = CONFIDENCE_LOW;
+	w->v->proved = false;
+	hang_says(w, "%zu of %zu ranks are here: one of the others may be the one that does not come.", here, world);
+}
+
+static bool where_all_wait(struct hang_work *w)
 {
 	if (w->n_blocking > 0 || w->g.n < 2)
 		return false;
@@ -752,6 +780,13 @@ bool hang_all_wait(struct hang_work *w)
 		return true;
 	return uneven(w) || message_circle(w) || one_at_its_end(w) || p2p(w) || store(w) || key_beside_calls(w) ||
 	       epoch_over_for_some(w) || mismatched(w) || stalled(w);
+}
+
+bool hang_all_wait(struct hang_work *w)
+{
+	const bool decided = where_all_wait(w);
+	larger_world_says(w);
+	return decided;
 }
 
 /* The GPU of a waiting rank spins; that of a rank that never got there does not. */
@@ -786,5 +821,7 @@ bool hang_by_counters(struct hang_work *w)
 {
 	if (!hang_old_enough(w, HANG_FIRM))
 		return true;
-	return one_does_not_spin(w) || uneven(w);
+	const bool decided = one_does_not_spin(w) || uneven(w);
+	larger_world_says(w);
+	return decided;
 }

@@ -368,17 +368,33 @@ static bool wants_gil(const struct hang_work *w, pid_t pid, const struct dump_th
 /* So long may who brings what the holder of that lock waits for sleep, or work. */
 static const uint64_t gil_brought_ns = 2 * 60 * NS_PER_S;
 
-/* True if somebody who sleeps or runs brings what this thread waits for. */
+/* True of an end that somebody who is not seen to hang may bring: he works, sleeps, or is none of the job. */
+static bool may_bring(const struct waitgraph_node *n)
+{
+	return n->end == WAITEND_CLOCK || n->end == WAITEND_RUNS || n->end == WAITEND_OUTSIDE ||
+	       n->end == WAITEND_PERSON || n->end == WAITEND_VISITOR || n->spared;
+}
+
+/* True of a thread that sleeps, by its call, for less than it takes until its sleep is no excuse. */
+static bool sleeps_for_a_while(const struct waitgraph_node *n)
+{
+	const uint64_t ns = MAX(n->thread->limit_ns, n->thread->left_ns);
+	return n->end == WAITEND_CLOCK && ns > 0 && ns < HANG_SLEEP_NS;
+}
+
+/* True if somebody who sleeps, runs, or is none of the job brings what this thread waits for, or the clock does. */
 static bool is_brought(const struct hang_work *w, pid_t pid, pid_t tid)
 {
 	const struct waitgraph *g = w->c->graph;
 	const struct waitgraph_node *n = g ? waitgraph_thread(g, pid, tid) : NULL;
-	for (uint32_t i = 0; n && !n->dead && i < n->n_edges; i++) {
+	if (!n || n->dead)
+		return false;
+	for (uint32_t i = 0; i < n->n_edges; i++) {
 		const struct waitgraph_node *to = &g->node[g->edge[n->first_edge + i].to];
-		if (to->process != n->process && (to->end == WAITEND_CLOCK || to->end == WAITEND_RUNS || to->spared))
+		if (to->process != n->process && may_bring(to))
 			return true;
 	}
-	return false;
+	return n->n_edges == 0 && (n->end == WAITEND_CLOCK ? sleeps_for_a_while(n) : may_bring(n));
 }
 
 /* One thread has the interpreter's lock in each dump, stands where it stood, and others want it. */
