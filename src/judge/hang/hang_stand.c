@@ -197,7 +197,7 @@ bool hang_busy(struct hang_work *w)
 	double gap = w->stepping ? w->p->gap_ns : 0;
 	uint64_t most = MAX(hang_gpu_works(w, r->rank) ? gpu_busy_ns : busy_ns, (uint64_t)(gap * busy_gaps));
 	bool spins = missed && circles(w, r);
-	bool looks = spins && looks_in_vain(w, r);
+	bool looks = spins && looks_in_vain(w, r) && !hang_reads_a_clock(w, r);
 	bool looks_on = looks || (spins && yields(w, r));
 	uint64_t compute = w->s->has_after ? MAX(w->s->after_ns, spin_ns) : compute_ns;
 	const double step = w->p->has_step_time ? w->p->step_time_ns : gap;

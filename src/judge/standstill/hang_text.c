@@ -99,6 +99,16 @@ static const char *source_line(const struct hang_work *w, int32_t rank)
 	return "";
 }
 
+bool hang_reads_a_clock(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	static const char *const words[] = {"time()", "monotonic", "perf_counter", "clock", "now()", "elapsed"};
+	const char *line = r->activity.user ? source_line(w, r->rank) : "";
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (strstr(line, words[i]))
+			return true;
+	return false;
+}
+
 static uint64_t sleep_written(const struct hang_work *w, const struct stackgroup_rank *r)
 {
 	const char *line = r->activity.user ? source_line(w, r->rank) : "";
