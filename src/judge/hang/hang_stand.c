@@ -55,7 +55,7 @@ static bool was_missed(const struct hang_work *w, const struct stackgroup_rank *
 	size_t missed = 0, own = 0;
 	for (size_t i = 0; r->acting && i < MIN(w->c->n_dumps, HANG_DUMPS); i++) {
 		const struct dump_thread *t = hang_acting_at(w->c->dumps[i], r);
-		missed += !t || t->n_frames == 0;
+		missed += !t || t->n_frames == 0 || t->note[0];
 		own += t && hang_own_top(t);
 	}
 	return missed > 0 && own > 0;

@@ -93,8 +93,9 @@ const struct dump_frame *hang_own_top(const struct dump_thread *t)
 {
 	for (size_t i = 0; i < t->n_frames; i++) {
 		const struct dump_frame *f = &t->frames[i];
+		/* Where native frames are missing it may be in a library that it has called. */
 		if (f->kind == FRAME_PYTHON)
-			return f;
+			return t->note[0] ? NULL : f;
 		if (t->has_python && f->module && !strstr(f->module, "python") && !hang_c_library(f->module))
 			return NULL;
 	}

@@ -284,6 +284,8 @@ static void stack_word(struct block *b, struct span key, struct span *rest, cons
 		*(span_eq(next(rest, where), "last") ? &b->last : &b->before) = true;
 	else if (span_eq(key, "alternates"))
 		b->alternates = true;
+	else if (span_eq(key, "half"))
+		TEXT_COPY(b->t.note, "no native frames: it does not stop");
 	else if (span_eq(key, "sleeps"))
 		b->t.wait.sleep_ns = duration_of(next(rest, where), where);
 	else if (span_eq(key, "listens"))
