@@ -765,6 +765,71 @@ static void larger_world_says(struct hang_work *w)
 	hang_says(w, "%zu of %zu ranks are here: one of the others may be the one that does not come.", here, world);
 }
 
+/* So many arrows away is looked for somebody who acts. */
+#define BESIDE_MOST 4
+
+/* True if this thread may go on by itself, or somebody may for whom it waits, other than the main thread of a rank. */
+static bool may_go_on(const struct hang_work *w, const struct waitgraph_node *n, int depth)
+{
+	const struct waitgraph *g = w->c->graph;
+	if (n->dead || depth == BESIDE_MOST || (depth > 0 && n->main && n->who && n->who->main))
+		return false;
+	if (hang_may_act(w, n))
+		return true;
+	for (uint32_t i = 0; i < n->n_edges; i++)
+		if (may_go_on(w, &g->node[g->edge[n->first_edge + i].to], depth + 1))
+			return true;
+	return false;
+}
+
+/*
+ * A thread beside the one by which a rank is judged that is in the program's own code, in no call with others, and may
+ * go on: once it has what it waits for it may make the call that the ranks miss. *ret: of which rank; NULL: there is
+ * none.
+ */
+static const struct dump_thread *caller_beside(const struct hang_work *w, const struct stackgroup_rank **ret)
+{
+	struct activity_found found;
+	for (size_t i = 0; w->c->graph && i < w->g.n; i++) {
+		const struct stackgroup_rank *r = &w->g.rank[i];
+		for (size_t k = 0; r->process && k < r->process->n_threads; k++) {
+			const struct dump_thread *t = &r->process->threads[k];
+			const struct waitgraph_node *n = waitgraph_thread(w->c->graph, r->process->pid, t->tid);
+			if (t == r->acting || t == r->main || !t->has_python || !n)
+				continue;
+			activity_of(t, &found);
+			if (!found.user || activity_waits_for_ranks(found.kind) || !may_go_on(w, n, 0))
+				continue;
+			*ret = r;
+			return t;
+		}
+	}
+	return NULL;
+}
+
+/* What all ranks wait for may come by a thread beside them: it has the time that a helper has, and nothing is proved. */
+static void caller_beside_says(struct hang_work *w)
+{
+	char place[300];
+	const struct stackgroup_rank *r = NULL;
+	const struct dump_thread *t = w->v->kind == HANG_HANG ? caller_beside(w, &r) : NULL;
+	if (!t)
+		return;
+	if (!hang_outlasts_helpers(w)) {
+		w->v->kind = HANG_NONE;
+		w->v->proved = false;
+		w->v->id[0] = '\0';
+		w->v->n_culprits = w->v->n_advice = w->v->n_evidence = 0;
+		TEXT_COPY(w->v->text, "a thread beside those that wait may make the call that they miss");
+		return;
+	}
+	w->v->confidence = CONFIDENCE_LOW;
+	w->v->proved = false;
+	hang_place(w, r->process, t, place, sizeof(place));
+	hang_says(w, "Or they wait for a call that thread %d (%s) of rank %d has not made yet: %s.", (int)t->tid, t->name,
+		  r->rank, place);
+}
+
 static bool where_all_wait(struct hang_work *w)
 {
 	if (w->n_blocking > 0 || w->g.n < 2)
@@ -785,6 +850,7 @@ static bool where_all_wait(struct hang_work *w)
 bool hang_all_wait(struct hang_work *w)
 {
 	const bool decided = where_all_wait(w);
+	caller_beside_says(w);
 	larger_world_says(w);
 	return decided;
 }
