@@ -111,8 +111,9 @@ static bool uneven(struct hang_work *w)
 	if (w->stalled_rank)
 		return steps_go_on(w);
 	bool epochs = low->seen.progress.has_epoch && high->seen.progress.has_epoch;
-	bool apart = epochs ? high->seen.progress.epoch >= low->seen.progress.epoch + 1
-			    : high->seen.progress.step >= low->seen.progress.step + 2;
+	/* who prints each tenth step may be nine further than it says, and whose epoch is over in the next one */
+	bool apart = epochs ? high->seen.progress.epoch >= low->seen.progress.epoch + 1 + low->seen.progress.epoch_ended
+			    : high->seen.progress.step > low->seen.progress.step + MAX(low->stride, 1);
 	if (!apart)
 		return false;
 	if (!hang_old_enough(w, HANG_FIRM))

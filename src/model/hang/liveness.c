@@ -240,6 +240,9 @@ static void progress_step(struct liveness *p, const struct liveness_counters *be
 		p->stepping = true;
 		p->step_ns = MIN(at_ns, now_ns);
 	}
+	const struct liveness_progress *was = &before->progress;
+	if (s->has_step && was->has_step && s->step > was->step && s->n_lines > was->n_lines)
+		p->stride = (s->step - was->step + s->n_lines - was->n_lines - 1) / (s->n_lines - was->n_lines);
 	if (s->has_step && p->stepping)
 		ownpace_take(&p->pace, p->step_ns, s->step);
 }

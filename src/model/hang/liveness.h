@@ -146,7 +146,7 @@ struct liveness { /* of one rank */
 	struct cadence log; /* of its output lines */
 	struct ownpace pace;
 	bool stepping; /* its own step grew at least once */
-	uint64_t step_ns; /* when its step last grew */
+	uint64_t step_ns, stride; /* when its step last grew; by how much at a line of its output, 0: unknown */
 };
 #define LIVENESS_STEPS 256
 #define LIVENESS_GAPS 32

@@ -33,6 +33,7 @@ struct rates {
 	uint64_t step_ns, count_ns; /* between two of them; 0: it makes none, or counts no further */
 	uint64_t next_ns, restart_ns; /* its main process is another one so often; 0: it stays */
 	struct liveness_counters seen;
+	uint64_t stride; /* so many steps a line of progress tells */
 };
 
 struct block {
@@ -185,6 +186,8 @@ static void rank_word(struct scenario *s, struct rates *r, struct span key, stru
 		steps_set(s, r, next(rest, where), where);
 	else if (span_eq(key, "counts"))
 		counts_set(r, next(rest, where), where);
+	else if (span_eq(key, "stride"))
+		r->stride = (uint64_t)int_of(next(rest, where));
 	else if (span_eq(key, "at-step"))
 		r->seen.progress.step = (uint64_t)int_of(next(rest, where));
 	else if (span_eq(key, "total"))
@@ -437,7 +440,7 @@ static void rates_step(struct scenario *s, struct rates *r, uint64_t dt_ns)
 	if (r->count_ns > 0)
 		r->seen.progress.count_ns = s->now_ns;
 	while (r->step_ns > 0 && r->next_ns <= s->now_ns) {
-		r->seen.progress.step++;
+		r->seen.progress.step += MAX(r->stride, 1);
 		r->seen.progress.n_lines++;
 		r->seen.progress.last_step_ns = r->next_ns;
 		r->next_ns += r->step_ns;
