@@ -3,6 +3,7 @@
  * being no thread left that could release them (Python's own locks have no owner).
  */
 #include <linux/futex.h>
+#include <signal.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -395,6 +396,15 @@ static const struct dump_thread *left_alone(const struct dump_process *p)
 	return found && in_the_program(found) && waits_by_library(found) ? found : NULL;
 }
 
+/* True if a word of somebody else may end its wait: its handler for one may set what it waits for. */
+static bool hears_a_word(const struct hang_work *w, const struct dump_process *p)
+{
+	const uint64_t words = UINT64_C(1) << (SIGALRM - 1) | UINT64_C(1) << (SIGUSR1 - 1) |
+			       UINT64_C(1) << (SIGUSR2 - 1) | UINT64_C(1) << (SIGHUP - 1);
+	const struct waitgraph_node *n = w->c->graph ? waitgraph_thread(w->c->graph, p->pid, 0) : NULL;
+	return n && n->process && (n->process->has_timers || n->process->handled & words);
+}
+
 /*
  * A forked process waits for what a thread of its own should do (fill a queue, set an event), and has no thread of the
  * program's but the one that waits; its parent has one, which is not copied.
@@ -407,9 +417,10 @@ static bool python_fork_wait(struct hang_work *w, const struct dump_process *p)
 	if (!t || !other || strcmp(p->command, parent->command) != 0 || !is_copy(parent, p) ||
 	    !waits_for_ever(w, p, t) || !others_wait_for(w, p))
 		return false;
-	if (!hang_old_enough(w, HANG_FIRM))
+	const bool hears = hears_a_word(w, p);
+	if (!hang_old_enough(w, HANG_FIRM) || (hears && !hang_outlasts_helpers(w)))
 		return true;
-	hang_is(w, "python_fork_lock", CONFIDENCE_MEDIUM);
+	hang_is(w, "python_fork_lock", hears ? CONFIDENCE_LOW : CONFIDENCE_MEDIUM);
 	hang_accuse(w, p->rank);
 	hang_process_who(p, who, sizeof(who));
 	hang_place(w, p, t, at, sizeof(at));
@@ -419,6 +430,8 @@ static bool python_fork_wait(struct hang_work *w, const struct dump_process *p)
 		  "other thread of the program's: a fork copies none. Of process %d this may be the one that is "
 		  "missing: thread %d (%s), %s.",
 		  who, at, (int)parent->pid, (int)parent->pid, (int)other->tid, other->name, there);
+	if (hears)
+		hang_says(w, "Or the handler of a signal is to end its wait (SIGUSR1, SIGALRM and the like).");
 	hang_evidence(w, "lock", "system call and threads of the process",
 		      "thread %d, the only one of the program's: %s", (int)t->tid, t->wait.text);
 	return true;
