@@ -270,7 +270,8 @@ static bool mismatched(struct hang_work *w)
 	bool sure = named && clear && !paired && hang_all_still(w);
 	/* of many that are two halves nobody is named */
 	bool halves = !clear && w->g.n > 2;
-	hang_is(w, "mismatched_collective", sure ? CONFIDENCE_HIGH : halves ? CONFIDENCE_LOW : CONFIDENCE_MEDIUM);
+	const bool guess = halves || (paired && w->g.n > 2);
+	hang_is(w, "mismatched_collective", sure ? CONFIDENCE_HIGH : guess ? CONFIDENCE_LOW : CONFIDENCE_MEDIUM);
 	w->v->proved = sure;
 	for (size_t i = 0; i < w->g.n && !halves; i++)
 		if (!clear || !alike(first, &w->g.rank[i]))
@@ -283,6 +284,8 @@ static bool mismatched(struct hang_work *w)
 		parting_says(w, first, other);
 	if (!clear)
 		hang_says(w, "Neither side is the larger one: which of them is wrong cannot be told.");
+	else if (paired)
+		hang_says(w, "One of them sends or receives: the rank that it does so with may have left that out.");
 	return true;
 }
 
@@ -524,7 +527,7 @@ static bool one_at_its_end(struct hang_work *w)
 static bool key_not_set(struct hang_work *w, const struct stackgroup_rank *one)
 {
 	char doing[300];
-	hang_is(w, "store_key_not_set", CONFIDENCE_MEDIUM);
+	hang_is(w, "store_key_not_set", CONFIDENCE_LOW); /* who has to set it is not known, and may be no rank */
 	hang_doing(w, one, doing, sizeof(doing));
 	hang_says(w, "All ranks wait for the store, and none of them is left to set what they wait for: rank %d in %s.",
 		  one->rank, doing);
@@ -577,7 +580,7 @@ static bool key_beside_calls(struct hang_work *w)
 		return false;
 	if (given_up || !hang_old_enough(w, HANG_FIRM))
 		return true;
-	hang_is(w, "store_key_not_set", CONFIDENCE_MEDIUM);
+	hang_is(w, "store_key_not_set", CONFIDENCE_LOW);
 	for (size_t i = 0; i < w->g.n && n * 2 <= w->g.n; i++)
 		if (asks_store_itself(&w->g.rank[i]))
 			hang_accuse(w, w->g.rank[i].rank);
@@ -643,8 +646,9 @@ static bool store(struct hang_work *w)
 		return true;
 	if (w->stepping && !(zero && zero->seen.exited) && hang_waits_for_key(w))
 		return key_not_set(w, one);
-	bool lost = (zero && zero->seen.exited) || (w->stepping && !all_meet(w));
-	hang_is(w, lost ? "store_lost" : "rendezvous", CONFIDENCE_MEDIUM);
+	const bool gone = zero && zero->seen.exited, lost = gone || (w->stepping && !all_meet(w));
+	/* who does not come, or does not answer, is seen only where the server has ended */
+	hang_is(w, lost ? "store_lost" : "rendezvous", gone ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW);
 	if (lost)
 		hang_accuse(w, 0);
 	hang_doing(w, one, doing, sizeof(doing));
@@ -698,6 +702,14 @@ static bool threads_cross(struct hang_work *w)
 	return true;
 }
 
+static bool one_gpu_spins(const struct hang_work *w)
+{
+	for (size_t i = 0; i < w->p->n; i++)
+		if (w->p->rank[i].gpu_known && w->p->rank[i].gpu_spins)
+			return true;
+	return false;
+}
+
 static size_t ranks_here(const struct hang_work *w)
 {
 	size_t n = 0;
@@ -725,13 +737,17 @@ static bool stalled(struct hang_work *w)
 		return true;
 	/* Which group each call is for is not seen from outside: MPI's communicators can be crossed at one line. */
 	bool crossed = one->activity.op && strncmp(one->activity.op, "MPI_", 4) == 0;
-	hang_is(w, bn ? "sync_batch_norm" : "equal_count_stall", crossed ? CONFIDENCE_LOW : CONFIDENCE_MEDIUM);
+	/* Without devices that spin in the call nothing says that all are in the same one: groups may differ. */
+	const bool spins = !crossed && one_gpu_spins(w);
+	hang_is(w, bn ? "sync_batch_norm" : "equal_count_stall", bn || spins ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW);
 	hang_doing(w, one, doing, sizeof(doing));
 	hang_says(w, "All %zu ranks are in the same call, and it does not end: %s.", w->g.n, doing);
 	if (bn)
 		hang_says(w, "It is the exchange of a synchronised batch normalisation.");
 	else if (world_of(w) <= ranks_here(w))
-		hang_says(w, "No rank is missing, so what is below does not move: the network, a GPU, or the library.");
+		hang_says(w,
+			  "No rank is missing, so what is below does not move: the network, a GPU, or the library%s.",
+			  spins || crossed ? "" : "; or they are in it for different groups");
 	if (crossed)
 		hang_says(w, "Or they are in it for different communicators, each of which waits for the others.");
 	return true;
@@ -808,7 +824,7 @@ static const struct dump_thread *caller_beside(const struct hang_work *w, const 
 	return NULL;
 }
 
-/* What all ranks wait for may come by a thread beside them: it has the time that a helper has, and nothing is proved. */
+/* What all ranks wait for may come by a thread beside them: it has a helper's time, and nothing is proved. */
 static void caller_beside_says(struct hang_work *w)
 {
 	char place[300];
@@ -827,8 +843,8 @@ static void caller_beside_says(struct hang_work *w)
 	w->v->confidence = CONFIDENCE_LOW;
 	w->v->proved = false;
 	hang_place(w, r->process, t, place, sizeof(place));
-	hang_says(w, "Or they wait for a call that thread %d (%s) of rank %d has not made yet: %s.", (int)t->tid, t->name,
-		  r->rank, place);
+	hang_says(w, "Or they wait for a call that thread %d (%s) of rank %d has not made yet: %s.", (int)t->tid,
+		  t->name, r->rank, place);
 }
 
 static bool where_all_wait(struct hang_work *w)

@@ -598,29 +598,12 @@ static bool is_unasked(const struct waitgraph *g, const struct waitgraph_sink *s
 	return false;
 }
 
-/*
- * The other end of a pipe, or of a connection within this machine, is nobody's that is seen: it may be on its way to
- * somebody of the job. Or a thread of a main process waits for visitors for that one.
- */
+/* A thread of a main process waits for visitors for that one: who comes may be on its way to somebody of the job. */
 static bool by_strangers(const struct hang_work *w, const struct waitgraph_sink *s)
 {
 	const struct waitgraph_node *n = &w->c->graph->node[s->node];
-	if (s->outside)
-		return !n->process && n->fact &&
-		       (n->fact->kind == WAITFACT_PIPE || n->fact->kind == WAITFACT_UNIX || n->fact->peer_id != 0);
 	return s->end == WAITEND_VISITOR && s->n_followers == 1 && n->process && !hang_end_is_main(w, s) &&
 	       waitgraph_end_of(w->c->graph, n->process->pid) == s;
-}
-
-/* A process outside of the job is asked for something, or makes it: nothing says that it is not at work. */
-static bool is_asked_outside(const struct waitgraph *g, const struct waitgraph_sink *s)
-{
-	for (size_t i = 0; s->outside && g->node[s->node].process && i < g->n_edges; i++) {
-		const struct waitfact *f = g->edge[i].to == s->node ? g->edge[i].fact : NULL;
-		if (f && (f->kind == WAITFACT_TCP || f->kind == WAITFACT_UNIX || f->kind == WAITFACT_PIPE))
-			return true;
-	}
-	return false;
 }
 
 /* True if something may end this wait that the graph does not show, or that is meant to. */
@@ -629,7 +612,8 @@ static bool may_end_otherwise(const struct hang_work *w, const struct waitgraph_
 	const struct waitgraph_node *n = &w->c->graph->node[s->node];
 	/* nobody was found, and yet something lives that could: a child whose end its handler tells of */
 	const bool nobody = n->end == WAITEND_NOBODY && !s->dead && !n->dead_within && !n->hint;
-	return nobody || is_asked_outside(w->c->graph, s) || may_be_opened(w->c->graph, s) || hang_by_design(w, s) ||
+	/* nothing says of who is outside that it is not at work on what it is asked for, makes, or has */
+	return nobody || s->outside || may_be_opened(w->c->graph, s) || hang_by_design(w, s) ||
 	       hang_may_be_woken(w, s) || by_strangers(w, s) || hang_sleeper_may_come(w, s) || hang_may_answer(w, s) ||
 	       is_open_to_others(w, s);
 }
@@ -713,7 +697,7 @@ bool hang_graph_explains(struct hang_work *w)
 	if (reader)
 		reader_says(w, reader);
 	else if (left)
-		hang_visitor_left_says(w);
+		hang_visitor_left_says(w, n->usual != NULL);
 	else if (locked)
 		hang_locked_out_says(w, s, locked);
 	else if (deaf)

@@ -388,20 +388,36 @@ bool hang_may_be_woken(const struct hang_work *w, const struct waitgraph_sink *s
 	return looks_within(w, s) || (vague && sleeps_beside(w, end));
 }
 
+static bool is_asleep(const struct waitgraph_node *n)
+{
+	return n->end == WAITEND_CLOCK && !n->naps;
+}
+
+/* True of a thread that waits for the answer of somebody who is none of the job. */
+static bool waits_outside(const struct waitgraph *g, const struct waitgraph_node *n)
+{
+	bool outside = n->end == WAITEND_OUTSIDE;
+	for (uint32_t i = 0; i < n->n_edges && !n->dead; i++)
+		outside |= g->node[g->edge[n->first_edge + i].to].end == WAITEND_OUTSIDE;
+	return outside;
+}
+
 bool hang_sleeper_may_come(const struct hang_work *w, const struct waitgraph_sink *s)
 {
 	const struct waitgraph *g = w->c->graph;
 	const struct waitgraph_node *end = &g->node[s->node];
-	bool sleeper = false;
+	bool sleeper = false, other = false;
 	for (size_t i = 0; i < g->n_nodes; i++) {
 		const struct waitgraph_node *n = &g->node[i];
 		const bool helper = n->thread && n->main && !(n->who && (n->who->main || n->who->launcher));
+		other |= helper && n->process != end->process && (waits_outside(g, n) || is_asleep(n));
 		/* who starts what has failed anew mostly pauses before */
 		const bool starter = n->thread && n->who && n->who->launcher && hang_rank_left_then(w);
-		sleeper |= (helper || starter) && n->end == WAITEND_CLOCK && !n->naps;
+		sleeper |= (helper && waits_outside(g, n)) || ((helper || starter) && is_asleep(n));
 	}
 	const bool own = end->process && waitgraph_end_of(g, end->process->pid) == s;
-	return sleeper && s->end == WAITEND_VISITOR && (own || hang_end_is_main(w, s)) && !end->dead_within;
+	const bool may = other || (sleeper && (own || hang_end_is_main(w, s)));
+	return may && s->end == WAITEND_VISITOR && !end->dead_within;
 }
 
 /*
@@ -416,6 +432,12 @@ static uint64_t at_most(struct hang_work *w, uint64_t excuse_ns, uint64_t ticks_
 	return ticks_ns;
 }
 
+/* True of a process beside the ranks that is in one long sleep, whatever the names of the ranks' calls say. */
+static bool is_helper_asleep(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	return s->end == WAITEND_CLOCK && !hang_end_is_main(w, s) && is_asleep(&w->c->graph->node[s->node]);
+}
+
 /*
  * The others wait for a process that works, sleeps, or waits within a limit. Main processes of ranks are judged by
  * what they do (hang_benign, hang_busy), as their stacks say more.
@@ -426,7 +448,7 @@ bool hang_graph_benign(struct hang_work *w)
 	size_t known = 0; /* ranks in calls of a communication library, whose own threads run now and then */
 	for (size_t i = 0; i < w->g.n; i++)
 		known += activity_waits_for_ranks(w->g.rank[i].activity.kind);
-	if (!s || (known > 0 && known == w->g.n))
+	if (!s || (known > 0 && known == w->g.n && !is_helper_asleep(w, s)))
 		return false;
 	uint64_t limit = limit_of(w, s), long_sleep = hang_time(w->s->sleep_ns, HANG_SLEEP_NS);
 	uint64_t sleep = MIN(long_sleep, side_sleep_ns);

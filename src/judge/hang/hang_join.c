@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/units.h"
 #include "judge/hang/hang_parts.h"
 #include "judge/rules/hang_refine.h"
 
@@ -132,6 +133,17 @@ static bool is_at_a_lock(const struct hang_work *w, const struct cause_verdict *
 	return false;
 }
 
+/*
+ * True if what the rule read is of the standstill: where stacks stand, or a line with a time. Of a line without one it
+ * is not known whether the job went on for long after it, as after an error that was caught.
+ */
+static bool is_of_then(const struct hang_work *w, const struct cause_verdict *b)
+{
+	const int64_t slack_ms = 30000, stood_ms = (int64_t)(w->standstill_ns / (NS_PER_S / 1000));
+	const int64_t at_ms = b->n_evidence > 0 ? b->evidence[0].time_unix_ms : 0;
+	return b->of_stack || (at_ms > 0 && at_ms >= w->c->now_unix_ms - stood_ms - slack_ms);
+}
+
 void hang_book_joins(struct hang_work *w)
 {
 	const struct cause_verdict *b = w->c->book;
@@ -158,7 +170,7 @@ void hang_book_joins(struct hang_work *w)
 	for (size_t i = 0; i < b->n_culprits; i++)
 		hang_accuse(w, b->culprits[i]);
 	TEXT_COPY(w->v->id, b->id);
-	if (w->v->confidence == CONFIDENCE_LOW)
+	if (w->v->confidence == CONFIDENCE_LOW && is_of_then(w, b))
 		w->v->confidence = CONFIDENCE_MEDIUM;
 	/* The place is seen, the reason is read: high confidence needs the rule to be sure as well. */
 	if (b->confidence < RULE_HIGH && w->v->confidence == CONFIDENCE_HIGH)

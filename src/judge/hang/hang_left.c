@@ -115,11 +115,11 @@ bool hang_closed_job(struct hang_work *w)
 			 : "it");
 	if (fifo || (!notice && n < 2))
 		others_say(w, s, fifo ? WAITFACT_FIFO : WAITFACT_SHARED);
-	/* Who it was that should have gone on is explained by its end alone. */
+	/* Its failure explains who should have gone on. Who ended well may have done its part. */
 	const bool explained = hang_says_who_left_then(w);
 	if (!explained)
 		hang_says_who_left(w, s);
-	else if (!w->many || s->n_followers > 0)
+	else if (hang_failed_then(w) && (!w->many || s->n_followers > 0))
 		w->v->confidence = CONFIDENCE_MEDIUM;
 	return true;
 }

@@ -448,6 +448,22 @@ static bool same_address(const struct hang_work *w, const struct dump_process *p
 	return true;
 }
 
+/* True if a thread of the parent's, beside its main one, is in the library in which this one waits. */
+static bool has_threads_in_it(const struct dump_process *parent, const struct dump_thread *t)
+{
+	const char *module = NULL;
+	for (size_t i = 0; i < t->n_frames && t->frames[i].kind != FRAME_PYTHON && !module; i++)
+		if (t->frames[i].kind == FRAME_NATIVE && !hang_c_library(t->frames[i].module))
+			module = t->frames[i].module;
+	for (size_t i = 0; module && i < parent->n_threads; i++) {
+		const struct dump_thread *x = &parent->threads[i];
+		for (size_t k = 0; x->tid != parent->pid && k < x->n_frames; k++)
+			if (x->frames[k].module && strcmp(x->frames[k].module, module) == 0)
+				return true;
+	}
+	return false;
+}
+
 /*
  * The only thread of a forked process waits in a library, again and again within a time limit, for another thread of
  * its own process: the library's threads were not copied. Looking again does not bring them.
@@ -458,7 +474,8 @@ static bool library_fork_wait(struct hang_work *w, const struct dump_process *p)
 	const struct dump_thread *t = &p->threads[0];
 	char who[120], at[300];
 	if (!parent || !is_alone(p) || parent->n_threads < 2 || !waits_privately(w, p, t, true) ||
-	    !library_waits(t) || !is_copy(parent, p) || !same_address(w, p, t) || !others_wait_for(w, p))
+	    !library_waits(t) || !is_copy(parent, p) || !same_address(w, p, t) || !others_wait_for(w, p) ||
+	    !has_threads_in_it(parent, t))
 		return false;
 	if (!hang_old_enough(w, HANG_FIRM))
 		return true;

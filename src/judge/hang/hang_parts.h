@@ -80,7 +80,7 @@ bool hang_waiter_handles_signals(const struct hang_work *w, const struct waitgra
 void hang_signal_joins(struct hang_work *w);
 /* True if the job has stood for longer than a helper beside the ranks may sleep; else it is looked at again then. */
 bool hang_outlasts_helpers(struct hang_work *w);
-/* True where the end waits for visitors, and a helper of the job sleeps that may be one: nothing shows who comes. */
+/* True where the end waits for visitors, and a helper of the job that may be one sleeps, or asks somebody outside. */
 bool hang_sleeper_may_come(const struct hang_work *w, const struct waitgraph_sink *s);
 /* True if a thread of the end's own process that sleeps, or a timer of it, may end the waits: nothing says whether. */
 bool hang_may_be_woken(const struct hang_work *w, const struct waitgraph_sink *s);
@@ -124,8 +124,8 @@ bool hang_stream_says(struct hang_work *w, const struct waitgraph_sink *s);
  * number that it prints.
  */
 bool hang_visitor_left(const struct hang_work *w, const struct waitgraph_sink *s);
-/* Names that one instead of the ranks that wait. */
-void hang_visitor_left_says(struct hang_work *w);
+/* Names that one instead of the ranks that wait. ended_its_waits: it is known to have ended this wait as a rule. */
+void hang_visitor_left_says(struct hang_work *w, bool ended_its_waits);
 /*
  * A script reads the output, to its end, of a process that waits for somebody to come, and who started that one has
  * ended: a service that was left in the background with the script's pipe. Its process id; 0: not so.

@@ -329,6 +329,19 @@ static bool waits_for_a_visitor(const struct hang_work *w)
 	return s && s->end == WAITEND_VISITOR && s->of_main && s->n_followers > 0;
 }
 
+/* True if a process that is no rank's main one sleeps, other than in naps. */
+static bool somebody_sleeps(const struct hang_work *w)
+{
+	const struct waitgraph *g = w->c->graph;
+	for (size_t i = 0; g && i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		if (n->thread && n->main && !(n->who && n->who->main && n->who->rank != NO_RANK) &&
+		    n->end == WAITEND_CLOCK && !n->naps)
+			return true;
+	}
+	return false;
+}
+
 /* A rank is not there, or its variables keep the others from meeting it. Only before the first step. */
 bool hang_not_started(struct hang_work *w)
 {
@@ -341,7 +354,8 @@ bool hang_not_started(struct hang_work *w)
 	const struct rankenv_finding *f = hang_proofs_finding(w, RANKENV_NOT_STARTED);
 	if (!f)
 		return false;
-	if (!hang_old_enough(w, by_name ? HANG_CERTAIN : HANG_FIRM))
+	const bool starts = somebody_sleeps(w); /* as who starts one rank after the other, with pauses */
+	if (!hang_old_enough(w, by_name ? HANG_CERTAIN : HANG_FIRM) || (starts && !hang_outlasts_helpers(w)))
 		return true;
 	hang_is(w, "rank_not_started", w->has_stacks && by_name ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
 	for (size_t i = 0; i < f->n_ranks; i++)

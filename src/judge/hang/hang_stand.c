@@ -62,14 +62,14 @@ static bool was_missed(const struct hang_work *w, const struct stackgroup_rank *
 }
 
 /*
- * The same in compiled code: its registers and its frame are the same at each look. Unlike Python's such a loop is
- * short, and may be the wait for a thread that loads, so nobody else may be about to make that change.
+ * The same variables, or in compiled code the same registers and the same frame, at each look: it waits for a change
+ * that somebody else makes. Nobody who acts may be about to make it.
  */
 static bool looks_in_vain(const struct hang_work *w, const struct stackgroup_rank *r)
 {
 	const struct waitgraph *g = w->c->graph;
 	const struct waitgraph_node *n = g && r->process ? waitgraph_thread(g, r->process->pid, 0) : NULL;
-	return hang_same_variables(w, r) && (r->acting->has_python || (n && hang_nobody_acts_but(w, n)));
+	return hang_same_variables(w, r) && (n ? hang_nobody_acts_but(w, n) : r->acting->has_python);
 }
 
 /* True of a rank that circles, if it gives the processor away on the way: who computes does not. */
@@ -97,18 +97,19 @@ static void beside_says(struct hang_work *w, const struct stackgroup_rank *r)
 		  wait);
 }
 
-static bool busy_is(struct hang_work *w, const struct stackgroup_rank *r, const char *id, enum confidence c)
+static bool busy_is(struct hang_work *w, const struct stackgroup_rank *r, const char *id, bool looks)
 {
 	char who[HANG_WHO], doing[300], stood[24];
-	hang_is(w, id, c);
+	/* where it stands, and not why: memory may be somebody's outside as well */
+	hang_is(w, id, CONFIDENCE_LOW);
 	hang_accuse_all(w);
 	hang_doing(w, r, doing, sizeof(doing));
 	hang_says(w, "%s uses %.1f cores but has made no step for %s: %s.", hang_who(r->rank, who), r->cores,
 		  duration_format(w->standstill_ns, stood), doing);
 	if (strcmp(id, "spin") == 0)
 		hang_says(w, "It is in the same function at each look: %s.",
-			  c == CONFIDENCE_LOW ? "it goes round there without an end, or computes for long"
-					      : "it goes round there without an end");
+			  looks ? "it goes round there without an end"
+				: "it goes round there without an end, or computes for long");
 	if (strcmp(id, "spin") == 0)
 		beside_says(w, r);
 	hang_says_who_waits(w);
@@ -208,9 +209,9 @@ bool hang_busy(struct hang_work *w)
 	if (looks_on && w->stepping && left_behind(w, r))
 		return true;
 	if (spins && (!goes_through || waited_for_alone(w, r)) && w->standstill_ns >= spin)
-		return busy_is(w, r, "spin", looks ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW);
+		return busy_is(w, r, "spin", looks);
 	if (w->stepping && w->standstill_ns >= most)
-		return busy_is(w, r, "busy_without_steps", CONFIDENCE_LOW);
+		return busy_is(w, r, "busy_without_steps", false);
 	char doing[300], who[HANG_WHO];
 	hang_doing(w, r, doing, sizeof(doing));
 	hang_says(w, "%s works: %s", hang_who(r->rank, who), doing);
@@ -292,6 +293,44 @@ static void loader_circle_says(struct hang_work *w, pid_t worker)
 	hang_says(w, "%s waits for that worker in turn: %s. Neither can go on.", who, wait);
 }
 
+/* For whom a worker waits that is neither of its rank nor proved to hang: somebody outside, or another rank. */
+static const struct waitgraph_node *somebody_else_for(const struct hang_work *w, pid_t worker)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *n = g ? waitgraph_thread(g, worker, 0) : NULL;
+	for (uint32_t i = 0; n && !n->dead && i < n->n_edges; i++) {
+		const struct waitgraph_node *to = &g->node[g->edge[n->first_edge + i].to];
+		const bool of_it = to->process && (to->process == n->process || to->process->pid == n->process->ppid ||
+						   to->process->ppid == n->process->pid);
+		if (!of_it)
+			return to;
+	}
+	return NULL;
+}
+
+static void other_says(struct hang_work *w, const struct waitgraph_node *other)
+{
+	char who[160];
+	if (!other)
+		return;
+	waitgraph_who_text(w->c->graph, (uint32_t)(other - w->c->graph->node), who, sizeof(who));
+	hang_says(w, "It waits for %s: whether that one hangs is not known.", who);
+}
+
+/* True if a worker of the rank waits for somebody who is none of the job, as one that reads from a store. */
+static bool loader_asks_outside(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct stackdump *d = w->c->dumps[MIN(w->c->n_dumps, HANG_DUMPS) - 1];
+	for (size_t i = 0; i < d->n; i++) {
+		const struct dump_process *p = &d->processes[i];
+		const struct waitgraph_node *to =
+			p->rank == r->rank && role_name_serves(p->role) ? somebody_else_for(w, p->pid) : NULL;
+		if (to && to->end == WAITEND_OUTSIDE)
+			return true;
+	}
+	return false;
+}
+
 /* Names what the data loader's workers of a rank do. */
 static void loader_is(struct hang_work *w, const struct stackgroup_rank *r)
 {
@@ -322,7 +361,8 @@ static void loader_is(struct hang_work *w, const struct stackgroup_rank *r)
 			  n, n == 1 ? "is" : "are");
 		return;
 	}
-	hang_is(w, "loader_stuck", stuck ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+	const struct waitgraph_node *other = stuck ? somebody_else_for(w, stuck->pid) : NULL;
+	hang_is(w, "loader_stuck", other ? CONFIDENCE_LOW : stuck ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
 	hang_says(w, "The main process of %s waits for its data loader: %s.", who, doing);
 	if (stuck && stuck->n_threads > 0) {
 		struct stackgroup_rank s = {.rank = INT32_MIN, .process = stuck, .acting = &stuck->threads[0]};
@@ -331,6 +371,7 @@ static void loader_is(struct hang_work *w, const struct stackgroup_rank *r)
 		hang_says(w, "Worker %d does not move: %s; %s.", (int)stuck->pid, doing,
 			  s.acting->wait.text[0] ? s.acting->wait.text : s.acting->wait_kind);
 		loader_circle_says(w, stuck->pid);
+		other_says(w, other);
 	} else if (n > 0) {
 		hang_says(w,
 			  "Its %zu workers wait for work themselves: what they made, or what they were asked for, got "
@@ -577,6 +618,23 @@ static bool may_wait_for_a_sleeper(const struct hang_work *w, const char *id)
 	return false;
 }
 
+/* What it waits for, where anybody may bring that, from outside as well; NULL: it waits for no such thing. */
+static const struct waitfact *awaits_anybody(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *n =
+		g && r->process && r->acting ? waitgraph_thread(g, r->process->pid, r->acting->tid) : NULL;
+	return n && !n->dead && n->end == WAITEND_VISITOR ? n->fact : NULL;
+}
+
+/* It is in a circle of which an arrow is no more than possible: that the others wait for it may be a mistake. */
+static bool in_a_vague_circle(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct waitgraph_sink *s =
+		w->c->graph && r->process ? waitgraph_end_of(w->c->graph, r->process->pid) : NULL;
+	return s && s->end == WAITEND_CIRCLE && !s->dead && s->circle == WAITGRAPH_POSSIBLE;
+}
+
 /* Who stands still, and where. */
 static void stands_says(struct hang_work *w, const struct stackgroup_rank *r, const char *doing)
 {
@@ -622,13 +680,18 @@ bool hang_one_stands(struct hang_work *w)
 	bool told = !anyone || odd || lookers || makers || hang_looks_in_circle(w, r) || hang_tries_in_vain(w, r) ||
 		    (retry && retry->exists) || hang_polls_by_ticks(w, r);
 	enum hang_proof need = HANG_VAGUE;
-	if (told && !kernel)
+	const bool vague = says_no_more_than_where(id) && in_a_vague_circle(w, r);
+	if (told && !kernel && !vague)
 		need = HANG_FIRM;
 	else if (changed || kernel)
 		need = HANG_DOUBTFUL;
 	else if (hang_all_wait_in_circle(w))
 		need = HANG_EXPLAINED;
-	const bool sleeper = !loader && !kernel && may_wait_for_a_sleeper(w, id);
+	if (loader && loader_asks_outside(w, r) && !hang_outlasts_helpers(w))
+		return true;
+	const struct waitfact *anybody = awaits_anybody(w, r);
+	const bool word = anybody && anybody->kind == WAITFACT_SIGNAL; /* of a scheduler, or a person */
+	const bool sleeper = !loader && !kernel && (word || may_wait_for_a_sleeper(w, id));
 	if ((sleeper && !hang_outlasts_helpers(w)) ||
 	    !hang_old_enough(w, need)) /* kernels of minutes that keep one multiprocessor busy are rare, but healthy */
 		return true;
@@ -650,7 +713,8 @@ bool hang_one_stands(struct hang_work *w)
 			c = CONFIDENCE_MEDIUM; /* who should make what it looks for */
 		else if (lookers ? unsure : !why && !hang_joins_thread(r) && !hang_first_waiting(w))
 			c = CONFIDENCE_LOW; /* where, and neither who nor why */
-		hang_is(w, id ? id : "missing_rank", (anyone && !lookers) || sleeper ? CONFIDENCE_LOW : c);
+		const bool low = (anyone && !lookers) || sleeper || vague || anybody;
+		hang_is(w, id ? id : "missing_rank", low ? CONFIDENCE_LOW : c);
 		w->v->unexplained = !why;
 		w->by_ticks |= hang_polls_by_ticks(w, r);
 		if (odd) {

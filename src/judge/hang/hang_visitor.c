@@ -197,10 +197,12 @@ bool hang_visitor_left(const struct hang_work *w, const struct waitgraph_sink *s
 	return (has_left && !door) || (hang_left_then(w) && hang_steps_are(w, false));
 }
 
-void hang_visitor_left_says(struct hang_work *w)
+void hang_visitor_left_says(struct hang_work *w, bool ended_its_waits)
 {
-	/* who is missing is none of the ranks that wait */
+	/* who is missing is none of the ranks that wait; who ended well may have done all that it was for */
 	w->v->n_culprits = 0;
+	if (!ended_its_waits && !hang_failed_then(w))
+		w->v->confidence = CONFIDENCE_LOW;
 	hang_says_who_left_then(w);
 }
 

@@ -98,7 +98,7 @@ const char *hang_who(int32_t rank, char dst[static HANG_WHO]);
 void hang_ranks_text(const int32_t *ranks, size_t n, char *dst, size_t cap);
 /* Writes what a rank does and where, with the text of the source line where that is known. */
 void hang_doing(const struct hang_work *w, const struct stackgroup_rank *r, char *dst, size_t cap);
-/* True if the source line at which it stands asks what time it is: a loop there may have an end that no variable tells. */
+/* True if the source line at which it stands asks for the time: a loop there may end though no variable changes. */
 bool hang_reads_a_clock(const struct hang_work *w, const struct stackgroup_rank *r);
 /*
  * The longest time that it sleeps at a time: by the system call, by a sleep that was made again since the dump before,

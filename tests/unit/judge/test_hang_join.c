@@ -208,6 +208,17 @@ static void a_rule_of_medium_confidence_lowers_a_sure_verdict_and_raises_an_unsu
 	book_says(RULE_MEDIUM, 1);
 	hang_book_joins(&w);
 	assert_int_equal(v.confidence, CONFIDENCE_MEDIUM);
+	/* of a line without a time it is not known whether the job has outlived it */
+	hang_is(&w, "hang_unknown", CONFIDENCE_LOW);
+	hang_book_joins(&w);
+	assert_int_equal(v.confidence, CONFIDENCE_LOW);
+	c.now_unix_ms = 1700000100000;
+	book.n_evidence = 1;
+	book.evidence[0].time_unix_ms = c.now_unix_ms - 4000000;
+	hang_is(&w, "hang_unknown", CONFIDENCE_LOW);
+	hang_book_joins(&w);
+	assert_int_equal(v.confidence, CONFIDENCE_LOW);
+	book.evidence[0].time_unix_ms = c.now_unix_ms - 20000;
 	hang_is(&w, "hang_unknown", CONFIDENCE_LOW);
 	hang_book_joins(&w);
 	assert_int_equal(v.confidence, CONFIDENCE_MEDIUM);

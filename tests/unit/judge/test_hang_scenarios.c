@@ -31,9 +31,8 @@ struct rates {
 	uint32_t has;
 	double sum[LIVENESS_COUNTERS], burst[LIVENESS_COUNTERS]; /* added every burst_s */
 	uint64_t step_ns, count_ns; /* between two of them; 0: it makes none, or counts no further */
-	uint64_t next_ns, restart_ns; /* its main process is another one so often; 0: it stays */
+	uint64_t next_ns, restart_ns, stride; /* another main process so often, 0: it stays; steps a line of progress */
 	struct liveness_counters seen;
-	uint64_t stride; /* so many steps a line of progress tells */
 };
 
 struct block {
@@ -44,7 +43,7 @@ struct block {
 	struct dump_frame frame[FRAMES];
 	char role[16], name[32];
 	double cores;
-	bool moves, alternates, wakes, last, before; /* last, before: it stands so at such looks alone */
+	bool moves, alternates, wakes, last, before; /* last, before: at such looks alone */
 	uint64_t naps_ns, asleep_ns; /* sleeps so long again and again; once, since the mark */
 };
 
@@ -288,7 +287,7 @@ static void stack_word(struct block *b, struct span key, struct span *rest, cons
 	else if (span_eq(key, "alternates"))
 		b->alternates = true;
 	else if (span_eq(key, "half"))
-		TEXT_COPY(b->t.note, "no native frames: it does not stop");
+		TEXT_COPY(b->t.note, "no native frames");
 	else if (span_eq(key, "sleeps"))
 		b->t.wait.sleep_ns = duration_of(next(rest, where), where);
 	else if (span_eq(key, "listens"))
