@@ -24,18 +24,25 @@ static const struct liveness *restarted(const struct hang_work *w)
 	return one;
 }
 
+/* Who lives for longer than this, and of whom it is not known how it ends, may do a part of its work each time. */
+static const uint64_t crash_ns = 5 * NS_PER_S;
+
 bool hang_restarts(struct hang_work *w)
 {
 	const struct liveness *l = w->many && w->stepping ? restarted(w) : NULL;
 	if (!l)
 		return false;
-	if (!hang_old_enough(w, HANG_EXPLAINED))
+	const struct renewals *r = &l->renewals;
+	/* which ends well each time has done a part of its work, as a script does that goes from file to file */
+	if (r->has_status && r->wait_status == 0)
+		return false;
+	const size_t n = renewals_since(r, w->m->since_ns);
+	const bool may_work = !r->has_status && w->standstill_ns / n > crash_ns;
+	if (!hang_old_enough(w, HANG_EXPLAINED) || (may_work && !hang_outlasts_helpers(w)))
 		return true;
-	hang_is(w, "dead_rank", CONFIDENCE_MEDIUM);
+	hang_is(w, "dead_rank", r->has_status ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW);
 	hang_accuse(w, l->rank);
 	w->advice = HANG_ADVICE_RESTARTS;
-	const struct renewals *r = &l->renewals;
-	const size_t n = renewals_since(r, w->m->since_ns);
 	hang_says(w,
 		  "Rank %d ends and is started anew again and again: its main process became another one %zu "
 		  "times%s since the job came to a stand.",

@@ -624,7 +624,9 @@ static const struct waitfact *awaits_anybody(const struct hang_work *w, const st
 	const struct waitgraph *g = w->c->graph;
 	const struct waitgraph_node *n =
 		g && r->process && r->acting ? waitgraph_thread(g, r->process->pid, r->acting->tid) : NULL;
-	return n && !n->dead && n->end == WAITEND_VISITOR ? n->fact : NULL;
+	/* of memory that nobody else of the job has, somebody outside may, or may come to have */
+	const bool lonely = n && n->end == WAITEND_ANY && n->fact && n->fact->n_holders == 0;
+	return n && !n->dead && (n->end == WAITEND_VISITOR || lonely) ? n->fact : NULL;
 }
 
 /* It is in a circle of which an arrow is no more than possible: that the others wait for it may be a mistake. */

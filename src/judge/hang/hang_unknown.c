@@ -109,8 +109,7 @@ static const struct waitgraph_sink *messages_circle(const struct hang_work *w)
 }
 
 /*
- * One of them has sent one message too few. Which is not known, unless there are only two, who both wait, and nobody in
- * the job is left to send one.
+ * One of them has sent one message too few, or somebody who is none of the job. Which is not known.
  */
 static bool wait_for_messages(struct hang_work *w)
 {
@@ -124,8 +123,7 @@ static bool wait_for_messages(struct hang_work *w)
 	const size_t n_in = others_add(w, s, false, &in), n_out = others_add(w, s, true, &out);
 	if (n_in + n_out == 0)
 		return false;
-	const bool two = n_in == 1 && n_out == 0 && hang_nobody_acts(w);
-	hang_is(w, "wait_circle", two ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW);
+	hang_is(w, "wait_circle", CONFIDENCE_LOW); /* whose message is missing is not known, and may be a visitor's */
 	w->v->unexplained = true;
 	hang_doing(w, &w->g.rank[0], doing, sizeof(doing));
 	hang_says(w, "Process %d stands %s.", (int)w->g.rank[0].process->pid, doing);
