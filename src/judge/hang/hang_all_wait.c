@@ -778,6 +778,7 @@ static void larger_world_says(struct hang_work *w)
 	if (w->v->kind != HANG_HANG || world <= here)
 		return;
 	w->v->confidence = CONFIDENCE_LOW;
+	w->may_end = true;
 	w->v->proved = false;
 	hang_says(w, "%zu of %zu ranks are here: one of the others may be the one that does not come.", here, world);
 }
@@ -841,6 +842,7 @@ static void caller_beside_says(struct hang_work *w)
 		return;
 	}
 	w->v->confidence = CONFIDENCE_LOW;
+	w->may_end = true;
 	w->v->proved = false;
 	hang_place(w, r->process, t, place, sizeof(place));
 	hang_says(w, "Or they wait for a call that thread %d (%s) of rank %d has not made yet: %s.", (int)t->tid,

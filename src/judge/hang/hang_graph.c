@@ -606,6 +606,20 @@ static bool by_strangers(const struct hang_work *w, const struct waitgraph_sink 
 	       waitgraph_end_of(w->c->graph, n->process->pid) == s;
 }
 
+/*
+ * True of a circle beside ranks, of which nothing is proved, if one in it waits for several things: a visitor may be one
+ * of them. Of ranks that have made steps together visitors are none.
+ */
+static bool has_other_ways(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph *g = w->c->graph;
+	for (size_t i = 0; s->end == WAITEND_CIRCLE && !s->dead && !w->many && i < g->n_nodes; i++)
+		if (g->node[i].component == g->node[s->node].component && g->node[i].thread &&
+		    g->node[i].thread->n > 1)
+			return true;
+	return false;
+}
+
 /* True if something may end this wait that the graph does not show, or that is meant to. */
 static bool may_end_otherwise(const struct hang_work *w, const struct waitgraph_sink *s)
 {
@@ -613,7 +627,7 @@ static bool may_end_otherwise(const struct hang_work *w, const struct waitgraph_
 	/* nobody was found, and yet something lives that could: a child whose end its handler tells of */
 	const bool nobody = n->end == WAITEND_NOBODY && !s->dead && !n->dead_within && !n->hint;
 	/* nothing says of who is outside that it is not at work on what it is asked for, makes, or has */
-	return nobody || s->outside || may_be_opened(w->c->graph, s) || hang_by_design(w, s) ||
+	return nobody || s->outside || has_other_ways(w, s) || may_be_opened(w->c->graph, s) || hang_by_design(w, s) ||
 	       hang_may_be_woken(w, s) || by_strangers(w, s) || hang_sleeper_may_come(w, s) || hang_may_answer(w, s) ||
 	       is_open_to_others(w, s);
 }
@@ -692,7 +706,8 @@ bool hang_graph_explains(struct hang_work *w)
 	if (s->end == WAITEND_CLOCK)
 		sleeper_says(w, n, lookers);
 	/* a person may come; sleeping may be what the program is for; or who could end it is not known */
-	if ((visitor && !locked) || lookers > 2 || may_end_otherwise(w, s))
+	w->may_end |= may_end_otherwise(w, s);
+	if ((visitor && !locked) || lookers > 2 || w->may_end)
 		w->v->confidence = CONFIDENCE_LOW;
 	if (reader)
 		reader_says(w, reader);

@@ -170,7 +170,7 @@ void hang_book_joins(struct hang_work *w)
 	for (size_t i = 0; i < b->n_culprits; i++)
 		hang_accuse(w, b->culprits[i]);
 	TEXT_COPY(w->v->id, b->id);
-	if (w->v->confidence == CONFIDENCE_LOW && is_of_then(w, b))
+	if (w->v->confidence == CONFIDENCE_LOW && !w->may_end && is_of_then(w, b))
 		w->v->confidence = CONFIDENCE_MEDIUM;
 	/* The place is seen, the reason is read: high confidence needs the rule to be sure as well. */
 	if (b->confidence < RULE_HIGH && w->v->confidence == CONFIDENCE_HIGH)

@@ -624,8 +624,8 @@ static const struct waitfact *awaits_anybody(const struct hang_work *w, const st
 	const struct waitgraph *g = w->c->graph;
 	const struct waitgraph_node *n =
 		g && r->process && r->acting ? waitgraph_thread(g, r->process->pid, r->acting->tid) : NULL;
-	/* of memory that nobody else of the job has, somebody outside may, or may come to have */
-	const bool lonely = n && n->end == WAITEND_ANY && n->fact && n->fact->n_holders == 0;
+	/* memory that nobody else of the job has somebody outside may have, or come to have */
+	const bool lonely = n && n->fact && n->fact->kind == WAITFACT_SHARED && n->fact->n_holders == 0;
 	return n && !n->dead && (n->end == WAITEND_VISITOR || lonely) ? n->fact : NULL;
 }
 
@@ -687,15 +687,13 @@ bool hang_one_stands(struct hang_work *w)
 		need = HANG_FIRM;
 	else if (changed || kernel)
 		need = HANG_DOUBTFUL;
-	else if (hang_all_wait_in_circle(w))
+	else if (vague || hang_all_wait_in_circle(w))
 		need = HANG_EXPLAINED;
-	if (loader && loader_asks_outside(w, r) && !hang_outlasts_helpers(w))
-		return true;
 	const struct waitfact *anybody = awaits_anybody(w, r);
 	const bool word = anybody && anybody->kind == WAITFACT_SIGNAL; /* of a scheduler, or a person */
-	const bool sleeper = !loader && !kernel && (word || may_wait_for_a_sleeper(w, id));
-	if ((sleeper && !hang_outlasts_helpers(w)) ||
-	    !hang_old_enough(w, need)) /* kernels of minutes that keep one multiprocessor busy are rare, but healthy */
+	const bool sleeper = loader ? loader_asks_outside(w, r) : !kernel && (word || may_wait_for_a_sleeper(w, id));
+	/* kernels of minutes that keep one multiprocessor busy are rare, but healthy */
+	if ((sleeper && !hang_outlasts_helpers(w)) || !hang_old_enough(w, need))
 		return true;
 	if (kernel) {
 		hang_kernel_is(w, r);
@@ -716,6 +714,7 @@ bool hang_one_stands(struct hang_work *w)
 		else if (lookers ? unsure : !why && !hang_joins_thread(r) && !hang_first_waiting(w))
 			c = CONFIDENCE_LOW; /* where, and neither who nor why */
 		const bool low = (anyone && !lookers) || sleeper || vague || anybody;
+		w->may_end |= sleeper || vague || anybody;
 		hang_is(w, id ? id : "missing_rank", low ? CONFIDENCE_LOW : c);
 		w->v->unexplained = !why;
 		w->by_ticks |= hang_polls_by_ticks(w, r);
