@@ -607,8 +607,8 @@ static bool by_strangers(const struct hang_work *w, const struct waitgraph_sink 
 }
 
 /*
- * True of a circle beside ranks, of which nothing is proved, if one in it waits for several things: a visitor may be one
- * of them. Of ranks that have made steps together visitors are none.
+ * True of a circle without ranks, of which nothing is proved, if one in it waits for several things: a visitor may be
+ * one of them. Of ranks that have made steps together visitors are none.
  */
 static bool has_other_ways(const struct hang_work *w, const struct waitgraph_sink *s)
 {

@@ -683,11 +683,11 @@ bool hang_one_stands(struct hang_work *w)
 		    (retry && retry->exists) || hang_polls_by_ticks(w, r);
 	enum hang_proof need = HANG_VAGUE;
 	const bool vague = says_no_more_than_where(id) && in_a_vague_circle(w, r);
-	if (told && !kernel && !vague)
-		need = HANG_FIRM;
+	if (told && !kernel)
+		need = vague ? HANG_EXPLAINED : HANG_FIRM;
 	else if (changed || kernel)
 		need = HANG_DOUBTFUL;
-	else if (vague || hang_all_wait_in_circle(w))
+	else if (hang_all_wait_in_circle(w))
 		need = HANG_EXPLAINED;
 	const struct waitfact *anybody = awaits_anybody(w, r);
 	const bool word = anybody && anybody->kind == WAITFACT_SIGNAL; /* of a scheduler, or a person */
