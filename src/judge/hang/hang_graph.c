@@ -535,6 +535,7 @@ static void sleeper_says(struct hang_work *w, const struct waitgraph_node *n, si
 
 static void reader_says(struct hang_work *w, pid_t reader)
 {
+	w->v->confidence = CONFIDENCE_LOW; /* it may be meant to end by a visitor */
 	hang_says(w, "Process %d reads its output to the end; who started it left it in the background.", (int)reader);
 	hang_advise(w, "give a service in the background an output of its own: command >service.log 2>&1 &");
 }

@@ -172,6 +172,9 @@ void hang_book_joins(struct hang_work *w)
 	TEXT_COPY(w->v->id, b->id);
 	if (w->v->confidence == CONFIDENCE_LOW && !w->may_end && is_of_then(w, b))
 		w->v->confidence = CONFIDENCE_MEDIUM;
+	/* that it names the rank which stands is a second witness */
+	if (w->stepping && b->n_culprits == 0 && !is_of_then(w, b))
+		w->v->confidence = CONFIDENCE_LOW;
 	/* The place is seen, the reason is read: high confidence needs the rule to be sure as well. */
 	if (b->confidence < RULE_HIGH && w->v->confidence == CONFIDENCE_HIGH)
 		w->v->confidence = CONFIDENCE_MEDIUM;

@@ -290,7 +290,7 @@ void hang_naps_elsewhere_is(struct hang_work *w, const struct stackgroup_rank *o
 	char doing[300];
 	hang_doing(w, odd, doing, sizeof(doing));
 	hang_accuse(w, odd->rank);
-	w->v->confidence = CONFIDENCE_MEDIUM;
+	w->v->confidence = CONFIDENCE_LOW; /* it may look for what one of the others has left out */
 	hang_says(w, "All ranks nap. Rank %d alone is not in %s (%s), in which all others are, but in %s.", odd->rank,
 		  call->name, frame_file_short(call->file), doing);
 }
