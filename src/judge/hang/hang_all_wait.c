@@ -101,35 +101,6 @@ static bool steps_go_on(struct hang_work *w)
 	return true;
 }
 
-/* Ranks that are in another epoch, or two and more steps away; the minority is named. */
-static bool uneven(struct hang_work *w)
-{
-	const struct liveness *low, *high;
-	size_t n = progress_ends(w->p, &low, &high);
-	if (n < 2)
-		return false;
-	if (w->stalled_rank)
-		return steps_go_on(w);
-	bool epochs = low->seen.progress.has_epoch && high->seen.progress.has_epoch;
-	/* who prints each tenth step may be nine further than it says, and whose epoch is over in the next one */
-	bool apart = epochs ? high->seen.progress.epoch >= low->seen.progress.epoch + 1 + low->seen.progress.epoch_ended
-			    : high->seen.progress.step > low->seen.progress.step + MAX(low->stride, 1);
-	if (!apart)
-		return false;
-	if (!hang_old_enough(w, HANG_FIRM))
-		return true;
-	double lowest = progress_place(low, epochs);
-	const char *unit = epochs ? "epoch" : "step";
-	hang_is(w, "uneven_last_epoch", epochs ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
-	accuse_smaller_part(w, lowest, epochs, n);
-	hang_says(w,
-		  "The ranks are not at the same place: rank %d is in %s %.6g, rank %d in %s %.6g, and all wait for "
-		  "one another.",
-		  low->rank, unit, lowest, high->rank, unit, progress_place(high, epochs));
-	hang_says(w, "They have had different numbers of batches: the data are split unevenly.");
-	return true;
-}
-
 static bool same_line(const struct stackgroup_rank *a, const struct stackgroup_rank *b)
 {
 	const struct dump_frame *x = a->activity.user, *y = b->activity.user;
@@ -160,6 +131,61 @@ static const struct stackgroup_rank *most_alike(const struct hang_work *w, size_
 		*ret_n = MAX(*ret_n, n);
 	}
 	return first;
+}
+
+static bool is_accused(const struct hang_work *w, int32_t rank)
+{
+	for (size_t i = 0; i < w->v->n_culprits; i++)
+		if (w->v->culprits[i] == rank)
+			return true;
+	return false;
+}
+
+/*
+ * True if the ranks are in different calls, and others than the accused are in the rarer one: that some have printed
+ * more may be for another reason, as one that tells of an epoch when it begins, and others when it is over.
+ */
+static bool calls_tell_otherwise(const struct hang_work *w)
+{
+	size_t n = 0, differ = 0, agree = 0;
+	const struct stackgroup_rank *most = w->g.n > 0 ? most_alike(w, &n) : NULL;
+	for (size_t i = 0; i < w->g.n; i++) {
+		const bool odd = !alike(most, &w->g.rank[i]);
+		differ += odd;
+		agree += odd == is_accused(w, w->g.rank[i].rank);
+	}
+	return differ > 0 && agree < w->g.n;
+}
+
+/* Ranks that are in another epoch, or two and more steps away; the minority is named. */
+static bool uneven(struct hang_work *w)
+{
+	const struct liveness *low, *high;
+	size_t n = progress_ends(w->p, &low, &high);
+	if (n < 2)
+		return false;
+	if (w->stalled_rank)
+		return steps_go_on(w);
+	bool epochs = low->seen.progress.has_epoch && high->seen.progress.has_epoch;
+	/* who prints each tenth step may be nine further than it says, and whose epoch is over in the next one */
+	bool apart = epochs ? high->seen.progress.epoch >= low->seen.progress.epoch + 1 + low->seen.progress.epoch_ended
+			    : high->seen.progress.step > low->seen.progress.step + MAX(low->stride, 1);
+	if (!apart)
+		return false;
+	if (!hang_old_enough(w, HANG_FIRM))
+		return true;
+	double lowest = progress_place(low, epochs);
+	const char *unit = epochs ? "epoch" : "step";
+	hang_is(w, "uneven_last_epoch", epochs ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+	accuse_smaller_part(w, lowest, epochs, n);
+	if (calls_tell_otherwise(w))
+		w->v->confidence = CONFIDENCE_LOW;
+	hang_says(w,
+		  "The ranks are not at the same place: rank %d is in %s %.6g, rank %d in %s %.6g, and all wait for "
+		  "one another.",
+		  low->rank, unit, lowest, high->rank, unit, progress_place(high, epochs));
+	hang_says(w, "They have had different numbers of batches: the data are split unevenly.");
+	return true;
 }
 
 /* True when it has printed the end of its epoch, or has made the last of its steps and others have more of them. */
