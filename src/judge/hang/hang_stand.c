@@ -624,8 +624,8 @@ static const struct waitfact *awaits_anybody(const struct hang_work *w, const st
 	const struct waitgraph *g = w->c->graph;
 	const struct waitgraph_node *n =
 		g && r->process && r->acting ? waitgraph_thread(g, r->process->pid, r->acting->tid) : NULL;
-	/* memory that nobody else of the job has somebody outside may have, or come to have */
-	const bool lonely = n && n->fact && n->fact->kind == WAITFACT_SHARED && n->fact->n_holders == 0;
+	/* memory that itself alone of the job has somebody outside may have, or come to have */
+	const bool lonely = n && n->fact && n->fact->kind == WAITFACT_SHARED && n->fact->n_holders <= 1;
 	return n && !n->dead && (n->end == WAITEND_VISITOR || lonely) ? n->fact : NULL;
 }
 
