@@ -608,13 +608,14 @@ static bool by_strangers(const struct hang_work *w, const struct waitgraph_sink 
 }
 
 /*
- * True of a circle without ranks, of which nothing is proved, if one in it waits for several things: a visitor may be
- * one of them. Of ranks that have made steps together visitors are none.
+ * True of a circle without ranks, or within one, of which nothing is proved, if one in it waits for several things: a
+ * visitor may be one of them. Of ranks that have made steps together visitors are none.
  */
 static bool has_other_ways(const struct hang_work *w, const struct waitgraph_sink *s)
 {
 	const struct waitgraph *g = w->c->graph;
-	for (size_t i = 0; s->end == WAITEND_CIRCLE && !s->dead && !w->many && i < g->n_nodes; i++)
+	const bool open = s->end == WAITEND_CIRCLE && !s->dead && (!w->many || s->one_process);
+	for (size_t i = 0; open && i < g->n_nodes; i++)
 		if (g->node[i].component == g->node[s->node].component && g->node[i].thread &&
 		    g->node[i].thread->n > 1)
 			return true;

@@ -618,6 +618,18 @@ static bool may_wait_for_a_sleeper(const struct hang_work *w, const char *id)
 	return false;
 }
 
+/* The door of its own process, where what it waits for comes from a thread of its own that waits for visitors. */
+static const struct waitfact *door_of_its_own(const struct waitgraph *g, const struct waitgraph_node *n)
+{
+	for (uint32_t i = 0; i < n->n_edges; i++)
+		if (g->node[g->edge[n->first_edge + i].to].process != n->process)
+			return NULL;
+	for (size_t i = 0; i < g->n_nodes; i++)
+		if (g->node[i].process == n->process && &g->node[i] != n && g->node[i].door)
+			return g->node[i].door;
+	return NULL;
+}
+
 /* What it waits for, where anybody may bring that, from outside as well; NULL: it waits for no such thing. */
 static const struct waitfact *awaits_anybody(const struct hang_work *w, const struct stackgroup_rank *r)
 {
@@ -626,7 +638,10 @@ static const struct waitfact *awaits_anybody(const struct hang_work *w, const st
 		g && r->process && r->acting ? waitgraph_thread(g, r->process->pid, r->acting->tid) : NULL;
 	/* memory that itself alone of the job has somebody outside may have, or come to have */
 	const bool lonely = n && n->fact && n->fact->kind == WAITFACT_SHARED && n->fact->n_holders <= 1;
-	return n && !n->dead && (n->end == WAITEND_VISITOR || lonely) ? n->fact : NULL;
+	if (!n || n->dead)
+		return NULL;
+	const bool own = n->end == WAITEND_OWN || n->n_edges > 0;
+	return n->end == WAITEND_VISITOR || lonely ? n->fact : own ? door_of_its_own(g, n) : NULL;
 }
 
 /* It is in a circle of which an arrow is no more than possible: that the others wait for it may be a mistake. */
