@@ -57,7 +57,6 @@ CAUSES = {
     "stop": ("rank_stopped", [1]),
     "missing": ("orphaned_wait", [1]),
     "gil": ("gil_held", [1]),
-    "spin": ("spin", [1]),
     "disk": ("waits_for_process", [1]),
     "fork_lock": ("fork_lock", [1]),
     "openmp": ("openmp_fork", [1]),
@@ -83,6 +82,17 @@ def test_the_rank_that_holds_up_the_others_is_named_and_why(hang, what):
     groups = report["hang"]["groups"]
     assert sum(g["count"] for g in groups) == RANKS
     assert f"vigil why {report['id']}" in result.text
+
+
+def test_a_rank_that_goes_round_is_named_and_not_ended_as_it_may_look_at_what_somebody_outside_changes(vigil):
+    p = vigil.start("run", "--hang-after", "4s", "--on-hang", "kill", "--nproc", RANKS, "--",
+                    *workload("hangs", "spin", "--at", 40, "--steps", 400))
+    wait_for(lambda: events(vigil, "hang") or p.poll() is not None, 120, "the report")
+    report = vigil.why(events(vigil, "hang")[0]["incident"])
+    assert looks(report) == ("hang", "spin", [1]) and report["cause"]["confidence"] == "low", report
+    assert p.poll() is None
+    p.terminate()
+    p.wait(20)
 
 
 def test_a_loop_that_asks_every_half_minute_is_found(hang):
