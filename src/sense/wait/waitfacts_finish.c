@@ -380,7 +380,7 @@ static bool is_open_outside(struct waitlook *l, const struct pend *p, enum fd_ki
  */
 static void numberless_finish(struct waitlook *l, const struct pend *p, enum fd_kind kind, struct waitfact *f)
 {
-	f->complete = !l->kin.hidden && l->search.n_rings == 0 && l->search.n_denied == 0;
+	f->complete = !l->kin.hidden && l->search.n_rings == 0;
 	f->complete = f->complete && !is_open_outside(l, p, kind);
 	for (size_t i = 0; i < l->n_procs; i++) {
 		const struct waitproc *x = &l->proc[i];

@@ -895,8 +895,6 @@ int main(int argc, char **argv)
 		run_file(argv[1]);
 		return 0;
 	}
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_scenario_is_judged_as_expected),
-	};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(every_scenario_is_judged_as_expected)};
 	return cmocka_run_group_tests_name("judge/hang_scenarios", tests, NULL, NULL);
 }
