@@ -58,7 +58,8 @@ CAUSES = [
 def test_the_rank_that_holds_up_the_others_is_named_and_why(judged, what, culprit, cause):
     report = judged(what, f"culprit={culprit}")
     assert looks(report) == (cause, [culprit]), report
-    assert report["cause"]["confidence"] == ("medium" if what in ("p2p", "disk") else "high"), report
+    # of several ranks the one that receives may be right, and its sender have gone on
+    assert report["cause"]["confidence"] == {"p2p": "low", "disk": "medium"}.get(what, "high"), report
     groups = report["hang"]["groups"]
     assert sum(g["count"] for g in groups) == RANKS and any("MPI_" in str(g) for g in groups), groups
     assert {s["rank"] for s in report["stacks"]} >= set(range(RANKS)), "the stacks of all ranks"

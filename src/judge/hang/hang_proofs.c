@@ -396,6 +396,17 @@ static bool sleeps_for_a_while(const struct waitgraph_node *n)
 	return n->end == WAITEND_CLOCK && ns > 0 && ns < HANG_SLEEP_NS;
 }
 
+/* True of a thread that waits for a signal, of a process that has no handler but Python's own for what ends it. */
+static bool hears_nothing(const struct waitgraph_node *n)
+{
+	/* the last two are the C library's own, among its threads */
+	static const uint8_t ends[] = {SIGINT, SIGQUIT, SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGPIPE, 32, 33};
+	uint64_t words = n->process ? n->process->handled : 0;
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
+		words &= ~(UINT64_C(1) << (ends[i] - 1));
+	return n->fact && n->fact->kind == WAITFACT_SIGNAL && n->process && words == 0 && !n->process->has_timers;
+}
+
 /* True if somebody who sleeps, runs, or is none of the job brings what this thread waits for, or the clock does. */
 static bool is_brought(const struct hang_work *w, pid_t pid, pid_t tid)
 {
@@ -408,7 +419,7 @@ static bool is_brought(const struct hang_work *w, pid_t pid, pid_t tid)
 		if (to->process != n->process && may_bring(to))
 			return true;
 	}
-	return n->n_edges == 0 && (n->end == WAITEND_CLOCK ? sleeps_for_a_while(n) : may_bring(n));
+	return n->n_edges == 0 && (n->end == WAITEND_CLOCK ? sleeps_for_a_while(n) : may_bring(n) && !hears_nothing(n));
 }
 
 /* One thread has the interpreter's lock in each dump, stands where it stood, and others want it. */
