@@ -48,8 +48,7 @@ struct hangshares *hangshares_new(const struct world *w, const struct hangprocs 
 		ignore(cpuquota_read(w, m->pid, &s->quota[s->n]), "it has no group that counts, or has ended");
 		if (threadcost_read(w, m->pid, m->pid, &s->cost[s->n], NULL) == 0 && s->cost[s->n].has_schedule)
 			s->cost_ns[s->n] = w->mono_ns();
-		if (runplace_open(w, m->pid, m->pid, &s->place[s->n]) != 0)
-			s->place[s->n].fd = -1; /* its waits are seen by the kernel's facts only */
+		ignore(runplace_open(w, m->pid, m->pid, &s->place[s->n]), "the kernel's facts tell of most waits");
 		s->n++;
 	}
 	if (s) {

@@ -61,7 +61,7 @@ static void growth_follow(struct growth *g, uint32_t owner, pid_t tid)
 		return;
 	int r = perffault_open(tid, &g->event[g->n]);
 	if (r == 0) {
-		g->poll[g->n] = (struct pollfd){.fd = g->event[g->n].fd, .events = POLLIN};
+		g->poll[g->n] = (struct pollfd){.fd = g->event[g->n].ring.fd, .events = POLLIN};
 		g->owner[g->n] = owner;
 		g->n++;
 	} else if (r != WORLD_GONE && g->refused++ == 0) {

@@ -1,10 +1,6 @@
 #include "sense/native/perffault.h"
 
-#include <linux/perf_event.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 
 /*
  * Bytes of stack in a sample: enough for some dozen frames. The outer frames change seldom and are read from memory
@@ -48,27 +44,13 @@ int perffault_open(pid_t tid, struct perffault *ret)
 		.sample_stack_user = STACK_BYTES,
 		.wakeup_events = 1,
 	};
-	*ret = (struct perffault){.fd = -1, .tid = tid};
-	cleanup(closep) int fd = (int)syscall(SYS_perf_event_open, &a, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
-	if (fd < 0)
-		return errno == ENOENT || errno == ENOSYS || errno == EOPNOTSUPP ? WORLD_ABSENT
-										 : world_condition(-errno);
-	size_t bytes = (1 + RING_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
-	void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (map == MAP_FAILED)
-		return errno == EPERM ? -ENOMEM : -errno; /* EPERM: more locked memory than RLIMIT_MEMLOCK allows */
-	ret->map = map;
-	ret->map_bytes = bytes;
-	ret->fd = take_fd(&fd);
-	return 0;
+	*ret = (struct perffault){.tid = tid};
+	return perfring_open(&a, tid, RING_PAGES, &ret->ring);
 }
 
 void perffault_close(struct perffault *p)
 {
-	if (p->map)
-		(void)munmap(p->map, p->map_bytes);
-	p->map = NULL;
-	closep(&p->fd);
+	perfring_close(&p->ring);
 }
 
 struct cursor {
@@ -152,35 +134,18 @@ int perffault_parse(const uint8_t *record, size_t len, struct perffault_sample *
 	return 0;
 }
 
-static void ring_copy(const struct perffault *p, uint64_t at, void *into, size_t n)
-{
-	struct perf_event_mmap_page *control = (void *)p->map;
-	const uint8_t *ring = p->map + control->data_offset;
-	uint64_t size = control->data_size, from = at % size, first = MIN((uint64_t)n, size - from);
-	memcpy(into, ring + from, first);
-	memcpy((uint8_t *)into + first, ring, n - first);
-}
-
 bool perffault_next(struct perffault *p, struct perffault_sample *ret)
 {
 	static uint8_t record[RECORD_MAX];
-	struct perf_event_mmap_page *control = (void *)p->map;
-	for (;;) {
-		struct perf_event_header h;
+	size_t size;
+	while ((size = perfring_next(&p->ring, record, sizeof(record))) > 0) {
 		enum perffault_record kind;
-		uint64_t head = __atomic_load_n(&control->data_head, __ATOMIC_ACQUIRE), tail = control->data_tail,
-			 lost = 0;
-		if (head - tail < sizeof(h) || control->data_size == 0)
-			return false;
-		ring_copy(p, tail, &h, sizeof(h));
-		bool whole = h.size >= sizeof(h) && h.size <= head - tail;
-		if (whole)
-			ring_copy(p, tail, record, h.size);
-		__atomic_store_n(&control->data_tail, whole ? tail + h.size : head, __ATOMIC_RELEASE);
-		if (!whole || perffault_parse(record, h.size, ret, &kind, &lost) < 0)
+		uint64_t lost = 0;
+		if (perffault_parse(record, size, ret, &kind, &lost) < 0)
 			continue;
 		p->lost += lost;
 		if (kind == PERFFAULT_SAMPLE)
 			return true;
 	}
+	return false;
 }

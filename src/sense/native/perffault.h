@@ -11,13 +11,12 @@
 #include <sys/types.h>
 
 #include "sense/native/unwind.h"
+#include "sense/proc/perfring.h"
 
 #define PERFFAULT_PERIOD 128
 
 struct perffault {
-	int fd; /* -1: closed */
-	uint8_t *map; /* the control page, then the ring buffer */
-	size_t map_bytes;
+	struct perfring ring;
 	pid_t tid;
 	uint64_t lost;
 };

@@ -7,14 +7,13 @@
 
 #include <sys/types.h>
 
+#include "sense/proc/perfring.h"
 #include "sense/world.h"
 
 #define RUNPLACE_RANGES 32
 
 struct runplace {
-	int fd; /* -1: closed */
-	uint8_t *map; /* the control page, then the ring buffer */
-	size_t map_bytes;
+	struct perfring ring;
 	bool inside; /* where it was seen last */
 	size_t n;
 	struct {
