@@ -669,7 +669,9 @@ static void larger_world_says(struct hang_work *w)
 	w->v->confidence = CONFIDENCE_LOW;
 	w->may_end = true;
 	w->v->proved = false;
-	hang_says(w, "%zu of %zu ranks are here: one of the others may be the one that does not come.", here, world);
+	if (strcmp(w->v->id, "rendezvous") != 0) /* which says which ranks are not here */
+		hang_says(w, "%zu of %zu ranks are here: one of the others may be the one that does not come.", here,
+			  world);
 }
 
 /* So many arrows away is looked for somebody who acts. */

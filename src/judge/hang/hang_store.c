@@ -92,30 +92,39 @@ static bool all_meet(const struct hang_work *w)
 	return w->g.n > 0;
 }
 
-/* The ranks that have no process here, by the number of them that the others were told: they may be late. */
-static void says_absent(struct hang_work *w)
+static uint32_t store_world(const struct hang_work *w)
 {
-	const uint32_t world = w->c->environment ? w->c->environment->world_size : 0;
-	int32_t absent[STACKGROUP_RANKS];
-	char ranks[200];
+	return w->c->environment ? w->c->environment->world_size : 0;
+}
+
+/* The ranks that have no process here, by the number of them that the others were told: they may be late. */
+static size_t absent_ranks(const struct hang_work *w, int32_t absent[static STACKGROUP_RANKS])
+{
 	size_t n = 0;
-	for (uint32_t r = 0; r < MIN(world, STACKGROUP_RANKS); r++)
+	for (uint32_t r = 0; r < MIN(store_world(w), (uint32_t)STACKGROUP_RANKS); r++)
 		if (!liveness_find(w->p, (int32_t)r))
 			absent[n++] = (int32_t)r;
+	return n;
+}
+
+static void says_absent(struct hang_work *w, const int32_t *absent, size_t n)
+{
+	char ranks[200];
 	if (n == 0)
 		return;
 	w->v->confidence = CONFIDENCE_LOW;
 	hang_ranks_text(absent, n, ranks, sizeof(ranks));
-	hang_says(w, "WORLD_SIZE is %u, and %s %s not here: not started, late, or on another machine.", world, ranks,
-		  n == 1 ? "is" : "are");
+	hang_says(w, "WORLD_SIZE is %u, and %s %s not here: not started, late, or on another machine.",
+		  store_world(w), ranks, n == 1 ? "is" : "are");
 }
 
 bool hang_store_waits(struct hang_work *w)
 {
 	const struct stackgroup_rank *one = NULL;
 	const struct liveness *zero = liveness_find(w->p, 0);
+	int32_t absent[STACKGROUP_RANKS];
 	char doing[300];
-	size_t n = 0;
+	size_t n = 0, n_absent = absent_ranks(w, absent);
 	for (size_t i = 0; i < w->g.n; i++) {
 		n += w->g.rank[i].activity.kind == ACTIVITY_STORE;
 		if (!one && w->g.rank[i].activity.kind == ACTIVITY_STORE)
@@ -129,6 +138,9 @@ bool hang_store_waits(struct hang_work *w)
 	if (w->stepping && !(zero && zero->seen.exited) && hang_waits_for_key(w))
 		return key_not_set(w, one);
 	const bool gone = zero && zero->seen.exited, lost = gone || (w->stepping && !all_meet(w));
+	/* a rank may be started, or come to the end of its imports, a minute after the others */
+	if (!lost && n_absent > 0 && !hang_outlasts_helpers(w))
+		return true;
 	/* who does not come, or does not answer, is seen only where the server has ended */
 	hang_is(w, lost ? "store_lost" : "rendezvous", gone ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW);
 	if (lost)
@@ -139,6 +151,6 @@ bool hang_store_waits(struct hang_work *w)
 		       : "The ranks wait to meet, and do not: rank %d in %s.",
 		  one->rank, doing);
 	if (!lost)
-		says_absent(w);
+		says_absent(w, absent, n_absent);
 	return true;
 }
