@@ -4,6 +4,8 @@ import sys
 import threading
 import time
 
+import pytest
+
 from hangkit import events, looks, need_bpf
 
 # A helper tries a record of the trainer again and again: one that it has, or one that somebody outside is still to write.
@@ -39,6 +41,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_a_helper_that_fails_alike_and_takes_nothing_in_is_told_early(vigil, tmp_path):
     need_bpf(vigil)
     p = vigil.start("run", "--", sys.executable, "-c", TRIES, tmp_path / "record", "broken")
@@ -53,6 +56,7 @@ def test_a_helper_that_fails_alike_and_takes_nothing_in_is_told_early(vigil, tmp
     assert "no end of record 60" in report["cause"]["text"] and "takes in anything" in report["cause"]["text"], report
 
 
+@pytest.mark.slow
 def test_a_helper_that_reads_what_may_still_come_is_left_alone(vigil, tmp_path):
     need_bpf(vigil)
     record = tmp_path / "record"
@@ -155,6 +159,7 @@ def told(vigil, seconds, *argv):
     return vigil.why()
 
 
+@pytest.mark.slow
 def test_two_that_nap_for_each_other_are_told_early(vigil):
     need_bpf(vigil)
     report = told(vigil, 110, NAPS, "lost")
@@ -162,12 +167,14 @@ def test_two_that_nap_for_each_other_are_told_early(vigil):
     assert report["cause"]["confidence"] == "low" and report["hang"]["standstill_ms"] < 75_000, report
 
 
+@pytest.mark.slow
 def test_a_nap_up_to_a_time_of_its_own_is_left_alone(vigil):
     need_bpf(vigil)
     result = vigil("run", "--on-hang", "kill", "--on-hang-needs", "medium", "--", sys.executable, "-c", NAPS, "pause", timeout=150)
     assert result.status == 0 and not events(vigil, "hang"), result
 
 
+@pytest.mark.slow
 def test_ranks_that_ask_their_server_in_vain_are_told(vigil):
     need_bpf(vigil)
     report = told(vigil, 210, ASKS, "lost", ASKS)
@@ -175,6 +182,7 @@ def test_ranks_that_ask_their_server_in_vain_are_told(vigil):
     assert report["cause"]["confidence"] == "low" and 110_000 < report["hang"]["standstill_ms"] < 180_000, report
 
 
+@pytest.mark.slow
 def test_ranks_that_ask_until_a_lease_ends_are_left_alone(vigil):
     need_bpf(vigil)
     result = vigil("run", "--on-hang", "kill", "--on-hang-needs", "medium", "--", sys.executable, "-c", ASKS, "lease", ASKS,

@@ -73,6 +73,7 @@ def need_makers(vigil):
         pytest.skip("who makes a file is told to root alone")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("there", [True, False], ids=["in a folder", "in a folder that is not there"])
 def test_a_file_that_a_rank_usually_makes_is_told_early_with_its_maker(vigil, tmp_path, there):
     need_makers(vigil)
@@ -83,6 +84,7 @@ def test_a_file_that_a_rank_usually_makes_is_told_early_with_its_maker(vigil, tm
     assert "files of this kind are made by the job itself: " in report["cause"]["text"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["slow", "outside"])
 def test_a_file_that_takes_its_maker_a_minute_is_left_alone(vigil, tmp_path, what):
     need_makers(vigil)

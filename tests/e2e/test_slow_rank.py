@@ -51,6 +51,7 @@ def ranks(vigil, tmp_path):
         g.wait()
 
 
+@pytest.mark.slow
 def test_a_rank_that_is_held_up_is_named_while_it_lasts(vigil, ranks):
     p, slow = ranks(by_itself=False)
     began = time.monotonic()
@@ -74,6 +75,7 @@ def test_a_rank_that_is_held_up_is_named_while_it_lasts(vigil, ranks):
     assert len(events(vigil, "straggler")) == 1 and not events(vigil, "slowdown")
 
 
+@pytest.mark.slow
 def test_a_rank_that_takes_longer_by_its_own_work_is_an_event_and_no_more(vigil, ranks):
     """A larger batch, a longer input and a pause of its own look the same."""
     p, _ = ranks(by_itself=True)
