@@ -607,12 +607,6 @@ static size_t ranks_here(const struct hang_work *w)
 	return n;
 }
 
-/* How many ranks the job has, by the environment; 0: unknown. */
-static size_t world_of(const struct hang_work *w)
-{
-	return w->c->environment ? w->c->environment->world_size : 0;
-}
-
 static bool stalled(struct hang_work *w)
 {
 	const struct stackgroup_rank *one = &w->g.rank[0];
@@ -633,7 +627,7 @@ static bool stalled(struct hang_work *w)
 	hang_says(w, "All %zu ranks are in the same call, and it does not end: %s.", w->g.n, doing);
 	if (bn)
 		hang_says(w, "It is the exchange of a synchronised batch normalisation.");
-	else if (world_of(w) <= ranks_here(w))
+	else if (hang_world_size(w) <= ranks_here(w))
 		hang_says(w,
 			  "No rank is missing, so what is below does not move: the network, a GPU, or the library%s.",
 			  spins || crossed ? "" : "; or they are in it for different groups");
@@ -663,7 +657,7 @@ static bool one_unseen(struct hang_work *w)
  */
 static void larger_world_says(struct hang_work *w)
 {
-	const size_t world = world_of(w), here = ranks_here(w);
+	const size_t world = hang_world_size(w), here = ranks_here(w);
 	if (w->v->kind != HANG_HANG || world <= here)
 		return;
 	w->v->confidence = CONFIDENCE_LOW;

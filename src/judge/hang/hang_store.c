@@ -92,7 +92,7 @@ static bool all_meet(const struct hang_work *w)
 	return w->g.n > 0;
 }
 
-static uint32_t store_world(const struct hang_work *w)
+uint32_t hang_world_size(const struct hang_work *w)
 {
 	return w->c->environment ? w->c->environment->world_size : 0;
 }
@@ -101,7 +101,7 @@ static uint32_t store_world(const struct hang_work *w)
 static size_t absent_ranks(const struct hang_work *w, int32_t absent[static STACKGROUP_RANKS])
 {
 	size_t n = 0;
-	for (uint32_t r = 0; r < MIN(store_world(w), (uint32_t)STACKGROUP_RANKS); r++)
+	for (uint32_t r = 0; r < MIN(hang_world_size(w), (uint32_t)STACKGROUP_RANKS); r++)
 		if (!liveness_find(w->p, (int32_t)r))
 			absent[n++] = (int32_t)r;
 	return n;
@@ -115,7 +115,7 @@ static void says_absent(struct hang_work *w, const int32_t *absent, size_t n)
 	w->v->confidence = CONFIDENCE_LOW;
 	hang_ranks_text(absent, n, ranks, sizeof(ranks));
 	hang_says(w, "WORLD_SIZE is %u, and %s %s not here: not started, late, or on another machine.",
-		  store_world(w), ranks, n == 1 ? "is" : "are");
+		  hang_world_size(w), ranks, n == 1 ? "is" : "are");
 }
 
 bool hang_store_waits(struct hang_work *w)

@@ -53,7 +53,8 @@ struct waitshare_rank {
 	uint32_t memory; /* samples in a wait for memory: page faults from disk, swap, memory.high */
 	uint32_t other; /* samples in any other wait */
 	uint32_t unknown_locks; /* those of `unknown` that are waits for a lock by their frames */
-	uint32_t unknown; /* those of `other` that may be for other ranks: the kernel's facts of them were never read */
+	/* Those of `other` that may be for other ranks: their facts were never read, or a thread of its own looks. */
+	uint32_t unknown;
 	/* What other waits, waits for locks and sleeps were for or where; the rarest gives way to a new one. */
 	struct waitshare_whom whom[WAITSHARE_WHOMS];
 	/*
@@ -84,9 +85,9 @@ struct waitshare {
 enum waitshare_sign {
 	WAITSHARE_FOR_RANKS = 1, /* by the kernel's facts it waits for another rank */
 	WAITSHARE_NATIVE = 2, /* a program without Python: it counts without a stack */
+	WAITSHARE_FOR_LOCK = 4, /* by the kernel's facts it waits for a lock that others hold */
 	WAITSHARE_UNREAD = 8, /* the kernel's facts of this wait were not read yet */
 	WAITSHARE_VAGUE = 16, /* for a thread of its own, which may wait for other ranks in turn: no lock */
-	WAITSHARE_FOR_LOCK = 4, /* by the kernel's facts it waits for a lock that others hold */
 };
 
 /*
