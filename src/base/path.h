@@ -12,3 +12,5 @@ const char *path_name(const char *path);
 bool path_is_dots(const char *name);
 /* Cut the last component off, and the '/' before it: "/a/b" becomes "/a", "/a" becomes "". False: there was no '/'. */
 bool path_cut(char *path);
+/* The path, printable, for a sentence; of one of more than `most` bytes "…" and its end, which says most. */
+void path_show(const char *path, size_t most, char *dst, size_t cap);

@@ -2,11 +2,13 @@
  * Plays NCCL for a rank: loads the profiler plugin that the environment names
  * in the ways NCCL does, and tells it of collectives until it hangs.
  *
- *   ncclplay [--culprit R] [--at N] [--step-ms MS] [--end]
+ *   ncclplay [--culprit R] [--at N] [--step-ms MS] [--end] [--spin] [--reads]
  *
  * Every rank makes the calls 1 to N; all but the culprit then begin one more,
- * which never ends. --end: nobody does, and the program ends well. What was
- * loaded is said first: "plugin PATH version 6" or "plugin none".
+ * which never ends. --end: nobody does, and the program ends well. --spin: who
+ * waits for its GPU goes round for it, as CUDA does. --reads: the culprit reads a
+ * pipe that it alone has. What was loaded is said first: "plugin PATH version 6"
+ * or "plugin none".
  */
 #include <dlfcn.h>
 #include <poll.h>
@@ -73,13 +75,25 @@ static int number(const char *variable, int otherwise)
 	return text ? (int)strtol(text, NULL, 10) : otherwise;
 }
 
+/* By this name a rank is known to wait for its GPU. */
+void cudaStreamSynchronize(const volatile bool *ended);
+__attribute__((noinline)) void cudaStreamSynchronize(const volatile bool *ended)
+{
+	while (!*ended)
+		;
+}
+
 int main(int argc, char **argv)
 {
 	int culprit = -1, at = 5, step_ms = 100;
-	bool end = false;
+	bool end = false, spin = false, reads = false, ended = false;
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--end") == 0)
 			end = true;
+		else if (strcmp(argv[i], "--spin") == 0)
+			spin = true;
+		else if (strcmp(argv[i], "--reads") == 0)
+			reads = true;
 		else if (i + 1 < argc && strcmp(argv[i], "--culprit") == 0)
 			culprit = (int)strtol(argv[++i], NULL, 10);
 		else if (i + 1 < argc && strcmp(argv[i], "--at") == 0)
@@ -106,6 +120,12 @@ int main(int argc, char **argv)
 		return 0;
 	if (rank != culprit)
 		call(p, context, (uint64_t)at + 1, false);
+	int own[2];
+	char byte;
+	if (rank == culprit && reads && pipe(own) == 0)
+		(void)!read(own[0], &byte, 1);
+	if (rank != culprit && spin)
+		cudaStreamSynchronize(&ended);
 	for (;;)
 		(void)pause(); /* as a rank does that waits for its GPU */
 }

@@ -329,6 +329,7 @@ static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
 	} else if (wait_word(&rest, "rank")) {
 		h->kind = WAITHINT_RANK;
 		h->rank = (int32_t)wait_number(&rest);
+		h->counted = wait_word(&rest, "counted");
 	} else if (wait_word(&rest, "fact")) {
 		h->kind = WAITHINT_FACT;
 		h->id = (uint64_t)wait_number(&rest);

@@ -24,6 +24,8 @@ struct hangcollective_answer {
 	struct collective_verdict verdict;
 	char note[HANGCOLLECTIVE_NOTES][HANGCOLLECTIVE_NOTE];
 	size_t n_notes;
+	size_t n_arrows;
+	struct collective_arrow arrow[COLLECTIVE_ARROWS];
 };
 
 static const enum hang_collective_kind kinds[COLLECTIVE_KINDS] = {
@@ -72,8 +74,10 @@ static void hangcollective_ask(const struct world *w, const struct collectives_w
 	}
 	if (r != 0)
 		return;
-	if (c.n_read)
+	if (c.n_read) {
 		ignore(collective_judge(c.set, &a->verdict), "invalid then");
+		a->n_arrows = collective_arrows(c.set, a->arrow, ARRAY_SIZE(a->arrow));
+	}
 	/* many ranks may have the same note; `vigil collectives` shows all */
 	a->n_notes = MIN(c.n_notes, (size_t)HANGCOLLECTIVE_NOTES);
 	for (size_t i = 0; i < a->n_notes; i++)
@@ -157,20 +161,34 @@ bool hangcollective_done(struct hangcollective *h, const struct world *w)
 	return true;
 }
 
-size_t hangcollective_take(struct hangcollective *h, struct hang_collective *ret,
-			   char ret_note[HANGCOLLECTIVE_NOTES][HANGCOLLECTIVE_NOTE])
+static void arrows_take(const struct hangcollective_answer *a, struct hangcollective_said *ret)
 {
-	size_t n = 0;
-	*ret = (struct hang_collective){.valid = false};
+	const size_t n = MIN(a->n_arrows, (size_t)COLLECTIVE_ARROWS);
+	ret->arrow = n ? malloc(n * sizeof(*ret->arrow)) : NULL;
+	if (!ret->arrow)
+		return; /* without memory nothing is known */
+	memcpy(ret->arrow, a->arrow, n * sizeof(*ret->arrow));
+	ret->n_arrows = n;
+}
+
+void hangcollective_take(struct hangcollective *h, struct hangcollective_said *ret)
+{
+	*ret = (struct hangcollective_said){.n_notes = 0};
 	if (h->answer && atomic_load(&h->answer->done)) {
-		hangcollective_map(&h->answer->verdict, ret);
-		n = MIN(h->answer->n_notes, (size_t)HANGCOLLECTIVE_NOTES);
-		memcpy(ret_note, h->answer->note, sizeof(h->answer->note));
+		hangcollective_map(&h->answer->verdict, &ret->verdict);
+		arrows_take(h->answer, ret);
+		ret->n_notes = MIN(h->answer->n_notes, (size_t)HANGCOLLECTIVE_NOTES);
+		memcpy(ret->note, h->answer->note, sizeof(h->answer->note));
 	} else if (h->answer) {
-		TEXT_FORMAT(ret_note[n++], "collective: its library did not answer in time");
+		TEXT_FORMAT(ret->note[ret->n_notes++], "collective: its library did not answer in time");
 	}
 	unmap(h);
-	return n;
+}
+
+void hangcollective_said_done(struct hangcollective_said *s)
+{
+	free(s->arrow);
+	*s = (struct hangcollective_said){.n_notes = 0};
 }
 
 void hangcollective_end(struct hangcollective *h)

@@ -13,6 +13,7 @@
 
 #include "agent/hang/hangprocs.h"
 #include "judge/standstill/hang_case.h"
+#include "model/collective/collective_arrows.h"
 #include "model/collective/collective_verdict.h"
 
 #define HANGCOLLECTIVE_NOTES 2
@@ -31,12 +32,17 @@ void hangcollective_begin(struct hangcollective *h, const struct world *w, const
 			  int64_t since_unix_ms);
 /* True: the child has ended, or its time is up. False: call it again soon. */
 bool hangcollective_done(struct hangcollective *h, const struct world *w);
-/*
- * Takes the child's answer after hangcollective_done; ret->valid false: there is none. ret_note: what was not read, and
- * why. Returns the number of notes.
- */
-size_t hangcollective_take(struct hangcollective *h, struct hang_collective *ret,
-			   char ret_note[HANGCOLLECTIVE_NOTES][HANGCOLLECTIVE_NOTE]);
+struct hangcollective_said {
+	struct hang_collective verdict; /* valid false: there is none */
+	struct collective_arrow *arrow; /* who waits for whom by the library; owned; NULL: nothing is known */
+	size_t n_arrows;
+	char note[HANGCOLLECTIVE_NOTES][HANGCOLLECTIVE_NOTE]; /* what was not read, and why */
+	size_t n_notes;
+};
+
+/* Takes the child's answer after hangcollective_done. Free with hangcollective_said_done. */
+void hangcollective_take(struct hangcollective *h, struct hangcollective_said *ret);
+void hangcollective_said_done(struct hangcollective_said *s);
 /* Kills an unfinished child. */
 void hangcollective_end(struct hangcollective *h);
 /* Converts a verdict of judge/collective to the type of judge/hang. Pure. */

@@ -73,6 +73,7 @@ void hangevidence_end(struct hangevidence *g)
 	if (g->rules)
 		hangrules_end(g->rules);
 	hangwaits_done(&g->waits);
+	hangcollective_said_done(&g->said);
 	hanggo_done(&g->go);
 	hangshares_free(g->sampler);
 	free(g->shares);
@@ -252,10 +253,11 @@ static bool collective_ask(struct hangevidence *g, const struct world *w, const 
 
 static void collective_take(struct hangevidence *g)
 {
-	char note[HANGCOLLECTIVE_NOTES][HANGCOLLECTIVE_NOTE];
-	size_t n = hangcollective_take(&g->asks, &g->collective, note);
-	for (size_t i = 0; i < n; i++)
-		hangevidence_unavailable(&g->hcase, "%s", note[i]);
+	hangcollective_take(&g->asks, &g->said);
+	for (size_t i = 0; i < g->said.n_notes; i++)
+		hangevidence_unavailable(&g->hcase, "%s", g->said.note[i]);
+	g->waits.arrow = g->said.arrow;
+	g->waits.n_arrows = g->said.n_arrows;
 }
 
 /* ---- all of it ---- */
@@ -288,7 +290,7 @@ static void complete(struct hangevidence *g, const struct world *w, const struct
 	book_take(g, e);
 	if (g->step.want & HANG_WANT_COLLECTIVE)
 		collective_take(g);
-	c->collective = g->collective.valid ? &g->collective : NULL;
+	c->collective = g->said.verdict.valid ? &g->said.verdict : NULL;
 	c->graph = hangwaits_make(&g->waits, w, g->n_dumps ? &g->dump[g->n_dumps - 1] : NULL, e->wakes);
 	if (!c->graph && g->waits.note[0])
 		hangevidence_unavailable(c, "waits: %s", g->waits.note);

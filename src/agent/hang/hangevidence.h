@@ -34,7 +34,7 @@ struct hangevidence {
 	struct hangrules *rules; /* the rule book; borrowed; NULL: not used */
 	struct hangcollective asks; /* reads the collective library */
 	bool asked; /* asks was started */
-	struct hang_collective collective;
+	struct hangcollective_said said; /* what that found */
 	struct hang_source source[HANG_RANKS];
 	size_t n_source;
 	const struct rulegather_result *book; /* borrowed; NULL: the rule book was not used, or has no answer */

@@ -7,6 +7,7 @@
 #include "agent/hang/hanglocks.h"
 #include "agent/memory/ownroom.h"
 #include "base/buf.h"
+#include "base/path.h"
 #include "base/file.h"
 #include "base/units.h"
 #include "sense/proc/lookups.h"
@@ -119,15 +120,11 @@ static const struct lookups_row *found_beside(const struct hanglookups *h, size_
 	return NULL;
 }
 
-/* "…" and the end of a long path, printable. */
-static void path_show(const struct world *w, const struct lookups_row *r, char *dst, size_t cap)
+static void row_show(const struct world *w, const struct lookups_row *r, char *dst, size_t cap)
 {
-	const size_t most = 80;
-	char path[1024], shown[1024];
+	char path[1024];
 	lookups_path(w, r, path, sizeof(path));
-	span_copy(span_of(path), shown, sizeof(shown));
-	const size_t len = strlen(shown);
-	text_format(dst, cap, "%s%s", len > most ? "…" : "", shown + (len > most ? len - most : 0));
+	path_show(path, 80, dst, cap);
 }
 
 /*
@@ -295,7 +292,7 @@ static void lookup_say(const struct hanglookups *h, const struct lookups_row *r,
 		       const struct look *look, struct waithint *ret)
 {
 	char shown[96], other[24] = "";
-	path_show(h->w, r, shown, sizeof(shown));
+	row_show(h->w, r, shown, sizeof(shown));
 	const char *name = beside ? strrchr(beside->path, '/') : NULL;
 	if (beside)
 		span_copy(span_of(name ? name + 1 : beside->path), other, sizeof(other));
@@ -339,7 +336,7 @@ static bool behind_say(const struct hanglookups *h, const struct waitfact_thread
 		    pos <= (uint64_t)st.st_size)
 			continue;
 		*ret = (struct waithint){.kind = WAITHINT_RETRY, .pid = t->pid, .tid = t->tid, .behind = true};
-		path_show(h->w, &r, shown, sizeof(shown));
+		row_show(h->w, &r, shown, sizeof(shown));
 		TEXT_FORMAT(ret->text, "reads on from byte %llu of %s, which has %llu bytes by now",
 			    (unsigned long long)pos, shown, (unsigned long long)st.st_size);
 		return true;
@@ -560,7 +557,7 @@ size_t hanglookups_hints(struct hanglookups *h, const struct waitfacts *facts, c
 			n++;
 		if (!best || of > few)
 			continue;
-		path_show(h->w, best, shown, sizeof(shown));
+		row_show(h->w, best, shown, sizeof(shown));
 		TEXT_FORMAT(ret[n].text, "asks again and again for %s, which is there", shown);
 		folder_say(h, best, &look, &ret[n]);
 		ret[n++].old_ns = 0;

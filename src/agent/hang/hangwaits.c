@@ -112,7 +112,11 @@ static int places_take(struct hangwaits *h, const struct stackdump *d)
 static int missing_take(struct hangwaits *h, const struct stackdump *d)
 {
 	cleanup(freep) struct waitcall *call = NULL;
-	struct waitmissing_in in = {.facts = &h->look[h->n_looks - 1], .who = h->who, .n_who = h->n_who};
+	struct waitmissing_in in = {.facts = &h->look[h->n_looks - 1],
+				    .who = h->who,
+				    .n_who = h->n_who,
+				    .arrow = h->arrow,
+				    .n_arrows = h->n_arrows};
 	if (!d)
 		return 0;
 	int e = waitcalls_of_dump(d, h->who, h->n_who, &call, &in.n_calls);

@@ -7,6 +7,7 @@
 #include "agent/hang/hanglookups.h"
 #include "agent/wait/waitalarms.h"
 #include "agent/wait/waitgo.h"
+#include "model/collective/collective_arrows.h"
 #include "model/hang/waitgraph.h"
 #include "model/hang/wakehist.h"
 #include "model/stacks/stackdump.h"
@@ -21,6 +22,8 @@ struct hangwaits {
 	struct hanglookups *lookups; /* which files are looked for; borrowed; NULL: unknown */
 	struct waitalarms *alarms; /* whose alarms are set; borrowed; NULL: unknown */
 	const struct filehist *files; /* who has made the job's files; borrowed; NULL: unknown */
+	const struct collective_arrow *arrow; /* who waits by the collective library; borrowed; NULL: unknown */
+	size_t n_arrows;
 	struct waithint *hint; /* of Python's locks, and where threads stand; owned */
 	size_t n_hints, cap_hints;
 	struct waitgraph graph; /* owned; points into the looks */

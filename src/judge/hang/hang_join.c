@@ -62,17 +62,44 @@ bool hang_collective_says(struct hang_work *w)
 	return collective_id(w) && !hang_culprit(w) && hang_collective_alone(w);
 }
 
+/* Calls that can never end: other ones at their number, or one that has ended on the others. */
+static bool never_end(const struct hang_collective *c)
+{
+	return c->confidence == CONFIDENCE_HIGH &&
+	       (c->kind == HANG_COLLECTIVE_MISMATCH || c->kind == HANG_COLLECTIVE_CYCLE ||
+		c->kind == HANG_COLLECTIVE_DEVICE);
+}
+
+/* True if all of those ranks are here, so that their stacks say what keeps them. */
+static bool are_here(const struct hang_work *w, const struct hang_collective *c)
+{
+	bool here = w->has_stacks && c->n_culprits > 0;
+	for (size_t i = 0; i < c->n_culprits; i++)
+		here &= stackgroups_find(&w->g, c->culprits[i]) != NULL;
+	return here;
+}
+
+/* How sure they are alone: they know who has not come, not whether it will; one that is not here may be at work. */
+static enum confidence alone_sure(const struct hang_work *w, const struct hang_collective *c)
+{
+	if (c->kind == HANG_COLLECTIVE_EQUAL || never_end(c))
+		return c->confidence;
+	return MIN(c->confidence, are_here(w, c) ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW);
+}
+
 bool hang_collective_alone(struct hang_work *w)
 {
 	const struct hang_collective *c = w->c->collective;
 	const char *id = collective_id(w);
 	if (!id)
 		return false;
-	if (!hang_old_enough(w, HANG_FIRM))
+	const enum confidence sure = alone_sure(w, c);
+	const bool vague = sure < c->confidence && sure == CONFIDENCE_LOW;
+	if (!hang_old_enough(w, HANG_FIRM) || (vague && !hang_outlasts_helpers(w)))
 		return true;
-	hang_is(w, id, c->confidence);
-	/* Counters of the library itself: a rank that is missing in a call, or in another one. */
-	w->v->proved = c->confidence == CONFIDENCE_HIGH && c->kind != HANG_COLLECTIVE_EQUAL;
+	hang_is(w, id, sure);
+	w->v->proved = never_end(c);
+	w->may_end |= sure < c->confidence;
 	for (size_t i = 0; i < c->n_culprits; i++)
 		hang_accuse(w, c->culprits[i]);
 	hang_says(w, "%s.", c->text);
@@ -89,6 +116,21 @@ bool hang_collective_alone(struct hang_work *w)
 	return true;
 }
 
+/* True if a rank that others wait for may come by itself, as far as the graph of waits knows. */
+static bool may_come(const struct hang_work *w, int32_t rank)
+{
+	const struct waitgraph *g = w->c->graph;
+	for (size_t i = 0; g && i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		if (!n->main || !n->who || !n->who->main || n->who->rank != rank || n->sink == WAITGRAPH_NONE)
+			continue;
+		const struct waitgraph_sink *s = &g->sink[n->sink];
+		return !s->dead && (s->end == WAITEND_RUNS || s->end == WAITEND_CLOCK || s->end == WAITEND_OUTSIDE ||
+				    s->end == WAITEND_VISITOR || s->end == WAITEND_STORAGE);
+	}
+	return false;
+}
+
 /* Compares two sources that do not depend on each other. */
 void hang_collective_joins(struct hang_work *w)
 {
@@ -96,7 +138,9 @@ void hang_collective_joins(struct hang_work *w)
 	if (!c || !c->valid || c->n_culprits == 0 || w->v->n_culprits == 0)
 		return;
 	bool same = agrees(w, c->culprits, c->n_culprits);
-	if (same && c->confidence == CONFIDENCE_HIGH && w->v->confidence < CONFIDENCE_HIGH &&
+	/* that it is this rank is sure then, not that it will never come */
+	const bool open = w->may_end || (w->by_ticks && !w->v->proved) || may_come(w, c->culprits[0]);
+	if (same && c->confidence == CONFIDENCE_HIGH && w->v->confidence < CONFIDENCE_HIGH && !open &&
 	    c->n_culprits == w->v->n_culprits)
 		w->v->confidence = CONFIDENCE_HIGH;
 	if (same)

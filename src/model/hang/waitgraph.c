@@ -218,6 +218,7 @@ static void calls_note(const struct build *b, struct waitgraph_node *n)
 		n->shows |= h[i]->kind == WAITHINT_IDLE && h[i]->shows;
 		n->only_sleeps |= h[i]->kind == WAITHINT_SLEEPS;
 		n->within |= h[i]->kind == WAITHINT_WITHIN;
+		n->spins |= h[i]->kind == WAITHINT_RANK && h[i]->counted;
 		n->handles |= h[i]->kind == WAITHINT_HANDLER || h[i]->kind == WAITHINT_WITHIN;
 		n->odd = h[i]->kind == WAITHINT_ODD ? h[i] : n->odd;
 	}
@@ -288,7 +289,8 @@ static int process_add(struct build *b, const struct waitfact_process *p)
 		};
 		calls_note(b, &n);
 		/* Who waits for an answer wakes up in different waits of its own process. */
-		bool still = !moves(b->in, t) || ((n.calls || n.wants || n.idle) && only_wakes_up(b->in, t));
+		const bool wakes_up = (n.calls || n.wants || n.idle) && only_wakes_up(b->in, t);
+		const bool still = !moves(b->in, t) || wakes_up || n.spins;
 		if (t->ended)
 			n.end = WAITEND_GONE;
 		else if (!still)

@@ -271,7 +271,7 @@ static int wakers_of_node(struct build *b, struct spread *s, uint32_t i)
 	const struct waitfact *f = waitgraph_facts(b, x, &n);
 	if (x->end == WAITEND_GONE && t && t->ended)
 		return 0;
-	if (!t || x->end == WAITEND_RUNS || x->timed || t->cut || n == 0) {
+	if (!t || x->end == WAITEND_RUNS || x->spins || x->timed || t->cut || n == 0) {
 		is_live(s, i);
 		return 0;
 	}

@@ -68,6 +68,7 @@ struct waithint {
 	bool proof; /* read from the object itself, twice the same; false: likely */
 	bool one_of; /* any of several such hints may be the one, so each is only possible */
 	bool by_rank; /* of KEY: `rank` sets it, or has to come before another one does */
+	bool counted; /* of RANK: the collective library's own counters say so, so that it waits even while it runs */
 	bool by_number; /* of ODD: the two texts differ in their numbers alone */
 	bool by_last; /* of KEY: the last of all ranks to come sets it */
 	bool exists; /* of RETRY: it wants to make a file or folder that is there already */

@@ -21,6 +21,7 @@ struct standing {
 	const struct waitcall *call; /* of PLACE_CALL and PLACE_STORE */
 	enum place place;
 	bool peer; /* whom it waits for is known */
+	bool counted; /* its collective library says for whom it waits */
 };
 
 struct gathering {
@@ -84,6 +85,17 @@ static bool hints_take(const struct waithint *hint, size_t n_hints, pid_t pid, s
 	return python;
 }
 
+/* True if its library says that it is in a call, and its stack does not say that it is about something else. */
+static bool is_counted(const struct waitmissing_in *in, const struct standing *s)
+{
+	const bool may_be = s->place == PLACE_CALL ||
+			    (s->place == PLACE_UNKNOWN && !s->key && s->call && s->call->state == WAITCALL_UNKNOWN);
+	for (size_t i = 0; may_be && i < in->n_arrows; i++)
+		if (in->arrow[i].from == s->who->rank)
+			return true;
+	return false;
+}
+
 static void waitmissing_stands(const struct waitmissing_in *in, const struct waithint *hint, size_t n_hints,
 			       struct standing *s)
 {
@@ -108,6 +120,7 @@ static void waitmissing_stands(const struct waitmissing_in *in, const struct wai
 	else if (python || (c && c->state == WAITCALL_OUT) ||
 		 (!c && t && !t->runs && t->n == 1 && is_other_wait(in->facts->fact[t->first].kind)))
 		s->place = PLACE_ELSEWHERE;
+	s->counted = is_counted(in, s);
 }
 
 static bool has_rank(const struct gathering *g, int32_t rank)
@@ -194,6 +207,21 @@ static int missing_hint_add(const struct standing *s, int32_t rank, bool one_of,
 	return waitmissing_hint_add(&h, hint, n_hints, cap_hints);
 }
 
+static int counted_add(const struct waitmissing_in *in, const struct standing *s, struct waithint **hint,
+		       size_t *n_hints, size_t *cap_hints)
+{
+	struct waithint h = {.kind = WAITHINT_RANK, .pid = s->who->pid, .tid = s->who->pid, .counted = true};
+	for (size_t i = 0; i < in->n_arrows; i++) {
+		if (in->arrow[i].from != s->who->rank)
+			continue;
+		h.rank = in->arrow[i].to;
+		TEXT_COPY(h.text, in->arrow[i].call);
+		if (waitmissing_hint_add(&h, hint, n_hints, cap_hints) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 static size_t missing_of(const struct gathering *g, const struct standing *s)
 {
 	size_t n = 0;
@@ -217,14 +245,17 @@ int waitmissing_add(const struct waitmissing_in *in, struct waithint **hint, siz
 	for (size_t i = 0; i < g.n; i++) {
 		const struct standing *s = &g.rank[i];
 		const bool known = s->key && s->key->by_rank;
-		const bool waits =
-			s->place == PLACE_CALL || (s->place == PLACE_STORE && !known) || s->place == PLACE_KEY;
+		const bool waits = !s->counted && (s->place == PLACE_CALL || (s->place == PLACE_STORE && !known) ||
+						   s->place == PLACE_KEY);
 		const size_t n = waits ? missing_of(&g, s) : 0;
 		for (size_t k = 0; n > 0 && k < g.n; k++)
 			if (k != i && has_not_come(&g, s, &g.rank[k]) &&
 			    missing_hint_add(s, g.rank[k].who->rank, n > 1 || !g.whole, hint, n_hints, cap_hints) < 0)
 				return -ENOMEM;
-		if (s->call && words_add(s, s->place == PLACE_CALL && n == 0, hint, n_hints, cap_hints) < 0)
+		if (s->counted && counted_add(in, s, hint, n_hints, cap_hints) < 0)
+			return -ENOMEM;
+		const bool meets = s->place == PLACE_CALL && n == 0 && !s->counted;
+		if (s->call && words_add(s, meets, hint, n_hints, cap_hints) < 0)
 			return -ENOMEM;
 	}
 	return 0;

@@ -2,7 +2,9 @@
  * The ranks that have not come to a call in which ranks meet, such as a collective, the barrier of a store or its
  * start: as hints for the graph, an arrow from each rank that waits in one to each that is elsewhere.
  *
- * Who is in a call is known by stacks (agent/wait/waitcalls) and by keys of a store. A rank is elsewhere only where
+ * Who is in a call is known by stacks (agent/wait/waitcalls), by keys of a store, and by the collective library itself
+ * (model/collective/collective_arrows), which knows the members of a call as well: of a rank that may be in one by its
+ * stack its arrows alone count, whether it runs or not. A rank is elsewhere only where
  * something says so: its whole stack, or a wait that no such call makes, as a sleep, a lock of Python's or a child's
  * end. One of which neither is known may be in the call as well. Which ranks a collective is of is not seen, so of
  * several ranks that are elsewhere, or beside one of which nothing is known, each is only possible. Nothing is proved
@@ -10,6 +12,7 @@
  */
 #pragma once
 
+#include "model/collective/collective_arrows.h"
 #include "model/hang/waitgraph.h"
 
 #define WAITCALL_OP 48
@@ -38,6 +41,8 @@ struct waitmissing_in {
 	size_t n_who;
 	const struct waitcall *call;
 	size_t n_calls;
+	const struct collective_arrow *arrow; /* by the library's own counters */
+	size_t n_arrows;
 };
 
 /*

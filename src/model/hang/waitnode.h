@@ -76,6 +76,7 @@ struct waitgraph_node {
 	bool within; /* likewise, and what it waits for comes from its own process or by another request */
 	bool streams; /* a handler that waits for the next message of its caller, or a thread that brings such ones */
 	bool only_sleeps; /* it makes no other call than its sleeps, so that it looks at memory alone */
+	bool spins; /* it waits in a call of ranks by the counters of its collective library, whether it runs or not */
 	bool light; /* of one that runs: a look met it asleep, and it took less than a tenth of a processor meanwhile */
 	bool naps; /* it woke up between the looks, did next to nothing, and waits for a second or so at most again */
 	bool glances; /* it naps, and is awake for no longer each time than a look at something takes */

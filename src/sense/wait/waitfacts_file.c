@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/path.h"
 #include "sense/wait/waitfacts_parts.h"
 
 #define PATH_SHOWN_MAX 4096
@@ -154,7 +155,7 @@ static bool is_fuse(struct span type)
 static void file_text(struct waitfact *f, const char *path, bool leased, const struct waitmount *m)
 {
 	char shown[64], type[16], source[40];
-	span_copy(span_of(path), shown, sizeof(shown));
+	path_show(path, 60, shown, sizeof(shown));
 	if (leased) {
 		TEXT_FORMAT(f->text, "%s, of which another process has a lease", shown[0] ? shown : "a file");
 		return;

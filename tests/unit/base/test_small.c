@@ -76,6 +76,18 @@ static void near_numbers_hash_to_different_slots(void **state)
 	assert_true(met > 2300 && met_mixed > 2300); /* 2589 of 4096 by chance */
 }
 
+static void of_a_long_path_the_end_is_shown(void **state)
+{
+	(void)state;
+	char shown[32];
+	path_show("/data/batches", 16, shown, sizeof(shown));
+	assert_string_equal(shown, "/data/batches");
+	path_show("/home/anna/runs/2026/batches", 12, shown, sizeof(shown));
+	assert_string_equal(shown, "…2026/batches");
+	path_show("/home/anna/l\xc3\xa4ufe", 4, shown, sizeof(shown)); /* it would begin within a character */
+	assert_string_equal(shown, "…ufe");
+}
+
 static void a_path_has_a_name_and_can_be_cut(void **state)
 {
 	char path[] = "/a/b";
@@ -126,6 +138,7 @@ static void a_library_without_a_symbol_is_none(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(of_a_long_path_the_end_is_shown),
 		cmocka_unit_test(a_vector_keeps_its_items_and_at_least_doubles),
 		cmocka_unit_test(a_vector_jumps_to_what_is_needed),
 		cmocka_unit_test(a_vector_that_cannot_grow_stays_as_it_was),

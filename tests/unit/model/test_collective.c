@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "base/buf.h"
-#include "model/collective/collective.h"
+#include "model/collective/collective_arrows.h"
 
 #define RANKS 3
 
@@ -70,6 +70,46 @@ static void a_rank_that_did_not_make_the_call_is_missing(void **state)
 	assert_int_equal(collective_count_bits(s, w->unknown), 0);
 	assert_int_equal(s->ranks[index_of(s, 10)].head, 0);
 	assert_int_equal(s->ranks[index_of(s, 12)].head, COLLECTIVE_NO_WAIT);
+}
+
+/* "10>12 all_reduce number 2 of group default_pg, …" */
+static const char *arrows_of(const struct collective_set *s)
+{
+	static char text[400];
+	struct buf b = BUF_ON(text);
+	struct collective_arrow a[8];
+	const size_t n = collective_arrows(s, a, ARRAY_SIZE(a));
+	buf_reset(&b);
+	for (size_t i = 0; i < n; i++)
+		buf_printf(&b, "%s%d>%d %s", i ? ", " : "", (int)a[i].from, (int)a[i].to, a[i].call);
+	return text;
+}
+
+static void an_arrow_leads_to_each_rank_that_is_known_not_to_have_come(void **state)
+{
+	(void)state;
+	cleanup(collective_freep) struct collective_set *s = collective_new();
+	struct flightrec_entry ahead[] = {call_of(1, FLIGHTREC_COMPLETED), call_of(2, FLIGHTREC_STARTED)};
+	struct collective_arrow one;
+	dump_add(s, 10, ahead, 2, false);
+	dump_add(s, 11, ahead, 1, false);
+	dump_add(s, 12, ahead, 1, false);
+	assert_int_equal(collective_seal(s), 0);
+	assert_string_equal(arrows_of(s), "10>11 all_reduce number 2 of group default_pg, "
+					  "10>12 all_reduce number 2 of group default_pg");
+	assert_int_equal(collective_arrows(s, &one, 1), 1); /* no more than fit */
+}
+
+static void none_leads_to_a_rank_of_which_nothing_is_known(void **state)
+{
+	(void)state;
+	cleanup(collective_freep) struct collective_set *s = collective_new();
+	struct flightrec_entry ahead[] = {call_of(1, FLIGHTREC_COMPLETED), call_of(2, FLIGHTREC_STARTED)};
+	dump_add(s, 10, ahead, 2, false);
+	dump_add(s, 11, ahead, 1, true);
+	assert_int_equal(collective_add_absent(s, 12, "no dump"), 0);
+	assert_int_equal(collective_seal(s), 0);
+	assert_string_equal(arrows_of(s), "");
 }
 
 static void a_rank_without_its_latest_calls_is_unknown(void **state)
@@ -272,6 +312,7 @@ static void a_counter_that_is_behind_is_a_missing_rank(void **state)
 	assert_int_equal(s->waits[0].seq, 9);
 	assert_true(collective_has(s->waits[0].missing, index_of(s, 1)));
 	assert_true(collective_has(s->waits[0].unknown, index_of(s, 2)));
+	assert_string_equal(arrows_of(s), ""); /* it may still move */
 	assert_string_equal(s->ras_source, "NCCL RAS, NCCL 2.28.9");
 	assert_false(s->has_frozen);
 }
@@ -349,6 +390,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_rank_that_did_not_make_the_call_is_missing),
+		cmocka_unit_test(an_arrow_leads_to_each_rank_that_is_known_not_to_have_come),
+		cmocka_unit_test(none_leads_to_a_rank_of_which_nothing_is_known),
 		cmocka_unit_test(a_rank_without_its_latest_calls_is_unknown),
 		cmocka_unit_test(calls_that_ended_everywhere_are_no_wait),
 		cmocka_unit_test(another_operation_at_one_number_is_a_clash),

@@ -18,6 +18,8 @@ struct job {
 	struct waitcall call[RANKS];
 	struct waitfacts facts;
 	struct waithint *hint; /* owned */
+	struct collective_arrow arrow[RANKS];
+	size_t n_arrows;
 	size_t n_ranks, n_calls, n_hints, cap_hints;
 };
 
@@ -68,7 +70,8 @@ static const char *arrows(struct job *j)
 	struct buf b = BUF_ON(text), w = BUF_ON(words);
 	size_t before = j->n_hints;
 	const struct waitmissing_in in = {
-		.facts = &j->facts, .who = j->who, .n_who = j->n_ranks, .call = j->call, .n_calls = j->n_calls};
+		.facts = &j->facts, .who = j->who, .n_who = j->n_ranks, .call = j->call, .n_calls = j->n_calls,
+		.arrow = j->arrow, .n_arrows = j->n_arrows};
 	buf_reset(&b);
 	buf_reset(&w);
 	assert_int_equal(waitmissing_add(&in, &j->hint, &j->n_hints, &j->cap_hints), 0);
@@ -79,7 +82,8 @@ static const char *arrows(struct job *j)
 			buf_printf(&w, "%s%d:%s", w.len ? " " : "", (int)h->pid - 100, h->text);
 			continue;
 		}
-		buf_printf(&b, "%s%d>%d%s", b.len ? " " : "", (int)h->pid - 100, (int)h->rank, h->one_of ? "?" : "");
+		buf_printf(&b, "%s%d>%d%s%s", b.len ? " " : "", (int)h->pid - 100, (int)h->rank, h->one_of ? "?" : "",
+			   h->counted ? "!" : "");
 	}
 	free(j->hint);
 	return text;
@@ -254,6 +258,41 @@ static void a_key_of_the_program_s_own_says_nothing(void **state)
 	assert_string_equal(arrows(&j), "");
 }
 
+static void counted(struct job *j, int32_t from, int32_t to)
+{
+	j->arrow[j->n_arrows] = (struct collective_arrow){.from = from, .to = to};
+	TEXT_COPY(j->arrow[j->n_arrows++].call, "all_reduce number 41 of group dp");
+}
+
+/* Ranks 0 and 1 wait in calls of two groups: which ranks those are of is known by the library alone. */
+static void the_counters_of_the_library_know_the_members(void **state)
+{
+	(void)state;
+	struct job j;
+	job_begin(&j);
+	is_in(&j, 0, WAITCALL_IN, "all_reduce");
+	is_in(&j, 1, WAITCALL_UNKNOWN, ""); /* it waits for its device */
+	is_in(&j, 2, WAITCALL_OUT, "");
+	is_in(&j, 3, WAITCALL_OUT, "");
+	counted(&j, 0, 2);
+	counted(&j, 1, 3);
+	assert_string_equal(arrows(&j), "0>2! 1>3!");
+}
+
+/* A call that was asked for may still wait while its rank is about something else. */
+static void who_is_elsewhere_by_its_stack_does_not_wait_in_a_call(void **state)
+{
+	(void)state;
+	struct job j;
+	job_begin(&j);
+	is_in(&j, 0, WAITCALL_IN, "all_reduce");
+	is_in(&j, 1, WAITCALL_OUT, "");
+	is_in(&j, 2, WAITCALL_OUT, "");
+	counted(&j, 0, 2);
+	counted(&j, 1, 2);
+	assert_string_equal(arrows(&j), "0>2!");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -271,6 +310,8 @@ int main(void)
 		cmocka_unit_test(a_new_group_waits_for_who_is_in_another_call),
 		cmocka_unit_test(who_has_gone_on_from_the_start_is_not_missing_there),
 		cmocka_unit_test(a_key_of_the_program_s_own_says_nothing),
+		cmocka_unit_test(the_counters_of_the_library_know_the_members),
+		cmocka_unit_test(who_is_elsewhere_by_its_stack_does_not_wait_in_a_call),
 	};
 	return cmocka_run_group_tests_name("model/waitmissing", tests, NULL, NULL);
 }
