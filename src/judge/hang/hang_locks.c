@@ -129,6 +129,12 @@ struct holder {
 	const struct dump_thread *t;
 };
 
+/* True if it tries for a lock within a time limit, as pthread_mutex_timedlock() does: it goes on without it then. */
+static bool has_a_limit(const struct dump_thread *t)
+{
+	return strcmp(t->syscall, "futex") == 0 && t->wait.arg[3] != 0;
+}
+
 /* True when the thread has not run between the dumps: it is in the very same wait. */
 static bool same_wait(const struct dump_thread *a, const struct dump_thread *b)
 {
@@ -140,7 +146,7 @@ static bool same_wait(const struct dump_thread *a, const struct dump_thread *b)
 static struct holder holder_of(const struct hang_work *w, const struct dump_process *p, const struct dump_thread *t)
 {
 	const struct stackdump *d = hang_newest(w);
-	if (t->wait.kind != WAIT_LOCK || t->wait.owner == 0 || t->wait.owner_gone)
+	if (t->wait.kind != WAIT_LOCK || t->wait.owner == 0 || t->wait.owner_gone || has_a_limit(t))
 		return (struct holder){NULL, NULL};
 	for (size_t i = 0; i < MIN(w->c->n_dumps, HANG_DUMPS); i++) {
 		const struct dump_thread *before = hang_thread_in(w->c->dumps[i], p->pid, t->tid);
@@ -218,7 +224,8 @@ bool hang_lock_proofs(struct hang_work *w)
 		for (size_t k = 0; k < d->processes[i].n_threads; k++) {
 			const struct dump_process *p = &d->processes[i];
 			const struct dump_thread *t = &p->threads[k];
-			if (t->wait.kind != WAIT_LOCK || !hang_all_along(w, p->pid, t->tid, WAIT_LOCK))
+			const bool locked = t->wait.kind == WAIT_LOCK && !has_a_limit(t);
+			if (!locked || !hang_all_along(w, p->pid, t->tid, WAIT_LOCK))
 				continue;
 			if ((t->wait.owner_gone && fork_lock(w, p, t)) || openmp_fork(w, p, t) || deadlock(w, p, t)) {
 				w->v->proved = w->v->confidence == CONFIDENCE_HIGH;
