@@ -2,6 +2,7 @@
 
 #include "base/units.h"
 #include "judge/hang/hang_parts.h"
+#include "judge/hang/hang_store.h"
 #include "judge/rules/hang_refine.h"
 
 static bool in(const int32_t *ranks, size_t n, int32_t rank)
@@ -62,12 +63,17 @@ bool hang_collective_says(struct hang_work *w)
 	return collective_id(w) && !hang_culprit(w) && hang_collective_alone(w);
 }
 
-/* Calls that can never end: other ones at their number, or one that has ended on the others. */
-static bool never_end(const struct hang_collective *c)
+/*
+ * Calls that can never end: other ones at their number, or one that has ended on the others. Ranks that wait for each
+ * other in two groups may have asked for a call without waiting for it, and make the other one later, unless all stand.
+ */
+static bool never_end(const struct hang_work *w, const struct hang_collective *c)
 {
-	return c->confidence == CONFIDENCE_HIGH &&
-	       (c->kind == HANG_COLLECTIVE_MISMATCH || c->kind == HANG_COLLECTIVE_CYCLE ||
-		c->kind == HANG_COLLECTIVE_DEVICE);
+	if (c->confidence != CONFIDENCE_HIGH)
+		return false;
+	if (c->kind == HANG_COLLECTIVE_CYCLE)
+		return w->has_stacks && hang_all_still(w) && w->g.n >= hang_world_size(w);
+	return c->kind == HANG_COLLECTIVE_MISMATCH || c->kind == HANG_COLLECTIVE_DEVICE;
 }
 
 /* True if all of those ranks are here, so that their stacks say what keeps them. */
@@ -82,7 +88,7 @@ static bool are_here(const struct hang_work *w, const struct hang_collective *c)
 /* How sure they are alone: they know who has not come, not whether it will; one that is not here may be at work. */
 static enum confidence alone_sure(const struct hang_work *w, const struct hang_collective *c)
 {
-	if (c->kind == HANG_COLLECTIVE_EQUAL || never_end(c))
+	if (c->kind == HANG_COLLECTIVE_EQUAL || never_end(w, c))
 		return c->confidence;
 	return MIN(c->confidence, are_here(w, c) ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW);
 }
@@ -98,7 +104,7 @@ bool hang_collective_alone(struct hang_work *w)
 	if (!hang_old_enough(w, HANG_FIRM) || (vague && !hang_outlasts_helpers(w)))
 		return true;
 	hang_is(w, id, sure);
-	w->v->proved = never_end(c);
+	w->v->proved = never_end(w, c);
 	w->may_end |= sure < c->confidence;
 	for (size_t i = 0; i < c->n_culprits; i++)
 		hang_accuse(w, c->culprits[i]);
