@@ -184,7 +184,19 @@ static void thread_who(const struct dump_process *p, const struct dump_thread *t
 		text_format(dst, cap, "thread %d of %s %d", (int)t->tid, p->role, (int)p->pid);
 }
 
-/* Threads that wait for each other's locks, or for their own: this alone is a proof. */
+/* True if another thread of its process may go on: it may give a lock back that is used for a signal. */
+static bool others_live(const struct hang_work *w, const struct dump_process *p, const struct dump_thread *t)
+{
+	const struct waitgraph *g = w->c->graph;
+	for (size_t i = 0; i < p->n_threads; i++) {
+		const struct waitgraph_node *n = g ? waitgraph_thread(g, p->pid, p->threads[i].tid) : NULL;
+		if (p->threads[i].tid != t->tid && (!n || !n->dead))
+			return true;
+	}
+	return false;
+}
+
+/* Threads that wait for each other's locks, or for their own: this alone is a proof, unless one of them is open. */
 static bool deadlock(struct hang_work *w, const struct dump_process *p, const struct dump_thread *t)
 {
 	char who[120], name[64], at[300];
@@ -192,11 +204,15 @@ static bool deadlock(struct hang_work *w, const struct dump_process *p, const st
 	size_t n = circle_of(w, p, t);
 	if (n == 0)
 		return false;
-	hang_is(w, "deadlock", w->c->n_dumps > 1 ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+	const bool open = n == 1 && others_live(w, p, t);
+	if (open && !hang_outlasts_helpers(w))
+		return true;
+	hang_is(w, "deadlock", w->c->n_dumps > 1 && !open ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
 	hang_process_who(p, who, sizeof(who));
 	w->advice = n == 1 ? HANG_ADVICE_OWN_LOCK : NULL;
 	if (n == 1)
-		hang_says(w, "A thread of %s waits for a lock that it holds itself.", who);
+		hang_says(w, "A thread of %s waits for a lock that it holds itself%s.", who,
+			  open ? ", unless another of its threads gives it back" : "");
 	else
 		hang_says(w, "%s threads of %s wait for each other's locks in a circle.", n == 2 ? "Two" : "Several",
 			  who);

@@ -205,6 +205,13 @@ static int enders_of(struct spread *s, uint32_t i, const struct waitgraph_node *
 	return 0;
 }
 
+/* It has the lock itself, as who uses one for a signal: any other thread of its process may give it back. */
+static bool is_own_lock(const struct spread *s, const struct waitgraph_node *x, const struct waitfact *f)
+{
+	const struct waitfact_holder *h = f->n_holders == 1 ? &s->now->holder[f->first_holder] : NULL;
+	return f->kind == WAITFACT_LOCK && h && h->pid == x->process->pid && h->tid == x->thread->tid;
+}
+
 /* Everybody who could make this alternative happen. */
 static int wakers_of(struct build *b, struct spread *s, uint32_t i, const struct waitfact *f)
 {
@@ -220,7 +227,7 @@ static int wakers_of(struct build *b, struct spread *s, uint32_t i, const struct
 		return 0;
 	}
 	const uint32_t own = process_index(s, x->process->pid);
-	if (of_process && wake_add(s, own, i) < 0)
+	if ((of_process || is_own_lock(s, x, f)) && wake_add(s, own, i) < 0)
 		return -ENOMEM;
 	for (uint32_t k = 0; k < f->n_holders; k++) {
 		const struct waitfact_holder *h = &s->now->holder[f->first_holder + k];
