@@ -19,7 +19,7 @@ for k, line in enumerate(sys.stdin):
 
 async function main() {
   role('main', process.pid);
-  const child = spawn(process.argv[2], ['-c', model], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn('python3', ['-c', model], { stdio: ['pipe', 'pipe', 'inherit'] });
   role('model', child.pid);
   const lines = readline.createInterface({ input: child.stdout });
   await once(lines, 'line');

@@ -1,0 +1,5 @@
+"""Somebody presses Ctrl-C, or sends the same."""
+from kitd27 import role, steps
+
+role("main")
+steps(400)

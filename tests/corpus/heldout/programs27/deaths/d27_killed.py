@@ -1,0 +1,5 @@
+"""Somebody ends it with SIGKILL."""
+from kitd27 import role, steps
+
+role("main")
+steps(400)
