@@ -16,7 +16,7 @@ def train(rank, world, port):
         crunch(0.2)
         dist.all_reduce(g)
         if step % 30 == 0:
-            source = 2 if rank == 2 and step == STALL else 0
+            source = 2 if rank == 2 and step == STALL - 30 else 0
             out = [None]
             dist.scatter_object_list(out, [[k] for k in range(world)] if rank == source else None, src=source)
 

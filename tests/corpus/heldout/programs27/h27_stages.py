@@ -15,9 +15,9 @@ def train(rank, world, port):
     dist.init_process_group("gloo", rank=rank, world_size=world)
     x, tied = torch.zeros(64), torch.ones(32)
     for step in range(min(STEPS, 600)):
-        if SLOW and rank == 0 and step == STALL:
+        if SLOW and rank == 0 and step == STALL - 30:
             busy(66)
-        micro = 7 if rank == 0 and step == STALL and not SLOW else 8
+        micro = 7 if rank == 0 and step == STALL - 30 and not SLOW else 8
         for _ in range(micro):
             crunch(0.025)
             dist.send(x, 1) if rank == 0 else dist.recv(x, 0)
