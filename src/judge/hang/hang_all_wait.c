@@ -630,7 +630,7 @@ static bool stalled(struct hang_work *w)
 	else if (hang_world_size(w) <= ranks_here(w))
 		hang_says(w,
 			  "No rank is missing, so what is below does not move: the network, a GPU, or the library%s.",
-			  spins || crossed ? "" : "; or they are in it for different groups");
+			  spins || crossed ? "" : "; or they are in it for different groups or sources");
 	if (crossed)
 		hang_says(w, "Or they are in it for different communicators, each of which waits for the others.");
 	return true;

@@ -13,7 +13,7 @@ enum strength {
 	WORK, /* names the purpose of the work or wait */
 	DEVICE, /* waits for the device, whatever the purpose */
 	RANKS, /* waits for other ranks, whatever the purpose */
-	RANKS_WHOLE, /* the call of several messages that such a wait is part of */
+	RANKS_WHOLE, /* the call of several messages, or collectives, that such a wait is part of */
 	HELD, /* stopped in a debugger */
 };
 
@@ -44,6 +44,11 @@ static const struct row python_rows[] = {
 	{ACTIVITY_P2P, RANKS, "batch_isend_irecv", "torch/distributed/", NULL},
 	{ACTIVITY_P2P, RANKS, "*", "pipelining/schedules.py", "pipeline schedule"},
 	{ACTIVITY_P2P, RANKS, "*", "pipeline_parallel/p2p_communication.py", "pipeline p2p"},
+	/* calls of several collectives: which one of these a rank is in tells nothing of the call that it has made */
+	{ACTIVITY_COLLECTIVE, RANKS_WHOLE, "all_gather_object", "torch/distributed/", NULL},
+	{ACTIVITY_COLLECTIVE, RANKS_WHOLE, "gather_object", "torch/distributed/", NULL},
+	{ACTIVITY_COLLECTIVE, RANKS_WHOLE, "broadcast_object_list", "torch/distributed/", NULL},
+	{ACTIVITY_COLLECTIVE, RANKS_WHOLE, "scatter_object_list", "torch/distributed/", NULL},
 	{ACTIVITY_COLLECTIVE, RANKS, "all_reduce*", "torch/distributed/", NULL},
 	{ACTIVITY_COLLECTIVE, RANKS, "all_gather*", "torch/distributed/", NULL},
 	{ACTIVITY_COLLECTIVE, RANKS, "_all_gather*", "torch/distributed/", NULL},
@@ -52,9 +57,7 @@ static const struct row python_rows[] = {
 	{ACTIVITY_COLLECTIVE, RANKS, "reduce", "torch/distributed/", NULL},
 	{ACTIVITY_COLLECTIVE, RANKS, "broadcast*", "torch/distributed/", NULL},
 	{ACTIVITY_COLLECTIVE, RANKS, "gather", "torch/distributed/", NULL},
-	{ACTIVITY_COLLECTIVE, RANKS, "gather_object", "torch/distributed/", NULL},
 	{ACTIVITY_COLLECTIVE, RANKS, "scatter", "torch/distributed/", NULL},
-	{ACTIVITY_COLLECTIVE, RANKS, "scatter_object_list", "torch/distributed/", NULL},
 	{ACTIVITY_COLLECTIVE, RANKS, "barrier", "torch/distributed/", NULL},
 	{ACTIVITY_COLLECTIVE, RANKS, "monitored_barrier", "torch/distributed/", NULL},
 	{ACTIVITY_COLLECTIVE, RANKS, "_broadcast_coalesced", "torch/distributed/", "broadcast of buffers"},
