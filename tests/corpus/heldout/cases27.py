@@ -134,7 +134,7 @@ quiet("q-subscribe", "zmq", "h27_subscribe.py slow", 98, "a game takes 68 s", "t
 quiet("q-grpc-barrier", "grpc", "h27_grpc_barrier.py slow", 96, "rank 2 evaluates for 66 s", "the others wait in a call", needs=["grpc"])
 quiet("q-regroup", "mpi", "4 h27_regroup.py slow", 94, "rank 3 checks its shard for 64 s", "the others wait in Split", needs=["mpi4py", "mpiexec"])
 quiet("q-halo", "mpi", "h27_halo.sh slow", 94, "rank 2 writes its part for 66 s", "the others wait for it", needs=["mpicc", "mpiexec"])
-quiet("q-stages", "gloo", "h27_stages.py slow mute", 140, "stage 0 reads for 66 s", "stage 1 waits for it", needs=["torch"])
+quiet("q-stages", "gloo", "h27_stages.py slow mute", 150, "stage 0 reads for 66 s", "stage 1 waits for it", needs=["torch"])
 quiet("q-max-steps", "queue", "h27_max_steps.py slow", 84, "a loader packs its cache for 62 s", "main joins it")
 quiet("q-callback", "futex", "h27_callback.py slow", 96, "a shard takes 66 s", "main waits for it")
 quiet("q-parties", "manager", "h27_parties.py slow mute", 92, "an evaluator evaluates for 64 s", "the ranks wait at a barrier")
