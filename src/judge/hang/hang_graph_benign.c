@@ -275,18 +275,21 @@ static bool hears_of_a_child_at_work(const struct hang_work *w, const struct wai
 /*
  * True if another thread of the end's process sleeps, or waits, for longer than the job has stood still: it may be the
  * one that wakes the others. One that has woken up since is a heartbeat; of a call that names the end of its wait it is
- * not known when it began, so one that has long to go counts.
+ * not known when it began, so one that has long to go counts, and of a sleep that names its length one of half a minute.
  */
 static bool sleeps_beside(const struct hang_work *w, const struct waitgraph_node *end)
 {
-	const uint64_t long_ns = 6 * NS_PER_S;
+	const uint64_t long_ns = 6 * NS_PER_S, length_ns = 30 * NS_PER_S;
 	const struct waitgraph *g = w->c->graph;
 	for (size_t i = 0; i < g->n_nodes; i++) {
 		const struct waitgraph_node *n = &g->node[i];
 		if (!n->thread || n->process != end->process || n->component == end->component || n->naps || n->shows)
 			continue;
-		const bool sleeps = n->end == WAITEND_CLOCK && n->thread->limit_ns == 0;
-		if (n->thread->limit_ns > w->standstill_ns || n->thread->left_ns > long_ns || sleeps)
+		const bool sleeps = n->end == WAITEND_CLOCK && n->fact && n->fact->kind == WAITFACT_CLOCK;
+		const uint64_t least_ns = sleeps && n->thread->left_ns == 0 ? MIN(length_ns, w->standstill_ns)
+									    : w->standstill_ns;
+		const bool endless = n->end == WAITEND_CLOCK && n->thread->limit_ns == 0;
+		if (n->thread->limit_ns > least_ns || n->thread->left_ns > long_ns || endless)
 			return true;
 	}
 	return false;
