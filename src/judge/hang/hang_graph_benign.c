@@ -275,7 +275,8 @@ static bool hears_of_a_child_at_work(const struct hang_work *w, const struct wai
 /*
  * True if another thread of the end's process sleeps, or waits, for longer than the job has stood still: it may be the
  * one that wakes the others. One that has woken up since is a heartbeat; of a call that names the end of its wait it is
- * not known when it began, so one that has long to go counts, and of a sleep that names its length one of half a minute.
+ * not known when it began, so one that has long to go counts, and so does a sleep that names its length of half a
+ * minute or more.
  */
 static bool sleeps_beside(const struct hang_work *w, const struct waitgraph_node *end)
 {

@@ -263,6 +263,30 @@ static bool at_a_rendezvous(struct hang_work *w)
 	return true;
 }
 
+/*
+ * The only main process reads from a FIFO with a name that nobody but it has open to write, and has no other thread: so
+ * does a script that keeps one open for both ways. Anybody may open it by its name.
+ */
+static bool reads_its_own_fifo(struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *n = g && !w->many ? waitgraph_thread(g, r->process->pid, 0) : NULL;
+	const struct waitfact *f = n && !n->timed && n->thread->n == 1 ? n->fact : NULL;
+	if (!f || n->end != WAITEND_OWN || n->process->n_threads != 1 || f->kind != WAITFACT_PIPE || f->to_write ||
+	    f->complete || f->n_holders != 1)
+		return false;
+	hang_is(w, "waits_for_visitor", CONFIDENCE_LOW);
+	w->v->unexplained = true;
+	hang_says(w, "Process %d (%s) reads from the FIFO %s, and it alone has it open to write:",
+		  (int)n->process->pid, n->process->name, f->text);
+	hang_says(w, "so the end of that file never comes to it, and words only from somebody who opens it by its "
+		     "name.");
+	ignore(hang_says_who_left_then(w), "nobody need have left");
+	hang_advise(w, "where it reads to the end, close its own end for writing before (exec N>&-), or let the last "
+		       "writer say that it was the last");
+	return true;
+}
+
 void hang_unknown(struct hang_work *w)
 {
 	char stood[24], doing[300], who[HANG_WHO];
@@ -288,7 +312,8 @@ void hang_unknown(struct hang_work *w)
 		}
 	if (at_a_rendezvous(w) || (r && refused_beside(w, r)))
 		return;
-	if (r && r->process && (wait_for_messages(w) || loop_idles(w, r) || waits_for_signal(w, r)))
+	if (r && r->process &&
+	    (wait_for_messages(w) || loop_idles(w, r) || waits_for_signal(w, r) || reads_its_own_fifo(w, r)))
 		return;
 	hang_is(w, "hang_unknown", CONFIDENCE_LOW);
 	w->v->unexplained = true;
