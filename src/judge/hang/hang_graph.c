@@ -193,24 +193,52 @@ static bool one_is_dead(struct hang_work *w, const struct waitgraph_sink *s)
 	return true;
 }
 
-/* Of a circle of which nobody is named: who is in it, by rank and process. */
+/* What lies in a socket of a helper's while it waits for something else: it may, or may not, be for it to read now. */
+static void unread_says(struct hang_work *w, const struct waitgraph_node *x)
+{
+	const struct waitgraph *g = w->c->graph;
+	char bytes[16];
+	for (uint32_t i = 0; i < x->n_edges; i++) {
+		const struct waitfact *f = g->edge[x->first_edge + i].fact;
+		if (!f || f->unread == 0 || (f->kind != WAITFACT_TCP && f->kind != WAITFACT_UNIX))
+			continue;
+		hang_says(w, "Process %d (%s) has not read the %s that lie in its socket (%s).", (int)x->process->pid,
+			  x->process->name, size_format(f->unread, bytes), f->text);
+		hang_advise(w, "look why it does not read that: EPOLLET tells of new bytes only, and EPOLLONESHOT of "
+			       "nothing until it is armed anew");
+		return;
+	}
+}
+
+/* Of a circle of which nobody is named: who is in it, by rank and process, and the only helper in it. */
 static void members_say(struct hang_work *w, const struct waitgraph_sink *s)
 {
 	const size_t most = 4;
 	const struct waitgraph *g = w->c->graph;
-	char list[200];
+	const struct waitgraph_node *helper = NULL;
+	char list[260];
 	struct buf b = {.text = list, .cap = sizeof(list)};
-	size_t n = 0;
+	size_t n = 0, helpers = 0;
 	buf_reset(&b);
-	for (size_t i = 0; i < g->n_nodes && n < most; i++) {
+	for (size_t i = 0; i < g->n_nodes; i++) {
 		const struct waitgraph_node *x = &g->node[i];
-		if (x->component != g->node[s->node].component || !x->main || !x->who || !x->who->main)
+		if (x->component != g->node[s->node].component || !x->thread || x->thread->tid != x->thread->pid)
 			continue;
-		buf_printf(&b, "%srank %d (process %d)", n ? ", " : "", (int)x->who->rank, (int)x->who->pid);
-		n++;
+		if (!x->who || !x->who->main) {
+			helper = x;
+			helpers++;
+		} else if (n < most) {
+			buf_printf(&b, "%srank %d (process %d)", n ? ", " : "", (int)x->who->rank, (int)x->who->pid);
+			n++;
+		}
 	}
-	if (n > 1)
-		hang_says(w, "In the circle are %s: which of them is to blame is not known.", list);
+	if (n < 2)
+		return;
+	if (helpers == 1)
+		buf_printf(&b, ", process %d (%s)", (int)helper->process->pid, helper->process->name);
+	hang_says(w, "In the circle are %s: which of them is to blame is not known.", list);
+	if (helpers == 1)
+		unread_says(w, helper);
 }
 
 /* Threads that can never run again: nobody who could wake them is left. */
