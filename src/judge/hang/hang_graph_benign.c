@@ -284,7 +284,8 @@ static bool sleeps_beside(const struct hang_work *w, const struct waitgraph_node
 	const struct waitgraph *g = w->c->graph;
 	for (size_t i = 0; i < g->n_nodes; i++) {
 		const struct waitgraph_node *n = &g->node[i];
-		if (!n->thread || n->process != end->process || n->component == end->component || n->naps || n->shows)
+		if (!n->thread || n->process != end->process || n->component == end->component || n->naps || n->shows ||
+		    hang_keeps_house(w, n))
 			continue;
 		const bool sleeps = n->end == WAITEND_CLOCK && n->fact && n->fact->kind == WAITFACT_CLOCK;
 		const uint64_t least_ns = sleeps && n->thread->left_ns == 0 ? MIN(length_ns, w->standstill_ns)

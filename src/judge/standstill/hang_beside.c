@@ -237,7 +237,8 @@ static bool is_service(const struct waitgraph *g, const struct waitgraph_node *o
 static bool may_act_alone(const struct hang_work *w, const struct waitgraph_node *n)
 {
 	/* A node without a thread is somebody outside for whom one waits. */
-	if (n->end == WAITEND_GONE || is_at_a_door(n) || only_looks(w, n) || (n->who && n->who->launcher))
+	if (n->end == WAITEND_GONE || is_at_a_door(n) || only_looks(w, n) || (n->who && n->who->launcher) ||
+	    hang_keeps_house(w, n))
 		return false;
 	switch (n->end) {
 	case WAITEND_NONE:

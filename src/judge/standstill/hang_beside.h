@@ -44,6 +44,11 @@ bool hang_nobody_acts_but(const struct hang_work *w, const struct waitgraph_node
  * no thread of the job takes in anything of others. It may still count how often, up to an end of its own.
  */
 bool hang_ticks(const struct hang_work *w, const struct waitgraph_node *n);
+/*
+ * (hang_ticks.c) True of a thread that waits for work of the JVM itself, as its collectors and compilers do: it runs no
+ * code of the program, and ends no wait of it.
+ */
+bool hang_keeps_house(const struct hang_work *w, const struct waitgraph_node *n);
 /* Keeps which threads wake up soon, so that the next look sees whether they wait for the same time. */
 void hang_armed_keep(struct hang_work *w);
 /* True of a job of steps if nobody acts, but by that. */

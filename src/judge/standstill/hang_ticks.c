@@ -93,6 +93,22 @@ static bool is_jvms(const struct hang_work *w, const struct waitgraph_node *n)
 	return jvm;
 }
 
+/* The same where the beginning of its stack was found: below the functions of the JVM nothing else has called them. */
+static bool is_whole(const struct hang_work *w, const struct waitgraph_node *n)
+{
+	const struct stackdump *d = hang_newest(w);
+	const struct dump_thread *t = d ? hang_thread_in(d, n->thread->pid, n->thread->tid) : NULL;
+	const char *first = t && t->n_frames > 0 ? t->frames[t->n_frames - 1].module : NULL;
+	return first && hang_c_library(first);
+}
+
+bool hang_keeps_house(const struct hang_work *w, const struct waitgraph_node *n)
+{
+	if (!n->thread || n->end == WAITEND_RUNS)
+		return false;
+	return is_cleaner(w, n) || (!n->main && is_jvms(w, n) && is_whole(w, n));
+}
+
 /* Its looks take longer, and of its variables more is known than how long it was awake. */
 static bool of_python(const struct hang_work *w, const struct waitgraph_node *n)
 {
