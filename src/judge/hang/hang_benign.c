@@ -177,7 +177,7 @@ static bool looks_in_vain(const struct hang_work *w, const struct stackgroup_ran
 static uint64_t vain_after_ns(const struct hang_work *w, const struct stackgroup_rank *r)
 {
 	const uint64_t after = polls_after_ns(w, r);
-	if (after > 0 && looks_in_vain(w, r))
+	if (after > 0 && (looks_in_vain(w, r) || hang_awaits_file_of_run(w, r)))
 		return MIN(after, hang_looks_most_ns(w));
 	return after > 0 && ticks_in_vain(w, r) ? MIN(after, hang_ticks_most_ns(w)) : after;
 }
@@ -191,6 +191,11 @@ bool hang_polls(const struct hang_work *w, const struct stackgroup_rank *r)
 bool hang_polls_by_ticks(const struct hang_work *w, const struct stackgroup_rank *r)
 {
 	return w->standstill_ns <= polls_after_ns(w, r) && !looks_in_vain(w, r) && ticks_in_vain(w, r);
+}
+
+bool hang_polls_by_file(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	return w->standstill_ns <= polls_after_ns(w, r) && !looks_in_vain(w, r) && hang_awaits_file_of_run(w, r);
 }
 
 /* A process or rank ended when the job came to a stand. */

@@ -476,6 +476,10 @@ bool hang_graph_benign(struct hang_work *w)
 	const struct waitgraph_node *napper = s->end == WAITEND_CLOCK ? &w->c->graph->node[s->node] : NULL;
 	if (napper && (hang_all_look(w) > 0 || hang_sibling_crashed(w, napper) || hang_end_awaits_own_file(w, napper)))
 		sleep = MIN(sleep, patience(w, hang_looks_most_ns(w)));
+	if (napper && sleep > patience(w, hang_looks_most_ns(w)) && hang_end_awaits_file_of_run(w, napper)) {
+		w->by_file |= w->standstill_ns < sleep;
+		sleep = patience(w, hang_looks_most_ns(w));
+	}
 	if (napper && !hang_end_is_main(w, s) && !hang_end_outsleeps(w, s, sleep) && hang_ticks(w, napper))
 		sleep = at_most(w, sleep, patience(w, hang_ticks_most_ns(w)));
 	if (napper && napper->naps && one_works_beside(w, napper))

@@ -195,6 +195,12 @@ static void judge_stand(struct hang_work *w, const struct hang_settings *asked)
 		hang_says(w, "No thread of the job takes in anything of others%s; they only wake up by their own "
 			     "clocks.", w->c->graph->asks ? " but answers of its own processes" : "");
 	}
+	if (w->by_file && !v->proved) {
+		v->confidence = CONFIDENCE_LOW;
+		v->again_ns = surer_again_ns;
+		w->may_end = true;
+		hang_says(w, "Nothing of the job is left that acts. Somebody outside of the job may still make that file.");
+	}
 	text_capital(v->text);
 	hang_collective_joins(w);
 	hang_book_joins(w);

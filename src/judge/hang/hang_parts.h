@@ -14,6 +14,8 @@
 bool hang_polls(const struct hang_work *w, const struct stackgroup_rank *r);
 /* The same, sooner than by its time, as nothing of the job goes on but naps and clocks of its own. */
 bool hang_polls_by_ticks(const struct hang_work *w, const struct stackgroup_rank *r);
+/* The same, as nobody of the job acts but who looks for files in folders that are this run's own. */
+bool hang_polls_by_file(const struct hang_work *w, const struct stackgroup_rank *r);
 const struct waithint *hang_retries(const struct hang_work *w, const struct stackgroup_rank *r); /* NULL: nothing */
 bool hang_is_stale(const struct hang_work *w, const struct waithint *retry); /* its file was there before the job */
 bool hang_stopped(struct hang_work *w);

@@ -695,7 +695,7 @@ bool hang_one_stands(struct hang_work *w)
 	const bool makers = hang_knows_maker(w, r);
 	const bool unsure = lookers > 2 || (r->acting && r->acting->has_python);
 	bool told = !anyone || odd || lookers || makers || hang_looks_in_circle(w, r) || hang_tries_in_vain(w, r) ||
-		    (retry && retry->exists) || hang_polls_by_ticks(w, r);
+		    (retry && retry->exists) || hang_polls_by_ticks(w, r) || hang_polls_by_file(w, r);
 	enum hang_proof need = HANG_VAGUE;
 	const bool vague = says_no_more_than_where(id) && in_a_vague_circle(w, r);
 	if (told && !kernel)
@@ -733,6 +733,7 @@ bool hang_one_stands(struct hang_work *w)
 		hang_is(w, id ? id : "missing_rank", low ? CONFIDENCE_LOW : c);
 		w->v->unexplained = !why;
 		w->by_ticks |= hang_polls_by_ticks(w, r);
+		w->by_file |= hang_polls_by_file(w, r);
 		if (odd) {
 			hang_naps_elsewhere_is(w, odd, call);
 			return true;

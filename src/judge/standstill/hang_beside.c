@@ -266,10 +266,29 @@ bool hang_nobody_acts_but(const struct hang_work *w, const struct waitgraph_node
 	return true;
 }
 
-/* The file that a main thread looks for between naps; NULL: none. */
-static const struct waithint *missing_file(const struct waitgraph_node *n)
+/* A shell's looks follow upon naps that a child makes for it, none of them longer than this. */
+static const uint64_t nap_most_ns = 6 * NS_PER_S;
+
+/* Of a process that makes one short sleep: the one that waits for its end, as a shell does; NULL: nobody. */
+static const struct waitgraph_node *napping_for(const struct waitgraph *g, const struct waitgraph_node *n)
 {
-	const struct waithint *h = n->main && n->end == WAITEND_CLOCK && n->naps ? n->hint : NULL;
+	const struct waitgraph_node *parent = n->process ? waitgraph_thread(g, n->process->ppid, 0) : NULL;
+	const bool nap = n->thread && n->thread->limit_ns > 0 && n->thread->limit_ns <= nap_most_ns;
+	for (uint32_t i = 0; parent && nap && i < parent->n_edges; i++) {
+		const struct waitgraph_edge *e = &g->edge[parent->first_edge + i];
+		if (&g->node[e->to] == n && e->fact && e->fact->kind == WAITFACT_CHILD)
+			return parent;
+	}
+	return NULL;
+}
+
+/* The file that a main thread looks for between naps, or a child's naps; NULL: none. */
+static const struct waithint *missing_file(const struct waitgraph *g, const struct waitgraph_node *n)
+{
+	if (!n->main || n->end != WAITEND_CLOCK)
+		return NULL;
+	const struct waitgraph_node *looker = napping_for(g, n);
+	const struct waithint *h = looker && !n->hint ? looker->hint : n->naps ? n->hint : NULL;
 	return h && h->kind == WAITHINT_RETRY && h->missing && !h->held ? h : NULL;
 }
 
@@ -288,7 +307,7 @@ static bool is_jobs_own(const struct hang_work *w, const struct waithint *h)
  */
 static bool looks_for_own_file(const struct hang_work *w, const struct waitgraph_node *n)
 {
-	const struct waithint *h = missing_file(n);
+	const struct waithint *h = missing_file(w->c->graph, n);
 	const bool new_folder = h && h->old_ns > 0 && h->old_ns < w->p->job_age_ns;
 	return h && (h->others_there || new_folder || is_jobs_own(w, h));
 }
@@ -314,7 +333,7 @@ static bool nobody_makes(const struct hang_work *w, const struct waitgraph_node 
 	const bool known = is_jobs_own(w, one->hint);
 	for (size_t i = 0; i < g->n_nodes; i++) {
 		const struct waitgraph_node *n = &g->node[i];
-		const struct waithint *other = known ? missing_file(n) : NULL;
+		const struct waithint *other = known ? missing_file(w->c->graph, n) : NULL;
 		const bool own = (other && other->own_folder) || (known && watches_own_file(n));
 		if (hang_may_act(w, n) && !looks_for_own_file(w, n) && !own)
 			return false;
@@ -322,9 +341,30 @@ static bool nobody_makes(const struct hang_work *w, const struct waitgraph_node 
 	return true;
 }
 
+/* A folder that was made so shortly before the job began was made for it, as by the script that starts it. */
+static const uint64_t before_start_ns = 60 * NS_PER_S;
+
+/* True of a file in a folder that is most likely this run's own; somebody outside may write there all the same. */
+static bool is_of_this_run(const struct hang_work *w, const struct waithint *h)
+{
+	return h && (h->own_folder || (h->old_ns > 0 && h->old_ns < w->p->job_age_ns + before_start_ns));
+}
+
+bool hang_end_awaits_file_of_run(const struct hang_work *w, const struct waitgraph_node *n)
+{
+	const struct waitgraph *g = w->c->graph;
+	if (!w->stepping || !is_of_this_run(w, missing_file(g, n)))
+		return false;
+	for (size_t i = 0; i < g->n_nodes; i++)
+		if (hang_may_act(w, &g->node[i]) && !is_of_this_run(w, missing_file(g, &g->node[i])) &&
+		    !looks_for_own_file(w, &g->node[i]))
+			return false;
+	return true;
+}
+
 bool hang_end_awaits_own_file(const struct hang_work *w, const struct waitgraph_node *n)
 {
-	const struct waithint *h = missing_file(n);
+	const struct waithint *h = missing_file(w->c->graph, n);
 	return h && w->stepping && is_jobs_own(w, h) && nobody_makes(w, n);
 }
 
@@ -334,11 +374,17 @@ static const struct waitgraph_node *main_thread(const struct hang_work *w, const
 	return w->c->graph && r->process ? waitgraph_thread(w->c->graph, r->process->pid, 0) : NULL;
 }
 
+bool hang_awaits_file_of_run(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct waitgraph_node *n = main_thread(w, r);
+	return n && (w->many || hang_all_nap(w)) && hang_end_awaits_file_of_run(w, n);
+}
+
 bool hang_looks_in_circle(const struct hang_work *w, const struct stackgroup_rank *r)
 {
 	const struct waitgraph *g = w->c->graph;
 	const struct waitgraph_node *one = main_thread(w, r);
-	const struct waithint *h = one ? missing_file(one) : NULL;
+	const struct waithint *h = one ? missing_file(g, one) : NULL;
 	size_t watch = 0;
 	if (!h || !h->own_folder || w->many || !w->stepping)
 		return false;

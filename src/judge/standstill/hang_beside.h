@@ -66,6 +66,12 @@ bool hang_awaits_own_file(const struct hang_work *w, const struct stackgroup_ran
  */
 bool hang_end_awaits_own_file(const struct hang_work *w, const struct waitgraph_node *n);
 /*
+ * The same of a file in a folder that was made for this run, or in which the job alone has made files: that the job has
+ * to make it is no more than likely. Of a rank, one of several or beside another process that naps, and of any end.
+ */
+bool hang_awaits_file_of_run(const struct hang_work *w, const struct stackgroup_rank *r);
+bool hang_end_awaits_file_of_run(const struct hang_work *w, const struct waitgraph_node *n);
+/*
  * True of the only main process of a job of steps that looks for a file, be it the first of its kind, in a folder in
  * which the job alone has made files so far, if whoever else may act looks for a change of a file that the job makes:
  * each waits for another one of them. Somebody outside may still make it.
