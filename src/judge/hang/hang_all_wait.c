@@ -671,16 +671,19 @@ static void larger_world_says(struct hang_work *w)
 /* So many arrows away is looked for somebody who acts. */
 #define BESIDE_MOST 4
 
-/* True if this thread may go on by itself, or somebody may for whom it waits, other than the main thread of a rank. */
-static bool may_go_on(const struct hang_work *w, const struct waitgraph_node *n, int depth)
+/*
+ * True if this thread may go on by itself, or somebody may for whom it waits, other than the main thread of a rank.
+ * ticks: also by nothing but its clock, though none of the job takes anything in: by a time of its own.
+ */
+static bool may_go_on(const struct hang_work *w, const struct waitgraph_node *n, bool ticks, int depth)
 {
 	const struct waitgraph *g = w->c->graph;
 	if (n->dead || depth == BESIDE_MOST || (depth > 0 && n->main && n->who && n->who->main))
 		return false;
-	if (hang_may_act(w, n))
+	if (hang_may_act(w, n) && (ticks || !hang_ticks(w, n)))
 		return true;
 	for (uint32_t i = 0; i < n->n_edges; i++)
-		if (may_go_on(w, &g->node[g->edge[n->first_edge + i].to], depth + 1))
+		if (may_go_on(w, &g->node[g->edge[n->first_edge + i].to], ticks, depth + 1))
 			return true;
 	return false;
 }
@@ -690,7 +693,7 @@ static bool may_go_on(const struct hang_work *w, const struct waitgraph_node *n,
  * go on: once it has what it waits for it may make the call that the ranks miss. *ret: of which rank; NULL: there is
  * none.
  */
-static const struct dump_thread *caller_beside(const struct hang_work *w, const struct stackgroup_rank **ret)
+static const struct dump_thread *caller_beside(const struct hang_work *w, bool ticks, const struct stackgroup_rank **ret)
 {
 	struct activity_found found;
 	for (size_t i = 0; w->c->graph && i < w->g.n; i++) {
@@ -701,7 +704,7 @@ static const struct dump_thread *caller_beside(const struct hang_work *w, const 
 			if (t == r->acting || t == r->main || !t->has_python || !n)
 				continue;
 			activity_of(t, &found);
-			if (!found.user || activity_waits_for_ranks(found.kind) || !may_go_on(w, n, 0))
+			if (!found.user || activity_waits_for_ranks(found.kind) || !may_go_on(w, n, ticks, 0))
 				continue;
 			*ret = r;
 			return t;
@@ -715,7 +718,11 @@ static void caller_beside_says(struct hang_work *w)
 {
 	char place[300];
 	const struct stackgroup_rank *r = NULL;
-	const struct dump_thread *t = w->v->kind == HANG_HANG ? caller_beside(w, &r) : NULL;
+	const struct dump_thread *t = w->v->kind == HANG_HANG ? caller_beside(w, false, &r) : NULL;
+	if (!t && w->v->kind == HANG_HANG && caller_beside(w, true, &r)) {
+		w->v->confidence = MIN(w->v->confidence, CONFIDENCE_MEDIUM);
+		w->v->proved = false;
+	}
 	if (!t)
 		return;
 	if (!hang_outlasts_helpers(w)) {
