@@ -201,6 +201,11 @@ static void judge_stand(struct hang_work *w, const struct hang_settings *asked)
 		w->may_end = true;
 		hang_says(w, "Nothing of the job is left that acts. Somebody outside of the job may still make that file.");
 	}
+	if (w->may_visit && !v->proved) {
+		v->confidence = CONFIDENCE_LOW;
+		w->may_end = true;
+		hang_says(w, "No goroutine is left that acts. A visitor may still bring one of them what it waits for.");
+	}
 	text_capital(v->text);
 	hang_collective_joins(w);
 	hang_book_joins(w);

@@ -5,7 +5,7 @@
 #include "judge/hang/hang_advice.h"
 
 /* So long may one go on asking its own pipe, as it may count its tries and start anew who has failed. */
-static const uint64_t own_pipe_ns = 80 * NS_PER_S;
+static const uint64_t own_pipe_ns = 80 * NS_PER_S, own_pipe_well_ns = 2 * 60 * NS_PER_S;
 
 /* The rank that is made anew; NULL: none, or several, or it has been left alone for a while. */
 static const struct liveness *restarted(const struct hang_work *w)
@@ -156,15 +156,18 @@ bool hang_writer_failed(struct hang_work *w)
 	const struct stackgroup_rank *r = w->g.n == 1 && w->stepping && !w->many ? &w->g.rank[0] : NULL;
 	const struct waitgraph_node *n = g && r && r->process ? waitgraph_thread(g, r->process->pid, 0) : NULL;
 	char wait[300];
-	if (!asks_its_own_pipe(n) || g->one_look || !is_left_alone(g, n) || !hang_failed_then(w))
+	if (!asks_its_own_pipe(n) || g->one_look || !is_left_alone(g, n) || !hang_left_then(w))
 		return false;
 	if (!hang_old_enough(w, HANG_EXPLAINED))
 		return true;
-	if (!w->s->has_after && w->standstill_ns < own_pipe_ns) {
-		w->v->again_ns = sub_floor(own_pipe_ns, w->standstill_ns);
+	/* who ended well may have written all that it had to, and this one go on by a time of its own */
+	const bool failed = hang_failed_then(w);
+	const uint64_t most_ns = failed ? own_pipe_ns : own_pipe_well_ns;
+	if (!w->s->has_after && w->standstill_ns < most_ns) {
+		w->v->again_ns = sub_floor(most_ns, w->standstill_ns);
 		return true;
 	}
-	hang_is(w, "abandoned_wait", CONFIDENCE_MEDIUM);
+	hang_is(w, "abandoned_wait", failed ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW);
 	if (r->rank != NO_RANK)
 		hang_accuse(w, r->rank);
 	waitgraph_wait_text(n, wait, sizeof(wait));

@@ -74,6 +74,16 @@ static bool goroutine_waits_for_others(const struct hang_work *w, const struct g
 	return n && n->thread->goroutine && waitgraph_leads_to_rank(g, (uint32_t)(n - g->node));
 }
 
+/*
+ * How long a goroutine that lives may be at work: not long where all that the graph has wait for each other, or for
+ * visitors, one of whom may still bring something.
+ */
+static uint64_t works_most_ns(const struct hang_work *w)
+{
+	const bool none_acts = w->c->graph && w->stepping && hang_nobody_acts(w);
+	return none_acts ? MIN(work_ns, hang_looks_most_ns(w)) : work_ns;
+}
+
 /* Who waits for a goroutine that lives waits for its work, as one whose threads run does. */
 static bool goroutine_works(struct hang_work *w)
 {
@@ -81,13 +91,17 @@ static bool goroutine_works(struct hang_work *w)
 	for (size_t i = 0; i < w->c->n_go; i++)
 		if (w->c->go[i].kind == GOSTAND_SOMEBODY && !goroutine_waits_for_others(w, &w->c->go[i]))
 			works = &w->c->go[i];
-	if (!works || w->s->has_after || w->standstill_ns >= work_ns || !explains_all(w))
+	if (!works || w->s->has_after || !explains_all(w))
 		return false;
+	if (w->standstill_ns >= works_most_ns(w)) {
+		w->may_visit |= w->standstill_ns < work_ns;
+		return false;
+	}
 	w->v->kind = HANG_NONE;
 	w->v->benign = true;
 	TEXT_COPY(w->v->id, "own_thread");
 	hang_says(w, "it waits for another goroutine that lives: %s", works->text);
-	w->v->again_ns = work_again_ns;
+	w->v->again_ns = MIN(work_again_ns, MAX(sub_floor(works_most_ns(w), w->standstill_ns), NS_PER_S));
 	return true;
 }
 
