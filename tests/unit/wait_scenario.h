@@ -79,6 +79,8 @@ static inline void wait_process_line(struct wait_scenario *s, struct span rest)
 	while (rest.len && span_trim(rest).len) {
 		if (wait_word(&rest, "parent"))
 			p.ppid = (pid_t)wait_number(&rest);
+		else if (wait_word(&rest, "begun"))
+			p.start_ticks = (uint64_t)wait_number(&rest) * 100;
 		else if (wait_word(&rest, "rank"))
 			who.rank = (int32_t)wait_number(&rest);
 		else if (wait_word(&rest, "main"))

@@ -693,7 +693,8 @@ static bool may_go_on(const struct hang_work *w, const struct waitgraph_node *n,
  * go on: once it has what it waits for it may make the call that the ranks miss. *ret: of which rank; NULL: there is
  * none.
  */
-static const struct dump_thread *caller_beside(const struct hang_work *w, bool ticks, const struct stackgroup_rank **ret)
+static const struct dump_thread *caller_beside(const struct hang_work *w, bool ticks,
+					       const struct stackgroup_rank **ret)
 {
 	struct activity_found found;
 	for (size_t i = 0; w->c->graph && i < w->g.n; i++) {

@@ -437,6 +437,20 @@ static uint64_t at_most(struct hang_work *w, uint64_t excuse_ns, uint64_t ticks_
 	return ticks_ns;
 }
 
+/*
+ * How long a nap is an excuse: less than sleep_ns where it looks for a file that is this run's own to make, or belongs
+ * to a loop that was there before the standstill. What is told earlier by that alone is low.
+ */
+static uint64_t sleep_of_loop(struct hang_work *w, const struct waitgraph_node *n, uint64_t sleep_ns)
+{
+	const uint64_t most_ns = patience(w, hang_looks_most_ns(w));
+	const bool file = sleep_ns > most_ns && hang_end_awaits_file_of_run(w, n);
+	const bool loop = sleep_ns > most_ns && !file && hang_loops_on(w, n);
+	w->by_file |= file && w->standstill_ns < sleep_ns;
+	w->by_loop |= loop && w->standstill_ns < sleep_ns;
+	return file || loop ? most_ns : sleep_ns;
+}
+
 /* True of a process beside the ranks that is in one long sleep, whatever the names of the ranks' calls say. */
 static bool is_helper_asleep(const struct hang_work *w, const struct waitgraph_sink *s)
 {
@@ -476,10 +490,8 @@ bool hang_graph_benign(struct hang_work *w)
 	const struct waitgraph_node *napper = s->end == WAITEND_CLOCK ? &w->c->graph->node[s->node] : NULL;
 	if (napper && (hang_all_look(w) > 0 || hang_sibling_crashed(w, napper) || hang_end_awaits_own_file(w, napper)))
 		sleep = MIN(sleep, patience(w, hang_looks_most_ns(w)));
-	if (napper && sleep > patience(w, hang_looks_most_ns(w)) && hang_end_awaits_file_of_run(w, napper)) {
-		w->by_file |= w->standstill_ns < sleep;
-		sleep = patience(w, hang_looks_most_ns(w));
-	}
+	if (napper)
+		sleep = sleep_of_loop(w, napper, sleep);
 	if (napper && !hang_end_is_main(w, s) && !hang_end_outsleeps(w, s, sleep) && hang_ticks(w, napper))
 		sleep = at_most(w, sleep, patience(w, hang_ticks_most_ns(w)));
 	if (napper && napper->naps && one_works_beside(w, napper))

@@ -165,6 +165,27 @@ bool hang_may_end(const struct hang_settings *s, const struct hang_verdict *v)
 	       v->confidence >= (s->end_by == HANG_END_BY_HIGH ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
 }
 
+/* What is told early though somebody may still end it is low, and is looked at again. */
+static void early_says(struct hang_work *w)
+{
+	struct hang_verdict *v = w->v;
+	if (v->proved || !(w->by_file || w->by_loop || w->may_visit))
+		return;
+	v->confidence = CONFIDENCE_LOW;
+	w->may_end = true;
+	if (!w->may_visit)
+		v->again_ns = surer_again_ns; /* after its time it is told as before */
+	if (w->by_file)
+		hang_says(w, "Nothing of the job is left that acts. Somebody outside of the job may still make that "
+			     "file.");
+	if (w->by_loop)
+		hang_says(w, "That loop was there before the job came to a stand, and no step has needed its end: it "
+			     "may be one that never ends, as a monitor.");
+	if (w->may_visit)
+		hang_says(w, "No goroutine is left that acts. A visitor may still bring one of them what it waits "
+			     "for.");
+}
+
 /* asked: the settings by which it was suspected. */
 static void judge_stand(struct hang_work *w, const struct hang_settings *asked)
 {
@@ -195,17 +216,7 @@ static void judge_stand(struct hang_work *w, const struct hang_settings *asked)
 		hang_says(w, "No thread of the job takes in anything of others%s; they only wake up by their own "
 			     "clocks.", w->c->graph->asks ? " but answers of its own processes" : "");
 	}
-	if (w->by_file && !v->proved) {
-		v->confidence = CONFIDENCE_LOW;
-		v->again_ns = surer_again_ns;
-		w->may_end = true;
-		hang_says(w, "Nothing of the job is left that acts. Somebody outside of the job may still make that file.");
-	}
-	if (w->may_visit && !v->proved) {
-		v->confidence = CONFIDENCE_LOW;
-		w->may_end = true;
-		hang_says(w, "No goroutine is left that acts. A visitor may still bring one of them what it waits for.");
-	}
+	early_says(w);
 	text_capital(v->text);
 	hang_collective_joins(w);
 	hang_book_joins(w);

@@ -14,8 +14,7 @@
 bool hang_polls(const struct hang_work *w, const struct stackgroup_rank *r);
 /* The same, sooner than by its time, as nothing of the job goes on but naps and clocks of its own. */
 bool hang_polls_by_ticks(const struct hang_work *w, const struct stackgroup_rank *r);
-/* The same, as nobody of the job acts but who looks for files in folders that are this run's own. */
-bool hang_polls_by_file(const struct hang_work *w, const struct stackgroup_rank *r);
+bool hang_polls_by_file(const struct hang_work *w, const struct stackgroup_rank *r); /* as hang_awaits_file_of_run */
 const struct waithint *hang_retries(const struct hang_work *w, const struct stackgroup_rank *r); /* NULL: nothing */
 bool hang_is_stale(const struct hang_work *w, const struct waithint *retry); /* its file was there before the job */
 bool hang_stopped(struct hang_work *w);
@@ -24,8 +23,7 @@ bool hang_benign(struct hang_work *w);
 bool hang_tries_in_vain(const struct hang_work *w, const struct stackgroup_rank *r);
 /* So long, and so many usual steps, may one nap that looks at what nobody changes, or a job only tick. */
 uint64_t hang_looks_most_ns(const struct hang_work *w), hang_ticks_most_ns(const struct hang_work *w);
-/* True if the others wait for a rank whose sleep, by the kernel, ends after the time for which one is excused. */
-bool hang_outsleeps(const struct hang_work *w, const struct stackgroup_rank *r);
+bool hang_outsleeps(const struct hang_work *w, const struct stackgroup_rank *r); /* others wait for it, too long */
 /* The same of a process beside the ranks that some wait for, likely at least. */
 bool hang_end_outsleeps(const struct hang_work *w, const struct waitgraph_sink *s, uint64_t excuse_ns);
 bool hang_long_sleep(struct hang_work *w); /* all others wait for a sleep that outlasts its excuse */

@@ -282,6 +282,29 @@ static const struct waitgraph_node *napping_for(const struct waitgraph *g, const
 	return NULL;
 }
 
+/* True if somebody waits for the end of this process, and for nothing else. */
+static bool end_is_waited_for(const struct waitgraph *g, const struct waitgraph_node *of)
+{
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		const struct waitgraph_edge *e = n->n_edges == 1 ? &g->edge[n->first_edge] : NULL;
+		if (e && &g->node[e->to] == of && e->fact && e->fact->kind == WAITFACT_CHILD)
+			return true;
+	}
+	return false;
+}
+
+bool hang_loops_on(const struct hang_work *w, const struct waitgraph_node *n)
+{
+	const uint64_t tick_ns = NS_PER_S / 100, least_ns = 5 * NS_PER_S;
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *loop = napping_for(g, n);
+	if (!loop || !w->stepping || n->process->start_ticks < loop->process->start_ticks)
+		return false;
+	const uint64_t age_ns = (n->process->start_ticks - loop->process->start_ticks) * tick_ns;
+	return age_ns > w->standstill_ns + least_ns && end_is_waited_for(g, loop) && hang_nobody_acts_but(w, n);
+}
+
 /* The file that a main thread looks for between naps, or a child's naps; NULL: none. */
 static const struct waithint *missing_file(const struct waitgraph *g, const struct waitgraph_node *n)
 {

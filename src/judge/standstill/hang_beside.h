@@ -66,6 +66,12 @@ bool hang_awaits_own_file(const struct hang_work *w, const struct stackgroup_ran
  */
 bool hang_end_awaits_own_file(const struct hang_work *w, const struct waitgraph_node *n);
 /*
+ * True of a child that makes one short sleep for a loop, as of a shell, that goes on so since before the job of steps
+ * came to a stand, if somebody waits for the end of the loop and nobody else acts: a monitor, most likely, that no step
+ * has needed.
+ */
+bool hang_loops_on(const struct hang_work *w, const struct waitgraph_node *n);
+/*
  * The same of a file in a folder that was made for this run, or in which the job alone has made files: that the job has
  * to make it is no more than likely. Of a rank, one of several or beside another process that naps, and of any end.
  */

@@ -31,6 +31,7 @@ struct hang_work {
 	const struct liveness *stalled_rank; /* it alone stands, while the others step on; NULL: none */
 	bool by_ticks; /* an excuse did not count, as nothing of the job but clocks of its own goes on */
 	bool by_file; /* an excuse did not count, as what all look for is in a folder of this run's own */
+	bool by_loop; /* an excuse did not count, as what naps did so before the job came to a stand (hang_loops_on) */
 	bool may_visit; /* nobody of the job acts, but a visitor may bring a goroutine what it waits for */
 	bool may_end; /* somebody is seen who may still end it: what logs say makes the verdict no surer */
 	bool dead; /* the graph proves that it cannot go on, but the stacks say more about why */
