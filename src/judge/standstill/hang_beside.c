@@ -373,14 +373,36 @@ static bool is_of_this_run(const struct hang_work *w, const struct waithint *h)
 	return h && (h->own_folder || (h->old_ns > 0 && h->old_ns < w->p->job_age_ns + before_start_ns));
 }
 
+static bool looks_for_file_of_run(const struct hang_work *w, const struct waitgraph_node *n)
+{
+	return is_of_this_run(w, missing_file(w->c->graph, n)) || looks_for_own_file(w, n);
+}
+
+/*
+ * True if it waits for one that looks so, and for nobody else, within a limit that has been over several times: it asks
+ * again each time.
+ */
+static bool asks_a_looker(const struct hang_work *w, const struct waitgraph_node *n)
+{
+	const uint64_t least = 4;
+	const struct waitgraph *g = w->c->graph;
+	const uint64_t limit_ns = n->thread ? MAX(n->thread->limit_ns, n->thread->left_ns) : 0;
+	if (n->n_edges == 0 || limit_ns == 0 || limit_ns > w->standstill_ns / least)
+		return false;
+	for (uint32_t i = 0; i < n->n_edges; i++)
+		if (!looks_for_file_of_run(w, &g->node[g->edge[n->first_edge + i].to]))
+			return false;
+	return true;
+}
+
 bool hang_end_awaits_file_of_run(const struct hang_work *w, const struct waitgraph_node *n)
 {
 	const struct waitgraph *g = w->c->graph;
 	if (!w->stepping || !is_of_this_run(w, missing_file(g, n)))
 		return false;
 	for (size_t i = 0; i < g->n_nodes; i++)
-		if (hang_may_act(w, &g->node[i]) && !is_of_this_run(w, missing_file(g, &g->node[i])) &&
-		    !looks_for_own_file(w, &g->node[i]))
+		if (hang_may_act(w, &g->node[i]) && !looks_for_file_of_run(w, &g->node[i]) &&
+		    !asks_a_looker(w, &g->node[i]))
 			return false;
 	return true;
 }
