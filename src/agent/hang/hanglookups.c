@@ -233,6 +233,7 @@ static void makers_say(const struct hanglookups *h, const struct lookups_row *r,
 	if (!look->files || makers_folder(fd, &folder) != 0 ||
 	    !filehist_find(look->files, folder, name, r->pid, &found))
 		return;
+	ret->others_folder = found.folder_by_others;
 	ret->own_folder = !found.folder_by_others && found.n_folder >= folder_least;
 	ret->own_kind = !found.by_others && found.n >= kind_least;
 	if (!ret->own_kind)

@@ -331,7 +331,7 @@ static bool is_jobs_own(const struct hang_work *w, const struct waithint *h)
 static bool looks_for_own_file(const struct hang_work *w, const struct waitgraph_node *n)
 {
 	const struct waithint *h = missing_file(w->c->graph, n);
-	const bool new_folder = h && h->old_ns > 0 && h->old_ns < w->p->job_age_ns;
+	const bool new_folder = h && !h->others_folder && h->old_ns > 0 && h->old_ns < w->p->job_age_ns;
 	return h && (h->others_there || new_folder || is_jobs_own(w, h));
 }
 
@@ -370,7 +370,8 @@ static const uint64_t before_start_ns = 60 * NS_PER_S;
 /* True of a file in a folder that is most likely this run's own; somebody outside may write there all the same. */
 static bool is_of_this_run(const struct hang_work *w, const struct waithint *h)
 {
-	return h && (h->own_folder || (h->old_ns > 0 && h->old_ns < w->p->job_age_ns + before_start_ns));
+	return h && !h->others_folder &&
+	       (h->own_folder || (h->old_ns > 0 && h->old_ns < w->p->job_age_ns + before_start_ns));
 }
 
 static bool looks_for_file_of_run(const struct hang_work *w, const struct waitgraph_node *n)

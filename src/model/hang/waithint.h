@@ -82,9 +82,9 @@ struct waithint {
 	/*
 	 * Of RETRY that looks for a file: other processes of the job have made such files, which differ in their
 	 * numbers at most, and nobody else has, on a disk that this machine alone writes; owner_text says who. And:
-	 * nobody but the job has made anything in that folder.
+	 * nobody but the job has made anything in that folder, or somebody has.
 	 */
-	bool own_kind, own_folder;
+	bool own_kind, own_folder, others_folder;
 	bool behind; /* of RETRY: it reads a file on from behind its end, as that was made shorter */
 	/* Of RETRY that looks for a missing file: how long ago the link was made that points to it; 0: it is none */
 	uint64_t link_old_ns;
