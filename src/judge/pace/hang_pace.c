@@ -11,6 +11,7 @@
 /* The share of samplings of equal ranks in which a rank is named by chance. */
 static const double chance = 0.003;
 static const uint32_t samples_least = 40;
+static const size_t parts_least = 4;
 /* A rank that is slower by exactly the ratio shows a little less in half of the samplings. */
 static const double ratio_slack = 0.7;
 static const double clock_ratio = 0.9;
@@ -117,6 +118,24 @@ static double quantile(double n)
 	return first - log(4 * pi * log(n)) / (2 * first);
 }
 
+/*
+ * Looks at one step are alike, so they are fewer than they seem where steps are long and vary. By the parts of the
+ * samples: by how much the difference would be off by chance, as often as `errors` standard errors are exceeded where
+ * there are many parts; fewer take more of them (Student's t, its first term). 0: unknown.
+ */
+static double parts_need(const struct waitshare *s, size_t at, double errors)
+{
+	double v[WAITSHARE_BLOCKS], mean = 0, square = 0;
+	size_t n = waitshare_apart(s, at, v);
+	if (n < parts_least)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		mean += v[i] / (double)n;
+	for (size_t i = 0; i < n; i++)
+		square += (v[i] - mean) * (v[i] - mean) / (double)(n - 1);
+	return errors * (1 + (errors * errors + 1) / (4 * (double)(n - 1))) * sqrt(square / (double)n);
+}
+
 /* Finds the rank that waits least, and whether that is more than chance. */
 static bool straggler_of(const struct waitshare *s, double ratio, struct straggler *ret)
 {
@@ -142,7 +161,7 @@ static bool straggler_of(const struct waitshare *s, double ratio, struct straggl
 		return false;
 	/* The time that the others do not wait is their own work; the slow rank's is longer by the difference. */
 	ret->ratio = diff / (1 - ret->others);
-	double needed = errors * MAX(spread, 0.5 / s->rank[at].n);
+	double needed = MAX(errors * MAX(spread, 0.5 / s->rank[at].n), parts_need(s, at, errors));
 	ret->perhaps = ret->ratio >= ratio * ratio_slack / 2 && diff > needed / 2;
 	return ret->ratio >= ratio * ratio_slack && diff > needed;
 }

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
+#include "base/stats.h"
 #include "sense/death/facts.h"
 
 /* One sample in which the kernel says for whom counts as so many that show the place alone. */
@@ -167,6 +168,31 @@ static void count(struct waitshare *w, struct waitshare_rank *r, const struct du
 	}
 }
 
+static void block_add(const struct waitshare *w, struct waitshare_rank *r, bool own, bool sleeps)
+{
+	const size_t at = MIN((w->samples - 1) / WAITSHARE_BLOCK, (uint32_t)WAITSHARE_BLOCKS - 1);
+	if (r->block[at].n == UINT16_MAX)
+		return;
+	r->block[at].n++;
+	r->block[at].own += own;
+	r->block[at].sleeps += sleeps;
+}
+
+size_t waitshare_apart(const struct waitshare *w, size_t at, double ret[static WAITSHARE_BLOCKS])
+{
+	size_t n = 0;
+	for (size_t b = 0; b < WAITSHARE_BLOCKS; b++) {
+		double others[WAITSHARE_RANKS];
+		size_t k = 0;
+		for (size_t i = 0; i < w->n; i++)
+			if (i != at && w->rank[i].block[b].n > 0)
+				others[k++] = (double)w->rank[i].block[b].own / w->rank[i].block[b].n;
+		if (k > 0 && w->rank[at].block[b].n > 0)
+			ret[n++] = (double)w->rank[at].block[b].own / w->rank[at].block[b].n - stats_median(others, k);
+	}
+	return n;
+}
+
 void waitshare_add(struct waitshare *w, const struct stackdump *d, const uint8_t *signs, const char *const *whom)
 {
 	w->samples++;
@@ -176,8 +202,11 @@ void waitshare_add(struct waitshare *w, const struct stackdump *d, const uint8_t
 		uint8_t sign = signs ? signs[i] : 0;
 		bool has_stack = p->n_threads > 0 && (p->threads[0].n_frames > 0 || sign & WAITSHARE_NATIVE);
 		struct waitshare_rank *r = is_main && has_stack ? waitshare_find_or_add(w, p->rank) : NULL;
-		if (r)
-			count(w, r, &p->threads[0], sign, whom ? whom[i] : NULL);
+		if (!r)
+			continue;
+		const uint32_t others = r->ranks + r->unknown, slept = r->sleeping;
+		count(w, r, &p->threads[0], sign, whom ? whom[i] : NULL);
+		block_add(w, r, r->ranks + r->unknown == others, r->sleeping > slept);
 	}
 }
 
@@ -254,6 +283,11 @@ void waitshare_naps_as_waits(const struct waitshare *w, const char *place, struc
 			r->sleeping -= naps;
 			r->ranks += naps;
 			x->n = 0;
+			/* by parts it is not known where it slept */
+			for (size_t b = 0; b < WAITSHARE_BLOCKS; b++) {
+				r->block[b].own = (uint16_t)(r->block[b].own - r->block[b].sleeps);
+				r->block[b].sleeps = 0;
+			}
 		}
 	}
 }

@@ -11,6 +11,9 @@
 #define WAITSHARE_WHOM 160
 #define WAITSHARE_WHOMS 6
 #define WAITSHARE_PLACES 8
+/* Parts of the samples, by time, and the looks of one; the last one has the rest as well. */
+#define WAITSHARE_BLOCKS 10
+#define WAITSHARE_BLOCK 25
 
 /* What a look shows, by the time that it stands for. */
 enum waitshare_class {
@@ -71,6 +74,10 @@ struct waitshare_rank {
 	/* Of its main thread, during the samples: on a processor, ready without one, and of how long. 0: unknown. */
 	uint64_t ran_ns, queued_ns, over_ns;
 	uint64_t waits; /* times that it gave up the processor meanwhile, by itself */
+	/* By parts of the samples, as looks at one step are alike: how much its own part of a step varies. */
+	struct {
+		uint16_t n, own, sleeps; /* own: neither waits for ranks nor what may be one; sleeps: those of `own` */
+	} block[WAITSHARE_BLOCKS];
 };
 
 struct waitshare {
@@ -127,6 +134,11 @@ double waitshare_throttled(const struct waitshare_rank *r);
  * each other sleep in between. *ret is overwritten.
  */
 void waitshare_naps_as_waits(const struct waitshare *w, const char *place, struct waitshare *ret);
+/*
+ * By how much the rank at `at` was busy for itself longer than the middle one of the others, in each part of the
+ * samples. Returns their number; 0: they were not kept by parts.
+ */
+size_t waitshare_apart(const struct waitshare *w, size_t at, double ret[static WAITSHARE_BLOCKS]);
 /* Ratio of samples in a wait for other ranks, 0 to 1; 0 without samples. */
 double waitshare_waiting(const struct waitshare_rank *r);
 /* The same with those that may be for other ranks. */
