@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import shutil
+import socket
 import subprocess
 
 import pytest
@@ -279,3 +280,20 @@ def test_a_main_goroutine_whose_worker_lives_is_left_alone(vigil, built):
     wait_for(lambda: b"suspected" in vigil("events", "--json").out, 90, "the suspicion")
     wait_for(lambda: b"another goroutine that lives" in vigil("events", "--json").out, 90, "the judgement")
     assert b'"hang"' not in vigil("events", "--json").out and job.poll() is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how, says", [("compute", "computing"), ("sleep", "It sleeps"), ("workers", "computing")])
+def test_a_slow_rank_made_by_go_is_named(vigil, built, tmp_path, how, says):
+    """By the waits of its goroutines: any thread of the kernel runs any of them."""
+    slow = tmp_path / "slow"
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = s.getsockname()[1]
+    job = vigil.start("run", "--nproc", 3, "--", built(COMPILERS[0], name="slowrank"), how, port, slow)
+    wait_for(lambda: any("step 120 " in f.read_text() for f in vigil.state.glob("jobs/*/attempt-0/rank-1.out")), 90, "steps as usual")
+    slow.touch()
+    wait_for(lambda: b'"straggler"' in vigil("events", "--json").out or job.poll() is not None, 120, "the slow rank")
+    assert job.poll() is None
+    report = vigil.why()
+    assert report["kind"] == "straggler" and report["culprit_ranks"] == [1] and says in report["cause"]["text"], report

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "agent/hang/sharego.h"
 #include "agent/hang/sharewaits.h"
 #include "agent/inspect/procview.h"
 #include "base/buf.h"
@@ -20,8 +21,10 @@ struct hangshares {
 	struct threadcost cost[WAITSHARE_RANKS]; /* of its main thread, before the first sample */
 	uint64_t cost_ns[WAITSHARE_RANKS]; /* when that was read; 0: it was not */
 	struct runplace place[WAITSHARE_RANKS]; /* of its main thread, where a library of messages is loaded */
+	struct sharego *go[WAITSHARE_RANKS]; /* NULL: it is not made by Go */
 	char role[WAITSHARE_RANKS][16];
 	size_t n;
+	bool has_go;
 	struct sharewaits *waits; /* NULL without memory */
 };
 
@@ -46,7 +49,10 @@ struct hangshares *hangshares_new(const struct world *w, const struct hangprocs 
 		s->rank[s->n] = hangshares_rank_of(c, m);
 		TEXT_COPY(s->role[s->n], role_name(m->who.role));
 		ignore(cpuquota_read(w, m->pid, &s->quota[s->n]), "it has no group that counts, or has ended");
-		if (threadcost_read(w, m->pid, m->pid, &s->cost[s->n], NULL) == 0 && s->cost[s->n].has_schedule)
+		s->go[s->n] = s->view[s->n]->has_python ? NULL : sharego_new(w, m->pid);
+		s->has_go |= s->go[s->n] != NULL;
+		if (!s->go[s->n] && threadcost_read(w, m->pid, m->pid, &s->cost[s->n], NULL) == 0 &&
+		    s->cost[s->n].has_schedule)
 			s->cost_ns[s->n] = w->mono_ns();
 		ignore(runplace_open(w, m->pid, m->pid, &s->place[s->n]), "the kernel's facts tell of most waits");
 		s->n++;
@@ -63,6 +69,7 @@ struct hangshares *hangshares_free(struct hangshares *s)
 	for (size_t i = 0; s && i < s->n; i++) {
 		procview_close(s->view[i]);
 		runplace_close(&s->place[i]);
+		sharego_free(s->go[i]);
 	}
 	if (s)
 		sharewaits_free(s->waits);
@@ -99,6 +106,7 @@ struct round {
 	struct dump_thread thread[WAITSHARE_RANKS];
 	uint8_t sign[WAITSHARE_RANKS]; /* enum waitshare_sign */
 	const char *whom[WAITSHARE_RANKS]; /* what it waits for, if no rank; borrowed; NULL: unknown */
+	char place[WAITSHARE_RANKS][100]; /* of a program made by Go */
 	bool unknown; /* some thread is in a wait that is not known yet */
 };
 
@@ -114,10 +122,12 @@ static bool rank_sample(struct hangshares *s, size_t i, struct round *to, size_t
 	*t = (struct dump_thread){.tid = l->pid, .main = true};
 	if (threadwait_read(s->w, l->pid, l->pid, NULL, false, &t->wait) != 0)
 		return false;
+	bool go = s->go[i] && t->wait.kind != WAIT_STOPPED &&
+		  sharego_look(s->go[i], &t->wait, to->place[at], sizeof(to->place[at]));
 	const struct pythread *py = main_thread(l);
 	bool spins = runplace_inside(&s->place[i]) && t->wait.kind == WAIT_RUNNING;
-	/* Which thread of such a program works (Go's change) its first one does not tell: the sample does not count. */
-	bool native = !l->has_python && !sharewaits_own(s->waits, l->pid, &t->wait);
+	/* Which thread of such a program works its first one does not tell: the sample does not count. */
+	bool native = !l->has_python && (go || !sharewaits_own(s->waits, l->pid, &t->wait));
 	bool for_ranks = spins || sharewaits_for_ranks(s->waits, l->pid, &t->wait);
 	to->sign[at] = (uint8_t)((for_ranks ? WAITSHARE_FOR_RANKS : 0) |
 				 (sharewaits_for_lock(s->waits, l->pid, &t->wait) ? WAITSHARE_FOR_LOCK : 0) |
@@ -125,13 +135,15 @@ static bool rank_sample(struct hangshares *s, size_t i, struct round *to, size_t
 				 (py && sharewaits_vague(s->waits, l->pid, &t->wait) ? WAITSHARE_VAGUE : 0) |
 				 (native ? WAITSHARE_NATIVE : 0));
 	to->whom[at] = sharewaits_whom(s->waits, l->pid, &t->wait);
+	if (go && t->wait.kind == WAIT_SLEEP && to->place[at][0])
+		to->whom[at] = to->place[at];
 	to->unknown |= sharewaits_unknown(s->waits, l->pid, &t->wait);
 	enum procview_still still = procview_still_of(t->wait.kind, t->wait.has_syscall ? t->wait.nr : -1);
 	if (py && procview_sample(l, l->pid, py, still, &look) == 0 &&
 	    procview_merge(l, &look, &frames, &n, &approximate) != 0)
 		n = 0;
 	TEXT_COPY(t->wait_kind, wait_kind_name(t->wait.kind));
-	if (t->wait.has_syscall && t->wait.nr >= 0)
+	if (t->wait.has_syscall && t->wait.nr >= 0 && !go)
 		TEXT_COPY(t->syscall, syscall_name(t->wait.nr));
 	t->has_python = n > 0;
 	t->frames = calloc(n ? n : 1, sizeof(*t->frames));
@@ -148,7 +160,9 @@ static void forget(struct hangshares *s, size_t i)
 {
 	procview_close(s->view[i]);
 	runplace_close(&s->place[i]);
+	sharego_free(s->go[i]);
 	s->n--;
+	s->go[i] = s->go[s->n];
 	s->view[i] = s->view[s->n];
 	s->rank[i] = s->rank[s->n];
 	s->quota[i] = s->quota[s->n];
@@ -212,7 +226,7 @@ void hangshares_sample(struct hangshares *s, const struct hangprocs *procs, stru
 	for (size_t i = 0; i < n; i++)
 		free(k->thread[i].frames);
 	if (k && k->unknown && s->waits)
-		sharewaits_learn(s->waits, s->w, procs);
+		sharewaits_learn(s->waits, s->w, procs, s->has_go);
 	to->last_ns = s->w->mono_ns();
 	to->took_ns += to->last_ns - began;
 }

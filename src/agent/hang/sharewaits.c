@@ -4,15 +4,22 @@
 #include <string.h>
 
 #include "agent/hang/hangwaits.h"
+#include "agent/hang/sharego.h"
+#include "agent/wait/waitgo.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/units.h"
 #include "model/hang/waitgraph.h"
 #include "model/hang/waitshare.h"
 #include "sense/speed/threadcost.h"
 
-/* Time for all reads of one round of samples, and their number. */
-static const uint64_t learn_ns = 150 * NS_PER_MS;
+/*
+ * Processor time for all reads of one round of samples, the time that these may take where others have the processors,
+ * and their number.
+ */
+static const uint64_t learn_ns = 150 * NS_PER_MS, learn_late_ns = 3 * NS_PER_S;
+static const uint64_t go_ns = 300 * NS_PER_MS; /* for the goroutines of all processes in one of them */
 static const uint32_t learn_most = 24;
 #define SLOTS 1024 /* power of two */
 #define PROBES 8
@@ -31,7 +38,7 @@ struct known_call {
 
 struct sharewaits {
 	struct known_call slot[SLOTS];
-	uint64_t spent_ns;
+	uint64_t spent_ns, late_ns;
 	uint32_t reads;
 };
 
@@ -143,18 +150,29 @@ static bool led_to_a_look(const struct world *w, const struct waitgraph *g, uint
 	return false;
 }
 
-static void calls_keep(struct sharewaits *s, const struct world *w, const struct waitgraph *g)
+/* The call of a main thread, or the wait of a program made by Go. False: it is in none, or it is unknown what for. */
+static bool call_of(const struct waitgraph_node *n, const struct waitgo *go, struct threadwait *ret)
+{
+	const struct goroutines *s = n->thread->goroutine ? waitgo_of(go, n->thread->pid) : NULL;
+	*ret = (struct threadwait){.nr = n->thread->nr, .arg[0] = n->thread->arg0};
+	if (!n->main || !n->who || !n->who->main || n->thread->runs)
+		return false;
+	if (s)
+		return n->fact && n->fact->kind != WAITFACT_UNKNOWN && sharego_wait(s, ret);
+	return n->thread->nr >= 0;
+}
+
+static void calls_keep(struct sharewaits *s, const struct world *w, const struct waitgraph *g, const struct waitgo *go)
 {
 	for (size_t i = 0; i < g->n_nodes; i++) {
 		const struct waitgraph_node *n = &g->node[i];
-		if (!n->main || !n->who || !n->who->main || n->thread->runs || n->thread->nr < 0)
-			continue;
-		struct known_call *k = slot_of(s, n->thread->pid, n->thread->nr, n->thread->arg0);
+		struct threadwait t;
+		struct known_call *k = call_of(n, go, &t) ? slot_of(s, n->thread->pid, t.nr, t.arg[0]) : NULL;
 		if (!k)
 			continue;
 		*k = (struct known_call){.pid = n->thread->pid,
-					 .nr = n->thread->nr,
-					 .arg0 = n->thread->arg0,
+					 .nr = t.nr,
+					 .arg0 = t.arg[0],
 					 .for_ranks = waitgraph_leads_to_rank(g, (uint32_t)i),
 					 .for_lock = is_lock(n->fact),
 					 .own = begins_with_own(g, n),
@@ -164,20 +182,37 @@ static void calls_keep(struct sharewaits *s, const struct world *w, const struct
 	}
 }
 
-void sharewaits_learn(struct sharewaits *s, const struct world *w, const struct hangprocs *procs)
+/* Goroutines in the place of threads. Without memory, and of what cannot be read, the threads stay. */
+static void goroutines_put_in(const struct world *w, struct hangwaits *look, struct waitgo *ret)
+{
+	const struct waitgo_into into = {
+		.now = &look->look[0], .hint = &look->hint, .n_hints = &look->n_hints, .cap_hints = &look->cap_hints};
+	if (waitgo_look(w, &look->look[0], look->who, look->n_who, true, w->mono_ns() + go_ns, ret) == 0)
+		ignore(waitgo_put(NULL, ret, &into), "no memory: its threads tell less");
+}
+
+void sharewaits_learn(struct sharewaits *s, const struct world *w, const struct hangprocs *procs, bool go)
 {
 	struct hangwaits look = {.threads_only = true};
+	cleanup(waitgo_done) struct waitgo routines = {.n = 0};
 	struct waitgraph g;
-	uint64_t began_ns = w->mono_ns();
-	if (s->spent_ns >= learn_ns || s->reads >= learn_most)
+	const uint64_t began_ns = w->mono_ns(), began_cpu_ns = clock_thread_ns();
+	if (s->spent_ns >= learn_ns || s->late_ns >= learn_late_ns || s->reads >= learn_most)
 		return;
 	s->reads++;
 	hangwaits_look(&look, w, procs);
-	const struct waitgraph_in in = {.now = &look.look[0], .who = look.who, .n_who = look.n_who};
+	if (go && look.n_looks > 0 && look.who)
+		goroutines_put_in(w, &look, &routines);
+	const struct waitgraph_in in = {.now = &look.look[0],
+					.who = look.who,
+					.n_who = look.n_who,
+					.hint = look.hint,
+					.n_hints = look.n_hints};
 	if (look.n_looks > 0 && look.who && waitgraph_make(&in, &g) == 0) {
-		calls_keep(s, w, &g);
+		calls_keep(s, w, &g, &routines);
 		waitgraph_done(&g);
 	}
 	hangwaits_done(&look);
-	s->spent_ns += w->mono_ns() - began_ns;
+	s->spent_ns += clock_thread_ns() - began_cpu_ns;
+	s->late_ns += w->mono_ns() - began_ns;
 }

@@ -25,5 +25,5 @@ bool sharewaits_own(const struct sharewaits *s, pid_t pid, const struct threadwa
 bool sharewaits_vague(const struct sharewaits *s, pid_t pid, const struct threadwait *t);
 /* True if it blocks in a call that is not known yet. */
 bool sharewaits_unknown(const struct sharewaits *s, pid_t pid, const struct threadwait *t);
-/* Reads the facts of the job's processes as they are now, until the time for that is used up. */
-void sharewaits_learn(struct sharewaits *s, const struct world *w, const struct hangprocs *procs);
+/* Reads the facts of the job's processes as they are now, until the time for that is used up. go: Go made some. */
+void sharewaits_learn(struct sharewaits *s, const struct world *w, const struct hangprocs *procs, bool go);

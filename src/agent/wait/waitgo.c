@@ -174,6 +174,12 @@ static const struct waitgo_process *waitgo_find(const struct waitgo *g, pid_t pi
 	return NULL;
 }
 
+const struct goroutines *waitgo_of(const struct waitgo *g, pid_t pid)
+{
+	const struct waitgo_process *p = waitgo_find(g, pid);
+	return p ? &p->s : NULL;
+}
+
 /* Where the goroutines stand, in the place of what was known of the threads. */
 static int waitgo_hints(const struct waitgo *now, const struct gowaits *g, size_t n, const struct waitgo_into *into)
 {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "model/hang/waitgraph.h"
+#include "sense/go/goroutine.h"
 #include "sense/world.h"
 
 struct waitgo_process;
@@ -21,6 +22,8 @@ struct waitgo {
 int must_check waitgo_look(const struct world *w, const struct waitfacts *f, const struct waitgraph_who *who,
 			   size_t n_who, bool last, uint64_t until_ns, struct waitgo *ret);
 void waitgo_done(struct waitgo *g);
+/* The goroutines of a process; NULL: it was not read. Borrowed. */
+const struct goroutines *waitgo_of(const struct waitgo *g, pid_t pid);
 
 /* What is changed by it: the looks, and the hints, an array that base/vec.h lets grow. */
 struct waitgo_into {

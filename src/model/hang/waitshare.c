@@ -44,14 +44,17 @@ static void whom_keep(struct waitshare_rank *r, const struct waitshare_whom *who
 	r->whom[at] = *whom;
 }
 
-/* What it waits for, and where: "loader 812 (read, pipe 4711), at train.py:40 in step". */
+/* What it waits for, and where: "loader 812 (read, pipe 4711), at train.py:40 in step". Of a sleep whom is a place. */
 static void whom_add(struct waitshare_rank *r, enum waitshare_class c, const struct activity_found *found,
 		     const char *whom)
 {
 	char place[WAITSHARE_WHOM];
 	struct waitshare_whom x = {.n = 1, .of = c, .named = c != WAITSHARE_SLEEPS && whom && whom[0]};
 	activity_text(found, place, sizeof(place));
-	TEXT_FORMAT(x.text, "%s%s%s", x.named ? whom : "", x.named && place[0] ? ", " : "", place);
+	if (c == WAITSHARE_SLEEPS && whom)
+		TEXT_FORMAT(x.text, "%s at %s", place, whom);
+	else
+		TEXT_FORMAT(x.text, "%s%s%s", x.named ? whom : "", x.named && place[0] ? ", " : "", place);
 	if (x.text[0])
 		whom_keep(r, &x);
 }
@@ -153,7 +156,7 @@ static void count(struct waitshare *w, struct waitshare_rank *r, const struct du
 		r->loader++;
 	} else if (found.kind == ACTIVITY_SLEEP) {
 		r->sleeping++;
-		whom_add(r, WAITSHARE_SLEEPS, &found, NULL);
+		whom_add(r, WAITSHARE_SLEEPS, &found, whom);
 	} else if (runs) {
 		r->running++;
 	} else if (t->wait.kind == WAIT_MEMORY) {
