@@ -527,7 +527,8 @@ static const struct spending *spending_of(const struct hang_work *w, const struc
 		best = &spendings[i];
 		most_s = more_s;
 	}
-	return best;
+	/* what has grown more may be waits for ranks */
+	return best && spent_more_s(w, pace, WAITSHARE_UNREAD_WAIT) > most_s ? NULL : best;
 }
 
 static void say_spending(struct hang_work *w, const struct spending *x)
@@ -585,11 +586,12 @@ static void spent_evidence(struct hang_work *w, const char *when, const struct h
 	if (x->valid)
 		hang_evidence(
 			w, "shares", "stacks, sampled",
-			"%s: waits for ranks %.0f %%, locks %.0f %%, data %.0f %%, others %.0f %%, sleeps %.0f %%, "
-			"runs %.0f %%; without a processor %.0f %%",
+			"%s: waits for ranks %.0f %%, locks %.0f %%, data %.0f %%, others %.0f %%, unknown %.0f %%, "
+			"sleeps %.0f %%, runs %.0f %%; without a processor %.0f %%",
 			when, x->part[WAITSHARE_RANKS_WAIT] * 100, x->part[WAITSHARE_LOCK] * 100,
 			x->part[WAITSHARE_LOADER] * 100, x->part[WAITSHARE_OTHER] * 100,
-			x->part[WAITSHARE_SLEEPS] * 100, x->part[WAITSHARE_RUNS] * 100, x->queued * 100);
+			x->part[WAITSHARE_UNREAD_WAIT] * 100, x->part[WAITSHARE_SLEEPS] * 100,
+			x->part[WAITSHARE_RUNS] * 100, x->queued * 100);
 }
 
 /* ---- ranks that poll for one that is slow ---- */

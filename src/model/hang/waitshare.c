@@ -122,6 +122,24 @@ static double likely_for_ranks(const struct waitshare_rank *r)
 	return MIN(sum, (double)(r->unknown - r->unknown_locks));
 }
 
+/* The same of those that are not. */
+static double likely_for_others(const struct waitshare_rank *r)
+{
+	double sum = 0;
+	for (size_t i = 0; i < WAITSHARE_PLACES; i++) {
+		const struct waitshare_place *x = &r->place[i];
+		if (x->not_ranks > 0)
+			sum += (double)x->unread * x->not_ranks / ((double)x->for_ranks + x->not_ranks);
+	}
+	return MIN(sum, (double)(r->unknown - r->unknown_locks) - likely_for_ranks(r));
+}
+
+/* Of which nothing is known. Where there is no other rank, none of them can be for one. */
+static double unread_waits(const struct waitshare_rank *r, bool alone)
+{
+	return alone ? 0 : r->unknown - r->unknown_locks - likely_for_ranks(r) - likely_for_others(r);
+}
+
 /* A lock by its frames, or by what the kernel knows of it. */
 static bool for_lock(const struct activity_found *found, uint8_t sign)
 {
@@ -213,7 +231,7 @@ void waitshare_add(struct waitshare *w, const struct stackdump *d, const uint8_t
 	}
 }
 
-static double class_of(const struct waitshare_rank *r, enum waitshare_class c)
+static double class_of(const struct waitshare_rank *r, bool alone, enum waitshare_class c)
 {
 	switch (c) {
 	case WAITSHARE_RANKS_WAIT:
@@ -232,8 +250,10 @@ static double class_of(const struct waitshare_rank *r, enum waitshare_class c)
 		return r->stopped;
 	case WAITSHARE_MEMORY:
 		return r->memory;
+	case WAITSHARE_UNREAD_WAIT:
+		return unread_waits(r, alone);
 	default:
-		return r->other - r->unknown_locks - likely_for_ranks(r);
+		return r->other - r->unknown_locks - likely_for_ranks(r) - unread_waits(r, alone);
 	}
 }
 
@@ -242,7 +262,7 @@ double waitshare_part(const struct waitshare *w, enum waitshare_class c)
 	double part = 0;
 	for (size_t i = 0; i < w->n; i++)
 		if (w->rank[i].n > 0)
-			part += class_of(&w->rank[i], c) / (double)w->rank[i].n / (double)w->n;
+			part += class_of(&w->rank[i], w->n == 1, c) / (double)w->rank[i].n / (double)w->n;
 	return part;
 }
 

@@ -25,7 +25,8 @@ enum waitshare_class {
 	WAITSHARE_SLEEPS,
 	WAITSHARE_STOPPED,
 	WAITSHARE_MEMORY,
-	WAITSHARE_OTHER,
+	WAITSHARE_OTHER, /* for what is no rank */
+	WAITSHARE_UNREAD_WAIT, /* for ranks or not: nothing is known of it, nor of others at its place */
 	WAITSHARE_CLASSES,
 };
 

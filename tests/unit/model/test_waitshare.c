@@ -230,6 +230,21 @@ static void waits_that_were_not_read_are_taken_for_those_at_their_place(void **s
 	assert_float_equal(all, 1, 1e-9);
 }
 
+/* They may be for ranks, so no part of the time is spent on others for them. Of a single process they are. */
+static void a_wait_of_which_nothing_was_read_is_for_nobody_that_is_known(void **state)
+{
+	(void)state;
+	begin();
+	sample_for(1, WAIT_PIPE, WAITSHARE_UNREAD, NULL);
+	assert_float_equal(waitshare_part(&shares, WAITSHARE_OTHER), 1, 1e-9);
+	sample_for(2, WAIT_PIPE, WAITSHARE_UNREAD, NULL);
+	assert_float_equal(waitshare_part(&shares, WAITSHARE_OTHER), 0, 1e-9);
+	assert_float_equal(waitshare_part(&shares, WAITSHARE_UNREAD_WAIT), 1, 1e-9);
+	sample_for(1, WAIT_PIPE, 0, "a server"); /* now it is known what waits at that place are for */
+	assert_float_equal(waitshare_part(&shares, WAITSHARE_OTHER), 1, 1e-9);
+	assert_float_equal(waitshare_part(&shares, WAITSHARE_UNREAD_WAIT), 0, 1e-9);
+}
+
 static void a_quota_counts_by_its_periods(void **state)
 {
 	(void)state;
@@ -271,6 +286,7 @@ int main(void)
 		cmocka_unit_test(what_was_never_read_is_known_to_be_unknown),
 		cmocka_unit_test(a_wait_for_a_lock_of_other_ranks_is_one_for_ranks_and_told_apart),
 		cmocka_unit_test(waits_that_were_not_read_are_taken_for_those_at_their_place),
+		cmocka_unit_test(a_wait_of_which_nothing_was_read_is_for_nobody_that_is_known),
 		cmocka_unit_test(a_quota_counts_by_its_periods),
 		cmocka_unit_test(who_has_no_processor_is_told_by_what_it_wants_to_run),
 	};
