@@ -153,10 +153,10 @@ static bool led_to_a_look(const struct world *w, const struct waitgraph *g, uint
 /* The call of a main thread, or the wait of a program made by Go. False: it is in none, or it is unknown what for. */
 static bool call_of(const struct waitgraph_node *n, const struct waitgo *go, struct threadwait *ret)
 {
+	if (!n->main || !n->who || !n->who->main || !n->thread || n->thread->runs)
+		return false;
 	const struct goroutines *s = n->thread->goroutine ? waitgo_of(go, n->thread->pid) : NULL;
 	*ret = (struct threadwait){.nr = n->thread->nr, .arg[0] = n->thread->arg0};
-	if (!n->main || !n->who || !n->who->main || n->thread->runs)
-		return false;
 	if (s)
 		return n->fact && n->fact->kind != WAITFACT_UNKNOWN && sharego_wait(s, ret);
 	return n->thread->nr >= 0;
