@@ -15,7 +15,7 @@ static const double few_ratio = 3;
 #define SIDE 8
 /* Steps that grow little by little do so by plan more often than by a fault: they have to double. */
 static const double gradual_ratio = 1.0, jump_least = 0.65;
-/* The steps of so much time, seen in so many looks, against those of as much time before: worth looking into. */
+/* The steps of so much time, seen in so many looks, against those of as much time earlier: worth looking into. */
 static const double lately_s = 10, lately_ratio = 1.3;
 #define LATELY_GAPS 5
 
@@ -104,6 +104,10 @@ bool steptrend_slower_lately(const struct liveness_set *p)
 {
 	size_t at = 0;
 	double now_s[3], before_s[3];
-	return gaps_quarters(p, &at, now_s) && gaps_quarters(p, &at, before_s) &&
-	       now_s[1] > before_s[1] * lately_ratio && now_s[0] > before_s[2];
+	if (!gaps_quarters(p, &at, now_s))
+		return false;
+	while (gaps_quarters(p, &at, before_s))
+		if (now_s[1] > before_s[1] * lately_ratio && now_s[0] > before_s[2])
+			return true;
+	return false;
 }

@@ -15,7 +15,10 @@ struct steptrend {
 
 /* True if they are slower by this ratio; where that came little by little, if they take twice as long. */
 bool steptrend_slower(const struct liveness_set *p, double ratio, struct steptrend *ret);
-/* True if the steps of the last looks take longer than those before: no proof, but a reason to look for a straggler. */
+/*
+ * True if the steps of the last looks take longer than those of some looks before, as far back as these are known: no
+ * proof, but a reason to look for a straggler, also where none could be looked for when that began.
+ */
 bool steptrend_slower_lately(const struct liveness_set *p);
 /*
  * The most by which eight steps in a row took longer than the eight before them, of step times oldest first: the middle

@@ -81,6 +81,7 @@ static void a_pause_is_no_slower_pace(void **state)
 	assert_false(lately(0.5, 0.5, 10, 8)); /* a checkpoint: the mean step is long, the others are as ever */
 	assert_false(lately(0.8, 0.5, 10, 0));
 	assert_false(lately(0.5, 0.8, 3, 0));
+	assert_true(lately(0.5, 0.8, 20, 0)); /* for a while already */
 }
 
 int main(void)
