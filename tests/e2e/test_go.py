@@ -290,7 +290,8 @@ def test_a_slow_rank_made_by_go_is_named(vigil, built, tmp_path, how, says):
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         port = s.getsockname()[1]
-    job = vigil.start("run", "--nproc", 3, "--", built(COMPILERS[0], name="slowrank"), how, port, slow)
+    job = vigil.start("run", "--nproc", 3, "--", built(COMPILERS[0], name="slowrank"), how, port, slow,
+                      stdout=subprocess.DEVNULL)
     wait_for(lambda: any("step 120 " in f.read_text() for f in vigil.state.glob("jobs/*/attempt-0/rank-1.out")), 90, "steps as usual")
     slow.touch()
     wait_for(lambda: b'"straggler"' in vigil("events", "--json").out or job.poll() is not None, 120, "the slow rank")

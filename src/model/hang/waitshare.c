@@ -98,9 +98,13 @@ static void place_add(struct waitshare *w, struct waitshare_rank *r, const struc
 		return;
 	uint64_t key = hash_bytes(hash_bytes(1, text, strlen(text)), t->syscall, strlen(t->syscall)) | 1;
 	struct waitshare_place *own = wait_place_or_add(w, r, key);
-	const bool ranks = sign & WAITSHARE_FOR_RANKS, known = ranks || !(sign & unsure);
-	if (own && !known)
+	const bool ranks = sign & WAITSHARE_FOR_RANKS, by_own = !ranks && sign & WAITSHARE_FOR_OWN;
+	const bool known = ranks || !(sign & (unsure | WAITSHARE_FOR_OWN));
+	const bool unread = !ranks && sign & unsure;
+	if (own && unread)
 		own->unread++;
+	else if (own && by_own)
+		own->by_own++;
 	for (size_t i = 0; known && i < w->n; i++) {
 		struct waitshare_place *x = wait_place(&w->rank[i], key);
 		if (!x)
@@ -134,10 +138,23 @@ static double likely_for_others(const struct waitshare_rank *r)
 	return MIN(sum, (double)(r->unknown - r->unknown_locks) - likely_for_ranks(r));
 }
 
+/*
+ * Where others' threads, or its own at another time, have waited for ranks, a thread that is waited for may do so as
+ * well: it was caught between two of its looks.
+ */
+static double unsettled(const struct waitshare_rank *r)
+{
+	double sum = 0;
+	for (size_t i = 0; i < WAITSHARE_PLACES; i++)
+		if (r->place[i].for_ranks > 0)
+			sum += r->place[i].by_own;
+	return sum;
+}
+
 /* Of which nothing is known. Where there is no other rank, none of them can be for one. */
 static double unread_waits(const struct waitshare_rank *r, bool alone)
 {
-	return alone ? 0 : r->unknown - r->unknown_locks - likely_for_ranks(r) - likely_for_others(r);
+	return alone ? 0 : r->unknown - r->unknown_locks - likely_for_ranks(r) - likely_for_others(r) + unsettled(r);
 }
 
 /* A lock by its frames, or by what the kernel knows of it. */
@@ -364,5 +381,5 @@ double waitshare_waiting(const struct waitshare_rank *r)
 
 double waitshare_waiting_most(const struct waitshare_rank *r)
 {
-	return r->n > 0 ? (double)(r->ranks + r->unknown) / (double)r->n : 0;
+	return r->n > 0 ? ((double)(r->ranks + r->unknown) + unsettled(r)) / (double)r->n : 0;
 }

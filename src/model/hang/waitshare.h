@@ -42,6 +42,7 @@ struct waitshare_place {
 	uint64_t key; /* of the place and the call; 0: free */
 	uint32_t for_ranks, not_ranks; /* samples of all ranks there, of which the kernel's facts are known */
 	uint32_t unread; /* its own samples, of which they are not */
+	uint32_t by_own; /* its own samples in a wait for threads of its own, which may wait for ranks as well */
 };
 
 struct waitshare_rank {
@@ -96,6 +97,7 @@ enum waitshare_sign {
 	WAITSHARE_FOR_LOCK = 4, /* by the kernel's facts it waits for a lock that others hold */
 	WAITSHARE_UNREAD = 8, /* the kernel's facts of this wait were not read yet */
 	WAITSHARE_VAGUE = 16, /* for a thread of its own, which may wait for other ranks in turn: no lock */
+	WAITSHARE_FOR_OWN = 32, /* for a thread of its own that was caught at work, or at the end of what is known */
 };
 
 /*

@@ -245,6 +245,23 @@ static void a_wait_of_which_nothing_was_read_is_for_nobody_that_is_known(void **
 	assert_float_equal(waitshare_part(&shares, WAITSHARE_UNREAD_WAIT), 0, 1e-9);
 }
 
+/* As the loops of gloo do, on a busy machine for longer: backward() waits for a thread that waits for ranks. */
+static void a_thread_of_its_own_may_wait_for_ranks_where_others_do(void **state)
+{
+	(void)state;
+	begin();
+	for (int i = 0; i < 4; i++)
+		sample_for(1, WAIT_POLL, WAITSHARE_FOR_OWN, "a thread of its own");
+	sample_for(2, WAIT_RUNNING, 0, NULL);
+	assert_float_equal(waitshare_part(&shares, WAITSHARE_OTHER), 0.5, 1e-9);
+	assert_float_equal(waitshare_waiting_most(&shares.rank[0]), 0, 1e-9);
+	sample_for(2, WAIT_POLL, WAITSHARE_FOR_RANKS, NULL);
+	assert_float_equal(waitshare_part(&shares, WAITSHARE_OTHER), 0, 1e-9);
+	assert_float_equal(waitshare_part(&shares, WAITSHARE_UNREAD_WAIT), 0.5, 1e-9);
+	assert_float_equal(waitshare_waiting_most(&shares.rank[0]), 1, 1e-9);
+	assert_float_equal(waitshare_waiting(&shares.rank[0]), 0, 1e-9);
+}
+
 static void a_quota_counts_by_its_periods(void **state)
 {
 	(void)state;
@@ -287,6 +304,7 @@ int main(void)
 		cmocka_unit_test(a_wait_for_a_lock_of_other_ranks_is_one_for_ranks_and_told_apart),
 		cmocka_unit_test(waits_that_were_not_read_are_taken_for_those_at_their_place),
 		cmocka_unit_test(a_wait_of_which_nothing_was_read_is_for_nobody_that_is_known),
+		cmocka_unit_test(a_thread_of_its_own_may_wait_for_ranks_where_others_do),
 		cmocka_unit_test(a_quota_counts_by_its_periods),
 		cmocka_unit_test(who_has_no_processor_is_told_by_what_it_wants_to_run),
 	};
