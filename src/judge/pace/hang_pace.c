@@ -406,6 +406,20 @@ static void spent_keep(struct hang_work *w)
 	to->queued = queued_of_all(s);
 }
 
+/* What each rank spends its time on, in percent. */
+static void ranks_evidence(struct hang_work *w)
+{
+	const struct waitshare *s = w->c->shares;
+	for (size_t i = 0; s && s->n > 1 && i < MIN(s->n, 8); i++) {
+		const struct waitshare_rank *r = &s->rank[i];
+		hang_evidence(w, "shares", "stacks, sampled",
+			      "rank %d: waits for ranks %.0f %%, GPU %.0f %%, data %.0f %%, for others or for whom is "
+			      "not known %.0f %%, sleeps %.0f %%, runs %.0f %%",
+			      r->rank, waitshare_waiting(r) * 100, part(r->gpu, r) * 100, part(r->loader, r) * 100,
+			      waitshare_others(r) * 100, part(r->sleeping, r) * 100, part(r->running, r) * 100);
+	}
+}
+
 static bool shares_judge(struct hang_work *w)
 {
 	const struct waitshare *s = w->c->shares;
@@ -434,12 +448,7 @@ static bool shares_judge(struct hang_work *w)
 	split(w, s, &x);
 	w->v->known_already = w->m->straggler_ns > 0 && w->m->straggler_rank == rank &&
 			      w->p->now_ns - w->m->straggler_ns < 30 * 60 * NS_PER_S;
-	for (size_t i = 0; i < MIN(s->n, 8); i++)
-		hang_evidence(w, "shares", "stacks, sampled",
-			      "rank %d: waits for ranks %.0f %%, GPU %.0f %%, data %.0f %%, runs %.0f %%",
-			      s->rank[i].rank, waitshare_waiting(&s->rank[i]) * 100,
-			      part(s->rank[i].gpu, &s->rank[i]) * 100, part(s->rank[i].loader, &s->rank[i]) * 100,
-			      part(s->rank[i].running, &s->rank[i]) * 100);
+	ranks_evidence(w);
 	return true;
 }
 
@@ -697,6 +706,7 @@ static bool slowdown_judge(struct hang_work *w)
 		      (int)pace.n_recent, (int)(MIN(w->p->n_step_times, LIVENESS_STEPS) - pace.n_recent));
 	spent_evidence(w, "before", &w->m->spent);
 	spent_evidence(w, "now", &w->v->spent);
+	ranks_evidence(w);
 	if (!polled_judge(w, &pace) && !slowdown_split(w, &pace))
 		w->v->confidence = CONFIDENCE_LOW;
 	return true;

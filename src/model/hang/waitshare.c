@@ -383,3 +383,8 @@ double waitshare_waiting_most(const struct waitshare_rank *r)
 {
 	return r->n > 0 ? ((double)(r->ranks + r->unknown) + unsettled(r)) / (double)r->n : 0;
 }
+
+double waitshare_others(const struct waitshare_rank *r)
+{
+	return r->n > 0 ? (r->other - likely_for_ranks(r)) / (double)r->n : 0;
+}

@@ -144,5 +144,7 @@ void waitshare_naps_as_waits(const struct waitshare *w, const char *place, struc
 size_t waitshare_apart(const struct waitshare *w, size_t at, double ret[static WAITSHARE_BLOCKS]);
 /* Ratio of samples in a wait for other ranks, 0 to 1; 0 without samples. */
 double waitshare_waiting(const struct waitshare_rank *r);
-/* The same with those that may be for other ranks. */
+/* Of samples in any other wait that is not for a device, data or memory, and is no sleep. */
+double waitshare_others(const struct waitshare_rank *r);
+/* The same as waitshare_waiting with those that may be for other ranks. */
 double waitshare_waiting_most(const struct waitshare_rank *r);
