@@ -67,7 +67,7 @@ static inline struct waitfact_process *wait_process_at(struct wait_scenario *s, 
 
 /*
  * process <pid> [parent n] [rank n] [main] [launcher] [role r] [zombie] [status n] [unwanted] [busy]
- * [handles <signal>] .. [timers] [alarm-unknown]
+ * [began <seconds after the first>] [handles <signal>] .. [timers] [alarm-unknown]
  */
 static inline void wait_process_line(struct wait_scenario *s, struct span rest)
 {
@@ -79,14 +79,14 @@ static inline void wait_process_line(struct wait_scenario *s, struct span rest)
 	while (rest.len && span_trim(rest).len) {
 		if (wait_word(&rest, "parent"))
 			p.ppid = (pid_t)wait_number(&rest);
-		else if (wait_word(&rest, "begun"))
-			p.start_ticks = (uint64_t)wait_number(&rest) * 100;
 		else if (wait_word(&rest, "rank"))
 			who.rank = (int32_t)wait_number(&rest);
 		else if (wait_word(&rest, "main"))
 			who.main = true;
 		else if (wait_word(&rest, "launcher"))
 			who.launcher = true;
+		else if (wait_word(&rest, "began")) /* so many seconds after the first one */
+			p.start_ticks = 100 * (uint64_t)wait_number(&rest);
 		else if (wait_word(&rest, "zombie"))
 			p.state = 'Z';
 		else if (wait_word(&rest, "status")) {

@@ -11,6 +11,8 @@
 static const uint64_t terminal_ns = 2 * 60 * NS_PER_S;
 /* So long may somebody ask a server of the job again and again. */
 static const uint64_t asked_ns = 2 * 60 * NS_PER_S;
+/* So long may a program that makes no steps wait for somebody outside of the job, who may be at work for it. */
+static const uint64_t outside_ns = 2 * 60 * NS_PER_S;
 
 /* The end that most ranks wait for; NULL: none, or no rank has anything to do with it. */
 const struct waitgraph_sink *hang_graph_end(const struct hang_work *w)
@@ -447,6 +449,12 @@ static const struct waitgraph_node *lies_there(const struct hang_work *w, const 
 	return n && hang_nobody_acts(w) ? n : NULL;
 }
 
+/* True of what a process of this machine has at its other end, whichever it is. */
+static bool is_of_the_machine(const struct waitfact *f)
+{
+	return f && (f->kind == WAITFACT_PIPE || f->kind == WAITFACT_FIFO || f->kind == WAITFACT_UNIX);
+}
+
 static const char *explained_id(const struct hang_work *w, const struct waitgraph_sink *s)
 {
 	const struct waitgraph_node *n = &w->c->graph->node[s->node];
@@ -460,7 +468,7 @@ static const char *explained_id(const struct hang_work *w, const struct waitgrap
 	case WAITEND_TRACED:
 		return "rank_traced";
 	case WAITEND_OUTSIDE:
-		return n->process ? "waits_for_process" : "network_wait";
+		return n->process || is_of_the_machine(n->fact) ? "waits_for_process" : "network_wait";
 	case WAITEND_VISITOR:
 		return n->handles ? "call_unanswered" : "waits_for_visitor";
 	case WAITEND_PERSON:
@@ -650,6 +658,12 @@ static bool has_other_ways(const struct hang_work *w, const struct waitgraph_sin
 	return false;
 }
 
+/* True of a helper that waits for visitors in a job that makes no steps: anybody may come, whenever that is. */
+static bool serves_anybody(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	return s->end == WAITEND_VISITOR && !w->stepping && !w->counting && !w->many;
+}
+
 /* True if something may end this wait that the graph does not show, or that is meant to. */
 static bool may_end_otherwise(const struct hang_work *w, const struct waitgraph_sink *s)
 {
@@ -657,9 +671,9 @@ static bool may_end_otherwise(const struct hang_work *w, const struct waitgraph_
 	/* nobody was found, and yet something lives that could: a child whose end its handler tells of */
 	const bool nobody = n->end == WAITEND_NOBODY && !s->dead && !n->dead_within && !n->hint;
 	/* nothing says of who is outside that it is not at work on what it is asked for, makes, or has */
-	return nobody || s->outside || has_other_ways(w, s) || may_be_opened(w->c->graph, s) || hang_by_design(w, s) ||
-	       hang_may_be_woken(w, s) || by_strangers(w, s) || hang_sleeper_may_come(w, s) || hang_may_answer(w, s) ||
-	       is_open_to_others(w, s);
+	return nobody || s->outside || serves_anybody(w, s) || has_other_ways(w, s) ||
+	       may_be_opened(w->c->graph, s) || hang_by_design(w, s) || hang_may_be_woken(w, s) || by_strangers(w, s) ||
+	       hang_sleeper_may_come(w, s) || hang_may_answer(w, s) || is_open_to_others(w, s);
 }
 
 /* An end that says why: a stopped helper, a silent server. Such a wait may still end, so it takes longer to tell. */
@@ -688,7 +702,9 @@ bool hang_graph_explains(struct hang_work *w)
 	if (visitor && n->dead_within && n->fact && n->fact->kind == WAITFACT_FIFO)
 		return false; /* who could come stands as well: hang_closed_job */
 	/* Somebody reads what it has printed; a server that loads answers so for long. */
-	const uint64_t patient_ns = writes ? terminal_ns : asker ? asked_ns : 0;
+	const bool stranger = s->end == WAITEND_OUTSIDE && !w->stepping && !w->counting && !w->many;
+	const uint64_t other_ns = stranger && !w->s->has_after ? outside_ns : 0;
+	const uint64_t patient_ns = writes ? terminal_ns : asker ? asked_ns : other_ns;
 	if (w->standstill_ns < patient_ns) {
 		w->v->again_ns = patient_ns - w->standstill_ns;
 		return true;

@@ -458,6 +458,52 @@ static bool is_helper_asleep(const struct hang_work *w, const struct waitgraph_s
 }
 
 /*
+ * True of a job without steps, and of one main process, that waits for the end of helpers alone, where it comes to a
+ * helper at a door: so a server's master waits for its workers. The end of a process shows in a pipe as well.
+ */
+static bool masters_a_server(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *end = &g->node[s->node];
+	bool masters = false;
+	if (w->stepping || w->counting || w->many || !is_a_door(w, s) || !end->main || hang_end_is_main(w, s))
+		return false;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		if (!n->main || !n->who || !n->who->main || n->process == end->process)
+			continue;
+		for (uint32_t k = 0; k < n->n_edges; k++) {
+			const struct waitgraph_edge *e = &g->edge[n->first_edge + k];
+			const bool by_end = e->fact && !e->fact->to_write &&
+					    (e->fact->kind == WAITFACT_CHILD || e->fact->kind == WAITFACT_PIPE);
+			const struct waitfact_process *to = g->node[e->to].process;
+			if (!by_end || !to || to->ppid != n->process->pid)
+				return false;
+			masters |= to == end->process;
+		}
+	}
+	return masters;
+}
+
+/* How long a helper may have slept: no longer than its process lives. What naps begins anew all the time. */
+static uint64_t slept_ns(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const uint64_t long_ns = 30 * NS_PER_S, tick_ns = 10 * NS_PER_MS; /* of what /proc counts starts in */
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *n = &g->node[s->node];
+	if (w->stepping || s->end != WAITEND_CLOCK || !n->thread || !n->process || n->thread->limit_ns < long_ns)
+		return w->standstill_ns;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *first = &g->node[i];
+		if (!first->main || !first->process || !first->who || !first->who->main)
+			continue;
+		const uint64_t later_ns = sub_floor(n->process->start_ticks, first->process->start_ticks) * tick_ns;
+		return MIN(w->standstill_ns, sub_floor(w->p->job_age_ns, later_ns));
+	}
+	return w->standstill_ns;
+}
+
+/*
  * The others wait for a process that works, sleeps, or waits within a limit. Main processes of ranks are judged by
  * what they do (hang_benign, hang_busy), as their stacks say more.
  */
@@ -475,6 +521,8 @@ bool hang_graph_benign(struct hang_work *w)
 	/* Where a process of it has failed, what the main thread waits for may have been that one's part. */
 	if (hang_serves_beside(w, s) && !hang_failed_then(w))
 		return benign_end(w, s, "server", "idle by design, another thread of it waits for visitors", 0);
+	if (masters_a_server(w, s))
+		return benign_end(w, s, "server", "idle by design, it waits for visitors", 0);
 	if (w->standstill_ns < excused)
 		return benign_end(w, s, "time_limit", "it waits within a time limit", excused);
 	const bool ticks = s->end == WAITEND_RUNS && hang_ticks(w, &w->c->graph->node[s->node]);
@@ -496,9 +544,9 @@ bool hang_graph_benign(struct hang_work *w)
 		sleep = at_most(w, sleep, patience(w, hang_ticks_most_ns(w)));
 	if (napper && napper->naps && one_works_beside(w, napper))
 		sleep = MAX(sleep, patience(w, runs_ns));
-	if (s->end == WAITEND_CLOCK && !hang_end_is_main(w, s) && w->standstill_ns < sleep &&
-	    !hang_end_outsleeps(w, s, sleep))
-		return benign_end(w, s, "sleep", "what it waits for sleeps", sleep);
+	const uint64_t slept = slept_ns(w, s);
+	if (s->end == WAITEND_CLOCK && !hang_end_is_main(w, s) && slept < sleep && !hang_end_outsleeps(w, s, sleep))
+		return benign_end(w, s, "sleep", "what it waits for sleeps", w->standstill_ns - slept + sleep);
 	if (goroutine_sleeps(w, s) && w->standstill_ns < sleep)
 		return benign_end(w, s, "sleep", "a goroutine sleeps, or waits within a time limit", sleep);
 	if (s->end == WAITEND_CLOCK && by_timer(w, s) && w->standstill_ns < (s->n_followers > 0 ? sleep : long_sleep))

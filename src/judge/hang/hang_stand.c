@@ -404,9 +404,13 @@ static const char *waits_for(const struct stackgroup_rank *r)
 	return hang_joins_thread(r) ? "waits_for_thread" : "waits_for_process";
 }
 
-static const char *at_a_lock(const struct hang_work *w)
+/* What Python calls a lock or a queue may be a pipe: then another process is at its other end. */
+static const char *at_a_lock(const struct hang_work *w, const struct stackgroup_rank *r)
 {
-	return hang_first_waiting(w) ? NULL : "lock_wait";
+	const enum wait_kind kind = r->acting ? r->acting->wait.kind : WAIT_UNKNOWN;
+	if (hang_first_waiting(w))
+		return NULL;
+	return kind == WAIT_PIPE || kind == WAIT_POLL ? "waits_for_process" : "lock_wait";
 }
 
 /* The thread of this job at the other end of the connection that the rank reads from; WAITGRAPH_NONE: nobody of it. */
@@ -444,14 +448,14 @@ static const char *hang_stand_cause_of(const struct hang_work *w, const struct s
 	*ret = CONFIDENCE_MEDIUM;
 	switch (r->activity.kind) {
 	case ACTIVITY_DATA_COPY:
-		return bytes ? "data_copy_stuck" : at_a_lock(w);
+		return bytes ? "data_copy_stuck" : at_a_lock(w, r);
 	case ACTIVITY_REMOTE_WRITER:
 		return "tensorboard_remote"; /* its callers wait for its queue, which is a lock */
 	case ACTIVITY_CHECKPOINT:
-		return bytes ? "checkpoint_stuck" : at_a_lock(w);
+		return bytes ? "checkpoint_stuck" : at_a_lock(w, r);
 	case ACTIVITY_DOWNLOAD:
 		if (!bytes)
-			return at_a_lock(w);
+			return at_a_lock(w, r);
 		return asked_of_the_job(w, r) == WAITGRAPH_NONE ? "download_stuck" : "network_wait";
 	case ACTIVITY_EXIT:
 		return w->many ? "rank_finishing" : waits_for(r);
@@ -465,12 +469,12 @@ static const char *hang_stand_cause_of(const struct hang_work *w, const struct s
 	case ACTIVITY_JOIN:
 		return hang_first_waiting(w) ? NULL : waits_for(r);
 	case ACTIVITY_LOCK:
-		return at_a_lock(w);
+		return at_a_lock(w, r);
 	default:
 		break;
 	}
 	if (r->activity.also_checkpoint)
-		return bytes ? "checkpoint_stuck" : at_a_lock(w);
+		return bytes ? "checkpoint_stuck" : at_a_lock(w, r);
 	if (!hang_first_waiting(w) && r->acting &&
 	    (r->acting->wait.kind == WAIT_SOCKET || r->acting->wait.kind == WAIT_PIPE))
 		return r->acting->wait.kind == WAIT_SOCKET ? "network_wait" : "waits_for_process";

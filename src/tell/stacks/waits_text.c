@@ -44,8 +44,10 @@ static void waits_text_end(const struct waits_view *v, const struct waitgraph_si
 	followers_text(s, followers, sizeof(followers));
 	fputs("  ", p->to);
 	textout_ink(p, end_ink(s));
+	const bool vague = !s->dead && s->circle == WAITGRAPH_POSSIBLE; /* other arrows may be the ones that count */
 	if (s->end == WAITEND_CIRCLE)
-		textout_text(p, 2, "%u threads wait for each other in a circle; %s", (unsigned)s->n_nodes, followers);
+		textout_text(p, 2, "%u threads %swait for each other in a circle; %s", (unsigned)s->n_nodes,
+			     vague ? "may " : "", followers);
 	else if (s->end == WAITEND_OWN && s->n_nodes > 1)
 		textout_text(p, 2, "%s: %u of its threads wait for one another; %s", who, (unsigned)s->n_nodes,
 			     followers);
