@@ -181,6 +181,8 @@ static inline void wait_fact_line(struct wait_scenario *s, int look, struct wait
 			x->complete = false;
 		} else if (wait_word(&rest, "owner")) {
 			x->owner = true;
+		} else if (wait_word(&rest, "tells")) {
+			x->tells = true;
 		} else if (wait_word(&rest, "programs")) {
 			x->of_programs = true;
 		} else if (wait_word(&rest, "all")) {

@@ -211,7 +211,7 @@ static const struct {
 	  "let each rank write into an output of its own (vigil run --nproc, torchrun --redirects 3 or --tee 3): then "
 	  "its errors carry its name"}},
 	{"rank_sleeps",
-	 {"the named rank sleeps while the others wait for it: is the wait meant, and does what it waits for still "
+	 {"who is named sleeps while others wait for it: is the wait meant, and does what it waits for still "
 	  "come?"}},
 	{"poll_loop",
 	 {"the named rank asks again and again for something that does not come: a file, a port, a peer; give that "

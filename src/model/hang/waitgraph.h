@@ -115,5 +115,6 @@ void waitgraph_who_text(const struct waitgraph *g, uint32_t node, char *dst, siz
 void waitgraph_thread_text(const struct waitfact_thread *t, const char *more, struct buf *b);
 /* "recv, tcp 10.0.0.3:4000 -> 10.0.0.7:29500", "queue.Queue.get at data.py:25", "nobody is left who could end it". */
 void waitgraph_wait_text(const struct waitgraph_node *n, char *dst, size_t cap);
+const char *waitgraph_node_end_text(const struct waitgraph_node *n); /* that of its own end, with what is known of it */
 const char *waitgraph_end_text(enum waitgraph_end e); /* "sleeps", "nobody is left who could end the wait" */
 const char *waitgraph_quality_name(enum waitgraph_quality q); /* "proof", "likely", "possible" */

@@ -454,8 +454,11 @@ static int to_facts(struct build *b, uint32_t from, bool all)
 		    to_fact(b, from, &f[i]) < 0)
 			return -ENOMEM;
 	const struct waitgraph_node *x = node_at(b, from);
+	bool told = false; /* by a signal, as servers whose processes wake each other are */
+	for (size_t i = 0; i < n; i++)
+		told |= f[i].tells;
 	/* Of several alternatives any may be the one. */
-	for (uint32_t i = 0; n > 1 && x->n_edges > 1 && i < x->n_edges; i++)
+	for (uint32_t i = 0; n > 1 && (x->n_edges > 1 || told) && i < x->n_edges; i++)
 		b->g->edge[x->first_edge + i].quality = WAITGRAPH_POSSIBLE;
 	return 0;
 }
@@ -554,7 +557,8 @@ static void end_without_arrows(struct build *b, uint32_t from)
 		else if (e == WAITEND_NONE || e == WAITEND_OWN)
 			e = f[i].complete && x->process->n_threads == 1 ? WAITEND_NOBODY : WAITEND_OWN;
 		/* One that may come is an answer; nobody is one only where it holds for all. */
-		if (first || x->end == WAITEND_NOBODY || x->end == WAITEND_CLOCK) {
+		const bool alone = x->end == WAITEND_OWN && x->process->n_threads == 1;
+		if (first || x->end == WAITEND_NOBODY || x->end == WAITEND_CLOCK || (alone && e == WAITEND_VISITOR)) {
 			x->end = e;
 			x->fact = &f[i];
 		}

@@ -89,7 +89,7 @@ static void fact_add(const struct waitgraph_node *n, struct buf *b)
 	buf_printf(b, "%s%s", verb(n->fact), text);
 }
 
-static const char *end_of_node_text(const struct waitgraph_node *n)
+const char *waitgraph_node_end_text(const struct waitgraph_node *n)
 {
 	if (n->handles && n->end == WAITEND_VISITOR)
 		return "only another request could end it";
@@ -97,6 +97,8 @@ static const char *end_of_node_text(const struct waitgraph_node *n)
 		return "only its own process could bring that";
 	if (waitgraph_waits_for_itself(n))
 		return "it would have to end the wait itself";
+	if (n->end == WAITEND_OWN && n->process && n->process->n_threads == 1)
+		return "only its own process could bring that, by a signal's handler";
 	if (n->end == WAITEND_ANY && n->fact && n->fact->kind == WAITFACT_SHARED && n->fact->n_holders < 2)
 		return "no other process that lives has it";
 	if (waitgraph_writes_terminal(n))
@@ -127,7 +129,7 @@ void waitgraph_wait_text(const struct waitgraph_node *n, char *dst, size_t cap)
 	if (n->usual)
 		buf_printf(&b, "%s%s", b.len ? ", " : "", n->usual->text);
 	if (n->end != WAITEND_NONE)
-		buf_printf(&b, "%s%s", b.len ? "; " : "", end_of_node_text(n));
+		buf_printf(&b, "%s%s", b.len ? "; " : "", waitgraph_node_end_text(n));
 	mask_text(dst);
 }
 

@@ -228,13 +228,21 @@ static void other_take(struct waiting *c, const struct fdentry *e, bool to_write
 					    .kind = PEND_TERMINAL, .own = {FDOBJECT_NONE, number}, .pid = c->t->pid});
 }
 
+/* Signals that have no meaning but what programs give them: SIGUSR1, SIGUSR2, SIGURG (but for sockets), from 34 on. */
+#define SIGNALS_WITHOUT_MEANING (UINT64_C(1) << 9 | UINT64_C(1) << 11 | UINT64_C(1) << 22 | ~UINT64_C(0) << 33)
+
 /* Whoever starts programs is mostly told of their ends so. */
 static void signalfd_take(struct waiting *c, const struct fdentry *e)
 {
 	struct fdinfo info;
+	const struct waitfacts *all = c->l->f;
+	const size_t before = all->n_facts;
 	const bool told = fdtable_info(c->l->w, &c->p->fds, e->fd, &info) == 0 && (info.has & FDINFO_SIGNALS);
-	if (!told || !waiting_signals(c, info.signals))
-		other_take(c, e, false);
+	if (told && waiting_signals(c, info.signals))
+		return;
+	other_take(c, e, false);
+	if (told && all->n_facts > before && all->fact[all->n_facts - 1].kind == WAITFACT_SIGNAL)
+		all->fact[all->n_facts - 1].tells = info.signals & SIGNALS_WITHOUT_MEANING;
 }
 
 /* A file that poll waits for is no regular one, which is always ready: a FIFO, or a file of the kernel. */

@@ -12,7 +12,8 @@ static const char *proof_text(const struct waitgraph_sink *s)
 {
 	if (s->dead)
 		return "proved: none of its threads can ever go on";
-	switch (s->end == WAITEND_CIRCLE ? MIN(s->quality, s->circle) : s->quality) {
+	const bool among = s->end == WAITEND_CIRCLE || s->end == WAITEND_OWN;
+	switch (among ? MIN(s->quality, s->circle) : s->quality) {
 	case WAITGRAPH_PROOF:
 		return "each step is read from the system, but that it lasts is not proved";
 	case WAITGRAPH_LIKELY:
@@ -36,6 +37,20 @@ static void followers_text(const struct waitgraph_sink *s, char *dst, size_t cap
 		text_format(dst, cap, "%zu %s for it", s->n_followers, s->n_followers == 1 ? "waits" : "wait");
 }
 
+/*
+ * True of threads of which one waits within a limit, or for any of several things, or for one that several could bring:
+ * what they wait for need not be each other.
+ */
+static bool may_be_others(const struct waitgraph *g, const struct waitgraph_sink *s)
+{
+	bool several = s->circle == WAITGRAPH_POSSIBLE;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		several |= n->component == g->node[s->node].component && (n->timed || (n->thread && n->thread->n > 1));
+	}
+	return several && !s->dead;
+}
+
 static void waits_text_end(const struct waits_view *v, const struct waitgraph_sink *s, const struct textout *p)
 {
 	char who[240], way[2048], followers[64];
@@ -44,15 +59,17 @@ static void waits_text_end(const struct waits_view *v, const struct waitgraph_si
 	followers_text(s, followers, sizeof(followers));
 	fputs("  ", p->to);
 	textout_ink(p, end_ink(s));
-	const bool vague = !s->dead && s->circle == WAITGRAPH_POSSIBLE; /* other arrows may be the ones that count */
+	const struct waitgraph_node *n = &v->graph->node[s->node];
+	const char *may = may_be_others(v->graph, s) ? "may " : "";
 	if (s->end == WAITEND_CIRCLE)
-		textout_text(p, 2, "%u threads %swait for each other in a circle; %s", (unsigned)s->n_nodes,
-			     vague ? "may " : "", followers);
+		textout_text(p, 2, "%u threads %swait for each other in a circle; %s", (unsigned)s->n_nodes, may,
+			     followers);
 	else if (s->end == WAITEND_OWN && s->n_nodes > 1)
-		textout_text(p, 2, "%s: %u of its threads wait for one another; %s", who, (unsigned)s->n_nodes,
+		textout_text(p, 2, "%s: %u of its threads %swait for one another; %s", who, (unsigned)s->n_nodes, may,
 			     followers);
 	else
-		textout_text(p, 2, "%s: %s; %s", who, waitgraph_end_text(s->end), followers);
+		textout_text(p, 2, "%s: %s; %s", who,
+			     s->end == n->end ? waitgraph_node_end_text(n) : waitgraph_end_text(s->end), followers);
 	textout_ink(p, INK_PLAIN);
 	fputs("    ", p->to);
 	textout_text(p, 4, "%s", way);
