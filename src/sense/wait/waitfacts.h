@@ -93,8 +93,7 @@ struct waitfact {
 	bool apart; /* WAITFACT_FUTEX: other wanted processes map its memory, and cannot wake who waits (private) */
 	bool owner; /* the only holder has to end it: it owns the lock, is the child, traces the thread */
 	bool all; /* each holder has a lock of its own in the way: all of them have to let go */
-	/* WAITFACT_LOCK: its owner is no thread any more; no holders then. complete: it was inherited over fork. */
-	bool owner_gone;
+	bool owner_gone; /* WAITFACT_LOCK: its owner is no thread any more; no holders. complete: since a fork */
 	pid_t left; /* WAITFACT_SEMAPHORE: who changed it last, and has ended since; 0: none, or unknown */
 	/*
 	 * Identifies what is waited for, so that two threads can be seen to wait for one thing or for two ends of it:
