@@ -302,7 +302,9 @@ bool hang_loops_on(const struct hang_work *w, const struct waitgraph_node *n)
 	if (!loop || !w->stepping || n->process->start_ticks < loop->process->start_ticks)
 		return false;
 	const uint64_t age_ns = (n->process->start_ticks - loop->process->start_ticks) * tick_ns;
-	return age_ns > w->standstill_ns + least_ns && end_is_waited_for(g, loop) && hang_nobody_acts_but(w, n);
+	/* the nap itself began no longer ago than it lasts */
+	return age_ns + n->thread->limit_ns > w->standstill_ns + least_ns && end_is_waited_for(g, loop) &&
+	       hang_nobody_acts_but(w, n);
 }
 
 /* The file that a main thread looks for between naps, or a child's naps; NULL: none. */
