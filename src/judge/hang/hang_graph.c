@@ -662,7 +662,7 @@ static bool has_other_ways(const struct hang_work *w, const struct waitgraph_sin
  * True of a helper that waits for visitors in a job that makes no steps: anybody may come, whenever that is. And of one
  * that sleeps: `sleep infinity |` keeps a program's input open.
  */
-static bool hang_graph_may_be_meant(const struct hang_work *w, const struct waitgraph_sink *s)
+static bool is_meant_so(const struct hang_work *w, const struct waitgraph_sink *s)
 {
 	const bool quiet = s->end == WAITEND_VISITOR || s->end == WAITEND_CLOCK;
 	return quiet && !w->stepping && !w->counting && !w->many;
@@ -675,7 +675,7 @@ static bool may_end_otherwise(const struct hang_work *w, const struct waitgraph_
 	/* nobody was found, and yet something lives that could: a child whose end its handler tells of */
 	const bool nobody = n->end == WAITEND_NOBODY && !s->dead && !n->dead_within && !n->hint;
 	/* nothing says of who is outside that it is not at work on what it is asked for, makes, or has */
-	return nobody || s->outside || hang_graph_may_be_meant(w, s) || has_other_ways(w, s) ||
+	return nobody || s->outside || is_meant_so(w, s) || has_other_ways(w, s) ||
 	       may_be_opened(w->c->graph, s) || hang_by_design(w, s) || hang_may_be_woken(w, s) || by_strangers(w, s) ||
 	       hang_sleeper_may_come(w, s) || hang_may_answer(w, s) || is_open_to_others(w, s);
 }

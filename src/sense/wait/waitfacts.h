@@ -85,8 +85,7 @@ struct waitfact {
 	bool unheard; /* a socket that is watched for errors and its end alone: what comes is not read */
 	bool unasked; /* a socket whose own time limits could not be asked; never complete */
 	bool deaf; /* WAITFACT_CHILD of one: it ignores SIGTERM, so that a request to end has not reached it */
-	bool tells; /* WAITFACT_SIGNAL, of a signalfd: programs tell each other of their own things by one of them */
-	bool of_programs; /* WAITFACT_SIGNAL: one that programs send each other (SIGUSR1, SIGUSR2, SIGCHLD) */
+	bool of_programs, tells; /* WAITFACT_SIGNAL: all, or of a signalfd some, are such as programs send each other */
 	bool inherited; /* WAITFACT_FILE_LOCK: who took it by flock(2) has ended; its holders have its descriptor */
 	bool lock; /* WAITFACT_OBJECT: a mutex, which who has it gives back */
 	bool accepted; /* WAITFACT_TCP: it came to a listening socket of this end's machine */
