@@ -71,9 +71,39 @@ static void a_circle_of_three_and_one_of_one_are_deadlocks_too(void **state)
 	assert_true(hang_lock_proofs(&w));
 	assert_non_null(strstr(v.text, "Several threads of"));
 	three_threads(NULL);
-	waits_for(1, 12);
+	waits_for(0, 11);
+	process[0][0].n_threads = process[1][0].n_threads = 1;
 	assert_true(hang_lock_proofs(&w));
 	assert_non_null(strstr(v.text, "waits for a lock that it holds itself."));
+	assert_int_equal(v.confidence, CONFIDENCE_HIGH);
+	assert_true(v.proved);
+}
+
+static void its_own_lock_may_be_given_back_by_another_thread(void **state)
+{
+	(void)state;
+	waits_for(1, 12);
+	assert_true(hang_lock_proofs(&w));
+	assert_int_equal(v.kind, HANG_NONE); /* not yet */
+	three_threads(NULL);
+	waits_for(1, 12);
+	w.standstill_ns = 3 * 60 * NS_PER_S;
+	assert_true(hang_lock_proofs(&w));
+	assert_non_null(strstr(v.text, "that it holds itself, unless another of its threads gives it back."));
+	assert_int_equal(v.confidence, CONFIDENCE_MEDIUM);
+	assert_false(v.proved);
+}
+
+static void who_tries_for_a_while_is_in_no_circle(void **state)
+{
+	(void)state;
+	waits_for(0, 12);
+	waits_for(1, 11);
+	for (size_t k = 0; k < 2; k++) {
+		TEXT_COPY(thread[k][0].syscall, "futex");
+		thread[k][0].wait.arg[3] = 1; /* where its time limit stands */
+	}
+	assert_false(hang_lock_proofs(&w));
 }
 
 static void a_thread_that_ran_between_the_dumps_is_in_no_circle(void **state)
@@ -158,6 +188,8 @@ int main(void)
 		cmocka_unit_test_setup(a_lock_whose_owner_runs_is_no_deadlock, three_threads),
 		cmocka_unit_test_setup(two_threads_that_wait_for_each_other_are_a_deadlock, three_threads),
 		cmocka_unit_test_setup(a_circle_of_three_and_one_of_one_are_deadlocks_too, three_threads),
+		cmocka_unit_test_setup(its_own_lock_may_be_given_back_by_another_thread, three_threads),
+		cmocka_unit_test_setup(who_tries_for_a_while_is_in_no_circle, three_threads),
 		cmocka_unit_test_setup(a_thread_that_ran_between_the_dumps_is_in_no_circle, three_threads),
 		cmocka_unit_test_setup(with_one_dump_a_deadlock_is_less_sure, three_threads),
 		cmocka_unit_test_setup(a_young_deadlock_is_decided_but_not_reported_yet, three_threads),
