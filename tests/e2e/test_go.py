@@ -294,7 +294,7 @@ def test_a_slow_rank_made_by_go_is_named(vigil, built, tmp_path, how, says):
                       stdout=subprocess.DEVNULL)
     wait_for(lambda: any("step 250 " in f.read_text() for f in vigil.state.glob("jobs/*/attempt-0/rank-1.out")), 120, "steps as usual")
     slow.touch()
-    wait_for(lambda: b'"straggler"' in vigil("events", "--json").out or job.poll() is not None, 150, "the slow rank")
+    wait_for(lambda: b'"straggler"' in vigil("events", "--json").out or job.poll() is not None, 240, "the slow rank")
     assert job.poll() is None
     report = vigil.why()
     assert report["kind"] == "straggler" and report["culprit_ranks"] == [1] and says in report["cause"]["text"], report

@@ -375,9 +375,26 @@ static bool hears_within(const struct hang_work *w, const struct waitgraph_sink 
 	return false;
 }
 
+/* True if who waits for the end of a helper that sleeps has another thread with a time of its own, to end it then. */
+static bool may_be_ended_within(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *end = &g->node[s->node];
+	for (size_t i = 0; s->end == WAITEND_CLOCK && i < g->n_nodes; i++)
+		for (uint32_t k = 0; k < g->node[i].n_edges; k++) {
+			const struct waitgraph_edge *e = &g->edge[g->node[i].first_edge + k];
+			if (&g->node[e->to] == end && e->fact && e->fact->kind == WAITFACT_CHILD &&
+			    sleeps_beside(w, &g->node[i]))
+				return true;
+		}
+	return false;
+}
+
 bool hang_may_be_woken(const struct hang_work *w, const struct waitgraph_sink *s)
 {
 	const struct waitgraph_node *end = &w->c->graph->node[s->node];
+	if (may_be_ended_within(w, s))
+		return true;
 	if (!s->holds && ((hang_is_spared(w, s) && !writes_within(w->c->graph, s)) || hears_within(w, s)))
 		return true;
 	if (s->dead || !end->thread || end->thread->goroutine)

@@ -1,5 +1,5 @@
 // Ranks that sum up over TCP in each step, by RANK and WORLD_SIZE: slowrank HOW PORT FILE. Once the file is there, rank 1 takes longer
-// in each step: it computes, sleeps, or (workers) two goroutines compute and its main one waits for them; all: every rank computes longer.
+// in each step: it computes, sleeps, or (workers) another goroutine computes and its main one waits for that; all: every rank computes longer.
 package main
 
 import (
@@ -27,22 +27,20 @@ func part(how string, rank int, slow bool) {
 	mine := slow && (rank == 1 || how == "all")
 	switch {
 	case how == "workers":
-		var both sync.WaitGroup
-		for i := 0; i < 2; i++ {
-			both.Add(1)
-			go func() {
-				defer both.Done()
-				work(10 * time.Millisecond)
-				if mine {
-					work(150 * time.Millisecond)
-				}
-			}()
-		}
-		both.Wait()
+		var other sync.WaitGroup
+		other.Add(1)
+		go func() {
+			defer other.Done()
+			work(10 * time.Millisecond)
+			if mine {
+				work(250 * time.Millisecond)
+			}
+		}()
+		other.Wait()
 	case mine && how == "sleep":
 		time.Sleep(250 * time.Millisecond)
 	case mine:
-		work(200 * time.Millisecond)
+		work(250 * time.Millisecond)
 	}
 }
 
