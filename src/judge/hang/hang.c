@@ -52,7 +52,7 @@ static void ask_shares(struct hang_history *m, const struct liveness_set *p, str
 static bool shares_early(struct hang_history *m, const struct liveness_set *p)
 {
 	uint64_t least_ns = shares_early_ns << MIN(m->shares_early, (uint32_t)SHARES_DOUBLINGS);
-	if (p->now_ns - m->shares_ns < least_ns || !steptrend_slower_lately(p))
+	if (p->now_ns - m->shares_ns < least_ns || !steptrend_slower_lately(p, &m->shares_slower))
 		return false;
 	m->shares_early++;
 	return true;
@@ -66,6 +66,7 @@ static void check_pace(struct hang_history *m, const struct hang_settings *s, co
 	bool ended, due = false, early = false;
 	if (m->asked_ns)
 		return;
+	m->shares_slower = 0;
 	bool steps = !s->no_straggler && p->has_step_time && p->n_steps >= shares_first_steps;
 	if (steps && !p->has_ranks) /* once, for what a slowdown is compared with */
 		due = m->shares_ns == 0;

@@ -13,8 +13,10 @@ static const double chance = 0.003;
 static const uint32_t samples_least = 40;
 static const size_t parts_least = 4;
 /* A rank that is slower by exactly the ratio shows a little less in half of the samplings. */
-static const double ratio_slack = 0.7;
+static const double ratio_slack = 0.8;
 static const double clock_ratio = 0.9;
+/* Where longer steps were why a straggler was looked for, it has to be slower by this part of that. */
+static const double explains_least = 0.5;
 /* A quota that held a group back in so many more of its periods than the others' groups is what makes it slow. */
 static const double throttled_least = 0.2;
 /* A rank whose neighbours keep it from running is without a processor for so much more of what it wants to run. */
@@ -436,6 +438,9 @@ static bool shares_judge(struct hang_work *w)
 		w->v->again_ns = x.perhaps ? NS_PER_S : 0;
 		return false;
 	}
+	/* Steps that are much longer than before are not so by a rank that is a little slower, as it may always be. */
+	if (x.ratio < w->m->shares_slower * explains_least)
+		return false;
 	int32_t rank = s->rank[x.at].rank;
 	hang_is(w, "straggler", x.ratio >= 2 * ratio ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
 	w->v->kind = HANG_STRAGGLER;

@@ -69,6 +69,7 @@ struct hang_history {
 	bool shares_asked, shares_again; /* again: the last round was not clear, and is repeated once */
 	bool shares_calm; /* the round that was asked for was due, and steps are as long as ever */
 	uint32_t shares_early; /* rounds that were not due, but steps had become longer */
+	double shares_slower; /* of such a round: by how much, 0.5 is half as long again; 0: it was due */
 	struct hang_spent spent; /* while nothing was wrong, by the last samples */
 	uint64_t straggler_ns, slowdown_ns; /* last reported; 0: never */
 	int32_t straggler_rank, slow_rank;

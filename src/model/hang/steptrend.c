@@ -100,14 +100,16 @@ static bool gaps_quarters(const struct liveness_set *p, size_t *at, double quart
 	return true;
 }
 
-bool steptrend_slower_lately(const struct liveness_set *p)
+bool steptrend_slower_lately(const struct liveness_set *p, double *ret_ratio)
 {
 	size_t at = 0;
 	double now_s[3], before_s[3];
 	if (!gaps_quarters(p, &at, now_s))
 		return false;
 	while (gaps_quarters(p, &at, before_s))
-		if (now_s[1] > before_s[1] * lately_ratio && now_s[0] > before_s[2])
+		if (now_s[1] > before_s[1] * lately_ratio && now_s[0] > before_s[2]) {
+			*ret_ratio = now_s[1] / before_s[1] - 1;
 			return true;
+		}
 	return false;
 }

@@ -19,7 +19,7 @@ bool steptrend_slower(const struct liveness_set *p, double ratio, struct steptre
  * True if the steps of the last looks take longer than those of some looks before, as far back as these are known: no
  * proof, but a reason to look for a straggler, also where none could be looked for when that began.
  */
-bool steptrend_slower_lately(const struct liveness_set *p);
+bool steptrend_slower_lately(const struct liveness_set *p, double *ret_ratio); /* 0.5: half as long again */
 /*
  * The most by which eight steps in a row took longer than the eight before them, of step times oldest first: the middle
  * ones are compared, so that single long steps count for nothing. 0: never, or there are fewer than sixteen.

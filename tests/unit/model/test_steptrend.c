@@ -70,7 +70,11 @@ static bool lately(double before_s, double now_s, size_t n_now, double pause_s)
 		p.gap_step_s[i] = (float)(i == 28 && pause_s > 0 ? pause_s : step_s);
 		p.gap_s[i] = (float)(i == 28 && pause_s > 0 ? pause_s : 1.2);
 	}
-	return steptrend_slower_lately(&p);
+	double slower = 0;
+	if (!steptrend_slower_lately(&p, &slower))
+		return false;
+	assert_float_equal((float)slower, (float)(now_s / before_s - 1), 1e-4f);
+	return true;
 }
 
 static void a_pause_is_no_slower_pace(void **state)
