@@ -71,8 +71,9 @@ static bool never_end(const struct hang_work *w, const struct hang_collective *c
 {
 	if (c->confidence != CONFIDENCE_HIGH)
 		return false;
+	const uint32_t all = hang_world_size(w);
 	if (c->kind == HANG_COLLECTIVE_CYCLE)
-		return w->has_stacks && hang_all_still(w) && w->g.n >= hang_world_size(w);
+		return w->has_stacks && hang_all_still(w) && all > 0 && w->g.n >= all;
 	return c->kind == HANG_COLLECTIVE_MISMATCH || c->kind == HANG_COLLECTIVE_DEVICE;
 }
 
