@@ -196,7 +196,10 @@ static bool others_live(const struct hang_work *w, const struct dump_process *p,
 	return false;
 }
 
-/* Threads that wait for each other's locks, or for their own: this alone is a proof, unless one of them is open. */
+/*
+ * Threads that wait for each other's locks, or one for its own: this alone is a proof, but for one's own lock where
+ * another thread of the process lives.
+ */
 static bool deadlock(struct hang_work *w, const struct dump_process *p, const struct dump_thread *t)
 {
 	char who[120], name[64], at[300];
@@ -300,7 +303,7 @@ static bool waits_privately(const struct hang_work *w, const struct dump_process
 	uint32_t command = op & (uint32_t)FUTEX_CMD_MASK;
 	return t->has_python && t->gil != DUMP_GIL_WAITS && t->wait.kind == WAIT_LOCK && t->wait.owner == 0 &&
 	       !t->wait.owner_gone && strcmp(t->syscall, "futex") == 0 && (op & FUTEX_PRIVATE_FLAG) &&
-	       (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET) && (t->wait.arg[3] != 0) == limited &&
+	       (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET) && has_a_limit(t) == limited &&
 	       hang_all_along(w, p->pid, t->tid, WAIT_LOCK);
 }
 

@@ -82,7 +82,7 @@ void hang_signal_joins(struct hang_work *w);
 bool hang_outlasts_helpers(struct hang_work *w);
 /* True where the end waits for visitors, and a helper of the job that may be one sleeps, or asks somebody outside. */
 bool hang_sleeper_may_come(const struct hang_work *w, const struct waitgraph_sink *s);
-/* True if a thread of the end's own process that sleeps, or a timer of it, may end the waits: nothing says whether. */
+/* True if a timer or a sleeping thread, of the end or of who waits for a child that sleeps, may end the waits. */
 bool hang_may_be_woken(const struct hang_work *w, const struct waitgraph_sink *s);
 /* True if who waits in this end, or for it, waits for the end of a helper, which another process that acts may end. */
 bool hang_is_spared(const struct hang_work *w, const struct waitgraph_sink *s);
