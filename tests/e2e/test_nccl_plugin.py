@@ -3,6 +3,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -70,6 +71,18 @@ def test_the_way_leads_on_from_the_rank_that_did_not_join(vigil, player):
     assert result.status == 124 and report["culprit_ranks"] == [1], report
     assert (report["cause"]["id"], report["cause"]["confidence"]) == ("orphaned_wait", "high"), report["cause"]
     assert "Ranks 0, 2 → rank 1 (" in report["cause"]["text"], report["cause"]
+
+
+def test_a_running_job_is_asked_for_its_counters_as_well(vigil, player):
+    p = vigil.start("run", "--collectives", "--hang-after", "1000s", "--nproc", 3, "--", player, "--culprit", 1, "--at", 40, "--spin", "--reads")
+
+    def told():
+        text = vigil("waits", "last").out.decode()
+        return text if "ranks 0, 2 → rank 1 (" in text else None
+    text = wait_for(told, 60, "the way to the rank that did not come")
+    assert "all_reduce number 41" in text, text
+    p.send_signal(signal.SIGTERM)
+    assert vigil.finish(p, 30).status != 0
 
 
 def test_without_the_option_nothing_is_loaded(vigil, player):

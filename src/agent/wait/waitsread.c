@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "agent/collective/collectives.h"
 #include "agent/jobs/jobfolder.h"
 #include "agent/wait/waitalarms.h"
 #include "agent/wait/waitargs.h"
@@ -148,15 +149,51 @@ static int habits_read(struct taking *t, uint64_t until_ns)
 	return wakehint_add(&in, &r->hint, &r->n_hints, &t->cap_hints);
 }
 
+static size_t ranks_of_who(const struct waitsread *r, struct collectives_rank *dst)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < r->n_who; i++)
+		if (r->who[i].main && r->who[i].rank != NO_RANK)
+			dst[n++] = (struct collectives_rank){.rank = r->who[i].rank, .pid = r->who[i].pid};
+	return n;
+}
+
+/*
+ * Who waits for whom by the counters of the collective library that are kept in memory, as they are now. Dumps of it
+ * show another moment unless they are asked for, and its server wants to be asked twice: `vigil collectives` does both.
+ */
+static int counters_read(struct taking *t, struct collective_arrow **ret, size_t *ret_n)
+{
+	cleanup(freep) struct collectives_rank *ranks = calloc(t->r->n_who + 1, sizeof(*ranks));
+	cleanup(collectives_done) struct collectives c = {.set = NULL};
+	if (!ranks)
+		return -ENOMEM;
+	const struct collectives_want want = {.ranks = ranks,
+					      .n_ranks = ranks_of_who(t->r, ranks),
+					      .only_if_used = true,
+					      .no_ras = true,
+					      .dumps_since_unix_ms = t->w->unix_ms()};
+	const int e = want.n_ranks ? collectives_of_job(t->w, &want, &c) : 0;
+	if (e || c.n_read == 0)
+		return e == -ENOMEM ? e : 0;
+	*ret = calloc(COLLECTIVE_ARROWS, sizeof(**ret));
+	*ret_n = *ret ? collective_arrows(c.set, *ret, COLLECTIVE_ARROWS) : 0;
+	return *ret ? 0 : -ENOMEM;
+}
+
 /* Which ranks have not come to the calls that the others are in, or have made them otherwise. */
 static int missing_read(struct taking *t, uint64_t until_ns)
 {
 	struct waitsread *r = t->r;
 	cleanup(freep) struct waitcall *call = NULL;
-	struct waitmissing_in in = {.facts = &r->look[0], .who = r->who, .n_who = r->n_who};
-	if (waitcalls_read(t->w, &r->look[0], r->who, r->n_who, until_ns, &call, &in.n_calls) < 0)
+	cleanup(freep) struct collective_arrow *arrow = NULL;
+	struct waitmissing_in in = {
+		.facts = &r->look[0], .who = r->who, .n_who = r->n_who, .counters_alone = true};
+	if (waitcalls_read(t->w, &r->look[0], r->who, r->n_who, until_ns, &call, &in.n_calls) < 0 ||
+	    counters_read(t, &arrow, &in.n_arrows) < 0)
 		return -ENOMEM;
 	in.call = call;
+	in.arrow = arrow;
 	int e = waitmissing_add(&in, &r->hint, &r->n_hints, &t->cap_hints);
 	return e ? e
 		 : waitargs_read(t->w, &r->look[0], r->who, r->n_who, until_ns, &r->hint, &r->n_hints, &t->cap_hints);

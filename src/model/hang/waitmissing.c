@@ -88,8 +88,8 @@ static bool hints_take(const struct waithint *hint, size_t n_hints, pid_t pid, s
 /* True if its library says that it is in a call, and its stack does not say that it is about something else. */
 static bool is_counted(const struct waitmissing_in *in, const struct standing *s)
 {
-	const bool may_be = s->place == PLACE_CALL ||
-			    (s->place == PLACE_UNKNOWN && !s->key && s->call && s->call->state == WAITCALL_UNKNOWN);
+	const bool unknown = s->call ? s->call->state == WAITCALL_UNKNOWN : in->counters_alone;
+	const bool may_be = s->place == PLACE_CALL || (s->place == PLACE_UNKNOWN && !s->key && unknown);
 	for (size_t i = 0; may_be && i < in->n_arrows; i++)
 		if (in->arrow[i].from == s->who->rank)
 			return true;

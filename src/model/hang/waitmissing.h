@@ -43,6 +43,7 @@ struct waitmissing_in {
 	size_t n_calls;
 	const struct collective_arrow *arrow; /* by the library's own counters */
 	size_t n_arrows;
+	bool counters_alone; /* they count where no stack is known as well: native ones were not read */
 };
 
 /*

@@ -20,6 +20,7 @@ struct job {
 	struct waithint *hint; /* owned */
 	struct collective_arrow arrow[RANKS];
 	size_t n_arrows;
+	bool counters_alone;
 	size_t n_ranks, n_calls, n_hints, cap_hints;
 };
 
@@ -71,7 +72,8 @@ static const char *arrows(struct job *j)
 	size_t before = j->n_hints;
 	const struct waitmissing_in in = {
 		.facts = &j->facts, .who = j->who, .n_who = j->n_ranks, .call = j->call, .n_calls = j->n_calls,
-		.arrow = j->arrow, .n_arrows = j->n_arrows};
+		.arrow = j->arrow, .n_arrows = j->n_arrows,
+		.counters_alone = j->counters_alone};
 	buf_reset(&b);
 	buf_reset(&w);
 	assert_int_equal(waitmissing_add(&in, &j->hint, &j->n_hints, &j->cap_hints), 0);
@@ -293,6 +295,20 @@ static void who_is_elsewhere_by_its_stack_does_not_wait_in_a_call(void **state)
 	assert_string_equal(arrows(&j), "0>2!");
 }
 
+/* `vigil waits` reads no native stack: where none is known the library's counters say enough. */
+static void where_no_stack_is_read_the_counters_count(void **state)
+{
+	(void)state;
+	struct job j;
+	job_begin(&j);
+	is_in(&j, 1, WAITCALL_OUT, "");
+	counted(&j, 0, 2);
+	counted(&j, 1, 2);
+	assert_string_equal(arrows(&j), "");
+	j.counters_alone = true;
+	assert_string_equal(arrows(&j), "0>2!");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -312,6 +328,7 @@ int main(void)
 		cmocka_unit_test(a_key_of_the_program_s_own_says_nothing),
 		cmocka_unit_test(the_counters_of_the_library_know_the_members),
 		cmocka_unit_test(who_is_elsewhere_by_its_stack_does_not_wait_in_a_call),
+		cmocka_unit_test(where_no_stack_is_read_the_counters_count),
 	};
 	return cmocka_run_group_tests_name("model/waitmissing", tests, NULL, NULL);
 }
