@@ -1,6 +1,7 @@
 """Two ranks of PyTorch over gloo. early: rank 1 has one batch fewer (no DistributedSampler.set_epoch, drop_last=False) and is at
 the barrier of the epoch's end. eval (slow): rank 0 evaluates for 66 s, rank 1 is at the barrier. worker: a worker of rank 0's
-loader asks a store that does not answer. find: rank 1 skips its backward for a nan."""
+loader asks a store that does not answer. save: rank 0 alone calls save(), which
+has a barrier in it."""
 import os
 import socket
 import sys
@@ -28,6 +29,11 @@ class Samples(torch.utils.data.Dataset):
         return torch.ones(4) * (k % 7)
 
 
+def save(net):
+    torch.save(net.state_dict(), "last.pt")
+    dist.barrier()
+
+
 def body(rank, world, port):
     dist.init_process_group("gloo", rank=rank, world_size=world, init_method="tcp://127.0.0.1:%d" % port)
     net = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(4, 1))
@@ -41,12 +47,12 @@ def body(rank, world, port):
         compute()
         loss = net(x).mean()
         opt.zero_grad()
-        if MODE == "find" and rank == 1 and step == STALL:
-            continue
         loss.backward()
         opt.step()
         if rank == 0:
             tell(step, "epoch")
+        if MODE == "save" and step == STALL and rank == 0:
+            save(net)
         if MODE == "eval" and step == STALL:
             if rank == 0:
                 busy(66)
