@@ -31,8 +31,7 @@ def body(rank, world, port):
             if stop(loss):
                 if not SLOW:
                     break
-                if step == STALL:
-                    busy(66)
+                busy(66)
     test(ring)
 
 
