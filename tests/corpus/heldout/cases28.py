@@ -142,7 +142,7 @@ quiet("q-mpi-if", "mpi", "3 h28_mpi_if.py slow", 96, "rank 1 computes for 66 s",
 quiet("q-mpi-anysource", "mpi", "3 h28_mpi_anysource.py slow", 95, "rank 2 sends after 65 s", "rank 0 receives", needs=["mpi4py", "mpiexec"])
 quiet("q-backlog", "tcp recv", "h28_backlog.py slow", 96, "a server is busy for 66 s", "ranks wait for their batches")
 quiet("q-shard-end", "sleep loop", "h28_shard_end.py slow", 94, "a shard is slow for 64 s", "rank 1 looks for its batch")
-quiet("q-ddp-eval", "gloo", "h28_ddp.py eval slow", 100, "rank 0 evaluates for 66 s", "rank 1 is at a barrier", needs=["torch"])
+quiet("q-ddp-eval", "gloo", "h28_ddp.py eval slow", 115, "rank 0 evaluates for 66 s", "rank 1 is at a barrier", needs=["torch"])
 quiet("q-async-ckpt", "futex", "h28_async_ckpt.py slow", 97, "a checkpoint takes 70 s", "main waits for it")
 quiet("q-future", "futex", "h28_future.py slow", 94, "an answer takes 64 s", "main waits for its future")
 quiet("q-conn-pool", "tcp recv", "h28_conn_pool.py slow", 96, "a store answers after 66 s", "main waits for it, without a word from the beginning")
