@@ -9,14 +9,15 @@ from kit28 import SLOW, STALL, STEPS, Star, compute, dial, listen, main, part, r
 
 
 def serve(port):
-    door = listen(port)
+    door, compacted = listen(port), False
     while True:
         end = door.accept()[0]
         try:
             while True:
                 step = receive(end)
-                if SLOW and step == STALL:
+                if SLOW and step == STALL and not compacted:
                     time.sleep(66)
+                    compacted = True
                 send(end, [step] * 8)
         except (EOFError, OSError):
             end.close()
