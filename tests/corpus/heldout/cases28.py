@@ -83,7 +83,7 @@ for mode, who, text, r0, r1 in (("early", 1, "rank 1 has one batch fewer, it is 
          {"rank0": r0, "rank1": r1}, also=[cycle("rank0", "rank1")], needs=["torch"])
 hang("ddp-worker", "tcp recv", "h28_ddp.py worker", role("worker"), SUM + FUTEX + "worker|loader|store|" + NEVER,
      "a loader's worker of rank 0 waits for a store's answer, on a connection to itself",
-     {"rank0": "~poll|select@_next_data", "worker": "recv@__getitem__", "rank1": "*futex"}, also=[role("worker", 0), ranks(0)], needs=["torch"])
+     {"rank0": "~poll|select@_next_data", "worker": "recv@__getitem__", "rank1": "*futex@backward"}, also=[role("worker", 0), ranks(0)], needs=["torch"])
 
 # Jobs of one process, preparation, evaluation
 hang("async-ckpt", "futex", "h28_async_ckpt.py", role("main"), FUTEX + "checkpoint|event|save|" + NEVER,

@@ -6,6 +6,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/signal"
 	"sync"
 	"time"
 )
@@ -44,6 +45,12 @@ func main() {
 	if slow {
 		total = 110
 	}
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, os.Interrupt)
+	go func() {
+		<-stop
+		os.Exit(130)
+	}()
 	results, shards := make(chan result), make(chan int)
 	var wg sync.WaitGroup
 	go collect(results, slow)

@@ -1,6 +1,6 @@
 """Two ranks of PyTorch over gloo. early: rank 1 has one batch fewer (no DistributedSampler.set_epoch, drop_last=False) and is at
 the barrier of the epoch's end. eval (slow): rank 0 evaluates for 66 s, rank 1 is at the barrier. worker: a worker of rank 0's
-loader asks a store that does not answer. save: rank 0 alone calls save(), which
+loader asks a store that does not answer (rank 1 has none). save: rank 0 alone calls save(), which
 has a barrier in it."""
 import os
 import socket
@@ -20,7 +20,7 @@ class Samples(torch.utils.data.Dataset):
         return 4000
 
     def __getitem__(self, k):
-        if MODE == "worker" and k == STALL + 10:
+        if MODE == "worker" and k == STALL + 10 and torch.utils.data.get_worker_info():
             role("worker")
             door = socket.create_server(("127.0.0.1", 0))
             end = socket.create_connection(door.getsockname())
