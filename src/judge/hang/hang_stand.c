@@ -648,6 +648,18 @@ static const struct waitfact *awaits_anybody(const struct hang_work *w, const st
 	return n->end == WAITEND_VISITOR || lonely ? n->fact : own ? door_of_its_own(g, n) : NULL;
 }
 
+/* Who should answer it, or take what it sends, is outside of the job, and may be at work on that. */
+static bool asks_outside(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *n =
+		g && r->process && r->acting ? waitgraph_thread(g, r->process->pid, r->acting->tid) : NULL;
+	for (uint32_t i = 0; n && i < n->n_edges; i++)
+		if (g->node[g->edge[n->first_edge + i].to].end == WAITEND_OUTSIDE)
+			return true;
+	return n && n->end == WAITEND_OUTSIDE;
+}
+
 /* It is in a circle of which an arrow is no more than possible: that the others wait for it may be a mistake. */
 static bool in_a_vague_circle(const struct hang_work *w, const struct stackgroup_rank *r)
 {
@@ -732,9 +744,9 @@ bool hang_one_stands(struct hang_work *w)
 			c = CONFIDENCE_MEDIUM; /* who should make what it looks for */
 		else if (lookers ? unsure : !why && !hang_joins_thread(r) && !hang_first_waiting(w))
 			c = CONFIDENCE_LOW; /* where, and neither who nor why */
-		const bool low = (anyone && !lookers) || sleeper || vague || anybody;
-		w->may_end |= sleeper || vague || anybody;
-		hang_is(w, id ? id : "missing_rank", low ? CONFIDENCE_LOW : c);
+		const bool others = sleeper || vague || anybody || asks_outside(w, r);
+		w->may_end |= others;
+		hang_is(w, id ? id : "missing_rank", others || (anyone && !lookers) ? CONFIDENCE_LOW : c);
 		w->v->unexplained = !why;
 		w->by_ticks |= hang_polls_by_ticks(w, r);
 		w->by_file |= hang_polls_by_file(w, r);
