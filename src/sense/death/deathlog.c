@@ -412,17 +412,30 @@ static bool of_a_stack(const struct reading *r, struct span line)
 	return deathlog_around_frames(line) || (r->tab_below && line.p[line.len - 1] == ')');
 }
 
-/* A traceback may begin behind a progress bar, which has no end of line. */
+/* The text in front of a traceback is a progress bar: one of a form that repeats, or "40%|### | 40/100 [00:01<00:02]". */
+static bool is_bar(const struct reading *r, struct span text)
+{
+	const bool by_form = span_has(text, "%|") && text.p[text.len - 1] == ']';
+	return by_form || logshape_repeats(&r->shape, text);
+}
+
+/* A traceback, with or without a launcher's "[rank0]: ", may begin behind a progress bar, which has no end of line. */
 static void cut_bar(struct reading *r, struct span *line)
 {
-	const struct span head = SPAN("Traceback (most recent call last):");
+	const struct span head = SPAN("Traceback (most recent call last):"), tag = SPAN("[rank");
 	if (line->len <= head.len || memcmp(line->p + line->len - head.len, head.p, head.len) != 0)
 		return;
-	const struct span bar = {line->p, line->len - head.len};
-	if (!logshape_repeats(&r->shape, bar))
+	struct span bar = {line->p, line->len - head.len};
+	for (size_t n = bar.len; n > tag.len && bar.p[bar.len - 1] == ' '; n--)
+		if (memcmp(bar.p + n - tag.len, tag.p, tag.len) == 0) {
+			bar.len = n - tag.len;
+			break;
+		}
+	if (bar.len == 0 || !is_bar(r, bar))
 		return;
-	logshape_add(&r->shape, bar, r->line);
-	*line = (struct span){bar.p + bar.len, head.len};
+	if (bar.p[0] != ' ')
+		logshape_add(&r->shape, bar, r->line);
+	*line = (struct span){bar.p + bar.len, line->len - bar.len};
 }
 
 static void line_read(struct reading *r, struct span line)
@@ -431,6 +444,7 @@ static void line_read(struct reading *r, struct span line)
 		return;
 	int32_t rank = take_rank(&line, r->rank);
 	cut_bar(r, &line);
+	rank = take_rank(&line, rank);
 	struct span whole = line;
 	bool of_traceback = traceback_group(r, &line, rank);
 	of_traceback |= traceback_line(r, line, rank);
