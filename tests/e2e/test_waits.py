@@ -223,6 +223,21 @@ def seen(vigil, pid, as_wanted):
     return wait_for(look, 60, "a look at which the loop sleeps")
 
 
+def test_an_idle_worker_is_told_by_its_own_frames(vigil, begin, tmp_path):
+    """Below those of a forked process are its parent's, which say where the pool was made."""
+    script = tmp_path / "pools.py"
+    script.write_text("""import multiprocessing, time
+pool = multiprocessing.get_context("fork").Pool(2)
+print("begun", flush=True)
+time.sleep(100000)
+""")
+    process = begin(sys.executable, script)
+    wait_for(lambda: sorted(in_call(p, FUTEX) + 2 * in_call(p, READ) for p in children(process.pid)) == [1, 2])
+    answer = waits(vigil, process.pid)
+    texts = [main_of(answer, p).get("waiting_on", "") for p in children(process.pid)]
+    assert any(t.startswith("SimpleQueue.get") for t in texts) and "pools.py" not in "".join(texts), texts
+
+
 def test_who_looks_at_memory_of_a_stopped_process_waits_for_it(vigil, begin):
     process = begin(workload("waiting", "look", "stopped"))
     child, = children(process.pid)

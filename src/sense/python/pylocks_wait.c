@@ -107,17 +107,35 @@ static int object_find(struct waiting *x)
 	return PYLOCKS_NONE;
 }
 
-/* The library's frames around the wait; those that every thread begins with are none of them. */
+/*
+ * True of what a thread, or a process of multiprocessing's, begins with. Below a forked one are its parent's frames,
+ * which say nothing of it.
+ */
+static bool begins_here(const struct pyframe *f)
+{
+	static const struct {
+		const char *function, *file, *folder;
+	} all[] = {
+		{"run", "threading.py", ""},
+		{"_bootstrap_inner", "threading.py", ""},
+		{"_bootstrap", "threading.py", ""},
+		{"run", "process.py", "/multiprocess"},
+		{"_bootstrap", "process.py", "/multiprocess"},
+		{"worker", "pool.py", "/multiprocess"},
+		{"_process_worker", "process.py", "/concurrent/futures/"},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		if (pylocks_is_function(f, all[i].function, all[i].file) && strstr(f->known->file, all[i].folder))
+			return true;
+	return false;
+}
+
+/* The library's frames around the wait; those that every thread or process begins with are none of them. */
 static size_t library_frames(const struct pylocks_frames *f)
 {
-	static const char *const begins[] = {"run", "_bootstrap_inner", "_bootstrap"};
 	size_t n = 0;
-	while (n < f->n && pylocks_is_library(&f->frame[n])) {
-		for (size_t i = 0; i < ARRAY_SIZE(begins); i++)
-			if (n > 0 && pylocks_is_function(&f->frame[n], begins[i], "threading.py"))
-				return n;
+	while (n < f->n && pylocks_is_library(&f->frame[n]) && !(n > 0 && begins_here(&f->frame[n])))
 		n++;
-	}
 	return n;
 }
 
