@@ -419,7 +419,7 @@ static bool is_bar(const struct reading *r, struct span text)
 	return by_form || logshape_repeats(&r->shape, text);
 }
 
-/* A traceback, also one with a launcher's "[rank0]: ", may begin behind a progress bar, which has no end of line. */
+/* A traceback, also one below a launcher's "[rank0]: ", may begin behind a progress bar, which has no line end. */
 static void cut_bar(struct reading *r, struct span *line)
 {
 	const struct span head = SPAN("Traceback (most recent call last):"), tag = SPAN("[rank");
