@@ -412,7 +412,7 @@ static bool of_a_stack(const struct reading *r, struct span line)
 	return deathlog_around_frames(line) || (r->tab_below && line.p[line.len - 1] == ')');
 }
 
-/* The text in front of a traceback is a progress bar: one of a form that repeats, or "40%|### | 40/100 [00:01<00:02]". */
+/* What stands in front of a traceback is a progress bar: of a form that repeats, or "40%|## | 40/100 [00:01<00:02]". */
 static bool is_bar(const struct reading *r, struct span text)
 {
 	const bool by_form = span_has(text, "%|") && text.p[text.len - 1] == ']';
