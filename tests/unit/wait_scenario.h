@@ -158,6 +158,8 @@ static inline void wait_fact_line(struct wait_scenario *s, int look, struct wait
 			x->received_bytes = (uint64_t)wait_number(&rest);
 		} else if (wait_word(&rest, "sent")) {
 			x->sent_bytes = (uint64_t)wait_number(&rest);
+		} else if (wait_word(&rest, "door")) {
+			x->door = (uint64_t)wait_number(&rest);
 		} else if (wait_word(&rest, "unread")) {
 			x->unread = (uint32_t)wait_number(&rest);
 		} else if (wait_word(&rest, "write")) {

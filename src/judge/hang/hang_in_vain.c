@@ -55,6 +55,28 @@ bool hang_call_refused(struct hang_work *w)
 	return true;
 }
 
+/* A worker of a server asks the server that it is itself; other workers may be busy, and come to the door. */
+bool hang_asks_itself(struct hang_work *w)
+{
+	const struct waitgraph *g = w->c->graph;
+	char who[160], stood[24];
+	uint32_t i = 0;
+	while (g && i < g->n_nodes && !(g->node[i].knocks && g->node[i].fact))
+		i++;
+	if (!g || i == g->n_nodes || w->standstill_ns < call_refused_ns)
+		return false;
+	hang_is(w, "waits_for_process", CONFIDENCE_LOW);
+	waitgraph_who_text(g, i, who, sizeof(who));
+	text_capital(who);
+	hang_says(w, "%s waits for an answer over %s, which was not accepted for %s.", who, g->node[i].fact->text,
+		  duration_format(w->standstill_ns, stood));
+	hang_says(w, "It has that listening socket itself, and has no other thread; nobody else waits there for "
+		     "connections: it asks the server that it is.");
+	hang_advise(w, "give the server more workers or threads than it asks of itself, or let it call its own "
+		       "function instead of its own address");
+	return true;
+}
+
 /* ---- children that fail and are started anew ---- */
 
 /* What all others of the job do meanwhile. */

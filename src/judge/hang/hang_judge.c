@@ -117,6 +117,7 @@ static bool by_stacks(struct hang_work *w)
 		hang_lost,
 		hang_writer_failed,
 		hang_child_fails,
+		hang_asks_itself,
 		hang_benign,
 		hang_gil_blocked,
 		hang_long_sleep,

@@ -17,7 +17,7 @@ bool hang_polls_by_ticks(const struct hang_work *w, const struct stackgroup_rank
 bool hang_polls_by_file(const struct hang_work *w, const struct stackgroup_rank *r); /* as hang_awaits_file_of_run */
 const struct waithint *hang_retries(const struct hang_work *w, const struct stackgroup_rank *r); /* NULL: nothing */
 bool hang_is_stale(const struct hang_work *w, const struct waithint *retry); /* its file was there before the job */
-bool hang_stopped(struct hang_work *w);
+bool hang_stopped(struct hang_work *w), hang_asks_itself(struct hang_work *w);
 bool hang_benign(struct hang_work *w);
 /* True of a rank that is refused where it connects, or looks for one of several files that is not there. */
 bool hang_tries_in_vain(const struct hang_work *w, const struct stackgroup_rank *r);

@@ -715,7 +715,7 @@ bool hang_one_stands(struct hang_work *w)
 	enum hang_proof need = HANG_VAGUE;
 	const bool vague = says_no_more_than_where(id) && in_a_vague_circle(w, r);
 	if (told && !kernel)
-		need = vague ? HANG_EXPLAINED : HANG_FIRM;
+		need = vague || asks_outside(w, r) ? HANG_EXPLAINED : HANG_FIRM;
 	else if (changed || kernel)
 		need = HANG_DOUBTFUL;
 	else if (hang_all_wait_in_circle(w))

@@ -353,8 +353,12 @@ static int to_holders(struct build *b, uint32_t from, const struct waitfact *f)
 	int users = to_users(b, from, f, pids, n, q);
 	if (users != 0)
 		return users;
+	const bool own_door = waitgraph_has_the_door(b, node_at(b, from), f);
 	n = f->all ? n : waitgraph_meant(b, f, pids, n);
-	if ((n > 1 && !f->all) || all > WAITGRAPH_HOLDERS / 2)
+	node_at(b, from)->knocks = waitgraph_knocks_at_its_own(b, node_at(b, from), f);
+	if (own_door && to_threads(b, from, own, f, false) < 0)
+		return -ENOMEM;
+	if ((n > 1 && !f->all) || own_door || all > WAITGRAPH_HOLDERS / 2)
 		q = WAITGRAPH_POSSIBLE;
 	else if (f->all)
 		q = WAITGRAPH_PROOF;

@@ -119,8 +119,38 @@ size_t waitgraph_meant(const struct build *b, const struct waitfact *f, pid_t *p
 		return n;
 	n = narrowed(b, pids, n, keep_no_sleep_of_a_loop);
 	n = narrowed(b, pids, n, keep_no_waiting_parent);
+	if (f->door) /* workers accept at the door that they have from who started them */
+		return n;
 	n = narrowed(b, pids, n, keep_oldest);
 	return narrowed(b, pids, n, keep_mains);
+}
+
+/* True if its only thread waits for a connection to be accepted at this door. */
+static bool knocks_as_well(const struct build *b, pid_t pid, uint64_t door)
+{
+	const struct waitfact_thread *t = only_thread(b, pid);
+	return t && t->n == 1 && b->in->now->fact[t->first].door == door;
+}
+
+bool waitgraph_has_the_door(const struct build *b, const struct waitgraph_node *n, const struct waitfact *f)
+{
+	for (uint32_t i = 0; f->door && i < f->n_holders; i++)
+		if (b->in->now->holder[f->first_holder + i].pid == n->process->pid)
+			return true;
+	return false;
+}
+
+bool waitgraph_knocks_at_its_own(const struct build *b, const struct waitgraph_node *n, const struct waitfact *f)
+{
+	if (!waitgraph_has_the_door(b, n, f) || n->process->n_threads != 1 || n->thread->n != 1)
+		return false;
+	for (uint32_t i = 0; i < f->n_holders; i++) {
+		const pid_t pid = b->in->now->holder[f->first_holder + i].pid;
+		const bool started_it = descends(b, n->process->pid, &pid, 1);
+		if (pid != n->process->pid && !started_it && !knocks_as_well(b, pid, f->door))
+			return false;
+	}
+	return true;
 }
 
 static bool waits_for_end_of(const struct build *b, const struct waitfact *f, pid_t pid)

@@ -90,6 +90,7 @@ struct waitgraph_node {
 	const struct waithint *usual; /* who usually ended such a wait; NULL: unknown */
 	/* An event loop's listening socket, where all else that it waits for is of its own process; NULL: none. */
 	const struct waitfact *door;
+	bool knocks; /* it waits for its own process, which has no other thread, to accept a connection */
 	/* It looks at this again and again, between short sleeps, and its arrows are of it; NULL: they are not. */
 	const struct waitfact *polled;
 	/* It naps, shares memory with others, and all who could write that wait for this very thread. */

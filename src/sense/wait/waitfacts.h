@@ -107,6 +107,7 @@ struct waitfact {
 	uint64_t received_bytes, sent_bytes; /* WAITFACT_TCP: all that has come, and arrived; 0: nothing, or unknown */
 	uint16_t port; /* WAITFACT_LISTEN, TCP */
 	uint64_t peer_id; /* inode of the other end of a TCP or unix connection on this machine; 0: none, or unknown */
+	uint64_t door; /* the listening socket that has not accepted the other end yet, of these holders; 0: none */
 	/* WAITFACT_MESSAGE of System V, to be received: the type that is asked for, as msgrcv(2) takes it. */
 	int64_t message_type;
 	uint32_t first_holder, n_holders; /* in waitfacts.holder */

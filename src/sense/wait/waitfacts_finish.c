@@ -67,6 +67,7 @@ static int unix_resolve(struct waitlook *l, struct pend *p, struct waitfact *f, 
 		return peer_want(l, p, other->inode);
 	}
 	const struct sockpeer *listener = sockpeer_listener(&l->socks, s);
+	f->door = listener ? listener->inode : 0;
 	return listener ? peer_want(l, p, listener->inode) : 0;
 }
 
@@ -113,6 +114,7 @@ static int tcp_resolve(struct waitlook *l, struct pend *p, struct waitfact *f, c
 	/* The server has not accepted it yet. With several listening sockets of one port any of them may. */
 	const struct sockpeer *listener = sockpeer_listener(&l->socks, s);
 	p->named = true;
+	f->door = listener ? listener->inode : 0;
 	return listener ? peer_want(l, p, listener->inode) : 0;
 }
 
