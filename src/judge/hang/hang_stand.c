@@ -660,6 +660,17 @@ static bool asks_outside(const struct hang_work *w, const struct stackgroup_rank
 	return n && n->end == WAITEND_OUTSIDE;
 }
 
+/* Somebody outside may answer it, or make what it looks for in a loop of naps of which nothing tells who makes it. */
+static bool others_may_act(const struct hang_work *w, const struct stackgroup_rank *r, const char *id)
+{
+	const struct waitgraph_node *n =
+		w->c->graph && r->process ? waitgraph_thread(w->c->graph, r->process->pid, 0) : NULL;
+	const bool within = n && n->n_edges > 0; /* what it looks at is of the job, as memory that others have */
+	const bool loop = id && strcmp(id, "poll_loop") == 0 && !within;
+	return asks_outside(w, r) || (loop && !hang_knows_maker(w, r) && !hang_looks_at_memory(w, r) &&
+				      !hang_tries_in_vain(w, r) && !hang_retries(w, r));
+}
+
 /* It is in a circle of which an arrow is no more than possible: that the others wait for it may be a mistake. */
 static bool in_a_vague_circle(const struct hang_work *w, const struct stackgroup_rank *r)
 {
@@ -744,7 +755,7 @@ bool hang_one_stands(struct hang_work *w)
 			c = CONFIDENCE_MEDIUM; /* who should make what it looks for */
 		else if (lookers ? unsure : !why && !hang_joins_thread(r) && !hang_first_waiting(w))
 			c = CONFIDENCE_LOW; /* where, and neither who nor why */
-		const bool others = sleeper || vague || anybody || asks_outside(w, r);
+		const bool others = sleeper || vague || anybody || others_may_act(w, r, id);
 		w->may_end |= others;
 		hang_is(w, id ? id : "missing_rank", others || (anyone && !lookers) ? CONFIDENCE_LOW : c);
 		w->v->unexplained = !why;
