@@ -668,7 +668,7 @@ static bool others_may_act(const struct hang_work *w, const struct stackgroup_ra
 	const bool within = n && n->n_edges > 0; /* what it looks at is of the job, as memory that others have */
 	const bool loop = id && strcmp(id, "poll_loop") == 0 && !within;
 	return asks_outside(w, r) || (loop && !hang_knows_maker(w, r) && !hang_looks_at_memory(w, r) &&
-				      !hang_tries_in_vain(w, r) && !hang_retries(w, r));
+				      !hang_tries_in_vain(w, r) && !hang_awaits_file_of_failed(w, r));
 }
 
 /* It is in a circle of which an arrow is no more than possible: that the others wait for it may be a mistake. */
