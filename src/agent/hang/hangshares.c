@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "agent/hang/sharego.h"
+#include "agent/hang/sharethreads.h"
 #include "agent/hang/sharewaits.h"
 #include "agent/inspect/procview.h"
 #include "base/buf.h"
@@ -22,6 +23,7 @@ struct hangshares {
 	uint64_t cost_ns[WAITSHARE_RANKS]; /* when that was read; 0: it was not */
 	struct runplace place[WAITSHARE_RANKS]; /* of its main thread, where a library of messages is loaded */
 	struct sharego *go[WAITSHARE_RANKS]; /* NULL: it is not made by Go */
+	struct sharethreads *threads[WAITSHARE_RANKS]; /* NULL: of Python, or made by Go */
 	char role[WAITSHARE_RANKS][16];
 	size_t n;
 	bool has_go;
@@ -41,6 +43,10 @@ struct hangshares *hangshares_new(const struct world *w, const struct hangprocs 
 {
 	const struct procview_want want = {.natives = NULL};
 	struct hangshares *s = calloc(1, sizeof(*s));
+	if (s) {
+		s->w = w;
+		s->waits = sharewaits_new();
+	}
 	for (size_t i = 0; s && i < c->n_now && s->n < WAITSHARE_RANKS; i++) {
 		const struct hangprocs_member *m = &c->now[i];
 		struct fault f = {.text = ""};
@@ -55,11 +61,11 @@ struct hangshares *hangshares_new(const struct world *w, const struct hangprocs 
 		    s->cost[s->n].has_schedule)
 			s->cost_ns[s->n] = w->mono_ns();
 		ignore(runplace_open(w, m->pid, m->pid, &s->place[s->n]), "the kernel's facts tell of most waits");
+		if (!s->go[s->n] && !s->view[s->n]->has_python)
+			s->threads[s->n] = sharethreads_new(w, m->pid);
+		if (s->threads[s->n])
+			sharewaits_threads_of(s->waits, m->pid);
 		s->n++;
-	}
-	if (s) {
-		s->w = w;
-		s->waits = sharewaits_new();
 	}
 	return s;
 }
@@ -70,6 +76,7 @@ struct hangshares *hangshares_free(struct hangshares *s)
 		procview_close(s->view[i]);
 		runplace_close(&s->place[i]);
 		sharego_free(s->go[i]);
+		sharethreads_free(s->threads[i]);
 	}
 	if (s)
 		sharewaits_free(s->waits);
@@ -106,7 +113,7 @@ struct round {
 	struct dump_thread thread[WAITSHARE_RANKS];
 	uint8_t sign[WAITSHARE_RANKS]; /* enum waitshare_sign */
 	const char *whom[WAITSHARE_RANKS]; /* what it waits for, if no rank; borrowed; NULL: unknown */
-	char place[WAITSHARE_RANKS][100]; /* of a program made by Go */
+	char place[WAITSHARE_RANKS][100]; /* of a program made by Go; of another one's own thread */
 	bool unknown; /* some thread is in a wait that is not known yet */
 };
 
@@ -126,17 +133,27 @@ static bool rank_sample(struct hangshares *s, size_t i, struct round *to, size_t
 		  sharego_look(s->go[i], &t->wait, to->place[at], sizeof(to->place[at]));
 	const struct pythread *py = main_thread(l);
 	bool spins = runplace_inside(&s->place[i]) && t->wait.kind == WAIT_RUNNING;
+	struct sharethreads_found found = {.unread = false};
+	bool whole = s->threads[i] && sharethreads_look(s->threads[i], s->waits, &t->wait, spins, &found);
+	to->unknown |= found.unread;
+	const bool vague = whole && found.is == THREADSHARE_VAGUE;
+	if (whole)
+		t->wait = vague ? (struct threadwait){.kind = WAIT_POLL, .nr = -1, .fd = -1, .state = t->wait.state}
+				: found.wait;
+	if (whole && found.name[0] && t->wait.kind == WAIT_SLEEP)
+		TEXT_FORMAT(to->place[at], "in a thread of its own (%s)", found.name);
 	/* Which thread of such a program works its first one does not tell: the sample does not count. */
-	bool native = !l->has_python && (go || !sharewaits_own(s->waits, l->pid, &t->wait));
-	bool for_ranks = spins || sharewaits_for_ranks(s->waits, l->pid, &t->wait);
+	bool native = !l->has_python && (go || whole || !sharewaits_own(s->waits, l->pid, &t->wait));
+	bool for_ranks = whole ? found.is == THREADSHARE_WAITS
+			       : spins || sharewaits_for_ranks(s->waits, l->pid, &t->wait);
 	to->sign[at] = (uint8_t)((for_ranks ? WAITSHARE_FOR_RANKS : 0) |
 				 (sharewaits_for_lock(s->waits, l->pid, &t->wait) ? WAITSHARE_FOR_LOCK : 0) |
 				 (sharewaits_unknown(s->waits, l->pid, &t->wait) ? WAITSHARE_UNREAD : 0) |
-				 (py && sharewaits_vague(s->waits, l->pid, &t->wait) ? WAITSHARE_VAGUE : 0) |
+				 (vague || (py && sharewaits_vague(s->waits, l->pid, &t->wait)) ? WAITSHARE_VAGUE : 0) |
 				 (py && sharewaits_own(s->waits, l->pid, &t->wait) ? WAITSHARE_FOR_OWN : 0) |
 				 (native ? WAITSHARE_NATIVE : 0));
 	to->whom[at] = sharewaits_whom(s->waits, l->pid, &t->wait);
-	if (go && t->wait.kind == WAIT_SLEEP && to->place[at][0])
+	if ((go || whole) && t->wait.kind == WAIT_SLEEP && to->place[at][0])
 		to->whom[at] = to->place[at];
 	to->unknown |= sharewaits_unknown(s->waits, l->pid, &t->wait);
 	enum procview_still still = procview_still_of(t->wait.kind, t->wait.has_syscall ? t->wait.nr : -1);
@@ -162,8 +179,10 @@ static void forget(struct hangshares *s, size_t i)
 	procview_close(s->view[i]);
 	runplace_close(&s->place[i]);
 	sharego_free(s->go[i]);
+	sharethreads_free(s->threads[i]);
 	s->n--;
 	s->go[i] = s->go[s->n];
+	s->threads[i] = s->threads[s->n];
 	s->view[i] = s->view[s->n];
 	s->rank[i] = s->rank[s->n];
 	s->quota[i] = s->quota[s->n];

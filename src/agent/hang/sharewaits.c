@@ -39,6 +39,8 @@ struct known_call {
 
 struct sharewaits {
 	struct known_call slot[SLOTS];
+	pid_t whole[WAITSHARE_RANKS]; /* processes all of whose threads count */
+	size_t n_whole;
 	uint64_t spent_ns, late_ns;
 	uint32_t reads;
 };
@@ -52,6 +54,20 @@ struct sharewaits *sharewaits_free(struct sharewaits *s)
 {
 	free(s);
 	return NULL;
+}
+
+void sharewaits_threads_of(struct sharewaits *s, pid_t pid)
+{
+	if (s && s->n_whole < WAITSHARE_RANKS)
+		s->whole[s->n_whole++] = pid;
+}
+
+static bool is_whole(const struct sharewaits *s, pid_t pid)
+{
+	for (size_t i = 0; i < s->n_whole; i++)
+		if (s->whole[i] == pid)
+			return true;
+	return false;
 }
 
 /* The slot of a call, or the one where it belongs; NULL: there is no room. */
@@ -163,24 +179,38 @@ static bool call_of(const struct waitgraph_node *n, const struct waitgo *go, str
 	return n->thread->nr >= 0;
 }
 
+static void call_keep(struct sharewaits *s, const struct world *w, const struct waitgraph *g, uint32_t node,
+		      const struct threadwait *t)
+{
+	const struct waitgraph_node *n = &g->node[node];
+	struct known_call *k = slot_of(s, n->thread->pid, t->nr, t->arg[0]);
+	if (!k)
+		return;
+	*k = (struct known_call){.pid = n->thread->pid,
+				 .nr = t->nr,
+				 .arg0 = t->arg[0],
+				 .for_ranks = waitgraph_leads_to_rank(g, node),
+				 .for_lock = is_lock(n->fact),
+				 .own = begins_with_own(g, n),
+				 .vague = n->main && led_to_a_look(w, g, node, n->thread->pid)};
+	if (!k->for_ranks || k->for_lock)
+		whom_take(g, n, k->whom);
+}
+
 static void calls_keep(struct sharewaits *s, const struct world *w, const struct waitgraph *g, const struct waitgo *go)
 {
+	struct threadwait t;
 	for (size_t i = 0; i < g->n_nodes; i++) {
 		const struct waitgraph_node *n = &g->node[i];
-		struct threadwait t;
-		struct known_call *k = call_of(n, go, &t) ? slot_of(s, n->thread->pid, t.nr, t.arg[0]) : NULL;
-		if (!k)
+		const struct waitfact_thread *of = n->main || !n->who || !n->who->main ? NULL : n->thread;
+		if (!of || of->runs || of->goroutine || of->nr < 0 || !is_whole(s, of->pid))
 			continue;
-		*k = (struct known_call){.pid = n->thread->pid,
-					 .nr = t.nr,
-					 .arg0 = t.arg[0],
-					 .for_ranks = waitgraph_leads_to_rank(g, (uint32_t)i),
-					 .for_lock = is_lock(n->fact),
-					 .own = begins_with_own(g, n),
-					 .vague = led_to_a_look(w, g, (uint32_t)i, n->thread->pid)};
-		if (!k->for_ranks || k->for_lock)
-			whom_take(g, n, k->whom);
+		t = (struct threadwait){.nr = of->nr, .arg[0] = of->arg0};
+		call_keep(s, w, g, (uint32_t)i, &t);
 	}
+	for (size_t i = 0; i < g->n_nodes; i++)
+		if (call_of(&g->node[i], go, &t))
+			call_keep(s, w, g, (uint32_t)i, &t);
 }
 
 /* Goroutines in the place of threads. Without memory, and of what cannot be read, the threads stay. */

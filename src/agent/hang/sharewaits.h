@@ -13,6 +13,8 @@ struct sharewaits;
 
 struct sharewaits *sharewaits_new(void); /* NULL without memory */
 struct sharewaits *sharewaits_free(struct sharewaits *s);
+/* All threads of this process count, not its main one alone. */
+void sharewaits_threads_of(struct sharewaits *s, pid_t pid);
 /* True if the main thread of pid, which is in this wait, waits for another rank. */
 bool sharewaits_for_ranks(const struct sharewaits *s, pid_t pid, const struct threadwait *t);
 /* The same for a lock that its owner, another rank, has to release. */

@@ -52,7 +52,7 @@ static void whom_add(struct waitshare_rank *r, enum waitshare_class c, const str
 	struct waitshare_whom x = {.n = 1, .of = c, .named = c != WAITSHARE_SLEEPS && whom && whom[0]};
 	activity_text(found, place, sizeof(place));
 	if (c == WAITSHARE_SLEEPS && whom)
-		TEXT_FORMAT(x.text, "%s at %s", place, whom);
+		TEXT_FORMAT(x.text, "%s %s%s", place, strncmp(whom, "in ", 3) == 0 ? "" : "at ", whom);
 	else
 		TEXT_FORMAT(x.text, "%s%s%s", x.named ? whom : "", x.named && place[0] ? ", " : "", place);
 	if (x.text[0])
