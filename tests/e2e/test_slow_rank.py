@@ -2,6 +2,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -98,3 +99,23 @@ def test_a_rank_that_all_others_wait_for_in_a_loop_is_named(vigil, binary, tmp_p
     report = vigil.why()
     assert report["kind"] == "straggler" and report["culprit_ranks"] == [1], report
     assert "It sleeps" in report["cause"]["text"], report
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("layout, how, says", [("pool", "compute", "computing"), ("spawn", "nap", "in a thread of its own"),
+                                               ("parked", "compute", "computing")])
+def test_a_slow_rank_whose_threads_work_is_named(vigil, binary, tmp_path, layout, how, says):
+    """Its first thread waits for others of its process: whether these wait for ranks or do something all of them show."""
+    slow = tmp_path / "slow"
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = s.getsockname()[1]
+    job = vigil.start("run", "--nproc", 3, "--", binary.parents[2] / "tests/tool/poolranks", layout, how, port, slow,
+                      stdout=subprocess.DEVNULL)
+    wait_for(lambda: any("step 150/" in f.read_text() for f in vigil.state.glob("jobs/*/attempt-0/rank-1.out")), 240, "steps as usual")
+    slow.touch()
+    wait_for(lambda: events(vigil, "straggler") or job.poll() is not None, 400, "the slow rank")
+    assert job.poll() is None
+    report = vigil.why()
+    assert report["kind"] == "straggler" and report["culprit_ranks"] == [1] and says in report["cause"]["text"], report
+    assert report["cause"]["confidence"] == "medium", report

@@ -22,7 +22,7 @@
 
 #define WORKERS 2
 #define RANKS_MOST 8
-#define SLOW_MS 300
+#define SLOW_MS 200
 
 static const char *layout, *how, *slow_file;
 static int rank, world, port, token[2];

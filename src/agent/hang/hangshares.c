@@ -151,6 +151,7 @@ static bool rank_sample(struct hangshares *s, size_t i, struct round *to, size_t
 				 (sharewaits_unknown(s->waits, l->pid, &t->wait) ? WAITSHARE_UNREAD : 0) |
 				 (vague || (py && sharewaits_vague(s->waits, l->pid, &t->wait)) ? WAITSHARE_VAGUE : 0) |
 				 (py && sharewaits_own(s->waits, l->pid, &t->wait) ? WAITSHARE_FOR_OWN : 0) |
+				 (whole && !vague && found.name[0] ? WAITSHARE_BY_THREAD : 0) |
 				 (native ? WAITSHARE_NATIVE : 0));
 	to->whom[at] = sharewaits_whom(s->waits, l->pid, &t->wait);
 	if ((go || whole) && t->wait.kind == WAIT_SLEEP && to->place[at][0])

@@ -451,6 +451,9 @@ static bool shares_judge(struct hang_work *w)
 		  "it in %.0f %%.",
 		  rank, x.ratio * 100, x.least * 100, x.others * 100);
 	split(w, s, &x);
+	/* which thread its main one waits for is a conclusion from what all of them do */
+	if (s->rank[x.at].by_threads > 0)
+		w->v->confidence = MIN(w->v->confidence, CONFIDENCE_MEDIUM);
 	w->v->known_already = w->m->straggler_ns > 0 && w->m->straggler_rank == rank &&
 			      w->p->now_ns - w->m->straggler_ns < 30 * 60 * NS_PER_S;
 	ranks_evidence(w);

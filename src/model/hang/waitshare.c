@@ -170,6 +170,7 @@ static void count(struct waitshare *w, struct waitshare_rank *r, const struct du
 	struct activity_found found;
 	activity_of(t, &found);
 	r->n++;
+	r->by_threads += sign & WAITSHARE_BY_THREAD ? 1 : 0;
 	bool runs = t->wait.kind == WAIT_RUNNING || t->wait.kind == WAIT_UNKNOWN;
 	bool ranks = sign & WAITSHARE_FOR_RANKS || activity_waits_for_ranks(found.kind);
 	bool by_facts = !runs && t->wait.kind != WAIT_STOPPED && t->wait.kind != WAIT_MEMORY &&

@@ -57,6 +57,7 @@ struct waitshare_rank {
 	uint32_t stopped; /* samples in which it was stopped (SIGSTOP, a debugger) or its control group frozen */
 	uint32_t memory; /* samples in a wait for memory: page faults from disk, swap, memory.high */
 	uint32_t other; /* samples in any other wait */
+	uint32_t by_threads; /* samples in which it counted for what a thread beside the main one did */
 	uint32_t unknown_locks; /* those of `unknown` that are waits for a lock by their frames */
 	/* Those of `other` that may be for other ranks: their facts were never read, or a thread of its own looks. */
 	uint32_t unknown;
@@ -98,6 +99,7 @@ enum waitshare_sign {
 	WAITSHARE_UNREAD = 8, /* the kernel's facts of this wait were not read yet */
 	WAITSHARE_VAGUE = 16, /* for a thread of its own, which may wait for other ranks in turn: no lock */
 	WAITSHARE_FOR_OWN = 32, /* for a thread of its own that was caught at work, or at the end of what is known */
+	WAITSHARE_BY_THREAD = 64, /* what another thread does is counted, as the main one waits for that */
 };
 
 /*
