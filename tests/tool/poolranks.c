@@ -2,10 +2,10 @@
  * Ranks in C that sum up over TCP in each step, by RANK and WORLD_SIZE, and whose work is done by threads of their own:
  * poolranks LAYOUT HOW PORT SLOW. As soon as the file SLOW is there, one worker of rank 1 takes longer in each step.
  *
- * LAYOUT: pool (the main thread gives work to workers, waits for them at a condition and exchanges), spawn (it makes and
- * joins them in each step), parked (it joins a thread that does all of that), queue (the pool again; messages are
- * received by a thread of their own). HOW: compute, nap, pipe (reads what another process writes late), none (nobody is
- * slow), ticker (nor is rank 0, which has a thread that sleeps), busy (nor is rank 0, which has a thread that computes).
+ * LAYOUT: pool (the main thread gives work to workers, waits for them at a condition and exchanges), spawn (it makes
+ * and joins them in each step), parked (it joins a thread that does all of that), queue (the pool again; messages are
+ * received by a thread of their own). HOW: compute, nap, pipe (reads what another process writes late), none (nobody
+ * is slow), ticker (nor is rank 0, which has a thread that sleeps), busy (nor is rank 0, which has one that computes).
  */
 #include <arpa/inet.h>
 #include <pthread.h>

@@ -334,7 +334,7 @@ bool hangevidence_step(struct hangevidence *g, const struct world *w, const stru
 	}
 	if (g->shares && g->shares->samples < g->step.samples) {
 		if (!g->sampler)
-			g->sampler = hangshares_new(w, e->procs);
+			g->sampler = hangshares_new(w, e->procs, g->natives);
 		uint32_t before = g->shares->samples;
 		if (g->sampler)
 			hangshares_sample(g->sampler, e->procs, g->shares);

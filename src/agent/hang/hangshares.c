@@ -39,7 +39,7 @@ static int32_t hangshares_rank_of(const struct hangprocs *c, const struct hangpr
 	return mains == 1 && m->who.rank == NO_RANK ? 0 : m->who.rank;
 }
 
-struct hangshares *hangshares_new(const struct world *w, const struct hangprocs *c)
+struct hangshares *hangshares_new(const struct world *w, const struct hangprocs *c, struct natives *natives)
 {
 	const struct procview_want want = {.natives = NULL};
 	struct hangshares *s = calloc(1, sizeof(*s));
@@ -62,7 +62,7 @@ struct hangshares *hangshares_new(const struct world *w, const struct hangprocs 
 			s->cost_ns[s->n] = w->mono_ns();
 		ignore(runplace_open(w, m->pid, m->pid, &s->place[s->n]), "the kernel's facts tell of most waits");
 		if (!s->go[s->n] && !s->view[s->n]->has_python)
-			s->threads[s->n] = sharethreads_new(w, m->pid);
+			s->threads[s->n] = sharethreads_new(w, m->pid, natives);
 		if (s->threads[s->n])
 			sharewaits_threads_of(s->waits, m->pid);
 		s->n++;
@@ -113,9 +113,22 @@ struct round {
 	struct dump_thread thread[WAITSHARE_RANKS];
 	uint8_t sign[WAITSHARE_RANKS]; /* enum waitshare_sign */
 	const char *whom[WAITSHARE_RANKS]; /* what it waits for, if no rank; borrowed; NULL: unknown */
-	char place[WAITSHARE_RANKS][100]; /* of a program made by Go; of another one's own thread */
+	char place[WAITSHARE_RANKS][130]; /* of a program made by Go; of another one's own thread */
 	bool unknown; /* some thread is in a wait that is not known yet */
 };
+
+/* Where a program without Python runs or sleeps, "in nap, called by load"; of: its thread, "": the main one. */
+static void place_read(struct sharethreads *s, pid_t tid, const char *of, const struct threadwait *t, char *dst,
+		       size_t cap)
+{
+	char function[120];
+	if (t->kind != WAIT_SLEEP && t->kind != WAIT_RUNNING)
+		return;
+	if (sharethreads_place(s, tid, t, function, sizeof(function)))
+		text_format(dst, cap, "in %s", function);
+	else if (t->kind == WAIT_SLEEP && of[0])
+		text_format(dst, cap, "in a thread of its own (%s)", of);
+}
 
 static bool rank_sample(struct hangshares *s, size_t i, struct round *to, size_t at)
 {
@@ -140,8 +153,9 @@ static bool rank_sample(struct hangshares *s, size_t i, struct round *to, size_t
 	if (whole)
 		t->wait = vague ? (struct threadwait){.kind = WAIT_POLL, .nr = -1, .fd = -1, .state = t->wait.state}
 				: found.wait;
-	if (whole && found.name[0] && t->wait.kind == WAIT_SLEEP)
-		TEXT_FORMAT(to->place[at], "in a thread of its own (%s)", found.name);
+	if (s->threads[i] && !vague)
+		place_read(s->threads[i], whole ? found.tid : l->pid, found.name, &t->wait, to->place[at],
+			   sizeof(to->place[at]));
 	/* Which thread of such a program works its first one does not tell: the sample does not count. */
 	bool native = !l->has_python && (go || whole || !sharewaits_own(s->waits, l->pid, &t->wait));
 	bool for_ranks = whole ? found.is == THREADSHARE_WAITS
@@ -154,7 +168,7 @@ static bool rank_sample(struct hangshares *s, size_t i, struct round *to, size_t
 				 (whole && !vague && found.name[0] ? WAITSHARE_BY_THREAD : 0) |
 				 (native ? WAITSHARE_NATIVE : 0));
 	to->whom[at] = sharewaits_whom(s->waits, l->pid, &t->wait);
-	if ((go || whole) && t->wait.kind == WAIT_SLEEP && to->place[at][0])
+	if (to->place[at][0] && (t->wait.kind == WAIT_SLEEP || s->threads[i]))
 		to->whom[at] = to->place[at];
 	to->unknown |= sharewaits_unknown(s->waits, l->pid, &t->wait);
 	enum procview_still still = procview_still_of(t->wait.kind, t->wait.has_syscall ? t->wait.nr : -1);

@@ -3,35 +3,47 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/inspect/procview.h"
 #include "base/base.h"
+#include "base/buf.h"
 #include "base/hash.h"
+#include "base/units.h"
 #include "sense/wait/threadlist.h"
 
 /* While the main thread does not wait for others of its own, these are looked at in one of so many looks. */
 static const uint32_t seldom = 4;
+/* A stack is taken in one of so many looks, so many of them at most, and for so long in all. */
+static const uint32_t stack_every = 8, stacks_most = 16;
+static const uint64_t stacks_ns = 300 * NS_PER_MS;
 
 struct sharethreads {
 	const struct world *w;
 	pid_t pid;
 	struct threadwatch *watch;
 	uint32_t looks;
+	struct natives *natives; /* borrowed */
+	struct procview *view; /* for stacks; NULL: not needed yet */
+	uint32_t asked, stacks;
+	uint64_t spent_ns;
 	struct threadshare share;
 	struct threadwait wait[THREADSHARE_THREADS];
 	struct threadshare_look look[THREADSHARE_THREADS];
 };
 
-struct sharethreads *sharethreads_new(const struct world *w, pid_t pid)
+struct sharethreads *sharethreads_new(const struct world *w, pid_t pid, struct natives *natives)
 {
 	struct sharethreads *s = calloc(1, sizeof(*s));
 	if (s)
-		*s = (struct sharethreads){.w = w, .pid = pid, .watch = threadwatch_new(w, pid)};
+		*s = (struct sharethreads){.w = w, .pid = pid, .natives = natives, .watch = threadwatch_new(w, pid)};
 	return s && s->watch ? s : sharethreads_free(s);
 }
 
 struct sharethreads *sharethreads_free(struct sharethreads *s)
 {
-	if (s)
+	if (s) {
 		threadwatch_free(s->watch);
+		procview_close(s->view);
+	}
 	free(s);
 	return NULL;
 }
@@ -104,7 +116,59 @@ bool sharethreads_look(struct sharethreads *s, const struct sharewaits *waits, c
 	}
 	ret->is = threadshare_add(&s->share, s->look, n, &at);
 	ret->wait = s->wait[at];
+	ret->tid = s->look[at].tid;
 	if (at > 0)
 		task_comm(s->w, s->pid, s->look[at].tid, ret->name);
 	return rests;
+}
+
+/* ---- where ---- */
+
+/* A function of the program, no library's. */
+static bool is_of_program(const struct frame *f)
+{
+	return f->kind == FRAME_NATIVE && f->name[0] && f->name[0] != '[' && strncmp(f->name, "0x", 2) != 0 &&
+	       f->module[0] && strncmp(f->module, "lib", 3) != 0 && strncmp(f->module, "ld-", 3) != 0 &&
+	       f->module[0] != '[';
+}
+
+static void place_write(struct procview *v, const struct procview_frame *frame, size_t n, char *dst, size_t cap)
+{
+	struct buf b = {.text = dst, .cap = cap};
+	size_t found = 0;
+	buf_reset(&b);
+	for (size_t i = 0; i < n && found < 2; i++) {
+		struct frame f;
+		procview_frame_text(v, &frame[i], false, &f);
+		if (!is_of_program(&f))
+			continue;
+		buf_printf(&b, "%s%.48s", found > 0 ? ", called by " : "", f.name);
+		found++;
+	}
+}
+
+static bool view_open(struct sharethreads *s)
+{
+	const struct procview_want want = {.natives = s->natives};
+	struct fault f = {.text = ""};
+	return s->view || (procview_open(s->w, s->pid, &want, &s->view, &f) == 0 && s->view);
+}
+
+bool sharethreads_place(struct sharethreads *s, pid_t tid, const struct threadwait *t, char *dst, size_t cap)
+{
+	const uint64_t began_ns = s->w->mono_ns();
+	const enum procview_still still = procview_still_of(t->kind, t->has_syscall ? t->nr : -1);
+	const struct procview_frame *frames = NULL;
+	struct procview_sample look;
+	bool approximate;
+	size_t n = 0;
+	dst[0] = '\0';
+	if (!s->natives || s->asked++ % stack_every != 0 || s->stacks >= stacks_most || s->spent_ns >= stacks_ns)
+		return false;
+	s->stacks++;
+	if (still != PROCVIEW_TOUCHY && view_open(s) && procview_sample(s->view, tid, NULL, still, &look) == 0 &&
+	    procview_merge(s->view, &look, &frames, &n, &approximate) == 0)
+		place_write(s->view, frames, n, dst, cap);
+	s->spent_ns += s->w->mono_ns() - began_ns;
+	return dst[0] != '\0';
 }

@@ -62,7 +62,7 @@ void sharewaits_threads_of(struct sharewaits *s, pid_t pid)
 		s->whole[s->n_whole++] = pid;
 }
 
-static bool is_whole(const struct sharewaits *s, pid_t pid)
+static bool counts_whole(const struct sharewaits *s, pid_t pid)
 {
 	for (size_t i = 0; i < s->n_whole; i++)
 		if (s->whole[i] == pid)
@@ -203,7 +203,7 @@ static void calls_keep(struct sharewaits *s, const struct world *w, const struct
 	for (size_t i = 0; i < g->n_nodes; i++) {
 		const struct waitgraph_node *n = &g->node[i];
 		const struct waitfact_thread *of = n->main || !n->who || !n->who->main ? NULL : n->thread;
-		if (!of || of->runs || of->goroutine || of->nr < 0 || !is_whole(s, of->pid))
+		if (!of || of->runs || of->goroutine || of->nr < 0 || !counts_whole(s, of->pid))
 			continue;
 		t = (struct threadwait){.nr = of->nr, .arg[0] = of->arg0};
 		call_keep(s, w, g, (uint32_t)i, &t);

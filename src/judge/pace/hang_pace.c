@@ -304,8 +304,9 @@ static void split(struct hang_work *w, const struct waitshare *s, const struct s
 		split_is(w, "gpu");
 		say_clock(w, l);
 	} else if (!split_held_back(w, s, x) && !split_waits(w, s, x)) {
+		const struct waitshare_whom *where = waitshare_usual_whom(r, WAITSHARE_RUNS);
 		split_is(w, "compute");
-		hang_says(w, "It spends that time computing%s.",
+		hang_says(w, "It spends that time computing%s%s%s.", where ? ", mostly " : "", where ? where->text : "",
 			  waitshare_queued(r) > crowded_more && crowded_as_others(s, x->at)
 				  ? ", and waits for processors no more than the others do for what they compute"
 				  : "");

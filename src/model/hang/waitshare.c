@@ -49,7 +49,8 @@ static void whom_add(struct waitshare_rank *r, enum waitshare_class c, const str
 		     const char *whom)
 {
 	char place[WAITSHARE_WHOM];
-	struct waitshare_whom x = {.n = 1, .of = c, .named = c != WAITSHARE_SLEEPS && whom && whom[0]};
+	const bool function = whom && strncmp(whom, "in ", 3) == 0 && strncmp(whom, "in a thread", 11) != 0;
+	struct waitshare_whom x = {.n = 1, .of = c, .named = function || (c != WAITSHARE_SLEEPS && whom && whom[0])};
 	activity_text(found, place, sizeof(place));
 	if (c == WAITSHARE_SLEEPS && whom)
 		TEXT_FORMAT(x.text, "%s %s%s", place, strncmp(whom, "in ", 3) == 0 ? "" : "at ", whom);
@@ -195,6 +196,8 @@ static void count(struct waitshare *w, struct waitshare_rank *r, const struct du
 		whom_add(r, WAITSHARE_SLEEPS, &found, whom);
 	} else if (runs) {
 		r->running++;
+		if (whom)
+			whom_add(r, WAITSHARE_RUNS, &found, whom);
 	} else if (t->wait.kind == WAIT_MEMORY) {
 		r->memory++;
 	} else {

@@ -33,7 +33,7 @@ enum waitshare_class {
 struct waitshare_whom {
 	char text[WAITSHARE_WHOM]; /* "loader 812 (read, pipe 4711), at train.py:40 in step" */
 	uint32_t n; /* samples; 0: free */
-	enum waitshare_class of; /* WAITSHARE_LOCK, WAITSHARE_SLEEPS or WAITSHARE_OTHER */
+	enum waitshare_class of; /* WAITSHARE_LOCK, WAITSHARE_SLEEPS, WAITSHARE_RUNS or WAITSHARE_OTHER */
 	bool named; /* it says for whom or what, by the kernel's facts, not only where */
 };
 
@@ -112,8 +112,8 @@ void waitshare_add(struct waitshare *w, const struct stackdump *d, const uint8_t
 double waitshare_part(const struct waitshare *w, enum waitshare_class c);
 /*
  * What most waits of a rank of this class (WAITSHARE_LOCK, WAITSHARE_OTHER) were for, or where it slept
- * (WAITSHARE_SLEEPS); NULL: unknown. What is named counts for more than a place, as the kernel's facts are read now and
- * then only.
+ * (WAITSHARE_SLEEPS) or ran (WAITSHARE_RUNS, of programs without Python); NULL: unknown. What is named counts for more
+ * than a place, as the kernel's facts, and stacks of such programs, are read now and then only.
  */
 const struct waitshare_whom *waitshare_usual_whom(const struct waitshare_rank *r, enum waitshare_class c);
 /* The same of the rank for which it is known best. */

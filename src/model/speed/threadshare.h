@@ -58,6 +58,6 @@ enum threadshare_is {
 	THREADSHARE_WAITS, /* for ranks, as this thread does */
 };
 
-/* Adds a look at all threads of a process, its main thread first; n > 0. ret_at: of that thread; 0 where it is vague. */
+/* Adds a look at all threads of a process, its main one first; n > 0. ret_at: of that thread; 0 where it is vague. */
 enum threadshare_is threadshare_add(struct threadshare *s, const struct threadshare_look *look, size_t n,
 				    size_t *ret_at);

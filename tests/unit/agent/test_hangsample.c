@@ -152,7 +152,7 @@ static void shares_of_processes_that_cannot_be_read_are_empty(void **state)
 	(void)state;
 	static struct waitshare to;
 	(void)sampled(0);
-	struct hangshares *s = hangshares_new(&made.w, sample.procs);
+	struct hangshares *s = hangshares_new(&made.w, sample.procs, NULL);
 	assert_non_null(s);
 	made_gone(&made, 71);
 	hangshares_sample(s, sample.procs, &to);

@@ -7,7 +7,7 @@
 static struct threadshare share;
 static size_t at;
 
-/* One look: the main thread has number 10, the others 11 and so on. Of "R" each rests at a word of its own. */
+/* One look: the main thread has number 10, the others 11 and so on, and each rests at a word of its own. */
 static enum threadshare_is look_at(const char *does)
 {
 	static const char letters[] = {[THREADSHARE_RESTS] = 'w',     [THREADSHARE_RUNS] = 'R',
@@ -154,7 +154,8 @@ static void threads_that_end_make_room(void **state)
 	(void)state;
 	begin();
 	for (pid_t i = 0; i < 500; i++) {
-		const struct threadshare_look look[] = {{.tid = 10, .word = 7}, {.tid = 1000 + i, .does = THREADSHARE_NAPS}};
+		const struct threadshare_look look[] = {{.tid = 10, .word = 7},
+							{.tid = 1000 + i, .does = THREADSHARE_NAPS}};
 		assert_int_equal(threadshare_add(&share, look, 2, &at), THREADSHARE_AS_THREAD);
 		assert_int_equal(at, 1);
 	}
