@@ -10,6 +10,7 @@
 #include "sense/speed/cpustat.h"
 #include "sense/speed/runplace.h"
 #include "sense/speed/threadcost.h"
+#include "sense/wait/threadlist.h"
 
 /* What the processors gave the ranks, and quotas took, is read again after so many samples. */
 #define PROCESSORS_EVERY 25
@@ -19,7 +20,7 @@ struct hangshares {
 	struct procview *view[WAITSHARE_RANKS];
 	int32_t rank[WAITSHARE_RANKS];
 	struct cpuquota quota[WAITSHARE_RANKS]; /* before the first sample; without cores: it has none */
-	struct threadcost cost[WAITSHARE_RANKS]; /* of its main thread, before the first sample */
+	struct threadcost cost[WAITSHARE_RANKS]; /* of its main thread (or of all), before the first sample */
 	uint64_t cost_ns[WAITSHARE_RANKS]; /* when that was read; 0: it was not */
 	struct runplace place[WAITSHARE_RANKS]; /* of its main thread, where a library of messages is loaded */
 	struct sharego *go[WAITSHARE_RANKS]; /* NULL: it is not made by Go */
@@ -37,6 +38,27 @@ static int32_t hangshares_rank_of(const struct hangprocs *c, const struct hangpr
 	for (size_t i = 0; i < c->n_now; i++)
 		mains += c->now[i].main;
 	return mains == 1 && m->who.rank == NO_RANK ? 0 : m->who.rank;
+}
+
+/*
+ * What its main thread has cost; of a program whose threads all count, what they ran and queued for together. Those
+ * that have ended are lost.
+ */
+static int cost_read(const struct world *w, pid_t pid, bool whole, struct threadcost *ret)
+{
+	cleanup(freep) pid_t *tid = NULL;
+	size_t n = 0;
+	int r = threadcost_read(w, pid, pid, ret, NULL);
+	if (r || !whole || threads_read(w, pid, &tid, &n) != 0)
+		return r;
+	for (size_t i = 0; i < MIN(n, (size_t)THREADSHARE_THREADS); i++) {
+		struct threadcost other;
+		if (tid[i] == pid || threadcost_read(w, pid, tid[i], &other, NULL) != 0)
+			continue;
+		ret->run_ns += other.run_ns;
+		ret->queued_ns += other.queued_ns;
+	}
+	return 0;
 }
 
 struct hangshares *hangshares_new(const struct world *w, const struct hangprocs *c, struct natives *natives)
@@ -57,14 +79,14 @@ struct hangshares *hangshares_new(const struct world *w, const struct hangprocs 
 		ignore(cpuquota_read(w, m->pid, &s->quota[s->n]), "it has no group that counts, or has ended");
 		s->go[s->n] = s->view[s->n]->has_python ? NULL : sharego_new(w, m->pid);
 		s->has_go |= s->go[s->n] != NULL;
-		if (!s->go[s->n] && threadcost_read(w, m->pid, m->pid, &s->cost[s->n], NULL) == 0 &&
-		    s->cost[s->n].has_schedule)
-			s->cost_ns[s->n] = w->mono_ns();
 		ignore(runplace_open(w, m->pid, m->pid, &s->place[s->n]), "the kernel's facts tell of most waits");
 		if (!s->go[s->n] && !s->view[s->n]->has_python)
 			s->threads[s->n] = sharethreads_new(w, m->pid, natives);
 		if (s->threads[s->n])
 			sharewaits_threads_of(s->waits, m->pid);
+		if (!s->go[s->n] && cost_read(w, m->pid, s->threads[s->n], &s->cost[s->n]) == 0 &&
+		    s->cost[s->n].has_schedule)
+			s->cost_ns[s->n] = w->mono_ns();
 		s->n++;
 	}
 	return s;
@@ -228,7 +250,7 @@ static void costs_read(const struct hangshares *s, struct waitshare *to)
 		const struct threadcost *was = &s->cost[i];
 		struct threadcost now;
 		pid_t pid = s->view[i]->pid;
-		if (s->cost_ns[i] == 0 || threadcost_read(s->w, pid, pid, &now, NULL) != 0 || !now.has_schedule ||
+		if (s->cost_ns[i] == 0 || cost_read(s->w, pid, s->threads[i], &now) != 0 || !now.has_schedule ||
 		    now.start_ticks != was->start_ticks)
 			continue;
 		waitshare_processor(to, s->rank[i], sub_floor(now.run_ns, was->run_ns),

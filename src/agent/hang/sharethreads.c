@@ -112,7 +112,8 @@ bool sharethreads_look(struct sharethreads *s, const struct sharewaits *waits, c
 		if (i > 0)
 			s->look[i].does = does_of(waits, s->pid, t);
 		s->look[i].word = hash_mix(hash_mix((uint64_t)t->nr) ^ t->arg[0]);
-		ret->unread |= s->look[i].does == THREADSHARE_UNKNOWN || (i == 0 && sharewaits_unknown(waits, s->pid, t));
+		ret->unread |= s->look[i].does == THREADSHARE_UNKNOWN ||
+			       (i == 0 && sharewaits_unknown(waits, s->pid, t));
 	}
 	ret->is = threadshare_add(&s->share, s->look, n, &at);
 	ret->wait = s->wait[at];

@@ -250,8 +250,8 @@ static bool split_held_back(struct hang_work *w, const struct waitshare *s, cons
 	} else if (queues) {
 		split_is(w, "host");
 		hang_says(w,
-			  "Its main thread waits %.2f s a second for a processor: others use the same cores.",
-			  waitshare_queued(r));
+			  "Its %s %.2f s a second for a processor: others use the same cores.",
+			  r->by_threads > 0 ? "threads wait" : "main thread waits", waitshare_queued(r));
 		hang_advise(w,
 			    "look at what else runs on its cores: pinning of ranks, OMP_NUM_THREADS, loaders' workers");
 	} else {

@@ -74,7 +74,10 @@ struct waitshare_rank {
 	 */
 	uint64_t periods, throttled;
 	double quota_cores;
-	/* Of its main thread, during the samples: on a processor, ready without one, and of how long. 0: unknown. */
+	/*
+	 * Of its main thread, or of all where these count, during the samples: on a processor, ready without one, and
+	 * of how long. 0: unknown.
+	 */
 	uint64_t ran_ns, queued_ns, over_ns;
 	uint64_t waits; /* times that it gave up the processor meanwhile, by itself */
 	/* By parts of the samples, as looks at one step are alike: how much its own part of a step varies. */
