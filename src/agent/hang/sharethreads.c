@@ -67,8 +67,12 @@ static enum threadshare_does does_of(const struct sharewaits *waits, pid_t pid, 
 		break;
 	}
 	const bool own = sharewaits_own(waits, pid, t), lock = t->kind == WAIT_LOCK;
-	if (sharewaits_for_ranks(waits, pid, t) && !own)
+	const bool ranks = sharewaits_for_ranks(waits, pid, t);
+	if (ranks && !own)
 		return THREADSHARE_FOR_RANKS;
+	/* one of its own wakes it up as well, or it receives messages */
+	if (ranks && own && !lock)
+		return THREADSHARE_UNKNOWN;
 	if (own || lock)
 		return THREADSHARE_RESTS;
 	return sharewaits_unknown(waits, pid, t) || t->kind == WAIT_UNKNOWN ? THREADSHARE_UNKNOWN : THREADSHARE_BLOCKS;
@@ -125,10 +129,21 @@ bool sharethreads_look(struct sharethreads *s, const struct sharewaits *waits, c
 
 /* ---- where ---- */
 
+/* What languages' own libraries have put into the program. */
+static bool is_of_language(const char *name)
+{
+	static const char *const begins[] = {"std::", "core::", "alloc::", "__", "_start"};
+	name += name[0] == '<';
+	for (size_t i = 0; i < ARRAY_SIZE(begins); i++)
+		if (strncmp(name, begins[i], strlen(begins[i])) == 0)
+			return true;
+	return false;
+}
+
 /* A function of the program, no library's. */
 static bool is_of_program(const struct frame *f)
 {
-	return f->kind == FRAME_NATIVE && f->name[0] && f->name[0] != '[' && strncmp(f->name, "0x", 2) != 0 &&
+	return !is_of_language(f->name) && f->kind == FRAME_NATIVE && f->name[0] && f->name[0] != '[' && strncmp(f->name, "0x", 2) != 0 &&
 	       f->module[0] && strncmp(f->module, "lib", 3) != 0 && strncmp(f->module, "ld-", 3) != 0 &&
 	       f->module[0] != '[';
 }

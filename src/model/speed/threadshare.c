@@ -150,10 +150,12 @@ static enum threadshare_is rests(struct threadshare *s, const struct threadshare
 	bool not_sure;
 	const size_t ranks = doing_find(look, n, THREADSHARE_FOR_RANKS);
 	const bool outside = ranks < n || doing_find(look, n, THREADSHARE_UNKNOWN) < n;
-	const size_t works = busy_find(s, look, n, of, !outside, &not_sure);
+	size_t works = busy_find(s, look, n, of, false, &not_sure);
 	const bool idle = works == n && !not_sure && ranks < n;
 	struct threadshare_word *w = threadshare_word(s, look[of].word | 1);
-	if (!w)
+	if (works == n && !outside)
+		works = busy_find(s, look, n, of, true, &not_sure);
+	if (!w || (outside && ranks == n))
 		return THREADSHARE_VAGUE;
 	w->n++;
 	w->idle += idle;

@@ -148,6 +148,31 @@ static void a_main_thread_that_only_joins_others_tells_nothing(void **state)
 	assert_int_equal(at, 1);
 }
 
+/* A thread that listens for visitors is not what the main one waits for while a worker sleeps. */
+static void who_always_waits_for_others_comes_last(void **state)
+{
+	(void)state;
+	begin();
+	for (int i = 0; i < 30; i++) {
+		many("wnb", 1);
+		many("wwb", 1);
+	}
+	assert_int_equal(look_at("wnb"), THREADSHARE_AS_THREAD);
+	assert_int_equal(at, 1);
+}
+
+/* A loop of events that may wait for ranks or for its own: nothing is claimed, whoever saves something beside it. */
+static void a_wait_that_may_be_for_ranks_claims_nothing(void **state)
+{
+	(void)state;
+	begin();
+	for (int i = 0; i < 60; i++) {
+		many("w?R", 1);
+		many("w?w", 1);
+	}
+	assert_int_equal(look_at("w?R"), THREADSHARE_VAGUE);
+}
+
 /* Threads that are made anew in each step. */
 static void threads_that_end_make_room(void **state)
 {
@@ -170,6 +195,8 @@ int main(void)
 		cmocka_unit_test(a_word_for_work_and_messages_is_vague),
 		cmocka_unit_test(who_sleeps_while_messages_are_waited_for_makes_nobody_slow),
 		cmocka_unit_test(a_main_thread_that_only_joins_others_tells_nothing),
+		cmocka_unit_test(who_always_waits_for_others_comes_last),
+		cmocka_unit_test(a_wait_that_may_be_for_ranks_claims_nothing),
 		cmocka_unit_test(threads_that_end_make_room),
 	};
 	return cmocka_run_group_tests_name("model/speed/threadshare", tests, NULL, NULL);
