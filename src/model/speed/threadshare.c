@@ -12,7 +12,7 @@ static const double parked = 0.95;
 static const double receives = 0.98;
 /* One that rests in less is about something that has nothing to do with steps, or is what takes all the time. */
 static const double rests_least = 0.02;
-/* One that is busy in so much of the looks in which the one of the steps is, works for itself. */
+/* One that is busy in so much of the looks in which the one of the steps waits for ranks, works for itself. */
 static const double beside_least = 0.9;
 /* All wait for ranks in less of the looks at a word: a wait for work; in more: one for messages. */
 static const double idle_hardly = 0.1, idle_mostly = 0.6;
@@ -110,7 +110,7 @@ static bool unsure(const struct threadshare_thread *t)
 
 /*
  * The one that is busy for the one at `of`, one that runs first, then one that is blocked. n: none. any: who is busy at
- * all looks may be it as well; else ret_unsure is true of such ones.
+ * all looks, or works for itself, may be it as well; else ret_unsure is true of such ones.
  */
 static size_t busy_find(struct threadshare *s, const struct threadshare_look *look, size_t n, size_t of, bool any,
 			bool *ret_unsure)
@@ -121,7 +121,7 @@ static size_t busy_find(struct threadshare *s, const struct threadshare_look *lo
 	for (size_t k = 0; k < ARRAY_SIZE(order) && best == n; k++)
 		for (size_t i = 0; i < n && best == n; i++) {
 			const struct threadshare_thread *t = threadshare_thread(s, look[i].tid);
-			if (i == of || look[i].does != order[k] || works_beside(t))
+			if (i == of || look[i].does != order[k] || (!any && works_beside(t)))
 				continue;
 			if (!any && unsure(t))
 				*ret_unsure = true;
@@ -191,7 +191,7 @@ enum threadshare_is threadshare_add(struct threadshare *s, const struct threadsh
 		return rests(s, look, n, of, ret_at);
 	for (size_t i = 0; i < n; i++) {
 		struct threadshare_thread *t = i != of ? threadshare_thread(s, look[i].tid) : NULL;
-		if (!t || (look[of].does != THREADSHARE_RUNS && look[of].does != THREADSHARE_FOR_RANKS))
+		if (!t || look[of].does != THREADSHARE_FOR_RANKS)
 			continue;
 		t->beside += busy(&look[i]);
 		t->apart += !busy(&look[i]);

@@ -117,12 +117,12 @@ static void who_sleeps_while_messages_are_waited_for_makes_nobody_slow(void **st
 		many("mrwn", 3);
 	}
 	assert_int_not_equal(look_at("mrwn"), THREADSHARE_AS_THREAD);
-	/* where the main one is seen to work or to wait by itself, that sleeper is known to have no part in it */
+	/* where the main one waits for ranks by itself now and then, that sleeper is known to have no part in it */
 	begin();
 	for (int i = 0; i < 30; i++) {
 		many("wrRn", 2);
 		many("mrwn", 3);
-		many("Rrwn", 1);
+		many("rrwn", 1);
 	}
 	assert_int_equal(look_at("mrwn"), THREADSHARE_WAITS);
 	assert_int_equal(look_at("wrRn"), THREADSHARE_AS_THREAD);
@@ -145,6 +145,19 @@ static void a_main_thread_that_only_joins_others_tells_nothing(void **state)
 	assert_int_equal(at, 1);
 	/* a thread that computes on its own while the one of the steps waits for ranks */
 	assert_int_equal(look_at("wrR"), THREADSHARE_WAITS);
+	assert_int_equal(at, 1);
+}
+
+/* A team whose threads compute together, and one of them longer: that it is busy beside the main one is no sign. */
+static void a_team_that_works_together_is_waited_for(void **state)
+{
+	(void)state;
+	begin();
+	for (int i = 0; i < 30; i++) {
+		many("RR", 4);
+		many("wn", 4);
+	}
+	assert_int_equal(look_at("wn"), THREADSHARE_AS_THREAD);
 	assert_int_equal(at, 1);
 }
 
@@ -195,6 +208,7 @@ int main(void)
 		cmocka_unit_test(a_word_for_work_and_messages_is_vague),
 		cmocka_unit_test(who_sleeps_while_messages_are_waited_for_makes_nobody_slow),
 		cmocka_unit_test(a_main_thread_that_only_joins_others_tells_nothing),
+		cmocka_unit_test(a_team_that_works_together_is_waited_for),
 		cmocka_unit_test(who_always_waits_for_others_comes_last),
 		cmocka_unit_test(a_wait_that_may_be_for_ranks_claims_nothing),
 		cmocka_unit_test(threads_that_end_make_room),
