@@ -143,9 +143,12 @@ static bool is_of_language(const char *name)
 /* A function of the program, no library's. */
 static bool is_of_program(const struct frame *f)
 {
-	return !is_of_language(f->name) && f->kind == FRAME_NATIVE && f->name[0] && f->name[0] != '[' && strncmp(f->name, "0x", 2) != 0 &&
-	       f->module[0] && strncmp(f->module, "lib", 3) != 0 && strncmp(f->module, "ld-", 3) != 0 &&
-	       f->module[0] != '[';
+	static const char *const libraries[] = {"lib", "ld-", "["};
+	for (size_t i = 0; i < ARRAY_SIZE(libraries); i++)
+		if (strncmp(f->module, libraries[i], strlen(libraries[i])) == 0)
+			return false;
+	return f->kind == FRAME_NATIVE && f->module[0] && f->name[0] && f->name[0] != '[' &&
+	       strncmp(f->name, "0x", 2) != 0 && !is_of_language(f->name);
 }
 
 static void place_write(struct procview *v, const struct procview_frame *frame, size_t n, char *dst, size_t cap)

@@ -36,7 +36,7 @@ struct threadshare_thread {
 	pid_t tid; /* 0: free */
 	bool late; /* it was not there at the first look */
 	uint32_t n, rests, ranks; /* looks; those in which it neither ran, slept nor was blocked; waits for ranks */
-	uint32_t beside, apart; /* looks in which the one of the steps waited for ranks, and this one was busy, or not */
+	uint32_t beside, apart; /* looks in which the one of the steps waited for ranks; busy was this one, or not */
 	uint64_t word; /* at which it rested last */
 	uint32_t same; /* looks at which it rested at that one */
 };
