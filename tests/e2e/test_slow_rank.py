@@ -102,8 +102,8 @@ def test_a_rank_that_all_others_wait_for_in_a_loop_is_named(vigil, binary, tmp_p
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("layout, how, says", [("pool", "compute", "computing"), ("spawn", "nap", "in a thread of its own"),
-                                               ("parked", "compute", "computing")])
+@pytest.mark.parametrize("layout, how, says", [("pool", "compute", "in work, called by"), ("spawn", "nap", "in slow_part, called by"),
+                                               ("parked", "compute", "in work, called by")])
 def test_a_slow_rank_whose_threads_work_is_named(vigil, binary, tmp_path, layout, how, says):
     """Its first thread waits for others of its process: whether these wait for ranks or do something all of them show."""
     slow = tmp_path / "slow"

@@ -576,8 +576,8 @@ static bool slowdown_split(struct hang_work *w, const struct steptrend *pace)
 	if ((!x || x->of == WAITSHARE_RUNS) && before->valid && grown_s(before, queued, before->queued, pace) > 0) {
 		split_is(w, "host");
 		hang_says(w,
-			  "The main threads wait %.2f s a second for a processor, before it was %.2f s: others use the "
-			  "same cores.",
+			  "The ranks wait %.2f s a second for a processor, before it was %.2f s: others use the same "
+			  "cores.",
 			  queued, before->queued);
 		hang_advise(w, "`vigil doctor` and `top` show what else runs on these processors");
 	} else if (x) {

@@ -363,14 +363,17 @@ double waitshare_waits_per_s(const struct waitshare_rank *r)
 	return r->over_ns > 0 ? (double)r->waits * 1e9 / (double)r->over_ns : 0;
 }
 
-double waitshare_queued(const struct waitshare_rank *r)
-{
-	return r->over_ns > 0 ? (double)MIN(r->queued_ns, r->over_ns) / (double)r->over_ns : 0;
-}
-
 double waitshare_crowded(const struct waitshare_rank *r)
 {
 	return r->queued_ns > 0 ? (double)r->queued_ns / ((double)r->queued_ns + (double)r->ran_ns) : 0;
+}
+
+double waitshare_queued(const struct waitshare_rank *r)
+{
+	/* of several threads the times add up */
+	if (r->by_threads > 0)
+		return waitshare_crowded(r) * r->running / MAX(r->n, 1U);
+	return r->over_ns > 0 ? (double)MIN(r->queued_ns, r->over_ns) / (double)r->over_ns : 0;
 }
 
 double waitshare_throttled(const struct waitshare_rank *r)

@@ -289,9 +289,22 @@ static void who_has_no_processor_is_told_by_what_it_wants_to_run(void **state)
 	assert_int_equal(shares.n, 1);
 }
 
+/* Four threads that queue together for longer than the clock goes: what counts is the part of the looks. */
+static void threads_queue_for_a_part_of_the_time(void **state)
+{
+	(void)state;
+	struct waitshare_rank r = {.n = 100, .running = 50, .ran_ns = 10, .queued_ns = 30, .over_ns = 10};
+	assert_float_equal(waitshare_queued(&r), 1, 1e-6);
+	r.by_threads = 40;
+	assert_float_equal(waitshare_queued(&r), 0.375, 1e-6);
+	r.running = 0;
+	assert_float_equal(waitshare_queued(&r), 0, 1e-6);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(threads_queue_for_a_part_of_the_time),
 		cmocka_unit_test(each_sample_counts_in_one_class),
 		cmocka_unit_test(a_rank_without_samples_waits_for_none),
 		cmocka_unit_test(workers_and_processes_without_a_rank_are_left_out),
