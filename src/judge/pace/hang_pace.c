@@ -643,7 +643,8 @@ static bool polled_find(const struct waitshare *s, double ratio, double step_s, 
 {
 	double most = 0;
 	for (size_t i = 0; s->n > 2 && i < 2; i++) { /* of two ranks at least one is not the slow one */
-		for (size_t k = 0; k < WAITSHARE_WHOMS; k++) {
+		/* where a worker sleeps, no rank looks for another */
+		for (size_t k = 0; s->rank[i].by_threads == 0 && k < WAITSHARE_WHOMS; k++) {
 			const struct waitshare_whom *nap = &s->rank[i].whom[k];
 			struct straggler x;
 			if (nap->n == 0 || nap->of != WAITSHARE_SLEEPS || naps_once(s, nap, step_s))
