@@ -159,6 +159,7 @@ def score_hang(run, args):
         stood = r.get("hang", {})
         row.update(id=r["cause"]["id"], confidence=r["cause"]["confidence"], ranks=r.get("culprit_ranks", []),
                    stood=stood.get("standstill_ms", 0) / 1000, suspected=stood.get("suspected_ms", 0) / 1000,
+                   steps=bool(stood.get("steps_known")),
                    proved="proved" in r["cause"]["text"], culprit=culprit_right(truth, r, run.roles()), text=r["cause"]["text"],
                    cause=any(re.search(w, words_of(r), re.I) for w in truth["why"]))
         row["forbidden"] = any(re.search(n, words_of(r), re.I) for n in truth.get("not", []))
@@ -224,6 +225,13 @@ def show_times(rows):
         print(f"{len(group):4} {name:32} suspected p50 {at(seen, 50):5.1f}  told p50 {at(stood, 50):5.1f} p95 {at(stood, 95):5.1f}")
 
 
+def stood_of(name, rows):
+    """How many of a kind were told, and how long they had stood then."""
+    stood = sorted(r["stood"] for r in rows) or [0]
+    return {name: len(rows), f"{name} p50": at(stood, 50), f"{name} p95": at(stood, 95),
+            f"{name} over 46 s": sum(s > 46 for s in stood)}
+
+
 def totals(rows):
     hangs = [r for r in rows if r["class"] == "hang" and not r.get("skipped")]
     quiet = [r for r in rows if r["class"] == "benign" and not r.get("skipped")]
@@ -232,7 +240,8 @@ def totals(rows):
     return {"hangs": len(hangs), "told": sum(r["kind"] for r in hangs), "culprit right": sum(r.get("culprit", 0) for r in hangs),
             "cause right": sum(bool(r.get("cause")) for r in hangs), "confident and wrong": sum(r.get("wrong", 0) for r in rows),
             "seconds p50": at(times, 50), "seconds p95": at(times, 95),
-            "stood p50": at(stood, 50), "stood p95": at(stood, 95), "most ranks named": max([len(r.get("ranks", [])) for r in rows] or [0]),
+            "stood p50": at(stood, 50), "stood p95": at(stood, 95), **stood_of("steps known", [r for r in hangs if r.get("steps")]),
+            **stood_of("proofs", [r for r in hangs if r.get("proved")]), "most ranks named": max([len(r.get("ranks", [])) for r in rows] or [0]),
             "benign": len(quiet), "quiet": sum(r["quiet"] for r in quiet), "healthy jobs ended": sum(r["ended"] for r in quiet),
             "skipped": sum(bool(r.get("skipped")) for r in rows)}
 

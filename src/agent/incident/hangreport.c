@@ -44,6 +44,8 @@ static struct js *hang_json(const struct hang_message *m)
 	js_put_u64(o, "standstill_ms", v->standstill_ns / NS_PER_MS);
 	if (m->suspected_ns)
 		js_put_u64(o, "suspected_ms", m->suspected_ns / NS_PER_MS);
+	if (v->kind == HANG_HANG)
+		js_put_bool(o, "steps_known", v->steps_known);
 	if (v->kind == HANG_STRAGGLER || v->kind == HANG_SLOWDOWN) {
 		js_put_double(o, "slower_ratio", v->ratio);
 		js_put_text_if(o, "split", v->split);

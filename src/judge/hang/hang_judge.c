@@ -193,6 +193,7 @@ static void judge_stand(struct hang_work *w, const struct hang_settings *asked)
 	struct hang_verdict *v = w->v;
 	work_make(w, asked);
 	v->standstill_ns = w->standstill_ns;
+	v->steps_known = w->stepping;
 	hang_groups(w);
 	sleep_keep(w);
 	hang_armed_keep(w);

@@ -147,6 +147,7 @@ struct hang_verdict {
 	 */
 	bool proved;
 	uint64_t standstill_ns; /* how long nothing had moved when it was judged */
+	bool steps_known; /* it was judged by the time that its steps usually take */
 	uint64_t again_ns; /* HANG_NONE: when to ask again, from now; 0: as the history decides */
 	int32_t culprits[HANG_CULPRITS];
 	size_t n_culprits;
