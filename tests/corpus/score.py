@@ -106,8 +106,9 @@ class Run:
                 except subprocess.TimeoutExpired:
                     pass
         for pid in sum(self.roles().values(), []):
-            try:
-                os.kill(int(pid), signal.SIGKILL)
+            try:  # its number may be another process's by now
+                if f"CORPUS_ROLES={self.dir}/" in pathlib.Path(f"/proc/{int(pid)}/environ").read_text(errors="replace"):
+                    os.kill(int(pid), signal.SIGKILL)
             except (OSError, ValueError):
                 pass
         shutil.rmtree(self.dir, ignore_errors=True)

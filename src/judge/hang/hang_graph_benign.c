@@ -18,7 +18,8 @@ static const uint64_t runs_ns = 5 * 60 * NS_PER_S;
 
 /*
  * In a job of steps a time limit of half an hour or more says nothing of how long its wait usually takes. It is an
- * excuse for so long, or for the time of so many steps.
+ * excuse for so long, or for the time of so many steps, where somebody outside may end the wait. Within the job it
+ * counts as none: who of it may end the wait has an excuse of its own.
  */
 static const uint64_t long_limit_ns = 30 * 60 * NS_PER_S, long_limit_excuse_ns = 90 * NS_PER_S;
 static const double long_limit_steps = 60;
@@ -120,11 +121,29 @@ static uint64_t limit_of(struct hang_work *w, const struct waitgraph_sink *s)
 	return limit_ns;
 }
 
+/* True where the waiting ends at threads of the job that wait as well, and nobody outside is known to come into it. */
+static bool ends_within_job(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	switch (s->end) {
+	case WAITEND_NONE:
+	case WAITEND_NOBODY:
+	case WAITEND_OWN:
+	case WAITEND_CIRCLE:
+		return true;
+	case WAITEND_VISITOR: /* a request to a server of the job comes from the job, as a rule */
+		return !hang_end_is_main(w, s);
+	default:
+		return false;
+	}
+}
+
 /* For how much of a time limit nothing is told. */
-static uint64_t excused_of(const struct hang_work *w, uint64_t limit_ns)
+static uint64_t excused_of(const struct hang_work *w, const struct waitgraph_sink *s, uint64_t limit_ns)
 {
 	if (!w->stepping || limit_ns < long_limit_ns)
 		return limit_ns + limit_ns / 8 + NS_PER_S;
+	if (ends_within_job(w, s))
+		return patience(w, MIN(limit_ns, hang_looks_most_ns(w)));
 	return patience(w, MIN(limit_ns, MAX(long_limit_excuse_ns, hang_gap_times(w->gap_ns, long_limit_steps))));
 }
 
@@ -534,7 +553,7 @@ bool hang_graph_benign(struct hang_work *w)
 		return false;
 	uint64_t limit = limit_of(w, s), long_sleep = hang_time(w->s->sleep_ns, HANG_SLEEP_NS);
 	uint64_t sleep = MIN(long_sleep, side_sleep_ns);
-	uint64_t excused = limit > 0 ? excused_of(w, limit) : 0;
+	uint64_t excused = limit > 0 ? excused_of(w, s, limit) : 0;
 	/* Where a process of it has failed, what the main thread waits for may have been that one's part. */
 	if (hang_serves_beside(w, s) && !hang_failed_then(w))
 		return benign_end(w, s, "server", "idle by design, another thread of it waits for visitors", 0);

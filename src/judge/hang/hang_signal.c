@@ -7,6 +7,25 @@
 
 #include "judge/hang/hang_parts.h"
 
+/*
+ * True of a process that has a handler for alarms and for no other word, where no process of the job has an alarm or a
+ * timer set, which the kernel was asked, and nobody of it acts: no alarm comes, and none will be set.
+ */
+static bool no_alarm_comes(const struct hang_work *w, const struct waitfact_process *p)
+{
+	const uint64_t alarm = UINT64_C(1) << (SIGALRM - 1);
+	const uint64_t no_word = alarm | UINT64_C(1) << (SIGINT - 1) | UINT64_C(1) << (SIGPIPE - 1);
+	const struct waitgraph *g = w->c->graph;
+	if (!p || !(p->handled & alarm) || (p->handled & ~no_word))
+		return false;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitfact_process *x = g->node[i].process;
+		if (x && (x->has_timers || x->alarm_unknown))
+			return false;
+	}
+	return hang_nobody_acts(w);
+}
+
 /* Of a circle of several processes: one that an alarm or a timer of its own may take out of it; NULL: none. */
 static const struct waitgraph_node *alarmed_in_circle(const struct hang_work *w, const struct waitgraph_sink *s)
 {
@@ -15,7 +34,7 @@ static const struct waitgraph_node *alarmed_in_circle(const struct hang_work *w,
 		const struct waitgraph_node *n = &g->node[i];
 		if (n->component == g->node[s->node].component && n->process &&
 		    ((n->process->has_timers && !s->dead) ||
-		     (n->signalled && n->process->handled >> (SIGALRM - 1) & 1)))
+		     (n->signalled && n->process->handled >> (SIGALRM - 1) & 1 && !no_alarm_comes(w, n->process))))
 			return n;
 	}
 	return NULL;
@@ -23,8 +42,9 @@ static const struct waitgraph_node *alarmed_in_circle(const struct hang_work *w,
 
 bool hang_awaits_signal(const struct hang_work *w, const struct waitgraph_sink *s)
 {
+	const struct waitgraph_node *n = &w->c->graph->node[s->node];
 	return alarmed_in_circle(w, s) ||
-	       (w->c->graph->node[s->node].signalled &&
+	       (n->signalled && !no_alarm_comes(w, n->process) &&
 		(s->end == WAITEND_NOBODY || s->end == WAITEND_OWN || (s->end == WAITEND_CIRCLE && s->one_process)));
 }
 
@@ -79,7 +99,13 @@ void hang_signal_joins(struct hang_work *w)
 {
 	const struct waitgraph_sink *s = w->c->graph && !w->v->proved ? hang_graph_end(w) : NULL;
 	const struct waitgraph_node *n = s ? &w->c->graph->node[s->node] : NULL;
-	if (!s || w->v->kind != HANG_HANG || !n->process || !is_of_a_wait(w->v->id) || !hang_may_be_woken(w, s))
+	if (!s || w->v->kind != HANG_HANG || !n->process || !is_of_a_wait(w->v->id))
+		return;
+	if (n->signalled && no_alarm_comes(w, n->process)) {
+		w->v->confidence = MIN(w->v->confidence, CONFIDENCE_MEDIUM);
+		hang_says(w, "It has a handler for SIGALRM, but no process of the job has an alarm or a timer set.");
+	}
+	if (!hang_may_be_woken(w, s))
 		return;
 	w->v->confidence = CONFIDENCE_LOW;
 	if (!hang_awaits_signal(w, s))
