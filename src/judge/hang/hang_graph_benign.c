@@ -4,6 +4,7 @@
 
 #include "base/units.h"
 #include "judge/hang/hang_parts.h"
+#include "judge/hang/hang_store.h"
 
 /* Work and sleep beside a rank are looked at again after this time. */
 static const uint64_t beside_again_ns = 30 * NS_PER_S;
@@ -121,9 +122,14 @@ static uint64_t limit_of(struct hang_work *w, const struct waitgraph_sink *s)
 	return limit_ns;
 }
 
-/* True where the waiting ends at threads of the job that wait as well, and nobody outside is known to come into it. */
+/*
+ * True where the waiting ends at threads of the job that wait as well, and nobody outside is known to come into it, as
+ * ranks on other machines do.
+ */
 static bool ends_within_job(const struct hang_work *w, const struct waitgraph_sink *s)
 {
+	if (hang_world_size(w) > w->g.n)
+		return false;
 	switch (s->end) {
 	case WAITEND_NONE:
 	case WAITEND_NOBODY:

@@ -73,11 +73,11 @@ const struct waitgraph_who *waitgraph_who_of(const struct waitgraph_in *in, pid_
 /* ---- waitgraph_meant.c: who is meant, of all who could end a wait ---- */
 /* Holders of one thing that are told apart; of more, each one is only possible. */
 #define WAITGRAPH_HOLDERS 64
-/* Leaves, of the n processes that have what a thread waits for, those that use it; their number, 1 at least. */
 /* True if its process has the listening socket that has not accepted its connection yet. */
 bool waitgraph_has_the_door(const struct build *b, const struct waitgraph_node *n, const struct waitfact *f);
 /* The same of a process with one thread, where nobody else accepts there but who started it, or who waits likewise. */
 bool waitgraph_knocks_at_its_own(const struct build *b, const struct waitgraph_node *n, const struct waitfact *f);
+/* Leaves, of the n processes that have what a thread waits for, those that use it; their number, 1 at least. */
 size_t waitgraph_meant(const struct build *b, const struct waitfact *f, pid_t *pids, size_t n);
 /*
  * Of the n processes that share memory with a thread which waits at a word there: the one that is left without parents
