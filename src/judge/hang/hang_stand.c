@@ -331,6 +331,17 @@ static bool loader_asks_outside(const struct hang_work *w, const struct stackgro
 	return false;
 }
 
+/* It waits for a data loader's workers. One that has none (num_workers=0) is in its own data set, and in no wait. */
+static bool waits_for_loader(const struct stackgroup_rank *r)
+{
+	bool itself = false;
+	for (size_t i = 0; r->acting && i < r->acting->n_frames; i++) {
+		const struct dump_frame *f = &r->acting->frames[i];
+		itself |= f->file && strcmp(f->name, "fetch") == 0 && strstr(f->file, "utils/data/_utils/fetch.py");
+	}
+	return r->activity.kind == ACTIVITY_LOADER_WAIT && !itself;
+}
+
 /* Names what the data loader's workers of a rank do. */
 static void loader_is(struct hang_work *w, const struct stackgroup_rank *r)
 {
@@ -529,7 +540,7 @@ bool hang_stands_for_a_cause(const struct hang_work *w, int32_t rank)
 	const struct stackgroup_rank *r = stackgroups_find(&w->g, rank);
 	if (!r || !r->has_stack)
 		return false;
-	return r->activity.kind == ACTIVITY_LOADER_WAIT || !says_no_more_than_where(hang_stand_cause_of(w, r, &c));
+	return waits_for_loader(r) || !says_no_more_than_where(hang_stand_cause_of(w, r, &c));
 }
 
 /* What it waits for, as the graph has it where that knows more than the kernel: the queue of which a lock is a part. */
@@ -648,16 +659,21 @@ static const struct waitfact *awaits_anybody(const struct hang_work *w, const st
 	return n->end == WAITEND_VISITOR || lonely ? n->fact : own ? door_of_its_own(g, n) : NULL;
 }
 
-/* Who should answer it, or take what it sends, is outside of the job, and may be at work on that. */
+/*
+ * Who should answer it, or take what it sends, is outside of the job, and may be at work on that. A file system that
+ * does not answer is a cause by itself.
+ */
 static bool asks_outside(const struct hang_work *w, const struct stackgroup_rank *r)
 {
 	const struct waitgraph *g = w->c->graph;
 	const struct waitgraph_node *n =
 		g && r->process && r->acting ? waitgraph_thread(g, r->process->pid, r->acting->tid) : NULL;
-	for (uint32_t i = 0; n && i < n->n_edges; i++)
+	if (!n || (n->fact && (n->fact->kind == WAITFACT_FUSE || n->fact->kind == WAITFACT_STORAGE)))
+		return false;
+	for (uint32_t i = 0; i < n->n_edges; i++)
 		if (g->node[g->edge[n->first_edge + i].to].end == WAITEND_OUTSIDE)
 			return true;
-	return n && n->end == WAITEND_OUTSIDE;
+	return n->end == WAITEND_OUTSIDE;
 }
 
 /* Somebody outside may answer it, or make what it looks for in a loop of naps of which nothing tells who makes it. */
@@ -701,7 +717,7 @@ bool hang_one_stands(struct hang_work *w)
 	char doing[300];
 	if (!r || !r->has_stack)
 		return false;
-	bool loader = r->activity.kind == ACTIVITY_LOADER_WAIT;
+	bool loader = waits_for_loader(r);
 	const char *id = hang_stand_cause_of(w, r, &c);
 	/* Several ranks stand, and none is known to wait for another: which one is to blame only a log may tell. */
 	bool named = w->c->book && w->c->book->valid && w->c->book->n_culprits > 0;
