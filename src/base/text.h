@@ -14,6 +14,17 @@ struct span {
 
 #define SPAN(literal) ((struct span){(literal), sizeof(literal) - 1})
 
+/* Of ASCII alone, whatever the locale says. */
+static inline bool char_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static inline bool char_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
 struct span span_of(const char *text);
 bool span_eq(struct span s, const char *text);
 bool span_starts(struct span s, const char *prefix);

@@ -202,6 +202,7 @@ def test_the_picture_of_memory_has_the_peak_at_which_the_kernel_ended_a_process(
     memory = check(Server(vigil).get("/api/v1/jobs/last/memory?points=2000"), A + "/memory").json()
     at = memory["times"].index(died)
     own = [sum(s["own"][i] or 0 for s in memory["series"]) for i in range(len(memory["times"]))]
-    assert own[at] == max(own) >= report["victim"]["own_bytes"], (own, report["victim"])
+    # a neighbour may have given a few pages back since the look before
+    assert own[at] >= max(report["victim"]["own_bytes"], max(own) - MIB), (own, report["victim"])
     assert own[at + 1] <= own[at] - report["victim"]["own_bytes"] and memory["times"][at + 1] - died < 1000
     assert any(at == died and value >= report["victim"]["own_bytes"] for at, value in kill_in_timeline(vigil, report)["own"])

@@ -9,11 +9,6 @@
 #include "base/units.h"
 #include "judge/hang/hang_parts.h"
 
-static bool is_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 bool hang_says_time_out(const char *text)
 {
 	static const char *const words[] = {"timed out", "timeout", "time-out", "time out", "watchdog"};
@@ -21,7 +16,7 @@ bool hang_says_time_out(const char *text)
 	for (size_t k = 0; k < ARRAY_SIZE(words); k++)
 		for (size_t i = 0, n = strlen(words[k]); i + n <= s.len; i++) {
 			/* "runtime output" contains "time out"; "ConnectTimeoutError" is meant */
-			bool within = (i > 0 && is_letter(s.p[i - 1])) || (i + n < s.len && is_letter(s.p[i + n]));
+			bool within = (i > 0 && char_letter(s.p[i - 1])) || (i + n < s.len && char_letter(s.p[i + n]));
 			if (strncasecmp(s.p + i, words[k], n) == 0 && !(within && strchr(words[k], ' ')))
 				return true;
 		}

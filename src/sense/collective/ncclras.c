@@ -8,17 +8,12 @@
 
 const char *const ncclras_op_name[NCCLRAS_OPS] = {"Broadcast", "Reduce", "AllGather", "ReduceScatter", "AllReduce"};
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 static bool take_number(struct span *s, uint32_t *ret)
 {
 	uint64_t n;
 	if (span_u64_prefix(*s, &n) != 0 || n > 99999)
 		return false;
-	while (s->len && is_digit(*s->p))
+	while (s->len && char_digit(*s->p))
 		*s = (struct span){s->p + 1, s->len - 1};
 	*ret = (uint32_t)n;
 	return true;

@@ -104,11 +104,6 @@ static const struct {
 	{"fatal runtime error: ", "abort_words"},
 };
 
-static bool digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 static uint64_t size_at(struct span s)
 {
 	static const struct {
@@ -120,7 +115,7 @@ static uint64_t size_at(struct span s)
 	if (!span_word(&s, &num) || !span_word(&s, &unit) || span_u64_prefix(num, &whole) < 0)
 		return 0;
 	struct span frac = span_after(num, ".");
-	for (size_t i = 0; frac.p && i < frac.len && i < 3 && digit(frac.p[i]); i++) {
+	for (size_t i = 0; frac.p && i < frac.len && i < 3 && char_digit(frac.p[i]); i++) {
 		part = part * 10 + (uint64_t)(frac.p[i] - '0');
 		of *= 10;
 	}
@@ -366,7 +361,7 @@ static bool next_line(struct span *rest, struct span *ret)
 static size_t digits_at(struct span line, size_t at)
 {
 	size_t n = 0;
-	while (at + n < line.len && digit(line.p[at + n]))
+	while (at + n < line.len && char_digit(line.p[at + n]))
 		n++;
 	return n;
 }
@@ -376,7 +371,7 @@ static bool of_rays_list(struct span line)
 {
 	size_t pid = digits_at(line, 0), whole = digits_at(line, pid + 1), at = pid + 1 + whole;
 	return pid > 0 && whole > 0 && at + 4 < line.len && line.p[pid] == '\t' && line.p[at] == '.' &&
-	       digits_at(line, at + 1) == 2 && line.p[at + 3] == '\t' && !digit(line.p[at + 4]);
+	       digits_at(line, at + 1) == 2 && line.p[at + 3] == '\t' && !char_digit(line.p[at + 4]);
 }
 
 /*
@@ -400,8 +395,8 @@ static bool of_an_end(struct span line)
 	for (size_t i = 0; i < ARRAY_SIZE(starts); i++)
 		if (span_starts(line, starts[i]))
 			return true;
-	if (line.len > 6 && strchr("IWEF", line.p[0]) && digit(line.p[1]) && digit(line.p[2]) && digit(line.p[3]) &&
-	    digit(line.p[4]) && line.p[5] == ' ')
+	if (line.len > 6 && strchr("IWEF", line.p[0]) && char_digit(line.p[1]) && char_digit(line.p[2]) &&
+	    char_digit(line.p[3]) && char_digit(line.p[4]) && line.p[5] == ' ')
 		return true;
 	return of_rays_list(line) || span_has(line, " 0x") || span_has(line, "(0x") || span_has(line, "NCCL ");
 }

@@ -8,11 +8,6 @@
 /* The words before "loss" that may belong to its name: "lm loss", "train loss". */
 #define WORDS_MOST 3
 
-static bool alpha(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 static bool decimal(char c)
 {
 	return c >= '0' && c <= '9';
@@ -20,7 +15,7 @@ static bool decimal(char c)
 
 static bool of_name(char c)
 {
-	return alpha(c) || decimal(c) || c == '_' || c == '/' || c == '-' || c == '.' || c == '@';
+	return char_letter(c) || decimal(c) || c == '_' || c == '/' || c == '-' || c == '.' || c == '@';
 }
 
 static bool is_one(struct span word, const char *const *list, size_t n)
@@ -42,7 +37,7 @@ static size_t value_at(struct span s, size_t at, bool *ret_infinite)
 		if (s.len - at < n || strncasecmp(s.p + at, values[i], n) != 0)
 			continue;
 		char next = at + n < s.len ? s.p[at + n] : ' ';
-		if (alpha(next) || decimal(next) || next == '_' || next == '/' || next == '-' ||
+		if (char_letter(next) || decimal(next) || next == '_' || next == '/' || next == '-' ||
 		    (next == '.' && at + n + 1 < s.len && of_name(s.p[at + n + 1])))
 			return 0;
 		*ret_infinite = i > 0;
@@ -85,7 +80,7 @@ static bool names_loss(struct span name)
 	bool loss = false;
 	for (size_t at = 0; at < name.len;) {
 		size_t n = 0;
-		while (at + n < name.len && alpha(name.p[at + n]))
+		while (at + n < name.len && char_letter(name.p[at + n]))
 			n++;
 		struct span word = {name.p + at, n};
 		if (is_one(word, others, ARRAY_SIZE(others)))
@@ -191,7 +186,7 @@ static enum between between_of(struct span s, size_t *end)
 		at = to;
 	}
 	size_t from = at;
-	struct span word = part_before(s, &from, alpha);
+	struct span word = part_before(s, &from, char_letter);
 	if (found == BLANKS && is_one(word, verbs, ARRAY_SIZE(verbs))) {
 		at = skip_back(s, from, " \t");
 		found = VERB;
@@ -205,7 +200,7 @@ static bool ends_well(struct span s, size_t at)
 {
 	while (at < s.len && blank(s.p[at]))
 		at++;
-	if (at == s.len || !alpha(s.p[at]))
+	if (at == s.len || !char_letter(s.p[at]))
 		return true;
 	while (at < s.len && of_name(s.p[at]))
 		at++;

@@ -5,14 +5,9 @@
 
 #include "sense/framework/lossline.h"
 
-static bool digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 static bool letter(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+	return char_letter(c) || c == '_';
 }
 
 static char progress_lower(char c)
@@ -37,7 +32,7 @@ static struct span skip(struct span s, const char *set)
 static bool progress_whole(struct span s, uint64_t *ret, struct span *ret_rest)
 {
 	size_t n = 0;
-	while (n < s.len && digit(s.p[n]))
+	while (n < s.len && char_digit(s.p[n]))
 		n++;
 	if (n == 0 || span_u64((struct span){s.p, n}, ret) < 0)
 		return false;
@@ -65,15 +60,15 @@ static bool progress_number(struct span s, double *ret)
 	if (starts_nocase(s, "nan") || starts_nocase(s, "inf")) {
 		bool is_nan = progress_lower(s.p[0]) == 'n';
 		struct span rest = from(s, starts_nocase(s, "infinity") ? 8 : 3);
-		if (rest.len > 0 && (letter(rest.p[0]) || digit(rest.p[0])))
+		if (rest.len > 0 && (letter(rest.p[0]) || char_digit(rest.p[0])))
 			return false;
 		*ret = is_nan ? (double)NAN : minus ? -(double)INFINITY : (double)INFINITY;
 		return true;
 	}
-	for (; s.len > 0 && digit(s.p[0]); s = from(s, 1), any = true)
+	for (; s.len > 0 && char_digit(s.p[0]); s = from(s, 1), any = true)
 		v = v * 10 + (s.p[0] - '0');
 	if (s.len > 0 && s.p[0] == '.')
-		for (s = from(s, 1); s.len > 0 && digit(s.p[0]); s = from(s, 1), any = true)
+		for (s = from(s, 1); s.len > 0 && char_digit(s.p[0]); s = from(s, 1), any = true)
 			v += (s.p[0] - '0') * (scale /= 10);
 	if (any && s.len > 1 && progress_lower(s.p[0]) == 'e') {
 		bool down = s.p[1] == '-';
@@ -92,7 +87,7 @@ static struct span after_word(struct span s, const char *word)
 {
 	size_t n = strlen(word);
 	for (size_t i = 0; i + n <= s.len; i++)
-		if (progress_lower(s.p[i]) == word[0] && (i == 0 || (!letter(s.p[i - 1]) && !digit(s.p[i - 1]))) &&
+		if (progress_lower(s.p[i]) == word[0] && (i == 0 || (!letter(s.p[i - 1]) && !char_digit(s.p[i - 1]))) &&
 		    starts_nocase(from(s, i), word))
 			return from(s, i + n);
 	return (struct span){NULL, 0};
@@ -102,7 +97,7 @@ static struct span after_word(struct span s, const char *word)
 static void loss_find(struct span s, struct progress_line *r)
 {
 	for (struct span at = after_word(s, "loss"); at.p; at = after_word(at, "loss")) {
-		if (at.len > 0 && (letter(at.p[0]) || digit(at.p[0])))
+		if (at.len > 0 && (letter(at.p[0]) || char_digit(at.p[0])))
 			continue; /* loss_scale, losses */
 		struct span value = skip(at, "'\" ");
 		if (value.len == 0 || (value.p[0] != ':' && value.p[0] != '='))
@@ -119,7 +114,7 @@ static bool epoch_find(struct span s, struct progress_line *r)
 {
 	struct span at = after_word(s, "epoch");
 	at = at.p ? skip(at, "'\" :=[#") : at;
-	if (!at.p || at.len == 0 || !digit(at.p[0]))
+	if (!at.p || at.len == 0 || !char_digit(at.p[0]))
 		return false;
 	r->has_epoch = progress_number(at, &r->epoch);
 	return r->has_epoch;
@@ -130,11 +125,11 @@ static void rate_find(struct span s, struct progress_line *r)
 {
 	for (size_t i = 0; i < s.len; i++) {
 		double v;
-		bool start = digit(s.p[i]) && (i == 0 || (!digit(s.p[i - 1]) && s.p[i - 1] != '.'));
+		bool start = char_digit(s.p[i]) && (i == 0 || (!char_digit(s.p[i - 1]) && s.p[i - 1] != '.'));
 		if (!start || !progress_number(from(s, i), &v))
 			continue;
 		size_t end = i;
-		while (end < s.len && (digit(s.p[end]) || s.p[end] == '.'))
+		while (end < s.len && (char_digit(s.p[end]) || s.p[end] == '.'))
 			end++;
 		struct span unit = from(s, end);
 		if (starts_nocase(unit, "s/it") || starts_nocase(unit, "s/step") || starts_nocase(unit, "s/batch"))
@@ -154,7 +149,8 @@ static bool of_total(struct span s, struct progress_line *r, struct span *ret_re
 	for (size_t i = 0; i < s.len; i++) {
 		uint64_t step, total;
 		struct span rest;
-		if (!digit(s.p[i]) || (i > 0 && (digit(s.p[i - 1]) || s.p[i - 1] == '.' || s.p[i - 1] == '/')))
+		const char before = i > 0 ? s.p[i - 1] : ' ';
+		if (!char_digit(s.p[i]) || char_digit(before) || before == '.' || before == '/')
 			continue;
 		if (!progress_whole(from(s, i), &step, &rest))
 			continue;
@@ -254,7 +250,7 @@ static bool keras(struct span s, struct progress_line *r)
 {
 	struct progress_line found = *r;
 	struct span t = span_trim(s), rest;
-	if (t.len == 0 || !digit(t.p[0]) || !of_total((struct span){t.p, MIN(t.len, (size_t)24)}, &found, &rest))
+	if (t.len == 0 || !char_digit(t.p[0]) || !of_total((struct span){t.p, MIN(t.len, (size_t)24)}, &found, &rest))
 		return false;
 	rest = skip(from(t, (size_t)(rest.p - t.p)), " ");
 	bool old = rest.len > 1 && rest.p[0] == '[' && strchr("=>.", rest.p[1]);
@@ -325,7 +321,7 @@ static bool fairseq(struct span s, struct progress_line *r)
 	if (!at.p || !progress_whole(skip(at, " "), &epoch, &rest) || !span_starts(rest, ":"))
 		return false;
 	rest = skip(from(rest, 1), " ");
-	if (rest.len == 0 || !digit(rest.p[0]) ||
+	if (rest.len == 0 || !char_digit(rest.p[0]) ||
 	    !of_total((struct span){rest.p, MIN(rest.len, (size_t)24)}, &found, &at))
 		return false;
 	*r = found;
@@ -491,17 +487,12 @@ int progress_parse(struct span line, const struct progress_patterns *user, struc
 	return PROGRESS_NONE;
 }
 
-static bool is_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 static bool has_word(struct span s, const char *word)
 {
 	size_t n = strlen(word);
 	for (size_t i = 0; i + n <= s.len; i++)
-		if (strncasecmp(s.p + i, word, n) == 0 && (i == 0 || !is_letter(s.p[i - 1])) &&
-		    (i + n == s.len || !is_letter(s.p[i + n])))
+		if (strncasecmp(s.p + i, word, n) == 0 && (i == 0 || !char_letter(s.p[i - 1])) &&
+		    (i + n == s.len || !char_letter(s.p[i + n])))
 			return true;
 	return false;
 }

@@ -11,11 +11,6 @@ static const uint32_t often = 3;
 #define NUMBERS_MOST 3
 #define LINE_MOST 256
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 static bool starts_word(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -36,16 +31,16 @@ static bool joins(char c)
 static bool number_next(struct span s, size_t from, struct number *ret)
 {
 	size_t at = from;
-	while (at < s.len && !is_digit(s.p[at]))
+	while (at < s.len && !char_digit(s.p[at]))
 		at++;
 	if (at >= s.len)
 		return false;
 	size_t end = at;
-	while (end < s.len && is_digit(s.p[end]))
+	while (end < s.len && char_digit(s.p[end]))
 		end++;
 	const char before = at > 0 ? s.p[at - 1] : ' ', behind = end < s.len ? s.p[end] : ' ';
-	const bool goes_on = end + 1 < s.len && joins(behind) && behind != '/' && is_digit(s.p[end + 1]);
-	const bool goes_back = at > 1 && joins(before) && is_digit(s.p[at - 2]);
+	const bool goes_on = end + 1 < s.len && joins(behind) && behind != '/' && char_digit(s.p[end + 1]);
+	const bool goes_back = at > 1 && joins(before) && char_digit(s.p[at - 2]);
 	*ret = (struct number){.at = at, .end = end};
 	ret->whole = !goes_on && !goes_back && !starts_word(behind) && behind != '%' && before != '.' &&
 		     span_u64((struct span){s.p + at, end - at}, &ret->value) == 0 && ret->value < UINT32_MAX;
@@ -64,7 +59,7 @@ static uint64_t total_behind(struct span s, size_t end)
 	else
 		return 0;
 	rest = span_trim(rest);
-	return rest.len > 0 && is_digit(rest.p[0]) && number_next(rest, 0, &n) && n.at == 0 ? n.value : 0;
+	return rest.len > 0 && char_digit(rest.p[0]) && number_next(rest, 0, &n) && n.at == 0 ? n.value : 0;
 }
 
 static struct progresscount_shape *shape_of(struct progresscount *c, uint64_t hash)
