@@ -1,6 +1,7 @@
 /*
  * Who waits for whom in a job or process that is not watched: two looks at the waits of all its processes, what Python
- * says of its locks in between, and the graph of them. Nothing is stopped or changed. For `vigil waits`.
+ * says of its locks and the collective library's rings of its calls in between, and the graph of them. Nothing is
+ * stopped or changed. For `vigil waits` and `vigil stack`.
  */
 #pragma once
 

@@ -20,7 +20,7 @@ static const uint64_t runs_ns = 5 * 60 * NS_PER_S;
 /*
  * In a job of steps a time limit of half an hour or more says nothing of how long its wait usually takes. It is an
  * excuse for so long, or for the time of so many steps, where somebody outside may end the wait. Within the job it
- * counts as none: who of it may end the wait has an excuse of its own.
+ * is one for as long as a loop that looks has: who of it may end the wait has an excuse of its own.
  */
 static const uint64_t long_limit_ns = 30 * 60 * NS_PER_S, long_limit_excuse_ns = 90 * NS_PER_S;
 static const double long_limit_steps = 60;

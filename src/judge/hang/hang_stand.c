@@ -331,13 +331,16 @@ static bool loader_asks_outside(const struct hang_work *w, const struct stackgro
 	return false;
 }
 
-/* It waits for a data loader's workers. One that has none (num_workers=0) is in its own data set, and in no wait. */
+/*
+ * It waits for a data loader's workers. One that has none (num_workers=0) is in its own data set, and in no wait: it
+ * has the frames that a worker has else.
+ */
 static bool waits_for_loader(const struct stackgroup_rank *r)
 {
 	bool itself = false;
 	for (size_t i = 0; r->acting && i < r->acting->n_frames; i++) {
 		const struct dump_frame *f = &r->acting->frames[i];
-		itself |= f->file && strstr(f->file, "utils/data/_utils/fetch.py"); /* in a worker, else */
+		itself |= f->file && strstr(f->file, "utils/data/_utils/fetch.py");
 	}
 	return r->activity.kind == ACTIVITY_LOADER_WAIT && !itself;
 }
@@ -676,15 +679,14 @@ static bool asks_outside(const struct hang_work *w, const struct stackgroup_rank
 	return n->end == WAITEND_OUTSIDE;
 }
 
-/* Somebody outside may answer it, or make what it looks for in a loop of naps of which nothing tells who makes it. */
-static bool others_may_act(const struct hang_work *w, const struct stackgroup_rank *r, const char *id)
+/* Somebody outside may make what it looks for in a loop of naps, as nothing tells who makes that. */
+static bool looks_for_anybodys(const struct hang_work *w, const struct stackgroup_rank *r, const char *id)
 {
 	const struct waitgraph_node *n =
 		w->c->graph && r->process ? waitgraph_thread(w->c->graph, r->process->pid, 0) : NULL;
 	const bool within = n && n->n_edges > 0; /* what it looks at is of the job, as memory that others have */
-	const bool loop = id && strcmp(id, "poll_loop") == 0 && !within;
-	return asks_outside(w, r) || (loop && !hang_knows_maker(w, r) && !hang_looks_at_memory(w, r) &&
-				      !hang_tries_in_vain(w, r) && !hang_awaits_file_of_failed(w, r));
+	return id && strcmp(id, "poll_loop") == 0 && !within && !hang_knows_maker(w, r) &&
+	       !hang_looks_at_memory(w, r) && !hang_tries_in_vain(w, r) && !hang_awaits_file_of_failed(w, r);
 }
 
 /* It is in a circle of which an arrow is no more than possible: that the others wait for it may be a mistake. */
@@ -740,9 +742,9 @@ bool hang_one_stands(struct hang_work *w)
 	bool told = !anyone || odd || lookers || makers || hang_looks_in_circle(w, r) || hang_tries_in_vain(w, r) ||
 		    (retry && retry->exists) || hang_polls_by_ticks(w, r) || hang_polls_by_file(w, r);
 	enum hang_proof need = HANG_VAGUE;
-	const bool vague = says_no_more_than_where(id) && in_a_vague_circle(w, r);
+	const bool vague = says_no_more_than_where(id) && in_a_vague_circle(w, r), outside = asks_outside(w, r);
 	if (told && !kernel)
-		need = vague || asks_outside(w, r) ? HANG_EXPLAINED : HANG_FIRM;
+		need = vague || outside ? HANG_EXPLAINED : HANG_FIRM;
 	else if (changed || kernel)
 		need = HANG_DOUBTFUL;
 	else if (hang_all_wait_in_circle(w))
@@ -771,7 +773,7 @@ bool hang_one_stands(struct hang_work *w)
 			c = CONFIDENCE_MEDIUM; /* who should make what it looks for */
 		else if (lookers ? unsure : !why && !hang_joins_thread(r) && !hang_first_waiting(w))
 			c = CONFIDENCE_LOW; /* where, and neither who nor why */
-		const bool others = sleeper || vague || anybody || others_may_act(w, r, id);
+		const bool others = sleeper || vague || anybody || outside || looks_for_anybodys(w, r, id);
 		w->may_end |= others;
 		hang_is(w, id ? id : "missing_rank", others || (anyone && !lookers) ? CONFIDENCE_LOW : c);
 		w->v->unexplained = !why;
