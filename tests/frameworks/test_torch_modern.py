@@ -74,8 +74,9 @@ def test_of_ranks_in_three_calls_the_two_that_do_not_match_are_told(vigil):
     assert "all_reduce at torch_modern.py:" in graph, graph
 
 
-def test_the_graph_of_waits_leads_to_the_rank_that_has_not_come(vigil):
-    job = vigil.start("run", "--nproc", RANKS, "--", PYTHON, "-u", SCRIPT, "hand", "asleep", "--culprit", 1)
+@pytest.mark.parametrize("how, quality, call", [("hand", "likely", "all_reduce"), ("ddp", "possible", "backward()")])
+def test_the_graph_of_waits_leads_to_the_rank_that_has_not_come(vigil, how, quality, call):
+    job = vigil.start("run", "--nproc", RANKS, "--", PYTHON, "-u", SCRIPT, how, "asleep", "--culprit", 1)
     while b"step 19/" not in job.stdout.readline():
         assert job.poll() is None
 
@@ -87,7 +88,10 @@ def test_the_graph_of_waits_leads_to_the_rank_that_has_not_come(vigil):
         return arrows if {(0, 1), (2, 1)} <= set(arrows) else None
     arrows = wait_for(leads, 60)
     assert arrows[0, 1]["kind"] == "collective" and arrows[0, 1]["source"] == "hint", arrows
-    assert arrows[0, 1]["quality"] == "likely" and "all_reduce" in arrows[0, 1]["text"], arrows
+    assert arrows[0, 1]["quality"] == quality and call in arrows[0, 1]["text"], arrows
+    told = wait_for(lambda: vigil("waits", "last", "--json", "--seconds", 0).json().get("health"), 90)
+    assert told["level"] == "hung" and told["culprit_ranks"] == [1], told
+    assert "Told by vigil" in vigil("waits", "last").out.decode()
 
 
 def sleeper(vigil, *command, options=()):

@@ -164,10 +164,14 @@ static bool python_call(const struct world *w, pid_t pid, struct waitcall *c)
 	struct activity_found found;
 	*c = (struct waitcall){.pid = pid};
 	c->state = call_by_frames(&t, &found, c->op);
+	if (found.kind == ACTIVITY_BACKWARD) {
+		c->state = WAITCALL_BACKWARD;
+		TEXT_COPY(c->op, "backward()");
+	}
 	if (found.user)
 		TEXT_FORMAT(c->place, "%s:%d in %s", frame_file_short(found.user->file), found.user->line,
 			    found.user->name);
-	if (!activity_waits_for_ranks(found.kind))
+	if (!activity_waits_for_ranks(found.kind) && found.kind != ACTIVITY_BACKWARD)
 		c->state = WAITCALL_PLACED;
 	return c->state != WAITCALL_PLACED || c->place[0];
 }

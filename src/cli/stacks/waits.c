@@ -8,6 +8,7 @@
 #include "cli/screen/pager.h"
 #include "cli/screen/stopkey.h"
 #include "cli/screen/view.h"
+#include "tell/jobs/health_json.h"
 #include "tell/stacks/waits_show.h"
 
 struct waits_options {
@@ -48,12 +49,22 @@ static void progress(void *ctx, uint64_t left_ns)
 	(void)fflush(stderr);
 }
 
+/* What is told of a job that hangs or is slow; NULL: nothing. Good until the next call. */
+static const struct health *waits_told(const struct subject *s)
+{
+	static struct live_state live; /* large */
+	struct job job = s->job;
+	const bool known = s->is_job && job_is_open(&job) && view_live(&job, &live);
+	return known && (live.health.level == HEALTH_HUNG || live.health.level == HEALTH_SLOW) ? &live.health : NULL;
+}
+
 static void waits_show(const struct waits_options *o, const struct subject *s, const struct waitsread *r)
 {
 	const struct waits_view view = {
 		.graph = &r->graph,
 		.now = &r->look[r->n_looks - 1],
 		.title = s->text,
+		.health = waits_told(s),
 		.captured_unix_ms = r->captured_unix_ms,
 		.apart_ns = r->apart_ns,
 		.took_ns = r->took_ns,
@@ -65,6 +76,8 @@ static void waits_show(const struct waits_options *o, const struct subject *s, c
 	const struct waits_how how = {.all = o->all};
 	if (o->json) {
 		struct js *j = waits_json(&view);
+		if (view.health)
+			js_put(j, "health", health_json(view.health));
 		ignore(js_write(j, stdout, 0), "main looks at stdout in the end");
 		js_free(j);
 	} else if (o->dot) {

@@ -9,6 +9,7 @@
 enum place {
 	PLACE_UNKNOWN,
 	PLACE_CALL, /* in a collective */
+	PLACE_BACKWARD, /* perhaps in the one that reduces gradients */
 	PLACE_STORE, /* it starts, or waits for a store that does not answer yet */
 	PLACE_PEER, /* it exchanges a message with one rank, which is known */
 	PLACE_KEY, /* it waits for a key that the last of all ranks sets */
@@ -89,7 +90,8 @@ static bool hints_take(const struct waithint *hint, size_t n_hints, pid_t pid, s
 static bool is_counted(const struct waitmissing_in *in, const struct standing *s)
 {
 	const bool unknown = s->call ? s->call->state == WAITCALL_UNKNOWN : in->counters_alone;
-	const bool may_be = s->place == PLACE_CALL || (s->place == PLACE_UNKNOWN && !s->key && unknown);
+	const bool may_be = s->place == PLACE_CALL || s->place == PLACE_BACKWARD ||
+			    (s->place == PLACE_UNKNOWN && !s->key && unknown);
 	for (size_t i = 0; may_be && i < in->n_arrows; i++)
 		if (in->arrow[i].from == s->who->rank)
 			return true;
@@ -113,6 +115,8 @@ static void waitmissing_stands(const struct waitmissing_in *in, const struct wai
 		s->place = PLACE_PEER;
 	else if (c && c->state == WAITCALL_IN)
 		s->place = PLACE_CALL;
+	else if (c && c->state == WAITCALL_BACKWARD)
+		s->place = PLACE_BACKWARD;
 	else if (c && c->state == WAITCALL_STORE)
 		s->place = PLACE_STORE;
 	else if (s->key)
@@ -146,7 +150,7 @@ static bool gather(const struct waitmissing_in *in, const struct waithint *hint,
 		*s = (struct standing){.who = who};
 		if (t && !t->ended)
 			waitmissing_stands(in, hint, n_hints, s);
-		g->whole &= s->place != PLACE_UNKNOWN;
+		g->whole &= s->place != PLACE_UNKNOWN && s->place != PLACE_BACKWARD;
 		g->elsewhere |= s->place == PLACE_ELSEWHERE;
 	}
 	for (size_t i = 0; i < g->n; i++)
@@ -163,6 +167,8 @@ static bool has_not_come(const struct gathering *g, const struct standing *s, co
 	if (g->elsewhere && s->place != PLACE_KEY)
 		return false;
 	switch (s->place) {
+	case PLACE_BACKWARD: /* where nobody is elsewhere, nothing is known of it */
+		return false;
 	case PLACE_KEY: /* no rank goes on before all have come to this very key */
 		return other->place == PLACE_CALL || other->place == PLACE_STORE || other->place == PLACE_PEER ||
 		       (other->place == PLACE_KEY && strcmp(other->key->text, s->key->text) != 0);
@@ -245,8 +251,8 @@ int waitmissing_add(const struct waitmissing_in *in, struct waithint **hint, siz
 	for (size_t i = 0; i < g.n; i++) {
 		const struct standing *s = &g.rank[i];
 		const bool known = s->key && s->key->by_rank;
-		const bool waits = !s->counted && (s->place == PLACE_CALL || (s->place == PLACE_STORE && !known) ||
-						   s->place == PLACE_KEY);
+		const bool waits = !s->counted && (s->place == PLACE_CALL || s->place == PLACE_BACKWARD ||
+						   (s->place == PLACE_STORE && !known) || s->place == PLACE_KEY);
 		const size_t n = waits ? missing_of(&g, s) : 0;
 		for (size_t k = 0; n > 0 && k < g.n; k++)
 			if (k != i && has_not_come(&g, s, &g.rank[k]) &&

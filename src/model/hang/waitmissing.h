@@ -22,6 +22,7 @@ enum waitcall_state {
 	/* It may be in a call: an asynchronous one, one of two ranks, or one that the stack does not show. */
 	WAITCALL_UNKNOWN,
 	WAITCALL_IN, /* its main thread waits in a call to which all ranks of a group come */
+	WAITCALL_BACKWARD, /* its main thread waits in backward(), which may reduce gradients; by Python alone */
 	WAITCALL_STORE, /* its main thread waits for a store, or is about to be in such a call */
 	WAITCALL_PLACED, /* no more than where it stands is said of it */
 	WAITCALL_OUT, /* the whole stacks of its threads show no such call */

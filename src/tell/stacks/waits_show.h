@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "model/hang/waitgraph.h"
+#include "model/jobs/health.h"
 #include "model/jobs/role.h" /* NO_RANK */
 #include "tell/text/textout.h"
 
@@ -16,6 +17,7 @@ struct waits_view {
 	const struct waitgraph *graph;
 	const struct waitfacts *now; /* the facts that the graph was made of */
 	const char *title; /* "job train-3f2a" */
+	const struct health *health; /* what is told of the job already, for the text alone; NULL: nothing */
 	int64_t captured_unix_ms;
 	uint64_t apart_ns; /* between the two looks; 0: there was one */
 	uint64_t took_ns; /* reading, without the time between the looks */

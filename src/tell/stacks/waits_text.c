@@ -229,6 +229,17 @@ static void waits_text_notes(const struct waits_view *v, const struct textout *p
 			      "for whom may be missing; --seconds gives more");
 }
 
+/* The verdict of a job that hangs or is slow: it knows more than two looks do, such as stacks and steps. */
+static void waits_text_told(const struct health *h, const struct textout *p)
+{
+	textout_heading(p, "Told by vigil");
+	fputs("  ", p->to);
+	if (h->incident[0])
+		textout_text(p, 2, "%s The whole report: vigil why %s", h->sentence, h->incident);
+	else
+		textout_text(p, 2, "%s", h->sentence);
+}
+
 void waits_text(const struct waits_view *v, const struct waits_how *how, const struct textout *p)
 {
 	const struct waitgraph *g = v->graph;
@@ -238,6 +249,8 @@ void waits_text(const struct waits_view *v, const struct waits_how *how, const s
 		TEXT_FORMAT(looks, "two looks, %.1f s apart", (double)v->apart_ns / 1e9);
 	textout_text(p, 0, "%s: %zu %s, %s", v->title, g->n_mains, g->n_mains == 1 ? "main process" : "main processes",
 		     looks);
+	if (v->health)
+		waits_text_told(v->health, p);
 	waits_text_ends(v, p);
 	textout_heading(p, "Processes");
 	for (uint32_t i = 0; shown && i < g->n_nodes;)

@@ -125,6 +125,30 @@ static void one_of_which_nothing_is_known_may_be_in_it(void **state)
 	assert_string_equal(arrows(&j), "0>3?");
 }
 
+static void one_that_sleeps_in_backward_may_wait_for_who_is_elsewhere(void **state)
+{
+	(void)state;
+	struct job j;
+	job_begin(&j);
+	is_in(&j, 0, WAITCALL_BACKWARD, "backward()");
+	is_in(&j, 1, WAITCALL_IN, "all_reduce");
+	is_in(&j, 2, WAITCALL_BACKWARD, "backward()");
+	(void)hint_of(&j, 3, WAITHINT_OWNER);
+	assert_string_equal(arrows(&j), "0>3? 1>3? 2>3?");
+}
+
+static void where_nobody_is_elsewhere_backward_tells_nothing(void **state)
+{
+	(void)state;
+	struct job j;
+	job_begin(&j);
+	is_in(&j, 0, WAITCALL_BACKWARD, "backward()");
+	is_in(&j, 1, WAITCALL_IN, "all_reduce");
+	is_in(&j, 2, WAITCALL_UNKNOWN, "");
+	is_in(&j, 3, WAITCALL_IN, "all_reduce");
+	assert_string_equal(arrows(&j), "");
+}
+
 static void of_several_that_are_elsewhere_each_is_possible(void **state)
 {
 	(void)state;
@@ -315,6 +339,8 @@ int main(void)
 		cmocka_unit_test(one_that_sleeps_is_missing_in_the_collective_of_the_others),
 		cmocka_unit_test(so_is_one_that_waits_for_a_lock_of_python),
 		cmocka_unit_test(one_of_which_nothing_is_known_may_be_in_it),
+		cmocka_unit_test(one_that_sleeps_in_backward_may_wait_for_who_is_elsewhere),
+		cmocka_unit_test(where_nobody_is_elsewhere_backward_tells_nothing),
 		cmocka_unit_test(of_several_that_are_elsewhere_each_is_possible),
 		cmocka_unit_test(ranks_on_other_machines_may_be_missing_as_well),
 		cmocka_unit_test(where_all_have_come_there_are_no_arrows),

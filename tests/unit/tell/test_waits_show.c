@@ -189,6 +189,20 @@ static void a_job_that_works_is_said_to(void **state)
 	assert_int_equal(js_get_i64(j, "dead_threads", -1), 0);
 }
 
+static void what_was_told_of_a_hang_comes_first(void **state)
+{
+	(void)state;
+	static const char *const lines[] = {"process 100 rank 0 main", "thread 100 clock", NULL};
+	const struct health told = {
+		.level = HEALTH_HUNG, .sentence = "It stands, held up by rank 1.", .incident = "ring-1.2"};
+	scenario_add(lines);
+	graph_make(false);
+	view.health = &told;
+	const char *t = text(false);
+	assert_has(t, "Told by vigil\n  It stands, held up by rank 1. The whole report: vigil why ring-1.2\n");
+	assert_true(strstr(t, "Told by vigil") < strstr(t, "Processes"));
+}
+
 static void nobody_waits_where_all_run(void **state)
 {
 	(void)state;
@@ -417,6 +431,7 @@ int main(void)
 		cmocka_unit_test_teardown(json_has_the_arrows_and_the_ends, finish),
 		cmocka_unit_test_teardown(every_end_has_a_name, finish),
 		cmocka_unit_test_teardown(a_job_that_works_is_said_to, finish),
+		cmocka_unit_test_teardown(what_was_told_of_a_hang_comes_first, finish),
 		cmocka_unit_test_teardown(nobody_waits_where_all_run, finish),
 		cmocka_unit_test_teardown(one_look_claims_no_proof, finish),
 		cmocka_unit_test_teardown(a_thread_with_a_lock_in_the_way_is_shown, finish),
