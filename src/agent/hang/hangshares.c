@@ -139,17 +139,22 @@ struct round {
 	bool unknown; /* some thread is in a wait that is not known yet */
 };
 
-/* Where a program without Python runs or sleeps, "in nap, called by load"; of: its thread, "": the main one. */
-static void place_read(struct sharethreads *s, pid_t tid, const char *of, const struct threadwait *t, char *dst,
+/*
+ * Where a program without Python runs or sleeps, "in nap, called by load"; of: its thread, "": the main one. True if
+ * that is its function.
+ */
+static bool place_read(struct sharethreads *s, pid_t tid, const char *of, const struct threadwait *t, char *dst,
 		       size_t cap)
 {
 	char function[120];
 	if (t->kind != WAIT_SLEEP && t->kind != WAIT_RUNNING)
-		return;
-	if (sharethreads_place(s, tid, t, function, sizeof(function)))
+		return false;
+	const bool known = sharethreads_place(s, tid, t, function, sizeof(function));
+	if (known)
 		text_format(dst, cap, "in %s", function);
 	else if (t->kind == WAIT_SLEEP && of[0])
 		text_format(dst, cap, "in a thread of its own (%s)", of);
+	return known;
 }
 
 static bool rank_sample(struct hangshares *s, size_t i, struct round *to, size_t at)
@@ -175,9 +180,9 @@ static bool rank_sample(struct hangshares *s, size_t i, struct round *to, size_t
 	if (whole)
 		t->wait = vague ? (struct threadwait){.kind = WAIT_POLL, .nr = -1, .fd = -1, .state = t->wait.state}
 				: found.wait;
-	if (s->threads[i] && !vague)
-		place_read(s->threads[i], whole ? found.tid : l->pid, found.name, &t->wait, to->place[at],
-			   sizeof(to->place[at]));
+	const bool function = s->threads[i] && !vague &&
+			      place_read(s->threads[i], whole ? found.tid : l->pid, found.name, &t->wait, to->place[at],
+					 sizeof(to->place[at]));
 	/* Which thread of such a program works its first one does not tell: the sample does not count. */
 	bool native = !l->has_python && (go || whole || !sharewaits_own(s->waits, l->pid, &t->wait));
 	bool for_ranks = whole ? found.is == THREADSHARE_WAITS
@@ -188,7 +193,7 @@ static bool rank_sample(struct hangshares *s, size_t i, struct round *to, size_t
 				 (vague || (py && sharewaits_vague(s->waits, l->pid, &t->wait)) ? WAITSHARE_VAGUE : 0) |
 				 (py && sharewaits_own(s->waits, l->pid, &t->wait) ? WAITSHARE_FOR_OWN : 0) |
 				 (whole && !vague && found.name[0] ? WAITSHARE_BY_THREAD : 0) |
-				 (native ? WAITSHARE_NATIVE : 0));
+				 (native ? WAITSHARE_NATIVE : 0) | (function ? WAITSHARE_FUNCTION : 0));
 	to->whom[at] = sharewaits_whom(s->waits, l->pid, &t->wait);
 	if (to->place[at][0] && (t->wait.kind == WAIT_SLEEP || s->threads[i]))
 		to->whom[at] = to->place[at];

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "agent/inspect/goview.h"
+#include "base/buf.h"
 #include "base/hash.h"
 #include "base/units.h"
 
@@ -86,8 +87,11 @@ static void place_take(struct sharego *g, const struct goroutine *of, char *dst,
 	const uint64_t began_ns = g->go.w->mono_ns();
 	if (g->spent_ns >= places_ns)
 		return;
+	char place[120];
 	g->go.frames_end_ns = began_ns + (places_ns - g->spent_ns);
-	goview_place(&g->go, of, dst, cap);
+	goview_place(&g->go, of, place, sizeof(place));
+	if (place[0])
+		text_format(dst, cap, "at %s", place);
 	g->spent_ns += g->go.w->mono_ns() - began_ns;
 }
 

@@ -15,8 +15,8 @@ struct sharego *sharego_new(const struct world *w, pid_t pid);
 struct sharego *sharego_free(struct sharego *g);
 /*
  * As if it were the wait of a thread: kind, a number that no system call has, and an argument that is the same as long
- * as all goroutines stand alike. False: it cannot be read. ret_place: where goroutine 1 stands, "main.go:20 in
- * main.main"; "": unknown.
+ * as all goroutines stand alike. False: it cannot be read. ret_place: where goroutine 1 stands, "at main.go:20
+ * in main.main"; "": unknown.
  */
 bool sharego_look(struct sharego *g, struct threadwait *ret, char *ret_place, size_t cap);
 /* The wait of a process by its goroutines. False: it runs, or sleeps. */

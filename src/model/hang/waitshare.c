@@ -46,14 +46,13 @@ static void whom_keep(struct waitshare_rank *r, const struct waitshare_whom *who
 
 /* What it waits for, and where: "loader 812 (read, pipe 4711), at train.py:40 in step". Of a sleep whom is a place. */
 static void whom_add(struct waitshare_rank *r, enum waitshare_class c, const struct activity_found *found,
-		     const char *whom)
+		     const char *whom, bool function)
 {
 	char place[WAITSHARE_WHOM];
-	const bool function = whom && strncmp(whom, "in ", 3) == 0 && strncmp(whom, "in a thread", 11) != 0;
 	struct waitshare_whom x = {.n = 1, .of = c, .named = function || (c != WAITSHARE_SLEEPS && whom && whom[0])};
 	activity_text(found, place, sizeof(place));
 	if (c == WAITSHARE_SLEEPS && whom)
-		TEXT_FORMAT(x.text, "%s %s%s", place, strncmp(whom, "in ", 3) == 0 ? "" : "at ", whom);
+		TEXT_FORMAT(x.text, "%s %s", place, whom);
 	else
 		TEXT_FORMAT(x.text, "%s%s%s", x.named ? whom : "", x.named && place[0] ? ", " : "", place);
 	if (x.text[0])
@@ -169,6 +168,7 @@ static void count(struct waitshare *w, struct waitshare_rank *r, const struct du
 		  const char *whom)
 {
 	struct activity_found found;
+	const bool function = whom && sign & WAITSHARE_FUNCTION;
 	activity_of(t, &found);
 	r->n++;
 	r->by_threads += sign & WAITSHARE_BY_THREAD ? 1 : 0;
@@ -185,7 +185,7 @@ static void count(struct waitshare *w, struct waitshare_rank *r, const struct du
 		r->ranks++;
 		if (!runs && for_lock(&found, sign)) {
 			r->locks++;
-			whom_add(r, WAITSHARE_LOCK, &found, whom);
+			whom_add(r, WAITSHARE_LOCK, &found, whom, function);
 		}
 	} else if (found.kind == ACTIVITY_GPU_SYNC) {
 		r->gpu++;
@@ -193,11 +193,11 @@ static void count(struct waitshare *w, struct waitshare_rank *r, const struct du
 		r->loader++;
 	} else if (found.kind == ACTIVITY_SLEEP) {
 		r->sleeping++;
-		whom_add(r, WAITSHARE_SLEEPS, &found, whom);
+		whom_add(r, WAITSHARE_SLEEPS, &found, whom, function);
 	} else if (runs) {
 		r->running++;
 		if (whom)
-			whom_add(r, WAITSHARE_RUNS, &found, whom);
+			whom_add(r, WAITSHARE_RUNS, &found, whom, function);
 	} else if (t->wait.kind == WAIT_MEMORY) {
 		r->memory++;
 	} else {
@@ -206,7 +206,7 @@ static void count(struct waitshare *w, struct waitshare_rank *r, const struct du
 		/* a lock of its own process is known as such once its facts were read */
 		bool lock = sign & WAITSHARE_UNREAD && for_lock(&found, sign);
 		r->unknown_locks += lock ? 1 : 0;
-		whom_add(r, lock ? WAITSHARE_LOCK : WAITSHARE_OTHER, &found, whom);
+		whom_add(r, lock ? WAITSHARE_LOCK : WAITSHARE_OTHER, &found, whom, function);
 	}
 }
 

@@ -103,12 +103,14 @@ enum waitshare_sign {
 	WAITSHARE_VAGUE = 16, /* for a thread of its own, which may wait for other ranks in turn: no lock */
 	WAITSHARE_FOR_OWN = 32, /* for a thread of its own that was caught at work, or at the end of what is known */
 	WAITSHARE_BY_THREAD = 64, /* what another thread does is counted, as the main one waits for that */
+	WAITSHARE_FUNCTION = 128, /* `whom` names the function in which it runs or sleeps */
 };
 
 /*
  * Adds one sample. The dump may hold main threads only, without details of waits. Ranks beyond 64 are left out. signs:
  * of each process of the dump, WAITSHARE_*; NULL: nothing. whom: what each waits for, by the kernel's facts ("loader
- * 812 (read, pipe 4711)"); NULL, or an element is NULL: unknown.
+ * 812 (read, pipe 4711)"), or of a sleep and of a program without Python where it is ("in nap", "at main.go:20 in
+ * main.main"); NULL, or an element is NULL: unknown.
  */
 void waitshare_add(struct waitshare *w, const struct stackdump *d, const uint8_t *signs, const char *const *whom);
 /* The part of the looks at all ranks that show this. */
