@@ -130,7 +130,9 @@ static int arrows_to_missing(const struct waitgraph_in *in, struct waitgraph *g,
 		return arrows_of_a_pair(in, g, sink, from);
 	if (edges_move_to_end(g, from) < 0 || vec_room(&g->edge, &g->cap_edges, g->n_edges + n) < 0)
 		return -ENOMEM;
-	enum waitgraph_quality q = n == 1 ? WAITGRAPH_LIKELY : WAITGRAPH_POSSIBLE;
+	/* ranks meet by their main processes; what a helper of one opens may be for anybody */
+	const bool of_ranks = f->kind != WAITFACT_FIFO || is_main(&g->node[from]);
+	enum waitgraph_quality q = n == 1 && of_ranks ? WAITGRAPH_LIKELY : WAITGRAPH_POSSIBLE;
 	for (uint32_t i = 0; i < g->n_nodes; i++) {
 		if (!is_missing(in, g, &g->node[i], sink, f))
 			continue;
