@@ -258,6 +258,18 @@ static void sockets_sample(struct hangsample *e, const struct world *w, enum han
 
 /* ---- the sample ---- */
 
+/* True if a process came, or ended, or has had a processor since the sample before. */
+static bool any_ran(const struct hangsample *e)
+{
+	bool ran = e->procs->n_gone > 0;
+	for (size_t i = 0; i < e->procs->n_now && !ran; i++) {
+		const struct hangprocs_member *m = &e->procs->now[i], *before = hangprocs_before(e->procs, m);
+		ran = !before || m->main_run_ns != before->main_run_ns || m->cpu_ns != before->cpu_ns ||
+		      m->reaped_ns != before->reaped_ns;
+	}
+	return ran;
+}
+
 static void sign_set(struct liveness_counters *s, enum liveness_counter sign, uint64_t value)
 {
 	s->has |= 1u << sign;
@@ -445,6 +457,8 @@ void hangsample_take(struct hangsample *e, const struct world *w, const struct h
 	timeout_read(e, w, now_ns);
 	ret->timeout_ns = e->timeout_ns;
 	ret->ray_busy_ns = e->ray_busy_ns;
+	ret->has_ran = !first;
+	ret->ran = any_ran(e);
 	bool frozen = !calm && is_frozen(w, job);
 	e->gpus = 0;
 	for (size_t i = 0; i < e->n_lanes; i++)

@@ -83,6 +83,7 @@ struct watched {
 	uint64_t ok_ns; /* since when neither a standstill nor a late step is suspected; 0: one is */
 	uint64_t late_again_ns; /* earliest time for the next stacks because of a late step */
 	uint32_t late_dumps; /* number of such stacks */
+	bool looked; /* threads were stopped, to look at them, at or since the last sample */
 	bool early_tried; /* for the evidence being gathered */
 	bool early_accuses; /* the early evidence that was sent names a rank */
 	char suspicion[200]; /* text of the suspicion whose evidence is gathered */
@@ -388,6 +389,7 @@ static void late_dump(struct watch *k, struct watched *j, size_t index, const st
 	j->late_again_ns = now_ns + (early_gap_ns << MIN(j->late_dumps, late_doublings));
 	j->late_dumps++;
 	const struct hangevidence_tools tools = tools_of(k, j, index, NULL);
+	j->looked = true;
 	hangevidence_begin(&g, &one, &j->sample, &j->liveness, &tools, now_ns);
 	ignore(hangevidence_step(&g, &k->w, &j->sample), "its only dump");
 	early_send(k, j, index, &g, step->since_ns, step->text);
@@ -648,6 +650,7 @@ static void evidence_try(struct watch *k, struct watched *j, size_t index, uint6
 		return;
 	const struct hangevidence_tools tools = tools_of(k, j, index, j->rules);
 	j->is_queued = j->early_tried = false;
+	j->looked = true;
 	hangevidence_begin(&j->evidence, &j->queued, &j->sample, &j->liveness, &tools, now_ns);
 }
 
@@ -661,6 +664,8 @@ static void hangwatch_sample(struct watch *k, struct watched *j, size_t index)
 	uint64_t plenty = NS_PER_S, *thread_ns = j->calm ? &k->thread_ns : &plenty;
 	hangdevices_sample(&k->devices, &k->w, j->calm, now_ns);
 	hangsample_take(&j->sample, &k->w, &k->job[index], rate_of(j), thread_ns, &k->devices, &seen);
+	seen.looked = j->looked || j->evidence.busy;
+	j->looked = j->evidence.busy;
 	own_publish(&k->shm->own[index], j->sample.procs);
 	hangmakers_step(k->makers, index, j->sample.procs);
 	bool first = j->moved == UINT64_MAX, quiet = is_quiet(j, &seen);

@@ -54,11 +54,12 @@ static uint64_t alive_without_cpu_ns(const struct liveness *l)
 
 /*
  * Since when nothing but the log moves. Processor time counts as life only in a job of one rank, and if it is much: in
- * a larger one it may be a spinning wait for others, and a little of it is what a loop of short sleeps takes.
+ * a larger one it may be a spinning wait for others, and a little of it is what a loop of short sleeps takes. That the
+ * whole job ceased to run, which it had done all along, is an end of life: a standstill does not begin before it.
  */
 static uint64_t silent_since(const struct liveness_set *p, size_t live)
 {
-	uint64_t since = MAX(p->first_ns, p->step_ns);
+	uint64_t since = MAX(MAX(p->first_ns, p->step_ns), p->stilled_ns);
 	for (size_t i = 0; i < p->n; i++) {
 		const struct liveness *l = &p->rank[i];
 		if (l->serves || l->seen.exited)

@@ -42,6 +42,8 @@ static const uint64_t begin_read = 16 * 1024, begin_a_second = 2;
 
 /* Noise of the whole node in words of 4 bytes per second: subnet managers and heartbeats send too. */
 static const double rdma_floor = 4096;
+/* So long a job has to run to have run all along, and to be still to have ceased. Samples are no further apart. */
+static const uint64_t run_least_ns = 10 * NS_PER_S, still_least_ns = 3 * NS_PER_S, run_unseen_ns = 6 * NS_PER_S;
 /* So many steps are enough to miss the next one, in however few samples they came. */
 static const uint64_t enough_steps = 5;
 
@@ -409,6 +411,36 @@ static void times_step(struct liveness_set *p)
 	median_and_mad(p->step_s, LIVENESS_STEPS, p->n_step_times, 64, &p->step_time_ns, &p->step_mad_ns);
 }
 
+/*
+ * A loop that naps, or a run of small steps, is no life by its counters, but its end is the beginning of a standstill.
+ * So the job has to have run at each sample of such a time, and for longer than it was still before: a thread that
+ * tries something for a while each minute is no life either.
+ */
+static void stills_step(struct liveness_set *p, const struct liveness_sample *s)
+{
+	const uint64_t gap_ns = s->now_ns - p->run_seen_ns;
+	p->run_seen_ns = s->now_ns;
+	if (!s->has_ran || gap_ns > run_unseen_ns) {
+		p->run_ns = 0;
+		return;
+	}
+	if (s->looked) { /* it goes on, as far as is known */
+		p->ran_ns = p->run_ns ? s->now_ns : p->ran_ns;
+		return;
+	}
+	if (s->ran) {
+		p->run_ns = p->run_ns ? p->run_ns : s->now_ns;
+		p->ran_ns = s->now_ns;
+		return;
+	}
+	if (p->run_ns == 0 || s->now_ns - p->ran_ns < still_least_ns)
+		return;
+	const uint64_t still_ns = p->stilled_ns ? p->run_ns - p->stilled_ns : 0;
+	if (p->ran_ns - p->run_ns >= MAX(run_least_ns, still_ns))
+		p->stilled_ns = p->ran_ns;
+	p->run_ns = 0;
+}
+
 static void usuals_step(struct liveness_set *p, bool stepped)
 {
 	if (!stepped)
@@ -459,6 +491,7 @@ void liveness_take(struct liveness_set *p, const struct liveness_sample *sample)
 	trace_step(&p->retransmits, sample->has_retransmits, sample->retransmits, 0, p->now_ns);
 	times_step(p);
 	counts_step(p);
+	stills_step(p, sample);
 	usuals_step(p, p->step_ns > before_ns);
 }
 

@@ -106,6 +106,8 @@ struct liveness_sample {
 	uint64_t timeout_ns; /* time without progress after which the framework ends its ranks; 0: unknown */
 	/* When a worker or program of the job's Ray last did more than to keep itself ready; 0: there is no Ray. */
 	uint64_t ray_busy_ns;
+	/* A process of the job has run since the sample before; looked: unknown, as vigil has stopped threads since. */
+	bool has_ran, ran, looked;
 	bool has_rdma, has_rdma_wait, has_retransmits;
 	uint64_t rdma_words; /* port_xmit_data + port_rcv_data over all ports of the node, in words of 4 bytes */
 	uint64_t rdma_wait, retransmits; /* port_xmit_wait; TCP segments, of the node */
@@ -176,6 +178,9 @@ struct liveness_set {
 	/* private: of step_rank */
 	uint64_t step_count, step_count_ns, timed_count, timed_ns, timed_slack_ns; /* timed: where a step time begins */
 	size_t n_dropped; /* ranks beyond 64 in the last sample */
+	uint64_t stilled_ns; /* when the whole job last ceased to run, which it had done all along; 0: never */
+	/* private: when its present run began (0: it does not run) and was last seen, and when the last sample was */
+	uint64_t run_ns, ran_ns, run_seen_ns;
 	struct liveness_trace rdma, rdma_wait, retransmits;
 	struct respawns respawns; /* as of the last sample */
 };

@@ -396,6 +396,55 @@ static void counters_that_go_back_or_vanish_are_no_movement(void **state)
 	free(b);
 }
 
+/* Looks once a second; 'r': a process ran, '.': none did, '?': threads were stopped. Since when it stands, in s; -1: never */
+static int64_t stilled_s(struct bench *b, const char *samples)
+{
+	const uint64_t begin_ns = b->look.now_ns;
+	b->look.has_ran = true;
+	for (; *samples; samples++) {
+		b->look.ran = *samples != '.';
+		b->look.looked = *samples == '?';
+		look(b);
+	}
+	return b->p.stilled_ns ? (int64_t)((b->p.stilled_ns - begin_ns) / NS_PER_S) : -1;
+}
+
+static int64_t stilled_of(const char *samples)
+{
+	struct bench *b = bench_new(1);
+	int64_t ret = stilled_s(b, samples);
+	free(b);
+	return ret;
+}
+
+static void a_job_that_ran_all_along_stands_from_the_end_of_that(void **state)
+{
+	(void)state;
+	assert_int_equal(stilled_of("rrrrrrrrrrrrrr.."), -1); /* it may go on */
+	assert_int_equal(stilled_of("rrrrrrrrrrrrrr..."), 14);
+	assert_int_equal(stilled_of("rrr...rrr..rrr....r..rrr..."), -1);
+	assert_int_equal(stilled_of("rr.rr.rr.rr.rr.rr..."), 17); /* each second or so is all along */
+	/* what looks do is not the job's: neither to one that stands nor to one that runs */
+	assert_int_equal(stilled_of("rrrr........?????...?????????????..."), -1);
+	assert_int_equal(stilled_of("rrrrrrrrrrr?????rrrr..."), 20);
+}
+
+static void who_tries_now_and_then_stands_meanwhile(void **state)
+{
+	(void)state;
+	static const char first[] = "rrrrrrrrrrrrrr...";
+	static const char tries[] = "....................rrrrrrrrrrrrr...";
+	static const char works[] = "rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr...";
+	struct bench *b = bench_new(1);
+	assert_int_equal(stilled_s(b, first), 14);
+	const uint64_t once = b->p.stilled_ns;
+	stilled_s(b, tries);
+	assert_int_equal(b->p.stilled_ns, once);
+	stilled_s(b, works);
+	assert_int_equal(b->p.stilled_ns, b->p.now_ns - 3 * NS_PER_S);
+	free(b);
+}
+
 static void service_threads_are_known_by_name(void **state)
 {
 	(void)state;
@@ -426,6 +475,8 @@ int main(void)
 		cmocka_unit_test(epochs_alone_are_progress_as_well),
 		cmocka_unit_test(sixty_four_ranks_come_in_any_order_and_a_66th_is_counted),
 		cmocka_unit_test(counters_that_go_back_or_vanish_are_no_movement),
+		cmocka_unit_test(a_job_that_ran_all_along_stands_from_the_end_of_that),
+		cmocka_unit_test(who_tries_now_and_then_stands_meanwhile),
 		cmocka_unit_test(service_threads_are_known_by_name),
 	};
 	return cmocka_run_group_tests_name("model/hang/liveness", tests, NULL, NULL);
