@@ -129,8 +129,12 @@ static void dump_take(struct hangevidence *g, const struct world *w, const struc
 {
 	static pid_t pids[DUMP_PIDS];
 	struct fault f = {.text = ""};
-	struct snapshot_want want = {
-		.pids = pids, .native = true, .state = true, .natives = g->natives, .budget_ns = dump_budget_ns};
+	struct snapshot_want want = {.pids = pids,
+				     .native = true,
+				     .state = true,
+				     .natives = g->natives,
+				     .budget_ns = dump_budget_ns,
+				     .patient = true};
 	want.n_pids = pids_choose(e->procs, pids, ARRAY_SIZE(pids));
 	want.lines = g->n_dumps > 0 && locks_have_owners(&g->dump[g->n_dumps - 1]);
 	int r = snapshot_take(w, &want, &g->dump[g->n_dumps], &f);

@@ -18,7 +18,8 @@ struct procview_want {
 	bool native_without_python; /* native frames only where there is no Python to show */
 	/* interrupts threads that run, to copy their state; borrowed; NULL: threads are stopped instead */
 	struct instant *instant;
-	bool patient; /* wait longer for a thread that gets no processor: only one sample is taken */
+	/* So long is waited for a thread that gets no processor, where few samples are taken; 0: little, as many are */
+	uint64_t patience_us;
 };
 
 struct procview_totals {

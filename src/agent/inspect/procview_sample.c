@@ -330,7 +330,7 @@ static int sample_native(struct procview *l, pid_t tid, const struct pythread *t
 		return waits;
 	if (waits != 0)
 		return sample_running(l, tid, thread, ret);
-	int r = sample_stopped(l, tid, thread, l->want.patient ? l->patience_us : STOP_WAITING_US, ret);
+	int r = sample_stopped(l, tid, thread, l->want.patience_us ? l->patience_us : STOP_WAITING_US, ret);
 	/* A failed stop leaves the sample that was taken without one. */
 	return r == WORLD_GONE ? r : 0;
 }

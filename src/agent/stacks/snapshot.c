@@ -342,12 +342,24 @@ static int threads_fill(struct snap *s, struct procview *l, struct dump_process 
 	return 0;
 }
 
+/*
+ * How long is waited for a thread that runs and gets no processor. On a crowded machine that takes some ten ms, and
+ * without its native frames a spinning wait in a library looks like work. Of many processes each has its part.
+ */
+static uint64_t patience_us(const struct snapshot_want *want)
+{
+	const uint64_t most_us = 200000, least_us = 20000, parts = 2 * MAX(want->n_pids, (size_t)1);
+	if (want->budget_ns == 0)
+		return most_us;
+	return want->patient ? MAX(least_us, MIN(most_us, want->budget_ns / NS_PER_US / parts)) : 0;
+}
+
 static int process_open(struct snap *s, struct dump_process *p, struct procview **ret)
 {
 	struct procview_want want = {.natives = s->natives,
 				     .native_without_python = !s->want->native,
 				     .instant = s->want->instant,
-				     .patient = s->want->budget_ns == 0};
+				     .patience_us = patience_us(s->want)};
 	struct fault f = {.text = ""};
 	*ret = s->want->views ? viewcache_take(s->want->views, s->w, p->pid) : NULL;
 	if (*ret)
