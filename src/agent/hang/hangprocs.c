@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "agent/hang/hangshm.h"
 #include "agent/wait/waitwho.h"
 #include "base/bisect.h"
 #include "base/buf.h"
@@ -411,4 +412,20 @@ void hangprocs_sample(struct hangprocs *c, const struct world *w, const struct h
 	gone_find(c);
 	stir_note(c, now_ns);
 	c->samples++;
+}
+
+void hangprocs_own_publish(const struct hangprocs *c, struct hang_own *own)
+{
+	for (size_t i = 0; i < c->n_now; i++) {
+		const struct hangprocs_member *m = &c->now[i];
+		uint32_t n = atomic_load(&own->n), k = 0;
+		if (!m->main || !m->who.own_number || m->who.rank == NO_RANK)
+			continue;
+		while (k < n && (own->of[k].pid != m->pid || own->of[k].start_ticks != m->start_ticks))
+			k++;
+		if (k < n || n == HANG_RANKS)
+			continue;
+		own->of[n] = (struct hang_own_rank){.pid = m->pid, .rank = m->who.rank, .start_ticks = m->start_ticks};
+		atomic_store(&own->n, n + 1);
+	}
 }

@@ -79,6 +79,9 @@ void hangprocs_sample(struct hangprocs *c, const struct world *w, const struct h
  */
 bool hangprocs_stirred(const struct hangprocs *c, uint64_t now_ns, uint64_t within_ns);
 const struct hangprocs_member *hangprocs_find(const struct hangprocs *c, pid_t pid);
+struct hang_own;
+/* Publishes ranks that the program started itself, so that the owner can keep their sizes by rank. */
+void hangprocs_own_publish(const struct hangprocs *c, struct hang_own *own);
 /* The same process in the sample before; NULL: it was not there. */
 const struct hangprocs_member *hangprocs_before(const struct hangprocs *c, const struct hangprocs_member *m);
 /* True if it is, or was in this attempt, a process of the job; may be false for an early one of very many. */

@@ -31,6 +31,8 @@
 static const uint64_t sample_ns = NS_PER_S;
 /* Pause before evidence is judged again that is too fresh to be judged. */
 static const uint64_t ripe_gap_ns = NS_PER_S / 5;
+/* Evidence is kept for a verdict that is due within this time, so often. */
+static const uint64_t soon_ns = 5 * NS_PER_S / 2, postponed_most = 2;
 /* Period for a job that has neither used a processor nor written since the sample before. */
 static const uint64_t quiet_ns = 2 * NS_PER_S;
 /*
@@ -84,6 +86,7 @@ struct watched {
 	uint64_t late_again_ns; /* earliest time for the next stacks because of a late step */
 	uint32_t late_dumps; /* number of such stacks */
 	bool looked; /* threads were stopped, to look at them, at or since the last sample */
+	uint32_t postponed; /* verdicts by the evidence being gathered that came a little too soon */
 	bool early_tried; /* for the evidence being gathered */
 	bool early_accuses; /* the early evidence that was sent names a rank */
 	char suspicion[200]; /* text of the suspicion whose evidence is gathered */
@@ -246,6 +249,15 @@ static bool line_send(struct watch *k, const struct watched *j, size_t index, en
 
 /* ---- one job ---- */
 
+/* What was put into the case for one verdict. */
+static void verdict_over(struct hang_case *c)
+{
+	c->refused = NULL;
+	c->n_refused = 0;
+	c->asked = NULL;
+	c->n_asked = 0;
+}
+
 static void judge(struct watch *k, struct watched *j, size_t index)
 {
 	static struct hang_verdict v;
@@ -259,6 +271,12 @@ static void judge(struct watch *k, struct watched *j, size_t index)
 	c->n_asked = hangrefused_asked(k->refused, j->sample.procs, asked, ARRAY_SIZE(asked));
 	memset(&v, 0, sizeof(v));
 	hang_judge(&k->shm->settings, &j->history, c, &v);
+	/* what is so soon old enough is judged again by the same evidence: to take it again takes longer */
+	if (v.kind == HANG_NONE && v.too_soon && v.again_ns <= soon_ns && j->postponed++ < postponed_most) {
+		verdict_over(c);
+		j->evidence.next_ns = k->w.mono_ns() + v.again_ns;
+		return;
+	}
 	/* send first: a verdict that could not be sent must come up again */
 	bool sent = v.kind == HANG_NONE || v.known_already || incident_send(k, j, index, &v);
 	if (sent)
@@ -269,10 +287,7 @@ static void judge(struct watch *k, struct watched *j, size_t index)
 	}
 	if (v.pace[0])
 		line_send(k, j, index, HANG_SAYS_PACE, v.pace);
-	c->refused = NULL;
-	c->n_refused = 0;
-	c->asked = NULL;
-	c->n_asked = 0;
+	verdict_over(c);
 	if (sent)
 		hangevidence_end(&j->evidence);
 	else
@@ -542,23 +557,6 @@ static enum hangsample_rate rate_of(const struct watched *j)
 	return j->calm ? HANGSAMPLE_NORMAL : is_idle(j) ? HANGSAMPLE_IDLE : HANGSAMPLE_FAST;
 }
 
-/* Publishes ranks that the program started itself, so that the owner can keep their sizes by rank. */
-static void own_publish(struct hang_own *own, const struct hangprocs *c)
-{
-	for (size_t i = 0; i < c->n_now; i++) {
-		const struct hangprocs_member *m = &c->now[i];
-		uint32_t n = atomic_load(&own->n), k = 0;
-		if (!m->main || !m->who.own_number || m->who.rank == NO_RANK)
-			continue;
-		while (k < n && (own->of[k].pid != m->pid || own->of[k].start_ticks != m->start_ticks))
-			k++;
-		if (k < n || n == HANG_RANKS)
-			continue;
-		own->of[n] = (struct hang_own_rank){.pid = m->pid, .rank = m->who.rank, .start_ticks = m->start_ticks};
-		atomic_store(&own->n, n + 1);
-	}
-}
-
 /*
  * Some programs sleep and poll in turns: reports each new sleep to the judge, as stacks some seconds apart see only
  * one.
@@ -651,6 +649,7 @@ static void evidence_try(struct watch *k, struct watched *j, size_t index, uint6
 	const struct hangevidence_tools tools = tools_of(k, j, index, j->rules);
 	j->is_queued = j->early_tried = false;
 	j->looked = true;
+	j->postponed = 0;
 	hangevidence_begin(&j->evidence, &j->queued, &j->sample, &j->liveness, &tools, now_ns);
 }
 
@@ -666,7 +665,7 @@ static void hangwatch_sample(struct watch *k, struct watched *j, size_t index)
 	hangsample_take(&j->sample, &k->w, &k->job[index], rate_of(j), thread_ns, &k->devices, &seen);
 	seen.looked = j->looked || j->evidence.busy;
 	j->looked = j->evidence.busy;
-	own_publish(&k->shm->own[index], j->sample.procs);
+	hangprocs_own_publish(j->sample.procs, &k->shm->own[index]);
 	hangmakers_step(k->makers, index, j->sample.procs);
 	bool first = j->moved == UINT64_MAX, quiet = is_quiet(j, &seen);
 	hangrespawns_take(index == 0 ? &k->shm->respawns : NULL, j->attempt, j->sample.procs, &seen.respawns);

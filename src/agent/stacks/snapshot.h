@@ -29,7 +29,7 @@ struct snapshot_want {
 	struct natives *natives; /* symbols, kept by a caller that takes several snapshots; NULL: read anew */
 	_Atomic uint32_t *progress; /* counted up with each process and thread; NULL: nobody looks */
 	uint64_t budget_ns; /* most time; what was read until then is kept; 0: no limit */
-	bool patient; /* threads that get no processor are waited for within the budget as well, as long as without one */
+	bool patient; /* within a budget as well, threads that get no processor are waited for */
 	const volatile bool *stop; /* set by a signal handler to end early; may be NULL */
 };
 

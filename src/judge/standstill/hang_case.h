@@ -149,6 +149,7 @@ struct hang_verdict {
 	uint64_t standstill_ns; /* how long nothing had moved when it was judged */
 	bool steps_known; /* it was judged by the time that its steps usually take */
 	uint64_t again_ns; /* HANG_NONE: when to ask again, from now; 0: as the history decides */
+	bool too_soon; /* likewise: more was found, but it has not stood for long enough */
 	int32_t culprits[HANG_CULPRITS];
 	size_t n_culprits;
 	/* Of the first rank that sleeps: until when, and for how long at a time as far as known; 0: unknown. */

@@ -57,6 +57,7 @@ bool hang_old_enough(struct hang_work *w, enum hang_proof proof)
 	w->v->id[0] = '\0';
 	w->v->n_culprits = w->v->n_advice = w->v->n_evidence = 0;
 	w->v->again_ns = MAX(need - w->standstill_ns, NS_PER_S);
+	w->v->too_soon = true;
 	TEXT_COPY(w->v->text, "it stands still, but not for long enough to be sure");
 	return false;
 }

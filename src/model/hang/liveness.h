@@ -61,8 +61,7 @@ struct liveness_progress {
 	uint64_t n_lines; /* lines of progress so far */
 	bool epoch_ended; /* it printed the end of an epoch, and no step since */
 	bool loss_broken; /* NaN or infinite; this and the next five also where no other line shows progress */
-	bool loss_infinite; /* it is infinite, not NaN */
-	bool loss_has_step; /* loss_broken_step is known */
+	bool loss_infinite, loss_has_step; /* it is infinite, not NaN; loss_broken_step is known */
 	uint64_t loss_broken_step;
 	bool norm_broken; /* so is the norm of the gradients, in many lines in a row, and the loss is not */
 	uint64_t norm_broken_step; /* 0: unknown */
@@ -94,8 +93,7 @@ struct liveness_counters {
 	char state; /* of the main process: R S D T t Z X; 0: unknown */
 	pid_t tracer; /* TracerPid; 0: none */
 	bool frozen; /* its control group is frozen (cgroup.events, "frozen 1") */
-	bool exited; /* the main process has ended; it may still be a zombie */
-	bool has_status;
+	bool exited, has_status; /* the main process has ended (it may still be a zombie), and how is known */
 	int32_t wait_status;
 	int64_t ended_unix_ms; /* of one whose parent has taken its status; 0: unknown */
 };
@@ -106,8 +104,7 @@ struct liveness_sample {
 	uint64_t timeout_ns; /* time without progress after which the framework ends its ranks; 0: unknown */
 	/* When a worker or program of the job's Ray last did more than to keep itself ready; 0: there is no Ray. */
 	uint64_t ray_busy_ns;
-	/* A process of the job has run since the sample before; looked: unknown, as vigil has stopped threads since. */
-	bool has_ran, ran, looked;
+	bool has_ran, ran, looked; /* a process has run since the sample before; looked: not known, one was stopped */
 	bool has_rdma, has_rdma_wait, has_retransmits;
 	uint64_t rdma_words; /* port_xmit_data + port_rcv_data over all ports of the node, in words of 4 bytes */
 	uint64_t rdma_wait, retransmits; /* port_xmit_wait; TCP segments, of the node */
@@ -158,8 +155,7 @@ struct liveness_set {
 	uint64_t now_ns, job_age_ns, first_ns, timeout_ns, ray_busy_ns; /* the last two: of the last sample */
 	struct liveness rank[LIVENESS_RANKS]; /* ascending; NO_RANK comes first */
 	size_t n;
-	bool has_ranks; /* at least one entry has a rank */
-	bool progress_known; /* the output of at least one rank shows steps */
+	bool has_ranks, progress_known; /* at least one entry has a rank; the output of one at least shows steps */
 	uint64_t step_ns; /* when any rank's step last grew */
 	uint64_t count_ns, count_gap_ns; /* the same of the rank that counted last */
 	uint64_t n_steps; /* steps that passed in step_rank */
@@ -179,8 +175,7 @@ struct liveness_set {
 	uint64_t step_count, step_count_ns, timed_count, timed_ns, timed_slack_ns; /* timed: where a step time begins */
 	size_t n_dropped; /* ranks beyond 64 in the last sample */
 	uint64_t stilled_ns; /* when the whole job last ceased to run, which it had done all along; 0: never */
-	/* private: when its present run began (0: it does not run) and was last seen, and when the last sample was */
-	uint64_t run_ns, ran_ns, run_seen_ns;
+	uint64_t run_ns, ran_ns, run_seen_ns; /* private: begin of its run (0: none), end of that, last sample */
 	struct liveness_trace rdma, rdma_wait, retransmits;
 	struct respawns respawns; /* as of the last sample */
 };

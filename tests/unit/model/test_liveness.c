@@ -396,7 +396,7 @@ static void counters_that_go_back_or_vanish_are_no_movement(void **state)
 	free(b);
 }
 
-/* Looks once a second; 'r': a process ran, '.': none did, '?': threads were stopped. Since when it stands, in s; -1: never */
+/* Looks once a second; 'r': a process ran, '.': none did, '?': threads were stopped. Returns since when it stands */
 static int64_t stilled_s(struct bench *b, const char *samples)
 {
 	const uint64_t begin_ns = b->look.now_ns;
