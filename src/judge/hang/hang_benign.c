@@ -23,7 +23,7 @@ static const uint64_t deserted_ns = 80 * NS_PER_S;
 static const uint64_t looks_ns = 40 * NS_PER_S;
 /* So long where processes of the job ask each other: a server may work lightly, and a lease ends by itself. */
 static const uint64_t asks_ns = 2 * 60 * NS_PER_S;
-static const double looks_gaps = 20;
+static const double looks_steps = 20, looks_gaps = 5; /* gaps: between two lines that tell of steps */
 /* For so long a loop of naps beside one that left is looked at often: a look may meet it awake. */
 static const uint64_t left_most_ns = 4 * 60 * NS_PER_S;
 
@@ -157,7 +157,8 @@ static uint64_t polls_after_ns(const struct hang_work *w, const struct stackgrou
 
 uint64_t hang_looks_most_ns(const struct hang_work *w)
 {
-	return MAX(looks_ns, hang_gap_times(w->gap_ns, looks_gaps));
+	const double step_ns = w->stepping ? hang_usual_step_ns(w->p) : w->gap_ns;
+	return MAX(looks_ns, MAX(hang_gap_times(step_ns, looks_steps), hang_gap_times(w->gap_ns, looks_gaps)));
 }
 
 uint64_t hang_ticks_most_ns(const struct hang_work *w)

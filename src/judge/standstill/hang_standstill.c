@@ -97,9 +97,13 @@ uint64_t hang_missed_ns(const struct hang_settings *s, const struct liveness_set
 }
 
 /* The log is looked at now and then, so the time between two looks with steps may be that of several steps. */
-static double usual_step_ns(const struct liveness_set *p)
+double hang_usual_step_ns(const struct liveness_set *p)
 {
-	return p->has_step_time && p->step_time_ns > 0 ? MIN(p->step_time_ns, p->gap_ns) : p->gap_ns;
+	double longest_s = 0; /* while too few were measured */
+	for (size_t i = 0; i < (size_t)MIN(p->n_gaps, LIVENESS_GAPS); i++)
+		longest_s = MAX(longest_s, p->gap_step_s[i] > 0 ? (double)p->gap_step_s[i] : p->gap_ns / 1e9);
+	const double step_ns = p->has_step_time && p->step_time_ns > 0 ? p->step_time_ns : longest_s * 1e9;
+	return step_ns > 0 ? MIN(step_ns, p->gap_ns) : p->gap_ns;
 }
 
 bool hang_no_step_for(const struct liveness_set *p, uint64_t limit_ns, char *text, size_t cap)
@@ -109,7 +113,7 @@ bool hang_no_step_for(const struct liveness_set *p, uint64_t limit_ns, char *tex
 	if (!p->progress_known || !p->has_gap || stands_ns < limit_ns)
 		return false;
 	text_format(text, cap, "no step for %s (usual: one in %s)", duration_format(stands_ns, stood),
-		    duration_format((uint64_t)usual_step_ns(p), usual));
+		    duration_format((uint64_t)hang_usual_step_ns(p), usual));
 	return true;
 }
 

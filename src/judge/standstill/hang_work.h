@@ -32,6 +32,7 @@ struct hang_work {
 	bool by_ticks; /* an excuse did not count, as nothing of the job but clocks of its own goes on */
 	bool by_file; /* an excuse did not count, as what all look for is in a folder of this run's own */
 	bool by_loop; /* an excuse did not count, as what naps did so before the job came to a stand (hang_loops_on) */
+	bool by_pid; /* an excuse did not count, as what naps asks for a process that waits for it */
 	bool may_visit; /* nobody of the job acts, but a visitor may bring a goroutine what it waits for */
 	bool may_end; /* somebody is seen who may still end it: what logs say makes the verdict no surer */
 	bool dead; /* the graph proves that it cannot go on, but the stacks say more about why */
@@ -73,6 +74,8 @@ uint64_t hang_log_silent(const struct hang_settings *s, const struct liveness_se
 uint64_t hang_missed_ns(const struct hang_settings *s, const struct liveness_set *p);
 /* The number of ranks that live and do not only serve others. ret_ended: some rank has ended. */
 size_t hang_live_ranks(const struct liveness_set *p, bool *ret_ended);
+/* How long a step takes as a rule: a line may tell of several. Where steps are known. */
+double hang_usual_step_ns(const struct liveness_set *p);
 /* gap_ns * n, without overflow. */
 uint64_t hang_gap_times(double gap_ns, double n);
 /* True when steps are known and the last one is limit_ns or more ago; text says so. */
