@@ -158,19 +158,27 @@ static const struct waitgraph_node *waiter_for(const struct waitgraph *g, const 
 
 /*
  * The one main process of a job of steps, which has no other thread and no timers, waits for a signal without a limit;
- * another process waits for it, and nobody of the job does anything else. Somebody outside may send one.
+ * another process waits for it, and nobody of the job does anything else: who waits for it. Somebody outside may send
+ * one.
  */
+static const struct waitgraph_node *signal_waiter(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *n = g && r && r->process ? waitgraph_thread(g, r->process->pid, 0) : NULL;
+	if (!n || w->many || !w->stepping || w->g.n != 1 || n->timed || n->process->n_threads != 1 ||
+	    n->process->has_timers || n->thread->n != 1 || !n->fact || n->fact->kind != WAITFACT_SIGNAL ||
+	    !hang_nobody_acts_but(w, n))
+		return NULL;
+	return waiter_for(g, n);
+}
+
 static bool waits_for_signal(struct hang_work *w, const struct stackgroup_rank *r)
 {
 	char doing[300], who[160], wait[300];
 	const struct waitgraph *g = w->c->graph;
-	const struct waitgraph_node *n = g ? waitgraph_thread(g, r->process->pid, 0) : NULL;
-	if (!n || w->many || !w->stepping || w->g.n != 1 || n->timed || n->process->n_threads != 1 ||
-	    n->process->has_timers || n->thread->n != 1 || !n->fact || n->fact->kind != WAITFACT_SIGNAL ||
-	    !hang_nobody_acts_but(w, n))
-		return false;
-	const struct waitgraph_node *x = waiter_for(g, n);
-	if (!x)
+	const struct waitgraph_node *x = signal_waiter(w, r);
+	const struct waitgraph_node *n = x ? waitgraph_thread(g, r->process->pid, 0) : NULL;
+	if (!n)
 		return false;
 	hang_is(w, "wait_circle", CONFIDENCE_LOW);
 	w->v->unexplained = true;
@@ -293,9 +301,8 @@ void hang_unknown(struct hang_work *w)
 	const struct stackgroup_rank *r = hang_culprit(w);
 	bool little = w->has_stacks && computes_a_little(w);
 	const bool lost = !little && messages_circle(w) && hang_nobody_acts(w);
-	enum hang_proof need = little			  ? HANG_DOUBTFUL
-			       : lost || hang_left_then(w) ? HANG_EXPLAINED
-							   : HANG_VAGUE;
+	const bool explained = lost || hang_left_then(w) || signal_waiter(w, r);
+	enum hang_proof need = little ? HANG_DOUBTFUL : explained ? HANG_EXPLAINED : HANG_VAGUE;
 	if (!hang_old_enough(w, need)) {
 		if (little) /* the next look may find more */
 			w->v->again_ns = MIN(w->v->again_ns, look_again_ns);
