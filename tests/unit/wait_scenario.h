@@ -372,6 +372,7 @@ static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
 		h->own_folder = wait_word(&rest, "folder");
 		h->own_kind = wait_word(&rest, "kind");
 		h->others_folder = wait_word(&rest, "shared");
+		h->owner_pid = wait_word(&rest, "asks") ? (pid_t)wait_number(&rest) : 0;
 		if (h->own_kind)
 			TEXT_COPY(h->owner_text, "files of this kind are made by the job itself: step-9 by rank 0");
 	} else if (wait_word(&rest, "task")) {

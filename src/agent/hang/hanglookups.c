@@ -520,6 +520,19 @@ static bool is_closed(const struct hanglookups *h, size_t n_rows, const struct w
 	return true;
 }
 
+/* The process of the job whose folder in /proc is asked for, as by who waits for its end; 0: it is none. */
+static pid_t asked_process(const struct waitfacts *facts, const char *path)
+{
+	static const char proc[] = "proc/";
+	const char *number = path + sizeof(proc);
+	uint64_t pid;
+	if (path[0] != '/' || strncmp(path + 1, proc, sizeof(proc) - 1) != 0)
+		return 0;
+	if (span_u64((struct span){number, strcspn(number, "/")}, &pid) < 0 || pid > INT32_MAX)
+		return 0;
+	return waitfacts_process(facts, (pid_t)pid) ? (pid_t)pid : 0;
+}
+
 size_t hanglookups_hints(struct hanglookups *h, const struct waitfacts *facts, const struct filehist *files,
 			 struct waithint *ret, size_t cap)
 {
@@ -561,6 +574,7 @@ size_t hanglookups_hints(struct hanglookups *h, const struct waitfacts *facts, c
 		row_show(h->w, best, shown, sizeof(shown));
 		TEXT_FORMAT(ret[n].text, "asks again and again for %s, which is there", shown);
 		folder_say(h, best, &look, &ret[n]);
+		ret[n].owner_pid = asked_process(facts, best->path);
 		ret[n++].old_ns = 0;
 	}
 	return n;

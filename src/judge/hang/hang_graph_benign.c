@@ -8,6 +8,8 @@
 
 /* Work and sleep beside a rank are looked at again after this time. */
 static const uint64_t beside_again_ns = 30 * NS_PER_S;
+/* The same, and for how long, of an end that a look has met awake by chance. */
+static const uint64_t awake_again_ns = 5 * NS_PER_S, awake_most_ns = 150 * NS_PER_S;
 /* So long may a process or thread beside the ranks sleep, be it once or in a loop, or be stopped, while they wait. */
 static const uint64_t side_sleep_ns = 2 * 60 * NS_PER_S, side_stop_ns = 75 * NS_PER_S;
 /* A rank that waits for another thread of its own, which lives, may be waiting for its work. */
@@ -39,6 +41,16 @@ bool hang_outlasts_helpers(struct hang_work *w)
 	return w->standstill_ns >= sleep_ns;
 }
 
+/*
+ * True of an end that took next to no processor between the looks, though the last one met it awake: a loop of naps, as
+ * it seems, of which another look may see what it looks for. For a while it is looked at often.
+ */
+static bool met_awake(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	return w->stepping && s->end == WAITEND_RUNS && w->c->graph->node[s->node].light &&
+	       w->standstill_ns < awake_most_ns;
+}
+
 static bool benign_end(struct hang_work *w, const struct waitgraph_sink *s, const char *id, const char *why,
 		       uint64_t most_ns)
 {
@@ -48,7 +60,7 @@ static bool benign_end(struct hang_work *w, const struct waitgraph_sink *s, cons
 	TEXT_COPY(w->v->id, id);
 	waitgraph_way_text(w->c->graph, s, way, sizeof(way));
 	hang_says(w, "%s: %s", why, way);
-	w->v->again_ns = beside_again_ns;
+	w->v->again_ns = met_awake(w, s) ? awake_again_ns : beside_again_ns;
 	if (most_ns > 0)
 		w->v->again_ns = MIN(w->v->again_ns, MAX(sub_floor(most_ns, w->standstill_ns), NS_PER_S));
 	return true;
@@ -479,18 +491,30 @@ static uint64_t at_most(struct hang_work *w, uint64_t excuse_ns, uint64_t ticks_
 	return ticks_ns;
 }
 
+/* True if it asks again and again whether a process is there that waits for it in turn, while nobody else acts. */
+static bool asks_for_a_waiter(const struct hang_work *w, const struct waitgraph_node *n)
+{
+	const struct waitgraph *g = w->c->graph;
+	const pid_t pid = n->hint && n->hint->kind == WAITHINT_RETRY && !n->hint->missing ? n->hint->owner_pid : 0;
+	const struct waitgraph_sink *s = pid && n->naps && w->stepping ? waitgraph_end_of(g, pid) : NULL;
+	return s && &g->node[s->node] == n && hang_nobody_acts_but(w, n);
+}
+
 /*
- * How long a nap is an excuse: less than sleep_ns where it looks for a file that is this run's own to make, or belongs
- * to a loop that was there before the standstill. What is told earlier by that alone is low.
+ * How long a nap is an excuse: less than sleep_ns where it looks for a file that is this run's own to make, for the end
+ * of a process that waits for it, or belongs to a loop that was there before the standstill. What is told earlier by
+ * that alone is low.
  */
 static uint64_t sleep_of_loop(struct hang_work *w, const struct waitgraph_node *n, uint64_t sleep_ns)
 {
 	const uint64_t most_ns = patience(w, hang_looks_most_ns(w));
 	const bool file = sleep_ns > most_ns && hang_end_awaits_file_of_run(w, n);
 	const bool loop = sleep_ns > most_ns && !file && hang_loops_on(w, n);
+	const bool asks = sleep_ns > most_ns && !file && !loop && asks_for_a_waiter(w, n);
 	w->by_file |= file && w->standstill_ns < sleep_ns;
 	w->by_loop |= loop && w->standstill_ns < sleep_ns;
-	return file || loop ? most_ns : sleep_ns;
+	w->by_pid |= asks && w->standstill_ns < sleep_ns;
+	return file || loop || asks ? most_ns : sleep_ns;
 }
 
 /* True of a process beside the ranks that is in one long sleep, whatever the names of the ranks' calls say. */

@@ -170,7 +170,7 @@ bool hang_may_end(const struct hang_settings *s, const struct hang_verdict *v)
 static void early_says(struct hang_work *w)
 {
 	struct hang_verdict *v = w->v;
-	if (v->proved || !(w->by_file || w->by_loop || w->may_visit))
+	if (v->proved || !(w->by_file || w->by_loop || w->by_pid || w->may_visit))
 		return;
 	v->confidence = CONFIDENCE_LOW;
 	w->may_end = true;
@@ -182,6 +182,9 @@ static void early_says(struct hang_work *w)
 	if (w->by_loop)
 		hang_says(w, "That loop was there before the job came to a stand, and no step has needed its end: it "
 			     "may be one that never ends, as a monitor.");
+	if (w->by_pid)
+		hang_says(w, "What it asks for is the process that waits for it, and nobody else of the job acts. It "
+			     "may give up by itself.");
 	if (w->may_visit)
 		hang_says(w, "No goroutine is left that acts. A visitor may still bring one of them what it waits "
 			     "for.");

@@ -62,7 +62,7 @@ enum waithint_kind {
 struct waithint {
 	enum waithint_kind kind;
 	pid_t pid, tid; /* the thread that waits */
-	pid_t owner_pid, owner_tid;
+	pid_t owner_pid, owner_tid; /* of RETRY: the process whether which is there it asks again and again; 0: none */
 	int32_t rank;
 	uint64_t id; /* as in struct waitfact */
 	bool proof; /* read from the object itself, twice the same; false: likely */
