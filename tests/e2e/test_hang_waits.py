@@ -287,3 +287,29 @@ def test_the_thread_that_shows_a_bar_makes_nothing_that_is_waited_for(vigil, tmp
     vigil.start("run", "--", sys.executable, "-c", BESIDE_A_BAR, env={"PYTHONPATH": str(tmp_path)})
     wait_for(lambda: events(vigil, "hang"), 70, "the verdict, before the 80 s that any other thread would have")
     assert looks(vigil.why())[:2] == ("hang", "lock_wait"), vigil.why()
+
+
+SILENT = '''
+import queue, sys, time
+def step():
+    sum(range(200000))
+    time.sleep(0.1)
+began = time.monotonic()
+while time.monotonic() - began < 24:
+    step()
+open(sys.argv[1], "w").write(str(time.time()))
+queue.Queue().get()
+'''
+
+
+def test_a_job_that_prints_nothing_is_proved_soon_after_it_came_to_a_stand(vigil, tmp_path):
+    """It was suspected, and looked at in vain, while it worked: its standstill begins with the end of that."""
+    program = tmp_path / "silent.py"
+    program.write_text(SILENT)
+    stands = tmp_path / "stands"
+    result = vigil("run", "--on-hang", "kill", "--", sys.executable, program, stands, timeout=120)
+    assert result.status == 124, result
+    report = vigil.why()
+    told_s = report["time_unix_ms"] / 1000 - float(stands.read_text())
+    assert "proved" in report["cause"]["text"] and told_s < 26, (told_s, report["cause"]["text"])
+    assert abs(report["hang"]["standstill_ms"] / 1000 - told_s) < 4
