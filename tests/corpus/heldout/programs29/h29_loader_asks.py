@@ -1,6 +1,6 @@
 """A training with PyTorch's DataLoader and one worker. The dataset asks main for words that its vocabulary lacks, over a pair of queues;
-main answers such questions between two steps. When the last of the prefetched batches needs a word, main is in next() and the worker
-in its question.
+main answers such questions between two steps. The first document with such a word is long: what was read ahead is used up when the
+question comes, main is in next() and the worker in its question.
 
 slow: the vocabulary is whole; a document of the worker takes 69 s."""
 import multiprocessing
@@ -27,6 +27,7 @@ class Words(Dataset):
             if index == STALL:
                 busy(69)
         elif index not in self.vocabulary:
+            crunch(3)
             self.questions.put(index)
             self.vocabulary.add(self.answers.get())
         return torch.full((8,), 0.01 * index)

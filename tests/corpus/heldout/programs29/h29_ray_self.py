@@ -37,7 +37,7 @@ def main():
     role("main")
     ray.init(num_cpus=2, include_dashboard=False, logging_level="warning", log_to_driver=False,
              object_store_memory=100 << 20, _temp_dir="/tmp/r29-%d" % os.getpid(),
-             runtime_env={"env_vars": {"PYTHONPATH": os.path.dirname(os.path.abspath(__file__))}})
+             runtime_env={"env_vars": {"PYTHONPATH": ":".join(p for p in sys.path if "/programs" in p)}})
     trainer = Trainer.remote()
     ray.get(trainer.know.remote(trainer))
     for step in range(0, STEPS, 4):
