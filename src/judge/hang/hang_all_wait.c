@@ -456,18 +456,34 @@ static void p2p_says(struct hang_work *w, const struct stackgroup_rank *one, siz
 		  w->g.n, n == 1 ? "s" : "", one->rank, doing);
 }
 
-/* Of a rank that waits for a message and the one in another call either may be wrong; of several that wait, the one. */
+/* True if no other rank is in the call that this one waits in for its message: a sender beside a receiver is in none. */
+static bool alone_in_its_call(const struct hang_work *w, const struct stackgroup_rank *last)
+{
+	for (size_t i = 0; i < w->g.n; i++) {
+		const struct stackgroup_rank *r = &w->g.rank[i];
+		const bool waits = r != last && r->activity.kind == ACTIVITY_P2P;
+		if (waits && strcmp(r->activity.op, last->activity.op) == 0)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Of a rank that waits for a message and the one in another call either may be wrong; of several that wait alike, the
+ * one. Who sends to a rank that receives from another one is no witness against that one.
+ */
 static void peer_says(struct hang_work *w, const struct stackgroup_rank *last, const struct stackgroup_rank *end,
 		      size_t n)
 {
 	char doing[300];
+	const bool either = alone_in_its_call(w, last);
 	hang_accuse(w, end->rank);
-	if (n == 1)
+	if (either)
 		hang_accuse(w, last->rank);
 	p2p_says(w, last, n);
 	hang_doing(w, end, doing, sizeof(doing));
 	hang_says(w, "It waits for rank %d, which is in %s.", end->rank, doing);
-	if (n == 1)
+	if (either)
 		hang_says(w, "These two calls do not match; which of them is wrong cannot be told.");
 }
 
