@@ -62,6 +62,14 @@ def test_a_send_and_a_receive_that_do_not_match_name_both_ranks(vigil):
     assert "rank 1 (send at torch_modern.py:" in report["cause"]["text"], report
 
 
+def test_of_a_sender_past_a_receiver_both_ends_are_told(vigil):
+    vigil.start("run", "--hang-after", "6s", "--nproc", RANKS, "--", PYTHON, "-u", SCRIPT, "hand", "past", "--culprit", 2)
+    found = wait_for(lambda: events(vigil, "hang"), 90)
+    report = vigil.why()
+    assert found and looks(report) == ("p2p_wait", "medium", [0, 2]), report
+    assert "rank 2 in recv at torch_modern.py:" in report["cause"]["text"], report
+
+
 def test_of_ranks_in_three_calls_the_two_that_do_not_match_are_told(vigil):
     job = vigil.start("run", "--hang-after", "6s", "--nproc", RANKS, "--", PYTHON, "-u", SCRIPT, "hand", "parts", "--culprit", 0)
     found = wait_for(lambda: events(vigil, "hang"), 90)

@@ -120,6 +120,15 @@ def part(rank, culprit):
         dist.barrier()
 
 
+def send_past(rank, culprit):
+    """The culprit receives from the next rank, which is in a sum as others are; the one before it sends to it."""
+    world = dist.get_world_size()
+    if rank == culprit:
+        dist.recv(torch.ones(4), (culprit + 1) % world)
+    elif rank == (culprit - 1) % world:
+        dist.send(torch.ones(4), culprit)
+
+
 def meet_fate(what, model, pause):
     if what == "stopped":
         os.kill(os.getpid(), signal.SIGSTOP)
@@ -142,7 +151,7 @@ def meet_fate(what, model, pause):
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("how", choices=("hand", "ddp", "fsdp"))
-    p.add_argument("what", choices=("none", "missing", "late", "stopped", "asleep", "raises", "loader", "key", "lock", "tags", "parts", "group", "nap", "evaluates",
+    p.add_argument("what", choices=("none", "missing", "late", "stopped", "asleep", "raises", "loader", "key", "lock", "tags", "parts", "past", "group", "nap", "evaluates",
                                      "saves", "downloads", "compiles"))
     p.add_argument("--culprit", type=int, default=1)
     p.add_argument("--steps", type=int, default=2000)
@@ -168,6 +177,8 @@ def main():
             exchange_in_vain(rank, args.culprit)
         elif step == args.at_step and args.what == "parts":
             part(rank, args.culprit)
+        elif step == args.at_step and args.what == "past":
+            send_past(rank, args.culprit)
         elif step == args.at_step and args.what == "group":
             if not mine:
                 dist.new_group()
