@@ -127,8 +127,8 @@ hang("redis", "tcp recv", "h29_redis.py", cycle("main", "worker"), SUM + "redis|
      also=[role("worker"), role("worker", 0), role("main"), ranks(0), role("redis"), role("redis", 0), cycle("main", "redis"),
            cycle("main", "worker", "redis")], needs=["redis-server"])
 hang("gloo-neighbour", "gloo", "h29_gloo_neighbour.py", ranks(2), SUM + FUTEX + ELSEWHERE + "gloo|pipeline|" + CIRCLE,
-     "rank 2 receives from rank 0, which with rank 1 is in a sum",
-     {"rank0": "*futex@body", "rank1": "*futex@body", "rank2": "*futex@pipeline"}, also=[cycle("rank0", "rank2"), cycle("rank0", "rank1", "rank2")],
+     "rank 2 receives from rank 0, which is in a sum, and rank 1 sends to rank 2",
+     {"rank0": "*futex@body", "rank1": "*futex@pipeline", "rank2": "*futex@pipeline"}, also=[cycle("rank0", "rank2"), cycle("rank0", "rank1", "rank2")],
      needs=["torch"])
 hang("loader-asks", "pipe", "h29_loader_asks.py", cycle("main", "loader"), SUM + FUTEX + "queue|loader|worker|batch|" + CIRCLE,
      "a loader waits for main's answer to a question, main for its batch",

@@ -1,6 +1,6 @@
 """Three ranks of PyTorch (gloo), a pipeline of stages: activations go from each to the next, then gradients are summed. In the last
-micro-batch of an epoch a new helper computes its neighbour as (rank + 1) % world for both ways: rank 2 receives from rank 0, while rank 1
-has sent to it and is in the sum.
+micro-batch of an epoch a new helper computes its neighbour as (rank + 1) % world for both ways: rank 2 receives from rank 0, which is
+in the sum, while rank 1 sends to it.
 
 slow: the right neighbour; rank 2 computes its metrics for 66 s."""
 import torch
