@@ -456,7 +456,7 @@ static void p2p_says(struct hang_work *w, const struct stackgroup_rank *one, siz
 		  w->g.n, n == 1 ? "s" : "", one->rank, doing);
 }
 
-/* True if no other rank is in the call that this one waits in for its message: a sender beside a receiver is in none. */
+/* True if no other rank is in the call that this one waits in for its message, as a receiver beside a sender. */
 static bool alone_in_its_call(const struct hang_work *w, const struct stackgroup_rank *last)
 {
 	for (size_t i = 0; i < w->g.n; i++) {
