@@ -434,7 +434,7 @@ static bool serves_by(const struct build *b, const struct waitgraph_node *x, con
 	return f->accepted && at_the_door(b, x) && !(who && who->main);
 }
 
-/* True if it waits for an answer of this server. */
+/* True if it waits for an answer of this server, and not of the process that this one was forked from. */
 static bool asks(const struct build *b, const struct waitgraph_node *x, const struct waitfact_process *server)
 {
 	size_t n = 0;
@@ -444,7 +444,8 @@ static bool asks(const struct build *b, const struct waitgraph_node *x, const st
 	const struct waitfact *f = x->thread && x->process != server ? waitgraph_facts(b, x, &n) : NULL;
 	for (size_t k = 0; k < n; k++)
 		for (uint32_t h = 0; is_connection(&f[k]) && !serves_by(b, x, &f[k]) && h < f[k].n_holders; h++)
-			if (b->in->now->holder[f[k].first_holder + h].pid == server->pid)
+			if (b->in->now->holder[f[k].first_holder + h].pid == server->pid &&
+			    !waitgraph_has_a_copy(b, &f[k], server->pid))
 				return true;
 	return false;
 }

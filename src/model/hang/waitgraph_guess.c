@@ -27,6 +27,12 @@ static const struct waitfact *awaits_visitors(const struct waitgraph_in *in, con
 	return NULL;
 }
 
+/* A data loader's worker hands out what it has loaded: nobody but its own rank comes to its door. */
+static bool serves_its_rank_alone(const struct waitgraph_node *n)
+{
+	return n->who && strcmp(n->who->role, "loader") == 0;
+}
+
 /* The first node of an end of the ranks that waits for visitors; WAITGRAPH_NONE: none. */
 static uint32_t host_of(const struct waitgraph_in *in, const struct waitgraph *g, const struct waitgraph_sink *s)
 {
@@ -36,7 +42,8 @@ static uint32_t host_of(const struct waitgraph_in *in, const struct waitgraph *g
 	if (!of_job || !(s->of_main || s->n_followers > 0) || !open)
 		return WAITGRAPH_NONE;
 	for (uint32_t i = 0; i < g->n_nodes; i++)
-		if (g->node[i].component == g->node[s->node].component && awaits_visitors(in, &g->node[i]))
+		if (g->node[i].component == g->node[s->node].component && awaits_visitors(in, &g->node[i]) &&
+		    !serves_its_rank_alone(&g->node[i]))
 			return i;
 	return WAITGRAPH_NONE;
 }

@@ -19,6 +19,16 @@ static bool descends(const struct build *b, pid_t pid, const pid_t *others, size
 	return false;
 }
 
+bool waitgraph_has_a_copy(const struct build *b, const struct waitfact *f, pid_t pid)
+{
+	for (uint32_t i = 0; i < f->n_holders; i++) {
+		const pid_t other = b->in->now->holder[f->first_holder + i].pid;
+		if (descends(b, pid, &other, 1))
+			return true;
+	}
+	return false;
+}
+
 /* Processes of the list that a test keeps; the list itself where it keeps none. */
 static size_t narrowed(const struct build *b, pid_t *pids, size_t n,
 		       bool (*keep)(const struct build *b, pid_t pid, const pid_t *all, size_t n))
