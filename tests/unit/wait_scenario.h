@@ -312,7 +312,7 @@ static inline void wait_looks_line(struct wait_scenario *s, struct span rest)
 /* hint <pid> <tid> owner|usual <pid> <tid, 0: ended>|nobody|lost|rank <n>|fact <id>|text|
  * key [rank <n>]|call|idle [shows]|handler|hand <id>|within|result <pid> [<tid>]|result nobody|
  * retry [exists] [held] [caught] [missing] [others] [link <seconds>] [behind] [folder] [kind] [lock]
- * [likely|possible] [limit <seconds>] [says <rest>] */
+ * [barrier <parties> <place>] [likely|possible] [limit <seconds>] [says <rest>] */
 static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
 {
 	struct waithint *h = &s->hint[s->n_hints++];
@@ -393,6 +393,7 @@ static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
 		h->kind = WAITHINT_ODD;
 		h->proof = false;
 		h->by_number = wait_word(&rest, "number");
+		h->root = wait_word(&rest, "root");
 		TEXT_COPY(h->owner_text, "another text");
 	} else if (wait_word(&rest, "within")) {
 		h->kind = WAITHINT_WITHIN;
@@ -401,6 +402,10 @@ static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
 		h->kind = WAITHINT_TEXT;
 	}
 	h->lock = wait_word(&rest, "lock");
+	if (wait_word(&rest, "barrier")) {
+		h->parties = (uint32_t)wait_number(&rest);
+		h->place = (uint32_t)wait_number(&rest);
+	}
 	if (wait_word(&rest, "likely"))
 		h->proof = false;
 	else if (wait_word(&rest, "possible"))

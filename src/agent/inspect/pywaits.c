@@ -200,6 +200,8 @@ static void text_make(struct pylook *k, const struct still_thread *t, struct wai
 		buf_add(&b, ")");
 	} else if (t->wait.frame == SIZE_MAX) {
 		lock_add(&t->wait, &b);
+	} else if (t->wait.parties) {
+		buf_printf(&b, "Barrier.wait for %u", (unsigned)t->wait.parties);
 	} else {
 		call_add(&t->wait, &t->frame[t->wait.frame], &b);
 	}
@@ -284,6 +286,8 @@ static int hint_make(struct pylook *k, struct still_thread *t)
 	h->tid = t->py->tid;
 	h->proof = true;
 	h->lock = is_lock(&t->wait);
+	h->parties = t->wait.parties;
+	h->place = t->wait.place;
 	text_make(k, t, h);
 	if (t->wait.owner) {
 		h->kind = WAITHINT_OWNER;

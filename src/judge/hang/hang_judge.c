@@ -122,6 +122,7 @@ static bool by_stacks(struct hang_work *w)
 		hang_gil_blocked,
 		hang_long_sleep,
 		hang_call_refused,
+		hang_barrier_short,
 		hang_graph_benign,
 		hang_collective_says,
 		hang_gil,

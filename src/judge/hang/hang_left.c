@@ -1,4 +1,5 @@
 /* Rules of what processes that have ended leave undone, and of memory that nobody else has. */
+#include <string.h>
 #include <sys/wait.h>
 
 #include "base/units.h"
@@ -128,6 +129,124 @@ bool hang_closed_job(struct hang_work *w)
 		hang_says_who_left(w, s);
 	else if (hang_failed_then(w) && (!w->many || s->n_followers > 0))
 		w->v->confidence = CONFIDENCE_MEDIUM;
+	return true;
+}
+
+/* ---- a barrier for more than there are ---- */
+
+/* A barrier of Python's, and who is at it. */
+struct barrier {
+	const struct waitgraph_node *one;
+	uint32_t parties, n;
+};
+
+/*
+ * False unless it is known of each thread that waits at a barrier as which one it came to that. Two barriers would
+ * have two that came first.
+ */
+static bool barrier_find(const struct waitgraph *g, struct barrier *ret)
+{
+	uint64_t places = 0;
+	*ret = (struct barrier){.n = 0};
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		const struct waithint *h = n->hint;
+		if (!h || h->parties == 0)
+			continue;
+		if (n->timed || h->place == 0 || h->place >= 64 || (places >> h->place & 1) ||
+		    (ret->one && h->parties != ret->parties))
+			return false;
+		places |= UINT64_C(1) << h->place;
+		ret->parties = h->parties;
+		ret->one = h->place == 1 ? n : ret->one ? ret->one : n;
+		ret->n++;
+	}
+	return ret->n > 0 && ret->n < ret->parties && places == ((UINT64_C(1) << ret->n) - 1) << 1;
+}
+
+/* True if it is at the barrier, or waits for a thread that is, as that of a Manager's server. */
+static bool is_at_barrier(const struct waitgraph *g, const struct waitgraph_node *n)
+{
+	bool at = n->hint && n->hint->parties > 0;
+	for (uint32_t k = 0; k < n->n_edges && !at; k++) {
+		const struct waitgraph_node *to = &g->node[g->edge[n->first_edge + k].to];
+		at = to->hint && to->hint->parties > 0;
+	}
+	return at && !n->timed;
+}
+
+/* True of a launcher that does no more than wait for the end of a child; its ranks' barrier may be for it as well. */
+static bool only_joins(const struct waitgraph_node *n)
+{
+	return n->main && !n->timed && n->fact && n->fact->kind == WAITFACT_CHILD;
+}
+
+/*
+ * True if all main processes are at it and nobody else may come. But for launchers, whose children were forked with it:
+ * only what they do says that they do not come.
+ */
+static bool nobody_else_comes(const struct hang_work *w, const struct barrier *x)
+{
+	const struct waitgraph *g = w->c->graph;
+	const bool of_rank = x->one->who && x->one->who->main;
+	const struct waitgraph_node *server = of_rank ? NULL : waitgraph_thread(g, x->one->process->pid, 0);
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		const bool main = n->main && n->who && n->who->main && n->who->rank != NO_RANK;
+		const bool launches = n->who && n->who->launcher && !n->thread->ended;
+		if ((main && !is_at_barrier(g, n)) || (launches && !only_joins(n)))
+			return false;
+	}
+	/* a Manager's main thread waits within limits for its end alone */
+	return hang_nobody_acts_but(w, server);
+}
+
+/*
+ * True if somebody on another machine may come to the door of the process that has the barrier, or a signal's handler,
+ * as an alarm's, may take one out of it.
+ */
+static bool may_be_broken(const struct waitgraph *g, const struct barrier *x)
+{
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		if (n->hint && n->hint->parties > 0 && (n->signalled || n->doubtful))
+			return true;
+		if (n->process == x->one->process && n->fact && n->fact->kind == WAITFACT_LISTEN &&
+		    strncmp(n->fact->text, "unix", 4) != 0)
+			return true;
+	}
+	return false;
+}
+
+bool hang_barrier_short(struct hang_work *w)
+{
+	const struct waitgraph *g = w->c->graph;
+	struct barrier x;
+	char wait[300], ranks[96];
+	int32_t all[HANG_CULPRITS];
+	size_t n = 0;
+	if (!g || g->one_look || !w->many || !barrier_find(g, &x) || !nobody_else_comes(w, &x))
+		return false;
+	if (!hang_old_enough(w, HANG_FIRM))
+		return true;
+	hang_is(w, "orphaned_wait", may_be_broken(g, &x) ? CONFIDENCE_LOW : CONFIDENCE_MEDIUM);
+	for (size_t i = 0; i < w->g.n && n < ARRAY_SIZE(all); i++)
+		if (w->g.rank[i].rank != NO_RANK)
+			all[n++] = w->g.rank[i].rank;
+	hang_ranks_text(all, n, ranks, sizeof(ranks));
+	waitgraph_wait_text(x.one, wait, sizeof(wait));
+	ranks[0] = 'R'; /* "ranks" begins a sentence here */
+	hang_says(w, "%s wait at a barrier for %u, to which %u have come: %s.", ranks, (unsigned)x.parties,
+		  (unsigned)x.n, wait);
+	hang_says(w, "Nobody else of the job is left who could come to it.");
+	if (!hang_says_who_left_then(w))
+		for (size_t i = 0; i < n; i++)
+			hang_accuse(w, all[i]);
+	hang_advise(w,
+		    "compare the number that the barrier was made for (%u) with how many call wait(), also at the end "
+		    "of an epoch or after a failure",
+		    (unsigned)x.parties);
+	hang_advise(w, "give wait() a timeout, so that it raises BrokenBarrierError instead of waiting for ever");
 	return true;
 }
 

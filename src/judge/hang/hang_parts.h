@@ -69,8 +69,7 @@ bool hang_graph_proof(struct hang_work *w); /* circles, and waits that nobody is
 bool hang_graph_names(const struct hang_work *w, int32_t rank, enum confidence *ret);
 bool hang_graph_stands(const struct hang_work *w); /* a rank that does not work waits for an end that does not run */
 bool hang_graph_explains(struct hang_work *w); /* a stopped helper, a silent server */
-/* It waits for a result that is lost, whatever else moves. */
-bool hang_lost(struct hang_work *w);
+bool hang_lost(struct hang_work *w); /* it waits for a result that is lost, whatever else moves */
 bool hang_end_is_main(const struct hang_work *w, const struct waitgraph_sink *s); /* a rank's main thread */
 /* True of an end that only the handler of a signal could wake: whether one comes cannot be seen (hang_signal.c). */
 bool hang_awaits_signal(const struct hang_work *w, const struct waitgraph_sink *s);
@@ -167,6 +166,7 @@ bool hang_restarts(struct hang_work *w);
 bool hang_writer_failed(struct hang_work *w);
 /* All of the job waits on memory that its own processes share, or for FIFOs that they open. */
 bool hang_closed_job(struct hang_work *w);
+bool hang_barrier_short(struct hang_work *w); /* all are at a barrier, for more than there are */
 /*
  * The end is a call without a time limit whose answer has no connection to come by, and its process is refused where it
  * tries to connect: the server has gone.

@@ -79,7 +79,7 @@ bool waitgraph_has_the_door(const struct build *b, const struct waitgraph_node *
 bool waitgraph_knocks_at_its_own(const struct build *b, const struct waitgraph_node *n, const struct waitfact *f);
 /* Leaves, of the n processes that have what a thread waits for, those that use it; their number, 1 at least. */
 size_t waitgraph_meant(const struct build *b, const struct waitfact *f, pid_t *pids, size_t n);
-/* True if it has what the fact is of from another holder, as whose child it was made: that one uses it, not the copy. */
+/* True if it has what the fact is of as a copy, from another holder that it descends from: that one uses it. */
 bool waitgraph_has_a_copy(const struct build *b, const struct waitfact *f, pid_t pid);
 /*
  * Of the n processes that share memory with a thread which waits at a word there: the one that is left without parents

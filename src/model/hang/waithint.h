@@ -70,6 +70,7 @@ struct waithint {
 	bool by_rank; /* of KEY: `rank` sets it, or has to come before another one does */
 	bool counted; /* of RANK: the collective library's own counters say so, so that it waits even while it runs */
 	bool by_number; /* of ODD: the two texts differ in their numbers alone */
+	bool root; /* of ODD: it is whose data a collective is about; by_number: this rank alone has it otherwise */
 	bool by_last; /* of KEY: the last of all ranks to come sets it */
 	bool exists; /* of RETRY: it wants to make a file or folder that is there already */
 	bool caught; /* of RETRY: it sleeps while it handles an error of its own */
@@ -94,6 +95,8 @@ struct waithint {
 	bool shows; /* of IDLE: it shows now and then how far others are, as a bar of progress does, and nothing else */
 	bool asks; /* of CLOSED: but for what its processes have told each other over connections meanwhile */
 	bool lock; /* it waits for a lock of its own process, which whoever has it gives back */
+	/* It waits at a barrier for so many, as which of them it came, from 1 on; parties 0: at none, or unknown. */
+	uint32_t parties, place;
 	char text[160]; /* "queue.Queue.get at data.py:25"; "": none */
 	char owner_text[120]; /* where the owner took it: "with lock at train.py:31 in save"; "": unknown */
 };

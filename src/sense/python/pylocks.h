@@ -45,6 +45,8 @@ struct pylock_wait {
 	bool owner_likely; /* another process may hold it instead: the name is inherited over fork */
 	bool joins; /* it waits for owner to end */
 	bool timed; /* the wait ends by itself */
+	/* Of a Barrier: for how many it is, and as which of them this one came, from 1 on; parties 0: it is none. */
+	uint32_t parties, place;
 };
 
 /* Reader of one process, for one look at it: what it reads is kept. Free-threaded builds are refused. */

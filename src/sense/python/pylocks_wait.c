@@ -139,18 +139,47 @@ static size_t library_frames(const struct pylocks_frames *f)
 	return n;
 }
 
-/* The object of a method; 0: the frame is that of a plain function. */
-static uint64_t self_of(struct waiting *x, const struct pyframe *f)
+/* The variable i of a frame, if this is its name; 0: it is another one, or not bound. */
+static uint64_t variable_at(struct waiting *x, const struct pyframe *f, size_t i, const char *wanted)
 {
 	const struct pyoffsets *off = &x->p->objs.rt->off;
 	uint64_t names = off->code.localsplusnames != PYOFF_NONE ? off->code.localsplusnames : off->code.varnames;
 	uint64_t tuple = 0, name = 0, slot = 0;
 	bool counted;
 	if (pyobj_u64(&x->p->objs, f->code + names, &tuple) != 0 ||
-	    pyobj_u64(&x->p->objs, tuple + off->tuple.item, &name) != 0 || !pyobj_str_is(&x->p->objs, name, "self") ||
-	    pyobj_u64(&x->p->objs, f->addr + off->frame.localsplus, &slot) != 0)
+	    pyobj_u64(&x->p->objs, tuple + off->tuple.item + 8 * i, &name) != 0 ||
+	    !pyobj_str_is(&x->p->objs, name, wanted) ||
+	    pyobj_u64(&x->p->objs, f->addr + off->frame.localsplus + 8 * i, &slot) != 0)
 		return 0;
 	return pyslots_object(&x->p->objs, slot, &counted);
+}
+
+/* The object of a method; 0: the frame is that of a plain function. */
+static uint64_t self_of(struct waiting *x, const struct pyframe *f)
+{
+	return variable_at(x, f, 0, "self");
+}
+
+/*
+ * Lib/threading.py: Barrier.wait(self, timeout) keeps in `index` how many have come before. That of multiprocessing
+ * inherits it, and a Manager's server calls it for whoever asks.
+ */
+static void barrier_read(struct waiting *x)
+{
+	struct pyobjs *o = &x->p->objs;
+	uint64_t self = 0, number = 0, parties = 0, index = 0;
+	for (size_t i = 0; i <= x->w->frame && i < x->f->n; i++) {
+		const struct pyframe *f = &x->f->frame[i];
+		if (!pylocks_is_function(f, "wait", "threading.py") || !(self = self_of(x, f)) ||
+		    pyobj_attr(o, self, "_parties", &number) != 0 || pyobj_int(o, number, &parties) != 0)
+			continue;
+		number = variable_at(x, f, 2, "index");
+		if (!number || pyobj_index(o, number, &index) != 0 || index >= parties || parties > UINT32_MAX)
+			return;
+		x->w->parties = (uint32_t)parties;
+		x->w->place = (uint32_t)index + 1;
+		return;
+	}
 }
 
 static pid_t tid_of(const struct waiting *x, uint64_t ident)
@@ -279,6 +308,7 @@ int pylocks_wait(struct pylocks *p, const struct pylocks_frames *f, const struct
 	if (library > 0) {
 		w.frame = library - 1;
 		w.outer = self_of(&x, &f->frame[w.frame]);
+		barrier_read(&x);
 	}
 	if (pyobj_type(&p->objs, w.outer ? w.outer : w.object, &t) != 0)
 		return PYLOCKS_NONE;
