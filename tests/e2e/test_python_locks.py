@@ -106,6 +106,16 @@ def judge(truth, hints):
 
 
 @every_python
+def test_for_how_many_a_barrier_is_is_read(python, look):
+    with waiting(python, WORKLOADS / "barriers.py") as (process, line):
+        hints = look(process.pid)
+        told = {tid: (hints[tid]["parties"], hints[tid]["place"]) for tid in (line["main"], *line["threads"])}
+        assert told[line["main"]] == (5, 1)
+        assert sorted(told[t] for t in line["threads"]) == [(4, 1), (4, 2)]
+        assert "Barrier.wait for 5" in hints[line["main"]]["text"]
+
+
+@every_python
 def test_random_states_of_locks_are_read_without_an_error(python, look):
     total, faults = collections.Counter(), []
     rounds = max(1, round(STATES / THREADS / len(FOUND)))

@@ -183,6 +183,8 @@ static struct js *hint_of(const struct waithint *h)
 	js_put_bool(o, "proof", h->proof);
 	js_put_text(o, "text", h->text);
 	js_put_text(o, "owner_text", h->owner_text);
+	js_put_i64(o, "parties", h->parties);
+	js_put_i64(o, "place", h->place);
 	return o;
 }
 

@@ -122,7 +122,7 @@ bool waitargs_behind(const struct waitargs_rank rank[2], size_t *ret_rank, size_
 	for (size_t i = 0; i < rank[0].n; i++) {
 		const char *a = rank[0].arg[i].value, *b = rank[1].arg[i].value;
 		int64_t x = 0, y = 0;
-		if (!a[0] || !b[0] || strcmp(a, b) == 0)
+		if (!a[0] || !b[0] || rank[0].arg[i].root || strcmp(a, b) == 0)
 			continue;
 		if (!alike_but_numbers(a, b) || !numbers_differ(a, b, &x, &y) ||
 		    y - x == (int64_t)rank[1].rank - rank[0].rank || (found != 2 && found != (size_t)(y < x)))
@@ -133,6 +133,27 @@ bool waitargs_behind(const struct waitargs_rank rank[2], size_t *ret_rank, size_
 	if (found != 2)
 		*ret_rank = found;
 	return found != 2;
+}
+
+bool waitargs_roots(const struct waitargs_rank *rank, size_t n, size_t *ret_rank, size_t *ret_arg)
+{
+	if (n < 2 || !at_one_place(rank, n))
+		return false;
+	for (size_t i = 0; i < rank[0].n; i++) {
+		size_t differs = 0;
+		bool known = rank[0].arg[i].root && rank[0].arg[i].value[0];
+		for (size_t r = 1; r < n && known; r++) {
+			known = rank[r].arg[i].value[0];
+			if (differs == 0 && strcmp(rank[r].arg[i].value, rank[0].arg[i].value) != 0)
+				differs = r;
+		}
+		if (known && differs) {
+			*ret_rank = differs;
+			*ret_arg = i;
+			return true;
+		}
+	}
+	return false;
 }
 
 /* ---- reading them ---- */
@@ -150,15 +171,39 @@ static void waitargs_reading_done(struct reading *x)
 	free(x->rank);
 }
 
-static void arg_add(struct waitargs_rank *to, const char *place, const struct pylocal *from)
+/* True of a call of a library in which all ranks of a group meet, and name whose data it is about. */
+static bool has_root(const struct pycode *c)
+{
+	static const char *const calls[] = {"broadcast", "bcast", "reduce", "scatter", "gather"};
+	const char *dot = strrchr(c->name, '.'), *name = dot ? dot + 1 : c->name;
+	if (!c->file || !strstr(c->file, "-packages/"))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
+		if (strstr(name, calls[i]))
+			return true;
+	return false;
+}
+
+static bool names_root(const char *name)
+{
+	static const char *const names[] = {"src", "dst", "root", "src_rank", "dst_rank", "root_rank", "from_process"};
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+static void arg_add(struct waitargs_rank *to, const char *place, const struct pycode *code, const struct pylocal *from)
 {
 	struct waitarg *a = &to->arg[to->n];
+	const bool number = from->value[0] && strspn(from->value, "0123456789") == strlen(from->value);
 	const bool secret = mask_is_secret(span_of(from->name));
 	const bool text = !secret && (from->value[0] == '\'' || from->value[0] == '"');
 	TEXT_COPY(a->place, place);
 	TEXT_COPY(a->name, from->name);
 	a->value[0] = '\0';
-	if (text && strlen(from->value) < sizeof(a->value))
+	a->root = number && names_root(from->name) && has_root(code);
+	if ((text || a->root) && strlen(from->value) < sizeof(a->value))
 		TEXT_COPY(a->value, from->value);
 	to->n++;
 }
@@ -177,7 +222,7 @@ static int frame_args(struct procview *v, const struct pyframe *f, struct waitar
 		    (int)pycode_line(&v->rt, f->known, f->instr));
 	for (size_t i = 0; i < locals.n && to->n < WAITARGS_MOST; i++)
 		if (locals.items[i].is_arg && locals.items[i].name[0] != '.')
-			arg_add(to, place, &locals.items[i]);
+			arg_add(to, place, f->known, &locals.items[i]);
 	pylocals_done(&locals);
 	return 0;
 }
@@ -222,7 +267,8 @@ static int hint_put(const struct waitargs_rank *odd, const struct waitargs_rank 
 			     .pid = odd->pid,
 			     .tid = odd->pid,
 			     .rank = odd->rank,
-			     .by_number = by_number};
+			     .by_number = by_number,
+			     .root = odd->arg[i].root};
 	TEXT_COPY(one, odd->arg[i].value);
 	TEXT_COPY(others, other->arg[i].value);
 	mask_value(odd->arg[i].name, one);
@@ -277,12 +323,12 @@ int waitargs_read(const struct world *w, const struct waitfacts *facts, const st
 	int e = ranks_read(&x, facts, who, n_who, until_ns, &all);
 	if (e || !all)
 		return e;
-	if (x.n == 2) {
-		by_number = waitargs_behind(x.rank, &odd, &arg);
-		if (!by_number)
+	bool found = x.n == 2 ? (by_number = waitargs_behind(x.rank, &odd, &arg))
+			      : waitargs_odd(x.rank, x.n, &odd, &arg, &by_number);
+	if (!found) {
+		by_number = false;
+		if (!waitargs_roots(x.rank, x.n, &odd, &arg))
 			return 0;
-	} else if (!waitargs_odd(x.rank, x.n, &odd, &arg, &by_number)) {
-		return 0;
 	}
 	return hint_put(&x.rank[odd], &x.rank[odd == 0 ? 1 : 0], arg, by_number, hint, n_hints, cap_hints);
 }

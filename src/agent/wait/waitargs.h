@@ -17,7 +17,8 @@
 struct waitarg {
 	char place[96]; /* "all_reduce at store.py:53" */
 	char name[40];
-	char value[WAITARGS_VALUE]; /* a text as Python writes it; "": something else, or too long */
+	char value[WAITARGS_VALUE]; /* a text as Python writes it; of root a number; "": something else, too long */
+	bool root; /* whose data a collective of a library is about, which has to be the same in all ranks */
 };
 
 struct waitargs_rank {
@@ -39,6 +40,11 @@ bool waitargs_odd(const struct waitargs_rank *rank, size_t n, size_t *ret_rank, 
  * may be theirs, or that of a part that each has of its own, and nothing is said. Pure.
  */
 bool waitargs_behind(const struct waitargs_rank rank[2], size_t *ret_rank, size_t *ret_arg);
+/*
+ * The first root in which ranks differ that stand at one place, where no single one of them is the odd one: *ret_arg.
+ * *ret_rank: the first that has another one than rank 0. Pure.
+ */
+bool waitargs_roots(const struct waitargs_rank *rank, size_t n, size_t *ret_rank, size_t *ret_arg);
 /*
  * Adds a hint to an array that base/vec.h lets grow, if there is such a rank. Nothing is stopped; secrets are masked.
  * What the time until until_ns does not suffice for is left out. -ENOMEM.

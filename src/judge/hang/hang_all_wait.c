@@ -623,6 +623,36 @@ static size_t ranks_here(const struct hang_work *w)
 	return n;
 }
 
+/*
+ * True if one of the ranks, which are all in one call, has named another rank than the others whose data it is about:
+ * each part waits for the other. Those of groups that lie on other machines as well may all be right.
+ */
+static bool roots_differ(struct hang_work *w)
+{
+	char doing[300];
+	for (size_t i = 0; w->c->graph && i < w->g.n; i++) {
+		const struct stackgroup_rank *r = &w->g.rank[i];
+		const struct waitgraph_node *n = r->process ? waitgraph_thread(w->c->graph, r->process->pid, 0) : NULL;
+		if (!n || !n->odd || !n->odd->root)
+			continue;
+		const bool larger = hang_world_size(w) > ranks_here(w), alone = n->odd->by_number;
+		const bool sure = !larger && (alone || w->g.n == 2);
+		hang_is(w, "mismatched_collective", sure ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW);
+		hang_doing(w, r, doing, sizeof(doing));
+		hang_says(w, "All %zu ranks are in the same call, but not about the data of the same rank: %s.", w->g.n,
+			  doing);
+		hang_says(w, "Of rank %d%s %s; of %s it is %s.", r->rank, alone ? " alone" : "", n->odd->text,
+			  alone ? "all others" : "another one", n->odd->owner_text);
+		for (size_t k = 0; k < w->g.n; k++)
+			if (alone ? k == i : w->g.n == 2)
+				hang_accuse(w, w->g.rank[k].rank);
+		hang_advise(w, "let all ranks agree on that number first (take it from rank 0, or from the "
+			       "configuration): each of them found another one by itself");
+		return true;
+	}
+	return false;
+}
+
 static bool stalled(struct hang_work *w)
 {
 	const struct stackgroup_rank *one = &w->g.rank[0];
@@ -632,7 +662,7 @@ static bool stalled(struct hang_work *w)
 		bn |= w->g.rank[i].activity.also_sync_bn;
 	if (!hang_old_enough(w, HANG_FIRM))
 		return true;
-	if (!bn && threads_cross(w))
+	if (!bn && (threads_cross(w) || roots_differ(w)))
 		return true;
 	/* Which group each call is for is not seen from outside: MPI's communicators can be crossed at one line. */
 	bool crossed = one->activity.op && strncmp(one->activity.op, "MPI_", 4) == 0;

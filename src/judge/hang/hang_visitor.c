@@ -110,7 +110,7 @@ static bool odd_text_says(struct hang_work *w, const struct stackgroup_rank **re
 	for (size_t i = 0; i < w->g.n; i++) {
 		const struct stackgroup_rank *r = &w->g.rank[i];
 		const struct waitgraph_node *n = r->process ? waitgraph_thread(g, r->process->pid, 0) : NULL;
-		if (!n || !n->odd)
+		if (!n || !n->odd || n->odd->root)
 			continue;
 		const bool two = w->g.n == 2;
 		if (two)

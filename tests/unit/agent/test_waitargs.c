@@ -119,6 +119,27 @@ static void of_two_the_one_with_the_smaller_number_is_behind(void **state)
 	}
 }
 
+static void roots_that_differ_are_found_where_nobody_is_odd(void **state)
+{
+	(void)state;
+	const struct keys two = {{"0", "1"}, {"'t'", "'t'"}, 2}, each = {{"0", "1", "2"}, {"'t'", "'t'", "'t'"}, 3};
+	const struct keys same = {{"1", "1"}, {"'t'", "'u'"}, 2};
+	const struct keys *all[] = {&two, &each, &same};
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		size_t odd = 0, at = 9;
+		put(all[i]);
+		for (size_t r = 0; r < all[i]->n; r++)
+			arg[r][0].root = true;
+		assert_int_equal(waitargs_roots(rank, all[i]->n, &odd, &at), all[i] != &same);
+		assert_int_equal(odd, all[i] != &same);
+		assert_int_equal(at, all[i] == &same ? 9 : 0);
+		assert_false(all[i]->n == 2 && waitargs_behind(rank, &odd, &at));
+		for (size_t r = 0; r < all[i]->n; r++)
+			arg[r][0].root = false;
+		assert_false(waitargs_roots(rank, all[i]->n, &odd, &at));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -127,6 +148,7 @@ int main(void)
 		cmocka_unit_test(where_all_differ_or_none_nobody_is_odd),
 		cmocka_unit_test(ranks_at_other_places_are_not_compared),
 		cmocka_unit_test(of_two_the_one_with_the_smaller_number_is_behind),
+		cmocka_unit_test(roots_that_differ_are_found_where_nobody_is_odd),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
