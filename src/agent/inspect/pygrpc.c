@@ -159,6 +159,9 @@ static void idle_find(struct reading *x, size_t at)
 	}
 	if (is_idle_worker(x))
 		pygrpc_say(x, pygrpc_add(x, WAITHINT_IDLE), "a pool's thread that waits for work", x->n);
+	else if (x->n > 0 && is_file_of(&x->frame[0], "/grpc/_server.py") &&
+		 pylocks_is_function(&x->frame[0], "_serve", "_server.py"))
+		pygrpc_say(x, pygrpc_add(x, WAITHINT_IDLE), "a gRPC server's thread that takes calls", x->n);
 	else if (at < x->n && is_file_of(&x->frame[at], "/grpc/_server.py") &&
 		 pylocks_is_function(&x->frame[at], "wait_for_termination", "_server.py"))
 		pygrpc_say(x, pygrpc_add(x, WAITHINT_IDLE), "a gRPC server that waits for calls", caller_of(x, at));

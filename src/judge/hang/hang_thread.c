@@ -226,14 +226,24 @@ static bool is_between_requests(const struct waitgraph *g, const struct waitgrap
 	return true;
 }
 
+/* True of a library's own thread, which runs no Python, so that it has no lock of Python's. */
+static bool has_no_python(const struct hang_work *w, const struct waitgraph_node *n)
+{
+	const struct dump_thread *t = hang_thread_in(hang_newest(w), n->process->pid, n->thread->tid);
+	return t && !t->has_python && t->n_frames > 0 && !n->hint;
+}
+
 /*
  * True of a thread that has nothing in hand: it is at a door, reads the next request of a client, or waits for work.
- * ret_inside: the last, which a thread that has the lock might do as well.
+ * ret_inside: the last, which a thread that has the lock might do as well, unless its frames say that it is idle.
  */
-static bool has_nothing_in_hand(const struct waitgraph *g, const struct waitgraph_node *n,
+static bool has_nothing_in_hand(const struct hang_work *w, const struct waitgraph_node *n,
 				const struct waitgraph_node *lock, bool *ret_inside)
 {
+	const struct waitgraph *g = w->c->graph;
 	const struct waitfact *f = n->fact;
+	if (f && (n->idle || (lock->hint && has_no_python(w, n))))
+		return true;
 	if (n->timed || n->thread->n != 1 || !f)
 		return false;
 	switch (f->kind) {
@@ -325,8 +335,9 @@ static bool all_want(const struct waitgraph *g, const struct waitgraph_node *loc
 }
 
 /* True if no thread of another process of the job runs, sleeps, or waits for somebody outside. */
-static bool the_others_wait(const struct waitgraph *g, const struct waitgraph_node *lock)
+static bool the_others_wait(const struct hang_work *w, const struct waitgraph_node *lock)
 {
+	const struct waitgraph *g = w->c->graph;
 	for (size_t i = 0; i < g->n_nodes; i++) {
 		const struct waitgraph_node *n = &g->node[i];
 		const bool door = n->end == WAITEND_VISITOR && n->fact && n->fact->kind == WAITFACT_LISTEN;
@@ -337,6 +348,9 @@ static bool the_others_wait(const struct waitgraph *g, const struct waitgraph_no
 				      n->end == WAITEND_OWN || n->end == WAITEND_ANY);
 		if (n->thread && (n->thread->ended || waits_within_limit(n)))
 			continue;
+		/* such as those of gRPC, which wake up at times to look for what their callers wait for */
+		if (n->thread && n->timed && lock->hint && n->end == WAITEND_NONE && has_no_python(w, n))
+			continue;
 		if (!waits || (n->timed && !leads_to_lock(g, n, lock)))
 			return false;
 	}
@@ -344,25 +358,26 @@ static bool the_others_wait(const struct waitgraph *g, const struct waitgraph_no
 }
 
 /* True if no thread of the process is in a part that the lock guards, as far as is seen. */
-static bool nobody_is_within(const struct waitgraph *g, const struct waitgraph_node *lock, bool *ret_inside)
+static bool nobody_is_within(const struct hang_work *w, const struct waitgraph_node *lock, bool *ret_inside)
 {
+	const struct waitgraph *g = w->c->graph;
 	for (size_t i = 0; i < g->n_nodes; i++) {
 		const struct waitgraph_node *n = &g->node[i];
 		if (n->process != lock->process || !n->thread || n->thread->ended)
 			continue;
-		if (wants_a_lock(n) ? !is_same_lock(n, lock) : !has_nothing_in_hand(g, n, lock, ret_inside))
+		if (wants_a_lock(n) ? !is_same_lock(n, lock) : !has_nothing_in_hand(w, n, lock, ret_inside))
 			return false;
 	}
 	return true;
 }
 
-/* True if visitors come to this process: a thread of it is at a door, or reads what came to one. */
+/* True if visitors come to this process: a thread of it is at a door, reads what came to one, or works on a call. */
 static bool is_a_service(const struct waitgraph *g, const struct waitfact_process *p)
 {
 	for (size_t i = 0; i < g->n_nodes; i++) {
 		const struct waitgraph_node *n = &g->node[i];
 		const struct waitfact *f = n->thread ? n->fact : NULL;
-		if (n->process == p && f && (f->kind == WAITFACT_LISTEN || f->accepted))
+		if (n->process == p && (n->handles || (f && (f->kind == WAITFACT_LISTEN || f->accepted))))
 			return true;
 	}
 	return false;
@@ -397,8 +412,8 @@ bool hang_lock_lost(struct hang_work *w)
 		const bool handles = wants_a_lock(n) && !n->main;
 		const struct waitgraph_node *main = handles ? waitgraph_thread(g, n->process->pid, 0) : NULL;
 		bool inside = false;
-		if (!main || !is_a_service(g, n->process) || !nobody_is_within(g, n, &inside) ||
-		    !all_want(g, n, inside) || !the_others_wait(g, n))
+		if (!main || !is_a_service(g, n->process) || !nobody_is_within(w, n, &inside) ||
+		    !all_want(g, n, inside) || !the_others_wait(w, n))
 			continue;
 		if (!hang_old_enough(w, HANG_EXPLAINED))
 			return true;
