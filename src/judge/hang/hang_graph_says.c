@@ -3,6 +3,7 @@
 
 #include "judge/hang/hang_advice.h"
 #include "judge/hang/hang_parts.h"
+#include "sense/rank.h"
 
 static void way_says(struct hang_work *w, const struct waitgraph_sink *s)
 {
@@ -90,6 +91,42 @@ static void own_threads_say(struct hang_work *w, const struct waitgraph_sink *s)
 		hang_says(w, "Only threads of its own could end that, and they wait as well: %s.", threads);
 }
 
+/* The file for which the end looks between its naps, or its parent between those that it makes; NULL: none. */
+static const struct waithint *file_looked_for(const struct waitgraph *g, const struct waitgraph_node *n)
+{
+	const struct waitgraph_node *parent = n->process ? waitgraph_thread(g, n->process->ppid, 0) : NULL;
+	const struct waithint *h = n->hint || !parent ? n->hint : parent->hint;
+	return h && h->kind == WAITHINT_RETRY && h->missing && h->text[0] ? h : NULL;
+}
+
+/* Of ranks that all look for one and the same file none is about to make it, and the first of them is as good as any. */
+static void lookers_say(struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waithint *file = s->end == WAITEND_CLOCK ? file_looked_for(g, &g->node[s->node]) : NULL;
+	int32_t rank[HANG_CULPRITS];
+	char ranks[96];
+	size_t n = 0;
+	for (size_t i = 0; file && i < g->n_nodes && n < ARRAY_SIZE(rank); i++) {
+		const struct waitgraph_node *x = &g->node[i];
+		const struct waithint *h = x->main && x->who && x->who->rank != NO_RANK ? x->hint : NULL;
+		bool seen = !h || h->kind != WAITHINT_RETRY || strcmp(h->text, file->text) != 0;
+		for (size_t k = 0; k < n && !seen; k++)
+			seen = rank[k] == x->who->rank;
+		if (!seen)
+			rank[n++] = x->who->rank;
+	}
+	if (n < 2)
+		return;
+	w->v->n_culprits = 0;
+	w->v->confidence = CONFIDENCE_LOW;
+	hang_ranks_text(rank, n, ranks, sizeof(ranks));
+	ranks[0] = 'R'; /* "ranks" begins a sentence here */
+	hang_says(w, "%s look for the very same, so that none of them is about to make it.", ranks);
+	hang_advise(w, "compare the names that the ranks make with the one they look for: one of them may write its "
+		       "number in another way");
+}
+
 void hang_graph_is(struct hang_work *w, const struct waitgraph_sink *s, const char *id, enum confidence c)
 {
 	hang_is(w, id, c);
@@ -100,6 +137,7 @@ void hang_graph_is(struct hang_work *w, const struct waitgraph_sink *s, const ch
 		hang_accuse(w, s->rank[i]);
 	w->v->lost_pid = n->process && n->hint && n->hint->lost ? n->process->pid : 0;
 	way_says(w, s);
+	lookers_say(w, s);
 	own_lock_says(w, s, id);
 	own_threads_say(w, s);
 	hang_says_who_left(w, s);
