@@ -3,7 +3,6 @@
 
 #include "judge/hang/hang_advice.h"
 #include "judge/hang/hang_parts.h"
-#include "sense/rank.h"
 
 static void way_says(struct hang_work *w, const struct waitgraph_sink *s)
 {
@@ -99,7 +98,7 @@ static const struct waithint *file_looked_for(const struct waitgraph *g, const s
 	return h && h->kind == WAITHINT_RETRY && h->missing && h->text[0] ? h : NULL;
 }
 
-/* Of ranks that all look for one and the same file none is about to make it, and the first of them is as good as any. */
+/* Of ranks that all look for one and the same file none is about to make it, so that the first is accused in vain. */
 static void lookers_say(struct hang_work *w, const struct waitgraph_sink *s)
 {
 	const struct waitgraph *g = w->c->graph;
