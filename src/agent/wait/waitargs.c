@@ -135,23 +135,58 @@ bool waitargs_behind(const struct waitargs_rank rank[2], size_t *ret_rank, size_
 	return found != 2;
 }
 
-bool waitargs_roots(const struct waitargs_rank *rank, size_t n, size_t *ret_rank, size_t *ret_arg)
+/* True if both are the same argument of the same function, at whatever line. */
+static bool is_same_argument(const struct waitarg *a, const struct waitarg *b)
 {
-	if (n < 2 || !at_one_place(rank, n))
-		return false;
-	for (size_t i = 0; i < rank[0].n; i++) {
-		size_t differs = 0;
-		bool known = rank[0].arg[i].root && rank[0].arg[i].value[0];
-		for (size_t r = 1; r < n && known; r++) {
-			known = rank[r].arg[i].value[0];
-			if (differs == 0 && strcmp(rank[r].arg[i].value, rank[0].arg[i].value) != 0)
-				differs = r;
+	const char *end = strrchr(a->place, ':');
+	const size_t n = end ? (size_t)(end - a->place) + 1 : sizeof(a->place);
+	return strcmp(a->name, b->name) == 0 && strncmp(a->place, b->place, n) == 0;
+}
+
+static const struct waitarg *root_of(const struct waitargs_rank *r, const struct waitarg *like)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (r->arg[i].root && is_same_argument(like, &r->arg[i]))
+			return &r->arg[i];
+	return NULL;
+}
+
+/* True if no two ranks have the same one, where each has one. */
+static bool all_differ(const struct waitargs_rank *rank, size_t n, const struct waitarg *like)
+{
+	for (size_t a = 1; a < n; a++)
+		for (size_t b = 0; b < a; b++)
+			if (strcmp(root_of(&rank[a], like)->value, root_of(&rank[b], like)->value) == 0)
+				return false;
+	return true;
+}
+
+bool waitargs_roots(const struct waitargs_rank *rank, size_t n, const struct waitarg **ret_one,
+		    const struct waitarg **ret_other, size_t *ret_rank, bool *ret_alone)
+{
+	for (size_t i = 0; n >= 2 && i < rank[0].n; i++) {
+		const struct waitarg *first = &rank[0].arg[i], *other = NULL;
+		size_t differ = 0, last = 0, known = 1;
+		for (size_t r = 1; first->root && r < n; r++) {
+			const struct waitarg *x = root_of(&rank[r], first);
+			known += x != NULL;
+			if (!x || strcmp(x->value, first->value) == 0)
+				continue;
+			/* of several that differ from the first these have to agree with each other */
+			differ += !other || strcmp(other->value, x->value) == 0 ? 1 : n;
+			other = x;
+			last = r;
 		}
-		if (known && differs) {
-			*ret_rank = differs;
-			*ret_arg = i;
-			return true;
-		}
+		if (!other || known < n)
+			continue;
+		const bool is_first = n > 2 && differ == n - 1, alone = n > 2 && (differ == 1 || is_first);
+		if (!alone && !all_differ(rank, n, first))
+			continue; /* each part may be a group of its own */
+		*ret_alone = alone;
+		*ret_rank = is_first ? 0 : last;
+		*ret_one = is_first ? first : other;
+		*ret_other = is_first ? other : first;
+		return true;
 	}
 	return false;
 }
@@ -186,7 +221,8 @@ static bool has_root(const struct pycode *c)
 
 static bool names_root(const char *name)
 {
-	static const char *const names[] = {"src", "dst", "root", "src_rank", "dst_rank", "root_rank", "from_process"};
+	static const char *const names[] = {"src",	"dst",	    "root",	 "group_src",	"group_dst",
+					    "src_rank", "dst_rank", "root_rank", "from_process"};
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (strcmp(name, names[i]) == 0)
 			return true;
@@ -259,26 +295,46 @@ static bool waits(const struct waitfacts *f, pid_t pid)
 	return t && !t->runs && t->n > 0;
 }
 
-static int hint_put(const struct waitargs_rank *odd, const struct waitargs_rank *other, size_t i, bool by_number,
-		    struct waithint **hint, size_t *n_hints, size_t *cap_hints)
+struct finding {
+	const struct waitargs_rank *rank;
+	const struct waitarg *one, *other; /* its argument, and that of others */
+	bool by_number;
+};
+
+static int hint_put(const struct finding *x, struct waithint **hint, size_t *n_hints, size_t *cap_hints)
 {
 	char one[WAITARGS_VALUE], others[WAITARGS_VALUE];
 	struct waithint h = {.kind = WAITHINT_ODD,
-			     .pid = odd->pid,
-			     .tid = odd->pid,
-			     .rank = odd->rank,
-			     .by_number = by_number,
-			     .root = odd->arg[i].root};
-	TEXT_COPY(one, odd->arg[i].value);
-	TEXT_COPY(others, other->arg[i].value);
-	mask_value(odd->arg[i].name, one);
-	mask_value(odd->arg[i].name, others);
-	TEXT_FORMAT(h.text, "%s is %s in %s", odd->arg[i].name, one, odd->arg[i].place);
+			     .pid = x->rank->pid,
+			     .tid = x->rank->pid,
+			     .rank = x->rank->rank,
+			     .by_number = x->by_number,
+			     .root = x->one->root};
+	TEXT_COPY(one, x->one->value);
+	TEXT_COPY(others, x->other->value);
+	mask_value(x->one->name, one);
+	mask_value(x->one->name, others);
+	TEXT_FORMAT(h.text, "%s is %s in %s", x->one->name, one, x->one->place);
 	TEXT_COPY(h.owner_text, others);
 	if (vec_room(hint, cap_hints, *n_hints + 1) < 0)
 		return -ENOMEM;
 	(*hint)[(*n_hints)++] = h;
 	return 0;
+}
+
+static bool finding_make(const struct waitargs_rank *rank, size_t n, struct finding *ret)
+{
+	size_t odd = 0, arg = 0;
+	bool by_number = false;
+	if (waitargs_roots(rank, n, &ret->one, &ret->other, &odd, &ret->by_number)) {
+		ret->rank = &rank[odd];
+		return true;
+	}
+	if (n == 2 ? !(by_number = waitargs_behind(rank, &odd, &arg))
+		   : !waitargs_odd(rank, n, &odd, &arg, &by_number))
+		return false;
+	*ret = (struct finding){&rank[odd], &rank[odd].arg[arg], &rank[odd == 0 ? 1 : 0].arg[arg], by_number};
+	return true;
 }
 
 /* True: all ranks were read. */
@@ -311,8 +367,9 @@ int waitargs_read(const struct world *w, const struct waitfacts *facts, const st
 		  uint64_t until_ns, struct waithint **hint, size_t *n_hints, size_t *cap_hints)
 {
 	cleanup(waitargs_reading_done) struct reading x = {.w = w};
-	size_t ranks = 0, odd = 0, arg = 0;
-	bool all = false, by_number = false;
+	struct finding found;
+	size_t ranks = 0;
+	bool all = false;
 	for (size_t i = 0; i < n_who; i++)
 		ranks += who[i].main && who[i].rank != NO_RANK;
 	if (ranks < 2)
@@ -323,12 +380,5 @@ int waitargs_read(const struct world *w, const struct waitfacts *facts, const st
 	int e = ranks_read(&x, facts, who, n_who, until_ns, &all);
 	if (e || !all)
 		return e;
-	bool found = x.n == 2 ? (by_number = waitargs_behind(x.rank, &odd, &arg))
-			      : waitargs_odd(x.rank, x.n, &odd, &arg, &by_number);
-	if (!found) {
-		by_number = false;
-		if (!waitargs_roots(x.rank, x.n, &odd, &arg))
-			return 0;
-	}
-	return hint_put(&x.rank[odd], &x.rank[odd == 0 ? 1 : 0], arg, by_number, hint, n_hints, cap_hints);
+	return finding_make(x.rank, x.n, &found) ? hint_put(&found, hint, n_hints, cap_hints) : 0;
 }

@@ -41,10 +41,11 @@ bool waitargs_odd(const struct waitargs_rank *rank, size_t n, size_t *ret_rank, 
  */
 bool waitargs_behind(const struct waitargs_rank rank[2], size_t *ret_rank, size_t *ret_arg);
 /*
- * The first root in which ranks differ that stand at one place, where no single one of them is the odd one: *ret_arg.
- * *ret_rank: the first that has another one than rank 0. Pure.
+ * The first root in which ranks differ that stand in one call, at whatever line of it: of *ret_rank, and of others.
+ * *ret_alone: it is the only one of three or more that differs from all others, which agree; else all differ. Pure.
  */
-bool waitargs_roots(const struct waitargs_rank *rank, size_t n, size_t *ret_rank, size_t *ret_arg);
+bool waitargs_roots(const struct waitargs_rank *rank, size_t n, const struct waitarg **ret_one,
+		    const struct waitarg **ret_other, size_t *ret_rank, bool *ret_alone);
 /*
  * Adds a hint to an array that base/vec.h lets grow, if there is such a rank. Nothing is stopped; secrets are masked.
  * What the time until until_ns does not suffice for is left out. -ENOMEM.

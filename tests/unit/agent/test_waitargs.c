@@ -119,24 +119,37 @@ static void of_two_the_one_with_the_smaller_number_is_behind(void **state)
 	}
 }
 
-static void roots_that_differ_are_found_where_nobody_is_odd(void **state)
+static void roots_that_differ_are_found_in_one_call(void **state)
 {
 	(void)state;
-	const struct keys two = {{"0", "1"}, {"'t'", "'t'"}, 2}, each = {{"0", "1", "2"}, {"'t'", "'t'", "'t'"}, 3};
-	const struct keys same = {{"1", "1"}, {"'t'", "'u'"}, 2};
-	const struct keys *all[] = {&two, &each, &same};
+	static const struct {
+		struct keys k;
+		size_t rank; /* 9: none */
+		bool alone;
+	} all[] = {
+		{{{"0", "1"}, {"'t'", "'t'"}, 2}, 1, false},
+		{{{"0", "1", "2"}, {"'t'", "'t'", "'t'"}, 3}, 2, false},
+		{{{"0", "0", "2"}, {"'t'", "'t'", "'t'"}, 3}, 2, true},
+		{{{"1", "0", "0"}, {"'t'", "'t'", "'t'"}, 3}, 0, true},
+		{{{"0", "0", "1", "1"}, {"'t'", "'t'", "'t'", "'t'"}, 4}, 9, false}, /* two groups */
+		{{{"0", "1", "0", "1"}, {"'t'", "'t'", "'t'", "'t'"}, 4}, 9, false},
+		{{{"1", "1"}, {"'t'", "'u'"}, 2}, 9, false},
+	};
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
-		size_t odd = 0, at = 9;
-		put(all[i]);
-		for (size_t r = 0; r < all[i]->n; r++)
+		const struct waitarg *one = NULL, *other = NULL;
+		size_t odd = 9;
+		bool alone = false;
+		put(&all[i].k);
+		TEXT_COPY(arg[1][0].place, "get at store.py:14"); /* another line of the call */
+		for (size_t r = 0; r < all[i].k.n; r++)
 			arg[r][0].root = true;
-		assert_int_equal(waitargs_roots(rank, all[i]->n, &odd, &at), all[i] != &same);
-		assert_int_equal(odd, all[i] != &same);
-		assert_int_equal(at, all[i] == &same ? 9 : 0);
-		assert_false(all[i]->n == 2 && waitargs_behind(rank, &odd, &at));
-		for (size_t r = 0; r < all[i]->n; r++)
+		assert_int_equal(waitargs_roots(rank, all[i].k.n, &one, &other, &odd, &alone), all[i].rank != 9);
+		assert_int_equal(odd, all[i].rank);
+		assert_int_equal(alone, all[i].alone);
+		assert_true(!one || (strcmp(one->value, other->value) != 0 && one == &arg[odd][0]));
+		for (size_t r = 0; r < all[i].k.n; r++)
 			arg[r][0].root = false;
-		assert_false(waitargs_roots(rank, all[i]->n, &odd, &at));
+		assert_false(waitargs_roots(rank, all[i].k.n, &one, &other, &odd, &alone));
 	}
 }
 
@@ -148,7 +161,7 @@ int main(void)
 		cmocka_unit_test(where_all_differ_or_none_nobody_is_odd),
 		cmocka_unit_test(ranks_at_other_places_are_not_compared),
 		cmocka_unit_test(of_two_the_one_with_the_smaller_number_is_behind),
-		cmocka_unit_test(roots_that_differ_are_found_where_nobody_is_odd),
+		cmocka_unit_test(roots_that_differ_are_found_in_one_call),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
