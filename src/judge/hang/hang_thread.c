@@ -226,11 +226,19 @@ static bool is_between_requests(const struct waitgraph *g, const struct waitgrap
 	return true;
 }
 
-/* True of a library's own thread, which runs no Python, so that it has no lock of Python's. */
+/*
+ * True of a library's own thread, which runs no Python, so that it has no lock of Python's, and waits for nobody but
+ * threads of the job: what comes from outside might make it call one that gives a lock back.
+ */
 static bool has_no_python(const struct hang_work *w, const struct waitgraph_node *n)
 {
+	const struct waitgraph *g = w->c->graph;
 	const struct dump_thread *t = hang_thread_in(hang_newest(w), n->process->pid, n->thread->tid);
-	return t && !t->has_python && t->n_frames > 0 && !n->hint;
+	const bool waits = n->end == WAITEND_NONE || n->end == WAITEND_OWN || n->end == WAITEND_CIRCLE;
+	for (uint32_t i = 0; i < n->n_edges; i++)
+		if (!g->node[g->edge[n->first_edge + i].to].thread)
+			return false;
+	return waits && t && !t->has_python && t->n_frames > 0 && !n->hint;
 }
 
 /*
@@ -349,7 +357,7 @@ static bool the_others_wait(const struct hang_work *w, const struct waitgraph_no
 		if (n->thread && (n->thread->ended || waits_within_limit(n)))
 			continue;
 		/* such as those of gRPC, which wake up at times to look for what their callers wait for */
-		if (n->thread && n->timed && lock->hint && n->end == WAITEND_NONE && has_no_python(w, n))
+		if (n->thread && n->timed && lock->hint && has_no_python(w, n))
 			continue;
 		if (!waits || (n->timed && !leads_to_lock(g, n, lock)))
 			return false;
