@@ -218,6 +218,22 @@ static bool may_be_broken(const struct waitgraph *g, const struct barrier *x)
 	return false;
 }
 
+/* Of those that have ended only such are known for sure as their parents have not waited for. */
+static bool ended_say(struct hang_work *w)
+{
+	const struct waitgraph *g = w->c->graph;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitfact_process *p = g->node[i].process;
+		if (!p || !g->node[i].main || p->state != 'Z')
+			continue;
+		hang_says(w, "Process %d (%s) has ended, and its parent has not waited for it yet: it may have been the "
+			     "one that is missing.",
+			  (int)p->pid, p->name);
+		return true;
+	}
+	return false;
+}
+
 bool hang_barrier_short(struct hang_work *w)
 {
 	const struct waitgraph *g = w->c->graph;
@@ -239,9 +255,12 @@ bool hang_barrier_short(struct hang_work *w)
 	hang_says(w, "%s wait at a barrier for %u, to which %u have come: %s.", ranks, (unsigned)x.parties,
 		  (unsigned)x.n, wait);
 	hang_says(w, "Nobody else of the job is left who could come to it.");
-	if (!hang_says_who_left_then(w))
+	if (!hang_says_who_left_then(w) && !ended_say(w)) {
+		/* that number may be wrong, or who was the last one has long gone */
+		w->v->confidence = CONFIDENCE_LOW;
 		for (size_t i = 0; i < n; i++)
 			hang_accuse(w, all[i]);
+	}
 	hang_advise(w,
 		    "compare the number that the barrier was made for (%u) with how many call wait(), also at the end "
 		    "of an epoch or after a failure",
