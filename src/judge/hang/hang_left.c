@@ -226,8 +226,9 @@ static bool ended_say(struct hang_work *w)
 		const struct waitfact_process *p = g->node[i].process;
 		if (!p || !g->node[i].main || p->state != 'Z')
 			continue;
-		hang_says(w, "Process %d (%s) has ended, and its parent has not waited for it yet: it may have been the "
-			     "one that is missing.",
+		hang_says(w,
+			  "Process %d (%s) has ended, and its parent has not waited for it yet: it may have been the "
+			  "one that is missing.",
 			  (int)p->pid, p->name);
 		return true;
 	}
