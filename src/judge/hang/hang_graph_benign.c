@@ -569,6 +569,46 @@ static uint64_t slept_ns(const struct hang_work *w, const struct waitgraph_sink 
 	return w->standstill_ns;
 }
 
+/* ---- doors of a library ---- */
+
+/* True if a thread beside the rank's main one, of that name, has a door. */
+static bool has_a_door(const struct stackgroup_rank *r, const char *name)
+{
+	for (size_t i = 0; r->process && i < r->process->n_threads; i++) {
+		const struct dump_thread *t = &r->process->threads[i];
+		if (!t->main && t->wait.listens && strcmp(t->name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* True if it has a thread with a door such as every other rank has as well: a library's, by which ranks meet. */
+static bool has_a_door_of_all(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	for (size_t i = 0; r->process && i < r->process->n_threads; i++) {
+		const struct dump_thread *t = &r->process->threads[i];
+		size_t n = 0;
+		for (size_t k = 0; k < w->g.n && !t->main && t->wait.listens; k++)
+			n += has_a_door(&w->g.rank[k], t->name);
+		if (n > 1 && n == w->g.n)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Ranks are in a call of all: the main thread of the end is in one as well, or its process has no other door than all
+ * have. So it is no server, whatever threads a library keeps beside it.
+ */
+static bool is_no_server(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph_node *end = &w->c->graph->node[s->node];
+	const struct stackgroup_rank *waits = w->many ? hang_first_waiting(w) : NULL;
+	const struct stackgroup_rank *r = waits && end->who ? stackgroups_find(&w->g, end->who->rank) : NULL;
+	return r && activity_waits_for_ranks(waits->activity.kind) &&
+	       (activity_waits_for_ranks(r->activity.kind) || has_a_door_of_all(w, r));
+}
+
 /*
  * The others wait for a process that works, sleeps, or waits within a limit. Main processes of ranks are judged by
  * what they do (hang_benign, hang_busy), as their stacks say more.
@@ -585,7 +625,7 @@ bool hang_graph_benign(struct hang_work *w)
 	uint64_t sleep = MIN(long_sleep, side_sleep_ns);
 	uint64_t excused = limit > 0 ? excused_of(w, s, limit) : 0;
 	/* Where a process of it has failed, what the main thread waits for may have been that one's part. */
-	if (hang_serves_beside(w, s) && !hang_failed_then(w))
+	if (hang_serves_beside(w, s) && !hang_failed_then(w) && !is_no_server(w, s))
 		return benign_end(w, s, "server", "idle by design, another thread of it waits for visitors", 0);
 	if (masters_a_server(w, s))
 		return benign_end(w, s, "server", "idle by design, it waits for visitors", 0);
