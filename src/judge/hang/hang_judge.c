@@ -118,6 +118,7 @@ static bool by_stacks(struct hang_work *w)
 		hang_writer_failed,
 		hang_child_fails,
 		hang_asks_itself,
+		hang_never_comes,
 		hang_benign,
 		hang_gil_blocked,
 		hang_long_sleep,

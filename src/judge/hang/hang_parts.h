@@ -26,7 +26,7 @@ uint64_t hang_looks_most_ns(const struct hang_work *w), hang_ticks_most_ns(const
 bool hang_outsleeps(const struct hang_work *w, const struct stackgroup_rank *r); /* others wait for it, too long */
 /* The same of a process beside the ranks that some wait for, likely at least. */
 bool hang_end_outsleeps(const struct hang_work *w, const struct waitgraph_sink *s, uint64_t excuse_ns);
-bool hang_long_sleep(struct hang_work *w); /* all others wait for a sleep that outlasts its excuse */
+bool hang_long_sleep(struct hang_work *w), hang_never_comes(struct hang_work *w); /* others wait for a long sleep */
 
 /* ---- proofs ---- */
 

@@ -1,4 +1,6 @@
 /* A rank sleeps while the others wait for it, and the kernel says that it goes on sleeping for too long. */
+#include <string.h>
+
 #include "base/units.h"
 #include "judge/hang/hang_parts.h"
 
@@ -146,4 +148,72 @@ bool hang_end_outsleeps(const struct hang_work *w, const struct waitgraph_sink *
 	if (hang_waiter_handles_signals(w, s))
 		return false;
 	return MAX(n->thread->left_ns, length) > sure_of(w, sub_floor(excuse_ns, w->standstill_ns));
+}
+
+/* ---- processes without numbers, of which one never comes to the others ---- */
+
+/* True of a main thread that is in one sleep, seen twice, which goes on for half an hour at least. */
+static bool sleeps_on(const struct hang_work *w, const struct dump_process *p)
+{
+	const struct dump_thread *t = &p->threads[0];
+	const struct dump_thread *before = hang_thread_in(w->c->dumps[0], p->pid, t->tid);
+	return w->c->n_dumps > 1 && before && t->wait.sleep_until_ns > 0 &&
+	       before->wait.sleep_until_ns == t->wait.sleep_until_ns && t->wait.sleep_left_ns > HANG_SLEEP_SURE_NS;
+}
+
+static bool is_same_program(const struct dump_frame *a, const struct dump_frame *b)
+{
+	return a && b && a->file && b->file && strcmp(a->file, b->file) == 0;
+}
+
+/*
+ * Of a job whose processes have no numbers, each main process is in the call by which ranks meet, or in a sleep of
+ * hours in the same file: the first of each. NULL: it is none of the kind.
+ */
+static const struct dump_process *never_comes(const struct hang_work *w, const struct dump_process **ret_meets)
+{
+	const struct stackdump *d = hang_newest(w);
+	const struct dump_process *sleeps = NULL;
+	struct activity_found f;
+	const struct dump_frame *meets_at = NULL, *sleeps_at = NULL;
+	*ret_meets = NULL;
+	for (size_t i = 0; i < d->n; i++) {
+		const struct dump_process *p = &d->processes[i];
+		if (strcmp(p->role, "main") != 0)
+			continue;
+		if (p->n_threads == 0)
+			return NULL;
+		activity_of(&p->threads[0], &f);
+		if (f.kind == ACTIVITY_STORE) {
+			meets_at = *ret_meets ? meets_at : f.user;
+			*ret_meets = *ret_meets ? *ret_meets : p;
+		} else if (f.kind == ACTIVITY_SLEEP && sleeps_on(w, p)) {
+			sleeps_at = sleeps ? sleeps_at : f.user;
+			sleeps = sleeps ? sleeps : p;
+		} else {
+			return NULL;
+		}
+	}
+	return *ret_meets && sleeps && is_same_program(meets_at, sleeps_at) ? sleeps : NULL;
+}
+
+bool hang_never_comes(struct hang_work *w)
+{
+	char place[300], left[24];
+	const struct dump_process *meets = NULL;
+	const struct dump_process *p = w->many || w->stepping || w->g.n != 1 ? NULL : never_comes(w, &meets);
+	if (!p)
+		return false;
+	if (!hang_old_enough(w, HANG_EXPLAINED))
+		return true;
+	hang_is(w, "rendezvous", CONFIDENCE_LOW); /* it may be none of those that are to come */
+	w->may_end = true;
+	hang_place(w, meets, &meets->threads[0], place, sizeof(place));
+	hang_says(w, "Process %d (%s) waits for others to come: %s.", (int)meets->pid, meets->name, place);
+	hang_place(w, p, &p->threads[0], place, sizeof(place));
+	hang_says(w, "Process %d of the same program has not come: it sleeps, for %s more (%s).", (int)p->pid,
+		  duration_format(p->threads[0].wait.sleep_left_ns, left), place);
+	hang_advise(w, "look at what that process sleeps for; every process has to come to this call, and most "
+		       "libraries give up after some minutes");
+	return true;
 }

@@ -37,7 +37,7 @@ struct rates {
 
 struct block {
 	int32_t from, to, loader; /* loader 0: the main process */
-	bool of_ray; /* as Ray calls its workers */
+	bool of_ray, another; /* as Ray calls its workers; another main process */
 	char thread[16];
 	struct dump_thread t;
 	struct dump_frame frame[FRAMES];
@@ -272,9 +272,10 @@ static void stack_word(struct block *b, struct span key, struct span *rest, cons
 		b->t.gil = span_eq(next(rest, where), "holds") ? DUMP_GIL_HOLDS : DUMP_GIL_WAITS;
 	else if (span_eq(key, "tid"))
 		b->t.tid = int_of(next(rest, where));
-	else if (span_eq(key, "loader"))
+	else if (span_eq(key, "loader") || span_eq(key, "another")) {
+		b->another = span_eq(key, "another");
 		b->loader = int_of(next(rest, where));
-	else if (span_eq(key, "ray-worker"))
+	} else if (span_eq(key, "ray-worker"))
 		b->of_ray = true;
 	else if (span_eq(key, "thread"))
 		span_copy(next(rest, where), b->thread, sizeof(b->thread));
@@ -309,10 +310,7 @@ static void stack_line(struct scenario *s, struct span rest, const char *where)
 	set_of(s, next(&rest, where), &b->from, &b->to);
 	while (span_word(&rest, &key))
 		stack_word(b, key, &rest, where);
-	if (b->loader)
-		TEXT_COPY(b->role, "loader");
-	else
-		TEXT_COPY(b->role, "main");
+	TEXT_COPY(b->role, b->loader && !b->another ? "loader" : "main");
 	b->t.main = !b->thread[0];
 }
 
