@@ -788,15 +788,77 @@ static void caller_beside_says(struct hang_work *w)
 		  t->name, r->rank, place);
 }
 
-static bool where_all_wait(struct hang_work *w)
+/* ---- calls in which ranks go round ---- */
+
+/* True of a rank without Python that is in the same call, from the same functions, at each look: it goes round there. */
+static bool stays_in_call(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct activity_found *now = &r->activity;
+	if (!r->acting || r->acting->has_python || !now->frame || !activity_waits_for_ranks(now->kind))
+		return false;
+	const size_t at = (size_t)(now->frame - r->acting->frames), out = r->acting->n_frames - at;
+	for (size_t i = 0; i < MIN(w->c->n_dumps, HANG_DUMPS); i++) {
+		const struct dump_thread *t = hang_acting_at(w->c->dumps[i], r);
+		struct activity_found f = {.frame = NULL};
+		if (t)
+			activity_of(t, &f);
+		if (!f.frame || f.kind != now->kind || strcmp(f.op, now->op) != 0)
+			return false;
+		const size_t then = (size_t)(f.frame - t->frames);
+		if (t->n_frames - then != out)
+			return false;
+		for (size_t k = 0; k < out; k++)
+			if (strcmp(t->frames[then + k].name, r->acting->frames[at + k].name) != 0)
+				return false;
+	}
+	return true;
+}
+
+static bool all_in_one_call(const struct hang_work *w)
+{
+	for (size_t i = 1; i < w->g.n; i++)
+		if (strcmp(w->g.rank[i].activity.op, w->g.rank[0].activity.op) != 0)
+			return false;
+	return true;
+}
+
+/*
+ * Each rank was met in its call at each look, and its stack within that changes. So does that of ranks which make such
+ * calls one after the other, as in an evaluation: it is told late, and low.
+ */
+static void goes_round_says(struct hang_work *w)
+{
+	if (w->v->kind != HANG_HANG || !hang_old_enough(w, HANG_VAGUE))
+		return;
+	if (all_in_one_call(w) && !hang_outlasts_helpers(w)) {
+		w->v->kind = HANG_NONE;
+		w->v->proved = false;
+		w->v->id[0] = '\0';
+		w->v->n_culprits = w->v->n_advice = w->v->n_evidence = 0;
+		TEXT_COPY(w->v->text, "the ranks go round in one call, or make many such calls");
+		return;
+	}
+	w->v->confidence = CONFIDENCE_LOW;
+	w->v->proved = false;
+	w->may_end = true;
+	hang_says(w, "They go round in these calls, or make many of them.");
+}
+
+/* ret_goes_round: a rank's stack changes within the call that it stays in. */
+static bool where_all_wait(struct hang_work *w, bool *ret_goes_round)
 {
 	if (w->n_blocking > 0 || w->g.n < 2)
 		return false;
-	for (size_t i = 0; i < w->g.n; i++)
-		if (w->g.rank[i].compared && !w->g.rank[i].unchanged) {
+	for (size_t i = 0; i < w->g.n; i++) {
+		const struct stackgroup_rank *r = &w->g.rank[i];
+		if (!r->compared || r->unchanged)
+			continue;
+		*ret_goes_round = true;
+		if (!stays_in_call(w, r)) {
 			TEXT_COPY(w->v->text, "the ranks wait for one another, but their stacks change");
 			return true;
 		}
+	}
 	if (w->n_unseen > 0)
 		return w->n_unseen * 2 < w->g.n && one_unseen(w);
 	if (w->stalled_rank && message_circle(w))
@@ -808,7 +870,10 @@ static bool where_all_wait(struct hang_work *w)
 
 bool hang_all_wait(struct hang_work *w)
 {
-	const bool decided = where_all_wait(w);
+	bool goes_round = false;
+	const bool decided = where_all_wait(w, &goes_round);
+	if (goes_round)
+		goes_round_says(w);
 	caller_beside_says(w);
 	larger_world_says(w);
 	return decided;
