@@ -432,6 +432,19 @@ static const struct waitgraph_node *dead_debugger(const struct hang_work *w, con
 	return by && by->dead && held->dead ? by : NULL;
 }
 
+/* Of a job without ranks: its first process is stopped, and its main one is another, which is not, but waits. */
+static bool another_waits(const struct hang_work *w, const struct liveness *first)
+{
+	const struct waitgraph *g = w->c->graph;
+	for (size_t i = 0; g && !w->many && !first->seen.frozen && first->seen.tracer == 0 && i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		if (n->main && n->who && n->who->main && n->process && n->process->pid != first->seen.pid &&
+		    n->n_edges > 0 && n->end == WAITEND_NONE)
+			return true;
+	}
+	return false;
+}
+
 /* Stopped by hand: a job of which all ranks are stopped is meant to stand; one stopped rank holds up the rest. */
 bool hang_stopped(struct hang_work *w)
 {
@@ -447,7 +460,7 @@ bool hang_stopped(struct hang_work *w)
 		if (stopped(l) && !one)
 			one = l;
 	}
-	if (n == 0)
+	if (n == 0 || (n == live && another_waits(w, one)))
 		return false;
 	if (n == live) {
 		benign_is(w, one->seen.frozen ? "frozen" : one->seen.tracer ? "debugger" : "stopped", 0);
