@@ -89,8 +89,17 @@ static void fact_add(const struct waitgraph_node *n, struct buf *b)
 	buf_printf(b, "%s%s", verb(n->fact), text);
 }
 
+/* True of a lock of a file whose only holder is the process that wants it: whoever else had it would have an arrow. */
+static bool has_it_itself(const struct waitgraph_node *n)
+{
+	return n->end == WAITEND_NOBODY && n->fact && n->fact->kind == WAITFACT_FILE_LOCK && n->fact->n_holders == 1 &&
+	       !n->fact->inherited;
+}
+
 const char *waitgraph_node_end_text(const struct waitgraph_node *n)
 {
+	if (has_it_itself(n))
+		return "it has this lock itself, by another descriptor";
 	if (n->handles && n->end == WAITEND_VISITOR)
 		return "only another request could end it";
 	if (n->end == WAITEND_OWN && waitgraph_awaits_its_own(n))
