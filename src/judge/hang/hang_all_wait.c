@@ -797,11 +797,15 @@ static bool stays_in_call(const struct hang_work *w, const struct stackgroup_ran
 	if (!r->acting || r->acting->has_python || !now->frame || !activity_waits_for_ranks(now->kind))
 		return false;
 	const size_t at = (size_t)(now->frame - r->acting->frames), out = r->acting->n_frames - at;
+	size_t seen = 0;
 	for (size_t i = 0; i < MIN(w->c->n_dumps, HANG_DUMPS); i++) {
 		const struct dump_thread *t = hang_acting_at(w->c->dumps[i], r);
 		struct activity_found f = {.frame = NULL};
+		if (t && t->n_frames == 0 && t->note[0])
+			continue; /* it had no processor at that look, and did not stop in time */
 		if (t)
 			activity_of(t, &f);
+		seen++;
 		if (!f.frame || f.kind != now->kind || strcmp(f.op, now->op) != 0)
 			return false;
 		const size_t then = (size_t)(f.frame - t->frames);
@@ -811,7 +815,7 @@ static bool stays_in_call(const struct hang_work *w, const struct stackgroup_ran
 			if (strcmp(t->frames[then + k].name, r->acting->frames[at + k].name) != 0)
 				return false;
 	}
-	return true;
+	return seen > 1;
 }
 
 static bool all_in_one_call(const struct hang_work *w)

@@ -157,6 +157,19 @@ bool hang_looks_at_memory(const struct hang_work *w, const struct stackgroup_ran
 	return n && only_looks(w, n);
 }
 
+/* A rank's main thread, which runs, was not read at a look: it had no processor on which to stop in time. */
+static bool was_late(const struct hang_work *w)
+{
+	for (size_t i = 0; i < w->g.n; i++)
+		for (size_t k = 0; w->g.rank[i].main && k < MIN(w->c->n_dumps, HANG_DUMPS); k++) {
+			const struct stackgroup_rank *r = &w->g.rank[i];
+			const struct dump_thread *t = hang_thread_in(w->c->dumps[k], r->process->pid, r->main->tid);
+			if (t && t->n_frames == 0 && t->note[0] && t->wait.kind == WAIT_RUNNING)
+				return true;
+		}
+	return false;
+}
+
 void hang_look_again(struct hang_work *w)
 {
 	static const uint64_t from_ns = 30 * NS_PER_S, until_ns = 150 * NS_PER_S, again_ns = 5 * NS_PER_S;
@@ -164,7 +177,8 @@ void hang_look_again(struct hang_work *w)
 	bool awake = false;
 	for (size_t i = 0; g && i < g->n_nodes; i++)
 		awake |= g->node[i].main && g->node[i].only_sleeps && g->node[i].end == WAITEND_RUNS;
-	if (awake && w->stepping && w->standstill_ns >= from_ns && w->standstill_ns < until_ns)
+	awake = (awake && w->standstill_ns >= from_ns) || (w->many && was_late(w));
+	if (awake && w->stepping && w->standstill_ns < until_ns)
 		w->v->again_ns = w->v->again_ns ? MIN(w->v->again_ns, again_ns) : again_ns;
 }
 

@@ -43,7 +43,7 @@ struct block {
 	struct dump_frame frame[FRAMES];
 	char role[16], name[32];
 	double cores;
-	bool moves, alternates, wakes, last, before; /* last, before: at such looks alone */
+	bool moves, alternates, wakes, missed, last, before; /* last, before: at such looks alone */
 	uint64_t naps_ns, asleep_ns; /* sleeps so long again and again; once, since the mark */
 };
 
@@ -285,8 +285,8 @@ static void stack_word(struct block *b, struct span key, struct span *rest, cons
 		*(span_eq(key, "moves") ? &b->moves : &b->wakes) = true;
 	else if (span_eq(key, "only"))
 		*(span_eq(next(rest, where), "last") ? &b->last : &b->before) = true;
-	else if (span_eq(key, "alternates"))
-		b->alternates = true;
+	else if (span_eq(key, "alternates") || span_eq(key, "missed"))
+		*(span_eq(key, "missed") ? &b->missed : &b->alternates) = true;
 	else if (span_eq(key, "half"))
 		TEXT_COPY(b->t.note, "no native frames");
 	else if (span_eq(key, "sleeps"))
@@ -401,6 +401,8 @@ static void thread_add(const struct scenario *s, struct dump_process *p, const s
 	}
 	if (t->n_frames > 0 && b->moves)
 		t->frames[0].line += 7 * number;
+	if (b->missed && number == 0)
+		t->n_frames = 0, TEXT_COPY(t->note, "no native frames");
 	if (t->n_frames > 0 && b->alternates)
 		t->frames[0].line += number % 2;
 	if (t->n_frames > 0 && b->moves) {
