@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "agent/inspect/procview.h"
 #include "agent/stacks/snapgo.h"
@@ -13,6 +14,7 @@
 #include "base/hash.h"
 #include "base/mask/mask.h"
 #include "base/vec.h"
+#include "model/hang/activity.h"
 #include "sense/proc/proc.h"
 #include "sense/proc/procfile.h"
 #include "sense/python/pylocals.h"
@@ -21,6 +23,9 @@
 
 #define SNAPSHOT_TASKS 65536
 #define SNAPSHOT_COMMAND 200
+/* So often is a thread looked at again that goes round in a call, and that long after each other. */
+#define GLANCES 8
+#define GLANCE_NS (5 * 1000000)
 
 struct snap {
 	const struct world *w;
@@ -225,6 +230,48 @@ static int frames_fill(struct snap *s, struct procview *l, const struct procview
 	return r;
 }
 
+/* True if one of several further looks meets the thread elsewhere than within these functions, at their places. */
+static bool is_met_elsewhere(struct snap *s, struct procview *l, pid_t tid, const struct unwind_frame *outer, size_t n)
+{
+	const struct timespec pause = {.tv_nsec = GLANCE_NS};
+	for (int i = 0; i < GLANCES && !over(s); i++) {
+		struct procview_sample sample;
+		(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+		if (procview_sample(l, tid, NULL, PROCVIEW_RUNS, &sample) != 0 || !sample.native ||
+		    sample.native->end != UNWIND_COMPLETE)
+			continue;
+		const size_t inner = sub_floor(sample.native->n, n);
+		for (size_t k = 0; k < n; k++) {
+			const struct unwind_frame *f = &sample.native->frame[inner + k];
+			if (sample.native->n < n || f->pc != outer[k].pc || f->cfa != outer[k].cfa)
+				return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * A main thread without Python that goes round in a call of other ranks may be in one that does not end, or make many
+ * short ones: a few looks right after each other tell. What has called that call is at the same place then.
+ */
+static bool goes_about(struct snap *s, struct procview *l, const struct procview_sample *sample,
+		       const struct dump_thread *t)
+{
+	struct activity_found f;
+	if (!s->want->state || !t->main || t->has_python || t->wait.kind != WAIT_RUNNING || !sample->native ||
+	    sample->native->end != UNWIND_COMPLETE || sample->native->n != t->n_frames)
+		return false;
+	activity_of(t, &f);
+	if (!f.frame || !activity_waits_for_ranks(f.kind))
+		return false;
+	const size_t from = (size_t)(f.frame - t->frames) + 1, n = t->n_frames - from;
+	cleanup(freep) struct unwind_frame *outer = malloc((n + 1) * sizeof(*outer));
+	if (!outer)
+		return false;
+	memcpy(outer, &sample->native->frame[from], n * sizeof(*outer));
+	return is_met_elsewhere(s, l, t->tid, outer, n);
+}
+
 static int thread_fill(struct snap *s, struct procview *l, const struct pythread *py, struct dump_thread *t)
 {
 	struct procview_sample sample;
@@ -245,7 +292,10 @@ static int thread_fill(struct snap *s, struct procview *l, const struct pythread
 		TEXT_COPY(t->syscall, syscall_name(t->wait.nr));
 	kernel_read(s, l, t, &kernel);
 	r = procview_sample(l, t->tid, py, still, &sample);
-	return r ? r : frames_fill(s, l, &sample, &kernel, t);
+	if (r == 0)
+		r = frames_fill(s, l, &sample, &kernel, t);
+	t->roams = r == 0 && goes_about(s, l, &sample, t);
+	return r;
 }
 
 static void thread_drop(struct dump_process *p)

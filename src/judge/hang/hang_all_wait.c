@@ -790,7 +790,7 @@ static void caller_beside_says(struct hang_work *w)
 
 /* ---- calls in which ranks go round ---- */
 
-/* True of a rank without Python that is in the same call, from the same functions, at each look: it goes round there. */
+/* True of a rank without Python that is in the same call, from the same functions, at each look: it goes round. */
 static bool stays_in_call(const struct hang_work *w, const struct stackgroup_rank *r)
 {
 	const struct activity_found *now = &r->activity;
@@ -806,7 +806,7 @@ static bool stays_in_call(const struct hang_work *w, const struct stackgroup_ran
 		if (t)
 			activity_of(t, &f);
 		seen++;
-		if (!f.frame || f.kind != now->kind || strcmp(f.op, now->op) != 0)
+		if (!f.frame || t->roams || f.kind != now->kind || strcmp(f.op, now->op) != 0)
 			return false;
 		const size_t then = (size_t)(f.frame - t->frames);
 		if (t->n_frames - then != out)

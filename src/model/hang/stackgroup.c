@@ -198,13 +198,13 @@ static bool thread_unchanged(const struct stackdump *const *dumps, size_t n, pid
 	uint64_t key = stackgroup_key(t);
 	for (size_t i = 0; i + 1 < n; i++) {
 		const struct dump_thread *before = thread_in(dumps[i], pid, t->tid);
-		if (!before || stackgroup_key(before) != key)
+		if (!before || stackgroup_key(before) != key || before->roams)
 			return false;
 		/* without frames its wait is compared instead */
 		if (key == 0 && (before->wait.kind != t->wait.kind || before->wait.nr != t->wait.nr))
 			return false;
 	}
-	return true;
+	return !t->roams;
 }
 
 static void process_compare(const struct stackdump *const *dumps, size_t n, const struct dump_process *p,

@@ -40,6 +40,7 @@ struct dump_thread {
 	bool approximate; /* Python and native frames were combined by best guess */
 	bool cut; /* the stack is deeper than the limit; the outermost frames are missing */
 	bool incomplete; /* native frames further out were not found */
+	bool roams; /* it was in a call of other ranks, and met elsewhere right after: it makes many of them */
 	char note[160]; /* why frames are missing; "": none are */
 	struct dump_frame *frames; /* innermost first; owned */
 	size_t n_frames;

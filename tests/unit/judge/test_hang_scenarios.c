@@ -266,8 +266,8 @@ static void stack_word(struct block *b, struct span key, struct span *rest, cons
 		TEXT_COPY(b->t.syscall, "futex");
 	} else if (span_eq(key, "timed"))
 		b->t.wait.arg[3] = 1;
-	else if (span_eq(key, "owner-gone"))
-		b->t.wait.owner_gone = true;
+	else if (span_eq(key, "owner-gone") || span_eq(key, "roams"))
+		*(span_eq(key, "roams") ? &b->t.roams : &b->t.wait.owner_gone) = true;
 	else if (span_eq(key, "gil"))
 		b->t.gil = span_eq(next(rest, where), "holds") ? DUMP_GIL_HOLDS : DUMP_GIL_WAITS;
 	else if (span_eq(key, "tid"))
