@@ -432,17 +432,42 @@ static const struct waitgraph_node *dead_debugger(const struct hang_work *w, con
 	return by && by->dead && held->dead ? by : NULL;
 }
 
-/* Of a job without ranks: its first process is stopped, and its main one is another, which is not, but waits. */
-static bool another_waits(const struct hang_work *w, const struct liveness *first)
+/* Who is stopped of those for whom this thread waits, likely at least; NULL: nobody. */
+static const struct waitgraph_node *stopped_for(const struct waitgraph *g, const struct waitgraph_node *n)
+{
+	for (uint32_t i = 0; i < n->n_edges; i++) {
+		const struct waitgraph_edge *e = &g->edge[n->first_edge + i];
+		if (g->node[e->to].end == WAITEND_STOPPED && e->quality >= WAITGRAPH_LIKELY)
+			return &g->node[e->to];
+	}
+	return NULL;
+}
+
+/*
+ * The first process of a job without ranks is stopped, and another main one is not: it waits for one that is, as a
+ * client for its server. Nobody has stopped the whole job then.
+ */
+static bool client_of_stopped(struct hang_work *w, const struct liveness *first)
 {
 	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *to = NULL, *n = NULL;
 	for (size_t i = 0; g && !w->many && !first->seen.frozen && first->seen.tracer == 0 && i < g->n_nodes; i++) {
-		const struct waitgraph_node *n = &g->node[i];
-		if (n->main && n->who && n->who->main && n->process && n->process->pid != first->seen.pid &&
-		    n->n_edges > 0 && n->end == WAITEND_NONE)
-			return true;
+		n = &g->node[i];
+		const bool main = n->main && n->thread && n->who && (n->who->main || strcmp(n->who->role, "main") == 0);
+		if (main && n->process->pid != first->seen.pid && (to = stopped_for(g, n)))
+			break;
 	}
-	return false;
+	if (!to)
+		return false;
+	if (!hang_old_enough(w, HANG_EXPLAINED))
+		return true;
+	char wait[300];
+	waitgraph_wait_text(n, wait, sizeof(wait));
+	hang_is(w, "process_stopped", CONFIDENCE_MEDIUM);
+	hang_says(w, "Process %d (%s) waits: %s. Process %d (%s), for which it waits, is stopped (SIGSTOP).",
+		  (int)n->process->pid, n->process->name, wait, (int)to->process->pid, to->process->name);
+	hang_advise(w, "let it go on: kill -CONT %d, and the others that were stopped with it", (int)to->process->pid);
+	return true;
 }
 
 /* Stopped by hand: a job of which all ranks are stopped is meant to stand; one stopped rank holds up the rest. */
@@ -460,8 +485,10 @@ bool hang_stopped(struct hang_work *w)
 		if (stopped(l) && !one)
 			one = l;
 	}
-	if (n == 0 || (n == live && another_waits(w, one)))
+	if (n == 0)
 		return false;
+	if (n == live && client_of_stopped(w, one))
+		return true;
 	if (n == live) {
 		benign_is(w, one->seen.frozen ? "frozen" : one->seen.tracer ? "debugger" : "stopped", 0);
 		hang_says(w, "%s",
