@@ -818,12 +818,23 @@ static bool stays_in_call(const struct hang_work *w, const struct stackgroup_ran
 	return seen > 1;
 }
 
+/* All are in the same call, or in messages alone: ranks that work on and on look so as well. */
 static bool all_in_one_call(const struct hang_work *w)
 {
-	for (size_t i = 1; i < w->g.n; i++)
-		if (strcmp(w->g.rank[i].activity.op, w->g.rank[0].activity.op) != 0)
-			return false;
-	return true;
+	bool one = true, messages = true;
+	for (size_t i = 0; i < w->g.n; i++) {
+		one &= strcmp(w->g.rank[i].activity.op, w->g.rank[0].activity.op) == 0;
+		messages &= w->g.rank[i].activity.kind == ACTIVITY_P2P;
+	}
+	return one || messages;
+}
+
+/* It goes round, without Python, and has too little of a processor to be met elsewhere soon, if it ever is. */
+static bool is_starved(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const double much = 0.2;
+	return r->acting && !r->acting->has_python && r->acting->wait.kind == WAIT_RUNNING &&
+	       hang_queues(w, r->rank) >= much;
 }
 
 /*
@@ -855,9 +866,9 @@ static bool where_all_wait(struct hang_work *w, bool *ret_goes_round)
 		return false;
 	for (size_t i = 0; i < w->g.n; i++) {
 		const struct stackgroup_rank *r = &w->g.rank[i];
+		*ret_goes_round |= is_starved(w, r) || (r->compared && !r->unchanged);
 		if (!r->compared || r->unchanged)
 			continue;
-		*ret_goes_round = true;
 		if (!stays_in_call(w, r)) {
 			TEXT_COPY(w->v->text, "the ranks wait for one another, but their stacks change");
 			return true;
