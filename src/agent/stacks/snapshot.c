@@ -25,6 +25,7 @@
 #define SNAPSHOT_COMMAND 200
 /* So often is a thread looked at again that goes round in a call, and that long after each other. */
 #define GLANCES 8
+#define GLANCED_MOST 16 /* threads a snapshot */
 #define GLANCE_NS (5 * 1000000)
 
 struct snap {
@@ -35,7 +36,7 @@ struct snap {
 	uint64_t end_ns; /* end of the budget; UINT64_MAX: none */
 	struct stackdump *d;
 	size_t cap;
-	size_t denied;
+	size_t denied, n_glanced;
 	struct fault first_denied;
 };
 
@@ -262,7 +263,7 @@ static bool goes_about(struct snap *s, struct procview *l, const struct procview
 	    sample->native->end != UNWIND_COMPLETE || sample->native->n != t->n_frames)
 		return false;
 	activity_of(t, &f);
-	if (!f.frame || !activity_waits_for_ranks(f.kind))
+	if (!f.frame || !activity_waits_for_ranks(f.kind) || s->n_glanced++ >= GLANCED_MOST)
 		return false;
 	const size_t from = (size_t)(f.frame - t->frames) + 1, n = t->n_frames - from;
 	cleanup(freep) struct unwind_frame *outer = malloc((n + 1) * sizeof(*outer));
