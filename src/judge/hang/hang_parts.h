@@ -55,10 +55,7 @@ bool hang_ray_places(struct hang_work *w); /* tasks, actors or groups of Ray for
 
 /* The end that most ranks wait for; NULL: none, or no rank has anything to do with it. */
 const struct waitgraph_sink *hang_graph_end(const struct hang_work *w);
-/*
- * A main thread that waits for ever is no hang while its process serves: true if another thread of its process may
- * still be woken by somebody else than the clock.
- */
+/* True while its process serves: another thread of it may still be woken by somebody else than the clock. */
 bool hang_serves_beside(const struct hang_work *w, const struct waitgraph_sink *s);
 /* The verdict `id` by this end: who is accused, the way to it, and the advice (hang_graph_says.c). */
 void hang_graph_is(struct hang_work *w, const struct waitgraph_sink *s, const char *id, enum confidence c);
@@ -188,6 +185,10 @@ bool hang_one_stands(struct hang_work *w); /* a rank that others wait for, or a 
 /* Accuses each rank that does not wait for others, and may not stand there. */
 void hang_accuse_all(struct hang_work *w);
 bool hang_all_wait(struct hang_work *w);
+/* Ranks without Python that go round in one call, or have no processor to leave it (hang_round.c). */
+bool hang_stays_in_call(const struct hang_work *w, const struct stackgroup_rank *r);
+bool hang_is_starved(const struct hang_work *w, const struct stackgroup_rank *r);
+void hang_goes_round_says(struct hang_work *w); /* late and low, or not at all: so do many short calls look */
 bool hang_by_counters(struct hang_work *w); /* without stacks */
 void hang_unknown(struct hang_work *w);
 
