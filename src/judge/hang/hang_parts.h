@@ -186,8 +186,8 @@ bool hang_one_stands(struct hang_work *w); /* a rank that others wait for, or a 
 void hang_accuse_all(struct hang_work *w);
 bool hang_all_wait(struct hang_work *w);
 /* Ranks without Python that go round in one call, or have no processor to leave it (hang_round.c). */
-bool hang_stays_in_call(const struct hang_work *w, const struct stackgroup_rank *r),
-	hang_is_starved(const struct hang_work *w, const struct stackgroup_rank *r);
+bool hang_stays_in_call(const struct hang_work *w, const struct stackgroup_rank *r);
+bool hang_is_starved(const struct hang_work *w, const struct stackgroup_rank *r);
 void hang_goes_round_says(struct hang_work *w); /* late and low, or not at all: so do many short calls look */
 bool hang_by_counters(struct hang_work *w); /* without stacks */
 void hang_unknown(struct hang_work *w);
@@ -197,5 +197,4 @@ void hang_unknown(struct hang_work *w);
 /* What logs and the collective library add to a verdict, or are in place of one. */
 bool hang_collective_says(struct hang_work *w);
 bool hang_collective_alone(struct hang_work *w); /* the same where stacks have said nothing */
-void hang_collective_joins(struct hang_work *w);
-void hang_book_joins(struct hang_work *w);
+void hang_collective_joins(struct hang_work *w), hang_book_joins(struct hang_work *w);
