@@ -141,14 +141,15 @@ static uint64_t polls_after_ns(const struct hang_work *w, const struct stackgrou
 	bool waited_for = (in_vain && has_printed(w)) || (w->many && w->n_blocking < w->g.n);
 	/* It tries for a lock again and again; of a file, who made it is long done, as a rule, or has ended. */
 	const struct waithint *retry = hang_retries(w, r);
-	bool lock_file = retry && (retry->exists || retry->held);
+	bool lock_file = retry && (retry->exists || retry->held), no_maker = hang_ranks_make_none(w, r);
+	bool for_something = w->stepping || w->counting || lock_file || in_vain || no_maker;
 	if (r->activity.kind != ACTIVITY_SLEEP || said == 0 || said >= 60 * NS_PER_S || works_beside(w, r) ||
-	    (!w->stepping && !w->counting && !lock_file && !in_vain && w->n_blocking == w->g.n))
+	    (!for_something && w->n_blocking == w->g.n))
 		return 0;
 	uint64_t least = hang_time(w->s->sleep_ns, HANG_SLEEP_NS);
 	bool left = w->many && w->stepping && hang_rank_left_then(w);
 	bool errs = w->stepping && retry && retry->caught; /* what has failed for two minutes seldom works by itself */
-	bool sooner = waited_for || lock_file || left || errs || (w->stepping && hang_all_nap(w)) ||
+	bool sooner = waited_for || lock_file || left || errs || no_maker || (w->stepping && hang_all_nap(w)) ||
 		      hang_looks_alone(w, r) || asks_in_vain(w, r) || (w->stepping && hang_dead_beside(w, r)) ||
 		      only_ticks(w, r, true);
 	uint64_t most = hang_is_stale(w, retry) ? stale_ns : sooner ? waited_for_ns : least;

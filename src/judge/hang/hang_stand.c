@@ -719,7 +719,7 @@ bool hang_one_stands(struct hang_work *w)
 	char doing[300];
 	if (!r || !r->has_stack)
 		return false;
-	bool loader = waits_for_loader(r);
+	bool loader = waits_for_loader(r), makes_none = hang_ranks_make_none(w, r);
 	const char *id = hang_stand_cause_of(w, r, &c);
 	/* Several ranks stand, and none is known to wait for another: which one is to blame only a log may tell. */
 	bool named = w->c->book && w->c->book->valid && w->c->book->n_culprits > 0;
@@ -740,7 +740,7 @@ bool hang_one_stands(struct hang_work *w)
 	const bool makers = hang_knows_maker(w, r);
 	const bool unsure = lookers > 2 || (r->acting && r->acting->has_python);
 	bool told = !anyone || odd || lookers || makers || hang_looks_in_circle(w, r) || hang_tries_in_vain(w, r) ||
-		    (retry && retry->exists) || hang_polls_by_ticks(w, r) || hang_polls_by_file(w, r);
+		    makes_none || (retry && retry->exists) || hang_polls_by_ticks(w, r) || hang_polls_by_file(w, r);
 	enum hang_proof need = HANG_VAGUE;
 	const bool vague = says_no_more_than_where(id) && in_a_vague_circle(w, r), outside = asks_outside(w, r);
 	if (told && !kernel)

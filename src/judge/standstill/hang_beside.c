@@ -459,6 +459,13 @@ bool hang_looks_in_circle(const struct hang_work *w, const struct stackgroup_ran
 	return watch > 0;
 }
 
+bool hang_ranks_make_none(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct waitgraph_node *n = w->many ? main_thread(w, r) : NULL;
+	const struct waithint *h = n ? missing_file(w->c->graph, n) : NULL;
+	return h && is_jobs_own(w, h) && nobody_makes(w, n);
+}
+
 bool hang_knows_maker(const struct hang_work *w, const struct stackgroup_rank *r)
 {
 	const struct waitgraph_node *n = main_thread(w, r);
