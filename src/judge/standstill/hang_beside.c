@@ -462,8 +462,13 @@ bool hang_looks_in_circle(const struct hang_work *w, const struct stackgroup_ran
 bool hang_ranks_make_none(const struct hang_work *w, const struct stackgroup_rank *r)
 {
 	const struct waitgraph_node *n = w->many ? main_thread(w, r) : NULL;
-	const struct waithint *h = n ? missing_file(w->c->graph, n) : NULL;
-	return h && is_jobs_own(w, h) && nobody_makes(w, n);
+	for (size_t i = 0; n && i < w->g.n; i++) {
+		const struct waitgraph_node *x = main_thread(w, &w->g.rank[i]);
+		const struct waithint *h = x ? missing_file(w->c->graph, x) : NULL;
+		if (!h || !is_jobs_own(w, h))
+			return false; /* a service that keeps times may look for a word to end between its naps */
+	}
+	return n && nobody_makes(w, n);
 }
 
 bool hang_knows_maker(const struct hang_work *w, const struct stackgroup_rank *r)

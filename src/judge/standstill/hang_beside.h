@@ -84,7 +84,7 @@ bool hang_end_awaits_file_of_run(const struct hang_work *w, const struct waitgra
  */
 bool hang_looks_in_circle(const struct hang_work *w, const struct stackgroup_rank *r);
 bool hang_knows_maker(const struct hang_work *w, const struct stackgroup_rank *r);
-/* Likewise of ranks, of which no step is known either. */
+/* Likewise of ranks, of which no step is known either, if each of them looks for such a file. */
 bool hang_ranks_make_none(const struct hang_work *w, const struct stackgroup_rank *r);
 /* True if it looks for a missing file in a job of steps in which nobody acts, and a child of it failed then. */
 bool hang_awaits_file_of_failed(const struct hang_work *w, const struct stackgroup_rank *r);
