@@ -391,6 +391,10 @@ static void thread_add(const struct scenario *s, struct dump_process *p, const s
 		t->wait.sleep_ns = t->wait.sleep_until_ns = t->wait.sleep_left_ns = 0;
 	}
 	TEXT_FORMAT(t->wait.text, "%s%s%s", b->t.wait_kind, b->t.wait.wchan[0] ? " in " : "", b->t.wait.wchan);
+	if (b->missed && number == 0) {
+		t->n_frames = 0;
+		TEXT_COPY(t->note, "no native frames");
+	}
 	t->frames = calloc(t->n_frames ? t->n_frames : 1, sizeof(*t->frames));
 	assert_non_null(t->frames);
 	for (size_t i = 0; i < t->n_frames; i++) {
@@ -399,13 +403,10 @@ static void thread_add(const struct scenario *s, struct dump_process *p, const s
 		t->frames[i].file = b->frame[i].file ? strdup(b->frame[i].file) : NULL;
 		t->frames[i].module = b->frame[i].module ? strdup(b->frame[i].module) : NULL;
 	}
-	if (t->n_frames > 0 && b->moves)
-		t->frames[0].line += 7 * number;
-	if (b->missed && number == 0)
-		t->n_frames = 0, TEXT_COPY(t->note, "no native frames");
 	if (t->n_frames > 0 && b->alternates)
 		t->frames[0].line += number % 2;
 	if (t->n_frames > 0 && b->moves) {
+		t->frames[0].line += 7 * number;
 		free(t->frames[0].name);
 		char name[32];
 		TEXT_FORMAT(name, "f%d", number);
