@@ -38,10 +38,9 @@ struct rates {
 struct block {
 	int32_t from, to, loader; /* loader 0: the main process */
 	bool of_ray, another; /* as Ray calls its workers; another main process */
-	char thread[16];
+	char thread[16], role[16], name[32];
 	struct dump_thread t;
 	struct dump_frame frame[FRAMES];
-	char role[16], name[32];
 	double cores;
 	bool moves, alternates, wakes, missed, last, before; /* last, before: at such looks alone */
 	uint64_t naps_ns, asleep_ns; /* sleeps so long again and again; once, since the mark */
