@@ -461,7 +461,8 @@ bool hang_looks_in_circle(const struct hang_work *w, const struct stackgroup_ran
 
 bool hang_ranks_make_none(const struct hang_work *w, const struct stackgroup_rank *r)
 {
-	const struct waitgraph_node *n = w->many ? main_thread(w, r) : NULL;
+	/* where steps are known hang_knows_maker says more, of one rank alone */
+	const struct waitgraph_node *n = w->many && !w->stepping ? main_thread(w, r) : NULL;
 	for (size_t i = 0; n && i < w->g.n; i++) {
 		const struct waitgraph_node *x = main_thread(w, &w->g.rank[i]);
 		const struct waithint *h = x ? missing_file(w->c->graph, x) : NULL;
