@@ -177,26 +177,6 @@ static bool at_stack_s_end(uint64_t addr, uint64_t sp)
 	return addr != 0 && sp != 0 && (addr > sp ? addr - sp : sp - addr) < near_bytes;
 }
 
-static uint64_t hex_at(const char *text)
-{
-	uint64_t v = 0;
-	for (;; text++) {
-		if (*text >= '0' && *text <= '9')
-			v = v << 4 | (uint64_t)(*text - '0');
-		else if (*text >= 'a' && *text <= 'f')
-			v = v << 4 | (uint64_t)(*text - 'a' + 10);
-		else
-			return v;
-	}
-}
-
-/* "python3[812]: segfault at 7ffc1d ip 55d0 sp 7ffc1d error 6" */
-static bool line_at_stack_s_end(const char *line)
-{
-	const char *at = strstr(line, "segfault at "), *sp = at ? strstr(at, " sp ") : NULL;
-	return sp && at_stack_s_end(hex_at(at + strlen("segfault at ")), hex_at(sp + strlen(" sp ")));
-}
-
 static bool stack_was_full(const struct pm *p)
 {
 	const struct death *d = p->d;
@@ -206,12 +186,8 @@ static bool stack_was_full(const struct pm *p)
 		    pm_time_fits(d, s->time_unix_ms, 60000))
 			return at_stack_s_end(s->fault_addr, s->stack_pointer);
 	}
-	for (size_t n = 0; n < d->n_killer_lines; n++) {
-		const struct killer_line *l = &d->killer_lines[n];
-		if (strcmp(l->action, "fault") == 0 && l->pid == d->pid && pm_time_fits(d, l->time_unix_ms, 60000))
-			return line_at_stack_s_end(l->line);
-	}
-	return false;
+	const struct killer_line *l = pm_fault_line(d);
+	return l && l->fault.has_address && at_stack_s_end(l->fault.address, l->fault.sp);
 }
 
 /* What stands before the last line, or the cause that it was told with. */
@@ -271,10 +247,7 @@ static bool end_was_seen(const struct death *d, int signal)
 	for (size_t n = 0; n < d->n_signals; n++)
 		if (d->signals[n].target == d->pid && d->signals[n].signal == signal)
 			return true;
-	for (size_t n = 0; n < d->n_killer_lines; n++)
-		if (strcmp(d->killer_lines[n].action, "fault") == 0 && d->killer_lines[n].pid == d->pid)
-			return true;
-	return false;
+	return pm_fault_line(d) != NULL;
 }
 
 /* What a library or runtime says right before it aborts; faulthandler says "Aborted" of a signal from anybody. */
@@ -351,12 +324,9 @@ bool pm_crash(struct pm *p)
 		shm_evidence(p);
 	if (e->reported == SIGSEGV && stack_was_full(p))
 		pm_stack_overflow(p);
-	for (size_t n = 0; n < p->d->n_killer_lines; n++) {
-		const struct killer_line *l = &p->d->killer_lines[n];
-		if (strcmp(l->action, "fault") == 0 && l->pid == p->d->pid &&
-		    pm_time_fits(p->d, l->time_unix_ms, 60000))
-			incident_evidence_add(p->i, "kmsg", "kernel log", l->time_unix_ms, "%s", l->line);
-	}
+	else
+		pm_fault_told(p);
+	pm_fault_evidence(p);
 	pm_advise_core(p);
 	return true;
 }

@@ -27,6 +27,7 @@ struct pm {
 	struct ending end;
 	struct incident *i;
 	const struct log_hint *said; /* the exception that the verdict tells of, for advice; NULL: none */
+	const struct log_hint *before; /* that of a child, told beside it; NULL: none */
 };
 
 /* ---- writing ---- */
@@ -129,6 +130,9 @@ bool pm_disk(struct pm *p);
 bool pm_own_error(struct pm *p); /* its own exception, which its log does not show */
 bool pm_crash(struct pm *p);
 bool pm_is_crash(int signal); /* a signal by which programs crash */
+const struct killer_line *pm_fault_line(const struct death *d); /* the kernel's line about its fault; NULL */
+void pm_fault_told(struct pm *p); /* adds to a crash which memory it touched, and in code of which file */
+void pm_fault_evidence(struct pm *p);
 void pm_leftover(struct pm *p);
 void pm_stack_overflow(struct pm *p); /* adds to a crash what the stack's limit has to do with it */
 

@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 #include "sense/rank.h"
-#include "base/base.h"
+#include "sense/death/faultline.h"
 #include "sense/gpu/gpuoom.h"
 
 enum killer {
@@ -66,8 +66,7 @@ struct kernel_kill {
 	uint64_t ram_bytes, swap_total_bytes, swap_free_bytes;
 	bool has_swap;
 	struct kernel_task tasks[KERNEL_KILL_TASKS]; /* largest first */
-	size_t n_tasks;
-	size_t n_tasks_all;
+	size_t n_tasks, n_tasks_all;
 	char line[360];            /* the kill line */
 };
 
@@ -98,10 +97,10 @@ struct killer_line {
 	double value_ratio, limit_ratio; /* named in the line; 0: absent */
 	uint64_t duration_ms;
 	uint64_t count;            /* processes or events; 0 unknown */
-	uint64_t memory_used_bytes, memory_total_bytes;
-	uint64_t swap_used_bytes, swap_total_bytes;
+	uint64_t memory_used_bytes, memory_total_bytes, swap_used_bytes, swap_total_bytes;
 	uint64_t victim_bytes;
 	int64_t time_unix_ms;      /* 0 unknown */
+	struct faultline fault;    /* "fault": the line taken apart */
 	const char *meaning;       /* "xid": what its number means, static text; NULL: not known */
 	char source[96];           /* "journal", "log rank 0 stderr", … */
 	char line[360];
@@ -164,8 +163,9 @@ struct log_hint {
 	bool of_thread;            /* an exception that ended a thread, and was not the main one's */
 	bool of_task;              /* of_thread: of a task of asyncio's that nobody has awaited */
 	char before[200];          /* of a traceback: the line right before it, where that is no step; "": none */
-	char frame[160];           /* of a traceback: its last frame, "in train at train.py:88"; "": unknown */
+	char frame[160];           /* the last, "in train at train.py:88"; of last_line: stackplace's; "": none */
 	bool of_library;           /* its last frame is in Python's library or an installed package */
+	bool of_worker, of_group;  /* raised in a worker that the log quotes; by a member of a group */
 	char own_frame[160];       /* of_library: the last frame in the program's own files; "": none, or unknown */
 	bool of_error;             /* of last_line: lines of lesser levels come after it */
 	bool loop;                 /* of last_line: a line that comes again and again, as a progress bar's */

@@ -69,6 +69,8 @@ static bool killer_fault_line(struct span text, struct killer_line *l)
 	l->killer = KILLER_NONE;
 	TEXT_COPY(l->action, "fault");
 	span_copy(name, l->name, sizeof(l->name));
+	const char *behind = name.p + name.len;
+	(void)faultline_parse(span_after((struct span){behind, (size_t)(text.p + text.len - behind)}, "]"), &l->fault);
 	return true;
 }
 

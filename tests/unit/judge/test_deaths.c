@@ -109,6 +109,20 @@ static void signal_add(struct scene *s, struct span v)
 	span_copy(span_trim(v), g->sender_command, sizeof(g->sender_command));
 }
 
+/* SEGV address stack_pointer UNIX_MS, both in base 16: a fault of one of its threads */
+static void fault_signal_add(struct scene *s, struct span v)
+{
+	struct signal_sent *g = &s->signals[s->d.n_signals++];
+	struct span w;
+	assert_true(span_word(&v, &w));
+	*g = (struct signal_sent){.signal = signame_parse(w), .target = s->d.pid, .from_kernel = true};
+	assert_true(span_word(&v, &w));
+	g->fault_addr = strtoull(w.p, NULL, 16);
+	assert_true(span_word(&v, &w));
+	g->stack_pointer = strtoull(w.p, NULL, 16);
+	g->time_unix_ms = number(v);
+}
+
 static void kin_add(struct scene *s, struct span v)
 {
 	struct death_former *k = &s->former[s->d.n_former++];
@@ -276,6 +290,8 @@ static bool field_of_surroundings(struct scene *s, struct span key, struct span 
 					  .from_kernel = true,
 					  .of_timer = true,
 					  .time_unix_ms = number(v)};
+	} else if (span_eq(key, "fault_signal")) {
+		fault_signal_add(s, v);
 	} else if (span_eq(key, "worker_signal")) {
 		pid_t worker = (pid_t)word_number(&v);
 		signal_add(s, v);
