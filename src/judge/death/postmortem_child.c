@@ -77,10 +77,14 @@ static void left_child_told(struct pm *p, const struct log_hint *h)
 		pm_text(p, "Its worker %s (pid %d) had ended by itself with exit status %d.", w->name, (int)w->pid,
 			WEXITSTATUS(w->wait_status));
 	const bool raised = w && WEXITSTATUS(w->wait_status) == 1 && !is_shell(p->d->name);
-	if (before && (of_process(before) || (raised && has_its_own(p->d, h))))
+	if (before && (of_process(before) || (raised && has_its_own(p->d, h)))) {
 		pm_quote(p, "The exception before that in its log is", before->text, false);
-	else if (h->before[0] && (w || strstr(h->text, "CalledProcessError")))
+		if (before->frame[0])
+			pm_text(p, "It was raised %s.", before->frame);
+		p->before = before;
+	} else if (h->before[0] && (w || strstr(h->text, "CalledProcessError"))) {
 		pm_quote(p, "The last words before that in its log are", h->before, false);
+	}
 }
 
 void pm_left_child_told(struct pm *p)

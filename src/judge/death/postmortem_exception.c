@@ -26,18 +26,32 @@ static void place_advise(struct pm *p, const struct log_hint *h)
 		return;
 	/* The program's own Cython code looks like that of a package. */
 	const char *within = strstr(place, ".pyx:") || strstr(place, ".pxi:") ? "in compiled code" : "within a library";
+	const char *worker = h->of_worker ? ", in a worker" : "";
 	if (h->of_library && frame_parts(h->own_frame, own_function, &own_place))
 		incident_advice_add(p->i,
-				    "Look at %s, in %s: the last line of your own program in the traceback. The "
+				    "Look at %s, in %s%s: the last line of your own program in the traceback. The "
 				    "exception was raised below that, %s, at %s, in %s.",
-				    own_place, own_function, within, place, function);
+				    own_place, own_function, worker, within, place, function);
 	else if (h->of_library)
 		incident_advice_add(p->i,
 				    "It was raised %s, at %s, in %s: look for the last line of your own "
 				    "program above that in the traceback.",
 				    within, place, function);
 	else
-		incident_advice_add(p->i, "Look at %s, in %s: the exception was raised there.", place, function);
+		incident_advice_add(p->i, "Look at %s, in %s: the exception was raised there%s.", place, function,
+				    worker);
+}
+
+/* The parent's exception only says that something was wrong with its child. */
+static void child_s_place_advise(struct pm *p)
+{
+	const struct log_hint *h = p->before;
+	char function[80];
+	const char *place;
+	const bool own = h && h->of_library && h->own_frame[0];
+	if (h && frame_parts(own ? h->own_frame : h->frame, function, &place))
+		incident_advice_add(p->i, "Look first at %s, in %s: there the child's exception was raised%s.", place,
+				    function, own ? ", or below" : "");
 }
 
 /* What stands between the first quotes: 'data/x.npy'. */
@@ -181,6 +195,7 @@ void pm_advise_exception(struct pm *p)
 		if (strncmp(h->text, known[k].begin, strlen(known[k].begin)) == 0)
 			known[k].advise(p, h);
 	broken_file_advise(p, h);
+	child_s_place_advise(p);
 	place_advise(p, h);
 	logs_advise(p, "The whole traceback");
 }

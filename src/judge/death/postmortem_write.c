@@ -64,7 +64,10 @@ void pm_quote(struct pm *p, const char *intro, const char *text, bool cut)
 
 void pm_exception_text(struct pm *p, const struct log_hint *h)
 {
-	if (h->first[0] && strcmp(h->first, h->text) != 0) {
+	if (h->of_group) {
+		pm_quote(p, "The last line of its traceback is", h->text, false);
+		pm_quote(p, "It ended the program as a part of", h->first, false);
+	} else if (h->first[0] && strcmp(h->first, h->text) != 0) {
 		pm_quote(p, "It began with", h->first, false);
 		pm_quote(p,
 			 h->direct ? "That was the direct cause of the exception that ended it"
@@ -74,7 +77,7 @@ void pm_exception_text(struct pm *p, const struct log_hint *h)
 		pm_quote(p, "The last line of its traceback is", h->text, false);
 	}
 	if (h->frame[0])
-		pm_text(p, "Its last frame is %s.", h->frame);
+		pm_text(p, "Its last frame is %s%s.", h->frame, h->of_worker ? ", in a worker" : "");
 }
 
 void pm_killer_text(struct pm *p, const char *fmt, ...)

@@ -19,6 +19,7 @@ struct reading {
 	bool tab_below; /* the next line begins with a tab */
 	bool traceback; /* inside a traceback: its last line has not come yet */
 	bool quoted; /* inside what an exception quotes of a worker, with its own traceback's end below */
+	bool of_worker; /* the traceback is of a worker, quoted in the text of its parent's exception */
 	bool ignored; /* the next traceback, or this one, is of an exception that Python itself passes over */
 	bool of_thread; /* the next traceback, or this one, is of a thread that it ends */
 	bool of_task; /* of_thread: it is of a task, which ends none */

@@ -70,6 +70,7 @@ static void member_add(struct log_hint *h, const struct log_hint *group)
 {
 	struct buf b = BUF_ON(h->first);
 	buf_reset(&b);
+	h->of_group = true;
 	buf_printf(&b, "%s%s %s", group->first[0] ? group->first : group->text,
 		   group->first[0] ? ";" : ", of which:", h->text);
 }
@@ -113,6 +114,22 @@ static bool is_own(struct span frame)
 	return !in_library(frame) && !span_has(span_before(frame, "\""), "/bin/");
 }
 
+/* A pool's parent raises what its worker has raised, with the worker's traceback quoted as the cause. */
+static bool raised_again(const struct reading *r, const struct log_hint *last, const struct log_hint *h)
+{
+	return r->direct && last->of_worker && strcmp(last->text, h->text) == 0;
+}
+
+/* Of one exception that has two tracebacks the worker's says where it was raised. */
+static void place_of_worker(struct log_hint *h, const struct log_hint *last)
+{
+	h->of_worker = true;
+	h->of_library = last->of_library;
+	TEXT_COPY(h->frame, last->frame);
+	TEXT_COPY(h->own_frame, last->own_frame);
+	TEXT_COPY(h->first, last->first);
+}
+
 static void exception_add(struct reading *r, struct span line, int32_t rank)
 {
 	bool stopped = span_starts(line, "KeyboardInterrupt");
@@ -125,12 +142,18 @@ static void exception_add(struct reading *r, struct span line, int32_t rank)
 		frame_put(r->own_frame, h.own_frame, sizeof(h.own_frame));
 	h.of_thread = r->of_thread;
 	h.of_task = r->of_thread && r->of_task;
+	h.of_worker = r->of_worker || r->quoted;
 	if (r->before_traceback.len < sizeof(h.before))
 		span_copy(r->before_traceback, h.before, sizeof(h.before));
 	if (r->group_member && last) {
 		member_add(&h, last);
 		h.first_line = last->first_line;
 		h.direct = true;
+		TEXT_COPY(h.before, last->before);
+	} else if (r->chained && last && raised_again(r, last, &h)) {
+		place_of_worker(&h, last);
+		h.first_line = last->first_line;
+		h.direct = last->direct;
 		TEXT_COPY(h.before, last->before);
 	} else if (r->chained && last) {
 		TEXT_COPY(h.first, last->first[0] ? last->first : last->text);
@@ -265,6 +288,7 @@ bool traceback_line(struct reading *r, struct span line, int32_t rank)
 		r->chained |= inner; /* the exception of a worker, which the text of the one before quotes */
 		r->direct |= inner;
 		r->traceback = true;
+		r->of_worker = inner || span_eq(r->previous, "\"\"\"");
 		r->quoted = false;
 		r->traceback_rank = rank;
 		r->traceback_line = r->line;
