@@ -202,6 +202,13 @@ void pm_advise_exception(struct pm *p)
 
 void pm_advise_logs(struct pm *p)
 {
-	if (p->i->kind == INCIDENT_ERROR_EXIT && p->i->cause.n_advice == 0 && !p->said && pm_last_line(p->d))
-		logs_advise(p, "What it printed before");
+	const struct log_hint *last = pm_last_line(p->d);
+	char function[80];
+	const char *place;
+	if (p->i->kind != INCIDENT_ERROR_EXIT || p->i->cause.n_advice > 0 || p->said || !last)
+		return;
+	if (frame_parts(last->frame, function, &place))
+		incident_advice_add(p->i, "Look at %s, in %s: the first place in the program's own files in the stack.",
+				    place, function);
+	logs_advise(p, "What it printed before");
 }

@@ -195,6 +195,8 @@ static void before_last_told(struct pm *p, const struct log_hint *last)
 {
 	if (last->first[0])
 		pm_quote(p, last->direct ? "Its cause was" : "Before it came", last->first, false);
+	if (last->frame[0])
+		pm_text(p, "The stack below it leads first to the program's own files %s.", last->frame);
 }
 
 static void last_words_told(struct pm *p, const struct log_hint *last)
@@ -432,7 +434,7 @@ static void exit_leftover(struct pm *p)
 	const struct log_hint *ray = pm_hint(p->d, "ray_worker_died"), *last = pm_last_line(p->d);
 	const char *words = code == 127	  ? " (a shell's way to say: command not found)"
 			    : code == 126 ? " (a shell's way to say: not executable)"
-			    : code == 2	  ? " (often: wrong usage)"
+			    : code == 2 && !(last && last->frame[0]) ? " (often: wrong usage)"
 					  : "";
 	bool errors = last && strstr(last->source, "stderr");
 	char who[PM_WHO], id[48];

@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "sense/death/deathlog_parts.h"
+#include "sense/death/stackplace.h"
 
 #define BEFORE 2 /* lines before it that are kept */
 
@@ -425,6 +426,15 @@ static size_t lines_before(const struct reading *r, size_t have, size_t at, stru
 	return n;
 }
 
+/* The first of the program's own files in the stack that a runtime has written below the error. */
+static void place_below(const struct reading *r, size_t at, char dst[static 160])
+{
+	struct stackplace s = {.frame = ""};
+	for (size_t back = at; back-- > 0;)
+		stackplace_line(&s, *kept(r, back));
+	text_copy(dst, 160, s.frame);
+}
+
 void deathlog_last(struct reading *r)
 {
 	const size_t have = MIN(r->n_latest, (size_t)DEATHLOG_LATEST);
@@ -439,6 +449,7 @@ void deathlog_last(struct reading *r)
 	struct log_hint h = deathlog_hint_make(r, "last_line", json_exception(*kept(r, at)), r->rank);
 	h.loop = comes_again(r, have, at);
 	h.of_error = at > end;
+	place_below(r, at, h.frame);
 	if (cause.p) {
 		span_copy(cause, h.first, sizeof(h.first));
 		h.direct = true;
