@@ -369,11 +369,14 @@ static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
 		h->others_there = wait_word(&rest, "others");
 		h->link_old_ns = wait_word(&rest, "link") ? (uint64_t)wait_number(&rest) * NS_PER_S : 0;
 		h->behind = wait_word(&rest, "behind");
+		h->orphan = wait_word(&rest, "orphan");
 		h->own_folder = wait_word(&rest, "folder");
 		h->own_kind = wait_word(&rest, "kind");
 		h->others_folder = wait_word(&rest, "shared");
 		h->owner_pid = wait_word(&rest, "asks") ? (pid_t)wait_number(&rest) : 0;
-		if (h->own_kind)
+		if (h->orphan)
+			TEXT_COPY(h->owner_text, "process 812 of this job has made it and was ended by SIGKILL");
+		else if (h->own_kind)
 			TEXT_COPY(h->owner_text, "files of this kind are made by the job itself: step-9 by rank 0");
 	} else if (wait_word(&rest, "task")) {
 		h->kind = WAITHINT_TASK;

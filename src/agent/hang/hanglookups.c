@@ -3,11 +3,13 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "agent/hang/hanglocks.h"
 #include "agent/memory/ownroom.h"
 #include "base/buf.h"
 #include "base/path.h"
+#include "base/signame.h"
 #include "base/file.h"
 #include "base/units.h"
 #include "sense/proc/lookups.h"
@@ -223,6 +225,28 @@ struct look {
 /* So many of a kind that others have made say who makes them; so many of any kind whose the folder is. */
 static const uint32_t kind_least = 2, folder_least = 8;
 
+/*
+ * A file that is in the way, whose maker did not come to remove it: it has ended badly, and nobody has removed such a
+ * file so far but who had made it.
+ */
+static void orphan_say(const struct hanglookups *h, const struct filehist_found *found, struct waithint *ret)
+{
+	const int status = found->maker_status;
+	const char *name = WIFSIGNALED(status) ? signame(WTERMSIG(status)) : NULL;
+	char how[32];
+	struct proc_stat stat;
+	if (!found->made_by || !found->maker_ended || status == 0 || found->taken_by_others ||
+	    proc_stat_read(h->w, found->made_by, &stat) == 0)
+		return;
+	if (WIFSIGNALED(status))
+		TEXT_FORMAT(how, "%s", name ? name : "a signal");
+	else
+		TEXT_FORMAT(how, "with status %d", WEXITSTATUS(status));
+	ret->orphan = true;
+	TEXT_FORMAT(ret->owner_text, "process %d of this job has made it and was ended%s%s", (int)found->made_by,
+		    WIFSIGNALED(status) ? " by " : " ", how);
+}
+
 /* Who of the job has made such files so far, if nobody else has. */
 static void makers_say(const struct hanglookups *h, const struct lookups_row *r, int fd, const char *name,
 		       const struct look *look, struct waithint *ret)
@@ -236,7 +260,9 @@ static void makers_say(const struct hanglookups *h, const struct lookups_row *r,
 	ret->others_folder = found.folder_by_others;
 	ret->own_folder = !found.folder_by_others && found.n_folder >= folder_least;
 	ret->own_kind = !found.by_others && found.n >= kind_least;
-	if (!ret->own_kind)
+	if (!ret->missing)
+		orphan_say(h, &found, ret);
+	if (!ret->own_kind || ret->orphan)
 		return;
 	maker_name(h, look->facts, found.pid, who, sizeof(who));
 	span_copy(span_of(found.last), last, sizeof(last));

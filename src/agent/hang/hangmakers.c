@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "agent/hang/hangshm.h"
+#include "agent/hang/hangrespawns.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "sense/proc/makers.h"
@@ -25,6 +25,8 @@ struct hangmakers_job {
 	const struct hangprocs *procs; /* of its last sample; borrowed */
 	struct filehist hist;
 	char path[FILEHIST_FOLDERS][FOLDER_PATH]; /* of the folders that are watched, as the process names them */
+	struct hang_end end[HANG_ENDS]; /* of its processes, those of the last seconds, the newest first */
+	size_t n_ends;
 	uint64_t steps;
 	bool slow; /* opening its folders took long, as on storage that does not answer: it is not looked for more */
 };
@@ -211,6 +213,24 @@ static void below_watch(struct hangmakers *h, struct hangmakers_job *j, const st
 	}
 }
 
+/* Takes those of its processes that have ended so lately that no other one has their numbers yet. */
+static void ends_take(struct hangmakers_job *j, const struct hang_respawns *ends, uint32_t attempt, int64_t now_unix_ms)
+{
+	const int64_t most_ms = 10000;
+	const size_t n = hangrespawns_ends(ends, attempt, j->end);
+	j->n_ends = 0;
+	while (j->n_ends < n && now_unix_ms - j->end[j->n_ends].time_unix_ms < most_ms)
+		j->n_ends++;
+}
+
+static bool has_just_ended(const struct hangmakers_job *j, pid_t pid)
+{
+	for (size_t i = 0; i < j->n_ends; i++)
+		if (j->end[i].pid == pid)
+			return true;
+	return false;
+}
+
 static void row_give(struct hangmakers *h, const struct makers_row *r)
 {
 	for (size_t i = 0; i < HANG_JOBS; i++) {
@@ -218,7 +238,7 @@ static void row_give(struct hangmakers *h, const struct makers_row *r)
 		if (!j)
 			continue;
 		j->hist.lost |= r->lost;
-		const bool ours = hangprocs_knows(j->procs, r->pid);
+		const bool ours = hangprocs_knows(j->procs, r->pid) || has_just_ended(j, r->pid);
 		filehist_add(&j->hist, &(struct filehist_row){.folder = r->folder,
 							      .name = r->name,
 							      .pid = r->pid,
@@ -254,7 +274,8 @@ static void rows_take(struct hangmakers *h)
 	}
 }
 
-void hangmakers_step(struct hangmakers *h, size_t job, const struct hangprocs *procs)
+void hangmakers_step(struct hangmakers *h, size_t job, const struct hangprocs *procs, const struct hang_respawns *ends,
+		     uint32_t attempt)
 {
 	if (!h || h->denied || job >= HANG_JOBS)
 		return;
@@ -268,7 +289,10 @@ void hangmakers_step(struct hangmakers *h, size_t job, const struct hangprocs *p
 	if (!j)
 		return;
 	j->procs = procs;
+	ends_take(j, ends, attempt, h->w->unix_ms());
 	rows_take(h);
+	for (size_t i = 0; i < j->n_ends; i++)
+		filehist_end(&j->hist, j->end[i].pid, j->end[i].wait_status);
 	if (h->kernel && !j->slow && is_time(++j->steps))
 		folders_look(h, j, procs);
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "agent/hang/hangprocs.h"
+#include "agent/hang/hangshm.h"
 #include "model/jobs/filehist.h"
 
 struct hangmakers;
@@ -15,7 +16,11 @@ struct hangmakers;
 struct hangmakers *hangmakers_new(const struct world *w);
 /* Forgets what is known of the job of this place: another one, or another attempt, begins or it has ended. */
 void hangmakers_forget(struct hangmakers *h, size_t job);
-/* To be called after each sample of a job: looks for its folders now and then, and takes what was made since. */
-void hangmakers_step(struct hangmakers *h, size_t job, const struct hangprocs *procs);
+/*
+ * To be called after each sample of a job: looks for its folders now and then, and takes what was made since. ends: how
+ * its processes ended, so that what one has made which no sample met is known as the job's; NULL: unknown.
+ */
+void hangmakers_step(struct hangmakers *h, size_t job, const struct hangprocs *procs, const struct hang_respawns *ends,
+		     uint32_t attempt);
 /* NULL: nothing is learned of it. Borrowed until hangmakers_forget. */
 const struct filehist *hangmakers_of(const struct hangmakers *h, size_t job);

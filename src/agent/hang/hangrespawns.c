@@ -49,3 +49,14 @@ void hangrespawns_ended(const struct hang_respawns *from, uint32_t attempt, stru
 		return;
 	}
 }
+
+size_t hangrespawns_ends(const struct hang_respawns *from, uint32_t attempt, struct hang_end ret[static HANG_ENDS])
+{
+	const uint32_t seq = from ? atomic_load(&from->seq) : 1;
+	if (seq % 2 || from->attempt != attempt)
+		return 0;
+	const size_t n = (size_t)MIN(from->n_ends, (uint64_t)HANG_ENDS);
+	for (size_t i = 0; i < n; i++)
+		ret[i] = from->end[(from->n_ends - 1 - i) % HANG_ENDS];
+	return atomic_load(&from->seq) == seq ? n : 0; /* the next sample tries again */
+}

@@ -14,3 +14,5 @@ void hangrespawns_take(const struct hang_respawns *from, uint32_t attempt, const
  * before it was seen. from may be NULL.
  */
 void hangrespawns_ended(const struct hang_respawns *from, uint32_t attempt, struct hangprocs_gone *g);
+/* The last of these ends, the newest first; returns their number. from may be NULL. */
+size_t hangrespawns_ends(const struct hang_respawns *from, uint32_t attempt, struct hang_end ret[static HANG_ENDS]);

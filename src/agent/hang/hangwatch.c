@@ -666,7 +666,7 @@ static void hangwatch_sample(struct watch *k, struct watched *j, size_t index)
 	seen.looked = j->looked || j->evidence.busy;
 	j->looked = j->evidence.busy;
 	hangprocs_own_publish(j->sample.procs, &k->shm->own[index]);
-	hangmakers_step(k->makers, index, j->sample.procs);
+	hangmakers_step(k->makers, index, j->sample.procs, j->sample.ends, j->attempt);
 	bool first = j->moved == UINT64_MAX, quiet = is_quiet(j, &seen);
 	hangrespawns_take(index == 0 ? &k->shm->respawns : NULL, j->attempt, j->sample.procs, &seen.respawns);
 	liveness_take(&j->liveness, &seen);

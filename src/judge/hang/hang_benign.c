@@ -172,7 +172,8 @@ uint64_t hang_ticks_most_ns(const struct hang_work *w)
 static bool looks_in_vain(const struct hang_work *w, const struct stackgroup_rank *r)
 {
 	return hang_looks_in_vain(w, r) || hang_dials_elsewhere(w, r) || hang_awaits_own_file(w, r) ||
-	       hang_awaits_file_of_failed(w, r) || (hang_looks_at_memory(w, r) && hang_all_look(w) > 0);
+	       hang_awaits_file_of_failed(w, r) || hang_awaits_orphan(w, r) ||
+	       (hang_looks_at_memory(w, r) && hang_all_look(w) > 0);
 }
 
 /* The same time, or less where it is known that nobody brings what it looks for. */

@@ -589,7 +589,7 @@ static void loop_says(struct hang_work *w, const struct stackgroup_rank *r)
 	if (retry && retry->held)
 		hang_advise(w, "look at what the process that has the lock does; it is none of this job's, so one of "
 			       "an earlier run that was left behind has to be ended by hand");
-	if (!retry || !retry->exists)
+	if (!retry || (!retry->exists && !retry->orphan))
 		return;
 	w->v->confidence = MIN(w->v->confidence, CONFIDENCE_LOW);
 	if (hang_is_stale(w, retry))

@@ -490,6 +490,25 @@ bool hang_awaits_own_file(const struct hang_work *w, const struct stackgroup_ran
 	return (w->many || is_jobs_own(w, n->hint) || hang_dead_beside(w, r)) && nobody_makes(w, n);
 }
 
+/* True of a main thread that looks, between naps, whether a file is gone whose maker cannot remove it any more. */
+static bool asks_for_orphan(const struct waitgraph_node *n)
+{
+	const struct waithint *h = n->main && n->end == WAITEND_CLOCK && n->naps ? n->hint : NULL;
+	return h && h->kind == WAITHINT_RETRY && h->orphan;
+}
+
+bool hang_awaits_orphan(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *one = main_thread(w, r);
+	if (!one || !w->stepping || !asks_for_orphan(one))
+		return false;
+	for (size_t i = 0; i < g->n_nodes; i++)
+		if (hang_may_act(w, &g->node[i]) && !asks_for_orphan(&g->node[i]))
+			return false;
+	return true;
+}
+
 /* True of a child of this process, for whose end it has not asked, that failed when the job came to a stand. */
 static bool child_failed_then(const struct hang_work *w, const struct waitgraph_node *of)
 {

@@ -83,6 +83,11 @@ bool hang_end_awaits_file_of_run(const struct hang_work *w, const struct waitgra
  * each waits for another one of them. Somebody outside may still make it.
  */
 bool hang_looks_in_circle(const struct hang_work *w, const struct stackgroup_rank *r);
+/*
+ * True if it waits for a file to go that a process of the job has made, which ended badly before it could remove it, if
+ * nobody has removed such a file so far but who had made it, and nobody else acts.
+ */
+bool hang_awaits_orphan(const struct hang_work *w, const struct stackgroup_rank *r);
 bool hang_knows_maker(const struct hang_work *w, const struct stackgroup_rank *r);
 /* Likewise of ranks, of which no step is known either, if each of them looks for such a file. */
 bool hang_ranks_make_none(const struct hang_work *w, const struct stackgroup_rank *r);

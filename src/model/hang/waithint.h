@@ -86,6 +86,11 @@ struct waithint {
 	 * nobody but the job has made anything in that folder, or somebody has.
 	 */
 	bool own_kind, own_folder, others_folder;
+	/*
+	 * Of RETRY that asks for a file which is there: a process of the job has made it and has ended badly, and
+	 * nobody but who makes such a file has removed one so far; owner_text says who.
+	 */
+	bool orphan;
 	bool behind; /* of RETRY: it reads a file on from behind its end, as that was made shorter */
 	/* Of RETRY that looks for a missing file: how long ago the link was made that points to it; 0: it is none */
 	uint64_t link_old_ns;

@@ -65,6 +65,7 @@ static struct filehist_kind *kind_row(struct filehist *h, uint64_t folder, const
 			oldest = k;
 	}
 	h->forgot_others |= oldest->n_others > 0;
+	h->forgot_taken |= oldest->n_taken > 0;
 	*oldest = (struct filehist_kind){.folder = folder};
 	TEXT_COPY(oldest->kind, kind);
 	return oldest;
@@ -84,6 +85,49 @@ static void made_by(struct filehist *h, struct filehist_kind *k, const struct fi
 	TEXT_COPY(k->by[i].last, r->name);
 }
 
+/* The place of this very file among those that are there; FILEHIST_THERE: it is not known. */
+static size_t there_at(const struct filehist *h, uint64_t folder, const char *name)
+{
+	size_t i = 0;
+	while (i < FILEHIST_THERE && !(h->there[i].pid && h->there[i].folder == folder &&
+				       strcmp(h->there[i].name, name) == 0))
+		i++;
+	return i;
+}
+
+/* It is there now, made by this process. */
+static void there_add(struct filehist *h, const struct filehist_row *r)
+{
+	size_t at = there_at(h, r->folder, r->name);
+	if (at == FILEHIST_THERE)
+		at = h->n_there++ % FILEHIST_THERE;
+	h->there[at].folder = r->folder;
+	h->there[at].pid = r->pid;
+	h->there[at].ended = false;
+	TEXT_COPY(h->there[at].name, r->name);
+}
+
+/* It is there no more. True if who made it has removed it. */
+static bool there_take(struct filehist *h, const struct filehist_row *r)
+{
+	const size_t at = there_at(h, r->folder, r->name);
+	if (at == FILEHIST_THERE)
+		return false;
+	const bool own = r->ours && h->there[at].pid == r->pid;
+	h->there[at].pid = 0;
+	return own;
+}
+
+void filehist_end(struct filehist *h, pid_t pid, int wait_status)
+{
+	for (size_t i = 0; i < FILEHIST_THERE; i++) {
+		if (h->there[i].pid != pid || h->there[i].ended)
+			continue;
+		h->there[i].ended = true;
+		h->there[i].wait_status = wait_status;
+	}
+}
+
 void filehist_add(struct filehist *h, const struct filehist_row *r)
 {
 	char kind[FILEHIST_NAME];
@@ -96,8 +140,15 @@ void filehist_add(struct filehist *h, const struct filehist_row *r)
 		struct filehist_kind *k = kind_row(h, r->folder, kind);
 		k->touched = ++h->turn;
 		k->n_others += !r->ours;
-		if (r->ours)
+		if (r->ours) {
 			made_by(h, k, r);
+			there_add(h, r);
+		}
+	}
+	if (r->went && !there_take(h, r)) {
+		struct filehist_kind *k = kind_row(h, r->folder, kind);
+		k->touched = ++h->turn;
+		k->n_taken++;
 	}
 	if (r->went && r->ours) {
 		const size_t to = h->n_gone++ % FILEHIST_GONE;
@@ -134,7 +185,14 @@ bool filehist_find(const struct filehist *h, uint64_t folder, const char *name, 
 		.n_folder = h->folder[at].n,
 		.folder_by_others = h->folder[at].n_others > 0,
 		.removed_by = remover(h, folder, name),
+		.taken_by_others = (k && k->n_taken > 0) || h->forgot_taken,
 	};
+	const size_t there = there_at(h, folder, name);
+	if (there < FILEHIST_THERE) {
+		ret->made_by = h->there[there].pid;
+		ret->maker_ended = h->there[there].ended;
+		ret->maker_status = h->there[there].wait_status;
+	}
 	for (uint32_t i = 0; k && i < k->n_by; i++) {
 		if (k->by[i].pid == looker)
 			continue;

@@ -99,7 +99,7 @@ static bool asks(const char *folder, const char *name)
 {
 	uint64_t id;
 	cleanup(closep) int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	hangmakers_step(h, 0, &procs);
+	hangmakers_step(h, 0, &procs, NULL, 0);
 	const struct filehist *files = hangmakers_of(h, 0);
 	if (!files)
 		skip(); /* not permitted here */
@@ -129,11 +129,41 @@ static void a_folder_that_the_job_makes_is_watched_as_well(void **state)
 	if (!asks(scratch, "x"))
 		skip();
 	child_makes("below/");
-	hangmakers_step(h, 0, &procs);
+	hangmakers_step(h, 0, &procs, NULL, 0);
 	child_makes("below/score-1");
 	assert_true(asks(scratch_path("below"), "score-2"));
 	assert_int_equal(found.n, 1);
 	assert_true(found.pid == child && !found.by_others);
+}
+
+/* It came and went between two samples, so no sample has met it; its end was told. */
+static void what_a_process_has_made_that_only_its_end_tells_of_is_the_job_s(void **state)
+{
+	(void)state;
+	static struct hang_respawns ends = {.attempt = 3};
+	if (!asks(scratch, "x"))
+		skip();
+	const pid_t killed = fork();
+	if (killed == 0) {
+		file_make(scratch_path("op.lock"));
+		raise(SIGKILL);
+	}
+	assert_int_equal(waitpid(killed, NULL, 0), killed);
+	ends.end[ends.n_ends++] = (struct hang_end){.pid = killed, .wait_status = 9, .time_unix_ms = w.unix_ms()};
+	hangmakers_step(h, 0, &procs, &ends, 4); /* of another attempt */
+	assert_true(asks(scratch, "op.lock") && found.made_by == 0 && found.folder_by_others);
+	file_make(scratch_path("before"));
+	unlink(scratch_path("op.lock"));
+	const pid_t again = fork();
+	if (again == 0) {
+		file_make(scratch_path("op.new"));
+		raise(SIGKILL);
+	}
+	assert_int_equal(waitpid(again, NULL, 0), again);
+	ends.end[ends.n_ends++] = (struct hang_end){.pid = again, .wait_status = 9, .time_unix_ms = w.unix_ms()};
+	hangmakers_step(h, 0, &procs, &ends, 3);
+	assert_true(asks(scratch, "op.new"));
+	assert_true(found.made_by == again && found.maker_ended && found.maker_status == 9 && !found.by_others);
 }
 
 static void too_many_files_say_nothing(void **state)
@@ -148,7 +178,7 @@ static void too_many_files_say_nothing(void **state)
 	}
 	assert_false(asks(scratch, "x-0"));
 	hangmakers_forget(h, 0);
-	hangmakers_step(h, 0, &procs);
+	hangmakers_step(h, 0, &procs, NULL, 0);
 	assert_null(hangmakers_of(h, 0));
 }
 
@@ -157,6 +187,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(who_makes_files_in_the_folder_of_a_job_is_learned, begin, end),
 		cmocka_unit_test_setup_teardown(a_folder_that_the_job_makes_is_watched_as_well, begin, end),
+		cmocka_unit_test_setup_teardown(what_a_process_has_made_that_only_its_end_tells_of_is_the_job_s, begin,
+						end),
 		cmocka_unit_test_setup_teardown(too_many_files_say_nothing, begin, end),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -79,6 +79,28 @@ static void who_removed_a_file_is_known(void **state)
 	assert_int_equal(found.removed_by, 0);
 }
 
+static void whose_file_is_in_the_way_and_how_that_one_ended_is_known(void **state)
+{
+	(void)state;
+	row(7, "op.lock", 11, true, false);
+	row(7, "op.lock", 11, true, true);
+	row(7, "op.lock", 12, true, false);
+	assert_true(asks("op.lock", 20));
+	assert_true(found.made_by == 12 && !found.maker_ended && !found.taken_by_others);
+	filehist_end(&h, 11, 256);
+	filehist_end(&h, 12, 9);
+	filehist_end(&h, 12, 0); /* told again, of another one with its number */
+	assert_true(asks("op.lock", 20));
+	assert_true(found.made_by == 12 && found.maker_ended && found.maker_status == 9);
+	row(7, "op.lock", 13, true, true);
+	assert_true(asks("op.lock", 20));
+	assert_true(found.made_by == 0 && found.taken_by_others);
+	row(7, "new.lock", 12, true, false);
+	row(7, "new.lock", 14, true, false); /* written over */
+	assert_true(asks("new.lock", 20));
+	assert_true(found.made_by == 14 && !found.maker_ended && !found.taken_by_others);
+}
+
 static void a_folder_that_is_not_watched_says_nothing(void **state)
 {
 	(void)state;
@@ -129,6 +151,7 @@ int main(void)
 		cmocka_unit_test_setup(what_the_one_that_looks_has_made_does_not_count, begin),
 		cmocka_unit_test_setup(what_somebody_else_has_made_is_known, begin),
 		cmocka_unit_test_setup(who_removed_a_file_is_known, begin),
+		cmocka_unit_test_setup(whose_file_is_in_the_way_and_how_that_one_ended_is_known, begin),
 		cmocka_unit_test_setup(a_folder_that_is_not_watched_says_nothing, begin),
 		cmocka_unit_test_setup(many_kinds_push_out_the_oldest, begin),
 		cmocka_unit_test_setup(a_name_that_is_too_long_is_left_out, begin),
