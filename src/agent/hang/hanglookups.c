@@ -329,6 +329,19 @@ static void lookup_say(const struct hanglookups *h, const struct lookups_row *r,
 	folder_say(h, r, look, ret);
 }
 
+/* A lock that is a file or folder, which it would make. */
+static void exists_say(const struct hanglookups *h, const struct lookups_row *r, const struct look *look,
+		       struct waithint *ret)
+{
+	char path[1024], shown[96];
+	*ret = (struct waithint){.kind = WAITHINT_RETRY, .pid = r->pid, .tid = r->tid, .exists = true};
+	row_show(h->w, r, shown, sizeof(shown));
+	TEXT_FORMAT(ret->text, "tries again and again to make %s, which is there already", shown);
+	folder_say(h, r, look, ret);
+	lookups_path(h->w, r, path, sizeof(path));
+	ret->old_ns = procfile_changed_ns(h->w, r->pid, path);
+}
+
 /* The file that a process has open as fd to read, and from where on it is read. False: it is none. */
 static bool read_file(const struct world *w, pid_t pid, int fd, char *path, size_t cap, uint64_t *ret_pos)
 {
@@ -377,15 +390,22 @@ static bool says_more(const struct lookups_row *a, const struct lookups_row *b)
 	return a->n != b->n ? a->n > b->n : a->last_ns > b->last_ns;
 }
 
-/* Of the rows of a thread the one that is asked for most, of those that are found or are not; NULL: none. */
+enum answer { LOOKUP_MISSING, LOOKUP_FOUND, LOOKUP_EXISTS };
+
+static enum answer answer_of(const struct lookups_row *r)
+{
+	return r->exists ? LOOKUP_EXISTS : r->found ? LOOKUP_FOUND : LOOKUP_MISSING;
+}
+
+/* Of the rows of a thread with this answer the one that is asked for most; NULL: none. */
 static const struct lookups_row *best_of(const struct hanglookups *h, size_t n_rows, const struct waitfact_thread *t,
-					 bool found, size_t *ret_n)
+					 enum answer answer, size_t *ret_n)
 {
 	const struct lookups_row *best = NULL;
 	*ret_n = 0;
 	for (size_t k = 0; k < n_rows; k++) {
 		const struct lookups_row *r = &h->row[k];
-		if (r->inode || !r->path[0] || r->found != found || r->pid != t->pid || r->tid != t->tid ||
+		if (r->inode || !r->path[0] || answer_of(r) != answer || r->pid != t->pid || r->tid != t->tid ||
 		    r->n < lookups_least || is_of_the_system(r->path))
 			continue;
 		++*ret_n;
@@ -586,13 +606,18 @@ size_t hanglookups_hints(struct hanglookups *h, const struct waitfacts *facts, c
 		n += held;
 		if (held || n == cap)
 			continue;
-		const struct lookups_row *best = best_of(h, n_rows, t, false, &of);
+		const struct lookups_row *best = best_of(h, n_rows, t, LOOKUP_EXISTS, &of);
+		if (best && of <= few) {
+			exists_say(h, best, &look, &ret[n++]);
+			continue;
+		}
+		best = best_of(h, n_rows, t, LOOKUP_MISSING, &of);
 		ret[n] = (struct waithint){.kind = WAITHINT_RETRY, .pid = t->pid, .tid = t->tid, .missing = best};
 		if (best) {
 			lookup_say(h, best, found_beside(h, n_rows, best), &look, &ret[n++]);
 			continue;
 		}
-		best = best_of(h, n_rows, t, true, &of);
+		best = best_of(h, n_rows, t, LOOKUP_FOUND, &of);
 		if (!best && behind_say(h, t, &ret[n]))
 			n++;
 		if (!best || of > few)

@@ -147,10 +147,14 @@ static int lookups_add(struct hangwaits *h)
 	const size_t known = h->n_hints;
 	for (size_t i = 0; i < n; i++) {
 		struct waithint *before = hint_before(h, known, &hint[i]);
-		if (before && hint[i].held)
+		if (before && hint[i].held) {
 			*before = hint[i];
-		else if (!before && hint_add(h, &hint[i]) < 0)
+		} else if (before && before->exists && hint[i].orphan) {
+			before->orphan = true;
+			TEXT_COPY(before->owner_text, hint[i].owner_text);
+		} else if (!before && hint_add(h, &hint[i]) < 0) {
 			return -ENOMEM;
+		}
 	}
 	return 0;
 }

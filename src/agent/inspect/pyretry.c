@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "agent/inspect/pytext.h"
 #include "agent/inspect/standstill.h"
@@ -135,19 +134,6 @@ static void retry_say(struct retry *x, const struct pystack *s, struct waithint 
 	h->exists = x->file && x->number == EEXIST;
 }
 
-/* How long ago the file that is in the way was last changed; 0: unknown. Clocks of machines that share it differ. */
-static uint64_t age_of(const struct world *w, pid_t pid, const char *path)
-{
-	cleanup(closep) int fd = -1;
-	struct stat st;
-	if (procfile_open(w, pid, path, 0, &fd) != 0 && procfile_folder(w, pid, path, &fd) != 0)
-		return 0;
-	const uint64_t now_ms = (uint64_t)w->unix_ms();
-	if (fstat(fd, &st) < 0 || st.st_mtim.tv_sec <= 0)
-		return 0;
-	return sub_floor(now_ms / 1000, (uint64_t)st.st_mtim.tv_sec) * NS_PER_S;
-}
-
 /* One try; *ret_moved: it ran meanwhile. */
 static int retry_try(const struct world *w, struct retry *x, const struct pythread *main, struct waithint *ret,
 		     bool *ret_found, bool *ret_moved)
@@ -172,7 +158,7 @@ static int retry_try(const struct world *w, struct retry *x, const struct pythre
 	*ret_moved = standstill_moved(w, x->v->via, x->v->pid, token);
 	*ret_found = found && !*ret_moved;
 	if (*ret_found && ret->exists)
-		ret->old_ns = age_of(w, x->v->pid, x->words);
+		ret->old_ns = procfile_changed_ns(w, x->v->pid, x->words);
 	return 0;
 }
 

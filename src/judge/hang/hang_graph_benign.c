@@ -491,12 +491,15 @@ static uint64_t at_most(struct hang_work *w, uint64_t excuse_ns, uint64_t ticks_
 	return ticks_ns;
 }
 
-/* True if it asks again and again whether a process is there that waits for it in turn, while nobody else acts. */
+/*
+ * True if it asks again and again, between naps of whatever length, whether a process is there that waits for it in
+ * turn, while nobody else acts.
+ */
 static bool asks_for_a_waiter(const struct hang_work *w, const struct waitgraph_node *n)
 {
 	const struct waitgraph *g = w->c->graph;
 	const pid_t pid = n->hint && n->hint->kind == WAITHINT_RETRY && !n->hint->missing ? n->hint->owner_pid : 0;
-	const struct waitgraph_sink *s = pid && n->naps && w->stepping ? waitgraph_end_of(g, pid) : NULL;
+	const struct waitgraph_sink *s = pid && n->end == WAITEND_CLOCK && w->stepping ? waitgraph_end_of(g, pid) : NULL;
 	return s && &g->node[s->node] == n && hang_nobody_acts_but(w, n);
 }
 

@@ -20,9 +20,10 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-enum { NO_SUCH_FILE = -2, TRY_AGAIN = -11, IN_PROGRESS = -115 };
+enum { NO_SUCH_FILE = -2, TRY_AGAIN = -11, IS_THERE = -17, IN_PROGRESS = -115 };
 /* A signal, or a look of vigil's, has ended the call; the last are of linux/errno.h. */
 enum { INTERRUPTED = -4, RESTARTS = -512, RESTARTS_NOT = -517 };
+enum { MAKING = BPF_LOOKUP_OPENS | BPF_LOOKUP_MAKES }; /* a call that may make a file or folder */
 enum { SET_LOCK = 6, SET_OFD_LOCK = 37 }; /* F_SETLK, F_OFD_SETLK */
 enum { READABLE = 1, WRITABLE = 2 }; /* FMODE_READ, FMODE_WRITE; of a path alone neither */
 enum { ANONYMOUS = 0x09041934, PROCFS = 0x9fa0 }; /* linux/magic.h */
@@ -267,9 +268,10 @@ int lookups(__u64 *args)
 			lock_count(me, regs, call);
 		return 0;
 	}
-	if (argument == 0 || (result != NO_SUCH_FILE && (result != 0 || !(call & BPF_LOOKUP_ASKS))))
+	const __u32 found = result == 0 && call & BPF_LOOKUP_ASKS ? 1 : result == IS_THERE && call & MAKING ? 2 : 0;
+	if (argument == 0 || (!found && (result != NO_SUCH_FILE || call & BPF_LOOKUP_MAKES)))
 		return 0;
-	struct bpf_lookup_key key = {.tgid = tgid, .tid = me->pid, .folder = BPF_LOOKUP_CWD, .found = result == 0};
+	struct bpf_lookup_key key = {.tgid = tgid, .tid = me->pid, .folder = BPF_LOOKUP_CWD, .found = found};
 	unsigned long first = BPF_CORE_READ(regs, di), path = first;
 	if (argument == 2) {
 		key.folder = (int)first;

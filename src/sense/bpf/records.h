@@ -171,6 +171,7 @@ struct bpf_refused_count {
 #define BPF_LOOKUP_OPENS 512
 #define BPF_LOOKUP_MAPS 1024
 #define BPF_LOOKUP_ACCEPTS 2048
+#define BPF_LOOKUP_MAKES 4096 /* a folder */
 /* In place of a folder: calls that took something in, waits that ended in nothing, what connections brought. */
 #define BPF_LOOKUP_TAKEN (-101)
 #define BPF_LOOKUP_WAITED (-102)
@@ -179,7 +180,7 @@ struct bpf_refused_count {
 struct bpf_lookup_key {
 	unsigned tgid, tid;
 	int folder; /* the descriptor of the folder from which a relative path starts, or BPF_LOOKUP_CWD */
-	unsigned found; /* 1: it is there; of calls: they only let time pass */
+	unsigned found; /* 1: it is there; of calls: they only let time pass; 2: it is there, and was to be made */
 	unsigned dev, pad; /* of a lock: the file system as the kernel numbers it, major << 20 | minor; no path */
 	unsigned long long inode; /* of a lock; 0: it is a lookup, or without a path all calls of a main thread */
 	unsigned long long end, other_end; /* of a connection; both 0: a wait that ended with something */

@@ -34,6 +34,7 @@ struct lookups_row {
 	bool asked;
 	uint64_t end, other_end;
 	bool found; /* it is there, and the call only asked for that */
+	bool exists; /* it is there, and the call was to make it */
 	int folder; /* the descriptor of the folder from which a relative path starts; LOOKUPS_CWD: the current one */
 	char path[LOOKUPS_PATH]; /* as the program gave it, so any bytes; longer ones are not told */
 	/* A lock of this file was tried without waiting, and somebody else had it; inode 0: it is a lookup. */

@@ -351,3 +351,15 @@ int procfile_written(const struct world *w, pid_t pid, int fd, int *ret_fd)
 		return world_condition(-errno);
 	return condition(foreign_reopen(seen, &user, O_RDONLY, ret_fd));
 }
+
+uint64_t procfile_changed_ns(const struct world *w, pid_t pid, const char *path)
+{
+	cleanup(closep) int fd = -1;
+	struct stat st;
+	if (procfile_open(w, pid, path, 0, &fd) != 0 && procfile_folder(w, pid, path, &fd) != 0)
+		return 0;
+	const uint64_t now_ms = (uint64_t)w->unix_ms();
+	if (fstat(fd, &st) < 0 || st.st_mtim.tv_sec <= 0)
+		return 0;
+	return sub_floor(now_ms / 1000, (uint64_t)st.st_mtim.tv_sec) * NS_PER_S;
+}

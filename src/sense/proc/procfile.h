@@ -56,6 +56,8 @@ int must_check procfile_open_of(const struct world *w, const struct procfile_who
 				int *ret_fd);
 /* A folder, for reading. */
 int must_check procfile_folder(const struct world *w, pid_t pid, const char *path, int *ret_fd);
+/* How long ago a file or folder was last changed; 0: unknown. Clocks of machines that share it differ. */
+uint64_t procfile_changed_ns(const struct world *w, pid_t pid, const char *path);
 /*
  * The regular file that the process writes to through one of its descriptors, for reading. A descriptor that was opened
  * for reading only, or for nothing (O_PATH), proves no right to the file: WORLD_DENIED.
