@@ -43,6 +43,8 @@ static const double share = 0.0015;
 static const uint64_t rarest_ns = 30 * NS_PER_S;
 /* Period for a job that stands still for a harmless reason, as its stacks show, until it moves. */
 static const uint64_t idle_ns = 5 * NS_PER_S;
+/* A sample that is not older is as good as a new one. */
+static const uint64_t fresh_ns = 100 * NS_PER_MS;
 /* Part of the time that may be spent on reading threads; unused time is saved up to this much. */
 static const double thread_share = 0.0005;
 static const uint64_t thread_burst_ns = 100 * NS_PER_MS;
@@ -592,6 +594,9 @@ static void due_set(const struct watch *k, struct watched *j, const struct taken
 	}
 	j->calm = t->calm;
 	j->due_ns = t->ns + (is_idle(j) ? idle_ns : sample_ns);
+	/* evidence is gathered at a sample */
+	if (!j->calm && j->history.again_ns > t->ns)
+		j->due_ns = MIN(j->due_ns, j->history.again_ns);
 }
 
 /*
@@ -869,6 +874,9 @@ static uint64_t hangwatch_round(struct watch *k)
 		bool over = j->evidence.busy && hangevidence_step(&j->evidence, &k->w, &j->sample);
 		if (j->evidence.busy)
 			early_try(k, j, i);
+		/* it is judged by the time of the last sample: one that is old would make a verdict too soon */
+		if (over && k->w.mono_ns() - j->liveness.now_ns > fresh_ns)
+			hangwatch_sample(k, j, i);
 		if (over)
 			judge_ripe(k, j, i);
 		next = MIN(next, j->due_ns);
