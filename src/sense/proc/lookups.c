@@ -40,6 +40,8 @@ static const struct {
 	{SYS_clock_nanosleep, BPF_LOOKUP_SLEEPS},
 	{SYS_restart_syscall, BPF_LOOKUP_SLEEPS},
 	{SYS_sched_yield, BPF_LOOKUP_SLEEPS},
+	{SYS_wait4, BPF_LOOKUP_SLEEPS}, /* children are of the job, so their ends are seen */
+	{SYS_waitid, BPF_LOOKUP_SLEEPS},
 	{SYS_clock_gettime, BPF_LOOKUP_SLEEPS},
 	{SYS_gettimeofday, BPF_LOOKUP_SLEEPS},
 	{SYS_futex, BPF_LOOKUP_SLEEPS},

@@ -47,6 +47,7 @@ static void body_naps(void)
 	for (;;) {
 		nanosleep(&nap, NULL);
 		ignore(poll(NULL, 0, 1), "another way to sleep");
+		ignore((int)waitpid(-1, NULL, WNOHANG), "whether a child has ended is no news of others");
 		if (with_others)
 			ignore(getppid(), "it is a call that is no sleep");
 	}
