@@ -53,6 +53,8 @@ bool hang_all_nap(const struct hang_work *w);
  * acts; NULL: there is none. Whether it is what the loop waits for is not known.
  */
 const struct waitgraph_node *hang_dead_beside(const struct hang_work *w, const struct stackgroup_rank *r);
+/* A thread that waits for a lock, while the main thread of the same process naps again and again; NULL: none. */
+const struct waitgraph_node *hang_lock_waiter(const struct hang_work *w, const struct stackgroup_rank *r);
 /* Adds that either is so: who can never go on, or what others than this one look for. */
 void hang_says_who_naps(struct hang_work *w, const struct stackgroup_rank *r);
 

@@ -58,13 +58,46 @@ static bool dead_says(struct hang_work *w, const struct stackgroup_rank *r)
 	return true;
 }
 
+/* True of a thread that waits for a lock of its own process, for as long as it takes. */
+static bool waits_for_lock(const struct waitgraph_node *x)
+{
+	const enum waitfact_kind kind = x->fact ? x->fact->kind : WAITFACT_UNKNOWN;
+	const bool native = kind == WAITFACT_LOCK || (kind == WAITFACT_OBJECT && x->fact->lock);
+	return x->thread && !x->thread->ended && !x->thread->timed && (native || (x->hint && x->hint->lock));
+}
+
+const struct waitgraph_node *hang_lock_waiter(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *n = g && r->process ? waitgraph_thread(g, r->process->pid, 0) : NULL;
+	if (!n || !n->naps || n->end != WAITEND_CLOCK)
+		return NULL;
+	for (size_t i = 0; i < g->n_nodes; i++)
+		if (&g->node[i] != n && g->node[i].process == n->process && waits_for_lock(&g->node[i]))
+			return &g->node[i];
+	return NULL;
+}
+
+/* What it looks for in memory is most likely to be that one's doing. */
+static bool lock_waiter_says(struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct waitgraph_node *x = hang_lock_waiter(w, r);
+	char wait[480];
+	if (!x)
+		return false;
+	waitgraph_wait_text(x, wait, sizeof(wait));
+	hang_says(w, "Thread %d of it waits for a lock meanwhile: %s%s%s.", (int)x->thread->tid, wait,
+		  x->hint && x->hint->owner_text[0] ? "; held by " : "", x->hint ? x->hint->owner_text : "");
+	return true;
+}
+
 void hang_says_who_naps(struct hang_work *w, const struct stackgroup_rank *r)
 {
 	const size_t most = 2; /* that are named */
 	const struct waitgraph *g = w->c->graph;
 	char who[160];
 	size_t n = 0;
-	if (dead_says(w, r) || !hang_all_nap(w))
+	if (dead_says(w, r) || lock_waiter_says(w, r) || !hang_all_nap(w))
 		return;
 	hang_says(w, "Nothing of the job works: its other processes that do not wait nap as well.");
 	for (uint32_t i = 0; i < g->n_nodes && n < most; i++) {
