@@ -153,7 +153,8 @@ static uint64_t polls_after_ns(const struct hang_work *w, const struct stackgrou
 	bool left = w->many && w->stepping && hang_rank_left_then(w);
 	bool errs = w->stepping && retry && retry->caught; /* what has failed for two minutes seldom works by itself */
 	bool sooner = waited_for || lock_file || left || errs || no_maker || (w->stepping && hang_all_nap(w)) ||
-		      hang_looks_alone(w, r) || asks_in_vain(w, r) || (w->stepping && (hang_dead_beside(w, r) || hang_lock_waiter(w, r))) ||
+		      hang_looks_alone(w, r) || asks_in_vain(w, r) || (w->stepping && hang_dead_beside(w, r)) ||
+		      (w->stepping && hang_lock_waiter(w, r)) ||
 		      only_ticks(w, r, true);
 	uint64_t most = hang_is_stale(w, retry) ? stale_ns : sooner ? waited_for_ns : least;
 	return MAX(said * sleep_times, MIN(least, most));

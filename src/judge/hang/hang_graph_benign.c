@@ -499,7 +499,8 @@ static bool asks_for_a_waiter(const struct hang_work *w, const struct waitgraph_
 {
 	const struct waitgraph *g = w->c->graph;
 	const pid_t pid = n->hint && n->hint->kind == WAITHINT_RETRY && !n->hint->missing ? n->hint->owner_pid : 0;
-	const struct waitgraph_sink *s = pid && n->end == WAITEND_CLOCK && w->stepping ? waitgraph_end_of(g, pid) : NULL;
+	const bool asks = pid && n->end == WAITEND_CLOCK && w->stepping;
+	const struct waitgraph_sink *s = asks ? waitgraph_end_of(g, pid) : NULL;
 	return s && &g->node[s->node] == n && hang_nobody_acts_but(w, n);
 }
 
