@@ -415,6 +415,18 @@ static const struct lookups_row *best_of(const struct hanglookups *h, size_t n_r
 	return best;
 }
 
+/* It also asks whether that is there: who makes a folder that may be there already. */
+static bool is_asked_for(const struct hanglookups *h, size_t n_rows, const struct lookups_row *of)
+{
+	for (size_t k = 0; k < n_rows; k++) {
+		const struct lookups_row *r = &h->row[k];
+		if (r->found && r->pid == of->pid && r->tid == of->tid && r->folder == of->folder &&
+		    strcmp(r->path, of->path) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* The lock that a thread has tried most often without getting it; NULL: none. */
 static const struct lookups_row *lock_of(const struct hanglookups *h, size_t n_rows, const struct waitfact_thread *t)
 {
@@ -606,15 +618,15 @@ size_t hanglookups_hints(struct hanglookups *h, const struct waitfacts *facts, c
 		n += held;
 		if (held || n == cap)
 			continue;
-		const struct lookups_row *best = best_of(h, n_rows, t, LOOKUP_EXISTS, &of);
-		if (best && of <= few) {
-			exists_say(h, best, &look, &ret[n++]);
-			continue;
-		}
-		best = best_of(h, n_rows, t, LOOKUP_MISSING, &of);
+		const struct lookups_row *best = best_of(h, n_rows, t, LOOKUP_MISSING, &of);
 		ret[n] = (struct waithint){.kind = WAITHINT_RETRY, .pid = t->pid, .tid = t->tid, .missing = best};
 		if (best) {
 			lookup_say(h, best, found_beside(h, n_rows, best), &look, &ret[n++]);
+			continue;
+		}
+		best = best_of(h, n_rows, t, LOOKUP_EXISTS, &of);
+		if (best && of <= few && !is_asked_for(h, n_rows, best)) {
+			exists_say(h, best, &look, &ret[n++]);
 			continue;
 		}
 		best = best_of(h, n_rows, t, LOOKUP_FOUND, &of);

@@ -7,6 +7,8 @@
 #include "base/bisect.h"
 #include "base/buf.h"
 #include "sense/proc/proc.h"
+#include "sense/proc/remote.h"
+#include "sense/wait/threadwait.h"
 
 /* Children of threads other than the main one are searched in one of this many samples. */
 #define THREADS_EVERY 8
@@ -428,4 +430,16 @@ void hangprocs_own_publish(const struct hangprocs *c, struct hang_own *own)
 		own->of[n] = (struct hang_own_rank){.pid = m->pid, .rank = m->who.rank, .start_ticks = m->start_ticks};
 		atomic_store(&own->n, n + 1);
 	}
+}
+
+bool hangprocs_sleeps(const struct world *w, pid_t pid, pid_t tid, uint64_t *ret_until_ns)
+{
+	struct threadwait t;
+	struct remote r;
+	remote_open(w, pid, &r);
+	const bool sleeps = threadwait_read(w, pid, tid, &r, true, &t) == 0 && t.kind == WAIT_SLEEP;
+	remote_done(&r);
+	if (sleeps)
+		*ret_until_ns = t.sleep_until_ns;
+	return sleeps;
 }

@@ -88,3 +88,5 @@ const struct hangprocs_member *hangprocs_before(const struct hangprocs *c, const
 bool hangprocs_knows(const struct hangprocs *c, pid_t pid);
 /* The main process of a rank; NULL: none. */
 const struct hangprocs_member *hangprocs_main(const struct hangprocs *c, int32_t rank);
+/* True if this thread sleeps now; *ret_until_ns: until when, 0 if that is not known. */
+bool hangprocs_sleeps(const struct world *w, pid_t pid, pid_t tid, uint64_t *ret_until_ns);

@@ -25,8 +25,6 @@
 #include "base/log.h"
 #include "sense/framework/frameworks.h"
 #include "sense/lockwait.h"
-#include "sense/proc/remote.h"
-#include "sense/wait/threadwait.h"
 
 static const uint64_t sample_ns = NS_PER_S;
 /* Pause before evidence is judged again that is too fresh to be judged. */
@@ -567,14 +565,10 @@ static void sleep_read(struct watch *k, struct watched *j)
 {
 	const struct hangprocs_member *m =
 		j->history.sleep_until_ns ? hangprocs_main(j->sample.procs, j->history.sleep_rank) : NULL;
-	struct threadwait t;
-	struct remote r;
-	if (!m || j->history.state == HANG_OK || j->evidence.busy)
-		return;
-	remote_open(&k->w, m->pid, &r);
-	if (threadwait_read(&k->w, m->pid, j->history.sleep_tid, &r, true, &t) == 0 && t.kind == WAIT_SLEEP)
-		hang_slept(&j->history, t.sleep_until_ns);
-	remote_done(&r);
+	uint64_t until_ns;
+	if (m && j->history.state != HANG_OK && !j->evidence.busy &&
+	    hangprocs_sleeps(&k->w, m->pid, j->history.sleep_tid, &until_ns))
+		hang_slept(&j->history, until_ns);
 }
 
 /* The sample that was taken last. */
@@ -594,8 +588,7 @@ static void due_set(const struct watch *k, struct watched *j, const struct taken
 	}
 	j->calm = t->calm;
 	j->due_ns = t->ns + (is_idle(j) ? idle_ns : sample_ns);
-	/* evidence is gathered at a sample */
-	if (!j->calm && j->history.again_ns > t->ns)
+	if (!j->calm && j->history.again_ns > t->ns) /* evidence is gathered at a sample */
 		j->due_ns = MIN(j->due_ns, j->history.again_ns);
 }
 
@@ -874,8 +867,7 @@ static uint64_t hangwatch_round(struct watch *k)
 		bool over = j->evidence.busy && hangevidence_step(&j->evidence, &k->w, &j->sample);
 		if (j->evidence.busy)
 			early_try(k, j, i);
-		/* it is judged by the time of the last sample: one that is old would make a verdict too soon */
-		if (over && k->w.mono_ns() - j->liveness.now_ns > fresh_ns)
+		if (over && k->w.mono_ns() - j->liveness.now_ns > fresh_ns) /* an old one would make it too soon */
 			hangwatch_sample(k, j, i);
 		if (over)
 			judge_ripe(k, j, i);

@@ -144,8 +144,7 @@ struct bpf_refused_key {
 };
 
 struct bpf_refused_count {
-	unsigned long long n;
-	unsigned long long last_ns; /* CLOCK_MONOTONIC */
+	unsigned long long n, last_ns; /* CLOCK_MONOTONIC */
 	int error; /* of the last one; 0: the process gave up before there was an answer */
 	unsigned made; /* connections that were made */
 };

@@ -326,6 +326,42 @@ static void a_loop_is_said_to_ask_for_what_does_not_go(void **state)
 	to_go = false;
 }
 
+static bool asks_too; /* it also asks whether it is there, as who makes a folder if need be */
+
+static void body_makes(void)
+{
+	const struct timespec nap = {.tv_nsec = 2 * NS_PER_MS};
+	struct stat st;
+	for (int i = chdir(dir); i == 0;) {
+		if (mkdir("epoch3", 0700) == 0 || (asks_too && stat("epoch3", &st) < 0))
+			_exit(99);
+		nanosleep(&nap, NULL);
+	}
+	_exit(98);
+}
+
+static void a_loop_that_would_make_what_is_there_is_told_from_one_that_may_find_it(void **state)
+{
+	(void)state;
+	char want[160];
+	need_bpf();
+	watcher_make();
+	for (int i = 0; i < 2; i++) {
+		asks_too = i == 1;
+		folder_make();
+		start(body_makes);
+		const struct waithint hint = hint_awaited(false);
+		assert_true(hint.kind == WAITHINT_RETRY && !hint.missing && hint.exists == !asks_too);
+		TEXT_FORMAT(want,
+			    asks_too ? "asks again and again for %s/epoch3, which is there"
+				     : "tries again and again to make %s/epoch3, which is there already",
+			    dir);
+		assert_string_equal(hint.text, want);
+		hanglookups_end(h);
+		folder_remove();
+	}
+}
+
 static bool by_description; /* the lock is one by open file description */
 
 static bool lock_try(int fd)
@@ -518,6 +554,7 @@ int main(void)
 		FACTS(who_made_such_files_is_told_if_the_job_alone_did),
 		FACTS(a_rank_that_has_made_its_own_mark_looks_for_one_of_several),
 		FACTS(a_loop_is_said_to_ask_for_what_does_not_go),
+		FACTS(a_loop_that_would_make_what_is_there_is_told_from_one_that_may_find_it),
 		FACTS(a_loop_that_makes_no_call_but_its_naps_is_told),
 		FACTS(a_job_that_takes_nothing_in_is_told),
 		FACTS(a_job_whose_processes_ask_each_other_alone_is_told),
