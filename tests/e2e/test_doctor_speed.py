@@ -180,8 +180,9 @@ def test_a_loss_that_is_no_number_is_read_from_the_job_s_output(vigil):
     assert "step 10" in " ".join(found["evidence"])
 
 
-def test_people_are_told_what_was_looked_at(vigil, program):
+def test_people_are_told_what_was_looked_at(vigil, program, tmp_path):
     p = program("sleeping")
+    wait_for((tmp_path / "sleeping").read_text, 60, "the end of its start, which takes a processor")
     result = vigil("doctor", p.pid, "--for", 2)
     assert result.status == 0
     text = " ".join(result.out.decode().split())

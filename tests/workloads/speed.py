@@ -677,6 +677,7 @@ def numpy_threads(seconds):
 
 @healthy
 def sleeping(seconds):
+    print("asleep", flush=True)
     time.sleep(seconds)
     return 0
 
