@@ -678,8 +678,7 @@ def numpy_threads(seconds):
 @healthy
 def sleeping(seconds):
     print("asleep", flush=True)
-    time.sleep(seconds)
-    return 0
+    return time.sleep(seconds) or 0
 
 
 @healthy
