@@ -8,7 +8,7 @@
 /* So often has a child failed in a row, each time with the same status; so far apart are two of them at most. */
 static const uint64_t child_least = 8, child_gap_ns = 15 * NS_PER_S;
 /* It goes on if the last one is not older than this, and than so many usual gaps. */
-static const uint64_t child_ago_ns = 10 * NS_PER_S, child_ago_gaps = 3;
+static const uint64_t child_ago_ns = 3 * NS_PER_S, child_ago_gaps = 3;
 /*
  * So long since the last step may one fail, with steps known and without; and may one ask, as others wait for a service
  * that is started late. A job without steps may ask for as long as it may sleep.

@@ -91,6 +91,7 @@ struct anew_scenario {
 	struct {
 		struct respawn row; /* its counts are filled at each look */
 		uint64_t every_ns, cpu_ns; /* cpu_ns: of each */
+		uint64_t last_ns; /* none has failed since; 0: they go on */
 		bool over, varied; /* varied: its last words are others each time */
 	} of[RESPAWNS_KEPT];
 	size_t n;
@@ -98,7 +99,7 @@ struct anew_scenario {
 
 /*
  * <rank|job> <parent pid> <parent name> <child name> every <time> [status <n>|signal <n>] [cpu <time> (each)] [varied]
- * [over] [says <text>]: of the same parent and child it begins anew
+ * [over] [says <text>]: of the same parent and child it begins anew; "last" alone behind the names: none fails any more
  */
 static void anew_line(struct anew_scenario *s, struct span rest, uint64_t now_ns, const char *where)
 {
@@ -112,7 +113,13 @@ static void anew_line(struct anew_scenario *s, struct span rest, uint64_t now_ns
 	while (i < s->n && (s->of[i].row.parent != r.parent || strcmp(s->of[i].row.name, r.name) != 0))
 		i++;
 	assert_true(i < RESPAWNS_KEPT);
+	if (span_eq(span_trim(rest), "last")) {
+		assert_true(i < s->n);
+		s->of[i].last_ns = now_ns;
+		return;
+	}
 	s->n = MAX(s->n, i + 1);
+	s->of[i].last_ns = 0;
 	s->of[i].over = s->of[i].varied = false;
 	s->of[i].cpu_ns = 0;
 	while (span_word(&rest, &w)) {
@@ -145,7 +152,8 @@ static void anew_put(const struct anew_scenario *s, uint64_t now_ns, struct resp
 		struct respawn r = s->of[i].row;
 		if (s->of[i].over || every_ns == 0)
 			continue;
-		r.n = r.n_same = (now_ns - r.since_ns) / every_ns + 1;
+		const uint64_t until_ns = s->of[i].last_ns ? s->of[i].last_ns : now_ns;
+		r.n = r.n_same = (until_ns - r.since_ns) / every_ns + 1;
 		r.n_words = s->of[i].varied ? 1 : r.n;
 		r.spent_ns = r.n * s->of[i].cpu_ns;
 		for (uint64_t k = r.n > RENEWALS_KEPT ? r.n - RENEWALS_KEPT : 0; k < r.n; k++) {
