@@ -252,10 +252,13 @@ static bool has_nothing_in_hand(const struct hang_work *w, const struct waitgrap
 	const struct waitfact *f = n->fact;
 	if (f && (n->idle || (lock->hint && has_no_python(w, n))))
 		return true;
-	if (n->timed || n->thread->n != 1 || !f)
+	if (n->thread->n != 1 || !f)
+		return false;
+	if (f->kind == WAITFACT_LISTEN) /* some look every half second whether they are to end */
+		return true;
+	if (n->timed)
 		return false;
 	switch (f->kind) {
-	case WAITFACT_LISTEN:
 	case WAITFACT_THREAD:
 	case WAITFACT_SIGNAL:
 		return true;
@@ -365,16 +368,23 @@ static bool the_others_wait(const struct hang_work *w, const struct waitgraph_no
 	return true;
 }
 
-/* True if no thread of the process is in a part that the lock guards, as far as is seen. */
-static bool nobody_is_within(const struct hang_work *w, const struct waitgraph_node *lock, bool *ret_inside)
+/*
+ * True if no thread of the process is in a part that the lock guards, as far as is seen. ret_main: the main thread
+ * waits for who waits for the lock, in a call of all ranks for one, and might have it meanwhile.
+ */
+static bool nobody_is_within(const struct hang_work *w, const struct waitgraph_node *lock, bool *ret_inside,
+			     bool *ret_main)
 {
 	const struct waitgraph *g = w->c->graph;
 	for (size_t i = 0; i < g->n_nodes; i++) {
 		const struct waitgraph_node *n = &g->node[i];
 		if (n->process != lock->process || !n->thread || n->thread->ended)
 			continue;
-		if (wants_a_lock(n) ? !is_same_lock(n, lock) : !has_nothing_in_hand(w, n, lock, ret_inside))
+		if (wants_a_lock(n) ? is_same_lock(n, lock) : has_nothing_in_hand(w, n, lock, ret_inside))
+			continue;
+		if (!n->main || wants_a_lock(n) || !leads_to_lock(g, n, lock))
 			return false;
+		*ret_main = true;
 	}
 	return true;
 }
@@ -391,7 +401,8 @@ static bool is_a_service(const struct waitgraph *g, const struct waitfact_proces
 	return false;
 }
 
-static void kept_says(struct hang_work *w, const struct waitgraph_node *lock, const struct waitgraph_node *owner)
+static void kept_says(struct hang_work *w, const struct waitgraph_node *lock, const struct waitgraph_node *owner,
+		      bool by_main)
 {
 	const struct waitgraph *g = w->c->graph;
 	char who[160], name[60], wait[300];
@@ -406,8 +417,12 @@ static void kept_says(struct hang_work *w, const struct waitgraph_node *lock, co
 		waitgraph_wait_text(owner, wait, sizeof(wait));
 		hang_says(w, "Its %s has it, and does nothing with it: %s.", name, wait);
 	}
-	hang_says(w, "No other thread of it is at work: they wait for requests, or for this lock too, so who took it "
-		     "has gone on, or returned, without giving it back.");
+	if (by_main)
+		hang_says(w, "No other thread of it is at work but the main one, which waits for them: that has the "
+			     "lock, or who took it has gone on, or returned, without giving it back.");
+	else
+		hang_says(w, "No other thread of it is at work: they wait for requests, or for this lock too, so who "
+			     "took it has gone on, or returned, without giving it back.");
 	hang_evidence(w, "lock", "waits of all threads of the process, seen twice", "%s: %s", who, lock->fact->text);
 }
 
@@ -419,16 +434,16 @@ bool hang_lock_lost(struct hang_work *w)
 		/* Threads beside the main one work on requests; a main thread that wants a lock is no service. */
 		const bool handles = wants_a_lock(n) && !n->main;
 		const struct waitgraph_node *main = handles ? waitgraph_thread(g, n->process->pid, 0) : NULL;
-		bool inside = false;
-		if (!main || !is_a_service(g, n->process) || !nobody_is_within(w, n, &inside) ||
+		bool inside = false, by_main = false;
+		if (!main || !is_a_service(g, n->process) || !nobody_is_within(w, n, &inside, &by_main) ||
 		    !all_want(g, n, inside) || !the_others_wait(w, n))
 			continue;
 		if (!hang_old_enough(w, HANG_EXPLAINED))
 			return true;
-		hang_is(w, "lock_not_released", CONFIDENCE_MEDIUM);
+		hang_is(w, "lock_not_released", by_main ? CONFIDENCE_LOW : CONFIDENCE_MEDIUM);
 		if (main->who && main->who->rank != NO_RANK)
 			hang_accuse(w, main->who->rank);
-		kept_says(w, n, thread_that_has_it(g, n));
+		kept_says(w, n, thread_that_has_it(g, n), by_main);
 		return true;
 	}
 	return false;

@@ -156,7 +156,8 @@ static int to_threads(struct build *b, uint32_t from, const struct waitfact_proc
 	bool only_acting = alarm && another_acts(b, from, p);
 	/* Of an event loop that tries again now and then nobody knows whom it will ring at last. */
 	bool tries = alarm && another_tries(b, from, p);
-	bool unsure = tries || (f && f->kind == WAITFACT_FUTEX && another_waits_long(b, from, p));
+	bool unsure = tries || (f && f->kind == WAITFACT_FUTEX && another_waits_long(b, from, p)) ||
+		      waitgraph_wants_a_lock_of_handlers(b, from);
 	int n = 0, idle = 0;
 	for (int draw = 0; draw < 2 && first != WAITGRAPH_NONE; draw++)
 		for (uint32_t k = first; k < first + p->n_threads; k++) {

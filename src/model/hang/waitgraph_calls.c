@@ -487,11 +487,20 @@ static bool runs_beside_handlers(const struct build *b, const struct waitfact_pr
 	return false;
 }
 
+bool waitgraph_wants_a_lock_of_handlers(const struct build *b, uint32_t node)
+{
+	const struct waitgraph_node *x = &b->g->node[node];
+	return !x->main && x->hint && x->hint->lock && serves_by_threads(b, x->process);
+}
+
 int waitgraph_to_clients(struct build *b, uint32_t from, const struct waitfact *f)
 {
 	const struct waitfact_process *p = b->g->node[from].process;
 	struct peers clients = {.n = 0};
 	if (b->g->node[from].main || !serves_by_threads(b, p))
+		return 0;
+	/* It is given back by who has it, whatever requests bring. */
+	if (waitgraph_wants_a_lock_of_handlers(b, from))
 		return 0;
 	if (b->g->node[from].handles && runs_beside_handlers(b, p))
 		return 0;

@@ -141,6 +141,8 @@ bool waitgraph_was_taken(const struct build *b, uint32_t node, const struct wait
 bool waitgraph_waits_for_requests(const struct build *b, uint32_t node);
 /* Of a thread of such a server that waits to be woken: to the clients, whose requests may do so. As above. */
 int must_check waitgraph_to_clients(struct build *b, uint32_t from, const struct waitfact *f);
+/* True of a side thread of such a server that wants a lock of its process: a handler that ended may have kept it. */
+bool waitgraph_wants_a_lock_of_handlers(const struct build *b, uint32_t node);
 /* True of a side thread that wakes up by itself now and then. waitgraph_arrows.c. */
 bool waitgraph_ticks(const struct waitgraph_node *n);
 
