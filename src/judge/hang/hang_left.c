@@ -38,7 +38,9 @@ bool hang_restarts(struct hang_work *w)
 	if (r->has_status && r->wait_status == 0)
 		return false;
 	const size_t n = renewals_since(r, w->m->since_ns);
-	const bool may_work = !r->has_status && w->standstill_ns / n > crash_ns;
+	const uint64_t span_ns = n < RENEWALS_KEPT ? w->standstill_ns
+						   : sub_floor(w->p->now_ns, r->at_ns[r->n % RENEWALS_KEPT]);
+	const bool may_work = !r->has_status && span_ns / n > crash_ns;
 	if (!hang_old_enough(w, HANG_EXPLAINED) || (may_work && !hang_outlasts_helpers(w)))
 		return true;
 	hang_is(w, "dead_rank", r->has_status ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW);
