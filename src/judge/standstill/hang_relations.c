@@ -7,7 +7,7 @@
 
 /* How long nothing may have moved before a verdict of each strength. */
 static const uint64_t certain_ns = 10 * NS_PER_S;
-static const uint64_t firm_stepping_ns = 25 * NS_PER_S, firm_ns = 45 * NS_PER_S;
+static const uint64_t firm_stepping_ns = 25 * NS_PER_S, firm_ns = 40 * NS_PER_S;
 static const uint64_t vague_stepping_ns = 60 * NS_PER_S, vague_ns = 2 * 60 * NS_PER_S;
 static const uint64_t vague_first_ns = 5 * 60 * NS_PER_S;
 static const uint64_t explained_stepping_ns = 40 * NS_PER_S, explained_ns = 90 * NS_PER_S;

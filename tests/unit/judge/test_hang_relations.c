@@ -47,7 +47,7 @@ static void each_proof_has_its_own_least_time(void **state)
 {
 	(void)state;
 	assert_int_equal(least_s(HANG_CERTAIN), 10);
-	assert_int_equal(least_s(HANG_FIRM), 45);
+	assert_int_equal(least_s(HANG_FIRM), 40);
 	assert_int_equal(least_s(HANG_VAGUE), 120);
 	w.first_step = true;
 	assert_int_equal(least_s(HANG_VAGUE), 300);
