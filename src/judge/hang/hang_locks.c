@@ -235,7 +235,39 @@ static bool deadlock(struct hang_work *w, const struct dump_process *p, const st
 	return true;
 }
 
-/* Proofs by one thread itself, whatever the others do. */
+/*
+ * True if who started the process has set itself an alarm, as `timeout` has, or, of a job without ranks, if another
+ * process sleeps that may end it, as a shell's `(sleep 100; kill $pid) &` does.
+ */
+static bool may_be_ended(const struct waitgraph *g, const struct dump_process *p)
+{
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		if (!n->process || !n->thread || n->process->pid == p->pid)
+			continue;
+		if ((n->who && n->who->launcher && n->process->has_timers) ||
+		    (p->rank == NO_RANK && n->thread->tid == n->process->pid && n->end == WAITEND_CLOCK))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * True if a main process is held up by this thread: it can go on no more either. A helper that hangs may be ended by
+ * who has set it a limit, and a thread that nobody waits for is in nobody's way. A loader's worker is ended by nobody,
+ * and asked again and again.
+ */
+static bool holds_up_the_job(const struct hang_work *w, const struct dump_process *p, const struct dump_thread *t)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *n = g ? waitgraph_thread(g, p->pid, t->tid) : NULL;
+	for (size_t i = 0; n && i < g->n_sinks; i++)
+		if (g->node[g->sink[i].node].component == n->component)
+			return (g->sink[i].holds && !may_be_ended(g, p)) || strcmp(p->role, "loader") == 0;
+	return !g;
+}
+
+/* Proofs by one thread itself, whatever the others do; that it holds up the job is one of the graph's. */
 bool hang_lock_proofs(struct hang_work *w)
 {
 	const struct stackdump *d = hang_newest(w);
@@ -247,8 +279,10 @@ bool hang_lock_proofs(struct hang_work *w)
 			if (!locked || !hang_all_along(w, p->pid, t->tid, WAIT_LOCK))
 				continue;
 			if ((t->wait.owner_gone && fork_lock(w, p, t)) || openmp_fork(w, p, t) || deadlock(w, p, t)) {
-				w->v->proved = w->v->confidence == CONFIDENCE_HIGH;
-				hang_old_enough(w, HANG_CERTAIN);
+				const bool proved = w->v->confidence == CONFIDENCE_HIGH && holds_up_the_job(w, p, t);
+				w->v->confidence = MIN(w->v->confidence, proved ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+				w->v->proved = proved;
+				hang_old_enough(w, proved ? HANG_CERTAIN : HANG_EXPLAINED);
 				return true;
 			}
 		}
