@@ -237,7 +237,7 @@ static bool deadlock(struct hang_work *w, const struct dump_process *p, const st
 
 /*
  * True if who started the process has set itself an alarm, as `timeout` has, or, of a job without ranks, if another
- * process sleeps that may end it, as a shell's `(sleep 100; kill $pid) &` does.
+ * process has one, or sleeps, and may end it then, as a shell's `(sleep 100; kill $pid) &` does.
  */
 static bool may_be_ended(const struct waitgraph *g, const struct dump_process *p)
 {
@@ -245,8 +245,9 @@ static bool may_be_ended(const struct waitgraph *g, const struct dump_process *p
 		const struct waitgraph_node *n = &g->node[i];
 		if (!n->process || !n->thread || n->process->pid == p->pid)
 			continue;
-		if ((n->who && n->who->launcher && n->process->has_timers) ||
-		    (p->rank == NO_RANK && n->thread->tid == n->process->pid && n->end == WAITEND_CLOCK))
+		const bool launcher = n->who && n->who->launcher, main = n->thread->tid == n->process->pid;
+		if ((n->process->has_timers && (launcher || p->rank == NO_RANK)) ||
+		    (p->rank == NO_RANK && main && n->end == WAITEND_CLOCK))
 			return true;
 	}
 	return false;
