@@ -153,6 +153,47 @@ int main(int argc, char **argv)
 '''
 
 
+CIRCLE = r'''
+#include <pthread.h>
+#include <unistd.h>
+
+static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER;
+
+static void *audit(void *none)
+{
+	pthread_mutex_lock(&b);
+	sleep(1);
+	pthread_mutex_lock(&a);
+	return none;
+}
+
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, NULL, audit, NULL);
+	pthread_mutex_lock(&a);
+	sleep(1);
+	pthread_mutex_lock(&b);
+}
+'''
+ALARM = '''
+import os, signal, sys
+pid = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)
+signal.signal(signal.SIGALRM, lambda *_: os.kill(pid, 9))
+signal.alarm(24)
+os.waitpid(pid, 0)
+'''
+
+
+@pytest.fixture(scope="session")
+def circle(tmp_path_factory):
+    """A program of which two threads wait for each other's mutexes."""
+    folder = tmp_path_factory.mktemp("circle")
+    (folder / "circle.c").write_text(CIRCLE)
+    subprocess.run(["cc", "-O1", "-pthread", "-o", folder / "circle", folder / "circle.c"], check=True)
+    return str(folder / "circle")
+
+
 @pytest.fixture(scope="session")
 def command(tmp_path_factory):
     """command(LANGUAGE, WHAT): the program's command line."""
@@ -183,3 +224,20 @@ def test_who_has_a_lock_for_long_is_not_accused(vigil, command, language, what):
     result = vigil("run", "--hang-after", "8s", "--", *command(language, what), timeout=90)
     assert result.status == 0, result
     assert not events(vigil, "hang")
+
+
+LIMITS = {
+    "none": ["bash", "-c", "$0; echo on"],
+    "timeout": ["bash", "-c", "timeout 24 $0; echo on"],
+    "watchdog": ["bash", "-c", "$0 & (sleep 24; kill -9 $!) & wait $!; echo on"],
+    "alarm": [sys.executable, "-c", ALARM],
+}
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_a_helper_in_a_circle_of_locks_that_has_a_limit_ends_no_job(vigil, circle, limit):
+    result = vigil("run", "--hang-after", "8s", "--on-hang", "kill", "--on-hang-needs", "proof", "--", *LIMITS[limit], circle, timeout=90)
+    assert result.status == (124 if limit == "none" else 0), result
+    told = [vigil.why(e["incident"])["cause"] for e in events(vigil, "hang")]
+    assert all(cause["id"] == "deadlock" for cause in told), told
+    assert [cause["confidence"] == "high" for cause in told] == ([True] if limit == "none" else [False] * len(told)), told
